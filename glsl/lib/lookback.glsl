@@ -1,0 +1,109 @@
+// Chained scan with decoupled look-back (Merrill and Garland 2016) over one word per tile and digit, with a fallback
+// that recounts a tile whose word does not come (after the idea of Smith, Levien and Owens, "Decoupled Fallback").
+//
+// A word is its state in the top two bits and a count below. The two states that mean something in a pass are the two
+// that mean nothing in the next one, so the table is cleared once per sort. Every tile but the last is touched in every
+// pass: by itself, or by a successor that needs it.
+
+layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint counters[]; };
+layout(set = 0, binding = BINDING_TABLE) coherent buffer Table { uint table[]; };
+
+const uint COUNT_MASK = (1u << STATUS_COUNT_BITS) - 1;
+
+uint state_partial() { return ((2 * push.pass + 1) & 3) << STATUS_COUNT_BITS; }   // count of this tile
+uint state_inclusive() { return ((2 * push.pass + 2) & 3) << STATUS_COUNT_BITS; } // of this and all before, from the digit's start
+
+uint table_load(uint tile, uint digit) {
+    return atomicLoad(table[tile * RADIX + digit], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
+
+void table_store(uint tile, uint digit, uint word) {
+    atomicStore(table[tile * RADIX + digit], word, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
+
+bool is_published(uint word) {
+    uint state = word & ~COUNT_MASK;
+    return state == state_partial() || state == state_inclusive();
+}
+
+// Fault injection for tests.
+bool publishes(uint tile) { return WITHHOLD == 0 || tile % WITHHOLD != 0; }
+
+// Leaves in digit_scan where each digit's run starts in the whole output.
+void scan_histogram() {
+    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
+        digit_scan[digit] = counters[COUNTERS_HISTOGRAM + push.pass * RADIX + digit];
+    }
+    scan_digits();
+}
+
+// Publishes this tile's own counts. Tile 0 starts the chain, so its word is inclusive at once.
+void publish_counts(uint tile, uint digit, uint count) {
+    if (!publishes(tile)) return;
+    if (tile == 0) table_store(tile, digit, state_inclusive() | (digit_scan[digit] + count));
+    else table_store(tile, digit, state_partial() | count);
+}
+
+// Counts the digits of the blocking `tile` from the input and publishes them in its stead. What the tile's own
+// workgroup may publish at the same time is the same number, or the inclusive one, which is left in place.
+void recount(uint tile) {
+    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) pool[digit] = 0;
+    if (tile == 0) scan_histogram();
+    barrier();
+    uint start = tile * tile_size();
+    uint elements = elements_from(start, tile_size());
+    for (uint i = thread_index(); i < elements; i += WORKGROUP_SIZE) {
+        atomicAdd(pool[digit_of(keys_in[start + i], push.shift)], 1);
+    }
+    barrier();
+    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
+        uint seen = table_load(tile, digit);
+        if (!is_published(seen)) {
+            uint word = tile == 0 ? state_inclusive() | (digit_scan[digit] + pool[digit]) : state_partial() | pool[digit];
+            atomicCompSwap(table[tile * RADIX + digit], seen, word);
+        }
+    }
+    barrier();
+}
+
+shared uint blocking_tile; // one more than its index, 0 for none
+
+// Fills digit_base for `tile`; `tile_count` holds its own counts. Needs the pool.
+void look_back(uint tile) {
+    const uint share = (RADIX + WORKGROUP_SIZE - 1) / WORKGROUP_SIZE;
+    uint before[share]; // elements of the digit seen so far
+    uint next[share];   // one more than the tile to read next, 0 when the chain's start is reached
+    for (uint i = 0; i < share; i++) {
+        before[i] = 0;
+        next[i] = tile;
+    }
+    // Each round but the last publishes a tile that had blocked this one, so tile + 1 rounds suffice.
+    for (uint round = 0; round <= tile; round++) {
+        if (thread_index() == 0) blocking_tile = 0;
+        barrier();
+        for (uint i = 0; i < share; i++) {
+            uint digit = thread_index() + i * WORKGROUP_SIZE;
+            uint polls = 0;
+            while (digit < RADIX && next[i] != 0 && polls < POLLS) {
+                uint word = table_load(next[i] - 1, digit);
+                if (is_published(word)) {
+                    before[i] += word & COUNT_MASK;
+                    next[i] = (word & ~COUNT_MASK) == state_inclusive() ? 0 : next[i] - 1;
+                    polls = 0;
+                } else {
+                    polls++;
+                }
+            }
+            if (digit < RADIX && next[i] != 0) atomicMax(blocking_tile, next[i]);
+        }
+        barrier();
+        uint blocking = blocking_tile;
+        barrier();
+        if (blocking == 0) break;
+        recount(blocking - 1);
+    }
+    for (uint i = 0; i < share; i++) {
+        uint digit = thread_index() + i * WORKGROUP_SIZE;
+        if (digit < RADIX) digit_base[digit] = before[i];
+    }
+}

@@ -1,0 +1,168 @@
+//! The one error type of the crate.
+
+use ash::vk;
+
+/// Why a sort could not be prepared, recorded or run. Every message names the thing, what was given and what is allowed.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The device cannot serve the request, or not in the way that was asked for.
+    #[error("device {device:?} cannot be used: {what} is {given}, needed is {needed}")]
+    UnsuitableDevice {
+        /// Name of the device.
+        device: String,
+        /// The property or feature.
+        what: String,
+        /// What the device has.
+        given: String,
+        /// What the sort needs.
+        needed: String,
+    },
+    /// A request, tuning or option holds a value that is not supported.
+    #[error("{what} is {given}, allowed is {allowed}")]
+    Unsupported {
+        /// The field.
+        what: String,
+        /// Its value.
+        given: String,
+        /// The supported values.
+        allowed: String,
+    },
+    /// More elements than a limit allows.
+    #[error("count is {given} elements, allowed are at most {allowed} ({limit})")]
+    TooManyElements {
+        /// Elements asked for.
+        given: u64,
+        /// Elements allowed.
+        allowed: u64,
+        /// Where the limit comes from.
+        limit: String,
+    },
+    /// A buffer range is shorter than the sort needs.
+    #[error("buffer range {buffer} has {given} bytes, needed are {needed} bytes")]
+    BufferTooSmall {
+        /// Which of the sort's buffers.
+        buffer: &'static str,
+        /// Size given in bytes.
+        given: u64,
+        /// Size needed in bytes.
+        needed: u64,
+    },
+    /// A buffer range starts where the device does not allow it.
+    #[error("buffer range {buffer} starts at byte {given}, allowed are multiples of {allowed}")]
+    MisalignedOffset {
+        /// Which of the sort's buffers.
+        buffer: &'static str,
+        /// Offset given in bytes.
+        given: u64,
+        /// Alignment that the device asks for, in bytes.
+        allowed: u64,
+    },
+    /// Two buffer ranges share bytes but may not.
+    #[error(
+        "buffer ranges {first} and {second} overlap: {first} is bytes {first_bytes}, {second} is bytes {second_bytes} of the same buffer, allowed are disjoint ranges"
+    )]
+    Overlap {
+        /// One of the sort's buffers.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+        /// Bytes of the first, as `start..end`.
+        first_bytes: String,
+        /// Bytes of the second, as `start..end`.
+        second_bytes: String,
+    },
+    /// A buffer was created without a usage flag that the sort needs.
+    #[error("buffer {buffer} has usage {given:?}, needed is {needed:?}")]
+    MissingUsage {
+        /// Which of the sort's buffers.
+        buffer: &'static str,
+        /// The flags that the caller said the buffer has.
+        given: vk::BufferUsageFlags,
+        /// The flags it must have.
+        needed: vk::BufferUsageFlags,
+    },
+    /// A buffer that the request needs was not given, or one was given that the request has no use for.
+    #[error("buffer {buffer} is {given}, but the request needs it to be {needed}")]
+    BufferPresence {
+        /// Which of the sort's buffers.
+        buffer: &'static str,
+        /// `present` or `absent`.
+        given: &'static str,
+        /// `present` or `absent`.
+        needed: &'static str,
+    },
+    /// A query range is too short for the steps of the sort.
+    #[error("timestamp query range has {given} queries, needed are {needed}")]
+    TooFewQueries {
+        /// Queries given.
+        given: u32,
+        /// Queries needed.
+        needed: u32,
+    },
+    /// Two slices that belong together differ in length.
+    #[error("there are {given} values, needed are {needed}, one for each key")]
+    LengthMismatch {
+        /// Values given.
+        given: usize,
+        /// Keys given.
+        needed: usize,
+    },
+    /// The Vulkan loader could not be loaded.
+    #[error("no Vulkan loader was found ({0}); needed is libvulkan (on Debian: apt-get install libvulkan1)")]
+    NoLoader(String),
+    /// No device fits the choice.
+    #[error("no Vulkan device fits {given}; there are {available}")]
+    NoDevice {
+        /// The choice that was made.
+        given: String,
+        /// The devices there are.
+        available: String,
+    },
+    /// A layer that was asked for is not installed.
+    #[error("layer {given} is not installed; there are {available}")]
+    MissingLayer {
+        /// The layer.
+        given: String,
+        /// The layers there are.
+        available: String,
+    },
+    /// The device did not finish in time.
+    #[error("the device did not finish {what} within {seconds} s")]
+    Timeout {
+        /// The work.
+        what: &'static str,
+        /// The time allowed.
+        seconds: u64,
+    },
+    /// Memory for a buffer could not be allocated.
+    #[error("allocating {bytes} bytes for {what} failed: {reason}")]
+    Allocation {
+        /// The buffer.
+        what: &'static str,
+        /// Its size in bytes.
+        bytes: u64,
+        /// What the allocator said.
+        reason: String,
+    },
+    /// A Vulkan call failed.
+    #[error("{call} failed: {result}")]
+    Vulkan {
+        /// The call.
+        call: &'static str,
+        /// Its result.
+        result: vk::Result,
+    },
+}
+
+/// Names the Vulkan call in a failed result.
+pub(crate) trait Context<T> {
+    /// Wraps a failure as [`Error::Vulkan`] of `call`.
+    fn context(self, call: &'static str) -> Result<T, Error>;
+}
+
+impl<T> Context<T> for Result<T, vk::Result> {
+    fn context(self, call: &'static str) -> Result<T, Error> {
+        self.map_err(|result| Error::Vulkan { call, result })
+    }
+}

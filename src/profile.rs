@@ -1,0 +1,86 @@
+//! What is known of a device: plain data, read once, from which tuning and plans follow.
+
+/// Properties and limits of a device that decide how it sorts.
+///
+/// [`Requirements::query`](crate::Requirements::query) fills it in. All fields are public so that plans can be studied
+/// for devices that are not at hand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceProfile {
+    /// The device's name.
+    pub name: String,
+    /// PCI vendor id, or Khronos's number for vendors without one.
+    pub vendor_id: u32,
+    /// Vulkan's number for the driver (`VkDriverId`).
+    pub driver_id: i32,
+    /// The driver's name and version.
+    pub driver: String,
+    /// Vulkan version as (major, minor, patch).
+    pub api_version: (u32, u32, u32),
+    /// Whether the device is a CPU.
+    pub is_cpu: bool,
+    /// Subgroup size that shaders get unless they ask for another.
+    pub subgroup_size: u32,
+    /// Smallest and largest subgroup size that a shader may ask for; both `subgroup_size` if it may not ask.
+    pub subgroup_range: (u32, u32),
+    /// Whether compute shaders may use ballots and shuffles.
+    pub subgroup_operations: bool,
+    /// Whether pipelines can ask for full subgroups.
+    pub full_subgroups: bool,
+    /// Most subgroups that a workgroup of a required subgroup size may have.
+    pub max_workgroup_subgroups: u32,
+    /// Most invocations of a workgroup.
+    pub max_workgroup_invocations: u32,
+    /// Most shared memory of a workgroup, in bytes.
+    pub max_shared_bytes: u32,
+    /// Most workgroups of a dispatch in one dimension (x and y, the smaller).
+    pub max_workgroups: u32,
+    /// Most bytes of a buffer that a shader can reach through one descriptor.
+    pub max_storage_range_bytes: u64,
+    /// Alignment of a storage buffer's offset, in bytes.
+    pub storage_alignment_bytes: u64,
+    /// Nanoseconds per timestamp tick; 0 when compute queues have no timestamps.
+    pub timestamp_period_ns: f32,
+}
+
+/// PCI and Khronos numbers of vendors.
+pub(crate) mod vendor {
+    pub const NVIDIA: u32 = 0x10DE;
+    pub const AMD: u32 = 0x1002;
+    pub const INTEL: u32 = 0x8086;
+    pub const APPLE: u32 = 0x106B;
+    pub const QUALCOMM: u32 = 0x5143;
+    pub const ARM: u32 = 0x13B5;
+}
+
+/// Numbers of `VkDriverId`.
+pub(crate) mod driver {
+    pub const SWIFTSHADER: i32 = 10;
+    pub const LLVMPIPE: i32 = 13;
+    pub const MOLTENVK: i32 = 14;
+}
+
+#[cfg(test)]
+impl DeviceProfile {
+    /// A device with the least that Vulkan 1.2 promises and common subgroups, for tests without a device.
+    pub(crate) fn example() -> Self {
+        DeviceProfile {
+            name: "example".into(),
+            vendor_id: 0,
+            driver_id: 0,
+            driver: "example".into(),
+            api_version: (1, 2, 0),
+            is_cpu: false,
+            subgroup_size: 32,
+            subgroup_range: (32, 32),
+            subgroup_operations: true,
+            full_subgroups: true,
+            max_workgroup_subgroups: 32,
+            max_workgroup_invocations: 1024,
+            max_shared_bytes: 32768,
+            max_workgroups: 65535,
+            max_storage_range_bytes: 1 << 32,
+            storage_alignment_bytes: 64,
+            timestamp_period_ns: 1.0,
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Choosing among the system's devices.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
+
+use ash::vk;
+
+use crate::error::Error;
+use crate::profile::DeviceProfile;
+use crate::request::Algorithm;
+use crate::tuning::Tuning;
+use crate::vk::owned::PhysicalDevice;
+
+/// Environment variable that names a device where none is asked for.
+const VARIABLE: &str = "VKSORT_DEVICE";
+
+/// Which device to open.
+///
+/// As text (`--device` of the examples, `VKSORT_DEVICE`): `best`, a number, or a part of the device's name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// The best suitable one: discrete before integrated before virtual before CPU.
+    #[default]
+    Best,
+    /// By its index in [`Gpu::devices`](super::Gpu::devices).
+    Index(usize),
+    /// The first whose name contains this, whatever the case.
+    Name(String),
+}
+
+impl DeviceChoice {
+    /// The choice in `VKSORT_DEVICE`, or the best device when it is not set.
+    ///
+    /// Errors: [`Error::Unsupported`] when the variable is not valid Unicode.
+    pub fn from_env() -> Result<DeviceChoice, Error> {
+        match std::env::var(VARIABLE) {
+            Ok(text) => Ok(text.parse().unwrap_or_else(|never: Infallible| match never {})),
+            Err(std::env::VarError::NotPresent) => Ok(DeviceChoice::Best),
+            Err(std::env::VarError::NotUnicode(text)) => Err(Error::Unsupported {
+                what: format!("environment variable {VARIABLE}"),
+                given: format!("{text:?}"),
+                allowed: "best, a number, or a part of a device's name, as valid Unicode".into(),
+            }),
+        }
+    }
+}
+
+impl FromStr for DeviceChoice {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(match text.trim() {
+            "" | "best" => DeviceChoice::Best,
+            text => text.parse().map(DeviceChoice::Index).unwrap_or_else(|_| DeviceChoice::Name(text.into())),
+        })
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceChoice::Best => f.write_str("best"),
+            DeviceChoice::Index(index) => write!(f, "index {index}"),
+            DeviceChoice::Name(name) => write!(f, "name {name:?}"),
+        }
+    }
+}
+
+/// A device of the system and what vksort would do there.
+#[derive(Clone, Debug)]
+pub struct DeviceInfo {
+    /// Index to choose it by.
+    pub index: usize,
+    /// The device's name.
+    pub name: String,
+    /// Discrete, integrated, virtual, CPU or other.
+    pub kind: &'static str,
+    /// What is known of it, or why it cannot sort.
+    pub profile: Result<DeviceProfile, Error>,
+    /// The built-in tuning and the algorithm for large inputs, when it can sort.
+    pub plan: Option<(Tuning, Algorithm)>,
+}
+
+fn kind(kind: vk::PhysicalDeviceType) -> &'static str {
+    match kind {
+        vk::PhysicalDeviceType::DISCRETE_GPU => "discrete",
+        vk::PhysicalDeviceType::INTEGRATED_GPU => "integrated",
+        vk::PhysicalDeviceType::VIRTUAL_GPU => "virtual",
+        vk::PhysicalDeviceType::CPU => "CPU",
+        _ => "other",
+    }
+}
+
+pub(super) fn algorithm(profile: &DeviceProfile) -> Algorithm {
+    crate::vk::choose_algorithm(&Tuning::for_device(profile))
+}
+
+pub(super) fn describe(devices: Vec<PhysicalDevice>) -> Vec<DeviceInfo> {
+    let info = |(index, device): (usize, PhysicalDevice)| {
+        let profile = device.requirements.map(|requirements| requirements.profile);
+        let plan = profile.as_ref().ok().map(|profile| (Tuning::for_device(profile), algorithm(profile)));
+        DeviceInfo { index, name: device.name, kind: kind(device.kind), profile, plan }
+    };
+    devices.into_iter().enumerate().map(info).collect()
+}
+
+/// The device of a choice. A device chosen by index or name that cannot sort is an error that says why.
+pub(super) fn select(choice: &DeviceChoice, devices: Vec<PhysicalDevice>) -> Result<PhysicalDevice, Error> {
+    let names: Vec<String> =
+        devices.iter().enumerate().map(|(index, device)| format!("{index}: {}", device.name)).collect();
+    let wanted = |name: &str, device: &PhysicalDevice| device.name.to_lowercase().contains(&name.to_lowercase());
+    let rank = |device: &PhysicalDevice| match device.kind {
+        vk::PhysicalDeviceType::DISCRETE_GPU => 0,
+        vk::PhysicalDeviceType::INTEGRATED_GPU => 1,
+        vk::PhysicalDeviceType::VIRTUAL_GPU => 2,
+        vk::PhysicalDeviceType::CPU => 3,
+        _ => 4,
+    };
+    let found = match choice {
+        DeviceChoice::Best => {
+            let mut suitable: Vec<PhysicalDevice> = Vec::new();
+            for device in devices {
+                match &device.requirements {
+                    Ok(_) => suitable.push(device),
+                    Err(error) => log::info!("passed over: {error}"),
+                }
+            }
+            suitable.into_iter().min_by_key(rank)
+        }
+        DeviceChoice::Index(index) => devices.into_iter().nth(*index),
+        DeviceChoice::Name(name) => devices.into_iter().find(|device| wanted(name, device)),
+    };
+    found.ok_or_else(|| Error::NoDevice {
+        given: choice.to_string(),
+        available: if names.is_empty() { "no devices".into() } else { names.join(", ") },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(name: &str, kind: vk::PhysicalDeviceType) -> PhysicalDevice {
+        let refused = Error::Unsupported { what: "test".into(), given: "0".into(), allowed: "1".into() };
+        PhysicalDevice { raw: vk::PhysicalDevice::null(), name: name.into(), kind, requirements: Err(refused) }
+    }
+
+    #[test]
+    fn choices_parse_and_print() {
+        let parse = |text: &str| text.parse::<DeviceChoice>().unwrap();
+        assert_eq!(parse("best"), DeviceChoice::Best);
+        assert_eq!(parse("2"), DeviceChoice::Index(2));
+        assert_eq!(parse("H200"), DeviceChoice::Name("H200".into()));
+        assert_eq!(parse("H200").to_string(), "name \"H200\"");
+    }
+
+    #[test]
+    fn devices_are_found_by_index_and_by_part_of_the_name() {
+        let list = || {
+            vec![
+                device("llvmpipe", vk::PhysicalDeviceType::CPU),
+                device("Foo GT", vk::PhysicalDeviceType::DISCRETE_GPU),
+            ]
+        };
+        assert_eq!(select(&DeviceChoice::Index(1), list()).unwrap().name, "Foo GT");
+        assert_eq!(select(&DeviceChoice::Name("LLVM".into()), list()).unwrap().name, "llvmpipe");
+        let message = select(&DeviceChoice::Index(2), list()).err().unwrap().to_string();
+        assert!(message.contains("index 2") && message.contains("1: Foo GT"), "{message}");
+        let message = select(&DeviceChoice::Best, list()).err().unwrap().to_string();
+        assert!(message.contains("best"), "unsuitable devices are never the best: {message}");
+    }
+}

@@ -1,0 +1,225 @@
+//! Sorts prepared on an owned device: buffers stay there between runs.
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::request::{Algorithm, SortRequest};
+use crate::shape::Shape;
+use crate::vk::owned::{BoundRun, Buffer, Device, OwnedSorter};
+use crate::vk::{BufferRange, SortBuffers, SorterOptions, StepTime};
+
+/// A buffer in the memory of an owned device. Clones are the same buffer.
+#[derive(Clone)]
+pub struct DeviceBuffer(Arc<Buffer>);
+
+impl DeviceBuffer {
+    pub(super) fn new(device: &Arc<Device>, size: u64) -> Result<Self, Error> {
+        Buffer::new(device, "a device buffer", size).map(DeviceBuffer)
+    }
+
+    /// Size in bytes.
+    pub fn size(&self) -> u64 {
+        self.0.size
+    }
+
+    /// Writes bytes from byte `offset` on.
+    ///
+    /// Errors: [`Error::BufferTooSmall`], [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`].
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.0.write(offset, bytes)
+    }
+
+    /// Reads bytes from byte `offset` on.
+    ///
+    /// Errors: as for [`write`](Self::write).
+    pub fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        self.0.read(offset, bytes)
+    }
+
+    /// The bytes from `offset` on, `size` of them.
+    pub fn range(&self, offset: u64, size: u64) -> DeviceRange {
+        DeviceRange { buffer: self.clone(), offset, size }
+    }
+}
+
+/// A range of a [`DeviceBuffer`].
+#[derive(Clone)]
+pub struct DeviceRange {
+    /// The buffer.
+    pub buffer: DeviceBuffer,
+    /// Where the range starts, in bytes.
+    pub offset: u64,
+    /// Length in bytes.
+    pub size: u64,
+}
+
+impl DeviceRange {
+    fn raw(&self) -> BufferRange {
+        // A range past its buffer's end is cut to what is there, and then found to be too small.
+        let size = self.size.min(self.buffer.size().saturating_sub(self.offset));
+        BufferRange { buffer: self.buffer.0.raw, offset: self.offset, size, usage: Some(Buffer::USAGE) }
+    }
+}
+
+/// The ranges of one sort: [`SortBuffers`] on owned memory.
+#[derive(Clone)]
+pub struct SortRanges {
+    /// The keys, sorted in place unless `keys_out` is given.
+    pub keys: DeviceRange,
+    /// The values, if the request has any.
+    pub values: Option<DeviceRange>,
+    /// Where the sorted keys go.
+    pub keys_out: Option<DeviceRange>,
+    /// Where the sorted values go.
+    pub values_out: Option<DeviceRange>,
+    /// Scratch, unless none is needed.
+    pub scratch: Option<DeviceRange>,
+    /// Most elements that the sort will run with.
+    pub capacity: u32,
+}
+
+/// A [`Sorter`](crate::Sorter) on an owned device.
+pub struct StandaloneSorter(OwnedSorter);
+
+impl StandaloneSorter {
+    pub(super) fn new(device: &Arc<Device>, request: &SortRequest, options: &SorterOptions) -> Result<Self, Error> {
+        OwnedSorter::new(device, request, options).map(StandaloneSorter)
+    }
+
+    /// The request that the sorter was built for.
+    pub fn request(&self) -> &SortRequest {
+        self.0.request()
+    }
+
+    /// Shape of the kernels.
+    pub fn shape(&self) -> &Shape {
+        self.0.shape()
+    }
+
+    /// Most elements that can be sorted.
+    pub fn max_count(&self) -> u32 {
+        self.0.max_count()
+    }
+
+    /// Bytes of scratch for up to `capacity` elements.
+    ///
+    /// Errors: [`Error::TooManyElements`].
+    pub fn scratch_size(&self, capacity: u32) -> Result<u64, Error> {
+        self.0.scratch_size(capacity)
+    }
+
+    /// Prepares an in-place sort of up to `capacity` elements on buffers of its own.
+    ///
+    /// Errors: [`Error::TooManyElements`], [`Error::Allocation`], [`Error::Vulkan`].
+    pub fn prepare(&self, capacity: u32) -> Result<PreparedSort, Error> {
+        let request = self.request();
+        let allocate = |size: u64| DeviceBuffer::new(&self.0.device, size).map(|buffer| buffer.range(0, size));
+        let some = |size: u64| if size > 0 { allocate(size).map(Some) } else { Ok(None) };
+        let scratch = self.scratch_size(capacity)?;
+        let has_values = request.value.words() > 0;
+        let ranges = SortRanges {
+            keys: allocate(u64::from(capacity) * request.key.size_bytes())?,
+            values: has_values.then(|| allocate(u64::from(capacity) * request.value.size_bytes())).transpose()?,
+            keys_out: None,
+            values_out: None,
+            scratch: some(scratch)?,
+            capacity,
+        };
+        self.prepare_on(ranges)
+    }
+
+    /// Prepares a sort on the given ranges.
+    ///
+    /// Errors: as for [`Sorter::bind`](crate::Sorter::bind).
+    pub fn prepare_on(&self, ranges: SortRanges) -> Result<PreparedSort, Error> {
+        let raw = |range: &Option<DeviceRange>| range.as_ref().map(DeviceRange::raw);
+        let buffers = SortBuffers {
+            keys: ranges.keys.raw(),
+            values: raw(&ranges.values),
+            keys_out: raw(&ranges.keys_out),
+            values_out: raw(&ranges.values_out),
+            scratch: raw(&ranges.scratch),
+            capacity: ranges.capacity,
+        };
+        let optional = [&ranges.values, &ranges.keys_out, &ranges.values_out, &ranges.scratch];
+        let used = optional.into_iter().flatten().chain([&ranges.keys]);
+        let alive = used.map(|range| Arc::clone(&range.buffer.0)).collect();
+        let run = BoundRun::new(&self.0, &buffers, alive)?;
+        Ok(PreparedSort { run, ranges })
+    }
+}
+
+/// A sort with its buffers on the device, to be run again and again.
+pub struct PreparedSort {
+    run: BoundRun,
+    ranges: SortRanges,
+}
+
+impl PreparedSort {
+    /// Writes keys, from the first on.
+    ///
+    /// Errors: [`Error::BufferTooSmall`] when there are more than the capacity; else as for [`DeviceBuffer::write`].
+    pub fn write_keys(&self, bytes: &[u8]) -> Result<(), Error> {
+        write("keys", &self.ranges.keys, bytes)
+    }
+
+    /// Writes values, from the first on.
+    ///
+    /// Errors: as for [`write_keys`](Self::write_keys); [`Error::BufferPresence`] when the request has no values.
+    pub fn write_values(&self, bytes: &[u8]) -> Result<(), Error> {
+        write("values", self.ranges.values.as_ref().ok_or(NO_VALUES)?, bytes)
+    }
+
+    /// Reads sorted keys, from the first on.
+    ///
+    /// Errors: as for [`write_keys`](Self::write_keys).
+    pub fn read_keys(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        read("keys", self.ranges.keys_out.as_ref().unwrap_or(&self.ranges.keys), bytes)
+    }
+
+    /// Reads sorted values, from the first on.
+    ///
+    /// Errors: as for [`write_values`](Self::write_values).
+    pub fn read_values(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        let range = self.ranges.values_out.as_ref().or(self.ranges.values.as_ref());
+        read("values", range.ok_or(NO_VALUES)?, bytes)
+    }
+
+    /// Sorts the first `count` elements and waits; gives the time of each step, or none without timestamps.
+    ///
+    /// Errors: [`Error::TooManyElements`], [`Error::Timeout`], [`Error::Vulkan`].
+    pub fn run(&self, count: u32) -> Result<Vec<StepTime>, Error> {
+        self.run.run(count, 1)
+    }
+
+    /// The same sort recorded `times` times into one command buffer.
+    ///
+    /// Errors: as for [`run`](Self::run).
+    pub fn run_repeatedly(&self, count: u32, times: u32) -> Result<Vec<StepTime>, Error> {
+        self.run.run(count, times)
+    }
+
+    /// The algorithm that sorts `count` elements.
+    pub fn algorithm(&self, count: u32) -> Algorithm {
+        self.run.bound().algorithm(count)
+    }
+}
+
+const NO_VALUES: Error = Error::BufferPresence { buffer: "values", given: "present", needed: "absent" };
+
+fn write(buffer: &'static str, range: &DeviceRange, bytes: &[u8]) -> Result<(), Error> {
+    fits(buffer, range, bytes.len())?;
+    range.buffer.write(range.offset, bytes)
+}
+
+fn read(buffer: &'static str, range: &DeviceRange, bytes: &mut [u8]) -> Result<(), Error> {
+    fits(buffer, range, bytes.len())?;
+    range.buffer.read(range.offset, bytes)
+}
+
+fn fits(buffer: &'static str, range: &DeviceRange, len: usize) -> Result<(), Error> {
+    match len as u64 > range.size {
+        true => Err(Error::BufferTooSmall { buffer, given: range.size, needed: len as u64 }),
+        false => Ok(()),
+    }
+}

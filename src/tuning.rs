@@ -1,0 +1,189 @@
+//! Tuning as data: which shape and which methods a device sorts with, each row with its evidence.
+
+use crate::profile::{DeviceProfile, driver, vendor};
+
+/// How equal digits find their order within a subgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RankMethod {
+    /// One ballot per digit bit; any subgroup size.
+    Ballot,
+    /// Match masks by shared atomics; subgroups of up to 16 lanes.
+    Match,
+}
+
+/// Shape and methods of the kernels on one class of devices.
+///
+/// [`Tuning::for_device`] gives the built-in row; every field can be changed and the result passed as
+/// [`SorterOptions::tuning`](crate::SorterOptions). Shapes too large for a device are reduced until they fit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Tuning {
+    /// Name of the row.
+    pub name: String,
+    /// Invocations of a workgroup that ranks and scatters.
+    pub workgroup_size: u32,
+    /// Elements per invocation when only keys are sorted.
+    pub items_keys: u32,
+    /// Elements per invocation when values travel along.
+    pub items_pairs: u32,
+    /// Subgroup size to ask for where the device lets pipelines ask; `None` for the device's default.
+    pub subgroup_size: Option<u32>,
+    /// How equal digits find their order.
+    pub rank: RankMethod,
+    /// Reads of one look-back word before the tile behind it is recounted.
+    pub polls: u32,
+    /// Tiles to have before a tile is made of several blocks.
+    pub min_tiles: u32,
+    /// Most blocks of a tile.
+    pub max_blocks: u32,
+    /// Invocations of a workgroup that counts digits.
+    pub histogram_workgroup_size: u32,
+    /// Keys per invocation and block in the histogram.
+    pub histogram_items: u32,
+    /// Whether the automatic choice uses look-back (OneSweep) here. Look-back never hangs; this says whether it is
+    /// known to be right and quick.
+    pub look_back: bool,
+    /// What the row rests on.
+    pub evidence: &'static str,
+}
+
+struct Row {
+    name: &'static str,
+    applies: fn(&DeviceProfile) -> bool,
+    workgroup_size: u32,
+    items: (u32, u32),
+    rank: RankMethod,
+    polls: u32,
+    blocks: (u32, u32),
+    look_back: bool,
+    evidence: &'static str,
+}
+
+/// First row that applies wins; the last one applies to everything.
+const ROWS: &[Row] = &[
+    Row {
+        name: "llvmpipe",
+        applies: |p| p.driver_id == driver::LLVMPIPE,
+        workgroup_size: 128,
+        items: (16, 16),
+        rank: RankMethod::Match,
+        polls: 8,
+        blocks: (16, 8),
+        look_back: true,
+        evidence: "measured: docs/measurements.md",
+    },
+    Row {
+        name: "swiftshader",
+        applies: |p| p.driver_id == driver::SWIFTSHADER,
+        workgroup_size: 64,
+        items: (16, 16),
+        rank: RankMethod::Match,
+        polls: 8,
+        blocks: (16, 16),
+        look_back: true,
+        evidence: "estimate: fits 32 KiB of shared memory at subgroup size 4",
+    },
+    Row {
+        name: "nvidia",
+        applies: |p| p.vendor_id == vendor::NVIDIA,
+        workgroup_size: 384,
+        items: (20, 20),
+        rank: RankMethod::Ballot,
+        polls: 256,
+        blocks: (1024, 4),
+        look_back: true,
+        evidence: "estimate: CUB's shape for 4-byte keys on sm_90, within 48 KiB of shared memory",
+    },
+    Row {
+        name: "amd",
+        applies: |p| p.vendor_id == vendor::AMD,
+        workgroup_size: 512,
+        items: (14, 14),
+        rank: RankMethod::Ballot,
+        polls: 256,
+        blocks: (1024, 4),
+        look_back: true,
+        evidence: "estimate: from shared-memory and subgroup limits",
+    },
+    Row {
+        name: "intel",
+        applies: |p| p.vendor_id == vendor::INTEL,
+        workgroup_size: 256,
+        items: (16, 16),
+        rank: RankMethod::Ballot,
+        polls: 64,
+        blocks: (512, 4),
+        look_back: true,
+        evidence: "estimate: from shared-memory and subgroup limits",
+    },
+    Row {
+        name: "apple",
+        applies: |p| p.vendor_id == vendor::APPLE || p.driver_id == driver::MOLTENVK,
+        workgroup_size: 256,
+        items: (16, 16),
+        rank: RankMethod::Ballot,
+        polls: 4,
+        blocks: (512, 4),
+        look_back: false,
+        evidence: "estimate: no forward progress between workgroups, look-back not measured here",
+    },
+    Row {
+        name: "mobile",
+        applies: |p| [vendor::QUALCOMM, vendor::ARM].contains(&p.vendor_id),
+        workgroup_size: 128,
+        items: (16, 16),
+        rank: RankMethod::Ballot,
+        polls: 4,
+        blocks: (256, 8),
+        look_back: false,
+        evidence: "estimate: no forward progress between workgroups, look-back not measured here",
+    },
+    Row {
+        name: "unknown",
+        applies: |_| true,
+        workgroup_size: 128,
+        items: (16, 16),
+        rank: RankMethod::Ballot,
+        polls: 4,
+        blocks: (256, 8),
+        look_back: false,
+        evidence: "estimate: nothing is known of the device, so no workgroup waits for another",
+    },
+];
+
+impl Tuning {
+    /// The built-in row for a device.
+    pub fn for_device(profile: &DeviceProfile) -> Tuning {
+        let row = ROWS.iter().find(|row| (row.applies)(profile)).expect("the last row applies to everything");
+        Tuning {
+            name: row.name.into(),
+            workgroup_size: row.workgroup_size,
+            items_keys: row.items.0,
+            items_pairs: row.items.1,
+            subgroup_size: None,
+            rank: row.rank,
+            polls: row.polls,
+            min_tiles: row.blocks.0,
+            max_blocks: row.blocks.1,
+            histogram_workgroup_size: 256,
+            histogram_items: 16,
+            look_back: row.look_back,
+            evidence: row.evidence,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_found_by_driver_before_vendor() {
+        let mut profile = DeviceProfile::example();
+        assert_eq!(Tuning::for_device(&profile).name, "unknown");
+        assert!(!Tuning::for_device(&profile).look_back, "an unknown device must not wait in look-back");
+        profile.vendor_id = vendor::NVIDIA;
+        assert_eq!(Tuning::for_device(&profile).name, "nvidia");
+        profile.driver_id = driver::LLVMPIPE;
+        assert_eq!(Tuning::for_device(&profile).name, "llvmpipe");
+    }
+}

@@ -1,0 +1,152 @@
+//! Buffers in device memory, written and read through staging.
+
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use ash::vk;
+use gpu_allocator::MemoryLocation;
+use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
+
+use super::Device;
+use crate::error::{Context, Error};
+
+/// Most bytes staged at a time.
+const STAGING_BYTES: u64 = 64 << 20;
+
+/// A buffer with its memory.
+pub(crate) struct Buffer {
+    pub raw: vk::Buffer,
+    pub size: u64,
+    allocation: ManuallyDrop<Allocation>,
+    device: Arc<Device>,
+}
+
+impl Buffer {
+    /// What every device buffer can be used for.
+    pub const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+        vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
+            | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
+            | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
+    );
+
+    /// A buffer of `size` bytes in device memory; its content is undefined.
+    pub fn new(device: &Arc<Device>, what: &'static str, size: u64) -> Result<Arc<Buffer>, Error> {
+        Self::create(device, what, size, Self::USAGE, MemoryLocation::GpuOnly).map(Arc::new)
+    }
+
+    fn create(
+        device: &Arc<Device>,
+        what: &'static str,
+        size: u64,
+        usage: vk::BufferUsageFlags,
+        location: MemoryLocation,
+    ) -> Result<Buffer, Error> {
+        let info = vk::BufferCreateInfo::default().size(size.max(4)).usage(usage);
+        // SAFETY: the device is alive; the buffer is destroyed below on failure, in `Drop` otherwise.
+        let raw = unsafe { device.raw.create_buffer(&info, None) }.context("vkCreateBuffer")?;
+        // SAFETY: the buffer was just created.
+        let requirements = unsafe { device.raw.get_buffer_memory_requirements(raw) };
+        let desc = AllocationCreateDesc {
+            name: what,
+            requirements,
+            location,
+            linear: true,
+            allocation_scheme: AllocationScheme::GpuAllocatorManaged,
+        };
+        let allocated = device.allocator().allocate(&desc);
+        let allocation = allocated.map_err(|error| {
+            // SAFETY: nothing uses the buffer yet.
+            unsafe { device.raw.destroy_buffer(raw, None) };
+            Error::Allocation { what, bytes: size, reason: error.to_string() }
+        })?;
+        // SAFETY: the memory was allocated for this buffer's requirements and is bound once.
+        let bound = unsafe { device.raw.bind_buffer_memory(raw, allocation.memory(), allocation.offset()) };
+        let allocation = ManuallyDrop::new(allocation);
+        let buffer = Buffer { raw, size, allocation, device: Arc::clone(device) };
+        bound.context("vkBindBufferMemory").map(|()| buffer)
+    }
+
+    /// Writes bytes from `offset` on.
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.check(offset, bytes.len() as u64)?;
+        let staging = self.staging(bytes.len() as u64, MemoryLocation::CpuToGpu)?;
+        let Some(mut staging) = staging else { return Ok(()) };
+        for (index, part) in bytes.chunks(STAGING_BYTES as usize).enumerate() {
+            let mapped = staging.allocation.mapped_slice_mut().expect("staging memory is mapped");
+            mapped[..part.len()].copy_from_slice(part);
+            self.copy(staging.raw, self.raw, 0, offset + index as u64 * STAGING_BYTES, part.len() as u64)?;
+        }
+        Ok(())
+    }
+
+    /// Reads bytes from `offset` on.
+    pub fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        self.check(offset, bytes.len() as u64)?;
+        let staging = self.staging(bytes.len() as u64, MemoryLocation::GpuToCpu)?;
+        let Some(staging) = staging else { return Ok(()) };
+        for (index, part) in bytes.chunks_mut(STAGING_BYTES as usize).enumerate() {
+            self.copy(self.raw, staging.raw, offset + index as u64 * STAGING_BYTES, 0, part.len() as u64)?;
+            let mapped = staging.allocation.mapped_slice().expect("staging memory is mapped");
+            part.copy_from_slice(&mapped[..part.len()]);
+        }
+        Ok(())
+    }
+
+    fn check(&self, offset: u64, size: u64) -> Result<(), Error> {
+        let needed = offset.saturating_add(size);
+        if needed > self.size {
+            return Err(Error::BufferTooSmall { buffer: "device buffer", given: self.size, needed });
+        }
+        Ok(())
+    }
+
+    /// A mapped buffer for transfers of up to `size` bytes, or none for an empty one.
+    fn staging(&self, size: u64, location: MemoryLocation) -> Result<Option<Buffer>, Error> {
+        if size == 0 {
+            return Ok(None);
+        }
+        let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
+        Self::create(&self.device, "staging", size.min(STAGING_BYTES), usage, location).map(Some)
+    }
+
+    /// Copies between two buffers and waits; the result is visible to the host and to later submissions.
+    fn copy(&self, from: vk::Buffer, to: vk::Buffer, from_offset: u64, to_offset: u64, size: u64) -> Result<(), Error> {
+        let region = [vk::BufferCopy { src_offset: from_offset, dst_offset: to_offset, size }];
+        let everything = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
+        let before = [vk::MemoryBarrier::default()
+            .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
+            .dst_access_mask(vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::TRANSFER_WRITE)];
+        let after = [vk::MemoryBarrier::default()
+            .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
+            .dst_access_mask(everything | vk::AccessFlags::HOST_READ)];
+        let (all, transfer) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::TRANSFER);
+        let flags = vk::DependencyFlags::empty();
+        let device = &self.device.raw;
+        // SAFETY: both ranges were checked and both buffers are alive until `execute` has waited.
+        unsafe {
+            self.device.execute("a transfer", |commands| {
+                device.cmd_pipeline_barrier(commands, all, transfer, flags, &before, &[], &[]);
+                device.cmd_copy_buffer(commands, from, to, &region);
+                let readers = all | vk::PipelineStageFlags::HOST;
+                device.cmd_pipeline_barrier(commands, transfer, readers, flags, &after, &[], &[]);
+                Ok(())
+            })
+        }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if self.device.is_lost() {
+            return;
+        }
+        // SAFETY: submissions that used the buffer were waited for; buffer and memory go once, memory last.
+        unsafe {
+            self.device.raw.destroy_buffer(self.raw, None);
+            let allocation = ManuallyDrop::take(&mut self.allocation);
+            if let Err(error) = self.device.allocator().free(allocation) {
+                log::error!("freeing device memory failed: {error}");
+            }
+        }
+    }
+}

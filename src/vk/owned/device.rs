@@ -1,0 +1,279 @@
+//! A device with one compute queue, its allocator, and running recorded work to completion.
+
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use ash::{ext, vk};
+use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
+
+use super::Buffer;
+use super::instance::{Instance, PhysicalDevice};
+use crate::error::{Context, Error};
+use crate::request::SortRequest;
+use crate::vk::{BoundSort, QueryRange, Requirements, SortBuffers, Sorter, SorterOptions, StepTime};
+
+/// Longest time that submitted work may take.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// A logical device with one compute queue.
+pub(crate) struct Device {
+    pub raw: ash::Device,
+    pub requirements: Requirements,
+    pub instance: Arc<Instance>,
+    allocator: ManuallyDrop<Mutex<Allocator>>,
+    debug_utils: Option<ext::debug_utils::Device>,
+    pipeline_cache: vk::PipelineCache,
+    timestamp_bits: u32,
+    queue: Mutex<Queue>,
+    /// Work was submitted whose end was not seen: nothing it may use can be destroyed any more.
+    lost: AtomicBool,
+}
+
+struct Queue {
+    raw: vk::Queue,
+    pool: vk::CommandPool,
+    commands: vk::CommandBuffer,
+    fence: vk::Fence,
+}
+
+impl Device {
+    /// Creates the logical device with what vksort needs and nothing else.
+    pub fn new(instance: &Arc<Instance>, physical: &PhysicalDevice) -> Result<Arc<Device>, Error> {
+        let requirements = physical.requirements.clone()?;
+        // SAFETY: the physical device belongs to the instance.
+        let families = unsafe { instance.raw.get_physical_device_queue_family_properties(physical.raw) };
+        let family = families
+            .iter()
+            .position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE))
+            .expect("requirements were met, so there is a compute queue") as u32;
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
+        let extensions: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
+        let mut features = requirements.features();
+        let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
+        if let Some(features) = features.as_mut() {
+            info = info.push_next(features);
+        }
+        // SAFETY: extensions and features were found on this device by `Requirements::query`.
+        let raw = unsafe { instance.raw.create_device(physical.raw, &info, None) }.context("vkCreateDevice")?;
+        let allocator = Allocator::new(&AllocatorCreateDesc {
+            instance: instance.raw.clone(),
+            device: raw.clone(),
+            physical_device: physical.raw,
+            debug_settings: Default::default(),
+            buffer_device_address: false,
+            allocation_sizes: Default::default(),
+        })
+        .map_err(|error| Error::Allocation { what: "the allocator", bytes: 0, reason: error.to_string() })?;
+        // SAFETY: the device was just created with one queue of this family; handles are destroyed in `Drop`.
+        let (queue, pipeline_cache) = unsafe {
+            let pool_info = vk::CommandPoolCreateInfo::default()
+                .queue_family_index(family)
+                .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+            let pool = raw.create_command_pool(&pool_info, None).context("vkCreateCommandPool")?;
+            let commands_info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+            let commands = raw.allocate_command_buffers(&commands_info).context("vkAllocateCommandBuffers")?[0];
+            let fence = raw.create_fence(&vk::FenceCreateInfo::default(), None).context("vkCreateFence")?;
+            let cache_info = vk::PipelineCacheCreateInfo::default();
+            let cache = raw.create_pipeline_cache(&cache_info, None).context("vkCreatePipelineCache")?;
+            (Queue { raw: raw.get_device_queue(family, 0), pool, commands, fence }, cache)
+        };
+        Ok(Arc::new(Device {
+            debug_utils: instance.debug_utils.then(|| ext::debug_utils::Device::new(&instance.raw, &raw)),
+            raw,
+            requirements,
+            instance: Arc::clone(instance),
+            allocator: ManuallyDrop::new(Mutex::new(allocator)),
+            pipeline_cache,
+            timestamp_bits: families[family as usize].timestamp_valid_bits,
+            queue: Mutex::new(queue),
+            lost: AtomicBool::new(false),
+        }))
+    }
+
+    pub fn allocator(&self) -> MutexGuard<'_, Allocator> {
+        self.allocator.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Whether submitted work may still be running, so that nothing may be destroyed.
+    pub fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Records commands, submits them and waits until they are done.
+    ///
+    /// # Safety
+    ///
+    /// What `record` puts into the command buffer is valid there, and everything it uses stays alive during the call.
+    pub unsafe fn execute(
+        &self,
+        what: &'static str,
+        record: impl FnOnce(vk::CommandBuffer) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let queue = self.queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if self.is_lost() {
+            return Err(Error::Vulkan { call: "an earlier submission", result: vk::Result::ERROR_DEVICE_LOST });
+        }
+        let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        // SAFETY: the command buffer is not pending, as every submission is waited for under the lock.
+        unsafe { self.raw.begin_command_buffer(queue.commands, &begin) }.context("vkBeginCommandBuffer")?;
+        let recorded = record(queue.commands);
+        // SAFETY: the command buffer is recording.
+        unsafe { self.raw.end_command_buffer(queue.commands) }.context("vkEndCommandBuffer")?;
+        recorded?;
+        let commands = [queue.commands];
+        let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
+        // SAFETY: the commands are complete and valid by this function's contract; the fence is unsignalled.
+        let finished = unsafe {
+            self.raw.queue_submit(queue.raw, &submits, queue.fence).context("vkQueueSubmit")?;
+            self.raw.wait_for_fences(&[queue.fence], true, TIMEOUT.as_nanos() as u64)
+        };
+        if let Err(result) = finished {
+            self.lost.store(true, Ordering::Relaxed);
+            return Err(match result {
+                vk::Result::TIMEOUT => Error::Timeout { what, seconds: TIMEOUT.as_secs() },
+                result => Error::Vulkan { call: "vkWaitForFences", result },
+            });
+        }
+        // SAFETY: the fence is signalled and nothing waits for it.
+        unsafe { self.raw.reset_fences(&[queue.fence]) }.context("vkResetFences")
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        if self.is_lost() {
+            log::error!("{}: work may still be running, its device is left alone", self.requirements.profile.name);
+            return;
+        }
+        let queue = self.queue.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
+        // SAFETY: all submissions were waited for; buffers, sorters and runs hold an `Arc` of the device, so none is
+        // left; the allocator goes before the device it frees memory of, and is not used again.
+        unsafe {
+            self.raw.destroy_fence(queue.fence, None);
+            self.raw.destroy_command_pool(queue.pool, None);
+            self.raw.destroy_pipeline_cache(self.pipeline_cache, None);
+            ManuallyDrop::drop(&mut self.allocator);
+            self.raw.destroy_device(None);
+        }
+    }
+}
+
+/// A sorter that keeps its device alive.
+pub(crate) struct OwnedSorter {
+    sorter: ManuallyDrop<Sorter>,
+    pub device: Arc<Device>,
+}
+
+impl OwnedSorter {
+    pub fn new(device: &Arc<Device>, request: &SortRequest, options: &SorterOptions) -> Result<OwnedSorter, Error> {
+        let options = SorterOptions {
+            pipeline_cache: device.pipeline_cache,
+            debug_utils: device.debug_utils.clone(),
+            ..options.clone()
+        };
+        // Pipelines are made one sorter at a time, so that the cache is used by one thread at a time.
+        let _queue = device.queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        // SAFETY: the device was created from these requirements and is kept alive; cache and functions are its own.
+        let sorter = unsafe { Sorter::new(&device.raw, &device.requirements, request, &options)? };
+        Ok(OwnedSorter { sorter: ManuallyDrop::new(sorter), device: Arc::clone(device) })
+    }
+}
+
+impl Deref for OwnedSorter {
+    type Target = Sorter;
+
+    fn deref(&self) -> &Sorter {
+        &self.sorter
+    }
+}
+
+impl Drop for OwnedSorter {
+    fn drop(&mut self) {
+        if !self.device.is_lost() {
+            // SAFETY: it goes once, here; runs that still use its pipelines share them.
+            unsafe { ManuallyDrop::drop(&mut self.sorter) };
+        }
+    }
+}
+
+/// A sort bound to buffers that it keeps alive, with its queries.
+pub(crate) struct BoundRun {
+    bound: ManuallyDrop<BoundSort>,
+    queries: Option<QueryRange>,
+    _buffers: Vec<Arc<Buffer>>,
+    device: Arc<Device>,
+}
+
+impl BoundRun {
+    /// Binds a sorter to `buffers` of its device, all of which are among `alive`.
+    pub fn new(sorter: &OwnedSorter, buffers: &SortBuffers, alive: Vec<Arc<Buffer>>) -> Result<BoundRun, Error> {
+        let device = &sorter.device;
+        // SAFETY: the buffers are this device's, kept alive here, and have every usage flag.
+        let bound = unsafe { sorter.bind(buffers)? };
+        let mut run =
+            BoundRun { bound: ManuallyDrop::new(bound), queries: None, _buffers: alive, device: Arc::clone(device) };
+        if device.timestamp_bits > 0 {
+            let most = run.bound.query_count(buffers.capacity).max(run.bound.query_count(1));
+            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(most);
+            // SAFETY: the device is alive; `Drop` destroys the pool, once.
+            let pool = unsafe { device.raw.create_query_pool(&info, None) }.context("vkCreateQueryPool")?;
+            run.queries = Some(QueryRange { pool, first: 0, count: most });
+        }
+        Ok(run)
+    }
+
+    pub fn bound(&self) -> &BoundSort {
+        &self.bound
+    }
+
+    /// Runs the sort `times` times in one command buffer; gives the step times of the last, or none where the device
+    /// has no timestamps.
+    pub fn run(&self, count: u32, times: u32) -> Result<Vec<StepTime>, Error> {
+        let device = &self.device;
+        let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
+        let memory = [vk::MemoryBarrier::default().src_access_mask(from.access).dst_access_mask(to.access)];
+        let record = |commands| {
+            for time in 0..times {
+                let queries = self.queries.filter(|_| time + 1 == times);
+                // SAFETY: the command buffer is recording on a compute queue; earlier transfers were waited for on the
+                // host, earlier sorts are ordered by the barrier; buffers and queries are kept alive by `self`.
+                unsafe {
+                    if time > 0 {
+                        let flags = vk::DependencyFlags::empty();
+                        device.raw.cmd_pipeline_barrier(commands, from.stages, to.stages, flags, &memory, &[], &[]);
+                    }
+                    self.bound.record(commands, count, queries)?;
+                }
+            }
+            Ok(())
+        };
+        // SAFETY: see above; `execute` waits until the commands are done.
+        unsafe { device.execute("the sort", record)? };
+        let Some(queries) = self.queries else { return Ok(Vec::new()) };
+        let mut ticks = vec![0u64; self.bound.query_count(count) as usize];
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+        // SAFETY: the queries were written by the commands that have just completed.
+        unsafe { device.raw.get_query_pool_results(queries.pool, queries.first, &mut ticks, flags) }
+            .context("vkGetQueryPoolResults")?;
+        Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
+    }
+}
+
+impl Drop for BoundRun {
+    fn drop(&mut self) {
+        if self.device.is_lost() {
+            return;
+        }
+        // SAFETY: every run was waited for, so neither the sets nor the queries are in use; each goes once, before
+        // the device that `self` still holds.
+        unsafe {
+            ManuallyDrop::drop(&mut self.bound);
+            if let Some(queries) = self.queries {
+                self.device.raw.destroy_query_pool(queries.pool, None);
+            }
+        }
+    }
+}

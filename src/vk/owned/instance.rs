@@ -1,0 +1,170 @@
+//! Instance, validation messages and the list of devices.
+
+use std::ffi::{CStr, c_void};
+use std::sync::{Arc, Mutex};
+
+use ash::{ext, vk};
+
+use crate::error::{Context, Error};
+use crate::vk::requirements::{InstanceRequirements, Requirements, lists, text};
+
+const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
+
+/// How to create an instance.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct InstanceDesc {
+    /// Whether to enable the Khronos layer with core and synchronization checks.
+    pub validation: bool,
+}
+
+/// Validation errors so far, in the order in which they came.
+type Messages = Mutex<Vec<String>>;
+
+/// An instance with its messenger; destroyed with the last device made from it.
+pub(crate) struct Instance {
+    messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
+    pub raw: ash::Instance,
+    pub debug_utils: bool,
+    /// Read by the messenger's callback, so it must outlive the messenger.
+    messages: Box<Messages>,
+    _entry: ash::Entry,
+}
+
+/// A physical device and what vksort thinks of it.
+pub(crate) struct PhysicalDevice {
+    pub raw: vk::PhysicalDevice,
+    pub name: String,
+    pub kind: vk::PhysicalDeviceType,
+    pub requirements: Result<Requirements, Error>,
+}
+
+impl Instance {
+    /// Loads the Vulkan library and creates an instance.
+    pub fn new(desc: &InstanceDesc) -> Result<Arc<Instance>, Error> {
+        // SAFETY: the system's Vulkan loader is trusted to be one.
+        let entry = unsafe { ash::Entry::load() }.map_err(|error| Error::NoLoader(error.to_string()))?;
+        // SAFETY: the entry points were just loaded; no layer is named.
+        let available = unsafe { entry.enumerate_instance_extension_properties(None) }
+            .context("vkEnumerateInstanceExtensionProperties")?;
+        let needed = InstanceRequirements::select(&available);
+        let mut extensions: Vec<*const std::ffi::c_char> = needed.extensions.iter().map(|name| name.as_ptr()).collect();
+        let mut layers = Vec::new();
+        let mut debug_utils = lists(&available, ext::debug_utils::NAME);
+        if desc.validation {
+            check_layer(&entry)?;
+            layers.push(VALIDATION_LAYER.as_ptr());
+            // The layer brings this extension where the loader has none of its own.
+            debug_utils = true;
+        }
+        if debug_utils {
+            extensions.push(ext::debug_utils::NAME.as_ptr());
+        }
+        let application = vk::ApplicationInfo::default()
+            .application_name(c"vksort")
+            .engine_name(c"vksort")
+            .api_version(InstanceRequirements::API_VERSION);
+        let synchronization = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
+        let mut validation = vk::ValidationFeaturesEXT::default().enabled_validation_features(&synchronization);
+        let mut info = vk::InstanceCreateInfo::default()
+            .application_info(&application)
+            .flags(needed.flags)
+            .enabled_extension_names(&extensions)
+            .enabled_layer_names(&layers);
+        if desc.validation {
+            info = info.push_next(&mut validation);
+        }
+        // SAFETY: extensions and layers were found above; all pointers live until the call returns.
+        let raw = unsafe { entry.create_instance(&info, None) }.context("vkCreateInstance")?;
+        let mut instance =
+            Instance { messenger: None, raw, debug_utils, messages: Box::default(), _entry: entry.clone() };
+        if desc.validation {
+            instance.listen(&entry)?;
+        }
+        Ok(Arc::new(instance))
+    }
+
+    fn listen(&mut self, entry: &ash::Entry) -> Result<(), Error> {
+        let functions = ext::debug_utils::Instance::new(entry, &self.raw);
+        let messages: *const Messages = &*self.messages;
+        let info = vk::DebugUtilsMessengerCreateInfoEXT::default()
+            .message_severity(
+                vk::DebugUtilsMessageSeverityFlagsEXT::ERROR | vk::DebugUtilsMessageSeverityFlagsEXT::WARNING,
+            )
+            .message_type(
+                vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION | vk::DebugUtilsMessageTypeFlagsEXT::PERFORMANCE,
+            )
+            .pfn_user_callback(Some(on_message))
+            .user_data(messages.cast_mut().cast::<c_void>());
+        // SAFETY: the extension is enabled; the messages are boxed and dropped after the messenger.
+        let messenger =
+            unsafe { functions.create_debug_utils_messenger(&info, None) }.context("vkCreateDebugUtilsMessengerEXT")?;
+        self.messenger = Some((functions, messenger));
+        Ok(())
+    }
+
+    /// Every device of the instance, in the loader's order.
+    pub fn devices(&self) -> Result<Vec<PhysicalDevice>, Error> {
+        // SAFETY: the instance is alive.
+        let devices = unsafe { self.raw.enumerate_physical_devices() }.context("vkEnumeratePhysicalDevices")?;
+        let describe = |raw| {
+            // SAFETY: the device was just listed by this instance.
+            let properties = unsafe { self.raw.get_physical_device_properties(raw) };
+            // SAFETY: the instance was created for Vulkan 1.2 and the device is its own.
+            let requirements = unsafe { Requirements::query(&self.raw, raw) };
+            PhysicalDevice { raw, name: text(&properties.device_name), kind: properties.device_type, requirements }
+        };
+        Ok(devices.into_iter().map(describe).collect())
+    }
+
+    /// Validation errors so far.
+    pub fn validation_errors(&self) -> Vec<String> {
+        self.messages.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // SAFETY: messenger and instance were created in `new`; devices hold an `Arc` of the instance, so none is left.
+        unsafe {
+            if let Some((functions, messenger)) = &self.messenger {
+                functions.destroy_debug_utils_messenger(*messenger, None);
+            }
+            self.raw.destroy_instance(None);
+        }
+    }
+}
+
+fn check_layer(entry: &ash::Entry) -> Result<(), Error> {
+    // SAFETY: the entry points are loaded.
+    let layers =
+        unsafe { entry.enumerate_instance_layer_properties() }.context("vkEnumerateInstanceLayerProperties")?;
+    if layers.iter().any(|layer| layer.layer_name_as_c_str() == Ok(VALIDATION_LAYER)) {
+        return Ok(());
+    }
+    let names: Vec<String> = layers.iter().map(|layer| text(&layer.layer_name)).collect();
+    Err(Error::MissingLayer {
+        given: VALIDATION_LAYER.to_string_lossy().into_owned(),
+        available: if names.is_empty() { "none".into() } else { names.join(", ") },
+    })
+}
+
+unsafe extern "system" fn on_message(
+    severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _types: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    messages: *mut c_void,
+) -> vk::Bool32 {
+    // SAFETY: the layer passes valid data with a text, and the user data given in `listen`, which outlives it.
+    let (text, messages) = unsafe {
+        let message = (*data).p_message;
+        let text = if message.is_null() { c"" } else { CStr::from_ptr(message) };
+        (text.to_string_lossy().into_owned(), &*messages.cast::<Messages>())
+    };
+    if severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR) {
+        log::error!("{text}");
+        messages.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(text);
+    } else {
+        log::warn!("{text}");
+    }
+    vk::FALSE
+}

@@ -1,0 +1,194 @@
+//! The compute pipelines of one sorter: SPIR-V modules, specialized by its shape.
+
+use ash::vk;
+
+use crate::abi::{self, Push, spec};
+use crate::error::{Context, Error};
+use crate::key::KeyCode;
+use crate::plan::Kernel;
+use crate::profile::DeviceProfile;
+use crate::shape::Shape;
+use crate::tuning::RankMethod;
+
+/// SPIR-V of every module of [`abi::MODULES`], in that order.
+#[doc(hidden)]
+pub const MODULES: &[&[u8]] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
+
+/// Number of descriptor bindings of the one set layout.
+pub(crate) const BINDINGS: [u32; 6] = [
+    abi::BINDING_KEYS_IN,
+    abi::BINDING_KEYS_OUT,
+    abi::BINDING_VALUES_IN,
+    abi::BINDING_VALUES_OUT,
+    abi::BINDING_COUNTERS,
+    abi::BINDING_TABLE,
+];
+
+/// What the pipelines are made from.
+pub(crate) struct PipelineDesc<'a> {
+    pub profile: &'a DeviceProfile,
+    /// Whether pipelines name the subgroup size they need.
+    pub required_subgroup_size: bool,
+    pub shape: &'a Shape,
+    pub code: KeyCode,
+    pub value_words: u32,
+    pub polls: u32,
+    pub withhold: u32,
+    pub cache: vk::PipelineCache,
+}
+
+/// Pipelines with their layouts; destroyed on drop.
+pub(crate) struct Pipelines {
+    pub device: ash::Device,
+    pub set_layout: vk::DescriptorSetLayout,
+    pub layout: vk::PipelineLayout,
+    pipelines: [vk::Pipeline; Kernel::ALL.len()],
+}
+
+impl Pipelines {
+    /// Creates the pipelines of some kernels.
+    ///
+    /// # Safety
+    ///
+    /// * `device` was created with what the requirements behind `desc.profile` name, and outlives the result.
+    /// * `desc.cache` is null or a cache of the device that no other thread uses meanwhile.
+    pub unsafe fn new(device: &ash::Device, desc: &PipelineDesc<'_>, kernels: &[Kernel]) -> Result<Self, Error> {
+        let mut result = Pipelines {
+            device: device.clone(),
+            set_layout: vk::DescriptorSetLayout::null(),
+            layout: vk::PipelineLayout::null(),
+            pipelines: [vk::Pipeline::null(); Kernel::ALL.len()],
+        };
+        let bindings = BINDINGS.map(|binding| {
+            vk::DescriptorSetLayoutBinding::default()
+                .binding(binding)
+                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                .descriptor_count(1)
+                .stage_flags(vk::ShaderStageFlags::COMPUTE)
+        });
+        let set_info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        // SAFETY: the device is valid by this function's contract; `Drop` destroys whatever was made, once.
+        result.set_layout =
+            unsafe { device.create_descriptor_set_layout(&set_info, None) }.context("vkCreateDescriptorSetLayout")?;
+        let set_layouts = [result.set_layout];
+        let push_ranges =
+            [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(Push::SIZE_BYTES)];
+        let layout_info =
+            vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts).push_constant_ranges(&push_ranges);
+        // SAFETY: as above; the set layout is alive.
+        result.layout =
+            unsafe { device.create_pipeline_layout(&layout_info, None) }.context("vkCreatePipelineLayout")?;
+        for &kernel in kernels {
+            // SAFETY: device, cache and layout are valid by this function's contract.
+            result.pipelines[kernel as usize] = unsafe { create(device, desc, kernel, result.layout)? };
+        }
+        Ok(result)
+    }
+
+    /// The pipeline of a kernel that was asked for at creation.
+    pub fn get(&self, kernel: Kernel) -> vk::Pipeline {
+        let pipeline = self.pipelines[kernel as usize];
+        debug_assert_ne!(pipeline, vk::Pipeline::null(), "{} was not created", kernel.name());
+        pipeline
+    }
+}
+
+impl Drop for Pipelines {
+    fn drop(&mut self) {
+        // SAFETY: every handle is null or was created here; the caller of `Sorter::new` promised that the device
+        // outlives the sorter and that no recorded sort is pending when it goes.
+        unsafe {
+            for pipeline in self.pipelines {
+                self.device.destroy_pipeline(pipeline, None);
+            }
+            self.device.destroy_pipeline_layout(self.layout, None);
+            self.device.destroy_descriptor_set_layout(self.set_layout, None);
+        }
+    }
+}
+
+/// Name of the module that holds a kernel's variant.
+pub(crate) fn module_name(kernel: Kernel, value_words: u32, emulated: bool) -> &'static str {
+    let source = match kernel {
+        Kernel::Histogram => "histogram.comp",
+        Kernel::OneSweep => "onesweep.comp",
+        Kernel::Count => "count.comp",
+        Kernel::Scan => "scan.comp",
+        Kernel::Scatter => "scatter.comp",
+        Kernel::SingleWorkgroup => "single_workgroup.comp",
+    };
+    let variants = || abi::MODULES.iter().filter(|module| module.source == source);
+    let exact = variants().find(|module| module.value_words == value_words && module.emulated == emulated);
+    // Kernels that touch neither values nor subgroups have one module for all.
+    exact.or_else(|| variants().next()).expect("every kernel has a module").name
+}
+
+fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
+    let shape = desc.shape;
+    let (workgroup_size, items) = match kernel {
+        Kernel::Histogram => (shape.histogram_workgroup_size, shape.histogram_items),
+        Kernel::Scan => (shape.histogram_workgroup_size, 1),
+        _ => (shape.workgroup_size, shape.items),
+    };
+    let mut values = abi::SPECIALIZATION.map(|(_, default)| default);
+    values[spec::WORKGROUP_SIZE] = workgroup_size;
+    values[spec::SUBGROUP_SIZE] = shape.subgroup.size;
+    values[spec::ITEMS] = items;
+    values[spec::RADIX_BITS] = shape.digit_bits;
+    values[spec::PASSES] = shape.passes;
+    values[spec::POOL_WORDS] = shape.pool_words();
+    values[spec::KEY_FLIP] = desc.code.flip;
+    values[spec::KEY_FLIP_NEGATIVE] = desc.code.flip_negative;
+    values[spec::RANK_METHOD] = match shape.rank {
+        RankMethod::Ballot => abi::RANK_BALLOT,
+        RankMethod::Match => abi::RANK_MATCH,
+    };
+    values[spec::POLLS] = desc.polls.max(1);
+    values[spec::WITHHOLD] = desc.withhold;
+    values
+}
+
+/// # Safety
+///
+/// As for [`Pipelines::new`]; `layout` belongs to the device.
+unsafe fn create(
+    device: &ash::Device,
+    desc: &PipelineDesc<'_>,
+    kernel: Kernel,
+    layout: vk::PipelineLayout,
+) -> Result<vk::Pipeline, Error> {
+    let name = module_name(kernel, desc.value_words, desc.shape.subgroup.emulated);
+    let index = abi::MODULES.iter().position(|module| module.name == name).expect("the name is from this table");
+    let words = ash::util::read_spv(&mut std::io::Cursor::new(MODULES[index])).expect("modules are whole SPIR-V words");
+    // SAFETY: the module is SPIR-V of this crate's kernels, for Vulkan 1.2.
+    let module = unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) }
+        .context("vkCreateShaderModule")?;
+
+    let values = specialization(desc, kernel);
+    let entries: [vk::SpecializationMapEntry; spec::LEN] = std::array::from_fn(|id| {
+        vk::SpecializationMapEntry::default().constant_id(id as u32).offset(4 * id as u32).size(4)
+    });
+    let info = vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::cast_slice(&values));
+    let mut stage = vk::PipelineShaderStageCreateInfo::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .module(module)
+        .name(c"main")
+        .specialization_info(&info);
+    let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
+        .required_subgroup_size(desc.shape.subgroup.size);
+    let ranks = matches!(kernel, Kernel::OneSweep | Kernel::Scatter | Kernel::SingleWorkgroup);
+    if ranks && !desc.shape.subgroup.emulated && desc.profile.full_subgroups {
+        stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
+        if desc.required_subgroup_size {
+            stage = stage.push_next(&mut size);
+        }
+    }
+    let infos = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+    let started = std::time::Instant::now();
+    // SAFETY: stage, layout and cache are valid; the subgroup size was checked against the device's range.
+    let created = unsafe { device.create_compute_pipelines(desc.cache, &infos, None) };
+    // SAFETY: the module is not needed once the pipeline exists or has failed.
+    unsafe { device.destroy_shader_module(module, None) };
+    log::debug!("pipeline {name}: {:.1} ms", started.elapsed().as_secs_f64() * 1e3);
+    created.map(|pipelines| pipelines[0]).map_err(|(_, result)| result).context("vkCreateComputePipelines")
+}

@@ -1,0 +1,279 @@
+//! Recording: steps become commands, hazards become barriers, names become labels and timestamps.
+
+use std::io::Write as _;
+
+use ash::vk;
+
+use super::bind::BoundSort;
+use crate::error::Error;
+use crate::plan::{Barrier, Hazards, Scope, Step, StepName, Work};
+use crate::request::Algorithm;
+
+/// Queries of a timestamp query pool.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryRange {
+    /// The pool, of type `TIMESTAMP`.
+    pub pool: vk::QueryPool,
+    /// First query to use.
+    pub first: u32,
+    /// Queries that may be used.
+    pub count: u32,
+}
+
+/// How long one step took on the device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepTime {
+    /// The step.
+    pub name: StepName,
+    /// Nanoseconds.
+    pub nanoseconds: f64,
+}
+
+/// Pipeline stages with the accesses in them, for the caller's barriers around a sort.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessScope {
+    /// Stages.
+    pub stages: vk::PipelineStageFlags,
+    /// Accesses.
+    pub access: vk::AccessFlags,
+}
+
+impl BoundSort {
+    /// How the sort first touches the caller's keys and values. Use it as the destination of the barrier before.
+    pub const INPUT_SCOPE: AccessScope = AccessScope {
+        stages: vk::PipelineStageFlags::COMPUTE_SHADER,
+        access: vk::AccessFlags::from_raw(
+            vk::AccessFlags::SHADER_READ.as_raw() | vk::AccessFlags::SHADER_WRITE.as_raw(),
+        ),
+    };
+
+    /// How the sort last touches the caller's keys and values. Use it as the source of the barrier after.
+    pub const OUTPUT_SCOPE: AccessScope =
+        AccessScope { stages: vk::PipelineStageFlags::COMPUTE_SHADER, access: vk::AccessFlags::SHADER_WRITE };
+
+    /// Most elements that the sort can be recorded with.
+    pub fn capacity(&self) -> u32 {
+        self.plan.capacity
+    }
+
+    /// The algorithm that sorts `count` elements.
+    pub fn algorithm(&self, count: u32) -> Algorithm {
+        self.plan.algorithm_for(count)
+    }
+
+    /// Names of the steps that sort `count` elements, in order.
+    pub fn step_names(&self, count: u32) -> impl Iterator<Item = StepName> + use<> {
+        self.plan.steps(count).map(|step| step.name)
+    }
+
+    /// Timestamp queries that recording `count` elements writes: one before the first step and one after each.
+    pub fn query_count(&self, count: u32) -> u32 {
+        self.plan.step_count(count) + 1
+    }
+
+    /// Records the sort of the first `count` elements.
+    ///
+    /// Nothing is allocated, submitted or waited for. Barriers between the sort's own steps, and between two sorts
+    /// that use the same scratch on one queue, are recorded with it; those around it are the caller's.
+    /// With `timestamps`, the queries are reset and written; [`step_times`](Self::step_times) reads them.
+    ///
+    /// Errors: [`Error::TooManyElements`] when `count` is over the capacity, [`Error::TooFewQueries`]. Nothing is
+    /// recorded then.
+    ///
+    /// # Safety
+    ///
+    /// * `commands` is recording, outside a render pass, on a queue family with compute.
+    /// * Writes to keys and values before the sort are made available and visible to [`Self::INPUT_SCOPE`].
+    /// * Uses of keys and values after the sort wait for [`Self::OUTPUT_SCOPE`].
+    /// * While the sort runs, nothing else touches its buffers, and no two sorts run at once on the same scratch.
+    /// * The queries of `timestamps` are not in use, and their queue family supports timestamps.
+    /// * Sorter, bound sort and buffers stay alive until the commands have completed.
+    pub unsafe fn record(
+        &self,
+        commands: vk::CommandBuffer,
+        count: u32,
+        timestamps: Option<QueryRange>,
+    ) -> Result<(), Error> {
+        if count > self.plan.capacity {
+            return Err(Error::TooManyElements {
+                given: count.into(),
+                allowed: self.plan.capacity.into(),
+                limit: "the capacity that the sort was bound with".into(),
+            });
+        }
+        let needed = self.query_count(count);
+        if let Some(range) = timestamps
+            && range.count < needed
+        {
+            return Err(Error::TooFewQueries { given: range.count, needed });
+        }
+        let device = &self.sorter.pipelines.device;
+        let stamp = |index: u32, stage: vk::PipelineStageFlags| {
+            if let Some(range) = timestamps {
+                // SAFETY: the pool is valid and the query in range, by this function's contract and the check above.
+                unsafe { device.cmd_write_timestamp(commands, stage, range.pool, range.first + index) };
+            }
+        };
+        if let Some(range) = timestamps {
+            // SAFETY: as above; the command buffer is outside a render pass.
+            unsafe { device.cmd_reset_query_pool(commands, range.pool, range.first, needed) };
+        }
+        stamp(0, vk::PipelineStageFlags::TOP_OF_PIPE);
+        let mut hazards = Hazards::new(self.in_place);
+        for (index, step) in (0u32..).zip(self.plan.steps(count)) {
+            let barrier = hazards.before(&step);
+            // SAFETY: the command buffer is recording, by this function's contract.
+            unsafe {
+                if let Some(barrier) = barrier
+                    && self.sorter.faults.skip_barrier != Some(index)
+                {
+                    self.record_barrier(commands, barrier);
+                }
+                self.begin_label(commands, step.name);
+                self.record_step(commands, &step);
+                self.end_label(commands);
+            }
+            stamp(index + 1, vk::PipelineStageFlags::BOTTOM_OF_PIPE);
+        }
+        Ok(())
+    }
+
+    /// Turns the ticks of a recording's queries into the time of each step.
+    ///
+    /// * `ticks`: one 64-bit result per query of [`query_count`](Self::query_count), in order.
+    /// * `valid_bits`: `timestampValidBits` of the queue family.
+    pub fn step_times(&self, count: u32, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
+        let mask = if valid_bits >= 64 { u64::MAX } else { (1 << valid_bits) - 1 };
+        let period = f64::from(self.sorter.profile.timestamp_period_ns);
+        self.step_names(count)
+            .zip(ticks.windows(2))
+            .map(|(name, pair)| StepTime { name, nanoseconds: (pair[1].wrapping_sub(pair[0]) & mask) as f64 * period })
+            .collect()
+    }
+
+    /// # Safety
+    ///
+    /// `commands` is recording, outside a render pass.
+    unsafe fn record_barrier(&self, commands: vk::CommandBuffer, barrier: Barrier) {
+        let (from_stages, from_access) = masks(barrier.from);
+        let (to_stages, to_access) = masks(barrier.to);
+        let memory = [vk::MemoryBarrier::default().src_access_mask(from_access).dst_access_mask(to_access)];
+        // SAFETY: the command buffer is recording; compute and transfer stages exist on every compute queue.
+        unsafe {
+            self.sorter.pipelines.device.cmd_pipeline_barrier(
+                commands,
+                from_stages,
+                to_stages,
+                vk::DependencyFlags::empty(),
+                &memory,
+                &[],
+                &[],
+            );
+        }
+    }
+
+    /// # Safety
+    ///
+    /// `commands` is recording, outside a render pass, on a queue family with compute.
+    unsafe fn record_step(&self, commands: vk::CommandBuffer, step: &Step) {
+        let pipelines = &self.sorter.pipelines;
+        let device = &pipelines.device;
+        match step.work {
+            Work::Clear { bytes } => {
+                let (buffer, offset) = self.counters.expect("a plan with a clear step has scratch");
+                // SAFETY: the range lies in the scratch that `bind` checked, at a multiple of 4, and has TRANSFER_DST.
+                unsafe { device.cmd_fill_buffer(commands, buffer, offset, bytes, 0) };
+            }
+            Work::Dispatch { kernel, workgroups, route, push } => {
+                let (x, y) = dispatch_size(workgroups, self.sorter.profile.max_workgroups);
+                let compute = vk::PipelineBindPoint::COMPUTE;
+                let stage = vk::ShaderStageFlags::COMPUTE;
+                // SAFETY: pipelines, layout and sets belong together and are alive; the push constants are the whole
+                // block of the layout; the dispatch is within the device's limits.
+                unsafe {
+                    device.cmd_bind_pipeline(commands, compute, pipelines.get(kernel));
+                    device.cmd_bind_descriptor_sets(commands, compute, pipelines.layout, 0, &[self.set(route)], &[]);
+                    let words = push.words();
+                    device.cmd_push_constants(commands, pipelines.layout, stage, 0, bytemuck::cast_slice(&words));
+                    device.cmd_dispatch(commands, x, y, 1);
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// `commands` is recording.
+    unsafe fn begin_label(&self, commands: vk::CommandBuffer, name: StepName) {
+        if let Some(debug_utils) = &self.sorter.debug_utils {
+            let mut text = [0u8; 48];
+            // One byte stays zero; a longer name would be cut, not overrun.
+            let _ = write!(&mut text[..47], "vksort {name}");
+            let label = std::ffi::CStr::from_bytes_until_nul(&text).unwrap_or_default();
+            // SAFETY: the functions were loaded for this device, by the contract of `Sorter::new`.
+            unsafe {
+                debug_utils.cmd_begin_debug_utils_label(commands, &vk::DebugUtilsLabelEXT::default().label_name(label));
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// `commands` is recording and has an open label from [`Self::begin_label`].
+    unsafe fn end_label(&self, commands: vk::CommandBuffer) {
+        if let Some(debug_utils) = &self.sorter.debug_utils {
+            // SAFETY: as for `begin_label`.
+            unsafe { debug_utils.cmd_end_debug_utils_label(commands) };
+        }
+    }
+}
+
+/// Stages and accesses of one side of a barrier.
+fn masks(scope: Scope) -> (vk::PipelineStageFlags, vk::AccessFlags) {
+    let mut stages = vk::PipelineStageFlags::empty();
+    let mut access = vk::AccessFlags::empty();
+    if scope.compute_read || scope.compute_write {
+        stages |= vk::PipelineStageFlags::COMPUTE_SHADER;
+    }
+    if scope.compute_read {
+        access |= vk::AccessFlags::SHADER_READ;
+    }
+    if scope.compute_write {
+        access |= vk::AccessFlags::SHADER_WRITE;
+    }
+    if scope.transfer_write {
+        stages |= vk::PipelineStageFlags::TRANSFER;
+        access |= vk::AccessFlags::TRANSFER_WRITE;
+    }
+    (stages, access)
+}
+
+/// Spreads workgroups over x and y where one dimension does not hold them; kernels ignore those beyond their tiles.
+fn dispatch_size(workgroups: u32, limit: u32) -> (u32, u32) {
+    if workgroups <= limit { (workgroups, 1) } else { (limit, workgroups.div_ceil(limit)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_name_exactly_what_a_scope_holds() {
+        let scope = |compute_read, compute_write, transfer_write| Scope { compute_read, compute_write, transfer_write };
+        let compute = vk::PipelineStageFlags::COMPUTE_SHADER;
+        let transfer = vk::PipelineStageFlags::TRANSFER;
+        assert_eq!(masks(scope(true, false, false)), (compute, vk::AccessFlags::SHADER_READ));
+        assert_eq!(masks(scope(false, true, false)), (compute, vk::AccessFlags::SHADER_WRITE));
+        assert_eq!(masks(scope(false, false, true)), (transfer, vk::AccessFlags::TRANSFER_WRITE));
+        let all = vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE;
+        assert_eq!(masks(scope(true, true, true)), (compute | transfer, all));
+    }
+
+    #[test]
+    fn dispatches_beyond_one_dimension_take_two() {
+        assert_eq!(dispatch_size(7, 65535), (7, 1));
+        assert_eq!(dispatch_size(65535, 65535), (65535, 1));
+        let (x, y) = dispatch_size(65536, 65535);
+        assert!(x <= 65535 && y <= 65535 && u64::from(x) * u64::from(y) >= 65536);
+    }
+}

@@ -1,0 +1,200 @@
+//! What a caller must enable on instance and device, known before the device is created.
+
+use std::ffi::CStr;
+
+use ash::vk;
+
+use crate::error::Error;
+use crate::profile::DeviceProfile;
+
+/// What an instance must be created with.
+#[derive(Clone, Debug, Default)]
+pub struct InstanceRequirements {
+    /// Extensions to enable.
+    pub extensions: Vec<&'static CStr>,
+    /// Flags to create the instance with.
+    pub flags: vk::InstanceCreateFlags,
+}
+
+impl InstanceRequirements {
+    /// Least Vulkan version to ask for in `vk::ApplicationInfo`.
+    pub const API_VERSION: u32 = vk::API_VERSION_1_2;
+
+    /// Picks what vksort needs from the instance extensions there are.
+    ///
+    /// Nothing is needed except where drivers are layered on another API (MoltenVK): there the loader lists devices
+    /// only to instances that ask for portability enumeration.
+    pub fn select(available: &[vk::ExtensionProperties]) -> Self {
+        let mut requirements = Self::default();
+        if lists(available, vk::KHR_PORTABILITY_ENUMERATION_NAME) {
+            requirements.extensions.push(vk::KHR_PORTABILITY_ENUMERATION_NAME);
+            requirements.flags |= vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR;
+        }
+        requirements
+    }
+}
+
+/// What a device must be created with, and what vksort knows about it.
+///
+/// A [`Sorter`](crate::Sorter) relies on the device having been created with everything that is named here.
+///
+/// ```no_run
+/// # fn demo(instance: &ash::Instance, physical_device: ash::vk::PhysicalDevice) -> Result<(), vksort::Error> {
+/// use ash::vk;
+/// // SAFETY: the physical device belongs to the instance, which was created for Vulkan 1.2 or newer.
+/// let requirements = unsafe { vksort::Requirements::query(instance, physical_device)? };
+/// let extensions: Vec<*const i8> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
+/// let mut features = requirements.features();
+/// let mut info = vk::DeviceCreateInfo::default().enabled_extension_names(&extensions);
+/// if let Some(features) = features.as_mut() {
+///     info = info.push_next(features);
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Requirements {
+    /// Device extensions to enable.
+    pub device_extensions: Vec<&'static CStr>,
+    /// The device's properties and limits.
+    pub profile: DeviceProfile,
+    /// Whether pipelines may name the subgroup size they need.
+    pub(crate) required_subgroup_size: bool,
+}
+
+impl Requirements {
+    /// Reads what the device offers and decides what vksort needs enabled there.
+    ///
+    /// Errors: [`Error::UnsuitableDevice`] for a device below Vulkan 1.2 or without a compute queue;
+    /// [`Error::Vulkan`] when the driver fails.
+    ///
+    /// # Safety
+    ///
+    /// * `instance` was created for Vulkan 1.2 or newer.
+    /// * `physical_device` belongs to `instance`.
+    pub unsafe fn query(instance: &ash::Instance, physical_device: vk::PhysicalDevice) -> Result<Self, Error> {
+        // SAFETY: the physical device belongs to the instance, by this function's contract.
+        let properties = unsafe { instance.get_physical_device_properties(physical_device) };
+        let name = text(&properties.device_name);
+        let version = properties.api_version;
+        let api_version =
+            (vk::api_version_major(version), vk::api_version_minor(version), vk::api_version_patch(version));
+        if api_version < (1, 2, 0) {
+            return Err(Error::UnsuitableDevice {
+                device: name,
+                what: "Vulkan version".into(),
+                given: format!("{}.{}", api_version.0, api_version.1),
+                needed: "1.2 or newer".into(),
+            });
+        }
+        // SAFETY: as above.
+        let families = unsafe { instance.get_physical_device_queue_family_properties(physical_device) };
+        let compute = families.iter().filter(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
+        let Some(timestamp_bits) = compute.map(|family| family.timestamp_valid_bits).max() else {
+            return Err(Error::UnsuitableDevice {
+                device: name,
+                what: "number of compute queues".into(),
+                given: "0".into(),
+                needed: "at least 1".into(),
+            });
+        };
+        // SAFETY: as above; no layer is named.
+        let available = unsafe { instance.enumerate_device_extension_properties(physical_device) }
+            .map_err(|result| Error::Vulkan { call: "vkEnumerateDeviceExtensionProperties", result })?;
+
+        let portability = vk::KHR_PORTABILITY_SUBSET_NAME;
+        let size_control = vk::EXT_SUBGROUP_SIZE_CONTROL_NAME;
+        let mut device_extensions: Vec<&'static CStr> =
+            [portability, size_control].into_iter().filter(|name| lists(&available, name)).collect();
+
+        // Structures of an extension may only be chained where it exists.
+        let can_control = api_version >= (1, 3, 0) || lists(&available, size_control);
+        let mut control = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
+        let mut control_features = vk::PhysicalDeviceSubgroupSizeControlFeatures::default();
+        let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
+        let mut driver = vk::PhysicalDeviceDriverProperties::default();
+        let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut subgroup).push_next(&mut driver);
+        let mut feature_chain = vk::PhysicalDeviceFeatures2::default();
+        if can_control {
+            chain = chain.push_next(&mut control);
+            feature_chain = feature_chain.push_next(&mut control_features);
+        }
+        // SAFETY: the chains hold structures of Vulkan 1.2 and of an extension that the device lists.
+        unsafe {
+            instance.get_physical_device_properties2(physical_device, &mut chain);
+            instance.get_physical_device_features2(physical_device, &mut feature_chain);
+        }
+
+        let compute_stage = vk::ShaderStageFlags::COMPUTE;
+        let full_subgroups =
+            control_features.subgroup_size_control == vk::TRUE && control_features.compute_full_subgroups == vk::TRUE;
+        if !full_subgroups {
+            device_extensions.retain(|name| *name != size_control);
+        }
+        let required_subgroup_size = full_subgroups && control.required_subgroup_size_stages.contains(compute_stage);
+        let needed =
+            vk::SubgroupFeatureFlags::BASIC | vk::SubgroupFeatureFlags::BALLOT | vk::SubgroupFeatureFlags::SHUFFLE;
+        let limits = properties.limits;
+        let profile = DeviceProfile {
+            name,
+            vendor_id: properties.vendor_id,
+            driver_id: driver.driver_id.as_raw(),
+            driver: format!("{} {}", text(&driver.driver_name), text(&driver.driver_info)).trim().to_string(),
+            api_version,
+            is_cpu: properties.device_type == vk::PhysicalDeviceType::CPU,
+            subgroup_size: subgroup.subgroup_size,
+            subgroup_range: match required_subgroup_size {
+                true => (control.min_subgroup_size, control.max_subgroup_size),
+                false => (subgroup.subgroup_size, subgroup.subgroup_size),
+            },
+            subgroup_operations: subgroup.supported_stages.contains(compute_stage)
+                && subgroup.supported_operations.contains(needed),
+            full_subgroups,
+            max_workgroup_subgroups: match required_subgroup_size {
+                true => control.max_compute_workgroup_subgroups,
+                false => u32::MAX / 128,
+            },
+            max_workgroup_invocations: limits
+                .max_compute_work_group_invocations
+                .min(limits.max_compute_work_group_size[0]),
+            max_shared_bytes: limits.max_compute_shared_memory_size,
+            max_workgroups: limits.max_compute_work_group_count[0].min(limits.max_compute_work_group_count[1]),
+            max_storage_range_bytes: u64::from(limits.max_storage_buffer_range),
+            storage_alignment_bytes: limits.min_storage_buffer_offset_alignment.max(4),
+            timestamp_period_ns: if timestamp_bits > 0 { limits.timestamp_period } else { 0.0 },
+        };
+        Ok(Requirements { device_extensions, profile, required_subgroup_size })
+    }
+
+    /// Features to chain into `vk::DeviceCreateInfo`, or into a `vk::PhysicalDeviceFeatures2` of the caller's.
+    ///
+    /// A caller that already chains `vk::PhysicalDeviceVulkan13Features` sets `subgroup_size_control` and
+    /// `compute_full_subgroups` there instead, as Vulkan allows only one of the two structures.
+    pub fn features(&self) -> Option<vk::PhysicalDeviceSubgroupSizeControlFeatures<'static>> {
+        self.profile.full_subgroups.then(|| {
+            vk::PhysicalDeviceSubgroupSizeControlFeatures::default()
+                .subgroup_size_control(true)
+                .compute_full_subgroups(true)
+        })
+    }
+
+    /// The same without subgroup size control, for a device that was created without it. Subgroup operations are then
+    /// emulated, which is slower.
+    pub fn without_subgroup_size_control(mut self) -> Self {
+        self.device_extensions.retain(|name| *name != vk::EXT_SUBGROUP_SIZE_CONTROL_NAME);
+        self.required_subgroup_size = false;
+        self.profile.full_subgroups = false;
+        self.profile.subgroup_range = (self.profile.subgroup_size, self.profile.subgroup_size);
+        self
+    }
+}
+
+/// Whether an extension is in a list.
+pub(crate) fn lists(available: &[vk::ExtensionProperties], name: &CStr) -> bool {
+    available.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name))
+}
+
+/// Text from one of Vulkan's fixed-size arrays.
+pub(crate) fn text(array: &[std::ffi::c_char]) -> String {
+    let bytes: Vec<u8> = array.iter().map(|&char| char as u8).take_while(|&byte| byte != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
