@@ -46,13 +46,18 @@ void main() {
         if (tile == 0) digit_base[digit] = digit_scan[digit];
     }
 
-    rank_block(elements_from(tile * tile_size(), BLOCK), push.shift);
-
-    if (tile > 0) {
-        look_back(tile);
-        for (uint digit = thread_index(); digit < RADIX && publishes(tile); digit += WORKGROUP_SIZE) {
-            table_store(tile, digit, state_inclusive() | (digit_base[digit] + tile_count[digit]));
+    // One copy of ranking and scattering in the code, whatever the number of blocks: drivers take their time over it.
+    for (uint block = 0; block < push.blocks; block++) {
+        uint start = tile * tile_size() + block * BLOCK;
+        if (start >= push.count) break;
+        if (block > 0) load_keys(start);
+        rank_block(elements_from(start, BLOCK), push.shift);
+        if (block == 0 && tile > 0) {
+            look_back(tile);
+            for (uint digit = thread_index(); digit < RADIX && publishes(tile); digit += WORKGROUP_SIZE) {
+                table_store(tile, digit, state_inclusive() | (digit_base[digit] + tile_count[digit]));
+            }
         }
+        scatter_block(start);
     }
-    scatter_tile(tile);
 }

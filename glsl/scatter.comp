@@ -17,7 +17,6 @@ void main() {
     uint tile = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
     if (tile >= push.tiles) return;
 
-    load_keys(tile * tile_size());
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
         digit_scan[digit] = counters[COUNTERS_HISTOGRAM + digit];
     }
@@ -25,6 +24,11 @@ void main() {
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
         digit_base[digit] = digit_scan[digit] + table[digit * push.tiles + tile];
     }
-    rank_block(elements_from(tile * tile_size(), BLOCK), push.shift);
-    scatter_tile(tile);
+    for (uint block = 0; block < push.blocks; block++) {
+        uint start = tile * tile_size() + block * BLOCK;
+        if (start >= push.count) break;
+        load_keys(start);
+        rank_block(elements_from(start, BLOCK), push.shift);
+        scatter_block(start);
+    }
 }

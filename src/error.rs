@@ -112,7 +112,7 @@ pub enum Error {
     #[error("no Vulkan loader was found ({0}); needed is libvulkan (on Debian: apt-get install libvulkan1)")]
     NoLoader(String),
     /// No device fits the choice.
-    #[error("no Vulkan device fits {given}; there are {available}")]
+    #[error("no Vulkan device fits {given}, available: {available}")]
     NoDevice {
         /// The choice that was made.
         given: String,
@@ -120,7 +120,7 @@ pub enum Error {
         available: String,
     },
     /// A layer that was asked for is not installed.
-    #[error("layer {given} is not installed; there are {available}")]
+    #[error("layer {given} is not installed, available: {available}")]
     MissingLayer {
         /// The layer.
         given: String,

@@ -243,7 +243,12 @@ impl Plan {
 
     /// Tiles of `count` elements.
     pub fn tiles(&self, count: u32) -> u32 {
-        count.div_ceil(self.shape.block() * self.blocks)
+        count.div_ceil(self.tile_size())
+    }
+
+    /// Elements of a tile.
+    pub fn tile_size(&self) -> u32 {
+        self.shape.block() * self.blocks
     }
 
     /// Push constants of a pass over `tiles` tiles.

@@ -50,16 +50,3 @@ void scatter_block(uint start) {
         digit_base[digit] += digit_count[digit];
     }
 }
-
-// Writes a tile whose first block has been loaded and ranked already, and whose digit_base is complete.
-void scatter_tile(uint tile) {
-    uint start = tile * tile_size();
-    scatter_block(start);
-    for (uint block = 1; block < push.blocks; block++) {
-        uint block_start = start + block * BLOCK;
-        if (block_start >= push.count) break;
-        load_keys(block_start);
-        rank_block(elements_from(block_start, BLOCK), push.shift);
-        scatter_block(block_start);
-    }
-}

@@ -101,6 +101,13 @@ impl StandaloneSorter {
         self.0.max_count()
     }
 
+    /// Elements of a tile in a sort of up to `capacity` elements.
+    ///
+    /// Errors: [`Error::TooManyElements`].
+    pub fn tile_size(&self, capacity: u32) -> Result<u32, Error> {
+        self.0.tile_size(capacity)
+    }
+
     /// Bytes of scratch for up to `capacity` elements.
     ///
     /// Errors: [`Error::TooManyElements`].

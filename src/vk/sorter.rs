@@ -156,6 +156,13 @@ impl Sorter {
         self.inner.max_count().0
     }
 
+    /// Elements of a tile, the unit that finds its place as a whole, in a sort of up to `capacity` elements.
+    ///
+    /// Errors: [`Error::TooManyElements`].
+    pub fn tile_size(&self, capacity: u32) -> Result<u32, Error> {
+        Ok(self.inner.plan(capacity)?.tile_size())
+    }
+
     /// The request that the sorter was built for.
     pub fn request(&self) -> &SortRequest {
         &self.inner.request

@@ -74,7 +74,13 @@ impl Instance {
             info = info.push_next(&mut validation);
         }
         // SAFETY: extensions and layers were found above; all pointers live until the call returns.
-        let raw = unsafe { entry.create_instance(&info, None) }.context("vkCreateInstance")?;
+        let raw = unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
+            // What loaders answer when no driver is installed.
+            vk::Result::ERROR_INCOMPATIBLE_DRIVER => {
+                Error::NoDevice { given: "any choice".into(), available: "no Vulkan drivers".into() }
+            }
+            result => Error::Vulkan { call: "vkCreateInstance", result },
+        })?;
         let mut instance =
             Instance { messenger: None, raw, debug_utils, messages: Box::default(), _entry: entry.clone() };
         if desc.validation {

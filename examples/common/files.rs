@@ -1,0 +1,84 @@
+//! Output files: checked before the work, and written whole or not at all.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// A file to be written, with the flag that named it.
+pub struct Output {
+    flag: &'static str,
+    /// With the directory resolved, and links followed: what is replaced is the file, not a link to it.
+    path: PathBuf,
+}
+
+impl Output {
+    /// Checks that a file can be written here.
+    pub fn new(flag: &'static str, path: &Path) -> Result<Output> {
+        let given = path.display();
+        let name = path.file_name().with_context(|| format!("{flag} is {given:?}, allowed is a path of a file"))?;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        ensure!(parent.is_dir(), "{flag} is {given}, but {} is not a directory", parent.display());
+        ensure!(!path.is_dir(), "{flag} is {given}, which is a directory; allowed is a path of a file");
+        let path = match path.canonicalize() {
+            Ok(path) => path,
+            Err(_) => parent.canonicalize().with_context(|| format!("{flag} is {given}"))?.join(name),
+        };
+        Ok(Output { flag, path })
+    }
+
+    /// Checks that no two outputs are the same file.
+    pub fn check_distinct(outputs: &[&Output]) -> Result<()> {
+        for (index, first) in outputs.iter().enumerate() {
+            if let Some(second) = outputs[index + 1..].iter().find(|second| second.path == first.path) {
+                let path = first.path.display();
+                bail!("{} and {} are both {path}, allowed are different files", first.flag, second.flag);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes every output, or none if one of them fails.
+    ///
+    /// Each is written beside its place and then renamed, so no other program ever sees half of one.
+    pub fn write_all(outputs: &[(Output, Vec<u8>)]) -> Result<()> {
+        let mut staged = Staged::default();
+        for (output, bytes) in outputs {
+            let context = || format!("{}: writing {}", output.flag, output.path.display());
+            // Renaming over a device such as /dev/null would replace it.
+            if output.path.exists() && !output.path.is_file() {
+                fs::write(&output.path, bytes).with_context(context)?;
+                continue;
+            }
+            let mut name = output.path.file_name().expect("checked in `new`").to_owned();
+            name.push(format!(".{}.part", std::process::id()));
+            let part = output.path.with_file_name(name);
+            staged.0.push((part.clone(), output.path.clone()));
+            fs::write(&part, bytes).with_context(context)?;
+        }
+        staged.commit()
+    }
+}
+
+/// Files written beside their place; removed again unless they are committed.
+#[derive(Default)]
+struct Staged(Vec<(PathBuf, PathBuf)>);
+
+impl Staged {
+    fn commit(mut self) -> Result<()> {
+        while let Some((part, path)) = self.0.last() {
+            fs::rename(part, path).with_context(|| format!("writing {}", path.display()))?;
+            self.0.pop();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        for (part, _) in &self.0 {
+            // It may not have been created yet.
+            let _ = fs::remove_file(part);
+        }
+    }
+}

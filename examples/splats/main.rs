@@ -1,0 +1,225 @@
+//! Sorts a scene of Gaussian splats from back to front for each frame of an orbit, and draws the first frame.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod camera;
+mod render;
+mod scene;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::time::Instant;
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Parser;
+use common::files::Output;
+use glam::Vec3;
+use vksort::standalone::PreparedSort;
+use vksort::{KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
+
+use camera::{Camera, Pose};
+use render::Size;
+use scene::Splat;
+
+/// Sorts a scene of Gaussian splats from back to front for each frame of an orbit, and draws the first frame.
+///
+/// Without --scene or --synthetic it takes playbot.compressed.ply from ../shared/data where that exists, else it
+/// makes 500000 splats up.
+#[derive(Parser)]
+struct Args {
+    /// Compressed .ply of splats
+    #[arg(long, value_name = "FILE")]
+    scene: Option<PathBuf>,
+    /// Make a scene of this many splats up
+    #[arg(long, value_name = "N", conflicts_with = "scene", value_parser = clap::value_parser!(u32).range(..=50_000_000))]
+    synthetic: Option<u32>,
+    /// Seed of the scene that is made up
+    #[arg(long, value_name = "SEED", default_value_t = 1, requires = "synthetic")]
+    seed: u64,
+    /// Where the camera stands [default: where all of the scene is seen]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point)]
+    eye: Option<Vec3>,
+    /// What the camera looks at and flies round [default: the middle of the scene]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point)]
+    target: Option<Vec3>,
+    /// Frames of the orbit
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    frames: u32,
+    /// Draw the first frame into this PNG
+    #[arg(long, value_name = "FILE")]
+    image: Option<PathBuf>,
+    /// Size of the picture in pixels
+    #[arg(long, value_name = "WxH", default_value = "1280x720", requires = "image")]
+    size: Size,
+    #[command(flatten)]
+    common: common::Common,
+}
+
+const SYNTHETIC_SPLATS: u32 = 500_000;
+
+fn main() -> ExitCode {
+    common::run(splats)
+}
+
+fn splats() -> Result<()> {
+    let args = Args::try_parse().map_err(usage)?;
+    let image = args.image.as_deref().map(|path| Output::new("--image", path)).transpose()?;
+    let (name, splats) = open_scene(&args)?;
+    println!("scene      {name}, {} splats", splats.len());
+    if splats.is_empty() {
+        println!("nothing to sort");
+        return Ok(());
+    }
+
+    let suggested = Pose::suggest(&name, &splats);
+    let pose = Pose { eye: args.eye.unwrap_or(suggested.eye), target: args.target.unwrap_or(suggested.target) };
+    let camera = Camera::new(pose)?;
+    println!("camera     eye {}, target {}", pose.eye, pose.target);
+
+    let gpu = args.common.open()?;
+    let count = u32::try_from(splats.len()).context("a splat's index has 32 bits")?;
+    let request = SortRequest {
+        value: ValueType::U32,
+        order: Order::Descending,
+        algorithm: args.common.algorithm,
+        ..SortRequest::new(KeyType::F32)
+    };
+    let sort = gpu.sorter(&request, &SorterOptions::default())?.prepare(count)?;
+    args.common.print_device(gpu.profile(), sort.algorithm(count));
+
+    let clock = if gpu.profile().is_cpu { "CPU device" } else { "GPU" };
+    println!("\n{:>5}  {:>7}  {:>10}  {clock:>14}", "frame", "angle", "wall");
+    // Drivers may finish their shaders when they first run; that is no part of a frame.
+    Frame::sort(&sort, &splats, &camera).context("first run")?;
+    let mut first_order = None;
+    let mut frames = Vec::new();
+    for index in 0..args.frames {
+        let degrees = 360.0 * index as f32 / args.frames as f32;
+        let frame = Frame::sort(&sort, &splats, &Camera::new(pose.orbit(degrees))?)
+            .with_context(|| format!("frame {index} at {degrees:.1} degrees"))?;
+        let device = match frame.total() {
+            Some(nanoseconds) => common::duration(nanoseconds),
+            None => "no timestamps".into(),
+        };
+        println!("{index:>5}  {degrees:>7.1}  {:>10}  {device:>14}", common::duration(frame.wall));
+        first_order.get_or_insert(frame.order);
+        frames.push(frame.steps);
+    }
+    println!("every order equals the stable sort on the CPU");
+    common::check_validation(&gpu.validation_errors())?;
+    println!("\nmedian over the frames ({clock} times)\n{}", common::step_table(&medians(&frames), count));
+
+    if let (Some(output), Some(order)) = (image, first_order) {
+        let started = Instant::now();
+        let png = render::render(&splats, &order, &camera, args.size)?;
+        Output::write_all(&[(output, png)])?;
+        let Size { width, height } = args.size;
+        println!("\ndrew {width}x{height} pixels on the CPU in {:.1} s", started.elapsed().as_secs_f64());
+    }
+    Ok(())
+}
+
+/// The scene that the flags ask for, with its name.
+fn open_scene(args: &Args) -> Result<(String, Vec<Splat>)> {
+    let found = match (&args.scene, args.synthetic) {
+        (Some(path), _) => Some(path.clone()),
+        (None, Some(_)) => None,
+        (None, None) => {
+            let data = Path::new("../shared/data/playbot.compressed.ply");
+            [Path::new(env!("CARGO_MANIFEST_DIR")).join(data), data.into()].into_iter().find(|path| path.is_file())
+        }
+    };
+    match found {
+        Some(path) => {
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+            Ok((name, scene::load(&path)?))
+        }
+        None => {
+            let count = args.synthetic.unwrap_or(SYNTHETIC_SPLATS);
+            Ok((format!("synthetic, seed {}", args.seed), scene::synthetic(count, args.seed)))
+        }
+    }
+}
+
+/// One frame's sort.
+struct Frame {
+    /// Indices of the splats, from the farthest to the nearest.
+    order: Vec<u32>,
+    /// From submitting the sort to its end, in nanoseconds.
+    wall: f64,
+    steps: Vec<StepTime>,
+}
+
+impl Frame {
+    /// Sorts the splats by their depth in the camera's view, and checks the result.
+    fn sort(sort: &PreparedSort, splats: &[Splat], camera: &Camera) -> Result<Frame> {
+        let depths: Vec<f32> = splats.iter().map(|splat| camera.depth(splat.position)).collect();
+        let mut order: Vec<u32> = (0..splats.len() as u32).collect();
+        sort.write_keys(bytemuck::cast_slice(&depths))?;
+        sort.write_values(bytemuck::cast_slice(&order))?;
+        let started = Instant::now();
+        let steps = sort.run(splats.len() as u32)?;
+        let wall = started.elapsed().as_nanos() as f64;
+        sort.read_values(bytemuck::cast_slice_mut(&mut order))?;
+        verify(&order, &depths)?;
+        Ok(Frame { order, wall, steps })
+    }
+
+    /// Time of all steps in nanoseconds, where the device has timestamps.
+    fn total(&self) -> Option<f64> {
+        (!self.steps.is_empty()).then(|| self.steps.iter().map(|step| step.nanoseconds).sum())
+    }
+}
+
+/// Compares an order with that of a stable sort on the CPU.
+fn verify(order: &[u32], depths: &[f32]) -> Result<()> {
+    let mut expected: Vec<u32> = (0..depths.len() as u32).collect();
+    expected.sort_by_key(|index| KeyType::F32.sortable(depths[*index as usize].to_bits(), Order::Descending));
+    if let Some(place) = order.iter().zip(&expected).position(|(given, needed)| given != needed) {
+        let (given, needed) = (order[place], expected[place]);
+        let depth = depths[needed as usize];
+        bail!("place {place} of the sorted order holds splat {given}, needed is splat {needed} with depth {depth}");
+    }
+    Ok(())
+}
+
+/// The median time of each step. Every frame has the same steps.
+fn medians(frames: &[Vec<StepTime>]) -> Vec<StepTime> {
+    let mut medians = frames[0].clone();
+    for (step, median) in medians.iter_mut().enumerate() {
+        let mut times: Vec<f64> = frames.iter().map(|steps| steps[step].nanoseconds).collect();
+        times.sort_by(f64::total_cmp);
+        median.nanoseconds = 0.5 * (times[(times.len() - 1) / 2] + times[times.len() / 2]);
+    }
+    medians
+}
+
+/// What is wrong with the command line, without the advice that clap adds. Does not return for `--help`.
+fn usage(error: clap::Error) -> anyhow::Error {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    let text = error.to_string();
+    let message: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).collect();
+    anyhow!("{}", message.join("\n").trim_start_matches("error: "))
+}
+
+/// Parses `x,y,z`.
+fn point(text: &str) -> Result<Vec3, String> {
+    let numbers: Option<Vec<f32>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
+    let point = numbers.and_then(|numbers| <[f32; 3]>::try_from(numbers).ok()).map(Vec3::from);
+    point.filter(|point| point.is_finite()).ok_or_else(|| "allowed are three finite numbers, x,y,z".into())
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Size, String> {
+        let side = |text: &str| text.parse().ok().filter(|side| (1..=8192).contains(side));
+        let sides = text.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
+        let (width, height) = sides.ok_or("allowed are WIDTHxHEIGHT, each 1 to 8192 pixels")?;
+        Ok(Size { width, height })
+    }
+}

@@ -1,0 +1,59 @@
+# shellcheck shell=bash
+# What the scripts share: messages, and where things are on this machine.
+
+# Where setup.sh keeps what is made once per machine.
+# shellcheck disable=SC2034
+vksort_cache="${XDG_CACHE_HOME:-$HOME/.cache}/vksort"
+
+# rustup changes the PATH of new shells only.
+command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
+
+say() {
+    printf '%s\n' "$*" >&2
+}
+
+die() {
+    say "${0##*/}: $*"
+    exit 1
+}
+
+# The script's own head comment.
+usage() {
+    sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
+}
+
+has() {
+    command -v "$1" >/dev/null
+}
+
+# The version of a package in Cargo.lock.
+locked_version() {
+    awk -v wanted="\"$1\"" '$1 == "name" { name = $3 } $1 == "version" && name == wanted { gsub(/"/, "", $3); print $3; exit }' Cargo.lock
+}
+
+# The first manifest of that name (a glob) where the Vulkan loader looks: vulkan_manifest icd.d 'lvp_icd*.json'.
+vulkan_manifest() {
+    local root file
+    for root in "$HOME/.local/share" /etc /usr/local/etc /usr/local/share /usr/share; do
+        for file in "$root/vulkan/$1/"$2; do
+            [[ -e $file ]] && printf '%s\n' "$file" && return
+        done
+    done
+    return 1
+}
+
+lavapipe_icd() {
+    vulkan_manifest icd.d 'lvp_icd*.json'
+}
+
+# The layer manifest of the system, not the one that setup.sh takes out of chromium-common.
+system_validation_layer() {
+    vulkan_manifest explicit_layer.d 'VkLayer_khronos_validation.json'
+}
+
+# The directory with SwiftShader and the newer validation layer; setup.sh renames it into place when it is complete.
+chromium_parts() {
+    local newest
+    newest=$(printf '%s\n' "$vksort_cache"/chromium-*/vk_swiftshader_icd.json | sort -V | tail -n 1)
+    [[ -e $newest ]] && dirname "$newest"
+}

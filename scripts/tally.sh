@@ -1,0 +1,115 @@
+# shellcheck shell=bash
+# Runs steps one after the other, counts their tests and ends with the sum: test.sh and the bundle of pack.sh use it.
+
+# The directory that gets a log per step; the caller chooses another.
+logs=${TMPDIR:-/tmp}/vksort-logs
+passed=0 failed=0 skipped=0
+child=
+
+# timeout runs a step in a process group of its own, which Ctrl-C does not reach.
+stop() {
+    [[ -z $child ]] || kill -TERM "$child" 2>/dev/null || true
+    exit 130
+}
+trap stop INT TERM
+
+# Prints passed, failed and ignored, added up over the result lines of all suites in a log.
+counts_of() {
+    awk '/test result: / {
+        for (i = 2; i <= NF; i++) {
+            if ($i == "passed;") passed += $(i - 1)
+            if ($i == "failed;") failed += $(i - 1)
+            if ($i == "ignored;") ignored += $(i - 1)
+        }
+    } END { print passed + 0, failed + 0, ignored + 0 }' "$1"
+}
+
+report() {
+    printf '%-22s %s\n' "$1" "$2"
+}
+
+# Runs a command with a time limit; its exit status goes to `status`, what it prints to `log`.
+run_logged() {
+    local name=$1 limit=$2
+    shift 2
+    log=$logs/$name.log
+    status=0
+    mkdir -p "$logs"
+    {
+        printf '$'
+        printf ' %q' "$@"
+        printf '\n\n'
+    } >"$log"
+    [[ ! -t 1 ]] || printf '%-22s ...\r' "$name"
+    timeout --kill-after=10 "$limit" "$@" >>"$log" 2>&1 </dev/null &
+    child=$!
+    wait "$child" || status=$?
+    child=
+}
+
+fail() {
+    report "$1" "FAILED: $2; the end of $log:"
+    tail -n 40 "$log" | sed 's/^/    /'
+}
+
+# How a command ended that did not end well: why LIMIT.
+why() {
+    case $status in
+        124 | 137) printf 'over the limit of %s s' "$1" ;;
+        *) printf 'exit status %s' "$status" ;;
+    esac
+}
+
+# Runs test binaries, counting their tests: run_suites NAME SECONDS COMMAND...
+run_suites() {
+    local name=$1 limit=$2 started=$SECONDS step_passed step_failed step_ignored reason=
+    run_logged "$@"
+    read -r step_passed step_failed step_ignored < <(counts_of "$log")
+    if ((status != 0 && step_failed == 0)); then
+        # A crash or a time limit leaves no count.
+        step_failed=1 reason=$(why "$limit")
+    elif ((step_failed > 0)); then
+        reason="$step_failed of $((step_passed + step_failed)) tests"
+    elif ((step_passed == 0)); then
+        step_failed=1 reason="no test ran"
+    fi
+    passed=$((passed + step_passed)) failed=$((failed + step_failed)) skipped=$((skipped + step_ignored))
+    if [[ $reason ]]; then
+        fail "$name" "$reason"
+    else
+        report "$name" "$step_passed passed in $((SECONDS - started)) s"
+    fi
+}
+
+# Runs a program whose exit status is its one test: run_program NAME SECONDS COMMAND...
+run_program() {
+    local started=$SECONDS
+    run_logged "$@"
+    if ((status == 0)); then
+        passed=$((passed + 1))
+        report "$1" "1 passed in $((SECONDS - started)) s"
+    else
+        failed=$((failed + 1))
+        fail "$1" "$(why "$2")"
+    fi
+}
+
+# Counts a step that cannot run here: skip NAME REASON. In CI nothing may be missing.
+skip() {
+    if [[ ${CI:-} == true ]]; then
+        failed=$((failed + 1))
+        report "$1" "FAILED: $2"
+    else
+        skipped=$((skipped + 1))
+        report "$1" "skipped: $2"
+    fi
+}
+
+# Ends the script with the sum as the last line.
+finish() {
+    local sum="$passed passed, $failed failed"
+    ((skipped == 0)) || sum+=", $skipped skipped"
+    printf '%s\n' "$sum"
+    ((failed == 0 && passed > 0)) && exit 0
+    exit 1
+}

@@ -1,0 +1,87 @@
+//! What the device suites share: the device, patterns, the oracle, guarded memory, and the runner over all of them.
+#![allow(dead_code, reason = "each suite uses its own part")]
+
+pub mod arena;
+pub mod oracle;
+pub mod patterns;
+pub mod suite;
+
+use std::process::ExitCode;
+use std::sync::OnceLock;
+
+use libtest_mimic::{Arguments, Trial};
+use vksort::standalone::{Gpu, GpuOptions};
+
+/// How much of the matrix runs (`VKSORT_TEST_LEVEL`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Every size with every pattern.
+    Full,
+    /// Every size and every pattern, but at larger sizes not each with each.
+    Reduced,
+}
+
+pub fn level() -> Level {
+    match std::env::var("VKSORT_TEST_LEVEL").as_deref() {
+        Ok("full") => Level::Full,
+        Ok("reduced") | Err(_) => Level::Reduced,
+        Ok(other) => panic!("VKSORT_TEST_LEVEL is {other:?}, allowed is full or reduced"),
+    }
+}
+
+/// The seed of all generated data (`VKSORT_SEED`).
+pub fn seed() -> u64 {
+    static SEED: OnceLock<u64> = OnceLock::new();
+    *SEED.get_or_init(|| match std::env::var("VKSORT_SEED") {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("VKSORT_SEED is {text:?}, allowed is a number")),
+        Err(_) => 20_240_917,
+    })
+}
+
+pub fn validating() -> bool {
+    std::env::var("VKSORT_VALIDATE").is_ok_and(|value| value == "1")
+}
+
+/// Opens the device that the environment names, under validation if `VKSORT_VALIDATE=1`.
+pub fn open() -> Gpu {
+    let gpu = match Gpu::new(&GpuOptions { device: None, validation: validating() }) {
+        Ok(gpu) => gpu,
+        Err(error) => panic!("no device to test on: {error}"),
+    };
+    if let Ok(expected) = std::env::var("VKSORT_EXPECT_SUBGROUP") {
+        let given = gpu.profile().subgroup_size;
+        assert_eq!(given.to_string(), expected, "the configuration did not take effect: subgroup size of the device");
+    }
+    gpu
+}
+
+/// The device that all trials of a suite share.
+pub fn gpu() -> &'static Gpu {
+    static GPU: OnceLock<Gpu> = OnceLock::new();
+    GPU.get_or_init(open)
+}
+
+/// Fails when the validation layer has reported anything.
+pub fn assert_valid(gpu: &Gpu) {
+    let errors = gpu.validation_errors();
+    assert!(errors.is_empty(), "{} validation errors, the first: {}", errors.len(), errors[0]);
+}
+
+/// Runs a suite's trials and says on which device and seed.
+pub fn run(trials: Vec<Trial>) -> ExitCode {
+    let _ = env_logger::builder().is_test(true).try_init();
+    let arguments = Arguments::from_args();
+    if !arguments.list {
+        let profile = gpu().profile();
+        println!(
+            "device {} ({}), subgroup {}, level {:?}, validation {}, VKSORT_SEED={}",
+            profile.name,
+            profile.driver,
+            profile.subgroup_size,
+            level(),
+            validating(),
+            seed()
+        );
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}

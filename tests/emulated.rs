@@ -1,0 +1,39 @@
+//! The conformance matrix at virtual subgroup sizes, on the emulated subgroup layer, and with every ranking method.
+
+mod common;
+
+use common::suite::{self, Sizes};
+use vksort::{Algorithm, RankMethod, SorterOptions, SubgroupChoice, Tuning};
+
+/// Few items per invocation: unrolled loops stay short, and with them the time that drivers need to compile.
+fn small_blocks() -> Tuning {
+    Tuning { items_keys: 3, items_pairs: 3, ..Tuning::for_device(common::gpu().profile()) }
+}
+
+fn main() -> std::process::ExitCode {
+    let sizes = Sizes {
+        most: 30_000,
+        thinning: if common::level() == common::Level::Full { 3 } else { 12 },
+        exhaustive: 2,
+        large: None,
+    };
+    let mut trials = Vec::new();
+    for size in [4, 8, 16, 32, 64, 128] {
+        // The small sizes exist on software drivers natively, so one request of each algorithm will do here.
+        let take = if size < 32 { 1 } else { usize::MAX };
+        let requests =
+            Algorithm::ALL.iter().flat_map(|&algorithm| suite::requests(algorithm).into_iter().rev().take(take));
+        let options = move || SorterOptions { subgroup: SubgroupChoice::Emulated(size), ..SorterOptions::default() };
+        trials.extend(suite::trials(&format!("virtual-{size}/"), requests, options, sizes));
+    }
+    // The device's own subgroups with the ranking method that its tuning does not choose.
+    for rank in [RankMethod::Ballot, RankMethod::Match] {
+        let requests = Algorithm::ALL.iter().flat_map(|&algorithm| suite::requests(algorithm));
+        let options = move || {
+            let tuning = Tuning { rank, ..small_blocks() };
+            SorterOptions { tuning: Some(tuning), ..SorterOptions::default() }
+        };
+        trials.extend(suite::trials(&format!("{rank:?}/").to_lowercase(), requests, options, sizes));
+    }
+    common::run(trials)
+}
