@@ -21,7 +21,7 @@ fn main() -> ExitCode {
 }
 
 fn list() -> anyhow::Result<()> {
-    Args::parse();
+    let Args {} = common::parse()?;
     let devices = Gpu::devices()?;
     ensure!(!devices.is_empty(), "no Vulkan device was found; is a driver installed?");
     let blocks: Vec<String> = devices.iter().map(describe).collect();

@@ -70,18 +70,22 @@ gpu_driver() {
 # Fills `packages` with what apt should install and `needed` with the part of it that nothing works without.
 find_missing() {
     packages=() needed=()
-    has g++ || needed+=(g++)
+    local tool tools=(g++)
     if [[ ! -e $archive ]]; then
-        local tool
-        for tool in cmake git python3; do
-            has "$tool" || needed+=("$tool")
-        done
+        tools+=(cmake git python3)
         has ninja || packages+=(ninja-build)
+    elif ((tests)) && ! chromium_parts >/dev/null; then
+        tools+=(python3)
     fi
+    for tool in "${tools[@]}"; do
+        has "$tool" || needed+=("$tool")
+    done
     packages+=(${needed[@]+"${needed[@]}"})
     ((drivers)) || return 0
 
-    PATH=$PATH:/usr/sbin:/sbin ldconfig -p | grep -q 'libvulkan\.so\.1' || packages+=(libvulkan1)
+    local libraries
+    libraries=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p)
+    [[ $libraries == *libvulkan.so.1* ]] || packages+=(libvulkan1)
     system_validation_layer >/dev/null || packages+=(vulkan-validationlayers)
     local manifest
     if lavapipe_icd >/dev/null; then
@@ -94,9 +98,6 @@ find_missing() {
     else
         say "driver: no Vulkan driver for a GPU was found, so Mesa's drivers with lavapipe are needed"
         packages+=(mesa-vulkan-drivers)
-    fi
-    if ((tests)) && ! chromium_parts >/dev/null; then
-        has python3 || packages+=(python3)
     fi
 }
 
@@ -163,9 +164,9 @@ show_progress() {
 
 build_shaderc() {
     say "shaderc: building $archive, once per machine; about 15 minutes of CPU time"
-    cargo fetch --locked || die "cargo fetch failed"
-    local metadata source log generator
-    metadata=$(cargo metadata --locked --format-version 1) || die "cargo metadata failed"
+    local host metadata source log generator
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    metadata=$(cargo metadata --locked --format-version 1 --filter-platform "$host") || die "cargo metadata failed"
     source=$(python3 -c '
 import json, os, sys
 for package in json.load(sys.stdin)["packages"]:

@@ -22,7 +22,7 @@ devices="conformance fallback emulated recording"
 # `lib` stands for the unit tests and `doc` for the documentation tests; `lavapipe-WIDTH`, `swiftshader`,
 # `system-layer` and `newer-layer` for the variables that choose them.
 configurations=(
-    "host               | 300 | lib contract cli splats | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    "host               | 300 | lib contract allocations cli splats | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
     "doc                | 300 | doc                     | lavapipe-256"
     "lavapipe-4         | 600 | $devices                | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
     "lavapipe-8         | 900 | $devices                | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
@@ -105,20 +105,26 @@ run() {
     fi
 }
 
-names=() chosen=()
+names=() chosen=() used=
 for row in "${configurations[@]}"; do
     split "$row"
-    names+=("$name")
+    names+=("$name") used+=" $suites "
 done
 for argument in "$@"; do
     case $argument in
         --help) usage && exit ;;
-        --list) printf '%s\n' "${names[@]}" && exit ;;
+        --list) printf '%s\n' "${configurations[@]}" && exit ;;
         *) [[ " ${names[*]} " == *" $argument "* ]] || die "unknown configuration $argument, allowed are ${names[*]}" ;;
     esac
     chosen+=("$argument")
 done
 [[ ${chosen[*]} ]] || chosen=("${names[@]}")
+
+# A suite that no configuration runs would pass unseen.
+for suite in tests/*.rs; do
+    suite=$(basename "$suite" .rs)
+    [[ $used == *" $suite "* ]] || die "tests/$suite.rs is in no configuration of this script"
+done
 
 scripts/setup.sh --tests
 if ! cargo test --release --no-run; then

@@ -172,7 +172,8 @@ pub fn glsl() -> String {
     for (id, (name, default)) in SPECIALIZATION.iter().enumerate() {
         text += &format!("layout(constant_id = {id}) const uint {name} = {default}u;\n");
     }
-    text += &format!("layout(local_size_x_id = {}) in;\n", spec::WORKGROUP_SIZE);
+    let (id, default) = (spec::WORKGROUP_SIZE, SPECIALIZATION[spec::WORKGROUP_SIZE].1);
+    text += &format!("layout(local_size_x = {default}, local_size_x_id = {id}) in;\n");
     text += "layout(push_constant) uniform Push {\n";
     for (name, _) in Push::FIELDS {
         text += &format!("    uint {name};\n");

@@ -1,5 +1,43 @@
 //! Radix sort for data that already lives in Vulkan buffers.
+//!
+//! There are two ways in, and one engine behind them:
+//!
+//! * **Record** a sort into a command buffer of your own, between your own passes. [`Requirements`] says what instance
+//!   and device must enable, [`Sorter`] holds the pipelines, [`BoundSort`] ties them to your buffers, and
+//!   [`BoundSort::record`] puts the sort into your frame. It allocates nothing, submits nothing and waits for nothing.
+//! * **Standalone**, with the feature `standalone` (on by default): [`standalone::Gpu`] owns a device and sorts slices.
+//!
+//! Keys are `u32`, `i32` or `f32`, alone or with a `u32` value each, ascending or descending. The sort is stable, and
+//! its result is the same bit for bit in every run, on every device and with every [`Algorithm`]. Floats are in the
+//! total order of [`f32::total_cmp`]: -NaN, -inf, negative numbers, -0, +0, positive numbers, +inf, +NaN.
+//!
+//! The main algorithm is OneSweep (Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for
+//! GPUs", 2022). Its look-back never waits without bound: where a predecessor does not publish in time, the waiting
+//! workgroup counts that tile itself. Devices on which look-back is not known to work are served by reduce-then-scan.
+//! Subgroups of 4 to 128 lanes are supported, and devices whose subgroups cannot be relied on get emulated ones.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), vksort::Error> {
+//! # #[cfg(feature = "standalone")] {
+//! use vksort::{Order, standalone::Gpu};
+//!
+//! let gpu = Gpu::best()?;
+//! let depths = [4.0f32, 1.5, 9.25];
+//! let back_to_front = gpu.argsort(&depths, Order::Descending)?;
+//! assert_eq!(back_to_front, [2, 0, 1]);
+//! # }
+//! # Ok(()) }
+//! ```
+//!
+//! # Features
+//!
+//! * `standalone` (default): the [`standalone`] module; brings gpu-allocator and loads the Vulkan library at run time.
+//! * `shaderc` (default): compiles the kernels while building, which takes a C++ tool chain. Without it the SPIR-V kept
+//!   in the repository is used, which is the same bit for bit.
+//!
+//! What happens is told through the `log` crate: the device, the tuning row, the algorithm and why it was chosen.
 
+#[doc(hidden)]
 pub mod abi;
 mod error;
 mod key;

@@ -46,6 +46,8 @@ pub struct Shape {
     pub histogram_workgroup_size: u32,
     /// Keys per invocation and block in the histogram.
     pub histogram_items: u32,
+    /// Invocations of a workgroup that scans tile counts.
+    pub scan_workgroup_size: u32,
     /// Tiles to have before a tile is made of several blocks.
     pub min_tiles: u32,
     /// Most blocks of a tile.
@@ -56,7 +58,7 @@ const EMULATED_DEFAULT: u32 = 32;
 
 impl Shape {
     /// Fits the tuning to the device: halves the workgroup, then the items, until both limits and memory allow.
-    pub(crate) fn fit(
+    pub fn fit(
         profile: &DeviceProfile,
         tuning: &Tuning,
         request: &SortRequest,
@@ -80,8 +82,9 @@ impl Shape {
             digit_bits,
             passes: request.key.bits() / digit_bits,
             rank,
-            histogram_workgroup_size: tuning.histogram_workgroup_size.min(profile.max_workgroup_invocations),
+            histogram_workgroup_size: tuning.histogram_workgroup_size.clamp(1, profile.max_workgroup_invocations),
             histogram_items: tuning.histogram_items.max(1),
+            scan_workgroup_size: tuning.scan_workgroup_size.clamp(1, profile.max_workgroup_invocations),
             min_tiles: tuning.min_tiles.max(1),
             max_blocks: tuning.max_blocks.max(1),
         };

@@ -11,28 +11,28 @@ fn small_blocks() -> Tuning {
 }
 
 fn main() -> std::process::ExitCode {
-    let sizes = Sizes {
-        most: 30_000,
-        thinning: if common::level() == common::Level::Full { 3 } else { 12 },
-        exhaustive: 2,
-        large: None,
-    };
+    let full = common::level() == common::Level::Full;
+    let sizes = Sizes { most: 30_000, thinning: if full { 3 } else { 12 }, exhaustive: 2, large: None };
     let mut trials = Vec::new();
     for size in [4, 8, 16, 32, 64, 128] {
         // The small sizes exist on software drivers natively, so one request of each algorithm will do here.
-        let take = if size < 32 { 1 } else { usize::MAX };
-        let requests =
-            Algorithm::ALL.iter().flat_map(|&algorithm| suite::requests(algorithm).into_iter().rev().take(take));
-        let options = move || SorterOptions { subgroup: SubgroupChoice::Emulated(size), ..SorterOptions::default() };
+        let requests = Algorithm::ALL.iter().flat_map(|&algorithm| match size {
+            4..32 => suite::some_requests(algorithm).split_off(3),
+            _ if full => suite::requests(algorithm),
+            _ => suite::some_requests(algorithm),
+        });
+        let options = move || SorterOptions {
+            subgroup: SubgroupChoice::Emulated(size),
+            tuning: Some(small_blocks()),
+            ..SorterOptions::default()
+        };
         trials.extend(suite::trials(&format!("virtual-{size}/"), requests, options, sizes));
     }
     // The device's own subgroups with the ranking method that its tuning does not choose.
     for rank in [RankMethod::Ballot, RankMethod::Match] {
-        let requests = Algorithm::ALL.iter().flat_map(|&algorithm| suite::requests(algorithm));
-        let options = move || {
-            let tuning = Tuning { rank, ..small_blocks() };
-            SorterOptions { tuning: Some(tuning), ..SorterOptions::default() }
-        };
+        let requests = Algorithm::ALL.iter().flat_map(|&algorithm| suite::some_requests(algorithm));
+        let options =
+            move || SorterOptions { tuning: Some(Tuning { rank, ..small_blocks() }), ..SorterOptions::default() };
         trials.extend(suite::trials(&format!("{rank:?}/").to_lowercase(), requests, options, sizes));
     }
     common::run(trials)

@@ -211,6 +211,7 @@ fn slices() -> Result<(), Failed> {
 
 /// Two threads share a device; their sorts do not disturb each other.
 fn threads() -> Result<(), Failed> {
+    let gpu = gpu();
     std::thread::scope(|scope| {
         let sorts: Vec<_> = (0..4u64)
             .map(|thread| {
@@ -219,7 +220,7 @@ fn threads() -> Result<(), Failed> {
                         let mut keys = generate(Pattern::Uniform, KeyType::U32, 5_000, seed() + 10 * thread + round);
                         let mut expected = keys.clone();
                         expected.sort_unstable();
-                        gpu().sort(&mut keys, Order::Ascending).unwrap();
+                        gpu.sort(&mut keys, Order::Ascending).unwrap();
                         assert_eq!(keys, expected);
                     }
                 })

@@ -22,7 +22,7 @@ struct Run {
 
 impl Scratch {
     fn new(test: &str) -> Scratch {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("splats-{test}-{}", std::process::id()));
+        let path = env::temp_dir().join(format!("vksort-splats-{test}-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Scratch(path)
     }

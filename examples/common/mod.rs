@@ -8,15 +8,16 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use ash::vk;
+use clap::{Args, FromArgMatches};
 use comfy_table::{CellAlignment, Table};
 use indicatif::{ProgressBar, ProgressFinish};
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions};
-use vksort::{Algorithm, DeviceProfile, Error, StepTime, Tuning};
+use vksort::{Algorithm, DeviceProfile, Error, KeyType, Order, StepTime, Tuning};
 
 /// Flags of every example.
-#[derive(clap::Args)]
+#[derive(Args)]
 pub struct Common {
     /// "best", an index or a part of the name [default: $VKSORT_DEVICE, else best]
     #[arg(long, value_name = "DEVICE")]
@@ -67,12 +68,44 @@ impl Common {
     }
 }
 
+/// Parses the command line. An error has one line, without the advice that clap adds; `--help` ends the program here.
+pub fn parse<Flags: clap::Parser>() -> anyhow::Result<Flags> {
+    Flags::try_parse().map_err(usage)
+}
+
+/// The same for an example that has no other flags than these.
+pub fn parse_flags(about: &'static str) -> anyhow::Result<Common> {
+    let command = Common::augment_args(clap::Command::new("example")).about(about);
+    command.try_get_matches().and_then(|matches| Common::from_arg_matches(&matches)).map_err(usage)
+}
+
+fn usage(error: clap::Error) -> anyhow::Error {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    let text = error.to_string();
+    let message: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).collect();
+    anyhow!("{}", message.join("\n").trim_start_matches("error: "))
+}
+
 /// Fails when the validation layer has reported errors, with their number and the first.
 pub fn check_validation(errors: &[String]) -> anyhow::Result<()> {
     match errors {
         [] => Ok(()),
         [first, ..] => bail!("errors of the validation layer are {}, allowed are 0; the first: {first}", errors.len()),
     }
+}
+
+/// Compares indices with those of a stable sort by depth on the CPU, far to near.
+pub fn verify_order(indices: &[u32], depths: &[f32]) -> anyhow::Result<()> {
+    let mut expected: Vec<u32> = (0..depths.len() as u32).collect();
+    expected.sort_by_key(|index| KeyType::F32.sortable(depths[*index as usize].to_bits(), Order::Descending));
+    if let Some(place) = indices.iter().zip(&expected).position(|(given, needed)| given != needed) {
+        let (given, needed) = (indices[place], expected[place]);
+        let depth = depths[needed as usize];
+        bail!("place {place} of the sorted order holds splat {given}, needed is splat {needed} with depth {depth}");
+    }
+    Ok(())
 }
 
 /// Prints a line on stdout. A reader that has gone away, as in `sort | head`, stops no work.
@@ -84,7 +117,7 @@ pub fn say(line: impl Display) {
 pub fn step_table(times: &[StepTime], count: u32) -> String {
     let total: f64 = times.iter().map(|step| step.nanoseconds).sum();
     let mut table = Table::new();
-    table.load_style(comfy_table::presets::NOTHING).set_header(["step", "GPU time", "share"]);
+    table.load_style(comfy_table::presets::NOTHING).set_header(["step", "device time", "share"]);
     for step in times {
         let share = format!("{:.1} %", 100.0 * step.nanoseconds / total.max(1.0));
         table.add_row([step.name.to_string(), duration(step.nanoseconds), share]);

@@ -61,7 +61,7 @@ fn main() -> ExitCode {
 }
 
 fn sort() -> Result<()> {
-    let args = Args::parse();
+    let args: Args = common::parse()?;
     args.check()?;
     let output = |flag, path: &Option<PathBuf>| path.as_ref().map(|path| Output::new(flag, path)).transpose();
     let out_keys = output("--out-keys", &args.out_keys)?;
@@ -130,5 +130,5 @@ fn report(sorted: &Sorted, count: u32) -> String {
     }
     let wall = sorted.wall.as_nanos() as f64;
     let (time, rate) = (common::duration(wall), common::rate(count, wall));
-    format!("wall time {time}, {rate}, submission and waiting included; the device has no timestamps for GPU times")
+    format!("wall time {time}, {rate}, submission and waiting included, as the device has no timestamps")
 }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Instant;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result};
 use clap::Parser;
 use common::files::Output;
 use glam::Vec3;
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
 }
 
 fn splats() -> Result<()> {
-    let args = Args::try_parse().map_err(usage)?;
+    let args: Args = common::parse()?;
     let image = args.image.as_deref().map(|path| Output::new("--image", path)).transpose()?;
     let (name, splats) = open_scene(&args)?;
     println!("scene      {name}, {} splats", splats.len());
@@ -89,8 +89,7 @@ fn splats() -> Result<()> {
     let sort = gpu.sorter(&request, &SorterOptions::default())?.prepare(count)?;
     args.common.print_device(gpu.profile(), sort.algorithm(count));
 
-    let clock = if gpu.profile().is_cpu { "CPU device" } else { "GPU" };
-    println!("\n{:>5}  {:>7}  {:>10}  {clock:>14}", "frame", "angle", "wall");
+    println!("\n{:>5}  {:>7}  {:>10}  {:>14}", "frame", "angle", "wall", "device time");
     // Drivers may finish their shaders when they first run; that is no part of a frame.
     Frame::sort(&sort, &splats, &camera).context("first run")?;
     let mut first_order = None;
@@ -109,7 +108,7 @@ fn splats() -> Result<()> {
     }
     println!("every order equals the stable sort on the CPU");
     common::check_validation(&gpu.validation_errors())?;
-    println!("\nmedian over the frames ({clock} times)\n{}", common::step_table(&medians(&frames), count));
+    println!("\nmedian over the frames\n{}", common::step_table(&medians(&frames), count));
 
     if let (Some(output), Some(order)) = (image, first_order) {
         let started = Instant::now();
@@ -163,7 +162,7 @@ impl Frame {
         let steps = sort.run(splats.len() as u32)?;
         let wall = started.elapsed().as_nanos() as f64;
         sort.read_values(bytemuck::cast_slice_mut(&mut order))?;
-        verify(&order, &depths)?;
+        common::verify_order(&order, &depths)?;
         Ok(Frame { order, wall, steps })
     }
 
@@ -171,18 +170,6 @@ impl Frame {
     fn total(&self) -> Option<f64> {
         (!self.steps.is_empty()).then(|| self.steps.iter().map(|step| step.nanoseconds).sum())
     }
-}
-
-/// Compares an order with that of a stable sort on the CPU.
-fn verify(order: &[u32], depths: &[f32]) -> Result<()> {
-    let mut expected: Vec<u32> = (0..depths.len() as u32).collect();
-    expected.sort_by_key(|index| KeyType::F32.sortable(depths[*index as usize].to_bits(), Order::Descending));
-    if let Some(place) = order.iter().zip(&expected).position(|(given, needed)| given != needed) {
-        let (given, needed) = (order[place], expected[place]);
-        let depth = depths[needed as usize];
-        bail!("place {place} of the sorted order holds splat {given}, needed is splat {needed} with depth {depth}");
-    }
-    Ok(())
 }
 
 /// The median time of each step. Every frame has the same steps.
@@ -194,16 +181,6 @@ fn medians(frames: &[Vec<StepTime>]) -> Vec<StepTime> {
         median.nanoseconds = 0.5 * (times[(times.len() - 1) / 2] + times[times.len() / 2]);
     }
     medians
-}
-
-/// What is wrong with the command line, without the advice that clap adds. Does not return for `--help`.
-fn usage(error: clap::Error) -> anyhow::Error {
-    if !error.use_stderr() {
-        error.exit();
-    }
-    let text = error.to_string();
-    let message: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).collect();
-    anyhow!("{}", message.join("\n").trim_start_matches("error: "))
 }
 
 /// Parses `x,y,z`.

@@ -11,7 +11,13 @@ const LLVMPIPE: i32 = crate::profile::driver::LLVMPIPE;
 
 fn profile(vendor_id: u32, driver_id: i32, subgroup_size: u32) -> DeviceProfile {
     let subgroup_range = (subgroup_size, subgroup_size);
-    DeviceProfile { vendor_id, driver_id, subgroup_size, subgroup_range, ..DeviceProfile::example() }
+    // What these vendors' desktop parts have; all others get the common 32 KiB.
+    let max_shared_bytes = match vendor_id {
+        0x10DE => 48 << 10,
+        0x1002 | 0x8086 => 64 << 10,
+        _ => 32 << 10,
+    };
+    DeviceProfile { vendor_id, driver_id, subgroup_size, subgroup_range, max_shared_bytes, ..DeviceProfile::example() }
 }
 
 fn plan(profile: &DeviceProfile, algorithm: Algorithm, value: ValueType, capacity: u32) -> Plan {

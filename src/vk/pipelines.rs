@@ -33,6 +33,8 @@ pub(crate) struct PipelineDesc<'a> {
     pub code: KeyCode,
     pub value_words: u32,
     pub polls: u32,
+    /// Whether loops that the kernels mark for unrolling stay marked.
+    pub unroll: bool,
     pub withhold: u32,
     pub cache: vk::PipelineCache,
 }
@@ -123,11 +125,29 @@ pub(crate) fn module_name(kernel: Kernel, value_words: u32, emulated: bool) -> &
     exact.or_else(|| variants().next()).expect("every kernel has a module").name
 }
 
+/// Turns the wish to unroll into the wish not to, in every loop that has it.
+fn keep_loops(words: &mut [u32]) {
+    const HEADER_WORDS: usize = 5;
+    const OP_LOOP_MERGE: u32 = 246;
+    const LOOP_CONTROL: usize = 3;
+    const UNROLL: u32 = 1;
+    const DONT_UNROLL: u32 = 2;
+    let mut at = HEADER_WORDS;
+    while at < words.len() {
+        // The first word of an instruction has its length above its opcode.
+        let (length, opcode) = (words[at] >> 16, words[at] & 0xFFFF);
+        if opcode == OP_LOOP_MERGE && words[at + LOOP_CONTROL] == UNROLL {
+            words[at + LOOP_CONTROL] = DONT_UNROLL;
+        }
+        at += length.max(1) as usize;
+    }
+}
+
 fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     let shape = desc.shape;
     let (workgroup_size, items) = match kernel {
         Kernel::Histogram => (shape.histogram_workgroup_size, shape.histogram_items),
-        Kernel::Scan => (shape.histogram_workgroup_size, 1),
+        Kernel::Scan => (shape.scan_workgroup_size, 1),
         _ => (shape.workgroup_size, shape.items),
     };
     let mut values = abi::SPECIALIZATION.map(|(_, default)| default);
@@ -159,7 +179,11 @@ unsafe fn create(
 ) -> Result<vk::Pipeline, Error> {
     let name = module_name(kernel, desc.value_words, desc.shape.subgroup.emulated);
     let index = abi::MODULES.iter().position(|module| module.name == name).expect("the name is from this table");
-    let words = ash::util::read_spv(&mut std::io::Cursor::new(MODULES[index])).expect("modules are whole SPIR-V words");
+    let mut words =
+        ash::util::read_spv(&mut std::io::Cursor::new(MODULES[index])).expect("modules are whole SPIR-V words");
+    if !desc.unroll {
+        keep_loops(&mut words);
+    }
     // SAFETY: the module is SPIR-V of this crate's kernels, for Vulkan 1.2.
     let module = unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) }
         .context("vkCreateShaderModule")?;
@@ -191,4 +215,24 @@ unsafe fn create(
     unsafe { device.destroy_shader_module(module, None) };
     log::debug!("pipeline {name}: {:.1} ms", started.elapsed().as_secs_f64() * 1e3);
     created.map(|pipelines| pipelines[0]).map_err(|(_, result)| result).context("vkCreateComputePipelines")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words that two versions of a module differ in, and the number of loops marked for unrolling before.
+    #[test]
+    fn only_loop_controls_change_when_loops_are_kept() {
+        for (module, bytes) in abi::MODULES.iter().zip(MODULES) {
+            let before = ash::util::read_spv(&mut std::io::Cursor::new(bytes)).unwrap();
+            let mut after = before.clone();
+            keep_loops(&mut after);
+            let changed: Vec<(u32, u32)> =
+                before.iter().copied().zip(after).filter(|(before, after)| before != after).collect();
+            assert!(changed.iter().all(|change| *change == (1, 2)), "{}: {changed:?}", module.name);
+            let loops_over_items = ["onesweep.comp", "scatter.comp", "single_workgroup.comp", "histogram.comp"];
+            assert_eq!(!changed.is_empty(), loops_over_items.contains(&module.source), "{}", module.name);
+        }
+    }
 }

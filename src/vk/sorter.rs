@@ -125,6 +125,7 @@ impl Sorter {
             code: request.key.code(request.order),
             value_words: request.value.words(),
             polls: tuning.polls,
+            unroll: tuning.unroll,
             withhold: options.faults.withhold,
             cache: options.pipeline_cache,
         };

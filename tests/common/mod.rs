@@ -55,10 +55,13 @@ pub fn open() -> Gpu {
     gpu
 }
 
-/// The device that all trials of a suite share.
+/// The device of this thread, which the trials that run on it share: drivers compile kernels on the thread that first
+/// uses them, so a device for each thread keeps all cores busy.
 pub fn gpu() -> &'static Gpu {
-    static GPU: OnceLock<Gpu> = OnceLock::new();
-    GPU.get_or_init(open)
+    thread_local! {
+        static GPU: &'static Gpu = Box::leak(Box::new(open()));
+    }
+    GPU.with(|gpu| *gpu)
 }
 
 /// Fails when the validation layer has reported anything.

@@ -232,6 +232,19 @@ impl BoundRun {
     /// Runs the sort `times` times in one command buffer; gives the step times of the last, or none where the device
     /// has no timestamps.
     pub fn run(&self, count: u32, times: u32) -> Result<Vec<StepTime>, Error> {
+        self.submit(count, times)?;
+        let device = &self.device;
+        let Some(queries) = self.queries else { return Ok(Vec::new()) };
+        let mut ticks = vec![0u64; self.bound.query_count(count) as usize];
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+        // SAFETY: the queries were written by the commands that have just completed.
+        unsafe { device.raw.get_query_pool_results(queries.pool, queries.first, &mut ticks, flags) }
+            .context("vkGetQueryPoolResults")?;
+        Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
+    }
+
+    /// Records the sort `times` times, submits it and waits. Allocates nothing.
+    pub fn submit(&self, count: u32, times: u32) -> Result<(), Error> {
         let device = &self.device;
         let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
         let memory = [vk::MemoryBarrier::default().src_access_mask(from.access).dst_access_mask(to.access)];
@@ -251,14 +264,7 @@ impl BoundRun {
             Ok(())
         };
         // SAFETY: see above; `execute` waits until the commands are done.
-        unsafe { device.execute("the sort", record)? };
-        let Some(queries) = self.queries else { return Ok(Vec::new()) };
-        let mut ticks = vec![0u64; self.bound.query_count(count) as usize];
-        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
-        // SAFETY: the queries were written by the commands that have just completed.
-        unsafe { device.raw.get_query_pool_results(queries.pool, queries.first, &mut ticks, flags) }
-            .context("vkGetQueryPoolResults")?;
-        Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
+        unsafe { device.execute("the sort", record) }
     }
 }
 

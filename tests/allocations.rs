@@ -1,0 +1,49 @@
+//! Recording a bound sort allocates nothing on the host.
+#![allow(unsafe_code, reason = "a counting allocator has no safe form")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering as Atomic};
+
+use vksort::standalone::Gpu;
+use vksort::{Algorithm, KeyType, SortRequest, SorterOptions, ValueType};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call is passed on to the system's allocator as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Atomic::Relaxed);
+        // SAFETY: the caller's duties are the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's duties are the same.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn recording_allocates_nothing() {
+    assert!(std::hint::black_box(vec![1u8]).len() == 1 && ALLOCATIONS.load(Atomic::Relaxed) > 0, "nothing is counted");
+    let gpu = Gpu::best().unwrap();
+    for algorithm in Algorithm::ALL.iter().copied() {
+        let request =
+            SortRequest { value: ValueType::U32, algorithm: Some(algorithm), ..SortRequest::new(KeyType::U32) };
+        let sorter = gpu.sorter(&request, &SorterOptions::default()).unwrap();
+        let count = 5_000.min(sorter.max_count());
+        let sort = sorter.prepare(count).unwrap();
+        sort.submit(count).unwrap();
+        for count in [count, count / 2, 1, 0] {
+            let before = ALLOCATIONS.load(Atomic::Relaxed);
+            sort.submit(count).unwrap();
+            let made = ALLOCATIONS.load(Atomic::Relaxed) - before;
+            assert_eq!(made, 0, "{algorithm}, {count} elements: allocations while recording and submitting");
+        }
+    }
+}
