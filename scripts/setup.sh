@@ -163,7 +163,7 @@ show_progress() {
 }
 
 build_shaderc() {
-    say "shaderc: building $archive, once per machine; about 15 minutes of CPU time"
+    say "shaderc: building $archive, once per machine; about 10 minutes of CPU time"
     local host metadata source log generator
     host=$(rustc -vV | sed -n 's/^host: //p')
     metadata=$(cargo metadata --locked --format-version 1 --filter-platform "$host") || die "cargo metadata failed"

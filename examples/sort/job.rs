@@ -26,9 +26,10 @@ pub struct Sorted {
     /// The sorting permutation, if it was asked for.
     pub indices: Option<Array>,
     pub algorithm: Algorithm,
-    /// Empty where the device has no timestamps.
+    /// Median over the runs of each step; empty where the device has no timestamps.
     pub steps: Vec<StepTime>,
-    pub wall: Duration,
+    /// Time of each run as the host sees it, in ascending order.
+    pub walls: Vec<Duration>,
 }
 
 impl Job {
@@ -42,12 +43,12 @@ impl Job {
         Ok(Job { keys, values, argsort, order, seed: None })
     }
 
-    /// Random keys with their indices as values.
-    pub fn generate(count: u32, seed: u64, order: Order) -> Job {
+    /// Random keys, with their indices as values if there are to be any.
+    pub fn generate(count: u32, with_values: bool, seed: u64, order: Order) -> Job {
         let mut random = fastrand::Rng::with_seed(seed);
         let keys = Array { element: KeyType::U32, bits: (0..count).map(|_| random.u32(..)).collect() };
         let values = Array { element: KeyType::U32, bits: (0..count).collect() };
-        Job { keys, values: Some(values), argsort: false, order, seed: Some(seed) }
+        Job { keys, values: with_values.then_some(values), argsort: false, order, seed: Some(seed) }
     }
 
     pub fn count(&self) -> u32 {
@@ -65,7 +66,8 @@ impl Job {
         format!("{count} {keys} keys{}, {order}{}", values.unwrap_or_default(), seed.unwrap_or_default())
     }
 
-    pub fn run(&self, gpu: &Gpu, algorithm: Option<Algorithm>) -> Result<Sorted> {
+    /// Sorts `repeat` times, each time from the input; the result is the last one's.
+    pub fn run(&self, gpu: &Gpu, algorithm: Option<Algorithm>, repeat: u32) -> Result<Sorted> {
         // One sort gives both permutation and values: the values follow the indices afterwards.
         let mut payload: Option<Vec<u32>> = match (&self.values, self.argsort) {
             (_, true) => Some((0..self.count()).collect()),
@@ -79,14 +81,18 @@ impl Job {
         // Software drivers leave compiling to the first run. The least count that takes the same steps spares the
         // times of the real one.
         prepared.run(self.count().min(sorter.shape().block() + 1))?;
-        prepared.write_keys(cast_slice(&self.keys.bits))?;
-        if let Some(payload) = &payload {
-            prepared.write_values(cast_slice(payload))?;
+        let (mut runs, mut walls) = (Vec::new(), Vec::new());
+        for _run in 0..repeat {
+            prepared.write_keys(cast_slice(&self.keys.bits))?;
+            if let Some(payload) = &payload {
+                prepared.write_values(cast_slice(payload))?;
+            }
+            let start = Instant::now();
+            runs.push(prepared.run(self.count())?);
+            walls.push(start.elapsed());
         }
-
-        let start = Instant::now();
-        let steps = prepared.run(self.count())?;
-        let wall = start.elapsed();
+        walls.sort_unstable();
+        let steps = medians(&runs);
 
         let mut keys = Array { element: self.keys.element, bits: vec![0; self.keys.bits.len()] };
         prepared.read_keys(cast_slice_mut(&mut keys.bits))?;
@@ -99,7 +105,7 @@ impl Job {
             (_, indices) => (None, indices),
         };
         let indices = indices.map(|bits| Array { element: KeyType::U32, bits });
-        Ok(Sorted { keys, values, indices, algorithm: prepared.algorithm(self.count()), steps, wall })
+        Ok(Sorted { keys, values, indices, algorithm: prepared.algorithm(self.count()), steps, walls })
     }
 
     /// Compares a result with a stable sort on the CPU, element by element.
@@ -125,6 +131,17 @@ impl Array {
         };
         Ok(Array { element: self.element, bits: indices.iter().map(at).collect::<Result<_>>()? })
     }
+}
+
+/// The median of each step over several runs.
+fn medians(runs: &[Vec<StepTime>]) -> Vec<StepTime> {
+    let steps = runs.first().map_or(0, Vec::len);
+    let median = |step: usize| {
+        let mut times: Vec<StepTime> = runs.iter().map(|run| run[step]).collect();
+        times.sort_by(|a, b| a.nanoseconds.total_cmp(&b.nanoseconds));
+        times[times.len() / 2]
+    };
+    (0..steps).map(median).collect()
 }
 
 fn compare(what: &str, given: &[u32], expected: &[u32]) -> Result<()> {

@@ -30,10 +30,13 @@ struct Args {
     /// Values to reorder with the keys, into --out-values
     #[arg(long, value_name = "FILE")]
     values: Option<PathBuf>,
-    /// Pairs to generate without --keys [default: 1048576]
+    /// Elements to generate without --keys [default: 1048576]
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_COUNT)))]
     count: Option<u32>,
+    /// Generate keys without values
+    #[arg(long)]
+    keys_only: bool,
     /// Seed to generate them with [default: a new one, printed]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -49,6 +52,10 @@ struct Args {
     /// Largest key first; equal keys keep their order all the same
     #[arg(long)]
     descending: bool,
+    /// Sort so often, each time from the input, and print medians
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeat: u32,
     /// Compare every element of the result with a stable sort on the CPU
     #[arg(long)]
     verify: bool,
@@ -71,7 +78,7 @@ fn sort() -> Result<()> {
 
     let job = args.job()?;
     let gpu = args.common.open()?;
-    let sorted = common::during("sorting", || job.run(&gpu, args.common.algorithm))?;
+    let sorted = common::during("sorting", || job.run(&gpu, args.common.algorithm, args.repeat))?;
     args.common.print_device(gpu.profile(), sorted.algorithm);
     common::say(format!("input      {}", job.describe()));
     common::say(format!("\n{}", report(&sorted, job.count())));
@@ -101,7 +108,9 @@ impl Args {
         for (flag, given, other, there) in needs {
             ensure!(!given || there, "{flag} is given without {other}, allowed is {flag} with {other}");
         }
-        for (flag, given) in [("--count", self.count.is_some()), ("--seed", self.seed.is_some())] {
+        for (flag, given) in
+            [("--count", self.count.is_some()), ("--keys-only", self.keys_only), ("--seed", self.seed.is_some())]
+        {
             ensure!(!given || !keys, "{flag} is given with --keys, allowed is {flag} without --keys");
         }
         Ok(())
@@ -111,7 +120,7 @@ impl Args {
         let order = if self.descending { Order::Descending } else { Order::Ascending };
         let Some(keys) = &self.keys else {
             let seed = self.seed.unwrap_or_else(|| fastrand::u64(..));
-            return Ok(Job::generate(self.count.unwrap_or(1 << 20), seed, order));
+            return Ok(Job::generate(self.count.unwrap_or(1 << 20), !self.keys_only, seed, order));
         };
         let keys = common::during("reading keys", || Array::read("--keys", keys))?;
         let read = |path| common::during("reading values", || Array::read("--values", path));
@@ -120,15 +129,26 @@ impl Args {
     }
 }
 
-/// The time of each step on the device, or of the whole as the host sees it.
+/// The time of each step on the device where it has timestamps, and of the whole as the host sees it.
 fn report(sorted: &Sorted, count: u32) -> String {
     if count == 0 {
         return "nothing to sort".into();
     }
-    if !sorted.steps.is_empty() {
-        return common::step_table(&sorted.steps, count);
+    let nanoseconds = |wall: &std::time::Duration| wall.as_nanos() as f64;
+    let walls: Vec<f64> = sorted.walls.iter().map(nanoseconds).collect();
+    let (least, median, most) = (walls[0], walls[walls.len() / 2], walls[walls.len() - 1]);
+    let host = match walls.len() {
+        1 => format!("host sees {}, {}", common::duration(median), common::rate(count, median)),
+        runs => format!(
+            "host sees {}, {}, median of {runs} runs between {} and {}",
+            common::duration(median),
+            common::rate(count, median),
+            common::duration(least),
+            common::duration(most)
+        ),
+    };
+    match sorted.steps.is_empty() {
+        true => format!("{host} (the device has no timestamps)"),
+        false => format!("{}\n\n{host}", common::step_table(&sorted.steps, count)),
     }
-    let wall = sorted.wall.as_nanos() as f64;
-    let (time, rate) = (common::duration(wall), common::rate(count, wall));
-    format!("wall time {time}, {rate}, submission and waiting included, as the device has no timestamps")
 }
