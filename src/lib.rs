@@ -16,7 +16,7 @@
 //! workgroup counts that tile itself. Devices on which look-back is not known to work are served by reduce-then-scan.
 //! Subgroups of 4 to 128 lanes are supported, and devices whose subgroups cannot be relied on get emulated ones.
 //!
-//! ```no_run
+//! ```
 //! # fn main() -> Result<(), vksort::Error> {
 //! # #[cfg(feature = "standalone")] {
 //! use vksort::{Order, standalone::Gpu};

@@ -1,6 +1,6 @@
 //! Sorting without a Vulkan program around it: `vksort` owns the device and sorts slices.
 //!
-//! ```no_run
+//! ```
 //! # fn main() -> Result<(), vksort::Error> {
 //! use vksort::Order;
 //! use vksort::standalone::Gpu;

@@ -12,7 +12,7 @@ fn small_blocks() -> Tuning {
 
 fn main() -> std::process::ExitCode {
     let full = common::level() == common::Level::Full;
-    let sizes = Sizes { most: 30_000, thinning: if full { 3 } else { 12 }, exhaustive: 2, large: None };
+    let sizes = Sizes { most: 30_000, patterns: if full { 5 } else { 1 }, patterns_beyond: 1, large: None };
     let mut trials = Vec::new();
     for size in [4, 8, 16, 32, 64, 128] {
         // The small sizes exist on software drivers natively, so one request of each algorithm will do here.

@@ -282,3 +282,27 @@ fn check_range(
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STORAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::STORAGE_BUFFER;
+
+    fn check(range: BufferRange, needed: u64, usage: vk::BufferUsageFlags) -> Result<(), String> {
+        check_range("scratch", &range, needed, usage, 64).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn ranges_are_refused_by_name_with_what_is_given_and_needed() {
+        let range = BufferRange { offset: 128, usage: Some(STORAGE), ..BufferRange::new(vk::Buffer::null(), 100) };
+        assert_eq!(check(range, 100, STORAGE), Ok(()));
+        assert_eq!(check(BufferRange { usage: None, ..range }, 100, vk::BufferUsageFlags::TRANSFER_DST), Ok(()));
+        let message = check(range, 101, STORAGE).unwrap_err();
+        assert_eq!(message, "buffer range scratch has 100 bytes, needed are 101 bytes");
+        let message = check(BufferRange { offset: 32, ..range }, 100, STORAGE).unwrap_err();
+        assert_eq!(message, "buffer range scratch starts at byte 32, allowed are multiples of 64");
+        let message = check(range, 100, STORAGE | vk::BufferUsageFlags::TRANSFER_DST).unwrap_err();
+        assert_eq!(message, "buffer scratch has usage STORAGE_BUFFER, needed is TRANSFER_DST | STORAGE_BUFFER");
+    }
+}

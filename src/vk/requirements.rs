@@ -38,18 +38,39 @@ impl InstanceRequirements {
 ///
 /// A [`Sorter`](crate::Sorter) relies on the device having been created with everything that is named here.
 ///
-/// ```no_run
-/// # fn demo(instance: &ash::Instance, physical_device: ash::vk::PhysicalDevice) -> Result<(), vksort::Error> {
+/// ```
+/// # #[cfg(feature = "standalone")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use ash::vk;
-/// // SAFETY: the physical device belongs to the instance, which was created for Vulkan 1.2 or newer.
-/// let requirements = unsafe { vksort::Requirements::query(instance, physical_device)? };
-/// let extensions: Vec<*const i8> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
-/// let mut features = requirements.features();
-/// let mut info = vk::DeviceCreateInfo::default().enabled_extension_names(&extensions);
+/// use vksort::{InstanceRequirements, Requirements};
+///
+/// let application = vk::ApplicationInfo::default().api_version(InstanceRequirements::API_VERSION);
+/// # // SAFETY: handles are used with what they came from and destroyed once, last made first.
+/// # unsafe {
+/// # let entry = ash::Entry::load()?;
+/// let needed = InstanceRequirements::select(&entry.enumerate_instance_extension_properties(None)?);
+/// let extensions: Vec<_> = needed.extensions.iter().map(|name| name.as_ptr()).collect();
+/// let info = vk::InstanceCreateInfo::default()
+///     .application_info(&application)
+///     .flags(needed.flags)
+///     .enabled_extension_names(&extensions);
+/// let instance = entry.create_instance(&info, None)?;
+///
+/// let physical_device = instance.enumerate_physical_devices()?[0];
+/// let needed = Requirements::query(&instance, physical_device)?;
+/// let extensions: Vec<_> = needed.device_extensions.iter().map(|name| name.as_ptr()).collect();
+/// let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
+/// let mut features = needed.features();
+/// let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
 /// if let Some(features) = features.as_mut() {
 ///     info = info.push_next(features);
 /// }
+/// let device = instance.create_device(physical_device, &info, None)?;
+/// # device.destroy_device(None);
+/// # instance.destroy_instance(None);
+/// # }
 /// # Ok(()) }
+/// # #[cfg(not(feature = "standalone"))] fn main() {}
 /// ```
 #[derive(Clone, Debug)]
 pub struct Requirements {
@@ -106,8 +127,9 @@ impl Requirements {
         let mut device_extensions: Vec<&'static CStr> =
             [portability, size_control].into_iter().filter(|name| lists(&available, name)).collect();
 
-        // Structures of an extension may only be chained where it exists.
-        let can_control = api_version >= (1, 3, 0) || lists(&available, size_control);
+        // Structures of an extension may only be chained where it exists. That it is core in Vulkan 1.3 does not help
+        // an instance that was created for 1.2; drivers list it all the same.
+        let can_control = lists(&available, size_control);
         let mut control = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
         let mut control_features = vk::PhysicalDeviceSubgroupSizeControlFeatures::default();
         let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();

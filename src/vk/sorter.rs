@@ -45,21 +45,58 @@ pub struct Faults {
 /// A sorter is built once per request and device; [`bind`](Sorter::bind) ties it to buffers and
 /// [`BoundSort::record`] puts the sort into a command buffer.
 ///
-/// ```no_run
-/// # fn demo(device: &ash::Device, requirements: &vksort::Requirements, keys: vksort::BufferRange,
-/// #     values: vksort::BufferRange, scratch: vksort::BufferRange, commands: ash::vk::CommandBuffer)
-/// #     -> Result<(), vksort::Error> {
+/// ```
+/// # #[cfg(not(feature = "standalone"))] fn main() {}
+/// # #[cfg(feature = "standalone")]
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use ash::vk;
+/// # use vksort::{BufferRange, InstanceRequirements, Requirements};
+/// # let application = vk::ApplicationInfo::default().api_version(InstanceRequirements::API_VERSION);
+/// # // SAFETY: the program ends with these handles; each is used with what it came from.
+/// # unsafe {
+/// # let entry = ash::Entry::load()?;
+/// # let needed = InstanceRequirements::select(&entry.enumerate_instance_extension_properties(None)?);
+/// # let names: Vec<_> = needed.extensions.iter().map(|name| name.as_ptr()).collect();
+/// # let info = vk::InstanceCreateInfo::default().application_info(&application).flags(needed.flags);
+/// # let instance = entry.create_instance(&info.enabled_extension_names(&names), None)?;
+/// # let physical_device = instance.enumerate_physical_devices()?[0];
+/// # let requirements = Requirements::query(&instance, physical_device)?;
+/// # let names: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
+/// # let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
+/// # let mut features = requirements.features();
+/// # let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+/// # let info = features.iter_mut().fold(info, |info, features| info.push_next(features));
+/// # let device = instance.create_device(physical_device, &info, None)?;
+/// # let allocate = |size: u64| -> Result<BufferRange, vk::Result> {
+/// #     let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
+/// #     let buffer = device.create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None)?;
+/// #     let needs = device.get_buffer_memory_requirements(buffer);
+/// #     let kind = needs.memory_type_bits.trailing_zeros();
+/// #     let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(kind);
+/// #     device.bind_buffer_memory(buffer, device.allocate_memory(&info, None)?, 0)?;
+/// #     Ok(BufferRange::new(buffer, size))
+/// # };
+/// # let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None)?;
+/// # let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+/// # let commands = device.allocate_command_buffers(&info)?[0];
+/// # device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
 /// use vksort::{KeyType, Order, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType};
 ///
+/// // Depths with the index of their splat, farthest first. The device was created with what `requirements` names.
 /// let request = SortRequest { value: ValueType::U32, order: Order::Descending, ..SortRequest::new(KeyType::F32) };
-/// // SAFETY: the device was created with what `requirements` names.
-/// let sorter = unsafe { Sorter::new(device, requirements, &request, &SorterOptions::default())? };
-/// println!("allocate {} bytes of scratch", sorter.scratch_size(500_000)?);
-/// let buffers = SortBuffers { values: Some(values), scratch: Some(scratch), ..SortBuffers::in_place(keys, 500_000) };
-/// // SAFETY: the buffers belong to the device and outlive the bound sort.
-/// let bound = unsafe { sorter.bind(&buffers)? };
-/// // SAFETY: the command buffer is recording, outside a render pass.
-/// unsafe { bound.record(commands, 500_000, None)? };
+/// let sorter = Sorter::new(&device, &requirements, &request, &SorterOptions::default())?;
+///
+/// let capacity = 10_000; // elements
+/// let (depths, indices) = (allocate(4 * 10_000)?, allocate(4 * 10_000)?);
+/// let scratch = allocate(sorter.scratch_size(capacity)?)?;
+/// let in_place = SortBuffers::in_place(depths, capacity);
+/// let sort = sorter.bind(&SortBuffers { values: Some(indices), scratch: Some(scratch), ..in_place })?;
+///
+/// // Every frame, with as many elements as there are then.
+/// sort.record(commands, 9_000, None)?;
+/// # device.end_command_buffer(commands)?;
+/// # drop((sort, sorter));
+/// # }
 /// # Ok(()) }
 /// ```
 pub struct Sorter {

@@ -52,10 +52,10 @@ pub struct Case {
 pub struct Sizes {
     /// Largest count, not counting the one large run.
     pub most: u32,
-    /// One in so many cells of size and pattern runs at sizes over `exhaustive`.
-    pub thinning: u64,
-    /// Sizes up to which every pattern runs.
-    pub exhaustive: u32,
+    /// Patterns that run at each size up to `small`, spread so that all of them run somewhere.
+    pub patterns: usize,
+    /// The same beyond it.
+    pub patterns_beyond: usize,
     /// One uniform run of this many elements.
     pub large: Option<u32>,
 }
@@ -64,11 +64,24 @@ impl Sizes {
     /// What the level asks for.
     pub fn of_level() -> Sizes {
         match level() {
-            Level::Full => Sizes { most: 1 << 18, thinning: 1, exhaustive: u32::MAX, large: Some(1 << 22) },
-            Level::Reduced => Sizes { most: 1 << 18, thinning: 6, exhaustive: 2, large: None },
+            Level::Full => Sizes { most: 1 << 18, patterns: ALL, patterns_beyond: ALL, large: Some(1 << 22) },
+            Level::Reduced => Sizes { most: 1 << 18, patterns: 4, patterns_beyond: 1, large: None },
         }
     }
+
+    /// Whether the pattern of this index runs in a cell of the matrix. Which ones do follows from cell and seed.
+    fn takes(&self, cell: (String, u32, u32), index: usize) -> bool {
+        let wanted = if cell.2 <= SMALL { self.patterns } else { self.patterns_beyond };
+        let mut hasher = DefaultHasher::new();
+        (cell, seed()).hash(&mut hasher);
+        let first = hasher.finish() as usize % ALL;
+        (index + ALL - first) % ALL < wanted
+    }
 }
+
+const ALL: usize = patterns::ALL.len();
+/// Elements up to which a size is small.
+const SMALL: u32 = 16_384;
 
 /// The counts to try, each with the capacity it is bound with. Tiles are made of more blocks where the capacity is
 /// large, so there are small counts with large capacities too.
@@ -92,25 +105,14 @@ pub fn counts(sorter: &StandaloneSorter, sizes: &Sizes) -> Vec<(u32, u32)> {
     counts
 }
 
-/// A sample of about one in `of`, the same in every run with the same seed.
-fn sampled(what: impl Hash, of: u64) -> bool {
-    let mut hasher = DefaultHasher::new();
-    (what, seed()).hash(&mut hasher);
-    of <= 1 || hasher.finish().is_multiple_of(of)
-}
-
 /// Runs all sizes and patterns of one request.
 pub fn run_request(request: &SortRequest, options: &SorterOptions, sizes: &Sizes) -> Result<(), Failed> {
     let sorter = gpu().sorter(request, options)?;
     for (capacity, count) in counts(&sorter, sizes) {
         let arena = Arena::new(gpu(), &sorter, capacity, true);
-        let mut tried = 0;
         for (index, &pattern) in patterns::ALL.iter().enumerate() {
-            let cell = (name(request), capacity, count, index);
-            let last_chance = tried == 0 && index + 1 == patterns::ALL.len();
-            if count <= sizes.exhaustive || last_chance || sampled(cell, sizes.thinning) {
+            if sizes.takes((name(request), capacity, count), index) {
                 run_case(request, &arena, Case { capacity, count, pattern, in_place: true })?;
-                tried += 1;
             }
         }
     }
