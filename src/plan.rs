@@ -203,7 +203,10 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub fn new(algorithm: Algorithm, single_when_small: bool, shape: Shape, capacity: u32) -> Plan {
-        let blocks = |block: u32| (capacity / (block * shape.min_tiles)).clamp(1, shape.max_blocks);
+        let blocks = |block: u32| {
+            let wanted = u64::from(capacity) / (u64::from(block) * u64::from(shape.min_tiles));
+            wanted.clamp(1, u64::from(shape.max_blocks)) as u32
+        };
         Plan {
             algorithm,
             single_when_small,

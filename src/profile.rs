@@ -59,10 +59,9 @@ pub(crate) mod driver {
     pub const MOLTENVK: i32 = 14;
 }
 
-#[cfg(test)]
-impl DeviceProfile {
-    /// A device with the least that Vulkan 1.2 promises and common subgroups, for tests without a device.
-    pub(crate) fn example() -> Self {
+/// A device with what Vulkan 1.2 commonly offers and subgroups of 32, to start from when studying plans.
+impl Default for DeviceProfile {
+    fn default() -> Self {
         DeviceProfile {
             name: "example".into(),
             vendor_id: 0,

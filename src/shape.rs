@@ -55,6 +55,9 @@ pub struct Shape {
 }
 
 const EMULATED_DEFAULT: u32 = 32;
+/// Bounds within which no product of a tuning's numbers overflows; far beyond what devices allow.
+const MOST_INVOCATIONS: u32 = 4096;
+const MOST_ITEMS: u32 = 1024;
 
 impl Shape {
     /// Fits the tuning to the device: halves the workgroup, then the items, until both limits and memory allow.
@@ -77,13 +80,14 @@ impl Shape {
         let rank = if subgroup.size > 16 { RankMethod::Ballot } else { tuning.rank };
         let mut shape = Shape {
             subgroup,
-            workgroup_size: tuning.workgroup_size.max(subgroup.size) / subgroup.size * subgroup.size,
-            items: items.max(1),
+            workgroup_size: tuning.workgroup_size.clamp(subgroup.size, MOST_INVOCATIONS) / subgroup.size
+                * subgroup.size,
+            items: items.clamp(1, MOST_ITEMS),
             digit_bits,
             passes: request.key.bits() / digit_bits,
             rank,
             histogram_workgroup_size: tuning.histogram_workgroup_size.clamp(1, profile.max_workgroup_invocations),
-            histogram_items: tuning.histogram_items.max(1),
+            histogram_items: tuning.histogram_items.clamp(1, MOST_ITEMS),
             scan_workgroup_size: tuning.scan_workgroup_size.clamp(1, profile.max_workgroup_invocations),
             min_tiles: tuning.min_tiles.max(1),
             max_blocks: tuning.max_blocks.max(1),
@@ -192,7 +196,7 @@ mod tests {
                     max_workgroup_invocations: 128,
                     max_workgroup_subgroups: 128 / size,
                     max_shared_bytes: 16384,
-                    ..DeviceProfile::example()
+                    ..DeviceProfile::default()
                 };
                 for choice in [SubgroupChoice::Auto, SubgroupChoice::Emulated(size)] {
                     let shape = fit(&least, choice).unwrap();
@@ -206,7 +210,7 @@ mod tests {
 
     #[test]
     fn devices_without_sure_subgroups_get_emulated_ones() {
-        let sure = DeviceProfile::example();
+        let sure = DeviceProfile::default();
         assert!(!fit(&sure, SubgroupChoice::Auto).unwrap().subgroup.emulated);
         for unsure in [
             DeviceProfile { subgroup_operations: false, ..sure.clone() },
@@ -219,13 +223,38 @@ mod tests {
     }
 
     #[test]
+    fn absurd_tunings_are_brought_to_what_fits() {
+        let profile = DeviceProfile::default();
+        for number in [0, 1, 77, u32::MAX] {
+            let tuning = Tuning {
+                workgroup_size: number,
+                items_keys: number,
+                items_pairs: number,
+                min_tiles: number,
+                max_blocks: number,
+                histogram_workgroup_size: number,
+                histogram_items: number,
+                scan_workgroup_size: number,
+                ..Tuning::for_device(&profile)
+            };
+            let request = SortRequest::new(KeyType::U32);
+            let shape = Shape::fit(&profile, &tuning, &request, Algorithm::OneSweep, SubgroupChoice::Auto).unwrap();
+            assert!(shape.shared_bytes() <= profile.max_shared_bytes && shape.block() >= 32, "{shape:?}");
+            for capacity in [0, 1, 1 << 20, crate::plan::MAX_COUNT] {
+                let plan = crate::plan::Plan::new(Algorithm::OneSweep, true, shape, capacity);
+                assert!(plan.scratch(1).size < 1 << 40 && plan.steps(capacity).count() <= 6);
+            }
+        }
+    }
+
+    #[test]
     fn what_cannot_fit_is_refused_by_name() {
-        let tiny = DeviceProfile { max_shared_bytes: 2048, ..DeviceProfile::example() };
+        let tiny = DeviceProfile { max_shared_bytes: 2048, ..DeviceProfile::default() };
         let message = fit(&tiny, SubgroupChoice::Auto).unwrap_err().to_string();
         assert!(message.contains("shared memory") && message.contains("2048"), "{message}");
-        let message = fit(&DeviceProfile::example(), SubgroupChoice::Emulated(48)).unwrap_err().to_string();
+        let message = fit(&DeviceProfile::default(), SubgroupChoice::Emulated(48)).unwrap_err().to_string();
         assert!(message.contains("48"), "{message}");
-        let none = DeviceProfile { subgroup_operations: false, ..DeviceProfile::example() };
+        let none = DeviceProfile { subgroup_operations: false, ..DeviceProfile::default() };
         let message = fit(&none, SubgroupChoice::Native).unwrap_err().to_string();
         assert!(message.contains("ballot"), "{message}");
     }

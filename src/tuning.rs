@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn rows_are_found_by_driver_before_vendor() {
-        let mut profile = DeviceProfile::example();
+        let mut profile = DeviceProfile::default();
         assert_eq!(Tuning::for_device(&profile).name, "unknown");
         assert!(!Tuning::for_device(&profile).look_back, "an unknown device must not wait in look-back");
         profile.vendor_id = vendor::NVIDIA;

@@ -182,25 +182,7 @@ fn number(id: u32, values: &BTreeMap<u32, &Instruction>, ids: &BTreeMap<u32, u32
 #[test]
 fn shared_memory_is_what_the_host_reckons() {
     use vksort::{Algorithm, DeviceProfile, KeyType, Shape, SortRequest, SubgroupChoice, Tuning};
-    let profile = DeviceProfile {
-        name: "example".into(),
-        vendor_id: 0x10DE,
-        driver_id: 0,
-        driver: String::new(),
-        api_version: (1, 2, 0),
-        is_cpu: false,
-        subgroup_size: 32,
-        subgroup_range: (32, 32),
-        subgroup_operations: true,
-        full_subgroups: true,
-        max_workgroup_subgroups: 32,
-        max_workgroup_invocations: 1024,
-        max_shared_bytes: 49152,
-        max_workgroups: 65535,
-        max_storage_range_bytes: 1 << 32,
-        storage_alignment_bytes: 16,
-        timestamp_period_ns: 1.0,
-    };
+    let profile = DeviceProfile { vendor_id: 0x10DE, max_shared_bytes: 49152, ..DeviceProfile::default() };
     let tuning = Tuning::for_device(&profile);
     for (description, module) in modules() {
         let choice = if description.emulated { SubgroupChoice::Emulated(64) } else { SubgroupChoice::Native };

@@ -17,7 +17,7 @@ fn profile(vendor_id: u32, driver_id: i32, subgroup_size: u32) -> DeviceProfile 
         0x1002 | 0x8086 => 64 << 10,
         _ => 32 << 10,
     };
-    DeviceProfile { vendor_id, driver_id, subgroup_size, subgroup_range, max_shared_bytes, ..DeviceProfile::example() }
+    DeviceProfile { vendor_id, driver_id, subgroup_size, subgroup_range, max_shared_bytes, ..DeviceProfile::default() }
 }
 
 fn plan(profile: &DeviceProfile, algorithm: Algorithm, value: ValueType, capacity: u32) -> Plan {

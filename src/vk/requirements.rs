@@ -99,25 +99,9 @@ impl Requirements {
         let version = properties.api_version;
         let api_version =
             (vk::api_version_major(version), vk::api_version_minor(version), vk::api_version_patch(version));
-        if api_version < (1, 2, 0) {
-            return Err(Error::UnsuitableDevice {
-                device: name,
-                what: "Vulkan version".into(),
-                given: format!("{}.{}", api_version.0, api_version.1),
-                needed: "1.2 or newer".into(),
-            });
-        }
         // SAFETY: as above.
         let families = unsafe { instance.get_physical_device_queue_family_properties(physical_device) };
-        let compute = families.iter().filter(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
-        let Some(timestamp_bits) = compute.map(|family| family.timestamp_valid_bits).max() else {
-            return Err(Error::UnsuitableDevice {
-                device: name,
-                what: "number of compute queues".into(),
-                given: "0".into(),
-                needed: "at least 1".into(),
-            });
-        };
+        let timestamp_bits = check_suitable(&name, api_version, &families)?;
         // SAFETY: as above; no layer is named.
         let available = unsafe { instance.enumerate_device_extension_properties(physical_device) }
             .map_err(|result| Error::Vulkan { call: "vkEnumerateDeviceExtensionProperties", result })?;
@@ -210,6 +194,27 @@ impl Requirements {
     }
 }
 
+/// Refuses devices that cannot sort; gives the most timestamp bits of a compute queue of those that can.
+fn check_suitable(
+    device: &str,
+    api_version: (u32, u32, u32),
+    families: &[vk::QueueFamilyProperties],
+) -> Result<u32, Error> {
+    let unsuitable = |what: &str, given: String, needed: &str| Error::UnsuitableDevice {
+        device: device.into(),
+        what: what.into(),
+        given,
+        needed: needed.into(),
+    };
+    if api_version < (1, 2, 0) {
+        let given = format!("{}.{}", api_version.0, api_version.1);
+        return Err(unsuitable("Vulkan version", given, "1.2 or newer"));
+    }
+    let compute = families.iter().filter(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
+    let most = compute.map(|family| family.timestamp_valid_bits).max();
+    most.ok_or_else(|| unsuitable("number of compute queues", "0".into(), "at least 1"))
+}
+
 /// Whether an extension is in a list.
 pub(crate) fn lists(available: &[vk::ExtensionProperties], name: &CStr) -> bool {
     available.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name))
@@ -219,4 +224,37 @@ pub(crate) fn lists(available: &[vk::ExtensionProperties], name: &CStr) -> bool 
 pub(crate) fn text(array: &[std::ffi::c_char]) -> String {
     let bytes: Vec<u8> = array.iter().map(|&char| char as u8).take_while(|&byte| byte != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn family(queue_flags: vk::QueueFlags, timestamp_valid_bits: u32) -> vk::QueueFamilyProperties {
+        vk::QueueFamilyProperties { queue_flags, timestamp_valid_bits, ..Default::default() }
+    }
+
+    #[test]
+    fn unsuitable_devices_are_refused_by_name() {
+        let compute = family(vk::QueueFlags::COMPUTE, 36);
+        let transfer = family(vk::QueueFlags::TRANSFER, 64);
+        assert_eq!(check_suitable("Foo", (1, 2, 0), &[transfer, compute]).ok(), Some(36));
+        let message = check_suitable("Foo", (1, 1, 300), &[compute]).unwrap_err().to_string();
+        assert!(message.contains("Foo") && message.contains("1.1") && message.contains("1.2 or newer"), "{message}");
+        let message = check_suitable("Foo", (1, 3, 0), &[transfer]).unwrap_err().to_string();
+        assert!(message.contains("Foo") && message.contains("compute queues is 0"), "{message}");
+    }
+
+    fn extension(name: &CStr) -> vk::ExtensionProperties {
+        vk::ExtensionProperties::default().extension_name(name).unwrap()
+    }
+
+    #[test]
+    fn portability_is_asked_for_where_the_loader_offers_it() {
+        let none = InstanceRequirements::select(&[extension(c"VK_KHR_surface")]);
+        assert!(none.extensions.is_empty() && none.flags.is_empty());
+        let layered = InstanceRequirements::select(&[extension(vk::KHR_PORTABILITY_ENUMERATION_NAME)]);
+        assert_eq!(layered.extensions, [vk::KHR_PORTABILITY_ENUMERATION_NAME]);
+        assert_eq!(layered.flags, vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR);
+    }
 }
