@@ -4,41 +4,83 @@ mod common;
 
 use std::process::ExitCode;
 
-use anyhow::ensure;
-use clap::Parser;
+use anyhow::{Context, ensure};
 use comfy_table::{ContentArrangement, Table, presets};
-use vksort::standalone::{DeviceInfo, Gpu};
-use vksort::{DeviceProfile, RankMethod, Tuning};
+use vksort::standalone::{DeviceChoice, DeviceInfo, Gpu, GpuOptions};
+use vksort::{Algorithm, DeviceProfile, KeyType, Order, RankMethod, Shape, SortRequest, SubgroupChoice};
 
-/// Lists the system's Vulkan devices and what vksort would do on each.
-///
-/// The other examples take a device by its index or a part of its name: --device, or the variable VKSORT_DEVICE.
-#[derive(Parser)]
-struct Args {}
+const ABOUT: &str = "Lists the system's Vulkan devices and what vksort would do on each and why.
+
+With --device only the one it names; with --algorithm as if that were asked for; with --validate each of them also
+sorts 10,000 pairs under the validation layer.";
 
 fn main() -> ExitCode {
     common::run(list)
 }
 
 fn list() -> anyhow::Result<()> {
-    let Args {} = common::parse()?;
-    let devices = Gpu::devices()?;
+    let flags = common::parse_flags(ABOUT)?;
+    let mut devices = Gpu::devices()?;
     ensure!(!devices.is_empty(), "no Vulkan device was found; is a driver installed?");
-    let blocks: Vec<String> = devices.iter().map(describe).collect();
+    if let Some(choice) = &flags.device {
+        // Opening it tells which one the choice means, or that there is none.
+        let chosen = match choice {
+            DeviceChoice::Index(index) if *index < devices.len() => devices[*index].name.clone(),
+            _ => flags.open()?.profile().name.clone(),
+        };
+        devices.retain(|device| device.name == chosen);
+    }
+    let blocks: Vec<String> = devices.iter().map(|device| describe(device, flags.algorithm)).collect();
     common::say(blocks.join("\n\n"));
+    for device in devices.iter().filter(|device| flags.validate && device.profile.is_ok()) {
+        validate(device, flags.algorithm).with_context(|| format!("device {}", device.name))?;
+        common::say(format!("\n{}: validated", device.index));
+    }
     Ok(())
 }
 
+/// Sorts a little under the validation layer.
+fn validate(device: &DeviceInfo, algorithm: Option<Algorithm>) -> anyhow::Result<()> {
+    let gpu = Gpu::new(&GpuOptions { device: Some(DeviceChoice::Index(device.index)), validation: true })?;
+    let request = SortRequest { algorithm, ..pairs() };
+    let sorter = gpu.sorter(&request, &Default::default())?;
+    let count = sorter.max_count().min(10_000);
+    let mut keys: Vec<u32> = (0..count).map(|index| index.wrapping_mul(0x9E37_79B9)).collect();
+    let sort = sorter.prepare(count)?;
+    sort.write_keys(bytemuck::cast_slice(&keys))?;
+    sort.write_values(bytemuck::cast_slice(&keys))?;
+    sort.run(count)?;
+    let mut sorted = vec![0u32; keys.len()];
+    sort.read_values(bytemuck::cast_slice_mut(&mut sorted))?;
+    keys.sort_unstable();
+    ensure!(sorted == keys, "the sorted values differ from those sorted on the CPU");
+    common::check_validation(&gpu.validation_errors())
+}
+
+fn pairs() -> SortRequest {
+    SortRequest { value: vksort::ValueType::U32, order: Order::Ascending, ..SortRequest::new(KeyType::U32) }
+}
+
 /// One device: a line to choose it by, and a table of what it can do.
-fn describe(device: &DeviceInfo) -> String {
+fn describe(device: &DeviceInfo, asked: Option<Algorithm>) -> String {
     let mut rows = vec![("kind", device.kind.to_string())];
     match &device.profile {
         Ok(profile) => rows.extend(capabilities(profile)),
         Err(error) => rows.push(("unsuitable", error.to_string())),
     }
-    if let Some((tuning, algorithm)) = &device.plan {
-        rows.push(("sorts with", format!("{algorithm}, {}", shape(tuning))));
-        rows.push(("because", tuning.evidence.to_string()));
+    if let (Some((tuning, automatic)), Ok(profile)) = (&device.plan, &device.profile) {
+        let algorithm = asked.unwrap_or(*automatic);
+        let fit = |request| Shape::fit(profile, tuning, &request, algorithm, SubgroupChoice::Auto);
+        match (fit(SortRequest::new(KeyType::U32)), fit(pairs())) {
+            (Ok(keys), Ok(pairs)) => rows.push(("sorts with", format!("{algorithm}, {}", shapes(&keys, &pairs)))),
+            (Err(error), _) | (_, Err(error)) => rows.push(("unsuitable", error.to_string())),
+        }
+        let reason = match (asked, tuning.look_back) {
+            (Some(_), _) => "as asked",
+            (None, true) => "look-back is known to work here",
+            (None, false) => "look-back is not known to work here",
+        };
+        rows.push(("because", format!("{reason}; tuning {}: {}", tuning.name, tuning.evidence)));
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(120);
@@ -78,13 +120,15 @@ fn capabilities(profile: &DeviceProfile) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn shape(tuning: &Tuning) -> String {
-    let rank = match tuning.rank {
+/// Shapes of the kernels for keys and for pairs.
+fn shapes(keys: &Shape, pairs: &Shape) -> String {
+    let rank = match keys.rank {
         RankMethod::Ballot => "ballots",
         RankMethod::Match => "match masks",
     };
-    let Tuning { name, workgroup_size, items_keys, items_pairs, .. } = tuning;
+    let subgroups = if keys.subgroup.emulated { "emulated subgroups" } else { "subgroups" };
     format!(
-        "tuning {name}: {workgroup_size} invocations x {items_keys} keys or {items_pairs} pairs, ranked with {rank}"
+        "{} invocations x {} keys or {} x {} pairs, ranked with {rank} in {subgroups} of {}",
+        keys.workgroup_size, keys.items, pairs.workgroup_size, pairs.items, keys.subgroup.size
     )
 }

@@ -239,6 +239,15 @@ fn devices_are_listed() {
 }
 
 #[test]
+fn devices_take_the_common_flags() {
+    let stdout = succeed(example("devices").args(["--device", "0", "--algorithm", "reduce-then-scan-4"]));
+    assert!(stdout.starts_with("0: ") && stdout.contains("reduce-then-scan-4, "), "{stdout}");
+    assert!(stdout.contains("as asked"), "{stdout}");
+    let line = fail(example("devices").args(["--device", "99"]), false);
+    assert!(line.contains("99") && line.contains("0: "), "{line}");
+}
+
+#[test]
 fn record_verifies_its_sort() {
     let stdout = succeed(&mut example("record"));
     assert!(stdout.contains("device ") && stdout.contains("verified "), "{stdout}");
