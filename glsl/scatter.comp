@@ -3,6 +3,7 @@
 
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_memory_scope_semantics : require
 
 #include "abi.glsl"
 #include "lib/subgroup.glsl"

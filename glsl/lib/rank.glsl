@@ -28,17 +28,21 @@ uint rank_by_ballot(uint digit) {
 }
 
 // For subgroups of up to 16 lanes: the counter's low half collects a bit from each lane with this digit, its high half
-// holds the count so far; the last of those lanes adds them to the count and clears the bits.
+// holds the count so far; the last of those lanes adds them to the count and clears the bits. Loads and stores are atomic
+// because race detectors do not take subgroup barriers into account.
 uint rank_by_match(uint digit) {
     uint counter = rank_counter(subgroup_index(), digit);
     uint lane = subgroup_lane();
     atomicOr(pool[counter], 1u << lane);
     subgroup_sync();
-    uint word = pool[counter];
+    uint word = atomicLoad(pool[counter], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
     subgroup_sync();
     uint peers = word & 0xFFFFu;
     uint before = word >> 16;
-    if (uint(findMSB(peers)) == lane) pool[counter] = (before + uint(bitCount(peers))) << 16;
+    if (uint(findMSB(peers)) == lane) {
+        uint counted_now = (before + uint(bitCount(peers))) << 16;
+        atomicStore(pool[counter], counted_now, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+    }
     subgroup_sync();
     return before + uint(bitCount(peers & ((1u << lane) - 1)));
 }
