@@ -35,7 +35,7 @@ fn by_id(module: &Module) -> BTreeMap<u32, &Instruction> {
     module.types_global_values.iter().filter_map(|value| Some((value.result_id?, value))).collect()
 }
 
-/// Name of a module's kernel, from its source.
+/// Bindings that a module's kernel is to use, in ascending order.
 fn expected_bindings(description: &abi::Module) -> Vec<u32> {
     let values: &[u32] = match description.value_words {
         0 => &[],

@@ -14,7 +14,7 @@ use crate::tuning::RankMethod;
 #[doc(hidden)]
 pub const MODULES: &[&[u8]] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
 
-/// Number of descriptor bindings of the one set layout.
+/// Descriptor bindings of the one set layout.
 pub(crate) const BINDINGS: [u32; 6] = [
     abi::BINDING_KEYS_IN,
     abi::BINDING_KEYS_OUT,
@@ -221,7 +221,6 @@ unsafe fn create(
 mod tests {
     use super::*;
 
-    /// Words that two versions of a module differ in, and the number of loops marked for unrolling before.
     #[test]
     fn only_loop_controls_change_when_loops_are_kept() {
         for (module, bytes) in abi::MODULES.iter().zip(MODULES) {
