@@ -4,13 +4,16 @@
 //! that `VKSORT_EXAMPLES` names. `VKSORT_VALIDATE=1` runs them under the validation layer.
 #![cfg(feature = "standalone")]
 
+mod programs;
+
 use std::cmp::Ordering;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::time::Duration;
 
 use npyz::{DType, NpyFile, WriteOptions, WriterBuilder};
+use programs::{example, run_within};
 
 /// Longest time that one program may take. Software drivers compile for many seconds when their cache is cold.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -65,17 +68,6 @@ impl Drop for Dir {
     }
 }
 
-/// An example as a command.
-fn example(name: &str) -> Command {
-    let directory = std::env::var_os("VKSORT_EXAMPLES").map(PathBuf::from).unwrap_or_else(|| {
-        let test = std::env::current_exe().unwrap();
-        test.parent().and_then(Path::parent).expect("tests are in target/<profile>/deps").join("examples")
-    });
-    let path = directory.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    assert!(path.is_file(), "{} is missing: build it with cargo build --examples", path.display());
-    Command::new(path)
-}
-
 /// An example that finds no device.
 fn without_device(name: &str) -> Command {
     let mut command = example(name);
@@ -83,18 +75,9 @@ fn without_device(name: &str) -> Command {
     command
 }
 
-/// Runs a program to its end. What it prints fits into a pipe, so nothing has to be read before.
+/// Runs a program to its end.
 fn run(command: &mut Command) -> Output {
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let start = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if start.elapsed() > TIMEOUT {
-            child.kill().unwrap();
-            panic!("{command:?} did not end within {TIMEOUT:?}");
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    child.wait_with_output().unwrap()
+    run_within(TIMEOUT, command)
 }
 
 /// Runs a program that has to succeed, on a device; gives what it printed.

@@ -2,13 +2,16 @@
 //!
 //! `cargo test` builds the example first; `cargo test --test splats` alone takes it as it was last built.
 
-use std::fs::{self, File};
+mod programs;
+
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::ExitStatus;
+use std::time::Duration;
 use std::{env, thread};
 
 use image::{Rgb, RgbImage};
+use programs::{example, run_within};
 
 /// A directory of one test's own.
 struct Scratch(PathBuf);
@@ -43,29 +46,10 @@ impl Scratch {
 
     /// Runs the example in this directory.
     fn run(&self, arguments: &[&str], seconds: u64) -> Run {
-        let (stdout, stderr) = (self.0.join("stdout"), self.0.join("stderr"));
-        let mut child = Command::new(example())
-            .args(arguments)
-            .current_dir(&self.0)
-            .stdin(Stdio::null())
-            .stdout(File::create(&stdout).unwrap())
-            .stderr(File::create(&stderr).unwrap())
-            .spawn()
-            .unwrap();
-        let deadline = Instant::now() + Duration::from_secs(seconds);
-        let status = loop {
-            match child.try_wait().unwrap() {
-                Some(status) => break status,
-                None if Instant::now() > deadline => {
-                    child.kill().unwrap();
-                    child.wait().unwrap();
-                    panic!("splats {arguments:?} did not end within {seconds} s");
-                }
-                None => thread::sleep(Duration::from_millis(5)),
-            }
-        };
-        let read = |path: &Path| String::from_utf8(fs::read(path).unwrap()).unwrap();
-        Run { status, stdout: read(&stdout), stderr: read(&stderr) }
+        let mut command = example("splats");
+        let output = run_within(Duration::from_secs(seconds), command.args(arguments).current_dir(&self.0));
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Run { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 
     /// Runs the example, which must succeed silently on stderr, and gives its stdout.
@@ -78,9 +62,6 @@ impl Scratch {
 
     /// Runs the example, which must fail with one line that holds every given part, and leave no file behind.
     fn fail(&self, arguments: &[&str], parts: &[&str]) {
-        // The captured streams are files here as well.
-        self.write("stdout", b"");
-        self.write("stderr", b"");
         let before = self.names();
         let run = self.run(arguments, 120);
         let line = run.stderr.strip_suffix('\n').unwrap_or(&run.stderr);
@@ -100,17 +81,6 @@ impl Drop for Scratch {
             fs::remove_dir_all(&self.0).unwrap();
         }
     }
-}
-
-/// The example, beside this test in the target directory or in `VKSORT_EXAMPLES`.
-fn example() -> PathBuf {
-    let directory = env::var_os("VKSORT_EXAMPLES").map(PathBuf::from).unwrap_or_else(|| {
-        let test = env::current_exe().unwrap();
-        test.ancestors().nth(2).unwrap().join("examples")
-    });
-    let path = directory.join(format!("splats{}", env::consts::EXE_SUFFIX));
-    assert!(path.is_file(), "{} is missing; build it with `cargo build --example splats`", path.display());
-    path
 }
 
 const SPLATS: usize = 300;
@@ -272,7 +242,7 @@ fn an_empty_scene_has_nothing_to_sort() {
     scratch.write("scene.ply", header("0", "0").as_bytes());
     let stdout = scratch.succeed(&["--scene", "scene.ply", "--image", "out.png"], 60);
     assert!(stdout.contains("nothing to sort"), "{stdout}");
-    assert_eq!(scratch.names(), ["scene.ply", "stderr", "stdout"]);
+    assert_eq!(scratch.names(), ["scene.ply"]);
 }
 
 #[test]
