@@ -24,11 +24,11 @@ fn main() {
     fs::write(out.join("modules.rs"), embed(out)).expect("OUT_DIR is writable");
 }
 
-/// The table of embedded modules, in the order of `abi::MODULES`.
+/// The table of embedded modules, in the order of `abi::modules`.
 fn embed(out: &Path) -> String {
     let mut text = String::from("&[\n");
-    for module in abi::MODULES {
-        let file = out.join(format!("{}.spv", module.name));
+    for module in abi::modules() {
+        let file = out.join(format!("{}.spv", module.name()));
         text += &format!("    include_bytes!({:?}),\n", file.display().to_string());
     }
     text + "]\n"
@@ -36,9 +36,9 @@ fn embed(out: &Path) -> String {
 
 #[cfg(not(feature = "shaderc"))]
 fn modules(root: &Path, out: &Path) -> Result<(), String> {
-    for module in abi::MODULES {
-        let file = root.join("spirv").join(format!("{}.spv", module.name));
-        fs::copy(&file, out.join(format!("{}.spv", module.name)))
+    for module in abi::modules() {
+        let file = root.join("spirv").join(format!("{}.spv", module.name()));
+        fs::copy(&file, out.join(format!("{}.spv", module.name())))
             .map_err(|error| format!("{}: {error}", file.display()))?;
     }
     Ok(())
@@ -51,13 +51,14 @@ fn modules(root: &Path, out: &Path) -> Result<(), String> {
     fs::write(out.join("abi.glsl"), &contract).map_err(|error| format!("abi.glsl: {error}"))?;
 
     let compiler = shaderc::Compiler::new().map_err(|error| error.to_string())?;
-    for module in abi::MODULES {
+    for module in abi::modules() {
         let mut options = shaderc::CompileOptions::new().map_err(|error| error.to_string())?;
         options.set_target_env(shaderc::TargetEnv::Vulkan, shaderc::EnvVersion::Vulkan1_2 as u32);
         options.set_optimization_level(shaderc::OptimizationLevel::Performance);
         options.set_warnings_as_errors();
-        options.add_macro_definition("VALUE_WORDS", Some(&module.value_words.to_string()));
-        options.add_macro_definition("EMULATED", Some(if module.emulated { "1" } else { "0" }));
+        for (name, value) in module.macros() {
+            options.add_macro_definition(name, Some(&value.to_string()));
+        }
         options.set_include_callback(|name, _, includer, _| {
             let content = match name {
                 "abi.glsl" => contract.clone(),
@@ -66,13 +67,13 @@ fn modules(root: &Path, out: &Path) -> Result<(), String> {
             };
             Ok(shaderc::ResolvedInclude { resolved_name: format!("glsl/{name}"), content })
         });
-        let source = glsl.join(module.source);
+        let label = format!("glsl/{}.comp", module.kernel);
+        let source = root.join(&label);
         let text = fs::read_to_string(&source).map_err(|error| format!("{}: {error}", source.display()))?;
-        let label = format!("glsl/{}", module.source);
         let binary = compiler
             .compile_into_spirv(&text, shaderc::ShaderKind::Compute, &label, "main", Some(&options))
-            .map_err(|error| format!("module {}: {error}", module.name))?;
-        let file = out.join(format!("{}.spv", module.name));
+            .map_err(|error| format!("module {}: {error}", module.name()))?;
+        let file = out.join(format!("{}.spv", module.name()));
         fs::write(&file, binary.as_binary_u8()).map_err(|error| format!("{}: {error}", file.display()))?;
     }
     Ok(())

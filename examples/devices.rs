@@ -11,8 +11,8 @@ use vksort::{Algorithm, DeviceProfile, KeyType, Order, RankMethod, Shape, SortRe
 
 const ABOUT: &str = "Lists the system's Vulkan devices and what vksort would do on each and why.
 
-With --device only the one it names; with --algorithm as if that were asked for; with --validate each of them also
-sorts 10,000 pairs under the validation layer.";
+With --device only the one it names; with --algorithm as if that were asked for; with --validate
+each of them also sorts 10,000 pairs under the validation layer.";
 
 fn main() -> ExitCode {
     common::run(list)
@@ -99,6 +99,7 @@ fn capabilities(profile: &DeviceProfile) -> Vec<(&'static str, String)> {
     let operations = if profile.subgroup_operations { "with" } else { "without" };
     let bytes = profile.max_storage_range_bytes;
     let elements = (bytes / 4).min(vksort::MAX_COUNT.into());
+    let has = |there| if there { "yes" } else { "no" };
     let timestamps = match profile.timestamp_period_ns {
         0.0 => "none".into(),
         period => format!("one tick is {period} ns"),
@@ -115,7 +116,13 @@ fn capabilities(profile: &DeviceProfile) -> Vec<(&'static str, String)> {
                 profile.max_shared_bytes >> 10
             ),
         ),
-        ("most elements", format!("{elements} (maxStorageBufferRange is {} MiB)", bytes >> 20)),
+        ("8/16-bit storage", has(profile.small_storage).into()),
+        ("dynamic indexing", has(profile.dynamic_indexing).into()),
+        ("buffer addresses", has(profile.buffer_addresses).into()),
+        (
+            "most elements",
+            format!("{elements} of 4 bytes by descriptor (maxStorageBufferRange is {} MiB)", bytes >> 20),
+        ),
         ("timestamps", timestamps),
     ]
 }

@@ -51,8 +51,7 @@ fn record() -> Result<()> {
         let extensions: Vec<_> = needed.device_extensions.iter().map(|name| name.as_ptr()).collect();
         let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
         let mut features = needed.features();
-        let info = features.iter_mut().fold(info, |info, features| info.push_next(features));
-        let device = instance.create_device(physical, &info, None)?;
+        let device = instance.create_device(physical, &features.chain(info), None)?;
         let queue = device.get_device_queue(family, 0);
 
         let kinds = instance.get_physical_device_memory_properties(physical);

@@ -3,28 +3,34 @@
 
 #extension GL_GOOGLE_include_directive : require
 
+#define ELEMENTS_READ_ONLY
+
 #include "abi.glsl"
 #include "lib/key.glsl"
+#include "lib/memory.glsl"
+#include "lib/control.glsl"
 
-layout(set = 0, binding = BINDING_KEYS_IN) readonly buffer KeysIn { uint keys_in[]; };
 layout(set = 0, binding = BINDING_TABLE) writeonly buffer Table { uint table[]; };
 
 shared uint digit_count[RADIX];
 
 void main() {
     uint thread = gl_LocalInvocationIndex;
-    uint tile = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (tile >= push.tiles) return;
+    uint count = sort_count();
+    uint tile = workgroup_index();
+    uint tiles = parts_of(count, push.part);
+    uint route = counters[COUNTERS_ROUTES + push.pass];
+    if (!route_runs(route) || tile >= tiles) return;
     for (uint digit = thread; digit < RADIX; digit += WORKGROUP_SIZE) digit_count[digit] = 0;
     barrier();
 
-    uint size = WORKGROUP_SIZE * ITEMS * push.blocks;
-    uint end = min(push.count - tile * size, size) + tile * size;
-    for (uint i = tile * size + thread; i < end; i += WORKGROUP_SIZE) {
-        atomicAdd(digit_count[digit_of(keys_in[i], push.shift)], 1);
+    uint start = tile * push.part;
+    uint elements = min(count - start, push.part);
+    for (uint i = thread; i < elements; i += WORKGROUP_SIZE) {
+        atomicAdd(digit_count[digit_of(load_key(route_keys_from(route), start + i), push.pass)], 1);
     }
     barrier();
     for (uint digit = thread; digit < RADIX; digit += WORKGROUP_SIZE) {
-        table[digit * push.tiles + tile] = digit_count[digit];
+        table[digit * tiles + tile] = digit_count[digit];
     }
 }

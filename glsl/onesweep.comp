@@ -6,9 +6,13 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_memory_scope_semantics : require
 
+#define COUNTERS_WRITTEN
+
 #include "abi.glsl"
 #include "lib/subgroup.glsl"
 #include "lib/key.glsl"
+#include "lib/memory.glsl"
+#include "lib/control.glsl"
 #include "lib/block.glsl"
 #include "lib/tile.glsl"
 #include "lib/lookback.glsl"
@@ -17,47 +21,74 @@ shared uint tile_count[RADIX];
 shared uint ticket;
 
 // Counts the whole tile; the first block's keys are in registers already.
-void count_tile(uint tile) {
+void count_tile(uint start, uint elements) {
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) tile_count[digit] = 0;
     barrier();
-    uint start = tile * tile_size();
-    uint elements = elements_from(start, tile_size());
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        if (block_index(item) < elements) atomicAdd(tile_count[digit_of(keys[item], push.shift)], 1);
+        if (block_index(item) < elements) atomicAdd(tile_count[digit_of(keys[item], push.pass)], 1);
     }
     for (uint i = BLOCK + thread_index(); i < elements; i += WORKGROUP_SIZE) {
-        atomicAdd(tile_count[digit_of(keys_in[start + i], push.shift)], 1);
+        atomicAdd(tile_count[digit_of(key_at(start + i), push.pass)], 1);
     }
     barrier();
 }
 
-void main() {
-    // Tiles are taken in the order in which workgroups start, so predecessors have started before.
-    if (thread_index() == 0) ticket = atomicAdd(counters[push.pass], 1);
-    barrier();
-    uint tile = ticket;
-    if (tile >= push.tiles) return;
-
-    load_keys(tile * tile_size());
-    count_tile(tile);
-    if (tile == 0) scan_histogram();
+void publish_tile(uint tile) {
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
         publish_counts(tile, digit, tile_count[digit]);
-        if (tile == 0) digit_base[digit] = digit_scan[digit];
+    }
+}
+
+// Publishes how far the digits have come, and moves digit_base from the portion's to the whole sort's places.
+void publish_sums(uint tile, bool last) {
+    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
+        uint before = tile == 0 ? 0 : digit_base[digit];
+        uint sum = before + tile_count[digit];
+        if (tile > 0 && publishes(tile)) table_store(tile, digit, state_inclusive() | sum);
+        uint start = counters[starts_of(push.portion) + digit];
+        if (last && push.portion_tiles != 0) counters[starts_of(push.portion + 1) + digit] = start + sum;
+        digit_base[digit] = start + before;
+    }
+}
+
+void main() {
+    count = sort_count();
+    active_route = counters[COUNTERS_ROUTES + push.pass];
+    uint tiles = parts_of(count, push.part);
+    if (push.portion_tiles != 0) {
+        uint before = whole_tile(0);
+        tiles = tiles > before ? min(tiles - before, push.portion_tiles) : 0;
+    }
+    if (!route_runs(active_route) || workgroup_index() >= tiles) return;
+    // Tiles are taken in the order in which workgroups start, so predecessors have started before.
+    if (thread_index() == 0) ticket = atomicAdd(counters[push.pass], 1) - whole_tile(0);
+    barrier();
+    uint tile = ticket;
+    uint start = whole_tile(tile) * push.part;
+    uint elements = elements_from(start, push.part);
+
+    load_keys(start, elements);
+    if (EARLY_COUNTS != 0) {
+        count_tile(start, elements);
+        publish_tile(tile);
     }
 
     // One copy of ranking and scattering in the code, whatever the number of blocks: drivers take their time over it.
-    for (uint block = 0; block < push.blocks; block++) {
-        uint start = tile * tile_size() + block * BLOCK;
-        if (start >= push.count) break;
-        if (block > 0) load_keys(start);
-        rank_block(elements_from(start, BLOCK), push.shift);
-        if (block == 0 && tile > 0) {
-            look_back(tile);
-            for (uint digit = thread_index(); digit < RADIX && publishes(tile); digit += WORKGROUP_SIZE) {
-                table_store(tile, digit, state_inclusive() | (digit_base[digit] + tile_count[digit]));
+    for (uint done = 0; done < elements; done += BLOCK) {
+        uint here = min(elements - done, BLOCK);
+        if (done > 0) load_keys(start + done, here);
+        rank_block(here, push.pass);
+        if (done == 0) {
+            if (EARLY_COUNTS == 0) {
+                // The tile is this block. Lanes past the end count too, but only in the last tile, which nobody reads.
+                for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
+                    tile_count[digit] = digit_count[digit];
+                }
+                publish_tile(tile);
             }
+            if (tile > 0) look_back(tile);
+            publish_sums(tile, tile + 1 == tiles);
         }
-        scatter_block(start);
+        scatter_block(start + done, here);
     }
 }

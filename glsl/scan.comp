@@ -1,24 +1,26 @@
 #version 460
 // Second step of a reduce-then-scan pass: one workgroup per digit turns that digit's row of tile counts into exclusive
-// prefix sums, in place, and leaves the row's total.
+// prefix sums, in place.
 
 #extension GL_GOOGLE_include_directive : require
 
 #include "abi.glsl"
+#include "lib/control.glsl"
 
-layout(set = 0, binding = BINDING_COUNTERS) writeonly buffer Counters { uint counters[]; };
 layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
 
 shared uint sums[WORKGROUP_SIZE];
 
 void main() {
     uint thread = gl_LocalInvocationIndex;
-    uint row = gl_WorkGroupID.x * push.tiles;
+    if (!route_runs(counters[COUNTERS_ROUTES + push.pass])) return;
+    uint tiles = parts_of(sort_count(), push.part);
+    uint row = gl_WorkGroupID.x * tiles;
 
     // Each invocation sums a contiguous share, the shares are scanned, and each is then rewritten from its start.
-    uint share = (push.tiles + WORKGROUP_SIZE - 1) / WORKGROUP_SIZE;
-    uint first = min(thread * share, push.tiles);
-    uint end = min(first + share, push.tiles);
+    uint share = (tiles + WORKGROUP_SIZE - 1) / WORKGROUP_SIZE;
+    uint first = min(thread * share, tiles);
+    uint end = min(first + share, tiles);
     uint sum = 0;
     for (uint i = first; i < end; i++) sum += table[row + i];
     sums[thread] = sum;
@@ -29,7 +31,6 @@ void main() {
         sums[thread] += before;
         barrier();
     }
-    if (thread == WORKGROUP_SIZE - 1) counters[COUNTERS_HISTOGRAM + gl_WorkGroupID.x] = sums[thread];
     uint start = sums[thread] - sum;
     for (uint i = first; i < end; i++) {
         uint count = table[row + i];

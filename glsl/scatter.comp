@@ -8,28 +8,29 @@
 #include "abi.glsl"
 #include "lib/subgroup.glsl"
 #include "lib/key.glsl"
+#include "lib/memory.glsl"
+#include "lib/control.glsl"
 #include "lib/block.glsl"
 #include "lib/tile.glsl"
 
-layout(set = 0, binding = BINDING_COUNTERS) readonly buffer Counters { uint counters[]; };
 layout(set = 0, binding = BINDING_TABLE) readonly buffer Table { uint table[]; };
 
 void main() {
-    uint tile = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    if (tile >= push.tiles) return;
+    count = sort_count();
+    active_route = counters[COUNTERS_ROUTES + push.pass];
+    uint tile = workgroup_index();
+    uint tiles = parts_of(count, push.part);
+    if (!route_runs(active_route) || tile >= tiles) return;
 
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
-        digit_scan[digit] = counters[COUNTERS_HISTOGRAM + digit];
+        digit_base[digit] = counters[COUNTERS_HISTOGRAM + push.pass * RADIX + digit] + table[digit * tiles + tile];
     }
-    scan_digits();
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
-        digit_base[digit] = digit_scan[digit] + table[digit * push.tiles + tile];
-    }
-    for (uint block = 0; block < push.blocks; block++) {
-        uint start = tile * tile_size() + block * BLOCK;
-        if (start >= push.count) break;
-        load_keys(start);
-        rank_block(elements_from(start, BLOCK), push.shift);
-        scatter_block(start);
+    uint start = tile * push.part;
+    uint elements = elements_from(start, push.part);
+    for (uint done = 0; done < elements; done += BLOCK) {
+        uint here = min(elements - done, BLOCK);
+        load_keys(start + done, here);
+        rank_block(here, push.pass);
+        scatter_block(start + done, here);
     }
 }

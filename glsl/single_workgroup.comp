@@ -1,5 +1,6 @@
 #version 460
-// Sorts up to one block in one workgroup: all digits, one after the other, without leaving shared memory.
+// Sorts up to one block in one workgroup: all digits, one after the other, without leaving shared memory. Values are
+// fetched at the end, by the index that each key has brought along.
 
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -8,38 +9,47 @@
 #include "abi.glsl"
 #include "lib/subgroup.glsl"
 #include "lib/key.glsl"
+#include "lib/memory.glsl"
+#include "lib/control.glsl"
 #include "lib/block.glsl"
-#include "lib/tile.glsl"
 
-// Brings the staged words back in stripes, now in the order of the digit just sorted by.
-#define UNSTAGE(words) [[unroll]] for (uint item = 0; item < ITEMS; item++) words[item] = pool[block_index(item)]
+uint origins[ITEMS]; // index of each key in the input
 
 void main() {
-    load_keys(0);
-#if VALUE_WORDS > 0
-    uint values[ITEMS];
+    uint count = sort_count();
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        uint index = block_index(item);
-        values[item] = index < push.count ? values_in[index] : 0;
+        origins[item] = block_index(item);
+        keys[item] = origins[item] < count ? load_key(PLACE_SOURCE, origins[item]) : NO_ELEMENT;
     }
-#endif
     for (uint pass = 0; pass < PASSES; pass++) {
-        rank_block(push.count, pass * RADIX_BITS);
-        stage(keys);
-        UNSTAGE(keys);
-#if VALUE_WORDS > 0
-        stage(values);
-        UNSTAGE(values);
-#endif
+        rank_block(count, pass);
+        // What is staged comes back in stripes, in the order of the digit just sorted by.
+        [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
+            STAGE(KEY_WORD(keys[item], word));
+            [[unroll]] for (uint item = 0; item < ITEMS; item++) KEY_WORD(keys[item], word) = pool[block_index(item)];
+        }
+        if (VALUE_WORDS > 0) {
+            STAGE(origins[item]);
+            [[unroll]] for (uint item = 0; item < ITEMS; item++) origins[item] = pool[block_index(item)];
+        }
         barrier(); // the pool has been read
     }
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
         uint index = block_index(item);
-        if (index < push.count) {
-            keys_out[index] = keys[item];
-#if VALUE_WORDS > 0
-            values_out[index] = values[item];
-#endif
+        if (DISCARD_KEYS == 0 && index < count) store_key(PLACE_TARGET, index, keys[item]);
+    }
+    for (uint plane = 0; plane < VALUE_WORDS; plane++) {
+        uint words[ITEMS];
+        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+            if (INDEX_VALUES != 0) words[item] = origins[item];
+            else words[item] = block_index(item) < count ? load_value(PLACE_SOURCE, origins[item], plane) : 0;
+        }
+        // In place, all have been read before the first is written.
+        memoryBarrierBuffer();
+        barrier();
+        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+            uint index = block_index(item);
+            if (index < count) store_value(PLACE_TARGET, index, plane, words[item]);
         }
     }
 }

@@ -87,6 +87,8 @@ find_missing() {
     libraries=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p)
     [[ $libraries == *libvulkan.so.1* ]] || packages+=(libvulkan1)
     system_validation_layer >/dev/null || packages+=(vulkan-validationlayers)
+    # The command line's results are compared with numpy's.
+    ((!tests)) || python3 -c 'import numpy' 2>/dev/null || packages+=(python3-numpy)
     local manifest
     if lavapipe_icd >/dev/null; then
         :

@@ -17,13 +17,13 @@ logs=target/test-logs
 
 # What runs on every driver. Conformance at the level `full` takes every size with every pattern; `reduced` takes every
 # size and every pattern, but not each with each.
-devices="conformance fallback recording"
+devices="conformance matrix fallback recording"
 
 # A row per configuration: name | limit in seconds | suites | driver, validation layer and variables.
 # `lib` stands for the unit tests and `doc` for the documentation tests; `lavapipe-WIDTH`, `swiftshader`,
 # `system-layer` and `newer-layer` for the variables that choose them.
 configurations=(
-    "host               | 300 | lib contract allocations cli splats | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    "host               | 600 | lib contract table allocations properties cli splats | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
     "doc                | 300 | doc                  | lavapipe-256"
     "lavapipe-8         | 900 | $devices emulated    | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
     "lavapipe-4         | 600 | $devices splats      | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
@@ -33,7 +33,7 @@ configurations=(
     "lavapipe-16-busy   | 600 | conformance fallback | lavapipe-512 LP_NUM_THREADS=16 VKSORT_TEST_LEVEL=reduced"
     "swiftshader        | 600 | $devices splats      | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
     "validation         | 600 | $devices emulated    | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced"
-    "newer-validation   | 600 | fallback recording   | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced"
+    "newer-validation   | 600 | matrix fallback recording | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced"
 )
 
 # Variables that would lead a configuration elsewhere.
@@ -122,9 +122,9 @@ done
 [[ ${chosen[*]} ]] || chosen=("${names[@]}")
 
 # A suite that no configuration runs would pass unseen.
-for suite in tests/*.rs; do
-    suite=$(basename "$suite" .rs)
-    [[ $used == *" $suite "* ]] || die "tests/$suite.rs is in no configuration of this script"
+for suite in tests/*.rs tests/*/main.rs; do
+    suite=${suite#tests/} suite=${suite%/main.rs} suite=${suite%.rs}
+    [[ $used == *" $suite "* ]] || die "the suite $suite is in no configuration of this script"
 done
 
 scripts/setup.sh --tests

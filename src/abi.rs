@@ -17,21 +17,62 @@ shared_constants! {
     /// Plain constants, emitted as GLSL constants of the same name.
     CONSTANTS;
 
-    /// Descriptor binding of the keys that a step reads.
-    BINDING_KEYS_IN = 0;
-    /// Descriptor binding of the keys that a step writes.
-    BINDING_KEYS_OUT = 1;
-    /// Descriptor binding of the values that a step reads.
-    BINDING_VALUES_IN = 2;
-    /// Descriptor binding of the values that a step writes.
-    BINDING_VALUES_OUT = 3;
-    /// Descriptor binding of the tile tickets and the digit counts of the whole input.
-    BINDING_COUNTERS = 4;
+    /// Descriptor binding of the keys, one descriptor per place.
+    BINDING_KEYS = 0;
+    /// Descriptor binding of the values, one descriptor per place.
+    BINDING_VALUES = 1;
+    /// Descriptor binding of what the steps tell each other.
+    BINDING_COUNTERS = 2;
     /// Descriptor binding of the table with one word per tile and digit.
-    BINDING_TABLE = 5;
+    BINDING_TABLE = 3;
+    /// Descriptor binding of the caller's element count.
+    BINDING_COUNT = 4;
 
-    /// First word of the digit counts in the counters buffer; the words before it are one tile ticket per pass.
-    COUNTERS_HISTOGRAM = 64;
+    /// Places where elements can be.
+    PLACES = 3;
+    /// The caller's input.
+    PLACE_SOURCE = 0;
+    /// The caller's output; the same memory as the input when sorting in place.
+    PLACE_TARGET = 1;
+    /// The second half of the ping-pong, in scratch.
+    PLACE_ALTERNATE = 2;
+    /// Nowhere: keys that nobody wants, values that are made from the index.
+    PLACE_NONE = 3;
+
+    /// Lowest bit of a route where its keys come from.
+    ROUTE_KEYS_FROM = 0;
+    /// Lowest bit of a route where its keys go.
+    ROUTE_KEYS_TO = 2;
+    /// Lowest bit of a route where its values come from.
+    ROUTE_VALUES_FROM = 4;
+    /// Lowest bit of a route where its values go.
+    ROUTE_VALUES_TO = 6;
+    /// Lowest bit of the number of passes that ran before, eight bits.
+    ROUTE_ROUND = 8;
+    /// Set in routes on which something moves.
+    ROUTE_RUNS = 1 << 16;
+
+    /// Most passes of a sort; the counters start with one tile ticket for each.
+    MAX_PASSES = 64;
+    /// Word of the counters that counts the finished workgroups of the histogram.
+    COUNTERS_FINISHED = 64;
+    /// First of the routes in the counters, one word per pass and one for the final move.
+    COUNTERS_ROUTES = 65;
+    /// First word of the arguments of indirect dispatches in the counters.
+    COUNTERS_ARGUMENTS = 136;
+    /// Words from one dispatch's arguments to the next's.
+    ARGUMENT_WORDS = 4;
+    /// Arguments of the histogram.
+    ARGUMENTS_HISTOGRAM = 0;
+    /// Arguments of steps that cover all tiles.
+    ARGUMENTS_TILES = 1;
+    /// Arguments of steps that cover one portion, one after the other.
+    ARGUMENTS_PORTIONS = 2;
+    /// Most portions of a sort.
+    MAX_PORTIONS = 28;
+    /// First word of the digit counts in the counters, which become the digits' starts: per pass, then one more set for
+    /// every other portion.
+    COUNTERS_HISTOGRAM = 256;
 
     /// Bits of a look-back word that hold the count; the two bits above them hold its state.
     STATUS_COUNT_BITS = 30;
@@ -52,116 +93,266 @@ pub const SPECIALIZATION: [Named; spec::LEN] = [
     ("WORKGROUP_SIZE", 128),
     ("SUBGROUP_SIZE", 32),
     ("ITEMS", 8),
+    ("POOL_WORDS", 1024),
+    ("STAGED", 1),
+    ("EARLY_COUNTS", 1),
+    ("RANK_METHOD", RANK_BALLOT),
     ("RADIX_BITS", 8),
     ("PASSES", 4),
-    ("POOL_WORDS", 1024),
+    ("WINDOW_LOW", 0),
+    ("WINDOW_BITS", 32),
+    ("KEY_BITS", 32),
     ("KEY_FLIP", 0),
     ("KEY_FLIP_NEGATIVE", 0),
-    ("RANK_METHOD", RANK_BALLOT),
+    ("LOW_FLIP", 0),
+    ("LOW_FLIP_NEGATIVE", 0),
+    ("VALUE_BITS", 0),
+    ("INDEX_VALUES", 0),
+    ("IN_PLACE", 1),
+    ("DISCARD_KEYS", 0),
+    ("SKIP", 1),
     ("POLLS", 16),
+    ("MAX_WORKGROUPS", 65535),
     ("WITHHOLD", 0),
 ];
 
+macro_rules! indices {
+    ($($(#[$doc:meta])* $name:ident)*) => {
+        indices!(@ 0usize; $($(#[$doc])* $name)*);
+    };
+    (@ $at:expr; $(#[$doc:meta])* $name:ident $($rest:tt)*) => {
+        $(#[$doc])* pub const $name: usize = $at;
+        indices!(@ $at + 1; $($rest)*);
+    };
+    (@ $at:expr;) => {
+        /// Number of specialization constants.
+        pub const LEN: usize = $at;
+    };
+}
+
 /// Indices into [`SPECIALIZATION`].
 pub mod spec {
-    /// Invocations per workgroup; also the workgroup's `local_size_x`.
-    pub const WORKGROUP_SIZE: usize = 0;
-    /// Invocations per subgroup, real or emulated.
-    pub const SUBGROUP_SIZE: usize = 1;
-    /// Elements that one invocation holds at a time.
-    pub const ITEMS: usize = 2;
-    /// Bits of a digit.
-    pub const RADIX_BITS: usize = 3;
-    /// Digits of a key.
-    pub const PASSES: usize = 4;
-    /// Words of the shared pool: ranking counters, then staged keys, then staged values.
-    pub const POOL_WORDS: usize = 5;
-    /// Bits to flip in every key so that unsigned order is the wanted order.
-    pub const KEY_FLIP: usize = 6;
-    /// Bits to flip on top of that in keys whose sign bit is set.
-    pub const KEY_FLIP_NEGATIVE: usize = 7;
-    /// One of the `RANK_*` constants.
-    pub const RANK_METHOD: usize = 8;
-    /// Reads of one look-back word before the blocking tile is recounted.
-    pub const POLLS: usize = 9;
-    /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
-    pub const WITHHOLD: usize = 10;
-    /// Number of specialization constants.
-    pub const LEN: usize = 11;
+    indices! {
+        /// Invocations per workgroup; also the workgroup's `local_size_x`.
+        WORKGROUP_SIZE
+        /// Invocations per subgroup, real or emulated.
+        SUBGROUP_SIZE
+        /// Elements that one invocation holds at a time.
+        ITEMS
+        /// Words of the shared pool: ranking counters, then whatever is staged.
+        POOL_WORDS
+        /// Whether a block is reordered in shared memory before it is written.
+        STAGED
+        /// Whether a tile's counts are published before its keys are ranked; else tiles are one block.
+        EARLY_COUNTS
+        /// One of the `RANK_*` constants.
+        RANK_METHOD
+        /// Bits of the widest digit.
+        RADIX_BITS
+        /// Digits that the sort has.
+        PASSES
+        /// Lowest bit that counts.
+        WINDOW_LOW
+        /// Bits that count, shared out among the passes.
+        WINDOW_BITS
+        /// Bits of a key.
+        KEY_BITS
+        /// Bits to flip in the top word of every key so that unsigned order is the wanted order.
+        KEY_FLIP
+        /// Bits to flip on top of that in keys whose sign bit is set.
+        KEY_FLIP_NEGATIVE
+        /// The same for the lower words of a key.
+        LOW_FLIP
+        /// The same for the lower words of keys whose sign bit is set.
+        LOW_FLIP_NEGATIVE
+        /// Bits of a value; 0 for none.
+        VALUE_BITS
+        /// Whether values are the index of their key, and nothing is read for them.
+        INDEX_VALUES
+        /// Whether the target is the source.
+        IN_PLACE
+        /// Whether nobody wants the sorted keys.
+        DISCARD_KEYS
+        /// Whether passes whose digit is the same in all keys are skipped.
+        SKIP
+        /// Reads of one look-back word before the blocking tile is recounted.
+        POLLS
+        /// Most workgroups of a dispatch in one dimension.
+        MAX_WORKGROUPS
+        /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
+        WITHHOLD
+    }
 }
 
 /// Push constants, the same block for every kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Push {
-    /// Elements to sort.
+    /// Elements to sort, or the most that there may be when the count is on the device.
     pub count: u32,
-    /// Tiles (or, for the histogram, chunks) that the step covers.
-    pub tiles: u32,
+    /// One more than the word of the caller's count buffer to take the count from; 0 to take `count`.
+    pub count_word: u32,
     /// Index of the digit, counted from the least significant one.
     pub pass: u32,
-    /// Lowest bit of the digit.
-    pub shift: u32,
-    /// Blocks of `WORKGROUP_SIZE * ITEMS` elements in one tile or chunk.
-    pub blocks: u32,
+    /// Elements that a workgroup covers: a tile, or a part of the histogram or of a move.
+    pub part: u32,
+    /// Elements of a part of the histogram, where dispatches are sized.
+    pub histogram_part: u32,
+    /// Index of the portion; the number of portions where dispatches are sized.
+    pub portion: u32,
+    /// Tiles of a whole portion; 0 when the sort is not cut into portions.
+    pub portion_tiles: u32,
+    /// The route of a move that is known beforehand; else 0.
+    pub route: u32,
+    /// Addresses of the keys by place, where they are reached by address.
+    pub keys_at: [u64; PLACES as usize],
+    /// Addresses of the values by place, where they are reached by address.
+    pub values_at: [u64; PLACES as usize],
 }
 
 /// Reads one member of the push constants.
 pub type PushGetter = fn(&Push) -> u32;
+/// Reads the addresses of one kind of element.
+pub type AddressGetter = fn(&Push) -> [u64; PLACES as usize];
 
 impl Push {
-    /// The block's members in order, each with its name in the shaders.
-    pub const FIELDS: [(&'static str, PushGetter); 5] = [
+    /// The block's single words in order, each with its name in the shaders.
+    pub const FIELDS: [(&'static str, PushGetter); 8] = [
         ("count", |push| push.count),
-        ("tiles", |push| push.tiles),
+        ("count_word", |push| push.count_word),
         ("pass", |push| push.pass),
-        ("shift", |push| push.shift),
-        ("blocks", |push| push.blocks),
+        ("part", |push| push.part),
+        ("histogram_part", |push| push.histogram_part),
+        ("portion", |push| push.portion),
+        ("portion_tiles", |push| push.portion_tiles),
+        ("route", |push| push.route),
     ];
 
+    /// The addresses behind them, low word first.
+    pub const ADDRESSES: [(&'static str, AddressGetter); 2] =
+        [("keys_at", |push| push.keys_at), ("values_at", |push| push.values_at)];
+
+    /// Words of the block.
+    pub const WORDS: usize = Self::FIELDS.len() + 2 * PLACES as usize * Self::ADDRESSES.len();
+
     /// Size of the block in bytes.
-    pub const SIZE_BYTES: u32 = 4 * Self::FIELDS.len() as u32;
+    pub const SIZE_BYTES: u32 = 4 * Self::WORDS as u32;
 
     /// The block as the words that the shaders see.
-    pub fn words(&self) -> [u32; Self::FIELDS.len()] {
-        Self::FIELDS.map(|(_, get)| get(self))
+    pub fn words(&self) -> [u32; Self::WORDS] {
+        let mut words = [0; Self::WORDS];
+        for (word, (_, get)) in words.iter_mut().zip(Self::FIELDS) {
+            *word = get(self);
+        }
+        let addresses = Self::ADDRESSES.iter().flat_map(|(_, get)| get(self));
+        for (pair, address) in words[Self::FIELDS.len()..].chunks_exact_mut(2).zip(addresses) {
+            pair.copy_from_slice(&[address as u32, (address >> 32) as u32]);
+        }
+        words
     }
 }
 
 /// One SPIR-V module: a kernel source with the macros that select its variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Module {
-    /// Name of the module and of its `.spv` file.
-    pub name: &'static str,
-    /// File under `glsl/`.
-    pub source: &'static str,
-    /// 32-bit words of value that travel with each key.
-    pub value_words: u32,
+    /// File under `glsl/`, without its ending.
+    pub kernel: &'static str,
+    /// 32-bit words of a key: 1, 2 or 4. Narrower keys share the first.
+    pub key_words: u32,
+    /// Whether elements of 8 and 16 bits are loaded and stored as such.
+    pub small: bool,
     /// Whether subgroup operations are emulated through shared memory.
     pub emulated: bool,
+    /// Whether keys and values are reached by address instead of by descriptor.
+    pub addressed: bool,
 }
 
-const fn module(name: &'static str, source: &'static str, value_words: u32, emulated: bool) -> Module {
-    Module { name, source, value_words, emulated }
+impl Module {
+    /// Name of the module and of its `.spv` file.
+    pub fn name(&self) -> String {
+        let flag = |set: bool, name: &'static str| if set { name } else { "" };
+        let (small, emulated) = (flag(self.small, "_small"), flag(self.emulated, "_emulated"));
+        format!("{}_{}{small}{emulated}{}", self.kernel, 32 * self.key_words, flag(self.addressed, "_addressed"))
+    }
+
+    /// The macros that select the variant.
+    pub fn macros(&self) -> [(&'static str, u32); 4] {
+        let flag = u32::from;
+        [
+            ("KEY_WORDS", self.key_words),
+            ("SMALL", flag(self.small)),
+            ("EMULATED", flag(self.emulated)),
+            ("ADDRESSED", flag(self.addressed)),
+        ]
+    }
 }
 
-/// Every module that is built. Kernels without subgroup operations or values have one variant.
-pub const MODULES: &[Module] = &[
-    module("histogram", "histogram.comp", 0, false),
-    module("count", "count.comp", 0, false),
-    module("scan", "scan.comp", 0, false),
-    module("onesweep_keys", "onesweep.comp", 0, false),
-    module("onesweep_pairs", "onesweep.comp", 1, false),
-    module("onesweep_keys_emulated", "onesweep.comp", 0, true),
-    module("onesweep_pairs_emulated", "onesweep.comp", 1, true),
-    module("scatter_keys", "scatter.comp", 0, false),
-    module("scatter_pairs", "scatter.comp", 1, false),
-    module("scatter_keys_emulated", "scatter.comp", 0, true),
-    module("scatter_pairs_emulated", "scatter.comp", 1, true),
-    module("single_keys", "single_workgroup.comp", 0, false),
-    module("single_pairs", "single_workgroup.comp", 1, false),
-    module("single_keys_emulated", "single_workgroup.comp", 0, true),
-    module("single_pairs_emulated", "single_workgroup.comp", 1, true),
+/// Which variants a kernel has.
+struct Variants {
+    kernel: &'static str,
+    /// Whether it loads keys, whose width then matters.
+    keys: bool,
+    /// Whether it stores elements.
+    stores: bool,
+    subgroups: bool,
+    addresses: bool,
+}
+
+const fn variants(kernel: &'static str, keys: bool, stores: bool, subgroups: bool, addresses: bool) -> Variants {
+    Variants { kernel, keys, stores, subgroups, addresses }
+}
+
+const VARIANTS: [Variants; 9] = [
+    variants("arguments", false, false, false, false),
+    variants("histogram", true, false, false, true),
+    variants("onesweep", true, true, true, true),
+    variants("count", true, false, false, true),
+    variants("scan", false, false, false, false),
+    variants("scatter", true, true, true, true),
+    variants("single_workgroup", true, true, true, true),
+    variants("move", true, true, false, true),
+    variants("gather", false, false, false, true),
 ];
+
+/// Every module that is built, in the order in which they are embedded.
+pub fn modules() -> Vec<Module> {
+    let mut modules = Vec::new();
+    for variants in VARIANTS {
+        for key_words in [1, 2, 4] {
+            for (small, emulated, addressed) in [
+                (false, false, false),
+                (true, false, false),
+                (false, true, false),
+                (false, false, true),
+                (true, false, true),
+            ] {
+                let wanted = (key_words == 1 || variants.keys)
+                    && (!small || key_words == 1 && variants.stores)
+                    && (!emulated || variants.subgroups)
+                    && (!addressed || variants.addresses);
+                if wanted {
+                    modules.push(Module { kernel: variants.kernel, key_words, small, emulated, addressed });
+                }
+            }
+        }
+    }
+    modules
+}
+
+impl Module {
+    /// The module of the same kernel without what makes no difference to it, or is not to be had together.
+    pub fn closest(self) -> Module {
+        let variants =
+            VARIANTS.iter().find(|variants| variants.kernel == self.kernel).expect("kernels are in the table");
+        let key_words = if variants.keys { self.key_words } else { 1 };
+        Module {
+            kernel: self.kernel,
+            key_words,
+            small: self.small && variants.stores && key_words == 1 && !self.emulated,
+            emulated: self.emulated && variants.subgroups,
+            addressed: self.addressed && variants.addresses,
+        }
+    }
+}
 
 /// The text of `abi.glsl`.
 pub fn glsl() -> String {
@@ -177,6 +368,9 @@ pub fn glsl() -> String {
     text += "layout(push_constant) uniform Push {\n";
     for (name, _) in Push::FIELDS {
         text += &format!("    uint {name};\n");
+    }
+    for (name, _) in Push::ADDRESSES {
+        text += &format!("    uvec2 {name}[PLACES];\n");
     }
     text += "} push;\n";
     text

@@ -92,6 +92,16 @@ pub enum Error {
         /// `present` or `absent`.
         needed: &'static str,
     },
+    /// Something was asked of a prepared sort that its request does not have.
+    #[error("{what} asked for, but the request has {given}, needed is {needed}")]
+    NotInRequest {
+        /// What was asked for.
+        what: &'static str,
+        /// What the request has.
+        given: &'static str,
+        /// What it would need.
+        needed: &'static str,
+    },
     /// A query range is too short for the steps of the sort.
     #[error("timestamp query range has {given} queries, needed are {needed}")]
     TooFewQueries {

@@ -1,17 +1,43 @@
 //! Key types: their width, how their bits map to unsigned order, and the same mapping on the CPU as a reference.
 
+use std::str::FromStr;
+
 use bytemuck::Pod;
 
-/// Type of the keys in a buffer.
+use crate::error::Error;
+
+/// Type of the keys in a buffer. Words of wide keys are stored least significant first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyType {
+    /// 8-bit unsigned integers.
+    U8,
+    /// 8-bit signed integers.
+    I8,
+    /// 16-bit unsigned integers.
+    U16,
+    /// 16-bit signed integers.
+    I16,
+    /// 16-bit IEEE floats (half precision), in total order.
+    F16,
+    /// 16-bit brain floats: the upper half of an `f32`, in total order.
+    Bf16,
     /// 32-bit unsigned integers.
     U32,
-    /// 32-bit signed integers in two's complement.
+    /// 32-bit signed integers.
     I32,
     /// 32-bit IEEE floats in the total order of [`f32::total_cmp`].
     F32,
+    /// 64-bit unsigned integers.
+    U64,
+    /// 64-bit signed integers.
+    I64,
+    /// 64-bit IEEE floats in the total order of [`f64::total_cmp`].
+    F64,
+    /// 128-bit unsigned integers, as two 64-bit ones with the lower first.
+    U128,
+    /// 128-bit signed integers.
+    I128,
 }
 
 /// Direction of the sort; equal keys keep their input order in both.
@@ -24,26 +50,71 @@ pub enum Order {
     Descending,
 }
 
+/// How the bits of a key are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Unsigned,
+    /// Two's complement.
+    Signed,
+    /// Sign and magnitude.
+    Float,
+}
+
 /// Bits to flip in a key so that comparing the results as unsigned numbers gives the wanted order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KeyCode {
     /// Flipped in every key.
-    pub flip: u32,
+    pub flip: u128,
     /// Flipped as well in keys whose sign bit is set.
-    pub flip_negative: u32,
+    pub flip_negative: u128,
 }
-
-const SIGN: u32 = 1 << 31;
 
 impl KeyType {
     /// Every key type.
-    pub const ALL: &'static [KeyType] = &[KeyType::U32, KeyType::I32, KeyType::F32];
+    pub const ALL: &'static [KeyType] = &[
+        KeyType::U8,
+        KeyType::I8,
+        KeyType::U16,
+        KeyType::I16,
+        KeyType::F16,
+        KeyType::Bf16,
+        KeyType::U32,
+        KeyType::I32,
+        KeyType::F32,
+        KeyType::U64,
+        KeyType::I64,
+        KeyType::F64,
+        KeyType::U128,
+        KeyType::I128,
+    ];
+
+    fn row(self) -> (&'static str, u32, Kind) {
+        match self {
+            KeyType::U8 => ("u8", 8, Kind::Unsigned),
+            KeyType::I8 => ("i8", 8, Kind::Signed),
+            KeyType::U16 => ("u16", 16, Kind::Unsigned),
+            KeyType::I16 => ("i16", 16, Kind::Signed),
+            KeyType::F16 => ("f16", 16, Kind::Float),
+            KeyType::Bf16 => ("bf16", 16, Kind::Float),
+            KeyType::U32 => ("u32", 32, Kind::Unsigned),
+            KeyType::I32 => ("i32", 32, Kind::Signed),
+            KeyType::F32 => ("f32", 32, Kind::Float),
+            KeyType::U64 => ("u64", 64, Kind::Unsigned),
+            KeyType::I64 => ("i64", 64, Kind::Signed),
+            KeyType::F64 => ("f64", 64, Kind::Float),
+            KeyType::U128 => ("u128", 128, Kind::Unsigned),
+            KeyType::I128 => ("i128", 128, Kind::Signed),
+        }
+    }
+
+    /// The type's name as Rust spells it, or would.
+    pub fn name(self) -> &'static str {
+        self.row().0
+    }
 
     /// Width of a key in bits.
     pub fn bits(self) -> u32 {
-        match self {
-            KeyType::U32 | KeyType::I32 | KeyType::F32 => 32,
-        }
+        self.row().1
     }
 
     /// Size of a key in bytes.
@@ -51,119 +122,162 @@ impl KeyType {
         u64::from(self.bits() / 8)
     }
 
-    /// The type's name as Rust spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            KeyType::U32 => "u32",
-            KeyType::I32 => "i32",
-            KeyType::F32 => "f32",
-        }
+    /// Whether the key is a floating-point number, sorted in total order.
+    pub fn is_float(self) -> bool {
+        self.row().2 == Kind::Float
+    }
+
+    /// Whether negative keys come before zero.
+    pub fn is_signed(self) -> bool {
+        self.row().2 != Kind::Unsigned
     }
 
     /// The order-preserving code. Floats are the trick of Herf ("Radix Tricks", 2001): negative ones are flipped
     /// entirely, the others in the sign alone. Descending order flips every bit of the code once more, which keeps
     /// the sort stable.
     pub(crate) fn code(self, order: Order) -> KeyCode {
-        let (flip, flip_negative) = match self {
-            KeyType::U32 => (0, 0),
-            KeyType::I32 => (SIGN, 0),
-            KeyType::F32 => (SIGN, !SIGN),
+        let ones = u128::MAX >> (128 - self.bits());
+        let sign = 1 << (self.bits() - 1);
+        let (flip, flip_negative) = match self.row().2 {
+            Kind::Unsigned => (0, 0),
+            Kind::Signed => (sign, 0),
+            Kind::Float => (sign, ones ^ sign),
         };
         match order {
             Order::Ascending => KeyCode { flip, flip_negative },
-            Order::Descending => KeyCode { flip: !flip, flip_negative },
+            Order::Descending => KeyCode { flip: ones ^ flip, flip_negative },
         }
+    }
+
+    fn negative(self, bits: u128) -> bool {
+        bits >> (self.bits() - 1) & 1 == 1
     }
 
     /// The unsigned number by whose ascending order a key with these bits is sorted.
     ///
-    /// This is the reference order: what the kernels do, on the CPU.
+    /// This is the reference order: what the kernels do, on the CPU. A window of bits is a part of this number.
     ///
     /// ```
     /// use vksort::{KeyType, Order};
-    /// let code = |x: f32| KeyType::F32.sortable(x.to_bits(), Order::Ascending);
+    /// let code = |x: f32| KeyType::F32.sortable(x.to_bits().into(), Order::Ascending);
     /// assert!(code(-1.0) < code(-0.0) && code(-0.0) < code(0.0) && code(f32::INFINITY) < code(f32::NAN));
     /// ```
-    pub fn sortable(self, bits: u32, order: Order) -> u32 {
+    pub fn sortable(self, bits: u128, order: Order) -> u128 {
         let code = self.code(order);
-        let sign = ((bits as i32) >> 31) as u32;
-        bits ^ code.flip ^ (sign & code.flip_negative)
+        bits ^ code.flip ^ if self.negative(bits) { code.flip_negative } else { 0 }
     }
 
     /// The bits of the key whose [`sortable`](Self::sortable) number is given.
-    pub fn from_sortable(self, sortable: u32, order: Order) -> u32 {
+    pub fn from_sortable(self, sortable: u128, order: Order) -> u128 {
         let code = self.code(order);
         // Undoing the common flip shows whether the key was negative: its sign bit is not in `flip_negative`.
         let bits = sortable ^ code.flip;
-        let sign = ((bits as i32) >> 31) as u32;
-        bits ^ (sign & code.flip_negative)
+        bits ^ if self.negative(bits) { code.flip_negative } else { 0 }
+    }
+}
+
+impl FromStr for KeyType {
+    type Err = Error;
+
+    /// The type of a [`name`](KeyType::name).
+    fn from_str(text: &str) -> Result<Self, Error> {
+        KeyType::ALL.iter().copied().find(|key| key.name() == text).ok_or_else(|| {
+            let names: Vec<&str> = KeyType::ALL.iter().map(|key| key.name()).collect();
+            Error::Unsupported {
+                what: "key type".into(),
+                given: text.into(),
+                allowed: format!("one of {}", names.join(", ")),
+            }
+        })
     }
 }
 
 mod sealed {
     pub trait Sealed {}
-    impl Sealed for u32 {}
-    impl Sealed for i32 {}
-    impl Sealed for f32 {}
 }
 
 /// A Rust type that can be sorted as a key.
+///
+/// With the feature `half` also `half::f16` and `half::bf16`.
 pub trait Key: Pod + sealed::Sealed {
     /// The key's type on the device.
     const TYPE: KeyType;
 }
 
-impl Key for u32 {
-    const TYPE: KeyType = KeyType::U32;
+macro_rules! keys {
+    ($($rust:ty => $key:ident),* $(,)?) => {
+        $(
+            impl sealed::Sealed for $rust {}
+            impl Key for $rust {
+                const TYPE: KeyType = KeyType::$key;
+            }
+        )*
+    };
 }
-impl Key for i32 {
-    const TYPE: KeyType = KeyType::I32;
+
+keys! {
+    u8 => U8, i8 => I8, u16 => U16, i16 => I16, u32 => U32, i32 => I32, f32 => F32,
+    u64 => U64, i64 => I64, f64 => F64, u128 => U128, i128 => I128,
 }
-impl Key for f32 {
-    const TYPE: KeyType = KeyType::F32;
-}
+#[cfg(feature = "half")]
+keys! { half::f16 => F16, half::bf16 => Bf16 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SAMPLES: [u32; 14] = [
-        0,
-        1,
-        2,
-        0x7F7F_FFFF,
-        0x7F80_0000,
-        0x7FC0_0000,
-        0x7FFF_FFFF,
-        0x8000_0000,
-        0x8000_0001,
-        0xFF7F_FFFF,
-        0xFF80_0000,
-        0xFFC0_0000,
-        0xFFFF_FFFE,
-        0xFFFF_FFFF,
-    ];
+    /// Bit patterns near everything that matters in a key of `bits` bits.
+    fn samples(bits: u32) -> Vec<u128> {
+        let ones = u128::MAX >> (128 - bits);
+        let mut samples = vec![0, 1, 2, ones, ones - 1, ones >> 1, (ones >> 1) + 1, (ones >> 1) + 2];
+        for shift in 0..bits {
+            samples.extend([1 << shift, ones ^ (1 << shift), ones << shift & ones]);
+        }
+        samples
+    }
 
     #[test]
     fn codes_order_like_rust() {
-        for a in SAMPLES {
-            for b in SAMPLES {
-                let code = |key: KeyType, bits| key.sortable(bits, Order::Ascending);
-                assert_eq!(code(KeyType::U32, a).cmp(&code(KeyType::U32, b)), a.cmp(&b));
-                assert_eq!(code(KeyType::I32, a).cmp(&code(KeyType::I32, b)), (a as i32).cmp(&(b as i32)));
-                let (x, y) = (f32::from_bits(a), f32::from_bits(b));
-                assert_eq!(code(KeyType::F32, a).cmp(&code(KeyType::F32, b)), x.total_cmp(&y), "{x} against {y}");
+        fn check<T: Copy>(key: KeyType, from: impl Fn(u128) -> T, compare: impl Fn(&T, &T) -> std::cmp::Ordering) {
+            for a in samples(key.bits()) {
+                for b in samples(key.bits()) {
+                    let [x, y] = [a, b].map(|bits| key.sortable(bits, Order::Ascending));
+                    assert_eq!(x.cmp(&y), compare(&from(a), &from(b)), "{}: {a:#x} against {b:#x}", key.name());
+                }
             }
         }
+        check(KeyType::U8, |bits| bits as u8, u8::cmp);
+        check(KeyType::I8, |bits| bits as i8, i8::cmp);
+        check(KeyType::U16, |bits| bits as u16, u16::cmp);
+        check(KeyType::I16, |bits| bits as i16, i16::cmp);
+        check(KeyType::F16, |bits| half::f16::from_bits(bits as u16), half::f16::total_cmp);
+        check(KeyType::Bf16, |bits| half::bf16::from_bits(bits as u16), half::bf16::total_cmp);
+        check(KeyType::U32, |bits| bits as u32, u32::cmp);
+        check(KeyType::I32, |bits| bits as i32, i32::cmp);
+        check(KeyType::F32, |bits| f32::from_bits(bits as u32), f32::total_cmp);
+        check(KeyType::U64, |bits| bits as u64, u64::cmp);
+        check(KeyType::I64, |bits| bits as i64, i64::cmp);
+        check(KeyType::F64, |bits| f64::from_bits(bits as u64), f64::total_cmp);
+        check(KeyType::U128, |bits| bits, u128::cmp);
+        check(KeyType::I128, |bits| bits as i128, i128::cmp);
+    }
+
+    #[test]
+    fn names_parse_back() {
+        for &key in KeyType::ALL {
+            assert_eq!(key.name().parse::<KeyType>().unwrap(), key);
+        }
+        let message = "u33".parse::<KeyType>().unwrap_err().to_string();
+        assert!(message.contains("u33") && message.contains("bf16"), "{message}");
     }
 
     #[test]
     fn codes_have_an_inverse_and_reverse_when_descending() {
         for &key in KeyType::ALL {
-            for bits in SAMPLES {
+            for bits in samples(key.bits()) {
                 let up = key.sortable(bits, Order::Ascending);
                 let down = key.sortable(bits, Order::Descending);
-                assert_eq!(down, !up);
+                assert_eq!(down, !up & (u128::MAX >> (128 - key.bits())));
                 assert_eq!(key.from_sortable(up, Order::Ascending), bits);
                 assert_eq!(key.from_sortable(down, Order::Descending), bits);
             }

@@ -7,9 +7,12 @@
 //!   [`BoundSort::record`] puts the sort into your frame. It allocates nothing, submits nothing and waits for nothing.
 //! * **Standalone**, with the feature `standalone` (on by default): [`standalone::Gpu`] owns a device and sorts slices.
 //!
-//! Keys are `u32`, `i32` or `f32`, alone or with a `u32` value each, ascending or descending. The sort is stable, and
-//! its result is the same bit for bit in every run, on every device and with every [`Algorithm`]. Floats are in the
-//! total order of [`f32::total_cmp`]: -NaN, -inf, negative numbers, -0, +0, positive numbers, +inf, +NaN.
+//! Keys have 8 to 128 bits, alone or with a value of any size each; by all their bits or some, ascending or descending,
+//! in place or not, as many as the host says or as a buffer on the device says. The sort is stable, and its result is
+//! the same bit for bit in every run, on every device and with every [`Algorithm`]. Floats are in the total order of
+//! [`f32::total_cmp`]: -NaN, -inf, negative numbers, -0, +0, positive numbers, +inf, +NaN.
+//!
+//! A digit that is the same in all keys is skipped on the device.
 //!
 //! The main algorithm is OneSweep (Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for
 //! GPUs", 2022). Its look-back never waits without bound: where a predecessor does not publish in time, the waiting
@@ -29,9 +32,17 @@
 //! # Ok(()) }
 //! ```
 //!
+//! # What can be sorted
+//!
+#![doc = include_str!("../docs/table.md")]
+//!
+//! See [`SortRequest`] for what each column means. Values of more than 16 bytes are gathered once by the sorted
+//! permutation. Elements of 8 and 16 bits are read and moved packed.
+//!
 //! # Features
 //!
 //! * `standalone` (default): the [`standalone`] module; brings gpu-allocator and loads the Vulkan library at run time.
+//! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
 //! * `shaderc` (default): compiles the kernels while building, which takes a C++ tool chain. Without it the SPIR-V kept
 //!   in the repository is used, which is the same bit for bit.
 //!
@@ -47,6 +58,8 @@ mod request;
 mod shape;
 #[cfg(feature = "standalone")]
 pub mod standalone;
+#[doc(hidden)]
+pub mod table;
 mod tuning;
 mod vk;
 
@@ -54,12 +67,12 @@ pub use error::Error;
 pub use key::{Key, KeyType, Order};
 pub use plan::{MAX_COUNT, StepName};
 pub use profile::DeviceProfile;
-pub use request::{Algorithm, SortRequest, ValueType};
+pub use request::{Algorithm, BitRange, KeyOutput, Placement, SortRequest, ValueType};
 pub use shape::{Shape, Subgroup, SubgroupChoice};
 pub use tuning::{RankMethod, Tuning};
 pub use vk::{
-    AccessScope, BoundSort, BufferRange, InstanceRequirements, QueryRange, Requirements, SortBuffers, Sorter,
-    SorterOptions, StepTime,
+    Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, QueryRange, Requirements,
+    SortBuffers, Sorter, SorterOptions, StepTime,
 };
 #[doc(hidden)]
 pub use vk::{Faults, MODULES};

@@ -3,250 +3,239 @@
 mod hazard;
 mod onesweep;
 mod reduce_then_scan;
-mod single_workgroup;
+mod scratch;
+mod step;
 
-use std::fmt;
-
-pub(crate) use hazard::{Barrier, Hazards, Scope};
-
-use crate::abi::Push;
-use crate::request::Algorithm;
+use crate::abi::{self, Push};
+use crate::request::{Algorithm, SortRequest};
 use crate::shape::Shape;
 
-/// Most elements of one sort: a look-back word has 30 bits for its count.
-pub const MAX_COUNT: u32 = (1 << crate::abi::STATUS_COUNT_BITS) - 1;
+pub(crate) use hazard::{Barrier, Hazards, Scope};
+pub(crate) use scratch::ScratchRange;
+pub use step::StepName;
+#[cfg(test)]
+pub(crate) use step::{Access, Region};
+pub(crate) use step::{Groups, Kernel, Step, ValueSet, Work};
 
-/// Alignment of the regions in scratch, in bytes: the most that Vulkan lets a device ask of a storage buffer's offset.
-pub(crate) const REGION_ALIGNMENT: u64 = 256;
+/// Most elements of one sort.
+pub const MAX_COUNT: u32 = u32::MAX;
 
-/// A compute kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kernel {
-    Histogram,
-    OneSweep,
-    Count,
-    Scan,
-    Scatter,
-    SingleWorkgroup,
-}
+/// Most elements of one portion of a OneSweep sort: a look-back word has 30 bits for its count.
+const MAX_PORTION: u32 = (1 << abi::STATUS_COUNT_BITS) - 1;
 
-impl Kernel {
-    pub const ALL: [Kernel; 6] =
-        [Kernel::Histogram, Kernel::OneSweep, Kernel::Count, Kernel::Scan, Kernel::Scatter, Kernel::SingleWorkgroup];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Kernel::Histogram => "histogram",
-            Kernel::OneSweep => "onesweep",
-            Kernel::Count => "count",
-            Kernel::Scan => "scan",
-            Kernel::Scatter => "scatter",
-            Kernel::SingleWorkgroup => "single workgroup",
-        }
-    }
-}
-
-/// Where elements are before or after a pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
-    /// The caller's input; the same memory as the target when sorting in place.
-    Source,
-    /// The caller's output.
-    Target,
-    /// The second half of the ping-pong, in scratch.
-    Alternate,
-}
-
-/// From where to where a step moves elements; each route is one descriptor set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Route {
-    pub from: Place,
-    pub to: Place,
-}
-
-impl Route {
-    /// The routes that plans use.
-    pub const ALL: [Route; 4] = [
-        Route { from: Place::Source, to: Place::Alternate },
-        Route { from: Place::Source, to: Place::Target },
-        Route { from: Place::Alternate, to: Place::Target },
-        Route { from: Place::Target, to: Place::Alternate },
-    ];
-
-    /// The route of one of `passes` passes: the last one ends at the target, those before alternate.
-    pub fn of_pass(pass: u32, passes: u32) -> Route {
-        let after = |left: u32| if left.is_multiple_of(2) { Place::Target } else { Place::Alternate };
-        let from = if pass == 0 { Place::Source } else { after(passes - pass) };
-        Route { from, to: after(passes - 1 - pass) }
-    }
-}
-
-/// A part of memory as far as hazards go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Region {
-    /// Keys (and values) at a place.
-    Elements(Place),
-    /// Tickets and digit counts.
-    Counters,
-    /// One word per tile and digit.
-    Table,
-}
-
-/// How a step uses a region.
+/// How many elements a sort is recorded for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    Read,
-    Write,
-    ReadWrite,
+pub(crate) enum Count {
+    /// So many.
+    Host(u32),
+    /// As many as the caller's buffer says, up to the capacity; it is in this word of the buffer's range.
+    Device { word: u32 },
 }
 
-/// What a step does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
-    /// Zeroes the first bytes of the counters and the table behind them.
-    Clear { bytes: u64 },
-    /// Runs a kernel.
-    Dispatch { kernel: Kernel, workgroups: u32, route: Route, push: Push },
-}
-
-/// One step of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
-    pub name: StepName,
-    pub work: Work,
-}
-
-/// Name of a step: its kernel, and its pass where there are several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StepName {
-    /// What runs.
-    pub kernel: &'static str,
-    /// The digit, counted from the least significant one.
-    pub pass: Option<u32>,
-}
-
-impl fmt::Display for StepName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.pass {
-            Some(pass) => write!(f, "{} {pass}", self.kernel),
-            None => f.write_str(self.kernel),
-        }
-    }
-}
-
-impl Step {
-    pub fn dispatch(kernel: Kernel, pass: Option<u32>, workgroups: u32, route: Route, push: Push) -> Step {
-        let name = StepName { kernel: kernel.name(), pass };
-        Step { name, work: Work::Dispatch { kernel, workgroups, route, push } }
-    }
-
-    /// What the step reads and writes.
-    pub fn accesses(&self) -> impl Iterator<Item = (Region, Access)> + use<> {
-        use Access::{Read, ReadWrite, Write};
-        let (from, to, counters, table) = match self.work {
-            Work::Clear { .. } => (None, None, Some(Write), Some(Write)),
-            Work::Dispatch { kernel, route, .. } => {
-                let (from, to) = (Some(route.from), Some(route.to));
-                match kernel {
-                    Kernel::Histogram => (from, None, Some(ReadWrite), None),
-                    Kernel::OneSweep => (from, to, Some(ReadWrite), Some(ReadWrite)),
-                    Kernel::Count => (from, None, None, Some(Write)),
-                    Kernel::Scan => (None, None, Some(Write), Some(ReadWrite)),
-                    Kernel::Scatter => (from, to, Some(Read), Some(Read)),
-                    Kernel::SingleWorkgroup => (from, to, None, None),
-                }
-            }
-        };
-        [
-            from.map(|place| (Region::Elements(place), Read)),
-            to.map(|place| (Region::Elements(place), Write)),
-            counters.map(|access| (Region::Counters, access)),
-            table.map(|access| (Region::Table, access)),
-        ]
-        .into_iter()
-        .flatten()
-    }
-}
-
-/// A range of scratch in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ScratchRange {
-    pub offset: u64,
-    pub size: u64,
-}
-
-/// Where everything lies in the caller's scratch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ScratchLayout {
-    pub counters: ScratchRange,
-    pub table: ScratchRange,
-    pub keys: ScratchRange,
-    pub values: ScratchRange,
-    /// Size of the whole in bytes.
-    pub size: u64,
-}
-
-/// How up to `capacity` elements are sorted: a pure function of shape, algorithm and capacity.
+/// How up to `capacity` elements are sorted: a pure function of request, algorithm, shape and capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
+    pub request: SortRequest,
     /// The algorithm for counts over one block, or for all of them when it was asked for.
     pub algorithm: Algorithm,
-    /// Whether counts of up to one block are sorted by a single workgroup instead.
-    pub single_when_small: bool,
     pub shape: Shape,
     pub capacity: u32,
     /// Blocks of a tile. It depends on the capacity alone, so that scratch fits every smaller count.
     pub blocks: u32,
-    /// Blocks of a chunk of the histogram.
+    /// Blocks of a part of the histogram.
     pub histogram_blocks: u32,
+    /// Tiles of a whole portion; 0 when the sort is not cut into portions.
+    pub portion_tiles: u32,
 }
 
 impl Plan {
-    pub fn new(algorithm: Algorithm, single_when_small: bool, shape: Shape, capacity: u32) -> Plan {
+    /// A plan; `portion` is the most elements of a portion where that is to be less than a look-back word can count.
+    pub fn new(request: &SortRequest, algorithm: Algorithm, shape: Shape, capacity: u32, portion: Option<u32>) -> Plan {
         let blocks = |block: u32| {
             let wanted = u64::from(capacity) / (u64::from(block) * u64::from(shape.min_tiles));
-            wanted.clamp(1, u64::from(shape.max_blocks)) as u32
+            // A part is counted in 32 bits.
+            let most = u64::from(shape.max_blocks).min(u64::from(u32::MAX / block));
+            wanted.clamp(1, most) as u32
         };
-        Plan {
+        let mut plan = Plan {
+            request: *request,
             algorithm,
-            single_when_small,
             shape,
             capacity,
             blocks: blocks(shape.block()),
             histogram_blocks: blocks(shape.histogram_block()),
+            portion_tiles: 0,
+        };
+        let limit = portion.map_or(MAX_PORTION, |limit| limit.min(MAX_PORTION));
+        if algorithm == Algorithm::OneSweep && capacity > limit {
+            let least = plan.tiles(capacity).div_ceil(abi::MAX_PORTIONS);
+            plan.portion_tiles = (limit / plan.tile_size()).max(least).max(1);
         }
+        plan
     }
 
     /// The algorithm that sorts `count` elements.
     pub fn algorithm_for(&self, count: u32) -> Algorithm {
-        if self.single_when_small && count <= self.shape.block() { Algorithm::SingleWorkgroup } else { self.algorithm }
+        let small = self.request.algorithm.is_none() && count <= self.shape.single_block();
+        if small { Algorithm::SingleWorkgroup } else { self.algorithm }
     }
 
-    /// Steps that sort `count` elements.
-    pub fn step_count(&self, count: u32) -> u32 {
-        if count == 0 {
+    /// Most elements that there may be.
+    pub fn most(&self, count: Count) -> u32 {
+        match count {
+            Count::Host(count) => count,
+            Count::Device { .. } => self.capacity,
+        }
+    }
+
+    /// Number of steps that sort `count` elements.
+    pub fn step_count(&self, count: Count) -> u32 {
+        if self.most(count) == 0 {
             return 0;
         }
-        match self.algorithm_for(count) {
-            Algorithm::OneSweep => onesweep::step_count(self),
+        self.head_steps(count) + self.body_steps(count) + self.tail_steps(count)
+    }
+
+    /// The steps that sort `count` elements, in order. Nothing is allocated.
+    pub fn steps(&self, count: Count) -> impl Iterator<Item = Step> + use<> {
+        let plan = *self;
+        (0..plan.step_count(count)).map(move |index| plan.step(count, index))
+    }
+
+    /// The kernels of every count up to the capacity, on the host or on the device.
+    pub fn kernels(&self) -> Vec<Kernel> {
+        let mut kernels = Vec::new();
+        for count in [Count::Host(1), Count::Host(self.capacity), Count::Device { word: 0 }] {
+            for step in self.steps(count) {
+                if let Work::Dispatch { kernel, .. } = step.work
+                    && !kernels.contains(&kernel)
+                {
+                    kernels.push(kernel);
+                }
+            }
+        }
+        kernels
+    }
+
+    fn step(&self, count: Count, index: u32) -> Step {
+        let (head, body) = (self.head_steps(count), self.body_steps(count));
+        if index < head {
+            self.head_step(count, index)
+        } else if index < head + body {
+            match self.algorithm_for(self.most(count)) {
+                Algorithm::OneSweep => onesweep::step(self, count, index - head),
+                Algorithm::ReduceThenScan { .. } => reduce_then_scan::step(self, count, index - head),
+                Algorithm::SingleWorkgroup => {
+                    Step::dispatch(Kernel::SingleWorkgroup, None, Groups::Direct(1), self.push(count, 0))
+                }
+            }
+        } else {
+            self.tail_step(count, index - head - body)
+        }
+    }
+
+    /// Whether the steps for up to `most` elements use counters and table, and not just one workgroup.
+    fn ranks_tiles(&self, most: u32) -> bool {
+        self.shape.passes > 0 && self.algorithm_for(most) != Algorithm::SingleWorkgroup
+    }
+
+    /// Clearing, sizing the dispatches where the count is on the device, and the histogram.
+    fn head_steps(&self, count: Count) -> u32 {
+        match (self.ranks_tiles(self.most(count)), count) {
+            (false, _) => 0,
+            (true, Count::Host(_)) => 2,
+            (true, Count::Device { .. }) => 3,
+        }
+    }
+
+    fn head_step(&self, count: Count, index: u32) -> Step {
+        let sized_on_device = matches!(count, Count::Device { .. });
+        match (index, sized_on_device) {
+            (0, _) => {
+                // OneSweep without portions clears its table once; it lies behind the counters.
+                let table = match self.algorithm {
+                    Algorithm::OneSweep if self.portion_tiles == 0 => self.table_words(self.most(count)),
+                    _ => 0,
+                };
+                let counters = (4 * self.counter_words()).next_multiple_of(scratch::REGION_ALIGNMENT);
+                Step::clear(0, counters + 4 * table)
+            }
+            (1, true) => {
+                let push = Push {
+                    histogram_part: self.histogram_part(),
+                    portion: self.portions(self.capacity),
+                    ..self.push(count, 0)
+                };
+                Step::dispatch(Kernel::Arguments, None, Groups::Direct(1), push)
+            }
+            _ => {
+                let part = self.histogram_part();
+                let groups = self.groups(count, part, abi::ARGUMENTS_HISTOGRAM);
+                Step::dispatch(Kernel::Histogram, None, groups, Push { part, ..self.push(count, 0) })
+            }
+        }
+    }
+
+    fn body_steps(&self, count: Count) -> u32 {
+        if self.shape.passes == 0 {
+            return 0;
+        }
+        match self.algorithm_for(self.most(count)) {
+            Algorithm::OneSweep => onesweep::step_count(self, count),
             Algorithm::ReduceThenScan { .. } => reduce_then_scan::step_count(self),
             Algorithm::SingleWorkgroup => 1,
         }
     }
 
-    /// The steps that sort `count` elements, in order. Nothing is allocated.
-    pub fn steps(&self, count: u32) -> impl Iterator<Item = Step> + use<> {
-        let plan = *self;
-        (0..plan.step_count(count)).map(move |index| match plan.algorithm_for(count) {
-            Algorithm::OneSweep => onesweep::step(&plan, count, index),
-            Algorithm::ReduceThenScan { .. } => reduce_then_scan::step(&plan, count, index),
-            Algorithm::SingleWorkgroup => single_workgroup::step(count),
-        })
+    /// What comes after the passes, each if it is needed: a move, a gather, and a move of what was gathered.
+    fn tail(&self, count: Count) -> [bool; 3] {
+        let request = &self.request;
+        let gathered = request.value.is_gathered() && self.shape.passes > 0;
+        let moved = match self.shape.passes {
+            // Nothing to sort by.
+            0 => !request.in_place() || request.value == crate::ValueType::Index,
+            // An odd number of passes may have run.
+            _ => {
+                let returns =
+                    !request.discards_keys() || request.value.sorted_bytes() > 0 && !request.value.sorts_index();
+                request.in_place() && self.ranks_tiles(self.most(count)) && returns
+            }
+        };
+        [moved, gathered, gathered && request.in_place()]
     }
 
-    /// Tiles of `count` elements.
-    pub fn tiles(&self, count: u32) -> u32 {
-        count.div_ceil(self.tile_size())
+    fn tail_steps(&self, count: Count) -> u32 {
+        self.tail(count).map(u32::from).iter().sum()
+    }
+
+    fn tail_step(&self, count: Count, index: u32) -> Step {
+        let which = (0..3).filter(|step| self.tail(count)[*step as usize]).nth(index as usize);
+        let groups = match self.ranks_tiles(self.most(count)) {
+            true => self.groups(count, self.tile_size(), abi::ARGUMENTS_TILES),
+            false => Groups::Direct(self.tiles(self.most(count))),
+        };
+        let push = self.push(count, 0);
+        match which {
+            Some(0) if self.shape.passes == 0 => {
+                let request = &self.request;
+                let keys_to =
+                    if request.discards_keys() || request.in_place() { abi::PLACE_NONE } else { abi::PLACE_TARGET };
+                let (from, to) = match request.value {
+                    crate::ValueType::None => (abi::PLACE_NONE, abi::PLACE_NONE),
+                    crate::ValueType::Index => (abi::PLACE_NONE, abi::PLACE_TARGET),
+                    crate::ValueType::Bytes(_) => (abi::PLACE_SOURCE, abi::PLACE_TARGET),
+                };
+                let push = Push { route: route(abi::PLACE_SOURCE, keys_to, from, to), ..push };
+                let set = if request.value.is_gathered() { ValueSet::Data } else { ValueSet::Sorted };
+                Step::dispatch(Kernel::Move, None, groups, push).on(set)
+            }
+            Some(0) => Step::dispatch(Kernel::Move, None, groups, push),
+            Some(1) => Step::dispatch(Kernel::Gather, None, groups, push).on(ValueSet::Data),
+            _ => {
+                let route = route(abi::PLACE_NONE, abi::PLACE_NONE, abi::PLACE_SOURCE, abi::PLACE_TARGET);
+                Step::dispatch(Kernel::Move, None, groups, Push { route, ..push }).on(ValueSet::Aside)
+            }
+        }
     }
 
     /// Elements of a tile.
@@ -254,45 +243,45 @@ impl Plan {
         self.shape.block() * self.blocks
     }
 
-    /// Push constants of a pass over `tiles` tiles.
-    fn push(&self, count: u32, pass: u32) -> Push {
-        let tiles = self.tiles(count);
-        Push { count, tiles, pass, shift: pass * self.shape.digit_bits, blocks: self.blocks }
+    /// Tiles of `count` elements.
+    pub fn tiles(&self, count: u32) -> u32 {
+        count.div_ceil(self.tile_size())
     }
 
-    fn counter_words(&self) -> u64 {
-        match self.algorithm {
-            Algorithm::OneSweep => onesweep::counter_words(self),
-            Algorithm::ReduceThenScan { .. } => reduce_then_scan::counter_words(self),
-            Algorithm::SingleWorkgroup => 0,
+    fn histogram_part(&self) -> u32 {
+        self.shape.histogram_block() * self.histogram_blocks
+    }
+
+    /// Portions that `count` elements are sorted in; 0 when they are not cut into any.
+    fn portions(&self, count: u32) -> u32 {
+        if self.portion_tiles == 0 { 0 } else { self.tiles(count).div_ceil(self.portion_tiles) }
+    }
+
+    /// The dispatch over parts of `part` elements, whose size is in slot `slot` where the count is on the device.
+    fn groups(&self, count: Count, part: u32, slot: u32) -> Groups {
+        match count {
+            Count::Host(count) => Groups::Direct(count.div_ceil(part)),
+            Count::Device { .. } => Groups::Counted { slot },
         }
     }
 
-    fn table_words(&self, count: u32) -> u64 {
-        match self.algorithm {
-            Algorithm::SingleWorkgroup => 0,
-            _ => u64::from(self.tiles(count)) * u64::from(self.shape.radix()),
-        }
-    }
-
-    /// Scratch for up to `capacity` elements with values of `value_words` words.
-    pub fn scratch(&self, value_words: u32) -> ScratchLayout {
-        let mut layout = ScratchLayout::default();
-        if self.step_count(self.capacity) <= 1 {
-            return layout;
-        }
-        let mut take = |words: u64| {
-            let range = ScratchRange { offset: layout.size, size: 4 * words };
-            layout.size = (range.offset + range.size).next_multiple_of(REGION_ALIGNMENT);
-            range
+    /// Push constants of a pass.
+    fn push(&self, count: Count, pass: u32) -> Push {
+        let count_word = match count {
+            Count::Host(_) => 0,
+            Count::Device { word } => word + 1,
         };
-        // The table follows the counters so that one fill clears both.
-        layout.counters = take(self.counter_words());
-        layout.table = take(self.table_words(self.capacity));
-        layout.keys = take(u64::from(self.capacity));
-        layout.values = take(u64::from(self.capacity) * u64::from(value_words));
-        layout
+        let part = self.tile_size();
+        Push { count: self.most(count), count_word, pass, part, portion_tiles: self.portion_tiles, ..Push::default() }
     }
+}
+
+fn route(keys_from: u32, keys_to: u32, values_from: u32, values_to: u32) -> u32 {
+    abi::ROUTE_RUNS
+        | keys_from << abi::ROUTE_KEYS_FROM
+        | keys_to << abi::ROUTE_KEYS_TO
+        | values_from << abi::ROUTE_VALUES_FROM
+        | values_to << abi::ROUTE_VALUES_TO
 }
 
 #[cfg(test)]

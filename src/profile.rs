@@ -36,10 +36,27 @@ pub struct DeviceProfile {
     pub max_workgroups: u32,
     /// Most bytes of a buffer that a shader can reach through one descriptor.
     pub max_storage_range_bytes: u64,
+    /// Most storage buffers that a compute shader can reach through descriptors.
+    pub max_storage_buffers: u32,
+    /// Whether shaders may choose among storage buffers while they run.
+    pub dynamic_indexing: bool,
+    /// Whether storage buffers may hold elements of 8 and of 16 bits.
+    pub small_storage: bool,
+    /// Whether shaders may reach buffers by address.
+    pub buffer_addresses: bool,
     /// Alignment of a storage buffer's offset, in bytes.
     pub storage_alignment_bytes: u64,
     /// Nanoseconds per timestamp tick; 0 when compute queues have no timestamps.
     pub timestamp_period_ns: f32,
+}
+
+impl DeviceProfile {
+    /// Whether the device's own subgroups can be relied on. Without full subgroups on request, a driver may leave lanes
+    /// empty, and the mapping of lanes to elements breaks.
+    pub(crate) fn has_sure_subgroups(&self) -> bool {
+        let size = self.subgroup_size;
+        self.subgroup_operations && self.full_subgroups && size.is_power_of_two() && (4..=128).contains(&size)
+    }
 }
 
 /// PCI and Khronos numbers of vendors.
@@ -78,6 +95,10 @@ impl Default for DeviceProfile {
             max_shared_bytes: 32768,
             max_workgroups: 65535,
             max_storage_range_bytes: 1 << 32,
+            max_storage_buffers: 16,
+            dynamic_indexing: true,
+            small_storage: true,
+            buffer_addresses: true,
             storage_alignment_bytes: 64,
             timestamp_period_ns: 1.0,
         }

@@ -1,4 +1,4 @@
-//! What to sort: key and value type, direction and algorithm.
+//! What to sort: keys, values, window, direction, placement and algorithm.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,23 +13,122 @@ pub enum ValueType {
     /// Nothing: only the keys are sorted.
     #[default]
     None,
-    /// One 32-bit word, typically an index.
-    U32,
+    /// A value of so many bytes: 1, 2, or a multiple of 4.
+    ///
+    /// Up to [`INLINE_BYTES`](Self::INLINE_BYTES) they travel with the keys. Larger ones stay where they are until the
+    /// permutation is known, and are gathered by it once.
+    Bytes(u32),
+    /// The key's own index in the input, a `u32`: the result is the sorting permutation, and nothing is read for it.
+    Index,
 }
 
 impl ValueType {
-    /// Size of a value in 32-bit words.
-    pub fn words(self) -> u32 {
-        match self {
-            ValueType::None => 0,
-            ValueType::U32 => 1,
-        }
-    }
+    /// One 32-bit word.
+    pub const U32: ValueType = ValueType::Bytes(4);
+    /// Size in bytes of the largest value that travels with its key.
+    pub const INLINE_BYTES: u32 = 16;
 
     /// Size of a value in bytes.
     pub fn size_bytes(self) -> u64 {
-        4 * u64::from(self.words())
+        match self {
+            ValueType::None => 0,
+            ValueType::Bytes(bytes) => bytes.into(),
+            ValueType::Index => 4,
+        }
     }
+
+    /// Whether there are values to read.
+    pub fn is_read(self) -> bool {
+        matches!(self, ValueType::Bytes(_))
+    }
+
+    /// Whether the values are gathered once the permutation is known.
+    pub fn is_gathered(self) -> bool {
+        matches!(self, ValueType::Bytes(bytes) if bytes > Self::INLINE_BYTES)
+    }
+
+    /// Size in bytes of what travels with each key.
+    pub(crate) fn sorted_bytes(self) -> u64 {
+        if self.is_gathered() { 4 } else { self.size_bytes() }
+    }
+
+    /// Whether what travels with each key is its index.
+    pub(crate) fn sorts_index(self) -> bool {
+        self == ValueType::Index || self.is_gathered()
+    }
+}
+
+/// Bits of a key from `low` up to but not including `high`, counted in its [`sortable`](KeyType::sortable) number.
+///
+/// For unsigned keys in ascending order these are the bits of the key itself.
+///
+/// ```
+/// assert_eq!(vksort::BitRange::from(8..24).len(), 16);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BitRange {
+    /// The lowest bit that counts.
+    pub low: u32,
+    /// One more than the highest bit that counts.
+    pub high: u32,
+}
+
+impl BitRange {
+    /// Number of bits.
+    pub fn len(self) -> u32 {
+        self.high.saturating_sub(self.low)
+    }
+
+    /// Whether there are no bits, and all keys count as equal.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl From<std::ops::Range<u32>> for BitRange {
+    fn from(range: std::ops::Range<u32>) -> Self {
+        BitRange { low: range.start, high: range.end }
+    }
+}
+
+impl fmt::Display for BitRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{}", self.low, self.high)
+    }
+}
+
+impl FromStr for BitRange {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let parsed = text.split_once("..").and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+        parsed.map(|(low, high)| BitRange { low, high }).ok_or_else(|| Error::Unsupported {
+            what: "bit window".into(),
+            given: format!("{text:?}"),
+            allowed: "LO..HI with two numbers, as in 8..24".into(),
+        })
+    }
+}
+
+/// Where the result goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Placement {
+    /// Where the input is.
+    #[default]
+    InPlace,
+    /// Into other buffers; the input is not written to.
+    OutOfPlace,
+}
+
+/// What becomes of the keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum KeyOutput {
+    /// They are sorted like the values.
+    #[default]
+    Sorted,
+    /// Only values or indices are wanted, and the keys' last write is saved. In place, what is left in the keys' buffer
+    /// is not specified; out of place, it is untouched.
+    Discarded,
 }
 
 /// How the keys are sorted. All algorithms give the same result, bit for bit.
@@ -111,27 +210,69 @@ pub struct SortRequest {
     pub value: ValueType,
     /// Direction.
     pub order: Order,
+    /// The bits that count. Keys that differ in others only are equal, and keep their order.
+    pub bits: BitRange,
+    /// Where the result goes.
+    pub placement: Placement,
+    /// What becomes of the keys.
+    pub key_output: KeyOutput,
     /// The algorithm, or `None` to have it chosen by device and element count.
     pub algorithm: Option<Algorithm>,
 }
 
 impl SortRequest {
-    /// Keys only, ascending, with the algorithm chosen automatically.
+    /// Keys only, by all their bits, ascending and in place, with the algorithm chosen automatically.
     pub fn new(key: KeyType) -> Self {
-        SortRequest { key, value: ValueType::None, order: Order::Ascending, algorithm: None }
+        SortRequest {
+            key,
+            value: ValueType::None,
+            order: Order::Ascending,
+            bits: BitRange { low: 0, high: key.bits() },
+            placement: Placement::InPlace,
+            key_output: KeyOutput::Sorted,
+            algorithm: None,
+        }
     }
 
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        match self.algorithm {
-            Some(Algorithm::ReduceThenScan { digit_bits }) if ![2, 4, 8].contains(&digit_bits) => {
-                Err(Error::Unsupported {
-                    what: "digit width of reduce-then-scan".into(),
-                    given: format!("{digit_bits} bits"),
-                    allowed: "2, 4 or 8 bits".into(),
-                })
-            }
-            _ => Ok(()),
+    pub(crate) fn discards_keys(&self) -> bool {
+        self.key_output == KeyOutput::Discarded
+    }
+
+    pub(crate) fn in_place(&self) -> bool {
+        self.placement == Placement::InPlace
+    }
+
+    /// Whether the request can be served at all, on whatever device. [`Sorter::new`](crate::Sorter::new) asks too.
+    ///
+    /// Errors: [`Error::Unsupported`] for a window beyond the key, a value of another size than 1, 2 or a multiple of 4
+    /// bytes, discarded keys without values, or a digit width that reduce-then-scan does not have.
+    pub fn check(&self) -> Result<(), Error> {
+        let unsupported =
+            |what: &str, given: String, allowed: String| Err(Error::Unsupported { what: what.into(), given, allowed });
+        if let Some(Algorithm::ReduceThenScan { digit_bits }) = self.algorithm
+            && ![2, 4, 8].contains(&digit_bits)
+        {
+            return unsupported(
+                "digit width of reduce-then-scan",
+                format!("{digit_bits} bits"),
+                "2, 4 or 8 bits".into(),
+            );
         }
+        if let ValueType::Bytes(bytes) = self.value
+            && (bytes == 0 || !bytes.is_multiple_of(4) && ![1, 2].contains(&bytes))
+        {
+            return unsupported("value size", format!("{bytes} bytes"), "1, 2, or a multiple of 4 bytes".into());
+        }
+        let width = self.key.bits();
+        if self.bits.low > self.bits.high || self.bits.high > width {
+            let allowed = format!("low <= high <= {width}, the width of {}", self.key.name());
+            return unsupported("bit window", self.bits.to_string(), allowed);
+        }
+        if self.discards_keys() && self.value == ValueType::None {
+            let allowed = "sorted, or discarded with values".into();
+            return unsupported("key output", "discarded without values".into(), allowed);
+        }
+        Ok(())
     }
 }
 
@@ -146,5 +287,32 @@ mod tests {
         }
         let message = "quicksort".parse::<Algorithm>().unwrap_err().to_string();
         assert!(message.contains("quicksort") && message.contains("onesweep"), "{message}");
+    }
+
+    #[test]
+    fn requests_out_of_range_are_refused_by_name() {
+        let message = |request: SortRequest| request.check().unwrap_err().to_string();
+        let u16s = SortRequest::new(KeyType::U16);
+        assert!(u16s.check().is_ok());
+        for (bits, given) in [(3..17, "3..17"), (BitRange { low: 9, high: 8 }.low..8, "9..8")] {
+            let text = message(SortRequest { bits: bits.into(), ..u16s });
+            assert!(text.contains("bit window") && text.contains(given) && text.contains("16"), "{text}");
+        }
+        for bytes in [0, 3, 5, 6, 18] {
+            let text = message(SortRequest { value: ValueType::Bytes(bytes), ..u16s });
+            assert!(text.contains("value size") && text.contains(&format!("{bytes} bytes")), "{text}");
+        }
+        let text = message(SortRequest { key_output: KeyOutput::Discarded, ..u16s });
+        assert!(text.contains("discarded"), "{text}");
+        let digits = Some(Algorithm::ReduceThenScan { digit_bits: 3 });
+        assert!(message(SortRequest { algorithm: digits, ..u16s }).contains("3 bits"));
+    }
+
+    #[test]
+    fn windows_parse_back() {
+        assert_eq!("8..24".parse::<BitRange>().unwrap(), BitRange::from(8..24));
+        for text in ["", "8", "8..", "..8", "a..b", "-1..3", "8...9"] {
+            assert!(text.parse::<BitRange>().unwrap_err().to_string().contains("LO..HI"), "{text}");
+        }
     }
 }

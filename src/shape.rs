@@ -3,7 +3,7 @@
 use crate::abi;
 use crate::error::Error;
 use crate::profile::DeviceProfile;
-use crate::request::{Algorithm, SortRequest};
+use crate::request::{Algorithm, BitRange, SortRequest};
 use crate::tuning::{RankMethod, Tuning};
 
 /// Which subgroup operations the kernels use.
@@ -36,10 +36,18 @@ pub struct Shape {
     pub workgroup_size: u32,
     /// Elements per invocation and block.
     pub items: u32,
-    /// Bits of a digit.
+    /// The bits that count, shared out evenly among the passes.
+    pub window: BitRange,
+    /// Bits of the widest digit.
     pub digit_bits: u32,
     /// Digits of a key.
     pub passes: u32,
+    /// Whether a block is reordered in shared memory before it is written.
+    pub staged: bool,
+    /// Elements per invocation where a single workgroup sorts them all in shared memory.
+    pub single_items: u32,
+    /// Whether a tile's counts are published before its keys are ranked.
+    pub early_counts: bool,
     /// How equal digits find their order.
     pub rank: RankMethod,
     /// Invocations of a workgroup that counts digits.
@@ -56,8 +64,12 @@ pub struct Shape {
 
 const EMULATED_DEFAULT: u32 = 32;
 /// Bounds within which no product of a tuning's numbers overflows; far beyond what devices allow.
-const MOST_INVOCATIONS: u32 = 4096;
+const MOST_INVOCATIONS: u32 = 2048;
 const MOST_ITEMS: u32 = 1024;
+/// What a place has room for above the rank of an element in its block.
+const MOST_DIGIT_BITS: u32 = 11;
+/// Items per invocation of a single workgroup that are worth a smaller workgroup.
+const SINGLE_ITEMS: u32 = 16;
 
 impl Shape {
     /// Fits the tuning to the device: halves the workgroup, then the items, until both limits and memory allow.
@@ -69,8 +81,14 @@ impl Shape {
         choice: SubgroupChoice,
     ) -> Result<Shape, Error> {
         let subgroup = choose_subgroup(profile, tuning, choice)?;
-        let digit_bits = algorithm.digit_bits();
-        let items = if request.value.words() == 0 { tuning.items_keys } else { tuning.items_pairs };
+        let most = match algorithm {
+            Algorithm::OneSweep => tuning.digit_bits.clamp(1, MOST_DIGIT_BITS),
+            _ => algorithm.digit_bits(),
+        };
+        let (passes, digit_bits) = share_bits(profile, request.bits, most);
+        let items = if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs };
+        // Wide keys take more registers each where items are held in registers.
+        let items = if tuning.unroll { items / request.key.bits().div_ceil(32) } else { items };
         let unfit = |what: &str, given: String, needed: String| Error::UnsuitableDevice {
             device: profile.name.clone(),
             what: what.into(),
@@ -83,14 +101,18 @@ impl Shape {
             workgroup_size: tuning.workgroup_size.clamp(subgroup.size, MOST_INVOCATIONS) / subgroup.size
                 * subgroup.size,
             items: items.clamp(1, MOST_ITEMS),
+            window: request.bits,
             digit_bits,
-            passes: request.key.bits() / digit_bits,
+            passes,
+            staged: tuning.staged,
+            single_items: items.clamp(1, MOST_ITEMS),
+            early_counts: tuning.early_counts,
             rank,
             histogram_workgroup_size: tuning.histogram_workgroup_size.clamp(1, profile.max_workgroup_invocations),
             histogram_items: tuning.histogram_items.clamp(1, MOST_ITEMS),
             scan_workgroup_size: tuning.scan_workgroup_size.clamp(1, profile.max_workgroup_invocations),
             min_tiles: tuning.min_tiles.max(1),
-            max_blocks: tuning.max_blocks.max(1),
+            max_blocks: if tuning.early_counts { tuning.max_blocks.max(1) } else { 1 },
         };
         let most_invocations = if subgroup.emulated {
             profile.max_workgroup_invocations
@@ -98,10 +120,14 @@ impl Shape {
             profile.max_workgroup_invocations.min(subgroup.size * profile.max_workgroup_subgroups)
         };
         while shape.workgroup_size > most_invocations || shape.shared_bytes() > profile.max_shared_bytes {
-            if shape.workgroup_size >= 2 * subgroup.size {
+            // A single workgroup gets along with fewer items, so these give way first when no tile is staged.
+            if !shape.staged && shape.workgroup_size <= most_invocations && shape.single_items > SINGLE_ITEMS {
+                shape.single_items /= 2;
+            } else if shape.workgroup_size >= 2 * subgroup.size {
                 shape.workgroup_size = shape.workgroup_size / 2 / subgroup.size * subgroup.size;
-            } else if shape.workgroup_size <= most_invocations && shape.items > 1 {
-                shape.items /= 2;
+            } else if shape.workgroup_size <= most_invocations && shape.items.max(shape.single_items) > 1 {
+                shape.items = (shape.items / 2).max(1);
+                shape.single_items = (shape.single_items / 2).max(1);
             } else if shape.workgroup_size > most_invocations {
                 let needed = format!("{} invocations, one subgroup", subgroup.size);
                 return Err(unfit("workgroup size limit", format!("{most_invocations} invocations"), needed));
@@ -109,6 +135,10 @@ impl Shape {
                 let needed = format!("{} bytes", shape.shared_bytes());
                 return Err(unfit("shared memory", format!("{} bytes", profile.max_shared_bytes), needed));
             }
+        }
+        if shape.histogram_shared_bytes() > profile.max_shared_bytes {
+            let needed = format!("{} bytes", shape.histogram_shared_bytes());
+            return Err(unfit("shared memory", format!("{} bytes", profile.max_shared_bytes), needed));
         }
         Ok(shape)
     }
@@ -128,20 +158,58 @@ impl Shape {
         1 << self.digit_bits
     }
 
-    /// Words of the shared pool: the ranking counters and the staged block take turns in it.
-    pub fn pool_words(&self) -> u32 {
-        let counters = self.workgroup_size / self.subgroup.size * self.radix();
-        counters.max(self.block())
+    /// The most elements that a single workgroup sorts.
+    pub fn single_block(&self) -> u32 {
+        self.workgroup_size * self.single_items
     }
 
-    /// Shared memory of the kernel that needs most, in bytes.
+    /// Words of the shared pool of a kernel that stages so many elements, if any: the ranking counters, a recount, and
+    /// staged elements take turns in it.
+    pub fn pool_words(&self, staged: u32) -> u32 {
+        let counters = self.workgroup_size / self.subgroup.size * self.radix();
+        counters.max(self.radix()).max(staged)
+    }
+
+    /// Shared memory of the histogram, in bytes.
+    pub fn histogram_shared_bytes(&self) -> u32 {
+        histogram_bytes(self.passes, self.digit_bits)
+    }
+
+    /// Shared memory of the ranking kernel that needs most, in bytes.
     pub fn shared_bytes(&self) -> u32 {
         let emulation = match self.subgroup.emulated {
             true => self.workgroup_size + 4 * (self.workgroup_size / self.subgroup.size),
             false => 0,
         };
-        4 * (self.pool_words() + abi::SHARED_DIGIT_ARRAYS * self.radix() + abi::SHARED_LOOSE_WORDS + emulation)
+        // The single workgroup stages its elements whatever the others do.
+        let staged = if self.staged { self.block() } else { 0 };
+        4 * (self.pool_words(staged.max(self.single_block()))
+            + abi::SHARED_DIGIT_ARRAYS * self.radix()
+            + abi::SHARED_LOOSE_WORDS
+            + emulation)
     }
+}
+
+/// Shared memory of the histogram for so many digits, in bytes: a count for each value, and what is known of each digit.
+fn histogram_bytes(passes: u32, digit_bits: u32) -> u32 {
+    4 * (passes * ((1 << digit_bits) + 1) + abi::SHARED_LOOSE_WORDS)
+}
+
+/// Passes for the window, and the bits of the widest digit: as few passes as possible, their digits as even as possible.
+///
+/// Digits of more than 8 bits cost every pass more counters; they are used where they save a quarter of the passes.
+fn share_bits(profile: &DeviceProfile, window: BitRange, most: u32) -> (u32, u32) {
+    let (wide, usual) = (window.len().div_ceil(most), window.len().div_ceil(most.min(8)));
+    let mut passes = if 4 * (usual - wide) >= usual { wide } else { usual };
+    let digit_bits = |passes: u32| window.len().div_ceil(passes.max(1)).max(1);
+    // The histogram counts all digits at once.
+    while histogram_bytes(passes, digit_bits(passes)) > profile.max_shared_bytes
+        && digit_bits(passes) > 1
+        && passes < abi::MAX_PASSES
+    {
+        passes += 1;
+    }
+    (passes, digit_bits(passes))
 }
 
 fn choose_subgroup(profile: &DeviceProfile, tuning: &Tuning, choice: SubgroupChoice) -> Result<Subgroup, Error> {
@@ -241,17 +309,33 @@ mod tests {
             let shape = Shape::fit(&profile, &tuning, &request, Algorithm::OneSweep, SubgroupChoice::Auto).unwrap();
             assert!(shape.shared_bytes() <= profile.max_shared_bytes && shape.block() >= 32, "{shape:?}");
             for capacity in [0, 1, 1 << 20, crate::plan::MAX_COUNT] {
-                let plan = crate::plan::Plan::new(Algorithm::OneSweep, true, shape, capacity);
-                assert!(plan.scratch(1).size < 1 << 40 && plan.steps(capacity).count() <= 6);
+                let plan = crate::plan::Plan::new(&request, Algorithm::OneSweep, shape, capacity, None);
+                assert!(plan.scratch().size < 1 << 40);
+                assert!(plan.steps(crate::plan::Count::Host(capacity)).count() <= 2 + 2 * 4 * 5 + 1);
             }
         }
     }
 
     #[test]
+    fn windows_take_as_few_passes_as_they_can_with_even_digits() {
+        let profile = DeviceProfile::default();
+        for (bits, passes, digit_bits) in
+            [(0, 0, 1), (1, 1, 1), (8, 1, 8), (9, 2, 5), (16, 2, 8), (17, 3, 6), (32, 4, 8), (64, 8, 8), (128, 16, 8)]
+        {
+            assert_eq!(share_bits(&profile, (0..bits).into(), 8), (passes, digit_bits), "{bits} bits");
+        }
+        for (bits, passes, digit_bits) in [(9, 1, 9), (16, 2, 8), (18, 2, 9), (27, 3, 9), (32, 4, 8), (36, 5, 8)] {
+            assert_eq!(share_bits(&profile, (0..bits).into(), 9), (passes, digit_bits), "{bits} bits, wide digits");
+        }
+        let least = DeviceProfile { max_shared_bytes: 16384, ..profile };
+        assert_eq!(share_bits(&least, (0..128).into(), 8), (19, 7), "256 counters for each of 16 digits do not fit");
+    }
+
+    #[test]
     fn what_cannot_fit_is_refused_by_name() {
-        let tiny = DeviceProfile { max_shared_bytes: 2048, ..DeviceProfile::default() };
+        let tiny = DeviceProfile { max_shared_bytes: 64, ..DeviceProfile::default() };
         let message = fit(&tiny, SubgroupChoice::Auto).unwrap_err().to_string();
-        assert!(message.contains("shared memory") && message.contains("2048"), "{message}");
+        assert!(message.contains("shared memory") && message.contains("64"), "{message}");
         let message = fit(&DeviceProfile::default(), SubgroupChoice::Emulated(48)).unwrap_err().to_string();
         assert!(message.contains("48"), "{message}");
         let none = DeviceProfile { subgroup_operations: false, ..DeviceProfile::default() };

@@ -18,17 +18,18 @@ mod prepared;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use bytemuck::cast_slice;
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 pub use choice::{DeviceChoice, DeviceInfo};
 pub use prepared::{DeviceBuffer, DeviceRange, PreparedSort, SortRanges, StandaloneSorter};
 
 use crate::error::Error;
-use crate::key::{Key, Order};
+use crate::key::{Key, KeyType, Order};
 use crate::profile::DeviceProfile;
-use crate::request::{Algorithm, SortRequest, ValueType};
-use crate::vk::SorterOptions;
+use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
+use crate::shape::SubgroupChoice;
 use crate::vk::owned::{Device, Instance, InstanceDesc};
+use crate::vk::{Access, SorterOptions};
 
 /// How to open a device.
 #[derive(Clone, Debug, Default)]
@@ -92,29 +93,46 @@ impl Gpu {
         self.device.instance.validation_errors()
     }
 
-    /// Sorts keys.
+    /// Sorts keys by an [`Order`], or by some of their bits with [`Order::by_bits`].
     ///
-    /// Errors: [`Error::TooManyElements`], [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`]. The slice is
-    /// left as it was then.
-    pub fn sort<K: Key>(&self, keys: &mut [K], order: Order) -> Result<(), Error> {
-        let request = SortRequest { order, ..SortRequest::new(K::TYPE) };
-        let sort = self.run(request, cast_slice(keys), &[])?;
-        sort.read_keys(bytemuck::cast_slice_mut(keys))
+    /// Errors: [`Error::Unsupported`] for bits that the keys do not have, [`Error::TooManyElements`],
+    /// [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`]. The slice is left as it was then.
+    pub fn sort<K: Key>(&self, keys: &mut [K], by: impl Into<SortBy>) -> Result<(), Error> {
+        let request = by.into().request(K::TYPE);
+        let sort = self.run(request, keys.len(), cast_slice(keys), &[])?;
+        sort.read_keys(cast_slice_mut(keys))
     }
 
-    /// Sorts keys and reorders the values alike; equal keys keep their order.
+    /// Sorts keys and reorders the values alike; equal keys keep their order. Values are of any plain type of 1, 2 or a
+    /// multiple of 4 bytes.
     ///
-    /// Errors: [`Error::LengthMismatch`], else as for [`sort`](Self::sort). Neither slice is changed then.
-    pub fn sort_pairs<K: Key>(&self, keys: &mut [K], values: &mut [u32], order: Order) -> Result<(), Error> {
+    /// Errors: [`Error::LengthMismatch`], [`Error::Unsupported`] for values of another size, else as for
+    /// [`sort`](Self::sort). Neither slice is changed then.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), vksort::Error> {
+    /// let mut days = [3u8, 1, 2];
+    /// let mut places = [[0.5f32, 1.0, 2.0], [1.5, 0.0, 0.0], [9.0, 8.0, 7.0]];
+    /// vksort::standalone::Gpu::best()?.sort_pairs(&mut days, &mut places, vksort::Order::Ascending)?;
+    /// assert_eq!((days, places[0]), ([1, 2, 3], [1.5, 0.0, 0.0]));
+    /// # Ok(()) }
+    /// ```
+    pub fn sort_pairs<K: Key, V: Pod>(
+        &self,
+        keys: &mut [K],
+        values: &mut [V],
+        by: impl Into<SortBy>,
+    ) -> Result<(), Error> {
         if keys.len() != values.len() {
             return Err(Error::LengthMismatch { given: values.len(), needed: keys.len() });
         }
-        let request = SortRequest { order, value: ValueType::U32, ..SortRequest::new(K::TYPE) };
-        let sort = self.run(request, cast_slice(keys), cast_slice(values))?;
+        let value = ValueType::Bytes(size_of::<V>() as u32);
+        let request = SortRequest { value, ..by.into().request(K::TYPE) };
+        let sort = self.run(request, keys.len(), cast_slice(keys), cast_slice(values))?;
         // Both are read before either is changed.
-        let mut sorted = vec![0u32; values.len()];
+        let mut sorted = vec![V::zeroed(); values.len()];
         sort.read_values(cast_slice_mut(&mut sorted))?;
-        sort.read_keys(bytemuck::cast_slice_mut(keys))?;
+        sort.read_keys(cast_slice_mut(keys))?;
         values.copy_from_slice(&sorted);
         Ok(())
     }
@@ -123,11 +141,11 @@ impl Gpu {
     /// the order of their indices.
     ///
     /// Errors: as for [`sort`](Self::sort).
-    pub fn argsort<K: Key>(&self, keys: &[K], order: Order) -> Result<Vec<u32>, Error> {
-        let request = SortRequest { order, value: ValueType::U32, ..SortRequest::new(K::TYPE) };
-        check_count(keys.len())?;
-        let mut indices: Vec<u32> = (0..keys.len() as u32).collect();
-        let sort = self.run(request, cast_slice(keys), cast_slice(&indices))?;
+    pub fn argsort<K: Key>(&self, keys: &[K], by: impl Into<SortBy>) -> Result<Vec<u32>, Error> {
+        let key_output = KeyOutput::Discarded;
+        let request = SortRequest { value: ValueType::Index, key_output, ..by.into().request(K::TYPE) };
+        let sort = self.run(request, keys.len(), cast_slice(keys), &[])?;
+        let mut indices = vec![0u32; keys.len()];
         sort.read_values(cast_slice_mut(&mut indices))?;
         Ok(indices)
     }
@@ -146,20 +164,43 @@ impl Gpu {
         DeviceBuffer::new(&self.device, size)
     }
 
-    fn run(&self, request: SortRequest, keys: &[u8], values: &[u8]) -> Result<PreparedSort, Error> {
-        let count = check_count(keys.len() / request.key.size_bytes() as usize)?;
-        let cached = self.sorters.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&request).cloned();
+    /// A sorter for up to `capacity` elements: like [`sorter`](Self::sorter), but one that reaches keys and values by
+    /// address when descriptors do not reach so far and the device offers it.
+    ///
+    /// Errors: as for [`sorter`](Self::sorter).
+    pub fn sorter_for(
+        &self,
+        request: &SortRequest,
+        options: &SorterOptions,
+        capacity: u32,
+    ) -> Result<Arc<StandaloneSorter>, Error> {
+        let profile = self.profile();
+        let widest = request.key.size_bytes().max(request.value.size_bytes());
+        let too_long = u64::from(capacity) * widest > profile.max_storage_range_bytes;
+        // Emulated subgroups have no kernels that take addresses; what fails then is the count.
+        let emulated = matches!(options.subgroup, SubgroupChoice::Emulated(_)) || !profile.has_sure_subgroups();
+        let access = match too_long && profile.buffer_addresses && !emulated {
+            true => Access::Addresses,
+            false => options.access,
+        };
+        self.sorter(request, &SorterOptions { access, ..options.clone() })
+    }
+
+    fn run(&self, request: SortRequest, len: usize, keys: &[u8], values: &[u8]) -> Result<PreparedSort, Error> {
+        let count = check_count(len)?;
+        let lock = || self.sorters.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let cached = lock().get(&request).cloned();
         let sorter = match cached {
-            Some(sorter) => sorter,
-            None => {
-                let sorter = self.sorter(&request, &SorterOptions::default())?;
-                let mut sorters = self.sorters.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                Arc::clone(sorters.entry(request).or_insert(sorter))
+            Some(sorter) if count <= sorter.max_count() => sorter,
+            _ => {
+                let sorter = self.sorter_for(&request, &SorterOptions::default(), count)?;
+                lock().insert(request, Arc::clone(&sorter));
+                sorter
             }
         };
         let sort = sorter.prepare(count)?;
         sort.write_keys(keys)?;
-        if request.value != ValueType::None {
+        if request.value.is_read() {
             sort.write_values(values)?;
         }
         sort.run(count)?;
@@ -167,16 +208,50 @@ impl Gpu {
     }
 }
 
-fn cast_slice_mut(words: &mut [u32]) -> &mut [u8] {
-    bytemuck::cast_slice_mut(words)
+/// By what a slice is sorted: a direction, and the bits that count. An [`Order`] alone counts them all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SortBy {
+    /// Direction.
+    pub order: Order,
+    /// The bits of a key that count; `None` for all of them.
+    pub bits: Option<BitRange>,
+}
+
+impl From<Order> for SortBy {
+    fn from(order: Order) -> Self {
+        SortBy { order, bits: None }
+    }
+}
+
+impl Order {
+    /// This direction, by some bits of the keys.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), vksort::Error> {
+    /// use vksort::{Order, standalone::Gpu};
+    /// let mut keys = [0x21u32, 0x13, 0x12];
+    /// Gpu::best()?.sort(&mut keys, Order::Ascending.by_bits(4..8))?;
+    /// assert_eq!(keys, [0x13, 0x12, 0x21], "equal bits keep their order");
+    /// # Ok(()) }
+    /// ```
+    pub fn by_bits(self, bits: impl Into<BitRange>) -> SortBy {
+        SortBy { order: self, bits: Some(bits.into()) }
+    }
+}
+
+impl SortBy {
+    fn request(self, key: KeyType) -> SortRequest {
+        let all = SortRequest::new(key);
+        SortRequest { order: self.order, bits: self.bits.unwrap_or(all.bits), ..all }
+    }
 }
 
 /// A slice's length as a count.
 fn check_count(len: usize) -> Result<u32, Error> {
     let allowed = crate::MAX_COUNT;
-    u32::try_from(len).ok().filter(|count| *count <= allowed).ok_or_else(|| Error::TooManyElements {
+    u32::try_from(len).map_err(|_| Error::TooManyElements {
         given: len as u64,
         allowed: allowed.into(),
-        limit: "2^30 - 1, the count bits of a look-back word".into(),
+        limit: "2^32 - 1, the largest index".into(),
     })
 }

@@ -6,6 +6,7 @@ mod bind;
 #[cfg(feature = "standalone")]
 pub(crate) mod owned;
 mod pipelines;
+mod places;
 mod record;
 mod requirements;
 mod sorter;
@@ -13,7 +14,7 @@ mod sorter;
 pub use bind::{BoundSort, BufferRange, SortBuffers};
 pub use pipelines::MODULES;
 pub use record::{AccessScope, QueryRange, StepTime};
-pub use requirements::{InstanceRequirements, Requirements};
+pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
 #[cfg(feature = "standalone")]
 pub(crate) use sorter::choose_algorithm;
-pub use sorter::{Faults, Sorter, SorterOptions};
+pub use sorter::{Access, Faults, Sorter, SorterOptions};

@@ -2,10 +2,16 @@
 
 mod common;
 
-use common::suite::{self, Sizes};
-use vksort::{Algorithm, SorterOptions};
+use common::suite::{self, SOME_KEYS, Sizes};
+use vksort::{Algorithm, KeyType, SorterOptions};
 
 fn main() -> std::process::ExitCode {
-    let requests = Algorithm::ALL.iter().flat_map(|&algorithm| suite::requests(algorithm));
-    common::run(suite::trials("", requests, SorterOptions::default, Sizes::of_level()))
+    let sizes = Sizes::of_level();
+    let mut trials = Vec::new();
+    for &algorithm in Algorithm::ALL {
+        let all = algorithm == Algorithm::OneSweep && common::level() == common::Level::Full;
+        let keys = if all { KeyType::ALL } else { &SOME_KEYS };
+        trials.extend(suite::trials("", suite::requests(Some(algorithm), keys), SorterOptions::default, sizes));
+    }
+    common::run(trials)
 }

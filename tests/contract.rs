@@ -9,11 +9,11 @@ use rspirv::dr::{Instruction, Loader, Module, Operand};
 use rspirv::spirv::{Capability, Decoration, Op, StorageClass};
 use vksort::abi::{self, Push, spec};
 
-fn modules() -> impl Iterator<Item = (&'static abi::Module, Module)> {
-    abi::MODULES.iter().zip(vksort::MODULES).map(|(description, bytes)| {
+fn modules() -> impl Iterator<Item = (abi::Module, Module)> {
+    abi::modules().into_iter().zip(vksort::MODULES).map(|(description, bytes)| {
         let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
         let mut loader = Loader::new();
-        parse_words(&words, &mut loader).unwrap_or_else(|error| panic!("{}: {error}", description.name));
+        parse_words(&words, &mut loader).unwrap_or_else(|error| panic!("{}: {error}", description.name()));
         (description, loader.module())
     })
 }
@@ -37,18 +37,20 @@ fn by_id(module: &Module) -> BTreeMap<u32, &Instruction> {
 
 /// Bindings that a module's kernel is to use, in ascending order.
 fn expected_bindings(description: &abi::Module) -> Vec<u32> {
-    let values: &[u32] = match description.value_words {
-        0 => &[],
-        _ => &[abi::BINDING_VALUES_IN, abi::BINDING_VALUES_OUT],
+    let (counters, table, count) = (abi::BINDING_COUNTERS, abi::BINDING_TABLE, abi::BINDING_COUNT);
+    let mut all: Vec<u32> = match description.kernel {
+        "arguments" | "histogram" | "move" => vec![counters, count],
+        "single_workgroup" | "gather" => vec![count],
+        _ => vec![counters, table, count],
     };
-    let own: &[u32] = match description.source {
-        "histogram.comp" => &[abi::BINDING_KEYS_IN, abi::BINDING_COUNTERS],
-        "count.comp" => &[abi::BINDING_KEYS_IN, abi::BINDING_TABLE],
-        "scan.comp" => &[abi::BINDING_COUNTERS, abi::BINDING_TABLE],
-        "single_workgroup.comp" => &[abi::BINDING_KEYS_IN, abi::BINDING_KEYS_OUT],
-        _ => &[abi::BINDING_KEYS_IN, abi::BINDING_KEYS_OUT, abi::BINDING_COUNTERS, abi::BINDING_TABLE],
-    };
-    let mut all = [own, values].concat();
+    if !description.addressed {
+        all.extend(match description.kernel {
+            "arguments" | "scan" => vec![],
+            "histogram" | "count" => vec![abi::BINDING_KEYS],
+            "gather" => vec![abi::BINDING_VALUES],
+            _ => vec![abi::BINDING_KEYS, abi::BINDING_VALUES],
+        });
+    }
     all.sort_unstable();
     all
 }
@@ -56,9 +58,23 @@ fn expected_bindings(description: &abi::Module) -> Vec<u32> {
 #[test]
 fn modules_use_exactly_the_bindings_of_their_kernel() {
     for (description, module) in modules() {
-        let mut bindings: Vec<u32> = decorations(&module, Decoration::Binding).into_values().collect();
+        let values = by_id(&module);
+        let mut bindings = Vec::new();
+        for (id, binding) in decorations(&module, Decoration::Binding) {
+            // An array of descriptors has one for each place; small elements are other views of the same.
+            let pointer = values[&values[&id].result_type.unwrap()];
+            let pointee = values[&pointer.operands[1].unwrap_id_ref()];
+            let by_place = [abi::BINDING_KEYS, abi::BINDING_VALUES].contains(&binding);
+            assert_eq!(pointee.class.opcode == Op::TypeArray, by_place, "{}: {binding}", description.name());
+            if by_place {
+                let length = values[&pointee.operands[1].unwrap_id_ref()];
+                assert_eq!(length.operands[0], Operand::LiteralBit32(abi::PLACES), "{}", description.name());
+            }
+            bindings.push(binding);
+        }
         bindings.sort_unstable();
-        assert_eq!(bindings, expected_bindings(description), "{}", description.name);
+        bindings.dedup();
+        assert_eq!(bindings, expected_bindings(&description), "{}", description.name());
         assert!(decorations(&module, Decoration::DescriptorSet).into_values().all(|set| set == 0));
     }
 }
@@ -73,22 +89,28 @@ fn specialization_constants_have_the_contract_s_ids_and_defaults() {
         found.dedup();
         for (id, spec_id) in &ids {
             let (name, default) = abi::SPECIALIZATION[*spec_id as usize];
-            assert_eq!(values[id].operands[0], Operand::LiteralBit32(default), "{}: {name}", description.name);
+            assert_eq!(values[id].operands[0], Operand::LiteralBit32(default), "{}: {name}", description.name());
         }
         // What the host must be able to set is there.
         let mut needed = vec![spec::WORKGROUP_SIZE];
-        needed.extend(match description.source {
-            "scan.comp" => vec![],
-            "histogram.comp" => vec![spec::ITEMS, spec::RADIX_BITS, spec::PASSES, spec::KEY_FLIP],
-            "count.comp" => vec![spec::ITEMS, spec::RADIX_BITS, spec::KEY_FLIP, spec::KEY_FLIP_NEGATIVE],
-            "onesweep.comp" => {
-                vec![spec::SUBGROUP_SIZE, spec::POOL_WORDS, spec::POLLS, spec::WITHHOLD, spec::RANK_METHOD]
+        let digits = [spec::RADIX_BITS, spec::PASSES, spec::WINDOW_LOW, spec::WINDOW_BITS, spec::KEY_FLIP];
+        let ranking = [spec::SUBGROUP_SIZE, spec::ITEMS, spec::POOL_WORDS, spec::RANK_METHOD];
+        needed.extend(match description.kernel {
+            "arguments" => vec![spec::MAX_WORKGROUPS],
+            "scan" => vec![],
+            "move" => vec![spec::PASSES, spec::VALUE_BITS],
+            "gather" => vec![spec::VALUE_BITS],
+            "histogram" => {
+                [&digits[..], &[spec::SKIP, spec::IN_PLACE, spec::DISCARD_KEYS, spec::INDEX_VALUES]].concat()
             }
-            _ => vec![spec::SUBGROUP_SIZE, spec::POOL_WORDS, spec::RANK_METHOD],
+            "count" => digits.to_vec(),
+            "onesweep" => [&digits[..], &ranking, &[spec::STAGED, spec::POLLS, spec::WITHHOLD]].concat(),
+            "scatter" => [&digits[..], &ranking, &[spec::STAGED]].concat(),
+            _ => [&digits[..], &ranking].concat(),
         });
         for id in needed {
             let name = abi::SPECIALIZATION[id].0;
-            assert!(found.contains(&(id as u32)), "{} lacks {name}", description.name);
+            assert!(found.contains(&(id as u32)), "{} lacks {name}", description.name());
         }
     }
 }
@@ -99,9 +121,9 @@ fn the_workgroup_size_is_specialized() {
         let ids = decorations(&module, Decoration::SpecId);
         let values = by_id(&module);
         let size = values.values().find(|value| value.class.opcode == Op::SpecConstantComposite);
-        let size = size.unwrap_or_else(|| panic!("{} has a fixed workgroup size", description.name));
+        let size = size.unwrap_or_else(|| panic!("{} has a fixed workgroup size", description.name()));
         let x = size.operands[0].unwrap_id_ref();
-        assert_eq!(ids.get(&x), Some(&(spec::WORKGROUP_SIZE as u32)), "{}", description.name);
+        assert_eq!(ids.get(&x), Some(&(spec::WORKGROUP_SIZE as u32)), "{}", description.name());
     }
 }
 
@@ -116,35 +138,62 @@ fn push_constants_are_the_words_of_push() {
             let pointer = values[&variable.result_type.unwrap()];
             let block_id = pointer.operands[1].unwrap_id_ref();
             let block = values[&block_id];
-            assert_eq!(block.operands.len(), Push::FIELDS.len(), "{}", description.name);
+            assert_eq!(block.operands.len(), Push::FIELDS.len() + Push::ADDRESSES.len(), "{}", description.name());
             for member in module.annotations.iter().filter(|a| a.class.opcode == Op::MemberDecorate) {
                 if member.operands[0].unwrap_id_ref() == block_id
                     && member.operands[2] == Operand::Decoration(Decoration::Offset)
                 {
                     let index = member.operands[1].unwrap_literal_bit32();
-                    assert_eq!(member.operands[3].unwrap_literal_bit32(), 4 * index, "{}", description.name);
+                    let words = Push::FIELDS.len() as u32;
+                    let addresses = index.saturating_sub(words) * (2 * abi::PLACES - 1);
+                    let offset = 4 * (index + addresses);
+                    assert_eq!(member.operands[3].unwrap_literal_bit32(), offset, "{}", description.name());
                 }
             }
         }
     }
-    let push = Push { count: 1, tiles: 2, pass: 3, shift: 4, blocks: 5 };
-    assert_eq!(push.words(), [1, 2, 3, 4, 5]);
+    let push = Push {
+        count: 1,
+        count_word: 2,
+        pass: 3,
+        part: 4,
+        histogram_part: 5,
+        portion: 6,
+        portion_tiles: 7,
+        route: 8,
+        keys_at: [0xA_0000_0009, 0xC_0000_000B, 0xE_0000_000D],
+        values_at: [0x10_0000_000F, 0x12_0000_0011, 0x14_0000_0013],
+    };
+    assert_eq!(push.words().to_vec(), (1..=20).collect::<Vec<u32>>());
     assert_eq!(Push::SIZE_BYTES as usize, size_of_val(&push.words()));
-    assert_eq!(size_of::<Push>(), size_of_val(&push.words()), "a member of Push is not in FIELDS");
+    assert_eq!(size_of::<Push>(), size_of_val(&push.words()), "a member of Push is in no table");
 }
 
 #[test]
-fn only_native_ranking_needs_subgroup_capabilities_and_nothing_needs_more() {
+fn variants_need_no_capabilities_but_their_own() {
     let subgroup = [Capability::GroupNonUniform, Capability::GroupNonUniformBallot, Capability::GroupNonUniformShuffle];
+    let small = [
+        Capability::StorageBuffer8BitAccess,
+        Capability::UniformAndStorageBuffer8BitAccess,
+        Capability::StorageBuffer16BitAccess,
+        Capability::UniformAndStorageBuffer16BitAccess,
+    ];
+    let (indexing, addresses) =
+        (Capability::StorageBufferArrayDynamicIndexing, Capability::PhysicalStorageBufferAddresses);
     for (description, module) in modules() {
-        let ranks = ["onesweep.comp", "scatter.comp", "single_workgroup.comp"].contains(&description.source);
+        let ranks = ["onesweep", "scatter", "single_workgroup"].contains(&description.kernel);
+        let native = ranks && !description.emulated;
         let used: Vec<Capability> =
             module.capabilities.iter().map(|instruction| instruction.operands[0].unwrap_capability()).collect();
         for capability in &used {
-            let native = ranks && !description.emulated && subgroup.contains(capability);
-            assert!(native || *capability == Capability::Shader, "{} needs {capability:?}", description.name);
+            let allowed = *capability == Capability::Shader
+                || native && subgroup.contains(capability)
+                || description.small && small.contains(capability)
+                || !description.addressed && *capability == indexing
+                || description.addressed && *capability == addresses;
+            assert!(allowed, "{} needs {capability:?}", description.name());
         }
-        assert_eq!(ranks && !description.emulated, used.contains(&subgroup[1]), "{}", description.name);
+        assert_eq!(native, used.contains(&subgroup[1]), "{}", description.name());
     }
 }
 
@@ -172,6 +221,7 @@ fn number(id: u32, values: &BTreeMap<u32, &Instruction>, ids: &BTreeMap<u32, u32
             Op::ShiftLeftLogical => operand(1) << operand(2),
             Op::IMul => operand(1) * operand(2),
             Op::UDiv => operand(1) / operand(2),
+            Op::UMod => operand(1) % operand(2),
             Op::IAdd => operand(1).wrapping_add(operand(2)),
             other => panic!("operation {other:?} on specialization constants"),
         },
@@ -192,7 +242,8 @@ fn shared_memory_is_what_the_host_reckons() {
         set[spec::WORKGROUP_SIZE] = shape.workgroup_size;
         set[spec::SUBGROUP_SIZE] = shape.subgroup.size;
         set[spec::ITEMS] = shape.items;
-        set[spec::POOL_WORDS] = shape.pool_words();
+        set[spec::POOL_WORDS] = shape.pool_words(shape.block());
+        set[spec::PASSES] = shape.passes;
         let (ids, values) = (decorations(&module, Decoration::SpecId), by_id(&module));
         let shared: u32 = values
             .values()
@@ -200,9 +251,13 @@ fn shared_memory_is_what_the_host_reckons() {
             .filter(|value| value.operands[0] == Operand::StorageClass(StorageClass::Workgroup))
             .map(|value| words_of(values[&value.result_type.unwrap()].operands[1].unwrap_id_ref(), &values, &ids, &set))
             .sum();
-        assert!(4 * shared <= shape.shared_bytes(), "{}: {} of {}", description.name, 4 * shared, shape.shared_bytes());
-        if description.source == "onesweep.comp" {
-            assert!(4 * shared + 64 > shape.shared_bytes(), "{} is reckoned with too much", description.name);
+        let reckoned = match description.kernel {
+            "histogram" => shape.histogram_shared_bytes(),
+            _ => shape.shared_bytes(),
+        };
+        assert!(4 * shared <= reckoned, "{}: {} of {reckoned}", description.name(), 4 * shared);
+        if ["onesweep", "histogram"].contains(&description.kernel) {
+            assert!(4 * shared + 64 > reckoned, "{} is reckoned with too much", description.name());
         }
     }
 }
@@ -215,8 +270,8 @@ fn kept_spirv_is_what_the_glsl_compiles_to() {
         println!("skipped: {} is not here", folder.display());
         return;
     }
-    for (description, built) in abi::MODULES.iter().zip(vksort::MODULES) {
-        let file = folder.join(format!("{}.spv", description.name));
+    for (description, built) in abi::modules().iter().zip(vksort::MODULES) {
+        let file = folder.join(format!("{}.spv", description.name()));
         let kept = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         assert!(kept == *built, "{} is not what the GLSL compiles to; run scripts/spirv.sh", file.display());
     }

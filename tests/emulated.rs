@@ -5,11 +5,6 @@ mod common;
 use common::suite::{self, Sizes};
 use vksort::{Algorithm, RankMethod, SorterOptions, SubgroupChoice, Tuning};
 
-/// Few items per invocation: unrolled loops stay short, and with them the time that drivers need to compile.
-fn small_blocks() -> Tuning {
-    Tuning { items_keys: 3, items_pairs: 3, ..Tuning::for_device(common::gpu().profile()) }
-}
-
 fn main() -> std::process::ExitCode {
     let full = common::level() == common::Level::Full;
     let sizes = Sizes { most: 30_000, patterns: if full { 5 } else { 1 }, patterns_beyond: 1, large: None };
@@ -17,13 +12,13 @@ fn main() -> std::process::ExitCode {
     for size in [4, 8, 16, 32, 64, 128] {
         // The small sizes exist on software drivers natively, so one request of each algorithm will do here.
         let requests = Algorithm::ALL.iter().flat_map(|&algorithm| match size {
-            4..32 => suite::some_requests(algorithm).split_off(3),
-            _ if full => suite::requests(algorithm),
+            4..32 => suite::some_requests(algorithm).split_off(7),
+            _ if full => suite::requests(Some(algorithm), &suite::SOME_KEYS),
             _ => suite::some_requests(algorithm),
         });
         let options = move || SorterOptions {
             subgroup: SubgroupChoice::Emulated(size),
-            tuning: Some(small_blocks()),
+            tuning: Some(suite::small_blocks()),
             ..SorterOptions::default()
         };
         trials.extend(suite::trials(&format!("virtual-{size}/"), requests, options, sizes));
@@ -31,8 +26,10 @@ fn main() -> std::process::ExitCode {
     // The device's own subgroups with the ranking method that its tuning does not choose.
     for rank in [RankMethod::Ballot, RankMethod::Match] {
         let requests = Algorithm::ALL.iter().flat_map(|&algorithm| suite::some_requests(algorithm));
-        let options =
-            move || SorterOptions { tuning: Some(Tuning { rank, ..small_blocks() }), ..SorterOptions::default() };
+        let options = move || SorterOptions {
+            tuning: Some(Tuning { rank, ..suite::small_blocks() }),
+            ..SorterOptions::default()
+        };
         trials.extend(suite::trials(&format!("{rank:?}/").to_lowercase(), requests, options, sizes));
     }
     common::run(trials)

@@ -1,16 +1,20 @@
-//! The recording API at its edges: repeated and out-of-place sorts, smaller counts, bad buffers, timestamps, faults.
+//! The recording API at its edges: repeated sorts, counts below, above and far above what is usual, bad buffers,
+//! timestamps, faults.
 
 mod common;
 
 use std::process::ExitCode;
 
-use common::arena::Arena;
+use common::arena::{Arena, Count};
 use common::patterns::{Pattern, generate};
 use common::suite::{self, Case};
-use common::{assert_valid, gpu, oracle, seed, validating};
+use common::{Level, assert_valid, gpu, level, oracle, seed, validating};
 use libtest_mimic::{Failed, Trial};
 use vksort::standalone::{Gpu, GpuOptions, SortRanges};
-use vksort::{Algorithm, Error, Faults, KeyType, Order, SortRequest, SorterOptions, SubgroupChoice, Tuning, ValueType};
+use vksort::{
+    Access, Algorithm, Error, Faults, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, SubgroupChoice,
+    Tuning, ValueType,
+};
 
 fn pairs(algorithm: Option<Algorithm>) -> SortRequest {
     SortRequest { value: ValueType::U32, algorithm, ..SortRequest::new(KeyType::F32) }
@@ -32,13 +36,15 @@ fn expect<T>(result: Result<T, Error>, words: &[&str]) -> Result<(), Failed> {
 /// A sort recorded several times into one command buffer sorts what is sorted already, and stays stable.
 fn repeated() -> Result<(), Failed> {
     for algorithm in Algorithm::ALL.iter().copied() {
-        let sorter = gpu().sorter(&pairs(Some(algorithm)), &SorterOptions::default())?;
+        let request = pairs(Some(algorithm));
+        let sorter = gpu().sorter(&request, &SorterOptions::default())?;
         let count = 20_000.min(sorter.max_count());
-        let arena = Arena::new(gpu(), &sorter, count, true);
+        let arena = Arena::new(gpu(), &sorter, count);
         let keys = generate(Pattern::FewDistinct, KeyType::F32, count as usize, seed());
-        let indices = oracle::argsort(KeyType::F32, Order::Ascending, &keys);
-        let sorted = arena.sort(&keys, 4)?;
-        if let Some(difference) = oracle::difference("values", &sorted.values.unwrap(), &indices) {
+        let indices = oracle::argsort(&request, &keys);
+        let sorted = arena.sort(&keys, Count::Host, 4)?;
+        let values = sorted.values.ok_or("the sort has values")?;
+        if let Some(difference) = oracle::difference("values", 4, &values, bytemuck::cast_slice(&indices)) {
             return Err(format!("{algorithm}: {difference}").into());
         }
     }
@@ -46,46 +52,75 @@ fn repeated() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The source stays untouched when there is a target, which the arena checks.
-fn out_of_place() -> Result<(), Failed> {
-    for algorithm in Algorithm::ALL.iter().copied().map(Some).chain([None]) {
-        for value in [ValueType::None, ValueType::U32] {
-            let request = SortRequest { value, order: Order::Descending, ..pairs(algorithm) };
-            let sorter = gpu().sorter(&request, &SorterOptions::default())?;
-            let most = sorter.max_count();
-            for count in [1, 100, sorter.shape().block(), 30_000] {
-                if count <= most {
-                    let arena = Arena::new(gpu(), &sorter, count, false);
-                    let pattern = Pattern::SpecialFloats;
-                    suite::run_case(&request, &arena, Case { capacity: count, count, pattern, in_place: false })?;
-                }
+/// One bound sort serves every count up to its capacity, whatever algorithm the count leads to, and whether the count
+/// comes from the host or from the device.
+fn counts_below_capacity() -> Result<(), Failed> {
+    for algorithm in [None, Some(Algorithm::OneSweep), Some(Algorithm::ReduceThenScan { digit_bits: 8 })] {
+        let request = pairs(algorithm);
+        let options = SorterOptions { tuning: Some(suite::small_blocks()), ..SorterOptions::default() };
+        let sorter = gpu().sorter(&request, &options)?;
+        let capacity = 70_000;
+        let arena = Arena::new(gpu(), &sorter, capacity);
+        let block = sorter.shape().block();
+        for count in [0, 1, block, block + 1, 3 * block - 1, 69_999, 70_000] {
+            for counted in [false, true] {
+                suite::run_case(&request, &arena, Case { capacity, count, pattern: Pattern::Entropy(3), counted })?;
             }
+        }
+        // Above the capacity, it is the capacity.
+        for count in [70_001, 1 << 30, u32::MAX] {
+            let case = Case { capacity, count, pattern: Pattern::Uniform, counted: true };
+            suite::run_case(&request, &arena, case)?;
         }
     }
     assert_valid(gpu());
     Ok(())
 }
 
-/// One bound sort serves every count up to its capacity, whatever algorithm the count leads to.
-fn counts_below_capacity() -> Result<(), Failed> {
-    for algorithm in [None, Some(Algorithm::OneSweep), Some(Algorithm::ReduceThenScan { digit_bits: 8 })] {
-        let request = pairs(algorithm);
-        let sorter = gpu().sorter(&request, &SorterOptions::default())?;
-        let capacity = 70_000;
-        let arena = Arena::new(gpu(), &sorter, capacity, true);
-        let block = sorter.shape().block();
-        for count in [0, 1, block, block + 1, 3 * block - 1, 69_999, 70_000] {
-            suite::run_case(&request, &arena, Case { capacity, count, pattern: Pattern::Entropy(3), in_place: true })?;
-        }
+/// More than a descriptor reaches is sorted by address, where the device offers that.
+fn beyond_descriptors() -> Result<(), Failed> {
+    let profile = gpu().profile();
+    let request = SortRequest { key: KeyType::U32, ..SortRequest::new(KeyType::U32) };
+    let by_descriptor = gpu().sorter(&request, &SorterOptions::default())?;
+    let most = by_descriptor.max_count();
+    if most >= 1 << 27 || !profile.buffer_addresses {
+        println!("skipped: descriptors reach {most} elements, buffer addresses {}", profile.buffer_addresses);
+        return Ok(());
     }
-    assert_valid(gpu());
+    let refused = by_descriptor.scratch_size(most + 1);
+    expect(refused, &["maxStorageBufferRange", &most.to_string()])?;
+    let count = most + 12_345;
+    let mut keys: Vec<u32> =
+        bytemuck::pod_collect_to_vec(&generate(Pattern::Uniform, KeyType::U32, count as usize, seed()));
+    let mut expected = keys.clone();
+    expected.sort_unstable();
+    common::open().sort(&mut keys, Order::Ascending)?;
+    assert!(keys == expected, "{count} keys by address came out wrong");
+    Ok(())
+}
+
+/// More than a look-back word counts, for real: 2^30 keys of one byte and some. It takes gigabytes and minutes.
+fn beyond_a_portion() -> Result<(), Failed> {
+    let count = (1usize << 30) + 1_000_003;
+    let mut rng = fastrand::Rng::with_seed(seed());
+    let mut keys = vec![0u8; count];
+    rng.fill(&mut keys);
+    let mut counts = [0usize; 256];
+    keys.iter().for_each(|key| counts[usize::from(*key)] += 1);
+    common::open().sort(&mut keys, Order::Descending)?;
+    let mut rest = &keys[..];
+    for value in (0..=255u8).rev() {
+        let (run, behind) = rest.split_at(counts[usize::from(value)]);
+        assert!(run.iter().all(|key| *key == value), "the run of {value} holds something else");
+        rest = behind;
+    }
     Ok(())
 }
 
 /// Automatic choice: one workgroup up to a block, the device's algorithm beyond.
 fn automatic_choice() -> Result<(), Failed> {
     let sorter = gpu().sorter(&pairs(None), &SorterOptions::default())?;
-    let block = sorter.shape().block();
+    let block = sorter.shape().single_block();
     let sort = sorter.prepare(10 * block)?;
     assert_eq!(sort.algorithm(block), Algorithm::SingleWorkgroup);
     assert_eq!(sort.algorithm(block + 1), gpu().algorithm());
@@ -113,9 +148,19 @@ fn bad_buffers() -> Result<(), Failed> {
         keys_out: None,
         values_out: None,
         scratch: Some(scratch.range(0, scratch_bytes)),
+        count: None,
         capacity,
     };
-    sorter.prepare_on(good.clone())?;
+    let sort = sorter.prepare_on(good.clone())?;
+    expect(sort.run_counted(), &["count", "absent", "present"])?;
+    expect(sort.write_count(1), &["count", "absent", "present"])?;
+    let counts = gpu().buffer(64)?;
+    for (offset, size, words) in [(2, 4, ["count", "2", "4"]), (60, 2, ["count", "2 bytes", "4 bytes"])] {
+        let crooked = SortRanges { count: Some(counts.range(offset, size)), ..good.clone() };
+        expect(sorter.prepare_on(crooked), &words)?;
+    }
+    let inside = SortRanges { count: Some(buffer.range(4, 4)), ..good.clone() };
+    expect(sorter.prepare_on(inside), &["keys", "count", "0..40000", "4..8"])?;
     let short = SortRanges { keys: buffer.range(0, bytes - 4), ..good.clone() };
     expect(sorter.prepare_on(short), &["keys", "39996", "40000"])?;
     let short = SortRanges { scratch: Some(scratch.range(0, scratch_bytes - 1)), ..good.clone() };
@@ -128,14 +173,23 @@ fn bad_buffers() -> Result<(), Failed> {
     expect(sorter.prepare_on(overlapping), &["keys", "values", "0..40000", "256..40256"])?;
     expect(sorter.prepare_on(SortRanges { values: None, ..good.clone() }), &["values", "absent", "present"])?;
     expect(sorter.prepare_on(SortRanges { scratch: None, ..good.clone() }), &["scratch", "absent", "present"])?;
+    let both = SortRanges { keys_out: Some(buffer.range(2 * room, bytes)), ..good.clone() };
+    expect(sorter.prepare_on(both), &["keys_out", "present", "absent"])?;
+    let request = SortRequest { placement: Placement::OutOfPlace, ..pairs(Some(Algorithm::OneSweep)) };
+    let sorter = gpu().sorter(&request, &SorterOptions::default())?;
     let half = SortRanges { keys_out: Some(buffer.range(2 * room, bytes)), ..good.clone() };
-    expect(sorter.prepare_on(half), &["values_out", "absent", "present"])?;
-    let whole = SortRanges {
-        keys_out: Some(buffer.range(2 * room, bytes)),
-        values_out: Some(buffer.range(3 * room, bytes)),
-        ..good
-    };
-    sorter.prepare_on(whole)?;
+    expect(sorter.prepare_on(half.clone()), &["values_out", "absent", "present"])?;
+    sorter.prepare_on(SortRanges { values_out: Some(buffer.range(3 * room, bytes)), ..half })?;
+    // Indices are made, not read.
+    let request = SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..request };
+    let sorter = gpu().sorter(&request, &SorterOptions::default())?;
+    let out = SortRanges { values_out: Some(buffer.range(3 * room, bytes)), ..good };
+    expect(sorter.prepare_on(out.clone()), &["values", "present", "absent"])?;
+    let scratch_bytes = sorter.scratch_size(capacity)?;
+    let scratch = Some(gpu().buffer(scratch_bytes)?.range(0, scratch_bytes));
+    let sort = sorter.prepare_on(SortRanges { values: None, scratch, ..out })?;
+    expect(sort.read_keys(&mut []), &["discarded keys", "sorted keys"])?;
+    expect(sort.write_values(&[0; 4]), &["no values to read"])?;
     assert_valid(gpu());
     Ok(())
 }
@@ -149,7 +203,7 @@ fn bad_counts() -> Result<(), Failed> {
     }
     sorter.scratch_size(most)?;
     let single = gpu().sorter(&pairs(Some(Algorithm::SingleWorkgroup)), &SorterOptions::default())?;
-    let block = single.shape().block();
+    let block = single.shape().single_block();
     expect(single.prepare(block + 1).map(|_| ()), &[&(block + 1).to_string(), &block.to_string(), "block"])?;
     expect(gpu().sort_pairs(&mut [1u32, 2], &mut [1], Order::Ascending), &["1 values", "2"])
 }
@@ -160,7 +214,15 @@ fn bad_requests() -> Result<(), Failed> {
     let options = SorterOptions { subgroup: SubgroupChoice::Emulated(24), ..SorterOptions::default() };
     expect(gpu().sorter(&pairs(None), &options).map(|_| ()), &["24", "4 to 128"])?;
     let nowhere = GpuOptions { device: Some("no such device".parse().unwrap()), ..GpuOptions::default() };
-    expect(Gpu::new(&nowhere).map(|_| ()), &["no such device", &gpu().profile().name])
+    expect(Gpu::new(&nowhere).map(|_| ()), &["no such device", &gpu().profile().name])?;
+    expect(gpu().sort(&mut [1u16], Order::Ascending.by_bits(3..17)), &["bit window", "3..17", "16"])?;
+    expect(
+        gpu().sort_pairs(&mut [1u16], &mut [[0u8; 3]], Order::Ascending),
+        &["value size", "3 bytes", "multiple of 4"],
+    )?;
+    let access = SorterOptions { access: Access::Addresses, ..SorterOptions::default() };
+    let emulated = SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..access };
+    expect(gpu().sorter(&pairs(None), &emulated).map(|_| ()), &["address", "subgroup"])
 }
 
 /// Every step has a time, named as planned, and they add up to about the whole.
@@ -171,16 +233,18 @@ fn timestamps() -> Result<(), Failed> {
     let count = 50_000;
     let sort = gpu().sorter(&pairs(Some(Algorithm::OneSweep)), &SorterOptions::default())?.prepare(count)?;
     let keys = generate(Pattern::Uniform, KeyType::F32, count as usize, seed());
-    sort.write_keys(bytemuck::cast_slice(&keys))?;
+    sort.write_keys(&keys)?;
     sort.run(count)?;
     let started = std::time::Instant::now();
     let times = sort.run(count)?;
     let wall = started.elapsed().as_nanos() as f64;
     let names: Vec<String> = times.iter().map(|time| time.name.to_string()).collect();
-    assert_eq!(names, ["clear", "histogram", "onesweep 0", "onesweep 1", "onesweep 2", "onesweep 3"]);
+    assert_eq!(names, ["clear", "histogram", "onesweep 0", "onesweep 1", "onesweep 2", "onesweep 3", "move"]);
     let total: f64 = times.iter().map(|time| time.nanoseconds).sum();
     assert!(times.iter().all(|time| time.nanoseconds >= 0.0), "{times:?}");
     assert!(total > 0.0 && total <= wall, "steps took {total} ns of {wall} ns");
+    sort.write_count(count)?;
+    assert_eq!(sort.run_counted()?.len(), times.len() + 1, "sizing the dispatches is a step");
     Ok(())
 }
 
@@ -188,22 +252,24 @@ fn timestamps() -> Result<(), Failed> {
 fn slices() -> Result<(), Failed> {
     let gpu = common::open();
     for count in [0usize, 1, 2, 1000, 40_000] {
-        let bits = generate(Pattern::SpecialFloats, KeyType::F32, count, seed());
+        let bits: Vec<u32> = bytemuck::pod_collect_to_vec(&generate(Pattern::Special, KeyType::F32, count, seed()));
         let mut floats: Vec<f32> = bits.iter().copied().map(f32::from_bits).collect();
         let mut expected = floats.clone();
         expected.sort_by(f32::total_cmp);
-        let indices = gpu.argsort(&floats, Order::Descending)?;
-        assert_eq!(indices, oracle::argsort(KeyType::F32, Order::Descending, &bits));
+        let mut order: Vec<u32> = (0..count as u32).collect();
+        order.sort_by(|&a, &b| floats[b as usize].total_cmp(&floats[a as usize]));
+        assert_eq!(gpu.argsort(&floats, Order::Descending)?, order);
         gpu.sort(&mut floats, Order::Ascending)?;
         let as_bits = |floats: &[f32]| floats.iter().map(|float| float.to_bits()).collect::<Vec<u32>>();
         assert_eq!(as_bits(&floats), as_bits(&expected));
 
-        let mut keys: Vec<i32> = bits.iter().map(|&bits| bits as i32).collect();
-        let mut values: Vec<u32> = (0..count as u32).rev().collect();
-        let mut both: Vec<(i32, u32)> = keys.iter().copied().zip(values.iter().copied()).collect();
-        both.sort_by_key(|pair| pair.0);
-        gpu.sort_pairs(&mut keys, &mut values, Order::Ascending)?;
-        assert_eq!(keys.into_iter().zip(values).collect::<Vec<_>>(), both);
+        // Wide keys by some of their bits, with values that are gathered.
+        let mut keys: Vec<i64> = bits.iter().map(|&bits| i64::from(bits) << 20).collect();
+        let mut values: Vec<[u32; 7]> = (0..count as u32).rev().map(|index| [index; 7]).collect();
+        let mut both: Vec<(i64, [u32; 7])> = keys.iter().copied().zip(values.iter().copied()).collect();
+        both.sort_by_key(|pair| std::cmp::Reverse(pair.0 >> 30 & 0x3FF));
+        gpu.sort_pairs(&mut keys, &mut values, Order::Descending.by_bits(30..40))?;
+        assert!(keys.into_iter().zip(values).eq(both));
     }
     assert_valid(&gpu);
     Ok(())
@@ -217,7 +283,8 @@ fn threads() -> Result<(), Failed> {
             .map(|thread| {
                 scope.spawn(move || {
                     for round in 0..5 {
-                        let mut keys = generate(Pattern::Uniform, KeyType::U32, 5_000, seed() + 10 * thread + round);
+                        let mut rng = fastrand::Rng::with_seed(seed() + 10 * thread + round);
+                        let mut keys: Vec<u32> = (0..5_000).map(|_| rng.u32(..)).collect();
                         let mut expected = keys.clone();
                         expected.sort_unstable();
                         gpu.sort(&mut keys, Order::Ascending).unwrap();
@@ -250,7 +317,6 @@ fn missing_barrier_is_found() -> Result<(), Failed> {
 fn main() -> ExitCode {
     let mut trials = vec![
         Trial::test("repeated", repeated),
-        Trial::test("out-of-place", out_of_place),
         Trial::test("counts-below-capacity", counts_below_capacity),
         Trial::test("automatic-choice", automatic_choice),
         Trial::test("bad-buffers", bad_buffers),
@@ -260,6 +326,12 @@ fn main() -> ExitCode {
         Trial::test("slices", slices),
         Trial::test("threads", threads),
     ];
+    if level() == Level::Full {
+        trials.push(Trial::test("beyond-descriptors", beyond_descriptors));
+    }
+    if std::env::var("VKSORT_HUGE").is_ok_and(|value| value == "1") {
+        trials.push(Trial::test("beyond-a-portion", beyond_a_portion));
+    }
     if validating() {
         trials.push(Trial::test("missing-barrier-is-found", missing_barrier_is_found));
     }

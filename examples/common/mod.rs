@@ -19,10 +19,10 @@ use vksort::{Algorithm, DeviceProfile, Error, KeyType, Order, StepTime, Tuning};
 /// Flags of every example.
 #[derive(Args)]
 pub struct Common {
-    /// "best", an index or a part of the name [default: $VKSORT_DEVICE, else best]
+    /// "best", an index or part of a name [default: $VKSORT_DEVICE, else best]
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<DeviceChoice>,
-    /// onesweep, reduce-then-scan[-4|-2] or single-workgroup [default: by device and count]
+    /// onesweep, reduce-then-scan[-4|-2], single-workgroup [default: automatic]
     #[arg(long, value_name = "NAME")]
     pub algorithm: Option<Algorithm>,
     /// Check with the Vulkan validation layer, synchronization included
@@ -99,7 +99,8 @@ pub fn check_validation(errors: &[String]) -> anyhow::Result<()> {
 /// Compares indices with those of a stable sort by depth on the CPU, far to near.
 pub fn verify_order(indices: &[u32], depths: &[f32]) -> anyhow::Result<()> {
     let mut expected: Vec<u32> = (0..depths.len() as u32).collect();
-    expected.sort_by_key(|index| KeyType::F32.sortable(depths[*index as usize].to_bits(), Order::Descending));
+    let code = |index: &u32| KeyType::F32.sortable(depths[*index as usize].to_bits().into(), Order::Descending);
+    expected.sort_by_key(code);
     if let Some(place) = indices.iter().zip(&expected).position(|(given, needed)| given != needed) {
         let (given, needed) = (indices[place], expected[place]);
         let depth = depths[needed as usize];

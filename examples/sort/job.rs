@@ -2,28 +2,40 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
-use bytemuck::{cast_slice, cast_slice_mut};
+use anyhow::{Result, bail, ensure};
 use vksort::standalone::Gpu;
-use vksort::{Algorithm, KeyType, MAX_COUNT, Order, SortRequest, SorterOptions, StepTime, ValueType};
+use vksort::{Algorithm, BitRange, KeyOutput, KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
 
 use crate::npy::Array;
 
 /// What is to be sorted.
 pub struct Job {
-    keys: Array,
-    values: Option<Array>,
-    argsort: bool,
-    order: Order,
+    pub keys: Array,
+    pub key: KeyType,
+    pub values: Option<Array>,
+    pub how: How,
     /// Seed that the arrays were generated with.
-    seed: Option<u64>,
+    pub seed: Option<u64>,
+}
+
+/// How it is to be sorted, and what of it is wanted.
+pub struct How {
+    pub order: Order,
+    /// The bits that count; `None` for all of them.
+    pub bits: Option<BitRange>,
+    pub algorithm: Option<Algorithm>,
+    /// Whether the keys are wanted, even where there is something else.
+    pub keys: bool,
+    /// Whether the permutation is wanted.
+    pub indices: bool,
 }
 
 /// A job's result.
 pub struct Sorted {
-    pub keys: Array,
+    /// The keys, unless something else was wanted in their place.
+    pub keys: Option<Array>,
     pub values: Option<Array>,
-    /// The sorting permutation, if it was asked for.
+    /// The sorting permutation, if it was wanted.
     pub indices: Option<Array>,
     pub algorithm: Algorithm,
     /// Median over the runs of each step; empty where the device has no timestamps.
@@ -33,104 +45,119 @@ pub struct Sorted {
 }
 
 impl Job {
-    pub fn new(keys: Array, values: Option<Array>, argsort: bool, order: Order) -> Result<Job> {
-        let count = keys.bits.len();
-        ensure!(count <= MAX_COUNT as usize, "--keys has {count} elements, allowed are at most {MAX_COUNT}");
+    /// Keys with values to follow them, if there are any.
+    pub fn new(keys: Array, key: KeyType, values: Option<Array>, how: How) -> Result<Job> {
         if let Some(values) = &values {
-            let given = values.bits.len();
-            ensure!(given == count, "--values has {given} elements, needed are {count}, one for each key");
+            let (given, needed) = (values.len(), keys.len());
+            ensure!(given == needed, "--values has {given} rows, needed are {needed}, one for each key");
         }
-        Ok(Job { keys, values, argsort, order, seed: None })
+        Ok(Job { keys, key, values, how, seed: None })
     }
 
     /// Random keys, with their indices as values if there are to be any.
-    pub fn generate(count: u32, with_values: bool, seed: u64, order: Order) -> Job {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let keys = Array { element: KeyType::U32, bits: (0..count).map(|_| random.u32(..)).collect() };
-        let values = Array { element: KeyType::U32, bits: (0..count).collect() };
-        Job { keys, values: with_values.then_some(values), argsort: false, order, seed: Some(seed) }
+    pub fn generate(count: u32, key: KeyType, with_values: bool, seed: u64, how: How) -> Job {
+        let keys = Array::random(key.size_bytes() as usize, count, &mut fastrand::Rng::with_seed(seed));
+        let values = with_values.then(|| Array::words(0..count));
+        Job { keys, key, values, how, seed: Some(seed) }
+    }
+
+    /// Whether anything sorts this, which is known before a device is.
+    pub fn check(&self) -> Result<()> {
+        Ok(self.request().check()?)
     }
 
     pub fn count(&self) -> u32 {
-        self.keys.bits.len() as u32
+        self.keys.len() as u32
+    }
+
+    fn request(&self) -> SortRequest {
+        // One sort gives both permutation and values: the values follow the indices afterwards.
+        let value = match &self.values {
+            _ if self.how.indices => ValueType::Index,
+            Some(values) => ValueType::Bytes(values.row_bytes() as u32),
+            None => ValueType::None,
+        };
+        let all = SortRequest::new(self.key);
+        let key_output =
+            if self.how.keys || value == ValueType::None { KeyOutput::Sorted } else { KeyOutput::Discarded };
+        let How { order, algorithm, .. } = self.how;
+        SortRequest { value, order, bits: self.how.bits.unwrap_or(all.bits), key_output, algorithm, ..all }
     }
 
     pub fn describe(&self) -> String {
-        let values = self.values.as_ref().map(|values| format!(", {} values", values.type_name()));
-        let order = match self.order {
+        let request = self.request();
+        let order = match request.order {
             Order::Ascending => "ascending",
             Order::Descending => "descending",
         };
+        let values = self.values.as_ref().map(|values| format!(" with values of {} bytes", values.row_bytes()));
+        let bits = self.how.bits.map(|bits| format!(" by bits {bits}"));
         let seed = self.seed.map(|seed| format!(", generated with --seed {seed}"));
-        let (count, keys) = (self.count(), self.keys.type_name());
-        format!("{count} {keys} keys{}, {order}{}", values.unwrap_or_default(), seed.unwrap_or_default())
+        let [values, bits, seed] = [values, bits, seed].map(Option::unwrap_or_default);
+        format!("{} {} keys{values}, {order}{bits}{seed}", self.count(), self.key.name())
     }
 
     /// Sorts `repeat` times, each time from the input; the result is the last one's.
-    pub fn run(&self, gpu: &Gpu, algorithm: Option<Algorithm>, repeat: u32) -> Result<Sorted> {
-        // One sort gives both permutation and values: the values follow the indices afterwards.
-        let mut payload: Option<Vec<u32>> = match (&self.values, self.argsort) {
-            (_, true) => Some((0..self.count()).collect()),
-            (Some(values), false) => Some(values.bits.clone()),
-            (None, false) => None,
-        };
-        let value = if payload.is_some() { ValueType::U32 } else { ValueType::None };
-        let request = SortRequest { key: self.keys.element, value, order: self.order, algorithm };
-        let sorter = gpu.sorter(&request, &SorterOptions::default())?;
-        let prepared = sorter.prepare(self.count())?;
+    pub fn run(&self, gpu: &Gpu, repeat: u32) -> Result<Sorted> {
+        let (request, count) = (self.request(), self.count());
+        let sorter = gpu.sorter_for(&request, &SorterOptions::default(), count)?;
+        let prepared = sorter.prepare(count)?;
         // Software drivers leave compiling to the first run. The least count that takes the same steps spares the
         // times of the real one.
-        prepared.run(self.count().min(sorter.shape().block() + 1))?;
+        prepared.run(count.min(sorter.shape().block() + 1))?;
         let (mut runs, mut walls) = (Vec::new(), Vec::new());
         for _run in 0..repeat {
-            prepared.write_keys(cast_slice(&self.keys.bits))?;
-            if let Some(payload) = &payload {
-                prepared.write_values(cast_slice(payload))?;
+            prepared.write_keys(self.keys.rows())?;
+            if let (Some(values), true) = (&self.values, request.value.is_read()) {
+                prepared.write_values(values.rows())?;
             }
             let start = Instant::now();
-            runs.push(prepared.run(self.count())?);
+            runs.push(prepared.run(count)?);
             walls.push(start.elapsed());
         }
         walls.sort_unstable();
-        let steps = medians(&runs);
 
-        let mut keys = Array { element: self.keys.element, bits: vec![0; self.keys.bits.len()] };
-        prepared.read_keys(cast_slice_mut(&mut keys.bits))?;
-        if let Some(payload) = &mut payload {
-            prepared.read_values(cast_slice_mut(payload))?;
-        }
-        let (values, indices) = match (&self.values, payload) {
-            (Some(values), Some(indices)) if self.argsort => (Some(values.gather(&indices)?), Some(indices)),
-            (Some(values), Some(sorted)) => (Some(Array { element: values.element, bits: sorted }), None),
-            (_, indices) => (None, indices),
+        let keys = match request.key_output {
+            KeyOutput::Sorted => Some(filled(self.keys.blank(), |rows| prepared.read_keys(rows))?),
+            KeyOutput::Discarded => None,
         };
-        let indices = indices.map(|bits| Array { element: KeyType::U32, bits });
-        Ok(Sorted { keys, values, indices, algorithm: prepared.algorithm(self.count()), steps, walls })
+        let read_values = |array: Array| filled(array, |rows| prepared.read_values(rows));
+        let (values, indices) = match &self.values {
+            values if self.how.indices => {
+                let indices = read_values(Array::words(std::iter::repeat_n(0, self.keys.len())))?;
+                (values.as_ref().map(|values| values.gather(indices.to_words())).transpose()?, Some(indices))
+            }
+            values => (values.as_ref().map(|values| read_values(values.blank())).transpose()?, None),
+        };
+        let (algorithm, steps) = (prepared.algorithm(count), medians(&runs));
+        Ok(Sorted { keys, values, indices, algorithm, steps, walls })
     }
 
-    /// Compares a result with a stable sort on the CPU, element by element.
+    /// Compares a result with a stable sort on the CPU, byte by byte.
     pub fn verify(&self, sorted: &Sorted) -> Result<()> {
-        let code = |&index: &u32| self.keys.element.sortable(self.keys.bits[index as usize], self.order);
+        let BitRange { low, high } = self.request().bits;
+        let below_high = u128::MAX.checked_shr(128 - high).unwrap_or(0);
+        let mask = below_high & u128::MAX.checked_shl(low).unwrap_or(0);
         let mut reference: Vec<u32> = (0..self.count()).collect();
-        reference.sort_by_key(code);
-        compare("key", &sorted.keys.bits, &self.keys.gather(&reference)?.bits)?;
-        if let (Some(given), Some(values)) = (&self.values, &sorted.values) {
-            compare("value", &values.bits, &given.gather(&reference)?.bits)?;
+        reference.sort_by_key(|index| self.key.sortable(self.keys.bits(*index), self.how.order) & mask);
+
+        if let Some(keys) = &sorted.keys {
+            compare("key", keys, &self.keys.gather(reference.iter().copied())?)?;
         }
-        sorted.indices.as_ref().map_or(Ok(()), |indices| compare("index", &indices.bits, &reference))
+        if let (Some(given), Some(values)) = (&self.values, &sorted.values) {
+            compare("value", values, &given.gather(reference.iter().copied())?)?;
+        }
+        sorted
+            .indices
+            .as_ref()
+            .map_or(Ok(()), |indices| compare("index", indices, &Array::words(reference.into_iter())))
     }
 }
 
-impl Array {
-    /// The elements at these indices.
-    fn gather(&self, indices: &[u32]) -> Result<Array> {
-        let len = self.bits.len();
-        let at = |&index: &u32| {
-            let bits = self.bits.get(index as usize).copied();
-            bits.with_context(|| format!("the sort gave index {index}, allowed are those below {len}"))
-        };
-        Ok(Array { element: self.element, bits: indices.iter().map(at).collect::<Result<_>>()? })
-    }
+/// An array whose rows were read into it.
+fn filled(mut array: Array, read: impl FnOnce(&mut [u8]) -> Result<(), vksort::Error>) -> Result<Array> {
+    read(array.rows_mut())?;
+    Ok(array)
 }
 
 /// The median of each step over several runs.
@@ -144,11 +171,11 @@ fn medians(runs: &[Vec<StepTime>]) -> Vec<StepTime> {
     (0..steps).map(median).collect()
 }
 
-fn compare(what: &str, given: &[u32], expected: &[u32]) -> Result<()> {
-    match given.iter().zip(expected).position(|(given, expected)| given != expected) {
-        None => Ok(()),
-        Some(at) => {
-            bail!("verification failed: {what} {at} has bits {:#010x}, needed are {:#010x}", given[at], expected[at])
-        }
-    }
+fn compare(what: &str, given: &Array, needed: &Array) -> Result<()> {
+    let differs = |(given, needed): (&u8, &u8)| given != needed;
+    let Some(byte) = given.rows().iter().zip(needed.rows()).position(differs) else { return Ok(()) };
+    let row = (byte / given.row_bytes()) as u32;
+    let in_row = byte % given.row_bytes();
+    let [given, needed] = [given, needed].map(|array| array.row(row)[in_row]);
+    bail!("verification failed: byte {in_row} of {what} {row} is {given:#04x}, needed is {needed:#04x}")
 }

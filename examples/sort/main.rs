@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod header;
 mod job;
 mod npy;
 
@@ -11,25 +12,23 @@ use std::process::ExitCode;
 use anyhow::{Result, ensure};
 use clap::Parser;
 use common::files::Output;
-use job::{Job, Sorted};
+use job::{How, Job, Sorted};
 use npy::Array;
-use vksort::{MAX_COUNT, Order};
+use vksort::{BitRange, KeyType, MAX_COUNT, Order};
 
 /// Sorts .npy arrays on a Vulkan device, stably. Without --keys it sorts and verifies generated pairs.
 #[derive(Parser)]
-#[command(after_help = "\
-Arrays have one dimension and dtype uint32, int32 or float32; floats sort in IEEE 754 total order.
-
-Examples:
-  sort --keys depth.npy --descending --argsort order.npy
-  sort --keys k.npy --values v.npy --out-keys sorted-k.npy --out-values sorted-v.npy --verify")]
+#[command(after_help = HELP)]
 struct Args {
-    /// Keys to sort
+    /// Keys to sort: an array of one dimension
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
-    /// Values to reorder with the keys, into --out-values
+    /// Values to reorder with the keys, into --out-values: a row for each
     #[arg(long, value_name = "FILE")]
     values: Option<PathBuf>,
+    /// Type of the keys, where the dtype does not say it or keys are generated
+    #[arg(long, value_name = "NAME")]
+    key_type: Option<KeyType>,
     /// Elements to generate without --keys [default: 1048576]
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_COUNT)))]
@@ -52,16 +51,35 @@ struct Args {
     /// Largest key first; equal keys keep their order all the same
     #[arg(long)]
     descending: bool,
+    /// Sort by bits LO to HI - 1 of the keys alone; LO..LO changes no order
+    #[arg(long, value_name = "LO..HI")]
+    bits: Option<BitRange>,
     /// Sort so often, each time from the input, and print medians
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
-    /// Compare every element of the result with a stable sort on the CPU
+    /// Compare every byte of the result with a stable sort on the CPU
     #[arg(long)]
     verify: bool,
     #[command(flatten)]
     common: common::Common,
 }
+
+const HELP: &str = "\
+Keys are little endian of dtype uint8, 16, 32, 64, int8, 16, 32, 64, or float16, 32, 64. Floats are
+sorted in IEEE 754 total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.
+--key-type takes other dtypes of the right size for u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64,
+i64, f64, u128 or i128. bf16 is for uint16, and for bfloat16 as ml_dtypes writes it; u128 and i128
+are for uint64 of shape (N, 2), the lower half first.
+Values have any dtype and shape with rows of 1, 2 or 4 n bytes: structured, text, shape (N, 3).
+--bits counts from the lowest bit of the key. Signed and float keys are first made unsigned numbers
+that sort like them, in which the sign is the highest bit and is set for positive keys.
+
+Examples:
+  sort --keys depth.npy --descending --argsort order.npy
+  sort --keys k.npy --values v.npy --out-keys sorted-k.npy --out-values sorted-v.npy --verify
+  sort --keys morton.npy --bits 32..64 --out-keys by-cell.npy
+  sort --count 4000000 --key-type f64 --keys-only --repeat 10";
 
 fn main() -> ExitCode {
     common::run(sort)
@@ -77,20 +95,21 @@ fn sort() -> Result<()> {
     Output::check_distinct(&[&out_keys, &out_values, &argsort].into_iter().flatten().collect::<Vec<_>>())?;
 
     let job = args.job()?;
+    job.check()?;
     let gpu = args.common.open()?;
-    let sorted = common::during("sorting", || job.run(&gpu, args.common.algorithm, args.repeat))?;
+    let sorted = common::during("sorting", || job.run(&gpu, args.repeat))?;
     args.common.print_device(gpu.profile(), sorted.algorithm);
     common::say(format!("input      {}", job.describe()));
     common::say(format!("\n{}", report(&sorted, job.count())));
     if args.verify || args.keys.is_none() {
         common::during("verifying", || job.verify(&sorted))?;
-        common::say("\nverified   every element equals that of a stable sort on the CPU");
+        common::say("\nverified   every byte equals that of a stable sort on the CPU");
     }
     common::check_validation(&gpu.validation_errors())?;
 
-    let files = [(out_keys, Some(sorted.keys)), (out_values, sorted.values), (argsort, sorted.indices)];
+    let files = [(out_keys, sorted.keys), (out_values, sorted.values), (argsort, sorted.indices)];
     let wanted = files.into_iter().filter_map(|(output, array)| output.zip(array));
-    let contents = wanted.map(|(output, array)| Ok((output, array.to_file()?))).collect::<Result<Vec<_>>>()?;
+    let contents: Vec<_> = wanted.map(|(output, array)| (output, array.into_file())).collect();
     common::during("writing", || Output::write_all(&contents))
 }
 
@@ -117,15 +136,23 @@ impl Args {
     }
 
     fn job(&self) -> Result<Job> {
-        let order = if self.descending { Order::Descending } else { Order::Ascending };
+        let generated = self.keys.is_none();
+        let how = How {
+            order: if self.descending { Order::Descending } else { Order::Ascending },
+            bits: self.bits,
+            algorithm: self.common.algorithm,
+            keys: self.out_keys.is_some() || generated,
+            indices: self.argsort.is_some(),
+        };
         let Some(keys) = &self.keys else {
             let seed = self.seed.unwrap_or_else(|| fastrand::u64(..));
-            return Ok(Job::generate(self.count.unwrap_or(1 << 20), !self.keys_only, seed, order));
+            let (count, key) = (self.count.unwrap_or(1 << 20), self.key_type.unwrap_or(KeyType::U32));
+            return Ok(common::during("generating", || Job::generate(count, key, !self.keys_only, seed, how)));
         };
-        let keys = common::during("reading keys", || Array::read("--keys", keys))?;
-        let read = |path| common::during("reading values", || Array::read("--values", path));
+        let (keys, key) = common::during("reading keys", || Array::read_keys(keys, self.key_type))?;
+        let read = |path| common::during("reading values", || Array::read_values(path));
         let values = self.values.as_deref().map(read).transpose()?;
-        Job::new(keys, values, self.argsort.is_some(), order)
+        Job::new(keys, key, values, how)
     }
 }
 

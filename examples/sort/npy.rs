@@ -1,63 +1,213 @@
-//! Arrays in .npy files: one dimension, elements of four bytes, little endian.
+//! Arrays in .npy files, as bytes: what they mean stays with the header, which goes unchanged from input to output.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
-use npyz::{DType, NpyFile, WriteOptions, WriterBuilder};
-use vksort::KeyType;
+use anyhow::{Context, Result, bail, ensure};
+use vksort::{KeyType, MAX_COUNT};
 
-/// Types of elements, as a header spells them and as numpy calls them.
-const TYPES: [(KeyType, &str, &str); 3] =
-    [(KeyType::U32, "<u4", "uint32"), (KeyType::I32, "<i4", "int32"), (KeyType::F32, "<f4", "float32")];
+use crate::header::{self, Header};
 
-/// An array as bits, with the type that they have.
+/// Key types that numpy has a dtype of its own for, as a header spells it and as numpy calls it.
+const DTYPES: [(KeyType, &str, &str); 11] = [
+    (KeyType::U8, "|u1", "uint8"),
+    (KeyType::I8, "|i1", "int8"),
+    (KeyType::U16, "<u2", "uint16"),
+    (KeyType::I16, "<i2", "int16"),
+    (KeyType::F16, "<f2", "float16"),
+    (KeyType::U32, "<u4", "uint32"),
+    (KeyType::I32, "<i4", "int32"),
+    (KeyType::F32, "<f4", "float32"),
+    (KeyType::U64, "<u8", "uint64"),
+    (KeyType::I64, "<i8", "int64"),
+    (KeyType::F64, "<f8", "float64"),
+];
+
+/// An array as rows of bytes.
 pub struct Array {
-    pub element: KeyType,
-    pub bits: Vec<u32>,
+    /// The whole file.
+    bytes: Vec<u8>,
+    /// Where the rows begin.
+    start: usize,
+    row_bytes: usize,
 }
 
 impl Array {
-    /// Reads a whole file; `flag` is what named it.
-    pub fn read(flag: &str, path: &Path) -> Result<Array> {
-        let name = || format!("{flag} {}", path.display());
-        let file = File::open(path).with_context(name)?;
-        ensure!(!path.is_dir(), "{} is a directory, allowed is an .npy file", name());
-        let npy = NpyFile::new(BufReader::new(file)).with_context(|| format!("{} is not an .npy file", name()))?;
+    /// Reads keys: those of the type that their dtype names, or of the one that is asked for.
+    pub fn read_keys(path: &Path, asked: Option<KeyType>) -> Result<(Array, KeyType)> {
+        read(path, |header| match asked {
+            Some(key) => as_asked(header, key),
+            None => as_named(header),
+        })
+        .with_context(|| format!("--keys {}", path.display()))
+    }
 
-        let descr = npy.dtype().descr();
-        let known = TYPES.iter().find(|(_, code, _)| descr == format!("'{code}'"));
-        let allowed = TYPES.map(|(_, code, name)| format!("'{code}' ({name})")).join(", ");
-        let (element, ..) = *known.with_context(|| format!("{} has dtype {descr}, allowed are {allowed}", name()))?;
-        let shape = npy.shape();
-        ensure!(shape.len() == 1, "{} has {} dimensions {shape:?}, allowed is one", name(), shape.len());
+    /// Reads values: rows of any kind.
+    pub fn read_values(path: &Path) -> Result<Array> {
+        let check = |header: &Header| {
+            let (bytes, item, shape) = (header.row_bytes()?, &header.dtype, &header.shape);
+            let allowed = [1, 2].contains(&bytes) || bytes > 0 && bytes.is_multiple_of(4) && bytes <= u32::MAX.into();
+            ensure!(
+                allowed,
+                "rows have {bytes} bytes (dtype {item}, shape {shape:?}), allowed are 1, 2, or a multiple of 4 below 2^32"
+            );
+            Ok(())
+        };
+        let (array, ()) = read(path, check).with_context(|| format!("--values {}", path.display()))?;
+        Ok(array)
+    }
 
-        // The header is not trusted with an allocation: memory grows with what the file really holds.
-        let len = shape[0];
-        let mut bytes = Vec::new();
-        npy.into_inner().take(len.saturating_mul(4)).read_to_end(&mut bytes).with_context(name)?;
-        let held = bytes.len() as u64 / 4;
-        ensure!(held == len, "{} holds {held} elements, needed are the {len} that its header names", name());
-        let bits = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")));
-        Ok(Array { element, bits: bits.collect() })
+    /// An array without a file: words of 32 bits.
+    pub fn words(words: impl ExactSizeIterator<Item = u32>) -> Array {
+        let mut bytes = header::one_dimension("<u4", words.len());
+        let start = bytes.len();
+        bytes.extend(words.flat_map(u32::to_le_bytes));
+        Array { bytes, start, row_bytes: 4 }
+    }
+
+    /// Keys without a file, of which only the bytes matter.
+    pub fn random(row_bytes: usize, count: u32, random: &mut fastrand::Rng) -> Array {
+        let mut bytes = vec![0; row_bytes * count as usize];
+        random.fill(&mut bytes);
+        Array { bytes, start: 0, row_bytes }
+    }
+
+    /// An array like this one with zeros in it.
+    pub fn blank(&self) -> Array {
+        let mut bytes = self.bytes[..self.start].to_vec();
+        bytes.resize(self.bytes.len(), 0);
+        Array { bytes, start: self.start, row_bytes: self.row_bytes }
+    }
+
+    /// The rows at these indices, in this order.
+    pub fn gather(&self, indices: impl Iterator<Item = u32>) -> Result<Array> {
+        let mut bytes = Vec::with_capacity(self.bytes.len());
+        bytes.extend_from_slice(&self.bytes[..self.start]);
+        let len = self.len();
+        for index in indices {
+            ensure!((index as usize) < len, "the sort gave index {index}, allowed are those below {len}");
+            bytes.extend_from_slice(self.row(index));
+        }
+        Ok(Array { bytes, start: self.start, row_bytes: self.row_bytes })
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows().len() / self.row_bytes
+    }
+
+    pub fn row_bytes(&self) -> usize {
+        self.row_bytes
+    }
+
+    pub fn row(&self, index: u32) -> &[u8] {
+        &self.rows()[index as usize * self.row_bytes..][..self.row_bytes]
+    }
+
+    pub fn rows(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+
+    pub fn rows_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.start..]
+    }
+
+    /// A row of up to 16 bytes as a number.
+    pub fn bits(&self, index: u32) -> u128 {
+        let mut bits = [0; 16];
+        bits[..self.row_bytes].copy_from_slice(self.row(index));
+        u128::from_le_bytes(bits)
+    }
+
+    /// Rows of four bytes as numbers.
+    pub fn to_words(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.rows().chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")))
     }
 
     /// The content of a file with this array.
-    pub fn to_file(&self) -> Result<Vec<u8>> {
-        let dtype = DType::Plain(self.names().1.parse()?);
-        let options = WriteOptions::new_header_only().dtype(dtype).shape(&[self.bits.len() as u64]);
-        let mut bytes = options.writer(Vec::new()).write_header_only()?;
-        bytes.extend(self.bits.iter().flat_map(|word| word.to_le_bytes()));
-        Ok(bytes)
+    pub fn into_file(self) -> Vec<u8> {
+        self.bytes
     }
+}
 
-    /// The type's name in numpy.
-    pub fn type_name(&self) -> &'static str {
-        self.names().2
-    }
+/// The key type that a dtype names.
+fn as_named(header: &Header) -> Result<KeyType> {
+    let code = header.code.as_deref().unwrap_or_default();
+    let named = DTYPES.iter().find(|(_, known, _)| *known == code);
+    let (key, ..) = named.with_context(|| {
+        let known = DTYPES.map(|(_, code, name)| format!("'{code}' ({name})")).join(", ");
+        format!("dtype is {}, allowed are {known}, or others with --key-type", header.dtype)
+    })?;
+    let shape = &header.shape;
+    ensure!(
+        shape.len() == 1,
+        "shape is {shape:?} with {} dimensions, allowed is one, or [N, 2] of uint64 with --key-type u128 or i128",
+        shape.len()
+    );
+    Ok(*key)
+}
 
-    fn names(&self) -> (KeyType, &'static str, &'static str) {
-        *TYPES.iter().find(|(element, ..)| *element == self.element).expect("arrays are made with known types only")
-    }
+/// The key type that is asked for, if that is what the array's bytes can be.
+fn as_asked(header: &Header, key: KeyType) -> Result<KeyType> {
+    let (name, needed) = (key.name(), key.size_bytes());
+    let Header { dtype, code, item_bytes, shape, .. } = header;
+    let plain = code.as_ref().is_some_and(|code| !code.starts_with('>'));
+    ensure!(plain, "dtype is {dtype}, allowed for --key-type {name} are little-endian dtypes without fields");
+    let halves = key.bits() == 128 && shape.len() == 2 && shape[1] == 2 && *item_bytes == 8;
+    let whole = shape.len() == 1 && *item_bytes == needed;
+    let or_halves = if key.bits() == 128 { ", or shape [N, 2] of 8 bytes each, the lower half first" } else { "" };
+    ensure!(
+        whole || halves,
+        "items are {item_bytes} bytes (dtype {dtype}) in shape {shape:?}, allowed for --key-type {name} is shape [N] of \
+         {needed} bytes each{or_halves}"
+    );
+    Ok(key)
+}
+
+/// Reads a file whose header passes the check.
+fn read<T>(path: &Path, check: impl Fn(&Header) -> Result<T>) -> Result<(Array, T)> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    ensure!(!metadata.is_dir(), "this is a directory, allowed is an .npy file");
+    let mut file = BufReader::new(file);
+    let mut bytes = vec![0; 8];
+    let magic = file.read_exact(&mut bytes).is_ok() && bytes.starts_with(b"\x93NUMPY");
+    ensure!(magic, "this is not an .npy file");
+    let length_bytes = match (bytes[6], bytes[7]) {
+        (1, 0) => 2,
+        (2 | 3, 0) => 4,
+        (major, minor) => bail!("the .npy format is {major}.{minor}, allowed are 1.0, 2.0 and 3.0"),
+    };
+    let mut length = [0; 4];
+    file.read_exact(&mut length[..length_bytes]).context("the file ends before its header")?;
+    bytes.extend_from_slice(&length[..length_bytes]);
+    let (from, needed) = (bytes.len(), u32::from_le_bytes(length).into());
+    let held = grow(&mut bytes, &mut file, needed, metadata.len())?;
+    ensure!(held == needed, "the header has {held} bytes, needed are the {needed} that are announced");
+    let header = Header::parse(&bytes[from..])?;
+
+    let shape = &header.shape;
+    let count = *shape.first().context("shape is [] with 0 dimensions, allowed are one or more")?;
+    ensure!(
+        !header.fortran || shape.len() == 1,
+        "dimensions are in Fortran order, allowed is C order (numpy.ascontiguousarray)"
+    );
+    let checked = check(&header)?;
+    ensure!(count <= MAX_COUNT.into(), "shape is {shape:?}, allowed are at most {MAX_COUNT} rows");
+    let (start, row_bytes) = (bytes.len(), header.row_bytes()?);
+    let needed = row_bytes.checked_mul(count).context("the rows are more than any file can hold")?;
+    let held = grow(&mut bytes, &mut file, needed, metadata.len())? / row_bytes;
+    ensure!(held == count, "the file holds {held} rows, needed are the {count} that its header names");
+    Ok((Array { bytes, start, row_bytes: usize::try_from(row_bytes)? }, checked))
+}
+
+/// Appends so many bytes of a file, or as many as there are. A header is not trusted with an allocation: memory grows
+/// with what the file holds.
+fn grow(bytes: &mut Vec<u8>, file: &mut impl Read, needed: u64, file_bytes: u64) -> Result<u64> {
+    let start = bytes.len();
+    let expected = usize::try_from(needed.min(file_bytes.saturating_sub(start as u64)))?;
+    bytes.try_reserve_exact(expected).with_context(|| format!("{expected} bytes do not fit into memory"))?;
+    file.take(needed).read_to_end(bytes)?;
+    Ok((bytes.len() - start) as u64)
 }

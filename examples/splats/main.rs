@@ -17,17 +17,17 @@ use clap::Parser;
 use common::files::Output;
 use glam::Vec3;
 use vksort::standalone::PreparedSort;
-use vksort::{KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
+use vksort::{KeyOutput, KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
 
 use camera::{Camera, Pose};
 use render::Size;
 use scene::Splat;
 
-/// Sorts a scene of Gaussian splats from back to front for each frame of an orbit, and draws the first frame.
-///
-/// Without --scene or --synthetic it takes playbot.compressed.ply from ../shared/data where that exists, else it
-/// makes 500000 splats up.
+/// Sorts Gaussian splats from back to front for each frame of an orbit, and draws the first frame
 #[derive(Parser)]
+#[command(after_help = "\
+Without --scene or --synthetic it takes playbot.compressed.ply from ../shared/data where that exists
+and else makes 500000 splats up.")]
 struct Args {
     /// Compressed .ply of splats
     #[arg(long, value_name = "FILE")]
@@ -41,7 +41,7 @@ struct Args {
     /// Where the camera stands [default: where all of the scene is seen]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point)]
     eye: Option<Vec3>,
-    /// What the camera looks at and flies round [default: the middle of the scene]
+    /// The point in the scene to look at and fly round [default: its middle]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point)]
     target: Option<Vec3>,
     /// Frames of the orbit
@@ -67,29 +67,31 @@ fn splats() -> Result<()> {
     let args: Args = common::parse()?;
     let image = args.image.as_deref().map(|path| Output::new("--image", path)).transpose()?;
     let (name, splats) = open_scene(&args)?;
-    println!("scene      {name}, {} splats", splats.len());
+    common::say(format!("scene      {name}, {} splats", splats.len()));
     if splats.is_empty() {
-        println!("nothing to sort");
+        common::say("nothing to sort");
         return Ok(());
     }
 
     let suggested = Pose::suggest(&name, &splats);
     let pose = Pose { eye: args.eye.unwrap_or(suggested.eye), target: args.target.unwrap_or(suggested.target) };
     let camera = Camera::new(pose)?;
-    println!("camera     eye {}, target {}", pose.eye, pose.target);
+    common::say(format!("camera     eye {}, target {}", pose.eye, pose.target));
 
     let gpu = args.common.open()?;
     let count = u32::try_from(splats.len()).context("a splat's index has 32 bits")?;
+    // Drawing takes the order alone: depths go in, indices come out.
     let request = SortRequest {
-        value: ValueType::U32,
+        value: ValueType::Index,
+        key_output: KeyOutput::Discarded,
         order: Order::Descending,
         algorithm: args.common.algorithm,
         ..SortRequest::new(KeyType::F32)
     };
-    let sort = gpu.sorter(&request, &SorterOptions::default())?.prepare(count)?;
+    let sort = gpu.sorter_for(&request, &SorterOptions::default(), count)?.prepare(count)?;
     args.common.print_device(gpu.profile(), sort.algorithm(count));
 
-    println!("\n{:>5}  {:>7}  {:>10}  {:>14}", "frame", "angle", "wall", "device time");
+    common::say(format!("\n{:>5}  {:>7}  {:>10}  {:>14}", "frame", "angle", "wall", "device time"));
     // Drivers may finish their shaders when they first run; that is no part of a frame.
     Frame::sort(&sort, &splats, &camera).context("first run")?;
     let mut first_order = None;
@@ -102,20 +104,20 @@ fn splats() -> Result<()> {
             Some(nanoseconds) => common::duration(nanoseconds),
             None => "no timestamps".into(),
         };
-        println!("{index:>5}  {degrees:>7.1}  {:>10}  {device:>14}", common::duration(frame.wall));
+        common::say(format!("{index:>5}  {degrees:>7.1}  {:>10}  {device:>14}", common::duration(frame.wall)));
         first_order.get_or_insert(frame.order);
         frames.push(frame.steps);
     }
-    println!("every order equals the stable sort on the CPU");
+    common::say("every order equals the stable sort on the CPU");
     common::check_validation(&gpu.validation_errors())?;
-    println!("\nmedian over the frames\n{}", common::step_table(&medians(&frames), count));
+    common::say(format!("\nmedian over the frames\n{}", common::step_table(&medians(&frames), count)));
 
     if let (Some(output), Some(order)) = (image, first_order) {
         let started = Instant::now();
         let png = render::render(&splats, &order, &camera, args.size)?;
         Output::write_all(&[(output, png)])?;
         let Size { width, height } = args.size;
-        println!("\ndrew {width}x{height} pixels on the CPU in {:.1} s", started.elapsed().as_secs_f64());
+        common::say(format!("\ndrew {width}x{height} pixels on the CPU in {:.1} s", started.elapsed().as_secs_f64()));
     }
     Ok(())
 }
@@ -155,9 +157,8 @@ impl Frame {
     /// Sorts the splats by their depth in the camera's view, and checks the result.
     fn sort(sort: &PreparedSort, splats: &[Splat], camera: &Camera) -> Result<Frame> {
         let depths: Vec<f32> = splats.iter().map(|splat| camera.depth(splat.position)).collect();
-        let mut order: Vec<u32> = (0..splats.len() as u32).collect();
+        let mut order = vec![0; splats.len()];
         sort.write_keys(bytemuck::cast_slice(&depths))?;
-        sort.write_values(bytemuck::cast_slice(&order))?;
         let started = Instant::now();
         let steps = sort.run(splats.len() as u32)?;
         let wall = started.elapsed().as_nanos() as f64;

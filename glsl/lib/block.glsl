@@ -2,7 +2,7 @@
 // (coalesced, and in input order within a subgroup's share), ranked, and reordered through the shared pool.
 
 const uint BLOCK = WORKGROUP_SIZE * ITEMS;
-const uint NO_ELEMENT = ~0u; // key of the lanes past the end; `places` keeps them behind every element
+const KEY NO_ELEMENT = KEY(~0u); // of the lanes past the end; `places` keeps them behind every element
 
 shared uint pool[POOL_WORDS];     // ranking counters, then staged keys, then staged values
 shared uint digit_count[RADIX];   // elements of the block per digit, lanes past the end counted as the last digit
@@ -12,8 +12,10 @@ shared uint digit_scan[RADIX];    // scanned in place by scan_digits
 
 #include "lib/rank.glsl"
 
-uint keys[ITEMS];
-uint places[ITEMS]; // of each element in the sorted block
+KEY keys[ITEMS];
+// Of each element in the sorted block when it is staged; else its rank within its subgroup's share, with the digit above.
+uint places[ITEMS];
+const uint PLACE_BITS = 21;
 
 // Index in the block of this invocation's `item`.
 uint block_index(uint item) {
@@ -21,8 +23,8 @@ uint block_index(uint item) {
 }
 
 // Digit by which lanes past the end are ranked: the last one, so that they end up behind every element.
-uint item_digit(uint item, uint elements, uint shift) {
-    return block_index(item) < elements ? digit_of(keys[item], shift) : RADIX - 1;
+uint item_digit(uint item, uint elements, uint pass) {
+    return block_index(item) < elements ? digit_of(keys[item], pass) : RADIX - 1;
 }
 
 // Exclusive prefix sum of digit_scan, in place.
@@ -49,12 +51,14 @@ void scan_digits() {
     barrier();
 }
 
-// Fills `places`, `digit_count` and `digit_start` for the block's `elements` in `keys`.
-void rank_block(uint elements, uint shift) {
+// Ranks the block's `elements` in `keys` by their digit. Fills `places` and `digit_count`, and `digit_start` when elements
+// are staged; else leaves in the pool how many elements of each digit come before each subgroup's share.
+void rank_block(uint elements, uint pass) {
     for (uint i = thread_index(); i < SUBGROUPS * RADIX; i += WORKGROUP_SIZE) pool[i] = 0;
     barrier();
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        places[item] = rank_element(item_digit(item, elements, shift));
+        uint digit = item_digit(item, elements, pass);
+        places[item] = rank_element(digit) | (STAGED != 0 ? 0 : digit << PLACE_BITS);
     }
     barrier();
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
@@ -68,18 +72,21 @@ void rank_block(uint elements, uint shift) {
         digit_count[digit] = sum;
         digit_scan[digit] = sum;
     }
+    if (STAGED == 0) return;
     scan_digits();
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) digit_start[digit] = digit_scan[digit];
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        uint digit = item_digit(item, elements, shift);
+        uint digit = item_digit(item, elements, pass);
         places[item] += digit_scan[digit] + pool[rank_counter(subgroup_index(), digit)];
     }
     barrier(); // the pool is free, and digit_start complete
 }
 
-// Puts one word of each element into the pool at the element's place.
-void stage(uint words[ITEMS]) {
-    barrier(); // whatever was staged before has been read
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) pool[places[item]] = words[item];
-    barrier();
-}
+// Which place of the sorted block this invocation takes up after staging.
+uint staged_place(uint item) { return thread_index() + item * WORKGROUP_SIZE; }
+
+// Puts one word of each element into the pool at the element's place; `word` is an expression in `item`.
+#define STAGE(word) \
+    barrier(); /* whatever was staged before has been read */ \
+    [[unroll]] for (uint item = 0; item < ITEMS; item++) pool[places[item]] = word; \
+    barrier()

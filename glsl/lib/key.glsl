@@ -1,11 +1,47 @@
-// The order of keys: flipping bits turns each key type and direction into ascending unsigned order.
+// The order of keys: flipping bits turns each key type and direction into ascending unsigned order. A digit is a slice
+// of that order; the window's bits are shared out evenly among the passes, the wider digits first.
+
+#if KEY_WORDS == 1
+#define KEY uint
+#define KEY_WORD(key, word) key
+#elif KEY_WORDS == 2
+#define KEY uvec2
+#define KEY_WORD(key, word) key[word]
+#else
+#define KEY uvec4
+#define KEY_WORD(key, word) key[word]
+#endif
 
 const uint RADIX = 1u << RADIX_BITS;
+const uint TOP_WORD = KEY_WORDS - 1;
 
-uint sortable(uint key) {
-    uint sign = uint(int(key) >> 31);
-    return key ^ KEY_FLIP ^ (sign & KEY_FLIP_NEGATIVE);
+// A word of the key in unsigned order.
+uint sortable_word(KEY key, uint word) {
+    uint sign = 0u - (KEY_WORD(key, TOP_WORD) >> ((KEY_BITS - 1) & 31) & 1u);
+    uint flip = word == TOP_WORD ? KEY_FLIP : LOW_FLIP;
+    uint flip_negative = word == TOP_WORD ? KEY_FLIP_NEGATIVE : LOW_FLIP_NEGATIVE;
+    return KEY_WORD(key, word) ^ flip ^ (sign & flip_negative);
 }
 
-// The digit of `key` whose lowest bit is `shift`.
-uint digit_of(uint key, uint shift) { return (sortable(key) >> shift) & (RADIX - 1); }
+uint digit_bits(uint pass) { return WINDOW_BITS / PASSES + (pass < WINDOW_BITS % PASSES ? 1 : 0); }
+
+uint digit_shift(uint pass) { return WINDOW_LOW + pass * (WINDOW_BITS / PASSES) + min(pass, WINDOW_BITS % PASSES); }
+
+// Zero when all digits are whole bytes; else a digit may lie in two words.
+const uint UNEVEN = WINDOW_LOW % 8 + WINDOW_BITS % PASSES + (RADIX_BITS ^ 8);
+
+// The digit of `key` that `pass` sorts by.
+uint digit_of(KEY key, uint pass) {
+    uint shift = digit_shift(pass);
+    uint mask = (1u << digit_bits(pass)) - 1;
+#if KEY_WORDS == 1
+    return sortable_word(key, 0) >> shift & mask;
+#else
+    uint word = shift / 32;
+    uint bits = sortable_word(key, word) >> (shift & 31);
+    if (UNEVEN != 0) {
+        if ((shift & 31) + digit_bits(pass) > 32) bits |= sortable_word(key, word + 1) << (32 - (shift & 31));
+    }
+    return bits & mask;
+#endif
+}

@@ -2,16 +2,20 @@
 // that recounts a tile whose word does not come (after the idea of Smith, Levien and Owens, "Decoupled Fallback").
 //
 // A word is its state in the top two bits and a count below. The two states that mean something in a pass are the two
-// that mean nothing in the next one, so the table is cleared once per sort. Every tile but the last is touched in every
-// pass: by itself, or by a successor that needs it.
+// that mean nothing in the next one that runs, so the table is cleared once per sort. Every tile but the last is touched
+// in every pass that runs: by itself, or by a successor that needs it.
+//
+// Counts beyond what a word holds are sorted in portions, one after the other with a table cleared for each. Tiles are
+// counted from the portion's first, and so are the sums in the words; the last tile leaves where the next portion starts.
 
-layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint counters[]; };
 layout(set = 0, binding = BINDING_TABLE) coherent buffer Table { uint table[]; };
 
 const uint COUNT_MASK = (1u << STATUS_COUNT_BITS) - 1;
 
-uint state_partial() { return ((2 * push.pass + 1) & 3) << STATUS_COUNT_BITS; }   // count of this tile
-uint state_inclusive() { return ((2 * push.pass + 2) & 3) << STATUS_COUNT_BITS; } // of this and all before, from the digit's start
+uint round() { return push.portion_tiles == 0 ? route_round(active_route) : 0; }
+
+uint state_partial() { return ((2 * round() + 1) & 3) << STATUS_COUNT_BITS; }   // count of this tile
+uint state_inclusive() { return ((2 * round() + 2) & 3) << STATUS_COUNT_BITS; } // of this and all before
 
 uint table_load(uint tile, uint digit) {
     return atomicLoad(table[tile * RADIX + digit], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
@@ -29,37 +33,35 @@ bool is_published(uint word) {
 // Fault injection for tests.
 bool publishes(uint tile) { return WITHHOLD == 0 || tile % WITHHOLD != 0; }
 
-// Leaves in digit_scan where each digit's run starts in the whole output.
-void scan_histogram() {
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
-        digit_scan[digit] = counters[COUNTERS_HISTOGRAM + push.pass * RADIX + digit];
-    }
-    scan_digits();
+// Index of the tile in the whole sort.
+uint whole_tile(uint tile) { return push.portion * push.portion_tiles + tile; }
+
+// Where the counters hold the starts of this portion's digits, or of the next one's.
+uint starts_of(uint portion) {
+    return COUNTERS_HISTOGRAM + ((portion & 1) == 0 ? push.pass : PASSES) * RADIX;
 }
 
 // Publishes this tile's own counts. Tile 0 starts the chain, so its word is inclusive at once.
 void publish_counts(uint tile, uint digit, uint count) {
     if (!publishes(tile)) return;
-    if (tile == 0) table_store(tile, digit, state_inclusive() | (digit_scan[digit] + count));
-    else table_store(tile, digit, state_partial() | count);
+    table_store(tile, digit, (tile == 0 ? state_inclusive() : state_partial()) | count);
 }
 
 // Counts the digits of the blocking `tile` from the input and publishes them in its stead. What the tile's own
 // workgroup may publish at the same time is the same number, or the inclusive one, which is left in place.
 void recount(uint tile) {
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) pool[digit] = 0;
-    if (tile == 0) scan_histogram();
+    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) digit_scan[digit] = 0;
     barrier();
-    uint start = tile * tile_size();
-    uint elements = elements_from(start, tile_size());
+    uint start = whole_tile(tile) * push.part;
+    uint elements = elements_from(start, push.part);
     for (uint i = thread_index(); i < elements; i += WORKGROUP_SIZE) {
-        atomicAdd(pool[digit_of(keys_in[start + i], push.shift)], 1);
+        atomicAdd(digit_scan[digit_of(key_at(start + i), push.pass)], 1);
     }
     barrier();
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
         uint seen = table_load(tile, digit);
         if (!is_published(seen)) {
-            uint word = tile == 0 ? state_inclusive() | (digit_scan[digit] + pool[digit]) : state_partial() | pool[digit];
+            uint word = (tile == 0 ? state_inclusive() : state_partial()) | digit_scan[digit];
             atomicCompSwap(table[tile * RADIX + digit], seen, word);
         }
     }
@@ -68,7 +70,7 @@ void recount(uint tile) {
 
 shared uint blocking_tile; // one more than its index, 0 for none
 
-// Fills digit_base for `tile`; `tile_count` holds its own counts. Needs the pool.
+// Fills digit_base with the elements of each digit in the tiles before `tile`. Needs digit_scan.
 void look_back(uint tile) {
     const uint share = (RADIX + WORKGROUP_SIZE - 1) / WORKGROUP_SIZE;
     uint before[share]; // elements of the digit seen so far

@@ -1,50 +1,90 @@
 // Moving the blocks of a tile to their places in the output: shared by every kernel that scatters by one digit.
 
-layout(set = 0, binding = BINDING_KEYS_IN) readonly buffer KeysIn { uint keys_in[]; };
-layout(set = 0, binding = BINDING_KEYS_OUT) writeonly buffer KeysOut { uint keys_out[]; };
-#if VALUE_WORDS > 0
-layout(set = 0, binding = BINDING_VALUES_IN) readonly buffer ValuesIn { uint values_in[]; };
-layout(set = 0, binding = BINDING_VALUES_OUT) writeonly buffer ValuesOut { uint values_out[]; };
-#endif
-
-// Elements of a tile, the unit that finds its place in the output as a whole.
-uint tile_size() { return BLOCK * push.blocks; }
+uint count;        // elements of the whole sort
+uint active_route; // of this pass
 
 // Elements from `start` up to the end of the input or of a part of `size`.
-uint elements_from(uint start, uint size) { return start < push.count ? min(push.count - start, size) : 0; }
+uint elements_from(uint start, uint size) { return start < count ? min(count - start, size) : 0; }
 
-void load_keys(uint start) {
-    uint elements = elements_from(start, BLOCK);
+KEY key_at(uint index) { return load_key(route_keys_from(active_route), index); }
+
+void load_keys(uint start, uint elements) {
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
         uint index = block_index(item);
-        keys[item] = index < elements ? keys_in[start + index] : NO_ELEMENT;
+        keys[item] = index < elements ? key_at(start + index) : NO_ELEMENT;
     }
 }
 
-// Writes the ranked block that starts at `start`. Afterwards digit_base has moved past the block.
-void scatter_block(uint start) {
-    uint elements = elements_from(start, BLOCK);
-    uint targets[ITEMS];
-    stage(keys);
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        uint place = thread_index() + item * WORKGROUP_SIZE;
-        uint key = pool[place];
-        uint digit = digit_of(key, push.shift);
-        targets[item] = digit_base[digit] + place - digit_start[digit];
-        if (place < elements && targets[item] < push.count) keys_out[targets[item]] = key;
+// One word of the value of element `index`.
+uint value_at(uint index, uint plane) {
+    uint from = route_values_from(active_route);
+    if (INDEX_VALUES != 0 && from == PLACE_NONE) return index;
+    return load_value(from, index, plane);
+}
+
+void put_key(uint target, KEY key) {
+    uint to = route_keys_to(active_route);
+    if (target < count && (DISCARD_KEYS == 0 || to != PLACE_NONE)) store_key(to, target, key);
+}
+
+void put_value(uint target, uint plane, uint word) {
+    if (target < count) store_value(route_values_to(active_route), target, plane, word);
+}
+
+// Writes each element from where it was loaded. Uses up what ranking has left in the pool.
+void scatter_direct(uint start, uint elements) {
+    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
+        for (uint subgroup = 0; subgroup < SUBGROUPS; subgroup++) {
+            pool[rank_counter(subgroup, digit)] += digit_base[digit];
+        }
     }
-#if VALUE_WORDS > 0
-    uint values[ITEMS];
+    barrier();
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
         uint index = block_index(item);
-        values[item] = index < elements ? values_in[start + index] : 0;
+        if (index < elements) {
+            uint rank = places[item] & ((1u << PLACE_BITS) - 1);
+            uint target = pool[rank_counter(subgroup_index(), places[item] >> PLACE_BITS)] + rank;
+            put_key(target, keys[item]);
+            for (uint plane = 0; plane < VALUE_WORDS; plane++) put_value(target, plane, value_at(start + index, plane));
+        }
     }
-    stage(values);
+}
+
+// Reorders the block in shared memory first, so that neighbours write runs of neighbouring elements.
+void scatter_staged(uint start, uint elements) {
+    uint targets[ITEMS];
+    KEY sorted[ITEMS];
+    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
+        STAGE(KEY_WORD(keys[item], word));
+        [[unroll]] for (uint item = 0; item < ITEMS; item++) KEY_WORD(sorted[item], word) = pool[staged_place(item)];
+    }
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        uint place = thread_index() + item * WORKGROUP_SIZE;
-        if (place < elements && targets[item] < push.count) values_out[targets[item]] = pool[place];
+        uint digit = digit_of(sorted[item], push.pass);
+        targets[item] = digit_base[digit] + staged_place(item) - digit_start[digit];
+        if (staged_place(item) < elements) put_key(targets[item], sorted[item]);
     }
-#endif
+    for (uint plane = 0; plane < VALUE_WORDS; plane++) {
+        uint words[ITEMS];
+        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+            uint index = block_index(item);
+            words[item] = index < elements ? value_at(start + index, plane) : 0;
+        }
+        STAGE(words[item]);
+        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+            uint place = staged_place(item);
+            if (place < elements) put_value(targets[item], plane, pool[place]);
+        }
+    }
+}
+
+// Writes the ranked block of `elements` that starts at `start`. Afterwards digit_base has moved past it.
+void scatter_block(uint start, uint elements) {
+    if (STAGED == 0) {
+        scatter_direct(start, elements);
+    } else {
+        barrier(); // digit_base is complete
+        scatter_staged(start, elements);
+    }
     barrier(); // digit_base and the pool have been read
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
         digit_base[digit] += digit_count[digit];

@@ -1,6 +1,6 @@
 //! Which barriers a plan's steps need, derived from what they read and write.
 
-use super::{Access, Place, Region, Step, Work};
+use super::step::{Access, Region, Step, Work};
 
 /// Part of a device's work: by which stages, and whether it writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -8,28 +8,40 @@ pub(crate) struct Scope {
     pub compute_read: bool,
     pub compute_write: bool,
     pub transfer_write: bool,
+    /// As the arguments of a dispatch.
+    pub indirect_read: bool,
 }
 
 impl Scope {
-    const NONE: Scope = Scope { compute_read: false, compute_write: false, transfer_write: false };
+    const NONE: Scope =
+        Scope { compute_read: false, compute_write: false, transfer_write: false, indirect_read: false };
 
     fn of(step: &Step, access: Access) -> Scope {
         match step.work {
             Work::Clear { .. } => Scope { transfer_write: true, ..Scope::NONE },
             Work::Dispatch { .. } => Scope {
-                compute_read: access != Access::Write,
-                compute_write: access != Access::Read,
+                compute_read: matches!(access, Access::Read | Access::ReadWrite),
+                compute_write: matches!(access, Access::Write | Access::ReadWrite),
+                indirect_read: access == Access::Arguments,
                 transfer_write: false,
             },
         }
     }
 
-    fn writes(self) -> bool {
-        self.compute_write || self.transfer_write
+    fn writes(self) -> Scope {
+        Scope { compute_read: false, indirect_read: false, ..self }
+    }
+
+    fn reads(self) -> Scope {
+        Scope { compute_write: false, transfer_write: false, ..self }
     }
 
     fn is_none(self) -> bool {
         self == Scope::NONE
+    }
+
+    fn contains(self, other: Scope) -> bool {
+        self.union(other) == self
     }
 
     pub fn union(self, other: Scope) -> Scope {
@@ -37,6 +49,7 @@ impl Scope {
             compute_read: self.compute_read || other.compute_read,
             compute_write: self.compute_write || other.compute_write,
             transfer_write: self.transfer_write || other.transfer_write,
+            indirect_read: self.indirect_read || other.indirect_read,
         }
     }
 }
@@ -52,19 +65,33 @@ const REGIONS: usize = 5;
 
 fn index(region: Region) -> usize {
     match region {
-        Region::Elements(Place::Source) => 0,
-        Region::Elements(Place::Target) => 1,
-        Region::Elements(Place::Alternate) => 2,
+        Region::Source => 0,
+        Region::Target => 1,
+        Region::Alternate => 2,
         Region::Counters => 3,
         Region::Table => 4,
     }
 }
 
+/// What is known of a region.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    /// The last writes.
+    writes: Scope,
+    /// Reads since then.
+    reads: Scope,
+    /// Kinds of reads that the last writes have been made visible to.
+    seen: Scope,
+}
+
+impl State {
+    const UNTOUCHED: State = State { writes: Scope::NONE, reads: Scope::NONE, seen: Scope::NONE };
+}
+
 /// Walks along the steps and says which barrier each needs before it.
 #[derive(Clone, Debug)]
 pub(crate) struct Hazards {
-    /// What touched each region since the last barrier that covered it.
-    open: [Scope; REGIONS],
+    regions: [State; REGIONS],
     in_place: bool,
 }
 
@@ -72,37 +99,40 @@ impl Hazards {
     /// Scratch starts as if an earlier sort had just used it, so that a sort can be recorded again and again; the
     /// caller's buffers start as ready, which is the caller's duty.
     pub fn new(in_place: bool) -> Hazards {
-        let used = Scope { compute_read: true, compute_write: true, transfer_write: true };
-        let mut open = [Scope::NONE; REGIONS];
-        for region in [Region::Elements(Place::Alternate), Region::Counters, Region::Table] {
-            open[index(region)] = used;
+        let used = Scope { compute_read: true, compute_write: true, transfer_write: true, indirect_read: true };
+        let mut regions = [State::UNTOUCHED; REGIONS];
+        for region in [Region::Alternate, Region::Counters, Region::Table] {
+            regions[index(region)] = State { writes: used.writes(), reads: used.reads(), seen: Scope::NONE };
         }
-        Hazards { open, in_place }
+        Hazards { regions, in_place }
     }
 
     /// The barrier needed before `step`, which then counts as done.
     pub fn before(&mut self, step: &Step) -> Option<Barrier> {
+        let mut touched = [Scope::NONE; REGIONS];
+        for (region, access) in step.accesses() {
+            let region = if region == Region::Source && self.in_place { Region::Target } else { region };
+            touched[index(region)] = touched[index(region)].union(Scope::of(step, access));
+        }
         let mut barrier = Barrier { from: Scope::NONE, to: Scope::NONE };
-        for (region, access) in self.accesses(step) {
-            let open = self.open[region];
-            let next = Scope::of(step, access);
-            // Reads after reads are free; everything else must wait.
-            let hazard = !open.is_none() && (open.writes() || next.writes());
-            if hazard {
-                barrier.from = barrier.from.union(open);
+        for (state, next) in self.regions.iter_mut().zip(touched) {
+            let writes = !next.writes().is_none();
+            // A write waits for whatever came before. A read waits for writes that it cannot see yet.
+            let waits_for = match writes {
+                true => state.writes.union(state.reads),
+                false if state.seen.contains(next) => Scope::NONE,
+                false => state.writes,
+            };
+            if !next.is_none() && !waits_for.is_none() {
+                barrier.from = barrier.from.union(waits_for);
                 barrier.to = barrier.to.union(next);
+                state.seen = state.seen.union(next);
             }
-            // What came before a hazard is ordered before this step, so ordering after this step orders after both.
-            self.open[region] = if hazard { next } else { open.union(next) };
+            match writes {
+                true => *state = State { writes: next.writes(), reads: next.reads(), seen: Scope::NONE },
+                false => state.reads = state.reads.union(next),
+            }
         }
         (!barrier.from.is_none()).then_some(barrier)
-    }
-
-    fn accesses(&self, step: &Step) -> impl Iterator<Item = (usize, Access)> + use<> {
-        let in_place = self.in_place;
-        step.accesses().map(move |(region, access)| match region {
-            Region::Elements(Place::Source) if in_place => (index(Region::Elements(Place::Target)), access),
-            _ => (index(region), access),
-        })
     }
 }

@@ -1,35 +1,34 @@
-//! OneSweep: clear, one histogram of all digits, then one pass per digit (Adinets and Merrill, "Onesweep", 2022).
+//! OneSweep: after one histogram of all digits, one step per digit (Adinets and Merrill, "Onesweep", 2022).
+//!
+//! More elements than a look-back word can count are sorted in portions: each pass takes one after the other, with a
+//! table cleared for each.
 
-use super::{Kernel, Plan, REGION_ALIGNMENT, Route, Step, StepName, Work};
+use super::{Count, Groups, Kernel, Plan, Step, scratch::REGION_ALIGNMENT};
 use crate::abi::{self, Push};
 
-pub(super) fn step_count(plan: &Plan) -> u32 {
-    2 + plan.shape.passes
+fn portions(plan: &Plan, count: Count) -> u32 {
+    plan.portions(plan.most(count))
 }
 
-/// One ticket per pass, then one count per pass and digit.
-pub(super) fn counter_words(plan: &Plan) -> u64 {
-    u64::from(abi::COUNTERS_HISTOGRAM) + u64::from(plan.shape.passes) * u64::from(plan.shape.radix())
+pub(super) fn step_count(plan: &Plan, count: Count) -> u32 {
+    plan.shape.passes * (2 * portions(plan, count)).max(1)
 }
 
-pub(super) fn step(plan: &Plan, count: u32, index: u32) -> Step {
-    let passes = plan.shape.passes;
-    match index {
-        0 => {
-            let counters = (4 * counter_words(plan)).next_multiple_of(REGION_ALIGNMENT);
-            let bytes = counters + 4 * plan.table_words(count);
-            Step { name: StepName { kernel: "clear", pass: None }, work: Work::Clear { bytes } }
-        }
-        1 => {
-            let blocks = plan.histogram_blocks;
-            let chunks = count.div_ceil(plan.shape.histogram_block() * blocks);
-            let push = Push { count, tiles: chunks, blocks, ..Push::default() };
-            Step::dispatch(Kernel::Histogram, None, chunks, Route::of_pass(0, passes), push)
-        }
-        _ => {
-            let pass = index - 2;
-            let push = plan.push(count, pass);
-            Step::dispatch(Kernel::OneSweep, Some(pass), push.tiles, Route::of_pass(pass, passes), push)
-        }
+pub(super) fn step(plan: &Plan, count: Count, index: u32) -> Step {
+    if plan.portion_tiles == 0 {
+        let groups = plan.groups(count, plan.tile_size(), abi::ARGUMENTS_TILES);
+        return Step::dispatch(Kernel::OneSweep, Some(index), groups, plan.push(count, index));
     }
+    let portions = portions(plan, count);
+    let (pass, portion, sorts) = (index / 2 / portions, index / 2 % portions, index % 2 == 1);
+    if !sorts {
+        let counters = (4 * plan.counter_words()).next_multiple_of(REGION_ALIGNMENT);
+        return Step::clear(counters, 4 * plan.table_words(plan.most(count)));
+    }
+    let before = portion * plan.portion_tiles;
+    let groups = match count {
+        Count::Host(count) => Groups::Direct((plan.tiles(count) - before).min(plan.portion_tiles)),
+        Count::Device { .. } => Groups::Counted { slot: abi::ARGUMENTS_PORTIONS + portion },
+    };
+    Step::dispatch(Kernel::OneSweep, Some(pass), groups, Push { portion, ..plan.push(count, pass) })
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::key::KeyType;
 use crate::profile::DeviceProfile;
-use crate::request::{SortRequest, ValueType};
+use crate::request::{KeyOutput, Placement, ValueType};
 use crate::shape::SubgroupChoice;
 use crate::tuning::Tuning;
 
@@ -20,12 +20,19 @@ fn profile(vendor_id: u32, driver_id: i32, subgroup_size: u32) -> DeviceProfile 
     DeviceProfile { vendor_id, driver_id, subgroup_size, subgroup_range, max_shared_bytes, ..DeviceProfile::default() }
 }
 
-fn plan(profile: &DeviceProfile, algorithm: Algorithm, value: ValueType, capacity: u32) -> Plan {
-    let request = SortRequest { value, ..SortRequest::new(KeyType::U32) };
+fn plan_of(profile: &DeviceProfile, request: &SortRequest, capacity: u32, portion: Option<u32>) -> Plan {
     let tuning = Tuning::for_device(profile);
-    let shape = Shape::fit(profile, &tuning, &request, algorithm, SubgroupChoice::Auto).unwrap();
-    Plan::new(algorithm, false, shape, capacity)
+    let algorithm = request.algorithm.unwrap_or(Algorithm::OneSweep);
+    let shape = Shape::fit(profile, &tuning, request, algorithm, SubgroupChoice::Auto).unwrap();
+    Plan::new(request, algorithm, shape, capacity, portion)
 }
+
+fn plan(profile: &DeviceProfile, algorithm: Algorithm, value: ValueType, capacity: u32) -> Plan {
+    let request = SortRequest { value, algorithm: Some(algorithm), ..SortRequest::new(KeyType::U32) };
+    plan_of(profile, &request, capacity, None)
+}
+
+const DEVICE: Count = Count::Device { word: 0 };
 
 fn chained() -> impl Iterator<Item = Algorithm> {
     Algorithm::ALL.iter().copied().filter(|algorithm| *algorithm != Algorithm::SingleWorkgroup)
@@ -47,7 +54,7 @@ fn scratch_beyond_ping_pong_is_under_two_percent() {
     ] {
         for (value, element_bytes) in [(ValueType::None, 4), (ValueType::U32, 8)] {
             for algorithm in chained() {
-                let layout = plan(&profile, algorithm, value, capacity).scratch(value.words());
+                let layout = plan(&profile, algorithm, value, capacity).scratch();
                 let data = u64::from(capacity) * element_bytes;
                 let beyond = layout.size - data;
                 assert!(
@@ -63,31 +70,57 @@ fn scratch_beyond_ping_pong_is_under_two_percent() {
 #[test]
 fn scratch_sizes_do_not_wrap_at_the_largest_count() {
     for algorithm in chained() {
-        let layout = plan(&profile(0x10DE, 0, 32), algorithm, ValueType::U32, MAX_COUNT).scratch(1);
+        let layout = plan(&profile(0x10DE, 0, 32), algorithm, ValueType::Bytes(16), MAX_COUNT).scratch();
         let elements = u64::from(MAX_COUNT);
-        assert!(layout.size > 8 * elements && layout.size < 8 * elements + 8 * elements / 50, "{layout:?}");
-        let regions = [layout.counters, layout.table, layout.keys, layout.values];
+        assert!(layout.size > 20 * elements && layout.size < 20 * elements + 20 * elements / 50, "{layout:?}");
+        let regions = [layout.counters, layout.table, layout.keys_alternate, layout.values_alternate];
         for pair in regions.windows(2) {
             assert!(pair[0].offset + pair[0].size <= pair[1].offset);
-            assert_eq!(pair[1].offset % REGION_ALIGNMENT, 0);
+            assert_eq!(pair[1].offset % scratch::REGION_ALIGNMENT, 0);
         }
-        assert!(layout.values.offset + layout.values.size <= layout.size);
+        assert!(layout.values_alternate.offset + layout.values_alternate.size <= layout.size);
     }
+}
+
+#[test]
+fn scratch_holds_only_what_the_passes_of_a_request_use() {
+    let nvidia = profile(0x10DE, 0, 32);
+    let usual = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
+    let out = SortRequest { placement: Placement::OutOfPlace, ..usual };
+    let layout = |request: SortRequest| plan_of(&nvidia, &request, 1_000_000, None).scratch();
+    assert_eq!(layout(usual).keys_alternate.size, 4_000_000);
+    assert_eq!(layout(SortRequest { bits: (0..8).into(), ..out }).keys_alternate.size, 0, "a pass goes to the target");
+    assert_eq!(layout(SortRequest { bits: (0..8).into(), ..usual }).keys_alternate.size, 4_000_000, "in place");
+    assert_eq!(layout(SortRequest { bits: (9..9).into(), ..usual }).size, 0, "there is nothing to do");
+    let pairs = layout(SortRequest { value: ValueType::Bytes(12), ..usual });
+    assert_eq!(pairs.values_alternate.size, 12_000_000);
+    let gathered = layout(SortRequest { value: ValueType::Bytes(20), ..usual });
+    let sizes = [gathered.values_alternate.size, gathered.permutation.size, gathered.aside.size];
+    assert_eq!(sizes, [4_000_000, 4_000_000, 20_000_000]);
+    assert_eq!(layout(SortRequest { value: ValueType::Bytes(20), ..out }).aside.size, 0);
+    let discarded = SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..out };
+    assert_eq!(layout(discarded).keys_target.size, 4_000_000, "a second place for keys that nobody wants");
+    assert_eq!(layout(SortRequest { bits: (0..16).into(), ..discarded }).keys_target.size, 0);
 }
 
 #[test]
 fn scratch_for_a_capacity_serves_every_smaller_count() {
     for algorithm in chained() {
-        for capacity in [1, 1000, 100_003, 1 << 20, 1 << 24, MAX_COUNT] {
-            let plan = plan(&profile(0, LLVMPIPE, 8), algorithm, ValueType::U32, capacity);
-            let layout = plan.scratch(1);
-            for count in [1, capacity / 3, capacity / 2 + 1, capacity - 1, capacity] {
-                for step in plan.steps(count) {
-                    if let Work::Clear { bytes } = step.work {
-                        assert!(bytes <= layout.table.offset + layout.table.size, "{algorithm}, {count} of {capacity}");
+        for capacity in [1, 1000, 100_003, 1 << 20, 1 << 24, 1 << 31, MAX_COUNT] {
+            for portion in [None, Some(50_000)] {
+                let request = SortRequest { algorithm: Some(algorithm), ..SortRequest::new(KeyType::U32) };
+                let plan = plan_of(&profile(0, LLVMPIPE, 8), &request, capacity, portion);
+                let layout = plan.scratch();
+                let host = [1, capacity / 3, capacity / 2 + 1, capacity - 1, capacity].map(Count::Host);
+                for count in host.into_iter().chain([DEVICE]) {
+                    for step in plan.steps(count) {
+                        if let Work::Clear { offset, bytes } = step.work {
+                            let end = layout.table.offset + layout.table.size;
+                            assert!(offset + bytes <= end, "{algorithm}, {count:?} of {capacity}");
+                        }
                     }
+                    assert!(plan.table_words(plan.most(count)) * 4 <= layout.table.size);
                 }
-                assert!(plan.table_words(count) * 4 <= layout.table.size);
             }
         }
     }
@@ -96,109 +129,171 @@ fn scratch_for_a_capacity_serves_every_smaller_count() {
 #[test]
 fn dispatches_cover_the_input_exactly_once() {
     for algorithm in chained() {
-        let plan = plan(&profile(0x10DE, 0, 32), algorithm, ValueType::None, MAX_COUNT);
-        let tile = plan.shape.block() * plan.blocks;
-        for count in [1, tile - 1, tile, tile + 1, 10 * tile - 1, MAX_COUNT] {
-            for step in plan.steps(count) {
-                let Work::Dispatch { kernel, workgroups, push, .. } = step.work else { continue };
-                let part = u64::from(push.blocks)
-                    * u64::from(match kernel {
-                        Kernel::Histogram => plan.shape.histogram_block(),
-                        Kernel::Scan => {
-                            assert_eq!(workgroups, plan.shape.radix());
-                            continue;
-                        }
-                        _ => plan.shape.block(),
-                    });
-                assert_eq!(workgroups, push.tiles);
-                let covered = u64::from(workgroups) * part;
-                assert!(covered >= u64::from(count) && covered - part < u64::from(count), "{step:?}");
+        let plan = plan(&profile(0x10DE, 0, 32), algorithm, ValueType::None, 1 << 29);
+        let tile = plan.tile_size();
+        for count in [1, tile - 1, tile, tile + 1, 10 * tile - 1, 1 << 29] {
+            for step in plan.steps(Count::Host(count)) {
+                let Work::Dispatch { kernel, groups, push, .. } = step.work else { continue };
+                let Groups::Direct(workgroups) = groups else { panic!("{step:?} is not sized on the host") };
+                if kernel == Kernel::Scan {
+                    assert_eq!(workgroups, plan.shape.radix());
+                    continue;
+                }
+                let covered = u64::from(workgroups) * u64::from(push.part);
+                assert!(covered >= u64::from(count) && covered - u64::from(push.part) < u64::from(count), "{step:?}");
             }
         }
     }
+}
+
+#[test]
+fn portions_cover_the_tiles_of_each_pass_exactly_once() {
+    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
+    for (capacity, portion) in [(MAX_COUNT, None), (1 << 30, None), (1_000_000, Some(1)), (1_000_000, Some(300_000))] {
+        let plan = plan_of(&profile(0x10DE, 0, 32), &request, capacity, portion);
+        assert!(plan.portion_tiles > 0 && u64::from(plan.portion_tiles) * u64::from(plan.tile_size()) < 1 << 30);
+        for count in [1, capacity / 2, capacity - 1, capacity] {
+            let mut tiles = [0; 4];
+            let mut portions = 0;
+            for step in plan.steps(Count::Host(count)) {
+                if let Work::Dispatch { kernel: Kernel::OneSweep, groups: Groups::Direct(groups), push, .. } = step.work
+                {
+                    assert_eq!(push.portion * plan.portion_tiles, tiles[push.pass as usize]);
+                    tiles[push.pass as usize] += groups;
+                    portions = portions.max(push.portion + 1);
+                }
+            }
+            assert_eq!(tiles, [plan.tiles(count); 4]);
+            assert!(portions <= abi::MAX_PORTIONS);
+        }
+    }
+    assert_eq!(plan_of(&profile(0x10DE, 0, 32), &request, (1 << 30) - 1, None).portion_tiles, 0);
 }
 
 #[test]
 fn step_counts_are_as_documented() {
     let nvidia = profile(0x10DE, 0, 32);
-    let steps = |digit_bits| {
-        plan(&nvidia, Algorithm::ReduceThenScan { digit_bits }, ValueType::None, 1 << 20).steps(1 << 20).count()
+    let request = |algorithm| SortRequest { algorithm: Some(algorithm), ..SortRequest::new(KeyType::U32) };
+    let names = |request: SortRequest, count| -> Vec<&'static str> {
+        plan_of(&nvidia, &request, 1 << 20, None).steps(count).map(|step| step.name.kernel).collect()
     };
-    assert_eq!(plan(&nvidia, Algorithm::OneSweep, ValueType::None, 1 << 20).steps(1 << 20).count(), 6);
-    assert_eq!((steps(8), steps(4), steps(2)), (12, 24, 48));
-    assert_eq!(plan(&nvidia, Algorithm::OneSweep, ValueType::None, 1 << 20).steps(0).count(), 0);
-}
-
-#[test]
-fn small_counts_take_one_dispatch_when_the_algorithm_is_free() {
-    let nvidia = profile(0x10DE, 0, 32);
-    let mut plan = plan(&nvidia, Algorithm::OneSweep, ValueType::None, 1 << 20);
-    plan.single_when_small = true;
-    let block = plan.shape.block();
-    assert_eq!(plan.algorithm_for(block), Algorithm::SingleWorkgroup);
-    assert_eq!(plan.steps(block).count(), 1);
-    assert_eq!(plan.algorithm_for(block + 1), Algorithm::OneSweep);
-}
-
-#[test]
-fn passes_end_at_the_target_and_never_read_what_they_write() {
-    for passes in [2, 3, 4, 8, 16] {
-        let mut from = Place::Source;
-        for pass in 0..passes {
-            let route = Route::of_pass(pass, passes);
-            assert_eq!(route.from, from);
-            assert_ne!(route.to, from);
-            assert!(Route::ALL.contains(&route));
-            if passes % 2 == 0 && pass == 0 {
-                assert_eq!(route.to, Place::Alternate, "in place, the first pass may not write its own input");
-            }
-            from = route.to;
-        }
-        assert_eq!(from, Place::Target);
+    let host = Count::Host(1 << 20);
+    let onesweep = request(Algorithm::OneSweep);
+    let passes = ["onesweep"; 4];
+    assert_eq!(names(onesweep, host), [&["clear", "histogram"], &passes[..], &["move"]].concat());
+    assert_eq!(names(onesweep, DEVICE), [&["clear", "arguments", "histogram"], &passes[..], &["move"]].concat());
+    assert!(names(onesweep, Count::Host(0)).is_empty());
+    let out = SortRequest { placement: Placement::OutOfPlace, ..onesweep };
+    assert_eq!(names(out, host), [&["clear", "histogram"], &passes[..]].concat());
+    let splats = SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..onesweep };
+    assert_eq!(names(splats, host), [&["clear", "histogram"], &passes[..]].concat());
+    let large = SortRequest { value: ValueType::Bytes(20), bits: (0..8).into(), ..onesweep };
+    assert_eq!(names(large, host), ["clear", "histogram", "onesweep", "move", "gather", "move"]);
+    assert_eq!(names(SortRequest { bits: (5..5).into(), ..out }, host), ["move"]);
+    assert!(names(SortRequest { bits: (5..5).into(), ..onesweep }, host).is_empty());
+    for (digit_bits, steps) in [(8, 12), (4, 24), (2, 48)] {
+        assert_eq!(names(request(Algorithm::ReduceThenScan { digit_bits }), host).len(), 2 + steps + 1);
     }
 }
 
 #[test]
-fn every_conflict_between_steps_has_a_barrier() {
+fn small_counts_take_one_dispatch_when_the_algorithm_is_free() {
+    let request = SortRequest::new(KeyType::U32);
+    let plan = plan_of(&profile(0x10DE, 0, 32), &request, 1 << 20, None);
+    let block = plan.shape.block();
+    assert_eq!(plan.algorithm_for(block), Algorithm::SingleWorkgroup);
+    assert_eq!(plan.steps(Count::Host(block)).count(), 1);
+    assert_eq!(plan.algorithm_for(block + 1), Algorithm::OneSweep);
+}
+
+/// Every request whose steps differ.
+fn requests() -> Vec<SortRequest> {
+    let mut requests = Vec::new();
     for algorithm in Algorithm::ALL.iter().copied() {
-        for in_place in [false, true] {
-            let plan = plan(&profile(0x10DE, 0, 32), algorithm, ValueType::U32, 1000);
-            let mut hazards = Hazards::new(in_place);
-            let mut earlier: Vec<Step> = Vec::new();
-            for step in plan.steps(1000) {
-                let barrier = hazards.before(&step);
-                // Independent of `Hazards`: does this step touch what an earlier one since the last barrier wrote,
-                // or write what one read?
-                if barrier.is_some() {
-                    earlier.clear();
+        for placement in [Placement::InPlace, Placement::OutOfPlace] {
+            for value in [ValueType::None, ValueType::U32, ValueType::Index, ValueType::Bytes(20)] {
+                for bits in [0..32, 0..8, 4..4] {
+                    let usual = SortRequest::new(KeyType::U32);
+                    requests.push(SortRequest {
+                        algorithm: Some(algorithm),
+                        placement,
+                        value,
+                        bits: bits.into(),
+                        ..usual
+                    });
                 }
-                for before in &earlier {
-                    for (region, access) in step.accesses() {
-                        for (other, previous) in before.accesses() {
-                            let target = Region::Elements(Place::Target);
-                            let same = |region| match region {
-                                Region::Elements(Place::Source) if in_place => target,
-                                _ => region,
-                            };
-                            let conflict = access != Access::Read || previous != Access::Read;
-                            assert!(same(region) != same(other) || !conflict, "{before:?} then {step:?}");
+            }
+        }
+    }
+    requests
+}
+
+#[test]
+fn every_conflict_between_steps_has_a_barrier() {
+    for request in requests() {
+        for portion in [None, Some(30_000)] {
+            let plan = plan_of(&profile(0x10DE, 0, 32), &request, 100_000, portion);
+            for count in [Count::Host(100_000), DEVICE] {
+                let mut hazards = Hazards::new(request.in_place());
+                let mut earlier: Vec<Step> = Vec::new();
+                for step in plan.steps(count) {
+                    let barrier = hazards.before(&step);
+                    // Independent of `Hazards`: does this step touch what an earlier one since the last barrier wrote,
+                    // or write what one read?
+                    if barrier.is_some() {
+                        earlier.clear();
+                    }
+                    for before in &earlier {
+                        for (region, access) in step.accesses() {
+                            for (other, previous) in before.accesses() {
+                                let same = |region| match region {
+                                    Region::Source if request.in_place() => Region::Target,
+                                    _ => region,
+                                };
+                                let reads = |access| matches!(access, Access::Read | Access::Arguments);
+                                let conflict = !reads(access) || !reads(previous);
+                                assert!(same(region) != same(other) || !conflict, "{before:?} then {step:?}");
+                            }
                         }
                     }
+                    earlier.push(step);
                 }
-                earlier.push(step);
             }
+        }
+    }
+}
+
+#[test]
+fn what_the_device_sized_is_visible_to_every_dispatch_that_reads_it() {
+    for request in requests() {
+        let plan = plan_of(&profile(0x10DE, 0, 32), &request, 100_000, Some(30_000));
+        let mut hazards = Hazards::new(request.in_place());
+        let (mut written, mut visible) = (false, false);
+        for step in plan.steps(DEVICE) {
+            let barrier = hazards.before(&step);
+            visible |= written && barrier.is_some_and(|barrier| barrier.from.compute_write && barrier.to.indirect_read);
+            let Work::Dispatch { kernel, groups, .. } = step.work else { continue };
+            assert!(visible || matches!(groups, Groups::Direct(_)), "{step:?} reads its size too early");
+            written |= kernel == Kernel::Arguments;
         }
     }
 }
 
 #[test]
 fn onesweep_barriers_are_the_expected_ones() {
-    let plan = plan(&profile(0x10DE, 0, 32), Algorithm::OneSweep, ValueType::None, 100_000);
+    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
+    let plan = plan_of(&profile(0x10DE, 0, 32), &request, 100_000, None);
     let mut hazards = Hazards::new(true);
-    let barriers: Vec<Barrier> = plan.steps(100_000).map(|step| hazards.before(&step).unwrap()).collect();
-    let scope = |compute_read, compute_write, transfer_write| Scope { compute_read, compute_write, transfer_write };
+    let barriers: Vec<Barrier> = plan.steps(Count::Host(100_000)).map(|step| hazards.before(&step).unwrap()).collect();
+    let scope = |compute_read, compute_write, transfer_write| Scope {
+        compute_read,
+        compute_write,
+        transfer_write,
+        indirect_read: false,
+    };
     // An earlier sort's use of scratch, then clear, histogram and passes.
-    assert_eq!(barriers[0], Barrier { from: scope(true, true, true), to: scope(false, false, true) });
+    let before = Scope { indirect_read: true, ..scope(true, true, true) };
+    assert_eq!(barriers[0], Barrier { from: before, to: scope(false, false, true) });
     assert_eq!(barriers[1], Barrier { from: scope(false, false, true), to: scope(true, true, false) });
     assert_eq!(barriers[2].to, scope(true, true, false));
     assert!(barriers[2].from.transfer_write, "the cleared table is first used by the first pass");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::request::{Algorithm, SortRequest};
+use crate::request::{Algorithm, SortRequest, ValueType};
 use crate::shape::Shape;
 use crate::vk::owned::{BoundRun, Buffer, Device, OwnedSorter};
 use crate::vk::{BufferRange, SortBuffers, SorterOptions, StepTime};
@@ -57,23 +57,25 @@ impl DeviceRange {
     fn raw(&self) -> BufferRange {
         // A range past its buffer's end is cut to what is there, and then found to be too small.
         let size = self.size.min(self.buffer.size().saturating_sub(self.offset));
-        BufferRange { buffer: self.buffer.0.raw, offset: self.offset, size, usage: Some(Buffer::USAGE) }
+        BufferRange { buffer: self.buffer.0.raw, offset: self.offset, size, usage: Some(self.buffer.0.usage) }
     }
 }
 
 /// The ranges of one sort: [`SortBuffers`] on owned memory.
 #[derive(Clone)]
 pub struct SortRanges {
-    /// The keys, sorted in place unless `keys_out` is given.
+    /// The keys; sorted here when the request is in place.
     pub keys: DeviceRange,
-    /// The values, if the request has any.
+    /// The values, when the request has any to read; in place also where indices go.
     pub values: Option<DeviceRange>,
-    /// Where the sorted keys go.
+    /// Where the sorted keys go when the request is out of place and does not discard them.
     pub keys_out: Option<DeviceRange>,
-    /// Where the sorted values go.
+    /// Where the sorted values or indices go when the request is out of place.
     pub values_out: Option<DeviceRange>,
     /// Scratch, unless none is needed.
     pub scratch: Option<DeviceRange>,
+    /// Four bytes with the element count, for [`PreparedSort::run_counted`].
+    pub count: Option<DeviceRange>,
     /// Most elements that the sort will run with.
     pub capacity: u32,
 }
@@ -115,21 +117,26 @@ impl StandaloneSorter {
         self.0.scratch_size(capacity)
     }
 
-    /// Prepares an in-place sort of up to `capacity` elements on buffers of its own.
+    /// Prepares a sort of up to `capacity` elements on buffers of its own, for counts from the host or on the device.
     ///
     /// Errors: [`Error::TooManyElements`], [`Error::Allocation`], [`Error::Vulkan`].
     pub fn prepare(&self, capacity: u32) -> Result<PreparedSort, Error> {
         let request = self.request();
-        let allocate = |size: u64| DeviceBuffer::new(&self.0.device, size).map(|buffer| buffer.range(0, size));
-        let some = |size: u64| if size > 0 { allocate(size).map(Some) } else { Ok(None) };
         let scratch = self.scratch_size(capacity)?;
-        let has_values = request.value.words() > 0;
+        let allocate = |size: u64, wanted: bool| -> Result<Option<DeviceRange>, Error> {
+            let size = size.next_multiple_of(4);
+            wanted.then(|| DeviceBuffer::new(&self.0.device, size).map(|buffer| buffer.range(0, size))).transpose()
+        };
+        let elements = |bytes: u64| u64::from(capacity) * bytes;
+        let (keys, values) = (elements(request.key.size_bytes()), elements(request.value.size_bytes()));
+        let (has_values, out) = (request.value != ValueType::None, !request.in_place());
         let ranges = SortRanges {
-            keys: allocate(u64::from(capacity) * request.key.size_bytes())?,
-            values: has_values.then(|| allocate(u64::from(capacity) * request.value.size_bytes())).transpose()?,
-            keys_out: None,
-            values_out: None,
-            scratch: some(scratch)?,
+            keys: allocate(keys, true)?.expect("keys are wanted"),
+            values: allocate(values, request.value.is_read() || has_values && !out)?,
+            keys_out: allocate(keys, out && !request.discards_keys())?,
+            values_out: allocate(values, has_values && out)?,
+            scratch: allocate(scratch, scratch > 0)?,
+            count: allocate(4, true)?,
             capacity,
         };
         self.prepare_on(ranges)
@@ -146,13 +153,16 @@ impl StandaloneSorter {
             keys_out: raw(&ranges.keys_out),
             values_out: raw(&ranges.values_out),
             scratch: raw(&ranges.scratch),
+            count: raw(&ranges.count),
             capacity: ranges.capacity,
         };
-        let optional = [&ranges.values, &ranges.keys_out, &ranges.values_out, &ranges.scratch];
+        let optional = [&ranges.values, &ranges.keys_out, &ranges.values_out, &ranges.scratch, &ranges.count];
         let used = optional.into_iter().flatten().chain([&ranges.keys]);
         let alive = used.map(|range| Arc::clone(&range.buffer.0)).collect();
         let run = BoundRun::new(&self.0, &buffers, alive)?;
-        Ok(PreparedSort { run, ranges })
+        let request = self.request();
+        let (keys_discarded, reads_values) = (request.discards_keys(), request.value.is_read());
+        Ok(PreparedSort { run, ranges, keys_discarded, reads_values })
     }
 }
 
@@ -160,6 +170,8 @@ impl StandaloneSorter {
 pub struct PreparedSort {
     run: BoundRun,
     ranges: SortRanges,
+    keys_discarded: bool,
+    reads_values: bool,
 }
 
 impl PreparedSort {
@@ -172,44 +184,67 @@ impl PreparedSort {
 
     /// Writes values, from the first on.
     ///
-    /// Errors: as for [`write_keys`](Self::write_keys); [`Error::BufferPresence`] when the request has no values.
+    /// Errors: as for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request reads no values.
     pub fn write_values(&self, bytes: &[u8]) -> Result<(), Error> {
-        write("values", self.ranges.values.as_ref().ok_or(NO_VALUES)?, bytes)
+        let (given, needed) = ("no values to read", "values of some bytes");
+        let unread = Error::NotInRequest { what: "writing values is", given, needed };
+        let values = self.ranges.values.as_ref().filter(|_| self.reads_values);
+        write("values", values.ok_or(unread)?, bytes)
+    }
+
+    /// Writes the element count for [`run_counted`](Self::run_counted).
+    ///
+    /// Errors: [`Error::BufferPresence`] when the sort has no count buffer; else as for [`DeviceBuffer::write`].
+    pub fn write_count(&self, count: u32) -> Result<(), Error> {
+        let absent = Error::BufferPresence { buffer: "count", given: "absent", needed: "present" };
+        write("count", self.ranges.count.as_ref().ok_or(absent)?, &count.to_ne_bytes())
     }
 
     /// Reads sorted keys, from the first on.
     ///
-    /// Errors: as for [`write_keys`](Self::write_keys).
+    /// Errors: as for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request discards keys.
     pub fn read_keys(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        if self.keys_discarded {
+            let (given, needed) = ("discarded keys", "sorted keys");
+            return Err(Error::NotInRequest { what: "sorted keys are", given, needed });
+        }
         read("keys", self.ranges.keys_out.as_ref().unwrap_or(&self.ranges.keys), bytes)
     }
 
     /// Reads sorted values, from the first on.
     ///
-    /// Errors: as for [`write_values`](Self::write_values).
+    /// Errors: as for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request has no values.
     pub fn read_values(&self, bytes: &mut [u8]) -> Result<(), Error> {
         let range = self.ranges.values_out.as_ref().or(self.ranges.values.as_ref());
-        read("values", range.ok_or(NO_VALUES)?, bytes)
+        let (given, needed) = ("no values", "values or indices");
+        read("values", range.ok_or(Error::NotInRequest { what: "reading values is", given, needed })?, bytes)
     }
 
     /// Sorts the first `count` elements and waits; gives the time of each step, or none without timestamps.
     ///
     /// Errors: [`Error::TooManyElements`], [`Error::Timeout`], [`Error::Vulkan`].
     pub fn run(&self, count: u32) -> Result<Vec<StepTime>, Error> {
-        self.run.run(count, 1)
+        self.run.run(Some(count), 1)
+    }
+
+    /// Sorts as many elements as the count buffer says, up to the capacity, and waits.
+    ///
+    /// Errors: [`Error::BufferPresence`] when the sort has no count buffer, [`Error::Timeout`], [`Error::Vulkan`].
+    pub fn run_counted(&self) -> Result<Vec<StepTime>, Error> {
+        self.run.run(None, 1)
     }
 
     /// The same sort recorded `times` times into one command buffer.
     ///
     /// Errors: as for [`run`](Self::run).
     pub fn run_repeatedly(&self, count: u32, times: u32) -> Result<Vec<StepTime>, Error> {
-        self.run.run(count, times)
+        self.run.run(Some(count), times)
     }
 
     /// Runs without reading times, which is all that allocates.
     #[doc(hidden)]
     pub fn submit(&self, count: u32) -> Result<(), Error> {
-        self.run.submit(count, 1)
+        self.run.submit(Some(count), 1)
     }
 
     /// The algorithm that sorts `count` elements.
@@ -217,8 +252,6 @@ impl PreparedSort {
         self.run.bound().algorithm(count)
     }
 }
-
-const NO_VALUES: Error = Error::BufferPresence { buffer: "values", given: "present", needed: "absent" };
 
 fn write(buffer: &'static str, range: &DeviceRange, bytes: &[u8]) -> Result<(), Error> {
     fits(buffer, range, bytes.len())?;

@@ -4,25 +4,27 @@ use ash::vk;
 
 use crate::abi::{self, Push, spec};
 use crate::error::{Context, Error};
-use crate::key::KeyCode;
 use crate::plan::Kernel;
 use crate::profile::DeviceProfile;
+use crate::request::SortRequest;
 use crate::shape::Shape;
-use crate::tuning::RankMethod;
+use crate::tuning::{RankMethod, Tuning};
 
-/// SPIR-V of every module of [`abi::MODULES`], in that order.
+/// SPIR-V of every module of [`abi::modules`], in that order.
 #[doc(hidden)]
 pub const MODULES: &[&[u8]] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
 
-/// Descriptor bindings of the one set layout.
-pub(crate) const BINDINGS: [u32; 6] = [
-    abi::BINDING_KEYS_IN,
-    abi::BINDING_KEYS_OUT,
-    abi::BINDING_VALUES_IN,
-    abi::BINDING_VALUES_OUT,
-    abi::BINDING_COUNTERS,
-    abi::BINDING_TABLE,
+/// Descriptor bindings of the one set layout, with the number of descriptors in each.
+const BINDINGS: [(u32, u32); 5] = [
+    (abi::BINDING_KEYS, abi::PLACES),
+    (abi::BINDING_VALUES, abi::PLACES),
+    (abi::BINDING_COUNTERS, 1),
+    (abi::BINDING_TABLE, 1),
+    (abi::BINDING_COUNT, 1),
 ];
+
+/// The bindings of keys and values.
+const ELEMENTS: [u32; 2] = [abi::BINDING_KEYS, abi::BINDING_VALUES];
 
 /// What the pipelines are made from.
 pub(crate) struct PipelineDesc<'a> {
@@ -30,11 +32,10 @@ pub(crate) struct PipelineDesc<'a> {
     /// Whether pipelines name the subgroup size they need.
     pub required_subgroup_size: bool,
     pub shape: &'a Shape,
-    pub code: KeyCode,
-    pub value_words: u32,
-    pub polls: u32,
-    /// Whether loops that the kernels mark for unrolling stay marked.
-    pub unroll: bool,
+    pub request: &'a SortRequest,
+    pub tuning: &'a Tuning,
+    /// Whether keys and values are reached by address.
+    pub addressed: bool,
     pub withhold: u32,
     pub cache: vk::PipelineCache,
 }
@@ -44,6 +45,7 @@ pub(crate) struct Pipelines {
     pub device: ash::Device,
     pub set_layout: vk::DescriptorSetLayout,
     pub layout: vk::PipelineLayout,
+    addressed: bool,
     pipelines: [vk::Pipeline; Kernel::ALL.len()],
 }
 
@@ -59,15 +61,17 @@ impl Pipelines {
             device: device.clone(),
             set_layout: vk::DescriptorSetLayout::null(),
             layout: vk::PipelineLayout::null(),
+            addressed: desc.addressed,
             pipelines: [vk::Pipeline::null(); Kernel::ALL.len()],
         };
-        let bindings = BINDINGS.map(|binding| {
+        let binding = |(binding, descriptors)| {
             vk::DescriptorSetLayoutBinding::default()
                 .binding(binding)
                 .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                .descriptor_count(1)
+                .descriptor_count(descriptors)
                 .stage_flags(vk::ShaderStageFlags::COMPUTE)
-        });
+        };
+        let bindings: Vec<_> = result.bindings().map(binding).collect();
         let set_info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
         // SAFETY: the device is valid by this function's contract; `Drop` destroys whatever was made, once.
         result.set_layout =
@@ -85,6 +89,18 @@ impl Pipelines {
             result.pipelines[kernel as usize] = unsafe { create(device, desc, kernel, result.layout)? };
         }
         Ok(result)
+    }
+
+    /// Descriptors that the layout has.
+    pub fn descriptors(addressed: bool) -> u32 {
+        let reached = |binding| !addressed || !ELEMENTS.contains(&binding);
+        BINDINGS.iter().filter(|(binding, _)| reached(*binding)).map(|(_, descriptors)| descriptors).sum()
+    }
+
+    /// Bindings of the layout, with the number of descriptors in each. What is reached by address has none.
+    pub fn bindings(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let addressed = self.addressed;
+        BINDINGS.into_iter().filter(move |(binding, _)| !addressed || !ELEMENTS.contains(binding))
     }
 
     /// The pipeline of a kernel that was asked for at creation.
@@ -109,20 +125,21 @@ impl Drop for Pipelines {
     }
 }
 
-/// Name of the module that holds a kernel's variant.
-pub(crate) fn module_name(kernel: Kernel, value_words: u32, emulated: bool) -> &'static str {
-    let source = match kernel {
-        Kernel::Histogram => "histogram.comp",
-        Kernel::OneSweep => "onesweep.comp",
-        Kernel::Count => "count.comp",
-        Kernel::Scan => "scan.comp",
-        Kernel::Scatter => "scatter.comp",
-        Kernel::SingleWorkgroup => "single_workgroup.comp",
+/// The module that holds a kernel in the variant for a request, and its index.
+fn module(desc: &PipelineDesc<'_>, kernel: Kernel) -> (usize, abi::Module) {
+    let key_words = desc.request.key.bits().div_ceil(32);
+    let narrow = |bytes: u64| (1..4).contains(&bytes);
+    let small = narrow(desc.request.key.size_bytes()) || narrow(desc.request.value.size_bytes());
+    let module = abi::Module {
+        kernel: kernel.name(),
+        key_words,
+        small: small && desc.profile.small_storage,
+        emulated: desc.shape.subgroup.emulated,
+        addressed: desc.addressed,
     };
-    let variants = || abi::MODULES.iter().filter(|module| module.source == source);
-    let exact = variants().find(|module| module.value_words == value_words && module.emulated == emulated);
-    // Kernels that touch neither values nor subgroups have one module for all.
-    exact.or_else(|| variants().next()).expect("every kernel has a module").name
+    let module = module.closest();
+    let index = abi::modules().iter().position(|built| *built == module);
+    (index.expect("the closest module is one of them"), module)
 }
 
 /// Turns the wish to unroll into the wish not to, in every loop that has it.
@@ -144,26 +161,52 @@ fn keep_loops(words: &mut [u32]) {
 }
 
 fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
-    let shape = desc.shape;
+    let (shape, request) = (desc.shape, desc.request);
     let (workgroup_size, items) = match kernel {
-        Kernel::Histogram => (shape.histogram_workgroup_size, shape.histogram_items),
+        Kernel::Arguments => (1, 1),
+        Kernel::Histogram | Kernel::Move | Kernel::Gather => (shape.histogram_workgroup_size, 1),
         Kernel::Scan => (shape.scan_workgroup_size, 1),
+        Kernel::SingleWorkgroup => (shape.workgroup_size, shape.single_items),
         _ => (shape.workgroup_size, shape.items),
     };
+    let staged = shape.staged || kernel == Kernel::SingleWorkgroup;
+    // Values that are gathered do not travel with the keys: their index does.
+    let on_data = kernel == Kernel::Gather || kernel == Kernel::Move && request.value.is_gathered();
+    let (value_bytes, index) = match on_data {
+        true => (request.value.size_bytes(), false),
+        false => (request.value.sorted_bytes(), request.value.sorts_index()),
+    };
+    let code = request.key.code(request.order);
+    let top = 32 * (request.key.bits().div_ceil(32) - 1);
+
     let mut values = abi::SPECIALIZATION.map(|(_, default)| default);
     values[spec::WORKGROUP_SIZE] = workgroup_size;
     values[spec::SUBGROUP_SIZE] = shape.subgroup.size;
     values[spec::ITEMS] = items;
-    values[spec::RADIX_BITS] = shape.digit_bits;
-    values[spec::PASSES] = shape.passes;
-    values[spec::POOL_WORDS] = shape.pool_words();
-    values[spec::KEY_FLIP] = desc.code.flip;
-    values[spec::KEY_FLIP_NEGATIVE] = desc.code.flip_negative;
+    values[spec::POOL_WORDS] = shape.pool_words(if staged { workgroup_size * items } else { 0 });
+    values[spec::EARLY_COUNTS] = shape.early_counts.into();
+    values[spec::STAGED] = staged.into();
     values[spec::RANK_METHOD] = match shape.rank {
         RankMethod::Ballot => abi::RANK_BALLOT,
         RankMethod::Match => abi::RANK_MATCH,
     };
-    values[spec::POLLS] = desc.polls.max(1);
+    values[spec::RADIX_BITS] = shape.digit_bits;
+    values[spec::PASSES] = shape.passes.max(1);
+    values[spec::WINDOW_LOW] = shape.window.low;
+    values[spec::WINDOW_BITS] = shape.window.len();
+    values[spec::KEY_BITS] = request.key.bits();
+    values[spec::KEY_FLIP] = (code.flip >> top) as u32;
+    values[spec::KEY_FLIP_NEGATIVE] = (code.flip_negative >> top) as u32;
+    // Every lower word of a key is flipped alike.
+    values[spec::LOW_FLIP] = code.flip as u32;
+    values[spec::LOW_FLIP_NEGATIVE] = code.flip_negative as u32;
+    values[spec::VALUE_BITS] = 8 * value_bytes as u32;
+    values[spec::INDEX_VALUES] = index.into();
+    values[spec::IN_PLACE] = request.in_place().into();
+    values[spec::DISCARD_KEYS] = request.discards_keys().into();
+    values[spec::SKIP] = desc.tuning.skip.into();
+    values[spec::POLLS] = desc.tuning.polls.max(1);
+    values[spec::MAX_WORKGROUPS] = desc.profile.max_workgroups;
     values[spec::WITHHOLD] = desc.withhold;
     values
 }
@@ -177,11 +220,11 @@ unsafe fn create(
     kernel: Kernel,
     layout: vk::PipelineLayout,
 ) -> Result<vk::Pipeline, Error> {
-    let name = module_name(kernel, desc.value_words, desc.shape.subgroup.emulated);
-    let index = abi::MODULES.iter().position(|module| module.name == name).expect("the name is from this table");
+    let (index, module) = module(desc, kernel);
+    let name = module.name();
     let mut words =
         ash::util::read_spv(&mut std::io::Cursor::new(MODULES[index])).expect("modules are whole SPIR-V words");
-    if !desc.unroll {
+    if !desc.tuning.unroll {
         keep_loops(&mut words);
     }
     // SAFETY: the module is SPIR-V of this crate's kernels, for Vulkan 1.2.
@@ -200,8 +243,7 @@ unsafe fn create(
         .specialization_info(&info);
     let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
         .required_subgroup_size(desc.shape.subgroup.size);
-    let ranks = matches!(kernel, Kernel::OneSweep | Kernel::Scatter | Kernel::SingleWorkgroup);
-    if ranks && !desc.shape.subgroup.emulated && desc.profile.full_subgroups {
+    if kernel.ranks() && !desc.shape.subgroup.emulated && desc.profile.full_subgroups {
         stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
         if desc.required_subgroup_size {
             stage = stage.push_next(&mut size);
@@ -223,15 +265,15 @@ mod tests {
 
     #[test]
     fn only_loop_controls_change_when_loops_are_kept() {
-        for (module, bytes) in abi::MODULES.iter().zip(MODULES) {
+        for (module, bytes) in abi::modules().iter().zip(MODULES) {
             let before = ash::util::read_spv(&mut std::io::Cursor::new(bytes)).unwrap();
             let mut after = before.clone();
             keep_loops(&mut after);
             let changed: Vec<(u32, u32)> =
                 before.iter().copied().zip(after).filter(|(before, after)| before != after).collect();
-            assert!(changed.iter().all(|change| *change == (1, 2)), "{}: {changed:?}", module.name);
-            let loops_over_items = ["onesweep.comp", "scatter.comp", "single_workgroup.comp", "histogram.comp"];
-            assert_eq!(!changed.is_empty(), loops_over_items.contains(&module.source), "{}", module.name);
+            assert!(changed.iter().all(|change| *change == (1, 2)), "{}: {changed:?}", module.name());
+            let loops_over_items = ["onesweep", "scatter", "single_workgroup", "histogram"];
+            assert_eq!(!changed.is_empty(), loops_over_items.contains(&module.kernel), "{}", module.name());
         }
     }
 }

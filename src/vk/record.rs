@@ -5,8 +5,9 @@ use std::io::Write as _;
 use ash::vk;
 
 use super::bind::BoundSort;
+use crate::abi;
 use crate::error::Error;
-use crate::plan::{Barrier, Hazards, Scope, Step, StepName, Work};
+use crate::plan::{Barrier, Count, Groups, Hazards, Scope, Step, StepName, Work};
 use crate::request::Algorithm;
 
 /// Queries of a timestamp query pool.
@@ -63,12 +64,22 @@ impl BoundSort {
 
     /// Names of the steps that sort `count` elements, in order.
     pub fn step_names(&self, count: u32) -> impl Iterator<Item = StepName> + use<> {
-        self.plan.steps(count).map(|step| step.name)
+        self.plan.steps(Count::Host(count)).map(|step| step.name)
+    }
+
+    /// Names of the steps of a sort whose count is on the device; none when no count buffer was bound.
+    pub fn counted_step_names(&self) -> impl Iterator<Item = StepName> + use<> {
+        self.plan.steps(self.device_count.unwrap_or(Count::Host(0))).map(|step| step.name)
     }
 
     /// Timestamp queries that recording `count` elements writes: one before the first step and one after each.
     pub fn query_count(&self, count: u32) -> u32 {
-        self.plan.step_count(count) + 1
+        self.plan.step_count(Count::Host(count)) + 1
+    }
+
+    /// Timestamp queries that recording a count on the device writes.
+    pub fn counted_query_count(&self) -> u32 {
+        self.plan.step_count(self.device_count.unwrap_or(Count::Host(0))) + 1
     }
 
     /// Records the sort of the first `count` elements.
@@ -101,7 +112,42 @@ impl BoundSort {
                 limit: "the capacity that the sort was bound with".into(),
             });
         }
-        let needed = self.query_count(count);
+        // SAFETY: the same contract.
+        unsafe { self.record_steps(commands, Count::Host(count), timestamps) }
+    }
+
+    /// Records the sort of as many elements as the bound count buffer will say when the commands run.
+    ///
+    /// The dispatches are sized on the device. A count above the capacity is taken for the capacity there, and nothing
+    /// outside the bound ranges is touched. Which steps are recorded depends on the capacity alone.
+    ///
+    /// Errors: [`Error::BufferPresence`] when no count buffer was bound, [`Error::TooFewQueries`]. Nothing is recorded
+    /// then.
+    ///
+    /// # Safety
+    ///
+    /// As for [`record`](Self::record), and the count is written before the sort like keys and values.
+    pub unsafe fn record_counted(
+        &self,
+        commands: vk::CommandBuffer,
+        timestamps: Option<QueryRange>,
+    ) -> Result<(), Error> {
+        let absent = Error::BufferPresence { buffer: "count", given: "absent", needed: "present" };
+        let count = self.device_count.ok_or(absent)?;
+        // SAFETY: the same contract.
+        unsafe { self.record_steps(commands, count, timestamps) }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Self::record`].
+    unsafe fn record_steps(
+        &self,
+        commands: vk::CommandBuffer,
+        count: Count,
+        timestamps: Option<QueryRange>,
+    ) -> Result<(), Error> {
+        let needed = self.plan.step_count(count) + 1;
         if let Some(range) = timestamps
             && range.count < needed
         {
@@ -119,7 +165,7 @@ impl BoundSort {
             unsafe { device.cmd_reset_query_pool(commands, range.pool, range.first, needed) };
         }
         stamp(0, vk::PipelineStageFlags::TOP_OF_PIPE);
-        let mut hazards = Hazards::new(self.in_place);
+        let mut hazards = Hazards::new(self.plan.request.in_place());
         for (index, step) in (0u32..).zip(self.plan.steps(count)) {
             let barrier = hazards.before(&step);
             // SAFETY: the command buffer is recording, by this function's contract.
@@ -143,9 +189,18 @@ impl BoundSort {
     /// * `ticks`: one 64-bit result per query of [`query_count`](Self::query_count), in order.
     /// * `valid_bits`: `timestampValidBits` of the queue family.
     pub fn step_times(&self, count: u32, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
+        self.times(self.step_names(count), ticks, valid_bits)
+    }
+
+    /// The same for a sort whose count is on the device.
+    pub fn counted_step_times(&self, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
+        self.times(self.counted_step_names(), ticks, valid_bits)
+    }
+
+    fn times(&self, names: impl Iterator<Item = StepName>, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
         let mask = if valid_bits >= 64 { u64::MAX } else { (1 << valid_bits) - 1 };
         let period = f64::from(self.sorter.profile.timestamp_period_ns);
-        self.step_names(count)
+        names
             .zip(ticks.windows(2))
             .map(|(name, pair)| StepTime { name, nanoseconds: (pair[1].wrapping_sub(pair[0]) & mask) as f64 * period })
             .collect()
@@ -179,23 +234,34 @@ impl BoundSort {
         let pipelines = &self.sorter.pipelines;
         let device = &pipelines.device;
         match step.work {
-            Work::Clear { bytes } => {
-                let (buffer, offset) = self.counters.expect("a plan with a clear step has scratch");
+            Work::Clear { offset, bytes } => {
+                let (buffer, start) = self.counters.expect("a plan with a clear step has scratch");
                 // SAFETY: the range lies in the scratch that `bind` checked, at a multiple of 4, and has TRANSFER_DST.
-                unsafe { device.cmd_fill_buffer(commands, buffer, offset, bytes, 0) };
+                unsafe { device.cmd_fill_buffer(commands, buffer, start + offset, bytes, 0) };
             }
-            Work::Dispatch { kernel, workgroups, route, push } => {
-                let (x, y) = dispatch_size(workgroups, self.sorter.profile.max_workgroups);
+            Work::Dispatch { kernel, groups, set, push } => {
                 let compute = vk::PipelineBindPoint::COMPUTE;
                 let stage = vk::ShaderStageFlags::COMPUTE;
+                let values_at = self.values_at[set as usize];
+                let words = abi::Push { keys_at: self.keys_at, values_at, ..push }.words();
                 // SAFETY: pipelines, layout and sets belong together and are alive; the push constants are the whole
-                // block of the layout; the dispatch is within the device's limits.
+                // block of the layout; the dispatch is within the device's limits, or reads arguments that are from
+                // scratch, with INDIRECT_BUFFER by the contract of `bind`.
                 unsafe {
                     device.cmd_bind_pipeline(commands, compute, pipelines.get(kernel));
-                    device.cmd_bind_descriptor_sets(commands, compute, pipelines.layout, 0, &[self.set(route)], &[]);
-                    let words = push.words();
+                    device.cmd_bind_descriptor_sets(commands, compute, pipelines.layout, 0, &[self.set(set)], &[]);
                     device.cmd_push_constants(commands, pipelines.layout, stage, 0, bytemuck::cast_slice(&words));
-                    device.cmd_dispatch(commands, x, y, 1);
+                    match groups {
+                        Groups::Direct(workgroups) => {
+                            let (x, y) = dispatch_size(workgroups, self.sorter.profile.max_workgroups);
+                            device.cmd_dispatch(commands, x, y, 1);
+                        }
+                        Groups::Counted { slot } => {
+                            let (buffer, start) = self.counters.expect("counted dispatches have their size in scratch");
+                            let word = abi::COUNTERS_ARGUMENTS + slot * abi::ARGUMENT_WORDS;
+                            device.cmd_dispatch_indirect(commands, buffer, start + 4 * u64::from(word));
+                        }
+                    }
                 }
             }
         }
@@ -241,6 +307,10 @@ fn masks(scope: Scope) -> (vk::PipelineStageFlags, vk::AccessFlags) {
     if scope.compute_write {
         access |= vk::AccessFlags::SHADER_WRITE;
     }
+    if scope.indirect_read {
+        stages |= vk::PipelineStageFlags::DRAW_INDIRECT;
+        access |= vk::AccessFlags::INDIRECT_COMMAND_READ;
+    }
     if scope.transfer_write {
         stages |= vk::PipelineStageFlags::TRANSFER;
         access |= vk::AccessFlags::TRANSFER_WRITE;
@@ -259,12 +329,20 @@ mod tests {
 
     #[test]
     fn masks_name_exactly_what_a_scope_holds() {
-        let scope = |compute_read, compute_write, transfer_write| Scope { compute_read, compute_write, transfer_write };
+        let scope = |compute_read, compute_write, transfer_write| Scope {
+            compute_read,
+            compute_write,
+            transfer_write,
+            indirect_read: false,
+        };
         let compute = vk::PipelineStageFlags::COMPUTE_SHADER;
         let transfer = vk::PipelineStageFlags::TRANSFER;
         assert_eq!(masks(scope(true, false, false)), (compute, vk::AccessFlags::SHADER_READ));
         assert_eq!(masks(scope(false, true, false)), (compute, vk::AccessFlags::SHADER_WRITE));
         assert_eq!(masks(scope(false, false, true)), (transfer, vk::AccessFlags::TRANSFER_WRITE));
+        let indirect = Scope { indirect_read: true, ..scope(false, false, false) };
+        let arguments = (vk::PipelineStageFlags::DRAW_INDIRECT, vk::AccessFlags::INDIRECT_COMMAND_READ);
+        assert_eq!(masks(indirect), arguments);
         let all = vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE;
         assert_eq!(masks(scope(true, true, true)), (compute | transfer, all));
     }

@@ -61,11 +61,8 @@ impl InstanceRequirements {
 /// let extensions: Vec<_> = needed.device_extensions.iter().map(|name| name.as_ptr()).collect();
 /// let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
 /// let mut features = needed.features();
-/// let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
-/// if let Some(features) = features.as_mut() {
-///     info = info.push_next(features);
-/// }
-/// let device = instance.create_device(physical_device, &info, None)?;
+/// let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
+/// let device = instance.create_device(physical_device, &features.chain(info), None)?;
 /// # device.destroy_device(None);
 /// # instance.destroy_instance(None);
 /// # }
@@ -119,7 +116,13 @@ impl Requirements {
         let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
         let mut driver = vk::PhysicalDeviceDriverProperties::default();
         let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut subgroup).push_next(&mut driver);
-        let mut feature_chain = vk::PhysicalDeviceFeatures2::default();
+        let mut storage16 = vk::PhysicalDevice16BitStorageFeatures::default();
+        let mut storage8 = vk::PhysicalDevice8BitStorageFeatures::default();
+        let mut addresses = vk::PhysicalDeviceBufferDeviceAddressFeatures::default();
+        let mut feature_chain = vk::PhysicalDeviceFeatures2::default()
+            .push_next(&mut storage16)
+            .push_next(&mut storage8)
+            .push_next(&mut addresses);
         if can_control {
             chain = chain.push_next(&mut control);
             feature_chain = feature_chain.push_next(&mut control_features);
@@ -130,6 +133,7 @@ impl Requirements {
             instance.get_physical_device_features2(physical_device, &mut feature_chain);
         }
 
+        let core = feature_chain.features;
         let compute_stage = vk::ShaderStageFlags::COMPUTE;
         let full_subgroups =
             control_features.subgroup_size_control == vk::TRUE && control_features.compute_full_subgroups == vk::TRUE;
@@ -165,22 +169,37 @@ impl Requirements {
             max_shared_bytes: limits.max_compute_shared_memory_size,
             max_workgroups: limits.max_compute_work_group_count[0].min(limits.max_compute_work_group_count[1]),
             max_storage_range_bytes: u64::from(limits.max_storage_buffer_range),
+            max_storage_buffers: limits
+                .max_per_stage_descriptor_storage_buffers
+                .min(limits.max_descriptor_set_storage_buffers),
+            dynamic_indexing: core.shader_storage_buffer_array_dynamic_indexing == vk::TRUE,
+            small_storage: storage8.storage_buffer8_bit_access == vk::TRUE
+                && storage16.storage_buffer16_bit_access == vk::TRUE,
+            buffer_addresses: addresses.buffer_device_address == vk::TRUE,
             storage_alignment_bytes: limits.min_storage_buffer_offset_alignment.max(4),
             timestamp_period_ns: if timestamp_bits > 0 { limits.timestamp_period } else { 0.0 },
         };
         Ok(Requirements { device_extensions, profile, required_subgroup_size })
     }
 
-    /// Features to chain into `vk::DeviceCreateInfo`, or into a `vk::PhysicalDeviceFeatures2` of the caller's.
-    ///
-    /// A caller that already chains `vk::PhysicalDeviceVulkan13Features` sets `subgroup_size_control` and
-    /// `compute_full_subgroups` there instead, as Vulkan allows only one of the two structures.
-    pub fn features(&self) -> Option<vk::PhysicalDeviceSubgroupSizeControlFeatures<'static>> {
-        self.profile.full_subgroups.then(|| {
-            vk::PhysicalDeviceSubgroupSizeControlFeatures::default()
-                .subgroup_size_control(true)
-                .compute_full_subgroups(true)
-        })
+    /// Features to enable on the device.
+    pub fn features(&self) -> DeviceFeatures {
+        let profile = &self.profile;
+        DeviceFeatures {
+            core: vk::PhysicalDeviceFeatures::default()
+                .shader_storage_buffer_array_dynamic_indexing(profile.dynamic_indexing),
+            storage16: vk::PhysicalDevice16BitStorageFeatures::default()
+                .storage_buffer16_bit_access(profile.small_storage),
+            storage8: vk::PhysicalDevice8BitStorageFeatures::default()
+                .storage_buffer8_bit_access(profile.small_storage),
+            addresses: vk::PhysicalDeviceBufferDeviceAddressFeatures::default()
+                .buffer_device_address(profile.buffer_addresses),
+            subgroup_size_control: profile.full_subgroups.then(|| {
+                vk::PhysicalDeviceSubgroupSizeControlFeatures::default()
+                    .subgroup_size_control(true)
+                    .compute_full_subgroups(true)
+            }),
+        }
     }
 
     /// The same without subgroup size control, for a device that was created without it. Subgroup operations are then
@@ -191,6 +210,55 @@ impl Requirements {
         self.profile.full_subgroups = false;
         self.profile.subgroup_range = (self.profile.subgroup_size, self.profile.subgroup_size);
         self
+    }
+
+    /// The same without 8- and 16-bit storage, for a device that was created without it. Elements of these sizes are
+    /// then written by atomics on words, which is slower.
+    pub fn without_small_storage(mut self) -> Self {
+        self.profile.small_storage = false;
+        self
+    }
+
+    /// The same without buffer device addresses, for a device that was created without them. Ranges longer than
+    /// `maxStorageBufferRange` cannot be sorted then.
+    pub fn without_buffer_addresses(mut self) -> Self {
+        self.profile.buffer_addresses = false;
+        self
+    }
+}
+
+/// Features that vksort uses, each as far as the device has it.
+///
+/// [`chain`](Self::chain) enables them on a device that has no others. A caller with features of its own sets these
+/// fields in its own structures: Vulkan allows each feature to be named only once, be it in the structure of its
+/// extension or in `vk::PhysicalDeviceVulkan11Features` (`storage16`), `Vulkan12Features` (`storage8`, `addresses`) or
+/// `Vulkan13Features` (`subgroup_size_control`).
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceFeatures {
+    /// `shader_storage_buffer_array_dynamic_indexing`: where elements go is decided while a sort runs.
+    pub core: vk::PhysicalDeviceFeatures,
+    /// `storage_buffer16_bit_access`, for keys and values of 16 bits.
+    pub storage16: vk::PhysicalDevice16BitStorageFeatures<'static>,
+    /// `storage_buffer8_bit_access`, for keys and values of 8 bits.
+    pub storage8: vk::PhysicalDevice8BitStorageFeatures<'static>,
+    /// `buffer_device_address`, for ranges longer than `maxStorageBufferRange`.
+    pub addresses: vk::PhysicalDeviceBufferDeviceAddressFeatures<'static>,
+    /// Full subgroups of a known size, where the device offers them.
+    pub subgroup_size_control: Option<vk::PhysicalDeviceSubgroupSizeControlFeatures<'static>>,
+}
+
+impl DeviceFeatures {
+    /// The device description with these features enabled. It must not enable any others.
+    pub fn chain<'a>(&'a mut self, info: vk::DeviceCreateInfo<'a>) -> vk::DeviceCreateInfo<'a> {
+        let info = info
+            .enabled_features(&self.core)
+            .push_next(&mut self.storage16)
+            .push_next(&mut self.storage8)
+            .push_next(&mut self.addresses);
+        match &mut self.subgroup_size_control {
+            Some(control) => info.push_next(control),
+            None => info,
+        }
     }
 }
 

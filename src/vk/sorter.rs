@@ -8,7 +8,7 @@ use super::bind::{BoundSort, SortBuffers};
 use super::pipelines::{PipelineDesc, Pipelines};
 use super::requirements::Requirements;
 use crate::error::Error;
-use crate::plan::{Kernel, MAX_COUNT, Plan};
+use crate::plan::{MAX_COUNT, Plan};
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, SortRequest};
 use crate::shape::{Shape, SubgroupChoice};
@@ -23,11 +23,24 @@ pub struct SorterOptions {
     pub tuning: Option<Tuning>,
     /// Which subgroup operations the kernels use.
     pub subgroup: SubgroupChoice,
+    /// How the kernels reach keys and values.
+    pub access: Access,
     /// The loaded `VK_EXT_debug_utils` functions of the device, to have every step labelled in captures.
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
     /// Faults for tests.
     #[doc(hidden)]
     pub faults: Faults,
+}
+
+/// How kernels reach keys and values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Through descriptors. A range may be as long as `maxStorageBufferRange`.
+    #[default]
+    Descriptors,
+    /// By device address. A range may have any length; its buffer needs the usage `SHADER_DEVICE_ADDRESS` (and its
+    /// memory the flag `DEVICE_ADDRESS`), the scratch buffer too. Validation layers do not see such accesses.
+    Addresses,
 }
 
 /// Faults that tests inject to see the sort survive them, or to see the checks find them.
@@ -38,6 +51,10 @@ pub struct Faults {
     pub withhold: u32,
     /// Leaves out the barrier before the step of this index.
     pub skip_barrier: Option<u32>,
+    /// Most elements of a portion, to have small sorts cut into several.
+    pub portion: Option<u32>,
+    /// Takes the device for one without 8- and 16-bit storage.
+    pub no_small_storage: bool,
 }
 
 /// One kind of sort, ready to be bound to buffers: pipelines that do not depend on the element count.
@@ -65,8 +82,7 @@ pub struct Faults {
 /// # let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
 /// # let mut features = requirements.features();
 /// # let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
-/// # let info = features.iter_mut().fold(info, |info, features| info.push_next(features));
-/// # let device = instance.create_device(physical_device, &info, None)?;
+/// # let device = instance.create_device(physical_device, &features.chain(info), None)?;
 /// # let allocate = |size: u64| -> Result<BufferRange, vk::Result> {
 /// #     let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
 /// #     let buffer = device.create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None)?;
@@ -110,6 +126,7 @@ pub(crate) struct SorterInner {
     pub profile: DeviceProfile,
     pub algorithm: Algorithm,
     pub shape: Shape,
+    pub access: Access,
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
     pub faults: Faults,
 }
@@ -135,10 +152,13 @@ impl Sorter {
         options: &SorterOptions,
     ) -> Result<Sorter, Error> {
         request.check()?;
-        let profile = &requirements.profile;
+        let mut profile = requirements.profile.clone();
+        profile.small_storage &= !options.faults.no_small_storage;
+        let profile = &profile;
         let tuning = options.tuning.clone().unwrap_or_else(|| Tuning::for_device(profile));
         let algorithm = request.algorithm.unwrap_or_else(|| choose_algorithm(&tuning));
         let shape = Shape::fit(profile, &tuning, request, algorithm, options.subgroup)?;
+        check_access(profile, options.access, &shape)?;
         log::info!(
             "{}: tuning {} ({}), {}",
             profile.name,
@@ -147,22 +167,15 @@ impl Sorter {
             describe(request, algorithm, &tuning, &shape)
         );
 
-        let mut kernels = match algorithm {
-            Algorithm::OneSweep => vec![Kernel::Histogram, Kernel::OneSweep],
-            Algorithm::ReduceThenScan { .. } => vec![Kernel::Count, Kernel::Scan, Kernel::Scatter],
-            Algorithm::SingleWorkgroup => vec![Kernel::SingleWorkgroup],
-        };
-        if request.algorithm.is_none() {
-            kernels.push(Kernel::SingleWorkgroup);
-        }
+        // One block more than a workgroup sorts takes every kernel that any count does.
+        let kernels = Plan::new(request, algorithm, shape, shape.single_block() + 1, None).kernels();
         let desc = PipelineDesc {
             profile,
             required_subgroup_size: requirements.required_subgroup_size,
             shape: &shape,
-            code: request.key.code(request.order),
-            value_words: request.value.words(),
-            polls: tuning.polls,
-            unroll: tuning.unroll,
+            request,
+            tuning: &tuning,
+            addressed: options.access == Access::Addresses,
             withhold: options.faults.withhold,
             cache: options.pipeline_cache,
         };
@@ -174,6 +187,7 @@ impl Sorter {
             profile: profile.clone(),
             algorithm,
             shape,
+            access: options.access,
             debug_utils: options.debug_utils.clone(),
             faults: options.faults,
         };
@@ -186,7 +200,7 @@ impl Sorter {
     ///
     /// Errors: [`Error::TooManyElements`].
     pub fn scratch_size(&self, capacity: u32) -> Result<u64, Error> {
-        Ok(self.inner.plan(capacity)?.scratch(self.inner.request.value.words()).size)
+        Ok(self.inner.plan(capacity)?.scratch().size)
     }
 
     /// Most elements that this sorter can sort on its device.
@@ -208,8 +222,7 @@ impl Sorter {
 
     /// The algorithm that sorts `count` elements here.
     pub fn algorithm(&self, count: u32) -> Algorithm {
-        Plan::new(self.inner.algorithm, self.inner.request.algorithm.is_none(), self.inner.shape, count)
-            .algorithm_for(count)
+        Plan::new(&self.inner.request, self.inner.algorithm, self.inner.shape, count, None).algorithm_for(count)
     }
 
     /// Shape of the kernels: workgroup, items, subgroup.
@@ -225,7 +238,8 @@ impl Sorter {
     /// # Safety
     ///
     /// * The buffers belong to the sorter's device, are bound to memory over the given ranges, and outlive the result.
-    /// * They have the usage `STORAGE_BUFFER`; the scratch buffer has `TRANSFER_DST` too.
+    /// * They have the usage `STORAGE_BUFFER`; the scratch buffer has `TRANSFER_DST` too, and `INDIRECT_BUFFER` when a
+    ///   count buffer is given. With [`Access::Addresses`] all but the count buffer have `SHADER_DEVICE_ADDRESS`.
     pub unsafe fn bind(&self, buffers: &SortBuffers) -> Result<BoundSort, Error> {
         // SAFETY: the same contract.
         unsafe { BoundSort::new(Arc::clone(&self.inner), buffers) }
@@ -235,15 +249,24 @@ impl Sorter {
 impl SorterInner {
     /// Most elements, and the limit that says so.
     fn max_count(&self) -> (u32, &'static str) {
-        let range = self.profile.max_storage_range_bytes / 4;
-        let candidates = [
-            (u64::from(MAX_COUNT), "2^30 - 1, the count bits of a look-back word"),
-            (range, "the device's maxStorageBufferRange"),
-            (
-                if self.algorithm == Algorithm::SingleWorkgroup { self.shape.block().into() } else { u64::MAX },
-                "one block of the single-workgroup sort",
-            ),
-        ];
+        let range = self.profile.max_storage_range_bytes;
+        let widest = self.request.key.size_bytes().max(self.request.value.size_bytes());
+        let tile_bytes = 4 * u64::from(self.shape.radix());
+        let largest_tile = u64::from(self.shape.block()) * u64::from(self.shape.max_blocks);
+        let mut candidates = vec![(u64::from(MAX_COUNT), "2^32 - 1, the largest index")];
+        if self.access == Access::Descriptors {
+            candidates.push((range / widest, "the device's maxStorageBufferRange, beyond which addresses reach"));
+        }
+        match self.algorithm {
+            Algorithm::OneSweep => {}
+            Algorithm::ReduceThenScan { .. } => {
+                candidates
+                    .push((range / tile_bytes * largest_tile, "the device's maxStorageBufferRange for the table"));
+            }
+            Algorithm::SingleWorkgroup => {
+                candidates.push((self.shape.single_block().into(), "one block of the single-workgroup sort"));
+            }
+        }
         let (count, limit) = candidates.into_iter().min_by_key(|(count, _)| *count).expect("the list is not empty");
         (count as u32, limit)
     }
@@ -258,7 +281,40 @@ impl SorterInner {
                 limit: limit.into(),
             });
         }
-        Ok(Plan::new(self.algorithm, self.request.algorithm.is_none(), self.shape, capacity))
+        Ok(Plan::new(&self.request, self.algorithm, self.shape, capacity, self.faults.portion))
+    }
+}
+
+/// Refuses a device that lacks what its kernels reach keys and values by.
+fn check_access(profile: &DeviceProfile, access: Access, shape: &Shape) -> Result<(), Error> {
+    let unsuitable = |what: &str, given: String, needed: String| Error::UnsuitableDevice {
+        device: profile.name.clone(),
+        what: what.into(),
+        given,
+        needed,
+    };
+    let descriptors = Pipelines::descriptors(access == Access::Addresses);
+    let (is, absent, present) = (profile.max_storage_buffers, "absent".to_string(), "present".to_string());
+    if is < descriptors {
+        return Err(unsuitable(
+            "maxPerStageDescriptorStorageBuffers",
+            is.to_string(),
+            format!("at least {descriptors}"),
+        ));
+    }
+    match access {
+        Access::Descriptors if !profile.dynamic_indexing => {
+            Err(unsuitable("feature shaderStorageBufferArrayDynamicIndexing", absent, present))
+        }
+        Access::Addresses if !profile.buffer_addresses => {
+            Err(unsuitable("feature bufferDeviceAddress", absent, present))
+        }
+        Access::Addresses if shape.subgroup.emulated => Err(unsuitable(
+            "subgroup support, with keys and values by address",
+            "emulated".into(),
+            "full subgroups of the device's own".into(),
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -1,11 +1,14 @@
 //! Guarded memory: every range of a sort lies between guard bytes in one buffer, and scratch starts as garbage.
 
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
+use vksort::{KeyOutput, Placement, SortRequest, ValueType};
 
-const GUARD: u32 = 0xDEAD_BEA7;
-const GARBAGE: u32 = 0xC0DE_CAFE;
+use super::oracle;
 
-/// A range of the arena in words.
+const GUARD: u8 = 0xA7;
+const GARBAGE: u8 = 0xC5;
+
+/// A range of the arena in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     start: usize,
@@ -16,94 +19,142 @@ struct Part {
 pub struct Arena {
     buffer: DeviceBuffer,
     sort: PreparedSort,
-    words: usize,
+    request: SortRequest,
+    bytes: usize,
     capacity: usize,
     keys: Part,
     values: Option<Part>,
     keys_out: Option<Part>,
     values_out: Option<Part>,
     scratch: Part,
+    count: Part,
 }
 
-/// What a sort left behind.
+/// Where the number of elements comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// From the host: all keys given.
+    Host,
+    /// From the device, where it is this.
+    Device(u32),
+}
+
+/// What a sort left behind, as far as the request asks for it.
 pub struct Sorted {
-    pub keys: Vec<u32>,
-    pub values: Option<Vec<u32>>,
+    pub keys: Option<Vec<u8>>,
+    pub values: Option<Vec<u8>>,
+}
+
+/// The value of element `index`: the index itself in the first bytes, something derived from it behind.
+pub fn value(index: u32, size: usize) -> impl Iterator<Item = u8> {
+    let mixed = u64::from(index).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let first = if size < 4 { (mixed >> 40) as u32 } else { index };
+    let rest =
+        (4..size as u64).map(move |byte| (mixed.wrapping_add(byte).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 56) as u8);
+    first.to_le_bytes().into_iter().take(size).chain(rest)
 }
 
 impl Arena {
     /// Lays out and binds a sort of up to `capacity` elements.
-    pub fn new(gpu: &Gpu, sorter: &StandaloneSorter, capacity: u32, in_place: bool) -> Arena {
-        let alignment = gpu.profile().storage_alignment_bytes.max(256) as usize / 4;
-        let mut words = 0;
+    pub fn new(gpu: &Gpu, sorter: &StandaloneSorter, capacity: u32) -> Arena {
+        let request = *sorter.request();
+        let alignment = gpu.profile().storage_alignment_bytes.max(256) as usize;
+        let mut bytes = 0;
         let mut part = |len: usize| {
-            words += alignment; // the guard before it; the next part's guard is behind it
-            let start = words;
-            words = (start + len).next_multiple_of(alignment);
+            bytes += alignment; // the guard before it; the next part's guard is behind it
+            let start = bytes;
+            bytes = (start + len).next_multiple_of(alignment);
             Part { start, len }
         };
-        let elements = capacity as usize;
-        let has_values = sorter.request().value.words() > 0;
-        let keys = part(elements);
-        let values = has_values.then(|| part(elements));
-        let keys_out = (!in_place).then(|| part(elements));
-        let values_out = (!in_place && has_values).then(|| part(elements));
-        let scratch = part(sorter.scratch_size(capacity).unwrap() as usize / 4);
-        words += alignment;
+        // Whole words: what lies behind the last element is for nobody to touch all the same.
+        let elements = |size: u64| (u64::from(capacity) * size).next_multiple_of(4) as usize;
+        let (key_bytes, value_bytes) = (elements(request.key.size_bytes()), elements(request.value.size_bytes()));
+        let out = request.placement == Placement::OutOfPlace;
+        let has_values = request.value != ValueType::None;
+        let keys = part(key_bytes);
+        let values = (matches!(request.value, ValueType::Bytes(_)) || has_values && !out).then(|| part(value_bytes));
+        let keys_out = (out && request.key_output == KeyOutput::Sorted).then(|| part(key_bytes));
+        let values_out = (out && has_values).then(|| part(value_bytes));
+        let scratch = part(sorter.scratch_size(capacity).unwrap() as usize);
+        let count = part(12);
+        bytes += alignment;
 
-        let buffer = gpu.buffer(4 * words as u64).unwrap();
-        let range = |part: Part| -> DeviceRange { buffer.range(4 * part.start as u64, 4 * part.len as u64) };
+        let buffer = gpu.buffer(bytes as u64).unwrap();
+        let range = |part: Part| -> DeviceRange { buffer.range(part.start as u64, part.len as u64) };
         let ranges = SortRanges {
             keys: range(keys),
             values: values.map(range),
             keys_out: keys_out.map(range),
             values_out: values_out.map(range),
             scratch: (scratch.len > 0).then(|| range(scratch)),
+            // Somewhere in the middle of other words, as in the arguments of a draw.
+            count: Some(buffer.range(count.start as u64 + 4, 4)),
             capacity,
         };
         let sort = sorter.prepare_on(ranges).unwrap();
-        Arena { buffer, sort, words, capacity: elements, keys, values, keys_out, values_out, scratch }
+        let capacity = capacity as usize;
+        Arena { buffer, sort, request, bytes, capacity, keys, values, keys_out, values_out, scratch, count }
     }
 
-    /// Sorts `keys` with their indices as values, `times` times over, and checks that nothing else was touched.
-    pub fn sort(&self, keys: &[u32], times: u32) -> Result<Sorted, String> {
-        let count = keys.len();
-        assert!(count <= self.capacity);
-        let mut before = vec![GUARD; self.words];
-        before[self.keys.start..][..count].copy_from_slice(keys);
-        if let Some(values) = self.values {
-            for (index, value) in before[values.start..][..count].iter_mut().enumerate() {
-                *value = index as u32;
-            }
+    /// Sorts `keys` with values made by [`value`], `times` times over, and checks that nothing else was touched.
+    ///
+    /// With a count on the device the keys fill the whole capacity, and those past the count must stay as they are.
+    pub fn sort(&self, keys: &[u8], count: Count, times: u32) -> Result<Sorted, String> {
+        let (key_size, value_size) = (self.request.key.size_bytes() as usize, self.request.value.size_bytes() as usize);
+        let given = keys.len() / key_size;
+        let sorted = match count {
+            Count::Host => given,
+            Count::Device(count) => self.capacity.min(count as usize),
+        };
+        assert!(given <= self.capacity && sorted <= given);
+        let mut before = vec![GUARD; self.bytes];
+        before[self.keys.start..][..keys.len()].copy_from_slice(keys);
+        if let Some(values) = self.values.filter(|_| matches!(self.request.value, ValueType::Bytes(_))) {
+            let all = (0..given as u32).flat_map(|index| value(index, value_size));
+            before[values.start..].iter_mut().zip(all).for_each(|(byte, value)| *byte = value);
         }
         before[self.scratch.start..][..self.scratch.len].fill(GARBAGE);
-        self.buffer.write(0, bytemuck::cast_slice(&before)).map_err(|error| error.to_string())?;
-        self.sort.run_repeatedly(count as u32, times).map_err(|error| error.to_string())?;
-        let mut after = vec![0u32; self.words];
-        self.buffer.read(0, bytemuck::cast_slice_mut(&mut after)).map_err(|error| error.to_string())?;
+        if let Count::Device(count) = count {
+            before[self.count.start + 4..][..4].copy_from_slice(&count.to_le_bytes());
+        }
+        let text = |error: vksort::Error| error.to_string();
+        self.buffer.write(0, &before).map_err(text)?;
+        match count {
+            Count::Host => self.sort.run_repeatedly(sorted as u32, times).map_err(text)?,
+            Count::Device(_) => (0..times).try_fold(vec![], |_, _| self.sort.run_counted()).map_err(text)?,
+        };
+        let mut after = vec![0; self.bytes];
+        self.buffer.read(0, &mut after).map_err(text)?;
 
-        let target = self.keys_out.unwrap_or(self.keys);
-        let values = self.values_out.or(self.values);
-        let sorted = Sorted {
-            keys: after[target.start..][..count].to_vec(),
-            values: values.map(|part| after[part.start..][..count].to_vec()),
+        let keys_target = self.keys_out.or((self.request.placement == Placement::InPlace).then_some(self.keys));
+        let values_target = self.values_out.or(self.values);
+        let take = |part: Part, size: usize| after[part.start..][..sorted * size].to_vec();
+        let wanted = self.request.key_output == KeyOutput::Sorted;
+        let result = Sorted {
+            keys: keys_target.filter(|_| wanted).map(|part| take(part, key_size)),
+            values: values_target.filter(|_| value_size > 0).map(|part| take(part, value_size)),
         };
         // Everything but the results and the scratch must be as it was: guards, tails, and untouched sources.
-        for (part, len) in [(Some(target), count), (values, count), (Some(self.scratch), self.scratch.len)] {
+        let results = [
+            (keys_target, sorted * key_size),
+            (values_target, sorted * value_size),
+            (Some(self.scratch), self.scratch.len),
+        ];
+        for (part, len) in results {
             if let Some(part) = part {
                 after[part.start..][..len].copy_from_slice(&before[part.start..][..len]);
             }
         }
-        match super::oracle::difference("bytes outside the sort's ranges", &after, &before) {
+        match oracle::difference("bytes outside the sort's ranges", 1, &after, &before) {
             Some(difference) => Err(format!("{difference}; {}", self.describe())),
-            None => Ok(sorted),
+            None => Ok(result),
         }
     }
 
     fn describe(&self) -> String {
         format!(
-            "words of keys {:?}, values {:?}, keys_out {:?}, values_out {:?}, scratch {:?}",
-            self.keys, self.values, self.keys_out, self.values_out, self.scratch
+            "bytes of keys {:?}, values {:?}, keys_out {:?}, values_out {:?}, scratch {:?}, count {:?}",
+            self.keys, self.values, self.keys_out, self.values_out, self.scratch, self.count
         )
     }
 }

@@ -15,7 +15,7 @@ use vksort::standalone::{Gpu, GpuOptions};
 /// How much of the matrix runs (`VKSORT_TEST_LEVEL`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Every size with every pattern.
+    /// Every size with many patterns.
     Full,
     /// Every size and every pattern, but at larger sizes not each with each.
     Reduced,

@@ -1,29 +1,59 @@
 //! The stable reference on the CPU.
 
-use vksort::{KeyType, Order};
+use vksort::{KeyType, SortRequest};
+
+/// The bits of each key.
+pub fn bits(key: KeyType, keys: &[u8]) -> impl Iterator<Item = u128> {
+    keys.chunks_exact(key.size_bytes() as usize).map(|key| {
+        let mut bytes = [0; 16];
+        bytes[..key.len()].copy_from_slice(key);
+        u128::from_le_bytes(bytes)
+    })
+}
 
 /// The permutation that sorts keys stably: entry `i` is the index of the key that comes `i`-th.
-pub fn argsort(key: KeyType, order: Order, bits: &[u32]) -> Vec<u32> {
-    // Code and index in one word: equal codes are ordered by index, which is what stable means.
-    let mut pairs: Vec<u64> =
-        (0u64..).zip(bits).map(|(index, &bits)| u64::from(key.sortable(bits, order)) << 32 | index).collect();
-    pairs.sort_unstable();
-    pairs.into_iter().map(|pair| pair as u32).collect()
+pub fn argsort(request: &SortRequest, keys: &[u8]) -> Vec<u32> {
+    let window = request.bits;
+    let mask = if window.is_empty() { 0 } else { u128::MAX >> (128 - window.len()) };
+    // A shift by the whole width leaves nothing, as in an empty window at the top.
+    let code = |bits| request.key.sortable(bits, request.order).checked_shr(window.low).unwrap_or(0) & mask;
+    let codes = (0u32..).zip(bits(request.key, keys).map(code));
+    // Code and index together: equal codes are ordered by index, which is what stable means.
+    if window.len() <= 32 {
+        let mut pairs: Vec<u64> = codes.map(|(index, code)| (code as u64) << 32 | u64::from(index)).collect();
+        pairs.sort_unstable();
+        pairs.into_iter().map(|pair| pair as u32).collect()
+    } else {
+        let mut pairs: Vec<(u128, u32)> = codes.map(|(index, code)| (code, index)).collect();
+        pairs.sort_unstable();
+        pairs.into_iter().map(|(_, index)| index).collect()
+    }
 }
 
-pub fn gather(bits: &[u32], indices: &[u32]) -> Vec<u32> {
-    indices.iter().map(|&index| bits[index as usize]).collect()
+/// The elements of `size` bytes at these indices.
+pub fn gather(elements: &[u8], size: usize, indices: &[u32]) -> Vec<u8> {
+    let mut gathered = Vec::with_capacity(indices.len() * size);
+    for &index in indices {
+        gathered.extend_from_slice(&elements[index as usize * size..][..size]);
+    }
+    gathered
 }
 
-/// Says where two sequences differ first, if they do.
-pub fn difference(what: &str, given: &[u32], expected: &[u32]) -> Option<String> {
+/// Says where two sequences of elements of `size` bytes differ first, if they do.
+pub fn difference(what: &str, size: usize, given: &[u8], expected: &[u8]) -> Option<String> {
     assert_eq!(given.len(), expected.len());
-    let at = given.iter().zip(expected).position(|(given, expected)| given != expected)?;
-    let wrong = given.iter().zip(expected).filter(|(given, expected)| given != expected).count();
+    if given == expected {
+        return None;
+    }
+    let pairs = || given.chunks(size.max(1)).zip(expected.chunks(size.max(1)));
+    let at = pairs().position(|(given, expected)| given != expected)?;
+    let wrong = pairs().filter(|(given, expected)| given != expected).count();
+    let (a, b) = pairs().nth(at)?;
+    let show = |bytes: &[u8]| bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>();
     Some(format!(
-        "{what}: {wrong} of {} differ, the first at {at}: {:#010x} instead of {:#010x}",
-        given.len(),
-        given[at],
-        expected[at]
+        "{what}: {wrong} of {} differ, the first at {at}: 0x{} instead of 0x{}",
+        given.len().div_ceil(size.max(1)),
+        show(a),
+        show(b)
     ))
 }

@@ -12,14 +12,16 @@ pub enum Pattern {
     Reversed,
     TwoValues,
     FewDistinct,
-    /// Floats near a handful of centres, with both zeros among them.
-    ClusteredFloats,
-    /// NaNs of both signs and several payloads, infinities and zeros.
-    SpecialFloats,
+    /// Numbers near a handful of centres, with both zeros among them where there are two.
+    Clustered,
+    /// NaNs of both signs and several payloads, infinities, zeros and the integers at the ends of their ranges.
+    Special,
     /// Bitwise and of several uniform words, which lowers the entropy per bit (Thearling and Smith 1992).
     Entropy(u32),
-    /// One byte is the same in all keys.
+    /// One byte is the same in all keys: the lowest, or that so many bytes above it, as far as the key has them.
     ConstantDigit(u32),
+    /// Only one byte is not the same in all keys.
+    OneDigit(u32),
     /// All equal but one.
     OneStray,
 }
@@ -31,66 +33,90 @@ pub const ALL: &[Pattern] = &[
     Pattern::Reversed,
     Pattern::TwoValues,
     Pattern::FewDistinct,
-    Pattern::ClusteredFloats,
-    Pattern::SpecialFloats,
+    Pattern::Clustered,
+    Pattern::Special,
     Pattern::Entropy(2),
     Pattern::Entropy(3),
     Pattern::Entropy(4),
     Pattern::Entropy(5),
     Pattern::ConstantDigit(0),
     Pattern::ConstantDigit(3),
+    Pattern::OneDigit(1),
     Pattern::OneStray,
 ];
 
-/// Bits of `count` keys.
-pub fn generate(pattern: Pattern, key: KeyType, count: usize, seed: u64) -> Vec<u32> {
+/// Bits of the exponent of a float, or a third of an integer's.
+fn exponent_bits(key: KeyType) -> u32 {
+    match key {
+        KeyType::F16 => 5,
+        KeyType::F64 => 11,
+        KeyType::F32 | KeyType::Bf16 => 8,
+        _ => key.bits() / 3,
+    }
+}
+
+/// The bytes of `count` keys.
+pub fn generate(pattern: Pattern, key: KeyType, count: usize, seed: u64) -> Vec<u8> {
     let mut rng = Rng::with_seed(seed ^ (count as u64) << 20);
-    let mut fill = |next: &mut dyn FnMut(&mut Rng) -> u32| -> Vec<u32> { (0..count).map(|_| next(&mut rng)).collect() };
-    match pattern {
-        Pattern::Uniform => fill(&mut |rng| rng.u32(..)),
-        Pattern::AllEqual => vec![0x8000_00FF; count],
+    let bits = key.bits();
+    let ones = u128::MAX >> (128 - bits);
+    let byte = |index: u32| 0xFF << (8 * index.min(bits / 8 - 1));
+    let repeated = 0x5A5A_5A5A_5A5A_5A5A_5A5A_5A5A_5A5A_5A5Au128;
+    let sign = 1u128 << (bits - 1);
+    let exponent = (sign - 1) & !((sign >> exponent_bits(key)) - 1);
+    let special = [
+        0,
+        sign,
+        exponent,
+        exponent | sign,
+        exponent | exponent >> 1,
+        sign | exponent | exponent >> 1,
+        exponent | 1,
+        ones,
+        ones >> 1,
+        1,
+        sign | 1,
+        sign - 1,
+    ];
+    let mut fill =
+        |next: &mut dyn FnMut(&mut Rng) -> u128| -> Vec<u128> { (0..count).map(|_| next(&mut rng) & ones).collect() };
+    let keys = match pattern {
+        Pattern::Uniform => fill(&mut |rng| rng.u128(..)),
+        Pattern::AllEqual => vec![(0x80 << (bits - 8) | 0xFF) & ones; count],
         Pattern::Sorted | Pattern::Reversed => {
-            let mut keys = fill(&mut |rng| rng.u32(..));
+            let mut keys = fill(&mut |rng| rng.u128(..));
             keys.sort_by_key(|&bits| key.sortable(bits, Order::Ascending));
             if pattern == Pattern::Reversed {
                 keys.reverse();
             }
             keys
         }
-        Pattern::TwoValues => fill(&mut |rng| if rng.bool() { 0x0102_0304 } else { 0xF1F2_F3F4 }),
-        Pattern::FewDistinct => fill(&mut |rng| rng.u32(0..7).wrapping_mul(0x9E37_79B9)),
-        Pattern::ClusteredFloats => fill(&mut |rng| {
-            let centre = [0.0, -0.0, 1.0, -1.0, 1.0e10, -1.0e-10][rng.usize(0..6)];
-            let offset = if rng.bool() { 0.0 } else { (rng.f32() - 0.5) * 1e-3 };
-            if offset == 0.0 { f32::to_bits(centre) } else { (centre + centre.abs().max(1e-30) * offset).to_bits() }
-        }),
-        Pattern::SpecialFloats => fill(&mut |rng| {
-            let special = [
-                0x0000_0000,
-                0x8000_0000,
-                0x7F80_0000,
-                0xFF80_0000,
-                0x7FC0_0000,
-                0xFFC0_0000,
-                0x7F80_0001,
-                0xFFFF_FFFF,
-                0x7FFF_FFFF,
-                0x0000_0001,
-                0x8000_0001,
-            ];
-            if rng.u32(0..4) == 0 { rng.u32(..) } else { special[rng.usize(0..special.len())] }
-        }),
-        Pattern::Entropy(words) => fill(&mut |rng| (0..words).fold(u32::MAX, |bits, _| bits & rng.u32(..))),
-        Pattern::ConstantDigit(byte) => {
-            let mask = 0xFFu32 << (8 * byte);
-            fill(&mut |rng| (rng.u32(..) & !mask) | (0x5A5A_5A5A & mask))
+        Pattern::TwoValues => fill(&mut |rng| if rng.bool() { repeated >> 3 } else { !repeated }),
+        Pattern::FewDistinct => {
+            fill(&mut |rng| rng.u128(0..7).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835) >> (128 - bits))
         }
+        Pattern::Clustered => fill(&mut |rng| {
+            let centre = [0, sign, sign >> 1, sign >> 1 | sign, exponent >> 1, sign | exponent >> 1][rng.usize(0..6)];
+            if rng.bool() { centre } else { centre ^ rng.u128(0..64) }
+        }),
+        Pattern::Special => {
+            fill(&mut |rng| if rng.u32(0..4) == 0 { rng.u128(..) } else { special[rng.usize(0..special.len())] })
+        }
+        Pattern::Entropy(words) => fill(&mut |rng| (0..words).fold(u128::MAX, |bits, _| bits & rng.u128(..))),
+        Pattern::ConstantDigit(index) => fill(&mut |rng| (rng.u128(..) & !byte(index)) | (repeated & byte(index))),
+        Pattern::OneDigit(index) => fill(&mut |rng| (rng.u128(..) & byte(index)) | (repeated & !byte(index))),
         Pattern::OneStray => {
-            let mut keys = vec![0x4000_0000; count];
+            let mut keys = vec![sign >> 1; count];
             if count > 0 {
-                keys[rng.usize(0..count)] = 0x3FFF_FFFF;
+                keys[rng.usize(0..count)] -= 1;
             }
             keys
         }
+    };
+    let bytes = key.size_bytes() as usize;
+    let mut all = Vec::with_capacity(count * bytes);
+    for key in keys {
+        all.extend_from_slice(&key.to_le_bytes()[..bytes]);
     }
+    all
 }

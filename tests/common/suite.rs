@@ -6,36 +6,61 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
 use vksort::standalone::StandaloneSorter;
-use vksort::{Algorithm, KeyType, Order, SortRequest, SorterOptions, ValueType};
+use vksort::{Algorithm, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, Tuning, ValueType};
 
-use super::arena::Arena;
+use super::arena::{Arena, Count, value};
 use super::patterns::{self, Pattern};
 use super::{Level, assert_valid, gpu, level, oracle, seed};
 
-/// Every request of the conformance matrix with one algorithm.
-pub fn requests(algorithm: Algorithm) -> Vec<SortRequest> {
+/// One key type of each width and kind of order that kernels tell apart.
+pub const SOME_KEYS: [KeyType; 6] =
+    [KeyType::U8, KeyType::F16, KeyType::U32, KeyType::F32, KeyType::I64, KeyType::U128];
+
+/// Every key type alone and with a word of value, in both directions, with one algorithm.
+pub fn requests(algorithm: Option<Algorithm>, keys: &[KeyType]) -> Vec<SortRequest> {
     let mut requests = Vec::new();
     for value in [ValueType::None, ValueType::U32] {
-        for &key in KeyType::ALL {
+        for &key in keys {
             for order in [Order::Ascending, Order::Descending] {
-                requests.push(SortRequest { key, value, order, algorithm: Some(algorithm) });
+                requests.push(SortRequest { value, order, algorithm, ..SortRequest::new(key) });
             }
         }
     }
     requests
 }
 
-/// A third of them, with every key type, value type and order among them.
+/// Every third of them, with every key type, value type and order among them.
 pub fn some_requests(algorithm: Algorithm) -> Vec<SortRequest> {
-    [0, 3, 6, 11].map(|index| requests(algorithm)[index]).to_vec()
+    requests(Some(algorithm), &SOME_KEYS).into_iter().step_by(3).collect()
 }
 
-/// The name of a request's trial.
+/// The name of a request's trial: what every request has, then what is not as usual.
 pub fn name(request: &SortRequest) -> String {
     let algorithm = request.algorithm.map_or("automatic".into(), |algorithm| algorithm.to_string());
-    let elements = if request.value == ValueType::None { "keys" } else { "pairs" };
+    let elements = match request.value {
+        ValueType::None => "keys".into(),
+        ValueType::U32 => "pairs".into(),
+        ValueType::Index => "index".into(),
+        value => format!("values-{}", value.size_bytes()),
+    };
     let order = if request.order == Order::Ascending { "ascending" } else { "descending" };
-    format!("{algorithm}/{elements}/{}/{order}", request.key.name())
+    let mut name = format!("{algorithm}/{elements}/{}/{order}", request.key.name());
+    if request.bits != SortRequest::new(request.key).bits {
+        name += &format!("/bits-{}", request.bits);
+    }
+    if request.placement == Placement::OutOfPlace {
+        name += "/out-of-place";
+    }
+    if request.key_output == KeyOutput::Discarded {
+        name += "/discarded";
+    }
+    name
+}
+
+/// Few items per invocation and one block a tile: quick to compile, and many tiles of few elements.
+pub fn small_blocks() -> Tuning {
+    let tuning = Tuning::for_device(gpu().profile());
+    Tuning { items_keys: 4, items_pairs: 4, min_tiles: 1, max_blocks: 2, ..tuning }
 }
 
 /// One sort to run: buffers for `capacity` elements, `count` of them sorted.
@@ -44,7 +69,8 @@ pub struct Case {
     pub capacity: u32,
     pub count: u32,
     pub pattern: Pattern,
-    pub in_place: bool,
+    /// Whether the count comes from the device; it may be above the capacity then.
+    pub counted: bool,
 }
 
 /// Which sizes of a suite run.
@@ -64,7 +90,7 @@ impl Sizes {
     /// What the level asks for.
     pub fn of_level() -> Sizes {
         match level() {
-            Level::Full => Sizes { most: 1 << 18, patterns: ALL, patterns_beyond: ALL, large: Some(1 << 22) },
+            Level::Full => Sizes { most: 1 << 18, patterns: 8, patterns_beyond: 2, large: Some(1 << 22) },
             Level::Reduced => Sizes { most: 1 << 18, patterns: 4, patterns_beyond: 1, large: None },
         }
     }
@@ -87,7 +113,7 @@ const SMALL: u32 = 16_384;
 /// large, so there are small counts with large capacities too.
 pub fn counts(sorter: &StandaloneSorter, sizes: &Sizes) -> Vec<(u32, u32)> {
     let block = sorter.shape().block();
-    let mut counts: Vec<(u32, u32)> = vec![(0, 0), (1, 1), (2, 2)];
+    let mut counts: Vec<(u32, u32)> = vec![(0, 0), (1, 1), (2, 2), (7, 5)];
     let most = sizes.most.min(sorter.max_count());
     for blocks in [1, 5] {
         for count in [blocks * block - 1, blocks * block, blocks * block + 1] {
@@ -95,6 +121,8 @@ pub fn counts(sorter: &StandaloneSorter, sizes: &Sizes) -> Vec<(u32, u32)> {
         }
     }
     counts.extend([(100_003, 100_003), (1 << 18, 1 << 18)]);
+    let single = sorter.shape().single_block();
+    counts.extend([(most, single), (most, single + 1)]);
     let tile = sorter.tile_size(most).unwrap();
     if tile > block {
         for count in [tile - 1, tile, tile + 1, 3 * tile + block + 1] {
@@ -109,16 +137,18 @@ pub fn counts(sorter: &StandaloneSorter, sizes: &Sizes) -> Vec<(u32, u32)> {
 pub fn run_request(request: &SortRequest, options: &SorterOptions, sizes: &Sizes) -> Result<(), Failed> {
     let sorter = gpu().sorter(request, options)?;
     for (capacity, count) in counts(&sorter, sizes) {
-        let arena = Arena::new(gpu(), &sorter, capacity, true);
+        let arena = Arena::new(gpu(), &sorter, capacity);
         for (index, &pattern) in patterns::ALL.iter().enumerate() {
             if sizes.takes((name(request), capacity, count), index) {
-                run_case(request, &arena, Case { capacity, count, pattern, in_place: true })?;
+                run_case(request, &arena, Case { capacity, count, pattern, counted: false })?;
             }
         }
     }
-    if let Some(large) = sizes.large.filter(|large| *large <= sorter.max_count()) {
-        let case = Case { capacity: large, count: large, pattern: Pattern::Uniform, in_place: true };
-        run_case(request, &Arena::new(gpu(), &sorter, large, true), case)?;
+    // Large runs are about tiles, not about types.
+    let large = sizes.large.filter(|large| *large <= sorter.max_count() && request.key.bits() == 32);
+    if let Some(large) = large {
+        let case = Case { capacity: large, count: large, pattern: Pattern::Uniform, counted: false };
+        run_case(request, &Arena::new(gpu(), &sorter, large), case)?;
     }
     assert_valid(gpu());
     Ok(())
@@ -126,16 +156,34 @@ pub fn run_request(request: &SortRequest, options: &SorterOptions, sizes: &Sizes
 
 /// Runs one case and compares keys and values in full.
 pub fn run_case(request: &SortRequest, arena: &Arena, case: Case) -> Result<(), Failed> {
-    let keys = patterns::generate(case.pattern, request.key, case.count as usize, seed());
-    let indices = oracle::argsort(request.key, request.order, &keys);
-    let expected = oracle::gather(&keys, &indices);
-    let failed = |what: String| Failed::from(format!("{} {case:?}, VKSORT_SEED={}: {what}", name(request), seed()));
-    let sorted = arena.sort(&keys, 1).map_err(failed)?;
-    if let Some(difference) = oracle::difference("keys", &sorted.keys, &expected) {
-        return Err(failed(difference));
+    let (given, count) = match case.counted {
+        true => (case.capacity, Count::Device(case.count)),
+        false => (case.count, Count::Host),
+    };
+    let keys = patterns::generate(case.pattern, request.key, given as usize, seed());
+    run_keys(request, arena, &keys, count)
+        .map_err(|what| Failed::from(format!("{} {case:?}, VKSORT_SEED={}: {what}", name(request), seed())))
+}
+
+/// Sorts the given keys and compares keys and values in full.
+pub fn run_keys(request: &SortRequest, arena: &Arena, keys: &[u8], count: Count) -> Result<(), String> {
+    let key_size = request.key.size_bytes() as usize;
+    let sorted = match count {
+        Count::Host => keys,
+        Count::Device(count) => &keys[..keys.len().min((count as usize).saturating_mul(key_size))],
+    };
+    let indices = oracle::argsort(request, sorted);
+    let found = arena.sort(keys, count, 1)?;
+    if let Some(found) = found.keys
+        && let Some(difference) =
+            oracle::difference("keys", key_size, &found, &oracle::gather(sorted, key_size, &indices))
+    {
+        return Err(difference);
     }
-    match sorted.values.and_then(|values| oracle::difference("values", &values, &indices)) {
-        Some(difference) => Err(failed(difference)),
+    let size = request.value.size_bytes() as usize;
+    let expected: Vec<u8> = indices.iter().flat_map(|&index| value(index, size)).collect();
+    match found.values.and_then(|found| oracle::difference("values", size, &found, &expected)) {
+        Some(difference) => Err(difference),
         None => Ok(()),
     }
 }

@@ -17,21 +17,22 @@ const STAGING_BYTES: u64 = 64 << 20;
 pub(crate) struct Buffer {
     pub raw: vk::Buffer,
     pub size: u64,
+    pub usage: vk::BufferUsageFlags,
     allocation: ManuallyDrop<Allocation>,
     device: Arc<Device>,
 }
 
 impl Buffer {
-    /// What every device buffer can be used for.
-    pub const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
-        vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
-            | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
-            | vk::BufferUsageFlags::TRANSFER_DST.as_raw(),
-    );
-
-    /// A buffer of `size` bytes in device memory; its content is undefined.
+    /// A buffer of `size` bytes in device memory, of use for everything that a sort asks for; its content is undefined.
     pub fn new(device: &Arc<Device>, what: &'static str, size: u64) -> Result<Arc<Buffer>, Error> {
-        Self::create(device, what, size, Self::USAGE, MemoryLocation::GpuOnly).map(Arc::new)
+        let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER
+            | vk::BufferUsageFlags::INDIRECT_BUFFER
+            | vk::BufferUsageFlags::TRANSFER_SRC
+            | vk::BufferUsageFlags::TRANSFER_DST;
+        if device.requirements.profile.buffer_addresses {
+            usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        }
+        Self::create(device, what, size, usage, MemoryLocation::GpuOnly).map(Arc::new)
     }
 
     fn create(
@@ -62,7 +63,7 @@ impl Buffer {
         // SAFETY: the memory was allocated for this buffer's requirements and is bound once.
         let bound = unsafe { device.raw.bind_buffer_memory(raw, allocation.memory(), allocation.offset()) };
         let allocation = ManuallyDrop::new(allocation);
-        let buffer = Buffer { raw, size, allocation, device: Arc::clone(device) };
+        let buffer = Buffer { raw, size, usage, allocation, device: Arc::clone(device) };
         bound.context("vkBindBufferMemory").map(|()| buffer)
     }
 

@@ -52,10 +52,8 @@ impl Device {
         let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
         let extensions: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
         let mut features = requirements.features();
-        let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
-        if let Some(features) = features.as_mut() {
-            info = info.push_next(features);
-        }
+        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
+        let info = features.chain(info);
         // SAFETY: extensions and features were found on this device by `Requirements::query`.
         let raw = unsafe { instance.raw.create_device(physical.raw, &info, None) }.context("vkCreateDevice")?;
         let allocator = Allocator::new(&AllocatorCreateDesc {
@@ -63,7 +61,7 @@ impl Device {
             device: raw.clone(),
             physical_device: physical.raw,
             debug_settings: Default::default(),
-            buffer_device_address: false,
+            buffer_device_address: requirements.profile.buffer_addresses,
             allocation_sizes: Default::default(),
         })
         .map_err(|error| Error::Allocation { what: "the allocator", bytes: 0, reason: error.to_string() })?;
@@ -216,7 +214,9 @@ impl BoundRun {
         let mut run =
             BoundRun { bound: ManuallyDrop::new(bound), queries: None, _buffers: alive, device: Arc::clone(device) };
         if device.timestamp_bits > 0 {
-            let most = run.bound.query_count(buffers.capacity).max(run.bound.query_count(1));
+            let bound = &run.bound;
+            let counts = [bound.query_count(buffers.capacity), bound.query_count(1), bound.counted_query_count()];
+            let most = counts.into_iter().max().expect("there are three");
             let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(most);
             // SAFETY: the device is alive; `Drop` destroys the pool, once.
             let pool = unsafe { device.raw.create_query_pool(&info, None) }.context("vkCreateQueryPool")?;
@@ -229,22 +229,26 @@ impl BoundRun {
         &self.bound
     }
 
-    /// Runs the sort `times` times in one command buffer; gives the step times of the last, or none where the device
-    /// has no timestamps.
-    pub fn run(&self, count: u32, times: u32) -> Result<Vec<StepTime>, Error> {
+    /// Runs the sort `times` times in one command buffer, of `count` elements or as many as the device's count says;
+    /// gives the step times of the last, or none where the device has no timestamps.
+    pub fn run(&self, count: Option<u32>, times: u32) -> Result<Vec<StepTime>, Error> {
         self.submit(count, times)?;
         let device = &self.device;
         let Some(queries) = self.queries else { return Ok(Vec::new()) };
-        let mut ticks = vec![0u64; self.bound.query_count(count) as usize];
+        let written = count.map_or_else(|| self.bound.counted_query_count(), |count| self.bound.query_count(count));
+        let mut ticks = vec![0u64; written as usize];
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
         // SAFETY: the queries were written by the commands that have just completed.
         unsafe { device.raw.get_query_pool_results(queries.pool, queries.first, &mut ticks, flags) }
             .context("vkGetQueryPoolResults")?;
-        Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
+        Ok(match count {
+            Some(count) => self.bound.step_times(count, &ticks, device.timestamp_bits),
+            None => self.bound.counted_step_times(&ticks, device.timestamp_bits),
+        })
     }
 
     /// Records the sort `times` times, submits it and waits. Allocates nothing.
-    pub fn submit(&self, count: u32, times: u32) -> Result<(), Error> {
+    pub fn submit(&self, count: Option<u32>, times: u32) -> Result<(), Error> {
         let device = &self.device;
         let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
         let memory = [vk::MemoryBarrier::default().src_access_mask(from.access).dst_access_mask(to.access)];
@@ -258,7 +262,10 @@ impl BoundRun {
                         let flags = vk::DependencyFlags::empty();
                         device.raw.cmd_pipeline_barrier(commands, from.stages, to.stages, flags, &memory, &[], &[]);
                     }
-                    self.bound.record(commands, count, queries)?;
+                    match count {
+                        Some(count) => self.bound.record(commands, count, queries)?,
+                        None => self.bound.record_counted(commands, queries)?,
+                    }
                 }
             }
             Ok(())

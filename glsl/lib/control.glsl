@@ -1,0 +1,26 @@
+// What the steps of a sort tell each other: the element count, and the route of each pass, which the last workgroup of
+// the histogram decides on. Kernels that write the counters say so by COUNTERS_WRITTEN, as validation layers take note.
+
+#ifdef COUNTERS_WRITTEN
+layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint counters[]; };
+#else
+layout(set = 0, binding = BINDING_COUNTERS) readonly buffer Counters { uint counters[]; };
+#endif
+layout(set = 0, binding = BINDING_COUNT) readonly buffer Count { uint count_words[]; };
+
+// Elements to sort. A count on the device is cut to the most that the caller has room for.
+uint sort_count() { return push.count_word == 0 ? push.count : min(count_words[push.count_word - 1], push.count); }
+
+uint parts_of(uint elements, uint part) { return elements == 0 ? 0 : (elements - 1) / part + 1; }
+
+// Index of the workgroup in a dispatch that may be spread over two dimensions.
+uint workgroup_index() { return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; }
+
+// A route in one word: two bits for each place, the round, and whether anything moves at all.
+bool route_runs(uint route) { return (route & ROUTE_RUNS) != 0; }
+uint route_keys_from(uint route) { return route >> ROUTE_KEYS_FROM & 3; }
+uint route_keys_to(uint route) { return route >> ROUTE_KEYS_TO & 3; }
+uint route_values_from(uint route) { return route >> ROUTE_VALUES_FROM & 3; }
+uint route_values_to(uint route) { return route >> ROUTE_VALUES_TO & 3; }
+// Passes that have run before this one.
+uint route_round(uint route) { return route >> ROUTE_ROUND & 0xFF; }

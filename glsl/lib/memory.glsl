@@ -1,0 +1,148 @@
+// Keys and values in memory. A sort's elements are at one of three places, chosen while it runs: the caller's input, the
+// caller's output (the same memory when sorting in place), and the alternate of the ping-pong in scratch.
+//
+// Places are descriptors, or addresses where a range is longer than a descriptor may be (ADDRESSED). Elements of 8 and
+// 16 bits have types of their own where the device offers them (SMALL); else they are parts of words, and a word that
+// two invocations may write at a time is changed by atomics, which leaves its other elements alone. Kernels that only
+// load elements say so by ELEMENTS_READ_ONLY, as validation layers take note.
+
+#ifdef ELEMENTS_READ_ONLY
+#define ELEMENTS readonly buffer
+#else
+#define ELEMENTS buffer
+#endif
+
+const uint VALUE_WORDS = (VALUE_BITS + 31) / 32;
+const uint VALUE_STRIDE = VALUE_WORDS == 0 ? 1 : VALUE_WORDS;
+const uint KEYS_PER_WORD = KEY_BITS < 32 ? 32 / KEY_BITS : 1;
+const uint VALUES_PER_WORD = VALUE_BITS == 8 ? 4 : VALUE_BITS == 16 ? 2 : 1;
+
+#if SMALL
+#extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_shader_16bit_storage : require
+#endif
+
+#if ADDRESSED
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
+#if KEY_WORDS == 1
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer KeyAt { KEY cell; };
+#elif KEY_WORDS == 2
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer KeyAt { KEY cell; };
+#else
+layout(buffer_reference, std430, buffer_reference_align = 16) buffer KeyAt { KEY cell; };
+#endif
+layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordAt { uint cell; };
+#if SMALL
+layout(buffer_reference, std430, buffer_reference_align = 1) buffer ByteAt { uint8_t cell; };
+layout(buffer_reference, std430, buffer_reference_align = 2) buffer HalfAt { uint16_t cell; };
+#endif
+
+// The address `index * stride + offset` bytes behind `base`, in 64 bits.
+uvec2 address(uvec2 base, uint index, uint stride, uint offset) {
+    uint high, low, carry;
+    umulExtended(index, stride, high, low);
+    low = uaddCarry(low, offset, carry);
+    high += carry;
+    low = uaddCarry(base.x, low, carry);
+    return uvec2(low, base.y + high + carry);
+}
+
+#define KEY_CELL(place, index) KeyAt(address(push.keys_at[place], index, 4 * KEY_WORDS, 0)).cell
+#define VALUE_CELL(place, index, plane) WordAt(address(push.values_at[place], index, 4 * VALUE_STRIDE, 4 * (plane))).cell
+#define BYTE_CELL(which, place, index) ByteAt(address(push.which##_at[place], index, 1, 0)).cell
+#define HALF_CELL(which, place, index) HalfAt(address(push.which##_at[place], index, 2, 0)).cell
+#else
+layout(set = 0, binding = BINDING_KEYS) ELEMENTS Keys { KEY cells[]; } keys_at[PLACES];
+layout(set = 0, binding = BINDING_VALUES) ELEMENTS Values { uint cells[]; } values_at[PLACES];
+#if SMALL
+layout(set = 0, binding = BINDING_KEYS) ELEMENTS KeyBytes { uint8_t cells[]; } keys_bytes_at[PLACES];
+layout(set = 0, binding = BINDING_KEYS) ELEMENTS KeyHalves { uint16_t cells[]; } keys_halves_at[PLACES];
+layout(set = 0, binding = BINDING_VALUES) ELEMENTS ValueBytes { uint8_t cells[]; } values_bytes_at[PLACES];
+layout(set = 0, binding = BINDING_VALUES) ELEMENTS ValueHalves { uint16_t cells[]; } values_halves_at[PLACES];
+#endif
+
+#define KEY_CELL(place, index) keys_at[place].cells[index]
+#define VALUE_CELL(place, index, plane) values_at[place].cells[(index) * VALUE_STRIDE + (plane)]
+#define BYTE_CELL(which, place, index) which##_bytes_at[place].cells[index]
+#define HALF_CELL(which, place, index) which##_halves_at[place].cells[index]
+#endif
+
+// Replaces element `part` of `bits` bits in a word.
+#define STORE_PART(word, part, bits, element) \
+    atomicAnd(word, ~(((1u << (bits)) - 1) << ((part) * (bits)))); \
+    atomicOr(word, (element) << ((part) * (bits)))
+
+KEY load_key(uint place, uint index) {
+#if KEY_WORDS == 1
+#if SMALL
+    if (KEY_BITS == 8) return uint(BYTE_CELL(keys, place, index));
+    if (KEY_BITS == 16) return uint(HALF_CELL(keys, place, index));
+#else
+    if (KEY_BITS < 32) {
+        uint word = KEY_CELL(place, index / KEYS_PER_WORD);
+        return word >> (index % KEYS_PER_WORD * KEY_BITS) & ((1u << (KEY_BITS & 31)) - 1);
+    }
+#endif
+#endif
+    return KEY_CELL(place, index);
+}
+
+#ifndef ELEMENTS_READ_ONLY
+void store_key(uint place, uint index, KEY key) {
+#if KEY_WORDS == 1
+#if SMALL
+    if (KEY_BITS == 8) {
+        BYTE_CELL(keys, place, index) = uint8_t(key);
+        return;
+    }
+    if (KEY_BITS == 16) {
+        HALF_CELL(keys, place, index) = uint16_t(key);
+        return;
+    }
+#else
+    if (KEY_BITS < 32) {
+        STORE_PART(KEY_CELL(place, index / KEYS_PER_WORD), index % KEYS_PER_WORD, KEY_BITS & 31, key);
+        return;
+    }
+#endif
+#endif
+    KEY_CELL(place, index) = key;
+}
+
+#endif
+
+// One word of a value, or all of a value of 8 or 16 bits.
+uint load_value(uint place, uint index, uint plane) {
+#if SMALL
+    if (VALUE_BITS == 8) return uint(BYTE_CELL(values, place, index));
+    if (VALUE_BITS == 16) return uint(HALF_CELL(values, place, index));
+#else
+    if (VALUES_PER_WORD > 1) {
+        uint word = VALUE_CELL(place, index / VALUES_PER_WORD, 0);
+        return word >> (index % VALUES_PER_WORD * VALUE_BITS) & ((1u << (VALUE_BITS & 31)) - 1);
+    }
+#endif
+    return VALUE_CELL(place, index, plane);
+}
+
+#ifndef ELEMENTS_READ_ONLY
+void store_value(uint place, uint index, uint plane, uint word) {
+#if SMALL
+    if (VALUE_BITS == 8) {
+        BYTE_CELL(values, place, index) = uint8_t(word);
+        return;
+    }
+    if (VALUE_BITS == 16) {
+        HALF_CELL(values, place, index) = uint16_t(word);
+        return;
+    }
+#else
+    if (VALUES_PER_WORD > 1) {
+        STORE_PART(VALUE_CELL(place, index / VALUES_PER_WORD, 0), index % VALUES_PER_WORD, VALUE_BITS & 31, word);
+        return;
+    }
+#endif
+    VALUE_CELL(place, index, plane) = word;
+}
+#endif

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Renews the table of what can be sorted in README.md and docs/table.md: scripts/table.sh [--help]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+source scripts/lib.sh
+
+case ${1-} in
+    "") ;;
+    --help) usage && exit ;;
+    *) die "unknown argument $1, allowed is --help" ;;
+esac
+VKSORT_WRITE_TABLE=1 cargo test --quiet --release --test table
+say "README.md and docs/table.md hold the table that the code makes"

@@ -1,0 +1,85 @@
+//! What a plan needs of the caller's scratch, and where in it.
+
+use super::Plan;
+use crate::abi;
+use crate::request::Algorithm;
+
+/// Alignment of the regions in scratch, in bytes: the most that Vulkan lets a device ask of a storage buffer's offset.
+pub(crate) const REGION_ALIGNMENT: u64 = 256;
+
+/// A range of scratch in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ScratchRange {
+    pub offset: u64,
+    pub size: u64,
+}
+
+/// Where everything lies in the caller's scratch; regions that a plan does not need are empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ScratchLayout {
+    pub counters: ScratchRange,
+    /// Behind the counters, so that one fill clears both.
+    pub table: ScratchRange,
+    pub keys_alternate: ScratchRange,
+    /// Where keys go that nobody wants but later passes.
+    pub keys_target: ScratchRange,
+    pub values_alternate: ScratchRange,
+    /// The sorting permutation by which values are gathered.
+    pub permutation: ScratchRange,
+    /// Gathered values on their way back to where they came from.
+    pub aside: ScratchRange,
+    /// Size of the whole in bytes.
+    pub size: u64,
+}
+
+impl Plan {
+    /// Words of the counters: tickets, routes, arguments, and a count for each digit of each pass, with one more set of
+    /// digits where there are portions.
+    pub(super) fn counter_words(&self) -> u64 {
+        let digits = self.shape.passes + u32::from(self.portion_tiles != 0);
+        u64::from(abi::COUNTERS_HISTOGRAM) + u64::from(digits) * u64::from(self.shape.radix())
+    }
+
+    /// Words of the table for `count` elements.
+    pub(super) fn table_words(&self, count: u32) -> u64 {
+        let tiles = match (self.algorithm, self.portion_tiles) {
+            (Algorithm::SingleWorkgroup, _) => 0,
+            (_, 0) => self.tiles(count),
+            (_, portion_tiles) => self.tiles(count).min(portion_tiles),
+        };
+        u64::from(tiles) * u64::from(self.shape.radix())
+    }
+
+    /// Scratch for up to `capacity` elements.
+    pub fn scratch(&self) -> ScratchLayout {
+        let mut size = 0;
+        let mut take = |bytes: u64| {
+            // Ranges hold whole words, whatever the size of an element.
+            let range = ScratchRange { offset: size, size: bytes.next_multiple_of(4) };
+            size = (range.offset + range.size).next_multiple_of(REGION_ALIGNMENT);
+            range
+        };
+        let request = &self.request;
+        let passes = self.shape.passes;
+        let elements = |bytes: u64, wanted: bool| if wanted { u64::from(self.capacity) * bytes } else { 0 };
+        let mut layout = ScratchLayout::default();
+        if self.capacity > 0 && self.ranks_tiles(self.capacity) {
+            let (in_place, discards) = (request.in_place(), request.discards_keys());
+            let key = request.key.size_bytes();
+            let value = request.value.sorted_bytes();
+            layout.counters = take(4 * self.counter_words());
+            layout.table = take(4 * self.table_words(self.capacity));
+            // A single pass needs no alternate, except in place.
+            layout.keys_alternate = take(elements(key, passes > 1 || in_place && !discards));
+            layout.keys_target = take(elements(key, passes > 2 && !in_place && discards));
+            let returns = in_place && !request.value.sorts_index();
+            layout.values_alternate = take(elements(value, passes > 1 || returns));
+        }
+        if request.value.is_gathered() && passes > 0 {
+            layout.permutation = take(elements(4, true));
+            layout.aside = take(elements(request.value.size_bytes(), request.in_place()));
+        }
+        layout.size = size;
+        layout
+    }
+}

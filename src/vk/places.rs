@@ -1,0 +1,197 @@
+//! Which memory a bound sort finds at which place, with the checks of the caller's ranges.
+
+use ash::vk;
+
+use super::bind::{BufferRange, SortBuffers};
+use super::sorter::{Access, SorterInner};
+use crate::abi;
+use crate::error::Error;
+use crate::plan::{Plan, ScratchRange, ValueSet};
+use crate::request::ValueType;
+
+type Info = vk::DescriptorBufferInfo;
+
+/// The checked memory of a sort.
+pub(super) struct Places {
+    /// Keys by place; nothing where no pass goes.
+    pub keys: [Option<Info>; 3],
+    /// Values by set and place.
+    pub values: [[Option<Info>; 3]; ValueSet::ALL.len()],
+    pub counters: Option<Info>,
+    table: Option<Info>,
+    /// The caller's count, with its word in the range.
+    pub count: Option<(Info, u32)>,
+    /// What stands in for buffers that the sort does not use, as every descriptor must be valid: the keys, which every
+    /// step has to wait for anyway.
+    stand_in: Info,
+}
+
+impl Places {
+    pub fn check(sorter: &SorterInner, plan: &Plan, buffers: &SortBuffers) -> Result<Places, Error> {
+        let request = &sorter.request;
+        let bytes = |element: u64| (u64::from(plan.capacity) * element).next_multiple_of(4);
+        let (key_bytes, value_bytes) = (bytes(request.key.size_bytes()), bytes(request.value.size_bytes()));
+        let layout = plan.scratch();
+        let has_values = request.value != ValueType::None;
+
+        let present = |some: bool| if some { "present" } else { "absent" };
+        let presence = |buffer, given: bool, needed: bool| match given == needed {
+            true => Ok(()),
+            false => Err(Error::BufferPresence { buffer, given: present(given), needed: present(needed) }),
+        };
+        presence("keys_out", buffers.keys_out.is_some(), !request.in_place() && !request.discards_keys())?;
+        presence("values", buffers.values.is_some(), request.value.is_read() || has_values && request.in_place())?;
+        presence("values_out", buffers.values_out.is_some(), has_values && !request.in_place())?;
+        if layout.size > 0 {
+            presence("scratch", buffers.scratch.is_some(), true)?;
+        }
+
+        let storage = vk::BufferUsageFlags::STORAGE_BUFFER;
+        let elements = match sorter.access {
+            Access::Descriptors => storage,
+            Access::Addresses => storage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
+        };
+        let indirect = match buffers.count {
+            Some(_) => vk::BufferUsageFlags::INDIRECT_BUFFER,
+            None => vk::BufferUsageFlags::empty(),
+        };
+        let alignment = sorter.profile.storage_alignment_bytes;
+        let ranges = [
+            ("keys", Some(buffers.keys), key_bytes, elements, alignment),
+            ("values", buffers.values, value_bytes, elements, alignment),
+            ("keys_out", buffers.keys_out, key_bytes, elements, alignment),
+            ("values_out", buffers.values_out, value_bytes, elements, alignment),
+            (
+                "scratch",
+                buffers.scratch,
+                layout.size,
+                elements | indirect | vk::BufferUsageFlags::TRANSFER_DST,
+                alignment,
+            ),
+            ("count", buffers.count, 4, storage, 4),
+        ];
+        for (name, range, needed, usage, alignment) in ranges {
+            if let Some(range) = range {
+                check_range(name, &range, needed, usage, alignment)?;
+            }
+        }
+        check_overlaps(&ranges.map(|(name, range, needed, ..)| (name, range, needed)))?;
+
+        let info = |range: BufferRange, size: u64| {
+            (size > 0).then_some(Info { buffer: range.buffer, offset: range.offset, range: size })
+        };
+        let caller = |range: Option<BufferRange>, size: u64| range.and_then(|range| info(range, size));
+        let scratch = |part: ScratchRange| {
+            let within = |range: BufferRange| BufferRange { offset: range.offset + part.offset, ..range };
+            buffers.scratch.and_then(|range| info(within(range), part.size))
+        };
+        let keys = caller(Some(buffers.keys), key_bytes);
+        let keys_target = match (request.in_place(), request.discards_keys()) {
+            (true, _) => keys,
+            (false, true) => scratch(layout.keys_target),
+            (false, false) => caller(buffers.keys_out, key_bytes),
+        };
+        let values = caller(buffers.values, value_bytes);
+        let values_target = if request.in_place() { values } else { caller(buffers.values_out, value_bytes) };
+        let (permutation, aside) = (scratch(layout.permutation), scratch(layout.aside));
+        let alternate = scratch(layout.values_alternate);
+        let sorted = match request.value.is_gathered() {
+            true => [None, permutation, alternate],
+            false => [values, values_target, alternate],
+        };
+        let data = [values, if request.in_place() { aside } else { values_target }, permutation];
+        // A descriptor's offset is a multiple of the alignment; the count is a word behind it.
+        let count = buffers.count.map(|range| {
+            let before = range.offset % alignment;
+            let info = Info { buffer: range.buffer, offset: range.offset - before, range: before + 4 };
+            (info, (before / 4) as u32)
+        });
+        let counters = scratch(layout.counters);
+        Ok(Places {
+            keys: [keys, keys_target, scratch(layout.keys_alternate)],
+            values: [sorted, data, [aside, values, None]],
+            counters,
+            table: scratch(layout.table),
+            count,
+            stand_in: Info { buffer: buffers.keys.buffer, offset: buffers.keys.offset, range: key_bytes.max(4) },
+        })
+    }
+
+    /// What the descriptors of a binding are in one of the sets.
+    pub fn of_binding(&self, binding: u32, values: ValueSet) -> Vec<Info> {
+        let wanted: &[Option<Info>] = match binding {
+            abi::BINDING_KEYS => &self.keys,
+            abi::BINDING_VALUES => &self.values[values as usize],
+            abi::BINDING_COUNTERS => &[self.counters],
+            abi::BINDING_TABLE => &[self.table],
+            _ => &[self.count.map(|(info, _)| info)],
+        };
+        wanted.iter().map(|info| info.unwrap_or(self.stand_in)).collect()
+    }
+}
+
+/// Compares the bytes that the sort uses, not what may lie behind them in the given ranges.
+fn check_overlaps(ranges: &[(&'static str, Option<BufferRange>, u64)]) -> Result<(), Error> {
+    let used: Vec<(&'static str, vk::Buffer, u64, u64)> = ranges
+        .iter()
+        .filter_map(|(name, range, needed)| {
+            range.map(|range| (*name, range.buffer, range.offset, range.offset + needed))
+        })
+        .collect();
+    for (index, first) in used.iter().enumerate() {
+        for second in &used[index + 1..] {
+            if first.1 == second.1 && first.2 < second.3 && second.2 < first.3 {
+                return Err(Error::Overlap {
+                    first: first.0,
+                    second: second.0,
+                    first_bytes: format!("{}..{}", first.2, first.3),
+                    second_bytes: format!("{}..{}", second.2, second.3),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_range(
+    buffer: &'static str,
+    range: &BufferRange,
+    needed: u64,
+    usage: vk::BufferUsageFlags,
+    alignment: u64,
+) -> Result<(), Error> {
+    if range.size < needed {
+        return Err(Error::BufferTooSmall { buffer, given: range.size, needed });
+    }
+    if !range.offset.is_multiple_of(alignment) {
+        return Err(Error::MisalignedOffset { buffer, given: range.offset, allowed: alignment });
+    }
+    match range.usage {
+        Some(given) if !given.contains(usage) => Err(Error::MissingUsage { buffer, given, needed: usage }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STORAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::STORAGE_BUFFER;
+
+    fn check(range: BufferRange, needed: u64, usage: vk::BufferUsageFlags) -> Result<(), String> {
+        check_range("scratch", &range, needed, usage, 64).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn ranges_are_refused_by_name_with_what_is_given_and_needed() {
+        let range = BufferRange { offset: 128, usage: Some(STORAGE), ..BufferRange::new(vk::Buffer::null(), 100) };
+        assert_eq!(check(range, 100, STORAGE), Ok(()));
+        assert_eq!(check(BufferRange { usage: None, ..range }, 100, vk::BufferUsageFlags::TRANSFER_DST), Ok(()));
+        let message = check(range, 101, STORAGE).unwrap_err();
+        assert_eq!(message, "buffer range scratch has 100 bytes, needed are 101 bytes");
+        let message = check(BufferRange { offset: 32, ..range }, 100, STORAGE).unwrap_err();
+        assert_eq!(message, "buffer range scratch starts at byte 32, allowed are multiples of 64");
+        let message = check(range, 100, STORAGE | vk::BufferUsageFlags::TRANSFER_DST).unwrap_err();
+        assert_eq!(message, "buffer scratch has usage STORAGE_BUFFER, needed is TRANSFER_DST | STORAGE_BUFFER");
+    }
+}
