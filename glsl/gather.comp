@@ -1,6 +1,6 @@
 #version 460
 // Brings values too large to travel with their keys into order: each word of the output is fetched by the sorted
-// permutation, which is at the alternate place.
+// permutation, which is at the alternate place; or, with a route given, in the order in which they are.
 
 #extension GL_GOOGLE_include_directive : require
 
@@ -15,24 +15,30 @@
 #define INDEX_CELL(index) values_at[PLACE_ALTERNATE].cells[index]
 #endif
 
+uint origin_of(uint index) { return push.route != 0 ? index : INDEX_CELL(index); }
+
 void main() {
     uint count = sort_count();
-    uint part = workgroup_index();
-    if (part >= parts_of(count, push.part)) return;
-    uint start = part * push.part;
-    uint elements = min(count - start, push.part);
-    // Neighbouring invocations fetch neighbouring words; an element is counted in, not a word, so nothing overflows.
-    uint lane = gl_LocalInvocationIndex % VALUE_STRIDE;
+    uint tile = workgroup_index() / GATHER_SPLITS;
+    if (tile >= parts_of(count, push.part)) return;
+    // This workgroup's share of the tile.
+    uint share = (push.part + GATHER_SPLITS - 1) / GATHER_SPLITS;
+    uint first = min(workgroup_index() % GATHER_SPLITS * share, push.part);
+    uint in_tile = min(count - tile * push.part, push.part);
+    uint elements = first < in_tile ? min(in_tile - first, share) : 0;
+    uint start = tile * push.part + first;
+    // Neighbouring invocations fetch neighbouring words; elements are counted, not words, so nothing overflows.
     if (VALUE_STRIDE <= WORKGROUP_SIZE) {
         uint together = WORKGROUP_SIZE / VALUE_STRIDE;
+        uint plane = gl_LocalInvocationIndex % VALUE_STRIDE;
         uint i = gl_LocalInvocationIndex / VALUE_STRIDE;
         if (i >= together) return;
         for (; i < elements; i += together) {
-            store_value(PLACE_TARGET, start + i, lane, load_value(PLACE_SOURCE, INDEX_CELL(start + i), lane));
+            store_value(PLACE_TARGET, start + i, plane, load_value(PLACE_SOURCE, origin_of(start + i), plane));
         }
     } else {
         for (uint i = 0; i < elements; i++) {
-            uint origin = INDEX_CELL(start + i);
+            uint origin = origin_of(start + i);
             for (uint plane = gl_LocalInvocationIndex; plane < VALUE_STRIDE; plane += WORKGROUP_SIZE) {
                 store_value(PLACE_TARGET, start + i, plane, load_value(PLACE_SOURCE, origin, plane));
             }

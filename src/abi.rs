@@ -66,10 +66,12 @@ shared_constants! {
     ARGUMENTS_HISTOGRAM = 0;
     /// Arguments of steps that cover all tiles.
     ARGUMENTS_TILES = 1;
+    /// Arguments of a gather.
+    ARGUMENTS_GATHER = 2;
     /// Arguments of steps that cover one portion, one after the other.
-    ARGUMENTS_PORTIONS = 2;
+    ARGUMENTS_PORTIONS = 3;
     /// Most portions of a sort.
-    MAX_PORTIONS = 28;
+    MAX_PORTIONS = 27;
     /// First word of the digit counts in the counters, which become the digits' starts: per pass, then one more set for
     /// every other portion.
     COUNTERS_HISTOGRAM = 256;
@@ -111,6 +113,7 @@ pub const SPECIALIZATION: [Named; spec::LEN] = [
     ("IN_PLACE", 1),
     ("DISCARD_KEYS", 0),
     ("SKIP", 1),
+    ("GATHER_SPLITS", 1),
     ("POLLS", 16),
     ("MAX_WORKGROUPS", 65535),
     ("WITHHOLD", 0),
@@ -175,6 +178,8 @@ pub mod spec {
         DISCARD_KEYS
         /// Whether passes whose digit is the same in all keys are skipped.
         SKIP
+        /// Workgroups that share a tile's elements in a gather.
+        GATHER_SPLITS
         /// Reads of one look-back word before the blocking tile is recounted.
         POLLS
         /// Most workgroups of a dispatch in one dimension.
@@ -201,7 +206,7 @@ pub struct Push {
     pub portion: u32,
     /// Tiles of a whole portion; 0 when the sort is not cut into portions.
     pub portion_tiles: u32,
-    /// The route of a move that is known beforehand; else 0.
+    /// The route of a move that is known beforehand, or anything but 0 for a gather in order; else 0.
     pub route: u32,
     /// Addresses of the keys by place, where they are reached by address.
     pub keys_at: [u64; PLACES as usize],

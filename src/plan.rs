@@ -7,7 +7,7 @@ mod scratch;
 mod step;
 
 use crate::abi::{self, Push};
-use crate::request::{Algorithm, SortRequest};
+use crate::request::{Algorithm, SortRequest, ValueType};
 use crate::shape::Shape;
 
 pub(crate) use hazard::{Barrier, Hazards, Scope};
@@ -187,21 +187,19 @@ impl Plan {
         }
     }
 
-    /// What comes after the passes, each if it is needed: a move, a gather, and a move of what was gathered.
+    /// What comes after the passes, each if it is needed: a move, a gather, and bringing back what was gathered aside.
     fn tail(&self, count: Count) -> [bool; 3] {
         let request = &self.request;
-        let gathered = request.value.is_gathered() && self.shape.passes > 0;
-        let moved = match self.shape.passes {
-            // Nothing to sort by.
-            0 => !request.in_place() || request.value == crate::ValueType::Index,
-            // An odd number of passes may have run.
-            _ => {
-                let returns =
-                    !request.discards_keys() || request.value.sorted_bytes() > 0 && !request.value.sorts_index();
-                request.in_place() && self.ranks_tiles(self.most(count)) && returns
-            }
-        };
-        [moved, gathered, gathered && request.in_place()]
+        let (in_place, gathers) = (request.in_place(), request.value.is_gathered());
+        if self.shape.passes == 0 {
+            // There is nothing to sort by.
+            let keys = !in_place && !request.discards_keys();
+            let values = if in_place { false } else { request.value.is_read() && !gathers };
+            return [keys || values || request.value == ValueType::Index, gathers && !in_place, false];
+        }
+        // An odd number of passes may have run.
+        let returns = !request.discards_keys() || request.value.is_read() && !gathers;
+        [in_place && returns && self.ranks_tiles(self.most(count)), gathers, gathers && in_place]
     }
 
     fn tail_steps(&self, count: Count) -> u32 {
@@ -210,32 +208,41 @@ impl Plan {
 
     fn tail_step(&self, count: Count, index: u32) -> Step {
         let which = (0..3).filter(|step| self.tail(count)[*step as usize]).nth(index as usize);
-        let groups = match self.ranks_tiles(self.most(count)) {
-            true => self.groups(count, self.tile_size(), abi::ARGUMENTS_TILES),
-            false => Groups::Direct(self.tiles(self.most(count))),
+        let sized = self.ranks_tiles(self.most(count));
+        let groups = |per_tile: u32, slot: u32| match sized {
+            true if matches!(count, Count::Device { .. }) => Groups::Counted { slot },
+            _ => Groups::Direct(self.tiles(self.most(count)) * per_tile),
         };
         let push = self.push(count, 0);
+        let gather = groups(self.shape.gather_splits(self.request.value), abi::ARGUMENTS_GATHER);
         match which {
-            Some(0) if self.shape.passes == 0 => {
-                let request = &self.request;
-                let keys_to =
-                    if request.discards_keys() || request.in_place() { abi::PLACE_NONE } else { abi::PLACE_TARGET };
-                let (from, to) = match request.value {
-                    crate::ValueType::None => (abi::PLACE_NONE, abi::PLACE_NONE),
-                    crate::ValueType::Index => (abi::PLACE_NONE, abi::PLACE_TARGET),
-                    crate::ValueType::Bytes(_) => (abi::PLACE_SOURCE, abi::PLACE_TARGET),
-                };
-                let push = Push { route: route(abi::PLACE_SOURCE, keys_to, from, to), ..push };
-                let set = if request.value.is_gathered() { ValueSet::Data } else { ValueSet::Sorted };
-                Step::dispatch(Kernel::Move, None, groups, push).on(set)
+            Some(0) => {
+                let route = if self.shape.passes == 0 { self.route_without_passes() } else { 0 };
+                Step::dispatch(Kernel::Move, None, groups(1, abi::ARGUMENTS_TILES), Push { route, ..push })
             }
-            Some(0) => Step::dispatch(Kernel::Move, None, groups, push),
-            Some(1) => Step::dispatch(Kernel::Gather, None, groups, push).on(ValueSet::Data),
-            _ => {
-                let route = route(abi::PLACE_NONE, abi::PLACE_NONE, abi::PLACE_SOURCE, abi::PLACE_TARGET);
-                Step::dispatch(Kernel::Move, None, groups, Push { route, ..push }).on(ValueSet::Aside)
+            Some(1) => {
+                let route = u32::from(self.shape.passes == 0);
+                Step::dispatch(Kernel::Gather, None, gather, Push { route, ..push }).on(ValueSet::Data)
             }
+            _ => Step::dispatch(Kernel::Gather, None, gather, Push { route: 1, ..push }).on(ValueSet::Aside),
         }
+    }
+
+    /// From where to where elements go when there is nothing to sort by.
+    fn route_without_passes(&self) -> u32 {
+        use abi::{PLACE_NONE, PLACE_SOURCE, PLACE_TARGET};
+        let request = &self.request;
+        let keys_to = if request.in_place() || request.discards_keys() { PLACE_NONE } else { PLACE_TARGET };
+        let (from, to) = match request.value {
+            ValueType::Index => (PLACE_NONE, PLACE_TARGET),
+            ValueType::Bytes(_) if !request.value.is_gathered() => (PLACE_SOURCE, PLACE_TARGET),
+            _ => (PLACE_NONE, PLACE_NONE),
+        };
+        abi::ROUTE_RUNS
+            | PLACE_SOURCE << abi::ROUTE_KEYS_FROM
+            | keys_to << abi::ROUTE_KEYS_TO
+            | from << abi::ROUTE_VALUES_FROM
+            | to << abi::ROUTE_VALUES_TO
     }
 
     /// Elements of a tile.
@@ -274,14 +281,6 @@ impl Plan {
         let part = self.tile_size();
         Push { count: self.most(count), count_word, pass, part, portion_tiles: self.portion_tiles, ..Push::default() }
     }
-}
-
-fn route(keys_from: u32, keys_to: u32, values_from: u32, values_to: u32) -> u32 {
-    abi::ROUTE_RUNS
-        | keys_from << abi::ROUTE_KEYS_FROM
-        | keys_to << abi::ROUTE_KEYS_TO
-        | values_from << abi::ROUTE_VALUES_FROM
-        | values_to << abi::ROUTE_VALUES_TO
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::abi;
 use crate::error::Error;
 use crate::profile::DeviceProfile;
-use crate::request::{Algorithm, BitRange, SortRequest};
+use crate::request::{Algorithm, BitRange, SortRequest, ValueType};
 use crate::tuning::{RankMethod, Tuning};
 
 /// Which subgroup operations the kernels use.
@@ -68,6 +68,8 @@ const MOST_INVOCATIONS: u32 = 2048;
 const MOST_ITEMS: u32 = 1024;
 /// What a place has room for above the rank of an element in its block.
 const MOST_DIGIT_BITS: u32 = 11;
+/// Turns of an invocation's loops in a gather.
+const GATHER_TURNS: u64 = 4096;
 /// Items per invocation of a single workgroup that are worth a smaller workgroup.
 const SINGLE_ITEMS: u32 = 16;
 
@@ -170,6 +172,21 @@ impl Shape {
         counters.max(self.radix()).max(staged)
     }
 
+    /// Workgroups that share a tile's elements in a gather of such values. Large values are more work than keys, and a
+    /// loop over all of a tile's words would be longer than some drivers let loops be.
+    pub(crate) fn gather_splits(&self, value: ValueType) -> u32 {
+        let words = value.size_bytes().div_ceil(4);
+        // Turns of an invocation's loops over the largest tile.
+        let largest = u64::from(self.block()) * u64::from(self.max_blocks);
+        let group = u64::from(self.histogram_workgroup_size);
+        let turns = if words <= group {
+            largest.div_ceil((group / words.max(1)).max(1))
+        } else {
+            largest * words.div_ceil(group)
+        };
+        turns.div_ceil(GATHER_TURNS).clamp(1, largest) as u32
+    }
+
     /// Shared memory of the histogram, in bytes.
     pub fn histogram_shared_bytes(&self) -> u32 {
         histogram_bytes(self.passes, self.digit_bits)
@@ -246,7 +263,6 @@ fn choose_subgroup(profile: &DeviceProfile, tuning: &Tuning, choice: SubgroupCho
 mod tests {
     use super::*;
     use crate::key::KeyType;
-    use crate::request::ValueType;
 
     fn fit(profile: &DeviceProfile, choice: SubgroupChoice) -> Result<Shape, Error> {
         let request = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };

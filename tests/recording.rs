@@ -77,6 +77,26 @@ fn counts_below_capacity() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Values far larger than keys, in tiles of the usual size: loops over all words of a tile would be longer than some
+/// drivers let loops be.
+fn large_values() -> Result<(), Failed> {
+    for placement in [Placement::InPlace, Placement::OutOfPlace] {
+        for bits in [0..32, 7..7] {
+            let value = ValueType::Bytes(2052);
+            let request = SortRequest { value, placement, bits: bits.into(), ..SortRequest::new(KeyType::U32) };
+            let sorter = gpu().sorter(&request, &SorterOptions::default())?;
+            let count = sorter.shape().block().min(40_000) + 100;
+            let arena = Arena::new(gpu(), &sorter, count);
+            for counted in [false, true] {
+                let case = Case { capacity: count, count, pattern: Pattern::Entropy(2), counted };
+                suite::run_case(&request, &arena, case)?;
+            }
+        }
+    }
+    assert_valid(gpu());
+    Ok(())
+}
+
 /// More than a descriptor reaches is sorted by address, where the device offers that.
 fn beyond_descriptors() -> Result<(), Failed> {
     let profile = gpu().profile();
@@ -318,6 +338,7 @@ fn main() -> ExitCode {
     let mut trials = vec![
         Trial::test("repeated", repeated),
         Trial::test("counts-below-capacity", counts_below_capacity),
+        Trial::test("large-values", large_values),
         Trial::test("automatic-choice", automatic_choice),
         Trial::test("bad-buffers", bad_buffers),
         Trial::test("bad-counts", bad_counts),

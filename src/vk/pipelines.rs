@@ -171,8 +171,7 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     };
     let staged = shape.staged || kernel == Kernel::SingleWorkgroup;
     // Values that are gathered do not travel with the keys: their index does.
-    let on_data = kernel == Kernel::Gather || kernel == Kernel::Move && request.value.is_gathered();
-    let (value_bytes, index) = match on_data {
+    let (value_bytes, index) = match kernel == Kernel::Gather {
         true => (request.value.size_bytes(), false),
         false => (request.value.sorted_bytes(), request.value.sorts_index()),
     };
@@ -205,6 +204,7 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     values[spec::IN_PLACE] = request.in_place().into();
     values[spec::DISCARD_KEYS] = request.discards_keys().into();
     values[spec::SKIP] = desc.tuning.skip.into();
+    values[spec::GATHER_SPLITS] = shape.gather_splits(request.value);
     values[spec::POLLS] = desc.tuning.polls.max(1);
     values[spec::MAX_WORKGROUPS] = desc.profile.max_workgroups;
     values[spec::WITHHOLD] = desc.withhold;

@@ -335,3 +335,36 @@ fn describe(request: &SortRequest, algorithm: Algorithm, tuning: &Tuning, shape:
         shape.workgroup_size, shape.items, shape.subgroup.size, shape.rank
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::KeyType;
+
+    /// What is said of a device that lacks something, with elements reached in some way.
+    fn refusal(profile: &DeviceProfile, access: Access, subgroup: SubgroupChoice) -> Option<String> {
+        let request = SortRequest::new(KeyType::U32);
+        let tuning = Tuning::for_device(profile);
+        let shape = Shape::fit(profile, &tuning, &request, Algorithm::OneSweep, subgroup).unwrap();
+        check_access(profile, access, &shape).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn devices_that_lack_a_way_to_reach_elements_are_refused_by_name() {
+        let common = DeviceProfile::default();
+        let (descriptors, addresses) = (Access::Descriptors, Access::Addresses);
+        let auto = SubgroupChoice::Auto;
+        assert_eq!(refusal(&common, descriptors, auto), None);
+        assert_eq!(refusal(&common, addresses, auto), None);
+        let few = DeviceProfile { max_storage_buffers: 4, ..common.clone() };
+        let text = refusal(&few, descriptors, auto).unwrap();
+        assert!(text.contains("StorageBuffers is 4") && text.contains("at least 9"), "{text}");
+        // Addresses take fewer descriptors, and need no choosing among them.
+        assert_eq!(refusal(&few, addresses, auto), None);
+        let fixed = DeviceProfile { dynamic_indexing: false, buffer_addresses: false, ..common.clone() };
+        assert!(refusal(&fixed, descriptors, auto).unwrap().contains("DynamicIndexing is absent"));
+        assert!(refusal(&fixed, addresses, auto).unwrap().contains("bufferDeviceAddress is absent"));
+        let text = refusal(&common, addresses, SubgroupChoice::Emulated(32)).unwrap();
+        assert!(text.contains("address") && text.contains("emulated"), "{text}");
+    }
+}
