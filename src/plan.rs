@@ -23,6 +23,9 @@ pub const MAX_COUNT: u32 = u32::MAX;
 /// Most elements of one portion of a OneSweep sort: a look-back word has 30 bits for its count.
 const MAX_PORTION: u32 = (1 << abi::STATUS_COUNT_BITS) - 1;
 
+/// Items per invocation of a tile that are worth its counters.
+const LEAST_ITEMS: u32 = 64;
+
 /// How many elements a sort is recorded for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
@@ -40,8 +43,8 @@ pub(crate) struct Plan {
     pub algorithm: Algorithm,
     pub shape: Shape,
     pub capacity: u32,
-    /// Blocks of a tile. It depends on the capacity alone, so that scratch fits every smaller count.
-    pub blocks: u32,
+    /// Elements of a tile. It depends on the capacity alone, so that scratch fits every smaller count.
+    tile: u32,
     /// Blocks of a part of the histogram.
     pub histogram_blocks: u32,
     /// Tiles of a whole portion; 0 when the sort is not cut into portions.
@@ -62,7 +65,10 @@ impl Plan {
             algorithm,
             shape,
             capacity,
-            blocks: blocks(shape.block()),
+            tile: match shape.early_counts || shape.staged || shape.subgroup.emulated {
+                true => shape.block() * blocks(shape.block()),
+                false => partial_block(&shape, capacity),
+            },
             histogram_blocks: blocks(shape.histogram_block()),
             portion_tiles: 0,
         };
@@ -247,7 +253,7 @@ impl Plan {
 
     /// Elements of a tile.
     pub fn tile_size(&self) -> u32 {
-        self.shape.block() * self.blocks
+        self.tile
     }
 
     /// Tiles of `count` elements.
@@ -281,6 +287,13 @@ impl Plan {
         let part = self.tile_size();
         Push { count: self.most(count), count_word, pass, part, portion_tiles: self.portion_tiles, ..Push::default() }
     }
+}
+
+/// The part of a block that makes a tile where nothing but the loops over its items depends on its size: small sorts have
+/// several tiles then.
+fn partial_block(shape: &Shape, capacity: u32) -> u32 {
+    let least = (shape.workgroup_size * LEAST_ITEMS).min(shape.block());
+    (capacity / shape.min_tiles).clamp(least, shape.block()).next_multiple_of(shape.workgroup_size)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering as Atomic};
 
 use vksort::standalone::Gpu;
-use vksort::{Algorithm, KeyType, SortRequest, SorterOptions, ValueType};
+use vksort::{Algorithm, Faults, KeyType, Placement, SortRequest, SorterOptions, ValueType};
 
 struct Counting;
 
@@ -32,18 +32,25 @@ static ALLOCATOR: Counting = Counting;
 fn recording_allocates_nothing() {
     assert!(std::hint::black_box(vec![1u8]).len() == 1 && ALLOCATIONS.load(Atomic::Relaxed) > 0, "nothing is counted");
     let gpu = Gpu::best().unwrap();
-    for algorithm in Algorithm::ALL.iter().copied() {
-        let request =
-            SortRequest { value: ValueType::U32, algorithm: Some(algorithm), ..SortRequest::new(KeyType::U32) };
-        let sorter = gpu.sorter(&request, &SorterOptions::default()).unwrap();
+    let usual = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
+    let with = |algorithm: &Algorithm| (SortRequest { algorithm: Some(*algorithm), ..usual }, None);
+    let mut requests: Vec<(SortRequest, Option<u32>)> = Algorithm::ALL.iter().map(with).collect();
+    let algorithm = Some(Algorithm::OneSweep);
+    // Every step that there is: a move, a gather, portions.
+    requests.push((SortRequest { algorithm, value: ValueType::Bytes(20), ..usual }, Some(1_000)));
+    requests.push((SortRequest { algorithm, bits: (3..3).into(), placement: Placement::OutOfPlace, ..usual }, None));
+    for (request, portion) in requests {
+        let faults = Faults { portion, ..Faults::default() };
+        let sorter = gpu.sorter(&request, &SorterOptions { faults, ..SorterOptions::default() }).unwrap();
         let count = 5_000.min(sorter.max_count());
         let sort = sorter.prepare(count).unwrap();
-        sort.submit(count).unwrap();
-        for count in [count, count / 2, 1, 0] {
+        sort.write_count(count).unwrap();
+        sort.submit(Some(count)).unwrap();
+        for count in [Some(count), Some(count / 2), Some(1), Some(0), None] {
             let before = ALLOCATIONS.load(Atomic::Relaxed);
             sort.submit(count).unwrap();
             let made = ALLOCATIONS.load(Atomic::Relaxed) - before;
-            assert_eq!(made, 0, "{algorithm}, {count} elements: allocations while recording and submitting");
+            assert_eq!(made, 0, "{request:?}, {count:?} elements: allocations while recording and submitting");
         }
     }
 }

@@ -88,7 +88,7 @@ fn combinations(key: KeyType) -> Vec<SortRequest> {
 fn variants() -> Vec<(&'static str, SorterOptions)> {
     let tuning = suite::small_blocks();
     let usual = SorterOptions { tuning: Some(tuning.clone()), ..SorterOptions::default() };
-    let other = Tuning { staged: !tuning.staged, ..tuning };
+    let other = Tuning { staged: !tuning.staged, early_counts: !tuning.early_counts, ..tuning };
     let faults = |faults: Faults| SorterOptions { faults, ..usual.clone() };
     let mut variants = vec![
         ("other-staging/", SorterOptions { tuning: Some(other), ..usual.clone() }),

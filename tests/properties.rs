@@ -44,6 +44,7 @@ struct Draw {
     items: u32,
     blocks: u32,
     staged: bool,
+    early_counts: bool,
     emulated: bool,
     addresses: bool,
     portion: Option<u32>,
@@ -92,10 +93,18 @@ fn keys() -> impl Strategy<Value = Keys> {
 }
 
 fn draws() -> impl Strategy<Value = Draw> {
-    let options = (1..9u32, 1..4u32, any::<bool>(), prop::bool::weighted(0.15), prop::bool::weighted(0.2));
+    let options =
+        (1..9u32, 1..4u32, any::<bool>(), any::<bool>(), prop::bool::weighted(0.15), prop::bool::weighted(0.2));
     let faults = (prop::option::weighted(0.2, 1..10_000u32), prop::sample::select(&[0u32, 0, 0, 1, 3]));
     (requests(), keys(), 0..5_000u32, prop::option::weighted(0.4, 0..150u32), options, faults).prop_map(
-        |(request, keys, spare, counted, (items, blocks, staged, emulated, addresses), (portion, withhold))| Draw {
+        |(
+            request,
+            keys,
+            spare,
+            counted,
+            (items, blocks, staged, early_counts, emulated, addresses),
+            (portion, withhold),
+        )| Draw {
             request,
             keys,
             spare,
@@ -103,6 +112,7 @@ fn draws() -> impl Strategy<Value = Draw> {
             items,
             blocks,
             staged,
+            early_counts,
             emulated,
             addresses: addresses && !emulated,
             portion,
@@ -119,6 +129,7 @@ fn run(draw: &Draw) -> Result<(), String> {
         min_tiles: 1,
         max_blocks: draw.blocks,
         staged: draw.staged,
+        early_counts: draw.early_counts,
         ..Tuning::for_device(gpu.profile())
     };
     let addresses = draw.addresses && gpu.profile().buffer_addresses;

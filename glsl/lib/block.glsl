@@ -27,6 +27,16 @@ uint item_digit(uint item, uint elements, uint pass) {
     return block_index(item) < elements ? digit_of(keys[item], pass) : RADIX - 1;
 }
 
+// Whether a loop over items may end before `item`: this subgroup has no elements from there on. Not so where blocks are
+// staged, as every place must be taken, and where subgroups are emulated by barriers, which all must reach.
+bool ends_before(uint item, uint elements) {
+#if EMULATED
+    return false;
+#else
+    return STAGED == 0 && subgroup_index() * (SUBGROUP_SIZE * ITEMS) + item * SUBGROUP_SIZE >= elements;
+#endif
+}
+
 // Exclusive prefix sum of digit_scan, in place.
 void scan_digits() {
     const uint share = (RADIX + SUBGROUP_SIZE - 1) / SUBGROUP_SIZE;
@@ -57,6 +67,7 @@ void rank_block(uint elements, uint pass) {
     for (uint i = thread_index(); i < SUBGROUPS * RADIX; i += WORKGROUP_SIZE) pool[i] = 0;
     barrier();
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+        if (ends_before(item, elements)) break;
         uint digit = item_digit(item, elements, pass);
         places[item] = rank_element(digit) | (STAGED != 0 ? 0 : digit << PLACE_BITS);
     }

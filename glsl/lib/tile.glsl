@@ -10,6 +10,7 @@ KEY key_at(uint index) { return load_key(route_keys_from(active_route), index); 
 
 void load_keys(uint start, uint elements) {
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+        if (ends_before(item, elements)) break;
         uint index = block_index(item);
         keys[item] = index < elements ? key_at(start + index) : NO_ELEMENT;
     }
@@ -40,6 +41,7 @@ void scatter_direct(uint start, uint elements) {
     }
     barrier();
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+        if (ends_before(item, elements)) break;
         uint index = block_index(item);
         if (index < elements) {
             uint rank = places[item] & ((1u << PLACE_BITS) - 1);

@@ -241,10 +241,10 @@ impl PreparedSort {
         self.run.run(Some(count), times)
     }
 
-    /// Runs without reading times, which is all that allocates.
+    /// Runs without reading times, which is all that allocates; as many elements as the count buffer says without one.
     #[doc(hidden)]
-    pub fn submit(&self, count: u32) -> Result<(), Error> {
-        self.run.submit(Some(count), 1)
+    pub fn submit(&self, count: Option<u32>) -> Result<(), Error> {
+        self.run.submit(count, 1)
     }
 
     /// The algorithm that sorts `count` elements.

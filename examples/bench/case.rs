@@ -1,0 +1,267 @@
+//! What is measured: a request with a tuning, or a sort on the CPU, of one kind of data.
+
+use clap::ValueEnum;
+use vksort::standalone::Gpu;
+use vksort::{
+    Algorithm, BitRange, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, SorterOptions, Tuning,
+    ValueType,
+};
+
+use crate::data::Data;
+use crate::peers::Peer;
+
+/// One thing to measure; its name is unique within its suite.
+#[derive(Clone)]
+pub struct Case {
+    pub suite: Suite,
+    pub name: String,
+    pub how: How,
+    pub data: Data,
+}
+
+/// Who sorts.
+#[derive(Clone, Copy)]
+pub enum How {
+    Device { request: SortRequest, tweak: Tweak },
+    Cpu { peer: Peer, pairs: bool },
+}
+
+/// What differs from the device's own tuning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tweak {
+    None,
+    NoSkip,
+    DigitBits(u32),
+    Rank(RankMethod),
+}
+
+impl Tweak {
+    pub fn options(self, gpu: &Gpu) -> SorterOptions {
+        let built_in = Tuning::for_device(gpu.profile());
+        let tuning = match self {
+            Tweak::None => None,
+            Tweak::NoSkip => Some(Tuning { skip: false, ..built_in }),
+            Tweak::DigitBits(digit_bits) => Some(Tuning { digit_bits, ..built_in }),
+            Tweak::Rank(rank) => Some(Tuning { rank, ..built_in }),
+        };
+        SorterOptions { tuning, ..SorterOptions::default() }
+    }
+
+    pub fn label(self, gpu: &Gpu) -> String {
+        let row = Tuning::for_device(gpu.profile()).name;
+        match self {
+            Tweak::None => row,
+            Tweak::NoSkip => format!("{row}, skip off"),
+            Tweak::DigitBits(bits) => format!("{row}, digit bits {bits}"),
+            Tweak::Rank(rank) => format!("{row}, rank {rank:?}"),
+        }
+    }
+}
+
+impl Case {
+    /// Bytes per element that any radix sort with digits of 8 bits moves: it reads the keys once to count, and in each
+    /// pass reads and writes keys and values. Digits that all keys share take no pass. What one workgroup sorts in its own
+    /// memory moves once.
+    pub fn floor_bytes(&self, varying: u128, algorithm: &str) -> u64 {
+        let How::Device { request, tweak } = self.how else { return floor(4, self.value_bytes(), 4) };
+        let (key, value) = (request.key.size_bytes(), request.value.size_bytes());
+        let BitRange { low, high } = request.bits;
+        if low == high || algorithm == Algorithm::SingleWorkgroup.to_string() {
+            return 2 * (key + value);
+        }
+        let widest = if let Tweak::DigitBits(bits) = tweak { bits } else { 8 };
+        let digit_bits = (high - low).div_ceil((high - low).div_ceil(widest));
+        let digits = (low..high).step_by(digit_bits as usize);
+        let varies = |from: &u32| varying >> from & ((1 << digit_bits.min(high - from)) - 1) != 0;
+        let passes = digits.filter(varies).count() as u64;
+        let gathered = request.value.is_gathered();
+        let sorted_value = if gathered { 4 } else { value };
+        // Indices are made by the first pass, and unwanted keys are not written by the last.
+        let not_read = if gathered || request.value == ValueType::Index { 4 } else { 0 };
+        let not_written = if request.key_output == KeyOutput::Discarded { key } else { 0 };
+        let saved = if passes > 0 { not_read + not_written } else { 0 };
+        floor(key, sorted_value, passes) - saved + if gathered { 4 + 2 * value } else { 0 }
+    }
+
+    pub fn key(&self) -> KeyType {
+        match self.how {
+            How::Device { request, .. } => request.key,
+            How::Cpu { .. } => KeyType::U32,
+        }
+    }
+
+    pub fn value_bytes(&self) -> u64 {
+        match self.how {
+            How::Device { request, .. } => request.value.size_bytes(),
+            How::Cpu { pairs, .. } => 4 * u64::from(pairs),
+        }
+    }
+}
+
+fn floor(key: u64, value: u64, passes: u64) -> u64 {
+    key + passes * 2 * (key + value)
+}
+
+/// What is measured together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
+pub enum Suite {
+    /// u32 keys, pairs and argsort over many sizes
+    Sizes,
+    /// Every key type, and u32 with values of many sizes
+    Types,
+    /// Ratios: what windows, skipping, argsort and narrow keys gain
+    Features,
+    /// Data of many kinds
+    Patterns,
+    /// Every algorithm and ranking method
+    Algorithms,
+    /// Beside sorts on the CPU, over many sizes
+    Peers,
+    /// All of these
+    All,
+}
+
+/// Name of the case that every suite measures the copy bandwidth with.
+pub const COPY: &str = "copy";
+
+impl Suite {
+    pub fn name(self) -> String {
+        self.to_possible_value().expect("no suite is hidden").get_name().into()
+    }
+
+    /// Itself, or all suites.
+    pub fn parts(self) -> Vec<Suite> {
+        match self {
+            Suite::All => Suite::value_variants().iter().copied().filter(|suite| *suite != Suite::All).collect(),
+            suite => vec![suite],
+        }
+    }
+
+    /// Whether the suite is measured at many sizes.
+    pub fn is_ladder(self) -> bool {
+        matches!(self, Suite::Sizes | Suite::Peers)
+    }
+
+    /// The cases; `algorithm` sorts where a case names no other.
+    pub fn cases(self, algorithm: Option<Algorithm>) -> Vec<Case> {
+        let mut list = List { suite: self, cases: Vec::new() };
+        let u32s = SortRequest { algorithm, ..SortRequest::new(KeyType::U32) };
+        // With an empty window there is nothing to do but to move the keys.
+        let copy = SortRequest { bits: (0..0).into(), placement: Placement::OutOfPlace, ..u32s };
+        list.add(COPY, SortRequest { algorithm: None, ..copy });
+        match self {
+            Suite::Sizes => list.standard(u32s),
+            Suite::Types => list.types(u32s),
+            Suite::Features => list.features(u32s),
+            Suite::Patterns => {
+                for data in Data::ALL {
+                    let key = if data == Data::Splats { KeyType::F32 } else { KeyType::U32 };
+                    list.push(data.name(), SortRequest { key, ..u32s }, Tweak::None, data);
+                }
+            }
+            Suite::Algorithms => list.algorithms(u32s),
+            Suite::Peers => {
+                list.keys_and_pairs(u32s);
+                for pairs in [false, true] {
+                    for peer in Peer::ALL {
+                        let name = format!("{} {}", peer.name(), if pairs { "u32 pairs" } else { "u32 keys" });
+                        let how = How::Cpu { peer, pairs };
+                        list.cases.push(Case { suite: self, name, how, data: Data::Uniform });
+                    }
+                }
+            }
+            Suite::All => {}
+        }
+        list.cases
+    }
+}
+
+struct List {
+    suite: Suite,
+    cases: Vec<Case>,
+}
+
+impl List {
+    fn push(&mut self, name: impl Into<String>, request: SortRequest, tweak: Tweak, data: Data) {
+        self.cases.push(Case { suite: self.suite, name: name.into(), how: How::Device { request, tweak }, data });
+    }
+
+    fn add(&mut self, name: impl Into<String>, request: SortRequest) {
+        self.push(name, request, Tweak::None, Data::Uniform);
+    }
+
+    fn keys_and_pairs(&mut self, u32s: SortRequest) {
+        self.add("u32 keys", u32s);
+        self.add("u32 pairs", SortRequest { value: ValueType::U32, ..u32s });
+    }
+
+    fn standard(&mut self, u32s: SortRequest) {
+        self.keys_and_pairs(u32s);
+        self.add("u32 argsort", argsort(u32s));
+    }
+
+    fn types(&mut self, u32s: SortRequest) {
+        for &key in KeyType::ALL {
+            let bits = SortRequest::new(key).bits;
+            self.add(format!("{} keys", key.name()), SortRequest { key, bits, ..u32s });
+        }
+        for bytes in [1, 2, 4, 8, 12, 16, 20, 64] {
+            let value = ValueType::Bytes(bytes);
+            self.add(format!("u32 + {bytes} bytes"), SortRequest { value, ..u32s });
+        }
+    }
+
+    fn features(&mut self, u32s: SortRequest) {
+        let pairs = SortRequest { value: ValueType::U32, ..u32s };
+        let out = |request: SortRequest| SortRequest { placement: Placement::OutOfPlace, ..request };
+        let f32s = |request: SortRequest| SortRequest { key: KeyType::F32, ..request };
+        self.standard(u32s);
+        for key in [KeyType::U8, KeyType::U16, KeyType::U64] {
+            let bits = SortRequest::new(key).bits;
+            self.add(format!("{} keys", key.name()), SortRequest { key, bits, ..u32s });
+        }
+        self.add("u32 keys out of place", out(u32s));
+        self.add("u32 pairs out of place", out(pairs));
+        for data in [Data::Uniform, Data::Splats] {
+            let what = if data == Data::Splats { "splat" } else { "f32" };
+            self.push(format!("{what} keys"), f32s(u32s), Tweak::None, data);
+            self.push(format!("{what} pairs out of place"), f32s(out(pairs)), Tweak::None, data);
+            self.push(format!("{what} argsort"), f32s(argsort(u32s)), Tweak::None, data);
+        }
+        self.push("u32 keys skip off", u32s, Tweak::NoSkip, Data::Uniform);
+        for window in [9, 17] {
+            for digit_bits in [8, 9] {
+                let name = format!("{window} bits by digits of {digit_bits}");
+                let request = SortRequest { bits: (0..window).into(), ..u32s };
+                self.push(name, request, Tweak::DigitBits(digit_bits), Data::Uniform);
+            }
+        }
+        self.add("u32 keys 24 bits", SortRequest { bits: (0..24).into(), ..u32s });
+    }
+
+    fn algorithms(&mut self, u32s: SortRequest) {
+        let kinds = [("keys", ValueType::None), ("pairs", ValueType::U32)];
+        for (what, value) in kinds {
+            for &algorithm in Algorithm::ALL.iter().filter(|algorithm| **algorithm != Algorithm::SingleWorkgroup) {
+                let request = SortRequest { value, algorithm: Some(algorithm), ..u32s };
+                self.add(format!("{algorithm} u32 {what}"), request);
+            }
+            for rank in [RankMethod::Ballot, RankMethod::Match] {
+                let request = SortRequest { value, ..u32s };
+                let name = format!("rank {rank:?} u32 {what}").to_lowercase();
+                self.push(name, request, Tweak::Rank(rank), Data::Uniform);
+            }
+        }
+    }
+}
+
+fn argsort(request: SortRequest) -> SortRequest {
+    SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..request }
+}
+
+pub fn order_name(order: Order) -> &'static str {
+    match order {
+        Order::Ascending => "ascending",
+        Order::Descending => "descending",
+    }
+}

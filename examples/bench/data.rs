@@ -1,0 +1,189 @@
+//! Keys and values to sort, and their order as a stable sort on the CPU has it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use rayon::prelude::*;
+use vksort::{BitRange, KeyOutput, KeyType, Order, SortRequest, ValueType};
+
+/// Kinds of keys. All but uniform ones are of 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Data {
+    /// Random bits.
+    Uniform,
+    /// The AND of so many random words, from 2 on: ever fewer bits of entropy.
+    And(u32),
+    /// One key.
+    Constant,
+    Sorted,
+    Reversed,
+    /// Two keys that differ in every digit.
+    TwoValues,
+    /// One key, but for a single other.
+    OneStray,
+    /// View depths as `f32`, from 2 to 8: all have the same 8 highest bits.
+    Splats,
+}
+
+impl Data {
+    pub const ALL: [Data; 11] = [
+        Data::Uniform,
+        Data::And(2),
+        Data::And(3),
+        Data::And(4),
+        Data::And(5),
+        Data::Constant,
+        Data::Sorted,
+        Data::Reversed,
+        Data::TwoValues,
+        Data::OneStray,
+        Data::Splats,
+    ];
+
+    pub fn name(self) -> String {
+        match self {
+            Data::Uniform => "uniform".into(),
+            Data::And(words) => format!("AND of {words} words"),
+            Data::Constant => "constant".into(),
+            Data::Sorted => "sorted".into(),
+            Data::Reversed => "reversed".into(),
+            Data::TwoValues => "two values".into(),
+            Data::OneStray => "one stray".into(),
+            Data::Splats => "splat depths".into(),
+        }
+    }
+
+    fn words(self, n: usize, random: &mut fastrand::Rng) -> Vec<u32> {
+        const KEY: u32 = 0x5A5A_5A5A;
+        let mut words: Vec<u32> = match self {
+            Data::Uniform | Data::Sorted | Data::Reversed => (0..n).map(|_| random.u32(..)).collect(),
+            Data::And(count) => (0..n).map(|_| (0..count).fold(u32::MAX, |word, _| word & random.u32(..))).collect(),
+            Data::Constant | Data::OneStray => vec![KEY; n],
+            Data::TwoValues => (0..n).map(|_| if random.bool() { KEY } else { !KEY }).collect(),
+            Data::Splats => (0..n).map(|_| (2.0 + 5.999 * random.f32()).to_bits()).collect(),
+        };
+        match self {
+            Data::Sorted => words.par_sort_unstable(),
+            Data::Reversed => words.par_sort_unstable_by(|a, b| b.cmp(a)),
+            Data::OneStray => words[n / 2] = !KEY,
+            _ => {}
+        }
+        words
+    }
+}
+
+/// The arrays of all cases of one size. Cases share them as far as they can.
+pub struct Inputs {
+    n: usize,
+    seed: u64,
+    keys: HashMap<Data, Arc<Vec<u8>>>,
+    values: Vec<u8>,
+    /// The order asked for last, and its order.
+    order: Option<(Wanted, Arc<Vec<u32>>)>,
+}
+
+type Wanted = (Data, KeyType, Order, BitRange);
+
+impl Inputs {
+    /// Uniform keys and values of up to so many bytes.
+    pub fn new(n: usize, seed: u64, key_bytes: u64, value_bytes: u64) -> Inputs {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut bytes = |size: u64| {
+            let mut bytes = vec![0; n * size as usize];
+            random.fill(&mut bytes);
+            bytes
+        };
+        let (uniform, values) = (bytes(key_bytes), bytes(value_bytes));
+        Inputs { n, seed, keys: HashMap::from([(Data::Uniform, Arc::new(uniform))]), values, order: None }
+    }
+
+    pub fn keys(&mut self, data: Data, key: KeyType) -> Arc<Vec<u8>> {
+        let make = || {
+            let words = data.words(self.n, &mut fastrand::Rng::with_seed(self.seed));
+            Arc::new(bytemuck::cast_slice(&words).to_vec())
+        };
+        assert!(data == Data::Uniform || key.size_bytes() == 4, "other keys are words");
+        Arc::clone(self.keys.entry(data).or_insert_with(make))
+    }
+
+    /// Values of so many bytes.
+    pub fn values(&self, bytes: u64) -> &[u8] {
+        &self.values[..self.n * bytes as usize]
+    }
+
+    /// Bits that differ between keys, in their sortable numbers.
+    pub fn varying(&mut self, data: Data, key: KeyType, order: Order) -> u128 {
+        let keys = self.keys(data, key);
+        let size = key.size_bytes() as usize;
+        let code = |index: usize| key.sortable(number(&keys, size, index), order);
+        let first = code(0);
+        (0..self.n).into_par_iter().map(|index| code(index) ^ first).reduce(|| 0, |a, b| a | b)
+    }
+
+    /// The sorting permutation.
+    pub fn order(&mut self, data: Data, key: KeyType, order: Order, bits: BitRange) -> Arc<Vec<u32>> {
+        let wanted = (data, key, order, bits);
+        if let Some((known, permutation)) = &self.order
+            && *known == wanted
+        {
+            return Arc::clone(permutation);
+        }
+        let keys = self.keys(data, key);
+        let size = key.size_bytes() as usize;
+        let below_high = u128::MAX.checked_shr(128 - bits.high).unwrap_or(0);
+        let code = |index: usize| (key.sortable(number(&keys, size, index), order) & below_high) >> bits.low;
+        // The index below the key makes the order stable.
+        let permutation: Vec<u32> = if bits.len() <= 32 {
+            let pack = |index| (code(index) as u64) << 32 | index as u64;
+            let mut packed: Vec<u64> = (0..self.n).into_par_iter().map(pack).collect();
+            packed.par_sort_unstable();
+            packed.iter().map(|packed| *packed as u32).collect()
+        } else {
+            let mut pairs: Vec<(u128, u32)> =
+                (0..self.n).into_par_iter().map(|index| (code(index), index as u32)).collect();
+            pairs.par_sort_unstable();
+            pairs.iter().map(|pair| pair.1).collect()
+        };
+        let permutation = Arc::new(permutation);
+        self.order = Some((wanted, Arc::clone(&permutation)));
+        permutation
+    }
+
+    /// Compares what a sort made of these arrays with a stable sort on the CPU, byte by byte.
+    pub fn verify(&mut self, request: &SortRequest, data: Data, keys: &[u8], values: &[u8]) -> Result<()> {
+        let order = self.order(data, request.key, request.order, request.bits);
+        if request.key_output == KeyOutput::Sorted {
+            compare("key", keys, &self.keys(data, request.key), request.key.size_bytes(), &order)?;
+        }
+        match request.value {
+            ValueType::None => Ok(()),
+            ValueType::Index => {
+                let indices: Vec<u32> = bytemuck::pod_collect_to_vec(values);
+                match indices.iter().zip(order.iter()).position(|(given, needed)| given != needed) {
+                    None => Ok(()),
+                    Some(place) => bail!("index {place} is {}, needed is {}", indices[place], order[place]),
+                }
+            }
+            value => compare("value", values, self.values(value.size_bytes()), value.size_bytes(), &order),
+        }
+    }
+}
+
+/// The bits of a key.
+fn number(keys: &[u8], size: usize, index: usize) -> u128 {
+    let mut bits = [0; 16];
+    bits[..size].copy_from_slice(&keys[index * size..][..size]);
+    u128::from_le_bytes(bits)
+}
+
+fn compare(what: &str, given: &[u8], input: &[u8], size: u64, order: &[u32]) -> Result<()> {
+    let size = size as usize;
+    let differs = |(row, index): (&[u8], &u32)| row != &input[*index as usize * size..][..size];
+    match given.chunks_exact(size).zip(order).position(differs) {
+        None => Ok(()),
+        Some(place) => {
+            bail!("{what} {place} is not that of a stable sort, which is {what} {} of the input", order[place])
+        }
+    }
+}

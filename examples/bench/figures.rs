@@ -1,0 +1,105 @@
+//! Which plots a run has.
+
+use crate::measure::Measured;
+use crate::plot::{Bar, Figure, Line, Stack};
+use crate::report::{self, rate, size};
+use crate::row::Row;
+use crate::stats::Ratio;
+
+/// Names of all plots there can be.
+pub const NAMES: [&str; 5] = ["throughput", "rates", "steps", "floor", "ratios"];
+
+/// The plots that these results have, by name.
+pub fn all(rows: &[Row], ratios: &[Ratio], measured: &[Measured]) -> Vec<(&'static str, Figure)> {
+    let figures = [throughput(rows), rates(rows), steps(measured), floor(rows), ratio_bars(ratios)];
+    NAMES.into_iter().zip(figures).filter_map(|(name, figure)| Some((name, figure?))).collect()
+}
+
+/// A line per case that was measured at several sizes.
+fn throughput(rows: &[Row]) -> Option<Figure> {
+    let mut lines: Vec<Line> = Vec::new();
+    for row in rows.iter().filter(|row| !row.is_copy()) {
+        let label = row.label();
+        let point = (row.n as f64, row.elements_per_s);
+        match lines.iter_mut().find(|line| line.label == label) {
+            // Two suites may have measured the same case.
+            Some(line) if line.points.iter().any(|known| known.0 == point.0) => {}
+            Some(line) => line.points.push(point),
+            None => lines.push(Line { label, points: vec![point] }),
+        }
+    }
+    lines.retain(|line| line.points.len() > 1);
+    lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    let title = format!("Throughput over size: {}", device(rows));
+    (!lines.is_empty()).then_some(Figure::Lines { title, lines })
+}
+
+/// A bar per case at the largest size of its suite.
+fn rates(rows: &[Row]) -> Option<Figure> {
+    let several = report::suites(rows).len() > 1;
+    let bar = |row: &Row| {
+        let n = row.n as f64 * 1e9;
+        let (_, low, high) = row.time()?;
+        let text = rate(row.elements_per_s);
+        Some(Bar { label: label(row, several), value: row.elements_per_s, range: (n / high, n / low), text })
+    };
+    let bars: Vec<Bar> = largest(rows).filter(|row| !row.is_copy()).filter_map(bar).collect();
+    let title = format!("Elements per second: {}", device(rows));
+    (!bars.is_empty()).then_some(Figure::Bars { title, bars, mark: None })
+}
+
+/// How near each case comes to moving no more than a radix sort has to.
+fn floor(rows: &[Row]) -> Option<Figure> {
+    let several = report::suites(rows).len() > 1;
+    let bar = |row: &Row| {
+        let (value, (median, low, high)) = (row.floor_share?, row.time()?);
+        let range = (value * median / high, value * median / low);
+        Some(Bar { label: label(row, several), value, range, text: format!("{:.0} %", 100.0 * value) })
+    };
+    let bars: Vec<Bar> = largest(rows).filter(|row| !row.is_copy()).filter_map(bar).collect();
+    let title = format!("Share of the traffic floor at copy bandwidth (line: 100 %): {}", device(rows));
+    (!bars.is_empty()).then_some(Figure::Bars { title, bars, mark: Some(1.0) })
+}
+
+fn ratio_bars(ratios: &[Ratio]) -> Option<Figure> {
+    let bar = |ratio: &Ratio| {
+        let over = ratio.over;
+        let (label, text) = (format!("{}, {}", ratio.what, size(ratio.n.into())), format!("{:.2}", over.median));
+        Bar { label, value: over.median, range: (over.low, over.high), text }
+    };
+    let bars: Vec<Bar> = ratios.iter().map(bar).collect();
+    let title = "Ratios of elements per second, with quartiles (line: 1)".to_string();
+    (!bars.is_empty()).then_some(Figure::Bars { title, bars, mark: Some(1.0) })
+}
+
+/// Where the time of u32 keys and pairs goes.
+fn steps(measured: &[Measured]) -> Option<Figure> {
+    let mut stacks = Vec::new();
+    for name in ["u32 keys", "u32 pairs"] {
+        let first = measured.iter().find(|m| m.case.name == name && !m.steps.is_empty())?.case.suite;
+        for m in measured.iter().filter(|m| m.case.name == name && m.case.suite == first) {
+            stacks.push(Stack { label: format!("{name}, {}", size(m.n.into())), parts: m.steps.clone() });
+        }
+    }
+    let title = "Device time by step, and its sum".to_string();
+    (!stacks.is_empty()).then_some(Figure::Stacks { title, stacks })
+}
+
+/// Rows at the largest size of their suite.
+fn largest(rows: &[Row]) -> impl Iterator<Item = &Row> {
+    let of = |suite: &str| rows.iter().filter(|row| row.suite == suite).map(|row| row.n).max();
+    rows.iter().filter(move |row| Some(row.n) == of(&row.suite))
+}
+
+/// The case and its size, with the suite where there are several.
+fn label(row: &Row, several: bool) -> String {
+    // Rows of other programs have it already.
+    let named = several && !row.vksort_version.is_empty();
+    let suite = if named { format!("{}: ", row.suite) } else { String::new() };
+    format!("{suite}{}, {}", row.label(), size(row.n))
+}
+
+fn device(rows: &[Row]) -> String {
+    let own = rows.iter().find(|row| !row.driver.is_empty());
+    own.map(|row| row.device.clone()).unwrap_or_default()
+}

@@ -1,0 +1,105 @@
+//! Tables on stdout and in summary.md.
+
+use comfy_table::{CellAlignment, Table, presets};
+
+use crate::common;
+use crate::row::Row;
+use crate::stats::Ratio;
+
+/// Rows of one suite, as a table.
+pub fn table(rows: &[&Row], markdown: bool) -> String {
+    let header = ["case", "n", "device time", "25 % .. 75 %", "host time", "rate", "floor"];
+    let cells = rows.iter().map(|row| {
+        let spread = row.time().map(|(_, low, high)| format!("{} .. {}", duration(low), duration(high)));
+        vec![
+            row.label(),
+            size(row.n),
+            row.gpu_ns_median.map(duration).unwrap_or_else(|| "-".into()),
+            spread.unwrap_or_default(),
+            row.wall_ns_median.map(duration).unwrap_or_else(|| "-".into()),
+            rate(row.elements_per_s),
+            row.floor_share.map(|share| format!("{:.0} %", 100.0 * share)).unwrap_or_else(|| "-".into()),
+        ]
+    });
+    build(&header, cells, markdown)
+}
+
+/// How many times as fast one case is as another.
+pub fn ratio_table(ratios: &[Ratio], markdown: bool) -> String {
+    let header = ["ratio of elements/s", "n", "median", "25 %", "75 %"];
+    let cells = ratios.iter().map(|ratio| {
+        let [median, low, high] = [ratio.over.median, ratio.over.low, ratio.over.high].map(|x| format!("{x:.2}"));
+        vec![ratio.what.into(), size(ratio.n.into()), median, low, high]
+    });
+    build(&header, cells, markdown)
+}
+
+fn build(header: &[&str], cells: impl Iterator<Item = Vec<String>>, markdown: bool) -> String {
+    let mut table = Table::new();
+    table.load_style(if markdown { presets::ASCII_MARKDOWN } else { presets::NOTHING }).set_header(header);
+    for row in cells {
+        table.add_row(row);
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        if !markdown {
+            column.set_padding((if index == 0 { 0 } else { 2 }, 0));
+        }
+        column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.trim_fmt()
+}
+
+/// All of a run, with what it takes to repeat it.
+pub fn summary(rows: &[Row], ratios: &[Ratio], command: &str, figures: &[&str]) -> String {
+    let mut text = format!("# Measurements\n\n`{command}`\n\n");
+    let own = rows.iter().find(|row| row.gpu_ns_median.is_some() || !row.driver.is_empty());
+    if let Some(row) = own {
+        let subgroup = row.subgroup.map(|size| format!(", subgroups of {size}")).unwrap_or_default();
+        text += &format!(
+            "{}, {}{subgroup}; vksort {}, {}. Medians of {} runs, with all cases of a size in turns and every result \
+             verified. The floor is the least traffic of a radix sort with these digits, at the bandwidth of a copy.\n",
+            row.device, row.driver, row.vksort_version, row.date, row.runs
+        );
+    }
+    if !ratios.is_empty() {
+        text += &format!("\n## ratios\n\n{}\n", ratio_table(ratios, true));
+    }
+    for suite in suites(rows) {
+        let of_suite: Vec<&Row> = rows.iter().filter(|row| row.suite == suite).collect();
+        text += &format!("\n## {suite}\n\n{}\n", table(&of_suite, true));
+    }
+    for figure in figures {
+        text += &format!("\n![{figure}]({figure}.svg)\n");
+    }
+    text
+}
+
+/// Names of suites in the order of their first rows.
+pub fn suites(rows: &[Row]) -> Vec<&str> {
+    let mut suites: Vec<&str> = Vec::new();
+    for row in rows {
+        if !suites.contains(&row.suite.as_str()) {
+            suites.push(&row.suite);
+        }
+    }
+    suites
+}
+
+/// A count, as a power of two where it is one.
+pub fn size(n: u64) -> String {
+    if n.is_power_of_two() && n >= 1024 { format!("2^{}", n.trailing_zeros()) } else { n.to_string() }
+}
+
+/// A rate, short.
+pub fn rate(elements_per_s: f64) -> String {
+    match elements_per_s {
+        rate if rate < 1e3 => format!("{rate:.0}/s"),
+        rate if rate < 1e6 => format!("{:.1} k/s", rate / 1e3),
+        rate if rate < 1e9 => format!("{:.1} M/s", rate / 1e6),
+        rate => format!("{:.2} G/s", rate / 1e9),
+    }
+}
+
+pub fn duration(nanoseconds: f64) -> String {
+    common::duration(nanoseconds)
+}

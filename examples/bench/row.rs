@@ -1,0 +1,184 @@
+//! Rows of results.csv: what was measured, where, and how.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use vksort::standalone::Gpu;
+use vksort::{Order, Placement, SortRequest};
+
+use crate::case::{COPY, Case, How, order_name};
+use crate::measure::Measured;
+use crate::stats::Quartiles;
+
+/// One case at one size. Other programs that write these columns can be merged with `--peer-csv`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    pub suite: String,
+    pub case: String,
+    pub device: String,
+    pub driver: String,
+    pub subgroup: Option<u32>,
+    pub vksort_version: String,
+    pub date: String,
+    pub key: String,
+    pub value_bytes: u64,
+    pub order: String,
+    pub bits: String,
+    pub placement: String,
+    pub algorithm: String,
+    pub rank: String,
+    pub tuning: String,
+    pub data: String,
+    pub seed: Option<u64>,
+    pub n: u64,
+    pub runs: u32,
+    pub gpu_ns_median: Option<f64>,
+    pub gpu_ns_q25: Option<f64>,
+    pub gpu_ns_q75: Option<f64>,
+    pub gpu_ns_min: Option<f64>,
+    pub wall_ns_median: Option<f64>,
+    pub wall_ns_q25: Option<f64>,
+    pub wall_ns_q75: Option<f64>,
+    pub elements_per_s: f64,
+    pub floor_bytes: u64,
+    pub floor_share: Option<f64>,
+}
+
+/// What all rows of a run have in common.
+pub struct Run<'a> {
+    pub gpu: &'a Gpu,
+    pub date: String,
+    pub seed: u64,
+    pub runs: u32,
+}
+
+impl Row {
+    /// The name in tables and plots.
+    pub fn label(&self) -> String {
+        match self.vksort_version.is_empty() {
+            true => format!("{}: {}", self.suite, self.case),
+            false => self.case.clone(),
+        }
+    }
+
+    /// Median and quartiles of what the row is compared by: the time on the device where there is one.
+    pub fn time(&self) -> Option<(f64, f64, f64)> {
+        let gpu = (self.gpu_ns_median, self.gpu_ns_q25, self.gpu_ns_q75);
+        let wall = (self.wall_ns_median, self.wall_ns_q25, self.wall_ns_q75);
+        let all = |(median, low, high): (Option<f64>, Option<f64>, Option<f64>)| Some((median?, low?, high?));
+        all(gpu).or(all(wall))
+    }
+
+    pub fn is_copy(&self) -> bool {
+        self.case == COPY
+    }
+}
+
+/// The rows of a run. The share of the floor is that of the suite's copy bandwidth at its largest size.
+pub fn rows(run: &Run<'_>, measured: &[Measured]) -> Vec<Row> {
+    let bandwidth = |case: &Case| {
+        let copies = measured.iter().filter(|m| m.case.suite == case.suite && m.case.name == COPY);
+        let largest = copies.max_by_key(|m| m.n)?;
+        Some(largest.floor_bytes as f64 * f64::from(largest.n) / Quartiles::of(largest.times()).median.max(1.0))
+    };
+    measured.iter().map(|measured| row(run, measured, bandwidth(&measured.case))).collect()
+}
+
+fn row(run: &Run<'_>, measured: &Measured, bandwidth: Option<f64>) -> Row {
+    let Measured { case, n, floor_bytes, .. } = measured;
+    let profile = run.gpu.profile();
+    let median = Quartiles::of(measured.times()).median.max(1.0);
+    let gpu = (!measured.gpu.is_empty()).then(|| Quartiles::of(&measured.gpu));
+    let wall = Quartiles::of(&measured.wall);
+    let tenths = |ns: f64| (ns * 10.0).round() / 10.0;
+    let on_device = matches!(case.how, How::Device { .. });
+    let share = |bandwidth: f64| (*floor_bytes as f64 * f64::from(*n) / median / bandwidth * 1e4).round() / 1e4;
+    let (request, tuning) = match case.how {
+        How::Device { request, tweak } => (request, tweak.label(run.gpu)),
+        How::Cpu { .. } => (SortRequest::new(case.key()), String::new()),
+    };
+    let algorithm = match case.how {
+        How::Device { .. } => measured.algorithm.clone(),
+        How::Cpu { peer, .. } => peer.name().into(),
+    };
+    Row {
+        suite: case.suite.name(),
+        case: case.name.clone(),
+        device: if on_device { profile.name.clone() } else { cpu_name() },
+        driver: if on_device { profile.driver.clone() } else { format!("{} threads", rayon::current_num_threads()) },
+        subgroup: measured.shape.map(|shape| shape.subgroup.size),
+        vksort_version: env!("CARGO_PKG_VERSION").into(),
+        date: run.date.clone(),
+        key: case.key().name().into(),
+        value_bytes: case.value_bytes(),
+        order: order_name(if on_device { request.order } else { Order::Ascending }).into(),
+        bits: request.bits.to_string(),
+        placement: if request.placement == Placement::InPlace { "in place" } else { "out of place" }.into(),
+        algorithm,
+        rank: measured.shape.map(|shape| format!("{:?}", shape.rank).to_lowercase()).unwrap_or_default(),
+        tuning,
+        data: case.data.name(),
+        seed: Some(run.seed),
+        n: u64::from(*n),
+        runs: run.runs,
+        gpu_ns_median: gpu.map(|gpu| tenths(gpu.median)),
+        gpu_ns_q25: gpu.map(|gpu| tenths(gpu.low)),
+        gpu_ns_q75: gpu.map(|gpu| tenths(gpu.high)),
+        gpu_ns_min: gpu.map(|gpu| tenths(gpu.least)),
+        wall_ns_median: Some(tenths(wall.median)),
+        wall_ns_q25: Some(tenths(wall.low)),
+        wall_ns_q75: Some(tenths(wall.high)),
+        elements_per_s: (f64::from(*n) / median * 1e9).round(),
+        floor_bytes: *floor_bytes,
+        floor_share: bandwidth.filter(|_| on_device).map(share),
+    }
+}
+
+/// The name that Linux has for the processor.
+fn cpu_name() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    line.map_or("CPU".into(), |(_, name)| name.trim().into())
+}
+
+/// Reads rows that another program, or another run, has written.
+pub fn read(path: &Path) -> Result<Vec<Row>> {
+    let context = || format!("--peer-csv {}", path.display());
+    let mut reader = csv::Reader::from_path(path).with_context(context)?;
+    reader.deserialize().collect::<Result<_, _>>().with_context(context)
+}
+
+/// Rows as a file.
+pub fn to_csv(rows: &[Row]) -> Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    rows.iter().try_for_each(|row| writer.serialize(row))?;
+    Ok(writer.into_inner()?)
+}
+
+/// Checks that a text looks like a date.
+pub fn parse_date(text: &str) -> Result<String, String> {
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    (shape == "0000-00-00").then(|| text.to_string()).ok_or_else(|| "allowed is YYYY-MM-DD".into())
+}
+
+/// Today in UTC, as 2026-01-31.
+pub fn today() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    date(since.as_secs() / 86_400)
+}
+
+/// The date so many days after 1970-01-01: days of eras of 400 years that begin on the first of March (Hinnant,
+/// "chrono-Compatible Low-Level Date Algorithms").
+fn date(days: u64) -> String {
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = 400 * era + year_of_era + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}

@@ -1,0 +1,65 @@
+//! Medians, quartiles and ratios.
+
+use crate::case::Suite;
+use crate::measure::Measured;
+
+/// Median and quartiles of some numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quartiles {
+    pub low: f64,
+    pub median: f64,
+    pub high: f64,
+    pub least: f64,
+}
+
+impl Quartiles {
+    /// Of one number or more. Between two neighbours it is interpolated.
+    pub fn of(numbers: &[f64]) -> Quartiles {
+        let mut sorted = numbers.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            let place = share * (sorted.len() - 1) as f64;
+            let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+            below + (above - below) * place.fract()
+        };
+        Quartiles { low: at(0.25), median: at(0.5), high: at(0.75), least: sorted[0] }
+    }
+}
+
+/// How many times as fast one case is as another, in elements per second.
+pub struct Ratio {
+    pub what: &'static str,
+    pub n: u32,
+    pub over: Quartiles,
+}
+
+/// Name of the ratio, the case above and the case below.
+const RATIOS: [(&str, &str, &str); 15] = [
+    ("u8 over u32", "u8 keys", "u32 keys"),
+    ("u16 over u32", "u16 keys", "u32 keys"),
+    ("u64 over u32", "u64 keys", "u32 keys"),
+    ("argsort, keys discarded, over pairs", "u32 argsort", "u32 pairs"),
+    ("splat keys over uniform", "splat keys", "f32 keys"),
+    ("splat pairs out of place over uniform", "splat pairs out of place", "f32 pairs out of place"),
+    ("splat argsort over uniform", "splat argsort", "f32 argsort"),
+    ("skip on over off, uniform keys", "u32 keys", "u32 keys skip off"),
+    ("9 bits: digits of 9 over 8", "9 bits by digits of 9", "9 bits by digits of 8"),
+    ("17 bits: digits of 9 over 8", "17 bits by digits of 9", "17 bits by digits of 8"),
+    ("keys: in place over out of place", "u32 keys", "u32 keys out of place"),
+    ("pairs: in place over out of place", "u32 pairs", "u32 pairs out of place"),
+    ("24 bits over 32", "u32 keys 24 bits", "u32 keys"),
+    ("keys over pairs", "u32 keys", "u32 pairs"),
+    ("f32 over u32, uniform keys", "f32 keys", "u32 keys"),
+];
+
+/// The ratios of the features suite, each taken round by round.
+pub fn ratios(all: &[Measured]) -> Vec<Ratio> {
+    let find = |name: &str| all.iter().find(|m| m.case.suite == Suite::Features && m.case.name == name);
+    let ratio = |(what, above, below): (&'static str, &str, &str)| {
+        let (above, below) = (find(above)?, find(below)?);
+        let times = above.times().iter().zip(below.times());
+        let rounds: Vec<f64> = times.map(|(above, below)| below / above.max(1.0)).collect();
+        Some(Ratio { what, n: above.n, over: Quartiles::of(&rounds) })
+    };
+    RATIOS.into_iter().filter_map(ratio).collect()
+}
