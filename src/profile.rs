@@ -1,5 +1,9 @@
 //! What is known of a device: plain data, read once, from which tuning and plans follow.
 
+/// Storage buffers that kernels see at most: keys and values at each place, counters, table and count.
+#[cfg(any(feature = "standalone", test))]
+pub(crate) const DESCRIPTORS: u32 = 2 * crate::abi::PLACES + 3;
+
 /// Properties and limits of a device that decide how it sorts.
 ///
 /// [`Requirements::query`](crate::Requirements::query) fills it in. All fields are public so that plans can be studied
@@ -50,7 +54,13 @@ pub struct DeviceProfile {
     pub timestamp_period_ns: f32,
 }
 
+#[cfg(any(feature = "standalone", test))]
 impl DeviceProfile {
+    /// Whether kernels can find keys and values through descriptors, and choose among them while they run.
+    pub(crate) fn serves_descriptors(&self) -> bool {
+        self.dynamic_indexing && self.max_storage_buffers >= DESCRIPTORS
+    }
+
     /// Whether the device's own subgroups can be relied on. Without full subgroups on request, a driver may leave lanes
     /// empty, and the mapping of lanes to elements breaks.
     pub(crate) fn has_sure_subgroups(&self) -> bool {

@@ -165,7 +165,7 @@ impl Gpu {
     }
 
     /// A sorter for up to `capacity` elements: like [`sorter`](Self::sorter), but one that reaches keys and values by
-    /// address when descriptors do not reach so far and the device offers it.
+    /// address when descriptors do not reach so far, or the device has too few, and it offers addresses.
     ///
     /// Errors: as for [`sorter`](Self::sorter).
     pub fn sorter_for(
@@ -179,7 +179,8 @@ impl Gpu {
         let too_long = u64::from(capacity) * widest > profile.max_storage_range_bytes;
         // Emulated subgroups have no kernels that take addresses; what fails then is the count.
         let emulated = matches!(options.subgroup, SubgroupChoice::Emulated(_)) || !profile.has_sure_subgroups();
-        let access = match too_long && profile.buffer_addresses && !emulated {
+        let unserved = too_long || !profile.serves_descriptors();
+        let access = match unserved && profile.buffer_addresses && !emulated {
             true => Access::Addresses,
             false => options.access,
         };

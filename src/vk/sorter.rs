@@ -359,6 +359,8 @@ mod tests {
         let few = DeviceProfile { max_storage_buffers: 4, ..common.clone() };
         let text = refusal(&few, descriptors, auto).unwrap();
         assert!(text.contains("StorageBuffers is 4") && text.contains("at least 9"), "{text}");
+        assert!(!few.serves_descriptors() && common.serves_descriptors());
+        assert_eq!(Pipelines::descriptors(false), crate::profile::DESCRIPTORS);
         // Addresses take fewer descriptors, and need no choosing among them.
         assert_eq!(refusal(&few, addresses, auto), None);
         let fixed = DeviceProfile { dynamic_indexing: false, buffer_addresses: false, ..common.clone() };
