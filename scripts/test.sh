@@ -81,7 +81,7 @@ resolve() {
                 [[ $parts ]] || missing="the newer layer could not be had from the package chromium-common"
                 variables+=("VK_LAYER_PATH=$parts/layers" VKSORT_VALIDATE=1
                     # Without it synchronization validation looks at transfers only.
-                    VK_LAYER_SYNCVAL_SHADER_ACCESSES_HEURISTIC=1)
+                    VK_LAYER_SYNCVAL_SHADER_ACCESSES_HEURISTIC=1 VKSORT_EXPECT_HAZARDS=1)
                 ;;
             *=*) variables+=("$word") ;;
             *) die "configuration $name: unknown word $word" ;;

@@ -90,8 +90,8 @@ impl Sizes {
     /// What the level asks for.
     pub fn of_level() -> Sizes {
         match level() {
-            Level::Full => Sizes { most: 1 << 18, patterns: 8, patterns_beyond: 2, large: Some(1 << 22) },
-            Level::Reduced => Sizes { most: 1 << 18, patterns: 4, patterns_beyond: 1, large: None },
+            Level::Full => Sizes { most: 1 << 18, patterns: 6, patterns_beyond: 2, large: Some(1 << 22) },
+            Level::Reduced => Sizes { most: 1 << 17, patterns: 3, patterns_beyond: 1, large: None },
         }
     }
 
