@@ -25,10 +25,10 @@ void count_tile(uint start, uint elements) {
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) tile_count[digit] = 0;
     barrier();
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        if (block_index(item) < elements) atomicAdd(tile_count[digit_of(keys[item], push.pass)], 1);
+        if (block_index(item) < elements) atomicAdd(tile_count[item_digit(item, elements, push.pass)], 1);
     }
     for (uint i = BLOCK + thread_index(); i < elements; i += WORKGROUP_SIZE) {
-        atomicAdd(tile_count[digit_of(key_at(start + i), push.pass)], 1);
+        atomicAdd(tile_count[digit_at(start + i)], 1);
     }
     barrier();
 }
@@ -67,7 +67,7 @@ void main() {
     uint start = whole_tile(tile) * push.part;
     uint elements = elements_from(start, push.part);
 
-    load_keys(start, elements);
+    take_block(start, elements);
     if (EARLY_COUNTS != 0) {
         count_tile(start, elements);
         publish_tile(tile);
@@ -76,7 +76,7 @@ void main() {
     // One copy of ranking and scattering in the code, whatever the number of blocks: drivers take their time over it.
     for (uint done = 0; done < elements; done += BLOCK) {
         uint here = min(elements - done, BLOCK);
-        if (done > 0) load_keys(start + done, here);
+        if (done > 0) take_block(start + done, here);
         rank_block(here, push.pass);
         if (done == 0) {
             if (EARLY_COUNTS == 0) {

@@ -29,7 +29,7 @@ void main() {
     uint elements = elements_from(start, push.part);
     for (uint done = 0; done < elements; done += BLOCK) {
         uint here = min(elements - done, BLOCK);
-        load_keys(start + done, here);
+        take_block(start + done, here);
         rank_block(here, push.pass);
         scatter_block(start + done, here);
     }

@@ -23,7 +23,7 @@ pub const MAX_COUNT: u32 = u32::MAX;
 /// Most elements of one portion of a OneSweep sort: a look-back word has 30 bits for its count.
 const MAX_PORTION: u32 = (1 << abi::STATUS_COUNT_BITS) - 1;
 
-/// Items per invocation of a tile that are worth its counters.
+/// Items per invocation of a tile, or of a part of the histogram, that are worth its counters.
 const LEAST_ITEMS: u32 = 64;
 
 /// How many elements a sort is recorded for.
@@ -45,8 +45,8 @@ pub(crate) struct Plan {
     pub capacity: u32,
     /// Elements of a tile. It depends on the capacity alone, so that scratch fits every smaller count.
     tile: u32,
-    /// Blocks of a part of the histogram.
-    pub histogram_blocks: u32,
+    /// Keys of a part of the histogram.
+    histogram_part: u32,
     /// Tiles of a whole portion; 0 when the sort is not cut into portions.
     pub portion_tiles: u32,
 }
@@ -58,7 +58,7 @@ impl Plan {
             let wanted = u64::from(capacity) / (u64::from(block) * u64::from(shape.min_tiles));
             // A part is counted in 32 bits.
             let most = u64::from(shape.max_blocks).min(u64::from(u32::MAX / block));
-            wanted.clamp(1, most) as u32
+            block * wanted.clamp(1, most) as u32
         };
         let mut plan = Plan {
             request: *request,
@@ -66,10 +66,16 @@ impl Plan {
             shape,
             capacity,
             tile: match shape.early_counts || shape.staged || shape.subgroup.emulated {
-                true => shape.block() * blocks(shape.block()),
-                false => partial_block(&shape, capacity),
+                true => blocks(shape.block()),
+                false => partial_block(shape.workgroup_size, shape.block(), shape.min_tiles, capacity),
             },
-            histogram_blocks: blocks(shape.histogram_block()),
+            histogram_part: match shape.staged {
+                true => blocks(shape.histogram_block()),
+                false => {
+                    let (group, block) = (shape.histogram_workgroup_size, shape.histogram_block());
+                    partial_block(group, block, shape.min_tiles, capacity)
+                }
+            },
             portion_tiles: 0,
         };
         let limit = portion.map_or(MAX_PORTION, |limit| limit.min(MAX_PORTION));
@@ -168,14 +174,14 @@ impl Plan {
             }
             (1, true) => {
                 let push = Push {
-                    histogram_part: self.histogram_part(),
+                    histogram_part: self.histogram_part,
                     portion: self.portions(self.capacity),
                     ..self.push(count, 0)
                 };
                 Step::dispatch(Kernel::Arguments, None, Groups::Direct(1), push)
             }
             _ => {
-                let part = self.histogram_part();
+                let part = self.histogram_part;
                 let groups = self.groups(count, part, abi::ARGUMENTS_HISTOGRAM);
                 Step::dispatch(Kernel::Histogram, None, groups, Push { part, ..self.push(count, 0) })
             }
@@ -261,10 +267,6 @@ impl Plan {
         count.div_ceil(self.tile_size())
     }
 
-    fn histogram_part(&self) -> u32 {
-        self.shape.histogram_block() * self.histogram_blocks
-    }
-
     /// Portions that `count` elements are sorted in; 0 when they are not cut into any.
     fn portions(&self, count: u32) -> u32 {
         if self.portion_tiles == 0 { 0 } else { self.tiles(count).div_ceil(self.portion_tiles) }
@@ -289,11 +291,11 @@ impl Plan {
     }
 }
 
-/// The part of a block that makes a tile where nothing but the loops over its items depends on its size: small sorts have
-/// several tiles then.
-fn partial_block(shape: &Shape, capacity: u32) -> u32 {
-    let least = (shape.workgroup_size * LEAST_ITEMS).min(shape.block());
-    (capacity / shape.min_tiles).clamp(least, shape.block()).next_multiple_of(shape.workgroup_size)
+/// The part of a block that makes a tile, or a part of the histogram, where nothing but the loops over its items depends on
+/// its size: small sorts have several of them then.
+fn partial_block(workgroup_size: u32, block: u32, min_tiles: u32, capacity: u32) -> u32 {
+    let least = (workgroup_size * LEAST_ITEMS).min(block);
+    (capacity / min_tiles).clamp(least, block).next_multiple_of(workgroup_size)
 }
 
 #[cfg(test)]

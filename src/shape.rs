@@ -66,6 +66,8 @@ const EMULATED_DEFAULT: u32 = 32;
 /// Bounds within which no product of a tuning's numbers overflows; far beyond what devices allow.
 const MOST_INVOCATIONS: u32 = 2048;
 const MOST_ITEMS: u32 = 1024;
+/// Of a digit whose counters cost little.
+const USUAL_DIGIT_BITS: u32 = 8;
 /// What a place has room for above the rank of an element in its block.
 const MOST_DIGIT_BITS: u32 = 11;
 /// Turns of an invocation's loops in a gather.
@@ -87,10 +89,16 @@ impl Shape {
             Algorithm::OneSweep => tuning.digit_bits.clamp(1, MOST_DIGIT_BITS),
             _ => algorithm.digit_bits(),
         };
-        let (passes, digit_bits) = share_bits(profile, request.bits, most);
+        let (passes, digit_bits) = share_bits(profile, request.bits, most, if tuning.staged { 4 } else { 8 });
         let items = if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs };
         // Wide keys take more registers each where items are held in registers.
         let items = if tuning.unroll { items / request.key.bits().div_ceil(32) } else { items };
+        let items = items.clamp(1, MOST_ITEMS);
+        // Fewer subgroups keep the counters as many when their digits are wider. Where blocks are staged, neighbours
+        // need the subgroups.
+        let wider = if tuning.staged { 0 } else { digit_bits.saturating_sub(USUAL_DIGIT_BITS) };
+        let workgroup_size = tuning.workgroup_size.clamp(subgroup.size, MOST_INVOCATIONS);
+        let fewer = (workgroup_size >> wider).max(subgroup.size);
         let unfit = |what: &str, given: String, needed: String| Error::UnsuitableDevice {
             device: profile.name.clone(),
             what: what.into(),
@@ -100,14 +108,13 @@ impl Shape {
         let rank = if subgroup.size > 16 { RankMethod::Ballot } else { tuning.rank };
         let mut shape = Shape {
             subgroup,
-            workgroup_size: tuning.workgroup_size.clamp(subgroup.size, MOST_INVOCATIONS) / subgroup.size
-                * subgroup.size,
-            items: items.clamp(1, MOST_ITEMS),
+            workgroup_size: fewer / subgroup.size * subgroup.size,
+            items: items * workgroup_size / fewer,
             window: request.bits,
             digit_bits,
             passes,
             staged: tuning.staged,
-            single_items: items.clamp(1, MOST_ITEMS),
+            single_items: items * workgroup_size / fewer,
             early_counts: tuning.early_counts,
             rank,
             histogram_workgroup_size: tuning.histogram_workgroup_size.clamp(1, profile.max_workgroup_invocations),
@@ -214,18 +221,22 @@ fn histogram_bytes(passes: u32, digit_bits: u32) -> u32 {
 
 /// Passes for the window, and the bits of the widest digit: as few passes as possible, their digits as even as possible.
 ///
-/// Digits of more than 8 bits cost every pass more counters; they are used where they save a quarter of the passes.
-fn share_bits(profile: &DeviceProfile, window: BitRange, most: u32) -> (u32, u32) {
-    let (wide, usual) = (window.len().div_ceil(most), window.len().div_ceil(most.min(8)));
-    let mut passes = if 4 * (usual - wide) >= usual { wide } else { usual };
+/// Digits of more than 8 bits cost every pass more counters; they are used where they save one pass in `worth` or more.
+fn share_bits(profile: &DeviceProfile, window: BitRange, most: u32, worth: u32) -> (u32, u32) {
     let digit_bits = |passes: u32| window.len().div_ceil(passes.max(1)).max(1);
-    // The histogram counts all digits at once.
-    while histogram_bytes(passes, digit_bits(passes)) > profile.max_shared_bytes
-        && digit_bits(passes) > 1
-        && passes < abi::MAX_PASSES
-    {
-        passes += 1;
-    }
+    let fewest = |most: u32| {
+        let mut passes = window.len().div_ceil(most);
+        // The histogram counts all digits at once.
+        while histogram_bytes(passes, digit_bits(passes)) > profile.max_shared_bytes
+            && digit_bits(passes) > 1
+            && passes < abi::MAX_PASSES
+        {
+            passes += 1;
+        }
+        passes
+    };
+    let (wide, usual) = (fewest(most), fewest(most.min(USUAL_DIGIT_BITS)));
+    let passes = if worth * usual.saturating_sub(wide) >= usual { wide } else { usual };
     (passes, digit_bits(passes))
 }
 
@@ -338,13 +349,21 @@ mod tests {
         for (bits, passes, digit_bits) in
             [(0, 0, 1), (1, 1, 1), (8, 1, 8), (9, 2, 5), (16, 2, 8), (17, 3, 6), (32, 4, 8), (64, 8, 8), (128, 16, 8)]
         {
-            assert_eq!(share_bits(&profile, (0..bits).into(), 8), (passes, digit_bits), "{bits} bits");
+            assert_eq!(share_bits(&profile, (0..bits).into(), 8, 4), (passes, digit_bits), "{bits} bits");
         }
         for (bits, passes, digit_bits) in [(9, 1, 9), (16, 2, 8), (18, 2, 9), (27, 3, 9), (32, 4, 8), (36, 5, 8)] {
-            assert_eq!(share_bits(&profile, (0..bits).into(), 9), (passes, digit_bits), "{bits} bits, wide digits");
+            assert_eq!(share_bits(&profile, (0..bits).into(), 9, 4), (passes, digit_bits), "{bits} bits, wide digits");
+        }
+        for (bits, passes, digit_bits) in [(10, 1, 10), (32, 4, 8), (36, 4, 9), (40, 4, 10), (64, 7, 10), (128, 16, 8)]
+        {
+            assert_eq!(
+                share_bits(&profile, (0..bits).into(), 10, 8),
+                (passes, digit_bits),
+                "{bits} bits, cheap counters"
+            );
         }
         let least = DeviceProfile { max_shared_bytes: 16384, ..profile };
-        assert_eq!(share_bits(&least, (0..128).into(), 8), (19, 7), "256 counters for each of 16 digits do not fit");
+        assert_eq!(share_bits(&least, (0..128).into(), 8, 4), (19, 7), "256 counters for each of 16 digits do not fit");
     }
 
     #[test]

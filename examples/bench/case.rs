@@ -220,11 +220,14 @@ impl List {
             let bits = SortRequest::new(key).bits;
             self.add(format!("{} keys", key.name()), SortRequest { key, bits, ..u32s });
         }
+        self.add("u64 keys out of place", out(SortRequest { key: KeyType::U64, bits: (0..64).into(), ..u32s }));
         self.add("u32 keys out of place", out(u32s));
         self.add("u32 pairs out of place", out(pairs));
+        self.add("u32 argsort out of place", out(argsort(u32s)));
         for data in [Data::Uniform, Data::Splats] {
             let what = if data == Data::Splats { "splat" } else { "f32" };
             self.push(format!("{what} keys"), f32s(u32s), Tweak::None, data);
+            self.push(format!("{what} keys out of place"), f32s(out(u32s)), Tweak::None, data);
             self.push(format!("{what} pairs out of place"), f32s(out(pairs)), Tweak::None, data);
             self.push(format!("{what} argsort"), f32s(argsort(u32s)), Tweak::None, data);
         }

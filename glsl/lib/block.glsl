@@ -13,6 +13,8 @@ shared uint digit_scan[RADIX];    // scanned in place by scan_digits
 #include "lib/rank.glsl"
 
 KEY keys[ITEMS];
+uint block_place; // where the block's keys are, and the index of the first
+uint block_start;
 // Of each element in the sorted block when it is staged; else its rank within its subgroup's share, with the digit above.
 uint places[ITEMS];
 const uint PLACE_BITS = 21;
@@ -22,9 +24,16 @@ uint block_index(uint item) {
     return subgroup_index() * (SUBGROUP_SIZE * ITEMS) + item * SUBGROUP_SIZE + subgroup_lane();
 }
 
-// Digit by which lanes past the end are ranked: the last one, so that they end up behind every element.
+KEY key_in_place(uint item) { return load_key(block_place, block_start + block_index(item)); }
+
+// Digit by which lanes past the end are ranked: the last one, so that they end up behind every element. Where blocks are
+// not staged, an invocation has more keys than registers, and this loads them: one trip to memory less than a loop before.
+// With an early return, which becomes a loop when inlined, SwiftShader has read astray.
 uint item_digit(uint item, uint elements, uint pass) {
-    return block_index(item) < elements ? digit_of(keys[item], pass) : RADIX - 1;
+    KEY key = NO_ELEMENT;
+    if (block_index(item) < elements) key = STAGED == 0 ? key_in_place(item) : keys[item];
+    if (STAGED == 0) keys[item] = key;
+    return block_index(item) < elements ? digit_of(key, pass) : RADIX - 1;
 }
 
 // Whether a loop over items may end before `item`: this subgroup has no elements from there on. Not so where blocks are
@@ -61,8 +70,8 @@ void scan_digits() {
     barrier();
 }
 
-// Ranks the block's `elements` in `keys` by their digit. Fills `places` and `digit_count`, and `digit_start` when elements
-// are staged; else leaves in the pool how many elements of each digit come before each subgroup's share.
+// Ranks the block's `elements` by their digit. Fills `places` and `digit_count`, and `digit_start` when elements are
+// staged; else leaves in the pool how many elements of each digit come before each subgroup's share.
 void rank_block(uint elements, uint pass) {
     for (uint i = thread_index(); i < SUBGROUPS * RADIX; i += WORKGROUP_SIZE) pool[i] = 0;
     barrier();

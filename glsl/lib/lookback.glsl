@@ -55,7 +55,7 @@ void recount(uint tile) {
     uint start = whole_tile(tile) * push.part;
     uint elements = elements_from(start, push.part);
     for (uint i = thread_index(); i < elements; i += WORKGROUP_SIZE) {
-        atomicAdd(digit_scan[digit_of(key_at(start + i), push.pass)], 1);
+        atomicAdd(digit_scan[digit_at(start + i)], 1);
     }
     barrier();
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {

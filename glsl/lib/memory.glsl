@@ -73,76 +73,69 @@ layout(set = 0, binding = BINDING_VALUES) ELEMENTS ValueHalves { uint16_t cells[
     atomicAnd(word, ~(((1u << (bits)) - 1) << ((part) * (bits)))); \
     atomicOr(word, (element) << ((part) * (bits)))
 
+// Functions have one exit: inlined, an early return becomes a loop, which software drivers pay for.
+
 KEY load_key(uint place, uint index) {
 #if KEY_WORDS == 1
+    uint key;
 #if SMALL
-    if (KEY_BITS == 8) return uint(BYTE_CELL(keys, place, index));
-    if (KEY_BITS == 16) return uint(HALF_CELL(keys, place, index));
+    if (KEY_BITS == 8) key = uint(BYTE_CELL(keys, place, index));
+    else if (KEY_BITS == 16) key = uint(HALF_CELL(keys, place, index));
+    else key = KEY_CELL(place, index);
 #else
-    if (KEY_BITS < 32) {
-        uint word = KEY_CELL(place, index / KEYS_PER_WORD);
-        return word >> (index % KEYS_PER_WORD * KEY_BITS) & ((1u << (KEY_BITS & 31)) - 1);
+    key = KEY_CELL(place, index / KEYS_PER_WORD);
+    if (KEY_BITS < 32) key = key >> (index % KEYS_PER_WORD * KEY_BITS) & ((1u << (KEY_BITS & 31)) - 1);
+#endif
+    return key;
+#else
+    return KEY_CELL(place, index);
+#endif
+}
+
+// One word of a value, or all of a value of 8 or 16 bits.
+uint load_value(uint place, uint index, uint plane) {
+    uint value;
+#if SMALL
+    if (VALUE_BITS == 8) value = uint(BYTE_CELL(values, place, index));
+    else if (VALUE_BITS == 16) value = uint(HALF_CELL(values, place, index));
+    else value = VALUE_CELL(place, index, plane);
+#else
+    value = VALUE_CELL(place, index / VALUES_PER_WORD, plane);
+    if (VALUES_PER_WORD > 1) {
+        value = value >> (index % VALUES_PER_WORD * VALUE_BITS) & ((1u << (VALUE_BITS & 31)) - 1);
     }
 #endif
-#endif
-    return KEY_CELL(place, index);
+    return value;
 }
 
 #ifndef ELEMENTS_READ_ONLY
 void store_key(uint place, uint index, KEY key) {
-#if KEY_WORDS == 1
-#if SMALL
-    if (KEY_BITS == 8) {
-        BYTE_CELL(keys, place, index) = uint8_t(key);
-        return;
-    }
-    if (KEY_BITS == 16) {
-        HALF_CELL(keys, place, index) = uint16_t(key);
-        return;
-    }
+#if KEY_WORDS > 1
+    KEY_CELL(place, index) = key;
+#elif SMALL
+    if (KEY_BITS == 8) BYTE_CELL(keys, place, index) = uint8_t(key);
+    else if (KEY_BITS == 16) HALF_CELL(keys, place, index) = uint16_t(key);
+    else KEY_CELL(place, index) = key;
 #else
     if (KEY_BITS < 32) {
         STORE_PART(KEY_CELL(place, index / KEYS_PER_WORD), index % KEYS_PER_WORD, KEY_BITS & 31, key);
-        return;
+    } else {
+        KEY_CELL(place, index) = key;
     }
 #endif
-#endif
-    KEY_CELL(place, index) = key;
 }
 
-#endif
-
-// One word of a value, or all of a value of 8 or 16 bits.
-uint load_value(uint place, uint index, uint plane) {
-#if SMALL
-    if (VALUE_BITS == 8) return uint(BYTE_CELL(values, place, index));
-    if (VALUE_BITS == 16) return uint(HALF_CELL(values, place, index));
-#else
-    if (VALUES_PER_WORD > 1) {
-        uint word = VALUE_CELL(place, index / VALUES_PER_WORD, 0);
-        return word >> (index % VALUES_PER_WORD * VALUE_BITS) & ((1u << (VALUE_BITS & 31)) - 1);
-    }
-#endif
-    return VALUE_CELL(place, index, plane);
-}
-
-#ifndef ELEMENTS_READ_ONLY
 void store_value(uint place, uint index, uint plane, uint word) {
 #if SMALL
-    if (VALUE_BITS == 8) {
-        BYTE_CELL(values, place, index) = uint8_t(word);
-        return;
-    }
-    if (VALUE_BITS == 16) {
-        HALF_CELL(values, place, index) = uint16_t(word);
-        return;
-    }
+    if (VALUE_BITS == 8) BYTE_CELL(values, place, index) = uint8_t(word);
+    else if (VALUE_BITS == 16) HALF_CELL(values, place, index) = uint16_t(word);
+    else VALUE_CELL(place, index, plane) = word;
 #else
     if (VALUES_PER_WORD > 1) {
         STORE_PART(VALUE_CELL(place, index / VALUES_PER_WORD, 0), index % VALUES_PER_WORD, VALUE_BITS & 31, word);
-        return;
+    } else {
+        VALUE_CELL(place, index, plane) = word;
     }
 #endif
-    VALUE_CELL(place, index, plane) = word;
 }
 #endif

@@ -6,21 +6,24 @@ uint active_route; // of this pass
 // Elements from `start` up to the end of the input or of a part of `size`.
 uint elements_from(uint start, uint size) { return start < count ? min(count - start, size) : 0; }
 
-KEY key_at(uint index) { return load_key(route_keys_from(active_route), index); }
+uint digit_at(uint index) { return digit_of(load_key(route_keys_from(active_route), index), push.pass); }
 
-void load_keys(uint start, uint elements) {
+// Makes the `elements` from `start` on the block to rank.
+void take_block(uint start, uint elements) {
+    block_place = route_keys_from(active_route);
+    block_start = start;
+    if (STAGED == 0) return; // ranking loads them
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        if (ends_before(item, elements)) break;
-        uint index = block_index(item);
-        keys[item] = index < elements ? key_at(start + index) : NO_ELEMENT;
+        keys[item] = block_index(item) < elements ? key_in_place(item) : NO_ELEMENT;
     }
 }
 
 // One word of the value of element `index`.
 uint value_at(uint index, uint plane) {
     uint from = route_values_from(active_route);
-    if (INDEX_VALUES != 0 && from == PLACE_NONE) return index;
-    return load_value(from, index, plane);
+    uint value = index;
+    if (INDEX_VALUES == 0 || from != PLACE_NONE) value = load_value(from, index, plane);
+    return value;
 }
 
 void put_key(uint target, KEY key) {
@@ -32,6 +35,22 @@ void put_value(uint target, uint plane, uint word) {
     if (target < count) store_value(route_values_to(active_route), target, plane, word);
 }
 
+// A loop of no turns unless the pass does write keys, or does not: software drivers walk through a branch that no lane
+// takes, but not through such a loop.
+void scatter_items(uint start, uint elements, bool with_keys, bool runs) {
+    uint items = runs ? ITEMS : 0;
+    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+        if (item >= items || ends_before(item, elements)) break;
+        uint index = block_index(item);
+        if (index < elements) {
+            uint rank = places[item] & ((1u << PLACE_BITS) - 1);
+            uint target = pool[rank_counter(subgroup_index(), places[item] >> PLACE_BITS)] + rank;
+            if (with_keys) put_key(target, keys[item]);
+            for (uint plane = 0; plane < VALUE_WORDS; plane++) put_value(target, plane, value_at(start + index, plane));
+        }
+    }
+}
+
 // Writes each element from where it was loaded. Uses up what ranking has left in the pool.
 void scatter_direct(uint start, uint elements) {
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
@@ -40,16 +59,9 @@ void scatter_direct(uint start, uint elements) {
         }
     }
     barrier();
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        if (ends_before(item, elements)) break;
-        uint index = block_index(item);
-        if (index < elements) {
-            uint rank = places[item] & ((1u << PLACE_BITS) - 1);
-            uint target = pool[rank_counter(subgroup_index(), places[item] >> PLACE_BITS)] + rank;
-            put_key(target, keys[item]);
-            for (uint plane = 0; plane < VALUE_WORDS; plane++) put_value(target, plane, value_at(start + index, plane));
-        }
-    }
+    bool discards = DISCARD_KEYS != 0 && route_keys_to(active_route) == PLACE_NONE;
+    scatter_items(start, elements, true, !discards);
+    scatter_items(start, elements, false, discards);
 }
 
 // Reorders the block in shared memory first, so that neighbours write runs of neighbouring elements.

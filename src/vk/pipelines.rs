@@ -224,7 +224,8 @@ unsafe fn create(
     let name = module.name();
     let mut words =
         ash::util::read_spv(&mut std::io::Cursor::new(MODULES[index])).expect("modules are whole SPIR-V words");
-    if !desc.tuning.unroll {
+    // The histogram's loop is over digits, of which there are few.
+    if !desc.tuning.unroll && kernel != Kernel::Histogram {
         keep_loops(&mut words);
     }
     // SAFETY: the module is SPIR-V of this crate's kernels, for Vulkan 1.2.
