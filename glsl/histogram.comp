@@ -13,39 +13,59 @@
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
 #include "lib/route.glsl"
+#include "lib/runs.glsl"
 
 const uint COUNTS = PASSES * RADIX;
 
+const uint AT_ONCE = 4; // keys on their way to an invocation
+const uint CHUNK = RADIX < HISTOGRAM_CHUNK ? RADIX : HISTOGRAM_CHUNK;
+const uint CHUNKS = COUNTS / CHUNK;
+
 shared uint digit_count[COUNTS];
+shared uint chunk_sum[CHUNKS];
 shared uint finished;
 
-void count_part(uint start, uint elements) {
-    for (uint i = gl_LocalInvocationIndex; i < elements; i += WORKGROUP_SIZE) {
-        KEY key = load_key(PLACE_SOURCE, start + i);
-        [[unroll]] for (uint pass = 0; pass < PASSES; pass++) {
-            atomicAdd(digit_count[pass * RADIX + digit_of(key, pass)], 1);
-        }
+Run runs_of[PASSES];
+
+void count_key(KEY key) {
+    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) {
+        uint counter = pass * RADIX + digit_of(key, pass);
+        COUNT_DIGIT(digit_count, runs_of[pass], counter);
     }
 }
 
-// Replaces the counts of each pass by their exclusive prefix sums.
-void write_starts() {
-    const uint share = (COUNTS + WORKGROUP_SIZE - 1) / WORKGROUP_SIZE;
-    for (uint step = 1; step < RADIX; step <<= 1) {
-        uint before[share];
-        for (uint i = 0; i < share; i++) {
-            uint at = gl_LocalInvocationIndex + i * WORKGROUP_SIZE;
-            before[i] = at < COUNTS && at % RADIX >= step ? digit_count[at - step] : 0;
+void count_part(uint start, uint elements) {
+    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) runs_of[pass] = Run(0, 0);
+    uint i = gl_LocalInvocationIndex;
+    for (; i + (AT_ONCE - 1) * WORKGROUP_SIZE < elements; i += AT_ONCE * WORKGROUP_SIZE) {
+        KEY keys[AT_ONCE];
+        [[unroll]] for (uint at = 0; at < AT_ONCE; at++) {
+            keys[at] = load_key(PLACE_SOURCE, start + i + at * WORKGROUP_SIZE);
         }
-        barrier();
-        for (uint i = 0; i < share; i++) {
-            uint at = gl_LocalInvocationIndex + i * WORKGROUP_SIZE;
-            if (at < COUNTS) digit_count[at] += before[i];
-        }
-        barrier();
+        [[unroll]] for (uint at = 0; at < AT_ONCE; at++) count_key(keys[at]);
     }
-    for (uint at = gl_LocalInvocationIndex; at < COUNTS; at += WORKGROUP_SIZE) {
-        counters[COUNTERS_HISTOGRAM + at] = at % RADIX == 0 ? 0 : digit_count[at - 1];
+    for (; i < elements; i += WORKGROUP_SIZE) count_key(load_key(PLACE_SOURCE, start + i));
+    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) END_RUN(digit_count, runs_of[pass]);
+}
+
+// Writes the exclusive prefix sums of each pass's counts: an invocation adds up a chunk of them, then those chunks' sums
+// that come before its own.
+void write_starts() {
+    for (uint chunk = gl_LocalInvocationIndex; chunk < CHUNKS; chunk += WORKGROUP_SIZE) {
+        uint sum = 0;
+        for (uint i = 0; i < CHUNK; i++) sum += digit_count[chunk * CHUNK + i];
+        chunk_sum[chunk] = sum;
+    }
+    barrier();
+    for (uint chunk = gl_LocalInvocationIndex; chunk < CHUNKS; chunk += WORKGROUP_SIZE) {
+        uint before = 0;
+        for (uint earlier = chunk / (RADIX / CHUNK) * (RADIX / CHUNK); earlier < chunk; earlier++) {
+            before += chunk_sum[earlier];
+        }
+        for (uint at = chunk * CHUNK; at < (chunk + 1) * CHUNK; at++) {
+            counters[COUNTERS_HISTOGRAM + at] = before;
+            before += digit_count[at];
+        }
     }
 }
 

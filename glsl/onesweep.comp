@@ -13,22 +13,40 @@
 #include "lib/key.glsl"
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
+#include "lib/runs.glsl"
 #include "lib/block.glsl"
 #include "lib/tile.glsl"
 #include "lib/lookback.glsl"
 
 shared uint tile_count[RADIX];
 shared uint ticket;
+shared uint only_digit; // of all the tile's elements; RADIX when there are several
+shared bool skewed;     // whether an eighth of them have the same
 
 // Counts the whole tile; the first block's keys are in registers already.
 void count_tile(uint start, uint elements) {
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) tile_count[digit] = 0;
+    if (thread_index() == 0) {
+        only_digit = RADIX;
+        skewed = false;
+    }
     barrier();
+    Run run = Run(0, 0);
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        if (block_index(item) < elements) atomicAdd(tile_count[item_digit(item, elements, push.pass)], 1);
+        if (block_index(item) < elements) {
+            uint digit = item_digit(item, elements, push.pass);
+            COUNT_DIGIT(tile_count, run, digit);
+        }
     }
     for (uint i = BLOCK + thread_index(); i < elements; i += WORKGROUP_SIZE) {
-        atomicAdd(tile_count[digit_at(start + i)], 1);
+        uint digit = digit_at(start + i);
+        COUNT_DIGIT(tile_count, run, digit);
+    }
+    END_RUN(tile_count, run);
+    barrier();
+    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
+        if (tile_count[digit] == elements) only_digit = digit;
+        if (tile_count[digit] > elements / 8) skewed = true;
     }
     barrier();
 }
@@ -68,16 +86,26 @@ void main() {
     uint elements = elements_from(start, push.part);
 
     take_block(start, elements);
+    bool ordered = keeps_order();
     if (EARLY_COUNTS != 0) {
         count_tile(start, elements);
         publish_tile(tile);
+        if (only_digit < RADIX) {
+            if (tile > 0) look_back(tile);
+            publish_sums(tile, tile + 1 == tiles);
+            barrier();
+            copy_tile(start, elements, digit_base[only_digit]);
+            return;
+        }
+        // Ranking out of order is by one counter per digit, on which equal digits wait for each other.
+        ordered = ordered || skewed;
     }
 
     // One copy of ranking and scattering in the code, whatever the number of blocks: drivers take their time over it.
     for (uint done = 0; done < elements; done += BLOCK) {
         uint here = min(elements - done, BLOCK);
         if (done > 0) take_block(start + done, here);
-        rank_block(here, push.pass);
+        rank_block(here, push.pass, ordered);
         if (done == 0) {
             if (EARLY_COUNTS == 0) {
                 // The tile is this block. Lanes past the end count too, but only in the last tile, which nobody reads.

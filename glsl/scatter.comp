@@ -30,7 +30,7 @@ void main() {
     for (uint done = 0; done < elements; done += BLOCK) {
         uint here = min(elements - done, BLOCK);
         take_block(start + done, here);
-        rank_block(here, push.pass);
+        rank_block(here, push.pass, keeps_order());
         scatter_block(start + done, here);
     }
 }

@@ -22,7 +22,7 @@ void main() {
         keys[item] = origins[item] < count ? load_key(PLACE_SOURCE, origins[item]) : NO_ELEMENT;
     }
     for (uint pass = 0; pass < PASSES; pass++) {
-        rank_block(count, pass);
+        rank_block(count, pass, UNORDERED == 0 || pass > 0);
         // What is staged comes back in stripes, in the order of the digit just sorted by.
         [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
             STAGE(KEY_WORD(keys[item], word));

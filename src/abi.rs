@@ -84,10 +84,15 @@ shared_constants! {
     /// Single shared words that a kernel keeps beside its arrays, rounded up.
     SHARED_LOOSE_WORDS = 4;
 
-    /// Ranking method: eight ballots, then one counter update by the leader of each group of equal digits.
+    /// Ranking method: a ballot per bit, then one counter update by the leader of each group of equal digits. In modules
+    /// that have `subgroupPartitionNV`, it takes the place of the ballots.
     RANK_BALLOT = 0;
-    /// Ranking method: match masks by shared `atomicOr`, mask and count packed into one word; subgroups of up to 16.
+    /// Ranking method: match masks by shared `atomicOr` instead of ballots.
     RANK_MATCH = 1;
+    /// Ranking method: match masks with mask and count in one word; subgroups of up to 16.
+    RANK_MATCH_SMALL = 2;
+    /// Counters of the histogram that one invocation adds up.
+    HISTOGRAM_CHUNK = 16;
 }
 
 /// Specialization constants by id: the index of an entry is its id, the number its value where the host sets none.
@@ -99,6 +104,9 @@ pub const SPECIALIZATION: [Named; spec::LEN] = [
     ("STAGED", 1),
     ("EARLY_COUNTS", 1),
     ("RANK_METHOD", RANK_BALLOT),
+    ("PACKED", 0),
+    ("UNORDERED", 0),
+    ("MERGE_RUNS", 1),
     ("RADIX_BITS", 8),
     ("PASSES", 4),
     ("WINDOW_LOW", 0),
@@ -115,6 +123,7 @@ pub const SPECIALIZATION: [Named; spec::LEN] = [
     ("SKIP", 1),
     ("GATHER_SPLITS", 1),
     ("POLLS", 16),
+    ("LOOK_BACK_WORDS", 4),
     ("MAX_WORKGROUPS", 65535),
     ("WITHHOLD", 0),
 ];
@@ -150,6 +159,12 @@ pub mod spec {
         EARLY_COUNTS
         /// One of the `RANK_*` constants.
         RANK_METHOD
+        /// Whether two ranking counters share a word.
+        PACKED
+        /// Whether the first pass need not keep the order of equal digits.
+        UNORDERED
+        /// Whether equal digits in a row are added up before they are counted.
+        MERGE_RUNS
         /// Bits of the widest digit.
         RADIX_BITS
         /// Digits that the sort has.
@@ -182,6 +197,8 @@ pub mod spec {
         GATHER_SPLITS
         /// Reads of one look-back word before the blocking tile is recounted.
         POLLS
+        /// Look-back words read at once.
+        LOOK_BACK_WORDS
         /// Most workgroups of a dispatch in one dimension.
         MAX_WORKGROUPS
         /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
@@ -267,6 +284,8 @@ pub struct Module {
     pub small: bool,
     /// Whether subgroup operations are emulated through shared memory.
     pub emulated: bool,
+    /// Whether equal digits are found by `subgroupPartitionNV`.
+    pub partitioned: bool,
     /// Whether keys and values are reached by address instead of by descriptor.
     pub addressed: bool,
 }
@@ -276,16 +295,18 @@ impl Module {
     pub fn name(&self) -> String {
         let flag = |set: bool, name: &'static str| if set { name } else { "" };
         let (small, emulated) = (flag(self.small, "_small"), flag(self.emulated, "_emulated"));
-        format!("{}_{}{small}{emulated}{}", self.kernel, 32 * self.key_words, flag(self.addressed, "_addressed"))
+        let (partitioned, addressed) = (flag(self.partitioned, "_partitioned"), flag(self.addressed, "_addressed"));
+        format!("{}_{}{small}{emulated}{partitioned}{addressed}", self.kernel, 32 * self.key_words)
     }
 
     /// The macros that select the variant.
-    pub fn macros(&self) -> [(&'static str, u32); 4] {
+    pub fn macros(&self) -> [(&'static str, u32); 5] {
         let flag = u32::from;
         [
             ("KEY_WORDS", self.key_words),
             ("SMALL", flag(self.small)),
             ("EMULATED", flag(self.emulated)),
+            ("PARTITIONED", flag(self.partitioned)),
             ("ADDRESSED", flag(self.addressed)),
         ]
     }
@@ -323,19 +344,17 @@ pub fn modules() -> Vec<Module> {
     let mut modules = Vec::new();
     for variants in VARIANTS {
         for key_words in [1, 2, 4] {
-            for (small, emulated, addressed) in [
-                (false, false, false),
-                (true, false, false),
-                (false, true, false),
-                (false, false, true),
-                (true, false, true),
+            for (small, emulated, partitioned, addressed) in [
+                (false, false, false, false),
+                (true, false, false, false),
+                (false, true, false, false),
+                (false, false, true, false),
+                (false, false, false, true),
+                (true, false, false, true),
             ] {
-                let wanted = (key_words == 1 || variants.keys)
-                    && (!small || key_words == 1 && variants.stores)
-                    && (!emulated || variants.subgroups)
-                    && (!addressed || variants.addresses);
-                if wanted {
-                    modules.push(Module { kernel: variants.kernel, key_words, small, emulated, addressed });
+                let module = Module { kernel: variants.kernel, key_words, small, emulated, partitioned, addressed };
+                if module.closest() == module {
+                    modules.push(module);
                 }
             }
         }
@@ -349,12 +368,15 @@ impl Module {
         let variants =
             VARIANTS.iter().find(|variants| variants.kernel == self.kernel).expect("kernels are in the table");
         let key_words = if variants.keys { self.key_words } else { 1 };
+        let small = self.small && variants.stores && key_words == 1 && !self.emulated;
+        let addressed = self.addressed && variants.addresses;
         Module {
             kernel: self.kernel,
             key_words,
-            small: self.small && variants.stores && key_words == 1 && !self.emulated,
+            small,
             emulated: self.emulated && variants.subgroups,
-            addressed: self.addressed && variants.addresses,
+            partitioned: self.partitioned && variants.subgroups && !self.emulated && !small && !addressed,
+            addressed,
         }
     }
 }

@@ -28,6 +28,8 @@ pub struct DeviceProfile {
     pub subgroup_range: (u32, u32),
     /// Whether compute shaders may use ballots and shuffles.
     pub subgroup_operations: bool,
+    /// Whether compute shaders may use `subgroupPartitionNV`.
+    pub subgroup_partition: bool,
     /// Whether pipelines can ask for full subgroups.
     pub full_subgroups: bool,
     /// Most subgroups that a workgroup of a required subgroup size may have.
@@ -99,6 +101,7 @@ impl Default for DeviceProfile {
             subgroup_size: 32,
             subgroup_range: (32, 32),
             subgroup_operations: true,
+            subgroup_partition: false,
             full_subgroups: true,
             max_workgroup_subgroups: 32,
             max_workgroup_invocations: 1024,

@@ -238,6 +238,11 @@ impl SortRequest {
         self.key_output == KeyOutput::Discarded
     }
 
+    /// Whether the order of keys that compare equal can be seen in the result.
+    pub(crate) fn shows_ties(&self) -> bool {
+        self.value != ValueType::None || self.bits.len() < self.key.bits()
+    }
+
     pub(crate) fn in_place(&self) -> bool {
         self.placement == Placement::InPlace
     }

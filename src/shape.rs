@@ -50,6 +50,8 @@ pub struct Shape {
     pub early_counts: bool,
     /// How equal digits find their order.
     pub rank: RankMethod,
+    /// Whether two ranking counters share a word, as shared memory is short.
+    pub packed: bool,
     /// Invocations of a workgroup that counts digits.
     pub histogram_workgroup_size: u32,
     /// Keys per invocation and block in the histogram.
@@ -65,11 +67,15 @@ pub struct Shape {
 const EMULATED_DEFAULT: u32 = 32;
 /// Bounds within which no product of a tuning's numbers overflows; far beyond what devices allow.
 const MOST_INVOCATIONS: u32 = 2048;
-const MOST_ITEMS: u32 = 1024;
+const MOST_ITEMS: u32 = 2048;
 /// Of a digit whose counters cost little.
 const USUAL_DIGIT_BITS: u32 = 8;
 /// What a place has room for above the rank of an element in its block.
 const MOST_DIGIT_BITS: u32 = 11;
+/// Words of the largest value that travels with its key.
+const VALUE_WORDS: u32 = 4;
+/// Turns of an invocation's loops over its items: some drivers end an invocation's loops after 65,535, and there are others.
+const MOST_TURNS: u32 = 32768;
 /// Turns of an invocation's loops in a gather.
 const GATHER_TURNS: u64 = 4096;
 /// Items per invocation of a single workgroup that are worth a smaller workgroup.
@@ -98,25 +104,35 @@ impl Shape {
         // need the subgroups.
         let wider = if tuning.staged { 0 } else { digit_bits.saturating_sub(USUAL_DIGIT_BITS) };
         let workgroup_size = tuning.workgroup_size.clamp(subgroup.size, MOST_INVOCATIONS);
-        let fewer = (workgroup_size >> wider).max(subgroup.size);
+        let fewer = (workgroup_size >> wider).max(workgroup_size.min(2 * subgroup.size));
         let unfit = |what: &str, given: String, needed: String| Error::UnsuitableDevice {
             device: profile.name.clone(),
             what: what.into(),
             given,
             needed,
         };
-        let rank = if subgroup.size > 16 { RankMethod::Ballot } else { tuning.rank };
+        let rank = match tuning.rank {
+            RankMethod::Partition if subgroup.emulated || !profile.subgroup_partition => RankMethod::Ballot,
+            rank => rank,
+        };
+        let mut items = items * workgroup_size / fewer;
+        // Turns of its loops that an item costs: ranked by ballots or masks, and written with its value.
+        let ranking = if rank == RankMethod::Match { subgroup.size.div_ceil(32) } else { digit_bits };
+        while items * (2 + ranking + VALUE_WORDS) > MOST_TURNS {
+            items /= 2;
+        }
         let mut shape = Shape {
             subgroup,
             workgroup_size: fewer / subgroup.size * subgroup.size,
-            items: items * workgroup_size / fewer,
+            items,
             window: request.bits,
             digit_bits,
             passes,
             staged: tuning.staged,
-            single_items: items * workgroup_size / fewer,
+            single_items: items,
             early_counts: tuning.early_counts,
             rank,
+            packed: false,
             histogram_workgroup_size: tuning.histogram_workgroup_size.clamp(1, profile.max_workgroup_invocations),
             histogram_items: tuning.histogram_items.clamp(1, MOST_ITEMS),
             scan_workgroup_size: tuning.scan_workgroup_size.clamp(1, profile.max_workgroup_invocations),
@@ -129,8 +145,10 @@ impl Shape {
             profile.max_workgroup_invocations.min(subgroup.size * profile.max_workgroup_subgroups)
         };
         while shape.workgroup_size > most_invocations || shape.shared_bytes() > profile.max_shared_bytes {
+            if shape.workgroup_size <= most_invocations && shape.can_pack() {
+                shape.packed = true;
             // A single workgroup gets along with fewer items, so these give way first when no tile is staged.
-            if !shape.staged && shape.workgroup_size <= most_invocations && shape.single_items > SINGLE_ITEMS {
+            } else if !shape.staged && shape.workgroup_size <= most_invocations && shape.single_items > SINGLE_ITEMS {
                 shape.single_items /= 2;
             } else if shape.workgroup_size >= 2 * subgroup.size {
                 shape.workgroup_size = shape.workgroup_size / 2 / subgroup.size * subgroup.size;
@@ -140,6 +158,12 @@ impl Shape {
             } else if shape.workgroup_size > most_invocations {
                 let needed = format!("{} invocations, one subgroup", subgroup.size);
                 return Err(unfit("workgroup size limit", format!("{most_invocations} invocations"), needed));
+            } else if shape.rank == RankMethod::Match && !shape.small_match() {
+                let tuning = Tuning { rank: RankMethod::Ballot, ..tuning.clone() };
+                return Shape::fit(profile, &tuning, request, algorithm, choice);
+            } else if shape.digit_bits > USUAL_DIGIT_BITS {
+                let tuning = Tuning { digit_bits: USUAL_DIGIT_BITS, ..tuning.clone() };
+                return Shape::fit(profile, &tuning, request, algorithm, choice);
             } else {
                 let needed = format!("{} bytes", shape.shared_bytes());
                 return Err(unfit("shared memory", format!("{} bytes", profile.max_shared_bytes), needed));
@@ -175,8 +199,26 @@ impl Shape {
     /// Words of the shared pool of a kernel that stages so many elements, if any: the ranking counters, a recount, and
     /// staged elements take turns in it.
     pub fn pool_words(&self, staged: u32) -> u32 {
-        let counters = self.workgroup_size / self.subgroup.size * self.radix();
-        counters.max(self.radix()).max(staged)
+        let counters = self.radix() >> u32::from(self.packed);
+        let masks = match self.rank {
+            RankMethod::Match if !self.small_match() => self.radix() * self.subgroup.size.div_ceil(32),
+            _ => 0,
+        };
+        let ranking = self.workgroup_size / self.subgroup.size * (counters + masks);
+        ranking.max(self.radix()).max(staged)
+    }
+
+    /// Whether match masks and counters share words.
+    pub(crate) fn small_match(&self) -> bool {
+        self.rank == RankMethod::Match && self.subgroup.size <= 16
+    }
+
+    /// Whether two counters in a word would save memory: not where tiles are written from the counters, nor where they
+    /// are packed otherwise.
+    fn can_pack(&self) -> bool {
+        let packed = Shape { packed: true, ..*self };
+        let saves = packed.shared_bytes() < self.shared_bytes();
+        self.staged && !self.small_match() && self.block().max(self.single_block()) <= 0xFFFF && saves
     }
 
     /// Workgroups that share a tile's elements in a gather of such values. Large values are more work than keys, and a
@@ -216,7 +258,8 @@ impl Shape {
 
 /// Shared memory of the histogram for so many digits, in bytes: a count for each value, and what is known of each digit.
 fn histogram_bytes(passes: u32, digit_bits: u32) -> u32 {
-    4 * (passes * ((1 << digit_bits) + 1) + abi::SHARED_LOOSE_WORDS)
+    let counts = 1u32 << digit_bits;
+    4 * (passes * (counts + counts.div_ceil(abi::HISTOGRAM_CHUNK) + 1) + abi::SHARED_LOOSE_WORDS)
 }
 
 /// Passes for the window, and the bits of the widest digit: as few passes as possible, their digits as even as possible.
@@ -304,6 +347,20 @@ mod tests {
     }
 
     #[test]
+    fn counters_share_words_before_workgroups_shrink() {
+        let profile = DeviceProfile { subgroup_size: 8, subgroup_range: (8, 8), ..DeviceProfile::default() };
+        let tuning = Tuning { workgroup_size: 256, items_keys: 4, staged: true, ..Tuning::for_device(&profile) };
+        let request = SortRequest::new(KeyType::U32);
+        let fit = |tuning: &Tuning| Shape::fit(&profile, tuning, &request, Algorithm::OneSweep, SubgroupChoice::Auto);
+        let shape = fit(&Tuning { rank: RankMethod::Ballot, ..tuning.clone() }).unwrap();
+        assert!(shape.packed && shape.workgroup_size == 256, "{shape:?}");
+        let shape = fit(&Tuning { rank: RankMethod::Match, ..tuning.clone() }).unwrap();
+        assert!(!shape.packed && shape.workgroup_size == 128, "match masks take the other half: {shape:?}");
+        let shape = fit(&Tuning { rank: RankMethod::Ballot, items_keys: 512, ..tuning }).unwrap();
+        assert!(shape.block() <= 0xFFFF || !shape.packed, "{shape:?}");
+    }
+
+    #[test]
     fn devices_without_sure_subgroups_get_emulated_ones() {
         let sure = DeviceProfile::default();
         assert!(!fit(&sure, SubgroupChoice::Auto).unwrap().subgroup.emulated);
@@ -364,6 +421,19 @@ mod tests {
         }
         let least = DeviceProfile { max_shared_bytes: 16384, ..profile };
         assert_eq!(share_bits(&least, (0..128).into(), 8, 4), (19, 7), "256 counters for each of 16 digits do not fit");
+    }
+
+    #[test]
+    fn masks_and_wide_digits_give_way_where_they_cannot_fit() {
+        let request = SortRequest::new(KeyType::U64);
+        for (size, max_shared_bytes) in [(64, 32768), (128, 32768), (32, 16384), (128, 16384)] {
+            let profile = DeviceProfile { max_shared_bytes, ..DeviceProfile::default() };
+            let tuning =
+                Tuning { rank: RankMethod::Match, digit_bits: 10, staged: false, ..Tuning::for_device(&profile) };
+            let choice = SubgroupChoice::Emulated(size);
+            let shape = Shape::fit(&profile, &tuning, &request, Algorithm::OneSweep, choice).unwrap();
+            assert!(shape.shared_bytes() <= max_shared_bytes, "{shape:?}");
+        }
     }
 
     #[test]

@@ -7,8 +7,16 @@ use crate::profile::{DeviceProfile, driver, vendor};
 pub enum RankMethod {
     /// One ballot per digit bit; any subgroup size.
     Ballot,
-    /// Match masks by shared atomics; subgroups of up to 16 lanes.
+    /// Match masks by shared atomics; any subgroup size.
     Match,
+    /// One `subgroupPartitionNV`, where the device has `VK_NV_shader_subgroup_partitioned`; else ballots, and also for
+    /// elements of 8 and 16 bits and for sorts by address.
+    Partition,
+}
+
+impl RankMethod {
+    /// Every method.
+    pub const ALL: &'static [RankMethod] = &[RankMethod::Ballot, RankMethod::Match, RankMethod::Partition];
 }
 
 /// Shape and methods of the kernels on one class of devices.
@@ -39,6 +47,14 @@ pub struct Tuning {
     pub digit_bits: u32,
     /// Whether passes are skipped whose digit is the same in all keys.
     pub skip: bool,
+    /// Whether an invocation adds up equal digits in a row before it counts them by a shared atomic. Sorted and skewed
+    /// inputs need it on GPUs.
+    pub merge_runs: bool,
+    /// Whether the first pass of a sort of keys alone ranks them by one atomic each, without keeping the order of equal
+    /// digits. Nobody can tell equal keys apart.
+    pub unordered: bool,
+    /// Look-back words that an invocation reads at once, 1 to 8.
+    pub look_back_words: u32,
     /// Reads of one look-back word before the tile behind it is recounted.
     pub polls: u32,
     /// Tiles to have before a tile is made of several blocks.
@@ -84,8 +100,8 @@ const ROWS: &[Row] = &[
     Row {
         name: "llvmpipe",
         applies: |p| p.driver_id == driver::LLVMPIPE,
-        workgroup_size: 64,
-        items: (512, 512),
+        workgroup_size: 16,
+        items: (2048, 2048),
         rank: RankMethod::Match,
         staged: false,
         early_counts: false,
@@ -234,6 +250,9 @@ impl Tuning {
             early_counts: row.early_counts,
             digit_bits: row.digit_bits,
             skip: true,
+            merge_runs: row.staged,
+            unordered: true,
+            look_back_words: if row.staged { 4 } else { 1 },
             polls: row.polls,
             min_tiles: row.blocks.0,
             max_blocks: row.blocks.1,

@@ -188,12 +188,15 @@ fn variants_need_no_capabilities_but_their_own() {
         for capability in &used {
             let allowed = *capability == Capability::Shader
                 || native && subgroup.contains(capability)
+                || description.partitioned && *capability == Capability::GroupNonUniformPartitionedNV
                 || description.small && small.contains(capability)
                 || !description.addressed && *capability == indexing
                 || description.addressed && *capability == addresses;
             assert!(allowed, "{} needs {capability:?}", description.name());
         }
-        assert_eq!(native, used.contains(&subgroup[1]), "{}", description.name());
+        let partition = used.contains(&Capability::GroupNonUniformPartitionedNV);
+        assert_eq!(partition, description.partitioned, "{}", description.name());
+        assert_eq!(native && !partition, used.contains(&subgroup[1]), "{}", description.name());
     }
 }
 
@@ -223,6 +226,9 @@ fn number(id: u32, values: &BTreeMap<u32, &Instruction>, ids: &BTreeMap<u32, u32
             Op::UDiv => operand(1) / operand(2),
             Op::UMod => operand(1) % operand(2),
             Op::IAdd => operand(1).wrapping_add(operand(2)),
+            Op::ShiftRightLogical => operand(1) >> operand(2),
+            Op::ULessThan => u32::from(operand(1) < operand(2)),
+            Op::Select => operand(if operand(1) != 0 { 2 } else { 3 }),
             other => panic!("operation {other:?} on specialization constants"),
         },
         other => panic!("constant of {other:?}"),

@@ -1,9 +1,40 @@
-//! The conformance matrix at virtual subgroup sizes, on the emulated subgroup layer, and with every ranking method.
+//! The conformance matrix at virtual subgroup sizes, on the emulated subgroup layer, and with every ranking method, on kernels shaped
+//! as on GPUs.
 
 mod common;
 
+use common::gpu;
 use common::suite::{self, Sizes};
 use vksort::{Algorithm, RankMethod, SorterOptions, SubgroupChoice, Tuning};
+
+/// Kernels as GPUs have them, and ranking methods that the device's tuning does not choose.
+fn methods() -> Vec<(String, SorterOptions)> {
+    let row = suite::small_blocks();
+    let staged = Tuning { staged: true, early_counts: true, merge_runs: true, look_back_words: 4, ..row.clone() };
+    let options = |tuning: Tuning, subgroup: SubgroupChoice| SorterOptions {
+        tuning: Some(tuning),
+        subgroup,
+        ..SorterOptions::default()
+    };
+    let mut methods = Vec::new();
+    for &rank in RankMethod::ALL {
+        // Where the device lacks a method, another takes its place, which runs already.
+        if rank != RankMethod::Partition || gpu().profile().subgroup_partition {
+            let name = format!("{rank:?}").to_lowercase();
+            methods.push((name.clone(), options(Tuning { rank, ..row.clone() }, SubgroupChoice::Auto)));
+            // So many subgroups that their counters have to share words.
+            let many = Tuning { rank, workgroup_size: 256, ..staged.clone() };
+            methods.push((format!("staged-{name}"), options(many, SubgroupChoice::Auto)));
+        }
+    }
+    for size in [32, 64, 128] {
+        let ballot = Tuning { rank: RankMethod::Ballot, look_back_words: 8, ..staged.clone() };
+        methods.push((format!("staged-ballot-virtual-{size}"), options(ballot, SubgroupChoice::Emulated(size))));
+    }
+    let kept = Tuning { unordered: false, merge_runs: false, unroll: true, ..staged };
+    methods.push(("ordered-unrolled".into(), options(kept, SubgroupChoice::Auto)));
+    methods
+}
 
 fn main() -> std::process::ExitCode {
     let full = common::level() == common::Level::Full;
@@ -23,14 +54,9 @@ fn main() -> std::process::ExitCode {
         };
         trials.extend(suite::trials(&format!("virtual-{size}/"), requests, options, sizes));
     }
-    // The device's own subgroups with the ranking method that its tuning does not choose.
-    for rank in [RankMethod::Ballot, RankMethod::Match] {
+    for (name, options) in methods() {
         let requests = Algorithm::ALL.iter().flat_map(|&algorithm| suite::some_requests(algorithm));
-        let options = move || SorterOptions {
-            tuning: Some(Tuning { rank, ..suite::small_blocks() }),
-            ..SorterOptions::default()
-        };
-        trials.extend(suite::trials(&format!("{rank:?}/").to_lowercase(), requests, options, sizes));
+        trials.extend(suite::trials(&format!("{name}/"), requests, move || options.clone(), sizes));
     }
     common::run(trials)
 }

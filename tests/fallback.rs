@@ -19,7 +19,8 @@ fn run(withhold: u32, subgroup: SubgroupChoice, blocks: u32, tiles: u32) -> Resu
     for (request, portion_tiles) in [(usual(KeyType::U32), None), (wide, None), (usual(KeyType::U16), Some(7))] {
         // One block a tile makes many tiles of few elements; several blocks make the recount longer.
         let shape = Tuning { items_keys: 4, items_pairs: 4, ..Tuning::for_device(gpu().profile()) };
-        let tuning = Tuning { min_tiles: 1, max_blocks: blocks, early_counts: blocks > 1, ..shape };
+        let early_counts = blocks > 1;
+        let tuning = Tuning { min_tiles: 1, max_blocks: blocks, early_counts, look_back_words: blocks, ..shape };
         let with = |portion| {
             let faults = Faults { withhold, portion, ..Faults::default() };
             let options = SorterOptions { faults, subgroup, tuning: Some(tuning.clone()), ..SorterOptions::default() };

@@ -70,34 +70,51 @@ void scan_digits() {
     barrier();
 }
 
-// Ranks the block's `elements` by their digit. Fills `places` and `digit_count`, and `digit_start` when elements are
-// staged; else leaves in the pool how many elements of each digit come before each subgroup's share.
-void rank_block(uint elements, uint pass) {
-    for (uint i = thread_index(); i < SUBGROUPS * RADIX; i += WORKGROUP_SIZE) pool[i] = 0;
-    barrier();
+// Ranks items by their digit; no turn of the loop unless it `runs`, as software drivers walk through a branch that no lane
+// takes, but not through such a loop.
+void rank_items(uint elements, uint pass, bool ordered, bool runs) {
+    uint items = runs ? ITEMS : 0;
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        if (ends_before(item, elements)) break;
+        if (item >= items || ends_before(item, elements)) break;
         uint digit = item_digit(item, elements, pass);
-        places[item] = rank_element(digit) | (STAGED != 0 ? 0 : digit << PLACE_BITS);
+        uint rank = 0;
+        if (ordered) rank = rank_element(digit);
+        else if (block_index(item) < elements) rank = rank_unordered(digit);
+        places[item] = rank | (STAGED != 0 ? 0 : digit << PLACE_BITS);
     }
+}
+
+// Ranks the block's `elements` by their digit, those with an equal digit in any order unless they are to be `ordered`.
+// Fills `places` and `digit_count`, and `digit_start` when elements are staged; else leaves in the pool how many elements
+// of each digit come before each subgroup's share.
+void rank_block(uint elements, uint pass, bool ordered) {
+    for (uint i = thread_index(); i < RANK_WORDS; i += WORKGROUP_SIZE) pool[i] = 0;
     barrier();
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
+    rank_items(elements, pass, true, ordered);
+    if (UNORDERED != 0) rank_items(elements, pass, false, !ordered);
+    barrier();
+    for (uint column = thread_index(); column < COUNTER_WORDS; column += WORKGROUP_SIZE) {
         uint sum = 0;
         for (uint subgroup = 0; subgroup < SUBGROUPS; subgroup++) {
-            uint counter = rank_counter(subgroup, digit);
+            uint counter = subgroup * COUNTER_WORDS + column;
             uint count = counted(pool[counter]);
             pool[counter] = sum;
             sum += count;
         }
-        digit_count[digit] = sum;
-        digit_scan[digit] = sum;
+        for (uint part = 0; part <= PACKED; part++) {
+            uint digit = (column << PACKED) + part;
+            digit_count[digit] = sum >> 16 * part & COUNTER_MASK;
+            digit_scan[digit] = digit_count[digit];
+        }
     }
     if (STAGED == 0) return;
     scan_digits();
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) digit_start[digit] = digit_scan[digit];
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
         uint digit = item_digit(item, elements, pass);
-        places[item] += digit_scan[digit] + pool[rank_counter(subgroup_index(), digit)];
+        places[item] += digit_scan[digit] + counted_before(digit);
+        // Out of order, lanes past the end could come between elements of the last digit.
+        if (UNORDERED != 0 && !ordered && block_index(item) >= elements) places[item] = block_index(item);
     }
     barrier(); // the pool is free, and digit_start complete
 }

@@ -87,14 +87,19 @@ void look_back(uint tile) {
             uint digit = thread_index() + i * WORKGROUP_SIZE;
             uint polls = 0;
             while (digit < RADIX && next[i] != 0 && polls < POLLS) {
-                uint word = table_load(next[i] - 1, digit);
-                if (is_published(word)) {
-                    before[i] += word & COUNT_MASK;
-                    next[i] = (word & ~COUNT_MASK) == state_inclusive() ? 0 : next[i] - 1;
-                    polls = 0;
-                } else {
-                    polls++;
+                // Several words are on their way at once; what lies behind one that is not there yet does not count.
+                uint from = next[i];
+                uint words[LOOK_BACK_WORDS];
+                [[unroll]] for (uint at = 0; at < LOOK_BACK_WORDS; at++) {
+                    words[at] = at < from ? table_load(from - 1 - at, digit) : 0;
                 }
+                [[unroll]] for (uint at = 0; at < LOOK_BACK_WORDS; at++) {
+                    if (next[i] == from - at && at < from && is_published(words[at])) {
+                        before[i] += words[at] & COUNT_MASK;
+                        next[i] = (words[at] & ~COUNT_MASK) == state_inclusive() ? 0 : next[i] - 1;
+                    }
+                }
+                polls = next[i] == from ? polls + 1 : 0;
             }
             if (digit < RADIX && next[i] != 0) atomicMax(blocking_tile, next[i]);
         }

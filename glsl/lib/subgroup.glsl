@@ -37,6 +37,9 @@ uint subgroup_shuffle(uint value, uint lane) {
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_ballot : require
 #extension GL_KHR_shader_subgroup_shuffle : require
+#if PARTITIONED
+#extension GL_NV_shader_subgroup_partitioned : require
+#endif
 
 const uint SUBGROUPS = WORKGROUP_SIZE / SUBGROUP_SIZE;
 

@@ -8,6 +8,9 @@ uint elements_from(uint start, uint size) { return start < count ? min(count - s
 
 uint digit_at(uint index) { return digit_of(load_key(route_keys_from(active_route), index), push.pass); }
 
+// Where nobody can tell equal keys apart, the first pass that runs need not keep the order of equal digits.
+bool keeps_order() { return UNORDERED == 0 || route_round(active_route) > 0; }
+
 // Makes the `elements` from `start` on the block to rank.
 void take_block(uint start, uint elements) {
     block_place = route_keys_from(active_route);
@@ -44,7 +47,7 @@ void scatter_items(uint start, uint elements, bool with_keys, bool runs) {
         uint index = block_index(item);
         if (index < elements) {
             uint rank = places[item] & ((1u << PLACE_BITS) - 1);
-            uint target = pool[rank_counter(subgroup_index(), places[item] >> PLACE_BITS)] + rank;
+            uint target = counted_before(places[item] >> PLACE_BITS) + rank;
             if (with_keys) put_key(target, keys[item]);
             for (uint plane = 0; plane < VALUE_WORDS; plane++) put_value(target, plane, value_at(start + index, plane));
         }
@@ -55,7 +58,7 @@ void scatter_items(uint start, uint elements, bool with_keys, bool runs) {
 void scatter_direct(uint start, uint elements) {
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
         for (uint subgroup = 0; subgroup < SUBGROUPS; subgroup++) {
-            pool[rank_counter(subgroup, digit)] += digit_base[digit];
+            pool[counter_word(subgroup, digit)] += digit_base[digit];
         }
     }
     barrier();
@@ -102,5 +105,13 @@ void scatter_block(uint start, uint elements) {
     barrier(); // digit_base and the pool have been read
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
         digit_base[digit] += digit_count[digit];
+    }
+}
+
+// Writes a tile of one digit, whose elements stay in order.
+void copy_tile(uint start, uint elements, uint base) {
+    for (uint i = thread_index(); i < elements; i += WORKGROUP_SIZE) {
+        put_key(base + i, load_key(route_keys_from(active_route), start + i));
+        for (uint plane = 0; plane < VALUE_WORDS; plane++) put_value(base + i, plane, value_at(start + i, plane));
     }
 }

@@ -135,6 +135,7 @@ fn module(desc: &PipelineDesc<'_>, kernel: Kernel) -> (usize, abi::Module) {
         key_words,
         small: small && desc.profile.small_storage,
         emulated: desc.shape.subgroup.emulated,
+        partitioned: desc.shape.rank == RankMethod::Partition,
         addressed: desc.addressed,
     };
     let module = module.closest();
@@ -186,9 +187,14 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     values[spec::EARLY_COUNTS] = shape.early_counts.into();
     values[spec::STAGED] = staged.into();
     values[spec::RANK_METHOD] = match shape.rank {
-        RankMethod::Ballot => abi::RANK_BALLOT,
+        RankMethod::Ballot | RankMethod::Partition => abi::RANK_BALLOT,
+        RankMethod::Match if shape.small_match() => abi::RANK_MATCH_SMALL,
         RankMethod::Match => abi::RANK_MATCH,
     };
+    values[spec::PACKED] = shape.packed.into();
+    values[spec::UNORDERED] = (desc.tuning.unordered && !request.shows_ties()).into();
+    values[spec::MERGE_RUNS] = desc.tuning.merge_runs.into();
+    values[spec::LOOK_BACK_WORDS] = desc.tuning.look_back_words.clamp(1, 8);
     values[spec::RADIX_BITS] = shape.digit_bits;
     values[spec::PASSES] = shape.passes.max(1);
     values[spec::WINDOW_LOW] = shape.window.low;

@@ -105,8 +105,9 @@ impl Requirements {
 
         let portability = vk::KHR_PORTABILITY_SUBSET_NAME;
         let size_control = vk::EXT_SUBGROUP_SIZE_CONTROL_NAME;
+        let partition = vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME;
         let mut device_extensions: Vec<&'static CStr> =
-            [portability, size_control].into_iter().filter(|name| lists(&available, name)).collect();
+            [portability, size_control, partition].into_iter().filter(|name| lists(&available, name)).collect();
 
         // Structures of an extension may only be chained where it exists. That it is core in Vulkan 1.3 does not help
         // an instance that was created for 1.2; drivers list it all the same.
@@ -140,6 +141,12 @@ impl Requirements {
         if !full_subgroups {
             device_extensions.retain(|name| *name != size_control);
         }
+        let subgroup_partition = device_extensions.contains(&partition)
+            && subgroup.supported_stages.contains(compute_stage)
+            && subgroup.supported_operations.contains(vk::SubgroupFeatureFlags::PARTITIONED_NV);
+        if !subgroup_partition {
+            device_extensions.retain(|name| *name != partition);
+        }
         let required_subgroup_size = full_subgroups && control.required_subgroup_size_stages.contains(compute_stage);
         let needed =
             vk::SubgroupFeatureFlags::BASIC | vk::SubgroupFeatureFlags::BALLOT | vk::SubgroupFeatureFlags::SHUFFLE;
@@ -158,6 +165,7 @@ impl Requirements {
             },
             subgroup_operations: subgroup.supported_stages.contains(compute_stage)
                 && subgroup.supported_operations.contains(needed),
+            subgroup_partition,
             full_subgroups,
             max_workgroup_subgroups: match required_subgroup_size {
                 true => control.max_compute_workgroup_subgroups,
@@ -209,6 +217,14 @@ impl Requirements {
         self.required_subgroup_size = false;
         self.profile.full_subgroups = false;
         self.profile.subgroup_range = (self.profile.subgroup_size, self.profile.subgroup_size);
+        self
+    }
+
+    /// The same without `VK_NV_shader_subgroup_partitioned`, for a device that was created without it.
+    /// [`RankMethod::Partition`](crate::RankMethod::Partition) is then the same as `Ballot`.
+    pub fn without_subgroup_partition(mut self) -> Self {
+        self.device_extensions.retain(|name| *name != vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME);
+        self.profile.subgroup_partition = false;
         self
     }
 
