@@ -116,6 +116,7 @@ fn capabilities(profile: &DeviceProfile) -> Vec<(&'static str, String)> {
                 profile.max_shared_bytes >> 10
             ),
         ),
+        ("subgroup partition", has(profile.subgroup_partition).into()),
         ("8/16-bit storage", has(profile.small_storage).into()),
         ("dynamic indexing", has(profile.dynamic_indexing).into()),
         ("buffer addresses", has(profile.buffer_addresses).into()),
@@ -132,6 +133,7 @@ fn shapes(keys: &Shape, pairs: &Shape) -> String {
     let rank = match keys.rank {
         RankMethod::Ballot => "ballots",
         RankMethod::Match => "match masks",
+        RankMethod::Partition => "subgroupPartitionNV",
     };
     let subgroups = if keys.subgroup.emulated { "emulated subgroups" } else { "subgroups" };
     format!(

@@ -13,13 +13,15 @@
 #include "lib/control.glsl"
 #include "lib/block.glsl"
 
+uint input_place() { return PLACE_SOURCE; }
+
 uint origins[ITEMS]; // index of each key in the input
 
 void main() {
     uint count = sort_count();
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
         origins[item] = block_index(item);
-        keys[item] = origins[item] < count ? load_key(PLACE_SOURCE, origins[item]) : NO_ELEMENT;
+        keys[item] = origins[item] < count ? load_key(input_place(), origins[item]) : NO_ELEMENT;
     }
     for (uint pass = 0; pass < PASSES; pass++) {
         rank_block(count, pass, UNORDERED == 0 || pass > 0);

@@ -13,8 +13,12 @@ shared uint digit_scan[RADIX];    // scanned in place by scan_digits
 #include "lib/rank.glsl"
 
 KEY keys[ITEMS];
-uint block_place; // where the block's keys are, and the index of the first
-uint block_start;
+uint block_start; // index of the block's first key in the input
+
+// Where the input is. It is decided on before main can return and never again: SwiftShader runs on without active lanes, and
+// reads through whatever descriptor an index names that no lane has set.
+uint input_place();
+
 // Of each element in the sorted block when it is staged; else its rank within its subgroup's share, with the digit above.
 uint places[ITEMS];
 const uint PLACE_BITS = 21;
@@ -24,11 +28,10 @@ uint block_index(uint item) {
     return subgroup_index() * (SUBGROUP_SIZE * ITEMS) + item * SUBGROUP_SIZE + subgroup_lane();
 }
 
-KEY key_in_place(uint item) { return load_key(block_place, block_start + block_index(item)); }
+KEY key_in_place(uint item) { return load_key(input_place(), block_start + block_index(item)); }
 
 // Digit by which lanes past the end are ranked: the last one, so that they end up behind every element. Where blocks are
 // not staged, an invocation has more keys than registers, and this loads them: one trip to memory less than a loop before.
-// With an early return, which becomes a loop when inlined, SwiftShader has read astray.
 uint item_digit(uint item, uint elements, uint pass) {
     KEY key = NO_ELEMENT;
     if (block_index(item) < elements) key = STAGED == 0 ? key_in_place(item) : keys[item];

@@ -6,14 +6,15 @@ uint active_route; // of this pass
 // Elements from `start` up to the end of the input or of a part of `size`.
 uint elements_from(uint start, uint size) { return start < count ? min(count - start, size) : 0; }
 
-uint digit_at(uint index) { return digit_of(load_key(route_keys_from(active_route), index), push.pass); }
+uint input_place() { return route_keys_from(active_route); }
+
+uint digit_at(uint index) { return digit_of(load_key(input_place(), index), push.pass); }
 
 // Where nobody can tell equal keys apart, the first pass that runs need not keep the order of equal digits.
 bool keeps_order() { return UNORDERED == 0 || route_round(active_route) > 0; }
 
 // Makes the `elements` from `start` on the block to rank.
 void take_block(uint start, uint elements) {
-    block_place = route_keys_from(active_route);
     block_start = start;
     if (STAGED == 0) return; // ranking loads them
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
@@ -111,7 +112,7 @@ void scatter_block(uint start, uint elements) {
 // Writes a tile of one digit, whose elements stay in order.
 void copy_tile(uint start, uint elements, uint base) {
     for (uint i = thread_index(); i < elements; i += WORKGROUP_SIZE) {
-        put_key(base + i, load_key(route_keys_from(active_route), start + i));
+        put_key(base + i, load_key(input_place(), start + i));
         for (uint plane = 0; plane < VALUE_WORDS; plane++) put_value(base + i, plane, value_at(start + i, plane));
     }
 }
