@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Bundles the test binaries and examples for a machine without Rust: scripts/pack.sh
 #
-# Writes pack/vksort-VERSION-TARGET and the same as .tar.xz. There, `./run.sh` runs everything on the machine's own
-# Vulkan device; it needs a Vulkan loader, a driver and a C library no older than this machine's.
+# Writes pack/vksort-VERSION-TARGET and the same as .tar.xz. There, on the machine's own Vulkan device, `./run.sh` runs
+# all tests and examples, and `./measure.sh` measures for 8 minutes, beside CUB where nvcc is found, and sums up on one
+# page. They need a Vulkan loader, a driver and a C library no older than this machine's.
 #
 #   --help  this text
 set -euo pipefail
@@ -47,13 +48,14 @@ work=$(mktemp -d pack/new.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 chmod 755 "$work"
-mkdir "$work/$name" "$work/$name/tests" "$work/$name/examples"
+mkdir "$work/$name" "$work/$name/tests" "$work/$name/examples" "$work/$name/peers"
 while read -r place executable; do
     strip -o "$work/$name/$place" "$executable"
     missing=$(ldd "$work/$name/$place" | grep -vE 'linux-vdso|ld-linux|lib(c|m|gcc_s|dl|pthread|rt)\.so' || true)
     [[ -z $missing ]] || die "$place needs libraries that other machines may lack: $missing"
 done <<<"$executables"
-cp scripts/pack/run.sh scripts/tally.sh LICENSE-MIT LICENSE-APACHE "$work/$name"
+cp scripts/pack/run.sh scripts/pack/measure.sh scripts/tally.sh LICENSE-MIT LICENSE-APACHE "$work/$name"
+cp benches/peers/cub_sort.cu "$work/$name/peers"
 printf 'vksort %s, commit %s\nfor %s, built with %s\n' "$version" \
     "$(git describe --always --dirty 2>/dev/null || printf 'unknown')" "$host" "$(rustc --version)" >"$work/$name/BUILD"
 # Machines with a GPU seldom have the layer.

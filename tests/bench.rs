@@ -6,9 +6,9 @@ mod programs;
 use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
-use std::process::Output;
+use std::process::{Output, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A directory of its own, removed when the test has passed.
 struct Scratch(PathBuf);
@@ -93,7 +93,7 @@ fn features_are_measured_and_written() {
 
     let rows = scratch.rows("results/results.csv");
     let cases: HashSet<&str> = rows.iter().map(|row| field(row, "case")).collect();
-    assert_eq!((cases.len(), rows.len()), (21, 21), "a row per case: {cases:?}");
+    assert_eq!((cases.len(), rows.len()), (25, 25), "a row per case: {cases:?}");
     for row in &rows {
         let number = |name: &str| field(row, name).parse::<f64>().unwrap_or_else(|_| panic!("{name} of {row:?}"));
         assert_eq!((field(row, "suite"), field(row, "date")), ("features", "2026-01-31"));
@@ -120,20 +120,43 @@ fn features_are_measured_and_written() {
     let again = ["--suite", "sizes", "--count", "3000", "--runs", "1", "--out", "results", "--force"];
     scratch.succeed(&[&again[..], &["--peer-csv", "results/results.csv"]].concat());
     assert_ne!(fs::read(&results).unwrap(), before);
-    assert_eq!(scratch.rows("results/results.csv").len(), 4 + 21, "own rows and those of the file");
+    assert_eq!(scratch.rows("results/results.csv").len(), 4 + 25, "own rows and those of the file");
     assert!(!scratch.0.join("results/ratios.svg").exists(), "a plot of the earlier run is left");
+}
+
+#[test]
+fn a_run_that_is_stopped_leaves_the_sizes_it_finished() {
+    let scratch = Scratch::new("stopped");
+    let mut command = programs::example("bench");
+    let run = ["--suite", "sizes", "--min-log2", "11", "--max-log2", "19", "--runs", "50", "--out", "results"];
+    let mut child =
+        command.current_dir(&scratch.0).args(run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let start = Instant::now();
+    while !scratch.0.join("results/results.csv").exists() {
+        assert!(start.elapsed() < Duration::from_secs(120), "no size was written");
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    assert!(!child.wait().unwrap().success(), "the run ended before it was stopped");
+    let rows = scratch.rows("results/results.csv");
+    assert!(!rows.is_empty() && rows.len().is_multiple_of(4), "{} rows are no whole sizes", rows.len());
+    assert_eq!((field(&rows[0], "case"), field(&rows[0], "n")), ("copy", "2048"));
 }
 
 #[test]
 fn bad_arguments_end_in_one_line() {
     let scratch = Scratch::new("bad-arguments");
     fs::write(scratch.0.join("file"), "suite,case\n1,2\n").unwrap();
-    let cases: [(&[&str], &[&str]); 14] = [
+    let cases: [(&[&str], &[&str]); 18] = [
         (&["--suite", "bogus"], &["--suite", "bogus", "features"]),
         (&["--runs", "0"], &["--runs", "0"]),
         (&["--count", "0"], &["--count", "0"]),
         (&["--count", "5", "--max-log2", "12"], &["--count", "--max-log2"]),
         (&["--max-log2", "32"], &["--max-log2", "32"]),
+        (&["--count", "5", "--min-log2", "12"], &["--count", "--min-log2"]),
+        (&["--suite", "sizes", "--min-log2", "14", "--max-log2", "12"], &["--min-log2 is 14", "10 to 12"]),
+        (&["--summarize", "nowhere"], &["--summarize nowhere", "steps.csv"]),
+        (&["--summarize", "nowhere", "--runs", "5"], &["--summarize", "cannot be used"]),
         (&["--memory-mib", "0"], &["--memory-mib", "0"]),
         (&["--seed", "x"], &["--seed", "x"]),
         (&["--date", "yesterday"], &["--date", "yesterday", "YYYY-MM-DD"]),
@@ -150,4 +173,163 @@ fn bad_arguments_end_in_one_line() {
     let too_much = ["--suite", "sizes", "--count", "4000000000", "--memory-mib", "16"];
     scratch.fail(&too_much, &["no size fits", "4000000000"]);
     assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1, "a file is left behind");
+}
+
+/// A directory as scripts/pack/measure.sh leaves it.
+struct Session<'a>(&'a Scratch);
+
+const STEPS: &str = "step,state,seconds,passed,failed,note\n";
+const OWN: &str = "Some GPU 9";
+
+impl Session<'_> {
+    fn write(&self, name: &str, text: &str) {
+        let path = self.0.0.join("session").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn begin(&self, steps: &str) {
+        self.write("steps.csv", &format!("{STEPS}{steps}"));
+        self.write("command.txt", "./measure.sh --minutes 3\n");
+        self.write("BUILD", "vksort 0.0.0, commit abc\nfor some target\n");
+        self.write(
+            "device.txt",
+            &format!("1: {OWN}\n   kind  discrete\n   driver  X 1.2\n   subgroup size  32, with all\n"),
+        );
+    }
+
+    /// Results of a run: cases with their data, sizes and median times; the quartiles are 20 % off.
+    fn results(&self, run: &str, suite: &str, device: &str, rows: &[(&str, &str, u64, f64)]) {
+        let mut text = String::from(
+            "suite,case,device,driver,subgroup,vksort_version,date,key,value_bytes,order,bits,placement,algorithm,rank,\
+             tuning,data,seed,n,runs,gpu_ns_median,gpu_ns_q25,gpu_ns_q75,gpu_ns_min,wall_ns_median,wall_ns_q25,\
+             wall_ns_q75,elements_per_s,floor_bytes,floor_share\n",
+        );
+        let version = if suite == "cub" { "" } else { "0.0.0" };
+        for (case, data, n, ns) in rows {
+            let floor = if *case == "copy" { 8 } else { 36 };
+            text += &format!(
+                "{suite},{case},{device},X 1.2,32,{version},2026-01-31,u32,0,ascending,0..32,in place,any,,,{data},1,{n},\
+                 21,{ns},{},{},{},{},{},{},{},{floor},0.5\n",
+                0.8 * ns,
+                1.2 * ns,
+                0.8 * ns,
+                3.0 * ns,
+                3.0 * ns,
+                3.0 * ns,
+                *n as f64 * 1e9 / ns
+            );
+        }
+        self.write(&format!("{run}/results.csv"), &text);
+    }
+
+    /// The summary, its tables as cells with one space between them.
+    fn summarize(&self) -> String {
+        assert_eq!(self.0.succeed(&["--summarize", "session"]), "");
+        let text = fs::read_to_string(self.0.0.join("session/summary.md")).unwrap();
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect()
+    }
+}
+
+/// Cases of the sizes suite at one size.
+fn sizes(n: u64, keys: f64, pairs: f64) -> [(&'static str, &'static str, u64, f64); 2] {
+    [("u32 keys", "uniform", n, keys), ("u32 pairs", "uniform", n, pairs)]
+}
+
+#[test]
+fn a_session_is_summarized() {
+    let scratch = Scratch::new("session");
+    let session = Session(&scratch);
+    session.begin(
+        "test-conformance,done,20,150,0,\"\"\ntest-matrix,failed,7,40,2,\"a/b, c/d\"\ncub,done,5,0,0,\"\"\n\
+         sizes,stopped,30,0,0,\"its share of the time was over; skipped: sizes at 2 elements\"\n",
+    );
+    let copy = [("copy", "uniform", 1 << 28, 1e6)];
+    let large = [&copy[..], &sizes(1 << 28, 9e6, 1.8e7), &sizes(1 << 26, 3e6, 6e6)].concat();
+    session.results("sizes", "sizes", OWN, &large);
+    // Copies of runs with smaller sizes are not what shares refer to.
+    let small = [&[("copy", "uniform", 1 << 11, 1e3)][..], &sizes(1 << 11, 2e4, 4e4)].concat();
+    session.results("small", "sizes", OWN, &small);
+    session.results("tuned", "sizes", OWN, &sizes(1 << 28, 8e6, 1.6e7));
+    let splats = [("splat keys", "splat depths", 1 << 24, 4e5)];
+    session.results("features", "features", OWN, &splats);
+    let patterns = [("uniform", "uniform", 1 << 24, 5e5), ("constant", "constant", 1 << 24, 1e6)];
+    session.results("patterns", "patterns", OWN, &patterns);
+    let cub = [
+        &sizes(1 << 28, 1e7, 1.6e7)[..],
+        &sizes(1 << 24, 1e6, 2e6),
+        &sizes(1 << 11, 1e4, 3e4),
+        &[("splat keys", "", 1 << 24, 6e5)],
+    ]
+    .concat();
+    session.results("cub", "cub", OWN, &cub);
+
+    let text = session.summarize();
+    let lines = [
+        "# vksort on Some GPU 9",
+        "* driver: X 1.2",
+        "* subgroup size: 32, with all",
+        "* date: 2026-01-31",
+        "* command: `./measure.sh --minutes 3`",
+        "* build: vksort 0.0.0, commit abc; for some target",
+        "* runs of each case: 21; every result verified",
+        "* CUB: same device and session, X 1.2; always out of place",
+        "* complete: no, see the end",
+        "| test-matrix | failed | 40 | 2 | 7 s |",
+        "190 passed, 2 failed.",
+        // The share is that of 36 bytes an element at the 8 bytes that the copy of 2^28 moves in 1e6 ns.
+        "| 2^28 | 29.83 (24.86 .. 37.28) | 33.55 (27.96 .. 41.94) | 26.84 (22.37 .. 33.55) | 1.11 | 1.25 | 1.12 | 50 % |",
+        "| 2^26 | 22.37 (18.64 .. 27.96) | NONE | NONE | NONE | NONE | NONE | 38 % |",
+        "| 2^24 | NONE | NONE | 16.78 (13.98 .. 20.97) | NONE | NONE | NONE | NONE |",
+        "| 2^28 | 14.91 (12.43 .. 18.64) | 16.78 (13.98 .. 20.97) | 16.78 (13.98 .. 20.97) | 0.89 | 1.00 | 1.12 | 25 % |",
+        "| 2^11 | 20.0 us | 10.0 us | 0.50 | 40.0 us | 30.0 us | 0.75 |",
+        "| 2^11 | 60.0 us | 30.0 us | 0.50 | 120.0 us | 90.0 us | 0.75 |",
+        "| constant | 16.78 (13.98 .. 20.97) | 0.50 |",
+        "2^24 keys. Worst over uniform: 0.50 (constant).",
+        "| keys, in place | 41.94 (34.95 .. 52.43) | 27.96 (23.30 .. 34.95) | 1.50 |",
+        "| keys, out of place | NONE | 27.96 (23.30 .. 34.95) | NONE |",
+        "* test-matrix: failed after 7 s: a/b, c/d",
+        "* sizes: stopped after 30 s: its share of the time was over; skipped: sizes at 2 elements",
+    ];
+    for line in lines {
+        let line = line.replace("NONE", "not measured");
+        assert!(text.lines().any(|given| given == line), "{line:?} is missing in\n{text}");
+    }
+    assert!(!text.contains("conformance: done"), "{text}");
+
+    let svg = fs::read_to_string(scratch.0.join("session/throughput.svg")).unwrap();
+    for line in ["keys: vksort", "keys: CUB", "pairs: vksort", "pairs: CUB"] {
+        assert!(svg.contains(line), "{line} is missing in the plot");
+    }
+    assert!(!svg.contains("tuned"), "one size makes no line");
+    image::open(scratch.0.join("session/throughput.png")).unwrap();
+
+    // Another GPU's rates say nothing about this one.
+    session.results("cub", "cub", "Other GPU", &cub);
+    let text = session.summarize();
+    assert!(text.contains("* CUB: left out: it ran on Other GPU\n"), "{text}");
+    assert!(text.contains("| 2^11 | 20.0 us | not measured | not measured | 40.0 us |"), "{text}");
+    assert!(!text.contains("26.84"), "{text}");
+}
+
+#[test]
+fn a_session_without_results_is_summarized() {
+    let scratch = Scratch::new("no-results");
+    let session = Session(&scratch);
+    session.begin("test-conformance,interrupted,3,0,0,\"\"\ncub,skipped,0,0,0,\"nvcc was not found\"\n");
+    // A program that is stopped at once leaves nothing below the header, or nothing at all.
+    session.results("sizes", "sizes", OWN, &[]);
+    session.write("cub/results.csv", "");
+    let text = session.summarize();
+    for part in ["* CUB: not measured\n", "* date: not measured\n", "* test-conformance: interrupted after 3 s\n"] {
+        assert!(text.contains(part), "{part:?} is missing in {text}");
+    }
+    assert!(text.contains("## u32 keys: G elements/s, median (25 % .. 75 %)\n\nnot measured\n"), "{text}");
+    assert!(text.contains("* cub: skipped: nvcc was not found\n"), "{text}");
+    assert!(!scratch.0.join("session/throughput.svg").exists() && !text.contains("throughput"), "{text}");
+
+    session.write("patterns/results.csv", "suite,case\npatterns,uniform\n");
+    scratch.fail(&["--summarize", "session"], &["--summarize session", "patterns/results.csv", "missing field"]);
+    session.begin("cub,exploded,0,0,0,\"\"\n");
+    scratch.fail(&["--summarize", "session"], &["steps.csv", "exploded", "skipped"]);
 }

@@ -1,7 +1,10 @@
 // Measures cub::DeviceRadixSort and writes rows with the columns of examples/bench, to be merged with its --peer-csv.
 //
 //   nvcc -O3 -std=c++17 -arch=native cub_sort.cu -o cub_sort
-//   ./cub_sort --min-log2 10 --max-log2 28 > cub.csv
+//   ./cub_sort --min-log2 10 --max-log2 28 --every-to 17 > cub.csv
+//
+// Sizes are every second power of two down from the largest, as in examples/bench (--step), and every one up to that of
+// --every-to. A row is written when it is measured, so what was measured stays when the program is stopped.
 //
 // Each case runs 2 + 21 times from the same input, which is restored by a copy on the device that is not timed. The
 // first result is verified: up to 2^22 elements against a stable sort on the host, above that by order and by a checksum
@@ -16,6 +19,7 @@
 #include <ctime>
 #include <numeric>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <cub/device/device_radix_sort.cuh>
@@ -164,13 +168,18 @@ template <typename Key> static void measure(Context &context, const Case &one, c
         if (one.copy) {
             return cudaMemcpyAsync(keys_out.pointer, keys_in.pointer, key_bytes, cudaMemcpyDeviceToDevice, 0);
         }
-        if (pairs) {
-            return cub::DeviceRadixSort::SortPairs(temporary, temporary_bytes, keys_in.as<Key>(), keys_out.as<Key>(),
-                                                   values_in.as<uint32_t>(), values_out.as<uint32_t>(), int64_t(n),
-                                                   one.begin_bit, one.end_bit);
+        // With a count of 32 bits CUB's own counters have 32 bits too, which is the faster way.
+        uint32_t items = uint32_t(n);
+        // Other keys have no pairs here, and each kind takes long to compile.
+        if constexpr (std::is_same_v<Key, uint32_t>) {
+            if (pairs) {
+                return cub::DeviceRadixSort::SortPairs(temporary, temporary_bytes, keys_in.as<Key>(),
+                                                       keys_out.as<Key>(), values_in.as<uint32_t>(),
+                                                       values_out.as<uint32_t>(), items, one.begin_bit, one.end_bit);
+            }
         }
-        return cub::DeviceRadixSort::SortKeys(temporary, temporary_bytes, keys_in.as<Key>(), keys_out.as<Key>(),
-                                              int64_t(n), one.begin_bit, one.end_bit);
+        return cub::DeviceRadixSort::SortKeys(temporary, temporary_bytes, keys_in.as<Key>(), keys_out.as<Key>(), items,
+                                              one.begin_bit, one.end_bit);
     };
     if (!one.copy) check(sort(nullptr), "asking for the size of temporary storage");
     Buffer temporary(temporary_bytes);
@@ -262,7 +271,7 @@ static long number(const char *flag, const char *text, long low, long high) {
 
 int main(int count, char **arguments) {
     Context context;
-    long min_log2 = 10, max_log2 = 28, step = 2;
+    long min_log2 = 10, max_log2 = 28, step = 2, every_to = 0;
     for (int i = 1; i < count; i += 2) {
         std::string flag = arguments[i];
         if (i + 1 >= count) fail(flag + " is given without a value");
@@ -270,10 +279,11 @@ int main(int count, char **arguments) {
         if (flag == "--min-log2") min_log2 = number("--min-log2", value, 0, 31);
         else if (flag == "--max-log2") max_log2 = number("--max-log2", value, 0, 31);
         else if (flag == "--step") step = number("--step", value, 1, 31);
+        else if (flag == "--every-to") every_to = number("--every-to", value, 0, 31);
         else if (flag == "--runs") context.runs = int(number("--runs", value, 1, 10000));
         else if (flag == "--seed") context.seed = uint64_t(number("--seed", value, 0, 2147483647));
         else if (flag == "--date") context.date = value;
-        else fail(flag + " is unknown, allowed are --min-log2, --max-log2, --step, --runs, --seed, --date");
+        else fail(flag + " is unknown, allowed are --min-log2, --max-log2, --step, --every-to, --runs, --seed, --date");
     }
     if (context.date.empty()) {
         char text[16] = "";
@@ -289,6 +299,8 @@ int main(int count, char **arguments) {
     context.driver = "CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
 
     print_header();
-    for (long log2 = min_log2; log2 <= max_log2; log2 += step) measure_all(context, size_t(1) << log2);
+    for (long log2 = min_log2; log2 <= max_log2; ++log2) {
+        if (log2 <= every_to || (max_log2 - log2) % step == 0) measure_all(context, size_t(1) << log2);
+    }
     return 0;
 }

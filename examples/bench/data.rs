@@ -180,7 +180,7 @@ fn number(keys: &[u8], size: usize, index: usize) -> u128 {
 fn compare(what: &str, given: &[u8], input: &[u8], size: u64, order: &[u32]) -> Result<()> {
     let size = size as usize;
     let differs = |(row, index): (&[u8], &u32)| row != &input[*index as usize * size..][..size];
-    match given.chunks_exact(size).zip(order).position(differs) {
+    match given.par_chunks_exact(size).zip(order).position_first(differs) {
         None => Ok(()),
         Some(place) => {
             bail!("{what} {place} is not that of a stable sort, which is {what} {} of the input", order[place])

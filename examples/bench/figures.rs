@@ -4,6 +4,7 @@ use crate::measure::Measured;
 use crate::plot::{Bar, Figure, Line, Stack};
 use crate::report::{self, rate, size};
 use crate::row::Row;
+use crate::session::Session;
 use crate::stats::Ratio;
 
 /// Names of all plots there can be.
@@ -31,6 +32,26 @@ fn throughput(rows: &[Row]) -> Option<Figure> {
     lines.retain(|line| line.points.len() > 1);
     lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
     let title = format!("Throughput over size: {}", device(rows));
+    (!lines.is_empty()).then_some(Figure::Lines { title, lines })
+}
+
+/// Keys and pairs of a session over their sizes, with those of the tuned sort and of CUB.
+pub fn session(session: &Session) -> Option<Figure> {
+    let mut lines = Vec::new();
+    for (name, case) in [("keys", "u32 keys"), ("pairs", "u32 pairs")] {
+        for (who, rows) in [("vksort", &session.sizes), ("vksort, tuned", &session.tuned), ("CUB", &session.cub)] {
+            if who == "CUB" && session.foreign_cub().is_some() {
+                continue;
+            }
+            let of_case = rows.iter().filter(|row| row.case == case);
+            let mut points: Vec<_> = of_case.map(|row| (row.n as f64, row.elements_per_s)).collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            if points.len() > 1 {
+                lines.push(Line { label: format!("{name}: {who}"), points });
+            }
+        }
+    }
+    let title = format!("u32 keys and pairs: {}", session.device.name);
     (!lines.is_empty()).then_some(Figure::Lines { title, lines })
 }
 

@@ -14,12 +14,14 @@ mod peers;
 mod plot;
 mod report;
 mod row;
+mod session;
+mod sheet;
 mod stats;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
 use vksort::Error;
 
@@ -41,6 +43,9 @@ struct Args {
     /// Measure at sizes up to 2^N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(10..=31))]
     max_log2: Option<u32>,
+    /// Leave out sizes below 2^N, in suites of many sizes [default: 10, or 11 where the largest is odd]
+    #[arg(long, value_name = "N", conflicts_with = "count", value_parser = clap::value_parser!(u32).range(10..=31))]
+    min_log2: Option<u32>,
     /// Runs of each case that count, after two that do not
     #[arg(long, value_name = "N", default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: u32,
@@ -62,6 +67,9 @@ struct Args {
     /// Date for the rows [default: today, in UTC]
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = row::parse_date)]
     date: Option<String>,
+    /// Measure nothing: write summary.md and a plot of what scripts/pack/measure.sh left in a directory
+    #[arg(long, value_name = "DIR", exclusive = true)]
+    summarize: Option<PathBuf>,
     #[command(flatten)]
     common: common::Common,
 }
@@ -76,24 +84,32 @@ fn main() -> ExitCode {
 
 fn bench() -> Result<()> {
     let args: Args = common::parse()?;
+    if let Some(directory) = &args.summarize {
+        return summarize(directory);
+    }
     if let Some(out) = &args.out {
         check_out(out, args.force)?;
     }
-    let peers: Vec<Row> = args.peer_csv.iter().map(|path| row::read(path)).collect::<Result<Vec<_>>>()?.concat();
+    let read = |path: &PathBuf| row::read(path).with_context(|| format!("--peer-csv {}", path.display()));
+    let peers: Vec<Row> = args.peer_csv.iter().map(read).collect::<Result<Vec<_>>>()?.concat();
     let gpu = args.common.open()?;
     args.common.print_device(gpu.profile(), args.common.algorithm.unwrap_or_else(|| gpu.algorithm()));
 
+    let date = args.date.clone().unwrap_or_else(row::today);
+    let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };
     let mut bench = Bench::new(&gpu);
     let mut measured = Vec::new();
     for suite in args.suite.parts() {
-        args.measure(&mut bench, suite, &mut measured)?;
+        args.measure(&mut bench, suite, &mut measured, |measured| {
+            common::check_validation(&gpu.validation_errors())?;
+            let Some(out) = &args.out else { return Ok(()) };
+            // A run that is stopped leaves the sizes that it has finished.
+            write(out, vec![("results.csv".to_string(), row::to_csv(&with(&peers, row::rows(&run, measured)))?)])
+        })?;
     }
     ensure!(!measured.is_empty(), "no size fits, of {}", args.asked());
-    common::check_validation(&gpu.validation_errors())?;
 
-    let date = args.date.clone().unwrap_or_else(row::today);
-    let own = row::rows(&Run { gpu: &gpu, date, seed: args.seed, runs: args.runs }, &measured);
-    let rows = [own, peers].concat();
+    let rows = with(&peers, row::rows(&run, &measured));
     let ratios = stats::ratios(&measured);
     for suite in report::suites(&rows) {
         let of_suite: Vec<&Row> = rows.iter().filter(|row| row.suite == suite).collect();
@@ -115,12 +131,25 @@ fn bench() -> Result<()> {
     let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
     let summary = report::summary(&rows, &ratios, &format!("bench {command}"), &names);
     files.push(("summary.md".to_string(), summary.into_bytes()));
-    write(out, files)
+    write(out, files)?;
+    common::say(format!("written    {}", out.display()));
+    Ok(())
+}
+
+/// Own rows, then those of other programs.
+fn with(peers: &[Row], own: Vec<Row>) -> Vec<Row> {
+    [own, peers.to_vec()].concat()
 }
 
 impl Args {
-    /// Measures a suite at each of its sizes.
-    fn measure(&self, bench: &mut Bench<'_>, suite: Suite, measured: &mut Vec<Measured>) -> Result<()> {
+    /// Measures a suite at each of its sizes; all that is measured is handed to `keep` after each.
+    fn measure(
+        &self,
+        bench: &mut Bench<'_>,
+        suite: Suite,
+        measured: &mut Vec<Measured>,
+        keep: impl Fn(&[Measured]) -> Result<()>,
+    ) -> Result<()> {
         let cases = suite.cases(self.common.algorithm);
         let budget = self.memory_mib << 20;
         for n in self.sizes(bench, suite, &cases, budget)? {
@@ -139,7 +168,10 @@ impl Args {
                 Err(error) => return Err(error),
             }
             match bench.measure(&cases, n, self.seed, self.runs) {
-                Ok(more) => measured.extend(more),
+                Ok(more) => {
+                    measured.extend(more);
+                    keep(measured)?;
+                }
                 Err(error) if is_too_much(&error) => skip(format!("{error:#}")),
                 Err(error) => return Err(error),
             }
@@ -164,7 +196,13 @@ impl Args {
                 log2
             }
         };
-        let smallest = if suite.is_ladder() { SMALLEST_LOG2 + largest % 2 } else { largest };
+        let smallest = match self.min_log2 {
+            _ if !suite.is_ladder() => largest,
+            Some(log2) => log2 + (largest + log2) % 2,
+            None => SMALLEST_LOG2 + largest % 2,
+        };
+        let given = self.min_log2.unwrap_or(smallest);
+        ensure!(smallest <= largest, "--min-log2 is {given}, allowed are {SMALLEST_LOG2} to {largest}");
         Ok((smallest..=largest).step_by(2).map(|log2| 1 << log2).collect())
     }
 
@@ -175,6 +213,20 @@ impl Args {
             (None, None) => format!("--memory-mib {}", self.memory_mib),
         }
     }
+}
+
+/// Writes the summary of a session.
+fn summarize(directory: &Path) -> Result<()> {
+    let session = session::Session::read(directory).with_context(|| format!("--summarize {}", directory.display()))?;
+    let figure = figures::session(&session);
+    let sheet = sheet::sheet(&session, figure.as_ref().map(|_| "throughput.svg"));
+    let mut files = vec![("summary.md", sheet.into_bytes())];
+    if let Some(figure) = figure {
+        files.push(("throughput.svg", plot::svg(&figure)?));
+        files.push(("throughput.png", plot::png(&figure)?));
+    }
+    let output = |(name, bytes)| Ok((Output::new("--summarize", &directory.join(name))?, bytes));
+    Output::write_all(&files.into_iter().map(output).collect::<Result<Vec<_>>>()?)
 }
 
 /// Whether a smaller size would do.
@@ -211,6 +263,5 @@ fn write(out: &Path, files: Vec<(String, Vec<u8>)>) -> Result<()> {
     for name in stale.iter().map(|name| out.join(name)).filter(|path| path.exists()) {
         std::fs::remove_file(name)?;
     }
-    common::say(format!("written    {}", out.display()));
     Ok(())
 }

@@ -34,7 +34,8 @@ pub fn ratio_table(ratios: &[Ratio], markdown: bool) -> String {
     build(&header, cells, markdown)
 }
 
-fn build(header: &[&str], cells: impl Iterator<Item = Vec<String>>, markdown: bool) -> String {
+/// A table whose first column is text, and the others numbers.
+pub fn build(header: &[&str], cells: impl Iterator<Item = Vec<String>>, markdown: bool) -> String {
     let mut table = Table::new();
     table.load_style(if markdown { presets::ASCII_MARKDOWN } else { presets::NOTHING }).set_header(header);
     for row in cells {

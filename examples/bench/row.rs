@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use vksort::standalone::Gpu;
 use vksort::{Order, Placement, SortRequest};
@@ -145,9 +145,8 @@ fn cpu_name() -> String {
 
 /// Reads rows that another program, or another run, has written.
 pub fn read(path: &Path) -> Result<Vec<Row>> {
-    let context = || format!("--peer-csv {}", path.display());
-    let mut reader = csv::Reader::from_path(path).with_context(context)?;
-    reader.deserialize().collect::<Result<_, _>>().with_context(context)
+    let mut reader = csv::Reader::from_path(path)?;
+    Ok(reader.deserialize().collect::<Result<_, _>>()?)
 }
 
 /// Rows as a file.
