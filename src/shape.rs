@@ -64,12 +64,12 @@ pub struct Shape {
 
 const EMULATED_DEFAULT: u32 = 32;
 /// Bounds within which no product of a tuning's numbers overflows; far beyond what devices allow.
-const MOST_INVOCATIONS: u32 = 2048;
-const MOST_ITEMS: u32 = 1024;
+pub(crate) const MOST_INVOCATIONS: u32 = 2048;
+pub(crate) const MOST_ITEMS: u32 = 1024;
 /// Of a digit whose counters cost little.
 const USUAL_DIGIT_BITS: u32 = 8;
 /// What a place has room for above the rank of an element in its block.
-const MOST_DIGIT_BITS: u32 = 11;
+pub(crate) const MOST_DIGIT_BITS: u32 = 11;
 /// Turns of an invocation's loops in a gather.
 const GATHER_TURNS: u64 = 4096;
 /// Items per invocation of a single workgroup that are worth a smaller workgroup.
