@@ -86,7 +86,7 @@ impl Shape {
     ) -> Result<Shape, Error> {
         let subgroup = choose_subgroup(profile, tuning, choice)?;
         let most = match algorithm {
-            Algorithm::OneSweep => tuning.digit_bits.clamp(1, MOST_DIGIT_BITS),
+            Algorithm::OneSweep => widest_digit(profile, tuning.digit_bits, &subgroup),
             _ => algorithm.digit_bits(),
         };
         let (passes, digit_bits) = share_bits(profile, request.bits, most, if tuning.staged { 4 } else { 8 });
@@ -214,6 +214,17 @@ impl Shape {
     }
 }
 
+/// Bits of the widest digit up to those that are wished for whose counters one subgroup has room for.
+fn widest_digit(profile: &DeviceProfile, wished: u32, subgroup: &Subgroup) -> u32 {
+    let emulation = if subgroup.emulated { subgroup.size + 4 } else { 0 };
+    let bytes = |bits: u32| 4 * (((1 + abi::SHARED_DIGIT_ARRAYS) << bits) + abi::SHARED_LOOSE_WORDS + emulation);
+    let mut bits = wished.clamp(1, MOST_DIGIT_BITS);
+    while bits > USUAL_DIGIT_BITS && bytes(bits) > profile.max_shared_bytes {
+        bits -= 1;
+    }
+    bits
+}
+
 /// Shared memory of the histogram for so many digits, in bytes: a count for each value, and what is known of each digit.
 fn histogram_bytes(passes: u32, digit_bits: u32) -> u32 {
     4 * (passes * ((1 << digit_bits) + 1) + abi::SHARED_LOOSE_WORDS)
@@ -330,6 +341,9 @@ mod tests {
                 histogram_workgroup_size: number,
                 histogram_items: number,
                 scan_workgroup_size: number,
+                digit_bits: number,
+                subgroup_size: Some(number),
+                polls: number,
                 ..Tuning::for_device(&profile)
             };
             let request = SortRequest::new(KeyType::U32);
@@ -338,7 +352,7 @@ mod tests {
             for capacity in [0, 1, 1 << 20, crate::plan::MAX_COUNT] {
                 let plan = crate::plan::Plan::new(&request, Algorithm::OneSweep, shape, capacity, None);
                 assert!(plan.scratch().size < 1 << 40);
-                assert!(plan.steps(crate::plan::Count::Host(capacity)).count() <= 2 + 2 * 4 * 5 + 1);
+                assert!(plan.steps(crate::plan::Count::Host(capacity)).count() as u32 <= 2 + 2 * shape.passes * 5 + 1);
             }
         }
     }

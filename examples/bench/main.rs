@@ -25,6 +25,7 @@ use vksort::Error;
 
 use case::{Case, Suite};
 use common::files::Output;
+use common::tuning::{self, TuningFlag};
 use measure::{Bench, Measured};
 use row::{Row, Run};
 
@@ -63,6 +64,8 @@ struct Args {
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = row::parse_date)]
     date: Option<String>,
     #[command(flatten)]
+    tuning: TuningFlag,
+    #[command(flatten)]
     common: common::Common,
 }
 
@@ -80,8 +83,9 @@ fn bench() -> Result<()> {
         check_out(out, args.force)?;
     }
     let peers: Vec<Row> = args.peer_csv.iter().map(|path| row::read(path)).collect::<Result<Vec<_>>>()?.concat();
-    let gpu = args.common.open()?;
-    args.common.print_device(gpu.profile(), args.common.algorithm.unwrap_or_else(|| gpu.algorithm()));
+    let profile = args.tuning.load()?;
+    let gpu = tuning::apply(profile, args.common.open()?)?;
+    args.common.print_device(gpu.profile(), gpu.tuning(), args.common.algorithm.unwrap_or_else(|| gpu.algorithm()));
 
     let mut bench = Bench::new(&gpu);
     let mut measured = Vec::new();

@@ -169,14 +169,16 @@ fn switch(with: impl Fn(bool) -> Tuning) -> Vec<Tuning> {
 /// More invocations with fewer items each, or the other way round: blocks stay as large as they are.
 fn traded(tuning: &Tuning) -> Vec<Tuning> {
     let t = tuning;
-    let smaller = [8, 4, 2].into_iter().filter(|by| t.workgroup_size % by == 0).map(|by| Tuning {
+    let smaller = [8, 4, 2].into_iter().filter(|by| t.workgroup_size.is_multiple_of(*by)).map(|by| Tuning {
         workgroup_size: t.workgroup_size / by,
         items_keys: t.items_keys.saturating_mul(by),
         items_pairs: t.items_pairs.saturating_mul(by),
         ..t.clone()
     });
-    let larger =
-        [2, 4, 8].into_iter().filter(|by| t.items_keys % by == 0 && t.items_pairs % by == 0).map(|by| Tuning {
+    let larger = [2, 4, 8]
+        .into_iter()
+        .filter(|by| t.items_keys.is_multiple_of(*by) && t.items_pairs.is_multiple_of(*by))
+        .map(|by| Tuning {
             workgroup_size: t.workgroup_size.saturating_mul(by),
             items_keys: t.items_keys / by,
             items_pairs: t.items_pairs / by,

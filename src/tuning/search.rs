@@ -80,8 +80,10 @@ pub struct Trial {
     /// How many times as fast as the incumbent it was, round by round, in the geometric mean over all kinds of sorts;
     /// nothing when it did not run.
     pub ratio: Option<Quartiles>,
-    /// How many times as fast as the built-in row the incumbent was then: the product of the medians of all that won.
+    /// How many times as fast as the built-in row the incumbent was, measured when it took the lead.
     pub incumbent: f64,
+    /// The same of the incumbent after this trial.
+    pub best: f64,
 }
 
 /// Where a search is.
@@ -97,12 +99,15 @@ pub struct TuneProgress {
     pub trying: String,
 }
 
+/// Nanoseconds of the incumbent and of the challenger in each round.
+type Times = (Vec<f64>, Vec<f64>);
+
 /// Two tunings, run in turns.
-pub(crate) struct Duel {
+struct Duel {
     /// Whether the challenger was so slow that there was one round.
     slow: bool,
-    /// Nanoseconds of the incumbent and of the challenger in each round, for each kind of sort that they differ in.
-    pub times: Vec<(Vec<f64>, Vec<f64>)>,
+    /// For each kind of sort that they differ in.
+    times: Vec<Times>,
 }
 
 /// What a search found.
@@ -110,7 +115,7 @@ pub(crate) struct Found {
     /// The best, if it won over the built-in row at the end too; else the built-in row.
     pub tuning: Tuning,
     /// Nanoseconds of the built-in row and of the tuning, for each kind of sort.
-    pub times: Vec<(Vec<f64>, Vec<f64>)>,
+    pub times: Vec<Times>,
     /// Ratio of the best that did not win at the end.
     pub refused: Option<Quartiles>,
     pub trials: Vec<Trial>,
@@ -165,7 +170,7 @@ pub(crate) fn search<M: Measure>(
         bench.time(built_in, kind).map_err(refuse)?;
     }
     let round = 2 * (bench.elapsed() - before);
-    let reserve = (round * (LAST_ROUNDS.1 as u32 + 1)).min(time / 3);
+    let reserve = (round * (LAST_ROUNDS.1 as u32 + 1)).min(time / 5);
     let mut search = Search {
         bench,
         device,
@@ -277,7 +282,7 @@ impl<M: Measure> Search<'_, M> {
             trying: format!("{} {change}", dimension.name),
         });
         let kinds = differing::<M>(Some(&incumbent), Some(&kernels));
-        let (outcome, ratio) = match self.run_against(challenger, &kinds) {
+        let (mut outcome, ratio) = match self.run_against(challenger, &kinds) {
             Ok(duel) => {
                 let outcome = match () {
                     () if duel.slow => Outcome::Slow,
@@ -285,14 +290,7 @@ impl<M: Measure> Search<'_, M> {
                     () if duel.rounds() < ROUNDS.0 => Outcome::Unfinished,
                     () => Outcome::Lost,
                 };
-                // Kinds that the change does not touch count as no faster and no slower.
-                let share = kinds.len() as f64 / kernels.len() as f64;
-                let of_all = |ratio: Quartiles| Quartiles {
-                    q25: ratio.q25.powf(share),
-                    median: ratio.median.powf(share),
-                    q75: ratio.q75.powf(share),
-                };
-                (outcome, (duel.rounds() > 0).then(|| of_all(duel.ratio())))
+                (outcome, (duel.rounds() > 0).then(|| duel.ratio_of_all(kernels.len())))
             }
             Err(Failure::Tuning(what)) => {
                 log::warn!("dropped: {} {change}: {what}", dimension.name);
@@ -305,16 +303,47 @@ impl<M: Measure> Search<'_, M> {
         };
         let median = ratio.map(|ratio| ratio.median);
         log::info!("{} {change}: {outcome:?}, {median:?} times as fast as the incumbent", dimension.name);
+        let before = self.standing;
+        if outcome == Outcome::Won {
+            let expected = before * median.unwrap_or(1.0);
+            match self.standing_of(challenger, expected)? {
+                Some(standing) => (self.incumbent, self.standing) = (challenger.clone(), standing),
+                None => {
+                    (self.incumbent, self.standing) = (self.built_in.clone(), 1.0);
+                    outcome = Outcome::Lost;
+                }
+            }
+        }
         let won = outcome == Outcome::Won;
         let seconds = self.bench.elapsed().as_secs_f64();
-        let (dimension, incumbent) = (dimension.name, self.standing);
-        self.trials.push(Trial { seconds, dimension, change, outcome, ratio, incumbent });
-        if won {
-            self.incumbent = challenger.clone();
-            self.standing *= median.unwrap_or(1.0);
-        }
+        let (dimension, best) = (dimension.name, self.standing);
+        self.trials.push(Trial { seconds, dimension, change, outcome, ratio, incumbent: before, best });
         self.bench.keep(&[&self.built_in, &self.incumbent]);
         Ok(if won { Step::Won } else { Step::Lost })
+    }
+
+    /// How many times as fast as the built-in row a challenger is that has won; nothing when it is slower.
+    ///
+    /// Where times jump, as on a busy machine, a row of victories can lead away from the start. They are not multiplied
+    /// but measured, and a lead that turns out to be none begins anew.
+    fn standing_of(&mut self, challenger: &Tuning, expected: f64) -> Result<Option<f64>, Error> {
+        if self.incumbent == self.built_in {
+            return Ok(Some(expected));
+        }
+        let (built_in, kernels) = (self.bench.kernels(&self.built_in), self.bench.kernels(challenger));
+        let kinds = differing::<M>(built_in.as_deref(), kernels.as_deref());
+        match duel(self.bench, (&self.built_in, Some(challenger)), &kinds, ROUNDS, self.deadline) {
+            Ok(duel) if duel.rounds() == 0 => Ok(Some(expected)),
+            Ok(duel) => {
+                let standing = duel.ratio_of_all(kernels.map_or(1, |kernels| kernels.len())).median;
+                Ok(Some(standing).filter(|standing| *standing > 1.0))
+            }
+            Err(Failure::Tuning(what)) => {
+                log::warn!("dropped: {what}");
+                Ok(None)
+            }
+            Err(Failure::Device(error)) => Err(error),
+        }
     }
 
     fn run_against(&mut self, challenger: &Tuning, kinds: &[usize]) -> Result<Duel, Failure> {
@@ -378,7 +407,7 @@ impl Duel {
 
     /// One time a round for both: the geometric mean over the kinds, in which each counts the same.
     fn combined(&self) -> (Vec<f64>, Vec<f64>) {
-        let mean = |round: usize, of: fn(&(Vec<f64>, Vec<f64>)) -> &Vec<f64>| {
+        let mean = |round: usize, of: fn(&Times) -> &Vec<f64>| {
             let logs: f64 = self.times.iter().map(|times| of(times)[round].ln()).sum();
             (logs / self.times.len() as f64).exp()
         };
@@ -393,6 +422,13 @@ impl Duel {
     fn ratio(&self) -> Quartiles {
         let (incumbent, challenger) = self.combined();
         ratio(&incumbent, &challenger)
+    }
+
+    /// The same over so many kinds of sorts. Those that both do alike count as no faster and no slower.
+    fn ratio_of_all(&self, kinds: usize) -> Quartiles {
+        let Quartiles { q25, median, q75 } = self.ratio();
+        let share = self.times.len() as f64 / kinds as f64;
+        Quartiles { q25: q25.powf(share), median: median.powf(share), q75: q75.powf(share) }
     }
 
     /// Whether the challenger is faster beyond noise, and for no kind of sort slower.

@@ -20,8 +20,9 @@ struct Fake {
     fails: fn(&Tuning) -> Option<Failure>,
     /// Tunings that do not fit.
     fits: fn(&Tuning) -> bool,
-    /// Whether everything costs the same.
-    even: Rc<Cell<bool>>,
+    /// Whether it is late, when costs are others.
+    late: Rc<Cell<bool>>,
+    late_cost: fn(&Tuning) -> f64,
     admitted: Vec<(Tuning, usize)>,
     timed: Vec<Tuning>,
 }
@@ -36,7 +37,8 @@ impl Fake {
             random: fastrand::Rng::with_seed(1),
             fails: |_| None,
             fits: |_| true,
-            even: Rc::default(),
+            late: Rc::default(),
+            late_cost: |_| 1e6,
             admitted: Vec::new(),
             timed: Vec::new(),
         }
@@ -74,7 +76,7 @@ impl Measure for Fake {
         assert!(self.admitted.iter().any(known), "{tuning:?} was timed before it was checked, kind {kind}");
         self.clock += self.takes.1;
         self.timed.push(tuning.clone());
-        let cost = if self.even.get() { 1e6 } else { (self.cost)(tuning, kind) };
+        let cost = if self.late.get() { (self.late_cost)(tuning) } else { (self.cost)(tuning, kind) };
         Ok(cost * (1.0 + self.noise * (self.random.f64() - 0.5)))
     }
 
@@ -129,10 +131,10 @@ fn the_lowest_point_of_a_bowl_is_found() {
         let expected = bowl(&built_in(), 0) / bowl(best, 0);
         let (built_in, tuned) = &found.times[0];
         assert!((ratio(built_in, tuned).median / expected - 1.0).abs() < 0.02, "{:?}", found.times);
-        // The product of all gains along the way is the gain at the end.
-        let chained = found.trials.last().unwrap().incumbent;
+        // What was measured along the way is what is measured at the end.
+        let last = found.trials.last().unwrap().best;
         let both: f64 = found.times.iter().map(|(above, below)| ratio(above, below).median).product();
-        assert!((chained / both.sqrt() - 1.0).abs() < 0.05, "{chained} and {both}");
+        assert!((last / both.sqrt() - 1.0).abs() < 0.02, "{last} and {both}");
     }
 }
 
@@ -233,12 +235,29 @@ fn what_is_slow_runs_once() {
 #[test]
 fn a_gain_that_is_gone_at_the_end_is_refused() {
     let mut fake = Fake::new(|tuning, _| if *tuning == built_in() { 1e6 } else { 0.8e6 });
-    let even = Rc::clone(&fake.even);
-    let mut watch = |progress: &TuneProgress| even.set(progress.trying == "the best beside the built-in row");
+    let late = Rc::clone(&fake.late);
+    let mut watch = |progress: &TuneProgress| late.set(progress.trying == "the best beside the built-in row");
     let found = search(&mut fake, &device(), &built_in(), Duration::from_secs(60), &mut watch).unwrap();
     assert!(found.trials.iter().any(|trial| trial.outcome == Outcome::Won));
     assert_eq!(found.tuning, built_in());
     assert_eq!(found.refused, Some(Quartiles { q25: 1.0, median: 1.0, q75: 1.0 }));
+}
+
+#[test]
+fn victories_that_lead_below_the_built_in_row_begin_anew() {
+    // Once one has won, all that differs from the row takes twice as long, as on a machine that is suddenly busy, and is
+    // quicker the more items it has.
+    let mut fake = Fake::new(|tuning, _| if tuning.items_keys == 18 { 0.9e6 } else { 1e6 });
+    fake.late_cost = |tuning| if tuning.items_keys == 16 { 1e6 } else { 1e6 + 18e6 / f64::from(tuning.items_keys) };
+    let late = Rc::clone(&fake.late);
+    let mut watch = |progress: &TuneProgress| late.set(late.get() || progress.ratio > 1.0);
+    let found = search(&mut fake, &device(), &built_in(), Duration::from_secs(60), &mut watch).unwrap();
+    let won: Vec<&Trial> = found.trials.iter().filter(|trial| trial.outcome == Outcome::Won).collect();
+    assert_eq!((won.len(), won[0].change.as_str()), (1, "16 -> 18"), "{won:?}");
+    let next = found.trials.iter().find(|trial| trial.change == "18 -> 20").unwrap();
+    assert!(next.ratio.unwrap().median > 1.02 && next.outcome == Outcome::Lost, "{next:?}");
+    assert!(next.incumbent > 1.0 && next.best == 1.0, "{next:?}");
+    assert_eq!(found.tuning, built_in());
 }
 
 #[test]
