@@ -29,7 +29,7 @@ struct Args {
     /// Time to take
     #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: u64,
-    /// Elements to sort [default: 2^24, on CPUs 2^18, or fewer where memory is short]
+    /// Elements to sort [default: 2^24, on CPUs 2^18, or as memory allows]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     count: Option<u32>,
     /// Be quick at keys alone, whatever becomes of pairs
@@ -41,8 +41,8 @@ struct Args {
 }
 
 const HELP: &str = "\
-Starts from the built-in row of the device. Every candidate is compared in full with a stable sort on
-the CPU, and measured beside the best so far. Beside the profile it draws FILE.svg and FILE.png.
+Starts from the built-in row of the device. Every candidate is compared in full with a stable sort
+on the CPU, and measured beside the best so far. Beside the profile it draws FILE.svg and FILE.png.
 
 The profile serves this device with this driver:
   sort --tuning FILE
