@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, ensure};
 use ash::vk::{self, AccessFlags as Access, BufferUsageFlags as Usage, PipelineStageFlags as Stages};
 use vksort::{AccessScope, BoundSort, BufferRange, InstanceRequirements, KeyType, Order, QueryRange};
-use vksort::{Requirements, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType};
+use vksort::{Requirements, SortBuffers, SortRequest, Sorter, SorterOptions, Tuning, ValueType};
 
 const COUNT: u32 = 500_000;
 const BYTES: u64 = 4 * COUNT as u64;
@@ -118,7 +118,7 @@ fn record() -> Result<()> {
             device.queue_wait_idle(queue)?;
         }
         mapped.add(input.len()).copy_to_nonoverlapping(output.as_mut_ptr(), output.len());
-        flags.print_device(&needed.profile, sort.algorithm(COUNT));
+        flags.print_device(&needed.profile, &Tuning::for_device(&needed.profile), sort.algorithm(COUNT));
         if timestamps.is_some() {
             device.get_query_pool_results(queries.pool, 0, &mut ticks, vk::QueryResultFlags::TYPE_64)?;
             common::say(format!("\n{}", common::step_table(&sort.step_times(COUNT, &ticks, timestamp_bits), COUNT)));

@@ -23,7 +23,7 @@ devices="conformance matrix fallback recording"
 # `lib` stands for the unit tests and `doc` for the documentation tests; `lavapipe-WIDTH`, `swiftshader`,
 # `system-layer` and `newer-layer` for the variables that choose them.
 configurations=(
-    "host               | 600 | lib contract table allocations properties cli splats bench | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    "host               | 600 | lib contract table allocations properties cli splats bench tune | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
     "doc                | 300 | doc                  | lavapipe-256"
     "lavapipe-8         | 900 | $devices emulated    | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
     "lavapipe-4         | 600 | $devices splats      | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"

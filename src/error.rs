@@ -118,6 +118,40 @@ pub enum Error {
         /// Keys given.
         needed: usize,
     },
+    /// A sort gave a wrong result where it was checked, which only a fault of device, driver or kernels can cause.
+    #[error("tuning {tuning:?} sorts wrongly on device {device:?}: {what}")]
+    WrongResult {
+        /// Name of the tuning.
+        tuning: String,
+        /// Name of the device.
+        device: String,
+        /// The first difference.
+        what: String,
+    },
+    /// A tuning profile cannot be read, understood or written.
+    #[error("tuning profile {path}: {reason}")]
+    Profile {
+        /// The file.
+        path: String,
+        /// What is wrong with it, and what is allowed.
+        reason: String,
+    },
+    /// A tuning profile was made on another device.
+    #[error("the tuning profile is for device {given}, needed is one for {needed}")]
+    ForeignProfile {
+        /// The profile's device.
+        given: String,
+        /// The device to sort on.
+        needed: String,
+    },
+    /// A tuning profile was made on this device, with another driver or with other kernels.
+    #[error("the tuning profile was made with {given}, needed is one made with {needed}")]
+    StaleProfile {
+        /// What the profile was made with.
+        given: String,
+        /// What there is now.
+        needed: String,
+    },
     /// The Vulkan loader could not be loaded.
     #[error("no Vulkan loader was found ({0}); needed is libvulkan (on Debian: apt-get install libvulkan1)")]
     NoLoader(String),

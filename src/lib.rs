@@ -39,9 +39,17 @@
 //! See [`SortRequest`] for what each column means. Values of more than 16 bytes are gathered once by the sorted
 //! permutation. Elements of 8 and 16 bits are read and moved packed.
 //!
+//! # Tuning
+//!
+//! Shape and methods of the kernels are data: [`Tuning::for_device`] has a row for every class of devices. A row can be
+//! replaced, in [`SorterOptions::tuning`] or for all sorts of a device that vksort owns, by
+//! [`standalone::Gpu::with_tuning`]. The example `tune` searches for one on the device at hand.
+//!
 //! # Features
 //!
 //! * `standalone` (default): the [`standalone`] module; brings gpu-allocator and loads the Vulkan library at run time.
+//! * `profiles`: `TuningProfile`, a tuning that was measured on a device and is kept in a file; with `standalone` also
+//!   the search that makes one, `standalone::Gpu::tune`. Brings serde.
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
 //! * `shaderc` (default): compiles the kernels while building, which takes a C++ tool chain. Without it the SPIR-V kept
 //!   in the repository is used, which is the same bit for bit.
@@ -69,6 +77,8 @@ pub use plan::{MAX_COUNT, StepName};
 pub use profile::DeviceProfile;
 pub use request::{Algorithm, BitRange, KeyOutput, Placement, SortRequest, ValueType};
 pub use shape::{Shape, Subgroup, SubgroupChoice};
+#[cfg(feature = "profiles")]
+pub use tuning::profile::{Clock, MeasuredSort, ProfiledDevice, Quartiles, SortKind, TuningProfile};
 pub use tuning::{RankMethod, Tuning};
 pub use vk::{
     Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, QueryRange, Requirements,

@@ -14,8 +14,12 @@ pub struct DeviceProfile {
     pub name: String,
     /// PCI vendor id, or Khronos's number for vendors without one.
     pub vendor_id: u32,
+    /// The vendor's number for the device.
+    pub device_id: u32,
     /// Vulkan's number for the driver (`VkDriverId`).
     pub driver_id: i32,
+    /// The driver's version, in an encoding of its own.
+    pub driver_version: u32,
     /// The driver's name and version.
     pub driver: String,
     /// Vulkan version as (major, minor, patch).
@@ -94,7 +98,9 @@ impl Default for DeviceProfile {
         DeviceProfile {
             name: "example".into(),
             vendor_id: 0,
+            device_id: 0,
             driver_id: 0,
+            driver_version: 0,
             driver: "example".into(),
             api_version: (1, 2, 0),
             is_cpu: false,

@@ -66,12 +66,12 @@ pub struct Shape {
 
 const EMULATED_DEFAULT: u32 = 32;
 /// Bounds within which no product of a tuning's numbers overflows; far beyond what devices allow.
-const MOST_INVOCATIONS: u32 = 2048;
-const MOST_ITEMS: u32 = 2048;
+pub(crate) const MOST_INVOCATIONS: u32 = 2048;
+pub(crate) const MOST_ITEMS: u32 = 2048;
 /// Of a digit whose counters cost little.
 const USUAL_DIGIT_BITS: u32 = 8;
 /// What a place has room for above the rank of an element in its block.
-const MOST_DIGIT_BITS: u32 = 11;
+pub(crate) const MOST_DIGIT_BITS: u32 = 11;
 /// Words of the largest value that travels with its key.
 const VALUE_WORDS: u32 = 4;
 /// Turns of an invocation's loops over its items: some drivers end an invocation's loops after 65,535, and there are others.
@@ -92,7 +92,7 @@ impl Shape {
     ) -> Result<Shape, Error> {
         let subgroup = choose_subgroup(profile, tuning, choice)?;
         let most = match algorithm {
-            Algorithm::OneSweep => tuning.digit_bits.clamp(1, MOST_DIGIT_BITS),
+            Algorithm::OneSweep => widest_digit(profile, tuning.digit_bits, &subgroup),
             _ => algorithm.digit_bits(),
         };
         let (passes, digit_bits) = share_bits(profile, request.bits, most, if tuning.staged { 4 } else { 8 });
@@ -160,9 +160,6 @@ impl Shape {
                 return Err(unfit("workgroup size limit", format!("{most_invocations} invocations"), needed));
             } else if shape.rank == RankMethod::Match && !shape.small_match() {
                 let tuning = Tuning { rank: RankMethod::Ballot, ..tuning.clone() };
-                return Shape::fit(profile, &tuning, request, algorithm, choice);
-            } else if shape.digit_bits > USUAL_DIGIT_BITS {
-                let tuning = Tuning { digit_bits: USUAL_DIGIT_BITS, ..tuning.clone() };
                 return Shape::fit(profile, &tuning, request, algorithm, choice);
             } else {
                 let needed = format!("{} bytes", shape.shared_bytes());
@@ -254,6 +251,17 @@ impl Shape {
             + abi::SHARED_LOOSE_WORDS
             + emulation)
     }
+}
+
+/// Bits of the widest digit up to those that are wished for whose counters one subgroup has room for.
+fn widest_digit(profile: &DeviceProfile, wished: u32, subgroup: &Subgroup) -> u32 {
+    let emulation = if subgroup.emulated { subgroup.size + 4 } else { 0 };
+    let bytes = |bits: u32| 4 * (((1 + abi::SHARED_DIGIT_ARRAYS) << bits) + abi::SHARED_LOOSE_WORDS + emulation);
+    let mut bits = wished.clamp(1, MOST_DIGIT_BITS);
+    while bits > USUAL_DIGIT_BITS && bytes(bits) > profile.max_shared_bytes {
+        bits -= 1;
+    }
+    bits
 }
 
 /// Shared memory of the histogram for so many digits, in bytes: a count for each value, and what is known of each digit.
@@ -387,6 +395,9 @@ mod tests {
                 histogram_workgroup_size: number,
                 histogram_items: number,
                 scan_workgroup_size: number,
+                digit_bits: number,
+                subgroup_size: Some(number),
+                polls: number,
                 ..Tuning::for_device(&profile)
             };
             let request = SortRequest::new(KeyType::U32);
@@ -395,7 +406,7 @@ mod tests {
             for capacity in [0, 1, 1 << 20, crate::plan::MAX_COUNT] {
                 let plan = crate::plan::Plan::new(&request, Algorithm::OneSweep, shape, capacity, None);
                 assert!(plan.scratch().size < 1 << 40);
-                assert!(plan.steps(crate::plan::Count::Host(capacity)).count() <= 2 + 2 * 4 * 5 + 1);
+                assert!(plan.steps(crate::plan::Count::Host(capacity)).count() as u32 <= 2 + 2 * shape.passes * 5 + 1);
             }
         }
     }

@@ -14,6 +14,8 @@
 
 mod choice;
 mod prepared;
+#[cfg(feature = "profiles")]
+mod tune;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -22,12 +24,15 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 pub use choice::{DeviceChoice, DeviceInfo};
 pub use prepared::{DeviceBuffer, DeviceRange, PreparedSort, SortRanges, StandaloneSorter};
+#[cfg(feature = "profiles")]
+pub use tune::{Outcome, Trial, TuneOptions, TuneProgress, Tuned};
 
 use crate::error::Error;
 use crate::key::{Key, KeyType, Order};
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
 use crate::shape::SubgroupChoice;
+use crate::tuning::Tuning;
 use crate::vk::owned::{Device, Instance, InstanceDesc};
 use crate::vk::{Access, SorterOptions};
 
@@ -45,6 +50,7 @@ pub struct GpuOptions {
 /// It can be shared between threads; their work runs one after the other.
 pub struct Gpu {
     sorters: Mutex<HashMap<SortRequest, Arc<StandaloneSorter>>>,
+    tuning: Tuning,
     device: Arc<Device>,
 }
 
@@ -67,7 +73,25 @@ impl Gpu {
         let device = Device::new(&instance, &physical)?;
         let profile = &device.requirements.profile;
         log::info!("device {:?} ({}), chosen by {choice}", profile.name, profile.driver);
-        Ok(Gpu { device, sorters: Mutex::default() })
+        Ok(Gpu { sorters: Mutex::default(), tuning: Tuning::for_device(profile), device })
+    }
+
+    /// The same device, on which all sorts that ask for no tuning of their own use this one.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), vksort::Error> {
+    /// use vksort::{Order, Tuning, standalone::Gpu};
+    ///
+    /// let gpu = Gpu::best()?;
+    /// let tuning = Tuning { name: "small".into(), workgroup_size: 64, ..gpu.tuning().clone() };
+    /// let gpu = gpu.with_tuning(tuning);
+    /// let mut keys = [3u8, 1, 2];
+    /// gpu.sort(&mut keys, Order::Ascending)?;
+    /// assert_eq!(keys, [1, 2, 3]);
+    /// # Ok(()) }
+    /// ```
+    pub fn with_tuning(self, tuning: Tuning) -> Gpu {
+        Gpu { sorters: Mutex::default(), tuning, device: self.device }
     }
 
     /// Every Vulkan device of the system, suitable or not.
@@ -83,9 +107,15 @@ impl Gpu {
         &self.device.requirements.profile
     }
 
+    /// What sorts use that ask for no tuning of their own: the built-in row, or what [`with_tuning`](Self::with_tuning)
+    /// was given.
+    pub fn tuning(&self) -> &Tuning {
+        &self.tuning
+    }
+
     /// The algorithm that [`sort`](Self::sort) and the others use for large inputs here.
     pub fn algorithm(&self) -> Algorithm {
-        choice::algorithm(self.profile())
+        self.tuning.algorithm()
     }
 
     /// Errors that the validation layer has reported so far; empty without validation.
@@ -150,11 +180,13 @@ impl Gpu {
         Ok(indices)
     }
 
-    /// Builds a sorter for a request.
+    /// Builds a sorter for a request, with [`tuning`](Self::tuning) where the options name none.
     ///
     /// Errors: as for [`Sorter::new`](crate::Sorter::new).
     pub fn sorter(&self, request: &SortRequest, options: &SorterOptions) -> Result<Arc<StandaloneSorter>, Error> {
-        StandaloneSorter::new(&self.device, request, options).map(Arc::new)
+        let tuning = options.tuning.clone().unwrap_or_else(|| self.tuning.clone());
+        let options = SorterOptions { tuning: Some(tuning), ..options.clone() };
+        StandaloneSorter::new(&self.device, request, &options).map(Arc::new)
     }
 
     /// A buffer of `size` bytes in device memory; its content is undefined.

@@ -1,9 +1,24 @@
 //! Tuning as data: which shape and which methods a device sorts with, each row with its evidence.
 
+#[cfg(all(feature = "profiles", feature = "standalone"))]
+pub(crate) mod dimensions;
+#[cfg(feature = "profiles")]
+pub(crate) mod profile;
+#[cfg(all(feature = "profiles", feature = "standalone"))]
+pub(crate) mod search;
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use crate::error::Error;
 use crate::profile::{DeviceProfile, driver, vendor};
+use crate::request::Algorithm;
+use crate::shape;
 
 /// How equal digits find their order within a subgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum RankMethod {
     /// One ballot per digit bit; any subgroup size.
     Ballot,
@@ -19,11 +34,17 @@ impl RankMethod {
     pub const ALL: &'static [RankMethod] = &[RankMethod::Ballot, RankMethod::Match, RankMethod::Partition];
 }
 
+impl RankMethod {
+    /// Every method.
+    pub const ALL: &[RankMethod] = &[RankMethod::Ballot, RankMethod::Match];
+}
+
 /// Shape and methods of the kernels on one class of devices.
 ///
 /// [`Tuning::for_device`] gives the built-in row; every field can be changed and the result passed as
 /// [`SorterOptions::tuning`](crate::SorterOptions). Shapes too large for a device are reduced until they fit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Tuning {
     /// Name of the row.
     pub name: String,
@@ -74,7 +95,7 @@ pub struct Tuning {
     /// known to be right and quick.
     pub look_back: bool,
     /// What the row rests on.
-    pub evidence: &'static str,
+    pub evidence: Cow<'static, str>,
 }
 
 struct Row {
@@ -197,7 +218,7 @@ const ROWS: &[Row] = &[
         scan_workgroup_size: 256,
         unroll: true,
         look_back: false,
-        evidence: "estimate: no forward progress between workgroups, look-back not measured here",
+        evidence: "estimate: from shared-memory and subgroup limits; no forward progress between workgroups is promised",
     },
     Row {
         name: "mobile",
@@ -214,7 +235,7 @@ const ROWS: &[Row] = &[
         scan_workgroup_size: 256,
         unroll: true,
         look_back: false,
-        evidence: "estimate: no forward progress between workgroups, look-back not measured here",
+        evidence: "estimate: from shared-memory and subgroup limits; no forward progress between workgroups is promised",
     },
     Row {
         name: "unknown",
@@ -231,7 +252,7 @@ const ROWS: &[Row] = &[
         scan_workgroup_size: 256,
         unroll: true,
         look_back: false,
-        evidence: "estimate: nothing is known of the device, so no workgroup waits for another",
+        evidence: "estimate: within what every device has; nothing is known of this one, so no workgroup waits for another",
     },
 ];
 
@@ -261,10 +282,71 @@ impl Tuning {
             scan_workgroup_size: row.scan_workgroup_size,
             unroll: row.unroll,
             look_back: row.look_back,
-            evidence: row.evidence,
+            evidence: row.evidence.into(),
         }
     }
+
+    /// The algorithm for large inputs when none is asked for.
+    pub fn algorithm(&self) -> Algorithm {
+        if self.look_back { Algorithm::OneSweep } else { Algorithm::ReduceThenScan { digit_bits: 8 } }
+    }
+
+    /// Checks that every number is one that some device may want.
+    ///
+    /// A sort is right with any numbers, as shapes are reduced until they fit. What comes from outside the program is
+    /// better refused than reduced: a number out of range there is a mistake.
+    ///
+    /// Errors: [`Error::Unsupported`], which names the field.
+    ///
+    /// ```
+    /// use vksort::{DeviceProfile, Tuning};
+    ///
+    /// let built_in = Tuning::for_device(&DeviceProfile::default());
+    /// assert!(built_in.check().is_ok());
+    /// let error = Tuning { digit_bits: 12, ..built_in }.check().unwrap_err();
+    /// assert_eq!(error.to_string(), "digit_bits is 12, allowed is 1 to 11");
+    /// ```
+    pub fn check(&self) -> Result<(), Error> {
+        let refuse = |what: &str, given: &dyn Display, allowed: String| {
+            Err(Error::Unsupported { what: what.into(), given: given.to_string(), allowed })
+        };
+        let ranges: [(&str, u32, RangeInclusive<u32>); 12] = [
+            ("workgroup_size", self.workgroup_size, 1..=shape::MOST_INVOCATIONS),
+            ("items_keys", self.items_keys, 1..=shape::MOST_ITEMS),
+            ("items_pairs", self.items_pairs, 1..=shape::MOST_ITEMS),
+            ("subgroup_size", self.subgroup_size.unwrap_or(4), 4..=128),
+            ("digit_bits", self.digit_bits, 1..=shape::MOST_DIGIT_BITS),
+            ("look_back_words", self.look_back_words, 1..=MOST_LOOK_BACK_WORDS),
+            ("polls", self.polls, 1..=MOST_POLLS),
+            ("min_tiles", self.min_tiles, 1..=MOST_TILES),
+            ("max_blocks", self.max_blocks, 1..=MOST_TILES),
+            ("histogram_workgroup_size", self.histogram_workgroup_size, 1..=shape::MOST_INVOCATIONS),
+            ("histogram_items", self.histogram_items, 1..=shape::MOST_ITEMS),
+            ("scan_workgroup_size", self.scan_workgroup_size, 1..=shape::MOST_INVOCATIONS),
+        ];
+        for (what, given, allowed) in ranges {
+            if !allowed.contains(&given) {
+                return refuse(what, &given, format!("{} to {}", allowed.start(), allowed.end()));
+            }
+        }
+        if let Some(size) = self.subgroup_size.filter(|size| !size.is_power_of_two()) {
+            return refuse("subgroup_size", &size, "a power of two from 4 to 128".into());
+        }
+        for (what, text) in [("name", self.name.as_str()), ("evidence", &self.evidence)] {
+            if text.chars().any(char::is_control) {
+                return refuse(what, &format!("{text:?}"), "text without control characters".into());
+            }
+        }
+        Ok(())
+    }
 }
+
+/// Look-back words on their way to an invocation, each in a register of its own.
+pub(crate) const MOST_LOOK_BACK_WORDS: u32 = 8;
+/// Reads of a word beyond which a sort that waits would look as if it hung.
+const MOST_POLLS: u32 = 1 << 16;
+/// More tiles, or blocks of one, than any device has workgroups for.
+const MOST_TILES: u32 = 1 << 16;
 
 #[cfg(test)]
 mod tests {
@@ -279,5 +361,57 @@ mod tests {
         assert_eq!(Tuning::for_device(&profile).name, "nvidia");
         profile.driver_id = driver::LLVMPIPE;
         assert_eq!(Tuning::for_device(&profile).name, "llvmpipe");
+    }
+
+    #[test]
+    fn every_class_of_devices_has_a_row_with_its_evidence() {
+        let of = |vendor_id, driver_id| {
+            Tuning::for_device(&DeviceProfile { vendor_id, driver_id, ..DeviceProfile::default() })
+        };
+        let classes = [
+            (vendor::NVIDIA, 0, "nvidia"),
+            (vendor::AMD, 0, "amd"),
+            (vendor::INTEL, 0, "intel"),
+            (vendor::APPLE, 0, "apple"),
+            (0, driver::MOLTENVK, "apple"),
+            (vendor::QUALCOMM, 0, "mobile"),
+            (vendor::ARM, 0, "mobile"),
+            (0, driver::LLVMPIPE, "llvmpipe"),
+            (0, driver::SWIFTSHADER, "swiftshader"),
+            (0, 0, "unknown"),
+        ];
+        for (vendor_id, driver_id, name) in classes {
+            let tuning = of(vendor_id, driver_id);
+            assert_eq!(tuning.name, name);
+            assert!(tuning.check().is_ok(), "{tuning:?}");
+            let (kind, what) = tuning.evidence.split_once(": ").unwrap();
+            assert!(["measured", "estimate"].contains(&kind) && !what.is_empty(), "{name}: {}", tuning.evidence);
+        }
+        assert!(ROWS.iter().all(|row| classes.iter().any(|class| class.2 == row.name)), "a row is not looked at here");
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_refused_by_their_field() {
+        let tuning = Tuning::for_device(&DeviceProfile::default());
+        let refused = [
+            ("workgroup_size is 0,", Tuning { workgroup_size: 0, ..tuning.clone() }),
+            ("items_keys is 1025,", Tuning { items_keys: 1025, ..tuning.clone() }),
+            ("items_pairs is 0,", Tuning { items_pairs: 0, ..tuning.clone() }),
+            ("subgroup_size is 256,", Tuning { subgroup_size: Some(256), ..tuning.clone() }),
+            ("subgroup_size is 48, allowed is a power", Tuning { subgroup_size: Some(48), ..tuning.clone() }),
+            ("digit_bits is 0,", Tuning { digit_bits: 0, ..tuning.clone() }),
+            ("polls is 4294967295,", Tuning { polls: u32::MAX, ..tuning.clone() }),
+            ("min_tiles is 0,", Tuning { min_tiles: 0, ..tuning.clone() }),
+            ("max_blocks is 65537,", Tuning { max_blocks: 65537, ..tuning.clone() }),
+            ("histogram_workgroup_size is 0,", Tuning { histogram_workgroup_size: 0, ..tuning.clone() }),
+            ("histogram_items is 0,", Tuning { histogram_items: 0, ..tuning.clone() }),
+            ("scan_workgroup_size is 4096,", Tuning { scan_workgroup_size: 4096, ..tuning.clone() }),
+            ("name is ", Tuning { name: "a\nb".into(), ..tuning.clone() }),
+            ("evidence is ", Tuning { evidence: "\u{1b}[2J".into(), ..tuning.clone() }),
+        ];
+        for (start, tuning) in refused {
+            let message = tuning.check().unwrap_err().to_string();
+            assert!(message.starts_with(start) && !message.contains('\n'), "{message}");
+        }
     }
 }

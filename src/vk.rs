@@ -15,6 +15,4 @@ pub use bind::{BoundSort, BufferRange, SortBuffers};
 pub use pipelines::MODULES;
 pub use record::{AccessScope, QueryRange, StepTime};
 pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
-#[cfg(feature = "standalone")]
-pub(crate) use sorter::choose_algorithm;
 pub use sorter::{Access, Faults, Sorter, SorterOptions};

@@ -26,7 +26,7 @@ pub enum How {
     Cpu { peer: Peer, pairs: bool },
 }
 
-/// What differs from the device's own tuning.
+/// What differs from the tuning that all other cases have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tweak {
     None,
@@ -37,18 +37,18 @@ pub enum Tweak {
 
 impl Tweak {
     pub fn options(self, gpu: &Gpu) -> SorterOptions {
-        let built_in = Tuning::for_device(gpu.profile());
+        let usual = gpu.tuning().clone();
         let tuning = match self {
             Tweak::None => None,
-            Tweak::NoSkip => Some(Tuning { skip: false, ..built_in }),
-            Tweak::DigitBits(digit_bits) => Some(Tuning { digit_bits, ..built_in }),
-            Tweak::Rank(rank) => Some(Tuning { rank, ..built_in }),
+            Tweak::NoSkip => Some(Tuning { skip: false, ..usual }),
+            Tweak::DigitBits(digit_bits) => Some(Tuning { digit_bits, ..usual }),
+            Tweak::Rank(rank) => Some(Tuning { rank, ..usual }),
         };
         SorterOptions { tuning, ..SorterOptions::default() }
     }
 
     pub fn label(self, gpu: &Gpu) -> String {
-        let row = Tuning::for_device(gpu.profile()).name;
+        let row = gpu.tuning().name.clone();
         match self {
             Tweak::None => row,
             Tweak::NoSkip => format!("{row}, skip off"),
@@ -249,7 +249,7 @@ impl List {
                 let request = SortRequest { value, algorithm: Some(algorithm), ..u32s };
                 self.add(format!("{algorithm} u32 {what}"), request);
             }
-            for rank in [RankMethod::Ballot, RankMethod::Match] {
+            for &rank in RankMethod::ALL {
                 let request = SortRequest { value, ..u32s };
                 let name = format!("rank {rank:?} u32 {what}").to_lowercase();
                 self.push(name, request, Tweak::Rank(rank), Data::Uniform);

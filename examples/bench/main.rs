@@ -27,6 +27,7 @@ use vksort::Error;
 
 use case::{Case, Suite};
 use common::files::Output;
+use common::tuning::{self, TuningFlag};
 use measure::{Bench, Measured};
 use row::{Row, Run};
 
@@ -71,6 +72,8 @@ struct Args {
     #[arg(long, value_name = "DIR", exclusive = true)]
     summarize: Option<PathBuf>,
     #[command(flatten)]
+    tuning: TuningFlag,
+    #[command(flatten)]
     common: common::Common,
 }
 
@@ -92,8 +95,9 @@ fn bench() -> Result<()> {
     }
     let read = |path: &PathBuf| row::read(path).with_context(|| format!("--peer-csv {}", path.display()));
     let peers: Vec<Row> = args.peer_csv.iter().map(read).collect::<Result<Vec<_>>>()?.concat();
-    let gpu = args.common.open()?;
-    args.common.print_device(gpu.profile(), args.common.algorithm.unwrap_or_else(|| gpu.algorithm()));
+    let profile = args.tuning.load()?;
+    let gpu = tuning::apply(profile, args.common.open()?)?;
+    args.common.print_device(gpu.profile(), gpu.tuning(), args.common.algorithm.unwrap_or_else(|| gpu.algorithm()));
 
     let date = args.date.clone().unwrap_or_else(row::today);
     let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };

@@ -27,6 +27,20 @@ impl Output {
         Ok(Output { flag, path })
     }
 
+    /// Checks that the directory takes files, for work that is too long to find out at its end.
+    pub fn check_writable(&self) -> Result<()> {
+        let part = self.part();
+        let context = || format!("{}: writing {}", self.flag, self.path.display());
+        fs::write(&part, []).and_then(|()| fs::remove_file(&part)).with_context(context)
+    }
+
+    /// A name beside the output, to be renamed to it.
+    fn part(&self) -> PathBuf {
+        let mut name = self.path.file_name().expect("checked in `new`").to_owned();
+        name.push(format!(".{}.part", std::process::id()));
+        self.path.with_file_name(name)
+    }
+
     /// Checks that no two outputs are the same file.
     pub fn check_distinct(outputs: &[&Output]) -> Result<()> {
         for (index, first) in outputs.iter().enumerate() {
@@ -50,9 +64,7 @@ impl Output {
                 fs::write(&output.path, bytes).with_context(context)?;
                 continue;
             }
-            let mut name = output.path.file_name().expect("checked in `new`").to_owned();
-            name.push(format!(".{}.part", std::process::id()));
-            let part = output.path.with_file_name(name);
+            let part = output.part();
             staged.0.push((part.clone(), output.path.clone()));
             fs::write(&part, bytes).with_context(context)?;
         }

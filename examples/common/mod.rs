@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "no example uses all of it")]
 
 pub mod files;
+pub mod tuning;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -58,10 +59,10 @@ impl Common {
     }
 
     /// Prints where the sort runs, and with which algorithm.
-    pub fn print_device(&self, profile: &DeviceProfile, algorithm: Algorithm) {
+    pub fn print_device(&self, profile: &DeviceProfile, tuning: &Tuning, algorithm: Algorithm) {
         let why = match self.algorithm {
-            Some(_) => "as asked".into(),
-            None => format!("automatic, tuning {}", Tuning::for_device(profile).name),
+            Some(_) => format!("as asked, tuning {:?}", tuning.name),
+            None => format!("automatic, tuning {:?}", tuning.name),
         };
         say(format!("device     {}, driver {}", profile.name, profile.driver));
         say(format!("algorithm  {algorithm} ({why})"));

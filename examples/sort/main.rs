@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use anyhow::{Result, ensure};
 use clap::Parser;
 use common::files::Output;
+use common::tuning::{self, TuningFlag};
 use job::{How, Job, Sorted};
 use npy::Array;
 use vksort::{BitRange, KeyType, MAX_COUNT, Order};
@@ -62,6 +63,8 @@ struct Args {
     #[arg(long)]
     verify: bool,
     #[command(flatten)]
+    tuning: TuningFlag,
+    #[command(flatten)]
     common: common::Common,
 }
 
@@ -96,9 +99,10 @@ fn sort() -> Result<()> {
 
     let job = args.job()?;
     job.check()?;
-    let gpu = args.common.open()?;
+    let profile = args.tuning.load()?;
+    let gpu = tuning::apply(profile, args.common.open()?)?;
     let sorted = common::during("sorting", || job.run(&gpu, args.repeat))?;
-    args.common.print_device(gpu.profile(), sorted.algorithm);
+    args.common.print_device(gpu.profile(), gpu.tuning(), sorted.algorithm);
     common::say(format!("input      {}", job.describe()));
     common::say(format!("\n{}", report(&sorted, job.count())));
     if args.verify || args.keys.is_none() {

@@ -15,6 +15,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::Parser;
 use common::files::Output;
+use common::tuning::{self, TuningFlag};
 use glam::Vec3;
 use vksort::standalone::PreparedSort;
 use vksort::{KeyOutput, KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
@@ -54,6 +55,8 @@ struct Args {
     #[arg(long, value_name = "WxH", default_value = "1280x720", requires = "image")]
     size: Size,
     #[command(flatten)]
+    tuning: TuningFlag,
+    #[command(flatten)]
     common: common::Common,
 }
 
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
 
 fn splats() -> Result<()> {
     let args: Args = common::parse()?;
+    let profile = args.tuning.load()?;
     let image = args.image.as_deref().map(|path| Output::new("--image", path)).transpose()?;
     let (name, splats) = open_scene(&args)?;
     common::say(format!("scene      {name}, {} splats", splats.len()));
@@ -78,7 +82,7 @@ fn splats() -> Result<()> {
     let camera = Camera::new(pose)?;
     common::say(format!("camera     eye {}, target {}", pose.eye, pose.target));
 
-    let gpu = args.common.open()?;
+    let gpu = tuning::apply(profile, args.common.open()?)?;
     let count = u32::try_from(splats.len()).context("a splat's index has 32 bits")?;
     // Drawing takes the order alone: depths go in, indices come out.
     let request = SortRequest {
@@ -89,7 +93,7 @@ fn splats() -> Result<()> {
         ..SortRequest::new(KeyType::F32)
     };
     let sort = gpu.sorter_for(&request, &SorterOptions::default(), count)?.prepare(count)?;
-    args.common.print_device(gpu.profile(), sort.algorithm(count));
+    args.common.print_device(gpu.profile(), gpu.tuning(), sort.algorithm(count));
 
     common::say(format!("\n{:>5}  {:>7}  {:>10}  {:>14}", "frame", "angle", "wall", "device time"));
     // Drivers may finish their shaders when they first run; that is no part of a frame.

@@ -92,14 +92,11 @@ fn kind(kind: vk::PhysicalDeviceType) -> &'static str {
     }
 }
 
-pub(super) fn algorithm(profile: &DeviceProfile) -> Algorithm {
-    crate::vk::choose_algorithm(&Tuning::for_device(profile))
-}
-
 pub(super) fn describe(devices: Vec<PhysicalDevice>) -> Vec<DeviceInfo> {
     let info = |(index, device): (usize, PhysicalDevice)| {
         let profile = device.requirements.map(|requirements| requirements.profile);
-        let plan = profile.as_ref().ok().map(|profile| (Tuning::for_device(profile), algorithm(profile)));
+        let built_in = profile.as_ref().ok().map(Tuning::for_device);
+        let plan = built_in.map(|tuning| (tuning.clone(), tuning.algorithm()));
         DeviceInfo { index, name: device.name, kind: kind(device.kind), profile, plan }
     };
     devices.into_iter().enumerate().map(info).collect()

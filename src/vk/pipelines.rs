@@ -8,7 +8,7 @@ use crate::plan::Kernel;
 use crate::profile::DeviceProfile;
 use crate::request::SortRequest;
 use crate::shape::Shape;
-use crate::tuning::{RankMethod, Tuning};
+use crate::tuning::{self, RankMethod, Tuning};
 
 /// SPIR-V of every module of [`abi::modules`], in that order.
 #[doc(hidden)]
@@ -194,7 +194,7 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     values[spec::PACKED] = shape.packed.into();
     values[spec::UNORDERED] = (desc.tuning.unordered && !request.shows_ties()).into();
     values[spec::MERGE_RUNS] = desc.tuning.merge_runs.into();
-    values[spec::LOOK_BACK_WORDS] = desc.tuning.look_back_words.clamp(1, 8);
+    values[spec::LOOK_BACK_WORDS] = desc.tuning.look_back_words.clamp(1, tuning::MOST_LOOK_BACK_WORDS);
     values[spec::RADIX_BITS] = shape.digit_bits;
     values[spec::PASSES] = shape.passes.max(1);
     values[spec::WINDOW_LOW] = shape.window.low;

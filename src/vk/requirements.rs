@@ -154,7 +154,9 @@ impl Requirements {
         let profile = DeviceProfile {
             name,
             vendor_id: properties.vendor_id,
+            device_id: properties.device_id,
             driver_id: driver.driver_id.as_raw(),
+            driver_version: properties.driver_version,
             driver: format!("{} {}", text(&driver.driver_name), text(&driver.driver_info)).trim().to_string(),
             api_version,
             is_cpu: properties.device_type == vk::PhysicalDeviceType::CPU,

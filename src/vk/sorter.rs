@@ -156,7 +156,7 @@ impl Sorter {
         profile.small_storage &= !options.faults.no_small_storage;
         let profile = &profile;
         let tuning = options.tuning.clone().unwrap_or_else(|| Tuning::for_device(profile));
-        let algorithm = request.algorithm.unwrap_or_else(|| choose_algorithm(&tuning));
+        let algorithm = request.algorithm.unwrap_or_else(|| tuning.algorithm());
         let shape = Shape::fit(profile, &tuning, request, algorithm, options.subgroup)?;
         check_access(profile, options.access, &shape)?;
         log::info!(
@@ -316,11 +316,6 @@ fn check_access(profile: &DeviceProfile, access: Access, shape: &Shape) -> Resul
         )),
         _ => Ok(()),
     }
-}
-
-/// The algorithm for a device on which none was asked for.
-pub fn choose_algorithm(tuning: &Tuning) -> Algorithm {
-    if tuning.look_back { Algorithm::OneSweep } else { Algorithm::ReduceThenScan { digit_bits: 8 } }
 }
 
 fn describe(request: &SortRequest, algorithm: Algorithm, tuning: &Tuning, shape: &Shape) -> String {

@@ -111,7 +111,7 @@ fn record_verifies_its_sort() {
 
 #[test]
 fn help_needs_no_device_and_fits_on_a_screen() {
-    for (name, most) in [("sort", 60), ("devices", 40), ("record", 40), ("splats", 40)] {
+    for (name, most) in [("sort", 60), ("devices", 40), ("record", 40), ("splats", 40), ("tune", 40)] {
         let output = run(without_device(name).arg("--help"));
         let stdout = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && stdout.contains("Usage: "), "{name}: {stdout}");

@@ -1,0 +1,399 @@
+//! Searching for a device's best tuning, on the device.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ash::vk;
+use bytemuck::{cast_slice, cast_slice_mut};
+
+use super::{DeviceBuffer, Gpu, PreparedSort, SortRanges, StandaloneSorter};
+use crate::error::Error;
+use crate::key::KeyType;
+use crate::plan::Plan;
+use crate::request::{Algorithm, SortRequest, ValueType};
+use crate::shape::{Shape, SubgroupChoice};
+use crate::tuning::Tuning;
+use crate::tuning::profile::{Clock, MeasuredSort, Quartiles, SortKind, TuningProfile};
+use crate::tuning::search::{Failure, Found, Measure, ratio, search};
+pub use crate::tuning::search::{Outcome, Trial, TuneProgress};
+use crate::vk::SorterOptions;
+
+/// Elements where nobody says how many: on GPUs so many that starting a kernel counts for little, and on CPUs, where
+/// that is soon so, so few that many candidates fit into the time.
+const COUNT: (u32, u32) = (1 << 24, 1 << 18);
+/// The fewest elements that are tried where memory is short.
+const LEAST_COUNT: u32 = 1 << 16;
+
+/// How to search for a tuning.
+#[derive(Clone, Debug)]
+pub struct TuneOptions {
+    /// Time for all of it. It may take longer by about what building and checking one candidate takes.
+    pub time: Duration,
+    /// Elements to sort; `None` for 2^24, on CPUs 2^18, or for fewer where memory is short.
+    pub count: Option<u32>,
+    /// Kinds of sorts to be quick at. A tuning that is slower for one of them is not taken.
+    pub kinds: Vec<SortKind>,
+}
+
+/// A minute, for keys and for pairs.
+impl Default for TuneOptions {
+    fn default() -> Self {
+        TuneOptions { time: Duration::from_secs(60), count: None, kinds: SortKind::ALL.into() }
+    }
+}
+
+/// What a search for a tuning found.
+#[derive(Clone, Debug)]
+pub struct Tuned {
+    /// The best tuning with what was measured; with the built-in row where nothing was better.
+    pub profile: TuningProfile,
+    /// How many times as fast as the built-in row the best was that, beside it once more, did not win.
+    pub refused: Option<Quartiles>,
+    /// Every candidate that was tried, in order.
+    pub trials: Vec<Trial>,
+}
+
+impl Gpu {
+    /// Searches for the tuning that sorts fastest on this device, from the built-in row on.
+    ///
+    /// It tries one field of [`Tuning`] after the other. Every candidate's result is compared in full with a stable sort
+    /// on the CPU before its time counts; one that fails is dropped. Candidates run in turns with the best so far, and
+    /// have to be faster beyond noise. At the end the best is measured beside the built-in row once more, and if it does
+    /// not win there, the profile holds the built-in row. `watch` is called before each candidate.
+    ///
+    /// Errors: [`Error::Unsupported`] for no time, no elements or no kinds; [`Error::WrongResult`] when the built-in row
+    /// sorts wrongly; [`Error::Timeout`] or [`Error::Vulkan`] when the device fails, [`Error::Allocation`] when its
+    /// memory is too small.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), vksort::Error> {
+    /// use vksort::standalone::{Gpu, TuneOptions};
+    ///
+    /// let tuned = Gpu::best()?.tune(&TuneOptions::default(), &mut |progress| {
+    ///     eprintln!("{:.0} s: {:.2} times as fast, trying {}", progress.seconds, progress.ratio, progress.trying);
+    /// })?;
+    /// tuned.profile.save("vksort-tuning.json")?;
+    /// # Ok(()) }
+    /// ```
+    pub fn tune(&self, options: &TuneOptions, watch: &mut dyn FnMut(&TuneProgress)) -> Result<Tuned, Error> {
+        let refuse = |what: &str, given: &str, allowed: &str| {
+            Err(Error::Unsupported { what: what.into(), given: given.into(), allowed: allowed.into() })
+        };
+        if options.time.is_zero() {
+            return refuse("time of the search", "0 s", "more than 0 s");
+        }
+        if options.count == Some(0) {
+            return refuse("count of the search", "0", "1 or more elements");
+        }
+        if options.kinds.is_empty() {
+            return refuse("list of kinds of sorts", "empty", "keys, pairs or both");
+        }
+        let built_in = Tuning::for_device(self.profile());
+        let mut bench = DeviceBench::new(self, options)?;
+        let found = search(&mut bench, self.profile(), &built_in, options.time, watch)?;
+        Ok(bench.report(found, options))
+    }
+}
+
+/// Measures tunings on a device.
+struct DeviceBench<'a> {
+    gpu: &'a Gpu,
+    started: Instant,
+    count: u32,
+    requests: Vec<SortRequest>,
+    keys: DeviceBuffer,
+    values: DeviceBuffer,
+    /// Of the contender that needs most; each sort uses it from its start.
+    scratch: DeviceBuffer,
+    /// What is timed: uniform keys.
+    uniform: Input,
+    /// What is only checked: many equal keys, and a count that no block divides.
+    clustered: Input,
+    contenders: Vec<Contender>,
+    clock: Clock,
+}
+
+/// Keys with values, and both as a stable sort has them.
+struct Input {
+    keys: Vec<u32>,
+    values: Vec<u32>,
+    sorted_keys: Vec<u32>,
+    sorted_values: Vec<u32>,
+}
+
+struct Contender {
+    kind: usize,
+    kernels: Kernels,
+    sorter: Arc<StandaloneSorter>,
+}
+
+/// What a tuning comes to for one kind of sort.
+#[derive(Clone, PartialEq)]
+struct Kernels {
+    /// Without what only says how the plan's sizes were found.
+    plan: Plan,
+    polls: u32,
+    skip: bool,
+    unroll: bool,
+}
+
+impl<'a> DeviceBench<'a> {
+    fn new(gpu: &'a Gpu, options: &TuneOptions) -> Result<DeviceBench<'a>, Error> {
+        let started = Instant::now();
+        let requests = options.kinds.iter().map(|kind| request(*kind)).collect::<Vec<_>>();
+        let largest = if gpu.profile().is_cpu { COUNT.1 } else { COUNT.0 };
+        let mut count = options.count.unwrap_or(largest);
+        let buffers = |count: u32| {
+            let size = 4 * u64::from(count);
+            // Scratch holds keys and values, and little more.
+            let scratch = 2 * size + size / 4 + (1 << 20);
+            Ok((gpu.buffer(size)?, gpu.buffer(size)?, gpu.buffer(scratch)?))
+        };
+        let (keys, values, scratch) = loop {
+            match buffers(count) {
+                Err(Error::Allocation { .. }) if options.count.is_none() && count > LEAST_COUNT => count /= 2,
+                allocated => break allocated?,
+            }
+        };
+        // An odd share of the count is in the middle of a block.
+        let fewer = (count - count / 9) | 1;
+        let clustered = (0..fewer.min(count)).map(|index| word(index) & word(!index) & 0x0F3F_70FF);
+        Ok(DeviceBench {
+            gpu,
+            started,
+            count,
+            requests,
+            keys,
+            values,
+            scratch,
+            uniform: Input::new((0..count).map(word).collect()),
+            clustered: Input::new(clustered.collect()),
+            contenders: Vec::new(),
+            clock: Clock::Host,
+        })
+    }
+
+    fn contender(&self, tuning: &Tuning, kind: usize) -> Option<&Contender> {
+        let kernels = self.kernels(tuning)?;
+        self.contenders.iter().find(|known| known.kind == kind && known.kernels == kernels[kind])
+    }
+
+    /// The sort of an admitted tuning on the common buffers, which hold the input.
+    fn prepare(&mut self, sorter: &StandaloneSorter, input: fn(&Self) -> &Input) -> Result<PreparedSort, Error> {
+        let scratch = sorter.scratch_size(self.count)?;
+        if scratch > self.scratch.size() {
+            self.scratch = self.gpu.buffer(scratch)?;
+        }
+        let size = 4 * u64::from(self.count);
+        let is_read = sorter.request().value.is_read();
+        let sort = sorter.prepare_on(SortRanges {
+            keys: self.keys.range(0, size),
+            values: is_read.then(|| self.values.range(0, size)),
+            keys_out: None,
+            values_out: None,
+            scratch: (scratch > 0).then(|| self.scratch.range(0, scratch)),
+            count: None,
+            capacity: self.count,
+        })?;
+        let input = input(self);
+        sort.write_keys(cast_slice(&input.keys))?;
+        if is_read {
+            sort.write_values(cast_slice(&input.values))?;
+        }
+        Ok(sort)
+    }
+
+    /// Sorts an input and compares every key and value with those of a stable sort on the CPU.
+    fn check(&mut self, sorter: &StandaloneSorter, input: fn(&Self) -> &Input) -> Result<(), Failure> {
+        let sort = self.prepare(sorter, input).map_err(failure)?;
+        let input = input(self);
+        sort.run(input.keys.len() as u32).map_err(failure)?;
+        let mut found = vec![0u32; input.keys.len()];
+        sort.read_keys(cast_slice_mut(&mut found)).map_err(failure)?;
+        compare("key", &found, &input.sorted_keys)?;
+        if sorter.request().value.is_read() {
+            sort.read_values(cast_slice_mut(&mut found)).map_err(failure)?;
+            compare("value", &found, &input.sorted_values)?;
+        }
+        Ok(())
+    }
+
+    /// What was found, as a profile.
+    fn report(&self, found: Found, options: &TuneOptions) -> Tuned {
+        let Found { mut tuning, times, refused, trials } = found;
+        let device = self.gpu.profile();
+        let built_in = Tuning::for_device(device);
+        let rows = options.kinds.iter().zip(&times).map(|(&kind, (built_in, tuned))| MeasuredSort {
+            kind,
+            count: self.count,
+            rounds: built_in.len() as u32,
+            clock: self.clock,
+            built_in_ns: rounded(Quartiles::of(built_in), 10.0),
+            tuned_ns: rounded(Quartiles::of(tuned), 10.0),
+            ratio: rounded(ratio(built_in, tuned), 1e4),
+        });
+        let measured: Vec<MeasuredSort> = rows.collect();
+        let mut profile = TuningProfile::new(device, tuning.clone(), measured);
+        if tuning != built_in {
+            let gains = profile.measured.iter().map(|row| {
+                let Quartiles { q25, median, q75 } = row.ratio;
+                format!("{} {median:.2} ({q25:.2} to {q75:.2})", row.kind.name())
+            });
+            let gains: Vec<String> = gains.collect();
+            let (row, date, count) = (&built_in.name, &profile.date, self.count);
+            let gains = gains.join(", ");
+            tuning.evidence = format!("measured {date}: of {count} {gains} times as fast as row {row}").into();
+            tuning.name = format!("{row}, tuned");
+            profile.tuning = tuning;
+        }
+        Tuned { profile, refused, trials }
+    }
+}
+
+impl Measure for DeviceBench<'_> {
+    type Kernels = Kernels;
+
+    fn kernels(&self, tuning: &Tuning) -> Option<Vec<Kernels>> {
+        let device = self.gpu.profile();
+        let of = |request: &SortRequest| {
+            let algorithm = tuning.algorithm();
+            let shape = Shape::fit(device, tuning, request, algorithm, SubgroupChoice::Auto).ok()?;
+            let mut plan = Plan::new(request, algorithm, shape, self.count, None);
+            // The sizes of tiles and parts are in the plan, so two numbers that lead to them are no difference.
+            (plan.shape.min_tiles, plan.shape.max_blocks) = (1, 1);
+            let waits = algorithm == Algorithm::OneSweep;
+            if waits {
+                plan.shape.scan_workgroup_size = 1;
+            }
+            let polls = if waits { tuning.polls } else { 0 };
+            Some(Kernels { plan, polls, skip: tuning.skip, unroll: tuning.unroll })
+        };
+        self.requests.iter().map(of).collect()
+    }
+
+    fn admit(&mut self, tuning: &Tuning, kind: usize) -> Result<(), Failure> {
+        let sorter = match self.contender(tuning, kind) {
+            Some(contender) => Arc::clone(&contender.sorter),
+            None => {
+                let options = SorterOptions { tuning: Some(tuning.clone()), ..SorterOptions::default() };
+                let sorter = self.gpu.sorter_for(&self.requests[kind], &options, self.count).map_err(failure)?;
+                let kernels = self.kernels(tuning).ok_or_else(|| Failure::Tuning("it does not fit".into()))?;
+                let kernels = kernels[kind].clone();
+                self.contenders.push(Contender { kind, kernels, sorter: Arc::clone(&sorter) });
+                sorter
+            }
+        };
+        self.check(&sorter, |bench| &bench.clustered)?;
+        self.check(&sorter, |bench| &bench.uniform)
+    }
+
+    fn time(&mut self, tuning: &Tuning, kind: usize) -> Result<f64, Failure> {
+        let contender = self.contender(tuning, kind).expect("it was admitted");
+        let sorter = Arc::clone(&contender.sorter);
+        let sort = self.prepare(&sorter, |bench| &bench.uniform).map_err(failure)?;
+        let start = Instant::now();
+        let steps = sort.run(self.count).map_err(failure)?;
+        let wall = start.elapsed().as_nanos() as f64;
+        if steps.is_empty() {
+            return Ok(wall);
+        }
+        self.clock = Clock::Device;
+        Ok(steps.iter().map(|step| step.nanoseconds).sum())
+    }
+
+    fn keep(&mut self, tunings: &[&Tuning]) {
+        let kept: Vec<Vec<Kernels>> = tunings.iter().filter_map(|tuning| self.kernels(tuning)).collect();
+        self.contenders.retain(|known| kept.iter().any(|kernels| kernels[known.kind] == known.kernels));
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+}
+
+impl Input {
+    fn new(keys: Vec<u32>) -> Input {
+        let mut order: Vec<u32> = (0..keys.len() as u32).collect();
+        order.sort_by_key(|index| keys[*index as usize]);
+        let value = |index: u32| !index;
+        Input {
+            values: (0..keys.len() as u32).map(value).collect(),
+            sorted_keys: order.iter().map(|index| keys[*index as usize]).collect(),
+            sorted_values: order.iter().map(|index| value(*index)).collect(),
+            keys,
+        }
+    }
+}
+
+fn request(kind: SortKind) -> SortRequest {
+    let value = match kind {
+        SortKind::Keys => ValueType::None,
+        SortKind::Pairs => ValueType::U32,
+    };
+    SortRequest { value, ..SortRequest::new(KeyType::U32) }
+}
+
+/// A random word for an index, the same in every search (the finalizer of MurmurHash3).
+fn word(index: u32) -> u32 {
+    let mut word = index.wrapping_add(0x9E37_79B9);
+    word = (word ^ word >> 16).wrapping_mul(0x85EB_CA6B);
+    word = (word ^ word >> 13).wrapping_mul(0xC2B2_AE35);
+    word ^ word >> 16
+}
+
+fn compare(what: &str, found: &[u32], needed: &[u32]) -> Result<(), Failure> {
+    match found.iter().zip(needed).position(|(found, needed)| found != needed) {
+        None => Ok(()),
+        Some(place) => {
+            let (found, needed) = (found[place], needed[place]);
+            Err(Failure::Tuning(format!("{what} {place} is {found:#x}, needed is {needed:#x}")))
+        }
+    }
+}
+
+/// Whether an error is the tuning's fault, or the device is of no more use.
+fn failure(error: Error) -> Failure {
+    let lost = vk::Result::ERROR_DEVICE_LOST;
+    match error {
+        Error::Timeout { .. } => Failure::Device(error),
+        Error::Vulkan { result, .. } if result == lost => Failure::Device(error),
+        error => Failure::Tuning(error.to_string()),
+    }
+}
+
+/// Numbers with as many digits as mean something.
+fn rounded(quartiles: Quartiles, by: f64) -> Quartiles {
+    let round = |number: f64| (number * by).round() / by;
+    Quartiles { q25: round(quartiles.q25), median: round(quartiles.median), q75: round(quartiles.q75) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_as_good_as_random() {
+        let input = Input::new((0..1 << 16).map(word).collect());
+        let ones: u32 = input.keys.iter().map(|key| key.count_ones()).sum();
+        assert!((ones as f64 / (32.0 * 65_536.0) - 0.5).abs() < 0.01);
+        assert!(input.sorted_keys.is_sorted() && input.keys != input.sorted_keys);
+    }
+
+    #[test]
+    fn equal_keys_keep_their_order_in_what_is_needed() {
+        let input = Input::new(vec![2, 1, 2, 1]);
+        assert_eq!(input.sorted_keys, [1, 1, 2, 2]);
+        assert_eq!(input.sorted_values, [!1, !3, !0, !2]);
+        assert!(compare("key", &input.sorted_keys, &[1, 1, 2, 2]).is_ok());
+        let wrong = compare("value", &[!1, !3, !2, !0], &input.sorted_values);
+        assert!(matches!(wrong, Err(Failure::Tuning(what)) if what.starts_with("value 2 is 0xfffffffd")));
+    }
+
+    #[test]
+    fn only_a_device_that_is_lost_ends_the_search() {
+        let vulkan = |result| Error::Vulkan { call: "vkQueueSubmit", result };
+        assert!(matches!(failure(vulkan(vk::Result::ERROR_DEVICE_LOST)), Failure::Device(_)));
+        assert!(matches!(failure(Error::Timeout { what: "the sort", seconds: 1 }), Failure::Device(_)));
+        assert!(matches!(failure(vulkan(vk::Result::ERROR_INITIALIZATION_FAILED)), Failure::Tuning(_)));
+    }
+}

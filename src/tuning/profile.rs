@@ -1,0 +1,491 @@
+//! A tuning that was measured on a device, kept in a file.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::Tuning;
+use crate::error::Error;
+use crate::profile::DeviceProfile;
+
+/// Version of the file's layout and of what the fields of [`Tuning`] mean.
+const FORMAT: u32 = 1;
+/// Longest file that is read.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// A [`Tuning`] with the device it was measured on, and what was measured: one file of JSON per device.
+///
+/// The example `tune` makes one, and so does [`Gpu::tune`](crate::standalone::Gpu::tune). A profile serves the device
+/// and the driver that it was made with; [`tuning_for`](Self::tuning_for) tells others apart.
+///
+/// ```no_run
+/// # fn main() -> Result<(), vksort::Error> {
+/// use vksort::standalone::Gpu;
+/// use vksort::{Error, Order, TuningProfile};
+///
+/// let profile = TuningProfile::load("vksort-tuning.json")?;
+/// let gpu = Gpu::best()?;
+/// let gpu = match profile.tuning_for(gpu.profile()) {
+///     Ok(tuning) => gpu.with_tuning(tuning),
+///     // Another device, or a driver that was updated since: the built-in row is right there too.
+///     Err(Error::ForeignProfile { .. } | Error::StaleProfile { .. }) => gpu,
+///     Err(error) => return Err(error),
+/// };
+/// let mut keys = [3u32, 1, 2];
+/// gpu.sort(&mut keys, Order::Ascending)?;
+/// # Ok(()) }
+/// ```
+///
+/// With a [`Sorter`](crate::Sorter) it goes into [`SorterOptions::tuning`](crate::SorterOptions).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TuningProfile {
+    /// Version of the file's layout.
+    format: u32,
+    /// The kernels that were measured, as a hash of their SPIR-V.
+    kernels: String,
+    /// Version of the crate that measured.
+    pub vksort_version: String,
+    /// The day of the measurement in UTC, as 2026-01-31.
+    pub date: String,
+    /// Where it was measured.
+    pub device: ProfiledDevice,
+    /// What to sort with there. It is the built-in row where nothing was better.
+    pub tuning: Tuning,
+    /// What was measured, a row for each kind of sort.
+    pub measured: Vec<MeasuredSort>,
+}
+
+/// What tells devices and drivers apart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfiledDevice {
+    /// PCI vendor id, or Khronos's number.
+    pub vendor_id: u32,
+    /// The vendor's number for the device.
+    pub device_id: u32,
+    /// The device's name.
+    pub name: String,
+    /// Vulkan's number for the driver (`VkDriverId`).
+    pub driver_id: i32,
+    /// The driver's version, in an encoding of its own.
+    pub driver_version: u32,
+    /// The driver's name and version.
+    pub driver: String,
+}
+
+/// Kinds of sorts that a tuning is measured with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SortKind {
+    /// Keys of 32 bits alone.
+    Keys,
+    /// Keys of 32 bits with values of 32 bits.
+    Pairs,
+}
+
+/// Whose clock took the times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clock {
+    /// The device's timestamps.
+    Device,
+    /// The host's clock, where the device has no timestamps.
+    Host,
+}
+
+/// The built-in row and the profile's tuning, run in turns.
+///
+/// Where the profile's tuning is the built-in row, both have the same times.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeasuredSort {
+    /// What was sorted, in place and ascending.
+    pub kind: SortKind,
+    /// Elements, with uniform keys.
+    pub count: u32,
+    /// Runs of each.
+    pub rounds: u32,
+    /// Whose clock took the times.
+    pub clock: Clock,
+    /// Time of the built-in row, in nanoseconds.
+    pub built_in_ns: Quartiles,
+    /// Time of the profile's tuning, in nanoseconds.
+    pub tuned_ns: Quartiles,
+    /// How many times as fast the profile's tuning is as the built-in row, taken round by round.
+    pub ratio: Quartiles,
+}
+
+/// Median and quartiles of some numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quartiles {
+    /// A quarter of the numbers is below.
+    pub q25: f64,
+    /// Half of the numbers are below.
+    pub median: f64,
+    /// Three quarters of the numbers are below.
+    pub q75: f64,
+}
+
+impl TuningProfile {
+    /// A profile made now, by this version of vksort on this device.
+    pub fn new(device: &DeviceProfile, tuning: Tuning, measured: Vec<MeasuredSort>) -> TuningProfile {
+        TuningProfile {
+            format: FORMAT,
+            kernels: kernels(),
+            vksort_version: env!("CARGO_PKG_VERSION").into(),
+            date: today(),
+            device: ProfiledDevice::of(device),
+            tuning,
+            measured,
+        }
+    }
+
+    /// Reads a profile.
+    ///
+    /// Errors: [`Error::Profile`] when the file cannot be read, is not a profile of this version, or holds a field,
+    /// name or number that is not allowed.
+    pub fn load(path: impl AsRef<Path>) -> Result<TuningProfile, Error> {
+        let path = path.as_ref();
+        let refuse = |reason: String| Error::Profile { path: path.display().to_string(), reason };
+        let read = || {
+            let mut text = String::new();
+            fs::File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+            Ok(text)
+        };
+        let text = read().map_err(|error: std::io::Error| refuse(error.to_string()))?;
+        if text.len() as u64 > MOST_BYTES {
+            return Err(refuse(format!("more than {MOST_BYTES} bytes, allowed are at most {MOST_BYTES}")));
+        }
+        TuningProfile::from_json(&text).map_err(refuse)
+    }
+
+    /// Writes the profile beside its place and then renames it, so that nobody ever sees half of it.
+    ///
+    /// Errors: [`Error::Profile`] when the file cannot be written; what was there before stays then.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        let refuse = |reason: String| Error::Profile { path: path.display().to_string(), reason };
+        // What is replaced is the file, not a link to it.
+        let place = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+        let part = beside(&place).ok_or_else(|| refuse("not a path of a file".into()))?;
+        let written = fs::write(&part, self.to_json()).and_then(|()| fs::rename(&part, &place));
+        written.map_err(|error| {
+            // It may not have been created at all.
+            let _ = fs::remove_file(&part);
+            refuse(format!("writing it: {error}"))
+        })
+    }
+
+    /// The profile as text, as [`save`](Self::save) writes it.
+    pub fn to_json(&self) -> String {
+        let text = serde_json::to_string_pretty(self).expect("every field has a form in JSON");
+        text + "\n"
+    }
+
+    /// The tuning, for the device and driver that it was measured with.
+    ///
+    /// Errors: [`Error::ForeignProfile`] for another device; [`Error::StaleProfile`] for this device with another
+    /// driver, another version of it, or other kernels. The built-in row is right in both cases.
+    pub fn tuning_for(&self, device: &DeviceProfile) -> Result<Tuning, Error> {
+        let (given, needed) = (&self.device, ProfiledDevice::of(device));
+        if given.hardware() != needed.hardware() {
+            return Err(Error::ForeignProfile { given: given.describe(), needed: needed.describe() });
+        }
+        if given.driver() != needed.driver() {
+            return Err(Error::StaleProfile { given: given.describe_driver(), needed: needed.describe_driver() });
+        }
+        let kernels = kernels();
+        if self.kernels != kernels {
+            let of = |version: &str, hash: &str| format!("kernels {hash} of vksort {version}");
+            let (given, needed) = (of(&self.vksort_version, &self.kernels), of(env!("CARGO_PKG_VERSION"), &kernels));
+            return Err(Error::StaleProfile { given, needed });
+        }
+        Ok(self.tuning.clone())
+    }
+
+    /// A profile from its text, or what is wrong with that.
+    fn from_json(text: &str) -> Result<TuningProfile, String> {
+        // Another version may have other fields, so the version comes first.
+        #[derive(Deserialize)]
+        struct Version {
+            format: u32,
+        }
+        let Version { format } = serde_json::from_str(text).map_err(|error| format!("not a profile: {error}"))?;
+        if format != FORMAT {
+            return Err(format!("format is {format}, allowed is {FORMAT}; make it again with this version of vksort"));
+        }
+        let profile: TuningProfile = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        profile.tuning.check().map_err(|error| error.to_string())?;
+        Ok(profile)
+    }
+}
+
+impl ProfiledDevice {
+    /// What a profile keeps of a device.
+    pub fn of(device: &DeviceProfile) -> ProfiledDevice {
+        ProfiledDevice {
+            vendor_id: device.vendor_id,
+            device_id: device.device_id,
+            name: device.name.clone(),
+            driver_id: device.driver_id,
+            driver_version: device.driver_version,
+            driver: device.driver.clone(),
+        }
+    }
+
+    fn hardware(&self) -> (u32, u32, &str) {
+        (self.vendor_id, self.device_id, &self.name)
+    }
+
+    fn driver(&self) -> (i32, u32, &str) {
+        (self.driver_id, self.driver_version, &self.driver)
+    }
+
+    fn describe(&self) -> String {
+        format!("{:?} ({:04x}:{:04x})", self.name, self.vendor_id, self.device_id)
+    }
+
+    fn describe_driver(&self) -> String {
+        format!("driver {:?} (version {:#x})", self.driver, self.driver_version)
+    }
+}
+
+impl SortKind {
+    /// Every kind.
+    pub const ALL: &[SortKind] = &[SortKind::Keys, SortKind::Pairs];
+
+    /// `keys` or `pairs`.
+    pub fn name(self) -> &'static str {
+        match self {
+            SortKind::Keys => "keys",
+            SortKind::Pairs => "pairs",
+        }
+    }
+}
+
+impl Quartiles {
+    /// Of one number or more. Between two neighbours it is interpolated.
+    pub fn of(numbers: &[f64]) -> Quartiles {
+        let mut sorted = numbers.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            let place = share * (sorted.len() - 1) as f64;
+            let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+            below + (above - below) * place.fract()
+        };
+        Quartiles { q25: at(0.25), median: at(0.5), q75: at(0.75) }
+    }
+}
+
+/// A name for what is to be renamed to `path`.
+fn beside(path: &Path) -> Option<PathBuf> {
+    let mut name = path.file_name()?.to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    Some(path.with_file_name(name))
+}
+
+/// The kernels of this build, as a hash of all modules (FNV-1a). Measurements of other kernels say nothing about them.
+fn kernels() -> String {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
+    let bytes = crate::MODULES.iter().flat_map(|module| module.iter());
+    format!("{:016x}", bytes.fold(0xCBF2_9CE4_8422_2325, step))
+}
+
+/// The day in UTC, as 2026-01-31.
+fn today() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    date(since.as_secs() / 86_400)
+}
+
+/// The date so many days after 1970-01-01.
+fn date(mut days: u64) -> String {
+    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let mut year = 1970;
+    while days >= 365 + u64::from(leap(year)) {
+        days -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let lengths = [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let mut month = 0;
+    while days >= lengths[month] {
+        days -= lengths[month];
+        month += 1;
+    }
+    format!("{year:04}-{:02}-{:02}", month + 1, days + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tuning::RankMethod;
+
+    fn device() -> DeviceProfile {
+        DeviceProfile {
+            name: "Foo GT \"4\"".into(),
+            vendor_id: 0x10DE,
+            device_id: 0x2335,
+            driver_id: 4,
+            driver_version: 0x8A40_C000,
+            driver: "NVIDIA 553.3".into(),
+            ..DeviceProfile::default()
+        }
+    }
+
+    fn profile() -> TuningProfile {
+        let numbers = Quartiles { q25: 0.1 + 0.2, median: 1e9, q75: f64::MAX };
+        let sort = |kind| MeasuredSort {
+            kind,
+            count: 1 << 24,
+            rounds: 21,
+            clock: Clock::Device,
+            built_in_ns: numbers,
+            tuned_ns: numbers,
+            ratio: numbers,
+        };
+        let tuning = Tuning {
+            name: "tuned".into(),
+            evidence: format!("measured {}", 1).into(),
+            subgroup_size: Some(16),
+            rank: RankMethod::Match,
+            ..Tuning::for_device(&device())
+        };
+        TuningProfile::new(&device(), tuning, SortKind::ALL.iter().map(|kind| sort(*kind)).collect())
+    }
+
+    /// The file with one piece of its text replaced.
+    fn changed(from: &str, to: &str) -> Result<TuningProfile, String> {
+        let text = profile().to_json();
+        assert!(text.contains(from), "{from} is not in {text}");
+        TuningProfile::from_json(&text.replacen(from, to, 1))
+    }
+
+    #[test]
+    fn a_profile_is_the_same_after_writing_and_reading() {
+        let path = std::env::temp_dir().join(format!("vksort-profile-{}.json", std::process::id()));
+        let written = profile();
+        written.save(&path).unwrap();
+        assert_eq!(TuningProfile::load(&path).unwrap(), written);
+        // Again, over what is there.
+        let built_in = TuningProfile::new(&device(), Tuning::for_device(&device()), Vec::new());
+        built_in.save(&path).unwrap();
+        let read = TuningProfile::load(&path).unwrap();
+        assert_eq!(read, built_in);
+        assert_eq!(read.tuning_for(&device()).unwrap(), Tuning::for_device(&device()));
+        fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn the_file_speaks_of_the_fields_by_their_names() {
+        let text = profile().to_json();
+        for part in [
+            "\"format\": 1",
+            "\"device_id\": 9013",
+            "\"name\": \"Foo GT \\\"4\\\"\"",
+            "\"workgroup_size\": 384",
+            "\"subgroup_size\": 16",
+            "\"rank\": \"match\"",
+            "\"kind\": \"pairs\"",
+            "\"clock\": \"device\"",
+            "\"median\": 1000000000.0",
+        ] {
+            assert!(text.contains(part), "{part} is not in {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_profile_of_this_version_is_refused_in_one_line() {
+        let cases = [
+            (TuningProfile::from_json(""), "not a profile: EOF"),
+            (TuningProfile::from_json("{\"formats\": 1}"), "not a profile: missing field `format`"),
+            (TuningProfile::from_json("{\"format\": 99, \"shape\": []}"), "format is 99, allowed is 1"),
+            (changed("\"format\": 1", "\"format\": -1"), "not a profile: invalid value"),
+            (changed("\"match\"", "\"guess\""), "unknown variant `guess`, expected one of `ballot`, `match`"),
+            (changed("\"staged\"", "\"stagged\""), "unknown field `stagged`"),
+            (changed("\"staged\": true", "\"staged\": 7"), "invalid type: integer `7`, expected a boolean"),
+            (changed("\"polls\": 256,", ""), "missing field `polls`"),
+            (changed("\"polls\": 256", "\"polls\": 0"), "polls is 0, allowed is 1 to 65536"),
+            (changed("\"polls\": 256", "\"polls\": 4294967296"), "expected u32"),
+            (changed("\"subgroup_size\": 16", "\"subgroup_size\": 48"), "subgroup_size is 48, allowed is a power"),
+            (changed("\"vendor_id\"", "\"vendor\""), "unknown field `vendor`"),
+            (changed("\"rounds\": 21", "\"rounds\": 21, \"more\": 1"), "unknown field `more`"),
+        ];
+        for (result, expected) in cases {
+            let message = result.unwrap_err();
+            // Two names are joined by `or`, more are a list.
+            let message = message.replace("expected `ballot` or `match`", "expected one of `ballot`, `match`");
+            assert!(message.contains(expected) && !message.contains('\n'), "{expected}: {message}");
+        }
+    }
+
+    #[test]
+    fn files_that_cannot_be_read_or_written_are_named() {
+        let missing = TuningProfile::load("nowhere/tuning.json").unwrap_err().to_string();
+        assert!(missing.starts_with("tuning profile nowhere/tuning.json: "), "{missing}");
+        let unwritten = profile().save("nowhere/tuning.json").unwrap_err().to_string();
+        assert!(unwritten.starts_with("tuning profile nowhere/tuning.json: writing it: "), "{unwritten}");
+        assert!(matches!(profile().save("/"), Err(Error::Profile { .. })));
+
+        let path = std::env::temp_dir().join(format!("vksort-long-{}.json", std::process::id()));
+        fs::write(&path, " ".repeat(MOST_BYTES as usize + 10)).unwrap();
+        let long = TuningProfile::load(&path).unwrap_err().to_string();
+        assert!(long.contains("more than 1048576 bytes"), "{long}");
+        fs::write(&path, [0xFF, 0xFE, 0x00]).unwrap();
+        let binary = TuningProfile::load(&path).unwrap_err().to_string();
+        assert!(binary.contains("UTF-8"), "{binary}");
+        fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn other_devices_are_foreign_and_other_drivers_stale() {
+        let (profile, here) = (profile(), device());
+        assert_eq!(profile.tuning_for(&here).unwrap(), profile.tuning);
+        for other in [
+            DeviceProfile { name: "Bar".into(), ..here.clone() },
+            DeviceProfile { vendor_id: 0x1002, ..here.clone() },
+            // Both differ: the device matters more.
+            DeviceProfile { device_id: 0x2336, driver_version: 1, ..here.clone() },
+        ] {
+            let error = profile.tuning_for(&other).unwrap_err();
+            assert!(matches!(error, Error::ForeignProfile { .. }), "{error}");
+            let ids = format!("{:?} ({:04x}:{:04x})", other.name, other.vendor_id, other.device_id);
+            let message = error.to_string();
+            assert!(message.contains("(10de:2335)") && message.contains(&ids), "both are named: {message}");
+        }
+        for other in [
+            DeviceProfile { driver_id: 1, ..here.clone() },
+            DeviceProfile { driver_version: 0x8A40_C001, ..here.clone() },
+            DeviceProfile { driver: "NVIDIA 553.4".into(), ..here.clone() },
+        ] {
+            let error = profile.tuning_for(&other).unwrap_err();
+            assert!(matches!(error, Error::StaleProfile { .. }), "{error}");
+            assert!(error.to_string().contains("NVIDIA 553.3"), "{error}");
+        }
+        let old = TuningProfile { kernels: "0123456789abcdef".into(), ..profile };
+        let error = old.tuning_for(&here).unwrap_err();
+        assert!(
+            matches!(error, Error::StaleProfile { .. }) && error.to_string().contains("0123456789abcdef"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn quartiles_are_interpolated() {
+        assert_eq!(Quartiles::of(&[4.0, 1.0, 3.0, 2.0]), Quartiles { q25: 1.75, median: 2.5, q75: 3.25 });
+        assert_eq!(Quartiles::of(&[7.0]), Quartiles { q25: 7.0, median: 7.0, q75: 7.0 });
+    }
+
+    #[test]
+    fn days_become_dates() {
+        let dates = [(0, "1970-01-01"), (58, "1970-02-28"), (59, "1970-03-01"), (789, "1972-02-29")];
+        let later = [(11_016, "2000-02-29"), (20_483, "2026-01-30"), (47_541, "2100-03-01")];
+        for (days, expected) in dates.into_iter().chain(later) {
+            assert_eq!(date(days), expected, "{days}");
+        }
+        assert_eq!(kernels().len(), 16);
+    }
+}

@@ -1,0 +1,453 @@
+//! The search for a device's best tuning: walks along one dimension after the other, from the built-in row on.
+//!
+//! Challenger and incumbent run in turns, so that what the machine does besides touches both alike. A challenger takes
+//! the incumbent's place only when it wins beyond noise. Nothing here knows a device: what is measured is behind
+//! [`Measure`].
+
+use std::time::Duration;
+
+use super::Tuning;
+use super::dimensions::{self, Dimension};
+use super::profile::Quartiles;
+use crate::error::Error;
+use crate::profile::DeviceProfile;
+
+/// What a challenger has to be faster by.
+const GAIN: f64 = 1.02;
+/// Times the incumbent's time at which a challenger need not run again.
+const SLOW: f64 = 3.0;
+/// Rounds after which a challenger that is behind gives up, and the most there are.
+const ROUNDS: (usize, usize) = (5, 11);
+/// The same for the winner and the built-in row.
+const LAST_ROUNDS: (usize, usize) = (5, 21);
+
+/// What a search measures with.
+pub(crate) trait Measure {
+    /// What a tuning comes to on the device for one kind of sort. Equal ones need not be tried twice.
+    type Kernels: Clone + PartialEq;
+
+    /// What a tuning comes to, for each kind of sort; nothing where it does not fit.
+    fn kernels(&self, tuning: &Tuning) -> Option<Vec<Self::Kernels>>;
+
+    /// Builds a tuning's kernels for a kind of sort, and checks that they sort rightly.
+    fn admit(&mut self, tuning: &Tuning, kind: usize) -> Result<(), Failure>;
+
+    /// Nanoseconds of one run of kernels that were admitted.
+    fn time(&mut self, tuning: &Tuning, kind: usize) -> Result<f64, Failure>;
+
+    /// Frees all kernels but those of these tunings.
+    fn keep(&mut self, tunings: &[&Tuning]);
+
+    /// Time since the search began.
+    fn elapsed(&self) -> Duration;
+}
+
+/// Why something could not be measured.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The tuning does not do here.
+    Tuning(String),
+    /// Nothing does any more.
+    Device(Error),
+}
+
+/// How a challenger fared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was faster beyond noise, and took the incumbent's place.
+    Won,
+    /// It was not.
+    Lost,
+    /// It was so slow that it ran but once.
+    Slow,
+    /// Time was over before it had run often enough.
+    Unfinished,
+    /// It could not be built, or sorted wrongly.
+    Dropped(String),
+}
+
+/// One challenger of a search.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// When it ended, in seconds since the search began.
+    pub seconds: f64,
+    /// In what it differed from the incumbent.
+    pub dimension: &'static str,
+    /// From the incumbent's value to its own.
+    pub change: String,
+    /// How it fared.
+    pub outcome: Outcome,
+    /// How many times as fast as the incumbent it was, round by round, in the geometric mean over all kinds of sorts;
+    /// nothing when it did not run.
+    pub ratio: Option<Quartiles>,
+    /// How many times as fast as the built-in row the incumbent was, measured when it took the lead.
+    pub incumbent: f64,
+    /// The same of the incumbent after this trial.
+    pub best: f64,
+}
+
+/// Where a search is.
+#[derive(Clone, Debug)]
+pub struct TuneProgress {
+    /// Seconds since it began.
+    pub seconds: f64,
+    /// Challengers so far.
+    pub trials: usize,
+    /// How many times as fast as the built-in row the incumbent is.
+    pub ratio: f64,
+    /// What is tried now.
+    pub trying: String,
+}
+
+/// Nanoseconds of the incumbent and of the challenger in each round.
+type Times = (Vec<f64>, Vec<f64>);
+
+/// Two tunings, run in turns.
+struct Duel {
+    /// Whether the challenger was so slow that there was one round.
+    slow: bool,
+    /// For each kind of sort that they differ in.
+    times: Vec<Times>,
+}
+
+/// What a search found.
+pub(crate) struct Found {
+    /// The best, if it won over the built-in row at the end too; else the built-in row.
+    pub tuning: Tuning,
+    /// Nanoseconds of the built-in row and of the tuning, for each kind of sort.
+    pub times: Vec<Times>,
+    /// Ratio of the best that did not win at the end.
+    pub refused: Option<Quartiles>,
+    pub trials: Vec<Trial>,
+}
+
+struct Search<'a, M: Measure> {
+    bench: &'a mut M,
+    device: &'a DeviceProfile,
+    watch: &'a mut dyn FnMut(&TuneProgress),
+    deadline: Duration,
+    incumbent: Tuning,
+    /// How many times as fast as the built-in row the incumbent is.
+    standing: f64,
+    built_in: Tuning,
+    tried: Vec<Vec<M::Kernels>>,
+    trials: Vec<Trial>,
+}
+
+/// What became of a rung.
+#[derive(PartialEq)]
+enum Step {
+    Won,
+    Lost,
+    Skipped,
+}
+
+/// Searches for so long, from a built-in row on.
+///
+/// Errors: those of the device, and that the built-in row does not fit or sorts wrongly.
+pub(crate) fn search<M: Measure>(
+    bench: &mut M,
+    device: &DeviceProfile,
+    built_in: &Tuning,
+    time: Duration,
+    watch: &mut dyn FnMut(&TuneProgress),
+) -> Result<Found, Error> {
+    let refuse = |failure| match failure {
+        Failure::Device(error) => error,
+        Failure::Tuning(what) => {
+            Error::WrongResult { tuning: built_in.name.clone(), device: device.name.clone(), what }
+        }
+    };
+    let kernels = bench.kernels(built_in).ok_or_else(|| refuse(Failure::Tuning("it does not fit".into())))?;
+    let kinds: Vec<usize> = (0..kernels.len()).collect();
+    watch(&TuneProgress { seconds: 0.0, trials: 0, ratio: 1.0, trying: "the built-in row".into() });
+    for &kind in &kinds {
+        bench.admit(built_in, kind).map_err(refuse)?;
+    }
+    // One round of the end tells what to keep back for all of them.
+    let before = bench.elapsed();
+    for &kind in &kinds {
+        bench.time(built_in, kind).map_err(refuse)?;
+    }
+    let round = 2 * (bench.elapsed() - before);
+    let reserve = (round * (LAST_ROUNDS.1 as u32 + 1)).min(time / 5);
+    let mut search = Search {
+        bench,
+        device,
+        watch,
+        deadline: time - reserve,
+        incumbent: built_in.clone(),
+        standing: 1.0,
+        built_in: built_in.clone(),
+        tried: vec![kernels],
+        trials: Vec::new(),
+    };
+    search.run()?;
+    let Search { bench, watch, incumbent, standing, trials, .. } = search;
+
+    let progress = |bench: &M, trying: &str| TuneProgress {
+        seconds: bench.elapsed().as_secs_f64(),
+        trials: trials.len(),
+        ratio: standing,
+        trying: trying.into(),
+    };
+    let alone = |duel: Duel| duel.times.into_iter().map(|(times, _)| (times.clone(), times)).collect();
+    bench.keep(&[built_in, &incumbent]);
+    if incumbent == *built_in {
+        watch(&progress(bench, "the built-in row once more"));
+        let duel = duel(bench, (built_in, None), &kinds, LAST_ROUNDS, time).map_err(refuse)?;
+        return Ok(Found { tuning: incumbent, times: alone(duel), refused: None, trials });
+    }
+    watch(&progress(bench, "the best beside the built-in row"));
+    let (of_built_in, of_incumbent) = (bench.kernels(built_in), bench.kernels(&incumbent));
+    let differ = differing::<M>(of_built_in.as_deref(), of_incumbent.as_deref());
+    // What sorted rightly once has to do so at the end too, after it has run many times.
+    let last = duel(bench, (built_in, Some(&incumbent)), &kinds, LAST_ROUNDS, time);
+    let last = last.and_then(|last| differ.iter().try_for_each(|kind| bench.admit(&incumbent, *kind)).map(|()| last));
+    match last {
+        Ok(last) => {
+            let judged = Duel { slow: last.slow, times: differ.iter().map(|kind| last.times[*kind].clone()).collect() };
+            match judged.is_won() {
+                true => Ok(Found { tuning: incumbent, times: last.times, refused: None, trials }),
+                false => {
+                    let refused = Some(judged.ratio());
+                    Ok(Found { tuning: built_in.clone(), times: alone(last), refused, trials })
+                }
+            }
+        }
+        Err(Failure::Device(error)) => Err(error),
+        Err(Failure::Tuning(what)) => {
+            log::warn!("the best is dropped at the end: {what}");
+            let duel = duel(bench, (built_in, None), &kinds, LAST_ROUNDS, time).map_err(refuse)?;
+            Ok(Found { tuning: built_in.clone(), times: alone(duel), refused: None, trials })
+        }
+    }
+}
+
+impl<M: Measure> Search<'_, M> {
+    /// Walks along all dimensions, again and again, until time is over or nothing is left to try.
+    fn run(&mut self) -> Result<(), Error> {
+        loop {
+            let before = self.trials.len();
+            for dimension in dimensions::ALL {
+                if !self.walk(dimension, true)? {
+                    self.walk(dimension, false)?;
+                }
+            }
+            if self.trials.len() == before {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Walks on as long as it pays; tells whether it did. What was tried before is stepped over, so later walks along
+    /// the same dimension reach farther.
+    fn walk(&mut self, dimension: &Dimension, up: bool) -> Result<bool, Error> {
+        let (mut reach, mut won) = (1, false);
+        loop {
+            let rungs = (dimension.rungs)(&self.incumbent, self.device);
+            let at = rungs.iter().position(|rung| *rung == self.incumbent).expect("rungs hold the tuning itself");
+            let next = if up { at.checked_add(reach) } else { at.checked_sub(reach) };
+            let Some(challenger) = next.and_then(|next| rungs.get(next)).filter(|_| !self.is_over()) else {
+                return Ok(won);
+            };
+            match self.challenge(dimension, challenger)? {
+                Step::Won => (reach, won) = (1, true),
+                Step::Lost if !dimension.unordered => return Ok(won),
+                Step::Lost | Step::Skipped => reach += 1,
+            }
+        }
+    }
+
+    /// Whether there is no time for another challenger as long as those so far.
+    fn is_over(&self) -> bool {
+        let elapsed = self.bench.elapsed();
+        elapsed + elapsed / (self.trials.len() as u32 + 1) >= self.deadline
+    }
+
+    fn challenge(&mut self, dimension: &Dimension, challenger: &Tuning) -> Result<Step, Error> {
+        let (Some(incumbent), Some(kernels)) = (self.bench.kernels(&self.incumbent), self.bench.kernels(challenger))
+        else {
+            return Ok(Step::Skipped);
+        };
+        if self.tried.contains(&kernels) {
+            return Ok(Step::Skipped);
+        }
+        self.tried.push(kernels.clone());
+        let change = format!("{} -> {}", (dimension.show)(&self.incumbent), (dimension.show)(challenger));
+        (self.watch)(&TuneProgress {
+            seconds: self.bench.elapsed().as_secs_f64(),
+            trials: self.trials.len(),
+            ratio: self.standing,
+            trying: format!("{} {change}", dimension.name),
+        });
+        let kinds = differing::<M>(Some(&incumbent), Some(&kernels));
+        let (mut outcome, ratio) = match self.run_against(challenger, &kinds) {
+            Ok(duel) => {
+                let outcome = match () {
+                    () if duel.slow => Outcome::Slow,
+                    () if duel.is_won() => Outcome::Won,
+                    () if duel.rounds() < ROUNDS.0 => Outcome::Unfinished,
+                    () => Outcome::Lost,
+                };
+                (outcome, (duel.rounds() > 0).then(|| duel.ratio_of_all(kernels.len())))
+            }
+            Err(Failure::Tuning(what)) => {
+                log::warn!("dropped: {} {change}: {what}", dimension.name);
+                (Outcome::Dropped(what), None)
+            }
+            Err(Failure::Device(error)) => {
+                log::error!("the device failed with {} {change}", dimension.name);
+                return Err(error);
+            }
+        };
+        let median = ratio.map(|ratio| ratio.median);
+        log::info!("{} {change}: {outcome:?}, {median:?} times as fast as the incumbent", dimension.name);
+        let before = self.standing;
+        if outcome == Outcome::Won {
+            let expected = before * median.unwrap_or(1.0);
+            match self.standing_of(challenger, expected)? {
+                Some(standing) => (self.incumbent, self.standing) = (challenger.clone(), standing),
+                None => {
+                    (self.incumbent, self.standing) = (self.built_in.clone(), 1.0);
+                    outcome = Outcome::Lost;
+                }
+            }
+        }
+        let won = outcome == Outcome::Won;
+        let seconds = self.bench.elapsed().as_secs_f64();
+        let (dimension, best) = (dimension.name, self.standing);
+        self.trials.push(Trial { seconds, dimension, change, outcome, ratio, incumbent: before, best });
+        self.bench.keep(&[&self.built_in, &self.incumbent]);
+        Ok(if won { Step::Won } else { Step::Lost })
+    }
+
+    /// How many times as fast as the built-in row a challenger is that has won; nothing when it is slower.
+    ///
+    /// Where times jump, as on a busy machine, a row of victories can lead away from the start. They are not multiplied
+    /// but measured, and a lead that turns out to be none begins anew.
+    fn standing_of(&mut self, challenger: &Tuning, expected: f64) -> Result<Option<f64>, Error> {
+        if self.incumbent == self.built_in {
+            return Ok(Some(expected));
+        }
+        let (built_in, kernels) = (self.bench.kernels(&self.built_in), self.bench.kernels(challenger));
+        let kinds = differing::<M>(built_in.as_deref(), kernels.as_deref());
+        match duel(self.bench, (&self.built_in, Some(challenger)), &kinds, ROUNDS, self.deadline) {
+            Ok(duel) if duel.rounds() == 0 => Ok(Some(expected)),
+            Ok(duel) => {
+                let standing = duel.ratio_of_all(kernels.map_or(1, |kernels| kernels.len())).median;
+                Ok(Some(standing).filter(|standing| *standing > 1.0))
+            }
+            Err(Failure::Tuning(what)) => {
+                log::warn!("dropped: {what}");
+                Ok(None)
+            }
+            Err(Failure::Device(error)) => Err(error),
+        }
+    }
+
+    fn run_against(&mut self, challenger: &Tuning, kinds: &[usize]) -> Result<Duel, Failure> {
+        for &kind in kinds {
+            self.bench.admit(challenger, kind)?;
+        }
+        duel(self.bench, (&self.incumbent, Some(challenger)), kinds, ROUNDS, self.deadline)
+    }
+}
+
+/// Kinds of sorts for which kernels differ.
+fn differing<M: Measure>(first: Option<&[M::Kernels]>, second: Option<&[M::Kernels]>) -> Vec<usize> {
+    let pairs = first.unwrap_or_default().iter().zip(second.unwrap_or_default()).enumerate();
+    pairs.filter(|(_, (first, second))| first != second).map(|(kind, _)| kind).collect()
+}
+
+/// Runs incumbent and challenger in turns, or the incumbent alone: at least so many rounds where time allows, and at most
+/// so many.
+fn duel<M: Measure>(
+    bench: &mut M,
+    (incumbent, challenger): (&Tuning, Option<&Tuning>),
+    kinds: &[usize],
+    (least, most): (usize, usize),
+    deadline: Duration,
+) -> Result<Duel, Failure> {
+    let mut duel = Duel { slow: false, times: vec![(Vec::new(), Vec::new()); kinds.len()] };
+    // The end has its rounds whatever the time: without them there is no result.
+    let is_last = (least, most) == LAST_ROUNDS;
+    for round in 0..most {
+        let enough = if is_last { round >= least } else { true };
+        if enough && bench.elapsed() >= deadline {
+            break;
+        }
+        for (times, &kind) in duel.times.iter_mut().zip(kinds) {
+            let first = round % 2 == 0;
+            // Which of them is first changes from round to round, as the second may find caches or clocks otherwise.
+            for turn in [first, !first] {
+                match (turn, challenger) {
+                    (true, _) => times.0.push(bench.time(incumbent, kind)?.max(1.0)),
+                    (false, Some(challenger)) => times.1.push(bench.time(challenger, kind)?.max(1.0)),
+                    (false, None) => {}
+                }
+            }
+        }
+        if is_last || challenger.is_none() {
+            continue;
+        }
+        let ratio = duel.ratio().median;
+        duel.slow = round == 0 && ratio * SLOW < 1.0;
+        if duel.slow || round + 1 >= least && ratio < 1.0 {
+            break;
+        }
+    }
+    Ok(duel)
+}
+
+impl Duel {
+    fn rounds(&self) -> usize {
+        self.times.iter().map(|(incumbent, _)| incumbent.len()).min().unwrap_or(0)
+    }
+
+    /// One time a round for both: the geometric mean over the kinds, in which each counts the same.
+    fn combined(&self) -> (Vec<f64>, Vec<f64>) {
+        let mean = |round: usize, of: fn(&Times) -> &Vec<f64>| {
+            let logs: f64 = self.times.iter().map(|times| of(times)[round].ln()).sum();
+            (logs / self.times.len() as f64).exp()
+        };
+        let rounds = 0..self.rounds();
+        (
+            rounds.clone().map(|round| mean(round, |t| &t.0)).collect(),
+            rounds.map(|round| mean(round, |t| &t.1)).collect(),
+        )
+    }
+
+    /// How many times as fast as the incumbent the challenger is.
+    fn ratio(&self) -> Quartiles {
+        let (incumbent, challenger) = self.combined();
+        ratio(&incumbent, &challenger)
+    }
+
+    /// The same over so many kinds of sorts. Those that both do alike count as no faster and no slower.
+    fn ratio_of_all(&self, kinds: usize) -> Quartiles {
+        let Quartiles { q25, median, q75 } = self.ratio();
+        let share = self.times.len() as f64 / kinds as f64;
+        Quartiles { q25: q25.powf(share), median: median.powf(share), q75: q75.powf(share) }
+    }
+
+    /// Whether the challenger is faster beyond noise, and for no kind of sort slower.
+    fn is_won(&self) -> bool {
+        if self.rounds() < ROUNDS.0 || self.slow {
+            return false;
+        }
+        let (incumbent, challenger) = self.combined();
+        let apart = Quartiles::of(&challenger).q75 < Quartiles::of(&incumbent).q25;
+        let all = self.times.iter().all(|(incumbent, challenger)| ratio(incumbent, challenger).median * GAIN >= 1.0);
+        apart && all && self.ratio().median >= GAIN
+    }
+}
+
+/// Quotients, round by round.
+pub(crate) fn ratio(above: &[f64], below: &[f64]) -> Quartiles {
+    Quartiles::of(&above.iter().zip(below).map(|(above, below)| above / below).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+#[path = "search/tests.rs"]
+mod tests;
