@@ -24,7 +24,7 @@ devices="conformance matrix fallback recording"
 # `system-layer`, `newer-layer` and its `gpu-assisted` mode for the variables that choose them. `only=TEXT` runs the tests
 # with that in their name.
 configurations=(
-    "host               | 600 | lib contract table allocations properties cli splats bench | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    "host               | 600 | lib contract spirv table allocations cost properties cli splats bench | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
     "doc                | 300 | doc                  | lavapipe-256"
     "lavapipe-8         | 900 | $devices emulated    | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
     "lavapipe-4         | 600 | $devices splats      | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
@@ -59,7 +59,7 @@ split() {
 # Turns the words of a row into `variables` and `only`; fails with `missing` set when one cannot be had here.
 resolve() {
     local word icd layer parts
-    variables=() missing= only=()
+    variables=() only=() missing=
     parts=$(chromium_parts) || parts=
     for word in $1; do
         case $word in
