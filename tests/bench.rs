@@ -93,7 +93,7 @@ fn features_are_measured_and_written() {
 
     let rows = scratch.rows("results/results.csv");
     let cases: HashSet<&str> = rows.iter().map(|row| field(row, "case")).collect();
-    assert_eq!((cases.len(), rows.len()), (21, 21), "a row per case: {cases:?}");
+    assert_eq!((cases.len(), rows.len()), (25, 25), "a row per case: {cases:?}");
     for row in &rows {
         let number = |name: &str| field(row, name).parse::<f64>().unwrap_or_else(|_| panic!("{name} of {row:?}"));
         assert_eq!((field(row, "suite"), field(row, "date")), ("features", "2026-01-31"));
@@ -101,6 +101,7 @@ fn features_are_measured_and_written() {
         assert!(number("wall_ns_q25") <= number("wall_ns_median"), "{row:?}");
         assert!(number("wall_ns_median") <= number("wall_ns_q75"), "{row:?}");
         assert!(number("elements_per_s") > 0.0 && number("floor_bytes") > 0.0, "{row:?}");
+        assert!(number("record_ns") > 0.0 && number("record_ns") < number("wall_ns_median"), "{row:?}");
     }
     let floor = |case: &str| field(rows.iter().find(|row| field(row, "case") == case).unwrap(), "floor_bytes");
     let floors = ["copy", "u8 keys", "u32 keys", "u32 pairs", "u32 argsort", "splat keys", "9 bits by digits of 9"];
@@ -120,8 +121,39 @@ fn features_are_measured_and_written() {
     let again = ["--suite", "sizes", "--count", "3000", "--runs", "1", "--out", "results", "--force"];
     scratch.succeed(&[&again[..], &["--peer-csv", "results/results.csv"]].concat());
     assert_ne!(fs::read(&results).unwrap(), before);
-    assert_eq!(scratch.rows("results/results.csv").len(), 4 + 21, "own rows and those of the file");
+    assert_eq!(scratch.rows("results/results.csv").len(), 4 + 25, "own rows and those of the file");
     assert!(!scratch.0.join("results/ratios.svg").exists(), "a plot of the earlier run is left");
+}
+
+#[test]
+fn patterns_are_measured_beside_uniform_keys() {
+    let scratch = Scratch::new("patterns");
+    let run = ["--suite", "patterns", "--count", "10000", "--runs", "3", "--out", "results"];
+    let stdout = scratch.succeed(&run);
+    let summary = fs::read_to_string(scratch.0.join("results/summary.md")).unwrap();
+    let rows = scratch.rows("results/results.csv");
+    let cases: Vec<&str> = rows.iter().map(|row| field(row, "case")).collect();
+    let tops = (2..=6).map(|values| format!("top byte of {values} values"));
+    let others = ["uniform", "constant", "two values", "six values", "sorted", "reversed", "constant top byte"];
+    let ands = [2, 4, 10, 16].map(|words| format!("AND of {words} words"));
+    let more = ["one stray", "splat depths", "copy"];
+    let expected: Vec<String> =
+        others.iter().chain(&more).map(|name| name.to_string()).chain(tops).chain(ands).collect();
+    assert!(expected.iter().all(|name| cases.contains(&name.as_str())), "{cases:?}");
+    assert_eq!(expected.len(), cases.len(), "{cases:?}");
+
+    // The slowest comes first, and is named below.
+    for text in [&stdout, &summary] {
+        let mut lines = text.lines().skip_while(|line| !line.contains("time over that of uniform")).skip(1);
+        let table: Vec<&str> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
+        let table: Vec<&str> = table.into_iter().filter(|line| !line.starts_with("|--")).collect();
+        assert_eq!(table.len(), cases.len() - 2, "all but the copy and uniform keys: {text}");
+        let worst =
+            lines.next().and_then(|line| line.strip_prefix("worst pattern: ")).unwrap_or_else(|| panic!("{text}"));
+        let (name, times) = worst.split_once(", ").unwrap();
+        assert!(table[0].contains(name) && table[0].contains(&times[..4]), "{text}");
+        assert!(times.contains(" times uniform (") && times[..4].parse::<f64>().is_ok(), "{worst}");
+    }
 }
 
 #[test]

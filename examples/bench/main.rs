@@ -94,13 +94,16 @@ fn bench() -> Result<()> {
     let date = args.date.clone().unwrap_or_else(row::today);
     let own = row::rows(&Run { gpu: &gpu, date, seed: args.seed, runs: args.runs }, &measured);
     let rows = [own, peers].concat();
-    let ratios = stats::ratios(&measured);
+    let (ratios, patterns) = (stats::ratios(&measured), stats::patterns(&measured));
     for suite in report::suites(&rows) {
         let of_suite: Vec<&Row> = rows.iter().filter(|row| row.suite == suite).collect();
         common::say(format!("\n{suite}\n{}", report::table(&of_suite, false)));
     }
     if !ratios.is_empty() {
         common::say(format!("\n{}", report::ratio_table(&ratios, false)));
+    }
+    if !patterns.is_empty() {
+        common::say(format!("\n{}", report::pattern_table(&patterns, false)));
     }
     common::say(format!("\nverified   every case, each byte against a stable sort on the CPU, seed {}", args.seed));
     let Some(out) = &args.out else { return Ok(()) };
@@ -113,7 +116,7 @@ fn bench() -> Result<()> {
         names.push(name);
     }
     let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
-    let summary = report::summary(&rows, &ratios, &format!("bench {command}"), &names);
+    let summary = report::summary(&rows, &ratios, &patterns, &format!("bench {command}"), &names);
     files.push(("summary.md".to_string(), summary.into_bytes()));
     write(out, files)
 }

@@ -15,6 +15,9 @@ use crate::data::Inputs;
 /// Rounds before those that count.
 const WARM_UP: u32 = 2;
 
+/// Recordings of each case, which take microseconds.
+const RECORDINGS: usize = 100;
+
 /// What the runs of one case took.
 pub struct Measured {
     pub case: Case,
@@ -23,6 +26,8 @@ pub struct Measured {
     pub gpu: Vec<f64>,
     /// Nanoseconds on the host.
     pub wall: Vec<f64>,
+    /// Nanoseconds of each recording on the host; empty where nothing is recorded.
+    pub recording: Vec<f64>,
     /// Median of each step, by its name.
     pub steps: Vec<(String, f64)>,
     pub shape: Option<Shape>,
@@ -156,6 +161,12 @@ impl<'a> Bench<'a> {
             }
         }
         progress.finish_and_clear();
+        for (ready, measured) in ready.iter().zip(&mut measured) {
+            if let Ready::Device { sort, .. } = ready {
+                let times = sort.time_recording(Some(n), RECORDINGS)?;
+                measured.recording = times.iter().map(|time| time.as_nanos() as f64).collect();
+            }
+        }
         for (measured, steps) in measured.iter_mut().zip(steps) {
             for (step, times) in measured.steps.iter_mut().zip(steps) {
                 step.1 = crate::stats::Quartiles::of(&times).median;
@@ -198,6 +209,7 @@ fn blank(case: &Case, ready: &Ready, n: u32, inputs: &mut Inputs) -> Measured {
         n,
         gpu: Vec::new(),
         wall: Vec::new(),
+        recording: Vec::new(),
         steps: Vec::new(),
         shape,
         algorithm,
