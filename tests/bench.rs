@@ -46,7 +46,7 @@ impl Scratch {
     }
 
     /// Rows of a results.csv, each as its fields by the names of their columns.
-    fn rows(&self, path: &str) -> Vec<Vec<(String, String)>> {
+    fn rows(&self, path: &str) -> Vec<Row> {
         let mut reader = csv::Reader::from_path(self.0.join(path)).unwrap();
         let header = reader.headers().unwrap().clone();
         let named = |row: csv::StringRecord| header.iter().zip(&row).map(|(a, b)| (a.into(), b.into())).collect();
@@ -179,13 +179,23 @@ fn bad_arguments_end_in_one_line() {
     for (arguments, parts) in cases {
         scratch.fail(arguments, parts);
     }
-    let too_much = ["--suite", "sizes", "--count", "4000000000", "--memory-mib", "16"];
-    scratch.fail(&too_much, &["no size fits", "4000000000"]);
+    let too_much = ["--suite", "types", "--count", "4000000000", "--memory-mib", "16"];
+    let parts = ["no size fits", "4000000000", "MiB of memory are needed, allowed are --memory-mib 16"];
+    scratch.fail(&too_much, &parts);
+    // Less than that, but more than there is: nothing is allocated to find out.
+    let too_much = ["--suite", "types", "--count", "4000000000", "--memory-mib", "1000000000"];
+    scratch.fail(&too_much, &["no size fits", "4000000000", "memory are needed, available are"]);
     assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1, "a file is left behind");
 }
 
+/// A row of a results.csv: its fields by the names of their columns.
+type Row = Vec<(String, String)>;
+
+/// Columns with other values than usual.
+type Changes<'a> = &'a [(&'a str, &'a str)];
+
 /// A row for scripts/compare.sh: some columns in one order, with some of them changed.
-fn row(changed: &[(&str, &str)]) -> Vec<(String, String)> {
+fn row(changed: Changes<'_>) -> Row {
     let usual = [
         ("suite", "sizes"),
         ("case", "u32 keys"),
@@ -215,17 +225,13 @@ fn row(changed: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 /// A row of another case whose device time is this, with quartiles so far from it.
-fn timed(case: &str, median: u32, spread: u32) -> Vec<(String, String)> {
+fn timed(case: &str, median: u32, spread: u32) -> Row {
     let [median, low, high] = [median, median - spread, median + spread].map(|time| time.to_string());
     row(&[("case", case), ("gpu_ns_median", &median), ("gpu_ns_q25", &low), ("gpu_ns_q75", &high)])
 }
 
 /// Compares two files of these rows; gives the exit code, stdout and stderr, or nothing where the script cannot run.
-fn compare(
-    scratch: &Scratch,
-    options: &[&str],
-    rows: [&[Vec<(String, String)>]; 2],
-) -> Option<(Option<i32>, String, String)> {
+fn compare(scratch: &Scratch, options: &[&str], rows: [&[Row]; 2]) -> Option<(Option<i32>, String, String)> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/compare.sh");
     let python = Command::new("python3").arg("--version").output();
     if !script.is_file() || python.is_err() {
@@ -246,13 +252,27 @@ fn compare(
 }
 
 #[test]
+fn sizes_that_do_not_fit_are_skipped() {
+    let scratch = Scratch::new("skipped");
+    let run = scratch.bench(&["--suite", "sizes", "--max-log2", "16", "--runs", "1", "--memory-mib", "1"]);
+    let (stdout, stderr) = (String::from_utf8(run.stdout).unwrap(), String::from_utf8(run.stderr).unwrap());
+    assert!(run.status.success() && stdout.contains("2^12") && !stdout.contains("2^16"), "{stdout}{stderr}");
+    let skipped: Vec<&str> = stderr.lines().collect();
+    assert!(skipped.last().is_some_and(|line| line.starts_with("skipped: sizes at 65536 elements: ")), "{stderr}");
+    assert!(
+        skipped.iter().all(|line| line.ends_with("MiB of memory are needed, allowed are --memory-mib 1")),
+        "{stderr}"
+    );
+}
+
+#[test]
 fn comparing_tells_movement_from_noise() {
     let scratch = Scratch::new("compare");
-    let few = |mut row: Vec<(String, String)>| {
+    let few = |mut row: Row| {
         row.iter_mut().find(|(column, _)| column == "runs").unwrap().1 = "4".into();
         row
     };
-    let host_only = |row: Vec<(String, String)>| -> Vec<(String, String)> {
+    let host_only = |row: Row| -> Row {
         let blank = |(column, value): (String, String)| {
             let value = if column.starts_with("gpu") { String::new() } else { value };
             (column, value)
@@ -308,7 +328,7 @@ fn comparing_tells_movement_from_noise() {
 fn comparing_refuses_what_cannot_be_compared() {
     let scratch = Scratch::new("compare-bad");
     let usual = [row(&[])];
-    let cases: [(&[(&str, &str)], &[&str]); 7] = [
+    let cases: [(Changes<'_>, &[&str]); 7] = [
         (&[("device", "another device")], &["some device", "another device", "one device"]),
         (&[("data", "sorted")], &["u32 keys", "data", "uniform", "sorted"]),
         (&[("seed", "2")], &["u32 keys", "seed", "1 in old.csv", "2 in new.csv"]),

@@ -80,7 +80,7 @@ impl Data {
             Data::SixValues => (0..n).map(|_| random.u32(..6) * SIXTH).collect(),
             // The values are spread over the byte, so that they differ in digits of other widths too.
             Data::TopByte(values) => {
-                (0..n).map(|_| (random.u32(..values) * SIXTH & 0xFF00_0000) | random.u32(..1 << 24)).collect()
+                (0..n).map(|_| (random.u32(..values) * SIXTH) & 0xFF00_0000 | random.u32(..1 << 24)).collect()
             }
             Data::Splats => (0..n).map(|_| (2.0 + 5.999 * random.f32()).to_bits()).collect(),
         };

@@ -11,6 +11,7 @@ use vksort::{KeyOutput, Order, Placement, Shape, SortRequest, ValueType};
 
 use crate::case::{Case, How, Tweak};
 use crate::data::Inputs;
+use crate::memory::Memory;
 
 /// Rounds before those that count.
 const WARM_UP: u32 = 2;
@@ -121,15 +122,15 @@ impl<'a> Bench<'a> {
         Ok(sizes)
     }
 
-    /// Bytes that measuring these cases takes, on the device and on the host together.
-    pub fn memory(&mut self, cases: &[Case], n: u32) -> Result<u64> {
+    /// The memory that measuring these cases takes.
+    pub fn memory(&mut self, cases: &[Case], n: u32) -> Result<Memory> {
         let device: u64 = self.sizes(cases, n)?.list().iter().sum();
         let widest = widest(cases);
         let kinds = cases.iter().map(|case| case.data).collect::<std::collections::HashSet<_>>().len() as u64;
         // Inputs and what is read back, further kinds of keys, and the order with what it is sorted by.
         let order = if widest.0 > 4 { 36 } else { 12 };
         let host = u64::from(n) * (2 * (widest.0 + widest.1) + 4 * (kinds - 1) + order);
-        Ok(device + host)
+        Ok(Memory { device, host })
     }
 
     /// Runs all cases in turns, so that whatever changes on the machine meanwhile changes for all of them. Each result of
