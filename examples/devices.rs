@@ -124,6 +124,7 @@ fn capabilities(profile: &DeviceProfile) -> Vec<(&'static str, String)> {
             "most elements",
             format!("{elements} of 4 bytes by descriptor (maxStorageBufferRange is {} MiB)", bytes >> 20),
         ),
+        ("memory", format!("{} MiB in its largest heap", profile.memory_bytes >> 20)),
         ("timestamps", timestamps),
     ]
 }

@@ -2,12 +2,15 @@
 # Compares two results.csv of the bench example: scripts/compare.sh [--fail-on-regression] OLD.csv NEW.csv
 #
 # Rows are joined by suite, case, device and size. A ratio is old time over new time, so more than 1 is faster now. What
-# moved is marked: medians differ by more than 3 % and the ranges between quartiles do not overlap.
+# moved is marked: medians differ by more than 3 % and the ranges between quartiles do not overlap. Fewer than 5 runs have
+# no quartiles to speak of, and are never marked.
 #
 #   --fail-on-regression  exit code 1 when a case got slower
 #   --help                this text
 #
-# Times are those of the device where both files have them, else those of the host. Exit code 2 is for bad input.
+# Times are those of the device where both files have them, else those of the host. Exit code 2 is for bad input, which is
+# also a case of both files on different devices, or that sorts something else. A driver or subgroup size that changed is
+# warned of: what moved may then be their doing. Rows of one file alone are listed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh
@@ -35,7 +38,12 @@ import sys
 
 KEY = ["suite", "case", "device", "n"]
 TIMES = ["gpu_ns", "wall_ns"]
-COLUMNS = KEY + [f"{time}_{part}" for time in TIMES for part in ["median", "q25", "q75"]]
+# What a case sorts; a name that stands for something else now has no time to compare with.
+SORT = ["key", "value_bytes", "order", "bits", "placement", "data", "seed"]
+# What else a time depends on, and is not vksort's doing.
+AROUND = ["driver", "subgroup"]
+COLUMNS = KEY + SORT + AROUND + ["runs"] + [f"{time}_{part}" for time in TIMES for part in ["median", "q25", "q75"]]
+FEWEST_RUNS = 5
 
 
 def fail(message):
@@ -55,7 +63,9 @@ def read(path):
                 key = tuple(row[column] for column in KEY)
                 if key in rows:
                     fail(f"{path}, line {reader.line_num}: a second row of {', '.join(key)}")
-                rows[key] = {time: numbers(path, reader.line_num, row, time) for time in TIMES}
+                if not row["runs"].isdigit():
+                    fail(f"{path}, line {reader.line_num}: runs is {row['runs']}, needed is a number")
+                rows[key] = row | {time: numbers(path, reader.line_num, row, time) for time in TIMES}
             return rows
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         fail(f"{path}: {error}")
@@ -75,13 +85,43 @@ def numbers(path, line, row, time):
     return values
 
 
+def check_devices(old_path, old, new_path, new):
+    """Refuses a case that both files have, but on different devices."""
+    place = [KEY.index(name) for name in KEY if name != "device"]
+    case = lambda key: tuple(key[index] for index in place)
+    known = {case(key): key[KEY.index("device")] for key in old if key not in new}
+    for key in new:
+        device = known.get(case(key))
+        if key not in old and device is not None:
+            fail(
+                f"{', '.join(case(key))}: the device is {device} in {old_path} and {key[KEY.index('device')]} in "
+                f"{new_path}; needed are times of one device"
+            )
+
+
+def check_sorts(old_path, old, new_path, new, common):
+    """Refuses a name that stands for different sorts, and warns of what else is different."""
+    for key in common:
+        for column in SORT:
+            was, now = old[key][column], new[key][column]
+            if was != now:
+                fail(f"{', '.join(key)}: {column} is {was} in {old_path} and {now} in {new_path}")
+    for column in AROUND:
+        changes = {(old[key][column], new[key][column]) for key in common}
+        for was, now in sorted(change for change in changes if change[0] != change[1]):
+            print(f"warning: the {column} was {was or 'none'} and is {now or 'none'}", file=sys.stderr)
+
+
 def main():
     fail_on_regression, old_path, new_path = sys.argv[1] == "1", sys.argv[2], sys.argv[3]
     old, new = read(old_path), read(new_path)
+    check_devices(old_path, old, new_path, new)
     common = [key for key in new if key in old]
     if not common:
         fail(f"{old_path} and {new_path} have no row in common")
+    check_sorts(old_path, old, new_path, new, common)
     counts = {"faster": 0, "slower": 0, "": 0}
+    few_runs = 0
     print(f"{'suite':<11} {'case':<34} {'n':>10} {'old':>12} {'new':>12} {'ratio':>7}")
     for key in common:
         suite, case, _, n = key
@@ -90,8 +130,10 @@ def main():
             fail(f"{', '.join(key)} has no time in common")
         (old_median, old_low, old_high), (new_median, new_low, new_high) = old[key][time], new[key][time]
         ratio = old_median / new_median
+        enough = min(int(old[key]["runs"]), int(new[key]["runs"])) >= FEWEST_RUNS
+        few_runs += not enough
         apart = new_low > old_high or new_high < old_low
-        moved = apart and not 0.97 <= ratio <= 1.03
+        moved = enough and apart and not 0.97 <= ratio <= 1.03
         mark = ("faster" if ratio > 1 else "slower") if moved else ""
         counts[mark] += 1
         print(
@@ -99,10 +141,14 @@ def main():
             f"{ratio:>7.3f} {mark}".rstrip()
         )
     print(f"\n{counts['faster']} faster, {counts['slower']} slower, {counts['']} within noise")
+    if few_runs:
+        print(f"{few_runs} of them had fewer than {FEWEST_RUNS} runs, which tell nothing")
     for path, rows, others in [(old_path, old, new), (new_path, new, old)]:
-        alone = len([key for key in rows if key not in others])
+        alone = [key for key in rows if key not in others]
         if alone:
-            print(f"{alone} rows are in {path} only")
+            print(f"{len(alone)} rows are in {path} only:")
+            for suite, case, _, n in alone:
+                print(f"  {suite}, {case}, {n}")
     sys.exit(1 if fail_on_regression and counts["slower"] else 0)
 
 

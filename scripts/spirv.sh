@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Compiles glsl/ and copies the modules to spirv/, which builds without the feature `shaderc` use: scripts/spirv.sh
 #
+# Counts their instructions in benches/record/spirv.csv too, and says which modules have other counts than before.
+#
 #   --check  changes nothing and fails when spirv/ is not byte for byte what glsl/ compiles to
 #   --help   this text
 set -euo pipefail
@@ -58,3 +60,10 @@ else
     printf 'was %s\n' "${changed[@]}" >&2
     say "spirv/ is now what glsl/ compiles to: ${#modules[@]} modules"
 fi
+((!check)) || exit 0
+
+table=benches/record/spirv.csv
+counted=$(VKSORT_WRITE_SPIRV=1 cargo test --quiet --release --features shaderc --test spirv -- --exact --nocapture \
+    the_table_of_instructions_is_that_of_the_modules) || die "$counted"
+grep ': ' <<<"$counted" | grep -v '^test result' >&2 || say "$table has no other counts than before"
+say "$table holds the counts of ${#modules[@]} modules"

@@ -21,9 +21,10 @@ devices="conformance matrix fallback recording"
 
 # A row per configuration: name | limit in seconds | suites | driver, validation layer and variables.
 # `lib` stands for the unit tests and `doc` for the documentation tests; `lavapipe-WIDTH`, `swiftshader`,
-# `system-layer` and `newer-layer` for the variables that choose them.
+# `system-layer`, `newer-layer` and its `gpu-assisted` mode for the variables that choose them. `only=TEXT` runs the tests
+# with that in their name.
 configurations=(
-    "host               | 600 | lib contract table allocations properties cli splats bench tune | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    "host               | 600 | lib contract spirv table allocations cost properties cli splats bench tune | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
     "doc                | 300 | doc                  | lavapipe-256"
     "lavapipe-8         | 900 | $devices emulated    | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
     "lavapipe-4         | 600 | $devices splats      | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
@@ -34,6 +35,8 @@ configurations=(
     "swiftshader        | 600 | $devices splats      | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
     "validation         | 600 | $devices emulated    | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced"
     "newer-validation   | 600 | matrix fallback recording | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced"
+    # One key type goes through every kernel; the whole matrix would take this mode many minutes.
+    "gpu-assisted       | 300 | matrix               | lavapipe-256 newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
 )
 
 # Variables that would lead a configuration elsewhere.
@@ -53,10 +56,10 @@ split() {
     name=${name// /} limit=${limit// /}
 }
 
-# Turns the words of a row into `variables`; fails with `missing` set when one cannot be had here.
+# Turns the words of a row into `variables` and `only`; fails with `missing` set when one cannot be had here.
 resolve() {
     local word icd layer parts
-    variables=() missing=
+    variables=() only=() missing=
     parts=$(chromium_parts) || parts=
     for word in $1; do
         case $word in
@@ -83,6 +86,8 @@ resolve() {
                     # Without it synchronization validation looks at transfers only.
                     VK_LAYER_SYNCVAL_SHADER_ACCESSES_HEURISTIC=1 VKSORT_EXPECT_HAZARDS=1)
                 ;;
+            gpu-assisted) variables+=(VK_LAYER_GPUAV_ENABLE=1) ;;
+            only=*) only=(-- "${word#only=}") ;;
             *=*) variables+=("$word") ;;
             *) die "configuration $name: unknown word $word" ;;
         esac
@@ -91,7 +96,7 @@ resolve() {
 }
 
 run() {
-    local name limit suites words variables missing targets=() suite
+    local name limit suites words variables missing only targets=() suite
     split "$1"
     for suite in $suites; do
         case $suite in
@@ -100,7 +105,11 @@ run() {
         esac
     done
     if resolve "$words"; then
-        run_suites "$name" "$limit" "${clean[@]}" "${variables[@]}" cargo test --release --no-fail-fast "${targets[@]}"
+        run_suites "$name" "$limit" "${clean[@]}" "${variables[@]}" cargo test --release --no-fail-fast "${targets[@]}" \
+            "${only[@]}"
+        # A layer that does not know the variable would pass in its usual mode.
+        [[ $words != *gpu-assisted* ]] || grep -q 'GPU Assisted Validation' "$log" ||
+            { failed=$((failed + 1)) && fail "$name" "the layer does not say that it is in this mode"; }
     else
         skip "$name" "$missing"
     fi

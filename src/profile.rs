@@ -54,6 +54,8 @@ pub struct DeviceProfile {
     pub small_storage: bool,
     /// Whether shaders may reach buffers by address.
     pub buffer_addresses: bool,
+    /// Size of the largest heap of the device's own memory, in bytes.
+    pub memory_bytes: u64,
     /// Alignment of a storage buffer's offset, in bytes.
     pub storage_alignment_bytes: u64,
     /// Nanoseconds per timestamp tick; 0 when compute queues have no timestamps.
@@ -118,6 +120,7 @@ impl Default for DeviceProfile {
             dynamic_indexing: true,
             small_storage: true,
             buffer_addresses: true,
+            memory_bytes: 8 << 30,
             storage_alignment_bytes: 64,
             timestamp_period_ns: 1.0,
         }

@@ -34,11 +34,6 @@ impl RankMethod {
     pub const ALL: &'static [RankMethod] = &[RankMethod::Ballot, RankMethod::Match, RankMethod::Partition];
 }
 
-impl RankMethod {
-    /// Every method.
-    pub const ALL: &[RankMethod] = &[RankMethod::Ballot, RankMethod::Match];
-}
-
 /// Shape and methods of the kernels on one class of devices.
 ///
 /// [`Tuning::for_device`] gives the built-in row; every field can be changed and the result passed as

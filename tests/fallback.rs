@@ -29,7 +29,7 @@ fn run(withhold: u32, subgroup: SubgroupChoice, blocks: u32, tiles: u32) -> Resu
         let tile = with(None)?.shape().block() * blocks;
         let sorter = with(portion_tiles.map(|portion_tiles: u32| portion_tiles * tile))?;
         let count = tile * tiles + 3;
-        let arena = Arena::new(gpu(), &sorter, count);
+        let arena = Arena::new(&gpu(), &sorter, count);
         for &pattern in &[patterns::Pattern::Uniform, patterns::Pattern::TwoValues, patterns::Pattern::OneStray] {
             let case = Case { capacity: count, count, pattern, counted: false };
             suite::within(Duration::from_secs(120), "a sort with silent tiles", || {
@@ -37,7 +37,7 @@ fn run(withhold: u32, subgroup: SubgroupChoice, blocks: u32, tiles: u32) -> Resu
             })?;
         }
     }
-    common::assert_valid(gpu());
+    common::assert_valid(&gpu());
     Ok(())
 }
 

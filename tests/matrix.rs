@@ -28,7 +28,7 @@ fn run(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     let sorter = gpu().sorter(request, options)?;
     let block = sorter.shape().block();
     let capacity = (7 * block + 13).min(sorter.max_count());
-    let arena = Arena::new(gpu(), &sorter, capacity);
+    let arena = Arena::new(&gpu(), &sorter, capacity);
     let at_most = |count: u32| count.min(capacity);
     let counts = [(0, true), (1, true), (at_most(3 * block + 1), true), (capacity, true), (u32::MAX, true)];
     let host = [(1, false), (at_most(block), false), (at_most(2 * block + 5), false), (capacity, false)];
@@ -39,7 +39,7 @@ fn run(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     for pattern in PATTERNS {
         suite::run_case(request, &arena, Case { capacity, count: capacity, pattern, counted: false })?;
     }
-    common::assert_valid(gpu());
+    common::assert_valid(&gpu());
     Ok(())
 }
 

@@ -122,7 +122,7 @@ fn draws() -> impl Strategy<Value = Draw> {
 }
 
 fn run(draw: &Draw) -> Result<(), String> {
-    let gpu = gpu();
+    let gpu = &gpu();
     let tuning = Tuning {
         items_keys: draw.items,
         items_pairs: draw.items,

@@ -39,7 +39,7 @@ fn repeated() -> Result<(), Failed> {
         let request = pairs(Some(algorithm));
         let sorter = gpu().sorter(&request, &SorterOptions::default())?;
         let count = 20_000.min(sorter.max_count());
-        let arena = Arena::new(gpu(), &sorter, count);
+        let arena = Arena::new(&gpu(), &sorter, count);
         let keys = generate(Pattern::FewDistinct, KeyType::F32, count as usize, seed());
         let indices = oracle::argsort(&request, &keys);
         let sorted = arena.sort(&keys, Count::Host, 4)?;
@@ -48,7 +48,7 @@ fn repeated() -> Result<(), Failed> {
             return Err(format!("{algorithm}: {difference}").into());
         }
     }
-    assert_valid(gpu());
+    assert_valid(&gpu());
     Ok(())
 }
 
@@ -60,7 +60,7 @@ fn counts_below_capacity() -> Result<(), Failed> {
         let options = SorterOptions { tuning: Some(suite::small_blocks()), ..SorterOptions::default() };
         let sorter = gpu().sorter(&request, &options)?;
         let capacity = 70_000;
-        let arena = Arena::new(gpu(), &sorter, capacity);
+        let arena = Arena::new(&gpu(), &sorter, capacity);
         let block = sorter.shape().block();
         for count in [0, 1, block, block + 1, 3 * block - 1, 69_999, 70_000] {
             for counted in [false, true] {
@@ -73,7 +73,7 @@ fn counts_below_capacity() -> Result<(), Failed> {
             suite::run_case(&request, &arena, case)?;
         }
     }
-    assert_valid(gpu());
+    assert_valid(&gpu());
     Ok(())
 }
 
@@ -86,22 +86,23 @@ fn large_values() -> Result<(), Failed> {
             let request = SortRequest { value, placement, bits: bits.into(), ..SortRequest::new(KeyType::U32) };
             let sorter = gpu().sorter(&request, &SorterOptions::default())?;
             let count = sorter.shape().block().min(40_000) + 100;
-            let arena = Arena::new(gpu(), &sorter, count);
+            let arena = Arena::new(&gpu(), &sorter, count);
             for counted in [false, true] {
                 let case = Case { capacity: count, count, pattern: Pattern::Entropy(2), counted };
                 suite::run_case(&request, &arena, case)?;
             }
         }
     }
-    assert_valid(gpu());
+    assert_valid(&gpu());
     Ok(())
 }
 
 /// More than a descriptor reaches is sorted by address, where the device offers that.
 fn beyond_descriptors() -> Result<(), Failed> {
-    let profile = gpu().profile();
+    let gpu = gpu();
+    let profile = gpu.profile();
     let request = SortRequest { key: KeyType::U32, ..SortRequest::new(KeyType::U32) };
-    let by_descriptor = gpu().sorter(&request, &SorterOptions::default())?;
+    let by_descriptor = gpu.sorter(&request, &SorterOptions::default())?;
     let most = by_descriptor.max_count();
     if most >= 1 << 27 || !profile.buffer_addresses {
         println!("skipped: descriptors reach {most} elements, buffer addresses {}", profile.buffer_addresses);
@@ -210,7 +211,7 @@ fn bad_buffers() -> Result<(), Failed> {
     let sort = sorter.prepare_on(SortRanges { values: None, scratch, ..out })?;
     expect(sort.read_keys(&mut []), &["discarded keys", "sorted keys"])?;
     expect(sort.write_values(&[0; 4]), &["no values to read"])?;
-    assert_valid(gpu());
+    assert_valid(&gpu());
     Ok(())
 }
 
@@ -297,7 +298,7 @@ fn slices() -> Result<(), Failed> {
 
 /// Two threads share a device; their sorts do not disturb each other.
 fn threads() -> Result<(), Failed> {
-    let gpu = gpu();
+    let gpu = &gpu();
     std::thread::scope(|scope| {
         let sorts: Vec<_> = (0..4u64)
             .map(|thread| {

@@ -12,7 +12,7 @@ use vksort::{BitRange, KeyOutput, KeyType, Order, SortRequest, ValueType};
 pub enum Data {
     /// Random bits.
     Uniform,
-    /// The AND of so many random words, from 2 on: ever fewer bits of entropy.
+    /// The AND of so many random words, from 2 on: ever fewer bits of entropy, as CUB's tests have it.
     And(u32),
     /// One key.
     Constant,
@@ -20,6 +20,10 @@ pub enum Data {
     Reversed,
     /// Two keys that differ in every digit.
     TwoValues,
+    /// Six keys that differ in every digit.
+    SixValues,
+    /// Random bits below a byte of so many values.
+    TopByte(u32),
     /// One key, but for a single other.
     OneStray,
     /// View depths as `f32`, from 2 to 8: all have the same 8 highest bits.
@@ -27,17 +31,24 @@ pub enum Data {
 }
 
 impl Data {
-    pub const ALL: [Data; 11] = [
+    pub const ALL: [Data; 18] = [
         Data::Uniform,
         Data::And(2),
-        Data::And(3),
         Data::And(4),
-        Data::And(5),
+        Data::And(10),
+        Data::And(16),
         Data::Constant,
+        Data::TwoValues,
+        Data::SixValues,
+        Data::OneStray,
         Data::Sorted,
         Data::Reversed,
-        Data::TwoValues,
-        Data::OneStray,
+        Data::TopByte(1),
+        Data::TopByte(2),
+        Data::TopByte(3),
+        Data::TopByte(4),
+        Data::TopByte(5),
+        Data::TopByte(6),
         Data::Splats,
     ];
 
@@ -49,6 +60,9 @@ impl Data {
             Data::Sorted => "sorted".into(),
             Data::Reversed => "reversed".into(),
             Data::TwoValues => "two values".into(),
+            Data::SixValues => "six values".into(),
+            Data::TopByte(1) => "constant top byte".into(),
+            Data::TopByte(values) => format!("top byte of {values} values"),
             Data::OneStray => "one stray".into(),
             Data::Splats => "splat depths".into(),
         }
@@ -56,11 +70,18 @@ impl Data {
 
     fn words(self, n: usize, random: &mut fastrand::Rng) -> Vec<u32> {
         const KEY: u32 = 0x5A5A_5A5A;
+        // Six multiples of it have six values in every byte.
+        const SIXTH: u32 = 0x2B2B_2B2B;
         let mut words: Vec<u32> = match self {
             Data::Uniform | Data::Sorted | Data::Reversed => (0..n).map(|_| random.u32(..)).collect(),
             Data::And(count) => (0..n).map(|_| (0..count).fold(u32::MAX, |word, _| word & random.u32(..))).collect(),
             Data::Constant | Data::OneStray => vec![KEY; n],
             Data::TwoValues => (0..n).map(|_| if random.bool() { KEY } else { !KEY }).collect(),
+            Data::SixValues => (0..n).map(|_| random.u32(..6) * SIXTH).collect(),
+            // The values are spread over the byte, so that they differ in digits of other widths too.
+            Data::TopByte(values) => {
+                (0..n).map(|_| (random.u32(..values) * SIXTH) & 0xFF00_0000 | random.u32(..1 << 24)).collect()
+            }
             Data::Splats => (0..n).map(|_| (2.0 + 5.999 * random.f32()).to_bits()).collect(),
         };
         match self {

@@ -10,6 +10,7 @@ mod case;
 mod data;
 mod figures;
 mod measure;
+mod memory;
 mod peers;
 mod plot;
 mod report;
@@ -102,25 +103,31 @@ fn bench() -> Result<()> {
     let date = args.date.clone().unwrap_or_else(row::today);
     let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };
     let mut bench = Bench::new(&gpu);
-    let mut measured = Vec::new();
+    let (mut measured, mut skipped) = (Vec::new(), Vec::new());
     for suite in args.suite.parts() {
-        args.measure(&mut bench, suite, &mut measured, |measured| {
+        args.measure(&mut bench, suite, &mut measured, &mut skipped, |measured| {
             common::check_validation(&gpu.validation_errors())?;
             let Some(out) = &args.out else { return Ok(()) };
             // A run that is stopped leaves the sizes that it has finished.
             write(out, vec![("results.csv".to_string(), row::to_csv(&with(&peers, row::rows(&run, measured)))?)])
         })?;
     }
-    ensure!(!measured.is_empty(), "no size fits, of {}", args.asked());
+    if measured.is_empty() {
+        bail!("no size fits, of {}; {}", args.asked(), skipped.first().map_or("there is none", String::as_str));
+    }
+    skipped.iter().for_each(|skipped| eprintln!("skipped: {skipped}"));
 
     let rows = with(&peers, row::rows(&run, &measured));
-    let ratios = stats::ratios(&measured);
+    let (ratios, patterns) = (stats::ratios(&measured), stats::patterns(&measured));
     for suite in report::suites(&rows) {
         let of_suite: Vec<&Row> = rows.iter().filter(|row| row.suite == suite).collect();
         common::say(format!("\n{suite}\n{}", report::table(&of_suite, false)));
     }
     if !ratios.is_empty() {
         common::say(format!("\n{}", report::ratio_table(&ratios, false)));
+    }
+    if !patterns.is_empty() {
+        common::say(format!("\n{}", report::pattern_table(&patterns, false)));
     }
     common::say(format!("\nverified   every case, each byte against a stable sort on the CPU, seed {}", args.seed));
     let Some(out) = &args.out else { return Ok(()) };
@@ -133,7 +140,7 @@ fn bench() -> Result<()> {
         names.push(name);
     }
     let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
-    let summary = report::summary(&rows, &ratios, &format!("bench {command}"), &names);
+    let summary = report::summary(&rows, &ratios, &patterns, &format!("bench {command}"), &names);
     files.push(("summary.md".to_string(), summary.into_bytes()));
     write(out, files)?;
     common::say(format!("written    {}", out.display()));
@@ -146,45 +153,47 @@ fn with(peers: &[Row], own: Vec<Row>) -> Vec<Row> {
 }
 
 impl Args {
-    /// Measures a suite at each of its sizes; all that is measured is handed to `keep` after each.
+    /// Measures a suite at each of its sizes; those that are too large are skipped. All that is measured is handed to
+    /// `keep` after each size.
     fn measure(
         &self,
         bench: &mut Bench<'_>,
         suite: Suite,
         measured: &mut Vec<Measured>,
+        skipped: &mut Vec<String>,
         keep: impl Fn(&[Measured]) -> Result<()>,
     ) -> Result<()> {
         let cases = suite.cases(self.common.algorithm);
-        let budget = self.memory_mib << 20;
-        for n in self.sizes(bench, suite, &cases, budget)? {
-            let skip = |why: String| eprintln!("skipped: {} at {n} elements: {why}", suite.name());
-            match bench.memory(&cases, n) {
-                Ok(needed) if needed > budget => {
-                    let (needed, allowed) = (needed.div_ceil(1 << 20), self.memory_mib);
-                    skip(format!("{needed} MiB are needed, allowed are --memory-mib {allowed}"));
+        for n in self.sizes(bench, suite, &cases)? {
+            let result = match self.lacking(bench, &cases, n) {
+                Ok(None) => bench.measure(&cases, n, self.seed, self.runs),
+                Ok(Some(why)) => {
+                    skipped.push(format!("{} at {n} elements: {why}", suite.name()));
                     continue;
                 }
-                Ok(_) => {}
-                Err(error) if is_too_much(&error) => {
-                    skip(format!("{error:#}"));
-                    continue;
-                }
-                Err(error) => return Err(error),
-            }
-            match bench.measure(&cases, n, self.seed, self.runs) {
+                Err(error) => Err(error),
+            };
+            match result {
                 Ok(more) => {
                     measured.extend(more);
                     keep(measured)?;
                 }
-                Err(error) if is_too_much(&error) => skip(format!("{error:#}")),
+                Err(error) if is_too_much(&error) => {
+                    skipped.push(format!("{} at {n} elements: {error:#}", suite.name()));
+                }
                 Err(error) => return Err(error),
             }
         }
         Ok(())
     }
 
+    /// Why there is not enough memory for these cases, if there is not.
+    fn lacking(&self, bench: &mut Bench<'_>, cases: &[Case], n: u32) -> Result<Option<String>> {
+        Ok(bench.memory(cases, n)?.lacking(bench.gpu, self.memory_mib))
+    }
+
     /// The sizes of a suite. Those that nobody asked for are no larger than memory.
-    fn sizes(&self, bench: &mut Bench<'_>, suite: Suite, cases: &[Case], budget: u64) -> Result<Vec<u32>> {
+    fn sizes(&self, bench: &mut Bench<'_>, suite: Suite, cases: &[Case]) -> Result<Vec<u32>> {
         if let Some(count) = self.count {
             return Ok(vec![count]);
         }
@@ -193,8 +202,7 @@ impl Args {
             Some(log2) => log2,
             None => {
                 let mut log2 = if on_cpu { LARGEST_LOG2_ON_CPU } else { LARGEST_LOG2 };
-                let fits = |memory: Result<u64>| memory.is_ok_and(|needed| needed <= budget);
-                while log2 > SMALLEST_LOG2 && !fits(bench.memory(cases, 1 << log2)) {
+                while log2 > SMALLEST_LOG2 && !matches!(self.lacking(bench, cases, 1 << log2), Ok(None)) {
                     log2 -= 1;
                 }
                 log2

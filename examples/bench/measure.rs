@@ -11,9 +11,13 @@ use vksort::{KeyOutput, Order, Placement, Shape, SortRequest, ValueType};
 
 use crate::case::{Case, How, Tweak};
 use crate::data::Inputs;
+use crate::memory::Memory;
 
 /// Rounds before those that count.
 const WARM_UP: u32 = 2;
+
+/// Recordings of each case, which take microseconds.
+const RECORDINGS: usize = 100;
 
 /// What the runs of one case took.
 pub struct Measured {
@@ -23,6 +27,8 @@ pub struct Measured {
     pub gpu: Vec<f64>,
     /// Nanoseconds on the host.
     pub wall: Vec<f64>,
+    /// Nanoseconds of each recording on the host; empty where nothing is recorded.
+    pub recording: Vec<f64>,
     /// Median of each step, by its name.
     pub steps: Vec<(String, f64)>,
     pub shape: Option<Shape>,
@@ -116,15 +122,15 @@ impl<'a> Bench<'a> {
         Ok(sizes)
     }
 
-    /// Bytes that measuring these cases takes, on the device and on the host together.
-    pub fn memory(&mut self, cases: &[Case], n: u32) -> Result<u64> {
+    /// The memory that measuring these cases takes.
+    pub fn memory(&mut self, cases: &[Case], n: u32) -> Result<Memory> {
         let device: u64 = self.sizes(cases, n)?.list().iter().sum();
         let widest = widest(cases);
         let kinds = cases.iter().map(|case| case.data).collect::<std::collections::HashSet<_>>().len() as u64;
         // Inputs and what is read back, further kinds of keys, and the order with what it is sorted by.
         let order = if widest.0 > 4 { 36 } else { 12 };
         let host = u64::from(n) * (2 * (widest.0 + widest.1) + 4 * (kinds - 1) + order);
-        Ok(device + host)
+        Ok(Memory { device, host })
     }
 
     /// Runs all cases in turns, so that whatever changes on the machine meanwhile changes for all of them. Each result of
@@ -156,6 +162,12 @@ impl<'a> Bench<'a> {
             }
         }
         progress.finish_and_clear();
+        for (ready, measured) in ready.iter().zip(&mut measured) {
+            if let Ready::Device { sort, .. } = ready {
+                let times = sort.time_recording(Some(n), RECORDINGS)?;
+                measured.recording = times.iter().map(|time| time.as_nanos() as f64).collect();
+            }
+        }
         for (measured, steps) in measured.iter_mut().zip(steps) {
             for (step, times) in measured.steps.iter_mut().zip(steps) {
                 step.1 = crate::stats::Quartiles::of(&times).median;
@@ -198,6 +210,7 @@ fn blank(case: &Case, ready: &Ready, n: u32, inputs: &mut Inputs) -> Measured {
         n,
         gpu: Vec::new(),
         wall: Vec::new(),
+        recording: Vec::new(),
         steps: Vec::new(),
         shape,
         algorithm,

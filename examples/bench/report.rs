@@ -4,11 +4,11 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use crate::common;
 use crate::row::Row;
-use crate::stats::Ratio;
+use crate::stats::{Pattern, Quartiles, Ratio};
 
 /// Rows of one suite, as a table.
 pub fn table(rows: &[&Row], markdown: bool) -> String {
-    let header = ["case", "n", "device time", "25 % .. 75 %", "host time", "rate", "floor"];
+    let header = ["case", "n", "device time", "25 % .. 75 %", "host time", "recording", "rate", "floor"];
     let cells = rows.iter().map(|row| {
         let spread = row.time().map(|(_, low, high)| format!("{} .. {}", duration(low), duration(high)));
         vec![
@@ -17,6 +17,7 @@ pub fn table(rows: &[&Row], markdown: bool) -> String {
             row.gpu_ns_median.map(duration).unwrap_or_else(|| "-".into()),
             spread.unwrap_or_default(),
             row.wall_ns_median.map(duration).unwrap_or_else(|| "-".into()),
+            row.record_ns.map(duration).unwrap_or_else(|| "-".into()),
             rate(row.elements_per_s),
             row.floor_share.map(|share| format!("{:.0} %", 100.0 * share)).unwrap_or_else(|| "-".into()),
         ]
@@ -27,11 +28,23 @@ pub fn table(rows: &[&Row], markdown: bool) -> String {
 /// How many times as fast one case is as another.
 pub fn ratio_table(ratios: &[Ratio], markdown: bool) -> String {
     let header = ["ratio of elements/s", "n", "median", "25 %", "75 %"];
-    let cells = ratios.iter().map(|ratio| {
-        let [median, low, high] = [ratio.over.median, ratio.over.low, ratio.over.high].map(|x| format!("{x:.2}"));
-        vec![ratio.what.into(), size(ratio.n.into()), median, low, high]
-    });
+    let cells = ratios.iter().map(|ratio| over(ratio.what, ratio.n, &ratio.over));
     build(&header, cells, markdown)
+}
+
+/// How many times as long each pattern takes as uniform keys, and which takes longest.
+pub fn pattern_table(patterns: &[Pattern], markdown: bool) -> String {
+    let header = ["time over that of uniform", "n", "median", "25 %", "75 %"];
+    let cells = patterns.iter().map(|pattern| over(&pattern.name, pattern.n, &pattern.over));
+    let table = build(&header, cells, markdown);
+    let Some(worst) = patterns.first() else { return table };
+    let Quartiles { median, low, high, .. } = worst.over;
+    format!("{table}\n\nworst pattern: {}, {median:.2} times uniform ({low:.2} to {high:.2})", worst.name)
+}
+
+fn over(what: &str, n: u32, over: &Quartiles) -> Vec<String> {
+    let [median, low, high] = [over.median, over.low, over.high].map(|x| format!("{x:.2}"));
+    vec![what.into(), size(n.into()), median, low, high]
 }
 
 /// A table whose first column is text, and the others numbers.
@@ -51,19 +64,23 @@ pub fn build(header: &[&str], cells: impl Iterator<Item = Vec<String>>, markdown
 }
 
 /// All of a run, with what it takes to repeat it.
-pub fn summary(rows: &[Row], ratios: &[Ratio], command: &str, figures: &[&str]) -> String {
+pub fn summary(rows: &[Row], ratios: &[Ratio], patterns: &[Pattern], command: &str, figures: &[&str]) -> String {
     let mut text = format!("# Measurements\n\n`{command}`\n\n");
     let own = rows.iter().find(|row| row.gpu_ns_median.is_some() || !row.driver.is_empty());
     if let Some(row) = own {
         let subgroup = row.subgroup.map(|size| format!(", subgroups of {size}")).unwrap_or_default();
         text += &format!(
             "{}, {}{subgroup}; vksort {}, {}. Medians of {} runs, with all cases of a size in turns and every result \
-             verified. The floor is the least traffic of a radix sort with these digits, at the bandwidth of a copy.\n",
+             verified. Recording is what putting the sort into a command buffer costs the host, as its lower quartile. The \
+             floor is the least traffic of a radix sort with these digits, at the bandwidth of a copy.\n",
             row.device, row.driver, row.vksort_version, row.date, row.runs
         );
     }
     if !ratios.is_empty() {
         text += &format!("\n## ratios\n\n{}\n", ratio_table(ratios, true));
+    }
+    if !patterns.is_empty() {
+        text += &format!("\n## patterns over uniform\n\n{}\n", pattern_table(patterns, true));
     }
     for suite in suites(rows) {
         let of_suite: Vec<&Row> = rows.iter().filter(|row| row.suite == suite).collect();

@@ -44,6 +44,9 @@ pub struct Row {
     pub elements_per_s: f64,
     pub floor_bytes: u64,
     pub floor_share: Option<f64>,
+    /// What recording the sort costs the host: the lower quartile. Other programs need not have the column.
+    #[serde(default)]
+    pub record_ns: Option<f64>,
 }
 
 /// What all rows of a run have in common.
@@ -133,6 +136,7 @@ fn row(run: &Run<'_>, measured: &Measured, bandwidth: Option<f64>) -> Row {
         elements_per_s: (f64::from(*n) / median * 1e9).round(),
         floor_bytes: *floor_bytes,
         floor_share: bandwidth.filter(|_| on_device).map(share),
+        record_ns: (!measured.recording.is_empty()).then(|| tenths(Quartiles::of(&measured.recording).low)),
     }
 }
 

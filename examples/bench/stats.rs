@@ -1,6 +1,7 @@
 //! Medians, quartiles and ratios.
 
-use crate::case::Suite;
+use crate::case::{COPY, Suite};
+use crate::data::Data;
 use crate::measure::Measured;
 
 /// Median and quartiles of some numbers.
@@ -65,4 +66,26 @@ pub fn ratios(all: &[Measured]) -> Vec<Ratio> {
         Some(Ratio { what, n: above.n, over: Quartiles::of(&rounds) })
     };
     RATIOS.into_iter().filter_map(ratio).collect()
+}
+
+/// How many times as long one pattern takes as uniform keys.
+pub struct Pattern {
+    pub name: String,
+    pub n: u32,
+    pub over: Quartiles,
+}
+
+/// The patterns suite beside its uniform keys, each taken round by round; the slowest first.
+pub fn patterns(all: &[Measured]) -> Vec<Pattern> {
+    let of_suite = |m: &&Measured| m.case.suite == Suite::Patterns && m.case.name != COPY;
+    let uniform = |n: u32| all.iter().filter(of_suite).find(|m| m.n == n && m.case.data == Data::Uniform);
+    let pattern = |m: &Measured| {
+        let times = m.times().iter().zip(uniform(m.n)?.times());
+        let rounds: Vec<f64> = times.map(|(time, uniform)| time / uniform.max(1.0)).collect();
+        Some(Pattern { name: m.case.name.clone(), n: m.n, over: Quartiles::of(&rounds) })
+    };
+    let others = all.iter().filter(of_suite).filter(|m| m.case.data != Data::Uniform);
+    let mut patterns: Vec<Pattern> = others.filter_map(pattern).collect();
+    patterns.sort_by(|a, b| b.over.median.total_cmp(&a.over.median));
+    patterns
 }

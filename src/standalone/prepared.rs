@@ -1,6 +1,7 @@
 //! Sorts prepared on an owned device: buffers stay there between runs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::error::Error;
 use crate::request::{Algorithm, SortRequest, ValueType};
@@ -245,6 +246,13 @@ impl PreparedSort {
     #[doc(hidden)]
     pub fn submit(&self, count: Option<u32>) -> Result<(), Error> {
         self.run.submit(count, 1)
+    }
+
+    /// How long each of `times` recordings takes on the host, where nothing is submitted; with the count from the buffer
+    /// on the device without one.
+    #[doc(hidden)]
+    pub fn time_recording(&self, count: Option<u32>, times: usize) -> Result<Vec<Duration>, Error> {
+        self.run.time_recording(count, times)
     }
 
     /// The algorithm that sorts `count` elements.

@@ -151,6 +151,10 @@ impl Requirements {
         let needed =
             vk::SubgroupFeatureFlags::BASIC | vk::SubgroupFeatureFlags::BALLOT | vk::SubgroupFeatureFlags::SHUFFLE;
         let limits = properties.limits;
+        // SAFETY: the physical device belongs to the instance, by this function's contract.
+        let memory = unsafe { instance.get_physical_device_memory_properties(physical_device) };
+        let own = memory.memory_heaps_as_slice().iter();
+        let own = own.filter(|heap| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL));
         let profile = DeviceProfile {
             name,
             vendor_id: properties.vendor_id,
@@ -186,6 +190,7 @@ impl Requirements {
             small_storage: storage8.storage_buffer8_bit_access == vk::TRUE
                 && storage16.storage_buffer16_bit_access == vk::TRUE,
             buffer_addresses: addresses.buffer_device_address == vk::TRUE,
+            memory_bytes: own.map(|heap| heap.size).max().unwrap_or_default(),
             storage_alignment_bytes: limits.min_storage_buffer_offset_alignment.max(4),
             timestamp_period_ns: if timestamp_bits > 0 { limits.timestamp_period } else { 0.0 },
         };

@@ -7,7 +7,7 @@ pub mod patterns;
 pub mod suite;
 
 use std::process::ExitCode;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use libtest_mimic::{Arguments, Trial};
 use vksort::standalone::{Gpu, GpuOptions};
@@ -55,13 +55,21 @@ pub fn open() -> Gpu {
     gpu
 }
 
+/// Every device that is open. Threads only know theirs: what a thread owns may outlive the end of `main`, and layers
+/// that still know a device then end the process badly.
+static DEVICES: Mutex<Vec<Arc<Gpu>>> = Mutex::new(Vec::new());
+
 /// The device of this thread, which the trials that run on it share: drivers compile kernels on the thread that first
 /// uses them, so a device for each thread keeps all cores busy.
-pub fn gpu() -> &'static Gpu {
+pub fn gpu() -> Arc<Gpu> {
     thread_local! {
-        static GPU: &'static Gpu = Box::leak(Box::new(open()));
+        static GPU: Weak<Gpu> = {
+            let gpu = Arc::new(open());
+            DEVICES.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&gpu));
+            Arc::downgrade(&gpu)
+        };
     }
-    GPU.with(|gpu| *gpu)
+    GPU.with(Weak::upgrade).expect("devices are closed when all trials have run")
 }
 
 /// Fails when the validation layer has reported anything.
@@ -75,7 +83,8 @@ pub fn run(trials: Vec<Trial>) -> ExitCode {
     let _ = env_logger::builder().is_test(true).try_init();
     let arguments = Arguments::from_args();
     if !arguments.list {
-        let profile = gpu().profile();
+        let gpu = gpu();
+        let profile = gpu.profile();
         println!(
             "device {} ({}), subgroup {}, level {:?}, validation {}, VKSORT_SEED={}",
             profile.name,
@@ -86,5 +95,7 @@ pub fn run(trials: Vec<Trial>) -> ExitCode {
             seed()
         );
     }
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    DEVICES.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    conclusion.exit_code()
 }

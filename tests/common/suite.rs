@@ -137,7 +137,7 @@ pub fn counts(sorter: &StandaloneSorter, sizes: &Sizes) -> Vec<(u32, u32)> {
 pub fn run_request(request: &SortRequest, options: &SorterOptions, sizes: &Sizes) -> Result<(), Failed> {
     let sorter = gpu().sorter(request, options)?;
     for (capacity, count) in counts(&sorter, sizes) {
-        let arena = Arena::new(gpu(), &sorter, capacity);
+        let arena = Arena::new(&gpu(), &sorter, capacity);
         for (index, &pattern) in patterns::ALL.iter().enumerate() {
             if sizes.takes((name(request), capacity, count), index) {
                 run_case(request, &arena, Case { capacity, count, pattern, counted: false })?;
@@ -148,9 +148,9 @@ pub fn run_request(request: &SortRequest, options: &SorterOptions, sizes: &Sizes
     let large = sizes.large.filter(|large| *large <= sorter.max_count() && request.key.bits() == 32);
     if let Some(large) = large {
         let case = Case { capacity: large, count: large, pattern: Pattern::Uniform, counted: false };
-        run_case(request, &Arena::new(gpu(), &sorter, large), case)?;
+        run_case(request, &Arena::new(&gpu(), &sorter, large), case)?;
     }
-    assert_valid(gpu());
+    assert_valid(&gpu());
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ash::{ext, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
@@ -98,6 +98,32 @@ impl Device {
     /// Whether submitted work may still be running, so that nothing may be destroyed.
     pub fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Records commands `times` times without submitting them; gives the time that each recording took on the host.
+    ///
+    /// # Safety
+    ///
+    /// What `record` puts into the command buffer is valid there.
+    pub unsafe fn time_recording(
+        &self,
+        times: usize,
+        record: impl Fn(vk::CommandBuffer) -> Result<(), Error>,
+    ) -> Result<Vec<Duration>, Error> {
+        let queue = self.queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut taken = Vec::with_capacity(times);
+        for _ in 0..times {
+            let begin = vk::CommandBufferBeginInfo::default();
+            // SAFETY: no submission is pending, as each is waited for under the lock; beginning resets what was recorded.
+            unsafe { self.raw.begin_command_buffer(queue.commands, &begin) }.context("vkBeginCommandBuffer")?;
+            let start = Instant::now();
+            let recorded = record(queue.commands);
+            taken.push(start.elapsed());
+            // SAFETY: the command buffer is recording.
+            unsafe { self.raw.end_command_buffer(queue.commands) }.context("vkEndCommandBuffer")?;
+            recorded?;
+        }
+        Ok(taken)
     }
 
     /// Records commands, submits them and waits until they are done.
@@ -245,6 +271,19 @@ impl BoundRun {
             Some(count) => self.bound.step_times(count, &ticks, device.timestamp_bits),
             None => self.bound.counted_step_times(&ticks, device.timestamp_bits),
         })
+    }
+
+    /// How long each of `times` recordings of the sort takes on the host, without timestamps.
+    pub fn time_recording(&self, count: Option<u32>, times: usize) -> Result<Vec<Duration>, Error> {
+        // SAFETY: the command buffer is recording on a compute queue; what it refers to is kept alive by `self`.
+        let record = |commands| unsafe {
+            match count {
+                Some(count) => self.bound.record(commands, count, None),
+                None => self.bound.record_counted(commands, None),
+            }
+        };
+        // SAFETY: see above.
+        unsafe { self.device.time_recording(times, record) }
     }
 
     /// Records the sort `times` times, submits it and waits. Allocates nothing.
