@@ -390,11 +390,12 @@ mod tests {
         let tuning = Tuning::for_device(&DeviceProfile::default());
         let refused = [
             ("workgroup_size is 0,", Tuning { workgroup_size: 0, ..tuning.clone() }),
-            ("items_keys is 1025,", Tuning { items_keys: 1025, ..tuning.clone() }),
+            ("items_keys is 2049,", Tuning { items_keys: 2049, ..tuning.clone() }),
             ("items_pairs is 0,", Tuning { items_pairs: 0, ..tuning.clone() }),
             ("subgroup_size is 256,", Tuning { subgroup_size: Some(256), ..tuning.clone() }),
             ("subgroup_size is 48, allowed is a power", Tuning { subgroup_size: Some(48), ..tuning.clone() }),
             ("digit_bits is 0,", Tuning { digit_bits: 0, ..tuning.clone() }),
+            ("look_back_words is 9,", Tuning { look_back_words: 9, ..tuning.clone() }),
             ("polls is 4294967295,", Tuning { polls: u32::MAX, ..tuning.clone() }),
             ("min_tiles is 0,", Tuning { min_tiles: 0, ..tuning.clone() }),
             ("max_blocks is 65537,", Tuning { max_blocks: 65537, ..tuning.clone() }),
