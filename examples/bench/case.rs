@@ -31,6 +31,7 @@ pub enum How {
 pub enum Tweak {
     None,
     NoSkip,
+    InOrder,
     DigitBits(u32),
     Rank(RankMethod),
 }
@@ -41,6 +42,7 @@ impl Tweak {
         let tuning = match self {
             Tweak::None => None,
             Tweak::NoSkip => Some(Tuning { skip: false, ..usual }),
+            Tweak::InOrder => Some(Tuning { unordered: false, ..usual }),
             Tweak::DigitBits(digit_bits) => Some(Tuning { digit_bits, ..usual }),
             Tweak::Rank(rank) => Some(Tuning { rank, ..usual }),
         };
@@ -52,6 +54,7 @@ impl Tweak {
         match self {
             Tweak::None => row,
             Tweak::NoSkip => format!("{row}, skip off"),
+            Tweak::InOrder => format!("{row}, every pass in order"),
             Tweak::DigitBits(bits) => format!("{row}, digit bits {bits}"),
             Tweak::Rank(rank) => format!("{row}, rank {rank:?}"),
         }
@@ -59,6 +62,12 @@ impl Tweak {
 }
 
 impl Case {
+    /// Whether the device has what the case is about, and does not put something else in its place.
+    pub fn is_there(&self, gpu: &Gpu) -> bool {
+        let partition = matches!(self.how, How::Device { tweak: Tweak::Rank(RankMethod::Partition), .. });
+        !partition || gpu.profile().subgroup_partition
+    }
+
     /// Bytes per element that any radix sort with digits of 8 bits moves: it reads the keys once to count, and in each
     /// pass reads and writes keys and values. Digits that all keys share take no pass. What one workgroup sorts in its own
     /// memory moves once.
@@ -232,6 +241,7 @@ impl List {
             self.push(format!("{what} argsort"), f32s(argsort(u32s)), Tweak::None, data);
         }
         self.push("u32 keys skip off", u32s, Tweak::NoSkip, Data::Uniform);
+        self.push("u32 keys in order", u32s, Tweak::InOrder, Data::Uniform);
         for window in [9, 17] {
             for digit_bits in [8, 9] {
                 let name = format!("{window} bits by digits of {digit_bits}");

@@ -163,7 +163,8 @@ impl Args {
         skipped: &mut Vec<String>,
         keep: impl Fn(&[Measured]) -> Result<()>,
     ) -> Result<()> {
-        let cases = suite.cases(self.common.algorithm);
+        let mut cases = suite.cases(self.common.algorithm);
+        cases.retain(|case| case.is_there(bench.gpu));
         for n in self.sizes(bench, suite, &cases)? {
             let result = match self.lacking(bench, &cases, n) {
                 Ok(None) => bench.measure(&cases, n, self.seed, self.runs),

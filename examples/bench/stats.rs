@@ -35,7 +35,7 @@ pub struct Ratio {
 }
 
 /// Name of the ratio, the case above and the case below.
-const RATIOS: [(&str, &str, &str); 18] = [
+const RATIOS: [(&str, &str, &str); 19] = [
     ("u8 over u32", "u8 keys", "u32 keys"),
     ("u16 over u32", "u16 keys", "u32 keys"),
     ("u64 over u32", "u64 keys", "u32 keys"),
@@ -47,6 +47,7 @@ const RATIOS: [(&str, &str, &str); 18] = [
     ("splat pairs out of place over uniform", "splat pairs out of place", "f32 pairs out of place"),
     ("splat argsort over uniform", "splat argsort", "f32 argsort"),
     ("skip on over off, uniform keys", "u32 keys", "u32 keys skip off"),
+    ("first pass out of order over in order", "u32 keys", "u32 keys in order"),
     ("9 bits: digits of 9 over 8", "9 bits by digits of 9", "9 bits by digits of 8"),
     ("17 bits: digits of 9 over 8", "17 bits by digits of 9", "17 bits by digits of 8"),
     ("keys: in place over out of place", "u32 keys", "u32 keys out of place"),
