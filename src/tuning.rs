@@ -128,7 +128,7 @@ const ROWS: &[Row] = &[
         scan_workgroup_size: 32,
         unroll: false,
         look_back: true,
-        evidence: "measured: docs/measurements.md",
+        evidence: "measured: docs/PERFORMANCE.md",
     },
     Row {
         name: "swiftshader",
