@@ -21,14 +21,14 @@
 shared uint tile_count[RADIX];
 shared uint ticket;
 shared uint only_digit; // of all the tile's elements; RADIX when there are several
-shared bool skewed;     // whether an eighth of them have the same
+shared uint skewed;     // not 0 when an eighth of them have the same
 
 // Counts the whole tile; the first block's keys are in registers already.
 void count_tile(uint start, uint elements) {
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) tile_count[digit] = 0;
     if (thread_index() == 0) {
         only_digit = RADIX;
-        skewed = false;
+        skewed = 0;
     }
     barrier();
     Run run = Run(0, 0);
@@ -46,7 +46,7 @@ void count_tile(uint start, uint elements) {
     barrier();
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
         if (tile_count[digit] == elements) only_digit = digit;
-        if (tile_count[digit] > elements / 8) skewed = true;
+        if (tile_count[digit] > elements / 8) atomicOr(skewed, 1);
     }
     barrier();
 }
@@ -98,7 +98,7 @@ void main() {
             return;
         }
         // Ranking out of order is by one counter per digit, on which equal digits wait for each other.
-        ordered = ordered || skewed;
+        ordered = ordered || skewed != 0;
     }
 
     // One copy of ranking and scattering in the code, whatever the number of blocks: drivers take their time over it.
