@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 
 use crate::error::Error;
 use crate::profile::{DeviceProfile, driver, vendor};
-use crate::request::Algorithm;
+use crate::request::{Algorithm, SortRequest};
 use crate::shape;
 
 /// How equal digits find their order within a subgroup.
@@ -284,6 +284,11 @@ impl Tuning {
     /// The algorithm for large inputs when none is asked for.
     pub fn algorithm(&self) -> Algorithm {
         if self.look_back { Algorithm::OneSweep } else { Algorithm::ReduceThenScan { digit_bits: 8 } }
+    }
+
+    /// Whether the first pass of such a sort may take any order of equal digits.
+    pub(crate) fn ranks_unordered(&self, request: &SortRequest) -> bool {
+        self.unordered && !request.shows_ties()
     }
 
     /// Checks that every number is one that some device may want.

@@ -10,6 +10,7 @@ use super::{DeviceBuffer, Gpu, PreparedSort, SortRanges, StandaloneSorter};
 use crate::error::Error;
 use crate::key::KeyType;
 use crate::plan::Plan;
+use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, SortRequest, ValueType};
 use crate::shape::{Shape, SubgroupChoice};
 use crate::tuning::Tuning;
@@ -127,14 +128,42 @@ struct Contender {
     sorter: Arc<StandaloneSorter>,
 }
 
-/// What a tuning comes to for one kind of sort.
+/// What a tuning comes to for one kind of sort: two with the same kernels need not be measured both.
 #[derive(Clone, PartialEq)]
 struct Kernels {
     /// Without what only says how the plan's sizes were found.
     plan: Plan,
     polls: u32,
+    look_back_words: u32,
     skip: bool,
+    merge_runs: bool,
+    unordered: bool,
     unroll: bool,
+}
+
+impl Kernels {
+    /// Nothing where the tuning does not fit.
+    fn of(device: &DeviceProfile, tuning: &Tuning, request: &SortRequest, count: u32) -> Option<Kernels> {
+        let algorithm = tuning.algorithm();
+        let shape = Shape::fit(device, tuning, request, algorithm, SubgroupChoice::Auto).ok()?;
+        let mut plan = Plan::new(request, algorithm, shape, count, None);
+        // The sizes of tiles and parts are in the plan, so two numbers that lead to them are no difference.
+        (plan.shape.min_tiles, plan.shape.max_blocks) = (1, 1);
+        let waits = algorithm == Algorithm::OneSweep;
+        if waits {
+            plan.shape.scan_workgroup_size = 1;
+        }
+        let waiting = |number: u32| if waits { number } else { 0 };
+        Some(Kernels {
+            plan,
+            polls: waiting(tuning.polls),
+            look_back_words: waiting(tuning.look_back_words),
+            skip: tuning.skip,
+            merge_runs: tuning.merge_runs,
+            unordered: tuning.ranks_unordered(request),
+            unroll: tuning.unroll,
+        })
+    }
 }
 
 impl<'a> DeviceBench<'a> {
@@ -254,20 +283,7 @@ impl Measure for DeviceBench<'_> {
     type Kernels = Kernels;
 
     fn kernels(&self, tuning: &Tuning) -> Option<Vec<Kernels>> {
-        let device = self.gpu.profile();
-        let of = |request: &SortRequest| {
-            let algorithm = tuning.algorithm();
-            let shape = Shape::fit(device, tuning, request, algorithm, SubgroupChoice::Auto).ok()?;
-            let mut plan = Plan::new(request, algorithm, shape, self.count, None);
-            // The sizes of tiles and parts are in the plan, so two numbers that lead to them are no difference.
-            (plan.shape.min_tiles, plan.shape.max_blocks) = (1, 1);
-            let waits = algorithm == Algorithm::OneSweep;
-            if waits {
-                plan.shape.scan_workgroup_size = 1;
-            }
-            let polls = if waits { tuning.polls } else { 0 };
-            Some(Kernels { plan, polls, skip: tuning.skip, unroll: tuning.unroll })
-        };
+        let of = |request: &SortRequest| Kernels::of(self.gpu.profile(), tuning, request, self.count);
         self.requests.iter().map(of).collect()
     }
 
@@ -377,6 +393,34 @@ mod tests {
         let ones: u32 = input.keys.iter().map(|key| key.count_ones()).sum();
         assert!((ones as f64 / (32.0 * 65_536.0) - 0.5).abs() < 0.01);
         assert!(input.sorted_keys.is_sorted() && input.keys != input.sorted_keys);
+    }
+
+    /// A dimension of which the kernels know nothing would be passed over as if it had been tried.
+    #[test]
+    fn every_dimension_leads_to_other_kernels() {
+        let device = DeviceProfile {
+            vendor_id: crate::profile::vendor::NVIDIA,
+            max_shared_bytes: 49152,
+            subgroup_range: (16, 64),
+            subgroup_partition: true,
+            ..DeviceProfile::default()
+        };
+        let row = Tuning::for_device(&device);
+        // Sorts that scan know nothing of look-back, and the others nothing of scans.
+        let scans = Tuning { look_back: false, ..row.clone() };
+        // Wider digits are for windows that they suit.
+        let keys = request(SortKind::Keys);
+        let window = SortRequest { bits: (0..27).into(), ..keys };
+        let requests = [keys, request(SortKind::Pairs), window];
+        for dimension in crate::tuning::dimensions::ALL {
+            let differs = |from: &Tuning| {
+                (dimension.rungs)(from, &device).iter().filter(|rung| *rung != from).any(|rung| {
+                    let kernels = |tuning, request| Kernels::of(&device, tuning, request, 1 << 24);
+                    requests.iter().any(|request| kernels(rung, request) != kernels(from, request))
+                })
+            };
+            assert!(differs(&row) || differs(&scans), "{}", dimension.name);
+        }
     }
 
     #[test]

@@ -192,7 +192,7 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
         RankMethod::Match => abi::RANK_MATCH,
     };
     values[spec::PACKED] = shape.packed.into();
-    values[spec::UNORDERED] = (desc.tuning.unordered && !request.shows_ties()).into();
+    values[spec::UNORDERED] = desc.tuning.ranks_unordered(request).into();
     values[spec::MERGE_RUNS] = desc.tuning.merge_runs.into();
     values[spec::LOOK_BACK_WORDS] = desc.tuning.look_back_words.clamp(1, tuning::MOST_LOOK_BACK_WORDS);
     values[spec::RADIX_BITS] = shape.digit_bits;
