@@ -88,7 +88,7 @@ find_missing() {
     [[ $libraries == *libvulkan.so.1* ]] || packages+=(libvulkan1)
     system_validation_layer >/dev/null || packages+=(vulkan-validationlayers)
     # The command line's results are compared with numpy's.
-    ((!tests)) || python3 -c 'import numpy' 2>/dev/null || packages+=(python3-numpy)
+    ((!tests)) || python3 -c 'import numpy' 2>/dev/null || /usr/bin/python3 -c 'import numpy' 2>/dev/null || packages+=(python3-numpy)
     local manifest
     if lavapipe_icd >/dev/null; then
         :
