@@ -86,7 +86,7 @@ fn ratio_bars(ratios: &[Ratio]) -> Option<Figure> {
     let bar = |ratio: &Ratio| {
         let over = ratio.over;
         let (label, text) = (format!("{}, {}", ratio.what, size(ratio.n.into())), format!("{:.2}", over.median));
-        Bar { label, value: over.median, range: (over.low, over.high), text }
+        Bar { label, value: over.median, range: (over.q25, over.q75), text }
     };
     let bars: Vec<Bar> = ratios.iter().map(bar).collect();
     let title = "Ratios of elements per second, with quartiles (line: 1)".to_string();

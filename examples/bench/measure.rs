@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
-use vksort::{KeyOutput, Order, Placement, Shape, SortRequest, ValueType};
+use vksort::{KeyOutput, Order, Placement, Quartiles, Shape, SortRequest, ValueType};
 
 use crate::case::{Case, How, Tweak};
 use crate::data::Inputs;
@@ -170,7 +170,7 @@ impl<'a> Bench<'a> {
         }
         for (measured, steps) in measured.iter_mut().zip(steps) {
             for (step, times) in measured.steps.iter_mut().zip(steps) {
-                step.1 = crate::stats::Quartiles::of(&times).median;
+                step.1 = Quartiles::of(&times).median;
             }
         }
         Ok(measured)

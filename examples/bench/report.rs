@@ -1,10 +1,11 @@
 //! Tables on stdout and in summary.md.
 
 use comfy_table::{CellAlignment, Table, presets};
+use vksort::Quartiles;
 
 use crate::common;
 use crate::row::Row;
-use crate::stats::{Pattern, Quartiles, Ratio};
+use crate::stats::{Pattern, Ratio};
 
 /// Rows of one suite, as a table.
 pub fn table(rows: &[&Row], markdown: bool) -> String {
@@ -38,12 +39,12 @@ pub fn pattern_table(patterns: &[Pattern], markdown: bool) -> String {
     let cells = patterns.iter().map(|pattern| over(&pattern.name, pattern.n, &pattern.over));
     let table = build(&header, cells, markdown);
     let Some(worst) = patterns.first() else { return table };
-    let Quartiles { median, low, high, .. } = worst.over;
-    format!("{table}\n\nworst pattern: {}, {median:.2} times uniform ({low:.2} to {high:.2})", worst.name)
+    let Quartiles { q25, median, q75 } = worst.over;
+    format!("{table}\n\nworst pattern: {}, {median:.2} times uniform ({q25:.2} to {q75:.2})", worst.name)
 }
 
 fn over(what: &str, n: u32, over: &Quartiles) -> Vec<String> {
-    let [median, low, high] = [over.median, over.low, over.high].map(|x| format!("{x:.2}"));
+    let [median, low, high] = [over.median, over.q25, over.q75].map(|x| format!("{x:.2}"));
     vec![what.into(), size(n.into()), median, low, high]
 }
 

@@ -6,11 +6,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use vksort::standalone::Gpu;
-use vksort::{Order, Placement, SortRequest};
+use vksort::{Order, Placement, Quartiles, SortRequest};
 
 use crate::case::{COPY, Case, How, order_name};
 use crate::measure::Measured;
-use crate::stats::Quartiles;
 
 /// One case at one size. Other programs that write these columns can be merged with `--peer-csv`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -127,16 +126,16 @@ fn row(run: &Run<'_>, measured: &Measured, bandwidth: Option<f64>) -> Row {
         n: u64::from(*n),
         runs: run.runs,
         gpu_ns_median: gpu.map(|gpu| tenths(gpu.median)),
-        gpu_ns_q25: gpu.map(|gpu| tenths(gpu.low)),
-        gpu_ns_q75: gpu.map(|gpu| tenths(gpu.high)),
-        gpu_ns_min: gpu.map(|gpu| tenths(gpu.least)),
+        gpu_ns_q25: gpu.map(|gpu| tenths(gpu.q25)),
+        gpu_ns_q75: gpu.map(|gpu| tenths(gpu.q75)),
+        gpu_ns_min: measured.gpu.iter().copied().reduce(f64::min).map(tenths),
         wall_ns_median: Some(tenths(wall.median)),
-        wall_ns_q25: Some(tenths(wall.low)),
-        wall_ns_q75: Some(tenths(wall.high)),
+        wall_ns_q25: Some(tenths(wall.q25)),
+        wall_ns_q75: Some(tenths(wall.q75)),
         elements_per_s: (f64::from(*n) / median * 1e9).round(),
         floor_bytes: *floor_bytes,
         floor_share: bandwidth.filter(|_| on_device).map(share),
-        record_ns: (!measured.recording.is_empty()).then(|| tenths(Quartiles::of(&measured.recording).low)),
+        record_ns: (!measured.recording.is_empty()).then(|| tenths(Quartiles::of(&measured.recording).q25)),
     }
 }
 

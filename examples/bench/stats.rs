@@ -1,31 +1,10 @@
-//! Medians, quartiles and ratios.
+//! Ratios, taken round by round.
+
+use vksort::Quartiles;
 
 use crate::case::{COPY, Suite};
 use crate::data::Data;
 use crate::measure::Measured;
-
-/// Median and quartiles of some numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Quartiles {
-    pub low: f64,
-    pub median: f64,
-    pub high: f64,
-    pub least: f64,
-}
-
-impl Quartiles {
-    /// Of one number or more. Between two neighbours it is interpolated.
-    pub fn of(numbers: &[f64]) -> Quartiles {
-        let mut sorted = numbers.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        let at = |share: f64| {
-            let place = share * (sorted.len() - 1) as f64;
-            let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-            below + (above - below) * place.fract()
-        };
-        Quartiles { low: at(0.25), median: at(0.5), high: at(0.75), least: sorted[0] }
-    }
-}
 
 /// How many times as fast one case is as another, in elements per second.
 pub struct Ratio {
