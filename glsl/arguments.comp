@@ -7,14 +7,7 @@
 
 #include "abi.glsl"
 #include "lib/control.glsl"
-
-// Spreads workgroups over two dimensions where one does not hold them.
-void write_arguments(uint slot, uint workgroups) {
-    uint at = COUNTERS_ARGUMENTS + slot * ARGUMENT_WORDS;
-    counters[at] = min(workgroups, MAX_WORKGROUPS);
-    counters[at + 1] = workgroups <= MAX_WORKGROUPS ? 1 : (workgroups - 1) / MAX_WORKGROUPS + 1;
-    counters[at + 2] = 1;
-}
+#include "lib/arguments.glsl"
 
 void main() {
     if (gl_LocalInvocationIndex != 0) return;

@@ -13,6 +13,8 @@
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
 #include "lib/route.glsl"
+#include "lib/arguments.glsl"
+#include "lib/phases.glsl"
 #include "lib/runs.glsl"
 
 const uint COUNTS = PASSES * RADIX;
@@ -89,13 +91,20 @@ void main() {
     if (finished != parts) return;
 
     memoryBarrierBuffer();
-    for (uint pass = thread; pass < PASSES; pass += WORKGROUP_SIZE) runs[pass] = 1;
+    for (uint pass = thread; pass < PASSES; pass += WORKGROUP_SIZE) {
+        runs[pass] = 1;
+        largest[pass] = 0;
+    }
     barrier();
     for (uint at = thread; at < COUNTS; at += WORKGROUP_SIZE) {
         digit_count[at] = atomicAdd(counters[COUNTERS_HISTOGRAM + at], 0);
         if (digit_count[at] == count && SKIP != 0) runs[at / RADIX] = 0;
+        if (REACH != 0) atomicMax(largest[at / RADIX], digit_count[at]);
     }
     barrier();
     write_starts();
-    if (thread == 0) write_routes();
+    if (thread == 0) {
+        if (REACH == 0 || push.segment == 0) write_routes();
+        else write_phases(count);
+    }
 }

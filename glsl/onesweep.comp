@@ -71,7 +71,7 @@ void publish_sums(uint tile, bool last) {
 
 void main() {
     count = sort_count();
-    active_route = counters[COUNTERS_ROUTES + push.pass];
+    active_route = counters[COUNTERS_ROUTES + push.phase * PHASE_ROUTES + push.pass];
     uint tiles = parts_of(count, push.part);
     if (push.portion_tiles != 0) {
         uint before = whole_tile(0);
@@ -79,7 +79,7 @@ void main() {
     }
     if (!route_runs(active_route) || workgroup_index() >= tiles) return;
     // Tiles are taken in the order in which workgroups start, so predecessors have started before.
-    if (thread_index() == 0) ticket = atomicAdd(counters[push.pass], 1) - whole_tile(0);
+    if (thread_index() == 0) ticket = atomicAdd(counters[push.phase * MAX_PASSES + push.pass], 1) - whole_tile(0);
     barrier();
     uint tile = ticket;
     uint start = whole_tile(tile) * push.part;

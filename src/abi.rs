@@ -52,14 +52,28 @@ shared_constants! {
     /// Set in routes on which something moves.
     ROUTE_RUNS = 1 << 16;
 
-    /// Most passes of a sort; the counters start with one tile ticket for each.
+    /// Most passes of a sort; the counters start with one tile ticket for each, in both phases of a hybrid.
     MAX_PASSES = 64;
     /// Word of the counters that counts the finished workgroups of the histogram.
-    COUNTERS_FINISHED = 64;
-    /// First of the routes in the counters, one word per pass and one for the final move.
-    COUNTERS_ROUTES = 65;
+    COUNTERS_FINISHED = 128;
+    /// Word of the counters that counts the finished workgroups that bound segments.
+    COUNTERS_BOUNDED = 129;
+    /// Word of the counters that counts the runs too long for the finish.
+    COUNTERS_MISFITS = 130;
+    /// Word of the counters that counts the segments whose finish went digit by digit.
+    COUNTERS_CROWDED = 131;
+    /// Word of the counters with the lowest of the digits that runs are of, and eight bits higher the highest.
+    COUNTERS_TOP = 132;
+    /// First of two words of the counters with a bit for each digit that is not the same in all keys.
+    COUNTERS_ACTIVE = 133;
+    /// Word of the counters with the route of the finish.
+    COUNTERS_FINISH_ROUTE = 135;
+    /// First of the routes in the counters, one word per pass and one for the final move, for each phase.
+    COUNTERS_ROUTES = 136;
+    /// Words from the routes of one phase to those of the next.
+    PHASE_ROUTES = 65;
     /// First word of the arguments of indirect dispatches in the counters.
-    COUNTERS_ARGUMENTS = 136;
+    COUNTERS_ARGUMENTS = 268;
     /// Words from one dispatch's arguments to the next's.
     ARGUMENT_WORDS = 4;
     /// Arguments of the histogram.
@@ -68,13 +82,19 @@ shared_constants! {
     ARGUMENTS_TILES = 1;
     /// Arguments of a gather.
     ARGUMENTS_GATHER = 2;
+    /// Arguments of the step that bounds the segments of a hybrid.
+    ARGUMENTS_BOUNDS = 3;
+    /// Arguments of the finish.
+    ARGUMENTS_FINISH = 4;
+    /// Arguments of the passes that take the place of a finish.
+    ARGUMENTS_FALLBACK = 5;
     /// Arguments of steps that cover one portion, one after the other.
-    ARGUMENTS_PORTIONS = 3;
+    ARGUMENTS_PORTIONS = 6;
     /// Most portions of a sort.
     MAX_PORTIONS = 27;
     /// First word of the digit counts in the counters, which become the digits' starts: per pass, then one more set for
     /// every other portion.
-    COUNTERS_HISTOGRAM = 256;
+    COUNTERS_HISTOGRAM = 400;
 
     /// Bits of a look-back word that hold the count; the two bits above them hold its state.
     STATUS_COUNT_BITS = 30;
@@ -121,6 +141,8 @@ pub const SPECIALIZATION: [Named; spec::LEN] = [
     ("IN_PLACE", 1),
     ("DISCARD_KEYS", 0),
     ("SKIP", 1),
+    ("REACH", 0),
+    ("BUCKET_BITS", 8),
     ("GATHER_SPLITS", 1),
     ("POLLS", 16),
     ("LOOK_BACK_WORDS", 4),
@@ -193,6 +215,10 @@ pub mod spec {
         DISCARD_KEYS
         /// Whether passes whose digit is the same in all keys are skipped.
         SKIP
+        /// Elements of a run beyond its segment that the finish has room for; 0 where there is none.
+        REACH
+        /// Logarithm of the buckets by which the finish ranks a segment.
+        BUCKET_BITS
         /// Workgroups that share a tile's elements in a gather.
         GATHER_SPLITS
         /// Reads of one look-back word before the blocking tile is recounted.
@@ -225,6 +251,10 @@ pub struct Push {
     pub portion_tiles: u32,
     /// The route of a move that is known beforehand, or anything but 0 for a gather in order; else 0.
     pub route: u32,
+    /// 1 for the passes that take the place of a finish, else 0.
+    pub phase: u32,
+    /// Elements of a segment of the finish; 0 when the sort has none.
+    pub segment: u32,
     /// Addresses of the keys by place, where they are reached by address.
     pub keys_at: [u64; PLACES as usize],
     /// Addresses of the values by place, where they are reached by address.
@@ -238,7 +268,7 @@ pub type AddressGetter = fn(&Push) -> [u64; PLACES as usize];
 
 impl Push {
     /// The block's single words in order, each with its name in the shaders.
-    pub const FIELDS: [(&'static str, PushGetter); 8] = [
+    pub const FIELDS: [(&'static str, PushGetter); 10] = [
         ("count", |push| push.count),
         ("count_word", |push| push.count_word),
         ("pass", |push| push.pass),
@@ -247,6 +277,8 @@ impl Push {
         ("portion", |push| push.portion),
         ("portion_tiles", |push| push.portion_tiles),
         ("route", |push| push.route),
+        ("phase", |push| push.phase),
+        ("segment", |push| push.segment),
     ];
 
     /// The addresses behind them, low word first.
@@ -327,10 +359,12 @@ const fn variants(kernel: &'static str, keys: bool, stores: bool, subgroups: boo
     Variants { kernel, keys, stores, subgroups, addresses }
 }
 
-const VARIANTS: [Variants; 9] = [
+const VARIANTS: [Variants; 11] = [
     variants("arguments", false, false, false, false),
     variants("histogram", true, false, false, true),
     variants("onesweep", true, true, true, true),
+    variants("bounds", true, false, false, true),
+    variants("finish", true, true, true, true),
     variants("count", true, false, false, true),
     variants("scan", false, false, false, false),
     variants("scatter", true, true, true, true),

@@ -1,6 +1,7 @@
 //! A sort as data: which steps run, how large, on which buffers. Nothing here knows Vulkan.
 
 mod hazard;
+mod hybrid;
 mod onesweep;
 mod reduce_then_scan;
 mod scratch;
@@ -79,9 +80,12 @@ impl Plan {
             portion_tiles: 0,
         };
         let limit = portion.map_or(MAX_PORTION, |limit| limit.min(MAX_PORTION));
-        if algorithm == Algorithm::OneSweep && capacity > limit {
+        if algorithm.looks_back() && capacity > limit {
             let least = plan.tiles(capacity).div_ceil(abi::MAX_PORTIONS);
             plan.portion_tiles = (limit / plan.tile_size()).max(least).max(1);
+        }
+        if algorithm == Algorithm::Hybrid && !plan.finishes() {
+            plan.algorithm = Algorithm::OneSweep;
         }
         plan
     }
@@ -136,6 +140,7 @@ impl Plan {
         } else if index < head + body {
             match self.algorithm_for(self.most(count)) {
                 Algorithm::OneSweep => onesweep::step(self, count, index - head),
+                Algorithm::Hybrid => hybrid::step(self, count, index - head),
                 Algorithm::ReduceThenScan { .. } => reduce_then_scan::step(self, count, index - head),
                 Algorithm::SingleWorkgroup => {
                     Step::dispatch(Kernel::SingleWorkgroup, None, Groups::Direct(1), self.push(count, 0))
@@ -166,7 +171,9 @@ impl Plan {
             (0, _) => {
                 // OneSweep without portions clears its table once; it lies behind the counters.
                 let table = match self.algorithm {
-                    Algorithm::OneSweep if self.portion_tiles == 0 => self.table_words(self.most(count)),
+                    Algorithm::OneSweep | Algorithm::Hybrid if self.portion_tiles == 0 => {
+                        self.table_words(self.most(count))
+                    }
                     _ => 0,
                 };
                 let counters = (4 * self.counter_words()).next_multiple_of(scratch::REGION_ALIGNMENT);
@@ -183,7 +190,8 @@ impl Plan {
             _ => {
                 let part = self.histogram_part;
                 let groups = self.groups(count, part, abi::ARGUMENTS_HISTOGRAM);
-                Step::dispatch(Kernel::Histogram, None, groups, Push { part, ..self.push(count, 0) })
+                let segment = if self.finishes() { self.shape.segment() } else { 0 };
+                Step::dispatch(Kernel::Histogram, None, groups, Push { part, segment, ..self.push(count, 0) })
             }
         }
     }
@@ -194,6 +202,7 @@ impl Plan {
         }
         match self.algorithm_for(self.most(count)) {
             Algorithm::OneSweep => onesweep::step_count(self, count),
+            Algorithm::Hybrid => hybrid::step_count(self),
             Algorithm::ReduceThenScan { .. } => reduce_then_scan::step_count(self),
             Algorithm::SingleWorkgroup => 1,
         }

@@ -131,15 +131,23 @@ pub enum KeyOutput {
     Discarded,
 }
 
-/// How the keys are sorted. All algorithms give the same result, bit for bit.
+/// How the keys are sorted. All algorithms give the same result, bit for bit, but for the order of equal keys where
+/// [`SortRequest::stable`] leaves it open.
 ///
-/// As text (`--algorithm` of the examples): `onesweep`, `reduce-then-scan`, `reduce-then-scan-4`,
+/// As text (`--algorithm` of the examples): `onesweep`, `hybrid`, `reduce-then-scan`, `reduce-then-scan-4`,
 /// `reduce-then-scan-2`, `single-workgroup`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
     /// One histogram of all digits, then one chained-scan pass per 8-bit digit (Adinets and Merrill 2022).
     OneSweep,
+    /// OneSweep passes over the one or two top digits, then one pass in which each workgroup sorts whole runs of equal top
+    /// digits in shared memory: the local finish of Stehle and Jacobsen (2017).
+    ///
+    /// It does not keep the order of equal keys, so it serves keys alone by all their bits, and requests that are not
+    /// [`stable`](SortRequest::stable). Where runs are too long, or digits too few to save a pass, it comes to the passes
+    /// of OneSweep; so does a sort of 2^30 elements or more.
+    Hybrid,
     /// Count, scan and scatter per digit; no workgroup ever waits for another.
     ReduceThenScan {
         /// Bits of a digit: 8, 4 or 2.
@@ -153,6 +161,7 @@ impl Algorithm {
     /// Every algorithm, with every digit width it runs at.
     pub const ALL: &'static [Algorithm] = &[
         Algorithm::OneSweep,
+        Algorithm::Hybrid,
         Algorithm::ReduceThenScan { digit_bits: 8 },
         Algorithm::ReduceThenScan { digit_bits: 4 },
         Algorithm::ReduceThenScan { digit_bits: 2 },
@@ -163,8 +172,27 @@ impl Algorithm {
     pub fn digit_bits(self) -> u32 {
         match self {
             Algorithm::ReduceThenScan { digit_bits } => digit_bits,
-            Algorithm::OneSweep | Algorithm::SingleWorkgroup => 8,
+            Algorithm::OneSweep | Algorithm::Hybrid | Algorithm::SingleWorkgroup => 8,
         }
+    }
+
+    /// Whether the algorithm can sort as asked, whatever algorithm the request names: all can, but for
+    /// [`Hybrid`](Algorithm::Hybrid) where the order of equal keys shows.
+    ///
+    /// ```
+    /// use vksort::{Algorithm, KeyType, SortRequest, ValueType};
+    /// let keys = SortRequest::new(KeyType::U32);
+    /// let pairs = SortRequest { value: ValueType::U32, ..keys };
+    /// assert!(Algorithm::Hybrid.serves(&keys) && !Algorithm::Hybrid.serves(&pairs));
+    /// assert!(Algorithm::Hybrid.serves(&SortRequest { stable: false, ..pairs }));
+    /// ```
+    pub fn serves(self, request: &SortRequest) -> bool {
+        self != Algorithm::Hybrid || !request.shows_ties()
+    }
+
+    /// Whether tiles find their place by look-back.
+    pub(crate) fn looks_back(self) -> bool {
+        matches!(self, Algorithm::OneSweep | Algorithm::Hybrid)
     }
 }
 
@@ -172,6 +200,7 @@ impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Algorithm::OneSweep => f.write_str("onesweep"),
+            Algorithm::Hybrid => f.write_str("hybrid"),
             Algorithm::ReduceThenScan { digit_bits: 8 } => f.write_str("reduce-then-scan"),
             Algorithm::ReduceThenScan { digit_bits } => write!(f, "reduce-then-scan-{digit_bits}"),
             Algorithm::SingleWorkgroup => f.write_str("single-workgroup"),
@@ -210,18 +239,21 @@ pub struct SortRequest {
     pub value: ValueType,
     /// Direction.
     pub order: Order,
-    /// The bits that count. Keys that differ in others only are equal, and keep their order.
+    /// The bits that count. Keys that differ in others only are equal.
     pub bits: BitRange,
     /// Where the result goes.
     pub placement: Placement,
     /// What becomes of the keys.
     pub key_output: KeyOutput,
+    /// Whether equal keys keep their order. Without it they, and their values, may come in any order among themselves,
+    /// also in another one each time, which some devices sort faster. Keys alone by all their bits are always free to.
+    pub stable: bool,
     /// The algorithm, or `None` to have it chosen by device and element count.
     pub algorithm: Option<Algorithm>,
 }
 
 impl SortRequest {
-    /// Keys only, by all their bits, ascending and in place, with the algorithm chosen automatically.
+    /// Keys only, by all their bits, ascending, stable and in place, with the algorithm chosen automatically.
     pub fn new(key: KeyType) -> Self {
         SortRequest {
             key,
@@ -230,6 +262,7 @@ impl SortRequest {
             bits: BitRange { low: 0, high: key.bits() },
             placement: Placement::InPlace,
             key_output: KeyOutput::Sorted,
+            stable: true,
             algorithm: None,
         }
     }
@@ -238,9 +271,9 @@ impl SortRequest {
         self.key_output == KeyOutput::Discarded
     }
 
-    /// Whether the order of keys that compare equal can be seen in the result.
+    /// Whether the order of keys that compare equal can be seen in the result, and matters.
     pub(crate) fn shows_ties(&self) -> bool {
-        self.value != ValueType::None || self.bits.len() < self.key.bits()
+        self.stable && (self.value != ValueType::None || self.bits.len() < self.key.bits())
     }
 
     pub(crate) fn in_place(&self) -> bool {
@@ -250,7 +283,8 @@ impl SortRequest {
     /// Whether the request can be served at all, on whatever device. [`Sorter::new`](crate::Sorter::new) asks too.
     ///
     /// Errors: [`Error::Unsupported`] for a window beyond the key, a value of another size than 1, 2 or a multiple of 4
-    /// bytes, discarded keys without values, or a digit width that reduce-then-scan does not have.
+    /// bytes, discarded keys without values, a digit width that reduce-then-scan does not have, or a hybrid sort that is
+    /// to keep the order of equal keys where it shows.
     pub fn check(&self) -> Result<(), Error> {
         let unsupported =
             |what: &str, given: String, allowed: String| Err(Error::Unsupported { what: what.into(), given, allowed });
@@ -276,6 +310,12 @@ impl SortRequest {
         if self.discards_keys() && self.value == ValueType::None {
             let allowed = "sorted, or discarded with values".into();
             return unsupported("key output", "discarded without values".into(), allowed);
+        }
+        if let Some(algorithm) = self.algorithm
+            && !algorithm.serves(self)
+        {
+            let given = format!("{algorithm}, with values or a bit window and stable");
+            return unsupported("algorithm", given, "not stable, or keys alone by all their bits".into());
         }
         Ok(())
     }
@@ -311,6 +351,14 @@ mod tests {
         assert!(text.contains("discarded"), "{text}");
         let digits = Some(Algorithm::ReduceThenScan { digit_bits: 3 });
         assert!(message(SortRequest { algorithm: digits, ..u16s }).contains("3 bits"));
+        let hybrid = SortRequest { algorithm: Some(Algorithm::Hybrid), ..u16s };
+        assert!(hybrid.check().is_ok());
+        let value = SortRequest { value: ValueType::U32, ..hybrid };
+        for tied in [value, SortRequest { bits: (0..15).into(), ..hybrid }] {
+            let text = message(tied);
+            assert!(text.contains("hybrid") && text.contains("stable"), "{text}");
+            assert!(SortRequest { stable: false, ..tied }.check().is_ok());
+        }
     }
 
     #[test]

@@ -92,7 +92,7 @@ impl Shape {
     ) -> Result<Shape, Error> {
         let subgroup = choose_subgroup(profile, tuning, choice)?;
         let most = match algorithm {
-            Algorithm::OneSweep => widest_digit(profile, tuning.digit_bits, &subgroup),
+            Algorithm::OneSweep | Algorithm::Hybrid => widest_digit(profile, tuning.digit_bits, &subgroup),
             _ => algorithm.digit_bits(),
         };
         let (passes, digit_bits) = share_bits(profile, request.bits, most, if tuning.staged { 4 } else { 8 });
@@ -193,6 +193,21 @@ impl Shape {
         self.workgroup_size * self.single_items
     }
 
+    /// Elements of a segment of a hybrid's finish, which is more of them where a run does not end with it.
+    pub fn segment(&self) -> u32 {
+        (self.single_block() / 2).max(1)
+    }
+
+    /// Elements that a segment has room for behind its own; the longest run that is sure to fit.
+    pub fn reach(&self) -> u32 {
+        self.single_block() - self.segment()
+    }
+
+    /// Logarithm of the buckets by which a finish ranks a segment: four a word, and as many words as fit into it.
+    pub fn bucket_bits(&self) -> u32 {
+        2 + self.segment().ilog2()
+    }
+
     /// Words of the shared pool of a kernel that stages so many elements, if any: the ranking counters, a recount, and
     /// staged elements take turns in it.
     pub fn pool_words(&self, staged: u32) -> u32 {
@@ -267,7 +282,7 @@ fn widest_digit(profile: &DeviceProfile, wished: u32, subgroup: &Subgroup) -> u3
 /// Shared memory of the histogram for so many digits, in bytes: a count for each value, and what is known of each digit.
 fn histogram_bytes(passes: u32, digit_bits: u32) -> u32 {
     let counts = 1u32 << digit_bits;
-    4 * (passes * (counts + counts.div_ceil(abi::HISTOGRAM_CHUNK) + 1) + abi::SHARED_LOOSE_WORDS)
+    4 * (passes * (counts + counts.div_ceil(abi::HISTOGRAM_CHUNK) + 2) + abi::SHARED_LOOSE_WORDS)
 }
 
 /// Passes for the window, and the bits of the widest digit: as few passes as possible, their digits as even as possible.

@@ -69,6 +69,9 @@ pub struct Tuning {
     /// Whether the first pass of a sort of keys alone ranks them by one atomic each, without keeping the order of equal
     /// digits. Nobody can tell equal keys apart.
     pub unordered: bool,
+    /// Whether the automatic choice for sorts that need not keep the order of equal keys is the hybrid, where look-back is
+    /// trusted.
+    pub hybrid: bool,
     /// Look-back words that an invocation reads at once, 1 to 8.
     pub look_back_words: u32,
     /// Reads of one look-back word before the tile behind it is recounted.
@@ -268,6 +271,7 @@ impl Tuning {
             skip: true,
             merge_runs: row.staged,
             unordered: true,
+            hybrid: false,
             look_back_words: if row.staged { 4 } else { 1 },
             polls: row.polls,
             min_tiles: row.blocks.0,
@@ -281,7 +285,13 @@ impl Tuning {
         }
     }
 
-    /// The algorithm for large inputs when none is asked for.
+    /// The algorithm for large inputs of a request that names none.
+    pub fn algorithm_for(&self, request: &SortRequest) -> Algorithm {
+        let hybrid = self.hybrid && self.look_back && Algorithm::Hybrid.serves(request);
+        if hybrid { Algorithm::Hybrid } else { self.algorithm() }
+    }
+
+    /// The algorithm for large inputs that keep the order of equal keys, when none is asked for.
     pub fn algorithm(&self) -> Algorithm {
         if self.look_back { Algorithm::OneSweep } else { Algorithm::ReduceThenScan { digit_bits: 8 } }
     }

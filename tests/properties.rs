@@ -79,7 +79,7 @@ fn requests() -> impl Strategy<Value = SortRequest> {
                 true => KeyOutput::Discarded,
                 false => KeyOutput::Sorted,
             };
-            SortRequest { key, value, order, bits, placement, key_output, algorithm }
+            SortRequest { key, value, order, bits, placement, key_output, algorithm, stable: true }
         },
     )
 }

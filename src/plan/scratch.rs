@@ -18,7 +18,7 @@ pub(crate) struct ScratchRange {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScratchLayout {
     pub counters: ScratchRange,
-    /// Behind the counters, so that one fill clears both.
+    /// Behind the counters, so that one fill clears both; with where segments start behind its words.
     pub table: ScratchRange,
     pub keys_alternate: ScratchRange,
     /// Where keys go that nobody wants but later passes.
@@ -68,7 +68,7 @@ impl Plan {
             let key = request.key.size_bytes();
             let value = request.value.sorted_bytes();
             layout.counters = take(4 * self.counter_words());
-            layout.table = take(4 * self.table_words(self.capacity));
+            layout.table = take(4 * (self.table_words(self.capacity) + self.bound_words(self.capacity)));
             // A single pass needs no alternate, except in place.
             layout.keys_alternate = take(elements(key, passes > 1 || in_place && !discards));
             layout.keys_target = take(elements(key, passes > 2 && !in_place && discards));

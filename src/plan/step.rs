@@ -10,6 +10,8 @@ pub(crate) enum Kernel {
     Arguments,
     Histogram,
     OneSweep,
+    Bounds,
+    Finish,
     Count,
     Scan,
     Scatter,
@@ -19,10 +21,12 @@ pub(crate) enum Kernel {
 }
 
 impl Kernel {
-    pub const ALL: [Kernel; 9] = [
+    pub const ALL: [Kernel; 11] = [
         Kernel::Arguments,
         Kernel::Histogram,
         Kernel::OneSweep,
+        Kernel::Bounds,
+        Kernel::Finish,
         Kernel::Count,
         Kernel::Scan,
         Kernel::Scatter,
@@ -37,6 +41,8 @@ impl Kernel {
             Kernel::Arguments => "arguments",
             Kernel::Histogram => "histogram",
             Kernel::OneSweep => "onesweep",
+            Kernel::Bounds => "bounds",
+            Kernel::Finish => "finish",
             Kernel::Count => "count",
             Kernel::Scan => "scan",
             Kernel::Scatter => "scatter",
@@ -48,7 +54,7 @@ impl Kernel {
 
     /// Whether the kernel's workgroups rank keys by subgroups.
     pub fn ranks(self) -> bool {
-        matches!(self, Kernel::OneSweep | Kernel::Scatter | Kernel::SingleWorkgroup)
+        matches!(self, Kernel::OneSweep | Kernel::Finish | Kernel::Scatter | Kernel::SingleWorkgroup)
     }
 }
 
@@ -89,7 +95,7 @@ pub(crate) enum Region {
     Alternate,
     /// Tickets, digit counts, routes, and arguments of dispatches.
     Counters,
-    /// One word per tile and digit.
+    /// One word per tile and digit; behind them, where the segments of a finish start.
     Table,
 }
 
@@ -155,6 +161,12 @@ impl Step {
         self
     }
 
+    /// The same step under another name.
+    pub fn named(mut self, kernel: &'static str) -> Step {
+        self.name.kernel = kernel;
+        self
+    }
+
     /// What the step may read and write. From where to where a pass moves is decided while the sort runs.
     pub fn accesses(&self) -> impl Iterator<Item = (Region, Access)> + use<> {
         use Access::{Arguments, Read, ReadWrite, Write};
@@ -166,13 +178,21 @@ impl Step {
                 if matches!(groups, Groups::Counted { .. }) {
                     arguments = Some((Region::Counters, Arguments));
                 }
-                if matches!(kernel, Kernel::OneSweep | Kernel::Scatter | Kernel::Move | Kernel::Gather) {
+                if matches!(
+                    kernel,
+                    Kernel::OneSweep | Kernel::Finish | Kernel::Scatter | Kernel::Move | Kernel::Gather
+                ) {
                     (source, target, alternate) = (Some(Read), Some(ReadWrite), Some(ReadWrite));
                 }
                 match kernel {
                     Kernel::Arguments => counters = Some(Write),
                     Kernel::Histogram => (source, counters) = (Some(Read), Some(ReadWrite)),
                     Kernel::OneSweep => (counters, table) = (Some(ReadWrite), Some(ReadWrite)),
+                    Kernel::Bounds => {
+                        (source, target, alternate) = (Some(Read), Some(Read), Some(Read));
+                        (counters, table) = (Some(ReadWrite), Some(Write));
+                    }
+                    Kernel::Finish => (counters, table) = (Some(ReadWrite), Some(Read)),
                     Kernel::Count => {
                         (source, target, alternate) = (Some(Read), Some(Read), Some(Read));
                         (counters, table) = (Some(Read), Some(Write));

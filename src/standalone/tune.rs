@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::key::KeyType;
 use crate::plan::Plan;
 use crate::profile::DeviceProfile;
-use crate::request::{Algorithm, SortRequest, ValueType};
+use crate::request::{SortRequest, ValueType};
 use crate::shape::{Shape, SubgroupChoice};
 use crate::tuning::Tuning;
 use crate::tuning::profile::{Clock, MeasuredSort, Quartiles, SortKind, TuningProfile};
@@ -144,12 +144,12 @@ struct Kernels {
 impl Kernels {
     /// Nothing where the tuning does not fit.
     fn of(device: &DeviceProfile, tuning: &Tuning, request: &SortRequest, count: u32) -> Option<Kernels> {
-        let algorithm = tuning.algorithm();
+        let algorithm = tuning.algorithm_for(request);
         let shape = Shape::fit(device, tuning, request, algorithm, SubgroupChoice::Auto).ok()?;
         let mut plan = Plan::new(request, algorithm, shape, count, None);
         // The sizes of tiles and parts are in the plan, so two numbers that lead to them are no difference.
         (plan.shape.min_tiles, plan.shape.max_blocks) = (1, 1);
-        let waits = algorithm == Algorithm::OneSweep;
+        let waits = algorithm.looks_back();
         if waits {
             plan.shape.scan_workgroup_size = 1;
         }

@@ -99,6 +99,7 @@ pub(crate) const ALL: &[Dimension] = &[
         |t| t.unordered.to_string(),
         |t, _| switch(|unordered| Tuning { unordered, ..t.clone() }),
     ),
+    Dimension::unordered("hybrid", |t| t.hybrid.to_string(), |t, _| switch(|hybrid| Tuning { hybrid, ..t.clone() })),
     Dimension::ordered(
         "workgroup_size x items",
         |t| format!("{} x {} keys, {} pairs", t.workgroup_size, t.items_keys, t.items_pairs),

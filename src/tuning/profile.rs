@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::profile::DeviceProfile;
 
 /// Version of the file's layout and of what the fields of [`Tuning`] mean.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Longest file that is read.
 const MOST_BYTES: u64 = 1 << 20;
 

@@ -6,7 +6,7 @@ use crate::abi::{self, Push, spec};
 use crate::error::{Context, Error};
 use crate::plan::Kernel;
 use crate::profile::DeviceProfile;
-use crate::request::SortRequest;
+use crate::request::{Algorithm, SortRequest};
 use crate::shape::Shape;
 use crate::tuning::{self, RankMethod, Tuning};
 
@@ -33,6 +33,7 @@ pub(crate) struct PipelineDesc<'a> {
     pub required_subgroup_size: bool,
     pub shape: &'a Shape,
     pub request: &'a SortRequest,
+    pub algorithm: Algorithm,
     pub tuning: &'a Tuning,
     /// Whether keys and values are reached by address.
     pub addressed: bool,
@@ -165,12 +166,12 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     let (shape, request) = (desc.shape, desc.request);
     let (workgroup_size, items) = match kernel {
         Kernel::Arguments => (1, 1),
-        Kernel::Histogram | Kernel::Move | Kernel::Gather => (shape.histogram_workgroup_size, 1),
+        Kernel::Histogram | Kernel::Bounds | Kernel::Move | Kernel::Gather => (shape.histogram_workgroup_size, 1),
         Kernel::Scan => (shape.scan_workgroup_size, 1),
-        Kernel::SingleWorkgroup => (shape.workgroup_size, shape.single_items),
+        Kernel::Finish | Kernel::SingleWorkgroup => (shape.workgroup_size, shape.single_items),
         _ => (shape.workgroup_size, shape.items),
     };
-    let staged = shape.staged || kernel == Kernel::SingleWorkgroup;
+    let staged = shape.staged || matches!(kernel, Kernel::Finish | Kernel::SingleWorkgroup);
     // Values that are gathered do not travel with the keys: their index does.
     let (value_bytes, index) = match kernel == Kernel::Gather {
         true => (request.value.size_bytes(), false),
@@ -192,7 +193,8 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
         RankMethod::Match => abi::RANK_MATCH,
     };
     values[spec::PACKED] = shape.packed.into();
-    values[spec::UNORDERED] = desc.tuning.ranks_unordered(request).into();
+    // What a finish ranks digit by digit was too crowded for one counter a digit.
+    values[spec::UNORDERED] = (desc.tuning.ranks_unordered(request) && kernel != Kernel::Finish).into();
     values[spec::MERGE_RUNS] = desc.tuning.merge_runs.into();
     values[spec::LOOK_BACK_WORDS] = desc.tuning.look_back_words.clamp(1, tuning::MOST_LOOK_BACK_WORDS);
     values[spec::RADIX_BITS] = shape.digit_bits;
@@ -210,6 +212,8 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     values[spec::IN_PLACE] = request.in_place().into();
     values[spec::DISCARD_KEYS] = request.discards_keys().into();
     values[spec::SKIP] = desc.tuning.skip.into();
+    values[spec::REACH] = if desc.algorithm == Algorithm::Hybrid { shape.reach() } else { 0 };
+    values[spec::BUCKET_BITS] = shape.bucket_bits();
     values[spec::GATHER_SPLITS] = shape.gather_splits(request.value);
     values[spec::POLLS] = desc.tuning.polls.max(1);
     values[spec::MAX_WORKGROUPS] = desc.profile.max_workgroups;
@@ -279,7 +283,7 @@ mod tests {
             let changed: Vec<(u32, u32)> =
                 before.iter().copied().zip(after).filter(|(before, after)| before != after).collect();
             assert!(changed.iter().all(|change| *change == (1, 2)), "{}: {changed:?}", module.name());
-            let loops_over_items = ["onesweep", "scatter", "single_workgroup", "histogram"];
+            let loops_over_items = ["onesweep", "finish", "scatter", "single_workgroup", "histogram"];
             assert_eq!(!changed.is_empty(), loops_over_items.contains(&module.kernel), "{}", module.name());
         }
     }

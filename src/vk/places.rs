@@ -7,7 +7,7 @@ use super::sorter::{Access, SorterInner};
 use crate::abi;
 use crate::error::Error;
 use crate::plan::{Plan, ScratchRange, ValueSet};
-use crate::request::ValueType;
+use crate::request::{Algorithm, ValueType};
 
 type Info = vk::DescriptorBufferInfo;
 
@@ -51,9 +51,9 @@ impl Places {
             Access::Descriptors => storage,
             Access::Addresses => storage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
         };
-        let indirect = match buffers.count {
-            Some(_) => vk::BufferUsageFlags::INDIRECT_BUFFER,
-            None => vk::BufferUsageFlags::empty(),
+        let indirect = match buffers.count.is_some() || plan.algorithm == Algorithm::Hybrid {
+            true => vk::BufferUsageFlags::INDIRECT_BUFFER,
+            false => vk::BufferUsageFlags::empty(),
         };
         let alignment = sorter.profile.storage_alignment_bytes;
         let ranges = [

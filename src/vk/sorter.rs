@@ -156,7 +156,7 @@ impl Sorter {
         profile.small_storage &= !options.faults.no_small_storage;
         let profile = &profile;
         let tuning = options.tuning.clone().unwrap_or_else(|| Tuning::for_device(profile));
-        let algorithm = request.algorithm.unwrap_or_else(|| tuning.algorithm());
+        let algorithm = request.algorithm.unwrap_or_else(|| tuning.algorithm_for(request));
         let shape = Shape::fit(profile, &tuning, request, algorithm, options.subgroup)?;
         check_access(profile, options.access, &shape)?;
         log::info!(
@@ -174,6 +174,7 @@ impl Sorter {
             required_subgroup_size: requirements.required_subgroup_size,
             shape: &shape,
             request,
+            algorithm,
             tuning: &tuning,
             addressed: options.access == Access::Addresses,
             withhold: options.faults.withhold,
@@ -239,7 +240,7 @@ impl Sorter {
     ///
     /// * The buffers belong to the sorter's device, are bound to memory over the given ranges, and outlive the result.
     /// * They have the usage `STORAGE_BUFFER`; the scratch buffer has `TRANSFER_DST` too, and `INDIRECT_BUFFER` when a
-    ///   count buffer is given. With [`Access::Addresses`] all but the count buffer have `SHADER_DEVICE_ADDRESS`.
+    ///   count buffer is given or [`algorithm`](Self::algorithm) of the capacity is [`Algorithm::Hybrid`]. With [`Access::Addresses`] all but the count buffer have `SHADER_DEVICE_ADDRESS`.
     pub unsafe fn bind(&self, buffers: &SortBuffers) -> Result<BoundSort, Error> {
         // SAFETY: the same contract.
         unsafe { BoundSort::new(Arc::clone(&self.inner), buffers) }
@@ -258,7 +259,7 @@ impl SorterInner {
             candidates.push((range / widest, "the device's maxStorageBufferRange, beyond which addresses reach"));
         }
         match self.algorithm {
-            Algorithm::OneSweep => {}
+            Algorithm::OneSweep | Algorithm::Hybrid => {}
             Algorithm::ReduceThenScan { .. } => {
                 candidates
                     .push((range / tile_bytes * largest_tile, "the device's maxStorageBufferRange for the table"));

@@ -1,7 +1,7 @@
 //! Guarded memory: every range of a sort lies between guard bytes in one buffer, and scratch starts as garbage.
 
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
-use vksort::{KeyOutput, Placement, SortRequest, ValueType};
+use vksort::{KeyOutput, Placement, SortRequest, ValueType, abi};
 
 use super::oracle;
 
@@ -149,6 +149,13 @@ impl Arena {
             Some(difference) => Err(format!("{difference}; {}", self.describe())),
             None => Ok(result),
         }
+    }
+
+    /// The first words of scratch as the last sort has left them: the counters.
+    pub fn counters(&self) -> Vec<u32> {
+        let mut bytes = vec![0; self.scratch.len.min(4 * abi::COUNTERS_HISTOGRAM as usize)];
+        self.buffer.read(self.scratch.start as u64, &mut bytes).unwrap();
+        bytemuck::pod_collect_to_vec(&bytes)
     }
 
     fn describe(&self) -> String {

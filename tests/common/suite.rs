@@ -22,11 +22,17 @@ pub fn requests(algorithm: Option<Algorithm>, keys: &[KeyType]) -> Vec<SortReque
     for value in [ValueType::None, ValueType::U32] {
         for &key in keys {
             for order in [Order::Ascending, Order::Descending] {
-                requests.push(SortRequest { value, order, algorithm, ..SortRequest::new(key) });
+                requests.push(asking(algorithm, SortRequest { value, order, ..SortRequest::new(key) }));
             }
         }
     }
     requests
+}
+
+/// The request by an algorithm, which is let off the order of equal keys where it could not serve it otherwise.
+pub fn asking(algorithm: Option<Algorithm>, request: SortRequest) -> SortRequest {
+    let stable = request.stable && algorithm.is_none_or(|algorithm| algorithm.serves(&request));
+    SortRequest { algorithm, stable, ..request }
 }
 
 /// Every third of them, with every key type, value type and order among them.
@@ -53,6 +59,9 @@ pub fn name(request: &SortRequest) -> String {
     }
     if request.key_output == KeyOutput::Discarded {
         name += "/discarded";
+    }
+    if !request.stable {
+        name += "/unstable";
     }
     name
 }
@@ -173,16 +182,25 @@ pub fn run_keys(request: &SortRequest, arena: &Arena, keys: &[u8], count: Count)
         Count::Device(count) => &keys[..keys.len().min((count as usize).saturating_mul(key_size))],
     };
     let indices = oracle::argsort(request, sorted);
-    let found = arena.sort(keys, count, 1)?;
+    let mut found = arena.sort(keys, count, 1)?;
+    let size = request.value.size_bytes() as usize;
+    let mut expected_keys = oracle::gather(sorted, key_size, &indices);
+    let mut expected_values: Vec<u8> = indices.iter().flat_map(|&index| value(index, size)).collect();
+    if !request.stable {
+        let ties = oracle::ties(request, &expected_keys);
+        let both = |keys: bool, values: bool| (if keys { key_size } else { 0 }, if values { size } else { 0 });
+        let sizes = both(found.keys.is_some(), found.values.is_some());
+        oracle::settle(&ties, sizes, &mut expected_keys, &mut expected_values);
+        let (mut none, mut neither) = (Vec::new(), Vec::new());
+        let found_values = found.values.as_mut().unwrap_or(&mut none);
+        oracle::settle(&ties, sizes, found.keys.as_mut().unwrap_or(&mut neither), found_values);
+    }
     if let Some(found) = found.keys
-        && let Some(difference) =
-            oracle::difference("keys", key_size, &found, &oracle::gather(sorted, key_size, &indices))
+        && let Some(difference) = oracle::difference("keys", key_size, &found, &expected_keys)
     {
         return Err(difference);
     }
-    let size = request.value.size_bytes() as usize;
-    let expected: Vec<u8> = indices.iter().flat_map(|&index| value(index, size)).collect();
-    match found.values.and_then(|found| oracle::difference("values", size, &found, &expected)) {
+    match found.values.and_then(|found| oracle::difference("values", size, &found, &expected_values)) {
         Some(difference) => Err(difference),
         None => Ok(()),
     }

@@ -1,0 +1,111 @@
+#version 460
+// The finish of a hybrid: each workgroup sorts one segment, which is whole runs of elements with equal top digits, in
+// shared memory; by buckets, or digit by digit where those get too crowded.
+
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_memory_scope_semantics : require
+
+#define COUNTERS_WRITTEN
+
+#include "abi.glsl"
+#include "lib/subgroup.glsl"
+#include "lib/key.glsl"
+#include "lib/memory.glsl"
+#include "lib/control.glsl"
+#include "lib/block.glsl"
+#include "lib/segments.glsl"
+#include "lib/buckets.glsl"
+
+layout(set = 0, binding = BINDING_TABLE) readonly buffer Table { uint table[]; };
+
+uint finish_route;
+
+uint input_place() { return route_keys_from(finish_route); }
+
+void take_keys(uint elements) {
+    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+        keys[item] = has_item(item, elements) ? load_key(input_place(), block_start + staged_place(item)) : NO_ELEMENT;
+    }
+}
+
+// Fills `places` like rank_by_buckets, for any keys.
+void rank_by_digits(uint elements) {
+    uint origins[ITEMS]; // index of each key in the segment
+    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+        origins[item] = block_index(item);
+        keys[item] = origins[item] < elements ? key_in_place(item) : NO_ELEMENT;
+    }
+    for (uint pass = 0; pass < PASSES; pass++) {
+        if (!is_active(pass)) continue;
+        barrier(); // the pool has been read
+        rank_block(elements, pass, true);
+        [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
+            STAGE(KEY_WORD(keys[item], word));
+            [[unroll]] for (uint item = 0; item < ITEMS; item++) KEY_WORD(keys[item], word) = pool[block_index(item)];
+        }
+        STAGE(origins[item]);
+        [[unroll]] for (uint item = 0; item < ITEMS; item++) origins[item] = pool[block_index(item)];
+    }
+    barrier();
+    [[unroll]] for (uint item = 0; item < ITEMS; item++) pool[origins[item]] = block_index(item);
+    barrier();
+    [[unroll]] for (uint item = 0; item < ITEMS; item++) places[item] = pool[staged_place(item)];
+    take_keys(elements);
+}
+
+// Puts one word of each element into the pool at the element's rank.
+#define STAGE_RANKED(word) \
+    barrier(); /* whatever was staged before has been read */ \
+    [[unroll]] for (uint item = 0; item < ITEMS; item++) { \
+        if (items_end(item, elements)) break; \
+        if (has_item(item, elements)) pool[places[item]] = word; \
+    } \
+    barrier()
+
+// Writes the ranked elements. What is written may lie where others have read: all of a word have been by then.
+void write_segment(uint elements) {
+    memoryBarrierBuffer();
+    if (DISCARD_KEYS == 0) {
+        [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
+            STAGE_RANKED(KEY_WORD(keys[item], word));
+            [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+                if (has_item(item, elements)) KEY_WORD(keys[item], word) = pool[staged_place(item)];
+            }
+        }
+        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+            if (items_end(item, elements)) break;
+            if (has_item(item, elements)) {
+                store_key(route_keys_to(finish_route), block_start + staged_place(item), keys[item]);
+            }
+        }
+    }
+    for (uint plane = 0; plane < VALUE_WORDS; plane++) {
+        STAGE_RANKED(load_value(route_values_from(finish_route), block_start + staged_place(item), plane));
+        memoryBarrierBuffer();
+        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+            if (items_end(item, elements)) break;
+            if (has_item(item, elements)) {
+                uint place = staged_place(item);
+                store_value(route_values_to(finish_route), block_start + place, plane, pool[place]);
+            }
+        }
+    }
+}
+
+void main() {
+    finish_route = counters[COUNTERS_FINISH_ROUTE];
+    uint count = sort_count();
+    uint segment = workgroup_index();
+    if (segment >= parts_of(count, push.segment)) return;
+    block_start = table[bounds_at(count) + segment];
+    uint elements = table[bounds_at(count) + segment + 1] - block_start;
+    if (elements == 0) return;
+    take_digits(counters[COUNTERS_TOP] & 0xFF);
+    take_keys(elements);
+    if (!rank_by_buckets(elements)) {
+        if (thread_index() == 0) atomicAdd(counters[COUNTERS_CROWDED], 1);
+        rank_by_digits(elements);
+    }
+    write_segment(elements);
+}

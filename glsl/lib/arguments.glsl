@@ -1,0 +1,8 @@
+// The arguments of a dispatch that is sized on the device: workgroups are spread over two dimensions where one does not
+// hold them.
+void write_arguments(uint slot, uint workgroups) {
+    uint at = COUNTERS_ARGUMENTS + slot * ARGUMENT_WORDS;
+    counters[at] = min(workgroups, MAX_WORKGROUPS);
+    counters[at + 1] = workgroups <= MAX_WORKGROUPS ? 1 : (workgroups - 1) / MAX_WORKGROUPS + 1;
+    counters[at + 2] = 1;
+}

@@ -1,0 +1,90 @@
+// The routes of a hybrid: passes over the top digits, then a finish that sorts segments of whole runs, which are elements
+// with equal top digits, in shared memory. Should a run turn out too long for that, a second phase of passes over all
+// digits takes the finish's place. Needs the digits that run, from route.glsl.
+
+shared uint largest[PASSES]; // most keys with the same digit
+
+uint other_place(uint place) { return PLACE_TARGET + PLACE_ALTERNATE - place; }
+
+// Where elements are between the phases. Those that may go anywhere at first are where the second phase ends at the target.
+uint place_between(bool anywhere, uint rounds, uint digits) {
+    return ((anywhere ? digits : rounds) & 1) == 0 ? PLACE_TARGET : PLACE_ALTERNATE;
+}
+
+// Where round `round` of the first phase's `rounds`, or of the second phase, takes elements.
+uint first_to(uint between, uint round, uint rounds) {
+    return ((rounds - 1 - round) & 1) == 0 ? between : other_place(between);
+}
+uint second_to(uint between, uint round) { return (round & 1) == 0 ? other_place(between) : between; }
+
+// Passes of the first phase, over the top digits from `low` to `high`; 0 where a finish would save none. Were digits
+// independent, the longest run by two of them would be the product of the largest counts by the number of keys.
+uint top_rounds(uint count, uint digits, uint low, uint high) {
+    uint product_high, product_low, most_high, most_low;
+    umulExtended(largest[high], largest[low], product_high, product_low);
+    umulExtended(REACH / 4, count, most_high, most_low);
+    bool two_fit = product_high < most_high || product_high == most_high && product_low <= most_low;
+    uint rounds = 0;
+    if (digits > 2 && largest[high] <= REACH) rounds = 1;
+    else if (digits > 3 && two_fit) rounds = 2;
+    return rounds;
+}
+
+// Writes the routes of both phases, of the finish between them, and of the move behind the second; one invocation.
+void write_both_phases(uint rounds, uint digits, uint low, uint high) {
+    bool has_values = VALUE_BITS != 0;
+    uint keys_between = place_between(IN_PLACE == 0, rounds, digits);
+    uint values_between = place_between(IN_PLACE == 0 || INDEX_VALUES != 0, rounds, digits);
+    uint keys_from = PLACE_SOURCE;
+    uint values_from = INDEX_VALUES != 0 ? PLACE_NONE : PLACE_SOURCE;
+    for (uint round = 0; round < rounds; round++) {
+        uint keys = first_to(keys_between, round, rounds);
+        uint values = has_values ? first_to(values_between, round, rounds) : PLACE_NONE;
+        uint pass = round + 1 == rounds ? high : low;
+        counters[COUNTERS_ROUTES + pass] = route(keys_from, keys, values_from, values, round);
+        keys_from = keys;
+        values_from = values;
+    }
+    counters[COUNTERS_FINISH_ROUTE] = route(keys_from, DISCARD_KEYS != 0 ? PLACE_NONE : PLACE_TARGET,
+                                            values_from, has_values ? PLACE_TARGET : PLACE_NONE, 0);
+    uint round = 0;
+    for (uint pass = 0; pass < PASSES; pass++) {
+        if (runs[pass] == 0) continue;
+        uint keys = DISCARD_KEYS != 0 && round + 1 == digits ? PLACE_NONE : second_to(keys_between, round);
+        uint values = has_values ? second_to(values_between, round) : PLACE_NONE;
+        // The table's words go on from the states of the first phase.
+        counters[COUNTERS_ROUTES + PHASE_ROUTES + pass] = route(keys_from, keys, values_from, values, rounds + round);
+        counters[COUNTERS_ACTIVE + pass / 32] |= 1u << (pass & 31);
+        keys_from = keys;
+        values_from = values;
+        round++;
+    }
+    bool keys_left = keys_from == PLACE_ALTERNATE;
+    bool values_left = values_from == PLACE_ALTERNATE;
+    if (keys_left || values_left) {
+        counters[COUNTERS_ROUTES + PHASE_ROUTES + PASSES] =
+            route(PLACE_ALTERNATE, keys_left ? PLACE_TARGET : PLACE_NONE,
+                  PLACE_ALTERNATE, values_left ? PLACE_TARGET : PLACE_NONE, 0);
+    }
+}
+
+// Decides between passes over all digits and a finish, and writes what follows from that; one invocation.
+void write_phases(uint count) {
+    uint digits = 0, low = 0, high = 0;
+    for (uint pass = 0; pass < PASSES; pass++) {
+        if (runs[pass] == 0) continue;
+        low = high;
+        high = pass;
+        digits++;
+    }
+    uint rounds = top_rounds(count, digits, low, high);
+    if (rounds == 0) {
+        write_routes();
+    } else {
+        if (rounds == 1) low = high;
+        write_both_phases(rounds, digits, low, high);
+        counters[COUNTERS_TOP] = low | high << 8;
+        // The bounds are one more than the segments, and their workgroups as large as this one.
+        write_arguments(ARGUMENTS_BOUNDS, parts_of(parts_of(count, push.segment) + 1, WORKGROUP_SIZE));
+    }
+}

@@ -1,0 +1,162 @@
+//! Hybrid sorts: that each way through them is taken by the keys it is for, as the counters tell, and sorts them.
+
+mod common;
+
+use common::arena::{Arena, Count};
+use common::suite;
+use common::{gpu, seed};
+use libtest_mimic::{Failed, Trial};
+use vksort::{
+    Algorithm, Faults, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, SubgroupChoice, Tuning,
+    ValueType, abi,
+};
+
+/// Which way a sort went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Passes over all digits that are not the same in all keys, and nothing else.
+    Plain,
+    /// So many passes over the top digits, and a finish by buckets.
+    Buckets(u32),
+    /// The same, but digit by digit in some segments.
+    Digits(u32),
+    /// Passes over the top two digits, which left a run too long for a finish; then passes over all.
+    Fallback,
+}
+
+impl Way {
+    /// The way that the counters of a sort tell of: a pass that runs hands out a ticket for each tile.
+    fn taken(counters: &[u32]) -> Result<Way, String> {
+        let word = |at: u32| counters[at as usize];
+        let passes = |phase: u32| {
+            let tickets = (0..abi::MAX_PASSES).map(move |pass| word(phase * abi::MAX_PASSES + pass));
+            tickets.filter(|tickets| *tickets > 0).count() as u32
+        };
+        let groups = |slot: u32| word(abi::COUNTERS_ARGUMENTS + slot * abi::ARGUMENT_WORDS);
+        let (bounds, finish, fallback) =
+            (groups(abi::ARGUMENTS_BOUNDS), groups(abi::ARGUMENTS_FINISH), groups(abi::ARGUMENTS_FALLBACK));
+        match (passes(0), bounds > 0, finish > 0, passes(1), word(abi::COUNTERS_CROWDED)) {
+            (_, false, false, 0, 0) if fallback == 0 => Ok(Way::Plain),
+            (top, true, true, 0, 0) if fallback == 0 => Ok(Way::Buckets(top)),
+            (top, true, true, 0, _) if fallback == 0 => Ok(Way::Digits(top)),
+            (2, true, false, 3.., 0) if fallback > 0 && word(abi::COUNTERS_MISFITS) > 0 => Ok(Way::Fallback),
+            way => Err(format!("counters that do not go together: {way:?}, fallback of {fallback}")),
+        }
+    }
+}
+
+/// What decides about the way: elements of a segment, and of a run that is sure to fit.
+#[derive(Clone, Copy)]
+struct Sizes {
+    reach: u32,
+    count: u32,
+}
+
+/// Makes keys of 32 bits.
+type Keys = fn(&mut fastrand::Rng, Sizes) -> Vec<u32>;
+
+fn each(sizes: Sizes, mut key: impl FnMut(u32) -> u32) -> Vec<u32> {
+    (0..sizes.count).map(&mut key).collect()
+}
+
+/// Keys with a run of so many that have the upper half in common, among uniform ones.
+fn with_run(rng: &mut fastrand::Rng, sizes: Sizes, length: u32) -> Vec<u32> {
+    let mut keys = each(sizes, |_| rng.u32(..));
+    // Nobody else has that upper half.
+    keys.iter_mut().filter(|key| **key >> 16 == 0x8123).for_each(|key| *key ^= 1 << 16);
+    for key in keys.iter_mut().take(length as usize) {
+        *key = 0x8123 << 16 | *key & 0xFFFF;
+    }
+    rng.shuffle(&mut keys);
+    keys
+}
+
+/// Patterns with the way that they lead to.
+const PATTERNS: &[(&str, Keys, Way)] = &[
+    ("uniform", |rng, sizes| each(sizes, |_| rng.u32(..)), Way::Buckets(2)),
+    ("sorted", |_, sizes| each(sizes, |index| (u64::from(index) * (1 << 32) / u64::from(sizes.count)) as u32), Way::Buckets(2)),
+    // So few keys that one digit makes short runs.
+    ("few", |rng, sizes| (0..100 * sizes.reach).map(|_| rng.u32(..)).collect(), Way::Buckets(1)),
+    ("few-in-three-digits", |rng, sizes| (0..100 * sizes.reach).map(|_| rng.u32(..) >> 8).collect(), Way::Buckets(1)),
+    ("all-equal", |_, sizes| each(sizes, |_| 0x1234_5678), Way::Plain),
+    ("two-values", |rng, sizes| each(sizes, |_| if rng.bool() { 7 } else { !7 }), Way::Plain),
+    ("six-values", |rng, sizes| each(sizes, |_| rng.u32(0..6).wrapping_mul(0x9E37_79B9)), Way::Plain),
+    ("one-digit", |rng, sizes| each(sizes, |_| rng.u32(0..256) << 8), Way::Plain),
+    ("two-digits", |rng, sizes| each(sizes, |_| rng.u32(..) & 0xFF00_FF00), Way::Plain),
+    // Three digits save a pass only where one is enough.
+    ("three-digits", |rng, sizes| each(sizes, |_| rng.u32(..) & 0xFFFF_FF00), Way::Plain),
+    ("constant-digit", |rng, sizes| each(sizes, |_| rng.u32(..) & 0xFF00_FFFF), Way::Plain),
+    // Each digit is spread, but the upper two have few values together.
+    ("correlated", |rng, sizes| each(sizes, |_| {
+        let digit = rng.u32(0..256);
+        digit << 24 | digit << 16 | rng.u32(..) & 0xFFFF
+    }), Way::Fallback),
+    ("run-that-fits", |rng, sizes| with_run(rng, sizes, sizes.reach), Way::Buckets(2)),
+    // Of whatever length, a run fits that ends with its segment and one more; twice as many do not.
+    ("run-too-long", |rng, sizes| with_run(rng, sizes, 2 * sizes.reach + sizes.reach), Way::Fallback),
+    // Many times the same number among uniform ones.
+    ("crowd", |rng, sizes| {
+        let mut keys = with_run(rng, sizes, sizes.reach / 2);
+        keys.iter_mut().filter(|key| **key >> 16 == 0x8123).for_each(|key| *key = 0x8123_4567);
+        keys
+    }, Way::Digits(2)),
+    ("crowd-everywhere", |rng, sizes| {
+        let values: Vec<u32> = (0..sizes.count / 40).map(|_| rng.u32(..)).collect();
+        each(sizes, |_| values[rng.usize(0..values.len())])
+    }, Way::Digits(2)),
+];
+
+/// The requests that the patterns go through: every kind of elements, in and out of place.
+fn requests() -> Vec<SortRequest> {
+    let usual = SortRequest { algorithm: Some(Algorithm::Hybrid), stable: false, ..SortRequest::new(KeyType::U32) };
+    let mut requests = vec![usual, SortRequest { order: Order::Descending, ..usual }];
+    for placement in [Placement::InPlace, Placement::OutOfPlace] {
+        for value in [ValueType::U32, ValueType::Bytes(12), ValueType::Bytes(2), ValueType::Bytes(20), ValueType::Index] {
+            requests.push(SortRequest { value, placement, ..usual });
+        }
+        for value in [ValueType::U32, ValueType::Index] {
+            requests.push(SortRequest { value, placement, key_output: KeyOutput::Discarded, ..usual });
+        }
+    }
+    requests.push(SortRequest { placement: Placement::OutOfPlace, ..usual });
+    requests
+}
+
+/// Digits of eight bits, and segments as small as they can be that leave two passes for a finish of small sorts.
+fn options(faults: Faults, subgroup: SubgroupChoice) -> SorterOptions {
+    let tuning = Tuning { digit_bits: 8, ..suite::small_blocks() };
+    SorterOptions { tuning: Some(tuning), faults, subgroup, ..SorterOptions::default() }
+}
+
+fn run(request: &SortRequest, options: &SorterOptions, keys: Keys, way: Way, counted: bool) -> Result<(), Failed> {
+    let sorter = gpu().sorter(request, options)?;
+    let reach = sorter.shape().reach();
+    // So many that one digit does not do: the largest count is beyond what fits.
+    let sizes = Sizes { reach, count: 400 * reach.max(64) };
+    let mut rng = fastrand::Rng::with_seed(seed());
+    let keys = keys(&mut rng, sizes);
+    let count = keys.len() as u32;
+    let arena = Arena::new(&gpu(), &sorter, count);
+    let count = if counted { Count::Device(count) } else { Count::Host };
+    let at = |what: String| Failed::from(format!("{}, VKSORT_SEED={}: {what}", suite::name(request), seed()));
+    suite::run_keys(request, &arena, bytemuck::cast_slice(&keys), count).map_err(at)?;
+    let taken = Way::taken(&arena.counters()).map_err(at)?;
+    if taken != way {
+        return Err(at(format!("the way is {taken:?} instead of {way:?}")));
+    }
+    common::assert_valid(&gpu());
+    Ok(())
+}
+
+fn main() -> std::process::ExitCode {
+    let mut trials = Vec::new();
+    for &(name, keys, way) in PATTERNS {
+        for (index, request) in requests().into_iter().enumerate() {
+            let usual = || options(Faults::default(), SubgroupChoice::Auto);
+            trials.push(Trial::test(format!("{name}/{}", suite::name(&request)), move || {
+                run(&request, &usual(), keys, way, index % 2 == 1)
+            }));
+        }
+    }
+    common::run(trials)
+}
