@@ -74,7 +74,11 @@ fn with_run(rng: &mut fastrand::Rng, sizes: Sizes, length: u32) -> Vec<u32> {
 /// Patterns with the way that they lead to.
 const PATTERNS: &[(&str, Keys, Way)] = &[
     ("uniform", |rng, sizes| each(sizes, |_| rng.u32(..)), Way::Buckets(2)),
-    ("sorted", |_, sizes| each(sizes, |index| (u64::from(index) * (1 << 32) / u64::from(sizes.count)) as u32), Way::Buckets(2)),
+    (
+        "sorted",
+        |_, sizes| each(sizes, |index| (u64::from(index) * (1 << 32) / u64::from(sizes.count)) as u32),
+        Way::Buckets(2),
+    ),
     // So few keys that one digit makes short runs.
     ("few", |rng, sizes| (0..100 * sizes.reach).map(|_| rng.u32(..)).collect(), Way::Buckets(1)),
     ("few-in-three-digits", |rng, sizes| (0..100 * sizes.reach).map(|_| rng.u32(..) >> 8).collect(), Way::Buckets(1)),
@@ -87,23 +91,38 @@ const PATTERNS: &[(&str, Keys, Way)] = &[
     ("three-digits", |rng, sizes| each(sizes, |_| rng.u32(..) & 0xFFFF_FF00), Way::Plain),
     ("constant-digit", |rng, sizes| each(sizes, |_| rng.u32(..) & 0xFF00_FFFF), Way::Plain),
     // Each digit is spread, but the upper two have few values together.
-    ("correlated", |rng, sizes| each(sizes, |_| {
-        let digit = rng.u32(0..256);
-        digit << 24 | digit << 16 | rng.u32(..) & 0xFFFF
-    }), Way::Fallback),
-    ("run-that-fits", |rng, sizes| with_run(rng, sizes, sizes.reach), Way::Buckets(2)),
-    // Of whatever length, a run fits that ends with its segment and one more; twice as many do not.
-    ("run-too-long", |rng, sizes| with_run(rng, sizes, 2 * sizes.reach + sizes.reach), Way::Fallback),
+    (
+        "correlated",
+        |rng, sizes| {
+            each(sizes, |_| {
+                let digit = rng.u32(0..256);
+                digit << 24 | digit << 16 | rng.u32(..) & 0xFFFF
+            })
+        },
+        Way::Fallback,
+    ),
+    // It fits, but not into the few buckets that are its share.
+    ("run-that-fits", |rng, sizes| with_run(rng, sizes, sizes.reach), Way::Digits(2)),
+    // Wherever it starts, it goes on for more than there is room for behind a segment.
+    ("run-too-long", |rng, sizes| with_run(rng, sizes, 3 * sizes.reach), Way::Fallback),
     // Many times the same number among uniform ones.
-    ("crowd", |rng, sizes| {
-        let mut keys = with_run(rng, sizes, sizes.reach / 2);
-        keys.iter_mut().filter(|key| **key >> 16 == 0x8123).for_each(|key| *key = 0x8123_4567);
-        keys
-    }, Way::Digits(2)),
-    ("crowd-everywhere", |rng, sizes| {
-        let values: Vec<u32> = (0..sizes.count / 40).map(|_| rng.u32(..)).collect();
-        each(sizes, |_| values[rng.usize(0..values.len())])
-    }, Way::Digits(2)),
+    (
+        "crowd",
+        |rng, sizes| {
+            let mut keys = with_run(rng, sizes, sizes.reach / 2);
+            keys.iter_mut().filter(|key| **key >> 16 == 0x8123).for_each(|key| *key = 0x8123_4567);
+            keys
+        },
+        Way::Digits(2),
+    ),
+    (
+        "crowd-everywhere",
+        |rng, sizes| {
+            let values: Vec<u32> = (0..sizes.count / 40).map(|_| rng.u32(..)).collect();
+            each(sizes, |_| values[rng.usize(0..values.len())])
+        },
+        Way::Digits(2),
+    ),
 ];
 
 /// The requests that the patterns go through: every kind of elements, in and out of place.
@@ -111,52 +130,60 @@ fn requests() -> Vec<SortRequest> {
     let usual = SortRequest { algorithm: Some(Algorithm::Hybrid), stable: false, ..SortRequest::new(KeyType::U32) };
     let mut requests = vec![usual, SortRequest { order: Order::Descending, ..usual }];
     for placement in [Placement::InPlace, Placement::OutOfPlace] {
-        for value in [ValueType::U32, ValueType::Bytes(12), ValueType::Bytes(2), ValueType::Bytes(20), ValueType::Index] {
+        for value in [ValueType::U32, ValueType::Bytes(12), ValueType::Bytes(2), ValueType::Bytes(20), ValueType::Index]
+        {
             requests.push(SortRequest { value, placement, ..usual });
         }
         for value in [ValueType::U32, ValueType::Index] {
             requests.push(SortRequest { value, placement, key_output: KeyOutput::Discarded, ..usual });
         }
     }
-    requests.push(SortRequest { placement: Placement::OutOfPlace, ..usual });
+    let out = SortRequest { placement: Placement::OutOfPlace, ..usual };
+    requests.extend([out, SortRequest { value: ValueType::Bytes(8), ..out }]);
     requests
 }
 
-/// Digits of eight bits, and segments as small as they can be that leave two passes for a finish of small sorts.
+/// Digits of eight bits, and small segments, so that two passes leave runs for them.
 fn options(faults: Faults, subgroup: SubgroupChoice) -> SorterOptions {
-    let tuning = Tuning { digit_bits: 8, ..suite::small_blocks() };
+    let tuning = Tuning { digit_bits: 8, items_keys: 16, items_pairs: 16, ..suite::small_blocks() };
     SorterOptions { tuning: Some(tuning), faults, subgroup, ..SorterOptions::default() }
 }
 
-fn run(request: &SortRequest, options: &SorterOptions, keys: Keys, way: Way, counted: bool) -> Result<(), Failed> {
+/// Sorts each pattern, every other one with its count on the device.
+fn run(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     let sorter = gpu().sorter(request, options)?;
     let reach = sorter.shape().reach();
     // So many that one digit does not do: the largest count is beyond what fits.
-    let sizes = Sizes { reach, count: 400 * reach.max(64) };
-    let mut rng = fastrand::Rng::with_seed(seed());
-    let keys = keys(&mut rng, sizes);
-    let count = keys.len() as u32;
-    let arena = Arena::new(&gpu(), &sorter, count);
-    let count = if counted { Count::Device(count) } else { Count::Host };
-    let at = |what: String| Failed::from(format!("{}, VKSORT_SEED={}: {what}", suite::name(request), seed()));
-    suite::run_keys(request, &arena, bytemuck::cast_slice(&keys), count).map_err(at)?;
-    let taken = Way::taken(&arena.counters()).map_err(at)?;
-    if taken != way {
-        return Err(at(format!("the way is {taken:?} instead of {way:?}")));
+    let sizes = Sizes { reach, count: 400 * reach };
+    for (index, &(name, keys, way)) in PATTERNS.iter().enumerate() {
+        let keys = keys(&mut fastrand::Rng::with_seed(seed()), sizes);
+        let arena = Arena::new(&gpu(), &sorter, keys.len() as u32);
+        let count = if index % 2 == 1 { Count::Device(keys.len() as u32) } else { Count::Host };
+        let at = |what: String| Failed::from(format!("{name}, VKSORT_SEED={}: {what}", seed()));
+        suite::run_keys(request, &arena, bytemuck::cast_slice(&keys), count).map_err(at)?;
+        let taken = Way::taken(&arena.counters()).map_err(at)?;
+        if taken != way {
+            return Err(at(format!("the way is {taken:?} instead of {way:?}")));
+        }
     }
     common::assert_valid(&gpu());
     Ok(())
 }
 
 fn main() -> std::process::ExitCode {
+    let trial = |prefix: &str, request: SortRequest, options: fn() -> SorterOptions| {
+        Trial::test(format!("{prefix}{}", suite::name(&request)), move || run(&request, &options()))
+    };
     let mut trials = Vec::new();
-    for &(name, keys, way) in PATTERNS {
-        for (index, request) in requests().into_iter().enumerate() {
-            let usual = || options(Faults::default(), SubgroupChoice::Auto);
-            trials.push(Trial::test(format!("{name}/{}", suite::name(&request)), move || {
-                run(&request, &usual(), keys, way, index % 2 == 1)
-            }));
-        }
+    for request in requests() {
+        trials.push(trial("", request, || options(Faults::default(), SubgroupChoice::Auto)));
+    }
+    // Silent tiles in both phases, and subgroups as they are on devices without.
+    let [keys, .., pairs] = requests()[..] else { unreachable!("there are several requests") };
+    for request in [keys, pairs] {
+        let withheld = || options(Faults { withhold: 3, ..Faults::default() }, SubgroupChoice::Auto);
+        trials.push(trial("withheld/", request, withheld));
+        trials.push(trial("virtual-32/", request, || options(Faults::default(), SubgroupChoice::Emulated(32))));
     }
     common::run(trials)
 }

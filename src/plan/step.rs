@@ -178,10 +178,8 @@ impl Step {
                 if matches!(groups, Groups::Counted { .. }) {
                     arguments = Some((Region::Counters, Arguments));
                 }
-                if matches!(
-                    kernel,
-                    Kernel::OneSweep | Kernel::Finish | Kernel::Scatter | Kernel::Move | Kernel::Gather
-                ) {
+                if matches!(kernel, Kernel::OneSweep | Kernel::Finish | Kernel::Scatter | Kernel::Move | Kernel::Gather)
+                {
                     (source, target, alternate) = (Some(Read), Some(ReadWrite), Some(ReadWrite));
                 }
                 match kernel {
