@@ -70,6 +70,7 @@ void write_segment(uint elements) {
         [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
             STAGE_RANKED(KEY_WORD(keys[item], word));
             [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+                if (items_end(item, elements)) break;
                 if (has_item(item, elements)) KEY_WORD(keys[item], word) = pool[staged_place(item)];
             }
         }

@@ -50,6 +50,14 @@ pub const COLUMNS: &[Column] = &[
         },
     },
     Column {
+        name: "not stable",
+        requests: |usual| {
+            let free = SortRequest { stable: false, ..usual };
+            let bits = BitRange { low: 1, high: usual.key.bits() };
+            vec![SortRequest { value: ValueType::U32, ..free }, SortRequest { bits, ..free }]
+        },
+    },
+    Column {
         name: "every algorithm",
         requests: |usual| {
             Algorithm::ALL.iter().map(|&algorithm| SortRequest { algorithm: Some(algorithm), ..usual }).collect()

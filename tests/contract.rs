@@ -46,7 +46,7 @@ fn expected_bindings(description: &abi::Module) -> Vec<u32> {
     if !description.addressed {
         all.extend(match description.kernel {
             "arguments" | "scan" => vec![],
-            "histogram" | "count" => vec![abi::BINDING_KEYS],
+            "histogram" | "bounds" | "count" => vec![abi::BINDING_KEYS],
             "gather" => vec![abi::BINDING_VALUES],
             _ => vec![abi::BINDING_KEYS, abi::BINDING_VALUES],
         });
@@ -97,11 +97,14 @@ fn specialization_constants_have_the_contract_s_ids_and_defaults() {
         let ranking = [spec::SUBGROUP_SIZE, spec::ITEMS, spec::POOL_WORDS, spec::RANK_METHOD];
         needed.extend(match description.kernel {
             "arguments" => vec![spec::MAX_WORKGROUPS],
+            "bounds" => [&digits[..], &[spec::REACH, spec::MAX_WORKGROUPS]].concat(),
+            "finish" => [&digits[..], &ranking, &[spec::BUCKET_BITS, spec::DISCARD_KEYS]].concat(),
             "scan" => vec![],
             "move" => vec![spec::PASSES, spec::VALUE_BITS],
             "gather" => vec![spec::VALUE_BITS],
             "histogram" => {
-                [&digits[..], &[spec::SKIP, spec::IN_PLACE, spec::DISCARD_KEYS, spec::INDEX_VALUES]].concat()
+                let decides = [spec::SKIP, spec::REACH, spec::IN_PLACE, spec::DISCARD_KEYS, spec::INDEX_VALUES];
+                [&digits[..], &decides].concat()
             }
             "count" => digits.to_vec(),
             "onesweep" => [&digits[..], &ranking, &[spec::STAGED, spec::POLLS, spec::WITHHOLD]].concat(),
@@ -161,10 +164,12 @@ fn push_constants_are_the_words_of_push() {
         portion: 6,
         portion_tiles: 7,
         route: 8,
-        keys_at: [0xA_0000_0009, 0xC_0000_000B, 0xE_0000_000D],
-        values_at: [0x10_0000_000F, 0x12_0000_0011, 0x14_0000_0013],
+        phase: 9,
+        segment: 10,
+        keys_at: [0xC_0000_000B, 0xE_0000_000D, 0x10_0000_000F],
+        values_at: [0x12_0000_0011, 0x14_0000_0013, 0x16_0000_0015],
     };
-    assert_eq!(push.words().to_vec(), (1..=20).collect::<Vec<u32>>());
+    assert_eq!(push.words().to_vec(), (1..=22).collect::<Vec<u32>>());
     assert_eq!(Push::SIZE_BYTES as usize, size_of_val(&push.words()));
     assert_eq!(size_of::<Push>(), size_of_val(&push.words()), "a member of Push is in no table");
 }
@@ -181,7 +186,7 @@ fn variants_need_no_capabilities_but_their_own() {
     let (indexing, addresses) =
         (Capability::StorageBufferArrayDynamicIndexing, Capability::PhysicalStorageBufferAddresses);
     for (description, module) in modules() {
-        let ranks = ["onesweep", "scatter", "single_workgroup"].contains(&description.kernel);
+        let ranks = ["onesweep", "finish", "scatter", "single_workgroup"].contains(&description.kernel);
         let native = ranks && !description.emulated;
         let used: Vec<Capability> =
             module.capabilities.iter().map(|instruction| instruction.operands[0].unwrap_capability()).collect();
@@ -250,6 +255,8 @@ fn shared_memory_is_what_the_host_reckons() {
         set[spec::ITEMS] = shape.items;
         set[spec::POOL_WORDS] = shape.pool_words(shape.block());
         set[spec::PASSES] = shape.passes;
+        set[spec::REACH] = shape.reach();
+        set[spec::BUCKET_BITS] = shape.bucket_bits();
         let (ids, values) = (decorations(&module, Decoration::SpecId), by_id(&module));
         let shared: u32 = values
             .values()

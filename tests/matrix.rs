@@ -81,6 +81,22 @@ fn combinations(key: KeyType) -> Vec<SortRequest> {
         requests.push(SortRequest { algorithm, value: ValueType::Bytes(20), ..out });
         requests.push(SortRequest { algorithm, value: ValueType::Index, ..discarded });
     }
+    // Everything that a finish moves, by every placement, and windows that leave it few digits and odd ones.
+    for request in [usual, out, discarded, SortRequest { placement: Placement::OutOfPlace, ..discarded }] {
+        for value in [ValueType::None, ValueType::U32, ValueType::Index, ValueType::Bytes(20)] {
+            let width = key.bits();
+            for bits in [BitRange::from(0..width), BitRange::from(width / 16..width - 3)] {
+                if value != ValueType::None || request.key_output == KeyOutput::Sorted {
+                    let request = SortRequest { value, bits, ..request };
+                    requests.push(suite::asking(Some(Algorithm::Hybrid), request));
+                }
+            }
+        }
+    }
+    // The first pass out of order, where only the promise of stability stands against it.
+    for algorithm in [Algorithm::OneSweep, Algorithm::SingleWorkgroup, Algorithm::ReduceThenScan { digit_bits: 4 }] {
+        requests.push(SortRequest { algorithm: Some(algorithm), stable: false, ..usual });
+    }
     requests
 }
 
@@ -114,13 +130,16 @@ fn variant_requests(name: &str) -> Vec<SortRequest> {
         let usual = request(key);
         let pairs =
             [ValueType::None, ValueType::Bytes(1), ValueType::Bytes(2), ValueType::Bytes(16), ValueType::Bytes(20)];
+        let small = |bytes: u64| (1..4).contains(&bytes);
         for (index, value) in pairs.into_iter().enumerate() {
-            let small = |bytes: u64| (1..4).contains(&bytes);
             if !name.contains("by-words") || small(key.size_bytes()) || small(value.size_bytes()) {
                 let placement = if index % 2 == 0 { Placement::InPlace } else { Placement::OutOfPlace };
                 requests.push(SortRequest { value, placement, ..usual });
             }
         }
+        let hybrid = |value| suite::asking(Some(Algorithm::Hybrid), SortRequest { value, ..usual });
+        requests.push(hybrid(if name.contains("by-words") { ValueType::Bytes(1) } else { ValueType::None }));
+        requests.push(hybrid(ValueType::Bytes(2)));
         if name.starts_with("addresses") || name.starts_with("portions") {
             requests.push(SortRequest { algorithm: None, ..usual });
             let (value, key_output) = (ValueType::Index, KeyOutput::Discarded);

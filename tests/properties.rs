@@ -63,12 +63,14 @@ fn requests() -> impl Strategy<Value = SortRequest> {
     let algorithm = prop::option::of(prop::sample::select(&[
         Algorithm::OneSweep,
         Algorithm::OneSweep,
+        Algorithm::Hybrid,
+        Algorithm::Hybrid,
         Algorithm::ReduceThenScan { digit_bits: 8 },
         Algorithm::ReduceThenScan { digit_bits: 4 },
     ]));
     let window = (any::<u32>(), any::<u32>(), 0..3u32);
-    (key, value, order, placement, algorithm, window, any::<bool>()).prop_map(
-        |(key, value, order, placement, algorithm, (low, high, narrow), discard)| {
+    (key, value, order, placement, algorithm, window, any::<bool>(), any::<bool>()).prop_map(
+        |(key, value, order, placement, algorithm, (low, high, narrow), discard, stable)| {
             let width = key.bits();
             let (low, high) = (low % (width + 1), high % (width + 1));
             let bits = match narrow {
@@ -79,7 +81,8 @@ fn requests() -> impl Strategy<Value = SortRequest> {
                 true => KeyOutput::Discarded,
                 false => KeyOutput::Sorted,
             };
-            SortRequest { key, value, order, bits, placement, key_output, algorithm, stable: true }
+            let request = SortRequest { key, value, order, bits, placement, key_output, stable, algorithm: None };
+            suite::asking(algorithm, request)
         },
     )
 }

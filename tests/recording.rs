@@ -35,7 +35,8 @@ fn expect<T>(result: Result<T, Error>, words: &[&str]) -> Result<(), Failed> {
 
 /// A sort recorded several times into one command buffer sorts what is sorted already, and stays stable.
 fn repeated() -> Result<(), Failed> {
-    for algorithm in Algorithm::ALL.iter().copied() {
+    // Without the promise of stability there would be nothing to see.
+    for algorithm in Algorithm::ALL.iter().copied().filter(|algorithm| algorithm.serves(&pairs(None))) {
         let request = pairs(Some(algorithm));
         let sorter = gpu().sorter(&request, &SorterOptions::default())?;
         let count = 20_000.min(sorter.max_count());
@@ -55,8 +56,9 @@ fn repeated() -> Result<(), Failed> {
 /// One bound sort serves every count up to its capacity, whatever algorithm the count leads to, and whether the count
 /// comes from the host or from the device.
 fn counts_below_capacity() -> Result<(), Failed> {
-    for algorithm in [None, Some(Algorithm::OneSweep), Some(Algorithm::ReduceThenScan { digit_bits: 8 })] {
-        let request = pairs(algorithm);
+    let algorithms = [Algorithm::OneSweep, Algorithm::Hybrid, Algorithm::ReduceThenScan { digit_bits: 8 }];
+    for algorithm in [None].into_iter().chain(algorithms.map(Some)) {
+        let request = suite::asking(algorithm, pairs(None));
         let options = SorterOptions { tuning: Some(suite::small_blocks()), ..SorterOptions::default() };
         let sorter = gpu().sorter(&request, &options)?;
         let capacity = 70_000;
@@ -151,6 +153,19 @@ fn automatic_choice() -> Result<(), Failed> {
     let sort = gpu().sorter(&pairs(None), &options)?.prepare(10 * block)?;
     assert_eq!(sort.algorithm(block + 1), Algorithm::ReduceThenScan { digit_bits: 8 });
     assert_eq!(sort.algorithm(block), Algorithm::SingleWorkgroup);
+    // The hybrid is taken where a tuning says so and the order of equal keys is free.
+    let tuning = Tuning { hybrid: true, look_back: true, ..Tuning::for_device(gpu().profile()) };
+    let unstable = SortRequest { stable: false, ..pairs(None) };
+    for (request, look_back, expected) in [
+        (pairs(None), true, Algorithm::OneSweep),
+        (unstable, true, Algorithm::Hybrid),
+        (SortRequest::new(KeyType::U32), true, Algorithm::Hybrid),
+        (unstable, false, Algorithm::ReduceThenScan { digit_bits: 8 }),
+    ] {
+        let tuning = Tuning { look_back, ..tuning.clone() };
+        let sorter = gpu().sorter(&request, &SorterOptions { tuning: Some(tuning), ..SorterOptions::default() })?;
+        assert_eq!(sorter.prepare(10 * block)?.algorithm(10 * block), expected);
+    }
     Ok(())
 }
 
@@ -232,6 +247,8 @@ fn bad_counts() -> Result<(), Failed> {
 fn bad_requests() -> Result<(), Failed> {
     let odd = pairs(Some(Algorithm::ReduceThenScan { digit_bits: 3 }));
     expect(gpu().sorter(&odd, &SorterOptions::default()).map(|_| ()), &["3 bits", "2, 4 or 8"])?;
+    let tied = pairs(Some(Algorithm::Hybrid));
+    expect(gpu().sorter(&tied, &SorterOptions::default()).map(|_| ()), &["hybrid", "values", "not stable"])?;
     let options = SorterOptions { subgroup: SubgroupChoice::Emulated(24), ..SorterOptions::default() };
     expect(gpu().sorter(&pairs(None), &options).map(|_| ()), &["24", "4 to 128"])?;
     let nowhere = GpuOptions { device: Some("no such device".parse().unwrap()), ..GpuOptions::default() };

@@ -192,6 +192,9 @@ struct List {
 
 impl List {
     fn push(&mut self, name: impl Into<String>, request: SortRequest, tweak: Tweak, data: Data) {
+        // An algorithm that does not keep the order of equal keys is let off it.
+        let stable = request.algorithm.is_none_or(|algorithm| algorithm.serves(&request));
+        let request = SortRequest { stable, ..request };
         self.cases.push(Case { suite: self.suite, name: name.into(), how: How::Device { request, tweak }, data });
     }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use rayon::prelude::*;
 use vksort::{BitRange, KeyOutput, KeyType, Order, SortRequest, ValueType};
 
@@ -174,6 +174,9 @@ impl Inputs {
     /// Compares what a sort made of these arrays with a stable sort on the CPU, byte by byte.
     pub fn verify(&mut self, request: &SortRequest, data: Data, keys: &[u8], values: &[u8]) -> Result<()> {
         let order = self.order(data, request.key, request.order, request.bits);
+        if !request.stable {
+            return self.verify_unstable(request, data, keys, values, &order);
+        }
         if request.key_output == KeyOutput::Sorted {
             compare("key", keys, &self.keys(data, request.key), request.key.size_bytes(), &order)?;
         }
@@ -189,6 +192,49 @@ impl Inputs {
             value => compare("value", values, self.values(value.size_bytes()), value.size_bytes(), &order),
         }
     }
+
+    /// The same where equal keys may come in any order: each run of them holds the same elements.
+    fn verify_unstable(
+        &mut self,
+        request: &SortRequest,
+        data: Data,
+        keys: &[u8],
+        values: &[u8],
+        order: &[u32],
+    ) -> Result<()> {
+        let (key_size, value_size) = (request.key.size_bytes() as usize, request.value.size_bytes() as usize);
+        let (input, window) = (self.keys(data, request.key), request.bits);
+        let mask = if window.is_empty() { 0 } else { u128::MAX >> (128 - window.len()) };
+        let code = |index: &u32| {
+            let bits = request.key.sortable(number(&input, key_size, *index as usize), request.order);
+            bits.checked_shr(window.low).unwrap_or(0) & mask
+        };
+        let input_values: Vec<u8> = match request.value {
+            ValueType::None => Vec::new(),
+            ValueType::Index => (0..self.n as u32).flat_map(u32::to_le_bytes).collect(),
+            value => self.values(value.size_bytes()).to_vec(),
+        };
+        let key_size = if request.key_output == KeyOutput::Sorted { key_size } else { 0 };
+        let mut start = 0;
+        for run in order.chunk_by(|a, b| code(a) == code(b)) {
+            let places = start..start + run.len();
+            let mut given: Vec<_> =
+                places.clone().map(|at| (row(keys, key_size, at), row(values, value_size, at))).collect();
+            let origins = run.iter().map(|origin| *origin as usize);
+            let mut needed: Vec<_> =
+                origins.map(|at| (row(&input, key_size, at), row(&input_values, value_size, at))).collect();
+            given.sort_unstable();
+            needed.sort_unstable();
+            ensure!(given == needed, "elements {places:?} are not those that a sort has there");
+            start += run.len();
+        }
+        Ok(())
+    }
+}
+
+/// One row of `size` bytes.
+fn row(rows: &[u8], size: usize, index: usize) -> &[u8] {
+    &rows[index * size..][..size]
 }
 
 /// The bits of a key.

@@ -134,7 +134,12 @@ fn dispatches_cover_the_input_exactly_once() {
         for count in [1, tile - 1, tile, tile + 1, 10 * tile - 1, 1 << 29] {
             for step in plan.steps(Count::Host(count)) {
                 let Work::Dispatch { kernel, groups, push, .. } = step.work else { continue };
-                let Groups::Direct(workgroups) = groups else { panic!("{step:?} is not sized on the host") };
+                let Groups::Direct(workgroups) = groups else {
+                    // What a hybrid decides on the device has its size from there.
+                    let decided = matches!(kernel, Kernel::Bounds | Kernel::Finish) || push.phase == 1;
+                    assert!(algorithm == Algorithm::Hybrid && decided, "{step:?} is not sized on the host");
+                    continue;
+                };
                 assert_ne!(kernel, Kernel::Gather);
                 if kernel == Kernel::Scan {
                     assert_eq!(workgroups, plan.shape.radix());
@@ -192,9 +197,84 @@ fn step_counts_are_as_documented() {
     assert_eq!(names(large, host), ["clear", "histogram", "onesweep", "move", "gather", "gather"]);
     assert_eq!(names(SortRequest { bits: (5..5).into(), ..out }, host), ["move"]);
     assert!(names(SortRequest { bits: (5..5).into(), ..onesweep }, host).is_empty());
+    let hybrid = request(Algorithm::Hybrid);
+    let two_phases = [&passes[..], &["bounds", "finish"], &["fallback"; 4]].concat();
+    assert_eq!(names(hybrid, host), [&["clear", "histogram"], &two_phases[..], &["move"]].concat());
+    assert_eq!(names(hybrid, DEVICE), [&["clear", "arguments", "histogram"], &two_phases[..], &["move"]].concat());
+    let hybrid_out = SortRequest { placement: Placement::OutOfPlace, ..hybrid };
+    assert_eq!(names(hybrid_out, host), [&["clear", "histogram"], &two_phases[..]].concat());
     for (digit_bits, steps) in [(8, 12), (4, 24), (2, 48)] {
         assert_eq!(names(request(Algorithm::ReduceThenScan { digit_bits }), host).len(), 2 + steps + 1);
     }
+}
+
+#[test]
+fn a_hybrid_with_nothing_to_finish_is_a_plain_onesweep() {
+    let nvidia = profile(0x10DE, 0, 32);
+    let hybrid = SortRequest { algorithm: Some(Algorithm::Hybrid), ..SortRequest::new(KeyType::U32) };
+    let plain = SortRequest { algorithm: Some(Algorithm::OneSweep), ..hybrid };
+    let narrow = |request| SortRequest { bits: (0..16).into(), ..request };
+    for (hybrid, plain, capacity, portion) in [
+        (hybrid, plain, 100_000, Some(30_000)),
+        (hybrid, plain, 1 << 30, None),
+        (narrow(hybrid), narrow(plain), 100_000, None),
+    ] {
+        let [hybrid, plain] = [hybrid, plain].map(|request| plan_of(&nvidia, &request, capacity, portion));
+        assert_eq!((hybrid.algorithm, hybrid.scratch()), (Algorithm::OneSweep, plain.scratch()));
+        for count in [Count::Host(capacity), DEVICE] {
+            assert!(hybrid.steps(count).eq(plain.steps(count)), "{count:?} of {capacity}");
+        }
+    }
+    assert_eq!(plan_of(&nvidia, &hybrid, (1 << 30) - 1, None).algorithm, Algorithm::Hybrid);
+}
+
+#[test]
+fn bounds_of_segments_lie_behind_the_table_of_every_count() {
+    for profile in [profile(0x10DE, 0, 32), profile(0, LLVMPIPE, 8)] {
+        let plan = plan(&profile, Algorithm::Hybrid, ValueType::None, 1_000_000);
+        let shape = plan.shape;
+        assert_eq!(shape.segment() + shape.reach(), shape.single_block());
+        assert!(1 << (shape.bucket_bits() - 2) <= shape.pool_words(shape.single_block()));
+        let words = plan.scratch().table.size / 4;
+        for count in [1u32, 999_999, 1_000_000] {
+            // One bound more than segments.
+            let segments = u64::from(count.div_ceil(shape.segment()));
+            assert!(plan.table_words(count) + segments < words, "{count}");
+        }
+    }
+}
+
+#[test]
+fn what_steps_tell_each_other_has_words_of_its_own() {
+    use abi::*;
+    let mut parts = [
+        (0, 2 * MAX_PASSES),
+        (COUNTERS_FINISHED, 1),
+        (COUNTERS_BOUNDED, 1),
+        (COUNTERS_MISFITS, 1),
+        (COUNTERS_CROWDED, 1),
+        (COUNTERS_TOP, 1),
+        (COUNTERS_ACTIVE, MAX_PASSES.div_ceil(32)),
+        (COUNTERS_FINISH_ROUTE, 1),
+        (COUNTERS_ROUTES, 2 * PHASE_ROUTES),
+        (COUNTERS_ARGUMENTS, (ARGUMENTS_PORTIONS + MAX_PORTIONS) * ARGUMENT_WORDS),
+        (COUNTERS_HISTOGRAM, 1),
+    ];
+    parts.sort_unstable();
+    for pair in parts.windows(2) {
+        assert!(pair[0].0 + pair[0].1 <= pair[1].0, "{pair:?}");
+    }
+    const { assert!(PHASE_ROUTES > MAX_PASSES, "a move has a route too") };
+    let mut slots = [
+        ARGUMENTS_HISTOGRAM,
+        ARGUMENTS_TILES,
+        ARGUMENTS_GATHER,
+        ARGUMENTS_BOUNDS,
+        ARGUMENTS_FINISH,
+        ARGUMENTS_FALLBACK,
+    ];
+    slots.sort_unstable();
+    assert!(slots.windows(2).all(|pair| pair[0] < pair[1]) && slots[5] < ARGUMENTS_PORTIONS);
 }
 
 #[test]
@@ -267,15 +347,28 @@ fn every_conflict_between_steps_has_a_barrier() {
 #[test]
 fn what_the_device_sized_is_visible_to_every_dispatch_that_reads_it() {
     for request in requests() {
-        let plan = plan_of(&profile(0x10DE, 0, 32), &request, 100_000, Some(30_000));
+        let portion = Some(30_000).filter(|_| request.algorithm != Some(Algorithm::Hybrid));
+        let plan = plan_of(&profile(0x10DE, 0, 32), &request, 100_000, portion);
         let mut hazards = Hazards::new(request.in_place());
-        let (mut written, mut visible) = (false, false);
+        let (mut written, mut visible) = (Vec::new(), Vec::new());
         for step in plan.steps(DEVICE) {
             let barrier = hazards.before(&step);
-            visible |= written && barrier.is_some_and(|barrier| barrier.from.compute_write && barrier.to.indirect_read);
+            if barrier.is_some_and(|barrier| barrier.from.compute_write && barrier.to.indirect_read) {
+                visible.append(&mut written);
+            }
             let Work::Dispatch { kernel, groups, .. } = step.work else { continue };
-            assert!(visible || matches!(groups, Groups::Direct(_)), "{step:?} reads its size too early");
-            written |= kernel == Kernel::Arguments;
+            if let Groups::Counted { slot } = groups {
+                assert!(visible.contains(&slot), "{step:?} reads its size too early");
+            }
+            match kernel {
+                Kernel::Arguments => {
+                    written.extend([abi::ARGUMENTS_HISTOGRAM, abi::ARGUMENTS_TILES, abi::ARGUMENTS_GATHER]);
+                    written.extend(abi::ARGUMENTS_PORTIONS..abi::ARGUMENTS_PORTIONS + abi::MAX_PORTIONS);
+                }
+                Kernel::Histogram => written.push(abi::ARGUMENTS_BOUNDS),
+                Kernel::Bounds => written.extend([abi::ARGUMENTS_FINISH, abi::ARGUMENTS_FALLBACK]),
+                _ => {}
+            }
         }
     }
 }
