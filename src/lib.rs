@@ -10,7 +10,8 @@
 //! Keys have 8 to 128 bits, alone or with a value of any size each; by all their bits or some, ascending or descending,
 //! in place or not, as many as the host says or as a buffer on the device says. The sort is stable, and its result is
 //! the same bit for bit in every run, on every device and with every [`Algorithm`], unless a request waives the order of
-//! equal keys ([`SortRequest::stable`]). Floats are in the total order of [`f32::total_cmp`]: -NaN, -inf, negative numbers, -0, +0, positive numbers, +inf, +NaN.
+//! equal keys ([`SortRequest::stable`]). Floats are in the total order of [`f32::total_cmp`]: -NaN, -inf, negative numbers,
+//! -0, +0, positive numbers, +inf, +NaN.
 //!
 //! A digit that is the same in all keys is skipped on the device.
 //!
