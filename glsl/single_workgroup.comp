@@ -15,6 +15,8 @@
 
 uint input_place() { return PLACE_SOURCE; }
 
+uint input_digit(KEY key, uint pass) { return digit_of(key, pass); }
+
 uint origins[ITEMS]; // index of each key in the input
 
 void main() {

@@ -69,6 +69,10 @@ pub struct Tuning {
     /// Whether the first pass of a sort of keys alone ranks them by one atomic each, without keeping the order of equal
     /// digits. Nobody can tell equal keys apart.
     pub unordered: bool,
+    /// Whether an argsort whose keys nobody wants moves one word instead of two from the pass before the last to the last:
+    /// an index, joined with the one digit of its key that is still needed. For keys of 32 bits or more, as long as
+    /// indices leave room for a digit.
+    pub join_index: bool,
     /// Look-back words that an invocation reads at once, 1 to 8.
     pub look_back_words: u32,
     /// Reads of one look-back word before the tile behind it is recounted.
@@ -268,6 +272,7 @@ impl Tuning {
             skip: true,
             merge_runs: row.staged,
             unordered: true,
+            join_index: true,
             look_back_words: if row.staged { 4 } else { 1 },
             polls: row.polls,
             min_tiles: row.blocks.0,
@@ -289,6 +294,11 @@ impl Tuning {
     /// Whether the first pass of such a sort may take any order of equal digits.
     pub(crate) fn ranks_unordered(&self, request: &SortRequest) -> bool {
         self.unordered && !request.shows_ties()
+    }
+
+    /// Whether indices of such a sort may be joined with a digit of their key.
+    pub(crate) fn joins_index(&self, request: &SortRequest) -> bool {
+        self.join_index && request.discards_keys() && request.value.sorts_index() && request.key.bits() >= 32
     }
 
     /// Checks that every number is one that some device may want.

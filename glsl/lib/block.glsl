@@ -19,6 +19,9 @@ uint block_start; // index of the block's first key in the input
 // reads through whatever descriptor an index names that no lane has set.
 uint input_place();
 
+// The digit that a pass sorts by, of a key as it is in the input.
+uint input_digit(KEY key, uint pass);
+
 // Of each element in the sorted block when it is staged; else its rank within its subgroup's share, with the digit above.
 uint places[ITEMS];
 const uint PLACE_BITS = 21;
@@ -36,7 +39,7 @@ uint item_digit(uint item, uint elements, uint pass) {
     KEY key = NO_ELEMENT;
     if (block_index(item) < elements) key = STAGED == 0 ? key_in_place(item) : keys[item];
     if (STAGED == 0) keys[item] = key;
-    return block_index(item) < elements ? digit_of(key, pass) : RADIX - 1;
+    return block_index(item) < elements ? input_digit(key, pass) : RADIX - 1;
 }
 
 // Whether a loop over items may end before `item`: this subgroup has no elements from there on. Not so where blocks are
