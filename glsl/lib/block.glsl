@@ -26,9 +26,14 @@ uint input_digit(KEY key, uint pass);
 uint places[ITEMS];
 const uint PLACE_BITS = 21;
 
+// Items that each invocation has of this block: ITEMS, or fewer where the block is known to be smaller.
+uint block_items();
+
+#define EACH_ITEM [[unroll]] for (uint item = 0; item < ITEMS && item < block_items(); item++)
+
 // Index in the block of this invocation's `item`.
 uint block_index(uint item) {
-    return subgroup_index() * (SUBGROUP_SIZE * ITEMS) + item * SUBGROUP_SIZE + subgroup_lane();
+    return subgroup_index() * (SUBGROUP_SIZE * block_items()) + item * SUBGROUP_SIZE + subgroup_lane();
 }
 
 KEY key_in_place(uint item) { return load_key(input_place(), block_start + block_index(item)); }
@@ -79,7 +84,7 @@ void scan_digits() {
 // Ranks items by their digit; no turn of the loop unless it `runs`, as software drivers walk through a branch that no lane
 // takes, but not through such a loop.
 void rank_items(uint elements, uint pass, bool ordered, bool runs) {
-    uint items = runs ? ITEMS : 0;
+    uint items = runs ? block_items() : 0;
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
         if (item >= items || ends_before(item, elements)) break;
         uint digit = item_digit(item, elements, pass);
@@ -116,7 +121,7 @@ void rank_block(uint elements, uint pass, bool ordered) {
     if (STAGED == 0) return;
     scan_digits();
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) digit_start[digit] = digit_scan[digit];
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+    EACH_ITEM {
         uint digit = item_digit(item, elements, pass);
         places[item] += digit_scan[digit] + counted_before(digit);
         // Out of order, lanes past the end could come between elements of the last digit.
@@ -131,5 +136,5 @@ uint staged_place(uint item) { return thread_index() + item * WORKGROUP_SIZE; }
 // Puts one word of each element into the pool at the element's place; `word` is an expression in `item`.
 #define STAGE(word) \
     barrier(); /* whatever was staged before has been read */ \
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) pool[places[item]] = word; \
+    EACH_ITEM pool[places[item]] = word; \
     barrier()

@@ -6,6 +6,8 @@ uint active_route; // of this pass
 // Elements from `start` up to the end of the input or of a part of `size`.
 uint elements_from(uint start, uint size) { return start < count ? min(count - start, size) : 0; }
 
+uint block_items() { return ITEMS; }
+
 uint input_place() { return route_keys_from(active_route); }
 
 uint input_digit(KEY key, uint pass) { return digit_on(active_route, key, pass); }
