@@ -9,6 +9,7 @@
 #include "lib/key.glsl"
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
+#include "lib/join.glsl"
 
 layout(set = 0, binding = BINDING_TABLE) writeonly buffer Table { uint table[]; };
 
@@ -20,14 +21,14 @@ void main() {
     uint tile = workgroup_index();
     uint tiles = parts_of(count, push.part);
     uint route = counters[COUNTERS_ROUTES + push.pass];
-    if (!route_runs(route) || tile >= tiles) return;
+    if (!route_runs(route) || route_copies(route) || tile >= tiles) return;
     for (uint digit = thread; digit < RADIX; digit += WORKGROUP_SIZE) digit_count[digit] = 0;
     barrier();
 
     uint start = tile * push.part;
     uint elements = min(count - start, push.part);
     for (uint i = thread; i < elements; i += WORKGROUP_SIZE) {
-        atomicAdd(digit_count[digit_of(load_key(route_keys_from(route), start + i), push.pass)], 1);
+        atomicAdd(digit_count[digit_on(route, load_key(route_keys_from(route), start + i), push.pass)], 1);
     }
     barrier();
     for (uint digit = thread; digit < RADIX; digit += WORKGROUP_SIZE) {

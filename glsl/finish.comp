@@ -20,11 +20,16 @@
 layout(set = 0, binding = BINDING_TABLE) readonly buffer Table { uint table[]; };
 
 uint finish_route;
+uint items_here; // so that short segments take no longer than they must
+
+uint block_items() { return items_here; }
 
 uint input_place() { return route_keys_from(finish_route); }
 
+uint input_digit(KEY key, uint pass) { return digit_of(key, pass); }
+
 void take_keys(uint elements) {
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+    EACH_ITEM {
         keys[item] = has_item(item, elements) ? load_key(input_place(), block_start + staged_place(item)) : NO_ELEMENT;
     }
 }
@@ -32,7 +37,7 @@ void take_keys(uint elements) {
 // Fills `places` like rank_by_buckets, for any keys.
 void rank_by_digits(uint elements) {
     uint origins[ITEMS]; // index of each key in the segment
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+    EACH_ITEM {
         origins[item] = block_index(item);
         keys[item] = origins[item] < elements ? key_in_place(item) : NO_ELEMENT;
     }
@@ -42,23 +47,22 @@ void rank_by_digits(uint elements) {
         rank_block(elements, pass, true);
         [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
             STAGE(KEY_WORD(keys[item], word));
-            [[unroll]] for (uint item = 0; item < ITEMS; item++) KEY_WORD(keys[item], word) = pool[block_index(item)];
+            EACH_ITEM KEY_WORD(keys[item], word) = pool[block_index(item)];
         }
         STAGE(origins[item]);
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) origins[item] = pool[block_index(item)];
+        EACH_ITEM origins[item] = pool[block_index(item)];
     }
     barrier();
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) pool[origins[item]] = block_index(item);
+    EACH_ITEM pool[origins[item]] = block_index(item);
     barrier();
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) places[item] = pool[staged_place(item)];
+    EACH_ITEM places[item] = pool[staged_place(item)];
     take_keys(elements);
 }
 
 // Puts one word of each element into the pool at the element's rank.
 #define STAGE_RANKED(word) \
     barrier(); /* whatever was staged before has been read */ \
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) { \
-        if (items_end(item, elements)) break; \
+    EACH_ITEM { \
         if (has_item(item, elements)) pool[places[item]] = word; \
     } \
     barrier()
@@ -69,13 +73,11 @@ void write_segment(uint elements) {
     if (DISCARD_KEYS == 0) {
         [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
             STAGE_RANKED(KEY_WORD(keys[item], word));
-            [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-                if (items_end(item, elements)) break;
+            EACH_ITEM {
                 if (has_item(item, elements)) KEY_WORD(keys[item], word) = pool[staged_place(item)];
             }
         }
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-            if (items_end(item, elements)) break;
+        EACH_ITEM {
             if (has_item(item, elements)) {
                 store_key(route_keys_to(finish_route), block_start + staged_place(item), keys[item]);
             }
@@ -84,8 +86,7 @@ void write_segment(uint elements) {
     for (uint plane = 0; plane < VALUE_WORDS; plane++) {
         STAGE_RANKED(load_value(route_values_from(finish_route), block_start + staged_place(item), plane));
         memoryBarrierBuffer();
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-            if (items_end(item, elements)) break;
+        EACH_ITEM {
             if (has_item(item, elements)) {
                 uint place = staged_place(item);
                 store_value(route_values_to(finish_route), block_start + place, plane, pool[place]);
@@ -102,6 +103,7 @@ void main() {
     block_start = table[bounds_at(count) + segment];
     uint elements = table[bounds_at(count) + segment + 1] - block_start;
     if (elements == 0) return;
+    items_here = min(parts_of(elements, WORKGROUP_SIZE), ITEMS);
     take_digits(counters[COUNTERS_TOP] & 0xFF);
     take_keys(elements);
     if (!rank_by_buckets(elements)) {

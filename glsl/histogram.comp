@@ -12,6 +12,7 @@
 #include "lib/key.glsl"
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
+#include "lib/join.glsl"
 #include "lib/route.glsl"
 #include "lib/arguments.glsl"
 #include "lib/phases.glsl"

@@ -13,6 +13,7 @@
 #include "lib/key.glsl"
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
+#include "lib/join.glsl"
 #include "lib/runs.glsl"
 #include "lib/block.glsl"
 #include "lib/tile.glsl"
@@ -46,7 +47,7 @@ void count_tile(uint start, uint elements) {
     barrier();
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
         if (tile_count[digit] == elements) only_digit = digit;
-        if (tile_count[digit] > elements / 8) atomicOr(skewed, 1);
+        if (UNORDERED != 0 && tile_count[digit] > elements / 8) atomicOr(skewed, 1);
     }
     barrier();
 }
@@ -85,6 +86,10 @@ void main() {
     uint start = whole_tile(tile) * push.part;
     uint elements = elements_from(start, push.part);
 
+    if (route_copies(active_route)) {
+        copy_tile(start, elements, start);
+        return;
+    }
     take_block(start, elements);
     bool ordered = keeps_order();
     if (EARLY_COUNTS != 0) {

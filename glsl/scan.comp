@@ -13,7 +13,8 @@ shared uint sums[WORKGROUP_SIZE];
 
 void main() {
     uint thread = gl_LocalInvocationIndex;
-    if (!route_runs(counters[COUNTERS_ROUTES + push.pass])) return;
+    uint route = counters[COUNTERS_ROUTES + push.pass];
+    if (!route_runs(route) || route_copies(route)) return;
     uint tiles = parts_of(sort_count(), push.part);
     uint row = gl_WorkGroupID.x * tiles;
 

@@ -10,6 +10,7 @@
 #include "lib/key.glsl"
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
+#include "lib/join.glsl"
 #include "lib/block.glsl"
 #include "lib/tile.glsl"
 
@@ -22,11 +23,15 @@ void main() {
     uint tiles = parts_of(count, push.part);
     if (!route_runs(active_route) || tile >= tiles) return;
 
+    uint start = tile * push.part;
+    uint elements = elements_from(start, push.part);
+    if (route_copies(active_route)) {
+        copy_tile(start, elements, start);
+        return;
+    }
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
         digit_base[digit] = counters[COUNTERS_HISTOGRAM + push.pass * RADIX + digit] + table[digit * tiles + tile];
     }
-    uint start = tile * push.part;
-    uint elements = elements_from(start, push.part);
     for (uint done = 0; done < elements; done += BLOCK) {
         uint here = min(elements - done, BLOCK);
         take_block(start + done, here);

@@ -13,13 +13,20 @@
 #include "lib/control.glsl"
 #include "lib/block.glsl"
 
+uint items_here; // so that few elements take no longer than they must
+
+uint block_items() { return items_here; }
+
 uint input_place() { return PLACE_SOURCE; }
+
+uint input_digit(KEY key, uint pass) { return digit_of(key, pass); }
 
 uint origins[ITEMS]; // index of each key in the input
 
 void main() {
     uint count = sort_count();
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+    items_here = min(parts_of(count, WORKGROUP_SIZE), ITEMS);
+    EACH_ITEM {
         origins[item] = block_index(item);
         keys[item] = origins[item] < count ? load_key(input_place(), origins[item]) : NO_ELEMENT;
     }
@@ -28,28 +35,28 @@ void main() {
         // What is staged comes back in stripes, in the order of the digit just sorted by.
         [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
             STAGE(KEY_WORD(keys[item], word));
-            [[unroll]] for (uint item = 0; item < ITEMS; item++) KEY_WORD(keys[item], word) = pool[block_index(item)];
+            EACH_ITEM KEY_WORD(keys[item], word) = pool[block_index(item)];
         }
         if (VALUE_WORDS > 0) {
             STAGE(origins[item]);
-            [[unroll]] for (uint item = 0; item < ITEMS; item++) origins[item] = pool[block_index(item)];
+            EACH_ITEM origins[item] = pool[block_index(item)];
         }
         barrier(); // the pool has been read
     }
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+    EACH_ITEM {
         uint index = block_index(item);
         if (DISCARD_KEYS == 0 && index < count) store_key(PLACE_TARGET, index, keys[item]);
     }
     for (uint plane = 0; plane < VALUE_WORDS; plane++) {
         uint words[ITEMS];
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+        EACH_ITEM {
             if (INDEX_VALUES != 0) words[item] = origins[item];
             else words[item] = block_index(item) < count ? load_value(PLACE_SOURCE, origins[item], plane) : 0;
         }
         // In place, all have been read before the first is written.
         memoryBarrierBuffer();
         barrier();
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+        EACH_ITEM {
             uint index = block_index(item);
             if (index < count) store_value(PLACE_TARGET, index, plane, words[item]);
         }

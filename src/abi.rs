@@ -51,6 +51,21 @@ shared_constants! {
     ROUTE_ROUND = 8;
     /// Set in routes on which something moves.
     ROUTE_RUNS = 1 << 16;
+    /// Lowest bit of what is moved along a route, one of the `MOVES_*` constants.
+    ROUTE_MOVES = 17;
+    /// Set in routes of passes that only copy.
+    ROUTE_COPIES = 1 << 19;
+    /// Lowest bit of the pass that runs next, six bits; of routes that join.
+    ROUTE_NEXT = 20;
+
+    /// Keys and values, as they are.
+    MOVES_ALL = 0;
+    /// Values alone: nobody wants the keys any more.
+    MOVES_VALUES = 1;
+    /// Indices, each joined in one word with the digit of its key that the last pass needs.
+    MOVES_JOINING = 2;
+    /// Indices alone, from such words.
+    MOVES_SPLITTING = 3;
 
     /// Most passes of a sort; the counters start with one tile ticket for each, in both phases of a hybrid.
     MAX_PASSES = 64;
@@ -140,6 +155,7 @@ pub const SPECIALIZATION: [Named; spec::LEN] = [
     ("INDEX_VALUES", 0),
     ("IN_PLACE", 1),
     ("DISCARD_KEYS", 0),
+    ("JOIN_INDEX", 0),
     ("SKIP", 1),
     ("REACH", 0),
     ("BUCKET_BITS", 8),
@@ -213,6 +229,8 @@ pub mod spec {
         IN_PLACE
         /// Whether nobody wants the sorted keys.
         DISCARD_KEYS
+        /// Whether an index may travel to the last pass in one word with the last digit of its key.
+        JOIN_INDEX
         /// Whether passes whose digit is the same in all keys are skipped.
         SKIP
         /// Elements of a run beyond its segment that the finish has room for; 0 where there is none.

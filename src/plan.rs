@@ -218,9 +218,10 @@ impl Plan {
             let values = if in_place { false } else { request.value.is_read() && !gathers };
             return [keys || values || request.value == ValueType::Index, gathers && !in_place, false];
         }
-        // An odd number of passes may have run.
+        // An odd number of passes may have run, and none of them as a copy: see glsl/lib/route.glsl.
+        let odd = self.shape.passes % 2 == 1;
         let returns = !request.discards_keys() || request.value.is_read() && !gathers;
-        [in_place && returns && self.ranks_tiles(self.most(count)), gathers, gathers && in_place]
+        [in_place && odd && returns && self.ranks_tiles(self.most(count)), gathers, gathers && in_place]
     }
 
     fn tail_steps(&self, count: Count) -> u32 {

@@ -66,12 +66,16 @@ pub struct Tuning {
     /// Whether an invocation adds up equal digits in a row before it counts them by a shared atomic. Sorted and skewed
     /// inputs need it on GPUs.
     pub merge_runs: bool,
-    /// Whether the first pass of a sort of keys alone ranks them by one atomic each, without keeping the order of equal
-    /// digits. Nobody can tell equal keys apart.
+    /// Whether the first pass of a sort of keys alone, or of one that is not stable, ranks keys by one atomic each, without
+    /// keeping the order of equal digits. Nobody can tell equal keys apart, or minds.
     pub unordered: bool,
     /// Whether the automatic choice for sorts that need not keep the order of equal keys is the hybrid, where look-back is
     /// trusted.
     pub hybrid: bool,
+    /// Whether an argsort whose keys nobody wants moves one word instead of two from the pass before the last to the last:
+    /// an index, joined with the one digit of its key that is still needed. For keys of 32 bits or more, as long as
+    /// indices leave room for a digit.
+    pub join_index: bool,
     /// Look-back words that an invocation reads at once, 1 to 8.
     pub look_back_words: u32,
     /// Reads of one look-back word before the tile behind it is recounted.
@@ -272,6 +276,7 @@ impl Tuning {
             merge_runs: row.staged,
             unordered: true,
             hybrid: false,
+            join_index: true,
             look_back_words: if row.staged { 4 } else { 1 },
             polls: row.polls,
             min_tiles: row.blocks.0,
@@ -299,6 +304,11 @@ impl Tuning {
     /// Whether the first pass of such a sort may take any order of equal digits.
     pub(crate) fn ranks_unordered(&self, request: &SortRequest) -> bool {
         self.unordered && !request.shows_ties()
+    }
+
+    /// Whether indices of such a sort may be joined with a digit of their key.
+    pub(crate) fn joins_index(&self, request: &SortRequest) -> bool {
+        self.join_index && request.discards_keys() && request.value.sorts_index() && request.key.bits() >= 32
     }
 
     /// Checks that every number is one that some device may want.

@@ -103,12 +103,14 @@ fn specialization_constants_have_the_contract_s_ids_and_defaults() {
             "move" => vec![spec::PASSES, spec::VALUE_BITS],
             "gather" => vec![spec::VALUE_BITS],
             "histogram" => {
-                let decides = [spec::SKIP, spec::REACH, spec::IN_PLACE, spec::DISCARD_KEYS, spec::INDEX_VALUES];
-                [&digits[..], &decides].concat()
+                let kinds = [spec::IN_PLACE, spec::DISCARD_KEYS, spec::INDEX_VALUES, spec::JOIN_INDEX];
+                [&digits[..], &kinds, &[spec::SKIP, spec::REACH]].concat()
             }
-            "count" => digits.to_vec(),
-            "onesweep" => [&digits[..], &ranking, &[spec::STAGED, spec::POLLS, spec::WITHHOLD]].concat(),
-            "scatter" => [&digits[..], &ranking, &[spec::STAGED]].concat(),
+            "count" => [&digits[..], &[spec::JOIN_INDEX]].concat(),
+            "onesweep" => {
+                [&digits[..], &ranking, &[spec::STAGED, spec::JOIN_INDEX, spec::POLLS, spec::WITHHOLD]].concat()
+            }
+            "scatter" => [&digits[..], &ranking, &[spec::STAGED, spec::JOIN_INDEX]].concat(),
             _ => [&digits[..], &ranking].concat(),
         });
         for id in needed {

@@ -71,8 +71,10 @@ fn with_run(rng: &mut fastrand::Rng, sizes: Sizes, length: u32) -> Vec<u32> {
     keys
 }
 
-/// Patterns with the way that they lead to.
-const PATTERNS: &[(&str, Keys, Way)] = &[
+/// Keys under a name, with the way that they lead to.
+type Pattern = (&'static str, Keys, Way);
+
+const PATTERNS: &[Pattern] = &[
     ("uniform", |rng, sizes| each(sizes, |_| rng.u32(..)), Way::Buckets(2)),
     (
         "sorted",
@@ -125,6 +127,35 @@ const PATTERNS: &[(&str, Keys, Way)] = &[
     ),
 ];
 
+/// Keys whose upper two digits are the same, of a key that has as many as its digits' bits say, and of which one more may
+/// be constant. A second phase brings back from the alternate what an odd number of passes has left there: by a pass that
+/// copies, or by a move.
+const DIGITS: &[(u32, &[Pattern])] = &[
+    (
+        6,
+        &[
+            ("correlated-six-digits", |rng, sizes| twice(rng, sizes, 5, !0), Way::Fallback),
+            ("correlated-five-of-six-digits", |rng, sizes| twice(rng, sizes, 5, !(0x1F << 17)), Way::Fallback),
+        ],
+    ),
+    (
+        7,
+        &[
+            ("correlated-five-digits", |rng, sizes| twice(rng, sizes, 6, !0), Way::Fallback),
+            ("correlated-four-of-five-digits", |rng, sizes| twice(rng, sizes, 6, !(0x3F << 14)), Way::Fallback),
+        ],
+    ),
+];
+
+/// Half as many keys as usual, with the same in their upper two digits of so many bits, and nothing but `mask` in the rest.
+fn twice(rng: &mut fastrand::Rng, sizes: Sizes, bits: u32, mask: u32) -> Vec<u32> {
+    let key = |rng: &mut fastrand::Rng| {
+        let digit = rng.u32(0..1 << bits);
+        (digit << bits | digit) << (32 - 2 * bits) | rng.u32(..) >> (2 * bits)
+    };
+    (0..sizes.count / 2).map(|_| key(rng) & mask).collect()
+}
+
 /// The requests that the patterns go through: every kind of elements, in and out of place.
 fn requests() -> Vec<SortRequest> {
     let usual = SortRequest { algorithm: Some(Algorithm::Hybrid), stable: false, ..SortRequest::new(KeyType::U32) };
@@ -143,19 +174,19 @@ fn requests() -> Vec<SortRequest> {
     requests
 }
 
-/// Digits of eight bits, and small segments, so that two passes leave runs for them.
-fn options(faults: Faults, subgroup: SubgroupChoice) -> SorterOptions {
-    let tuning = Tuning { digit_bits: 8, items_keys: 16, items_pairs: 16, ..suite::small_blocks() };
+/// Digits of so many bits, and small segments, so that two passes leave runs for them.
+fn options(digit_bits: u32, faults: Faults, subgroup: SubgroupChoice) -> SorterOptions {
+    let tuning = Tuning { digit_bits, items_keys: 16, items_pairs: 16, ..suite::small_blocks() };
     SorterOptions { tuning: Some(tuning), faults, subgroup, ..SorterOptions::default() }
 }
 
 /// Sorts each pattern, every other one with its count on the device.
-fn run(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
+fn run(request: &SortRequest, options: &SorterOptions, patterns: &[Pattern]) -> Result<(), Failed> {
     let sorter = gpu().sorter(request, options)?;
     let reach = sorter.shape().reach();
     // So many that one digit does not do: the largest count is beyond what fits.
     let sizes = Sizes { reach, count: 400 * reach };
-    for (index, &(name, keys, way)) in PATTERNS.iter().enumerate() {
+    for (index, &(name, keys, way)) in patterns.iter().enumerate() {
         let keys = keys(&mut fastrand::Rng::with_seed(seed()), sizes);
         let arena = Arena::new(&gpu(), &sorter, keys.len() as u32);
         let count = if index % 2 == 1 { Count::Device(keys.len() as u32) } else { Count::Host };
@@ -172,18 +203,26 @@ fn run(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
 
 fn main() -> std::process::ExitCode {
     let trial = |prefix: &str, request: SortRequest, options: fn() -> SorterOptions| {
-        Trial::test(format!("{prefix}{}", suite::name(&request)), move || run(&request, &options()))
+        Trial::test(format!("{prefix}{}", suite::name(&request)), move || run(&request, &options(), PATTERNS))
     };
     let mut trials = Vec::new();
     for request in requests() {
-        trials.push(trial("", request, || options(Faults::default(), SubgroupChoice::Auto)));
+        trials.push(trial("", request, || options(8, Faults::default(), SubgroupChoice::Auto)));
     }
     // Silent tiles in both phases, and subgroups as they are on devices without.
     let [keys, .., pairs] = requests()[..] else { unreachable!("there are several requests") };
     for request in [keys, pairs] {
-        let withheld = || options(Faults { withhold: 3, ..Faults::default() }, SubgroupChoice::Auto);
+        let withheld = || options(8, Faults { withhold: 3, ..Faults::default() }, SubgroupChoice::Auto);
         trials.push(trial("withheld/", request, withheld));
-        trials.push(trial("virtual-32/", request, || options(Faults::default(), SubgroupChoice::Emulated(32))));
+        trials.push(trial("virtual-32/", request, || options(8, Faults::default(), SubgroupChoice::Emulated(32))));
+    }
+    for &(digit_bits, patterns) in DIGITS {
+        for request in requests().into_iter().step_by(2) {
+            let name = format!("digits-{digit_bits}/{}", suite::name(&request));
+            trials.push(Trial::test(name, move || {
+                run(&request, &options(digit_bits, Faults::default(), SubgroupChoice::Auto), patterns)
+            }));
+        }
     }
     common::run(trials)
 }

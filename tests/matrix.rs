@@ -142,11 +142,31 @@ fn variant_requests(name: &str) -> Vec<SortRequest> {
         requests.push(hybrid(ValueType::Bytes(2)));
         if name.starts_with("addresses") || name.starts_with("portions") {
             requests.push(SortRequest { algorithm: None, ..usual });
+        }
+        if !name.contains("by-words") {
             let (value, key_output) = (ValueType::Index, KeyOutput::Discarded);
+            requests.push(SortRequest { value, key_output, ..usual });
             requests.push(SortRequest { value, key_output, placement: Placement::OutOfPlace, ..usual });
         }
     }
     requests
+}
+
+/// One index more than there is room for in a word beside a digit, and one less.
+fn last_joined_index() -> Result<(), Failed> {
+    // Wide digits leave the fewest indices.
+    let (value, key_output) = (ValueType::Index, KeyOutput::Discarded);
+    let request = SortRequest { value, key_output, bits: (0..20).into(), ..request(KeyType::U32) };
+    let tuning = Tuning { digit_bits: 10, ..gpu().tuning().clone() };
+    let sorter = gpu().sorter(&request, &SorterOptions { tuning: Some(tuning), ..SorterOptions::default() })?;
+    let limit = 1u32 << (32 - sorter.shape().digit_bits);
+    let capacity = limit + 1;
+    let arena = Arena::new(&gpu(), &sorter, capacity);
+    for (count, counted) in [(limit, false), (capacity, false), (limit - 1, true)] {
+        suite::run_case(&request, &arena, Case { capacity, count, pattern: Pattern::Uniform, counted })?;
+    }
+    common::assert_valid(&gpu());
+    Ok(())
 }
 
 /// All windows of 16-bit keys, or some of them.
@@ -183,6 +203,7 @@ fn main() -> std::process::ExitCode {
             trials.push(trial("together/", request, usual));
         }
     }
+    trials.push(Trial::test("last-joined-index", last_joined_index));
     for request in sweep() {
         trials.push(trial("sweep/", request, usual));
     }

@@ -32,6 +32,7 @@ pub enum Tweak {
     None,
     NoSkip,
     InOrder,
+    Apart,
     DigitBits(u32),
     Rank(RankMethod),
 }
@@ -43,6 +44,7 @@ impl Tweak {
             Tweak::None => None,
             Tweak::NoSkip => Some(Tuning { skip: false, ..usual }),
             Tweak::InOrder => Some(Tuning { unordered: false, ..usual }),
+            Tweak::Apart => Some(Tuning { join_index: false, ..usual }),
             Tweak::DigitBits(digit_bits) => Some(Tuning { digit_bits, ..usual }),
             Tweak::Rank(rank) => Some(Tuning { rank, ..usual }),
         };
@@ -55,6 +57,7 @@ impl Tweak {
             Tweak::None => row,
             Tweak::NoSkip => format!("{row}, skip off"),
             Tweak::InOrder => format!("{row}, every pass in order"),
+            Tweak::Apart => format!("{row}, index and digit apart"),
             Tweak::DigitBits(bits) => format!("{row}, digit bits {bits}"),
             Tweak::Rank(rank) => format!("{row}, rank {rank:?}"),
         }
@@ -245,6 +248,7 @@ impl List {
         }
         self.push("u32 keys skip off", u32s, Tweak::NoSkip, Data::Uniform);
         self.push("u32 keys in order", u32s, Tweak::InOrder, Data::Uniform);
+        self.push("u32 argsort apart", argsort(u32s), Tweak::Apart, Data::Uniform);
         for window in [9, 17] {
             for digit_bits in [8, 9] {
                 let name = format!("{window} bits by digits of {digit_bits}");

@@ -19,13 +19,21 @@ uint block_start; // index of the block's first key in the input
 // reads through whatever descriptor an index names that no lane has set.
 uint input_place();
 
+// The digit that a pass sorts by, of a key as it is in the input.
+uint input_digit(KEY key, uint pass);
+
 // Of each element in the sorted block when it is staged; else its rank within its subgroup's share, with the digit above.
 uint places[ITEMS];
 const uint PLACE_BITS = 21;
 
+// Items that each invocation has of this block: ITEMS, or fewer where the block is known to be smaller.
+uint block_items();
+
+#define EACH_ITEM [[unroll]] for (uint item = 0; item < ITEMS && item < block_items(); item++)
+
 // Index in the block of this invocation's `item`.
 uint block_index(uint item) {
-    return subgroup_index() * (SUBGROUP_SIZE * ITEMS) + item * SUBGROUP_SIZE + subgroup_lane();
+    return subgroup_index() * (SUBGROUP_SIZE * block_items()) + item * SUBGROUP_SIZE + subgroup_lane();
 }
 
 KEY key_in_place(uint item) { return load_key(input_place(), block_start + block_index(item)); }
@@ -36,7 +44,7 @@ uint item_digit(uint item, uint elements, uint pass) {
     KEY key = NO_ELEMENT;
     if (block_index(item) < elements) key = STAGED == 0 ? key_in_place(item) : keys[item];
     if (STAGED == 0) keys[item] = key;
-    return block_index(item) < elements ? digit_of(key, pass) : RADIX - 1;
+    return block_index(item) < elements ? input_digit(key, pass) : RADIX - 1;
 }
 
 // Whether a loop over items may end before `item`: this subgroup has no elements from there on. Not so where blocks are
@@ -76,7 +84,7 @@ void scan_digits() {
 // Ranks items by their digit; no turn of the loop unless it `runs`, as software drivers walk through a branch that no lane
 // takes, but not through such a loop.
 void rank_items(uint elements, uint pass, bool ordered, bool runs) {
-    uint items = runs ? ITEMS : 0;
+    uint items = runs ? block_items() : 0;
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
         if (item >= items || ends_before(item, elements)) break;
         uint digit = item_digit(item, elements, pass);
@@ -113,7 +121,7 @@ void rank_block(uint elements, uint pass, bool ordered) {
     if (STAGED == 0) return;
     scan_digits();
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) digit_start[digit] = digit_scan[digit];
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+    EACH_ITEM {
         uint digit = item_digit(item, elements, pass);
         places[item] += digit_scan[digit] + counted_before(digit);
         // Out of order, lanes past the end could come between elements of the last digit.
@@ -128,5 +136,5 @@ uint staged_place(uint item) { return thread_index() + item * WORKGROUP_SIZE; }
 // Puts one word of each element into the pool at the element's place; `word` is an expression in `item`.
 #define STAGE(word) \
     barrier(); /* whatever was staged before has been read */ \
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) pool[places[item]] = word; \
+    EACH_ITEM pool[places[item]] = word; \
     barrier()

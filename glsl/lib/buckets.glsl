@@ -53,7 +53,6 @@ uint bucket_word(uint bucket) {
 
 // Which elements of the segment an invocation has: as many as its neighbours, whatever the segment's size.
 bool has_item(uint item, uint elements) { return staged_place(item) < elements; }
-bool items_end(uint item, uint elements) { return item * WORKGROUP_SIZE >= elements; }
 
 // Turns the four counts of each word into the place of the word's first key, with the counts below it in four bits each.
 void scan_buckets() {
@@ -86,8 +85,7 @@ bool rank_by_buckets(uint elements) {
     uint most = code_of(load_key(input_place(), block_start + elements - 1)) | below;
     uint shift = uint(max(findMSB(most - least) + 1 - int(BUCKET_BITS), 0));
     if (code_bits <= 32) {
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-            if (items_end(item, elements)) break;
+        EACH_ITEM {
             if (has_item(item, elements)) {
                 uint bucket = (code_of(keys[item]) - least) >> shift;
                 uint at = 8 * (bucket & 3);
@@ -101,8 +99,7 @@ bool rank_by_buckets(uint elements) {
     bool fits = crowded == 0;
     if (fits) {
         scan_buckets();
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-            if (items_end(item, elements)) break;
+        EACH_ITEM {
             if (has_item(item, elements)) {
                 uint bucket = (code_of(keys[item]) - least) >> shift;
                 uint word = pool[bucket_word(bucket)];
@@ -113,15 +110,13 @@ bool rank_by_buckets(uint elements) {
             }
         }
         barrier(); // the counts have been read
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-            if (items_end(item, elements)) break;
+        EACH_ITEM {
             if (has_item(item, elements)) {
                 pool[(places[item] & 0xFFFF) + (places[item] >> 16 & 0xF)] = code_of(keys[item]);
             }
         }
         barrier();
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-            if (items_end(item, elements)) break;
+        EACH_ITEM {
             if (has_item(item, elements)) {
                 uint code = code_of(keys[item]);
                 uint start = places[item] & 0xFFFF;

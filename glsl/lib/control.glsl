@@ -16,11 +16,15 @@ uint parts_of(uint elements, uint part) { return elements == 0 ? 0 : (elements -
 // Index of the workgroup in a dispatch that may be spread over two dimensions.
 uint workgroup_index() { return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; }
 
-// A route in one word: two bits for each place, the round, and whether anything moves at all.
+// A route in one word: two bits for each place, the round, whether anything moves at all, and what.
 bool route_runs(uint route) { return (route & ROUTE_RUNS) != 0; }
 uint route_keys_from(uint route) { return route >> ROUTE_KEYS_FROM & 3; }
 uint route_keys_to(uint route) { return route >> ROUTE_KEYS_TO & 3; }
 uint route_values_from(uint route) { return route >> ROUTE_VALUES_FROM & 3; }
 uint route_values_to(uint route) { return route >> ROUTE_VALUES_TO & 3; }
-// Passes that have run before this one.
+bool route_copies(uint route) { return (route & ROUTE_COPIES) != 0; }
+uint route_moves(uint route) { return route >> ROUTE_MOVES & 3; }
+// The pass that needs the digit which this one joins with indices.
+uint route_next(uint route) { return route >> ROUTE_NEXT & 63; }
+// Passes before this one that have ranked.
 uint route_round(uint route) { return route >> ROUTE_ROUND & 0xFF; }

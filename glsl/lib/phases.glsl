@@ -6,9 +6,10 @@ shared uint largest[PASSES]; // most keys with the same digit
 
 uint other_place(uint place) { return PLACE_TARGET + PLACE_ALTERNATE - place; }
 
-// Where elements are between the phases. Those that may go anywhere at first are where the second phase ends at the target.
-uint place_between(bool anywhere, uint rounds, uint digits) {
-    return ((anywhere ? digits : rounds) & 1) == 0 ? PLACE_TARGET : PLACE_ALTERNATE;
+// Where elements are between the phases. Those that may go anywhere at first are where the second phase, which has as many
+// rounds as it says, ends at the target.
+uint place_between(bool anywhere, uint rounds, uint second) {
+    return ((anywhere ? second : rounds) & 1) == 0 ? PLACE_TARGET : PLACE_ALTERNATE;
 }
 
 // Where round `round` of the first phase's `rounds`, or of the second phase, takes elements.
@@ -30,31 +31,28 @@ uint top_rounds(uint count, uint digits, uint low, uint high) {
     return rounds;
 }
 
-// Writes the routes of both phases, of the finish between them, and of the move behind the second; one invocation.
-void write_both_phases(uint rounds, uint digits, uint low, uint high) {
-    bool has_values = VALUE_BITS != 0;
-    uint keys_between = place_between(IN_PLACE == 0, rounds, digits);
-    uint values_between = place_between(IN_PLACE == 0 || INDEX_VALUES != 0, rounds, digits);
-    uint keys_from = PLACE_SOURCE;
-    uint values_from = INDEX_VALUES != 0 ? PLACE_NONE : PLACE_SOURCE;
-    for (uint round = 0; round < rounds; round++) {
-        uint keys = first_to(keys_between, round, rounds);
-        uint values = has_values ? first_to(values_between, round, rounds) : PLACE_NONE;
-        uint pass = round + 1 == rounds ? high : low;
-        counters[COUNTERS_ROUTES + pass] = route(keys_from, keys, values_from, values, round);
-        keys_from = keys;
-        values_from = values;
+// Writes the routes of the second phase, which goes on from there, and of the move behind it. In place it takes an even
+// number of rounds behind the two of the first, as in route.glsl: by a pass that only copies, or by the move.
+void write_second_phase(uint digits, uint idle, uint keys_from, uint values_from) {
+    uint keys_between = keys_from, values_between = values_from;
+    uint rounds = digits;
+    uint copying = PASSES;
+    if (PASSES % 2 == 0 && (digits & 1) != 0 && returns()) {
+        copying = idle;
+        rounds++;
     }
-    counters[COUNTERS_FINISH_ROUTE] = route(keys_from, DISCARD_KEYS != 0 ? PLACE_NONE : PLACE_TARGET,
-                                            values_from, has_values ? PLACE_TARGET : PLACE_NONE, 0);
     uint round = 0;
+    uint ranked = 2; // the table's words go on from the states of the first phase
     for (uint pass = 0; pass < PASSES; pass++) {
-        if (runs[pass] == 0) continue;
-        uint keys = DISCARD_KEYS != 0 && round + 1 == digits ? PLACE_NONE : second_to(keys_between, round);
-        uint values = has_values ? second_to(values_between, round) : PLACE_NONE;
-        // The table's words go on from the states of the first phase.
-        counters[COUNTERS_ROUTES + PHASE_ROUTES + pass] = route(keys_from, keys, values_from, values, rounds + round);
-        counters[COUNTERS_ACTIVE + pass / 32] |= 1u << (pass & 31);
+        if (runs[pass] == 0 && pass != copying) continue;
+        bool discards = DISCARD_KEYS != 0 && round + 1 == rounds;
+        uint keys = discards ? PLACE_NONE : second_to(keys_between, round);
+        uint values = VALUE_BITS != 0 ? second_to(values_between, round) : PLACE_NONE;
+        uint way = route(keys_from, keys, values_from, values, ranked);
+        if (discards) way |= MOVES_VALUES << ROUTE_MOVES;
+        if (pass == copying) way |= ROUTE_COPIES;
+        else ranked++;
+        counters[COUNTERS_ROUTES + PHASE_ROUTES + pass] = way;
         keys_from = keys;
         values_from = values;
         round++;
@@ -68,21 +66,47 @@ void write_both_phases(uint rounds, uint digits, uint low, uint high) {
     }
 }
 
+// Writes the routes of the first phase, of the finish, and of the second phase if a run may turn out too long.
+void write_both_phases(uint rounds, uint digits, uint low, uint high, uint idle) {
+    bool has_values = VALUE_BITS != 0;
+    uint second = PASSES % 2 == 0 && returns() ? digits + (digits & 1) : digits;
+    uint keys_between = place_between(IN_PLACE == 0, rounds, second);
+    uint values_between = place_between(IN_PLACE == 0 || INDEX_VALUES != 0, rounds, second);
+    uint keys_from = PLACE_SOURCE;
+    uint values_from = INDEX_VALUES != 0 ? PLACE_NONE : PLACE_SOURCE;
+    for (uint round = 0; round < rounds; round++) {
+        uint keys = first_to(keys_between, round, rounds);
+        uint values = has_values ? first_to(values_between, round, rounds) : PLACE_NONE;
+        uint pass = round + 1 == rounds ? high : low;
+        counters[COUNTERS_ROUTES + pass] = route(keys_from, keys, values_from, values, round);
+        keys_from = keys;
+        values_from = values;
+    }
+    counters[COUNTERS_FINISH_ROUTE] = route(keys_from, DISCARD_KEYS != 0 ? PLACE_NONE : PLACE_TARGET,
+                                            values_from, has_values ? PLACE_TARGET : PLACE_NONE, 0);
+    // Runs of one digit are as long as its largest count says.
+    if (rounds == 2) write_second_phase(digits, idle, keys_from, values_from);
+}
+
 // Decides between passes over all digits and a finish, and writes what follows from that; one invocation.
 void write_phases(uint count) {
-    uint digits = 0, low = 0, high = 0;
+    uint digits = 0, low = 0, high = 0, idle = PASSES;
     for (uint pass = 0; pass < PASSES; pass++) {
-        if (runs[pass] == 0) continue;
-        low = high;
-        high = pass;
-        digits++;
+        if (runs[pass] != 0) {
+            low = high;
+            high = pass;
+            digits++;
+            counters[COUNTERS_ACTIVE + pass / 32] |= 1u << (pass & 31);
+        } else {
+            idle = pass;
+        }
     }
     uint rounds = top_rounds(count, digits, low, high);
     if (rounds == 0) {
         write_routes();
     } else {
         if (rounds == 1) low = high;
-        write_both_phases(rounds, digits, low, high);
+        write_both_phases(rounds, digits, low, high, idle);
         counters[COUNTERS_TOP] = low | high << 8;
         // The bounds are one more than the segments, and their workgroups as large as this one.
         write_arguments(ARGUMENTS_BOUNDS, parts_of(parts_of(count, push.segment) + 1, WORKGROUP_SIZE));

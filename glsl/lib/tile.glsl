@@ -6,9 +6,13 @@ uint active_route; // of this pass
 // Elements from `start` up to the end of the input or of a part of `size`.
 uint elements_from(uint start, uint size) { return start < count ? min(count - start, size) : 0; }
 
+uint block_items() { return ITEMS; }
+
 uint input_place() { return route_keys_from(active_route); }
 
-uint digit_at(uint index) { return digit_of(load_key(input_place(), index), push.pass); }
+uint input_digit(KEY key, uint pass) { return digit_on(active_route, key, pass); }
+
+uint digit_at(uint index) { return input_digit(load_key(input_place(), index), push.pass); }
 
 // Where nobody can tell equal keys apart, the first pass that runs need not keep the order of equal digits.
 bool keeps_order() { return UNORDERED == 0 || route_round(active_route) > 0; }
@@ -39,18 +43,29 @@ void put_value(uint target, uint plane, uint word) {
     if (target < count) store_value(route_values_to(active_route), target, plane, word);
 }
 
-// A loop of no turns unless the pass does write keys, or does not: software drivers walk through a branch that no lane
-// takes, but not through such a loop.
-void scatter_items(uint start, uint elements, bool with_keys, bool runs) {
-    uint items = runs ? ITEMS : 0;
+// Writes what `moves` says of the element that was at `index`.
+void put_element(uint target, uint index, KEY key, uint moves) {
+    if (moves == MOVES_ALL) put_key(target, key);
+    if (JOIN_INDEX != 0) {
+        if (moves == MOVES_JOINING) put_key(target, join(key, value_at(index, 0), route_next(active_route)));
+        if (moves == MOVES_SPLITTING) put_value(target, 0, joined_index(key));
+    }
+    if (moves == MOVES_ALL || moves == MOVES_VALUES) {
+        for (uint plane = 0; plane < VALUE_WORDS; plane++) put_value(target, plane, value_at(index, plane));
+    }
+}
+
+// A loop of no turns unless that is what the pass moves: software drivers walk through a branch that no lane takes, but
+// not through such a loop.
+void scatter_items(uint start, uint elements, uint moves) {
+    uint items = route_moves(active_route) == moves ? ITEMS : 0;
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
         if (item >= items || ends_before(item, elements)) break;
         uint index = block_index(item);
         if (index < elements) {
             uint rank = places[item] & ((1u << PLACE_BITS) - 1);
             uint target = counted_before(places[item] >> PLACE_BITS) + rank;
-            if (with_keys) put_key(target, keys[item]);
-            for (uint plane = 0; plane < VALUE_WORDS; plane++) put_value(target, plane, value_at(start + index, plane));
+            put_element(target, start + index, keys[item], moves);
         }
     }
 }
@@ -63,13 +78,18 @@ void scatter_direct(uint start, uint elements) {
         }
     }
     barrier();
-    bool discards = DISCARD_KEYS != 0 && route_keys_to(active_route) == PLACE_NONE;
-    scatter_items(start, elements, true, !discards);
-    scatter_items(start, elements, false, discards);
+    scatter_items(start, elements, MOVES_ALL);
+    if (DISCARD_KEYS != 0) scatter_items(start, elements, MOVES_VALUES);
+    if (JOIN_INDEX != 0) {
+        scatter_items(start, elements, MOVES_JOINING);
+        scatter_items(start, elements, MOVES_SPLITTING);
+    }
 }
 
 // Reorders the block in shared memory first, so that neighbours write runs of neighbouring elements.
 void scatter_staged(uint start, uint elements) {
+    uint moves = route_moves(active_route);
+    bool joins = JOIN_INDEX != 0 && moves == MOVES_JOINING, splits = JOIN_INDEX != 0 && moves == MOVES_SPLITTING;
     uint targets[ITEMS];
     KEY sorted[ITEMS];
     [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
@@ -77,20 +97,27 @@ void scatter_staged(uint start, uint elements) {
         [[unroll]] for (uint item = 0; item < ITEMS; item++) KEY_WORD(sorted[item], word) = pool[staged_place(item)];
     }
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        uint digit = digit_of(sorted[item], push.pass);
+        uint digit = input_digit(sorted[item], push.pass);
         targets[item] = digit_base[digit] + staged_place(item) - digit_start[digit];
-        if (staged_place(item) < elements) put_key(targets[item], sorted[item]);
+        if (staged_place(item) < elements) {
+            if (moves == MOVES_ALL) put_key(targets[item], sorted[item]);
+            if (splits) put_value(targets[item], 0, joined_index(sorted[item]));
+        }
     }
-    for (uint plane = 0; plane < VALUE_WORDS; plane++) {
+    for (uint plane = 0; plane < (splits ? 0 : VALUE_WORDS); plane++) {
         uint words[ITEMS];
         [[unroll]] for (uint item = 0; item < ITEMS; item++) {
             uint index = block_index(item);
             words[item] = index < elements ? value_at(start + index, plane) : 0;
+            if (joins) words[item] = KEY_WORD(join(keys[item], words[item], route_next(active_route)), 0);
         }
         STAGE(words[item]);
         [[unroll]] for (uint item = 0; item < ITEMS; item++) {
             uint place = staged_place(item);
-            if (place < elements) put_value(targets[item], plane, pool[place]);
+            if (place < elements) {
+                if (joins) put_key(targets[item], KEY(pool[place]));
+                else put_value(targets[item], plane, pool[place]);
+            }
         }
     }
 }
@@ -112,7 +139,6 @@ void scatter_block(uint start, uint elements) {
 // Writes a tile of one digit, whose elements stay in order.
 void copy_tile(uint start, uint elements, uint base) {
     for (uint i = thread_index(); i < elements; i += WORKGROUP_SIZE) {
-        put_key(base + i, load_key(input_place(), start + i));
-        for (uint plane = 0; plane < VALUE_WORDS; plane++) put_value(base + i, plane, value_at(start + i, plane));
+        put_element(base + i, start + i, load_key(input_place(), start + i), route_moves(active_route));
     }
 }

@@ -138,6 +138,7 @@ struct Kernels {
     skip: bool,
     merge_runs: bool,
     unordered: bool,
+    joins: bool,
     unroll: bool,
 }
 
@@ -161,6 +162,7 @@ impl Kernels {
             skip: tuning.skip,
             merge_runs: tuning.merge_runs,
             unordered: tuning.ranks_unordered(request),
+            joins: tuning.joins_index(request),
             unroll: tuning.unroll,
         })
     }

@@ -211,6 +211,7 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     values[spec::INDEX_VALUES] = index.into();
     values[spec::IN_PLACE] = request.in_place().into();
     values[spec::DISCARD_KEYS] = request.discards_keys().into();
+    values[spec::JOIN_INDEX] = desc.tuning.joins_index(request).into();
     values[spec::SKIP] = desc.tuning.skip.into();
     values[spec::REACH] = if desc.algorithm == Algorithm::Hybrid { shape.reach() } else { 0 };
     values[spec::BUCKET_BITS] = shape.bucket_bits();
