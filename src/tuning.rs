@@ -24,6 +24,9 @@ pub enum RankMethod {
     Ballot,
     /// Match masks by shared atomics; any subgroup size.
     Match,
+    /// Every lane's digit compared with every other's, for subgroups of up to 16; else ballots, and also for sorts by
+    /// address.
+    Broadcast,
     /// One `subgroupPartitionNV`, where the device has `VK_NV_shader_subgroup_partitioned`; else ballots, and also for
     /// elements of 8 and 16 bits and for sorts by address.
     Partition,
@@ -31,7 +34,8 @@ pub enum RankMethod {
 
 impl RankMethod {
     /// Every method.
-    pub const ALL: &'static [RankMethod] = &[RankMethod::Ballot, RankMethod::Match, RankMethod::Partition];
+    pub const ALL: &'static [RankMethod] =
+        &[RankMethod::Ballot, RankMethod::Match, RankMethod::Broadcast, RankMethod::Partition];
 }
 
 /// Shape and methods of the kernels on one class of devices.
@@ -105,6 +109,7 @@ struct Row {
     rank: RankMethod,
     staged: bool,
     early_counts: bool,
+    unordered: bool,
     digit_bits: u32,
     polls: u32,
     blocks: (u32, u32),
@@ -122,9 +127,10 @@ const ROWS: &[Row] = &[
         applies: |p| p.driver_id == driver::LLVMPIPE,
         workgroup_size: 16,
         items: (2048, 2048),
-        rank: RankMethod::Match,
+        rank: RankMethod::Broadcast,
         staged: false,
         early_counts: false,
+        unordered: false,
         digit_bits: 10,
         polls: 8,
         blocks: (4, 1),
@@ -139,9 +145,10 @@ const ROWS: &[Row] = &[
         applies: |p| p.driver_id == driver::SWIFTSHADER,
         workgroup_size: 64,
         items: (512, 512),
-        rank: RankMethod::Match,
+        rank: RankMethod::Broadcast,
         staged: false,
         early_counts: false,
+        unordered: true,
         digit_bits: 10,
         polls: 8,
         blocks: (4, 1),
@@ -159,6 +166,7 @@ const ROWS: &[Row] = &[
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
+        unordered: true,
         digit_bits: 9,
         polls: 256,
         blocks: (1024, 4),
@@ -176,6 +184,7 @@ const ROWS: &[Row] = &[
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
+        unordered: true,
         digit_bits: 9,
         polls: 256,
         blocks: (1024, 4),
@@ -193,6 +202,7 @@ const ROWS: &[Row] = &[
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
+        unordered: true,
         digit_bits: 9,
         polls: 64,
         blocks: (512, 4),
@@ -210,6 +220,7 @@ const ROWS: &[Row] = &[
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
+        unordered: true,
         digit_bits: 9,
         polls: 4,
         blocks: (512, 4),
@@ -227,6 +238,7 @@ const ROWS: &[Row] = &[
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
+        unordered: true,
         digit_bits: 9,
         polls: 4,
         blocks: (256, 8),
@@ -244,6 +256,7 @@ const ROWS: &[Row] = &[
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
+        unordered: true,
         digit_bits: 9,
         polls: 4,
         blocks: (256, 8),
@@ -271,7 +284,7 @@ impl Tuning {
             digit_bits: row.digit_bits,
             skip: true,
             merge_runs: row.staged,
-            unordered: true,
+            unordered: row.unordered,
             join_index: true,
             look_back_words: if row.staged { 4 } else { 1 },
             polls: row.polls,

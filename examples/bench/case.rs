@@ -31,7 +31,7 @@ pub enum How {
 pub enum Tweak {
     None,
     NoSkip,
-    InOrder,
+    Unordered(bool),
     Apart,
     DigitBits(u32),
     Rank(RankMethod),
@@ -43,7 +43,7 @@ impl Tweak {
         let tuning = match self {
             Tweak::None => None,
             Tweak::NoSkip => Some(Tuning { skip: false, ..usual }),
-            Tweak::InOrder => Some(Tuning { unordered: false, ..usual }),
+            Tweak::Unordered(unordered) => Some(Tuning { unordered, ..usual }),
             Tweak::Apart => Some(Tuning { join_index: false, ..usual }),
             Tweak::DigitBits(digit_bits) => Some(Tuning { digit_bits, ..usual }),
             Tweak::Rank(rank) => Some(Tuning { rank, ..usual }),
@@ -56,7 +56,8 @@ impl Tweak {
         match self {
             Tweak::None => row,
             Tweak::NoSkip => format!("{row}, skip off"),
-            Tweak::InOrder => format!("{row}, every pass in order"),
+            Tweak::Unordered(true) => format!("{row}, first pass out of order"),
+            Tweak::Unordered(false) => format!("{row}, every pass in order"),
             Tweak::Apart => format!("{row}, index and digit apart"),
             Tweak::DigitBits(bits) => format!("{row}, digit bits {bits}"),
             Tweak::Rank(rank) => format!("{row}, rank {rank:?}"),
@@ -244,7 +245,8 @@ impl List {
             self.push(format!("{what} argsort"), f32s(argsort(u32s)), Tweak::None, data);
         }
         self.push("u32 keys skip off", u32s, Tweak::NoSkip, Data::Uniform);
-        self.push("u32 keys in order", u32s, Tweak::InOrder, Data::Uniform);
+        self.push("u32 keys out of order", u32s, Tweak::Unordered(true), Data::Uniform);
+        self.push("u32 keys in order", u32s, Tweak::Unordered(false), Data::Uniform);
         self.push("u32 argsort apart", argsort(u32s), Tweak::Apart, Data::Uniform);
         for window in [9, 17] {
             for digit_bits in [8, 9] {
