@@ -75,7 +75,7 @@ impl Case {
     /// Bytes per element that any radix sort with digits of 8 bits moves: it reads the keys once to count, and in each
     /// pass reads and writes keys and values. Digits that all keys share take no pass. What one workgroup sorts in its own
     /// memory moves once.
-    pub fn floor_bytes(&self, varying: u128, algorithm: &str) -> u64 {
+    pub fn floor_bytes(&self, n: u32, varying: u128, algorithm: &str) -> u64 {
         let How::Device { request, tweak } = self.how else { return floor(4, self.value_bytes(), 4) };
         let (key, value) = (request.key.size_bytes(), request.value.size_bytes());
         let BitRange { low, high } = request.bits;
@@ -92,7 +92,10 @@ impl Case {
         // Indices are made by the first pass, and unwanted keys are not written by the last.
         let not_read = if gathered || request.value == ValueType::Index { 4 } else { 0 };
         let not_written = if request.key_output == KeyOutput::Discarded { key } else { 0 };
-        let saved = if passes > 0 { not_read + not_written } else { 0 };
+        // An index that has room for a digit of its key moves with it as one word into the last pass and out of it.
+        let joins = not_read > 0 && not_written >= 4 && passes > 1 && n <= 1 << 24 && tweak != Tweak::Apart;
+        let joined = if joins { 2 * 4 } else { 0 };
+        let saved = if passes > 0 { not_read + not_written + joined } else { 0 };
         floor(key, sorted_value, passes) - saved + if gathered { 4 + 2 * value } else { 0 }
     }
 
