@@ -120,7 +120,7 @@ shared_constants! {
     SHARED_LOOSE_WORDS = 4;
 
     /// Ranking method: a ballot per bit, then one counter update by the leader of each group of equal digits. In modules
-    /// that have `subgroupPartitionNV`, it takes the place of the ballots.
+    /// with a method of their own, that one takes the place of the ballots.
     RANK_BALLOT = 0;
     /// Ranking method: match masks by shared `atomicOr` instead of ballots.
     RANK_MATCH = 1;
@@ -323,6 +323,17 @@ impl Push {
     }
 }
 
+/// A ranking method that has modules of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ranking {
+    /// None: `RANK_METHOD` says which.
+    Chosen,
+    /// `subgroupPartitionNV`.
+    Partitioned,
+    /// Comparing with every other lane.
+    Broadcast,
+}
+
 /// One SPIR-V module: a kernel source with the macros that select its variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Module {
@@ -334,8 +345,8 @@ pub struct Module {
     pub small: bool,
     /// Whether subgroup operations are emulated through shared memory.
     pub emulated: bool,
-    /// Whether equal digits are found by `subgroupPartitionNV`.
-    pub partitioned: bool,
+    /// How equal digits are found, where that is not for a specialization constant to say.
+    pub ranking: Ranking,
     /// Whether keys and values are reached by address instead of by descriptor.
     pub addressed: bool,
 }
@@ -345,18 +356,24 @@ impl Module {
     pub fn name(&self) -> String {
         let flag = |set: bool, name: &'static str| if set { name } else { "" };
         let (small, emulated) = (flag(self.small, "_small"), flag(self.emulated, "_emulated"));
-        let (partitioned, addressed) = (flag(self.partitioned, "_partitioned"), flag(self.addressed, "_addressed"));
-        format!("{}_{}{small}{emulated}{partitioned}{addressed}", self.kernel, 32 * self.key_words)
+        let ranking = match self.ranking {
+            Ranking::Chosen => "",
+            Ranking::Partitioned => "_partitioned",
+            Ranking::Broadcast => "_broadcast",
+        };
+        let addressed = flag(self.addressed, "_addressed");
+        format!("{}_{}{small}{emulated}{ranking}{addressed}", self.kernel, 32 * self.key_words)
     }
 
     /// The macros that select the variant.
-    pub fn macros(&self) -> [(&'static str, u32); 5] {
+    pub fn macros(&self) -> [(&'static str, u32); 6] {
         let flag = u32::from;
         [
             ("KEY_WORDS", self.key_words),
             ("SMALL", flag(self.small)),
             ("EMULATED", flag(self.emulated)),
-            ("PARTITIONED", flag(self.partitioned)),
+            ("PARTITIONED", flag(self.ranking == Ranking::Partitioned)),
+            ("BROADCAST", flag(self.ranking == Ranking::Broadcast)),
             ("ADDRESSED", flag(self.addressed)),
         ]
     }
@@ -396,15 +413,17 @@ pub fn modules() -> Vec<Module> {
     let mut modules = Vec::new();
     for variants in VARIANTS {
         for key_words in [1, 2, 4] {
-            for (small, emulated, partitioned, addressed) in [
-                (false, false, false, false),
-                (true, false, false, false),
-                (false, true, false, false),
-                (false, false, true, false),
-                (false, false, false, true),
-                (true, false, false, true),
+            for (small, emulated, ranking, addressed) in [
+                (false, false, Ranking::Chosen, false),
+                (true, false, Ranking::Chosen, false),
+                (false, true, Ranking::Chosen, false),
+                (false, false, Ranking::Partitioned, false),
+                (false, false, Ranking::Broadcast, false),
+                (true, false, Ranking::Broadcast, false),
+                (false, false, Ranking::Chosen, true),
+                (true, false, Ranking::Chosen, true),
             ] {
-                let module = Module { kernel: variants.kernel, key_words, small, emulated, partitioned, addressed };
+                let module = Module { kernel: variants.kernel, key_words, small, emulated, ranking, addressed };
                 if module.closest() == module {
                     modules.push(module);
                 }
@@ -422,12 +441,17 @@ impl Module {
         let key_words = if variants.keys { self.key_words } else { 1 };
         let small = self.small && variants.stores && key_words == 1 && !self.emulated;
         let addressed = self.addressed && variants.addresses;
+        let ranking = match self.ranking {
+            Ranking::Partitioned if small => Ranking::Chosen,
+            _ if self.emulated || addressed || !variants.subgroups => Ranking::Chosen,
+            ranking => ranking,
+        };
         Module {
             kernel: self.kernel,
             key_words,
             small,
             emulated: self.emulated && variants.subgroups,
-            partitioned: self.partitioned && variants.subgroups && !self.emulated && !small && !addressed,
+            ranking,
             addressed,
         }
     }

@@ -72,6 +72,8 @@ pub(crate) const MOST_ITEMS: u32 = 2048;
 const USUAL_DIGIT_BITS: u32 = 8;
 /// What a place has room for above the rank of an element in its block.
 pub(crate) const MOST_DIGIT_BITS: u32 = 11;
+/// Lanes of the largest subgroup in which each compares its digit with every other's.
+const MOST_BROADCASTS: u32 = 16;
 /// Words of the largest value that travels with its key.
 const VALUE_WORDS: u32 = 4;
 /// Turns of an invocation's loops over its items: some drivers end an invocation's loops after 65,535, and there are others.
@@ -113,11 +115,16 @@ impl Shape {
         };
         let rank = match tuning.rank {
             RankMethod::Partition if subgroup.emulated || !profile.subgroup_partition => RankMethod::Ballot,
+            RankMethod::Broadcast if subgroup.emulated || subgroup.size > MOST_BROADCASTS => RankMethod::Ballot,
             rank => rank,
         };
         let mut items = items * workgroup_size / fewer;
         // Turns of its loops that an item costs: ranked by ballots or masks, and written with its value.
-        let ranking = if rank == RankMethod::Match { subgroup.size.div_ceil(32) } else { digit_bits };
+        let ranking = match rank {
+            RankMethod::Match => subgroup.size.div_ceil(32),
+            RankMethod::Broadcast => subgroup.size.max(digit_bits),
+            RankMethod::Ballot | RankMethod::Partition => digit_bits,
+        };
         while items * (2 + ranking + VALUE_WORDS) > MOST_TURNS {
             items /= 2;
         }

@@ -24,6 +24,9 @@ pub enum RankMethod {
     Ballot,
     /// Match masks by shared atomics; any subgroup size.
     Match,
+    /// Every lane's digit compared with every other's, for subgroups of up to 16; else ballots, and also for sorts by
+    /// address.
+    Broadcast,
     /// One `subgroupPartitionNV`, where the device has `VK_NV_shader_subgroup_partitioned`; else ballots, and also for
     /// elements of 8 and 16 bits and for sorts by address.
     Partition,
@@ -31,7 +34,8 @@ pub enum RankMethod {
 
 impl RankMethod {
     /// Every method.
-    pub const ALL: &'static [RankMethod] = &[RankMethod::Ballot, RankMethod::Match, RankMethod::Partition];
+    pub const ALL: &'static [RankMethod] =
+        &[RankMethod::Ballot, RankMethod::Match, RankMethod::Broadcast, RankMethod::Partition];
 }
 
 /// Shape and methods of the kernels on one class of devices.
@@ -108,6 +112,7 @@ struct Row {
     rank: RankMethod,
     staged: bool,
     early_counts: bool,
+    unordered: bool,
     digit_bits: u32,
     polls: u32,
     blocks: (u32, u32),
@@ -125,9 +130,10 @@ const ROWS: &[Row] = &[
         applies: |p| p.driver_id == driver::LLVMPIPE,
         workgroup_size: 16,
         items: (2048, 2048),
-        rank: RankMethod::Match,
+        rank: RankMethod::Broadcast,
         staged: false,
         early_counts: false,
+        unordered: false,
         digit_bits: 10,
         polls: 8,
         blocks: (4, 1),
@@ -142,9 +148,10 @@ const ROWS: &[Row] = &[
         applies: |p| p.driver_id == driver::SWIFTSHADER,
         workgroup_size: 64,
         items: (512, 512),
-        rank: RankMethod::Match,
+        rank: RankMethod::Broadcast,
         staged: false,
         early_counts: false,
+        unordered: true,
         digit_bits: 10,
         polls: 8,
         blocks: (4, 1),
@@ -162,6 +169,7 @@ const ROWS: &[Row] = &[
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
+        unordered: true,
         digit_bits: 9,
         polls: 256,
         blocks: (1024, 4),
@@ -179,6 +187,7 @@ const ROWS: &[Row] = &[
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
+        unordered: true,
         digit_bits: 9,
         polls: 256,
         blocks: (1024, 4),
@@ -196,6 +205,7 @@ const ROWS: &[Row] = &[
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
+        unordered: true,
         digit_bits: 9,
         polls: 64,
         blocks: (512, 4),
@@ -213,6 +223,7 @@ const ROWS: &[Row] = &[
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
+        unordered: true,
         digit_bits: 9,
         polls: 4,
         blocks: (512, 4),
@@ -230,6 +241,7 @@ const ROWS: &[Row] = &[
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
+        unordered: true,
         digit_bits: 9,
         polls: 4,
         blocks: (256, 8),
@@ -247,6 +259,7 @@ const ROWS: &[Row] = &[
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
+        unordered: true,
         digit_bits: 9,
         polls: 4,
         blocks: (256, 8),
@@ -274,7 +287,7 @@ impl Tuning {
             digit_bits: row.digit_bits,
             skip: true,
             merge_runs: row.staged,
-            unordered: true,
+            unordered: row.unordered,
             hybrid: false,
             join_index: true,
             look_back_words: if row.staged { 4 } else { 1 },

@@ -7,7 +7,7 @@ use std::path::Path;
 use rspirv::binary::parse_words;
 use rspirv::dr::{Instruction, Loader, Module, Operand};
 use rspirv::spirv::{Capability, Decoration, Op, StorageClass};
-use vksort::abi::{self, Push, spec};
+use vksort::abi::{self, Push, Ranking, spec};
 
 fn modules() -> impl Iterator<Item = (abi::Module, Module)> {
     abi::modules().into_iter().zip(vksort::MODULES).map(|(description, bytes)| {
@@ -190,20 +190,22 @@ fn variants_need_no_capabilities_but_their_own() {
     for (description, module) in modules() {
         let ranks = ["onesweep", "finish", "scatter", "single_workgroup"].contains(&description.kernel);
         let native = ranks && !description.emulated;
+        let partitioned = description.ranking == Ranking::Partitioned;
         let used: Vec<Capability> =
             module.capabilities.iter().map(|instruction| instruction.operands[0].unwrap_capability()).collect();
         for capability in &used {
             let allowed = *capability == Capability::Shader
                 || native && subgroup.contains(capability)
-                || description.partitioned && *capability == Capability::GroupNonUniformPartitionedNV
+                || partitioned && *capability == Capability::GroupNonUniformPartitionedNV
                 || description.small && small.contains(capability)
                 || !description.addressed && *capability == indexing
                 || description.addressed && *capability == addresses;
             assert!(allowed, "{} needs {capability:?}", description.name());
         }
         let partition = used.contains(&Capability::GroupNonUniformPartitionedNV);
-        assert_eq!(partition, description.partitioned, "{}", description.name());
-        assert_eq!(native && !partition, used.contains(&subgroup[1]), "{}", description.name());
+        assert_eq!(partition, partitioned, "{}", description.name());
+        let ballots = native && description.ranking == Ranking::Chosen;
+        assert_eq!(ballots, used.contains(&subgroup[1]), "{}", description.name());
     }
 }
 

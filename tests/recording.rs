@@ -230,6 +230,26 @@ fn bad_buffers() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Bytes copied between buffers come from where they should and leave the others alone.
+fn copies() -> Result<(), Failed> {
+    let (from, to) = (gpu().buffer(64)?, gpu().buffer(64)?);
+    let bytes: Vec<u8> = (0..64).collect();
+    from.write(0, &bytes)?;
+    to.write(0, &[0xA7; 64])?;
+    to.copy_from(8, &from, 20, 12)?;
+    to.copy_from(64, &from, 0, 0)?;
+    let mut copied = [0; 64];
+    to.read(0, &mut copied)?;
+    assert_eq!((&copied[..8], &copied[8..20], &copied[20..]), (&[0xA7; 8][..], &bytes[20..32], &[0xA7; 44][..]));
+    expect(to.copy_from(56, &from, 0, 12), &["64 bytes", "68 bytes"])?;
+    expect(to.copy_from(0, &from, 56, 12), &["64 bytes", "68 bytes"])?;
+    expect(to.copy_from(0, &from, 2, 4), &["4 bytes from byte 2 to byte 0", "whole words"])?;
+    expect(to.copy_from(0, &to, 32, 4), &["the buffer itself"])?;
+    expect(to.copy_from(0, &common::open().buffer(64)?, 0, 4), &["another device"])?;
+    assert_valid(&gpu());
+    Ok(())
+}
+
 fn bad_counts() -> Result<(), Failed> {
     let sorter = gpu().sorter(&pairs(Some(Algorithm::OneSweep)), &SorterOptions::default())?;
     let most = sorter.max_count();
@@ -362,6 +382,7 @@ fn main() -> ExitCode {
         Trial::test("large-values", large_values),
         Trial::test("automatic-choice", automatic_choice),
         Trial::test("bad-buffers", bad_buffers),
+        Trial::test("copies", copies),
         Trial::test("bad-counts", bad_counts),
         Trial::test("bad-requests", bad_requests),
         Trial::test("timestamps", timestamps),

@@ -120,12 +120,22 @@ impl Inputs {
     }
 
     pub fn keys(&mut self, data: Data, key: KeyType) -> Arc<Vec<u8>> {
+        assert!(data == Data::Uniform || key.size_bytes() == 4, "other keys are words");
+        self.all_keys(data)
+    }
+
+    /// All bytes that keys of this kind are the first of.
+    pub fn all_keys(&mut self, data: Data) -> Arc<Vec<u8>> {
         let make = || {
             let words = data.words(self.n, &mut fastrand::Rng::with_seed(self.seed));
             Arc::new(bytemuck::cast_slice(&words).to_vec())
         };
-        assert!(data == Data::Uniform || key.size_bytes() == 4, "other keys are words");
         Arc::clone(self.keys.entry(data).or_insert_with(make))
+    }
+
+    /// All bytes that values are the first of.
+    pub fn all_values(&self) -> &[u8] {
+        &self.values
     }
 
     /// Values of so many bytes.

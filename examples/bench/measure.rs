@@ -1,6 +1,6 @@
 //! Measuring all cases of a suite at one size, in turns.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRange
 use vksort::{KeyOutput, Order, Placement, Quartiles, Shape, SortRequest, ValueType};
 
 use crate::case::{Case, How, Tweak};
-use crate::data::Inputs;
+use crate::data::{Data, Inputs};
 use crate::memory::Memory;
 
 /// Rounds before those that count.
@@ -91,8 +91,61 @@ impl Sizes {
 
 /// A case ready to run.
 enum Ready {
-    Device { request: SortRequest, sort: Box<PreparedSort>, sorter: Arc<StandaloneSorter> },
+    Device { request: SortRequest, sort: Box<PreparedSort>, sorter: Arc<StandaloneSorter>, input: Input },
     Cpu,
+}
+
+/// What a sort starts from, kept on the device, and where it is copied to before each run.
+struct Input {
+    keys: Restored,
+    values: Option<Restored>,
+}
+
+struct Restored {
+    kept: DeviceBuffer,
+    to: DeviceRange,
+}
+
+impl Input {
+    fn restore(&self) -> Result<(), vksort::Error> {
+        [Some(&self.keys), self.values.as_ref()]
+            .into_iter()
+            .flatten()
+            .try_for_each(|array| array.to.buffer.copy_from(array.to.offset, &array.kept, 0, array.to.size))
+    }
+}
+
+/// The arrays of all cases on the device.
+#[derive(Default)]
+struct Kept {
+    keys: HashMap<Data, DeviceBuffer>,
+    values: Option<DeviceBuffer>,
+}
+
+impl Kept {
+    fn new(gpu: &Gpu, cases: &[Case], inputs: &mut Inputs) -> Result<Kept> {
+        let keep = |bytes: &[u8]| -> Result<DeviceBuffer> {
+            let buffer = gpu.buffer((bytes.len() as u64).next_multiple_of(4).max(4))?;
+            buffer.write(0, bytes)?;
+            Ok(buffer)
+        };
+        let mut kept = Kept::default();
+        for case in cases.iter().filter(|case| matches!(case.how, How::Device { .. })) {
+            if !kept.keys.contains_key(&case.data) {
+                kept.keys.insert(case.data, keep(&inputs.all_keys(case.data))?);
+            }
+        }
+        let values = inputs.all_values();
+        kept.values = if values.is_empty() { None } else { Some(keep(values)?) };
+        Ok(kept)
+    }
+
+    /// Bytes of the arrays that these cases start from.
+    fn size(cases: &[Case], n: u32) -> u64 {
+        let (keys, values) = widest(cases);
+        kinds(cases).map(|data| if data == Data::Uniform { keys } else { 4 }).chain([values]).sum::<u64>()
+            * u64::from(n)
+    }
 }
 
 impl<'a> Bench<'a> {
@@ -124,9 +177,9 @@ impl<'a> Bench<'a> {
 
     /// The memory that measuring these cases takes.
     pub fn memory(&mut self, cases: &[Case], n: u32) -> Result<Memory> {
-        let device: u64 = self.sizes(cases, n)?.list().iter().sum();
+        let device = self.sizes(cases, n)?.list().iter().sum::<u64>() + Kept::size(cases, n);
         let widest = widest(cases);
-        let kinds = cases.iter().map(|case| case.data).collect::<std::collections::HashSet<_>>().len() as u64;
+        let kinds = kinds(cases).count() as u64;
         // Inputs and what is read back, further kinds of keys, and the order with what it is sorted by.
         let order = if widest.0 > 4 { 36 } else { 12 };
         let host = u64::from(n) * (2 * (widest.0 + widest.1) + 4 * (kinds - 1) + order);
@@ -141,9 +194,10 @@ impl<'a> Bench<'a> {
         let sizes = self.sizes(cases, n)?;
         let buffers =
             sizes.list().into_iter().map(|size| self.gpu.buffer(size.max(4))).collect::<Result<Vec<_>, _>>()?;
+        let kept = Kept::new(self.gpu, cases, &mut inputs)?;
         let mut ready = Vec::new();
         for case in cases {
-            ready.push(self.prepare(case, n, &buffers).with_context(|| case.name.clone())?);
+            ready.push(self.prepare(case, n, &buffers, &kept).with_context(|| case.name.clone())?);
         }
         let mut measured: Vec<Measured> =
             cases.iter().zip(&ready).map(|(case, ready)| blank(case, ready, n, &mut inputs)).collect();
@@ -176,7 +230,7 @@ impl<'a> Bench<'a> {
         Ok(measured)
     }
 
-    fn prepare(&mut self, case: &Case, n: u32, buffers: &[DeviceBuffer]) -> Result<Ready> {
+    fn prepare(&mut self, case: &Case, n: u32, buffers: &[DeviceBuffer], kept: &Kept) -> Result<Ready> {
         let How::Device { request, tweak } = case.how else { return Ok(Ready::Cpu) };
         let sorter = self.sorter(&request, tweak, n)?;
         let sizes = Sizes::of(&sorter, n)?.list();
@@ -184,9 +238,23 @@ impl<'a> Bench<'a> {
             buffers.iter().zip(sizes).map(|(buffer, size)| (size > 0).then(|| buffer.range(0, size))).collect();
         let [keys, values, keys_out, values_out, scratch] = ranges.try_into().ok().expect("there are five");
         let keys = keys.expect("there are keys");
+        let input = Input {
+            keys: Restored { kept: kept.keys[&case.data].clone(), to: keys.clone() },
+            values: match (&kept.values, &values) {
+                (Some(kept), Some(to)) if request.value.is_read() => {
+                    Some(Restored { kept: kept.clone(), to: to.clone() })
+                }
+                _ => None,
+            },
+        };
         let ranges = SortRanges { keys, values, keys_out, values_out, scratch, count: None, capacity: n };
-        Ok(Ready::Device { request, sort: Box::new(sorter.prepare_on(ranges)?), sorter })
+        Ok(Ready::Device { request, sort: Box::new(sorter.prepare_on(ranges)?), sorter, input })
     }
+}
+
+/// Kinds of keys in these cases, each once.
+fn kinds(cases: &[Case]) -> impl Iterator<Item = Data> {
+    cases.iter().map(|case| case.data).collect::<HashSet<_>>().into_iter()
 }
 
 /// Bytes of the widest key and value.
@@ -198,13 +266,13 @@ fn widest(cases: &[Case]) -> (u64, u64) {
 
 fn blank(case: &Case, ready: &Ready, n: u32, inputs: &mut Inputs) -> Measured {
     let (shape, algorithm, order) = match ready {
-        Ready::Device { request, sort, sorter } => {
+        Ready::Device { request, sort, sorter, .. } => {
             (Some(*sorter.shape()), sort.algorithm(n).to_string(), request.order)
         }
         Ready::Cpu => (None, String::new(), Order::Ascending),
     };
     let varying = inputs.varying(case.data, case.key(), order);
-    let floor_bytes = case.floor_bytes(varying, &algorithm);
+    let floor_bytes = case.floor_bytes(n, varying, &algorithm);
     Measured {
         case: case.clone(),
         n,
@@ -228,14 +296,9 @@ fn run(
 ) -> Result<()> {
     let (data, key, n) = (measured.case.data, measured.case.key(), measured.n);
     let verified = round == 0;
-    let keys = inputs.keys(data, key);
-    let keys = &keys[..n as usize * key.size_bytes() as usize];
     match ready {
-        Ready::Device { request, sort, .. } => {
-            sort.write_keys(keys)?;
-            if request.value.is_read() {
-                sort.write_values(inputs.values(request.value.size_bytes()))?;
-            }
+        Ready::Device { request, sort, input, .. } => {
+            input.restore()?;
             let start = Instant::now();
             let times = sort.run(n)?;
             let wall = start.elapsed();
@@ -259,7 +322,7 @@ fn run(
             let How::Cpu { peer, pairs } = measured.case.how else { unreachable!("only sorts on the CPU are") };
             let all = SortRequest::new(key);
             let order = verified.then(|| inputs.order(data, key, all.order, all.bits));
-            let words: Vec<u32> = bytemuck::pod_collect_to_vec(keys);
+            let words: Vec<u32> = bytemuck::pod_collect_to_vec(&inputs.keys(data, key)[..4 * n as usize]);
             let wall = peer.run(&words, pairs, order.as_ref().map(|order| order.as_slice()))?;
             if round >= WARM_UP {
                 measured.wall.push(wall.as_nanos() as f64);

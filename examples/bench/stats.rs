@@ -27,7 +27,7 @@ const RATIOS: [(&str, &str, &str); 20] = [
     ("splat pairs out of place over uniform", "splat pairs out of place", "f32 pairs out of place"),
     ("splat argsort over uniform", "splat argsort", "f32 argsort"),
     ("skip on over off, uniform keys", "u32 keys", "u32 keys skip off"),
-    ("first pass out of order over in order", "u32 keys", "u32 keys in order"),
+    ("first pass out of order over in order", "u32 keys out of order", "u32 keys in order"),
     ("9 bits: digits of 9 over 8", "9 bits by digits of 9", "9 bits by digits of 8"),
     ("17 bits: digits of 9 over 8", "17 bits by digits of 9", "17 bits by digits of 8"),
     ("keys: in place over out of place", "u32 keys", "u32 keys out of place"),

@@ -90,19 +90,42 @@ uint rank_by_small_match(uint digit) {
     return before + uint(bitCount(peers & ((1u << lane) - 1)));
 }
 
+// For small subgroups too: each lane's digit is compared with every other's, and the last of those that are equal moves
+// their counter on.
+uint rank_by_broadcast(uint digit) {
+    uint lane = subgroup_lane();
+    uint before = 0, after = 0; // lanes with an equal digit
+    for (uint other = 0; other < SUBGROUP_SIZE; other++) {
+        uint equal = uint(subgroup_shuffle(digit, other) == digit);
+        before += other < lane ? equal : 0;
+        after += other > lane ? equal : 0;
+    }
+    uint counter = counter_word(subgroup_index(), digit), shift = counter_shift(digit);
+    uint word = atomicLoad(pool[counter], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+    uint rank = (word >> shift & COUNTER_MASK) + before;
+    subgroup_sync();
+    if (after == 0) {
+        // Nobody else changes the counter, but the one that it may share a word with.
+        if (PACKED != 0) atomicAdd(pool[counter], before + 1 << shift);
+        else atomicStore(pool[counter], rank + 1, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+    }
+    subgroup_sync();
+    return rank;
+}
+
+// Two methods have modules of their own: one needs an extension, the other is for software drivers, which walk through
+// branches that constants rule out.
 uint rank_element(uint digit) {
     uint rank;
-    if (RANK_METHOD == RANK_MATCH_SMALL) {
-        rank = rank_by_small_match(digit);
-    } else if (RANK_METHOD == RANK_MATCH) {
-        rank = rank_among(peers_by_match(digit), digit);
-    } else {
-#if PARTITIONED
-        rank = rank_among(subgroupPartitionNV(digit), digit);
+#if BROADCAST
+    rank = rank_by_broadcast(digit);
+#elif PARTITIONED
+    rank = rank_among(subgroupPartitionNV(digit), digit);
 #else
-        rank = rank_among(peers_by_ballot(digit), digit);
+    if (RANK_METHOD == RANK_MATCH_SMALL) rank = rank_by_small_match(digit);
+    else if (RANK_METHOD == RANK_MATCH) rank = rank_among(peers_by_match(digit), digit);
+    else rank = rank_among(peers_by_ballot(digit), digit);
 #endif
-    }
     return rank;
 }
 

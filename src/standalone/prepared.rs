@@ -37,6 +37,14 @@ impl DeviceBuffer {
         self.0.read(offset, bytes)
     }
 
+    /// Copies `size` bytes from byte `from_offset` of another buffer on, to byte `offset` on, all on the device.
+    ///
+    /// Errors: [`Error::BufferTooSmall`]; [`Error::Unsupported`] for a buffer of another device or this one itself, and
+    /// for anything but whole words of 4 bytes; [`Error::Timeout`], [`Error::Vulkan`].
+    pub fn copy_from(&self, offset: u64, from: &DeviceBuffer, from_offset: u64, size: u64) -> Result<(), Error> {
+        self.0.copy_from(offset, &from.0, from_offset, size)
+    }
+
     /// The bytes from `offset` on, `size` of them.
     pub fn range(&self, offset: u64, size: u64) -> DeviceRange {
         DeviceRange { buffer: self.clone(), offset, size }

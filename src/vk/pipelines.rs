@@ -136,7 +136,11 @@ fn module(desc: &PipelineDesc<'_>, kernel: Kernel) -> (usize, abi::Module) {
         key_words,
         small: small && desc.profile.small_storage,
         emulated: desc.shape.subgroup.emulated,
-        partitioned: desc.shape.rank == RankMethod::Partition,
+        ranking: match desc.shape.rank {
+            RankMethod::Partition => abi::Ranking::Partitioned,
+            RankMethod::Broadcast => abi::Ranking::Broadcast,
+            RankMethod::Ballot | RankMethod::Match => abi::Ranking::Chosen,
+        },
         addressed: desc.addressed,
     };
     let module = module.closest();
@@ -188,7 +192,7 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     values[spec::EARLY_COUNTS] = shape.early_counts.into();
     values[spec::STAGED] = staged.into();
     values[spec::RANK_METHOD] = match shape.rank {
-        RankMethod::Ballot | RankMethod::Partition => abi::RANK_BALLOT,
+        RankMethod::Ballot | RankMethod::Partition | RankMethod::Broadcast => abi::RANK_BALLOT,
         RankMethod::Match if shape.small_match() => abi::RANK_MATCH_SMALL,
         RankMethod::Match => abi::RANK_MATCH,
     };

@@ -93,6 +93,31 @@ impl Buffer {
         Ok(())
     }
 
+    /// Copies `size` bytes from another buffer, without the host.
+    pub fn copy_from(&self, offset: u64, from: &Buffer, from_offset: u64, size: u64) -> Result<(), Error> {
+        self.check(offset, size)?;
+        from.check(from_offset, size)?;
+        let refuse = |given: &str, allowed: &str| {
+            let (what, given) = ("the source of a copy".into(), given.into());
+            Err(Error::Unsupported { what, given, allowed: allowed.into() })
+        };
+        if !Arc::ptr_eq(&self.device, &from.device) {
+            return refuse("a buffer of another device", "one of the same device");
+        }
+        if self.raw == from.raw {
+            return refuse("the buffer itself", "another buffer");
+        }
+        let words = |number: u64| number.is_multiple_of(4);
+        if !(words(offset) && words(from_offset) && words(size)) {
+            let given = format!("{size} bytes from byte {from_offset} to byte {offset}");
+            return refuse(&given, "whole words of 4 bytes");
+        }
+        if size == 0 {
+            return Ok(());
+        }
+        self.copy(from.raw, self.raw, from_offset, offset, size)
+    }
+
     fn check(&self, offset: u64, size: u64) -> Result<(), Error> {
         let needed = offset.saturating_add(size);
         if needed > self.size {
