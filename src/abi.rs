@@ -138,6 +138,7 @@ pub const SPECIALIZATION: [Named; spec::LEN] = [
     ("JOIN_INDEX", 0),
     ("SKIP", 1),
     ("GATHER_SPLITS", 1),
+    ("MOST_TILES", 1),
     ("POLLS", 16),
     ("LOOK_BACK_WORDS", 4),
     ("MAX_WORKGROUPS", 65535),
@@ -213,6 +214,8 @@ pub mod spec {
         SKIP
         /// Workgroups that share a tile's elements in a gather.
         GATHER_SPLITS
+        /// Tiles that a workgroup may take, one after the other, with the keys of the next on their way.
+        MOST_TILES
         /// Reads of one look-back word before the blocking tile is recounted.
         POLLS
         /// Look-back words read at once.

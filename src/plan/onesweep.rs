@@ -16,7 +16,14 @@ pub(super) fn step_count(plan: &Plan, count: Count) -> u32 {
 
 pub(super) fn step(plan: &Plan, count: Count, index: u32) -> Step {
     if plan.portion_tiles == 0 {
-        let groups = plan.groups(count, plan.tile_size(), abi::ARGUMENTS_TILES);
+        let groups = match (plan.groups(count, plan.tile_size(), abi::ARGUMENTS_TILES), plan.shape.resident_workgroups)
+        {
+            (Groups::Direct(tiles), resident @ 1..) => {
+                Groups::Direct(tiles.min(resident.max(tiles.div_ceil(plan.shape.most_tiles))))
+            }
+            // Sized on the device, the workgroups that come late find nothing left.
+            (groups, _) => groups,
+        };
         return Step::dispatch(Kernel::OneSweep, Some(index), groups, plan.push(count, index));
     }
     let portions = portions(plan, count);

@@ -216,6 +216,7 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     values[spec::JOIN_INDEX] = desc.tuning.joins_index(request).into();
     values[spec::SKIP] = desc.tuning.skip.into();
     values[spec::GATHER_SPLITS] = shape.gather_splits(request.value);
+    values[spec::MOST_TILES] = shape.most_tiles;
     values[spec::POLLS] = desc.tuning.polls.max(1);
     values[spec::MAX_WORKGROUPS] = desc.profile.max_workgroups;
     values[spec::WITHHOLD] = desc.withhold;
