@@ -19,7 +19,6 @@
 #include "lib/tile.glsl"
 #include "lib/lookback.glsl"
 
-shared uint tile_count[RADIX];
 shared uint ticket;
 shared uint only_digit; // of all the tile's elements; RADIX when there are several
 shared uint skewed;     // not 0 when an eighth of them have the same
@@ -52,24 +51,6 @@ void count_tile(uint start, uint elements) {
     barrier();
 }
 
-void publish_tile(uint tile) {
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
-        publish_counts(tile, digit, tile_count[digit]);
-    }
-}
-
-// Publishes how far the digits have come, and moves digit_base from the portion's to the whole sort's places.
-void publish_sums(uint tile, bool last) {
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
-        uint before = tile == 0 ? 0 : digit_base[digit];
-        uint sum = before + tile_count[digit];
-        if (tile > 0 && publishes(tile)) table_store(tile, digit, state_inclusive() | sum);
-        uint start = counters[starts_of(push.portion) + digit];
-        if (last && push.portion_tiles != 0) counters[starts_of(push.portion + 1) + digit] = start + sum;
-        digit_base[digit] = start + before;
-    }
-}
-
 // The next tile that nobody has. They are taken in order, so whoever has an earlier one has begun.
 uint take_ticket() {
     barrier(); // the last one has been read
@@ -84,7 +65,7 @@ void sort_tile(uint tile, bool last, uint start, uint elements) {
     uint blocks_end = elements;
     if (EARLY_COUNTS != 0) {
         count_tile(start, elements);
-        publish_tile(tile);
+        publish_counts(tile);
         if (only_digit < RADIX) {
             if (tile > 0) look_back(tile);
             publish_sums(tile, last);
@@ -107,7 +88,7 @@ void sort_tile(uint tile, bool last, uint start, uint elements) {
                 for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
                     tile_count[digit] = digit_count[digit];
                 }
-                publish_tile(tile);
+                publish_counts(tile);
             }
             if (tile > 0) look_back(tile);
             publish_sums(tile, last);
