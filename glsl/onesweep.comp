@@ -19,7 +19,6 @@
 #include "lib/tile.glsl"
 #include "lib/lookback.glsl"
 
-shared uint tile_count[RADIX];
 shared uint ticket;
 shared uint only_digit; // of all the tile's elements; RADIX when there are several
 shared uint skewed;     // not 0 when an eighth of them have the same
@@ -52,21 +51,49 @@ void count_tile(uint start, uint elements) {
     barrier();
 }
 
-void publish_tile(uint tile) {
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
-        publish_counts(tile, digit, tile_count[digit]);
-    }
+// The next tile that nobody has. They are taken in order, so whoever has an earlier one has begun.
+uint take_ticket() {
+    barrier(); // the last one has been read
+    if (thread_index() == 0) ticket = atomicAdd(counters[push.phase * MAX_PASSES + push.pass], 1) - whole_tile(0);
+    barrier();
+    return ticket;
 }
 
-// Publishes how far the digits have come, and moves digit_base from the portion's to the whole sort's places.
-void publish_sums(uint tile, bool last) {
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
-        uint before = tile == 0 ? 0 : digit_base[digit];
-        uint sum = before + tile_count[digit];
-        if (tile > 0 && publishes(tile)) table_store(tile, digit, state_inclusive() | sum);
-        uint start = counters[starts_of(push.portion) + digit];
-        if (last && push.portion_tiles != 0) counters[starts_of(push.portion + 1) + digit] = start + sum;
-        digit_base[digit] = start + before;
+// Ranks the `elements` of a tile, whose first block has been taken, and writes them to their places.
+void sort_tile(uint tile, bool last, uint start, uint elements) {
+    bool ordered = keeps_order();
+    uint blocks_end = elements;
+    if (EARLY_COUNTS != 0) {
+        count_tile(start, elements);
+        publish_counts(tile);
+        if (only_digit < RADIX) {
+            if (tile > 0) look_back(tile);
+            publish_sums(tile, last);
+            barrier();
+            copy_tile(start, elements, digit_base[only_digit]);
+            blocks_end = 0;
+        }
+        // Ranking out of order is by one counter per digit, on which equal digits wait for each other.
+        ordered = ordered || skewed != 0;
+    }
+
+    // One copy of ranking and scattering in the code, whatever the number of blocks: drivers take their time over it.
+    for (uint done = 0; done < blocks_end; done += BLOCK) {
+        uint here = min(elements - done, BLOCK);
+        if (done > 0) take_block(start + done, here);
+        rank_block(here, push.pass, ordered);
+        if (done == 0) {
+            if (EARLY_COUNTS == 0) {
+                // The tile is this block. Lanes past the end count too, but only in the last tile, which nobody reads.
+                for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
+                    tile_count[digit] = digit_count[digit];
+                }
+                publish_counts(tile);
+            }
+            if (tile > 0) look_back(tile);
+            publish_sums(tile, last);
+        }
+        scatter_block(start + done, here);
     }
 }
 
@@ -79,49 +106,35 @@ void main() {
         tiles = tiles > before ? min(tiles - before, push.portion_tiles) : 0;
     }
     if (!route_runs(active_route) || workgroup_index() >= tiles) return;
-    // Tiles are taken in the order in which workgroups start, so predecessors have started before.
-    if (thread_index() == 0) ticket = atomicAdd(counters[push.phase * MAX_PASSES + push.pass], 1) - whole_tile(0);
-    barrier();
-    uint tile = ticket;
+    // Portions count their tickets on from each other, so none may be taken beyond their tiles.
+    uint most = push.portion_tiles == 0 ? MOST_TILES : 1;
+    uint tile = take_ticket();
     uint start = whole_tile(tile) * push.part;
-    uint elements = elements_from(start, push.part);
-
-    if (route_copies(active_route)) {
-        copy_tile(start, elements, start);
-        return;
-    }
-    take_block(start, elements);
-    bool ordered = keeps_order();
-    if (EARLY_COUNTS != 0) {
-        count_tile(start, elements);
-        publish_tile(tile);
-        if (only_digit < RADIX) {
-            if (tile > 0) look_back(tile);
-            publish_sums(tile, tile + 1 == tiles);
-            barrier();
-            copy_tile(start, elements, digit_base[only_digit]);
-            return;
-        }
-        // Ranking out of order is by one counter per digit, on which equal digits wait for each other.
-        ordered = ordered || skewed != 0;
-    }
-
-    // One copy of ranking and scattering in the code, whatever the number of blocks: drivers take their time over it.
-    for (uint done = 0; done < elements; done += BLOCK) {
-        uint here = min(elements - done, BLOCK);
-        if (done > 0) take_block(start + done, here);
-        rank_block(here, push.pass, ordered);
-        if (done == 0) {
-            if (EARLY_COUNTS == 0) {
-                // The tile is this block. Lanes past the end count too, but only in the last tile, which nobody reads.
-                for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
-                    tile_count[digit] = digit_count[digit];
-                }
-                publish_tile(tile);
+    take_block(start, elements_from(start, push.part));
+    for (uint taken = 1; tile < tiles; taken++) {
+        uint elements = elements_from(start, push.part);
+        uint next = tiles;
+        uint next_start = count;
+        KEY coming[ITEMS]; // the next tile's keys, on their way while this one is sorted
+        if (MOST_TILES > 1 && taken < most) {
+            next = take_ticket();
+            if (next < tiles) next_start = next * push.part;
+            uint there = elements_from(next_start, push.part);
+            [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+                uint index = block_index(item);
+                if (STAGED != 0) coming[item] = index < there ? load_key(input_place(), next_start + index) : NO_ELEMENT;
             }
-            if (tile > 0) look_back(tile);
-            publish_sums(tile, tile + 1 == tiles);
         }
-        scatter_block(start + done, here);
+        if (route_copies(active_route)) copy_tile(start, elements, start);
+        else sort_tile(tile, tile + 1 == tiles, start, elements);
+        if (MOST_TILES > 1) {
+            barrier(); // what the tile has left in shared memory has been read
+            [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+                if (STAGED != 0) keys[item] = coming[item];
+            }
+            block_start = next_start;
+        }
+        tile = next;
+        start = next_start;
     }
 }

@@ -160,6 +160,7 @@ pub const SPECIALIZATION: [Named; spec::LEN] = [
     ("REACH", 0),
     ("BUCKET_BITS", 8),
     ("GATHER_SPLITS", 1),
+    ("MOST_TILES", 1),
     ("POLLS", 16),
     ("LOOK_BACK_WORDS", 4),
     ("MAX_WORKGROUPS", 65535),
@@ -239,6 +240,8 @@ pub mod spec {
         BUCKET_BITS
         /// Workgroups that share a tile's elements in a gather.
         GATHER_SPLITS
+        /// Tiles that a workgroup may take, one after the other, with the keys of the next on their way.
+        MOST_TILES
         /// Reads of one look-back word before the blocking tile is recounted.
         POLLS
         /// Look-back words read at once.

@@ -62,6 +62,10 @@ pub struct Shape {
     pub min_tiles: u32,
     /// Most blocks of a tile.
     pub max_blocks: u32,
+    /// Workgroups that stay for a pass of OneSweep; 0 for a workgroup per tile.
+    pub resident_workgroups: u32,
+    /// Tiles that a workgroup may take, one after the other.
+    pub most_tiles: u32,
 }
 
 const EMULATED_DEFAULT: u32 = 32;
@@ -78,6 +82,8 @@ const MOST_BROADCASTS: u32 = 16;
 const VALUE_WORDS: u32 = 4;
 /// Turns of an invocation's loops over its items: some drivers end an invocation's loops after 65,535, and there are others.
 const MOST_TURNS: u32 = 32768;
+/// Tiles that a workgroup may take where nothing ends its loops.
+const MOST_TILES: u32 = 1 << 15;
 /// Turns of an invocation's loops in a gather.
 const GATHER_TURNS: u64 = 4096;
 /// Items per invocation of a single workgroup that are worth a smaller workgroup.
@@ -125,7 +131,8 @@ impl Shape {
             RankMethod::Broadcast => subgroup.size.max(digit_bits),
             RankMethod::Ballot | RankMethod::Partition => digit_bits,
         };
-        while items * (2 + ranking + VALUE_WORDS) > MOST_TURNS {
+        let item_turns = 2 + ranking + VALUE_WORDS;
+        while items * item_turns > MOST_TURNS {
             items /= 2;
         }
         let mut shape = Shape {
@@ -145,6 +152,8 @@ impl Shape {
             scan_workgroup_size: tuning.scan_workgroup_size.clamp(1, profile.max_workgroup_invocations),
             min_tiles: tuning.min_tiles.max(1),
             max_blocks: if tuning.early_counts { tuning.max_blocks.max(1) } else { 1 },
+            resident_workgroups: tuning.resident_workgroups,
+            most_tiles: 1,
         };
         let most_invocations = if subgroup.emulated {
             profile.max_workgroup_invocations
@@ -172,6 +181,12 @@ impl Shape {
                 let needed = format!("{} bytes", shape.shared_bytes());
                 return Err(unfit("shared memory", format!("{} bytes", profile.max_shared_bytes), needed));
             }
+        }
+        if shape.resident_workgroups > 0 {
+            // Drivers that end loops are those of CPUs. The loops over digits count too.
+            let digits = shape.radix().div_ceil(shape.workgroup_size) * (shape.workgroup_size / subgroup.size + 8);
+            let turns = shape.max_blocks.saturating_mul(shape.items * item_turns + digits);
+            shape.most_tiles = if profile.is_cpu { (MOST_TURNS / 4 / turns).clamp(1, 8) } else { MOST_TILES };
         }
         if shape.histogram_shared_bytes() > profile.max_shared_bytes {
             let needed = format!("{} bytes", shape.histogram_shared_bytes());
@@ -454,6 +469,20 @@ mod tests {
         }
         let least = DeviceProfile { max_shared_bytes: 16384, ..profile };
         assert_eq!(share_bits(&least, (0..128).into(), 8, 4), (19, 7), "256 counters for each of 16 digits do not fit");
+    }
+
+    #[test]
+    fn workgroups_stay_for_as_many_tiles_as_drivers_let_loops_turn() {
+        let request = SortRequest::new(KeyType::U32);
+        let most = |is_cpu: bool, items: u32, resident_workgroups: u32| {
+            let profile = DeviceProfile { is_cpu, ..DeviceProfile::default() };
+            let tuning = Tuning { items_keys: items, resident_workgroups, ..Tuning::for_device(&profile) };
+            Shape::fit(&profile, &tuning, &request, Algorithm::OneSweep, SubgroupChoice::Auto).unwrap().most_tiles
+        };
+        assert_eq!((most(false, 16, 0), most(true, 16, 0)), (1, 1));
+        assert_eq!(most(false, 16, 64), MOST_TILES);
+        assert!((2..=8).contains(&most(true, 4, 64)), "{}", most(true, 4, 64));
+        assert_eq!(most(true, 1024, 64), 1);
     }
 
     #[test]

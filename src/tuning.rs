@@ -80,6 +80,9 @@ pub struct Tuning {
     /// an index, joined with the one digit of its key that is still needed. For keys of 32 bits or more, as long as
     /// indices leave room for a digit.
     pub join_index: bool,
+    /// Workgroups that stay for a whole pass of OneSweep, taking tile after tile with the keys of the next on their way; 0
+    /// for a workgroup per tile. Sorts in portions have a workgroup per tile.
+    pub resident_workgroups: u32,
     /// Look-back words that an invocation reads at once, 1 to 8.
     pub look_back_words: u32,
     /// Reads of one look-back word before the tile behind it is recounted.
@@ -290,6 +293,7 @@ impl Tuning {
             unordered: row.unordered,
             hybrid: false,
             join_index: true,
+            resident_workgroups: 0,
             look_back_words: if row.staged { 4 } else { 1 },
             polls: row.polls,
             min_tiles: row.blocks.0,
@@ -343,12 +347,13 @@ impl Tuning {
         let refuse = |what: &str, given: &dyn Display, allowed: String| {
             Err(Error::Unsupported { what: what.into(), given: given.to_string(), allowed })
         };
-        let ranges: [(&str, u32, RangeInclusive<u32>); 12] = [
+        let ranges: [(&str, u32, RangeInclusive<u32>); 13] = [
             ("workgroup_size", self.workgroup_size, 1..=shape::MOST_INVOCATIONS),
             ("items_keys", self.items_keys, 1..=shape::MOST_ITEMS),
             ("items_pairs", self.items_pairs, 1..=shape::MOST_ITEMS),
             ("subgroup_size", self.subgroup_size.unwrap_or(4), 4..=128),
             ("digit_bits", self.digit_bits, 1..=shape::MOST_DIGIT_BITS),
+            ("resident_workgroups", self.resident_workgroups, 0..=MOST_TILES),
             ("look_back_words", self.look_back_words, 1..=MOST_LOOK_BACK_WORDS),
             ("polls", self.polls, 1..=MOST_POLLS),
             ("min_tiles", self.min_tiles, 1..=MOST_TILES),

@@ -31,6 +31,10 @@ fn methods() -> Vec<(String, SorterOptions)> {
         let ballot = Tuning { rank: RankMethod::Ballot, look_back_words: 8, ..staged.clone() };
         methods.push((format!("staged-ballot-virtual-{size}"), options(ballot, SubgroupChoice::Emulated(size))));
     }
+    for (name, tuning) in [("staged-resident", &staged), ("resident", &row)] {
+        let resident = Tuning { resident_workgroups: 3, ..tuning.clone() };
+        methods.push((name.into(), options(resident, SubgroupChoice::Auto)));
+    }
     let kept = Tuning { unordered: false, merge_runs: false, unroll: true, ..staged };
     methods.push(("ordered-unrolled".into(), options(kept, SubgroupChoice::Auto)));
     methods

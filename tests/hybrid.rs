@@ -215,11 +215,17 @@ fn main() -> std::process::ExitCode {
     for request in requests() {
         trials.push(trial("", request, || options(8, Faults::default(), SubgroupChoice::Auto)));
     }
-    // Silent tiles in both phases, and subgroups as they are on devices without.
+    // Silent tiles in both phases, workgroups that take several, and subgroups as they are on devices without.
     let [keys, .., pairs] = requests()[..] else { unreachable!("there are several requests") };
     for request in [keys, pairs] {
         let withheld = || options(8, Faults { withhold: 3, ..Faults::default() }, SubgroupChoice::Auto);
         trials.push(trial("withheld/", request, withheld));
+        let resident = || {
+            let SorterOptions { tuning, .. } = options(8, Faults::default(), SubgroupChoice::Auto);
+            let tuning = tuning.map(|tuning| Tuning { resident_workgroups: 3, ..tuning });
+            SorterOptions { tuning, ..SorterOptions::default() }
+        };
+        trials.push(trial("resident/", request, resident));
         trials.push(trial("virtual-32/", request, || options(8, Faults::default(), SubgroupChoice::Emulated(32))));
     }
     for &(digit_bits, patterns) in DIGITS {

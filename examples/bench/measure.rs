@@ -1,5 +1,6 @@
 //! Measuring all cases of a suite at one size, in turns.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
@@ -131,8 +132,8 @@ impl Kept {
         };
         let mut kept = Kept::default();
         for case in cases.iter().filter(|case| matches!(case.how, How::Device { .. })) {
-            if !kept.keys.contains_key(&case.data) {
-                kept.keys.insert(case.data, keep(&inputs.all_keys(case.data))?);
+            if let Entry::Vacant(vacant) = kept.keys.entry(case.data) {
+                vacant.insert(keep(&inputs.all_keys(case.data))?);
             }
         }
         let values = inputs.all_values();

@@ -41,10 +41,14 @@ uint starts_of(uint portion) {
     return COUNTERS_HISTOGRAM + ((portion & 1) == 0 ? push.pass : PASSES) * RADIX;
 }
 
-// Publishes this tile's own counts. Tile 0 starts the chain, so its word is inclusive at once.
-void publish_counts(uint tile, uint digit, uint count) {
-    if (!publishes(tile)) return;
-    table_store(tile, digit, (tile == 0 ? state_inclusive() : state_partial()) | count);
+shared uint tile_count[RADIX]; // elements of the tile per digit
+
+// Publishes this tile's own counts. Tile 0 starts the chain, so its words are inclusive at once.
+void publish_counts(uint tile) {
+    uint state = tile == 0 ? state_inclusive() : state_partial();
+    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
+        if (publishes(tile)) table_store(tile, digit, state | tile_count[digit]);
+    }
 }
 
 // Counts the digits of the blocking `tile` from the input and publishes them in its stead. What the tile's own
@@ -112,5 +116,17 @@ void look_back(uint tile) {
     for (uint i = 0; i < share; i++) {
         uint digit = thread_index() + i * WORKGROUP_SIZE;
         if (digit < RADIX) digit_base[digit] = before[i];
+    }
+}
+
+// Publishes how far the digits have come, and moves digit_base from the portion's to the whole sort's places.
+void publish_sums(uint tile, bool last) {
+    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
+        uint before = tile == 0 ? 0 : digit_base[digit];
+        uint sum = before + tile_count[digit];
+        if (tile > 0 && publishes(tile)) table_store(tile, digit, state_inclusive() | sum);
+        uint start = counters[starts_of(push.portion) + digit];
+        if (last && push.portion_tiles != 0) counters[starts_of(push.portion + 1) + digit] = start + sum;
+        digit_base[digit] = start + before;
     }
 }

@@ -5,7 +5,7 @@
 //! histogram, and by the step that bounds the segments. If the finish does not suit, the plain passes run in one phase or
 //! the other.
 
-use super::{Count, Groups, Kernel, Plan, Step};
+use super::{Count, Groups, Kernel, Plan, Step, onesweep};
 use crate::abi::{self, Push};
 use crate::request::Algorithm;
 
@@ -45,8 +45,7 @@ pub(super) fn step(plan: &Plan, count: Count, index: u32) -> Step {
     let push = |pass| Push { segment: plan.shape.segment(), ..plan.push(count, pass) };
     match index {
         index if index < passes => {
-            let groups = plan.groups(count, plan.tile_size(), abi::ARGUMENTS_TILES);
-            Step::dispatch(Kernel::OneSweep, Some(index), groups, push(index))
+            Step::dispatch(Kernel::OneSweep, Some(index), onesweep::groups(plan, count), push(index))
         }
         index if index == passes => Step::dispatch(Kernel::Bounds, None, counted(abi::ARGUMENTS_BOUNDS), push(0)),
         index if index == passes + 1 => Step::dispatch(Kernel::Finish, None, counted(abi::ARGUMENTS_FINISH), push(0)),

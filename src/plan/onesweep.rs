@@ -14,9 +14,20 @@ pub(super) fn step_count(plan: &Plan, count: Count) -> u32 {
     plan.shape.passes * (2 * portions(plan, count)).max(1)
 }
 
+/// The workgroups of a pass over all tiles at once.
+pub(super) fn groups(plan: &Plan, count: Count) -> Groups {
+    match (plan.groups(count, plan.tile_size(), abi::ARGUMENTS_TILES), plan.shape.resident_workgroups) {
+        (Groups::Direct(tiles), resident @ 1..) => {
+            Groups::Direct(tiles.min(resident.max(tiles.div_ceil(plan.shape.most_tiles))))
+        }
+        // Sized on the device, the workgroups that come late find nothing left.
+        (groups, _) => groups,
+    }
+}
+
 pub(super) fn step(plan: &Plan, count: Count, index: u32) -> Step {
     if plan.portion_tiles == 0 {
-        let groups = plan.groups(count, plan.tile_size(), abi::ARGUMENTS_TILES);
+        let groups = groups(plan, count);
         return Step::dispatch(Kernel::OneSweep, Some(index), groups, plan.push(count, index));
     }
     let portions = portions(plan, count);

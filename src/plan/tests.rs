@@ -177,6 +177,23 @@ fn portions_cover_the_tiles_of_each_pass_exactly_once() {
 }
 
 #[test]
+fn resident_workgroups_take_all_tiles_between_them() {
+    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
+    let groups = |resident_workgroups: u32, most_tiles: u32| {
+        let usual = plan_of(&profile(0x10DE, 0, 32), &request, 1 << 24, None);
+        let plan = Plan { shape: crate::shape::Shape { resident_workgroups, most_tiles, ..usual.shape }, ..usual };
+        let pass = plan.steps(Count::Host(1 << 24)).find(|step| step.name.kernel == "onesweep").unwrap();
+        let Work::Dispatch { groups: Groups::Direct(groups), .. } = pass.work else { panic!("{pass:?}") };
+        (groups, plan.tiles(1 << 24))
+    };
+    let (all, tiles) = groups(0, 1);
+    assert_eq!(all, tiles);
+    assert_eq!(groups(100, 1 << 15).0, 100);
+    assert_eq!(groups(100, 3).0, tiles.div_ceil(3), "more than stay, where each may take few");
+    assert_eq!(groups(1 << 16, 1 << 15).0, tiles);
+}
+
+#[test]
 fn step_counts_are_as_documented() {
     let nvidia = profile(0x10DE, 0, 32);
     let request = |algorithm| SortRequest { algorithm: Some(algorithm), ..SortRequest::new(KeyType::U32) };

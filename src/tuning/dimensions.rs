@@ -139,6 +139,16 @@ pub(crate) const ALL: &[Dimension] = &[
         },
     ),
     Dimension::unordered(
+        "resident_workgroups",
+        |t| t.resident_workgroups.to_string(),
+        |t, device| {
+            // About what fits on devices of many sizes at a time. Drivers of CPUs end loops that are as long.
+            let counts: &[u32] = if device.is_cpu { &[0] } else { &[0, 64, 128, 256, 512, 1024] };
+            let counts = counts.iter().copied();
+            numbers(t, counts, |t| t.resident_workgroups, |t, number| t.resident_workgroups = number)
+        },
+    ),
+    Dimension::unordered(
         "merge_runs",
         |t| t.merge_runs.to_string(),
         |t, _| switch(|merge_runs| Tuning { merge_runs, ..t.clone() }),

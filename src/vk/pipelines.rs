@@ -220,6 +220,7 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     values[spec::REACH] = if desc.algorithm == Algorithm::Hybrid { shape.reach() } else { 0 };
     values[spec::BUCKET_BITS] = shape.bucket_bits();
     values[spec::GATHER_SPLITS] = shape.gather_splits(request.value);
+    values[spec::MOST_TILES] = shape.most_tiles;
     values[spec::POLLS] = desc.tuning.polls.max(1);
     values[spec::MAX_WORKGROUPS] = desc.profile.max_workgroups;
     values[spec::WITHHOLD] = desc.withhold;
