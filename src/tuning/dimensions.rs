@@ -153,7 +153,15 @@ pub(crate) const ALL: &[Dimension] = &[
         |t| t.merge_runs.to_string(),
         |t, _| switch(|merge_runs| Tuning { merge_runs, ..t.clone() }),
     ),
-    Dimension::unordered("unroll", |t| t.unroll.to_string(), |t, _| switch(|unroll| Tuning { unroll, ..t.clone() })),
+    Dimension::unordered(
+        "unroll",
+        |t| t.unroll.to_string(),
+        |t, device| match device.is_cpu {
+            // They take minutes to compile hundreds of items unrolled, and run them no faster.
+            true => vec![t.clone()],
+            false => switch(|unroll| Tuning { unroll, ..t.clone() }),
+        },
+    ),
     Dimension::ordered(
         "polls",
         |t| t.polls.to_string(),

@@ -51,10 +51,6 @@ impl Places {
             Access::Descriptors => storage,
             Access::Addresses => storage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
         };
-        let indirect = match buffers.count.is_some() || plan.algorithm == Algorithm::Hybrid {
-            true => vk::BufferUsageFlags::INDIRECT_BUFFER,
-            false => vk::BufferUsageFlags::empty(),
-        };
         let alignment = sorter.profile.storage_alignment_bytes;
         let ranges = [
             ("keys", Some(buffers.keys), key_bytes, elements, alignment),
@@ -65,7 +61,7 @@ impl Places {
                 "scratch",
                 buffers.scratch,
                 layout.size,
-                elements | indirect | vk::BufferUsageFlags::TRANSFER_DST,
+                elements | scratch_usage(buffers.count.is_some(), plan.algorithm),
                 alignment,
             ),
             ("count", buffers.count, 4, storage, 4),
@@ -130,6 +126,14 @@ impl Places {
     }
 }
 
+/// What scratch is used as beside storage: it is cleared, and may hold the arguments of dispatches.
+fn scratch_usage(counted: bool, algorithm: Algorithm) -> vk::BufferUsageFlags {
+    match counted || algorithm == Algorithm::Hybrid {
+        true => vk::BufferUsageFlags::TRANSFER_DST | vk::BufferUsageFlags::INDIRECT_BUFFER,
+        false => vk::BufferUsageFlags::TRANSFER_DST,
+    }
+}
+
 /// Compares the bytes that the sort uses, not what may lie behind them in the given ranges.
 fn check_overlaps(ranges: &[(&'static str, Option<BufferRange>, u64)]) -> Result<(), Error> {
     let used: Vec<(&'static str, vk::Buffer, u64, u64)> = ranges
@@ -180,6 +184,17 @@ mod tests {
 
     fn check(range: BufferRange, needed: u64, usage: vk::BufferUsageFlags) -> Result<(), String> {
         check_range("scratch", &range, needed, usage, 64).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn scratch_holds_arguments_where_dispatches_are_sized_on_the_device() {
+        let indirect = |counted, algorithm| {
+            let usage = scratch_usage(counted, algorithm);
+            assert!(usage.contains(vk::BufferUsageFlags::TRANSFER_DST));
+            usage.contains(vk::BufferUsageFlags::INDIRECT_BUFFER)
+        };
+        assert!(indirect(true, Algorithm::OneSweep) && indirect(false, Algorithm::Hybrid));
+        assert!(!indirect(false, Algorithm::OneSweep));
     }
 
     #[test]
