@@ -10,7 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use vksort::standalone::{Gpu, TuneOptions};
-use vksort::{Error, KeyType, Order, RankMethod, SortRequest, SorterOptions, Tuning, TuningProfile, ValueType};
+use vksort::{
+    Algorithm, Error, KeyType, Order, RankMethod, SortRequest, SorterOptions, Tuning, TuningProfile, ValueType,
+};
 
 /// A directory of its own, removed when the test has passed.
 struct Scratch(PathBuf);
@@ -95,6 +97,28 @@ fn assert_sorts(gpu: &Gpu, tuning: &Tuning) {
                 assert!(found.iter().eq(expected.iter().map(|pair| &pair.1)), "values of {count}: {tuning:?}");
             }
         }
+    }
+}
+
+/// However long a tuning lets look-back wait, the loops behind it get their turns, also of drivers that count them all.
+#[test]
+fn patience_does_not_cut_other_loops_short() {
+    let gpu = Gpu::best().unwrap();
+    let tuning = Tuning { polls: u32::MAX, items_keys: 64, workgroup_size: 16, ..gpu.tuning().clone() };
+    let options = SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
+    let count = 10_007;
+    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
+    let sort = gpu.sorter(&request, &options).unwrap().prepare(count).unwrap();
+    let keys: Vec<u32> = (0..count).map(|index| index.wrapping_mul(0x9E37_79B9)).collect();
+    let mut expected = keys.clone();
+    expected.sort_unstable();
+    let mut found = vec![0u32; keys.len()];
+    // A driver's thread has to be interrupted while another waits for it.
+    for _ in 0..1000 {
+        sort.write_keys(bytemuck::cast_slice(&keys)).unwrap();
+        sort.run(count).unwrap();
+        sort.read_keys(bytemuck::cast_slice_mut(&mut found)).unwrap();
+        assert_eq!(found, expected);
     }
 }
 
