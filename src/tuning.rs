@@ -85,7 +85,7 @@ pub struct Tuning {
     pub resident_workgroups: u32,
     /// Look-back words that an invocation reads at once, 1 to 8.
     pub look_back_words: u32,
-    /// Reads of one look-back word before the tile behind it is recounted.
+    /// Reads of one look-back word before the tile behind it is recounted; fewer on CPUs, whose drivers count turns of loops.
     pub polls: u32,
     /// Tiles to have before a tile is made of several blocks.
     pub min_tiles: u32,
