@@ -161,9 +161,7 @@ impl Inputs {
             return Arc::clone(permutation);
         }
         let keys = self.keys(data, key);
-        let size = key.size_bytes() as usize;
-        let below_high = u128::MAX.checked_shr(128 - bits.high).unwrap_or(0);
-        let code = |index: usize| (key.sortable(number(&keys, size, index), order) & below_high) >> bits.low;
+        let code = |index: usize| code(&keys, key, order, bits, index);
         // The index below the key makes the order stable.
         let permutation: Vec<u32> = if bits.len() <= 32 {
             let pack = |index| (code(index) as u64) << 32 | index as u64;
@@ -213,12 +211,8 @@ impl Inputs {
         order: &[u32],
     ) -> Result<()> {
         let (key_size, value_size) = (request.key.size_bytes() as usize, request.value.size_bytes() as usize);
-        let (input, window) = (self.keys(data, request.key), request.bits);
-        let mask = if window.is_empty() { 0 } else { u128::MAX >> (128 - window.len()) };
-        let code = |index: &u32| {
-            let bits = request.key.sortable(number(&input, key_size, *index as usize), request.order);
-            bits.checked_shr(window.low).unwrap_or(0) & mask
-        };
+        let input = self.keys(data, request.key);
+        let code = |index: &u32| code(&input, request.key, request.order, request.bits, *index as usize);
         let input_values: Vec<u8> = match request.value {
             ValueType::None => Vec::new(),
             ValueType::Index => (0..self.n as u32).flat_map(u32::to_le_bytes).collect(),
@@ -245,6 +239,13 @@ impl Inputs {
 /// One row of `size` bytes.
 fn row(rows: &[u8], size: usize, index: usize) -> &[u8] {
     &rows[index * size..][..size]
+}
+
+/// What a key is sorted by: the bits of its sortable number in the window.
+fn code(keys: &[u8], key: KeyType, order: Order, bits: BitRange, index: usize) -> u128 {
+    let sortable = key.sortable(number(keys, key.size_bytes() as usize, index), order);
+    let below_high = u128::MAX.checked_shr(128 - bits.high).unwrap_or(0);
+    (sortable & below_high).checked_shr(bits.low).unwrap_or(0)
 }
 
 /// The bits of a key.
