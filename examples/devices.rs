@@ -136,7 +136,7 @@ fn shapes(keys: &Shape, pairs: &Shape) -> String {
     let rank = match keys.rank {
         RankMethod::Ballot => "ballots",
         RankMethod::Match => "match masks",
-        RankMethod::Broadcast => "broadcasts",
+        RankMethod::Private => "counters of each invocation's own",
         RankMethod::Partition => "subgroupPartitionNV",
     };
     let subgroups = if keys.subgroup.emulated { "emulated subgroups" } else { "subgroups" };

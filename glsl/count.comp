@@ -11,6 +11,9 @@
 #include "lib/control.glsl"
 #include "lib/join.glsl"
 
+#define OWN_COUNTS RADIX
+#include "lib/own.glsl"
+
 layout(set = 0, binding = BINDING_TABLE) writeonly buffer Table { uint table[]; };
 
 shared uint digit_count[RADIX];
@@ -27,9 +30,18 @@ void main() {
 
     uint start = tile * push.part;
     uint elements = min(count - start, push.part);
+#if PRIVATE
+    clear_own_counts();
+#define COUNT(digit) own_count[digit]++
+#else
+#define COUNT(digit) atomicAdd(digit_count[digit], 1)
+#endif
     for (uint i = thread; i < elements; i += WORKGROUP_SIZE) {
-        atomicAdd(digit_count[digit_on(route, load_key(route_keys_from(route), start + i), push.pass)], 1);
+        COUNT(digit_on(route, load_key(route_keys_from(route), start + i), push.pass));
     }
+#if PRIVATE
+    ADD_OWN_COUNTS(digit_count)
+#endif
     barrier();
     for (uint digit = thread; digit < RADIX; digit += WORKGROUP_SIZE) {
         table[digit * tiles + tile] = digit_count[digit];

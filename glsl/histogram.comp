@@ -20,6 +20,9 @@
 
 const uint COUNTS = PASSES * RADIX;
 
+#define OWN_COUNTS COUNTS
+#include "lib/own.glsl"
+
 const uint AT_ONCE = 4; // keys on their way to an invocation
 const uint CHUNK = RADIX < HISTOGRAM_CHUNK ? RADIX : HISTOGRAM_CHUNK;
 const uint CHUNKS = COUNTS / CHUNK;
@@ -28,17 +31,31 @@ shared uint digit_count[COUNTS];
 shared uint chunk_sum[CHUNKS];
 shared uint finished;
 
+#if PRIVATE
+void begin_counts() { clear_own_counts(); }
+#define COUNT(pass, counter) own_count[counter]++
+void end_counts() { ADD_OWN_COUNTS(digit_count) }
+#else
 Run runs_of[PASSES];
+
+void begin_counts() {
+    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) runs_of[pass] = Run(0, 0);
+}
+#define COUNT(pass, counter) COUNT_DIGIT(digit_count, runs_of[pass], counter)
+void end_counts() {
+    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) END_RUN(digit_count, runs_of[pass]);
+}
+#endif
 
 void count_key(KEY key) {
     [[unroll]] for (uint pass = 0; pass < PASSES; pass++) {
         uint counter = pass * RADIX + digit_of(key, pass);
-        COUNT_DIGIT(digit_count, runs_of[pass], counter);
+        COUNT(pass, counter);
     }
 }
 
 void count_part(uint start, uint elements) {
-    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) runs_of[pass] = Run(0, 0);
+    begin_counts();
     uint i = gl_LocalInvocationIndex;
     for (; i + (AT_ONCE - 1) * WORKGROUP_SIZE < elements; i += AT_ONCE * WORKGROUP_SIZE) {
         KEY keys[AT_ONCE];
@@ -48,7 +65,7 @@ void count_part(uint start, uint elements) {
         [[unroll]] for (uint at = 0; at < AT_ONCE; at++) count_key(keys[at]);
     }
     for (; i < elements; i += WORKGROUP_SIZE) count_key(load_key(PLACE_SOURCE, start + i));
-    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) END_RUN(digit_count, runs_of[pass]);
+    end_counts();
 }
 
 // Writes the exclusive prefix sums of each pass's counts: an invocation adds up a chunk of them, then those chunks' sums

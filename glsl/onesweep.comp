@@ -32,7 +32,7 @@ void count_tile(uint start, uint elements) {
     }
     barrier();
     Run run = Run(0, 0);
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+    EACH_ITEM {
         if (block_index(item) < elements) {
             uint digit = item_digit(item, elements, push.pass);
             COUNT_DIGIT(tile_count, run, digit);

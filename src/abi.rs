@@ -333,8 +333,8 @@ pub enum Ranking {
     Chosen,
     /// `subgroupPartitionNV`.
     Partitioned,
-    /// Comparing with every other lane.
-    Broadcast,
+    /// Counters of an invocation's own.
+    Private,
 }
 
 /// One SPIR-V module: a kernel source with the macros that select its variant.
@@ -362,7 +362,7 @@ impl Module {
         let ranking = match self.ranking {
             Ranking::Chosen => "",
             Ranking::Partitioned => "_partitioned",
-            Ranking::Broadcast => "_broadcast",
+            Ranking::Private => "_private",
         };
         let addressed = flag(self.addressed, "_addressed");
         format!("{}_{}{small}{emulated}{ranking}{addressed}", self.kernel, 32 * self.key_words)
@@ -376,7 +376,7 @@ impl Module {
             ("SMALL", flag(self.small)),
             ("EMULATED", flag(self.emulated)),
             ("PARTITIONED", flag(self.ranking == Ranking::Partitioned)),
-            ("BROADCAST", flag(self.ranking == Ranking::Broadcast)),
+            ("PRIVATE", flag(self.ranking == Ranking::Private)),
             ("ADDRESSED", flag(self.addressed)),
         ]
     }
@@ -389,26 +389,31 @@ struct Variants {
     keys: bool,
     /// Whether it stores elements.
     stores: bool,
-    subgroups: bool,
+    /// Whether it ranks elements, for which it needs subgroups.
+    ranks: bool,
+    /// Whether it counts digits, and may do so by counters of an invocation's own.
+    counts: bool,
     addresses: bool,
 }
 
-const fn variants(kernel: &'static str, keys: bool, stores: bool, subgroups: bool, addresses: bool) -> Variants {
-    Variants { kernel, keys, stores, subgroups, addresses }
-}
+const NONE: Variants =
+    Variants { kernel: "", keys: false, stores: false, ranks: false, counts: false, addresses: false };
+const MOVES: Variants = Variants { keys: true, stores: true, addresses: true, ..NONE };
+const RANKS: Variants = Variants { ranks: true, ..MOVES };
+const COUNTS: Variants = Variants { keys: true, counts: true, addresses: true, ..NONE };
 
 const VARIANTS: [Variants; 11] = [
-    variants("arguments", false, false, false, false),
-    variants("histogram", true, false, false, true),
-    variants("onesweep", true, true, true, true),
-    variants("bounds", true, false, false, true),
-    variants("finish", true, true, true, true),
-    variants("count", true, false, false, true),
-    variants("scan", false, false, false, false),
-    variants("scatter", true, true, true, true),
-    variants("single_workgroup", true, true, true, true),
-    variants("move", true, true, false, true),
-    variants("gather", false, false, false, true),
+    Variants { kernel: "arguments", ..NONE },
+    Variants { kernel: "histogram", ..COUNTS },
+    Variants { kernel: "onesweep", ..RANKS },
+    Variants { kernel: "bounds", keys: true, addresses: true, ..NONE },
+    Variants { kernel: "finish", ..RANKS },
+    Variants { kernel: "count", ..COUNTS },
+    Variants { kernel: "scan", ..NONE },
+    Variants { kernel: "scatter", ..RANKS },
+    Variants { kernel: "single_workgroup", ..RANKS },
+    Variants { kernel: "move", ..MOVES },
+    Variants { kernel: "gather", addresses: true, ..NONE },
 ];
 
 /// Every module that is built, in the order in which they are embedded.
@@ -421,8 +426,8 @@ pub fn modules() -> Vec<Module> {
                 (true, false, Ranking::Chosen, false),
                 (false, true, Ranking::Chosen, false),
                 (false, false, Ranking::Partitioned, false),
-                (false, false, Ranking::Broadcast, false),
-                (true, false, Ranking::Broadcast, false),
+                (false, false, Ranking::Private, false),
+                (true, false, Ranking::Private, false),
                 (false, false, Ranking::Chosen, true),
                 (true, false, Ranking::Chosen, true),
             ] {
@@ -445,18 +450,12 @@ impl Module {
         let small = self.small && variants.stores && key_words == 1 && !self.emulated;
         let addressed = self.addressed && variants.addresses;
         let ranking = match self.ranking {
-            Ranking::Partitioned if small => Ranking::Chosen,
-            _ if self.emulated || addressed || !variants.subgroups => Ranking::Chosen,
-            ranking => ranking,
+            _ if self.emulated || addressed => Ranking::Chosen,
+            Ranking::Partitioned if variants.ranks && !small => Ranking::Partitioned,
+            Ranking::Private if variants.ranks || variants.counts => Ranking::Private,
+            _ => Ranking::Chosen,
         };
-        Module {
-            kernel: self.kernel,
-            key_words,
-            small,
-            emulated: self.emulated && variants.subgroups,
-            ranking,
-            addressed,
-        }
+        Module { kernel: self.kernel, key_words, small, emulated: self.emulated && variants.ranks, ranking, addressed }
     }
 }
 

@@ -26,12 +26,16 @@ pub struct DeviceProfile {
     pub api_version: (u32, u32, u32),
     /// Whether the device is a CPU.
     pub is_cpu: bool,
+    /// Threads of the host where the device is a CPU, else 0.
+    pub cpu_threads: u32,
     /// Subgroup size that shaders get unless they ask for another.
     pub subgroup_size: u32,
     /// Smallest and largest subgroup size that a shader may ask for; both `subgroup_size` if it may not ask.
     pub subgroup_range: (u32, u32),
     /// Whether compute shaders may use ballots and shuffles.
     pub subgroup_operations: bool,
+    /// Whether compute shaders may add up the values of a subgroup.
+    pub subgroup_arithmetic: bool,
     /// Whether compute shaders may use `subgroupPartitionNV`.
     pub subgroup_partition: bool,
     /// Whether pipelines can ask for full subgroups.
@@ -106,9 +110,11 @@ impl Default for DeviceProfile {
             driver: "example".into(),
             api_version: (1, 2, 0),
             is_cpu: false,
+            cpu_threads: 0,
             subgroup_size: 32,
             subgroup_range: (32, 32),
             subgroup_operations: true,
+            subgroup_arithmetic: true,
             subgroup_partition: false,
             full_subgroups: true,
             max_workgroup_subgroups: 32,

@@ -71,13 +71,13 @@ pub struct Shape {
 const EMULATED_DEFAULT: u32 = 32;
 /// Bounds within which no product of a tuning's numbers overflows; far beyond what devices allow.
 pub(crate) const MOST_INVOCATIONS: u32 = 2048;
-pub(crate) const MOST_ITEMS: u32 = 2048;
+pub(crate) const MOST_ITEMS: u32 = 8192;
 /// Of a digit whose counters cost little.
 const USUAL_DIGIT_BITS: u32 = 8;
 /// What a place has room for above the rank of an element in its block.
 pub(crate) const MOST_DIGIT_BITS: u32 = 11;
-/// Lanes of the largest subgroup in which each compares its digit with every other's.
-const MOST_BROADCASTS: u32 = 16;
+/// Lanes of the largest subgroup in which each has counters of its own.
+const MOST_PRIVATE_LANES: u32 = 16;
 /// Words of the largest value that travels with its key.
 const VALUE_WORDS: u32 = 4;
 /// Turns of an invocation's loops over its items: some drivers end an invocation's loops after 65,535, and there are others.
@@ -104,9 +104,15 @@ impl Shape {
             _ => algorithm.digit_bits(),
         };
         let (passes, digit_bits) = share_bits(profile, request.bits, most, if tuning.staged { 4 } else { 8 });
+        let rank = match tuning.rank {
+            RankMethod::Partition if subgroup.emulated || !profile.subgroup_partition => RankMethod::Ballot,
+            RankMethod::Private if !counts_privately(profile, &subgroup) => RankMethod::Ballot,
+            rank => rank,
+        };
         let items = if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs };
-        // Wide keys take more registers each where items are held in registers.
-        let items = if tuning.unroll { items / request.key.bits().div_ceil(32) } else { items };
+        // Wide keys take more registers each, or more of the cache behind a CPU's arrays.
+        let held = tuning.unroll || rank == RankMethod::Private;
+        let items = if held { items / request.key.bits().div_ceil(32) } else { items };
         let items = items.clamp(1, MOST_ITEMS);
         // Fewer subgroups keep the counters as many when their digits are wider. Where blocks are staged, neighbours
         // need the subgroups.
@@ -119,16 +125,11 @@ impl Shape {
             given,
             needed,
         };
-        let rank = match tuning.rank {
-            RankMethod::Partition if subgroup.emulated || !profile.subgroup_partition => RankMethod::Ballot,
-            RankMethod::Broadcast if subgroup.emulated || subgroup.size > MOST_BROADCASTS => RankMethod::Ballot,
-            rank => rank,
-        };
         let mut items = items * workgroup_size / fewer;
         // Turns of its loops that an item costs: ranked by ballots or masks, and written with its value.
         let ranking = match rank {
             RankMethod::Match => subgroup.size.div_ceil(32),
-            RankMethod::Broadcast => subgroup.size.max(digit_bits),
+            RankMethod::Private => 1,
             RankMethod::Ballot | RankMethod::Partition => digit_bits,
         };
         let item_turns = 2 + ranking + VALUE_WORDS;
@@ -181,6 +182,11 @@ impl Shape {
                 let needed = format!("{} bytes", shape.shared_bytes());
                 return Err(unfit("shared memory", format!("{} bytes", profile.max_shared_bytes), needed));
             }
+        }
+        if rank == RankMethod::Private {
+            // The next tile's elements may be shared out otherwise than this one's.
+            shape.resident_workgroups = 0;
+            shape.histogram_workgroup_size = shape.histogram_workgroup_size.max(subgroup.size).min(most_invocations);
         }
         if shape.resident_workgroups > 0 {
             // Drivers that end loops are those of CPUs. The loops over digits count too.
@@ -252,7 +258,8 @@ impl Shape {
     fn can_pack(&self) -> bool {
         let packed = Shape { packed: true, ..*self };
         let saves = packed.shared_bytes() < self.shared_bytes();
-        self.staged && !self.small_match() && self.block().max(self.single_block()) <= 0xFFFF && saves
+        let packs = self.staged && !self.small_match() && self.rank != RankMethod::Private;
+        packs && self.block().max(self.single_block()) <= 0xFFFF && saves
     }
 
     /// Workgroups that share a tile's elements in a gather of such values. Large values are more work than keys, and a
@@ -288,6 +295,11 @@ impl Shape {
             + abi::SHARED_LOOSE_WORDS
             + emulation)
     }
+}
+
+/// Whether each invocation can have counters of its own, and add them up with its subgroup's.
+fn counts_privately(profile: &DeviceProfile, subgroup: &Subgroup) -> bool {
+    profile.subgroup_arithmetic && !subgroup.emulated && subgroup.size <= MOST_PRIVATE_LANES
 }
 
 /// Bits of the widest digit up to those that are wished for whose counters one subgroup has room for.
@@ -403,6 +415,27 @@ mod tests {
         assert!(!shape.packed && shape.workgroup_size == 128, "match masks take the other half: {shape:?}");
         let shape = fit(&Tuning { rank: RankMethod::Ballot, items_keys: 512, ..tuning }).unwrap();
         assert!(shape.block() <= 0xFFFF || !shape.packed, "{shape:?}");
+    }
+
+    #[test]
+    fn counters_of_their_own_are_for_small_subgroups_that_add_up() {
+        let row =
+            Tuning::for_device(&DeviceProfile { driver_id: crate::profile::driver::LLVMPIPE, ..Default::default() });
+        let of = |size: u32| DeviceProfile { subgroup_size: size, subgroup_range: (size, size), ..Default::default() };
+        let fit = |profile: &DeviceProfile, key: KeyType| {
+            let tuning = Tuning { resident_workgroups: 7, ..row.clone() };
+            Shape::fit(profile, &tuning, &SortRequest::new(key), Algorithm::OneSweep, SubgroupChoice::Auto).unwrap()
+        };
+        for size in [4, 8, 16] {
+            let shape = fit(&of(size), KeyType::U32);
+            assert_eq!((shape.rank, shape.resident_workgroups), (RankMethod::Private, 0));
+            assert!(shape.histogram_workgroup_size >= size && shape.histogram_workgroup_size % size == 0, "{shape:?}");
+            assert_eq!(fit(&of(size), KeyType::U64).items, shape.items / 2);
+        }
+        for other in [of(32), DeviceProfile { subgroup_arithmetic: false, ..of(8) }] {
+            let shape = fit(&other, KeyType::U32);
+            assert_eq!((shape.rank, shape.resident_workgroups), (RankMethod::Ballot, 7));
+        }
     }
 
     #[test]

@@ -24,9 +24,9 @@ pub enum RankMethod {
     Ballot,
     /// Match masks by shared atomics; any subgroup size.
     Match,
-    /// Every lane's digit compared with every other's, for subgroups of up to 16; else ballots, and also for sorts by
-    /// address.
-    Broadcast,
+    /// Every invocation ranks neighbouring elements by counters of its own, for subgroups of up to 16 that add up; else
+    /// ballots, and also for sorts by address. For drivers on CPUs.
+    Private,
     /// One `subgroupPartitionNV`, where the device has `VK_NV_shader_subgroup_partitioned`; else ballots, and also for
     /// elements of 8 and 16 bits and for sorts by address.
     Partition,
@@ -35,7 +35,7 @@ pub enum RankMethod {
 impl RankMethod {
     /// Every method.
     pub const ALL: &'static [RankMethod] =
-        &[RankMethod::Ballot, RankMethod::Match, RankMethod::Broadcast, RankMethod::Partition];
+        &[RankMethod::Ballot, RankMethod::Match, RankMethod::Private, RankMethod::Partition];
 }
 
 /// Shape and methods of the kernels on one class of devices.
@@ -87,7 +87,8 @@ pub struct Tuning {
     pub look_back_words: u32,
     /// Reads of one look-back word before the tile behind it is recounted; fewer on CPUs, whose drivers count turns of loops.
     pub polls: u32,
-    /// Tiles to have before a tile is made of several blocks.
+    /// Tiles to have before a tile is made of several blocks, or of a whole one where it may be a part of one. On CPUs the
+    /// built-in rows have one for each thread at least.
     pub min_tiles: u32,
     /// Most blocks of a tile.
     pub max_blocks: u32,
@@ -132,15 +133,15 @@ const ROWS: &[Row] = &[
         name: "llvmpipe",
         applies: |p| p.driver_id == driver::LLVMPIPE,
         workgroup_size: 16,
-        items: (2048, 2048),
-        rank: RankMethod::Broadcast,
+        items: (4096, 4096),
+        rank: RankMethod::Private,
         staged: false,
         early_counts: false,
         unordered: false,
-        digit_bits: 10,
+        digit_bits: 8,
         polls: 8,
-        blocks: (4, 1),
-        histogram: (64, 1024),
+        blocks: (2, 1),
+        histogram: (8, 8192),
         scan_workgroup_size: 32,
         unroll: false,
         look_back: true,
@@ -149,20 +150,20 @@ const ROWS: &[Row] = &[
     Row {
         name: "swiftshader",
         applies: |p| p.driver_id == driver::SWIFTSHADER,
-        workgroup_size: 64,
-        items: (512, 512),
-        rank: RankMethod::Broadcast,
+        workgroup_size: 16,
+        items: (4096, 4096),
+        rank: RankMethod::Private,
         staged: false,
         early_counts: false,
-        unordered: true,
-        digit_bits: 10,
+        unordered: false,
+        digit_bits: 8,
         polls: 8,
-        blocks: (4, 1),
-        histogram: (64, 1024),
+        blocks: (2, 1),
+        histogram: (4, 8192),
         scan_workgroup_size: 32,
         unroll: false,
         look_back: true,
-        evidence: "estimate: fits 32 KiB of shared memory at subgroup size 4",
+        evidence: "measured: docs/PERFORMANCE.md",
     },
     Row {
         name: "nvidia",
@@ -296,7 +297,7 @@ impl Tuning {
             resident_workgroups: 0,
             look_back_words: if row.staged { 4 } else { 1 },
             polls: row.polls,
-            min_tiles: row.blocks.0,
+            min_tiles: row.blocks.0.max(profile.cpu_threads),
             max_blocks: row.blocks.1,
             histogram_workgroup_size: row.histogram.0,
             histogram_items: row.histogram.1,
@@ -429,11 +430,21 @@ mod tests {
     }
 
     #[test]
+    fn cpus_have_a_tile_for_each_thread() {
+        let tiles = |cpu_threads| {
+            let profile =
+                DeviceProfile { driver_id: driver::LLVMPIPE, is_cpu: true, cpu_threads, ..Default::default() };
+            Tuning::for_device(&profile).min_tiles
+        };
+        assert_eq!([1, 2, 64].map(tiles), [2, 2, 64]);
+    }
+
+    #[test]
     fn numbers_out_of_range_are_refused_by_their_field() {
         let tuning = Tuning::for_device(&DeviceProfile::default());
         let refused = [
             ("workgroup_size is 0,", Tuning { workgroup_size: 0, ..tuning.clone() }),
-            ("items_keys is 2049,", Tuning { items_keys: 2049, ..tuning.clone() }),
+            ("items_keys is 8193,", Tuning { items_keys: 8193, ..tuning.clone() }),
             ("items_pairs is 0,", Tuning { items_pairs: 0, ..tuning.clone() }),
             ("subgroup_size is 256,", Tuning { subgroup_size: Some(256), ..tuning.clone() }),
             ("subgroup_size is 48, allowed is a power", Tuning { subgroup_size: Some(48), ..tuning.clone() }),

@@ -191,11 +191,14 @@ fn variants_need_no_capabilities_but_their_own() {
         let ranks = ["onesweep", "finish", "scatter", "single_workgroup"].contains(&description.kernel);
         let native = ranks && !description.emulated;
         let partitioned = description.ranking == Ranking::Partitioned;
+        let private = description.ranking == Ranking::Private;
+        let adds = [Capability::GroupNonUniform, Capability::GroupNonUniformArithmetic];
         let used: Vec<Capability> =
             module.capabilities.iter().map(|instruction| instruction.operands[0].unwrap_capability()).collect();
         for capability in &used {
             let allowed = *capability == Capability::Shader
                 || native && subgroup.contains(capability)
+                || private && adds.contains(capability)
                 || partitioned && *capability == Capability::GroupNonUniformPartitionedNV
                 || description.small && small.contains(capability)
                 || !description.addressed && *capability == indexing

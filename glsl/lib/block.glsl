@@ -1,5 +1,6 @@
 // A block is what a workgroup sorts by one digit at a time: ITEMS elements per invocation. They are loaded in stripes
-// (coalesced, and in input order within a subgroup's share), ranked, and reordered through the shared pool.
+// (coalesced, and in input order within a subgroup's share), ranked, and reordered through the shared pool. Where each
+// invocation ranks elements of its own (PRIVATE), these are neighbours instead.
 
 const uint BLOCK = WORKGROUP_SIZE * ITEMS;
 const KEY NO_ELEMENT = KEY(~0u); // of the lanes past the end; `places` keeps them behind every element
@@ -33,7 +34,11 @@ uint block_items();
 
 // Index in the block of this invocation's `item`.
 uint block_index(uint item) {
+#if PRIVATE
+    return thread_index() * block_items() + item;
+#else
     return subgroup_index() * (SUBGROUP_SIZE * block_items()) + item * SUBGROUP_SIZE + subgroup_lane();
+#endif
 }
 
 KEY key_in_place(uint item) { return load_key(input_place(), block_start + block_index(item)); }
@@ -50,7 +55,7 @@ uint item_digit(uint item, uint elements, uint pass) {
 // Whether a loop over items may end before `item`: this subgroup has no elements from there on. Not so where blocks are
 // staged, as every place must be taken, and where subgroups are emulated by barriers, which all must reach.
 bool ends_before(uint item, uint elements) {
-#if EMULATED
+#if EMULATED || PRIVATE
     return false;
 #else
     return STAGED == 0 && subgroup_index() * (SUBGROUP_SIZE * ITEMS) + item * SUBGROUP_SIZE >= elements;
@@ -81,9 +86,19 @@ void scan_digits() {
     barrier();
 }
 
+#if PRIVATE
+// Counts items by their digit. They are ranked when they are placed, one after the other.
+void rank_items(uint elements, uint pass) {
+    clear_own_counts();
+    EACH_ITEM own_count[item_digit(item, elements, pass)]++;
+    scan_own_counts();
+}
+
+uint item_rank(uint item, uint digit) { return own_count[digit]++; }
+#else
 // Ranks items by their digit; no turn of the loop unless it `runs`, as software drivers walk through a branch that no lane
 // takes, but not through such a loop.
-void rank_items(uint elements, uint pass, bool ordered, bool runs) {
+void rank_items_as(bool ordered, uint elements, uint pass, bool runs) {
     uint items = runs ? block_items() : 0;
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
         if (item >= items || ends_before(item, elements)) break;
@@ -95,14 +110,21 @@ void rank_items(uint elements, uint pass, bool ordered, bool runs) {
     }
 }
 
+uint item_rank(uint item, uint digit) { return places[item]; }
+#endif
+
 // Ranks the block's `elements` by their digit, those with an equal digit in any order unless they are to be `ordered`.
 // Fills `places` and `digit_count`, and `digit_start` when elements are staged; else leaves in the pool how many elements
 // of each digit come before each subgroup's share.
 void rank_block(uint elements, uint pass, bool ordered) {
+#if PRIVATE
+    rank_items(elements, pass);
+#else
     for (uint i = thread_index(); i < RANK_WORDS; i += WORKGROUP_SIZE) pool[i] = 0;
     barrier();
-    rank_items(elements, pass, true, ordered);
-    if (UNORDERED != 0) rank_items(elements, pass, false, !ordered);
+    rank_items_as(true, elements, pass, ordered);
+    if (UNORDERED != 0) rank_items_as(false, elements, pass, !ordered);
+#endif
     barrier();
     for (uint column = thread_index(); column < COUNTER_WORDS; column += WORKGROUP_SIZE) {
         uint sum = 0;
@@ -123,7 +145,7 @@ void rank_block(uint elements, uint pass, bool ordered) {
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) digit_start[digit] = digit_scan[digit];
     EACH_ITEM {
         uint digit = item_digit(item, elements, pass);
-        places[item] += digit_scan[digit] + counted_before(digit);
+        places[item] = item_rank(item, digit) + digit_scan[digit] + counted_before(digit);
         // Out of order, lanes past the end could come between elements of the last digit.
         if (UNORDERED != 0 && !ordered && block_index(item) >= elements) places[item] = block_index(item);
     }

@@ -90,36 +90,31 @@ uint rank_by_small_match(uint digit) {
     return before + uint(bitCount(peers & ((1u << lane) - 1)));
 }
 
-// For small subgroups too: each lane's digit is compared with every other's, and the last of those that are equal moves
-// their counter on.
-uint rank_by_broadcast(uint digit) {
-    uint lane = subgroup_lane();
-    uint before = 0, after = 0; // lanes with an equal digit
-    for (uint other = 0; other < SUBGROUP_SIZE; other++) {
-        uint equal = uint(subgroup_shuffle(digit, other) == digit);
-        before += other < lane ? equal : 0;
-        after += other > lane ? equal : 0;
+#if PRIVATE
+#define OWN_COUNTS RADIX
+#include "lib/own.glsl"
+
+// Turns the counts of an invocation's elements into those that come before them in its subgroup's share of the block, and
+// leaves the share's counts where the other methods do.
+void scan_own_counts() {
+    for (uint digit = 0; digit < RADIX; digit++) {
+        uint counted = own_count[digit];
+        uint before = subgroup_exclusive_add(counted);
+        if (subgroup_lane() == SUBGROUP_SIZE - 1) pool[counter_word(subgroup_index(), digit)] = before + counted;
+        own_count[digit] = before;
     }
-    uint counter = counter_word(subgroup_index(), digit), shift = counter_shift(digit);
-    uint word = atomicLoad(pool[counter], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
-    uint rank = (word >> shift & COUNTER_MASK) + before;
-    subgroup_sync();
-    if (after == 0) {
-        // Nobody else changes the counter, but the one that it may share a word with.
-        if (PACKED != 0) atomicAdd(pool[counter], before + 1 << shift);
-        else atomicStore(pool[counter], rank + 1, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
-    }
-    subgroup_sync();
-    return rank;
 }
 
-// Two methods have modules of their own: one needs an extension, the other is for software drivers, which walk through
-// branches that constants rule out.
+// Turns them into where in the output the next element goes, once the pool holds where the share's first goes.
+void base_own_counts() {
+    for (uint digit = 0; digit < RADIX; digit++) own_count[digit] += pool[counter_word(subgroup_index(), digit)];
+}
+#endif
+
+// One method has modules of its own, as it needs an extension.
 uint rank_element(uint digit) {
     uint rank;
-#if BROADCAST
-    rank = rank_by_broadcast(digit);
-#elif PARTITIONED
+#if PARTITIONED
     rank = rank_among(subgroupPartitionNV(digit), digit);
 #else
     if (RANK_METHOD == RANK_MATCH_SMALL) rank = rank_by_small_match(digit);

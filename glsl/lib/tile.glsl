@@ -6,7 +6,13 @@ uint active_route; // of this pass
 // Elements from `start` up to the end of the input or of a part of `size`.
 uint elements_from(uint start, uint size) { return start < count ? min(count - start, size) : 0; }
 
+#if PRIVATE
+uint items_here; // so that a small block is shared out among all invocations
+
+uint block_items() { return items_here; }
+#else
 uint block_items() { return ITEMS; }
+#endif
 
 uint input_place() { return route_keys_from(active_route); }
 
@@ -20,6 +26,9 @@ bool keeps_order() { return UNORDERED == 0 || route_round(active_route) > 0; }
 // Makes the `elements` from `start` on the block to rank.
 void take_block(uint start, uint elements) {
     block_start = start;
+#if PRIVATE
+    items_here = min(parts_of(elements, WORKGROUP_SIZE), ITEMS);
+#endif
     if (STAGED == 0) return; // ranking loads them
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
         keys[item] = block_index(item) < elements ? key_in_place(item) : NO_ELEMENT;
@@ -55,18 +64,23 @@ void put_element(uint target, uint index, KEY key, uint moves) {
     }
 }
 
+// Where a ranked item of a block that is not staged goes. Items are asked for one after the other, each once.
+uint item_target(uint item) {
+#if PRIVATE
+    return own_count[input_digit(keys[item], push.pass)]++;
+#else
+    return counted_before(places[item] >> PLACE_BITS) + (places[item] & ((1u << PLACE_BITS) - 1));
+#endif
+}
+
 // A loop of no turns unless that is what the pass moves: software drivers walk through a branch that no lane takes, but
 // not through such a loop.
 void scatter_items(uint start, uint elements, uint moves) {
-    uint items = route_moves(active_route) == moves ? ITEMS : 0;
+    uint items = route_moves(active_route) == moves ? block_items() : 0;
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
         if (item >= items || ends_before(item, elements)) break;
         uint index = block_index(item);
-        if (index < elements) {
-            uint rank = places[item] & ((1u << PLACE_BITS) - 1);
-            uint target = counted_before(places[item] >> PLACE_BITS) + rank;
-            put_element(target, start + index, keys[item], moves);
-        }
+        if (index < elements) put_element(item_target(item), start + index, keys[item], moves);
     }
 }
 
@@ -78,6 +92,9 @@ void scatter_direct(uint start, uint elements) {
         }
     }
     barrier();
+#if PRIVATE
+    base_own_counts();
+#endif
     scatter_items(start, elements, MOVES_ALL);
     if (DISCARD_KEYS != 0) scatter_items(start, elements, MOVES_VALUES);
     if (JOIN_INDEX != 0) {

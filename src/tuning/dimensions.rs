@@ -34,9 +34,9 @@ impl Dimension {
 }
 
 /// From GPUs, which hold items in registers, to software drivers, which do not.
-const ITEMS: [u32; 24] =
-    [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 28, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048];
-const INVOCATIONS: [u32; 12] = [16, 32, 64, 96, 128, 192, 256, 320, 384, 512, 768, 1024];
+const ITEMS: [u32; 26] =
+    [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 28, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048, 4096, 8192];
+const INVOCATIONS: [u32; 13] = [8, 16, 32, 64, 96, 128, 192, 256, 320, 384, 512, 768, 1024];
 
 /// What decides most comes first: the search may run out of time.
 pub(crate) const ALL: &[Dimension] = &[

@@ -138,7 +138,7 @@ fn module(desc: &PipelineDesc<'_>, kernel: Kernel) -> (usize, abi::Module) {
         emulated: desc.shape.subgroup.emulated,
         ranking: match desc.shape.rank {
             RankMethod::Partition => abi::Ranking::Partitioned,
-            RankMethod::Broadcast => abi::Ranking::Broadcast,
+            RankMethod::Private => abi::Ranking::Private,
             RankMethod::Ballot | RankMethod::Match => abi::Ranking::Chosen,
         },
         addressed: desc.addressed,
@@ -200,13 +200,16 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     values[spec::EARLY_COUNTS] = shape.early_counts.into();
     values[spec::STAGED] = staged.into();
     values[spec::RANK_METHOD] = match shape.rank {
-        RankMethod::Ballot | RankMethod::Partition | RankMethod::Broadcast => abi::RANK_BALLOT,
+        RankMethod::Ballot | RankMethod::Partition | RankMethod::Private => abi::RANK_BALLOT,
         RankMethod::Match if shape.small_match() => abi::RANK_MATCH_SMALL,
         RankMethod::Match => abi::RANK_MATCH,
     };
     values[spec::PACKED] = shape.packed.into();
-    // What a finish ranks digit by digit was too crowded for one counter a digit.
-    values[spec::UNORDERED] = (desc.tuning.ranks_unordered(request) && kernel != Kernel::Finish).into();
+    // What a finish ranks digit by digit was too crowded for one counter a digit. Counters of an invocation's own keep the
+    // order at no cost.
+    let unordered = desc.tuning.ranks_unordered(request) && kernel != Kernel::Finish;
+    let unordered = unordered && shape.rank != RankMethod::Private;
+    values[spec::UNORDERED] = unordered.into();
     values[spec::MERGE_RUNS] = desc.tuning.merge_runs.into();
     values[spec::LOOK_BACK_WORDS] = desc.tuning.look_back_words.clamp(1, tuning::MOST_LOOK_BACK_WORDS);
     values[spec::RADIX_BITS] = shape.digit_bits;

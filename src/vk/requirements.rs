@@ -141,9 +141,11 @@ impl Requirements {
         if !full_subgroups {
             device_extensions.retain(|name| *name != size_control);
         }
-        let subgroup_partition = device_extensions.contains(&partition)
-            && subgroup.supported_stages.contains(compute_stage)
-            && subgroup.supported_operations.contains(vk::SubgroupFeatureFlags::PARTITIONED_NV);
+        let subgroup_operations = |operations| {
+            subgroup.supported_stages.contains(compute_stage) && subgroup.supported_operations.contains(operations)
+        };
+        let subgroup_partition =
+            device_extensions.contains(&partition) && subgroup_operations(vk::SubgroupFeatureFlags::PARTITIONED_NV);
         if !subgroup_partition {
             device_extensions.retain(|name| *name != partition);
         }
@@ -155,6 +157,8 @@ impl Requirements {
         let memory = unsafe { instance.get_physical_device_memory_properties(physical_device) };
         let own = memory.memory_heaps_as_slice().iter();
         let own = own.filter(|heap| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL));
+        let is_cpu = properties.device_type == vk::PhysicalDeviceType::CPU;
+        let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u32);
         let profile = DeviceProfile {
             name,
             vendor_id: properties.vendor_id,
@@ -163,14 +167,15 @@ impl Requirements {
             driver_version: properties.driver_version,
             driver: format!("{} {}", text(&driver.driver_name), text(&driver.driver_info)).trim().to_string(),
             api_version,
-            is_cpu: properties.device_type == vk::PhysicalDeviceType::CPU,
+            is_cpu,
+            cpu_threads: if is_cpu { threads } else { 0 },
             subgroup_size: subgroup.subgroup_size,
             subgroup_range: match required_subgroup_size {
                 true => (control.min_subgroup_size, control.max_subgroup_size),
                 false => (subgroup.subgroup_size, subgroup.subgroup_size),
             },
-            subgroup_operations: subgroup.supported_stages.contains(compute_stage)
-                && subgroup.supported_operations.contains(needed),
+            subgroup_operations: subgroup_operations(needed),
+            subgroup_arithmetic: subgroup_operations(vk::SubgroupFeatureFlags::ARITHMETIC),
             subgroup_partition,
             full_subgroups,
             max_workgroup_subgroups: match required_subgroup_size {

@@ -154,6 +154,11 @@ impl Sorter {
         request.check()?;
         let mut profile = requirements.profile.clone();
         profile.small_storage &= !options.faults.no_small_storage;
+        if options.access == Access::Addresses {
+            // Ranking methods with modules of their own have none that reach elements by address.
+            profile.subgroup_arithmetic = false;
+            profile.subgroup_partition = false;
+        }
         let profile = &profile;
         let tuning = options.tuning.clone().unwrap_or_else(|| Tuning::for_device(profile));
         let algorithm = request.algorithm.unwrap_or_else(|| tuning.algorithm_for(request));
