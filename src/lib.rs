@@ -70,6 +70,7 @@ pub mod standalone;
 #[doc(hidden)]
 pub mod table;
 mod tuning;
+mod turns;
 mod vk;
 
 pub use error::Error;

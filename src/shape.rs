@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, SortRequest, ValueType};
 use crate::tuning::{RankMethod, Tuning};
+use crate::turns;
 
 /// Which subgroup operations the kernels use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -78,14 +79,8 @@ const USUAL_DIGIT_BITS: u32 = 8;
 pub(crate) const MOST_DIGIT_BITS: u32 = 11;
 /// Lanes of the largest subgroup in which each has counters of its own.
 const MOST_PRIVATE_LANES: u32 = 16;
-/// Words of the largest value that travels with its key.
-const VALUE_WORDS: u32 = 4;
-/// Turns of an invocation's loops over its items: some drivers end an invocation's loops after 65,535, and there are others.
-const MOST_TURNS: u32 = 32768;
 /// Tiles that a workgroup may take where nothing ends its loops.
 const MOST_TILES: u32 = 1 << 15;
-/// Turns of an invocation's loops in a gather.
-const GATHER_TURNS: u64 = 4096;
 /// Items per invocation of a single workgroup that are worth a smaller workgroup.
 const SINGLE_ITEMS: u32 = 16;
 
@@ -110,15 +105,18 @@ impl Shape {
             rank => rank,
         };
         let items = if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs };
-        // Wide keys take more registers each, or more of the cache behind a CPU's arrays.
-        let held = tuning.unroll || rank == RankMethod::Private;
-        let items = if held { items / request.key.bits().div_ceil(32) } else { items };
+        // Wide keys take more registers each where items are held in registers.
+        let items = if tuning.unroll { items / request.key.bits().div_ceil(32) } else { items };
         let items = items.clamp(1, MOST_ITEMS);
         // Fewer subgroups keep the counters as many when their digits are wider. Where blocks are staged, neighbours
         // need the subgroups.
         let wider = if tuning.staged { 0 } else { digit_bits.saturating_sub(USUAL_DIGIT_BITS) };
         let workgroup_size = tuning.workgroup_size.clamp(subgroup.size, MOST_INVOCATIONS);
-        let fewer = (workgroup_size >> wider).max(workgroup_size.min(2 * subgroup.size));
+        let fewer = match rank {
+            // What the counters of one subgroup's invocations come to is known without a look at others.
+            RankMethod::Private => subgroup.size,
+            _ => (workgroup_size >> wider).max(workgroup_size.min(2 * subgroup.size)),
+        };
         let unfit = |what: &str, given: String, needed: String| Error::UnsuitableDevice {
             device: profile.name.clone(),
             what: what.into(),
@@ -126,14 +124,8 @@ impl Shape {
             needed,
         };
         let mut items = items * workgroup_size / fewer;
-        // Turns of its loops that an item costs: ranked by ballots or masks, and written with its value.
-        let ranking = match rank {
-            RankMethod::Match => subgroup.size.div_ceil(32),
-            RankMethod::Private => 1,
-            RankMethod::Ballot | RankMethod::Partition => digit_bits,
-        };
-        let item_turns = 2 + ranking + VALUE_WORDS;
-        while items * item_turns > MOST_TURNS {
+        let item_turns = turns::of_item(rank, subgroup.size, digit_bits);
+        while items * item_turns > turns::TILE {
             items /= 2;
         }
         let mut shape = Shape {
@@ -183,6 +175,12 @@ impl Shape {
                 return Err(unfit("shared memory", format!("{} bytes", profile.max_shared_bytes), needed));
             }
         }
+        if profile.is_cpu {
+            shape.max_blocks = shape.max_blocks.min(turns::most_blocks(shape.items, item_turns));
+        }
+        while !turns::allow_single_block(&shape, request.key.bits().div_ceil(32)) && shape.single_items > 1 {
+            shape.single_items /= 2;
+        }
         if rank == RankMethod::Private {
             // The next tile's elements may be shared out otherwise than this one's.
             shape.resident_workgroups = 0;
@@ -192,7 +190,7 @@ impl Shape {
             // Drivers that end loops are those of CPUs. The loops over digits count too.
             let digits = shape.radix().div_ceil(shape.workgroup_size) * (shape.workgroup_size / subgroup.size + 8);
             let turns = shape.max_blocks.saturating_mul(shape.items * item_turns + digits);
-            shape.most_tiles = if profile.is_cpu { (MOST_TURNS / 4 / turns).clamp(1, 8) } else { MOST_TILES };
+            shape.most_tiles = if profile.is_cpu { (turns::TILE / 4 / turns).clamp(1, 8) } else { MOST_TILES };
         }
         if shape.histogram_shared_bytes() > profile.max_shared_bytes {
             let needed = format!("{} bytes", shape.histogram_shared_bytes());
@@ -244,7 +242,10 @@ impl Shape {
             RankMethod::Match if !self.small_match() => self.radix() * self.subgroup.size.div_ceil(32),
             _ => 0,
         };
-        let ranking = self.workgroup_size / self.subgroup.size * (counters + masks);
+        let ranking = match self.rank {
+            RankMethod::Private => 0,
+            _ => self.workgroup_size / self.subgroup.size * (counters + masks),
+        };
         ranking.max(self.radix()).max(staged)
     }
 
@@ -274,7 +275,7 @@ impl Shape {
         } else {
             largest * words.div_ceil(group)
         };
-        turns.div_ceil(GATHER_TURNS).clamp(1, largest) as u32
+        turns.div_ceil(turns::GATHER).clamp(1, largest) as u32
     }
 
     /// Shared memory of the histogram, in bytes.
@@ -422,18 +423,19 @@ mod tests {
         let row =
             Tuning::for_device(&DeviceProfile { driver_id: crate::profile::driver::LLVMPIPE, ..Default::default() });
         let of = |size: u32| DeviceProfile { subgroup_size: size, subgroup_range: (size, size), ..Default::default() };
-        let fit = |profile: &DeviceProfile, key: KeyType| {
+        let fit = |profile: &DeviceProfile| {
             let tuning = Tuning { resident_workgroups: 7, ..row.clone() };
-            Shape::fit(profile, &tuning, &SortRequest::new(key), Algorithm::OneSweep, SubgroupChoice::Auto).unwrap()
+            Shape::fit(profile, &tuning, &SortRequest::new(KeyType::U32), Algorithm::OneSweep, SubgroupChoice::Auto)
+                .unwrap()
         };
         for size in [4, 8, 16] {
-            let shape = fit(&of(size), KeyType::U32);
+            let shape = fit(&of(size));
             assert_eq!((shape.rank, shape.resident_workgroups), (RankMethod::Private, 0));
             assert!(shape.histogram_workgroup_size >= size && shape.histogram_workgroup_size % size == 0, "{shape:?}");
-            assert_eq!(fit(&of(size), KeyType::U64).items, shape.items / 2);
+            assert_eq!(shape.workgroup_size, size, "a workgroup is one subgroup");
         }
         for other in [of(32), DeviceProfile { subgroup_arithmetic: false, ..of(8) }] {
-            let shape = fit(&other, KeyType::U32);
+            let shape = fit(&other);
             assert_eq!((shape.rank, shape.resident_workgroups), (RankMethod::Ballot, 7));
         }
     }

@@ -25,7 +25,7 @@ pub enum RankMethod {
     /// Match masks by shared atomics; any subgroup size.
     Match,
     /// Every invocation ranks neighbouring elements by counters of its own, for subgroups of up to 16 that add up; else
-    /// ballots, and also for sorts by address. For drivers on CPUs.
+    /// ballots, and also for sorts by address. A workgroup is one subgroup then. For drivers on CPUs.
     Private,
     /// One `subgroupPartitionNV`, where the device has `VK_NV_shader_subgroup_partitioned`; else ballots, and also for
     /// elements of 8 and 16 bits and for sorts by address.
@@ -132,7 +132,7 @@ const ROWS: &[Row] = &[
     Row {
         name: "llvmpipe",
         applies: |p| p.driver_id == driver::LLVMPIPE,
-        workgroup_size: 16,
+        workgroup_size: 8,
         items: (4096, 4096),
         rank: RankMethod::Private,
         staged: false,
@@ -150,7 +150,7 @@ const ROWS: &[Row] = &[
     Row {
         name: "swiftshader",
         applies: |p| p.driver_id == driver::SWIFTSHADER,
-        workgroup_size: 16,
+        workgroup_size: 4,
         items: (4096, 4096),
         rank: RankMethod::Private,
         staged: false,

@@ -94,7 +94,8 @@ fn specialization_constants_have_the_contract_s_ids_and_defaults() {
         // What the host must be able to set is there.
         let mut needed = vec![spec::WORKGROUP_SIZE];
         let digits = [spec::RADIX_BITS, spec::PASSES, spec::WINDOW_LOW, spec::WINDOW_BITS, spec::KEY_FLIP];
-        let ranking = [spec::SUBGROUP_SIZE, spec::ITEMS, spec::POOL_WORDS, spec::RANK_METHOD];
+        let method = if description.ranking == Ranking::Private { spec::STAGED } else { spec::RANK_METHOD };
+        let ranking = [spec::SUBGROUP_SIZE, spec::ITEMS, spec::POOL_WORDS, method];
         needed.extend(match description.kernel {
             "arguments" => vec![spec::MAX_WORKGROUPS],
             "bounds" => [&digits[..], &[spec::REACH, spec::MAX_WORKGROUPS]].concat(),
@@ -207,7 +208,7 @@ fn variants_need_no_capabilities_but_their_own() {
         }
         let partition = used.contains(&Capability::GroupNonUniformPartitionedNV);
         assert_eq!(partition, partitioned, "{}", description.name());
-        let ballots = native && description.ranking == Ranking::Chosen;
+        let ballots = native && !partitioned;
         assert_eq!(ballots, used.contains(&subgroup[1]), "{}", description.name());
     }
 }

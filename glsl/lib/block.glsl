@@ -11,8 +11,6 @@ shared uint digit_start[RADIX];   // where the digit's run starts in the sorted 
 shared uint digit_base[RADIX];    // where the digit's run of this tile starts in the output
 shared uint digit_scan[RADIX];    // scanned in place by scan_digits
 
-#include "lib/rank.glsl"
-
 KEY keys[ITEMS];
 uint block_start; // index of the block's first key in the input
 
@@ -22,10 +20,6 @@ uint input_place();
 
 // The digit that a pass sorts by, of a key as it is in the input.
 uint input_digit(KEY key, uint pass);
-
-// Of each element in the sorted block when it is staged; else its rank within its subgroup's share, with the digit above.
-uint places[ITEMS];
-const uint PLACE_BITS = 21;
 
 // Items that each invocation has of this block: ITEMS, or fewer where the block is known to be smaller.
 uint block_items();
@@ -87,70 +81,10 @@ void scan_digits() {
 }
 
 #if PRIVATE
-// Counts items by their digit. They are ranked when they are placed, one after the other.
-void rank_items(uint elements, uint pass) {
-    clear_own_counts();
-    EACH_ITEM own_count[item_digit(item, elements, pass)]++;
-    scan_own_counts();
-}
-
-uint item_rank(uint item, uint digit) { return own_count[digit]++; }
+#include "lib/rank_private.glsl"
 #else
-// Ranks items by their digit; no turn of the loop unless it `runs`, as software drivers walk through a branch that no lane
-// takes, but not through such a loop.
-void rank_items_as(bool ordered, uint elements, uint pass, bool runs) {
-    uint items = runs ? block_items() : 0;
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        if (item >= items || ends_before(item, elements)) break;
-        uint digit = item_digit(item, elements, pass);
-        uint rank = 0;
-        if (ordered) rank = rank_element(digit);
-        else if (block_index(item) < elements) rank = rank_unordered(digit);
-        places[item] = rank | (STAGED != 0 ? 0 : digit << PLACE_BITS);
-    }
-}
-
-uint item_rank(uint item, uint digit) { return places[item]; }
+#include "lib/rank_shared.glsl"
 #endif
-
-// Ranks the block's `elements` by their digit, those with an equal digit in any order unless they are to be `ordered`.
-// Fills `places` and `digit_count`, and `digit_start` when elements are staged; else leaves in the pool how many elements
-// of each digit come before each subgroup's share.
-void rank_block(uint elements, uint pass, bool ordered) {
-#if PRIVATE
-    rank_items(elements, pass);
-#else
-    for (uint i = thread_index(); i < RANK_WORDS; i += WORKGROUP_SIZE) pool[i] = 0;
-    barrier();
-    rank_items_as(true, elements, pass, ordered);
-    if (UNORDERED != 0) rank_items_as(false, elements, pass, !ordered);
-#endif
-    barrier();
-    for (uint column = thread_index(); column < COUNTER_WORDS; column += WORKGROUP_SIZE) {
-        uint sum = 0;
-        for (uint subgroup = 0; subgroup < SUBGROUPS; subgroup++) {
-            uint counter = subgroup * COUNTER_WORDS + column;
-            uint count = counted(pool[counter]);
-            pool[counter] = sum;
-            sum += count;
-        }
-        for (uint part = 0; part <= PACKED; part++) {
-            uint digit = (column << PACKED) + part;
-            digit_count[digit] = sum >> 16 * part & COUNTER_MASK;
-            digit_scan[digit] = digit_count[digit];
-        }
-    }
-    if (STAGED == 0) return;
-    scan_digits();
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) digit_start[digit] = digit_scan[digit];
-    EACH_ITEM {
-        uint digit = item_digit(item, elements, pass);
-        places[item] = item_rank(item, digit) + digit_scan[digit] + counted_before(digit);
-        // Out of order, lanes past the end could come between elements of the last digit.
-        if (UNORDERED != 0 && !ordered && block_index(item) >= elements) places[item] = block_index(item);
-    }
-    barrier(); // the pool is free, and digit_start complete
-}
 
 // Which place of the sorted block this invocation takes up after staging.
 uint staged_place(uint item) { return thread_index() + item * WORKGROUP_SIZE; }

@@ -51,6 +51,8 @@ void publish_counts(uint tile) {
     }
 }
 
+#define RECOUNT(at) atomicAdd(digit_scan[digit_at(start + i + at * WORKGROUP_SIZE)], 1);
+
 // Counts the digits of the blocking `tile` from the input and publishes them in its stead. What the tile's own
 // workgroup may publish at the same time is the same number, or the inclusive one, which is left in place.
 void recount(uint tile) {
@@ -58,9 +60,12 @@ void recount(uint tile) {
     barrier();
     uint start = whole_tile(tile) * push.part;
     uint elements = elements_from(start, push.part);
-    for (uint i = thread_index(); i < elements; i += WORKGROUP_SIZE) {
-        atomicAdd(digit_scan[digit_at(start + i)], 1);
+    uint i = thread_index();
+    // Several a turn, as some drivers let an invocation's loops have so many turns only: src/turns.rs counts on it.
+    for (; i + 7 * WORKGROUP_SIZE < elements; i += 8 * WORKGROUP_SIZE) {
+        RECOUNT(0) RECOUNT(1) RECOUNT(2) RECOUNT(3) RECOUNT(4) RECOUNT(5) RECOUNT(6) RECOUNT(7)
     }
+    for (; i < elements; i += WORKGROUP_SIZE) RECOUNT(0)
     barrier();
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
         uint seen = table_load(tile, digit);

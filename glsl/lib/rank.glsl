@@ -90,27 +90,6 @@ uint rank_by_small_match(uint digit) {
     return before + uint(bitCount(peers & ((1u << lane) - 1)));
 }
 
-#if PRIVATE
-#define OWN_COUNTS RADIX
-#include "lib/own.glsl"
-
-// Turns the counts of an invocation's elements into those that come before them in its subgroup's share of the block, and
-// leaves the share's counts where the other methods do.
-void scan_own_counts() {
-    for (uint digit = 0; digit < RADIX; digit++) {
-        uint counted = own_count[digit];
-        uint before = subgroup_exclusive_add(counted);
-        if (subgroup_lane() == SUBGROUP_SIZE - 1) pool[counter_word(subgroup_index(), digit)] = before + counted;
-        own_count[digit] = before;
-    }
-}
-
-// Turns them into where in the output the next element goes, once the pool holds where the share's first goes.
-void base_own_counts() {
-    for (uint digit = 0; digit < RADIX; digit++) own_count[digit] += pool[counter_word(subgroup_index(), digit)];
-}
-#endif
-
 // One method has modules of its own, as it needs an extension.
 uint rank_element(uint digit) {
     uint rank;

@@ -40,9 +40,6 @@ uint subgroup_shuffle(uint value, uint lane) {
 #if PARTITIONED
 #extension GL_NV_shader_subgroup_partitioned : require
 #endif
-#if PRIVATE
-#extension GL_KHR_shader_subgroup_arithmetic : require
-#endif
 
 const uint SUBGROUPS = WORKGROUP_SIZE / SUBGROUP_SIZE;
 
@@ -65,9 +62,6 @@ uint thread_index() { return subgroup_index() * SUBGROUP_SIZE + subgroup_lane();
 
 // Sum of `value` over the lanes before this one.
 uint subgroup_exclusive_add(uint value) {
-#if PRIVATE
-    return subgroupExclusiveAdd(value);
-#else
     uint lane = subgroup_lane();
     uint sum = value;
     for (uint step = 1; step < SUBGROUP_SIZE; step <<= 1) {
@@ -75,7 +69,6 @@ uint subgroup_exclusive_add(uint value) {
         if (lane >= step) sum += other;
     }
     return sum - value;
-#endif
 }
 
 // Lane masks are uvec4: word i holds lanes 32 i to 32 i + 31.

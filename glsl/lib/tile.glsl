@@ -64,15 +64,6 @@ void put_element(uint target, uint index, KEY key, uint moves) {
     }
 }
 
-// Where a ranked item of a block that is not staged goes. Items are asked for one after the other, each once.
-uint item_target(uint item) {
-#if PRIVATE
-    return own_count[input_digit(keys[item], push.pass)]++;
-#else
-    return counted_before(places[item] >> PLACE_BITS) + (places[item] & ((1u << PLACE_BITS) - 1));
-#endif
-}
-
 // A loop of no turns unless that is what the pass moves: software drivers walk through a branch that no lane takes, but
 // not through such a loop.
 void scatter_items(uint start, uint elements, uint moves) {
@@ -84,17 +75,9 @@ void scatter_items(uint start, uint elements, uint moves) {
     }
 }
 
-// Writes each element from where it was loaded. Uses up what ranking has left in the pool.
+// Writes each element from where it was loaded.
 void scatter_direct(uint start, uint elements) {
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
-        for (uint subgroup = 0; subgroup < SUBGROUPS; subgroup++) {
-            pool[counter_word(subgroup, digit)] += digit_base[digit];
-        }
-    }
-    barrier();
-#if PRIVATE
-    base_own_counts();
-#endif
+    base_ranks();
     scatter_items(start, elements, MOVES_ALL);
     if (DISCARD_KEYS != 0) scatter_items(start, elements, MOVES_VALUES);
     if (JOIN_INDEX != 0) {

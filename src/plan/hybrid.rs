@@ -13,10 +13,6 @@ use crate::request::Algorithm;
 const LEAST_PASSES: u32 = 3;
 /// Elements of a block whose ranks have 16 bits.
 const MOST_ELEMENTS: u32 = 1 << 16;
-/// Turns of an invocation's loops per item and pass of a finish that goes digit by digit, at most.
-const TURNS: u32 = 12;
-/// Turns that every driver lets an invocation's loops have.
-const MOST_TURNS: u32 = 60_000;
 
 impl Plan {
     /// Whether there are a finish and what decides about it. Elsewhere a hybrid is a plain OneSweep.
@@ -26,7 +22,6 @@ impl Plan {
             && self.portion_tiles == 0
             && shape.passes >= LEAST_PASSES
             && (2..=MOST_ELEMENTS).contains(&shape.single_block())
-            && shape.passes * shape.single_items * TURNS <= MOST_TURNS
     }
 
     /// Words that say where the segments of a finish start, and the last one ends.

@@ -9,6 +9,7 @@ use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, SortRequest};
 use crate::shape::Shape;
 use crate::tuning::{self, RankMethod, Tuning};
+use crate::turns;
 
 /// SPIR-V of every module of [`abi::modules`], in that order.
 #[doc(hidden)]
@@ -166,14 +167,6 @@ fn keep_loops(words: &mut [u32]) {
     }
 }
 
-/// Polls of a look-back word. Drivers of CPUs end an invocation's loops after a number of turns, of which waiting for the
-/// tiles that other threads are at may take a part only.
-fn polls(tuning: &Tuning, shape: &Shape, is_cpu: bool) -> u32 {
-    const TURNS: u32 = 1024;
-    let most = if is_cpu { TURNS / shape.radix().div_ceil(shape.workgroup_size) } else { u32::MAX };
-    tuning.polls.min(most).max(1)
-}
-
 fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     let (shape, request) = (desc.shape, desc.request);
     let (workgroup_size, items) = match kernel {
@@ -232,7 +225,8 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     values[spec::BUCKET_BITS] = shape.bucket_bits();
     values[spec::GATHER_SPLITS] = shape.gather_splits(request.value);
     values[spec::MOST_TILES] = shape.most_tiles;
-    values[spec::POLLS] = polls(desc.tuning, shape, desc.profile.is_cpu);
+    values[spec::POLLS] =
+        desc.tuning.polls.clamp(1, if desc.profile.is_cpu { turns::most_polls(shape) } else { u32::MAX });
     values[spec::MAX_WORKGROUPS] = desc.profile.max_workgroups;
     values[spec::WITHHOLD] = desc.withhold;
     values
@@ -290,21 +284,6 @@ unsafe fn create(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn polls_leave_the_turns_of_other_loops_on_cpus() {
-        let profile = DeviceProfile::default();
-        let tuning = Tuning { polls: u32::MAX, ..Tuning::for_device(&profile) };
-        let request = SortRequest::new(crate::key::KeyType::U32);
-        let choice = crate::shape::SubgroupChoice::Auto;
-        let shape = Shape::fit(&profile, &tuning, &request, Algorithm::OneSweep, choice).unwrap();
-        assert_eq!(polls(&tuning, &shape, false), u32::MAX);
-        let narrow = Shape { workgroup_size: 16, digit_bits: 10, ..shape };
-        assert_eq!(polls(&tuning, &narrow, true), 16);
-        assert_eq!(polls(&tuning, &Shape { digit_bits: 8, ..narrow }, true), 64);
-        assert_eq!(polls(&Tuning { polls: 0, ..tuning.clone() }, &narrow, true), 1);
-        assert_eq!(polls(&tuning, &Shape { workgroup_size: 1, digit_bits: 11, ..narrow }, true), 1);
-    }
 
     #[test]
     fn only_loop_controls_change_when_loops_are_kept() {

@@ -1,0 +1,131 @@
+//! Turns of loops that an invocation may have.
+//!
+//! lavapipe ends an invocation's loops after 65,535 turns, counted over all of them, and goes on behind them: a sort would
+//! come out wrong, and nobody be told. What grows with a shape has a share of these turns, and shapes are reduced until it
+//! suffices. What is left is for loops over digits.
+
+use crate::shape::Shape;
+use crate::tuning::RankMethod;
+
+/// Turns after which loops end.
+const ALL: u32 = 65_535;
+/// For taking, ranking and placing the items of a tile.
+pub(crate) const TILE: u32 = 28_672;
+/// For recounting tiles that other threads are at.
+const RECOUNTS: u32 = 16_384;
+/// For waiting for them.
+const POLLS: u32 = 8_192;
+/// Threads that lavapipe has at most.
+const THREADS: u32 = 32;
+/// Items that a turn of a recount counts: see `glsl/lib/lookback.glsl`.
+const RECOUNTED: u32 = 8;
+/// For a workgroup that sorts a block in shared memory, pass by pass, and does nothing else.
+const SINGLE: u32 = 64_000;
+/// For a workgroup of a gather.
+pub(crate) const GATHER: u64 = 4_096;
+/// Words of the largest value that travels with its key.
+const VALUE_WORDS: u32 = 4;
+
+const _: () = assert!(TILE + RECOUNTS + POLLS + 12_000 <= ALL && SINGLE < ALL);
+
+/// Turns that ranking an item takes.
+fn ranking(rank: RankMethod, subgroup_size: u32, digit_bits: u32) -> u32 {
+    match rank {
+        RankMethod::Match => subgroup_size.div_ceil(32),
+        RankMethod::Private => 1,
+        RankMethod::Ballot | RankMethod::Partition => digit_bits,
+    }
+}
+
+/// Turns of an item of a tile.
+pub(crate) fn of_item(rank: RankMethod, subgroup_size: u32, digit_bits: u32) -> u32 {
+    2 + ranking(rank, subgroup_size, digit_bits) + VALUE_WORDS
+}
+
+/// Turns of an invocation that sorts a block in shared memory.
+fn of_single_block(shape: &Shape, key_words: u32) -> u32 {
+    let ranking = ranking(shape.rank, shape.subgroup.size, shape.digit_bits);
+    // Each word of a key, and the index, is staged and comes back.
+    let item = 1 + ranking + 2 * (key_words + 1);
+    let digits = match shape.rank {
+        RankMethod::Private => 2 * shape.radix(),
+        _ => shape.radix().div_ceil(shape.workgroup_size) * (4 + shape.workgroup_size / shape.subgroup.size),
+    };
+    // Before the passes a finish tries buckets; behind them keys and values are written.
+    let once = 4 + 2 * key_words + 2 * VALUE_WORDS;
+    shape.passes * (shape.single_items * item + digits) + shape.single_items * once
+}
+
+/// Whether an invocation that sorts a block in shared memory ends before its loops do.
+pub(crate) fn allow_single_block(shape: &Shape, key_words: u32) -> bool {
+    of_single_block(shape, key_words) <= SINGLE
+}
+
+/// Most blocks of so many items that make a tile on a CPU.
+pub(crate) fn most_blocks(items: u32, item_turns: u32) -> u32 {
+    let recounted = RECOUNTS / THREADS * RECOUNTED;
+    (recounted / items).min(TILE / (items * item_turns)).max(1)
+}
+
+/// Most polls of a look-back word on a CPU, of which an invocation has one for each of its digits.
+pub(crate) fn most_polls(shape: &Shape) -> u32 {
+    let digits = shape.radix().div_ceil(shape.workgroup_size);
+    (POLLS / THREADS / digits).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::KeyType;
+    use crate::profile::{DeviceProfile, driver};
+    use crate::request::{Algorithm, SortRequest};
+    use crate::shape::SubgroupChoice;
+    use crate::tuning::Tuning;
+
+    fn fit(tuning: &Tuning, key: KeyType, subgroup_size: u32) -> Shape {
+        let profile = DeviceProfile {
+            is_cpu: true,
+            subgroup_size,
+            subgroup_range: (subgroup_size, subgroup_size),
+            ..DeviceProfile::default()
+        };
+        Shape::fit(&profile, tuning, &SortRequest::new(key), Algorithm::OneSweep, SubgroupChoice::Auto).unwrap()
+    }
+
+    #[test]
+    fn whatever_is_asked_for_keeps_within_the_turns() {
+        let row = Tuning::for_device(&DeviceProfile { driver_id: driver::LLVMPIPE, ..DeviceProfile::default() });
+        for rank in RankMethod::ALL.iter().copied() {
+            for (staged, early_counts, digit_bits) in [(false, false, 11), (false, true, 8), (true, true, 9)] {
+                for items in [1, 100, 4096, 8192] {
+                    let tuning = Tuning {
+                        rank,
+                        staged,
+                        early_counts,
+                        digit_bits,
+                        items_keys: items,
+                        max_blocks: 1000,
+                        polls: 1 << 16,
+                        ..row.clone()
+                    };
+                    for (key, size) in [(KeyType::U8, 4), (KeyType::U32, 8), (KeyType::U64, 16), (KeyType::U128, 32)] {
+                        let shape = fit(&tuning, key, size);
+                        let tile = shape.items * shape.max_blocks;
+                        assert!(tile * of_item(shape.rank, size, shape.digit_bits) <= TILE, "{shape:?}");
+                        assert!(tile.div_ceil(RECOUNTED) * THREADS <= RECOUNTS, "{shape:?}");
+                        assert!(allow_single_block(&shape, key.bits().div_ceil(32)), "{shape:?}");
+                        let digits = shape.radix().div_ceil(shape.workgroup_size);
+                        assert!(most_polls(&shape) == 1 || most_polls(&shape) * digits * THREADS <= POLLS);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn polls_are_fewer_where_invocations_have_more_digits() {
+        let shape = fit(&Tuning::for_device(&DeviceProfile::default()), KeyType::U32, 8);
+        let of = |workgroup_size, digit_bits| most_polls(&Shape { workgroup_size, digit_bits, ..shape });
+        assert_eq!((of(8, 8), of(16, 8), of(16, 10), of(1, 11)), (8, 16, 4, 1));
+    }
+}
