@@ -77,6 +77,8 @@ pub(crate) const MOST_ITEMS: u32 = 8192;
 const USUAL_DIGIT_BITS: u32 = 8;
 /// What a place has room for above the rank of an element in its block.
 pub(crate) const MOST_DIGIT_BITS: u32 = 11;
+/// Words of keys that an invocation holds which ranks by counters of its own: SwiftShader has no stack for twice as many.
+const HELD_WORDS: u32 = 4096;
 /// Lanes of the largest subgroup in which each has counters of its own.
 const MOST_PRIVATE_LANES: u32 = 16;
 /// Tiles that a workgroup may take where nothing ends its loops.
@@ -106,7 +108,8 @@ impl Shape {
         };
         let items = if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs };
         // Wide keys take more registers each where items are held in registers.
-        let items = if tuning.unroll { items / request.key.bits().div_ceil(32) } else { items };
+        let key_words = request.key.bits().div_ceil(32);
+        let items = if tuning.unroll { items / key_words } else { items };
         let items = items.clamp(1, MOST_ITEMS);
         // Fewer subgroups keep the counters as many when their digits are wider. Where blocks are staged, neighbours
         // need the subgroups.
@@ -124,6 +127,9 @@ impl Shape {
             needed,
         };
         let mut items = items * workgroup_size / fewer;
+        if rank == RankMethod::Private {
+            items = items.min(HELD_WORDS / key_words);
+        }
         let item_turns = turns::of_item(rank, subgroup.size, digit_bits);
         while items * item_turns > turns::TILE {
             items /= 2;
@@ -178,7 +184,7 @@ impl Shape {
         if profile.is_cpu {
             shape.max_blocks = shape.max_blocks.min(turns::most_blocks(shape.items, item_turns));
         }
-        while !turns::allow_single_block(&shape, request.key.bits().div_ceil(32)) && shape.single_items > 1 {
+        while !turns::allow_single_block(&shape, key_words) && shape.single_items > 1 {
             shape.single_items /= 2;
         }
         if rank == RankMethod::Private {
