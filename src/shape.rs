@@ -82,7 +82,7 @@ const HELD_WORDS: u32 = 4096;
 /// Lanes of the largest subgroup in which each has counters of its own.
 const MOST_PRIVATE_LANES: u32 = 16;
 /// Tiles that a workgroup may take where nothing ends its loops.
-const MOST_TILES: u32 = 1 << 15;
+const ANY_TILES: u32 = 1 << 15;
 /// Items per invocation of a single workgroup that are worth a smaller workgroup.
 const SINGLE_ITEMS: u32 = 16;
 
@@ -196,7 +196,7 @@ impl Shape {
             // Drivers that end loops are those of CPUs. The loops over digits count too.
             let digits = shape.radix().div_ceil(shape.workgroup_size) * (shape.workgroup_size / subgroup.size + 8);
             let turns = shape.max_blocks.saturating_mul(shape.items * item_turns + digits);
-            shape.most_tiles = if profile.is_cpu { (turns::TILE / 4 / turns).clamp(1, 8) } else { MOST_TILES };
+            shape.most_tiles = if profile.is_cpu { (turns::TILE / 4 / turns).clamp(1, 8) } else { ANY_TILES };
         }
         if shape.histogram_shared_bytes() > profile.max_shared_bytes {
             let needed = format!("{} bytes", shape.histogram_shared_bytes());
@@ -521,7 +521,7 @@ mod tests {
             Shape::fit(&profile, &tuning, &request, Algorithm::OneSweep, SubgroupChoice::Auto).unwrap().most_tiles
         };
         assert_eq!((most(false, 16, 0), most(true, 16, 0)), (1, 1));
-        assert_eq!(most(false, 16, 64), MOST_TILES);
+        assert_eq!(most(false, 16, 64), ANY_TILES);
         assert!((2..=8).contains(&most(true, 4, 64)), "{}", most(true, 4, 64));
         assert_eq!(most(true, 1024, 64), 1);
     }

@@ -354,11 +354,11 @@ impl Tuning {
             ("items_pairs", self.items_pairs, 1..=shape::MOST_ITEMS),
             ("subgroup_size", self.subgroup_size.unwrap_or(4), 4..=128),
             ("digit_bits", self.digit_bits, 1..=shape::MOST_DIGIT_BITS),
-            ("resident_workgroups", self.resident_workgroups, 0..=MOST_TILES),
+            ("resident_workgroups", self.resident_workgroups, 0..=MOST_WORKGROUPS),
             ("look_back_words", self.look_back_words, 1..=MOST_LOOK_BACK_WORDS),
             ("polls", self.polls, 1..=MOST_POLLS),
-            ("min_tiles", self.min_tiles, 1..=MOST_TILES),
-            ("max_blocks", self.max_blocks, 1..=MOST_TILES),
+            ("min_tiles", self.min_tiles, 1..=MOST_WORKGROUPS),
+            ("max_blocks", self.max_blocks, 1..=MOST_WORKGROUPS),
             ("histogram_workgroup_size", self.histogram_workgroup_size, 1..=shape::MOST_INVOCATIONS),
             ("histogram_items", self.histogram_items, 1..=shape::MOST_ITEMS),
             ("scan_workgroup_size", self.scan_workgroup_size, 1..=shape::MOST_INVOCATIONS),
@@ -385,7 +385,7 @@ pub(crate) const MOST_LOOK_BACK_WORDS: u32 = 8;
 /// Reads of a word beyond which a sort that waits would look as if it hung.
 const MOST_POLLS: u32 = 1 << 16;
 /// More tiles, or blocks of one, than any device has workgroups for.
-const MOST_TILES: u32 = 1 << 16;
+const MOST_WORKGROUPS: u32 = 1 << 16;
 
 #[cfg(test)]
 mod tests {
