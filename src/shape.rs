@@ -100,7 +100,7 @@ impl Shape {
             Algorithm::OneSweep | Algorithm::Hybrid => widest_digit(profile, tuning.digit_bits, &subgroup),
             _ => algorithm.digit_bits(),
         };
-        let (passes, digit_bits) = share_bits(profile, request.bits, most, if tuning.staged { 4 } else { 8 });
+        let (passes, digit_bits) = share_bits(profile, request.bits, most);
         let rank = match tuning.rank {
             RankMethod::Partition if subgroup.emulated || !profile.subgroup_partition => RankMethod::Ballot,
             RankMethod::Private if !counts_privately(profile, &subgroup) => RankMethod::Ballot,
@@ -328,8 +328,8 @@ fn histogram_bytes(passes: u32, digit_bits: u32) -> u32 {
 
 /// Passes for the window, and the bits of the widest digit: as few passes as possible, their digits as even as possible.
 ///
-/// Digits of more than 8 bits cost every pass more counters; they are used where they save one pass in `worth` or more.
-fn share_bits(profile: &DeviceProfile, window: BitRange, most: u32, worth: u32) -> (u32, u32) {
+/// Digits of more than 8 bits cost every pass more counters; they are used where they save one pass in four or more.
+fn share_bits(profile: &DeviceProfile, window: BitRange, most: u32) -> (u32, u32) {
     let digit_bits = |passes: u32| window.len().div_ceil(passes.max(1)).max(1);
     let fewest = |most: u32| {
         let mut passes = window.len().div_ceil(most);
@@ -343,7 +343,7 @@ fn share_bits(profile: &DeviceProfile, window: BitRange, most: u32, worth: u32) 
         passes
     };
     let (wide, usual) = (fewest(most), fewest(most.min(USUAL_DIGIT_BITS)));
-    let passes = if worth * usual.saturating_sub(wide) >= usual { wide } else { usual };
+    let passes = if 4 * usual.saturating_sub(wide) >= usual { wide } else { usual };
     (passes, digit_bits(passes))
 }
 
@@ -495,21 +495,17 @@ mod tests {
         for (bits, passes, digit_bits) in
             [(0, 0, 1), (1, 1, 1), (8, 1, 8), (9, 2, 5), (16, 2, 8), (17, 3, 6), (32, 4, 8), (64, 8, 8), (128, 16, 8)]
         {
-            assert_eq!(share_bits(&profile, (0..bits).into(), 8, 4), (passes, digit_bits), "{bits} bits");
+            assert_eq!(share_bits(&profile, (0..bits).into(), 8), (passes, digit_bits), "{bits} bits");
         }
         for (bits, passes, digit_bits) in [(9, 1, 9), (16, 2, 8), (18, 2, 9), (27, 3, 9), (32, 4, 8), (36, 5, 8)] {
-            assert_eq!(share_bits(&profile, (0..bits).into(), 9, 4), (passes, digit_bits), "{bits} bits, wide digits");
+            assert_eq!(share_bits(&profile, (0..bits).into(), 9), (passes, digit_bits), "{bits} bits, wide digits");
         }
-        for (bits, passes, digit_bits) in [(10, 1, 10), (32, 4, 8), (36, 4, 9), (40, 4, 10), (64, 7, 10), (128, 16, 8)]
+        for (bits, passes, digit_bits) in [(10, 1, 10), (20, 2, 10), (30, 3, 10), (40, 5, 8), (64, 8, 8), (128, 16, 8)]
         {
-            assert_eq!(
-                share_bits(&profile, (0..bits).into(), 10, 8),
-                (passes, digit_bits),
-                "{bits} bits, cheap counters"
-            );
+            assert_eq!(share_bits(&profile, (0..bits).into(), 10), (passes, digit_bits), "{bits} bits, wider digits");
         }
         let least = DeviceProfile { max_shared_bytes: 16384, ..profile };
-        assert_eq!(share_bits(&least, (0..128).into(), 8, 4), (19, 7), "256 counters for each of 16 digits do not fit");
+        assert_eq!(share_bits(&least, (0..128).into(), 8), (19, 7), "256 counters for each of 16 digits do not fit");
     }
 
     #[test]
