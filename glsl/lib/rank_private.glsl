@@ -10,6 +10,7 @@ uint places[ITEMS]; // of each element in the sorted block when it is staged
 void rank_block(uint elements, uint pass, bool ordered) {
     clear_own_counts();
     EACH_ITEM own_count[item_digit(item, elements, pass)]++;
+    barrier(); // what was known of another block has been read
     uint start = 0;
     for (uint digit = 0; digit < RADIX; digit++) {
         uint counted = own_count[digit];
