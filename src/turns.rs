@@ -2,7 +2,7 @@
 //!
 //! lavapipe ends an invocation's loops after 65,535 turns, counted over all of them, and goes on behind them: a sort would
 //! come out wrong, and nobody be told. What grows with a shape has a share of these turns, and shapes are reduced until it
-//! suffices. What is left is for loops over digits.
+//! suffices. What is left is for loops over digits, and for walking back over as many tiles as there are threads.
 
 use crate::shape::Shape;
 use crate::tuning::RankMethod;
@@ -14,7 +14,7 @@ pub(crate) const TILE: u32 = 28_672;
 /// For recounting tiles that other threads are at.
 const RECOUNTS: u32 = 16_384;
 /// For waiting for them.
-const POLLS: u32 = 8_192;
+const POLLS: u32 = 4_096;
 /// Threads that lavapipe has at most.
 const THREADS: u32 = 32;
 /// Items that a turn of a recount counts: see `glsl/lib/lookback.glsl`.
@@ -26,7 +26,7 @@ pub(crate) const GATHER: u64 = 4_096;
 /// Words of the largest value that travels with its key.
 const VALUE_WORDS: u32 = 4;
 
-const _: () = assert!(TILE + RECOUNTS + POLLS + 12_000 <= ALL && SINGLE < ALL);
+const _: () = assert!(TILE + RECOUNTS + POLLS + 16_000 <= ALL && SINGLE < ALL);
 
 /// Turns that ranking an item takes.
 fn ranking(rank: RankMethod, subgroup_size: u32, digit_bits: u32) -> u32 {
@@ -126,6 +126,6 @@ mod tests {
     fn polls_are_fewer_where_invocations_have_more_digits() {
         let shape = fit(&Tuning::for_device(&DeviceProfile::default()), KeyType::U32, 8);
         let of = |workgroup_size, digit_bits| most_polls(&Shape { workgroup_size, digit_bits, ..shape });
-        assert_eq!((of(8, 8), of(16, 8), of(16, 10), of(1, 11)), (8, 16, 4, 1));
+        assert_eq!((of(8, 8), of(16, 8), of(16, 10), of(1, 11)), (4, 8, 2, 1));
     }
 }

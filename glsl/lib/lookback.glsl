@@ -77,6 +77,15 @@ void recount(uint tile) {
     barrier();
 }
 
+// Without a loop, of which each turn would count: see src/turns.rs.
+#define EACH_WORD(DO) DO(0u) DO(1u) DO(2u) DO(3u) DO(4u) DO(5u) DO(6u) DO(7u)
+#define LOAD_WORD(at) if (at < LOOK_BACK_WORDS) words[at] = at < from ? table_load(from - 1 - at, digit) : 0;
+#define TAKE_WORD(at) \
+    if (at < LOOK_BACK_WORDS && next[i] == from - at && at < from && is_published(words[at])) { \
+        before[i] += words[at] & COUNT_MASK; \
+        next[i] = (words[at] & ~COUNT_MASK) == state_inclusive() ? 0 : next[i] - 1; \
+    }
+
 shared uint blocking_tile; // one more than its index, 0 for none
 
 // Fills digit_base with the elements of each digit in the tiles before `tile`. Needs digit_scan.
@@ -98,16 +107,9 @@ void look_back(uint tile) {
             while (digit < RADIX && next[i] != 0 && polls < POLLS) {
                 // Several words are on their way at once; what lies behind one that is not there yet does not count.
                 uint from = next[i];
-                uint words[LOOK_BACK_WORDS];
-                [[unroll]] for (uint at = 0; at < LOOK_BACK_WORDS; at++) {
-                    words[at] = at < from ? table_load(from - 1 - at, digit) : 0;
-                }
-                [[unroll]] for (uint at = 0; at < LOOK_BACK_WORDS; at++) {
-                    if (next[i] == from - at && at < from && is_published(words[at])) {
-                        before[i] += words[at] & COUNT_MASK;
-                        next[i] = (words[at] & ~COUNT_MASK) == state_inclusive() ? 0 : next[i] - 1;
-                    }
-                }
+                uint words[8];
+                EACH_WORD(LOAD_WORD)
+                EACH_WORD(TAKE_WORD)
                 polls = next[i] == from ? polls + 1 : 0;
             }
             if (digit < RADIX && next[i] != 0) atomicMax(blocking_tile, next[i]);
