@@ -128,6 +128,10 @@ shared_constants! {
     RANK_MATCH_SMALL = 2;
     /// Counters of the histogram that one invocation adds up.
     HISTOGRAM_CHUNK = 16;
+    /// Most look-back words that an invocation reads at once, each into a register of its own.
+    MOST_LOOK_BACK_WORDS = 8;
+    /// Items that a recount counts in one turn of its loop.
+    RECOUNTED_AT_ONCE = 8;
 }
 
 /// Specialization constants by id: the index of an entry is its id, the number its value where the host sets none.

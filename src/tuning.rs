@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
+use crate::abi;
 use crate::error::Error;
 use crate::profile::{DeviceProfile, driver, vendor};
 use crate::request::{Algorithm, SortRequest};
@@ -355,7 +356,7 @@ impl Tuning {
             ("subgroup_size", self.subgroup_size.unwrap_or(4), 4..=128),
             ("digit_bits", self.digit_bits, 1..=shape::MOST_DIGIT_BITS),
             ("resident_workgroups", self.resident_workgroups, 0..=MOST_WORKGROUPS),
-            ("look_back_words", self.look_back_words, 1..=MOST_LOOK_BACK_WORDS),
+            ("look_back_words", self.look_back_words, 1..=abi::MOST_LOOK_BACK_WORDS),
             ("polls", self.polls, 1..=MOST_POLLS),
             ("min_tiles", self.min_tiles, 1..=MOST_WORKGROUPS),
             ("max_blocks", self.max_blocks, 1..=MOST_WORKGROUPS),
@@ -380,8 +381,6 @@ impl Tuning {
     }
 }
 
-/// Look-back words on their way to an invocation, each in a register of its own.
-pub(crate) const MOST_LOOK_BACK_WORDS: u32 = 8;
 /// Reads of a word beyond which a sort that waits would look as if it hung.
 const MOST_POLLS: u32 = 1 << 16;
 /// More tiles, or blocks of one, than any device has workgroups for.

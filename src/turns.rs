@@ -4,6 +4,7 @@
 //! come out wrong, and nobody be told. What grows with a shape has a share of these turns, and shapes are reduced until it
 //! suffices. What is left is for loops over digits, and for walking back over as many tiles as there are threads.
 
+use crate::abi;
 use crate::shape::Shape;
 use crate::tuning::RankMethod;
 
@@ -17,8 +18,6 @@ const RECOUNTS: u32 = 16_384;
 const POLLS: u32 = 4_096;
 /// Threads that lavapipe has at most.
 const THREADS: u32 = 32;
-/// Items that a turn of a recount counts: see `glsl/lib/lookback.glsl`.
-const RECOUNTED: u32 = 8;
 /// For a workgroup that sorts a block in shared memory, pass by pass, and does nothing else.
 const SINGLE: u32 = 64_000;
 /// For a workgroup of a gather.
@@ -63,7 +62,7 @@ pub(crate) fn allow_single_block(shape: &Shape, key_words: u32) -> bool {
 
 /// Most blocks of so many items that make a tile on a CPU.
 pub(crate) fn most_blocks(items: u32, item_turns: u32) -> u32 {
-    let recounted = RECOUNTS / THREADS * RECOUNTED;
+    let recounted = RECOUNTS / THREADS * abi::RECOUNTED_AT_ONCE;
     (recounted / items).min(TILE / (items * item_turns)).max(1)
 }
 
@@ -112,7 +111,7 @@ mod tests {
                         let shape = fit(&tuning, key, size);
                         let tile = shape.items * shape.max_blocks;
                         assert!(tile * of_item(shape.rank, size, shape.digit_bits) <= TILE, "{shape:?}");
-                        assert!(tile.div_ceil(RECOUNTED) * THREADS <= RECOUNTS, "{shape:?}");
+                        assert!(tile.div_ceil(abi::RECOUNTED_AT_ONCE) * THREADS <= RECOUNTS, "{shape:?}");
                         assert!(allow_single_block(&shape, key.bits().div_ceil(32)), "{shape:?}");
                         let digits = shape.radix().div_ceil(shape.workgroup_size);
                         assert!(most_polls(&shape) == 1 || most_polls(&shape) * digits * THREADS <= POLLS);

@@ -128,15 +128,13 @@ fn run(draw: &Draw) -> Result<(), String> {
     let gpu = &gpu();
     // Where nobody publishes, look-back walks over all tiles, and drivers of CPUs let loops have so many turns only.
     let items = if draw.withhold == 1 { 16 * draw.items } else { draw.items };
-    let small = suite::small_blocks();
     let tuning = Tuning {
         items_keys: items,
         items_pairs: items,
-        min_tiles: 1,
         max_blocks: draw.blocks,
         staged: draw.staged,
         early_counts: draw.early_counts,
-        ..small
+        ..suite::small_blocks()
     };
     let addresses = draw.addresses && gpu.profile().buffer_addresses;
     let options = SorterOptions {

@@ -61,8 +61,8 @@ void recount(uint tile) {
     uint start = whole_tile(tile) * push.part;
     uint elements = elements_from(start, push.part);
     uint i = thread_index();
-    // Several a turn, as some drivers let an invocation's loops have so many turns only: src/turns.rs counts on it.
-    for (; i + 7 * WORKGROUP_SIZE < elements; i += 8 * WORKGROUP_SIZE) {
+    // RECOUNTED_AT_ONCE a turn, as some drivers let an invocation's loops have so many turns only: src/turns.rs counts on it.
+    for (; i + (RECOUNTED_AT_ONCE - 1) * WORKGROUP_SIZE < elements; i += RECOUNTED_AT_ONCE * WORKGROUP_SIZE) {
         RECOUNT(0) RECOUNT(1) RECOUNT(2) RECOUNT(3) RECOUNT(4) RECOUNT(5) RECOUNT(6) RECOUNT(7)
     }
     for (; i < elements; i += WORKGROUP_SIZE) RECOUNT(0)
@@ -77,7 +77,7 @@ void recount(uint tile) {
     barrier();
 }
 
-// Without a loop, of which each turn would count: see src/turns.rs.
+// MOST_LOOK_BACK_WORDS times, without a loop, of which each turn would count: see src/turns.rs.
 #define EACH_WORD(DO) DO(0u) DO(1u) DO(2u) DO(3u) DO(4u) DO(5u) DO(6u) DO(7u)
 #define LOAD_WORD(at) if (at < LOOK_BACK_WORDS) words[at] = at < from ? table_load(from - 1 - at, digit) : 0;
 #define TAKE_WORD(at) \
@@ -107,7 +107,7 @@ void look_back(uint tile) {
             while (digit < RADIX && next[i] != 0 && polls < POLLS) {
                 // Several words are on their way at once; what lies behind one that is not there yet does not count.
                 uint from = next[i];
-                uint words[8];
+                uint words[MOST_LOOK_BACK_WORDS];
                 EACH_WORD(LOAD_WORD)
                 EACH_WORD(TAKE_WORD)
                 polls = next[i] == from ? polls + 1 : 0;

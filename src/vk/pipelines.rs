@@ -8,7 +8,7 @@ use crate::plan::Kernel;
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, SortRequest};
 use crate::shape::Shape;
-use crate::tuning::{self, RankMethod, Tuning};
+use crate::tuning::{RankMethod, Tuning};
 use crate::turns;
 
 /// SPIR-V of every module of [`abi::modules`], in that order.
@@ -200,11 +200,10 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     values[spec::PACKED] = shape.packed.into();
     // What a finish ranks digit by digit was too crowded for one counter a digit. Counters of an invocation's own keep the
     // order at no cost.
-    let unordered = desc.tuning.ranks_unordered(request) && kernel != Kernel::Finish;
-    let unordered = unordered && shape.rank != RankMethod::Private;
-    values[spec::UNORDERED] = unordered.into();
+    let in_order = kernel == Kernel::Finish || shape.rank == RankMethod::Private;
+    values[spec::UNORDERED] = (desc.tuning.ranks_unordered(request) && !in_order).into();
     values[spec::MERGE_RUNS] = desc.tuning.merge_runs.into();
-    values[spec::LOOK_BACK_WORDS] = desc.tuning.look_back_words.clamp(1, tuning::MOST_LOOK_BACK_WORDS);
+    values[spec::LOOK_BACK_WORDS] = desc.tuning.look_back_words.clamp(1, abi::MOST_LOOK_BACK_WORDS);
     values[spec::RADIX_BITS] = shape.digit_bits;
     values[spec::PASSES] = shape.passes.max(1);
     values[spec::WINDOW_LOW] = shape.window.low;

@@ -158,7 +158,7 @@ impl Requirements {
         let own = memory.memory_heaps_as_slice().iter();
         let own = own.filter(|heap| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL));
         let is_cpu = properties.device_type == vk::PhysicalDeviceType::CPU;
-        let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u32);
+        let threads = || std::thread::available_parallelism().map_or(1, |threads| threads.get() as u32);
         let profile = DeviceProfile {
             name,
             vendor_id: properties.vendor_id,
@@ -168,7 +168,7 @@ impl Requirements {
             driver: format!("{} {}", text(&driver.driver_name), text(&driver.driver_info)).trim().to_string(),
             api_version,
             is_cpu,
-            cpu_threads: if is_cpu { threads } else { 0 },
+            cpu_threads: if is_cpu { threads() } else { 0 },
             subgroup_size: subgroup.subgroup_size,
             subgroup_range: match required_subgroup_size {
                 true => (control.min_subgroup_size, control.max_subgroup_size),
