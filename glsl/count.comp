@@ -10,6 +10,7 @@
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
 #include "lib/join.glsl"
+#include "lib/runs.glsl"
 
 #define OWN_COUNTS RADIX
 #include "lib/own.glsl"
@@ -34,13 +35,17 @@ void main() {
     clear_own_counts();
 #define COUNT(digit) own_count[digit]++
 #else
-#define COUNT(digit) atomicAdd(digit_count[digit], 1)
+    Run run = Run(0, 0);
+#define COUNT(digit) COUNT_DIGIT(digit_count, run, digit)
 #endif
     for (uint i = thread; i < elements; i += WORKGROUP_SIZE) {
-        COUNT(digit_on(route, load_key(route_keys_from(route), start + i), push.pass));
+        uint digit = digit_on(route, load_key(route_keys_from(route), start + i), push.pass);
+        COUNT(digit);
     }
 #if PRIVATE
     ADD_OWN_COUNTS(digit_count)
+#else
+    END_RUN(digit_count, run);
 #endif
     barrier();
     for (uint digit = thread; digit < RADIX; digit += WORKGROUP_SIZE) {

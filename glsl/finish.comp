@@ -7,6 +7,7 @@
 #extension GL_KHR_memory_scope_semantics : require
 
 #define COUNTERS_WRITTEN
+#define SHORT_BLOCKS
 
 #include "abi.glsl"
 #include "lib/subgroup.glsl"
@@ -20,9 +21,6 @@
 layout(set = 0, binding = BINDING_TABLE) readonly buffer Table { uint table[]; };
 
 uint finish_route;
-uint items_here; // so that short segments take no longer than they must
-
-uint block_items() { return items_here; }
 
 uint input_place() { return route_keys_from(finish_route); }
 
@@ -103,7 +101,7 @@ void main() {
     block_start = table[bounds_at(count) + segment];
     uint elements = table[bounds_at(count) + segment + 1] - block_start;
     if (elements == 0) return;
-    items_here = min(parts_of(elements, WORKGROUP_SIZE), ITEMS);
+    expect_elements(elements); // so that short segments take no longer than they must
     take_digits(counters[COUNTERS_TOP] & 0xFF);
     take_keys(elements);
     if (!rank_by_buckets(elements)) {

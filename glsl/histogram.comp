@@ -16,6 +16,7 @@
 #include "lib/route.glsl"
 #include "lib/arguments.glsl"
 #include "lib/phases.glsl"
+#include "lib/leading.glsl"
 #include "lib/runs.glsl"
 
 const uint COUNTS = PASSES * RADIX;
@@ -117,12 +118,13 @@ void main() {
     for (uint at = thread; at < COUNTS; at += WORKGROUP_SIZE) {
         digit_count[at] = atomicAdd(counters[COUNTERS_HISTOGRAM + at], 0);
         if (digit_count[at] == count && SKIP != 0) runs[at / RADIX] = 0;
-        if (REACH != 0) atomicMax(largest[at / RADIX], digit_count[at]);
+        if (REACH != 0 || LEADING != 0) atomicMax(largest[at / RADIX], digit_count[at]);
     }
     barrier();
     write_starts();
     if (thread == 0) {
-        if (REACH == 0 || push.segment == 0) write_routes();
+        if (push.segment == 0) write_routes();
+        else if (LEADING != 0) write_leading(count);
         else write_phases(count);
     }
 }

@@ -6,16 +6,14 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_memory_scope_semantics : require
 
+#define SHORT_BLOCKS
+
 #include "abi.glsl"
 #include "lib/subgroup.glsl"
 #include "lib/key.glsl"
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
 #include "lib/block.glsl"
-
-uint items_here; // so that few elements take no longer than they must
-
-uint block_items() { return items_here; }
 
 uint input_place() { return PLACE_SOURCE; }
 
@@ -25,7 +23,7 @@ uint origins[ITEMS]; // index of each key in the input
 
 void main() {
     uint count = sort_count();
-    items_here = min(parts_of(count, WORKGROUP_SIZE), ITEMS);
+    expect_elements(count); // so that few elements take no longer than they must
     EACH_ITEM {
         origins[item] = block_index(item);
         keys[item] = origins[item] < count ? load_key(input_place(), origins[item]) : NO_ELEMENT;

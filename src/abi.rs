@@ -71,22 +71,28 @@ shared_constants! {
     MAX_PASSES = 64;
     /// Word of the counters that counts the finished workgroups of the histogram.
     COUNTERS_FINISHED = 128;
-    /// Word of the counters that counts the finished workgroups that bound segments.
+    /// Word of the counters that counts the finished workgroups of the step behind the first phase: those that bound
+    /// segments, or look for ties.
     COUNTERS_BOUNDED = 129;
-    /// Word of the counters that counts the runs too long for the finish.
+    /// Word of the counters that counts the runs too long for what follows.
     COUNTERS_MISFITS = 130;
     /// Word of the counters that counts the segments whose finish went digit by digit.
     COUNTERS_CROWDED = 131;
-    /// Word of the counters with the lowest of the digits that runs are of, and eight bits higher the highest.
+    /// Word of the counters with the lowest of the digits that runs are of; in a hybrid also the highest, eight bits higher.
     COUNTERS_TOP = 132;
     /// First of two words of the counters with a bit for each digit that is not the same in all keys.
     COUNTERS_ACTIVE = 133;
-    /// Word of the counters with the route of the finish.
+    /// Word of the counters with the route of the finish; where ties are mended, with where the elements and the list of
+    /// runs are.
     COUNTERS_FINISH_ROUTE = 135;
     /// First of the routes in the counters, one word per pass and one for the final move, for each phase.
     COUNTERS_ROUTES = 136;
     /// Words from the routes of one phase to those of the next.
     PHASE_ROUTES = 65;
+    /// Word of the counters that counts the runs of ties that are not in order.
+    COUNTERS_RUNS = 266;
+    /// Word of the counters that counts the ties that belong before the element they follow.
+    COUNTERS_INVERSIONS = 267;
     /// First word of the arguments of indirect dispatches in the counters.
     COUNTERS_ARGUMENTS = 268;
     /// Words from one dispatch's arguments to the next's.
@@ -97,11 +103,11 @@ shared_constants! {
     ARGUMENTS_TILES = 1;
     /// Arguments of a gather.
     ARGUMENTS_GATHER = 2;
-    /// Arguments of the step that bounds the segments of a hybrid.
+    /// Arguments of the step that bounds the segments of a hybrid, or looks for ties.
     ARGUMENTS_BOUNDS = 3;
-    /// Arguments of the finish.
+    /// Arguments of the finish, or of the step that mends ties.
     ARGUMENTS_FINISH = 4;
-    /// Arguments of the passes that take the place of a finish.
+    /// Arguments of the passes of a second phase.
     ARGUMENTS_FALLBACK = 5;
     /// Arguments of steps that cover one portion, one after the other.
     ARGUMENTS_PORTIONS = 6;
@@ -132,6 +138,10 @@ shared_constants! {
     MOST_LOOK_BACK_WORDS = 8;
     /// Items that a recount counts in one turn of its loop.
     RECOUNTED_AT_ONCE = 8;
+    /// Elements of the longest run of ties that is mended.
+    MOST_TIED = 16;
+    /// Elements for each inversion that there may be. More take longer to mend than is saved by passes.
+    ELEMENTS_PER_INVERSION = 8;
 }
 
 /// Specialization constants by id: the index of an entry is its id, the number its value where the host sets none.
@@ -163,6 +173,7 @@ pub const SPECIALIZATION: [Named; spec::LEN] = [
     ("SKIP", 1),
     ("REACH", 0),
     ("BUCKET_BITS", 8),
+    ("LEADING", 0),
     ("GATHER_SPLITS", 1),
     ("MOST_TILES", 1),
     ("POLLS", 16),
@@ -242,6 +253,8 @@ pub mod spec {
         REACH
         /// Logarithm of the buckets by which the finish ranks a segment.
         BUCKET_BITS
+        /// Whether passes may go over the leading digits alone, and ties be mended.
+        LEADING
         /// Workgroups that share a tile's elements in a gather.
         GATHER_SPLITS
         /// Tiles that a workgroup may take, one after the other, with the keys of the next on their way.
@@ -276,9 +289,9 @@ pub struct Push {
     pub portion_tiles: u32,
     /// The route of a move that is known beforehand, or anything but 0 for a gather in order; else 0.
     pub route: u32,
-    /// 1 for the passes that take the place of a finish, else 0.
+    /// 1 for the passes of a second phase, else 0.
     pub phase: u32,
-    /// Elements of a segment of the finish; 0 when the sort has none.
+    /// Elements of a segment of the finish, or of a part in which ties are looked for; 0 when the sort has neither.
     pub segment: u32,
     /// Addresses of the keys by place, where they are reached by address.
     pub keys_at: [u64; PLACES as usize],
@@ -406,12 +419,14 @@ const MOVES: Variants = Variants { keys: true, stores: true, addresses: true, ..
 const RANKS: Variants = Variants { ranks: true, ..MOVES };
 const COUNTS: Variants = Variants { keys: true, counts: true, addresses: true, ..NONE };
 
-const VARIANTS: [Variants; 11] = [
+const VARIANTS: [Variants; 13] = [
     Variants { kernel: "arguments", ..NONE },
     Variants { kernel: "histogram", ..COUNTS },
     Variants { kernel: "onesweep", ..RANKS },
     Variants { kernel: "bounds", keys: true, addresses: true, ..NONE },
     Variants { kernel: "finish", ..RANKS },
+    Variants { kernel: "ties", keys: true, addresses: true, ..NONE },
+    Variants { kernel: "mend", ..MOVES },
     Variants { kernel: "count", ..COUNTS },
     Variants { kernel: "scan", ..NONE },
     Variants { kernel: "scatter", ..RANKS },

@@ -1,8 +1,8 @@
 //! A sort as data: which steps run, how large, on which buffers. Nothing here knows Vulkan.
 
 mod hazard;
-mod hybrid;
 mod onesweep;
+mod phases;
 mod reduce_then_scan;
 mod scratch;
 mod step;
@@ -84,7 +84,7 @@ impl Plan {
             let least = plan.tiles(capacity).div_ceil(abi::MAX_PORTIONS);
             plan.portion_tiles = (limit / plan.tile_size()).max(least).max(1);
         }
-        if algorithm == Algorithm::Hybrid && !plan.finishes() {
+        if algorithm.has_phases() && !plan.has_phases() {
             plan.algorithm = Algorithm::OneSweep;
         }
         plan
@@ -140,7 +140,7 @@ impl Plan {
         } else if index < head + body {
             match self.algorithm_for(self.most(count)) {
                 Algorithm::OneSweep => onesweep::step(self, count, index - head),
-                Algorithm::Hybrid => hybrid::step(self, count, index - head),
+                Algorithm::Leading | Algorithm::Hybrid => phases::step(self, count, index - head),
                 Algorithm::ReduceThenScan { .. } => reduce_then_scan::step(self, count, index - head),
                 Algorithm::SingleWorkgroup => {
                     Step::dispatch(Kernel::SingleWorkgroup, None, Groups::Direct(1), self.push(count, 0))
@@ -171,7 +171,7 @@ impl Plan {
             (0, _) => {
                 // OneSweep without portions clears its table once; it lies behind the counters.
                 let table = match self.algorithm {
-                    Algorithm::OneSweep | Algorithm::Hybrid if self.portion_tiles == 0 => {
+                    algorithm if algorithm.looks_back() && self.portion_tiles == 0 => {
                         self.table_words(self.most(count))
                     }
                     _ => 0,
@@ -190,8 +190,8 @@ impl Plan {
             _ => {
                 let part = self.histogram_part;
                 let groups = self.groups(count, part, abi::ARGUMENTS_HISTOGRAM);
-                let segment = if self.finishes() { self.shape.segment() } else { 0 };
-                Step::dispatch(Kernel::Histogram, None, groups, Push { part, segment, ..self.push(count, 0) })
+                let push = Push { part, segment: self.segment(), ..self.push(count, 0) };
+                Step::dispatch(Kernel::Histogram, None, groups, push)
             }
         }
     }
@@ -202,7 +202,7 @@ impl Plan {
         }
         match self.algorithm_for(self.most(count)) {
             Algorithm::OneSweep => onesweep::step_count(self, count),
-            Algorithm::Hybrid => hybrid::step_count(self),
+            Algorithm::Leading | Algorithm::Hybrid => phases::step_count(self),
             Algorithm::ReduceThenScan { .. } => reduce_then_scan::step_count(self),
             Algorithm::SingleWorkgroup => 1,
         }
@@ -220,7 +220,10 @@ impl Plan {
         }
         // An odd number of passes may have run, and none of them as a copy: see glsl/lib/route.glsl.
         let odd = self.shape.passes % 2 == 1;
-        let returns = !request.discards_keys() || request.value.is_read() && !gathers;
+        let returns = !request.discards_keys()
+            || request.value.is_read() && !gathers
+            // A second phase takes indices on from where the first has left them.
+            || self.algorithm == Algorithm::Leading;
         [in_place && odd && returns && self.ranks_tiles(self.most(count)), gathers, gathers && in_place]
     }
 

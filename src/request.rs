@@ -134,13 +134,21 @@ pub enum KeyOutput {
 /// How the keys are sorted. All algorithms give the same result, bit for bit, but for the order of equal keys where
 /// [`SortRequest::stable`] leaves it open.
 ///
-/// As text (`--algorithm` of the examples): `onesweep`, `hybrid`, `reduce-then-scan`, `reduce-then-scan-4`,
+/// As text (`--algorithm` of the examples): `onesweep`, `leading`, `hybrid`, `reduce-then-scan`, `reduce-then-scan-4`,
 /// `reduce-then-scan-2`, `single-workgroup`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
     /// One histogram of all digits, then one chained-scan pass per 8-bit digit (Adinets and Merrill 2022).
     OneSweep,
+    /// OneSweep passes over as many leading digits as tell most keys apart, then an insertion sort of each run of those that
+    /// they do not: the sublinear-time sort of Sedgewick, "Algorithms in C" (1998), section 10.7.
+    ///
+    /// It is for wide keys: of 2^20 uniform `u64`, 24 to 32 bits say where nearly all belong. Where digits are too few to
+    /// save two passes, or the histogram tells that runs would be long, it comes to the passes of OneSweep; so does a sort of
+    /// 2^30 elements or more. Where runs turn out long all the same, because digits depend on each other, those passes come
+    /// on top.
+    Leading,
     /// OneSweep passes over the one or two top digits, then one pass in which each workgroup sorts whole runs of equal top
     /// digits in shared memory: the local finish of Stehle and Jacobsen (2017).
     ///
@@ -161,6 +169,7 @@ impl Algorithm {
     /// Every algorithm, with every digit width it runs at.
     pub const ALL: &'static [Algorithm] = &[
         Algorithm::OneSweep,
+        Algorithm::Leading,
         Algorithm::Hybrid,
         Algorithm::ReduceThenScan { digit_bits: 8 },
         Algorithm::ReduceThenScan { digit_bits: 4 },
@@ -172,7 +181,7 @@ impl Algorithm {
     pub fn digit_bits(self) -> u32 {
         match self {
             Algorithm::ReduceThenScan { digit_bits } => digit_bits,
-            Algorithm::OneSweep | Algorithm::Hybrid | Algorithm::SingleWorkgroup => 8,
+            Algorithm::OneSweep | Algorithm::Leading | Algorithm::Hybrid | Algorithm::SingleWorkgroup => 8,
         }
     }
 
@@ -192,7 +201,12 @@ impl Algorithm {
 
     /// Whether tiles find their place by look-back.
     pub(crate) fn looks_back(self) -> bool {
-        matches!(self, Algorithm::OneSweep | Algorithm::Hybrid)
+        matches!(self, Algorithm::OneSweep) || self.has_phases()
+    }
+
+    /// Whether what runs is decided on the device, between a first phase with what completes it and a second.
+    pub(crate) fn has_phases(self) -> bool {
+        matches!(self, Algorithm::Leading | Algorithm::Hybrid)
     }
 }
 
@@ -200,6 +214,7 @@ impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Algorithm::OneSweep => f.write_str("onesweep"),
+            Algorithm::Leading => f.write_str("leading"),
             Algorithm::Hybrid => f.write_str("hybrid"),
             Algorithm::ReduceThenScan { digit_bits: 8 } => f.write_str("reduce-then-scan"),
             Algorithm::ReduceThenScan { digit_bits } => write!(f, "reduce-then-scan-{digit_bits}"),

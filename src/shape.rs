@@ -97,7 +97,7 @@ impl Shape {
     ) -> Result<Shape, Error> {
         let subgroup = choose_subgroup(profile, tuning, choice)?;
         let most = match algorithm {
-            Algorithm::OneSweep | Algorithm::Hybrid => widest_digit(profile, tuning.digit_bits, &subgroup),
+            algorithm if algorithm.looks_back() => widest_digit(profile, tuning.digit_bits, &subgroup),
             _ => algorithm.digit_bits(),
         };
         let (passes, digit_bits) = share_bits(profile, request.bits, most);
@@ -233,6 +233,16 @@ impl Shape {
     /// Elements that a segment has room for behind its own; the longest run that is sure to fit.
     pub fn reach(&self) -> u32 {
         self.single_block() - self.segment()
+    }
+
+    /// Elements that each invocation looks through for ties: neighbours, whose memory GPUs fetch together.
+    pub fn tie_items(&self) -> u32 {
+        if self.staged { 8 } else { 512 }
+    }
+
+    /// Elements of a part in which a workgroup looks for ties.
+    pub fn tie_part(&self) -> u32 {
+        self.histogram_workgroup_size * self.tie_items()
     }
 
     /// Logarithm of the buckets by which a finish ranks a segment: four a word, and as many words as fit into it.

@@ -74,6 +74,8 @@ pub struct Tuning {
     /// Whether the first pass of a sort of keys alone, or of one that is not stable, ranks keys by one atomic each, without
     /// keeping the order of equal digits. Nobody can tell equal keys apart, or minds.
     pub unordered: bool,
+    /// Whether the automatic choice for windows of more than 32 bits is [`Algorithm::Leading`], where look-back is trusted.
+    pub leading: bool,
     /// Whether the automatic choice for sorts that need not keep the order of equal keys is the hybrid, where look-back is
     /// trusted.
     pub hybrid: bool,
@@ -109,6 +111,9 @@ pub struct Tuning {
     pub evidence: Cow<'static, str>,
 }
 
+/// Bits of keys of which all digits are sorted by.
+const USUAL_KEY_BITS: u32 = 32;
+
 struct Row {
     name: &'static str,
     applies: fn(&DeviceProfile) -> bool,
@@ -118,6 +123,7 @@ struct Row {
     staged: bool,
     early_counts: bool,
     unordered: bool,
+    leading: bool,
     digit_bits: u32,
     polls: u32,
     blocks: (u32, u32),
@@ -139,6 +145,7 @@ const ROWS: &[Row] = &[
         staged: false,
         early_counts: false,
         unordered: false,
+        leading: true,
         digit_bits: 10,
         polls: 8,
         blocks: (2, 1),
@@ -157,6 +164,7 @@ const ROWS: &[Row] = &[
         staged: false,
         early_counts: false,
         unordered: false,
+        leading: true,
         digit_bits: 10,
         polls: 8,
         blocks: (2, 1),
@@ -175,6 +183,7 @@ const ROWS: &[Row] = &[
         staged: true,
         early_counts: true,
         unordered: true,
+        leading: false,
         digit_bits: 9,
         polls: 256,
         blocks: (1024, 4),
@@ -193,6 +202,7 @@ const ROWS: &[Row] = &[
         staged: true,
         early_counts: true,
         unordered: true,
+        leading: false,
         digit_bits: 9,
         polls: 256,
         blocks: (1024, 4),
@@ -211,6 +221,7 @@ const ROWS: &[Row] = &[
         staged: true,
         early_counts: true,
         unordered: true,
+        leading: false,
         digit_bits: 9,
         polls: 64,
         blocks: (512, 4),
@@ -229,6 +240,7 @@ const ROWS: &[Row] = &[
         staged: true,
         early_counts: true,
         unordered: true,
+        leading: false,
         digit_bits: 9,
         polls: 4,
         blocks: (512, 4),
@@ -247,6 +259,7 @@ const ROWS: &[Row] = &[
         staged: true,
         early_counts: true,
         unordered: true,
+        leading: false,
         digit_bits: 9,
         polls: 4,
         blocks: (256, 8),
@@ -265,6 +278,7 @@ const ROWS: &[Row] = &[
         staged: true,
         early_counts: true,
         unordered: true,
+        leading: false,
         digit_bits: 9,
         polls: 4,
         blocks: (256, 8),
@@ -293,6 +307,7 @@ impl Tuning {
             skip: true,
             merge_runs: row.staged,
             unordered: row.unordered,
+            leading: row.leading,
             hybrid: false,
             join_index: true,
             resident_workgroups: 0,
@@ -311,11 +326,16 @@ impl Tuning {
 
     /// The algorithm for large inputs of a request that names none.
     pub fn algorithm_for(&self, request: &SortRequest) -> Algorithm {
-        let hybrid = self.hybrid && self.look_back && Algorithm::Hybrid.serves(request);
-        if hybrid { Algorithm::Hybrid } else { self.algorithm() }
+        if self.leading && self.look_back && request.bits.len() > USUAL_KEY_BITS {
+            Algorithm::Leading
+        } else if self.hybrid && self.look_back && Algorithm::Hybrid.serves(request) {
+            Algorithm::Hybrid
+        } else {
+            self.algorithm()
+        }
     }
 
-    /// The algorithm for large inputs that keep the order of equal keys, when none is asked for.
+    /// The algorithm for large inputs of usual keys that keep the order of equal ones, when none is asked for.
     pub fn algorithm(&self) -> Algorithm {
         if self.look_back { Algorithm::OneSweep } else { Algorithm::ReduceThenScan { digit_bits: 8 } }
     }

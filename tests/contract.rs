@@ -39,14 +39,14 @@ fn by_id(module: &Module) -> BTreeMap<u32, &Instruction> {
 fn expected_bindings(description: &abi::Module) -> Vec<u32> {
     let (counters, table, count) = (abi::BINDING_COUNTERS, abi::BINDING_TABLE, abi::BINDING_COUNT);
     let mut all: Vec<u32> = match description.kernel {
-        "arguments" | "histogram" | "move" => vec![counters, count],
+        "arguments" | "histogram" | "ties" | "mend" | "move" => vec![counters, count],
         "single_workgroup" | "gather" => vec![count],
         _ => vec![counters, table, count],
     };
     if !description.addressed {
         all.extend(match description.kernel {
             "arguments" | "scan" => vec![],
-            "histogram" | "bounds" | "count" => vec![abi::BINDING_KEYS],
+            "histogram" | "bounds" | "ties" | "count" => vec![abi::BINDING_KEYS],
             "gather" => vec![abi::BINDING_VALUES],
             _ => vec![abi::BINDING_KEYS, abi::BINDING_VALUES],
         });
@@ -99,15 +99,18 @@ fn specialization_constants_have_the_contract_s_ids_and_defaults() {
         needed.extend(match description.kernel {
             "arguments" => vec![spec::MAX_WORKGROUPS],
             "bounds" => [&digits[..], &[spec::REACH, spec::MAX_WORKGROUPS]].concat(),
+            "ties" => [&digits[1..], &[spec::ITEMS, spec::MAX_WORKGROUPS]].concat(),
+            "mend" => [&digits[1..], &[spec::VALUE_BITS]].concat(),
             "finish" => [&digits[..], &ranking, &[spec::BUCKET_BITS, spec::DISCARD_KEYS]].concat(),
             "scan" => vec![],
             "move" => vec![spec::PASSES, spec::VALUE_BITS],
             "gather" => vec![spec::VALUE_BITS],
             "histogram" => {
                 let kinds = [spec::IN_PLACE, spec::DISCARD_KEYS, spec::INDEX_VALUES, spec::JOIN_INDEX];
-                [&digits[..], &kinds, &[spec::SKIP, spec::REACH]].concat()
+                [&digits[..], &kinds, &[spec::SKIP, spec::REACH, spec::LEADING]].concat()
             }
-            "count" => [&digits[..], &[spec::JOIN_INDEX]].concat(),
+            "count" if description.ranking == Ranking::Private => [&digits[..], &[spec::JOIN_INDEX]].concat(),
+            "count" => [&digits[..], &[spec::JOIN_INDEX, spec::MERGE_RUNS]].concat(),
             "onesweep" => {
                 [&digits[..], &ranking, &[spec::STAGED, spec::JOIN_INDEX, spec::POLLS, spec::WITHHOLD]].concat()
             }

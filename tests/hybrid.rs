@@ -2,14 +2,11 @@
 
 mod common;
 
-use common::arena::{Arena, Count};
+use common::phases::{self, Counters};
 use common::suite;
 use common::{gpu, seed};
 use libtest_mimic::{Failed, Trial};
-use vksort::{
-    Algorithm, Faults, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, SubgroupChoice, Tuning,
-    ValueType, abi,
-};
+use vksort::{Algorithm, Faults, KeyType, SortRequest, SorterOptions, SubgroupChoice, Tuning, abi};
 
 /// Which way a sort went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,23 +24,26 @@ enum Way {
 }
 
 impl Way {
-    /// The way that the counters of a sort tell of: a pass that runs hands out a ticket for each tile.
-    fn taken(counters: &[u32]) -> Result<Way, String> {
-        let word = |at: u32| counters[at as usize];
-        let passes = |phase: u32| {
-            let tickets = (0..abi::MAX_PASSES).map(move |pass| word(phase * abi::MAX_PASSES + pass));
-            tickets.filter(|tickets| *tickets > 0).count() as u32
-        };
-        let groups = |slot: u32| word(abi::COUNTERS_ARGUMENTS + slot * abi::ARGUMENT_WORDS);
-        let (bounds, finish, fallback) =
-            (groups(abi::ARGUMENTS_BOUNDS), groups(abi::ARGUMENTS_FINISH), groups(abi::ARGUMENTS_FALLBACK));
-        match (passes(0), bounds > 0, finish > 0, passes(1), word(abi::COUNTERS_CROWDED)) {
+    /// The way that the counters of a sort tell of.
+    fn taken(counters: &Counters) -> Result<Way, String> {
+        let crowded = counters.word(abi::COUNTERS_CROWDED);
+        let [bounds, finish, fallback] = counters.groups();
+        match (counters.passes(0), bounds > 0, finish > 0, counters.passes(1), crowded) {
             (_, false, false, 0, 0) if fallback == 0 => Ok(Way::Plain),
             (top, true, true, 0, 0) if fallback == 0 => Ok(Way::Buckets(top)),
             (top, true, true, 0, _) if fallback == 0 => Ok(Way::Digits(top)),
-            (2, true, false, 3.., 0) if fallback > 0 && word(abi::COUNTERS_MISFITS) > 0 => Ok(Way::Fallback),
+            (2, true, false, 3.., 0) if fallback > 0 && counters.word(abi::COUNTERS_MISFITS) > 0 => Ok(Way::Fallback),
             way => Err(format!("counters that do not go together: {way:?}, fallback of {fallback}")),
         }
+    }
+
+    /// Whether it is the way that was expected.
+    fn is(self, expected: Way) -> bool {
+        let finished = match self {
+            Way::Buckets(rounds) | Way::Digits(rounds) => Way::Finish(rounds),
+            way => way,
+        };
+        self == expected || finished == expected
     }
 }
 
@@ -158,22 +158,10 @@ fn twice(rng: &mut fastrand::Rng, sizes: Sizes, bits: u32, mask: u32) -> Vec<u32
     (0..sizes.count / 2).map(|_| key(rng) & mask).collect()
 }
 
-/// The requests that the patterns go through: every kind of elements, in and out of place.
+/// The requests that the patterns go through.
 fn requests() -> Vec<SortRequest> {
     let usual = SortRequest { algorithm: Some(Algorithm::Hybrid), stable: false, ..SortRequest::new(KeyType::U32) };
-    let mut requests = vec![usual, SortRequest { order: Order::Descending, ..usual }];
-    for placement in [Placement::InPlace, Placement::OutOfPlace] {
-        for value in [ValueType::U32, ValueType::Bytes(12), ValueType::Bytes(2), ValueType::Bytes(20), ValueType::Index]
-        {
-            requests.push(SortRequest { value, placement, ..usual });
-        }
-        for value in [ValueType::U32, ValueType::Index] {
-            requests.push(SortRequest { value, placement, key_output: KeyOutput::Discarded, ..usual });
-        }
-    }
-    let out = SortRequest { placement: Placement::OutOfPlace, ..usual };
-    requests.extend([out, SortRequest { value: ValueType::Bytes(8), ..out }]);
-    requests
+    phases::requests(usual)
 }
 
 /// Digits of so many bits, and small segments, so that two passes leave runs for them.
@@ -182,29 +170,20 @@ fn options(digit_bits: u32, faults: Faults, subgroup: SubgroupChoice) -> SorterO
     SorterOptions { tuning: Some(tuning), faults, subgroup, ..SorterOptions::default() }
 }
 
-/// Sorts each pattern, every other one with its count on the device.
+/// Sorts each pattern.
 fn run(request: &SortRequest, options: &SorterOptions, patterns: &[Pattern]) -> Result<(), Failed> {
     let sorter = gpu().sorter(request, options)?;
     let reach = sorter.shape().reach();
     // So many that one digit does not do: the largest count is beyond what fits.
     let sizes = Sizes { reach, count: 400 * reach };
-    for (index, &(name, keys, way)) in patterns.iter().enumerate() {
+    let inputs = patterns.iter().map(|&(name, keys, way)| {
         let keys = keys(&mut fastrand::Rng::with_seed(seed()), sizes);
-        let arena = Arena::new(&gpu(), &sorter, keys.len() as u32);
-        let count = if index % 2 == 1 { Count::Device(keys.len() as u32) } else { Count::Host };
-        let at = |what: String| Failed::from(format!("{name}, VKSORT_SEED={}: {what}", seed()));
-        suite::run_keys(request, &arena, bytemuck::cast_slice(&keys), count).map_err(at)?;
-        let taken = Way::taken(&arena.counters()).map_err(at)?;
-        let finished = match taken {
-            Way::Buckets(rounds) | Way::Digits(rounds) => Way::Finish(rounds),
-            way => way,
-        };
-        if taken != way && finished != way {
-            return Err(at(format!("the way is {taken:?} instead of {way:?}")));
-        }
-    }
-    common::assert_valid(&gpu());
-    Ok(())
+        (name, bytemuck::cast_slice(&keys).to_vec(), way)
+    });
+    phases::run(&sorter, inputs, |counters, way| match Way::taken(counters)? {
+        taken if taken.is(way) => Ok(()),
+        taken => Err(format!("the way is {taken:?} instead of {way:?}")),
+    })
 }
 
 fn main() -> std::process::ExitCode {

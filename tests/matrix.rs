@@ -89,6 +89,9 @@ fn combinations(key: KeyType) -> Vec<SortRequest> {
                 if value != ValueType::None || request.key_output == KeyOutput::Sorted {
                     let request = SortRequest { value, bits, ..request };
                     requests.push(suite::asking(Some(Algorithm::Hybrid), request));
+                    if bits.len() > 32 {
+                        requests.push(suite::asking(Some(Algorithm::Leading), request));
+                    }
                 }
             }
         }
@@ -140,6 +143,9 @@ fn variant_requests(name: &str) -> Vec<SortRequest> {
         let hybrid = |value| suite::asking(Some(Algorithm::Hybrid), SortRequest { value, ..usual });
         requests.push(hybrid(if name.contains("by-words") { ValueType::Bytes(1) } else { ValueType::None }));
         requests.push(hybrid(ValueType::Bytes(2)));
+        if key.bits() > 32 {
+            requests.push(suite::asking(Some(Algorithm::Leading), SortRequest { value: ValueType::Bytes(2), ..usual }));
+        }
         if name.starts_with("addresses") || name.starts_with("portions") {
             requests.push(SortRequest { algorithm: None, ..usual });
         }

@@ -63,6 +63,8 @@ fn requests() -> impl Strategy<Value = SortRequest> {
     let algorithm = prop::option::of(prop::sample::select(&[
         Algorithm::OneSweep,
         Algorithm::OneSweep,
+        Algorithm::Leading,
+        Algorithm::Leading,
         Algorithm::Hybrid,
         Algorithm::Hybrid,
         Algorithm::ReduceThenScan { digit_bits: 8 },

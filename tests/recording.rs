@@ -56,7 +56,8 @@ fn repeated() -> Result<(), Failed> {
 /// One bound sort serves every count up to its capacity, whatever algorithm the count leads to, and whether the count
 /// comes from the host or from the device.
 fn counts_below_capacity() -> Result<(), Failed> {
-    let algorithms = [Algorithm::OneSweep, Algorithm::Hybrid, Algorithm::ReduceThenScan { digit_bits: 8 }];
+    let algorithms =
+        [Algorithm::OneSweep, Algorithm::Leading, Algorithm::Hybrid, Algorithm::ReduceThenScan { digit_bits: 8 }];
     for algorithm in [None].into_iter().chain(algorithms.map(Some)) {
         let request = suite::asking(algorithm, pairs(None));
         let options = SorterOptions { tuning: Some(suite::small_blocks()), ..SorterOptions::default() };
@@ -153,10 +154,16 @@ fn automatic_choice() -> Result<(), Failed> {
     let sort = gpu().sorter(&pairs(None), &options)?.prepare(10 * block)?;
     assert_eq!(sort.algorithm(block + 1), Algorithm::ReduceThenScan { digit_bits: 8 });
     assert_eq!(sort.algorithm(block), Algorithm::SingleWorkgroup);
-    // The hybrid is taken where a tuning says so and the order of equal keys is free.
-    let tuning = Tuning { hybrid: true, look_back: true, ..Tuning::for_device(gpu().profile()) };
+    // The hybrid is taken where a tuning says so and the order of equal keys is free, leading digits for wide windows.
+    let tuning = Tuning { leading: true, hybrid: true, look_back: true, ..Tuning::for_device(gpu().profile()) };
     let unstable = SortRequest { stable: false, ..pairs(None) };
+    let wide = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::F64) };
+    let window = |high| SortRequest { bits: (0..high).into(), ..wide };
     for (request, look_back, expected) in [
+        (wide, true, Algorithm::Leading),
+        (window(33), true, Algorithm::Leading),
+        (window(32), true, Algorithm::OneSweep),
+        (wide, false, Algorithm::ReduceThenScan { digit_bits: 8 }),
         (pairs(None), true, Algorithm::OneSweep),
         (unstable, true, Algorithm::Hybrid),
         (SortRequest::new(KeyType::U32), true, Algorithm::Hybrid),

@@ -96,10 +96,10 @@ fn is_control(opcode: Op) -> bool {
     merges || rspirv::grammar::reflect::is_block_terminator(opcode)
 }
 
-/// Of integers, bits and truth values, comparisons and conversions among them; the instructions of GLSL's own set are
-/// minima and the like.
+/// Of integers, floats, bits and truth values, comparisons and conversions among them; the instructions of GLSL's own set
+/// are minima and the like.
 fn is_arithmetic(opcode: Op, name: &str) -> bool {
-    let starts = ["I", "U", "S", "Bit", "Shift", "Logical"];
+    let starts = ["I", "U", "S", "F", "Bit", "Shift", "Logical", "Convert"];
     let others = [Op::Not, Op::ExtInst, Op::Any, Op::All];
     let not = [Op::Store, Op::Undef];
     others.contains(&opcode) || starts.iter().any(|start| name.starts_with(start)) && !not.contains(&opcode)
@@ -170,7 +170,7 @@ fn classes_hold_what_kernels_are_made_of() {
         let ranks = ["onesweep", "finish", "scatter", "single_workgroup"].contains(&module.kernel);
         let adds_up = module.ranking == abi::Ranking::Private;
         assert_eq!(counts.subgroup > 0, ranks && !module.emulated || adds_up, "{counts:?}");
-        let shares = ranks || ["histogram", "bounds", "count", "scan"].contains(&module.kernel);
+        let shares = ranks || ["histogram", "bounds", "ties", "count", "scan"].contains(&module.kernel);
         assert_eq!(counts.shared_loads > 0 && counts.barriers > 0, shares, "{counts:?}");
     }
 }

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use vksort::standalone::{Gpu, TuneOptions};
 use vksort::{
-    Algorithm, Error, KeyType, Order, RankMethod, SortRequest, SorterOptions, Tuning, TuningProfile, ValueType,
+    Algorithm, Error, KeyType, Order, RankMethod, SortKind, SortRequest, SorterOptions, Tuning, TuningProfile,
+    ValueType,
 };
 
 /// A directory of its own, removed when the test has passed.
@@ -137,10 +138,10 @@ fn a_device_is_tuned_and_sorts_with_its_profile() {
     // Building and checking the built-in row, and the rounds at the end, take their time whatever the limit.
     assert!(started.elapsed() < Duration::from_secs(60), "4 seconds were {:?}", started.elapsed());
     assert_eq!(stderr, "", "progress is for terminals");
-    for text in
-        ["device ", "built-in ", "20000 u32 keys", "20000 u32 pairs", "tried ", "result ", "--tuning tuning.json"]
-    {
-        assert!(stdout.contains(text), "{text:?} is not in\n{stdout}");
+    let kinds = SortKind::ALL.iter().map(|kind| format!("20000 {}", kind.name()));
+    let texts = ["device ", "built-in ", "tried ", "result ", "--tuning tuning.json"].map(String::from);
+    for text in texts.into_iter().chain(kinds) {
+        assert!(stdout.contains(&text), "{text:?} is not in\n{stdout}");
     }
     assert_eq!(scratch.names(), ["tuning.json", "tuning.png", "tuning.svg"]);
     let svg = fs::read_to_string(scratch.0.join("tuning.svg")).unwrap();
@@ -150,7 +151,7 @@ fn a_device_is_tuned_and_sorts_with_its_profile() {
 
     let gpu = Gpu::best().unwrap();
     let profile = TuningProfile::load(scratch.0.join("tuning.json")).unwrap();
-    assert_eq!(profile.measured.len(), 2);
+    assert_eq!(profile.measured.len(), SortKind::ALL.len());
     for row in &profile.measured {
         assert!(row.count == 20_000 && row.rounds >= 5 && row.built_in_ns.median > 0.0, "{row:?}");
         assert!(row.ratio.q25 <= row.ratio.median && row.ratio.median <= row.ratio.q75, "{row:?}");
@@ -209,14 +210,14 @@ fn bad_input_ends_in_one_line() {
     scratch.write("text.json", "not a profile");
     scratch.write("rank.json", &text.replacen("\"rank\": \"", "\"rank\": \"un", 1));
     scratch.write("polls.json", &text.replacen("\"polls\": ", "\"polls\": 99999", 1));
-    scratch.write("version.json", &text.replacen("\"format\": 3", "\"format\": 7", 1));
+    scratch.write("version.json", &text.replacen("\"format\": 4", "\"format\": 7", 1));
     let profiles: [(&str, &[&str]); 6] = [
         ("missing.json", &["missing.json", "No such file"]),
         (".", &["tuning profile .", "directory"]),
         ("text.json", &["text.json", "not a profile"]),
         ("rank.json", &["rank.json", "unknown variant `un", "match"]),
         ("polls.json", &["polls.json", "polls is 99999", "1 to 65536"]),
-        ("version.json", &["version.json", "format is 7, allowed is 3"]),
+        ("version.json", &["version.json", "format is 7, allowed is 4"]),
     ];
     for (file, parts) in profiles {
         for example in ["sort", "splats", "bench"] {

@@ -72,7 +72,7 @@ impl Case {
         !partition || gpu.profile().subgroup_partition
     }
 
-    /// Bytes per element that any radix sort with digits of 8 bits moves: it reads the keys once to count, and in each
+    /// Bytes per element that any radix sort by all digits of 8 bits moves: it reads the keys once to count, and in each
     /// pass reads and writes keys and values. Digits that all keys share take no pass. What one workgroup sorts in its own
     /// memory moves once.
     pub fn floor_bytes(&self, n: u32, varying: u128, algorithm: &str) -> u64 {
@@ -267,7 +267,9 @@ impl List {
     fn algorithms(&mut self, u32s: SortRequest) {
         let kinds = [("keys", ValueType::None), ("pairs", ValueType::U32)];
         for (what, value) in kinds {
-            for &algorithm in Algorithm::ALL.iter().filter(|algorithm| **algorithm != Algorithm::SingleWorkgroup) {
+            // One is for few elements, and another for wide keys.
+            let others = [Algorithm::SingleWorkgroup, Algorithm::Leading];
+            for &algorithm in Algorithm::ALL.iter().filter(|algorithm| !others.contains(algorithm)) {
                 let request = SortRequest { value, algorithm: Some(algorithm), ..u32s };
                 self.add(format!("{algorithm} u32 {what}"), request);
             }
@@ -276,6 +278,19 @@ impl List {
                 let name = format!("rank {rank:?} u32 {what}").to_lowercase();
                 self.push(name, request, Tweak::Rank(rank), Data::Uniform);
             }
+        }
+        for key in [KeyType::U64, KeyType::U128] {
+            for (what, value) in kinds {
+                for algorithm in [Algorithm::OneSweep, Algorithm::Leading] {
+                    let bits = SortRequest::new(key).bits;
+                    let request = SortRequest { key, bits, value, algorithm: Some(algorithm), ..u32s };
+                    self.add(format!("{algorithm} {} {what}", key.name()), request);
+                }
+            }
+        }
+        for algorithm in [Algorithm::OneSweep, Algorithm::Leading] {
+            let request = SortRequest { algorithm: Some(algorithm), bits: (0..64).into(), key: KeyType::U64, ..u32s };
+            self.push(format!("{algorithm} u64 ties"), request, Tweak::None, Data::Ties);
         }
     }
 }

@@ -7,7 +7,7 @@ use anyhow::{Result, bail, ensure};
 use rayon::prelude::*;
 use vksort::{BitRange, KeyOutput, KeyType, Order, SortRequest, ValueType};
 
-/// Kinds of keys. All but uniform ones are of 32 bits.
+/// Kinds of keys. All but uniform ones are of 32 bits where they do not say otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Data {
     /// Random bits.
@@ -28,6 +28,9 @@ pub enum Data {
     OneStray,
     /// View depths as `f32`, from 2 to 8: all have the same 8 highest bits.
     Splats,
+    /// Keys of 64 bits that are random below an upper half of 256 values, which differ in every digit: there is nothing that a
+    /// sort by leading digits is worse at.
+    Ties,
 }
 
 impl Data {
@@ -65,6 +68,7 @@ impl Data {
             Data::TopByte(values) => format!("top byte of {values} values"),
             Data::OneStray => "one stray".into(),
             Data::Splats => "splat depths".into(),
+            Data::Ties => "ties".into(),
         }
     }
 
@@ -82,6 +86,7 @@ impl Data {
             Data::TopByte(values) => {
                 (0..n).map(|_| (random.u32(..values) * SIXTH) & 0xFF00_0000 | random.u32(..1 << 24)).collect()
             }
+            Data::Ties => (0..n).flat_map(|_| [random.u32(..), random.u32(..256) * 0x0101_0101]).collect(),
             Data::Splats => (0..n).map(|_| (2.0 + 5.999 * random.f32()).to_bits()).collect(),
         };
         match self {
@@ -120,7 +125,8 @@ impl Inputs {
     }
 
     pub fn keys(&mut self, data: Data, key: KeyType) -> Arc<Vec<u8>> {
-        assert!(data == Data::Uniform || key.size_bytes() == 4, "other keys are words");
+        let bytes = if data == Data::Ties { 8 } else { 4 };
+        assert!(data == Data::Uniform || key.size_bytes() == bytes, "keys of this kind have {bytes} bytes");
         self.all_keys(data)
     }
 

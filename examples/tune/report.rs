@@ -63,7 +63,7 @@ fn fields(tuned: &Tuned, built_in: &Tuning) -> String {
 fn times(tuned: &Tuned) -> String {
     let rows = tuned.profile.measured.iter().map(|row| {
         let [before, after] = [row.built_in_ns.median, row.tuned_ns.median].map(duration);
-        let what = format!("{} u32 {}", row.count, row.kind.name());
+        let what = format!("{} {}", row.count, row.kind.name());
         [what, before, after, spread(row.ratio), format!("{} in turns", row.rounds)]
     });
     format!("\n{}\n", table(&["sort", "built-in", "profile", "times as fast", "runs"], rows))

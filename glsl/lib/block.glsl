@@ -21,8 +21,17 @@ uint input_place();
 // The digit that a pass sorts by, of a key as it is in the input.
 uint input_digit(KEY key, uint pass);
 
-// Items that each invocation has of this block: ITEMS, or fewer where the block is known to be smaller.
-uint block_items();
+// Items that each invocation has of this block: ITEMS, or fewer where the block is known to be smaller. Kernels whose blocks
+// may be so define SHORT_BLOCKS, and say of how many elements one is.
+#if PRIVATE || defined(SHORT_BLOCKS)
+uint items_here;
+
+uint block_items() { return items_here; }
+void expect_elements(uint elements) { items_here = min(parts_of(elements, WORKGROUP_SIZE), ITEMS); }
+#else
+uint block_items() { return ITEMS; }
+void expect_elements(uint elements) {}
+#endif
 
 #define EACH_ITEM [[unroll]] for (uint item = 0; item < ITEMS && item < block_items(); item++)
 

@@ -1,6 +1,6 @@
-// The routes of a hybrid: passes over the top digits, then a finish that sorts segments of whole runs, which are elements
-// with equal top digits, in shared memory. Should a run turn out too long for that, a second phase of passes over all
-// digits takes the finish's place. Needs the digits that run, from route.glsl.
+// The routes of a sort in two phases. A hybrid's first one is passes over the top digits, then a finish that sorts segments
+// of whole runs, which are elements with equal top digits, in shared memory. Should a run turn out too long for that, a
+// second phase of passes over all digits takes the finish's place. Needs the digits that run, from route.glsl.
 
 shared uint largest[PASSES]; // most keys with the same digit
 
@@ -31,18 +31,18 @@ uint top_rounds(uint count, uint digits, uint low, uint high) {
     return rounds;
 }
 
-// Writes the routes of the second phase, which goes on from there, and of the move behind it. In place it takes an even
-// number of rounds behind the two of the first, as in route.glsl: by a pass that only copies, or by the move.
-void write_second_phase(uint digits, uint idle, uint keys_from, uint values_from) {
-    uint keys_between = keys_from, values_between = values_from;
+// Writes the routes of the second phase, from where the elements are, and of the move behind it; the table's words go on
+// from the states of the `ranked` passes of the first. If they have to come back to where they are, an odd number of digits
+// takes one round more, as in route.glsl: a pass that only copies, or the move.
+void write_second_phase(uint digits, uint idle, uint ranked, uint keys_from, uint values_from, uint keys_between,
+                        uint values_between, bool come_back) {
     uint rounds = digits;
     uint copying = PASSES;
-    if (PASSES % 2 == 0 && (digits & 1) != 0 && returns()) {
+    if (PASSES % 2 == 0 && (digits & 1) != 0 && come_back) {
         copying = idle;
         rounds++;
     }
     uint round = 0;
-    uint ranked = 2; // the table's words go on from the states of the first phase
     for (uint pass = 0; pass < PASSES; pass++) {
         if (runs[pass] == 0 && pass != copying) continue;
         bool discards = DISCARD_KEYS != 0 && round + 1 == rounds;
@@ -85,7 +85,7 @@ void write_both_phases(uint rounds, uint digits, uint low, uint high, uint idle)
     counters[COUNTERS_FINISH_ROUTE] = route(keys_from, DISCARD_KEYS != 0 ? PLACE_NONE : PLACE_TARGET,
                                             values_from, has_values ? PLACE_TARGET : PLACE_NONE, 0);
     // Runs of one digit are as long as its largest count says.
-    if (rounds == 2) write_second_phase(digits, idle, keys_from, values_from);
+    if (rounds == 2) write_second_phase(digits, idle, 2, keys_from, values_from, keys_from, values_from, returns());
 }
 
 // Decides between passes over all digits and a finish, and writes what follows from that; one invocation.

@@ -19,7 +19,7 @@ void rank_block(uint elements, uint pass, bool ordered) {
         own_count[digit] = before + (STAGED != 0 ? start : 0);
         if (subgroup_lane() == 0) {
             digit_count[digit] = all;
-            digit_start[digit] = start;
+            if (STAGED != 0) digit_start[digit] = start;
         }
         start += all;
     }

@@ -6,14 +6,6 @@ uint active_route; // of this pass
 // Elements from `start` up to the end of the input or of a part of `size`.
 uint elements_from(uint start, uint size) { return start < count ? min(count - start, size) : 0; }
 
-#if PRIVATE
-uint items_here; // so that a small block is shared out among all invocations
-
-uint block_items() { return items_here; }
-#else
-uint block_items() { return ITEMS; }
-#endif
-
 uint input_place() { return route_keys_from(active_route); }
 
 uint input_digit(KEY key, uint pass) { return digit_on(active_route, key, pass); }
@@ -26,9 +18,7 @@ bool keeps_order() { return UNORDERED == 0 || route_round(active_route) > 0; }
 // Makes the `elements` from `start` on the block to rank.
 void take_block(uint start, uint elements) {
     block_start = start;
-#if PRIVATE
-    items_here = min(parts_of(elements, WORKGROUP_SIZE), ITEMS);
-#endif
+    expect_elements(elements);
     if (STAGED == 0) return; // ranking loads them
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
         keys[item] = block_index(item) < elements ? key_in_place(item) : NO_ELEMENT;

@@ -12,6 +12,8 @@ pub(crate) enum Kernel {
     OneSweep,
     Bounds,
     Finish,
+    Ties,
+    Mend,
     Count,
     Scan,
     Scatter,
@@ -21,12 +23,14 @@ pub(crate) enum Kernel {
 }
 
 impl Kernel {
-    pub const ALL: [Kernel; 11] = [
+    pub const ALL: [Kernel; 13] = [
         Kernel::Arguments,
         Kernel::Histogram,
         Kernel::OneSweep,
         Kernel::Bounds,
         Kernel::Finish,
+        Kernel::Ties,
+        Kernel::Mend,
         Kernel::Count,
         Kernel::Scan,
         Kernel::Scatter,
@@ -43,6 +47,8 @@ impl Kernel {
             Kernel::OneSweep => "onesweep",
             Kernel::Bounds => "bounds",
             Kernel::Finish => "finish",
+            Kernel::Ties => "ties",
+            Kernel::Mend => "mend",
             Kernel::Count => "count",
             Kernel::Scan => "scan",
             Kernel::Scatter => "scatter",
@@ -191,6 +197,9 @@ impl Step {
                         (counters, table) = (Some(ReadWrite), Some(Write));
                     }
                     Kernel::Finish => (counters, table) = (Some(ReadWrite), Some(Read)),
+                    // The list of runs is at the alternate.
+                    Kernel::Ties => (target, alternate, counters) = (Some(Read), Some(Write), Some(ReadWrite)),
+                    Kernel::Mend => (target, alternate, counters) = (Some(ReadWrite), Some(Read), Some(Read)),
                     Kernel::Count => {
                         (source, target, alternate) = (Some(Read), Some(Read), Some(Read));
                         (counters, table) = (Some(Read), Some(Write));

@@ -28,8 +28,14 @@ fn plan_of(profile: &DeviceProfile, request: &SortRequest, capacity: u32, portio
 }
 
 fn plan(profile: &DeviceProfile, algorithm: Algorithm, value: ValueType, capacity: u32) -> Plan {
-    let request = SortRequest { value, algorithm: Some(algorithm), ..SortRequest::new(KeyType::U32) };
+    let request = SortRequest { value, ..asking(algorithm) };
     plan_of(profile, &request, capacity, None)
+}
+
+/// Keys of a width that the algorithm is for.
+fn asking(algorithm: Algorithm) -> SortRequest {
+    let key = if algorithm == Algorithm::Leading { KeyType::U64 } else { KeyType::U32 };
+    SortRequest { algorithm: Some(algorithm), ..SortRequest::new(key) }
 }
 
 const DEVICE: Count = Count::Device { word: 0 };
@@ -52,10 +58,11 @@ fn scratch_beyond_ping_pong_is_under_two_percent() {
         profile(0, LLVMPIPE, 16),
         profile(0, crate::profile::driver::SWIFTSHADER, 4),
     ] {
-        for (value, element_bytes) in [(ValueType::None, 4), (ValueType::U32, 8)] {
+        for value in [ValueType::None, ValueType::U32] {
             for algorithm in chained() {
-                let layout = plan(&profile, algorithm, value, capacity).scratch();
-                let data = u64::from(capacity) * element_bytes;
+                let plan = plan(&profile, algorithm, value, capacity);
+                let layout = plan.scratch();
+                let data = u64::from(capacity) * (plan.request.key.size_bytes() + value.size_bytes());
                 let beyond = layout.size - data;
                 assert!(
                     beyond * 100 < data * 2,
@@ -70,9 +77,10 @@ fn scratch_beyond_ping_pong_is_under_two_percent() {
 #[test]
 fn scratch_sizes_do_not_wrap_at_the_largest_count() {
     for algorithm in chained() {
-        let layout = plan(&profile(0x10DE, 0, 32), algorithm, ValueType::Bytes(16), MAX_COUNT).scratch();
-        let elements = u64::from(MAX_COUNT);
-        assert!(layout.size > 20 * elements && layout.size < 20 * elements + 20 * elements / 50, "{layout:?}");
+        let plan = plan(&profile(0x10DE, 0, 32), algorithm, ValueType::Bytes(16), MAX_COUNT);
+        let layout = plan.scratch();
+        let data = u64::from(MAX_COUNT) * (plan.request.key.size_bytes() + 16);
+        assert!(layout.size > data && layout.size < data + data / 50, "{layout:?}");
         let regions = [layout.counters, layout.table, layout.keys_alternate, layout.values_alternate];
         for pair in regions.windows(2) {
             assert!(pair[0].offset + pair[0].size <= pair[1].offset);
@@ -108,8 +116,7 @@ fn scratch_for_a_capacity_serves_every_smaller_count() {
     for algorithm in chained() {
         for capacity in [1, 1000, 100_003, 1 << 20, 1 << 24, 1 << 31, MAX_COUNT] {
             for portion in [None, Some(50_000)] {
-                let request = SortRequest { algorithm: Some(algorithm), ..SortRequest::new(KeyType::U32) };
-                let plan = plan_of(&profile(0, LLVMPIPE, 8), &request, capacity, portion);
+                let plan = plan_of(&profile(0, LLVMPIPE, 8), &asking(algorithm), capacity, portion);
                 let layout = plan.scratch();
                 let host = [1, capacity / 3, capacity / 2 + 1, capacity - 1, capacity].map(Count::Host);
                 for count in host.into_iter().chain([DEVICE]) {
@@ -135,9 +142,10 @@ fn dispatches_cover_the_input_exactly_once() {
             for step in plan.steps(Count::Host(count)) {
                 let Work::Dispatch { kernel, groups, push, .. } = step.work else { continue };
                 let Groups::Direct(workgroups) = groups else {
-                    // What a hybrid decides on the device has its size from there.
-                    let decided = matches!(kernel, Kernel::Bounds | Kernel::Finish) || push.phase == 1;
-                    assert!(algorithm == Algorithm::Hybrid && decided, "{step:?} is not sized on the host");
+                    // What is decided between two phases has its size from the device.
+                    let between = [Kernel::Bounds, Kernel::Finish, Kernel::Ties, Kernel::Mend];
+                    let decided = between.contains(&kernel) || push.phase == 1;
+                    assert!(algorithm.has_phases() && decided, "{step:?} is not sized on the host");
                     continue;
                 };
                 assert_ne!(kernel, Kernel::Gather);
@@ -154,7 +162,7 @@ fn dispatches_cover_the_input_exactly_once() {
 
 #[test]
 fn portions_cover_the_tiles_of_each_pass_exactly_once() {
-    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
+    let request = asking(Algorithm::OneSweep);
     for (capacity, portion) in [(MAX_COUNT, None), (1 << 30, None), (1_000_000, Some(1)), (1_000_000, Some(300_000))] {
         let plan = plan_of(&profile(0x10DE, 0, 32), &request, capacity, portion);
         assert!(plan.portion_tiles > 0 && u64::from(plan.portion_tiles) * u64::from(plan.tile_size()) < 1 << 30);
@@ -196,12 +204,11 @@ fn resident_workgroups_take_all_tiles_between_them() {
 #[test]
 fn step_counts_are_as_documented() {
     let nvidia = profile(0x10DE, 0, 32);
-    let request = |algorithm| SortRequest { algorithm: Some(algorithm), ..SortRequest::new(KeyType::U32) };
     let names = |request: SortRequest, count| -> Vec<&'static str> {
         plan_of(&nvidia, &request, 1 << 20, None).steps(count).map(|step| step.name.kernel).collect()
     };
     let host = Count::Host(1 << 20);
-    let onesweep = request(Algorithm::OneSweep);
+    let onesweep = asking(Algorithm::OneSweep);
     let passes = ["onesweep"; 4];
     assert_eq!(names(onesweep, host), [&["clear", "histogram"], &passes[..]].concat());
     assert_eq!(names(onesweep, DEVICE), [&["clear", "arguments", "histogram"], &passes[..]].concat());
@@ -216,36 +223,68 @@ fn step_counts_are_as_documented() {
     assert_eq!(names(large, host), ["clear", "histogram", "onesweep", "move", "gather", "gather"]);
     assert_eq!(names(SortRequest { bits: (5..5).into(), ..out }, host), ["move"]);
     assert!(names(SortRequest { bits: (5..5).into(), ..onesweep }, host).is_empty());
-    let hybrid = request(Algorithm::Hybrid);
+    let hybrid = asking(Algorithm::Hybrid);
     let two_phases = [&passes[..], &["bounds", "finish"], &["fallback"; 4]].concat();
     assert_eq!(names(hybrid, host), [&["clear", "histogram"], &two_phases[..]].concat());
     assert_eq!(names(hybrid, DEVICE), [&["clear", "arguments", "histogram"], &two_phases[..]].concat());
     assert_eq!(names(SortRequest { bits: (0..24).into(), ..hybrid }, host).last(), Some(&"move"));
     let hybrid_out = SortRequest { placement: Placement::OutOfPlace, ..hybrid };
     assert_eq!(names(hybrid_out, host), [&["clear", "histogram"], &two_phases[..]].concat());
+    let leading = asking(Algorithm::Leading);
+    let eight_digits = [&["onesweep"; 8][..], &["ties", "mend"], &["fallback"; 8]].concat();
+    assert_eq!(names(leading, host), [&["clear", "histogram"], &eight_digits[..]].concat());
+    for (placement, last) in [(Placement::InPlace, "move"), (Placement::OutOfPlace, "fallback")] {
+        // An index that was made by the first phase has to come back even if nobody wants its key.
+        let (value, key_output) = (ValueType::Index, KeyOutput::Discarded);
+        let odd = SortRequest { bits: (0..56).into(), value, key_output, placement, ..leading };
+        assert_eq!(names(odd, DEVICE).last(), Some(&last));
+    }
     for (digit_bits, steps) in [(8, 12), (4, 24), (2, 48)] {
-        assert_eq!(names(request(Algorithm::ReduceThenScan { digit_bits }), host).len(), 2 + steps);
+        assert_eq!(names(asking(Algorithm::ReduceThenScan { digit_bits }), host).len(), 2 + steps);
     }
 }
 
 #[test]
-fn a_hybrid_with_nothing_to_finish_is_a_plain_onesweep() {
+fn what_two_phases_do_not_suit_is_a_plain_onesweep() {
     let nvidia = profile(0x10DE, 0, 32);
-    let hybrid = SortRequest { algorithm: Some(Algorithm::Hybrid), ..SortRequest::new(KeyType::U32) };
-    let plain = SortRequest { algorithm: Some(Algorithm::OneSweep), ..hybrid };
-    let narrow = |request| SortRequest { bits: (0..16).into(), ..request };
-    for (hybrid, plain, capacity, portion) in [
-        (hybrid, plain, 100_000, Some(30_000)),
-        (hybrid, plain, 1 << 30, None),
-        (narrow(hybrid), narrow(plain), 100_000, None),
-    ] {
-        let [hybrid, plain] = [hybrid, plain].map(|request| plan_of(&nvidia, &request, capacity, portion));
-        assert_eq!((hybrid.algorithm, hybrid.scratch()), (Algorithm::OneSweep, plain.scratch()));
-        for count in [Count::Host(capacity), DEVICE] {
-            assert!(hybrid.steps(count).eq(plain.steps(count)), "{count:?} of {capacity}");
+    for (algorithm, narrow) in [(Algorithm::Hybrid, 16), (Algorithm::Leading, 32)] {
+        let request = asking(algorithm);
+        for (bits, capacity, portion) in
+            [(request.bits, 100_000, Some(30_000)), (request.bits, 1 << 30, None), ((0..narrow).into(), 100_000, None)]
+        {
+            let request = SortRequest { bits, ..request };
+            let plain = SortRequest { algorithm: Some(Algorithm::OneSweep), ..request };
+            let [phased, plain] = [request, plain].map(|request| plan_of(&nvidia, &request, capacity, portion));
+            assert_eq!((phased.algorithm, phased.scratch()), (Algorithm::OneSweep, plain.scratch()));
+            for count in [Count::Host(capacity), DEVICE] {
+                assert!(phased.steps(count).eq(plain.steps(count)), "{count:?} of {capacity}");
+            }
+        }
+        assert_eq!(plan_of(&nvidia, &request, (1 << 30) - 1, None).algorithm, algorithm);
+    }
+}
+
+#[test]
+fn the_alternate_has_room_for_the_list_of_runs() {
+    // Digits of few bits, so that narrow keys have enough of them.
+    let profile = profile(0, LLVMPIPE, 8);
+    let tuning = Tuning { digit_bits: 3, ..Tuning::for_device(&profile) };
+    let mut phased = Vec::new();
+    for key in KeyType::ALL.iter().copied() {
+        for placement in [Placement::InPlace, Placement::OutOfPlace] {
+            let request = SortRequest { placement, algorithm: Some(Algorithm::Leading), ..SortRequest::new(key) };
+            let shape = Shape::fit(&profile, &tuning, &request, Algorithm::Leading, SubgroupChoice::Auto).unwrap();
+            for capacity in [1, 2, 100_001] {
+                let plan = Plan::new(&request, Algorithm::Leading, shape, capacity, None);
+                if plan.algorithm == Algorithm::Leading {
+                    let runs = u64::from(capacity) / 2;
+                    assert!(4 * runs <= plan.scratch().keys_alternate.size, "{} {capacity}", key.name());
+                    phased.push(key.bits());
+                }
+            }
         }
     }
-    assert_eq!(plan_of(&nvidia, &hybrid, (1 << 30) - 1, None).algorithm, Algorithm::Hybrid);
+    assert_eq!((phased.iter().min(), phased.iter().max()), (Some(&16), Some(&128)));
 }
 
 #[test]
@@ -277,6 +316,8 @@ fn what_steps_tell_each_other_has_words_of_its_own() {
         (COUNTERS_ACTIVE, MAX_PASSES.div_ceil(32)),
         (COUNTERS_FINISH_ROUTE, 1),
         (COUNTERS_ROUTES, 2 * PHASE_ROUTES),
+        (COUNTERS_RUNS, 1),
+        (COUNTERS_INVERSIONS, 1),
         (COUNTERS_ARGUMENTS, (ARGUMENTS_PORTIONS + MAX_PORTIONS) * ARGUMENT_WORDS),
         (COUNTERS_HISTOGRAM, 1),
     ];
@@ -313,15 +354,9 @@ fn requests() -> Vec<SortRequest> {
     for algorithm in Algorithm::ALL.iter().copied() {
         for placement in [Placement::InPlace, Placement::OutOfPlace] {
             for value in [ValueType::None, ValueType::U32, ValueType::Index, ValueType::Bytes(20)] {
-                for bits in [0..32, 0..8, 4..4] {
-                    let usual = SortRequest::new(KeyType::U32);
-                    requests.push(SortRequest {
-                        algorithm: Some(algorithm),
-                        placement,
-                        value,
-                        bits: bits.into(),
-                        ..usual
-                    });
+                let usual = asking(algorithm);
+                for bits in [usual.bits, (0..8).into(), (4..4).into()] {
+                    requests.push(SortRequest { placement, value, bits, ..usual });
                 }
             }
         }
@@ -367,7 +402,7 @@ fn every_conflict_between_steps_has_a_barrier() {
 #[test]
 fn what_the_device_sized_is_visible_to_every_dispatch_that_reads_it() {
     for request in requests() {
-        let portion = Some(30_000).filter(|_| request.algorithm != Some(Algorithm::Hybrid));
+        let portion = Some(30_000).filter(|_| !request.algorithm.is_some_and(Algorithm::has_phases));
         let plan = plan_of(&profile(0x10DE, 0, 32), &request, 100_000, portion);
         let mut hazards = Hazards::new(request.in_place());
         let (mut written, mut visible) = (Vec::new(), Vec::new());
@@ -386,7 +421,7 @@ fn what_the_device_sized_is_visible_to_every_dispatch_that_reads_it() {
                     written.extend(abi::ARGUMENTS_PORTIONS..abi::ARGUMENTS_PORTIONS + abi::MAX_PORTIONS);
                 }
                 Kernel::Histogram => written.push(abi::ARGUMENTS_BOUNDS),
-                Kernel::Bounds => written.extend([abi::ARGUMENTS_FINISH, abi::ARGUMENTS_FALLBACK]),
+                Kernel::Bounds | Kernel::Ties => written.extend([abi::ARGUMENTS_FINISH, abi::ARGUMENTS_FALLBACK]),
                 _ => {}
             }
         }

@@ -36,7 +36,7 @@ pub struct TuneOptions {
     pub kinds: Vec<SortKind>,
 }
 
-/// A minute, for keys and for pairs.
+/// A minute, for keys, pairs and wide keys.
 impl Default for TuneOptions {
     fn default() -> Self {
         TuneOptions { time: Duration::from_secs(60), count: None, kinds: SortKind::ALL.into() }
@@ -87,7 +87,7 @@ impl Gpu {
             return refuse("count of the search", "0", "1 or more elements");
         }
         if options.kinds.is_empty() {
-            return refuse("list of kinds of sorts", "empty", "keys, pairs or both");
+            return refuse("list of kinds of sorts", "empty", "one or more of keys, pairs and wide keys");
         }
         let built_in = Tuning::for_device(self.profile());
         let mut bench = DeviceBench::new(self, options)?;
@@ -106,15 +106,18 @@ struct DeviceBench<'a> {
     values: DeviceBuffer,
     /// Of the contender that needs most; each sort uses it from its start.
     scratch: DeviceBuffer,
-    /// What is timed: uniform keys.
-    uniform: Input,
-    /// What is only checked: many equal keys, and a count that no block divides.
-    clustered: Input,
+    /// For each kind of sort: what is timed, uniform keys; and what is only checked, many equal keys, of a count that no
+    /// block divides. Kinds of the same keys share theirs.
+    inputs: Vec<Arc<[Input; 2]>>,
     contenders: Vec<Contender>,
     clock: Clock,
 }
 
-/// Keys with values, and both as a stable sort has them.
+/// The one of a kind's inputs that is timed, and the one that is not.
+const UNIFORM: usize = 0;
+const CLUSTERED: usize = 1;
+
+/// Words of keys with values, and both as a stable sort has them.
 struct Input {
     keys: Vec<u32>,
     values: Vec<u32>,
@@ -174,11 +177,12 @@ impl<'a> DeviceBench<'a> {
         let requests = options.kinds.iter().map(|kind| request(*kind)).collect::<Vec<_>>();
         let largest = if gpu.profile().is_cpu { COUNT.1 } else { COUNT.0 };
         let mut count = options.count.unwrap_or(largest);
+        let key_bytes = requests.iter().map(|request| request.key.size_bytes()).max().unwrap_or_default();
         let buffers = |count: u32| {
-            let size = 4 * u64::from(count);
+            let (keys, values) = (key_bytes * u64::from(count), 4 * u64::from(count));
             // Scratch holds keys and values, and little more.
-            let scratch = 2 * size + size / 4 + (1 << 20);
-            Ok((gpu.buffer(size)?, gpu.buffer(size)?, gpu.buffer(scratch)?))
+            let scratch = keys + values + values / 4 + (1 << 20);
+            Ok((gpu.buffer(keys)?, gpu.buffer(values)?, gpu.buffer(scratch)?))
         };
         let (keys, values, scratch) = loop {
             match buffers(count) {
@@ -187,8 +191,15 @@ impl<'a> DeviceBench<'a> {
             }
         };
         // An odd share of the count is in the middle of a block.
-        let fewer = (count - count / 9) | 1;
-        let clustered = (0..fewer.min(count)).map(|index| word(index) & word(!index) & 0x0F3F_70FF);
+        let fewer = ((count - count / 9) | 1).min(count);
+        let mut inputs: Vec<Arc<[Input; 2]>> = Vec::new();
+        for (index, request) in requests.iter().enumerate() {
+            let same = requests[..index].iter().position(|earlier| earlier.key == request.key);
+            inputs.push(match same {
+                Some(same) => Arc::clone(&inputs[same]),
+                None => Arc::new(inputs_of(request.key, count, fewer)),
+            });
+        }
         Ok(DeviceBench {
             gpu,
             started,
@@ -197,8 +208,7 @@ impl<'a> DeviceBench<'a> {
             keys,
             values,
             scratch,
-            uniform: Input::new((0..count).map(word).collect()),
-            clustered: Input::new(clustered.collect()),
+            inputs,
             contenders: Vec::new(),
             clock: Clock::Host,
         })
@@ -210,23 +220,22 @@ impl<'a> DeviceBench<'a> {
     }
 
     /// The sort of an admitted tuning on the common buffers, which hold the input.
-    fn prepare(&mut self, sorter: &StandaloneSorter, input: fn(&Self) -> &Input) -> Result<PreparedSort, Error> {
+    fn prepare(&mut self, sorter: &StandaloneSorter, input: &Input) -> Result<PreparedSort, Error> {
         let scratch = sorter.scratch_size(self.count)?;
         if scratch > self.scratch.size() {
             self.scratch = self.gpu.buffer(scratch)?;
         }
-        let size = 4 * u64::from(self.count);
-        let is_read = sorter.request().value.is_read();
+        let (count, request) = (u64::from(self.count), sorter.request());
+        let is_read = request.value.is_read();
         let sort = sorter.prepare_on(SortRanges {
-            keys: self.keys.range(0, size),
-            values: is_read.then(|| self.values.range(0, size)),
+            keys: self.keys.range(0, request.key.size_bytes() * count),
+            values: is_read.then(|| self.values.range(0, 4 * count)),
             keys_out: None,
             values_out: None,
             scratch: (scratch > 0).then(|| self.scratch.range(0, scratch)),
             count: None,
             capacity: self.count,
         })?;
-        let input = input(self);
         sort.write_keys(cast_slice(&input.keys))?;
         if is_read {
             sort.write_values(cast_slice(&input.values))?;
@@ -235,14 +244,14 @@ impl<'a> DeviceBench<'a> {
     }
 
     /// Sorts an input and compares every key and value with those of a stable sort on the CPU.
-    fn check(&mut self, sorter: &StandaloneSorter, input: fn(&Self) -> &Input) -> Result<(), Failure> {
+    fn check(&mut self, sorter: &StandaloneSorter, input: &Input) -> Result<(), Failure> {
         let sort = self.prepare(sorter, input).map_err(failure)?;
-        let input = input(self);
-        sort.run(input.keys.len() as u32).map_err(failure)?;
+        sort.run(input.values.len() as u32).map_err(failure)?;
         let mut found = vec![0u32; input.keys.len()];
         sort.read_keys(cast_slice_mut(&mut found)).map_err(failure)?;
-        compare("key", &found, &input.sorted_keys)?;
+        compare("word of keys", &found, &input.sorted_keys)?;
         if sorter.request().value.is_read() {
+            found.truncate(input.values.len());
             sort.read_values(cast_slice_mut(&mut found)).map_err(failure)?;
             compare("value", &found, &input.sorted_values)?;
         }
@@ -301,14 +310,16 @@ impl Measure for DeviceBench<'_> {
                 sorter
             }
         };
-        self.check(&sorter, |bench| &bench.clustered)?;
-        self.check(&sorter, |bench| &bench.uniform)
+        let inputs = Arc::clone(&self.inputs[kind]);
+        self.check(&sorter, &inputs[CLUSTERED])?;
+        self.check(&sorter, &inputs[UNIFORM])
     }
 
     fn time(&mut self, tuning: &Tuning, kind: usize) -> Result<f64, Failure> {
         let contender = self.contender(tuning, kind).expect("it was admitted");
         let sorter = Arc::clone(&contender.sorter);
-        let sort = self.prepare(&sorter, |bench| &bench.uniform).map_err(failure)?;
+        let inputs = Arc::clone(&self.inputs[kind]);
+        let sort = self.prepare(&sorter, &inputs[UNIFORM]).map_err(failure)?;
         let start = Instant::now();
         let steps = sort.run(self.count).map_err(failure)?;
         let wall = start.elapsed().as_nanos() as f64;
@@ -330,25 +341,41 @@ impl Measure for DeviceBench<'_> {
 }
 
 impl Input {
-    fn new(keys: Vec<u32>) -> Input {
+    /// Of keys of so many words.
+    fn new(keys: Vec<u64>, words: usize) -> Input {
         let mut order: Vec<u32> = (0..keys.len() as u32).collect();
         order.sort_by_key(|index| keys[*index as usize]);
         let value = |index: u32| !index;
+        let split = |key: u64| [key as u32, (key >> 32) as u32].into_iter().take(words);
         Input {
             values: (0..keys.len() as u32).map(value).collect(),
-            sorted_keys: order.iter().map(|index| keys[*index as usize]).collect(),
+            sorted_keys: order.iter().flat_map(|index| split(keys[*index as usize])).collect(),
             sorted_values: order.iter().map(|index| value(*index)).collect(),
-            keys,
+            keys: keys.into_iter().flat_map(split).collect(),
         }
     }
 }
 
-fn request(kind: SortKind) -> SortRequest {
-    let value = match kind {
-        SortKind::Keys => ValueType::None,
-        SortKind::Pairs => ValueType::U32,
+/// Uniform keys of a type, and fewer clustered ones.
+fn inputs_of(key: KeyType, count: u32, fewer: u32) -> [Input; 2] {
+    let clustered = |index: u32| word(index) & word(!index) & 0x0F3F_70FF;
+    // The upper half of wide keys is like narrow ones.
+    let wide = |top: u32, index: u32| u64::from(top) << 32 | u64::from(word(index ^ 0x5555_5555));
+    let make = |count: u32, word: &dyn Fn(u32) -> u32| -> Input {
+        let narrow = key.bits() == 32;
+        let key = |index| if narrow { word(index).into() } else { wide(word(index), index) };
+        Input::new((0..count).map(key).collect(), if narrow { 1 } else { 2 })
     };
-    SortRequest { value, ..SortRequest::new(KeyType::U32) }
+    [make(count, &word), make(fewer, &clustered)]
+}
+
+fn request(kind: SortKind) -> SortRequest {
+    let (key, value) = match kind {
+        SortKind::Keys => (KeyType::U32, ValueType::None),
+        SortKind::Pairs => (KeyType::U32, ValueType::U32),
+        SortKind::WideKeys => (KeyType::U64, ValueType::None),
+    };
+    SortRequest { value, ..SortRequest::new(key) }
 }
 
 /// A random word for an index, the same in every search (the finalizer of MurmurHash3).
@@ -391,10 +418,19 @@ mod tests {
 
     #[test]
     fn words_are_as_good_as_random() {
-        let input = Input::new((0..1 << 16).map(word).collect());
-        let ones: u32 = input.keys.iter().map(|key| key.count_ones()).sum();
+        let [uniform, _] = inputs_of(KeyType::U32, 1 << 16, 1);
+        let ones: u32 = uniform.keys.iter().map(|key| key.count_ones()).sum();
         assert!((ones as f64 / (32.0 * 65_536.0) - 0.5).abs() < 0.01);
-        assert!(input.sorted_keys.is_sorted() && input.keys != input.sorted_keys);
+        assert!(uniform.sorted_keys.is_sorted() && uniform.keys != uniform.sorted_keys);
+    }
+
+    #[test]
+    fn wide_keys_are_two_words_sorted_as_one_number() {
+        for input in inputs_of(KeyType::U64, 3_000, 2_001) {
+            assert_eq!((input.keys.len(), input.sorted_keys.len()), (2 * input.values.len(), 2 * input.values.len()));
+            let numbers = input.sorted_keys.chunks_exact(2).map(|key| u64::from(key[1]) << 32 | u64::from(key[0]));
+            assert!(numbers.is_sorted());
+        }
     }
 
     /// A dimension of which the kernels know nothing would be passed over as if it had been tried.
@@ -413,7 +449,7 @@ mod tests {
         // Wider digits are for windows that they suit.
         let keys = request(SortKind::Keys);
         let window = SortRequest { bits: (0..27).into(), ..keys };
-        let requests = [keys, request(SortKind::Pairs), window];
+        let requests = [keys, request(SortKind::Pairs), request(SortKind::WideKeys), window];
         for dimension in crate::tuning::dimensions::ALL {
             let differs = |from: &Tuning| {
                 (dimension.rungs)(from, &device).iter().filter(|rung| *rung != from).any(|rung| {
@@ -427,7 +463,7 @@ mod tests {
 
     #[test]
     fn equal_keys_keep_their_order_in_what_is_needed() {
-        let input = Input::new(vec![2, 1, 2, 1]);
+        let input = Input::new(vec![2, 1, 2, 1], 1);
         assert_eq!(input.sorted_keys, [1, 1, 2, 2]);
         assert_eq!(input.sorted_values, [!1, !3, !0, !2]);
         assert!(compare("key", &input.sorted_keys, &[1, 1, 2, 2]).is_ok());

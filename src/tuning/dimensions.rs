@@ -99,6 +99,11 @@ pub(crate) const ALL: &[Dimension] = &[
         |t| t.unordered.to_string(),
         |t, _| switch(|unordered| Tuning { unordered, ..t.clone() }),
     ),
+    Dimension::unordered(
+        "leading",
+        |t| t.leading.to_string(),
+        |t, _| switch(|leading| Tuning { leading, ..t.clone() }),
+    ),
     Dimension::unordered("hybrid", |t| t.hybrid.to_string(), |t, _| switch(|hybrid| Tuning { hybrid, ..t.clone() })),
     Dimension::ordered(
         "workgroup_size x items",

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::profile::DeviceProfile;
 
 /// Version of the file's layout and of what the fields of [`Tuning`] mean.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 /// Longest file that is read.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -85,6 +85,8 @@ pub enum SortKind {
     Keys,
     /// Keys of 32 bits with values of 32 bits.
     Pairs,
+    /// Keys of 64 bits alone.
+    WideKeys,
 }
 
 /// Whose clock took the times.
@@ -257,13 +259,14 @@ impl ProfiledDevice {
 
 impl SortKind {
     /// Every kind.
-    pub const ALL: &[SortKind] = &[SortKind::Keys, SortKind::Pairs];
+    pub const ALL: &[SortKind] = &[SortKind::Keys, SortKind::Pairs, SortKind::WideKeys];
 
-    /// `keys` or `pairs`.
+    /// What is sorted: `u32 keys`, `u32 pairs` or `u64 keys`.
     pub fn name(self) -> &'static str {
         match self {
-            SortKind::Keys => "keys",
-            SortKind::Pairs => "pairs",
+            SortKind::Keys => "u32 keys",
+            SortKind::Pairs => "u32 pairs",
+            SortKind::WideKeys => "u64 keys",
         }
     }
 }
@@ -383,7 +386,7 @@ mod tests {
     fn the_file_speaks_of_the_fields_by_their_names() {
         let text = profile().to_json();
         for part in [
-            "\"format\": 3",
+            "\"format\": 4",
             "\"device_id\": 9013",
             "\"name\": \"Foo GT \\\"4\\\"\"",
             "\"workgroup_size\": 384",
@@ -402,8 +405,8 @@ mod tests {
         let cases = [
             (TuningProfile::from_json(""), "not a profile: EOF"),
             (TuningProfile::from_json("{\"formats\": 1}"), "not a profile: missing field `format`"),
-            (TuningProfile::from_json("{\"format\": 99, \"shape\": []}"), "format is 99, allowed is 3"),
-            (changed("\"format\": 3", "\"format\": -1"), "not a profile: invalid value"),
+            (TuningProfile::from_json("{\"format\": 99, \"shape\": []}"), "format is 99, allowed is 4"),
+            (changed("\"format\": 4", "\"format\": -1"), "not a profile: invalid value"),
             (changed("\"match\"", "\"guess\""), "unknown variant `guess`, expected one of `ballot`, `match`"),
             (changed("\"staged\"", "\"stagged\""), "unknown field `stagged`"),
             (changed("\"staged\": true", "\"staged\": 7"), "invalid type: integer `7`, expected a boolean"),

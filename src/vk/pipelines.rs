@@ -171,7 +171,10 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     let (shape, request) = (desc.shape, desc.request);
     let (workgroup_size, items) = match kernel {
         Kernel::Arguments => (1, 1),
-        Kernel::Histogram | Kernel::Bounds | Kernel::Move | Kernel::Gather => (shape.histogram_workgroup_size, 1),
+        Kernel::Histogram | Kernel::Bounds | Kernel::Mend | Kernel::Move | Kernel::Gather => {
+            (shape.histogram_workgroup_size, 1)
+        }
+        Kernel::Ties => (shape.histogram_workgroup_size, shape.tie_items()),
         Kernel::Scan => (shape.scan_workgroup_size, 1),
         Kernel::Finish | Kernel::SingleWorkgroup => (shape.workgroup_size, shape.single_items),
         _ => (shape.workgroup_size, shape.items),
@@ -222,6 +225,7 @@ fn specialization(desc: &PipelineDesc<'_>, kernel: Kernel) -> [u32; spec::LEN] {
     values[spec::SKIP] = desc.tuning.skip.into();
     values[spec::REACH] = if desc.algorithm == Algorithm::Hybrid { shape.reach() } else { 0 };
     values[spec::BUCKET_BITS] = shape.bucket_bits();
+    values[spec::LEADING] = (desc.algorithm == Algorithm::Leading).into();
     values[spec::GATHER_SPLITS] = shape.gather_splits(request.value);
     values[spec::MOST_TILES] = shape.most_tiles;
     values[spec::POLLS] =

@@ -128,7 +128,7 @@ impl Places {
 
 /// What scratch is used as beside storage: it is cleared, and may hold the arguments of dispatches.
 fn scratch_usage(counted: bool, algorithm: Algorithm) -> vk::BufferUsageFlags {
-    match counted || algorithm == Algorithm::Hybrid {
+    match counted || algorithm.has_phases() {
         true => vk::BufferUsageFlags::TRANSFER_DST | vk::BufferUsageFlags::INDIRECT_BUFFER,
         false => vk::BufferUsageFlags::TRANSFER_DST,
     }

@@ -245,8 +245,8 @@ impl Sorter {
     ///
     /// * The buffers belong to the sorter's device, are bound to memory over the given ranges, and outlive the result.
     /// * They have the usage `STORAGE_BUFFER`; the scratch buffer has `TRANSFER_DST` too, and `INDIRECT_BUFFER` when a
-    ///   count buffer is given or [`algorithm`](Self::algorithm) of the capacity is [`Algorithm::Hybrid`]. With
-    ///   [`Access::Addresses`] all but the count buffer have `SHADER_DEVICE_ADDRESS`.
+    ///   count buffer is given or [`algorithm`](Self::algorithm) of the capacity is [`Algorithm::Leading`] or
+    ///   [`Algorithm::Hybrid`]. With [`Access::Addresses`] all but the count buffer have `SHADER_DEVICE_ADDRESS`.
     pub unsafe fn bind(&self, buffers: &SortBuffers) -> Result<BoundSort, Error> {
         // SAFETY: the same contract.
         unsafe { BoundSort::new(Arc::clone(&self.inner), buffers) }
@@ -265,7 +265,7 @@ impl SorterInner {
             candidates.push((range / widest, "the device's maxStorageBufferRange, beyond which addresses reach"));
         }
         match self.algorithm {
-            Algorithm::OneSweep | Algorithm::Hybrid => {}
+            Algorithm::OneSweep | Algorithm::Leading | Algorithm::Hybrid => {}
             Algorithm::ReduceThenScan { .. } => {
                 candidates
                     .push((range / tile_bytes * largest_tile, "the device's maxStorageBufferRange for the table"));

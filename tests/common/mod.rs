@@ -4,6 +4,7 @@
 pub mod arena;
 pub mod oracle;
 pub mod patterns;
+pub mod phases;
 pub mod suite;
 
 use std::process::ExitCode;

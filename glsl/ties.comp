@@ -1,0 +1,130 @@
+#version 460
+// Looks for ties behind passes over leading digits, and lists the runs of them that are not in order. The last workgroup to
+// finish knows whether they are few and short enough to be mended, and decides between that and a second phase.
+
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_GOOGLE_include_directive : require
+
+#define COUNTERS_WRITTEN
+
+#include "abi.glsl"
+#include "lib/key.glsl"
+#include "lib/memory.glsl"
+#include "lib/control.glsl"
+#include "lib/arguments.glsl"
+#include "lib/ties.glsl"
+
+shared uint found;      // runs of the workgroup
+shared uint inversions; // ties that belong before the one they follow
+shared uint too_long;   // runs that are longer than what is mended
+shared uint listed;     // where the workgroup's runs are in the list
+shared uint finished;
+
+uint keys_place;
+uint count;
+uint low; // the lowest bit of the leading digits
+
+// A bit for each of this invocation's elements with which the first inversion of a run begins.
+uint firsts[(ITEMS + 31) / 32];
+
+// A run up to some element: where it begins, as far back as matters, and whether it is in order so far.
+struct Run {
+    uint begin;
+    bool in_order;
+};
+
+Run run_up_to(uint index) {
+    Run run = Run(index, true);
+    KEY key = load_key(keys_place, index);
+    bool goes_on = index > 0;
+    while (goes_on) {
+        KEY before = load_key(keys_place, run.begin - 1);
+        goes_on = is_tied(before, key, low);
+        if (goes_on) {
+            if (precedes(key, before)) run.in_order = false;
+            run.begin--;
+            key = before;
+            goes_on = run.begin > 0 && index - run.begin < MOST_TIED;
+        }
+    }
+    return run;
+}
+
+// Looks through this invocation's elements, which begin at `first`; returns how many runs have their first inversion there.
+uint find_runs(uint first) {
+    uint begun = 0, inverted = 0, misfits = 0;
+    KEY key = load_key(keys_place, first);
+    Run run = run_up_to(first);
+    for (uint item = 0; item < ITEMS && first + item < count; item++) {
+        if (item % 32 == 0) firsts[item / 32] = 0;
+        uint index = first + item;
+        KEY next = load_key(keys_place, min(index + 1, count - 1));
+        if (index + 1 == count || !is_tied(key, next, low)) {
+            run = Run(index + 1, true);
+        } else if (precedes(next, key)) {
+            inverted++;
+            if (run.in_order) {
+                begun++;
+                firsts[item / 32] |= 1u << (item % 32);
+                // All in between are tied too.
+                uint beyond = run.begin + MOST_TIED;
+                if (beyond <= index || beyond < count && is_tied(load_key(keys_place, beyond), key, low)) misfits++;
+            }
+            run.in_order = false;
+        }
+        key = next;
+    }
+    if (inverted > 0) atomicAdd(inversions, inverted);
+    if (misfits > 0) atomicAdd(too_long, misfits);
+    return begun;
+}
+
+void main() {
+    uint route = counters[COUNTERS_FINISH_ROUTE];
+    keys_place = route_keys_from(route);
+    low = digit_shift(counters[COUNTERS_TOP]);
+    count = sort_count();
+    uint workgroups = parts_of(count, WORKGROUP_SIZE * ITEMS);
+    if (workgroup_index() >= workgroups) return;
+    bool is_first = gl_LocalInvocationIndex == 0;
+    if (is_first) {
+        found = 0;
+        inversions = 0;
+        too_long = 0;
+    }
+    barrier();
+    uint first = (workgroup_index() * WORKGROUP_SIZE + gl_LocalInvocationIndex) * ITEMS;
+    uint begun = 0, at = 0;
+    if (first < count) begun = find_runs(first);
+    if (begun > 0) at = atomicAdd(found, begun);
+    barrier();
+    if (is_first) {
+        listed = atomicAdd(counters[COUNTERS_RUNS], found);
+        atomicAdd(counters[COUNTERS_INVERSIONS], inversions);
+        atomicAdd(counters[COUNTERS_MISFITS], too_long);
+    }
+    barrier();
+    if (begun > 0) {
+        at += listed;
+        for (uint item = 0; item < ITEMS && first + item < count; item++) {
+            if ((firsts[item / 32] >> (item % 32) & 1) != 0) {
+                LISTED_RUN(route_keys_to(route), at) = run_up_to(first + item).begin;
+                at++;
+            }
+        }
+    }
+    memoryBarrierBuffer();
+    barrier();
+    if (is_first) finished = atomicAdd(counters[COUNTERS_BOUNDED], 1) + 1;
+    barrier();
+    if (finished != workgroups || !is_first) return;
+
+    memoryBarrierBuffer();
+    bool few = atomicAdd(counters[COUNTERS_INVERSIONS], 0) <= count / ELEMENTS_PER_INVERSION;
+    if (few && atomicAdd(counters[COUNTERS_MISFITS], 0) == 0) {
+        write_arguments(ARGUMENTS_FINISH, parts_of(atomicAdd(counters[COUNTERS_RUNS], 0), WORKGROUP_SIZE));
+    } else {
+        write_arguments(ARGUMENTS_FALLBACK, parts_of(count, push.part));
+        counters[COUNTERS_ROUTES + PASSES] = counters[COUNTERS_ROUTES + PHASE_ROUTES + PASSES];
+    }
+}
