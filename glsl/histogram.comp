@@ -7,6 +7,7 @@
 
 #define COUNTERS_WRITTEN
 #define ELEMENTS_READ_ONLY
+#define KEY_VECTORS
 
 #include "abi.glsl"
 #include "lib/key.glsl"
@@ -55,9 +56,34 @@ void count_key(KEY key) {
     }
 }
 
+#if HAS_KEY_VECTORS
+void count_word(uint word) {
+    [[unroll]] for (uint part = 0; part < KEYS_PER_WORD; part++) {
+        count_key(KEYS_PER_WORD > 1 ? word >> (part * KEY_BITS) & ((1u << (KEY_BITS & 31)) - 1) : word);
+    }
+}
+#endif
+
+// Counts the keys from `start` on that make whole vectors, one load for each; returns how many those are.
+uint count_vectors(uint start, uint elements) {
+    uint counted = 0;
+#if HAS_KEY_VECTORS
+    uint vectors = start % KEYS_PER_VECTOR == 0 ? elements / KEYS_PER_VECTOR : 0;
+    for (uint i = gl_LocalInvocationIndex; i < vectors; i += WORKGROUP_SIZE) {
+        uvec4 words = key_vectors_at[PLACE_SOURCE].cells[start / KEYS_PER_VECTOR + i];
+        count_word(words.x);
+        count_word(words.y);
+        count_word(words.z);
+        count_word(words.w);
+    }
+    counted = vectors * KEYS_PER_VECTOR;
+#endif
+    return counted;
+}
+
 void count_part(uint start, uint elements) {
     begin_counts();
-    uint i = gl_LocalInvocationIndex;
+    uint i = count_vectors(start, elements) + gl_LocalInvocationIndex;
     for (; i + (AT_ONCE - 1) * WORKGROUP_SIZE < elements; i += AT_ONCE * WORKGROUP_SIZE) {
         KEY keys[AT_ONCE];
         [[unroll]] for (uint at = 0; at < AT_ONCE; at++) {

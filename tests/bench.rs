@@ -76,6 +76,7 @@ fn features_are_measured_and_written() {
         "u8 over u32",
         "u16 over u32",
         "u64 over u32",
+        "u64: leading digits over all",
         "argsort, keys discarded, over pairs",
         "splat keys over uniform",
         "splat pairs out of place over uniform",
@@ -93,7 +94,7 @@ fn features_are_measured_and_written() {
 
     let rows = scratch.rows("results/results.csv");
     let cases: HashSet<&str> = rows.iter().map(|row| field(row, "case")).collect();
-    assert_eq!((cases.len(), rows.len()), (28, 28), "a row per case: {cases:?}");
+    assert_eq!((cases.len(), rows.len()), (30, 30), "a row per case: {cases:?}");
     for row in &rows {
         let number = |name: &str| field(row, name).parse::<f64>().unwrap_or_else(|_| panic!("{name} of {row:?}"));
         assert_eq!((field(row, "suite"), field(row, "date")), ("features", "2026-01-31"));
@@ -121,7 +122,7 @@ fn features_are_measured_and_written() {
     let again = ["--suite", "sizes", "--count", "3000", "--runs", "1", "--out", "results", "--force"];
     scratch.succeed(&[&again[..], &["--peer-csv", "results/results.csv"]].concat());
     assert_ne!(fs::read(&results).unwrap(), before);
-    assert_eq!(scratch.rows("results/results.csv").len(), 4 + 28, "own rows and those of the file");
+    assert_eq!(scratch.rows("results/results.csv").len(), 4 + 30, "own rows and those of the file");
     assert!(!scratch.0.join("results/ratios.svg").exists(), "a plot of the earlier run is left");
 }
 
@@ -287,15 +288,16 @@ fn a_session_is_summarized() {
     let small = [&[("copy", "uniform", 1 << 11, 1e3)][..], &sizes(1 << 11, 2e4, 4e4)].concat();
     session.results("small", "sizes", OWN, &small);
     session.results("tuned", "sizes", OWN, &sizes(1 << 28, 8e6, 1.6e7));
-    let splats = [("splat keys", "splat depths", 1 << 24, 4e5)];
-    session.results("features", "features", OWN, &splats);
+    let splats = ("splat keys", "splat depths", 1 << 24, 4e5);
+    let wide = ("u64 keys by leading digits", "uniform", 1 << 24, 1e6);
+    session.results("features", "features", OWN, &[splats, wide]);
     let patterns = [("uniform", "uniform", 1 << 24, 5e5), ("constant", "constant", 1 << 24, 1e6)];
     session.results("patterns", "patterns", OWN, &patterns);
     let cub = [
         &sizes(1 << 28, 1e7, 1.6e7)[..],
         &sizes(1 << 24, 1e6, 2e6),
         &sizes(1 << 11, 1e4, 3e4),
-        &[("splat keys", "", 1 << 24, 6e5)],
+        &[("splat keys", "", 1 << 24, 6e5), ("u64 keys", "", 1 << 24, 2e6)],
     ]
     .concat();
     session.results("cub", "cub", OWN, &cub);
@@ -323,6 +325,7 @@ fn a_session_is_summarized() {
         "| constant | 16.78 (13.98 .. 20.97) | 0.50 |",
         "2^24 keys. Worst over uniform: 0.50 (constant).",
         "| keys, in place | 41.94 (34.95 .. 52.43) | 27.96 (23.30 .. 34.95) | 1.50 |",
+        "| u64, out of place, by leading digits | 16.78 (13.98 .. 20.97) | 8.39 (6.99 .. 10.49) | 2.00 |",
         "| keys, out of place | NONE | 27.96 (23.30 .. 34.95) | NONE |",
         "* test-matrix: failed after 7 s: a/b, c/d",
         "* sizes: stopped after 30 s: its share of the time was over; skipped: sizes at 2 elements",

@@ -239,7 +239,11 @@ impl List {
             let bits = SortRequest::new(key).bits;
             self.add(format!("{} keys", key.name()), SortRequest { key, bits, ..u32s });
         }
-        self.add("u64 keys out of place", out(SortRequest { key: KeyType::U64, bits: (0..64).into(), ..u32s }));
+        let u64s = SortRequest { key: KeyType::U64, bits: (0..64).into(), ..u32s };
+        self.add("u64 keys out of place", out(u64s));
+        for (what, algorithm) in [("leading", Algorithm::Leading), ("all", Algorithm::OneSweep)] {
+            self.add(format!("u64 keys by {what} digits"), out(SortRequest { algorithm: Some(algorithm), ..u64s }));
+        }
         self.add("u32 keys out of place", out(u32s));
         self.add("u32 pairs out of place", out(pairs));
         self.add("u32 argsort out of place", out(argsort(u32s)));

@@ -29,6 +29,7 @@ pub fn sheet(session: &Session, plot: Option<&str>) -> String {
     text += &format!("{}\n", small(session, |row| row.wall_ns_median));
     text += &format!("\n## Patterns\n\n{}\n", patterns(session));
     text += &format!("\n## Splat depths, top digit constant\n\n{}\n", splats(session));
+    text += &format!("\n## Narrow and wide keys\n\n{}\n", other_keys(session));
     text += &format!("\n## Skipped, stopped and failed\n\n{}\n", left_out(session));
     text
 }
@@ -139,14 +140,31 @@ fn splats(session: &Session) -> String {
         ("keys, out of place", "splat keys out of place", "splat keys"),
         ("pairs, out of place", "splat pairs out of place", "splat pairs"),
     ];
+    let header = ["splat depths", "G/s", "CUB, told to sort bits 0..24", "vksort / CUB"];
+    let Some((table, n)) = features(session, &header, &rows) else { return NOT_MEASURED.into() };
+    format!("{table}\n\n{} elements. vksort sorts all 32 bits and skips the digit by itself.", size(n))
+}
+
+fn other_keys(session: &Session) -> String {
+    let rows = [
+        ("u16, in place", "u16 keys", "u16 keys"),
+        ("u64, in place", "u64 keys", "u64 keys"),
+        ("u64, out of place, by all digits", "u64 keys by all digits", "u64 keys"),
+        ("u64, out of place, by leading digits", "u64 keys by leading digits", "u64 keys"),
+    ];
+    let table = features(session, &["keys", "G/s", "CUB", "vksort / CUB"], &rows);
+    table.map_or(NOT_MEASURED.into(), |(table, n)| format!("{table}\n\n{} keys.", size(n)))
+}
+
+/// Cases of the features suite under a name, beside CUB's case of the same size, with that size; if any was measured.
+fn features(session: &Session, header: &[&str; 4], rows: &[(&str, &str, &str)]) -> Option<(String, u64)> {
     let find_own = |case: &str| session.features.iter().find(|row| row.case == case);
-    let Some(n) = rows.iter().find_map(|row| find_own(row.1)).map(|row| row.n) else { return NOT_MEASURED.into() };
-    let cells = rows.into_iter().map(|(name, case, peer)| {
+    let n = rows.iter().find_map(|row| find_own(row.1))?.n;
+    let cells = rows.iter().map(|(name, case, peer)| {
         let (own, cub) = (find_own(case), session.cub(peer, n));
         vec![name.to_string(), rate(own), rate(cub), ratio(own, cub)]
     });
-    let table = build(&["splat depths", "G/s", "CUB, told to sort bits 0..24", "vksort / CUB"], cells, true);
-    format!("{table}\n\n{} elements. vksort sorts all 32 bits and skips the digit by itself.", size(n))
+    Some((build(header, cells, true), n))
 }
 
 fn left_out(session: &Session) -> String {

@@ -4,7 +4,8 @@
 // Places are descriptors, or addresses where a range is longer than a descriptor may be (ADDRESSED). Elements of 8 and
 // 16 bits have types of their own where the device offers them (SMALL); else they are parts of words, and a word that
 // two invocations may write at a time is changed by atomics, which leaves its other elements alone. Kernels that only
-// load elements say so by ELEMENTS_READ_ONLY, as validation layers take note.
+// load elements say so by ELEMENTS_READ_ONLY, as validation layers take note. KEY_VECTORS asks for a view of keys of a word or
+// less in vectors of four words, where there is one.
 
 #ifdef ELEMENTS_READ_ONLY
 #define ELEMENTS readonly buffer
@@ -60,6 +61,12 @@ layout(set = 0, binding = BINDING_KEYS) ELEMENTS KeyBytes { uint8_t cells[]; } k
 layout(set = 0, binding = BINDING_KEYS) ELEMENTS KeyHalves { uint16_t cells[]; } keys_halves_at[PLACES];
 layout(set = 0, binding = BINDING_VALUES) ELEMENTS ValueBytes { uint8_t cells[]; } values_bytes_at[PLACES];
 layout(set = 0, binding = BINDING_VALUES) ELEMENTS ValueHalves { uint16_t cells[]; } values_halves_at[PLACES];
+#endif
+
+#if defined(KEY_VECTORS) && KEY_WORDS == 1
+layout(set = 0, binding = BINDING_KEYS) ELEMENTS KeyVectors { uvec4 cells[]; } key_vectors_at[PLACES];
+#define HAS_KEY_VECTORS 1
+const uint KEYS_PER_VECTOR = 4 * KEYS_PER_WORD;
 #endif
 
 #define KEY_CELL(place, index) keys_at[place].cells[index]
