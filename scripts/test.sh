@@ -36,7 +36,7 @@ configurations=(
     "validation         | 600 | $devices emulated    | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced"
     "newer-validation   | 600 | matrix leading hybrid fallback recording | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced"
     # One key type goes through every kernel; the whole matrix would take this mode many minutes.
-    "gpu-assisted       | 300 | matrix               | lavapipe-256 newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
+    "gpu-assisted       | 300 | matrix leading       | lavapipe-256 newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
 )
 
 # Variables that would lead a configuration elsewhere.

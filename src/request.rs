@@ -131,6 +131,9 @@ pub enum KeyOutput {
     Discarded,
 }
 
+/// Bits of keys of which all digits are sorted by, unless leading ones are asked for.
+const USUAL_KEY_BITS: u32 = 32;
+
 /// How the keys are sorted. All algorithms give the same result, bit for bit, but for the order of equal keys where
 /// [`SortRequest::stable`] leaves it open.
 ///
@@ -197,6 +200,11 @@ impl Algorithm {
     /// ```
     pub fn serves(self, request: &SortRequest) -> bool {
         self != Algorithm::Hybrid || !request.shows_ties()
+    }
+
+    /// Whether a window has so many digits that the automatic choice may be leading ones.
+    pub(crate) fn suits(self, bits: BitRange) -> bool {
+        self != Algorithm::Leading || bits.len() > USUAL_KEY_BITS
     }
 
     /// Whether tiles find their place by look-back.

@@ -184,7 +184,7 @@ impl Shape {
         if profile.is_cpu {
             shape.max_blocks = shape.max_blocks.min(turns::most_blocks(shape.items, item_turns));
         }
-        while !turns::allow_single_block(&shape, key_words) && shape.single_items > 1 {
+        while !turns::allow_single_block(&shape, request) && shape.single_items > 1 {
             shape.single_items /= 2;
         }
         if rank == RankMethod::Private {

@@ -111,9 +111,6 @@ pub struct Tuning {
     pub evidence: Cow<'static, str>,
 }
 
-/// Bits of keys of which all digits are sorted by.
-const USUAL_KEY_BITS: u32 = 32;
-
 struct Row {
     name: &'static str,
     applies: fn(&DeviceProfile) -> bool,
@@ -326,7 +323,7 @@ impl Tuning {
 
     /// The algorithm for large inputs of a request that names none.
     pub fn algorithm_for(&self, request: &SortRequest) -> Algorithm {
-        if self.leading && self.look_back && request.bits.len() > USUAL_KEY_BITS {
+        if self.leading && self.look_back && Algorithm::Leading.suits(request.bits) {
             Algorithm::Leading
         } else if self.hybrid && self.look_back && Algorithm::Hybrid.serves(request) {
             Algorithm::Hybrid

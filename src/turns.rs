@@ -5,6 +5,7 @@
 //! suffices. What is left is for loops over digits, and for walking back over as many tiles as there are threads.
 
 use crate::abi;
+use crate::request::{Algorithm, SortRequest};
 use crate::shape::Shape;
 use crate::tuning::RankMethod;
 
@@ -42,22 +43,35 @@ pub(crate) fn of_item(rank: RankMethod, subgroup_size: u32, digit_bits: u32) -> 
 }
 
 /// Turns of an invocation that sorts a block in shared memory.
-fn of_single_block(shape: &Shape, key_words: u32) -> u32 {
+fn of_single_block(shape: &Shape, request: &SortRequest) -> u32 {
     let ranking = ranking(shape.rank, shape.subgroup.size, shape.digit_bits);
-    // Each word of a key, and the index, is staged and comes back.
-    let item = 1 + ranking + 2 * (key_words + 1);
+    let key_words = request.key.bits().div_ceil(32);
+    let value_words = request.value.sorted_bytes().div_ceil(4) as u32;
+    // Each word of a key, and the index if there are values, is staged and comes back.
+    let item = 1 + ranking + 2 * (key_words + value_words.min(1));
     let digits = match shape.rank {
         RankMethod::Private => 2 * shape.radix(),
         _ => shape.radix().div_ceil(shape.workgroup_size) * (4 + shape.workgroup_size / shape.subgroup.size),
     };
-    // Before the passes a finish tries buckets; behind them keys and values are written.
-    let once = 4 + 2 * key_words + 2 * VALUE_WORDS;
-    shape.passes * (shape.single_items * item + digits) + shape.single_items * once
+    // Before the passes a finish tries buckets; behind them keys and values are written. In between keys may be compared with
+    // those before them, after passes over leading digits that were not enough.
+    let once = 4 + 2 * key_words + 2 * value_words + (1 + 2 * key_words);
+    let passes = shape.passes + most_leading(shape, request);
+    passes * (shape.single_items * item + digits) + shape.single_items * once
+}
+
+/// Passes that a workgroup by itself may make over leading digits before it makes those over all of them. See
+/// glsl/single_workgroup.comp.
+fn most_leading(shape: &Shape, request: &SortRequest) -> u32 {
+    let narrowest = (shape.window.len() / shape.passes.max(1)).max(1);
+    let bits = 2 * (shape.single_block().ilog2() + 1) + 2;
+    let leads = Algorithm::Leading.suits(request.bits);
+    if leads { bits.div_ceil(narrowest).min(shape.passes) } else { 0 }
 }
 
 /// Whether an invocation that sorts a block in shared memory ends before its loops do.
-pub(crate) fn allow_single_block(shape: &Shape, key_words: u32) -> bool {
-    of_single_block(shape, key_words) <= SINGLE
+pub(crate) fn allow_single_block(shape: &Shape, request: &SortRequest) -> bool {
+    of_single_block(shape, request) <= SINGLE
 }
 
 /// Most blocks of so many items that make a tile on a CPU.
@@ -77,18 +91,18 @@ mod tests {
     use super::*;
     use crate::key::KeyType;
     use crate::profile::{DeviceProfile, driver};
-    use crate::request::{Algorithm, SortRequest};
+    use crate::request::ValueType;
     use crate::shape::SubgroupChoice;
     use crate::tuning::Tuning;
 
-    fn fit(tuning: &Tuning, key: KeyType, subgroup_size: u32) -> Shape {
+    fn fit(tuning: &Tuning, request: &SortRequest, subgroup_size: u32) -> Shape {
         let profile = DeviceProfile {
             is_cpu: true,
             subgroup_size,
             subgroup_range: (subgroup_size, subgroup_size),
             ..DeviceProfile::default()
         };
-        Shape::fit(&profile, tuning, &SortRequest::new(key), Algorithm::OneSweep, SubgroupChoice::Auto).unwrap()
+        Shape::fit(&profile, tuning, request, Algorithm::OneSweep, SubgroupChoice::Auto).unwrap()
     }
 
     #[test]
@@ -108,11 +122,13 @@ mod tests {
                         ..row.clone()
                     };
                     for (key, size) in [(KeyType::U8, 4), (KeyType::U32, 8), (KeyType::U64, 16), (KeyType::U128, 32)] {
-                        let shape = fit(&tuning, key, size);
+                        let request = SortRequest { value: ValueType::Bytes(16), ..SortRequest::new(key) };
+                        let tuning = Tuning { items_pairs: items, ..tuning.clone() };
+                        let shape = fit(&tuning, &request, size);
                         let tile = shape.items * shape.max_blocks;
                         assert!(tile * of_item(shape.rank, size, shape.digit_bits) <= TILE, "{shape:?}");
                         assert!(tile.div_ceil(abi::RECOUNTED_AT_ONCE) * THREADS <= RECOUNTS, "{shape:?}");
-                        assert!(allow_single_block(&shape, key.bits().div_ceil(32)), "{shape:?}");
+                        assert!(allow_single_block(&shape, &request), "{shape:?}");
                         let digits = shape.radix().div_ceil(shape.workgroup_size);
                         assert!(most_polls(&shape) == 1 || most_polls(&shape) * digits * THREADS <= POLLS);
                     }
@@ -123,7 +139,8 @@ mod tests {
 
     #[test]
     fn polls_are_fewer_where_invocations_have_more_digits() {
-        let shape = fit(&Tuning::for_device(&DeviceProfile::default()), KeyType::U32, 8);
+        let request = SortRequest::new(KeyType::U32);
+        let shape = fit(&Tuning::for_device(&DeviceProfile::default()), &request, 8);
         let of = |workgroup_size, digit_bits| most_polls(&Shape { workgroup_size, digit_bits, ..shape });
         assert_eq!((of(8, 8), of(16, 8), of(16, 10), of(1, 11)), (4, 8, 2, 1));
     }

@@ -195,6 +195,21 @@ fn options(digit_bits: u32, faults: Faults, subgroup: SubgroupChoice) -> SorterO
     SorterOptions { tuning: Some(tuning), faults, subgroup, ..SorterOptions::default() }
 }
 
+/// What one workgroup sorts by itself, by leading digits if they are enough.
+fn small(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
+    let sorter = gpu().sorter(request, options)?;
+    let most = sorter.shape().single_block();
+    if sorter.prepare(most)?.algorithm(most) != Algorithm::SingleWorkgroup {
+        return Err(format!("{most} keys are not sorted by one workgroup").into());
+    }
+    let inputs = PATTERNS.iter().chain(FEW_DIGITS).map(|&(name, keys, _)| {
+        let mut keys = keys(&mut Rng::with_seed(seed()));
+        keys.truncate(most as usize);
+        (name, bytes(request, &keys), ())
+    });
+    phases::run(&sorter, inputs, |_, ()| Ok(()))
+}
+
 fn main() -> std::process::ExitCode {
     let plain = || options(8, Faults::default(), SubgroupChoice::Auto);
     let trial = |prefix: &str, request: SortRequest, options: SorterOptions, patterns: &'static [Pattern]| {
@@ -221,6 +236,27 @@ fn main() -> std::process::ExitCode {
         if gpu().profile().buffer_addresses {
             let access = vksort::Access::Addresses;
             trials.push(trial("addresses/", request, SorterOptions { access, ..plain() }, PATTERNS));
+        }
+    }
+    for (key, value) in [
+        (KeyType::U64, ValueType::None),
+        (KeyType::F64, ValueType::U32),
+        (KeyType::I128, ValueType::None),
+        (KeyType::U32, ValueType::Index),
+    ] {
+        for order in [Order::Ascending, Order::Descending] {
+            let request = SortRequest { value, order, ..SortRequest::new(key) };
+            let name = suite::name(&request);
+            let row = Tuning { leading: true, look_back: true, ..Tuning::for_device(gpu().profile()) };
+            let usual = SorterOptions { tuning: Some(row), ..SorterOptions::default() };
+            trials.push(Trial::test(format!("small/{name}"), move || small(&request, &usual)));
+            let tiny = SorterOptions {
+                tuning: Some(Tuning { leading: true, look_back: true, ..suite::small_blocks() }),
+                ..SorterOptions::default()
+            };
+            let virtual_16 = SorterOptions { subgroup: SubgroupChoice::Emulated(16), ..tiny.clone() };
+            trials.push(Trial::test(format!("small/tiny/{name}"), move || small(&request, &tiny)));
+            trials.push(Trial::test(format!("small/virtual-16/{name}"), move || small(&request, &virtual_16)));
         }
     }
     for (index, (key, digit_bits, pattern)) in NARROW.iter().enumerate() {

@@ -1,12 +1,13 @@
 // Ties: elements that are equal in the leading digits that have been sorted by. They are next to each other, in runs; a run
 // of keys that are equal throughout, or were in order from the start, is in order.
 
-// Bits of a word of the key from bit `low` of the whole key to the end of the window.
-uint window_bits(uint word, uint low) {
-    int first = clamp(int(low) - 32 * int(word), 0, 32);
-    int end = clamp(int(WINDOW_LOW + WINDOW_BITS) - 32 * int(word), 0, 32);
+const uint WINDOW_END = WINDOW_LOW + WINDOW_BITS;
+
+// Bits of a word of the key from bit `low` of the whole key up to but not including bit `end`.
+uint bits_between(uint word, uint low, uint end) {
+    int first = clamp(int(low) - 32 * int(word), 0, 32), last = clamp(int(end) - 32 * int(word), 0, 32);
     uint bits = 0;
-    if (first < end) bits = ~0u >> (32 - (end - first)) << first;
+    if (first < last) bits = ~0u >> (32 - (last - first)) << first;
     return bits;
 }
 
@@ -14,7 +15,7 @@ uint window_bits(uint word, uint low) {
 bool is_tied(KEY key, KEY other, uint low) {
     uint difference = 0;
     [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
-        difference |= (sortable_word(key, word) ^ sortable_word(other, word)) & window_bits(word, low);
+        difference |= (sortable_word(key, word) ^ sortable_word(other, word)) & bits_between(word, low, WINDOW_END);
     }
     return difference == 0;
 }
@@ -23,7 +24,7 @@ bool is_tied(KEY key, KEY other, uint low) {
 bool precedes(KEY key, KEY other) {
     bool less = false;
     [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
-        uint bits = window_bits(word, WINDOW_LOW);
+        uint bits = bits_between(word, WINDOW_LOW, WINDOW_END);
         uint mine = sortable_word(key, word) & bits, its = sortable_word(other, word) & bits;
         less = mine < its || mine == its && less;
     }
