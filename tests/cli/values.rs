@@ -109,3 +109,31 @@ fn none_and_one_have_values() {
         assert_eq!(dir.read("v.npy"), dir.read("values.npy"));
     }
 }
+
+/// What comes out in whatever order of equal keys belongs together: keys, values and indices.
+#[test]
+fn equal_keys_may_come_in_any_order_where_that_is_asked_for() {
+    let dir = Dir::new("unstable");
+    let of = Type::named("u32");
+    // Few keys, so that most are equal to others.
+    let keys: Vec<u8> =
+        of.keys(COUNT, 5).chunks_exact(4).flat_map(|key| [key[0] & 3, 0, key[2] & 7, key[3] & 1]).collect();
+    let rows = random(4 * COUNT);
+    let input = dir.write("keys.npy", of.descr, &of.shape(COUNT), &keys);
+    let values = dir.write("values.npy", "'<f4'", &[COUNT as u64], &rows);
+    let outputs =
+        ["out-keys", "out-values", "argsort"].map(|name| (format!("--{name}"), dir.path(&format!("{name}.npy"))));
+    let mut arguments = vec!["--keys", &input, "--values", &values, "--unstable", "--verify"];
+    arguments.extend(outputs.iter().flat_map(|(flag, path)| [flag.as_str(), path.as_str()]));
+    for algorithm in [&["--algorithm", "hybrid"][..], &["--algorithm", "onesweep"], &[]] {
+        let stdout = sort(&[&arguments[..], algorithm].concat());
+        assert!(stdout.contains("verified   each run"), "{stdout}");
+        let indices = dir.read_indices("argsort.npy");
+        let mut all = indices.clone();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..COUNT as u32), "every index is there once");
+        let sorted = gather(&keys, 4, &of.argsort(&keys, false, None));
+        assert!(dir.read("out-keys.npy").1 == sorted && gather(&keys, 4, &indices) == sorted, "{algorithm:?}: keys");
+        assert!(dir.read("out-values.npy").1 == gather(&rows, 4, &indices), "{algorithm:?}: values");
+    }
+}
