@@ -17,7 +17,7 @@
 #include "lib/route.glsl"
 #include "lib/arguments.glsl"
 #include "lib/phases.glsl"
-#include "lib/leading.glsl"
+#include "lib/ties.glsl"
 #include "lib/runs.glsl"
 
 const uint COUNTS = PASSES * RADIX;
@@ -26,12 +26,12 @@ const uint COUNTS = PASSES * RADIX;
 #include "lib/own.glsl"
 
 const uint AT_ONCE = 4; // keys on their way to an invocation
-const uint CHUNK = RADIX < HISTOGRAM_CHUNK ? RADIX : HISTOGRAM_CHUNK;
-const uint CHUNKS = COUNTS / CHUNK;
 
 shared uint digit_count[COUNTS];
-shared uint chunk_sum[CHUNKS];
 shared uint finished;
+
+#include "lib/starts.glsl"
+#include "lib/leading.glsl"
 
 #if PRIVATE
 void begin_counts() { clear_own_counts(); }
@@ -95,27 +95,6 @@ void count_part(uint start, uint elements) {
     end_counts();
 }
 
-// Writes the exclusive prefix sums of each pass's counts: an invocation adds up a chunk of them, then those chunks' sums
-// that come before its own.
-void write_starts() {
-    for (uint chunk = gl_LocalInvocationIndex; chunk < CHUNKS; chunk += WORKGROUP_SIZE) {
-        uint sum = 0;
-        for (uint i = 0; i < CHUNK; i++) sum += digit_count[chunk * CHUNK + i];
-        chunk_sum[chunk] = sum;
-    }
-    barrier();
-    for (uint chunk = gl_LocalInvocationIndex; chunk < CHUNKS; chunk += WORKGROUP_SIZE) {
-        uint before = 0;
-        for (uint earlier = chunk / (RADIX / CHUNK) * (RADIX / CHUNK); earlier < chunk; earlier++) {
-            before += chunk_sum[earlier];
-        }
-        for (uint at = chunk * CHUNK; at < (chunk + 1) * CHUNK; at++) {
-            counters[COUNTERS_HISTOGRAM + at] = before;
-            before += digit_count[at];
-        }
-    }
-}
-
 void main() {
     uint thread = gl_LocalInvocationIndex;
     uint count = sort_count();
@@ -148,6 +127,7 @@ void main() {
     }
     barrier();
     write_starts();
+    if (LEADING != 0 && push.segment != 0) try_leading(count);
     if (thread == 0) {
         if (push.segment == 0) write_routes();
         else if (LEADING != 0) write_leading(count);

@@ -75,14 +75,15 @@ fn with_runs(rng: &mut Rng, runs: usize, length: usize) -> Vec<u64> {
     keys
 }
 
+/// Keys of many groups, which share an upper half that is spread in each of its digits, and lower halves of which `mask` leaves
+/// some bits.
+fn groups(rng: &mut Rng, mask: u64) -> Vec<u64> {
+    each(|_| (rng.u64(0..8_000).wrapping_mul(0x9E37_79B9) << 32) | (rng.u64(..) & !TOP & mask))
+}
+
 /// A key with the same in its upper four digits, above a lower half.
 fn alike(digit: u64, low: u64) -> u64 {
     (digit * 0x0101_0101) << 32 | (low & !TOP)
-}
-
-/// Such keys, whose lower halves are what `mask` leaves of random ones.
-fn correlated(rng: &mut Rng, mask: u64) -> Vec<u64> {
-    each(|_| alike(rng.u64(0..256), rng.u64(..) & mask))
 }
 
 const PATTERNS: &[Pattern] = &[
@@ -103,8 +104,10 @@ const PATTERNS: &[Pattern] = &[
     ("longest-runs", |rng| with_runs(rng, 40, abi::MOST_TIED as usize), Way::Mended(3)),
     ("run-too-long", |rng| with_runs(rng, 1, 1 + abi::MOST_TIED as usize), Way::Fallback(3)),
     ("too-many-ties", |rng| with_runs(rng, COUNT as usize / 2, 2), Way::Fallback(3)),
-    ("correlated", |rng| correlated(rng, !0), Way::Fallback(3)),
-    ("correlated-but-for-a-digit", |rng| correlated(rng, !0xFF00), Way::Fallback(3)),
+    ("groups", |rng| groups(rng, !0), Way::Fallback(3)),
+    ("groups-with-a-constant-digit", |rng| groups(rng, !0xFF00), Way::Fallback(3)),
+    // So large that samples give them away.
+    ("large-groups", |rng| each(|_| alike(rng.u64(0..256), rng.u64(..))), Way::Plain),
     ("all-equal", |_| each(|_| 0x0123_4567_89AB_CDEF), Way::Plain),
     ("two-values", |rng| each(|_| if rng.bool() { 7 } else { !7 }), Way::Plain),
     // Long runs need no mending where their keys are equal, or were in order from the start.

@@ -294,7 +294,7 @@ impl List {
         }
         for algorithm in [Algorithm::OneSweep, Algorithm::Leading] {
             let request = SortRequest { algorithm: Some(algorithm), bits: (0..64).into(), key: KeyType::U64, ..u32s };
-            self.push(format!("{algorithm} u64 ties"), request, Tweak::None, Data::Ties);
+            self.push(format!("{algorithm} u64 groups"), request, Tweak::None, Data::Groups);
         }
     }
 }

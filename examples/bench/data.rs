@@ -28,9 +28,9 @@ pub enum Data {
     OneStray,
     /// View depths as `f32`, from 2 to 8: all have the same 8 highest bits.
     Splats,
-    /// Keys of 64 bits that are random below an upper half of 256 values, which differ in every digit: there is nothing that a
-    /// sort by leading digits is worse at.
-    Ties,
+    /// Keys of 64 bits that are random below an upper half that is spread in every digit and shared by some 64 keys: there is
+    /// nothing that a sort by leading digits is worse at.
+    Groups,
 }
 
 impl Data {
@@ -68,7 +68,7 @@ impl Data {
             Data::TopByte(values) => format!("top byte of {values} values"),
             Data::OneStray => "one stray".into(),
             Data::Splats => "splat depths".into(),
-            Data::Ties => "ties".into(),
+            Data::Groups => "groups".into(),
         }
     }
 
@@ -86,7 +86,10 @@ impl Data {
             Data::TopByte(values) => {
                 (0..n).map(|_| (random.u32(..values) * SIXTH) & 0xFF00_0000 | random.u32(..1 << 24)).collect()
             }
-            Data::Ties => (0..n).flat_map(|_| [random.u32(..), random.u32(..256) * 0x0101_0101]).collect(),
+            Data::Groups => {
+                let groups = (n as u32 / 64).max(1);
+                (0..n).flat_map(|_| [random.u32(..), random.u32(..groups).wrapping_mul(0x9E37_79B9)]).collect()
+            }
             Data::Splats => (0..n).map(|_| (2.0 + 5.999 * random.f32()).to_bits()).collect(),
         };
         match self {
@@ -125,7 +128,7 @@ impl Inputs {
     }
 
     pub fn keys(&mut self, data: Data, key: KeyType) -> Arc<Vec<u8>> {
-        let bytes = if data == Data::Ties { 8 } else { 4 };
+        let bytes = if data == Data::Groups { 8 } else { 4 };
         assert!(data == Data::Uniform || key.size_bytes() == bytes, "keys of this kind have {bytes} bytes");
         self.all_keys(data)
     }

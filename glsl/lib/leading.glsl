@@ -5,13 +5,21 @@
 // hardly any of more than MOST_TIED.
 const float MOST_ALIKE = 0.25;
 
-// Decides how many digits lead, and writes what follows from that; one invocation.
-void write_leading(uint count) {
-    uint digits = 0, idle = PASSES;
-    for (uint pass = 0; pass < PASSES; pass++) {
-        digits += runs[pass];
-        if (runs[pass] == 0) idle = pass;
-    }
+// Samples of the keys: where several of them are tied and out of order, runs are long, and so they are everywhere. Uniform
+// keys have more than CHANCE_INVERSIONS hardly ever, however few they are. Samples take the place of counts that have been
+// added up.
+const uint MOST_SAMPLES = 64;
+const uint CHANCE_INVERSIONS = 1;
+const uint SAMPLES = COUNTS / KEY_WORDS < MOST_SAMPLES ? COUNTS / KEY_WORDS : MOST_SAMPLES;
+
+shared uint leading_low;    // the lowest of the leading digits; PASSES where all digits are to be sorted by
+shared uint leading_rounds; // passes over the leading digits
+shared uint sampled_inversions;
+
+// The digits that lead: as many as tell most keys apart; one invocation.
+void find_leading(uint count) {
+    uint digits = 0;
+    for (uint pass = 0; pass < PASSES; pass++) digits += runs[pass];
     // Were digits independent, as many would be alike in several as the product of the largest shares says. In place, an
     // even number of passes ends where it began.
     float alike = float(count);
@@ -23,7 +31,51 @@ void write_leading(uint count) {
             rounds++;
         }
     }
-    if (digits < rounds + 2) {
+    leading_low = digits < rounds + 2 ? PASSES : low;
+    leading_rounds = rounds;
+}
+
+KEY sample_at(uint index) {
+    KEY key;
+    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) KEY_WORD(key, word) = digit_count[index * KEY_WORDS + word];
+    return key;
+}
+
+// Looks for samples that tell against the leading digits; all invocations, once counts have been added up.
+void try_leading(uint count) {
+    uint thread = gl_LocalInvocationIndex;
+    barrier(); // the counts have been read
+    if (thread == 0) {
+        find_leading(count);
+        sampled_inversions = 0;
+    }
+    for (uint at = thread; at < SAMPLES; at += WORKGROUP_SIZE) {
+        // In their order, and spread over all keys as far as these have as many.
+        KEY key = load_key(PLACE_SOURCE, min(count / SAMPLES * at, count - 1));
+        [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) digit_count[at * KEY_WORDS + word] = KEY_WORD(key, word);
+    }
+    barrier();
+    uint low = leading_low < PASSES ? digit_shift(leading_low) : 0;
+    uint against = 0;
+    for (uint at = thread; at < SAMPLES; at += WORKGROUP_SIZE) {
+        KEY key = sample_at(at);
+        for (uint earlier = 0; earlier < at; earlier++) {
+            KEY other = sample_at(earlier);
+            if (is_tied(key, other, low) && precedes(key, other)) against++;
+        }
+    }
+    if (against > 0) atomicAdd(sampled_inversions, against);
+    barrier();
+}
+
+// Writes the routes of both phases, or of plain passes over all digits; one invocation.
+void write_leading(uint count) {
+    uint digits = 0, idle = PASSES, low = leading_low, rounds = leading_rounds;
+    for (uint pass = 0; pass < PASSES; pass++) {
+        digits += runs[pass];
+        if (runs[pass] == 0) idle = pass;
+    }
+    if (low == PASSES || sampled_inversions > CHANCE_INVERSIONS) {
         write_routes();
     } else {
         bool in_place = IN_PLACE != 0, has_values = VALUE_BITS != 0;

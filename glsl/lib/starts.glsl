@@ -1,0 +1,27 @@
+// From the counts of every digit of every pass to where each digit starts.
+
+const uint CHUNK = RADIX < HISTOGRAM_CHUNK ? RADIX : HISTOGRAM_CHUNK;
+const uint CHUNKS = COUNTS / CHUNK;
+
+shared uint chunk_sum[CHUNKS];
+
+// Writes the exclusive prefix sums of each pass's counts: an invocation adds up a chunk of them, then those chunks' sums
+// that come before its own.
+void write_starts() {
+    for (uint chunk = gl_LocalInvocationIndex; chunk < CHUNKS; chunk += WORKGROUP_SIZE) {
+        uint sum = 0;
+        for (uint i = 0; i < CHUNK; i++) sum += digit_count[chunk * CHUNK + i];
+        chunk_sum[chunk] = sum;
+    }
+    barrier();
+    for (uint chunk = gl_LocalInvocationIndex; chunk < CHUNKS; chunk += WORKGROUP_SIZE) {
+        uint before = 0;
+        for (uint earlier = chunk / (RADIX / CHUNK) * (RADIX / CHUNK); earlier < chunk; earlier++) {
+            before += chunk_sum[earlier];
+        }
+        for (uint at = chunk * CHUNK; at < (chunk + 1) * CHUNK; at++) {
+            counters[COUNTERS_HISTOGRAM + at] = before;
+            before += digit_count[at];
+        }
+    }
+}
