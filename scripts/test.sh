@@ -26,7 +26,7 @@ devices="conformance matrix leading hybrid fallback recording"
 configurations=(
     "host               | 600 | lib contract spirv table allocations cost properties cli splats bench tune | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
     "doc                | 300 | doc                  | lavapipe-256"
-    "lavapipe-8         | 900 | $devices emulated    | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
+    "lavapipe-8         | 1200 | $devices emulated    | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
     "lavapipe-4         | 600 | $devices splats      | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
     "lavapipe-16        | 600 | $devices splats      | lavapipe-512 VKSORT_TEST_LEVEL=reduced"
     "lavapipe-8-busy    | 600 | conformance fallback | lavapipe-256 LP_NUM_THREADS=16 VKSORT_TEST_LEVEL=reduced"
