@@ -117,20 +117,22 @@ mod tests {
                         early_counts,
                         digit_bits,
                         items_keys: items,
+                        items_pairs: items,
                         max_blocks: 1000,
                         polls: 1 << 16,
                         ..row.clone()
                     };
                     for (key, size) in [(KeyType::U8, 4), (KeyType::U32, 8), (KeyType::U64, 16), (KeyType::U128, 32)] {
-                        let request = SortRequest { value: ValueType::Bytes(16), ..SortRequest::new(key) };
-                        let tuning = Tuning { items_pairs: items, ..tuning.clone() };
-                        let shape = fit(&tuning, &request, size);
-                        let tile = shape.items * shape.max_blocks;
-                        assert!(tile * of_item(shape.rank, size, shape.digit_bits) <= TILE, "{shape:?}");
-                        assert!(tile.div_ceil(abi::RECOUNTED_AT_ONCE) * THREADS <= RECOUNTS, "{shape:?}");
-                        assert!(allow_single_block(&shape, &request), "{shape:?}");
-                        let digits = shape.radix().div_ceil(shape.workgroup_size);
-                        assert!(most_polls(&shape) == 1 || most_polls(&shape) * digits * THREADS <= POLLS);
+                        for value in [ValueType::None, ValueType::Bytes(16)] {
+                            let request = SortRequest { value, ..SortRequest::new(key) };
+                            let shape = fit(&tuning, &request, size);
+                            let tile = shape.items * shape.max_blocks;
+                            assert!(tile * of_item(shape.rank, size, shape.digit_bits) <= TILE, "{shape:?}");
+                            assert!(tile.div_ceil(abi::RECOUNTED_AT_ONCE) * THREADS <= RECOUNTS, "{shape:?}");
+                            assert!(allow_single_block(&shape, &request), "{shape:?}");
+                            let digits = shape.radix().div_ceil(shape.workgroup_size);
+                            assert!(most_polls(&shape) == 1 || most_polls(&shape) * digits * THREADS <= POLLS);
+                        }
                     }
                 }
             }
