@@ -1,6 +1,7 @@
 #version 460
 // First step of a reduce-then-scan pass: each tile's count of each digit, as one row of tiles per digit.
 
+#extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
 
 #define ELEMENTS_READ_ONLY
@@ -10,14 +11,14 @@
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
 #include "lib/join.glsl"
-#include "lib/runs.glsl"
-
-#define OWN_COUNTS RADIX
-#include "lib/own.glsl"
 
 layout(set = 0, binding = BINDING_TABLE) writeonly buffer Table { uint table[]; };
 
 shared uint digit_count[RADIX];
+
+#define COUNTERS RADIX
+#define RUNS 1
+#include "lib/counts.glsl"
 
 void main() {
     uint thread = gl_LocalInvocationIndex;
@@ -31,21 +32,15 @@ void main() {
 
     uint start = tile * push.part;
     uint elements = min(count - start, push.part);
-#if PRIVATE
-    clear_own_counts();
-#define COUNT(digit) own_count[digit]++
-#else
-    Run run = Run(0, 0);
-#define COUNT(digit) COUNT_DIGIT(digit_count, run, digit)
-#endif
+    begin_counts();
     for (uint i = thread; i < elements; i += WORKGROUP_SIZE) {
         uint digit = digit_on(route, load_key(route_keys_from(route), start + i), push.pass);
-        COUNT(digit);
+        COUNT(0, digit);
     }
 #if PRIVATE
-    ADD_OWN_COUNTS(digit_count)
+    ADD_OWN_COUNTS(digit_count, 0)
 #else
-    END_RUN(digit_count, run);
+    end_runs();
 #endif
     barrier();
     for (uint digit = thread; digit < RADIX; digit += WORKGROUP_SIZE) {

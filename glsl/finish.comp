@@ -15,6 +15,7 @@
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
 #include "lib/block.glsl"
+#include "lib/digits.glsl"
 #include "lib/segments.glsl"
 #include "lib/buckets.glsl"
 
@@ -34,23 +35,14 @@ void take_keys(uint elements) {
 
 // Fills `places` like rank_by_buckets, for any keys.
 void rank_by_digits(uint elements) {
-    uint origins[ITEMS]; // index of each key in the segment
     EACH_ITEM {
         origins[item] = block_index(item);
         keys[item] = origins[item] < elements ? key_in_place(item) : NO_ELEMENT;
     }
+    barrier(); // the pool has been read
     for (uint pass = 0; pass < PASSES; pass++) {
-        if (!is_active(pass)) continue;
-        barrier(); // the pool has been read
-        rank_block(elements, pass, true);
-        [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
-            STAGE(KEY_WORD(keys[item], word));
-            EACH_ITEM KEY_WORD(keys[item], word) = pool[block_index(item)];
-        }
-        STAGE(origins[item]);
-        EACH_ITEM origins[item] = pool[block_index(item)];
+        if (is_active(pass)) sort_by_digit(elements, pass, true, true);
     }
-    barrier();
     EACH_ITEM pool[origins[item]] = block_index(item);
     barrier();
     EACH_ITEM places[item] = pool[staged_place(item)];

@@ -4,6 +4,7 @@
 
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_memory_scope_semantics : require
 
 #define COUNTERS_WRITTEN
 #define ELEMENTS_READ_ONLY
@@ -18,36 +19,18 @@
 #include "lib/arguments.glsl"
 #include "lib/phases.glsl"
 #include "lib/ties.glsl"
-#include "lib/runs.glsl"
 
 const uint COUNTS = PASSES * RADIX;
-
-#define OWN_COUNTS COUNTS
-#include "lib/own.glsl"
-
 const uint AT_ONCE = 4; // keys on their way to an invocation
 
 shared uint digit_count[COUNTS];
 shared uint finished;
 
+#define COUNTERS COUNTS
+#define RUNS PASSES
+#include "lib/counts.glsl"
 #include "lib/starts.glsl"
 #include "lib/leading.glsl"
-
-#if PRIVATE
-void begin_counts() { clear_own_counts(); }
-#define COUNT(pass, counter) own_count[counter]++
-void end_counts() { ADD_OWN_COUNTS(digit_count) }
-#else
-Run runs_of[PASSES];
-
-void begin_counts() {
-    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) runs_of[pass] = Run(0, 0);
-}
-#define COUNT(pass, counter) COUNT_DIGIT(digit_count, runs_of[pass], counter)
-void end_counts() {
-    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) END_RUN(digit_count, runs_of[pass]);
-}
-#endif
 
 void count_key(KEY key) {
     [[unroll]] for (uint pass = 0; pass < PASSES; pass++) {
@@ -59,7 +42,7 @@ void count_key(KEY key) {
 #if HAS_KEY_VECTORS
 void count_word(uint word) {
     [[unroll]] for (uint part = 0; part < KEYS_PER_WORD; part++) {
-        count_key(KEYS_PER_WORD > 1 ? word >> (part * KEY_BITS) & ((1u << (KEY_BITS & 31)) - 1) : word);
+        count_key(key_in_word(word, part));
     }
 }
 #endif
@@ -81,7 +64,12 @@ uint count_vectors(uint start, uint elements) {
     return counted;
 }
 
+// Counts a part of the keys, and adds that to the totals.
 void count_part(uint start, uint elements) {
+#if !PRIVATE
+    for (uint at = gl_LocalInvocationIndex; at < COUNTS; at += WORKGROUP_SIZE) digit_count[at] = 0;
+    barrier();
+#endif
     begin_counts();
     uint i = count_vectors(start, elements) + gl_LocalInvocationIndex;
     for (; i + (AT_ONCE - 1) * WORKGROUP_SIZE < elements; i += AT_ONCE * WORKGROUP_SIZE) {
@@ -92,7 +80,15 @@ void count_part(uint start, uint elements) {
         [[unroll]] for (uint at = 0; at < AT_ONCE; at++) count_key(keys[at]);
     }
     for (; i < elements; i += WORKGROUP_SIZE) count_key(load_key(PLACE_SOURCE, start + i));
-    end_counts();
+#if PRIVATE
+    ADD_OWN_COUNTS(counters, COUNTERS_HISTOGRAM)
+#else
+    end_runs();
+    barrier();
+    for (uint at = gl_LocalInvocationIndex; at < COUNTS; at += WORKGROUP_SIZE) {
+        if (digit_count[at] != 0) atomicAdd(counters[COUNTERS_HISTOGRAM + at], digit_count[at]);
+    }
+#endif
 }
 
 void main() {
@@ -101,13 +97,7 @@ void main() {
     uint index = workgroup_index();
     uint parts = parts_of(count, push.part);
     if (index >= parts) return;
-    for (uint at = thread; at < COUNTS; at += WORKGROUP_SIZE) digit_count[at] = 0;
-    barrier();
     count_part(index * push.part, min(count - index * push.part, push.part));
-    barrier();
-    for (uint at = thread; at < COUNTS; at += WORKGROUP_SIZE) {
-        if (digit_count[at] != 0) atomicAdd(counters[COUNTERS_HISTOGRAM + at], digit_count[at]);
-    }
     memoryBarrierBuffer();
     barrier();
     if (thread == 0) finished = atomicAdd(counters[COUNTERS_FINISHED], 1) + 1;
@@ -121,7 +111,8 @@ void main() {
     }
     barrier();
     for (uint at = thread; at < COUNTS; at += WORKGROUP_SIZE) {
-        digit_count[at] = atomicAdd(counters[COUNTERS_HISTOGRAM + at], 0);
+        digit_count[at] = atomicLoad(counters[COUNTERS_HISTOGRAM + at], gl_ScopeDevice, gl_StorageSemanticsNone,
+                                     gl_SemanticsRelaxed);
         if (digit_count[at] == count && SKIP != 0) runs[at / RADIX] = 0;
         if (REACH != 0 || LEADING != 0) atomicMax(largest[at / RADIX], digit_count[at]);
     }
@@ -129,7 +120,7 @@ void main() {
     write_starts();
     if (LEADING != 0 && push.segment != 0) try_leading(count);
     if (thread == 0) {
-        if (push.segment == 0) write_routes();
+        if (push.segment == 0) write_routes(find_digits());
         else if (LEADING != 0) write_leading(count);
         else write_phases(count);
     }

@@ -15,13 +15,12 @@
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
 #include "lib/block.glsl"
+#include "lib/digits.glsl"
 #include "lib/varying.glsl"
 
 uint input_place() { return PLACE_SOURCE; }
 
 uint input_digit(KEY key, uint pass) { return digit_of(key, pass); }
-
-uint origins[ITEMS]; // index of each key in the input
 
 void take_keys(uint count) {
     KEY first = KEY(0), differing = KEY(0);
@@ -51,20 +50,6 @@ void take_keys(uint count) {
     }
 }
 
-void sort_digit(uint count, uint pass, bool ordered) {
-    rank_block(count, pass, ordered);
-    // What is staged comes back in stripes, in the order of the digit just sorted by.
-    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
-        STAGE(KEY_WORD(keys[item], word));
-        EACH_ITEM KEY_WORD(keys[item], word) = pool[block_index(item)];
-    }
-    if (VALUE_WORDS > 0) {
-        STAGE(origins[item]);
-        EACH_ITEM origins[item] = pool[block_index(item)];
-    }
-    barrier(); // the pool has been read
-}
-
 void main() {
     uint count = sort_count();
     if (count == 0) return;
@@ -74,7 +59,7 @@ void main() {
     bool ordered = UNORDERED == 0;
     for (uint pass = low; pass < PASSES; pass++) {
         if (varies(pass)) {
-            sort_digit(count, pass, ordered);
+            sort_by_digit(count, pass, ordered, VALUE_WORDS > 0);
             ordered = true;
         }
         if (low > 0 && pass + 1 == PASSES && !is_in_order(count)) {

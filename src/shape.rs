@@ -111,6 +111,8 @@ impl Shape {
         let key_words = request.key.bits().div_ceil(32);
         let items = if tuning.unroll { items / key_words } else { items };
         let items = items.clamp(1, MOST_ITEMS);
+        let single_items = if tuning.unroll { tuning.single_items / key_words } else { tuning.single_items };
+        let single_items = single_items.clamp(1, MOST_ITEMS);
         // Fewer subgroups keep the counters as many when their digits are wider. Where blocks are staged, neighbours
         // need the subgroups.
         let wider = if tuning.staged { 0 } else { digit_bits.saturating_sub(USUAL_DIGIT_BITS) };
@@ -127,8 +129,10 @@ impl Shape {
             needed,
         };
         let mut items = items * workgroup_size / fewer;
+        let mut single_items = single_items * workgroup_size / fewer;
         if rank == RankMethod::Private {
             items = items.min(HELD_WORDS / key_words);
+            single_items = single_items.min(HELD_WORDS / key_words);
         }
         let item_turns = turns::of_item(rank, subgroup.size, digit_bits);
         while items * item_turns > turns::TILE {
@@ -142,7 +146,7 @@ impl Shape {
             digit_bits,
             passes,
             staged: tuning.staged,
-            single_items: items,
+            single_items: items.min(single_items),
             early_counts: tuning.early_counts,
             rank,
             packed: false,
@@ -187,6 +191,7 @@ impl Shape {
         while !turns::allow_single_block(&shape, request) && shape.single_items > 1 {
             shape.single_items /= 2;
         }
+        shape.single_items = shape.most_single_items(profile, request, single_items);
         if rank == RankMethod::Private {
             // The next tile's elements may be shared out otherwise than this one's.
             shape.resident_workgroups = 0;
@@ -223,6 +228,22 @@ impl Shape {
     /// The most elements that a single workgroup sorts.
     pub fn single_block(&self) -> u32 {
         self.workgroup_size * self.single_items
+    }
+
+    /// As many items of a single workgroup as shared memory and turns allow, from those that there are up to `wished`.
+    fn most_single_items(&self, profile: &DeviceProfile, request: &SortRequest, wished: u32) -> u32 {
+        let fits = |single_items: u32| {
+            let shape = Shape { single_items, ..*self };
+            shape.shared_bytes() <= profile.max_shared_bytes
+                && turns::allow_single_block(&shape, request)
+                && (shape.single_block() <= 0xFFFF || !shape.packed)
+        };
+        let (mut least, mut beyond) = (self.single_items, wished.max(self.single_items) + 1);
+        while beyond - least > 1 {
+            let middle = least + (beyond - least) / 2;
+            if fits(middle) { least = middle } else { beyond = middle }
+        }
+        least
     }
 
     /// Elements of a segment of a hybrid's finish, which is more of them where a run does not end with it.
@@ -478,6 +499,7 @@ mod tests {
                 workgroup_size: number,
                 items_keys: number,
                 items_pairs: number,
+                single_items: number,
                 min_tiles: number,
                 max_blocks: number,
                 histogram_workgroup_size: number,

@@ -54,6 +54,8 @@ pub struct Tuning {
     pub items_keys: u32,
     /// Elements per invocation when values travel along.
     pub items_pairs: u32,
+    /// Elements per invocation where one workgroup sorts them all in shared memory; as many of them as fit.
+    pub single_items: u32,
     /// Subgroup size to ask for where the device lets pipelines ask; `None` for the device's default.
     pub subgroup_size: Option<u32>,
     /// How equal digits find their order.
@@ -116,6 +118,7 @@ struct Row {
     applies: fn(&DeviceProfile) -> bool,
     workgroup_size: u32,
     items: (u32, u32),
+    single_items: u32,
     rank: RankMethod,
     staged: bool,
     early_counts: bool,
@@ -138,6 +141,7 @@ const ROWS: &[Row] = &[
         applies: |p| p.driver_id == driver::LLVMPIPE,
         workgroup_size: 8,
         items: (4096, 4096),
+        single_items: 4096,
         rank: RankMethod::Private,
         staged: false,
         early_counts: false,
@@ -157,6 +161,7 @@ const ROWS: &[Row] = &[
         applies: |p| p.driver_id == driver::SWIFTSHADER,
         workgroup_size: 4,
         items: (4096, 4096),
+        single_items: 4096,
         rank: RankMethod::Private,
         staged: false,
         early_counts: false,
@@ -176,6 +181,7 @@ const ROWS: &[Row] = &[
         applies: |p| p.vendor_id == vendor::NVIDIA,
         workgroup_size: 384,
         items: (20, 20),
+        single_items: 28,
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
@@ -195,6 +201,7 @@ const ROWS: &[Row] = &[
         applies: |p| p.vendor_id == vendor::AMD,
         workgroup_size: 512,
         items: (14, 14),
+        single_items: 28,
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
@@ -214,6 +221,7 @@ const ROWS: &[Row] = &[
         applies: |p| p.vendor_id == vendor::INTEL,
         workgroup_size: 256,
         items: (16, 16),
+        single_items: 16,
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
@@ -233,6 +241,7 @@ const ROWS: &[Row] = &[
         applies: |p| p.vendor_id == vendor::APPLE || p.driver_id == driver::MOLTENVK,
         workgroup_size: 256,
         items: (16, 16),
+        single_items: 16,
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
@@ -252,6 +261,7 @@ const ROWS: &[Row] = &[
         applies: |p| [vendor::QUALCOMM, vendor::ARM].contains(&p.vendor_id),
         workgroup_size: 128,
         items: (16, 16),
+        single_items: 16,
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
@@ -271,6 +281,7 @@ const ROWS: &[Row] = &[
         applies: |_| true,
         workgroup_size: 128,
         items: (16, 16),
+        single_items: 16,
         rank: RankMethod::Ballot,
         staged: true,
         early_counts: true,
@@ -296,6 +307,7 @@ impl Tuning {
             workgroup_size: row.workgroup_size,
             items_keys: row.items.0,
             items_pairs: row.items.1,
+            single_items: row.single_items,
             subgroup_size: None,
             rank: row.rank,
             staged: row.staged,
@@ -366,10 +378,11 @@ impl Tuning {
         let refuse = |what: &str, given: &dyn Display, allowed: String| {
             Err(Error::Unsupported { what: what.into(), given: given.to_string(), allowed })
         };
-        let ranges: [(&str, u32, RangeInclusive<u32>); 13] = [
+        let ranges: [(&str, u32, RangeInclusive<u32>); 14] = [
             ("workgroup_size", self.workgroup_size, 1..=shape::MOST_INVOCATIONS),
             ("items_keys", self.items_keys, 1..=shape::MOST_ITEMS),
             ("items_pairs", self.items_pairs, 1..=shape::MOST_ITEMS),
+            ("single_items", self.single_items, 1..=shape::MOST_ITEMS),
             ("subgroup_size", self.subgroup_size.unwrap_or(4), 4..=128),
             ("digit_bits", self.digit_bits, 1..=shape::MOST_DIGIT_BITS),
             ("resident_workgroups", self.resident_workgroups, 0..=MOST_WORKGROUPS),
@@ -462,6 +475,7 @@ mod tests {
             ("workgroup_size is 0,", Tuning { workgroup_size: 0, ..tuning.clone() }),
             ("items_keys is 8193,", Tuning { items_keys: 8193, ..tuning.clone() }),
             ("items_pairs is 0,", Tuning { items_pairs: 0, ..tuning.clone() }),
+            ("single_items is 0,", Tuning { single_items: 0, ..tuning.clone() }),
             ("subgroup_size is 256,", Tuning { subgroup_size: Some(256), ..tuning.clone() }),
             ("subgroup_size is 48, allowed is a power", Tuning { subgroup_size: Some(48), ..tuning.clone() }),
             ("digit_bits is 0,", Tuning { digit_bits: 0, ..tuning.clone() }),

@@ -118,6 +118,7 @@ mod tests {
                         digit_bits,
                         items_keys: items,
                         items_pairs: items,
+                        single_items: items,
                         max_blocks: 1000,
                         polls: 1 << 16,
                         ..row.clone()

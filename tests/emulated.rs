@@ -48,7 +48,6 @@ fn main() -> std::process::ExitCode {
         // The small sizes exist on software drivers natively, so one request of each algorithm will do here.
         let requests = Algorithm::ALL.iter().flat_map(|&algorithm| match size {
             4..32 => suite::some_requests(algorithm).split_off(7),
-            _ if full => suite::requests(Some(algorithm), &suite::SOME_KEYS),
             _ => suite::some_requests(algorithm),
         });
         let options = move || SorterOptions {

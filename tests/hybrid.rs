@@ -166,7 +166,7 @@ fn requests() -> Vec<SortRequest> {
 
 /// Digits of so many bits, and small segments, so that two passes leave runs for them.
 fn options(digit_bits: u32, faults: Faults, subgroup: SubgroupChoice) -> SorterOptions {
-    let tuning = Tuning { digit_bits, items_keys: 16, items_pairs: 16, ..suite::small_blocks() };
+    let tuning = Tuning { digit_bits, items_keys: 16, items_pairs: 16, single_items: 16, ..suite::small_blocks() };
     SorterOptions { tuning: Some(tuning), faults, subgroup, ..SorterOptions::default() }
 }
 

@@ -133,6 +133,7 @@ fn run(draw: &Draw) -> Result<(), String> {
     let tuning = Tuning {
         items_keys: items,
         items_pairs: items,
+        single_items: 2 * items,
         max_blocks: draw.blocks,
         staged: draw.staged,
         early_counts: draw.early_counts,

@@ -18,8 +18,6 @@ shared uint sampled_inversions;
 
 // The digits that lead: as many as tell most keys apart; one invocation.
 void find_leading(uint count) {
-    uint digits = 0;
-    for (uint pass = 0; pass < PASSES; pass++) digits += runs[pass];
     // Were digits independent, as many would be alike in several as the product of the largest shares says. In place, an
     // even number of passes ends where it began.
     float alike = float(count);
@@ -31,7 +29,7 @@ void find_leading(uint count) {
             rounds++;
         }
     }
-    leading_low = digits < rounds + 2 ? PASSES : low;
+    leading_low = find_digits().count < rounds + 2 ? PASSES : low;
     leading_rounds = rounds;
 }
 
@@ -49,7 +47,10 @@ void try_leading(uint count) {
         find_leading(count);
         sampled_inversions = 0;
     }
-    for (uint at = thread; at < SAMPLES; at += WORKGROUP_SIZE) {
+    barrier();
+    // Where none lead, none are looked at.
+    uint samples = leading_low < PASSES ? SAMPLES : 0;
+    for (uint at = thread; at < samples; at += WORKGROUP_SIZE) {
         // In their order, and spread over all keys as far as these have as many.
         KEY key = load_key(PLACE_SOURCE, min(count / SAMPLES * at, count - 1));
         [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) digit_count[at * KEY_WORDS + word] = KEY_WORD(key, word);
@@ -57,7 +58,7 @@ void try_leading(uint count) {
     barrier();
     uint low = leading_low < PASSES ? digit_shift(leading_low) : 0;
     uint against = 0;
-    for (uint at = thread; at < SAMPLES; at += WORKGROUP_SIZE) {
+    for (uint at = thread; at < samples; at += WORKGROUP_SIZE) {
         KEY key = sample_at(at);
         for (uint earlier = 0; earlier < at; earlier++) {
             KEY other = sample_at(earlier);
@@ -70,13 +71,10 @@ void try_leading(uint count) {
 
 // Writes the routes of both phases, or of plain passes over all digits; one invocation.
 void write_leading(uint count) {
-    uint digits = 0, idle = PASSES, low = leading_low, rounds = leading_rounds;
-    for (uint pass = 0; pass < PASSES; pass++) {
-        digits += runs[pass];
-        if (runs[pass] == 0) idle = pass;
-    }
+    Digits digits = find_digits();
+    uint low = leading_low, rounds = leading_rounds;
     if (low == PASSES || sampled_inversions > CHANCE_INVERSIONS) {
-        write_routes();
+        write_routes(digits);
     } else {
         bool in_place = IN_PLACE != 0, has_values = VALUE_BITS != 0;
         uint values_source = INDEX_VALUES != 0 ? PLACE_NONE : PLACE_SOURCE;
@@ -94,8 +92,8 @@ void write_leading(uint count) {
         counters[COUNTERS_TOP] = low;
         counters[COUNTERS_FINISH_ROUTE] = route(PLACE_TARGET, PLACE_ALTERNATE, values_from, values_from, 0);
         // Out of place the source is still there, and where a second phase begins.
-        uint between = in_place ? PLACE_TARGET : place_between(true, 0, digits);
-        write_second_phase(digits, idle, rounds, in_place ? PLACE_TARGET : PLACE_SOURCE,
+        uint between = in_place ? PLACE_TARGET : place_between(true, 0, digits.count);
+        write_second_phase(digits, rounds, in_place ? PLACE_TARGET : PLACE_SOURCE,
                            in_place ? values_from : values_source, between, between, in_place);
         write_arguments(ARGUMENTS_BOUNDS, parts_of(count, push.segment));
     }

@@ -82,6 +82,15 @@ const uint KEYS_PER_VECTOR = 4 * KEYS_PER_WORD;
 
 // Functions have one exit: inlined, an early return becomes a loop, which software drivers pay for.
 
+#if KEY_WORDS == 1
+// Key number `part` of those in a word.
+uint key_in_word(uint word, uint part) {
+    uint key = word;
+    if (KEY_BITS < 32) key = word >> (part * KEY_BITS) & ((1u << (KEY_BITS & 31)) - 1);
+    return key;
+}
+#endif
+
 KEY load_key(uint place, uint index) {
 #if KEY_WORDS == 1
     uint key;
@@ -90,8 +99,7 @@ KEY load_key(uint place, uint index) {
     else if (KEY_BITS == 16) key = uint(HALF_CELL(keys, place, index));
     else key = KEY_CELL(place, index);
 #else
-    key = KEY_CELL(place, index / KEYS_PER_WORD);
-    if (KEY_BITS < 32) key = key >> (index % KEYS_PER_WORD * KEY_BITS) & ((1u << (KEY_BITS & 31)) - 1);
+    key = key_in_word(KEY_CELL(place, index / KEYS_PER_WORD), index % KEYS_PER_WORD);
 #endif
     return key;
 #else

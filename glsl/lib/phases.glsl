@@ -34,12 +34,12 @@ uint top_rounds(uint count, uint digits, uint low, uint high) {
 // Writes the routes of the second phase, from where the elements are, and of the move behind it; the table's words go on
 // from the states of the `ranked` passes of the first. If they have to come back to where they are, an odd number of digits
 // takes one round more, as in route.glsl: a pass that only copies, or the move.
-void write_second_phase(uint digits, uint idle, uint ranked, uint keys_from, uint values_from, uint keys_between,
+void write_second_phase(Digits digits, uint ranked, uint keys_from, uint values_from, uint keys_between,
                         uint values_between, bool come_back) {
-    uint rounds = digits;
+    uint rounds = digits.count;
     uint copying = PASSES;
-    if (PASSES % 2 == 0 && (digits & 1) != 0 && come_back) {
-        copying = idle;
+    if (PASSES % 2 == 0 && (rounds & 1) != 0 && come_back) {
+        copying = digits.idle;
         rounds++;
     }
     uint round = 0;
@@ -67,9 +67,9 @@ void write_second_phase(uint digits, uint idle, uint ranked, uint keys_from, uin
 }
 
 // Writes the routes of the first phase, of the finish, and of the second phase if a run may turn out too long.
-void write_both_phases(uint rounds, uint digits, uint low, uint high, uint idle) {
+void write_both_phases(uint rounds, Digits digits, uint low, uint high) {
     bool has_values = VALUE_BITS != 0;
-    uint second = PASSES % 2 == 0 && returns() ? digits + (digits & 1) : digits;
+    uint second = digits.count + (PASSES % 2 == 0 && returns() ? digits.count & 1 : 0);
     uint keys_between = place_between(IN_PLACE == 0, rounds, second);
     uint values_between = place_between(IN_PLACE == 0 || INDEX_VALUES != 0, rounds, second);
     uint keys_from = PLACE_SOURCE;
@@ -85,28 +85,25 @@ void write_both_phases(uint rounds, uint digits, uint low, uint high, uint idle)
     counters[COUNTERS_FINISH_ROUTE] = route(keys_from, DISCARD_KEYS != 0 ? PLACE_NONE : PLACE_TARGET,
                                             values_from, has_values ? PLACE_TARGET : PLACE_NONE, 0);
     // Runs of one digit are as long as its largest count says.
-    if (rounds == 2) write_second_phase(digits, idle, 2, keys_from, values_from, keys_from, values_from, returns());
+    if (rounds == 2) write_second_phase(digits, 2, keys_from, values_from, keys_from, values_from, returns());
 }
 
 // Decides between passes over all digits and a finish, and writes what follows from that; one invocation.
 void write_phases(uint count) {
-    uint digits = 0, low = 0, high = 0, idle = PASSES;
+    uint low = 0, high = 0;
     for (uint pass = 0; pass < PASSES; pass++) {
-        if (runs[pass] != 0) {
-            low = high;
-            high = pass;
-            digits++;
-            counters[COUNTERS_ACTIVE + pass / 32] |= 1u << (pass & 31);
-        } else {
-            idle = pass;
-        }
+        if (runs[pass] == 0) continue;
+        low = high;
+        high = pass;
+        counters[COUNTERS_ACTIVE + pass / 32] |= 1u << (pass & 31);
     }
-    uint rounds = top_rounds(count, digits, low, high);
+    Digits digits = find_digits();
+    uint rounds = top_rounds(count, digits.count, low, high);
     if (rounds == 0) {
-        write_routes();
+        write_routes(digits);
     } else {
         if (rounds == 1) low = high;
-        write_both_phases(rounds, digits, low, high, idle);
+        write_both_phases(rounds, digits, low, high);
         counters[COUNTERS_TOP] = low | high << 8;
         // The bounds are one more than the segments, and their workgroups as large as this one.
         write_arguments(ARGUMENTS_BOUNDS, parts_of(parts_of(count, push.segment) + 1, WORKGROUP_SIZE));

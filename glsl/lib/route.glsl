@@ -30,14 +30,24 @@ bool returns() {
     return IN_PLACE != 0 && (DISCARD_KEYS == 0 || VALUE_BITS != 0 && INDEX_VALUES == 0);
 }
 
-// Writes the routes of all passes and of the final move; one invocation.
-void write_routes() {
-    uint rounds = 0;
-    uint idle = PASSES; // the last pass that has nothing to sort by
+struct Digits {
+    uint count; // so many are not the same in all keys
+    uint idle;   // the last pass that has nothing to sort by, or PASSES
+};
+
+Digits find_digits() {
+    Digits digits = Digits(0, PASSES);
     for (uint pass = 0; pass < PASSES; pass++) {
-        rounds += runs[pass];
-        if (runs[pass] == 0) idle = pass;
+        digits.count += runs[pass];
+        if (runs[pass] == 0) digits.idle = pass;
     }
+    return digits;
+}
+
+// Writes the routes of all passes and of the final move; one invocation.
+void write_routes(Digits digits) {
+    uint rounds = digits.count;
+    uint idle = digits.idle;
     // Elsewhere than in place something has to bring the elements to the target, and indices have to be made.
     if (rounds == 0 && (IN_PLACE == 0 || INDEX_VALUES != 0)) {
         runs[PASSES - 1] = 1;

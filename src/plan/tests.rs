@@ -342,7 +342,8 @@ fn what_steps_tell_each_other_has_words_of_its_own() {
 fn small_counts_take_one_dispatch_when_the_algorithm_is_free() {
     let request = SortRequest::new(KeyType::U32);
     let plan = plan_of(&profile(0x10DE, 0, 32), &request, 1 << 20, None);
-    let block = plan.shape.block();
+    let block = plan.shape.single_block();
+    assert!(block >= 1 << 13, "shared memory has room for more than a tile: {block}");
     assert_eq!(plan.algorithm_for(block), Algorithm::SingleWorkgroup);
     assert_eq!(plan.steps(Count::Host(block)).count(), 1);
     assert_eq!(plan.algorithm_for(block + 1), Algorithm::OneSweep);

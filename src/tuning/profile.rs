@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::profile::DeviceProfile;
 
 /// Version of the file's layout and of what the fields of [`Tuning`] mean.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 /// Longest file that is read.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -386,7 +386,7 @@ mod tests {
     fn the_file_speaks_of_the_fields_by_their_names() {
         let text = profile().to_json();
         for part in [
-            "\"format\": 4",
+            &format!("\"format\": {FORMAT}"),
             "\"device_id\": 9013",
             "\"name\": \"Foo GT \\\"4\\\"\"",
             "\"workgroup_size\": 384",
@@ -405,8 +405,8 @@ mod tests {
         let cases = [
             (TuningProfile::from_json(""), "not a profile: EOF"),
             (TuningProfile::from_json("{\"formats\": 1}"), "not a profile: missing field `format`"),
-            (TuningProfile::from_json("{\"format\": 99, \"shape\": []}"), "format is 99, allowed is 4"),
-            (changed("\"format\": 4", "\"format\": -1"), "not a profile: invalid value"),
+            (TuningProfile::from_json("{\"format\": 99, \"shape\": []}"), "format is 99, allowed is 5"),
+            (changed("\"format\": 5", "\"format\": -1"), "not a profile: invalid value"),
             (changed("\"match\"", "\"guess\""), "unknown variant `guess`, expected one of `ballot`, `match`"),
             (changed("\"staged\"", "\"stagged\""), "unknown field `stagged`"),
             (changed("\"staged\": true", "\"staged\": 7"), "invalid type: integer `7`, expected a boolean"),

@@ -1,0 +1,26 @@
+// Counting digits by COUNTERS counters, RUNS of them in turn for each key: by an invocation's own, or by the shared
+// `digit_count`, which is zero at first.
+
+#if PRIVATE
+
+#define OWN_COUNTS COUNTERS
+#include "lib/own.glsl"
+
+void begin_counts() { clear_own_counts(); }
+#define COUNT(run, counter) own_count[counter]++
+
+#else
+
+#include "lib/runs.glsl"
+
+Run runs_of[RUNS];
+
+void begin_counts() {
+    [[unroll]] for (uint run = 0; run < RUNS; run++) runs_of[run] = Run(0, 0);
+}
+#define COUNT(run, counter) COUNT_DIGIT(digit_count, runs_of[run], counter)
+void end_runs() {
+    [[unroll]] for (uint run = 0; run < RUNS; run++) END_RUN(digit_count, runs_of[run]);
+}
+
+#endif
