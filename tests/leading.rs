@@ -192,9 +192,9 @@ const NARROW: &[(KeyType, u32, Pattern)] = &[
     (KeyType::I16, 2, ("few", |rng| (0..200).map(|_| rng.u64(..)).collect(), Way::Mended(6))),
 ];
 
-/// Small tiles, and digits of so many bits.
+/// Tiles that are small, but not as many as elsewhere, and digits of so many bits.
 fn options(digit_bits: u32, faults: Faults, subgroup: SubgroupChoice) -> SorterOptions {
-    let tuning = Tuning { digit_bits, ..suite::small_blocks() };
+    let tuning = Tuning { digit_bits, items_keys: 16, items_pairs: 16, ..suite::small_blocks() };
     SorterOptions { tuning: Some(tuning), faults, subgroup, ..SorterOptions::default() }
 }
 

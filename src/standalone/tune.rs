@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::key::KeyType;
 use crate::plan::Plan;
 use crate::profile::DeviceProfile;
-use crate::request::{SortRequest, ValueType};
+use crate::request::{Algorithm, SortRequest, ValueType};
 use crate::shape::{Shape, SubgroupChoice};
 use crate::tuning::Tuning;
 use crate::tuning::profile::{Clock, MeasuredSort, Quartiles, SortKind, TuningProfile};
@@ -25,6 +25,10 @@ const COUNT: (u32, u32) = (1 << 24, 1 << 18);
 /// The fewest elements that are tried where memory is short.
 const LEAST_COUNT: u32 = 1 << 16;
 
+/// Elements where few are sorted: as many as one workgroup may do on most GPUs, if its shape allows; so few on CPUs that it does
+/// on any.
+const FEW: (u32, u32) = (1 << 13, 1 << 12);
+
 /// How to search for a tuning.
 #[derive(Clone, Debug)]
 pub struct TuneOptions {
@@ -36,7 +40,7 @@ pub struct TuneOptions {
     pub kinds: Vec<SortKind>,
 }
 
-/// A minute, for keys, pairs and wide keys.
+/// A minute, for keys, pairs, wide keys and few keys.
 impl Default for TuneOptions {
     fn default() -> Self {
         TuneOptions { time: Duration::from_secs(60), count: None, kinds: SortKind::ALL.into() }
@@ -87,7 +91,7 @@ impl Gpu {
             return refuse("count of the search", "0", "1 or more elements");
         }
         if options.kinds.is_empty() {
-            return refuse("list of kinds of sorts", "empty", "one or more of keys, pairs and wide keys");
+            return refuse("list of kinds of sorts", "empty", "one or more of keys, pairs, wide keys and few keys");
         }
         let built_in = Tuning::for_device(self.profile());
         let mut bench = DeviceBench::new(self, options)?;
@@ -100,14 +104,15 @@ impl Gpu {
 struct DeviceBench<'a> {
     gpu: &'a Gpu,
     started: Instant,
-    count: u32,
     requests: Vec<SortRequest>,
+    /// Elements of each kind of sort.
+    counts: Vec<u32>,
     keys: DeviceBuffer,
     values: DeviceBuffer,
     /// Of the contender that needs most; each sort uses it from its start.
     scratch: DeviceBuffer,
     /// For each kind of sort: what is timed, uniform keys; and what is only checked, many equal keys, of a count that no
-    /// block divides. Kinds of the same keys share theirs.
+    /// block divides. Kinds of as many of the same keys share theirs.
     inputs: Vec<Arc<[Input; 2]>>,
     contenders: Vec<Contender>,
     clock: Clock,
@@ -151,9 +156,17 @@ impl Kernels {
         let algorithm = tuning.algorithm_for(request);
         let shape = Shape::fit(device, tuning, request, algorithm, SubgroupChoice::Auto).ok()?;
         let mut plan = Plan::new(request, algorithm, shape, count, None);
+        let small = plan.algorithm_for(count) == Algorithm::SingleWorkgroup;
+        if small {
+            // It is alone, and has no tiles.
+            let none = Shape { items: 1, histogram_workgroup_size: 1, histogram_items: 1, ..plan.shape };
+            let none = Shape { staged: false, early_counts: false, scan_workgroup_size: 1, ..none };
+            let none = Shape { resident_workgroups: 0, most_tiles: 1, ..none };
+            plan = Plan::new(request, Algorithm::SingleWorkgroup, none, count, None);
+        }
         // The sizes of tiles and parts are in the plan, so two numbers that lead to them are no difference.
         (plan.shape.min_tiles, plan.shape.max_blocks) = (1, 1);
-        let waits = algorithm.looks_back();
+        let waits = algorithm.looks_back() && !small;
         if waits {
             plan.shape.scan_workgroup_size = 1;
         }
@@ -190,11 +203,14 @@ impl<'a> DeviceBench<'a> {
                 allocated => break allocated?,
             }
         };
-        // An odd share of the count is in the middle of a block.
-        let fewer = ((count - count / 9) | 1).min(count);
+        let few = if gpu.profile().is_cpu { FEW.1 } else { FEW.0 };
+        let counts = options.kinds.iter().map(|kind| if *kind == SortKind::FewKeys { count.min(few) } else { count });
+        let counts = counts.collect::<Vec<u32>>();
         let mut inputs: Vec<Arc<[Input; 2]>> = Vec::new();
-        for (index, request) in requests.iter().enumerate() {
-            let same = requests[..index].iter().position(|earlier| earlier.key == request.key);
+        for (index, (request, &count)) in requests.iter().zip(&counts).enumerate() {
+            let same = (0..index).find(|&earlier| requests[earlier].key == request.key && counts[earlier] == count);
+            // An odd share of the count is in the middle of a block.
+            let fewer = ((count - count / 9) | 1).min(count);
             inputs.push(match same {
                 Some(same) => Arc::clone(&inputs[same]),
                 None => Arc::new(inputs_of(request.key, count, fewer)),
@@ -203,8 +219,8 @@ impl<'a> DeviceBench<'a> {
         Ok(DeviceBench {
             gpu,
             started,
-            count,
             requests,
+            counts,
             keys,
             values,
             scratch,
@@ -219,13 +235,14 @@ impl<'a> DeviceBench<'a> {
         self.contenders.iter().find(|known| known.kind == kind && known.kernels == kernels[kind])
     }
 
-    /// The sort of an admitted tuning on the common buffers, which hold the input.
-    fn prepare(&mut self, sorter: &StandaloneSorter, input: &Input) -> Result<PreparedSort, Error> {
-        let scratch = sorter.scratch_size(self.count)?;
+    /// A kind's sort by an admitted tuning on the common buffers, which hold the input.
+    fn prepare(&mut self, sorter: &StandaloneSorter, kind: usize, input: &Input) -> Result<PreparedSort, Error> {
+        let capacity = self.counts[kind];
+        let scratch = sorter.scratch_size(capacity)?;
         if scratch > self.scratch.size() {
             self.scratch = self.gpu.buffer(scratch)?;
         }
-        let (count, request) = (u64::from(self.count), sorter.request());
+        let (count, request) = (u64::from(capacity), sorter.request());
         let is_read = request.value.is_read();
         let sort = sorter.prepare_on(SortRanges {
             keys: self.keys.range(0, request.key.size_bytes() * count),
@@ -234,7 +251,7 @@ impl<'a> DeviceBench<'a> {
             values_out: None,
             scratch: (scratch > 0).then(|| self.scratch.range(0, scratch)),
             count: None,
-            capacity: self.count,
+            capacity,
         })?;
         sort.write_keys(cast_slice(&input.keys))?;
         if is_read {
@@ -244,8 +261,8 @@ impl<'a> DeviceBench<'a> {
     }
 
     /// Sorts an input and compares every key and value with those of a stable sort on the CPU.
-    fn check(&mut self, sorter: &StandaloneSorter, input: &Input) -> Result<(), Failure> {
-        let sort = self.prepare(sorter, input).map_err(failure)?;
+    fn check(&mut self, sorter: &StandaloneSorter, kind: usize, input: &Input) -> Result<(), Failure> {
+        let sort = self.prepare(sorter, kind, input).map_err(failure)?;
         sort.run(input.values.len() as u32).map_err(failure)?;
         let mut found = vec![0u32; input.keys.len()];
         sort.read_keys(cast_slice_mut(&mut found)).map_err(failure)?;
@@ -263,9 +280,10 @@ impl<'a> DeviceBench<'a> {
         let Found { mut tuning, times, refused, trials } = found;
         let device = self.gpu.profile();
         let built_in = Tuning::for_device(device);
-        let rows = options.kinds.iter().zip(&times).map(|(&kind, (built_in, tuned))| MeasuredSort {
+        let kinds = options.kinds.iter().zip(&self.counts);
+        let rows = kinds.zip(&times).map(|((&kind, &count), (built_in, tuned))| MeasuredSort {
             kind,
-            count: self.count,
+            count,
             rounds: built_in.len() as u32,
             clock: self.clock,
             built_in_ns: rounded(Quartiles::of(built_in), 10.0),
@@ -277,12 +295,11 @@ impl<'a> DeviceBench<'a> {
         if tuning != built_in {
             let gains = profile.measured.iter().map(|row| {
                 let Quartiles { q25, median, q75 } = row.ratio;
-                format!("{} {median:.2} ({q25:.2} to {q75:.2})", row.kind.name())
+                format!("{} {} {median:.2} ({q25:.2} to {q75:.2})", row.count, row.kind.name())
             });
             let gains: Vec<String> = gains.collect();
-            let (row, date, count) = (&built_in.name, &profile.date, self.count);
-            let gains = gains.join(", ");
-            tuning.evidence = format!("measured {date}: of {count} {gains} times as fast as row {row}").into();
+            let (row, date, gains) = (&built_in.name, &profile.date, gains.join(", "));
+            tuning.evidence = format!("measured {date}: {gains} times as fast as row {row}").into();
             tuning.name = format!("{row}, tuned");
             profile.tuning = tuning;
         }
@@ -294,8 +311,8 @@ impl Measure for DeviceBench<'_> {
     type Kernels = Kernels;
 
     fn kernels(&self, tuning: &Tuning) -> Option<Vec<Kernels>> {
-        let of = |request: &SortRequest| Kernels::of(self.gpu.profile(), tuning, request, self.count);
-        self.requests.iter().map(of).collect()
+        let kinds = self.requests.iter().zip(&self.counts);
+        kinds.map(|(request, &count)| Kernels::of(self.gpu.profile(), tuning, request, count)).collect()
     }
 
     fn admit(&mut self, tuning: &Tuning, kind: usize) -> Result<(), Failure> {
@@ -303,7 +320,7 @@ impl Measure for DeviceBench<'_> {
             Some(contender) => Arc::clone(&contender.sorter),
             None => {
                 let options = SorterOptions { tuning: Some(tuning.clone()), ..SorterOptions::default() };
-                let sorter = self.gpu.sorter_for(&self.requests[kind], &options, self.count).map_err(failure)?;
+                let sorter = self.gpu.sorter_for(&self.requests[kind], &options, self.counts[kind]).map_err(failure)?;
                 let kernels = self.kernels(tuning).ok_or_else(|| Failure::Tuning("it does not fit".into()))?;
                 let kernels = kernels[kind].clone();
                 self.contenders.push(Contender { kind, kernels, sorter: Arc::clone(&sorter) });
@@ -311,17 +328,17 @@ impl Measure for DeviceBench<'_> {
             }
         };
         let inputs = Arc::clone(&self.inputs[kind]);
-        self.check(&sorter, &inputs[CLUSTERED])?;
-        self.check(&sorter, &inputs[UNIFORM])
+        self.check(&sorter, kind, &inputs[CLUSTERED])?;
+        self.check(&sorter, kind, &inputs[UNIFORM])
     }
 
     fn time(&mut self, tuning: &Tuning, kind: usize) -> Result<f64, Failure> {
         let contender = self.contender(tuning, kind).expect("it was admitted");
         let sorter = Arc::clone(&contender.sorter);
         let inputs = Arc::clone(&self.inputs[kind]);
-        let sort = self.prepare(&sorter, &inputs[UNIFORM]).map_err(failure)?;
+        let sort = self.prepare(&sorter, kind, &inputs[UNIFORM]).map_err(failure)?;
         let start = Instant::now();
-        let steps = sort.run(self.count).map_err(failure)?;
+        let steps = sort.run(self.counts[kind]).map_err(failure)?;
         let wall = start.elapsed().as_nanos() as f64;
         if steps.is_empty() {
             return Ok(wall);
@@ -371,7 +388,7 @@ fn inputs_of(key: KeyType, count: u32, fewer: u32) -> [Input; 2] {
 
 fn request(kind: SortKind) -> SortRequest {
     let (key, value) = match kind {
-        SortKind::Keys => (KeyType::U32, ValueType::None),
+        SortKind::Keys | SortKind::FewKeys => (KeyType::U32, ValueType::None),
         SortKind::Pairs => (KeyType::U32, ValueType::U32),
         SortKind::WideKeys => (KeyType::U64, ValueType::None),
     };
@@ -453,8 +470,9 @@ mod tests {
         for dimension in crate::tuning::dimensions::ALL {
             let differs = |from: &Tuning| {
                 (dimension.rungs)(from, &device).iter().filter(|rung| *rung != from).any(|rung| {
-                    let kernels = |tuning, request| Kernels::of(&device, tuning, request, 1 << 24);
-                    requests.iter().any(|request| kernels(rung, request) != kernels(from, request))
+                    let kernels = |tuning, request, count| Kernels::of(&device, tuning, request, count);
+                    let others = |count, request| kernels(rung, request, count) != kernels(from, request, count);
+                    requests.iter().any(|request| others(1 << 24, request) || others(FEW.0, request))
                 })
             };
             assert!(differs(&row) || differs(&scans), "{}", dimension.name);

@@ -143,6 +143,11 @@ pub(crate) const ALL: &[Dimension] = &[
             numbers(t, sizes, |t| t.histogram_workgroup_size, |t, number| t.histogram_workgroup_size = number)
         },
     ),
+    Dimension::ordered(
+        "single_items",
+        |t| t.single_items.to_string(),
+        |t, _| numbers(t, ITEMS, |t| t.single_items, |t, number| t.single_items = number),
+    ),
     Dimension::unordered(
         "resident_workgroups",
         |t| t.resident_workgroups.to_string(),

@@ -87,6 +87,8 @@ pub enum SortKind {
     Pairs,
     /// Keys of 64 bits alone.
     WideKeys,
+    /// A few thousand keys of 32 bits alone, where starting kernels is what counts.
+    FewKeys,
 }
 
 /// Whose clock took the times.
@@ -259,7 +261,7 @@ impl ProfiledDevice {
 
 impl SortKind {
     /// Every kind.
-    pub const ALL: &[SortKind] = &[SortKind::Keys, SortKind::Pairs, SortKind::WideKeys];
+    pub const ALL: &[SortKind] = &[SortKind::Keys, SortKind::Pairs, SortKind::WideKeys, SortKind::FewKeys];
 
     /// What is sorted: `u32 keys`, `u32 pairs` or `u64 keys`.
     pub fn name(self) -> &'static str {
@@ -267,6 +269,7 @@ impl SortKind {
             SortKind::Keys => "u32 keys",
             SortKind::Pairs => "u32 pairs",
             SortKind::WideKeys => "u64 keys",
+            SortKind::FewKeys => "few keys",
         }
     }
 }
