@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 use rayon::prelude::*;
 use vksort::{BitRange, KeyOutput, KeyType, Order, SortRequest, ValueType};
+
+use crate::common::verify_runs;
 
 /// Kinds of keys. All but uniform ones are of 32 bits where they do not say otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -221,33 +223,21 @@ impl Inputs {
     ) -> Result<()> {
         let (key_size, value_size) = (request.key.size_bytes() as usize, request.value.size_bytes() as usize);
         let input = self.keys(data, request.key);
-        let code = |index: &u32| code(&input, request.key, request.order, request.bits, *index as usize);
+        let code = |index: u32| code(&input, request.key, request.order, request.bits, index as usize);
         let input_values: Vec<u8> = match request.value {
             ValueType::None => Vec::new(),
             ValueType::Index => (0..self.n as u32).flat_map(u32::to_le_bytes).collect(),
             value => self.values(value.size_bytes()).to_vec(),
         };
         let key_size = if request.key_output == KeyOutput::Sorted { key_size } else { 0 };
-        let mut start = 0;
-        for run in order.chunk_by(|a, b| code(a) == code(b)) {
-            let places = start..start + run.len();
-            let mut given: Vec<_> =
-                places.clone().map(|at| (row(keys, key_size, at), row(values, value_size, at))).collect();
-            let origins = run.iter().map(|origin| *origin as usize);
-            let mut needed: Vec<_> =
-                origins.map(|at| (row(&input, key_size, at), row(&input_values, value_size, at))).collect();
-            given.sort_unstable();
-            needed.sort_unstable();
-            ensure!(given == needed, "elements {places:?} are not those that a sort has there");
-            start += run.len();
-        }
-        Ok(())
+        let element = |keys, values, at| (row(keys, key_size, at), row(values, value_size, at));
+        verify_runs(order, code, |place| element(keys, values, place), |index| element(&input, &input_values, index))
     }
 }
 
 /// One row of `size` bytes.
-fn row(rows: &[u8], size: usize, index: usize) -> &[u8] {
-    &rows[index * size..][..size]
+fn row(rows: &[u8], size: usize, index: u32) -> &[u8] {
+    &rows[index as usize * size..][..size]
 }
 
 /// What a key is sorted by: the bits of its sortable number in the window.

@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use vksort::standalone::Gpu;
 use vksort::{Algorithm, BitRange, KeyOutput, KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
 
+use crate::common::verify_runs;
 use crate::npy::Array;
 
 /// What is to be sorted.
@@ -106,7 +107,7 @@ impl Job {
         let prepared = sorter.prepare(count)?;
         // Software drivers leave compiling to the first run. The least count that takes the same steps spares the
         // times of the real one.
-        prepared.run(count.min(sorter.shape().block() + 1))?;
+        prepared.run(count.min(sorter.shape().single_block() + 1))?;
         let (mut runs, mut walls) = (Vec::new(), Vec::new());
         for _run in 0..repeat {
             prepared.write_keys(self.keys.rows())?;
@@ -146,12 +147,7 @@ impl Job {
         reference.sort_by_key(code);
 
         if !self.how.stable {
-            let mut start = 0;
-            for run in reference.chunk_by(|a, b| code(a) == code(b)) {
-                self.verify_run(sorted, run, start)?;
-                start += run.len() as u32;
-            }
-            return Ok(());
+            return self.verify_unstable(sorted, &reference, code);
         }
         if let Some(keys) = &sorted.keys {
             compare("key", keys, &self.keys.gather(reference.iter().copied())?)?;
@@ -165,27 +161,22 @@ impl Job {
             .map_or(Ok(()), |indices| compare("index", indices, &Array::words(reference.into_iter())))
     }
 
-    /// Compares the elements from `start` on with those of a run, in whatever order.
-    fn verify_run(&self, sorted: &Sorted, run: &[u32], start: u32) -> Result<()> {
-        let end = start + run.len() as u32;
+    /// The same where equal keys may come in any order.
+    fn verify_unstable(&self, sorted: &Sorted, order: &[u32], code: impl Fn(&u32) -> u128) -> Result<()> {
         // What of an element is there: its key, its value, and its index.
         let wanted = [&sorted.keys, &sorted.values, &sorted.indices].map(Option::as_ref);
-        let given = |place: u32| wanted.iter().flatten().flat_map(|array| array.row(place)).copied().collect();
-        let needed = |origin: &u32| {
+        let given =
+            |place: u32| -> Vec<u8> { wanted.iter().flatten().flat_map(|array| array.row(place)).copied().collect() };
+        let needed = |index: u32| -> Vec<u8> {
             let own = [Some(&self.keys), self.values.as_ref(), None];
             let row = |(wanted, own): (&Option<&Array>, Option<&Array>)| match (wanted, own) {
                 (None, _) => Vec::new(),
-                (Some(_), Some(own)) => own.row(*origin).to_vec(),
-                (Some(_), None) => origin.to_le_bytes().to_vec(),
+                (Some(_), Some(own)) => own.row(index).to_vec(),
+                (Some(_), None) => index.to_le_bytes().to_vec(),
             };
             wanted.iter().zip(own).flat_map(row).collect()
         };
-        let mut given: Vec<Vec<u8>> = (start..end).map(given).collect();
-        let mut needed: Vec<Vec<u8>> = run.iter().map(needed).collect();
-        given.sort_unstable();
-        needed.sort_unstable();
-        ensure!(given == needed, "verification failed: elements {start} to {} are not those of a sort", end - 1);
-        Ok(())
+        verify_runs(order, |index| code(&index), given, needed).context("verification failed")
     }
 }
 
