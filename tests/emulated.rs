@@ -5,7 +5,9 @@ mod common;
 
 use common::gpu;
 use common::suite::{self, Sizes};
-use vksort::{Algorithm, RankMethod, SorterOptions, SubgroupChoice, Tuning};
+use vksort::{
+    Algorithm, DeviceProfile, KeyType, RankMethod, SortRequest, SorterOptions, SubgroupChoice, Tuning, ValueType,
+};
 
 /// Kernels as GPUs have them, and ranking methods that the device's tuning does not choose.
 fn methods() -> Vec<(String, SorterOptions)> {
@@ -40,6 +42,19 @@ fn methods() -> Vec<(String, SorterOptions)> {
     methods
 }
 
+/// The built-in rows of GPUs, at the subgroup sizes that these have, as far as this device's limits allow. Unrolled they would
+/// take drivers of CPUs minutes to compile.
+fn rows() -> Vec<(String, SorterOptions)> {
+    let vendors = [(0x10DE, 32), (0x1002, 64), (0x8086, 16), (0x106B, 32), (0x5143, 64), (0, 32)];
+    let row = |(vendor_id, size)| {
+        let tuning = Tuning::for_device(&DeviceProfile { vendor_id, ..DeviceProfile::default() });
+        let name = tuning.name.clone();
+        let tuning = Some(Tuning { unroll: false, ..tuning });
+        (name, SorterOptions { tuning, subgroup: SubgroupChoice::Emulated(size), ..SorterOptions::default() })
+    };
+    vendors.into_iter().map(row).collect()
+}
+
 fn main() -> std::process::ExitCode {
     let full = common::level() == common::Level::Full;
     let sizes = Sizes { most: 30_000, patterns: if full { 5 } else { 1 }, patterns_beyond: 1, large: None };
@@ -57,9 +72,16 @@ fn main() -> std::process::ExitCode {
         };
         trials.extend(suite::trials(&format!("virtual-{size}/"), requests, options, sizes));
     }
-    for (name, options) in methods() {
-        let requests = Algorithm::ALL.iter().flat_map(|&algorithm| suite::some_requests(algorithm));
+    for (index, (name, options)) in methods().into_iter().enumerate() {
+        // Every other request, in turns.
+        let some = |&algorithm| suite::some_requests(algorithm).into_iter().skip(index % 2).step_by(2);
+        let requests = Algorithm::ALL.iter().flat_map(some);
         trials.extend(suite::trials(&format!("{name}/"), requests, move || options.clone(), sizes));
+    }
+    for (name, options) in rows() {
+        let usual = SortRequest { algorithm: None, ..SortRequest::new(KeyType::U32) };
+        let requests = [usual, SortRequest { value: ValueType::U32, ..usual }];
+        trials.extend(suite::trials(&format!("row-{name}/"), requests, move || options.clone(), sizes));
     }
     common::run(trials)
 }
