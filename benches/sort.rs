@@ -6,6 +6,14 @@
 #[path = "../examples/bench/data.rs"]
 #[allow(dead_code, reason = "all keys here are uniform")]
 mod data;
+#[path = "../examples/common/verify.rs"]
+#[allow(dead_code, reason = "all sorts here are stable")]
+mod verify;
+
+/// What the examples share, as far as `data` needs it.
+mod common {
+    pub(crate) use crate::verify;
+}
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use rayon::prelude::*;
 use vksort::{BitRange, KeyOutput, KeyType, Order, SortRequest, ValueType};
 
-use crate::common::verify_runs;
+use crate::common::verify::verify_runs;
 
 /// Kinds of keys. All but uniform ones are of 32 bits where they do not say otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

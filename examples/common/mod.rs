@@ -3,13 +3,14 @@
 
 pub mod files;
 pub mod tuning;
+pub mod verify;
 
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{anyhow, bail, ensure};
+use anyhow::{anyhow, bail};
 use ash::vk;
 use clap::{Args, FromArgMatches};
 use comfy_table::{CellAlignment, Table};
@@ -106,27 +107,6 @@ pub fn verify_order(indices: &[u32], depths: &[f32]) -> anyhow::Result<()> {
         let (given, needed) = (indices[place], expected[place]);
         let depth = depths[needed as usize];
         bail!("place {place} of the sorted order holds splat {given}, needed is splat {needed} with depth {depth}");
-    }
-    Ok(())
-}
-
-/// Compares a sort's elements, in runs of equal keys whose elements may come in any order, with those that a sorting
-/// permutation puts there. Elements are given by their place, needed ones by their index in the input.
-pub fn verify_runs<Element: Ord>(
-    order: &[u32],
-    code: impl Fn(u32) -> u128,
-    given: impl Fn(u32) -> Element,
-    needed: impl Fn(u32) -> Element,
-) -> anyhow::Result<()> {
-    let mut start = 0;
-    for run in order.chunk_by(|a, b| code(*a) == code(*b)) {
-        let places = start..start + run.len() as u32;
-        let mut found: Vec<Element> = places.clone().map(&given).collect();
-        let mut expected: Vec<Element> = run.iter().map(|index| needed(*index)).collect();
-        found.sort_unstable();
-        expected.sort_unstable();
-        ensure!(found == expected, "elements {} to {} are not those of a sort", places.start, places.end - 1);
-        start = places.end;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use vksort::standalone::Gpu;
 use vksort::{Algorithm, BitRange, KeyOutput, KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
 
-use crate::common::verify_runs;
+use crate::common::verify::verify_runs;
 use crate::npy::Array;
 
 /// What is to be sorted.
