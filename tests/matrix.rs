@@ -203,7 +203,7 @@ fn main() -> std::process::ExitCode {
     for (row, &key) in KeyType::ALL.iter().enumerate() {
         // Where not all are taken, every key type meets a part of the options, and every option some key types.
         let takes = |column: usize, step: usize| (row + column).is_multiple_of(step);
-        let (cell_step, step) = if full { (1, 4) } else { (7, 7) };
+        let (cell_step, step) = if full { (1, 4) } else { (11, 11) };
         for (_, (name, request)) in cells(key).enumerate().filter(|(column, _)| takes(*column, cell_step)) {
             trials.push(trial(&format!("{name}/"), request, usual));
         }

@@ -31,8 +31,8 @@ bool returns() {
 }
 
 struct Digits {
-    uint count; // so many are not the same in all keys
-    uint idle;   // the last pass that has nothing to sort by, or PASSES
+    uint count; // of those that are not the same in all keys
+    uint idle;  // the last pass that has nothing to sort by, or PASSES
 };
 
 Digits find_digits() {
