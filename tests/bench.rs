@@ -115,6 +115,15 @@ fn features_are_measured_and_written() {
         assert!(image.pixels().any(|pixel| pixel.0 != [255; 3]), "{name}.png is blank");
     }
 
+    // Of several sizes there are lines, below the bandwidth of the largest copy.
+    let sizes = ["--suite", "sizes", "--min-log2", "10", "--max-log2", "12", "--runs", "1", "--out", "sizes"];
+    scratch.succeed(&sizes);
+    let roofline = fs::read_to_string(scratch.0.join("sizes/roofline.svg")).unwrap();
+    for text in ["u32 keys", "roof: copy of 2^12", "bytes per second"] {
+        assert!(roofline.contains(text), "{text:?} is not in the roofline");
+    }
+    fs::remove_dir_all(scratch.0.join("sizes")).unwrap();
+
     // What is there stays, unless it is to be overwritten.
     scratch.fail(&run, &["--out", "results.csv", "--force"]);
     let results = scratch.0.join("results/results.csv");

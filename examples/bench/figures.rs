@@ -1,27 +1,27 @@
 //! Which plots a run has.
 
 use crate::measure::Measured;
-use crate::plot::{Bar, Figure, Line, Stack};
+use crate::plot::{Bar, Figure, Line, Stack, Unit};
 use crate::report::{self, rate, size};
 use crate::row::Row;
 use crate::session::Session;
 use crate::stats::Ratio;
 
 /// Names of all plots there can be.
-pub const NAMES: [&str; 5] = ["throughput", "rates", "steps", "floor", "ratios"];
+pub const NAMES: [&str; 6] = ["throughput", "roofline", "rates", "steps", "floor", "ratios"];
 
 /// The plots that these results have, by name.
 pub fn all(rows: &[Row], ratios: &[Ratio], measured: &[Measured]) -> Vec<(&'static str, Figure)> {
-    let figures = [throughput(rows), rates(rows), steps(measured), floor(rows), ratio_bars(ratios)];
+    let figures = [throughput(rows), roofline(rows), rates(rows), steps(measured), floor(rows), ratio_bars(ratios)];
     NAMES.into_iter().zip(figures).filter_map(|(name, figure)| Some((name, figure?))).collect()
 }
 
 /// A line per case that was measured at several sizes.
-fn throughput(rows: &[Row]) -> Option<Figure> {
+fn over_sizes<'a>(rows: impl Iterator<Item = &'a Row>, value: fn(&Row) -> f64) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
-    for row in rows.iter().filter(|row| !row.is_copy()) {
+    for row in rows {
         let label = row.label();
-        let point = (row.n as f64, row.elements_per_s);
+        let point = (row.n as f64, value(row));
         match lines.iter_mut().find(|line| line.label == label) {
             // Two suites may have measured the same case.
             Some(line) if line.points.iter().any(|known| known.0 == point.0) => {}
@@ -31,8 +31,28 @@ fn throughput(rows: &[Row]) -> Option<Figure> {
     }
     lines.retain(|line| line.points.len() > 1);
     lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    lines
+}
+
+fn throughput(rows: &[Row]) -> Option<Figure> {
+    let lines = over_sizes(rows.iter().filter(|row| !row.is_copy()), |row| row.elements_per_s);
     let title = format!("Throughput over size: {}", device(rows));
-    (!lines.is_empty()).then_some(Figure::Lines { title, lines })
+    (!lines.is_empty()).then_some(Figure::Lines { title, unit: Unit::Elements, lines })
+}
+
+/// The least traffic of each case, at the speed at which it was sorted, below the bandwidth of the largest copy.
+fn roofline(rows: &[Row]) -> Option<Figure> {
+    let moved = |row: &Row| row.floor_bytes as f64 * row.elements_per_s;
+    let mut lines = over_sizes(rows.iter().filter(|row| row.is_copy() || row.floor_share.is_some()), moved);
+    let sizes = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
+    let (least, most) = (sizes().fold(f64::MAX, f64::min), sizes().fold(f64::MIN, f64::max));
+    let largest = rows.iter().filter(|row| row.is_copy()).max_by_key(|row| row.n)?;
+    let label = format!("roof: copy of {}", size(largest.n));
+    let title = format!("Bytes that a radix sort has to move, per second: {}", device(rows));
+    (lines.len() > 1).then(|| {
+        lines.push(Line { label, points: [least, most].map(|n| (n, moved(largest))).into() });
+        Figure::Lines { title, unit: Unit::Bytes, lines }
+    })
 }
 
 /// Keys and pairs of a session over their sizes, with those of the tuned sort and of CUB.
@@ -52,7 +72,7 @@ pub fn session(session: &Session) -> Option<Figure> {
         }
     }
     let title = format!("u32 keys and pairs: {}", session.device.name);
-    (!lines.is_empty()).then_some(Figure::Lines { title, lines })
+    (!lines.is_empty()).then_some(Figure::Lines { title, unit: Unit::Elements, lines })
 }
 
 /// A bar per case at the largest size of its suite.

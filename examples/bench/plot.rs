@@ -10,16 +10,39 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use crate::report::{duration, rate};
+use crate::report::{bandwidth, duration, rate};
 
 /// What is drawn.
 pub enum Figure {
-    /// Elements per second over sizes, both logarithmic.
-    Lines { title: String, lines: Vec<Line> },
+    /// Rates over sizes, both logarithmic.
+    Lines { title: String, unit: Unit, lines: Vec<Line> },
     /// A bar per row, with its quartiles, and a line where `mark` is.
     Bars { title: String, bars: Vec<Bar>, mark: Option<f64> },
     /// The parts of a whole per row, as shares, with the whole beside it.
     Stacks { title: String, stacks: Vec<Stack> },
+}
+
+/// What there is a rate of.
+#[derive(Clone, Copy)]
+pub enum Unit {
+    Elements,
+    Bytes,
+}
+
+impl Unit {
+    fn name(self) -> &'static str {
+        match self {
+            Unit::Elements => "elements per second",
+            Unit::Bytes => "bytes per second",
+        }
+    }
+
+    fn show(self, value: f64) -> String {
+        match self {
+            Unit::Elements => rate(value),
+            Unit::Bytes => bandwidth(value),
+        }
+    }
 }
 
 pub struct Line {
@@ -107,7 +130,7 @@ fn draw<DB: DrawingBackend>(figure: &Figure, area: Area<DB>) -> Result<()> {
         let _ = plotters::style::register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT);
     });
     let drawn = area.fill(&WHITE).and_then(|()| match figure {
-        Figure::Lines { title, lines } => draw_lines(&area, title, lines),
+        Figure::Lines { title, unit, lines } => draw_lines(&area, title, *unit, lines),
         Figure::Bars { title, bars, mark } => draw_bars(&area, title, bars, *mark),
         Figure::Stacks { title, stacks } => draw_stacks(&area, title, stacks),
     });
@@ -125,7 +148,7 @@ fn rectangle<DB: DrawingBackend>(area: &Area<DB>, x: (i32, i32), y: (i32, i32), 
     area.draw(&Rectangle::new([(x.0, y.0), (x.1, y.1)], color.filled()))
 }
 
-fn draw_lines<DB: DrawingBackend>(area: &Area<DB>, title: &str, lines: &[Line]) -> Drawn<DB> {
+fn draw_lines<DB: DrawingBackend>(area: &Area<DB>, title: &str, unit: Unit, lines: &[Line]) -> Drawn<DB> {
     write(area, title, (20, TOP / 2), 24, HPos::Left)?;
     let (chart, legend) = area.margin(TOP, 10, 10, 10).split_horizontally(WIDTH - 330);
     let points = || lines.iter().flat_map(|line| &line.points);
@@ -145,12 +168,12 @@ fn draw_lines<DB: DrawingBackend>(area: &Area<DB>, title: &str, lines: &[Line]) 
     // All nine of a decade would not fit.
     let mantissa = |value: &f64| {
         let leading = (value / 10f64.powf(value.log10().floor())).round() as u32;
-        if [1, 2, 5, 10].contains(&leading) { rate(*value) } else { String::new() }
+        if [1, 2, 5, 10].contains(&leading) { unit.show(*value) } else { String::new() }
     };
     chart
         .configure_mesh()
         .x_desc("elements")
-        .y_desc("elements per second")
+        .y_desc(unit.name())
         .x_label_formatter(&power)
         .y_label_formatter(&mantissa)
         .x_max_light_lines(0)

@@ -119,6 +119,14 @@ pub fn rate(elements_per_s: f64) -> String {
     }
 }
 
+/// Bytes per second.
+pub fn bandwidth(bytes: f64) -> String {
+    match bytes {
+        bytes if bytes < 1e9 => format!("{:.1} MB/s", bytes / 1e6),
+        bytes => format!("{:.1} GB/s", bytes / 1e9),
+    }
+}
+
 pub fn duration(nanoseconds: f64) -> String {
     common::duration(nanoseconds)
 }
