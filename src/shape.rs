@@ -106,13 +106,6 @@ impl Shape {
             RankMethod::Private if !counts_privately(profile, &subgroup) => RankMethod::Ballot,
             rank => rank,
         };
-        let items = if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs };
-        // Wide keys take more registers each where items are held in registers.
-        let key_words = request.key.bits().div_ceil(32);
-        let items = if tuning.unroll { items / key_words } else { items };
-        let items = items.clamp(1, MOST_ITEMS);
-        let single_items = if tuning.unroll { tuning.single_items / key_words } else { tuning.single_items };
-        let single_items = single_items.clamp(1, MOST_ITEMS);
         // Fewer subgroups keep the counters as many when their digits are wider. Where blocks are staged, neighbours
         // need the subgroups.
         let wider = if tuning.staged { 0 } else { digit_bits.saturating_sub(USUAL_DIGIT_BITS) };
@@ -128,12 +121,15 @@ impl Shape {
             given,
             needed,
         };
-        let mut items = items * workgroup_size / fewer;
-        let mut single_items = single_items * workgroup_size / fewer;
-        if rank == RankMethod::Private {
-            items = items.min(HELD_WORDS / key_words);
-            single_items = single_items.min(HELD_WORDS / key_words);
-        }
+        let key_words = request.key.bits().div_ceil(32);
+        // Wide keys take more registers each where items are held in registers, and fewer invocations have more items.
+        let held = |items: u32| {
+            let items = if tuning.unroll { items / key_words } else { items };
+            let items = items.clamp(1, MOST_ITEMS) * workgroup_size / fewer;
+            if rank == RankMethod::Private { items.min(HELD_WORDS / key_words) } else { items }
+        };
+        let mut items = held(if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs });
+        let single_items = held(tuning.single_items);
         let item_turns = turns::of_item(rank, subgroup.size, digit_bits);
         while items * item_turns > turns::TILE {
             items /= 2;

@@ -176,9 +176,9 @@ fn last_joined_index() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Every other window of 16-bit keys, or fewer of them.
+/// All windows of 16-bit keys, or some of them.
 fn sweep() -> Vec<SortRequest> {
-    let step = if level() == Level::Full { 2 } else { 11 };
+    let step = if level() == Level::Full { 1 } else { 11 };
     let windows = (0..=16).flat_map(|low| (low..=16).map(move |high| BitRange { low, high }));
     let keys = [KeyType::U16, KeyType::I16, KeyType::F16, KeyType::Bf16];
     windows

@@ -159,10 +159,18 @@ impl Kernels {
         let small = plan.algorithm_for(count) == Algorithm::SingleWorkgroup;
         if small {
             // It is alone, and has no tiles.
-            let none = Shape { items: 1, histogram_workgroup_size: 1, histogram_items: 1, ..plan.shape };
-            let none = Shape { staged: false, early_counts: false, scan_workgroup_size: 1, ..none };
-            let none = Shape { resident_workgroups: 0, most_tiles: 1, ..none };
-            plan = Plan::new(request, Algorithm::SingleWorkgroup, none, count, None);
+            let shape = Shape {
+                items: 1,
+                staged: false,
+                early_counts: false,
+                histogram_workgroup_size: 1,
+                histogram_items: 1,
+                scan_workgroup_size: 1,
+                resident_workgroups: 0,
+                most_tiles: 1,
+                ..shape
+            };
+            plan = Plan::new(request, Algorithm::SingleWorkgroup, shape, count, None);
         }
         // The sizes of tiles and parts are in the plan, so two numbers that lead to them are no difference.
         (plan.shape.min_tiles, plan.shape.max_blocks) = (1, 1);

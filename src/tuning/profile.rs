@@ -263,7 +263,7 @@ impl SortKind {
     /// Every kind.
     pub const ALL: &[SortKind] = &[SortKind::Keys, SortKind::Pairs, SortKind::WideKeys, SortKind::FewKeys];
 
-    /// What is sorted: `u32 keys`, `u32 pairs` or `u64 keys`.
+    /// What is sorted: `u32 keys`, `u32 pairs`, `u64 keys` or `few keys`.
     pub fn name(self) -> &'static str {
         match self {
             SortKind::Keys => "u32 keys",
