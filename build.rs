@@ -3,14 +3,17 @@
 use std::path::Path;
 use std::{env, fs};
 
-#[allow(dead_code, missing_docs)]
+#[allow(dead_code)]
 #[path = "src/abi.rs"]
 mod abi;
+#[allow(dead_code)]
+#[path = "src/kernels.rs"]
+mod kernels;
 
 fn main() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
-    for input in ["build.rs", "src/abi.rs", "glsl", "spirv"] {
+    for input in ["build.rs", "src/abi.rs", "src/kernels.rs", "glsl", "spirv"] {
         println!("cargo::rerun-if-changed={input}");
     }
     let out = Path::new(&out);
@@ -24,10 +27,10 @@ fn main() {
     fs::write(out.join("modules.rs"), embed(out)).expect("OUT_DIR is writable");
 }
 
-/// The table of embedded modules, in the order of `abi::modules`.
+/// The table of embedded modules, in the order of `kernels::modules`.
 fn embed(out: &Path) -> String {
     let mut text = String::from("&[\n");
-    for module in abi::modules() {
+    for module in kernels::modules() {
         let file = out.join(format!("{}.spv", module.name()));
         text += &format!("    include_bytes!({:?}),\n", file.display().to_string());
     }
@@ -36,7 +39,7 @@ fn embed(out: &Path) -> String {
 
 #[cfg(not(feature = "shaderc"))]
 fn modules(root: &Path, out: &Path) -> Result<(), String> {
-    for module in abi::modules() {
+    for module in kernels::modules() {
         let file = root.join("spirv").join(format!("{}.spv", module.name()));
         fs::copy(&file, out.join(format!("{}.spv", module.name())))
             .map_err(|error| format!("{}: {error}", file.display()))?;
@@ -51,7 +54,7 @@ fn modules(root: &Path, out: &Path) -> Result<(), String> {
     fs::write(out.join("abi.glsl"), &contract).map_err(|error| format!("abi.glsl: {error}"))?;
 
     let compiler = shaderc::Compiler::new().map_err(|error| error.to_string())?;
-    for module in abi::modules() {
+    for module in kernels::modules() {
         let mut options = shaderc::CompileOptions::new().map_err(|error| error.to_string())?;
         options.set_target_env(shaderc::TargetEnv::Vulkan, shaderc::EnvVersion::Vulkan1_2 as u32);
         options.set_optimization_level(shaderc::OptimizationLevel::Performance);
@@ -67,7 +70,7 @@ fn modules(root: &Path, out: &Path) -> Result<(), String> {
             };
             Ok(shaderc::ResolvedInclude { resolved_name: format!("glsl/{name}"), content })
         });
-        let label = format!("glsl/{}.comp", module.kernel);
+        let label = format!("glsl/{}.comp", module.kernel.name());
         let source = root.join(&label);
         let text = fs::read_to_string(&source).map_err(|error| format!("{}: {error}", source.display()))?;
         let binary = compiler

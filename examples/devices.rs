@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, ensure};
 use comfy_table::{ContentArrangement, Table, presets};
 use vksort::standalone::{DeviceChoice, DeviceInfo, Gpu, GpuOptions};
-use vksort::{Algorithm, DeviceProfile, KeyType, Order, RankMethod, Shape, SortRequest, SubgroupChoice};
+use vksort::{Algorithm, DeviceProfile, KeyType, Order, RankMethod, Shape, ShapeDesc, SortRequest};
 
 const ABOUT: &str = "Lists the system's Vulkan devices and what vksort would do on each and why.
 
@@ -42,9 +42,7 @@ fn list() -> anyhow::Result<()> {
 /// Sorts a little under the validation layer.
 fn validate(device: &DeviceInfo, algorithm: Option<Algorithm>) -> anyhow::Result<()> {
     let gpu = Gpu::new(&GpuOptions { device: Some(DeviceChoice::Index(device.index)), validation: true })?;
-    // An algorithm that does not keep the order of equal keys is let off it; there are none here.
-    let stable = algorithm.is_none_or(|algorithm| algorithm.serves(&pairs()));
-    let request = SortRequest { algorithm, stable, ..pairs() };
+    let request = SortRequest { algorithm, ..pairs() };
     let sorter = gpu.sorter(&request, &Default::default())?;
     let count = sorter.max_count().min(10_000);
     let mut keys: Vec<u32> = (0..count).map(|index| index.wrapping_mul(0x9E37_79B9)).collect();
@@ -72,7 +70,7 @@ fn describe(device: &DeviceInfo, asked: Option<Algorithm>) -> String {
     }
     if let (Some((tuning, automatic)), Ok(profile)) = (&device.plan, &device.profile) {
         let algorithm = asked.unwrap_or(*automatic);
-        let fit = |request| Shape::fit(profile, tuning, &request, algorithm, SubgroupChoice::Auto);
+        let fit = |request| Shape::fit(&ShapeDesc::new(profile, tuning, &request, algorithm));
         match (fit(SortRequest::new(KeyType::U32)), fit(pairs())) {
             (Ok(keys), Ok(pairs)) => rows.push(("sorts with", format!("{algorithm}, {}", shapes(&keys, &pairs)))),
             (Err(error), _) | (_, Err(error)) => rows.push(("unsuitable", error.to_string())),

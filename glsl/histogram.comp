@@ -15,16 +15,15 @@
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
 #include "lib/join.glsl"
-#include "lib/route.glsl"
+#include "lib/routes.glsl"
 #include "lib/arguments.glsl"
-#include "lib/phases.glsl"
+#include "lib/last_workgroup.glsl"
 #include "lib/ties.glsl"
 
 const uint COUNTS = PASSES * RADIX;
 const uint AT_ONCE = 4; // keys on their way to an invocation
 
 shared uint digit_count[COUNTS];
-shared uint finished;
 
 #define COUNTERS COUNTS
 #define RUNS PASSES
@@ -98,30 +97,25 @@ void main() {
     uint parts = parts_of(count, push.part);
     if (index >= parts) return;
     count_part(index * push.part, min(count - index * push.part, push.part));
-    memoryBarrierBuffer();
-    barrier();
-    if (thread == 0) finished = atomicAdd(counters[COUNTERS_FINISHED], 1) + 1;
-    barrier();
-    if (finished != parts) return;
+    if (!finishes_last(COUNTERS_FINISHED, parts)) return;
 
-    memoryBarrierBuffer();
     for (uint pass = thread; pass < PASSES; pass += WORKGROUP_SIZE) {
-        runs[pass] = 1;
+        needed[pass] = 1;
         largest[pass] = 0;
     }
     barrier();
     for (uint at = thread; at < COUNTS; at += WORKGROUP_SIZE) {
         digit_count[at] = atomicLoad(counters[COUNTERS_HISTOGRAM + at], gl_ScopeDevice, gl_StorageSemanticsNone,
                                      gl_SemanticsRelaxed);
-        if (digit_count[at] == count && SKIP != 0) runs[at / RADIX] = 0;
-        if (REACH != 0 || LEADING != 0) atomicMax(largest[at / RADIX], digit_count[at]);
+        if (digit_count[at] == count && SKIP != 0) needed[at / RADIX] = 0;
+        if (LEADING != 0) atomicMax(largest[at / RADIX], digit_count[at]);
     }
     barrier();
     write_starts();
-    if (LEADING != 0 && push.segment != 0) try_leading(count);
+    bool leads = LEADING != 0 && push.tie_part != 0;
+    if (leads) try_leading(count);
     if (thread == 0) {
-        if (push.segment == 0) write_routes(find_digits());
-        else if (LEADING != 0) write_leading(count);
-        else write_phases(count);
+        if (leads) route_leading_digits(count);
+        else route_all_digits();
     }
 }

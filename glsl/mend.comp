@@ -19,15 +19,15 @@ void store_words(uint place, uint index, uint words[VALUE_STRIDE]) {
 }
 
 void main() {
-    uint route = counters[COUNTERS_FINISH_ROUTE];
-    uint low = digit_shift(counters[COUNTERS_TOP]);
+    uint route = counters[COUNTERS_TIES_ROUTE];
+    uint low = digit_shift(counters[COUNTERS_LEADING_LOW]);
     uint count = sort_count();
     uint run = workgroup_index() * WORKGROUP_SIZE + gl_LocalInvocationIndex;
     if (run >= counters[COUNTERS_RUNS]) return;
     uint keys = route_keys_from(route), values = route_values_from(route);
     uint first = LISTED_RUN(route_keys_to(route), run);
     KEY tie = load_key(keys, first);
-    uint most = min(count - first, MOST_TIED);
+    uint most = min(count - first, MAX_TIES);
     bool within = true;
     for (uint item = 1; item < most && within; item++) {
         KEY key = load_key(keys, first + item);

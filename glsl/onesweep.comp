@@ -51,18 +51,11 @@ void count_tile(uint start, uint elements) {
     barrier();
 }
 
-// The next tile that nobody has. They are taken in order, so whoever has an earlier one has begun.
-uint take_ticket() {
-    barrier(); // the last one has been read
-    if (thread_index() == 0) ticket = atomicAdd(counters[push.phase * MAX_PASSES + push.pass], 1) - whole_tile(0);
-    barrier();
-    return ticket;
-}
-
-// Ranks the `elements` of a tile, whose first block has been taken, and writes them to their places.
+// Ranks the `elements` of a tile and writes them to their places.
 void sort_tile(uint tile, bool last, uint start, uint elements) {
     bool ordered = keeps_order();
     uint blocks_end = elements;
+    take_block(start, min(elements, BLOCK));
     if (EARLY_COUNTS != 0) {
         count_tile(start, elements);
         publish_counts(tile);
@@ -106,35 +99,11 @@ void main() {
         tiles = tiles > before ? min(tiles - before, push.portion_tiles) : 0;
     }
     if (!route_runs(active_route) || workgroup_index() >= tiles) return;
-    // Portions count their tickets on from each other, so none may be taken beyond their tiles.
-    uint most = push.portion_tiles == 0 ? MOST_TILES : 1;
-    uint tile = take_ticket();
-    uint start = whole_tile(tile) * push.part;
-    take_block(start, elements_from(start, push.part));
-    for (uint taken = 1; tile < tiles; taken++) {
-        uint elements = elements_from(start, push.part);
-        uint next = tiles;
-        uint next_start = count;
-        KEY coming[ITEMS]; // the next tile's keys, on their way while this one is sorted
-        if (MOST_TILES > 1 && taken < most) {
-            next = take_ticket();
-            if (next < tiles) next_start = next * push.part;
-            uint there = elements_from(next_start, push.part);
-            [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-                uint index = block_index(item);
-                if (STAGED != 0) coming[item] = index < there ? load_key(input_place(), next_start + index) : NO_ELEMENT;
-            }
-        }
-        if (route_copies(active_route)) copy_tile(start, elements, start);
-        else sort_tile(tile, tile + 1 == tiles, start, elements);
-        if (MOST_TILES > 1) {
-            barrier(); // what the tile has left in shared memory has been read
-            [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-                if (STAGED != 0) keys[item] = coming[item];
-            }
-            block_start = next_start;
-        }
-        tile = next;
-        start = next_start;
-    }
+    // Tickets are handed out in the order in which workgroups start, so whoever has an earlier tile has begun.
+    if (thread_index() == 0) ticket = atomicAdd(counters[push.phase * MAX_PASSES + push.pass], 1) - whole_tile(0);
+    barrier();
+    uint start = whole_tile(ticket) * push.part;
+    uint elements = elements_from(start, push.part);
+    if (route_copies(active_route)) copy_tile(start, elements, start);
+    else sort_tile(ticket, ticket + 1 == tiles, start, elements);
 }

@@ -1,7 +1,6 @@
 #version 460
 // Sorts up to one block in one workgroup: one digit after the other, without leaving shared memory. Of wide keys, digits that
-// are the same in all are skipped, and leading ones may be enough. Values are fetched at the end, by the index that each key
-// has brought along.
+// are the same in all keys are skipped. Values are fetched at the end, by the index that each key has brought along.
 
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -27,7 +26,6 @@ void take_keys(uint count) {
     if (LOOKS) {
         if (thread_index() == 0) {
             for (uint word = 0; word < KEY_WORDS; word++) varying_bits[word] = 0;
-            inverted = 0;
         }
         barrier();
         first = load_key(input_place(), 0);
@@ -55,18 +53,11 @@ void main() {
     if (count == 0) return;
     expect_elements(count); // so that few elements take no longer than they must
     take_keys(count);
-    uint low = LEADING != 0 && LOOKS ? lowest_leading(count) : 0;
     bool ordered = UNORDERED == 0;
-    for (uint pass = low; pass < PASSES; pass++) {
-        if (varies(pass)) {
-            sort_by_digit(count, pass, ordered, VALUE_WORDS > 0);
-            ordered = true;
-        }
-        if (low > 0 && pass + 1 == PASSES && !is_in_order(count)) {
-            // By all digits then.
-            low = 0;
-            pass = ~0u;
-        }
+    for (uint pass = 0; pass < PASSES; pass++) {
+        if (!varies(pass)) continue;
+        sort_by_digit(count, pass, ordered, VALUE_WORDS > 0);
+        ordered = true;
     }
     EACH_ITEM {
         uint index = block_index(item);

@@ -4,6 +4,7 @@
 
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_memory_scope_semantics : require
 
 #define COUNTERS_WRITTEN
 
@@ -12,13 +13,13 @@
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
 #include "lib/arguments.glsl"
+#include "lib/last_workgroup.glsl"
 #include "lib/ties.glsl"
 
 shared uint found;      // runs of the workgroup
 shared uint inversions; // ties that belong before the one they follow
 shared uint too_long;   // runs that are longer than what is mended
 shared uint listed;     // where the workgroup's runs are in the list
-shared uint finished;
 
 uint keys_place;
 uint count;
@@ -44,7 +45,7 @@ Run run_up_to(uint index) {
             if (precedes(key, before)) run.in_order = false;
             run.begin--;
             key = before;
-            goes_on = run.begin > 0 && index - run.begin < MOST_TIED;
+            goes_on = run.begin > 0 && index - run.begin < MAX_TIES;
         }
     }
     return run;
@@ -67,7 +68,7 @@ uint find_runs(uint first) {
                 begun++;
                 firsts[item / 32] |= 1u << (item % 32);
                 // All in between are tied too.
-                uint beyond = run.begin + MOST_TIED;
+                uint beyond = run.begin + MAX_TIES;
                 if (beyond <= index || beyond < count && is_tied(load_key(keys_place, beyond), key, low)) misfits++;
             }
             run.in_order = false;
@@ -80,9 +81,9 @@ uint find_runs(uint first) {
 }
 
 void main() {
-    uint route = counters[COUNTERS_FINISH_ROUTE];
+    uint route = counters[COUNTERS_TIES_ROUTE];
     keys_place = route_keys_from(route);
-    low = digit_shift(counters[COUNTERS_TOP]);
+    low = digit_shift(counters[COUNTERS_LEADING_LOW]);
     count = sort_count();
     uint workgroups = parts_of(count, WORKGROUP_SIZE * ITEMS);
     if (workgroup_index() >= workgroups) return;
@@ -101,7 +102,7 @@ void main() {
     if (is_first) {
         listed = atomicAdd(counters[COUNTERS_RUNS], found);
         atomicAdd(counters[COUNTERS_INVERSIONS], inversions);
-        atomicAdd(counters[COUNTERS_MISFITS], too_long);
+        atomicAdd(counters[COUNTERS_LONG_TIES], too_long);
     }
     barrier();
     if (begun > 0) {
@@ -113,16 +114,12 @@ void main() {
             }
         }
     }
-    memoryBarrierBuffer();
-    barrier();
-    if (is_first) finished = atomicAdd(counters[COUNTERS_BOUNDED], 1) + 1;
-    barrier();
-    if (finished != workgroups || !is_first) return;
+    bool is_last = finishes_last(COUNTERS_TIES_FINISHED, workgroups);
+    if (!is_last || !is_first) return;
 
-    memoryBarrierBuffer();
     bool few = atomicAdd(counters[COUNTERS_INVERSIONS], 0) <= count / ELEMENTS_PER_INVERSION;
-    if (few && atomicAdd(counters[COUNTERS_MISFITS], 0) == 0) {
-        write_arguments(ARGUMENTS_FINISH, parts_of(atomicAdd(counters[COUNTERS_RUNS], 0), WORKGROUP_SIZE));
+    if (few && atomicAdd(counters[COUNTERS_LONG_TIES], 0) == 0) {
+        write_arguments(ARGUMENTS_MEND, parts_of(atomicAdd(counters[COUNTERS_RUNS], 0), WORKGROUP_SIZE));
     } else {
         write_arguments(ARGUMENTS_FALLBACK, parts_of(count, push.part));
         counters[COUNTERS_ROUTES + PASSES] = counters[COUNTERS_ROUTES + PHASE_ROUTES + PASSES];

@@ -17,7 +17,7 @@ logs=target/test-logs
 
 # What runs on every driver. Conformance at the level `full` takes every size with every pattern; `reduced` takes every
 # size and every pattern, but not each with each.
-devices="conformance matrix leading hybrid fallback recording"
+devices="conformance matrix leading fallback recording"
 
 # A row per configuration: name | limit in seconds | suites | driver, validation layer and variables.
 # `lib` stands for the unit tests and `doc` for the documentation tests; `lavapipe-WIDTH`, `swiftshader`,
@@ -34,7 +34,7 @@ configurations=(
     "lavapipe-16-busy   | 600 | conformance fallback | lavapipe-512 LP_NUM_THREADS=16 VKSORT_TEST_LEVEL=reduced"
     "swiftshader        | 900 | $devices splats      | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
     "validation         | 600 | $devices emulated    | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced"
-    "newer-validation   | 600 | matrix leading hybrid fallback recording | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced"
+    "newer-validation   | 600 | matrix leading fallback recording | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced"
     # One key type goes through every kernel; the whole matrix would take this mode many minutes.
     "gpu-assisted       | 300 | matrix leading       | lavapipe-256 newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
 )

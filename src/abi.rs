@@ -67,32 +67,26 @@ shared_constants! {
     /// Indices alone, from such words.
     MOVES_SPLITTING = 3;
 
-    /// Most passes of a sort; the counters start with one tile ticket for each, in both phases of a hybrid.
+    /// Most passes of a sort; the counters start with one tile ticket for each, in both phases.
     MAX_PASSES = 64;
     /// Word of the counters that counts the finished workgroups of the histogram.
     COUNTERS_FINISHED = 128;
-    /// Word of the counters that counts the finished workgroups of the step behind the first phase: those that bound
-    /// segments, or look for ties.
-    COUNTERS_BOUNDED = 129;
-    /// Word of the counters that counts the runs too long for what follows.
-    COUNTERS_MISFITS = 130;
-    /// Word of the counters that counts the segments whose finish went digit by digit.
-    COUNTERS_CROWDED = 131;
-    /// Word of the counters with the lowest of the digits that runs are of; in a hybrid also the highest, eight bits higher.
-    COUNTERS_TOP = 132;
-    /// First of two words of the counters with a bit for each digit that is not the same in all keys.
-    COUNTERS_ACTIVE = 133;
-    /// Word of the counters with the route of the finish; where ties are mended, with where the elements and the list of
-    /// runs are.
-    COUNTERS_FINISH_ROUTE = 135;
+    /// Word of the counters that counts the finished workgroups of the step that looks for ties.
+    COUNTERS_TIES_FINISHED = 129;
+    /// Word of the counters that counts the runs of ties too long to be mended.
+    COUNTERS_LONG_TIES = 130;
+    /// Word of the counters with the lowest of the leading digits.
+    COUNTERS_LEADING_LOW = 131;
+    /// Word of the counters with the route that says where ties and the list of their runs are.
+    COUNTERS_TIES_ROUTE = 132;
+    /// Word of the counters that counts the runs of ties that are not in order.
+    COUNTERS_RUNS = 133;
+    /// Word of the counters that counts the ties that belong before the element they follow.
+    COUNTERS_INVERSIONS = 134;
     /// First of the routes in the counters, one word per pass and one for the final move, for each phase.
     COUNTERS_ROUTES = 136;
     /// Words from the routes of one phase to those of the next.
     PHASE_ROUTES = 65;
-    /// Word of the counters that counts the runs of ties that are not in order.
-    COUNTERS_RUNS = 266;
-    /// Word of the counters that counts the ties that belong before the element they follow.
-    COUNTERS_INVERSIONS = 267;
     /// First word of the arguments of indirect dispatches in the counters.
     COUNTERS_ARGUMENTS = 268;
     /// Words from one dispatch's arguments to the next's.
@@ -103,10 +97,10 @@ shared_constants! {
     ARGUMENTS_TILES = 1;
     /// Arguments of a gather.
     ARGUMENTS_GATHER = 2;
-    /// Arguments of the step that bounds the segments of a hybrid, or looks for ties.
-    ARGUMENTS_BOUNDS = 3;
-    /// Arguments of the finish, or of the step that mends ties.
-    ARGUMENTS_FINISH = 4;
+    /// Arguments of the step that looks for ties.
+    ARGUMENTS_TIES = 3;
+    /// Arguments of the step that mends ties.
+    ARGUMENTS_MEND = 4;
     /// Arguments of the passes of a second phase.
     ARGUMENTS_FALLBACK = 5;
     /// Arguments of steps that cover one portion, one after the other.
@@ -130,65 +124,37 @@ shared_constants! {
     RANK_BALLOT = 0;
     /// Ranking method: match masks by shared `atomicOr` instead of ballots.
     RANK_MATCH = 1;
-    /// Ranking method: match masks with mask and count in one word; subgroups of up to 16.
-    RANK_MATCH_SMALL = 2;
     /// Counters of the histogram that one invocation adds up.
     HISTOGRAM_CHUNK = 16;
     /// Most look-back words that an invocation reads at once, each into a register of its own.
-    MOST_LOOK_BACK_WORDS = 8;
+    MAX_LOOK_BACK_WORDS = 8;
     /// Items that a recount counts in one turn of its loop.
     RECOUNTED_AT_ONCE = 8;
-    /// Elements of the longest run of ties that is mended.
-    MOST_TIED = 16;
-    /// Elements for each inversion that there may be. More take longer to mend than is saved by passes.
+    /// Most elements of a run of ties that is mended.
+    MAX_TIES = 16;
+    /// Elements for each inversion among ties that there may be. More inversions take longer to mend than passes take.
     ELEMENTS_PER_INVERSION = 8;
+    /// Passes that leading digits have to save.
+    MIN_SAVED_PASSES = 2;
+    /// Most samples of the keys that are looked at before leading digits are chosen.
+    MAX_SAMPLES = 64;
+    /// Pairs of samples that may be tied and out of order. Uniform keys hardly ever have more.
+    MAX_SAMPLED_INVERSIONS = 1;
 }
 
-/// Specialization constants by id: the index of an entry is its id, the number its value where the host sets none.
-pub const SPECIALIZATION: [Named; spec::LEN] = [
-    ("WORKGROUP_SIZE", 128),
-    ("SUBGROUP_SIZE", 32),
-    ("ITEMS", 8),
-    ("POOL_WORDS", 1024),
-    ("STAGED", 1),
-    ("EARLY_COUNTS", 1),
-    ("RANK_METHOD", RANK_BALLOT),
-    ("PACKED", 0),
-    ("UNORDERED", 0),
-    ("MERGE_RUNS", 1),
-    ("RADIX_BITS", 8),
-    ("PASSES", 4),
-    ("WINDOW_LOW", 0),
-    ("WINDOW_BITS", 32),
-    ("KEY_BITS", 32),
-    ("KEY_FLIP", 0),
-    ("KEY_FLIP_NEGATIVE", 0),
-    ("LOW_FLIP", 0),
-    ("LOW_FLIP_NEGATIVE", 0),
-    ("VALUE_BITS", 0),
-    ("INDEX_VALUES", 0),
-    ("IN_PLACE", 1),
-    ("DISCARD_KEYS", 0),
-    ("JOIN_INDEX", 0),
-    ("SKIP", 1),
-    ("REACH", 0),
-    ("BUCKET_BITS", 8),
-    ("LEADING", 0),
-    ("GATHER_SPLITS", 1),
-    ("MOST_TILES", 1),
-    ("POLLS", 16),
-    ("LOOK_BACK_WORDS", 4),
-    ("MAX_WORKGROUPS", 65535),
-    ("WITHHOLD", 0),
-];
+macro_rules! specialization {
+    ($($(#[$doc:meta])* $name:ident = $default:expr;)*) => {
+        /// Specialization constants by id: the index of an entry is its id, the number its value where the host sets none.
+        pub const SPECIALIZATION: [Named; spec::LEN] = [$((stringify!($name), $default)),*];
 
-macro_rules! indices {
-    ($($(#[$doc:meta])* $name:ident)*) => {
-        indices!(@ 0usize; $($(#[$doc])* $name)*);
+        /// Indices into [`SPECIALIZATION`].
+        pub mod spec {
+            specialization!(@ 0usize; $($(#[$doc])* $name)*);
+        }
     };
     (@ $at:expr; $(#[$doc:meta])* $name:ident $($rest:tt)*) => {
         $(#[$doc])* pub const $name: usize = $at;
-        indices!(@ $at + 1; $($rest)*);
+        specialization!(@ $at + 1; $($rest)*);
     };
     (@ $at:expr;) => {
         /// Number of specialization constants.
@@ -196,79 +162,71 @@ macro_rules! indices {
     };
 }
 
-/// Indices into [`SPECIALIZATION`].
-pub mod spec {
-    indices! {
-        /// Invocations per workgroup; also the workgroup's `local_size_x`.
-        WORKGROUP_SIZE
-        /// Invocations per subgroup, real or emulated.
-        SUBGROUP_SIZE
-        /// Elements that one invocation holds at a time.
-        ITEMS
-        /// Words of the shared pool: ranking counters, then whatever is staged.
-        POOL_WORDS
-        /// Whether a block is reordered in shared memory before it is written.
-        STAGED
-        /// Whether a tile's counts are published before its keys are ranked; else tiles are one block.
-        EARLY_COUNTS
-        /// One of the `RANK_*` constants.
-        RANK_METHOD
-        /// Whether two ranking counters share a word.
-        PACKED
-        /// Whether the first pass need not keep the order of equal digits.
-        UNORDERED
-        /// Whether equal digits in a row are added up before they are counted.
-        MERGE_RUNS
-        /// Bits of the widest digit.
-        RADIX_BITS
-        /// Digits that the sort has.
-        PASSES
-        /// Lowest bit that counts.
-        WINDOW_LOW
-        /// Bits that count, shared out among the passes.
-        WINDOW_BITS
-        /// Bits of a key.
-        KEY_BITS
-        /// Bits to flip in the top word of every key so that unsigned order is the wanted order.
-        KEY_FLIP
-        /// Bits to flip on top of that in keys whose sign bit is set.
-        KEY_FLIP_NEGATIVE
-        /// The same for the lower words of a key.
-        LOW_FLIP
-        /// The same for the lower words of keys whose sign bit is set.
-        LOW_FLIP_NEGATIVE
-        /// Bits of a value; 0 for none.
-        VALUE_BITS
-        /// Whether values are the index of their key, and nothing is read for them.
-        INDEX_VALUES
-        /// Whether the target is the source.
-        IN_PLACE
-        /// Whether nobody wants the sorted keys.
-        DISCARD_KEYS
-        /// Whether an index may travel to the last pass in one word with the last digit of its key.
-        JOIN_INDEX
-        /// Whether passes whose digit is the same in all keys are skipped.
-        SKIP
-        /// Elements of a run beyond its segment that the finish has room for; 0 where there is none.
-        REACH
-        /// Logarithm of the buckets by which the finish ranks a segment.
-        BUCKET_BITS
-        /// Whether passes may go over the leading digits alone, and ties be mended.
-        LEADING
-        /// Workgroups that share a tile's elements in a gather.
-        GATHER_SPLITS
-        /// Tiles that a workgroup may take, one after the other, with the keys of the next on their way.
-        MOST_TILES
-        /// Reads of one look-back word before the blocking tile is recounted.
-        POLLS
-        /// Look-back words read at once.
-        LOOK_BACK_WORDS
-        /// Most workgroups of a dispatch in one dimension.
-        MAX_WORKGROUPS
-        /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
-        WITHHOLD
-    }
+specialization! {
+    /// Invocations per workgroup; also the workgroup's `local_size_x`.
+    WORKGROUP_SIZE = 128;
+    /// Invocations per subgroup, real or emulated.
+    SUBGROUP_SIZE = 32;
+    /// Elements that one invocation holds at a time.
+    ITEMS = 8;
+    /// Words of the shared pool: ranking counters, then staged elements.
+    POOL_WORDS = 1024;
+    /// Whether a tile's counts are published before its keys are ranked; else tiles are one block.
+    EARLY_COUNTS = 1;
+    /// One of the `RANK_*` constants.
+    RANK_METHOD = RANK_BALLOT;
+    /// Whether two ranking counters share a word.
+    PACKED = 0;
+    /// Whether the first pass need not keep the order of equal digits.
+    UNORDERED = 0;
+    /// Whether equal digits in a row are added up before they are counted.
+    MERGE_RUNS = 1;
+    /// Bits of the widest digit.
+    RADIX_BITS = 8;
+    /// Digits that the sort has.
+    PASSES = 4;
+    /// Lowest bit that counts.
+    WINDOW_LOW = 0;
+    /// Bits that count, shared out among the passes.
+    WINDOW_BITS = 32;
+    /// Bits of a key.
+    KEY_BITS = 32;
+    /// Bits to flip in the top word of every key so that unsigned order is the wanted order.
+    KEY_FLIP = 0;
+    /// Bits to flip on top of that in keys whose sign bit is set.
+    KEY_FLIP_NEGATIVE = 0;
+    /// The same for the lower words of a key.
+    LOW_FLIP = 0;
+    /// The same for the lower words of keys whose sign bit is set.
+    LOW_FLIP_NEGATIVE = 0;
+    /// Bits of a value; 0 for none.
+    VALUE_BITS = 0;
+    /// Whether values are the index of their key, and nothing is read for them.
+    INDEX_VALUES = 0;
+    /// Whether the target is the source.
+    IN_PLACE = 1;
+    /// Whether nobody wants the sorted keys.
+    DISCARD_KEYS = 0;
+    /// Whether an index may travel to the last pass in one word with the last digit of its key.
+    JOIN_INDEX = 0;
+    /// Whether passes whose digit is the same in all keys are skipped.
+    SKIP = 1;
+    /// Whether passes may go over the leading digits alone, and ties be mended.
+    LEADING = 0;
+    /// Workgroups that share a tile's elements in a gather.
+    GATHER_SPLITS = 1;
+    /// Reads of one look-back word before the blocking tile is recounted.
+    POLLS = 16;
+    /// Look-back words read at once.
+    LOOK_BACK_WORDS = 4;
+    /// Most workgroups of a dispatch in one dimension.
+    MAX_WORKGROUPS = 65535;
+    /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
+    WITHHOLD = 0;
 }
+
+/// Others that a key may be expected to share all its leading digits with.
+pub const MAX_EXPECTED_TIES: f32 = 0.25;
 
 /// Push constants, the same block for every kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -291,8 +249,8 @@ pub struct Push {
     pub route: u32,
     /// 1 for the passes of a second phase, else 0.
     pub phase: u32,
-    /// Elements of a segment of the finish, or of a part in which ties are looked for; 0 when the sort has neither.
-    pub segment: u32,
+    /// Elements of a part in which ties are looked for; 0 when the sort does not go by leading digits.
+    pub tie_part: u32,
     /// Addresses of the keys by place, where they are reached by address.
     pub keys_at: [u64; PLACES as usize],
     /// Addresses of the values by place, where they are reached by address.
@@ -316,7 +274,7 @@ impl Push {
         ("portion_tiles", |push| push.portion_tiles),
         ("route", |push| push.route),
         ("phase", |push| push.phase),
-        ("segment", |push| push.segment),
+        ("tie_part", |push| push.tie_part),
     ];
 
     /// The addresses behind them, low word first.
@@ -343,147 +301,13 @@ impl Push {
     }
 }
 
-/// A ranking method that has modules of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ranking {
-    /// None: `RANK_METHOD` says which.
-    Chosen,
-    /// `subgroupPartitionNV`.
-    Partitioned,
-    /// Counters of an invocation's own.
-    Private,
-}
-
-/// One SPIR-V module: a kernel source with the macros that select its variant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Module {
-    /// File under `glsl/`, without its ending.
-    pub kernel: &'static str,
-    /// 32-bit words of a key: 1, 2 or 4. Narrower keys share the first.
-    pub key_words: u32,
-    /// Whether elements of 8 and 16 bits are loaded and stored as such.
-    pub small: bool,
-    /// Whether subgroup operations are emulated through shared memory.
-    pub emulated: bool,
-    /// How equal digits are found, where that is not for a specialization constant to say.
-    pub ranking: Ranking,
-    /// Whether keys and values are reached by address instead of by descriptor.
-    pub addressed: bool,
-}
-
-impl Module {
-    /// Name of the module and of its `.spv` file.
-    pub fn name(&self) -> String {
-        let flag = |set: bool, name: &'static str| if set { name } else { "" };
-        let (small, emulated) = (flag(self.small, "_small"), flag(self.emulated, "_emulated"));
-        let ranking = match self.ranking {
-            Ranking::Chosen => "",
-            Ranking::Partitioned => "_partitioned",
-            Ranking::Private => "_private",
-        };
-        let addressed = flag(self.addressed, "_addressed");
-        format!("{}_{}{small}{emulated}{ranking}{addressed}", self.kernel, 32 * self.key_words)
-    }
-
-    /// The macros that select the variant.
-    pub fn macros(&self) -> [(&'static str, u32); 6] {
-        let flag = u32::from;
-        [
-            ("KEY_WORDS", self.key_words),
-            ("SMALL", flag(self.small)),
-            ("EMULATED", flag(self.emulated)),
-            ("PARTITIONED", flag(self.ranking == Ranking::Partitioned)),
-            ("PRIVATE", flag(self.ranking == Ranking::Private)),
-            ("ADDRESSED", flag(self.addressed)),
-        ]
-    }
-}
-
-/// Which variants a kernel has.
-struct Variants {
-    kernel: &'static str,
-    /// Whether it loads keys, whose width then matters.
-    keys: bool,
-    /// Whether it stores elements.
-    stores: bool,
-    /// Whether it ranks elements, for which it needs subgroups.
-    ranks: bool,
-    /// Whether it counts digits, and may do so by counters of an invocation's own.
-    counts: bool,
-    addresses: bool,
-}
-
-const NONE: Variants =
-    Variants { kernel: "", keys: false, stores: false, ranks: false, counts: false, addresses: false };
-const MOVES: Variants = Variants { keys: true, stores: true, addresses: true, ..NONE };
-const RANKS: Variants = Variants { ranks: true, ..MOVES };
-const COUNTS: Variants = Variants { keys: true, counts: true, addresses: true, ..NONE };
-
-const VARIANTS: [Variants; 13] = [
-    Variants { kernel: "arguments", ..NONE },
-    Variants { kernel: "histogram", ..COUNTS },
-    Variants { kernel: "onesweep", ..RANKS },
-    Variants { kernel: "bounds", keys: true, addresses: true, ..NONE },
-    Variants { kernel: "finish", ..RANKS },
-    Variants { kernel: "ties", keys: true, addresses: true, ..NONE },
-    Variants { kernel: "mend", ..MOVES },
-    Variants { kernel: "count", ..COUNTS },
-    Variants { kernel: "scan", ..NONE },
-    Variants { kernel: "scatter", ..RANKS },
-    Variants { kernel: "single_workgroup", ..RANKS },
-    Variants { kernel: "move", ..MOVES },
-    Variants { kernel: "gather", addresses: true, ..NONE },
-];
-
-/// Every module that is built, in the order in which they are embedded.
-pub fn modules() -> Vec<Module> {
-    let mut modules = Vec::new();
-    for variants in VARIANTS {
-        for key_words in [1, 2, 4] {
-            for (small, emulated, ranking, addressed) in [
-                (false, false, Ranking::Chosen, false),
-                (true, false, Ranking::Chosen, false),
-                (false, true, Ranking::Chosen, false),
-                (false, false, Ranking::Partitioned, false),
-                (false, false, Ranking::Private, false),
-                (true, false, Ranking::Private, false),
-                (false, false, Ranking::Chosen, true),
-                (true, false, Ranking::Chosen, true),
-            ] {
-                let module = Module { kernel: variants.kernel, key_words, small, emulated, ranking, addressed };
-                if module.closest() == module {
-                    modules.push(module);
-                }
-            }
-        }
-    }
-    modules
-}
-
-impl Module {
-    /// The module of the same kernel without what makes no difference to it, or is not to be had together.
-    pub fn closest(self) -> Module {
-        let variants =
-            VARIANTS.iter().find(|variants| variants.kernel == self.kernel).expect("kernels are in the table");
-        let key_words = if variants.keys { self.key_words } else { 1 };
-        let small = self.small && variants.stores && key_words == 1 && !self.emulated;
-        let addressed = self.addressed && variants.addresses;
-        let ranking = match self.ranking {
-            _ if self.emulated || addressed => Ranking::Chosen,
-            Ranking::Partitioned if variants.ranks && !small => Ranking::Partitioned,
-            Ranking::Private if variants.ranks || variants.counts => Ranking::Private,
-            _ => Ranking::Chosen,
-        };
-        Module { kernel: self.kernel, key_words, small, emulated: self.emulated && variants.ranks, ranking, addressed }
-    }
-}
-
 /// The text of `abi.glsl`.
 pub fn glsl() -> String {
     let mut text = String::from("// Written by build.rs from src/abi.rs.\n");
     for (name, value) in CONSTANTS {
         text += &format!("const uint {name} = {value}u;\n");
     }
+    text += &format!("const float MAX_EXPECTED_TIES = {MAX_EXPECTED_TIES:?};\n");
     for (id, (name, default)) in SPECIALIZATION.iter().enumerate() {
         text += &format!("layout(constant_id = {id}) const uint {name} = {default}u;\n");
     }

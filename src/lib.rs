@@ -60,31 +60,36 @@
 #[doc(hidden)]
 pub mod abi;
 mod error;
+#[doc(hidden)]
+pub mod kernels;
 mod key;
+mod modules;
 mod plan;
 mod profile;
 mod request;
 mod shape;
+mod specialize;
 #[cfg(feature = "standalone")]
 pub mod standalone;
 #[doc(hidden)]
 pub mod table;
 mod tuning;
-mod turns;
 mod vk;
 
 pub use error::Error;
 pub use key::{Key, KeyType, Order};
+#[doc(hidden)]
+pub use modules::MODULES;
 pub use plan::{MAX_COUNT, StepName};
 pub use profile::DeviceProfile;
-pub use request::{Algorithm, BitRange, KeyOutput, Placement, SortRequest, ValueType};
-pub use shape::{Shape, Subgroup, SubgroupChoice};
+pub use request::{Algorithm, BitRange, Count, KeyOutput, Placement, SortRequest, ValueType};
+pub use shape::{Shape, ShapeDesc, Subgroup, SubgroupChoice};
 #[cfg(feature = "profiles")]
 pub use tuning::profile::{Clock, MeasuredSort, ProfiledDevice, Quartiles, SortKind, TuningProfile};
 pub use tuning::{RankMethod, Tuning};
+#[doc(hidden)]
+pub use vk::Faults;
 pub use vk::{
     Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, QueryRange, Requirements,
     SortBuffers, Sorter, SorterOptions, StepTime,
 };
-#[doc(hidden)]
-pub use vk::{Faults, MODULES};

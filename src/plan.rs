@@ -1,22 +1,21 @@
 //! A sort as data: which steps run, how large, on which buffers. Nothing here knows Vulkan.
 
 mod hazard;
+mod leading;
 mod onesweep;
-mod phases;
 mod reduce_then_scan;
 mod scratch;
 mod step;
 
 use crate::abi::{self, Push};
-use crate::request::{Algorithm, SortRequest, ValueType};
+use crate::kernels::Kernel;
+use crate::request::{Algorithm, Count, SortRequest, ValueType};
 use crate::shape::Shape;
 
 pub(crate) use hazard::{Barrier, Hazards, Scope};
 pub(crate) use scratch::ScratchRange;
 pub use step::StepName;
-#[cfg(test)]
-pub(crate) use step::{Access, Region};
-pub(crate) use step::{Groups, Kernel, Step, ValueSet, Work};
+pub(crate) use step::{Groups, Step, ValueSet, Work};
 
 /// Most elements of one sort.
 pub const MAX_COUNT: u32 = u32::MAX;
@@ -24,17 +23,11 @@ pub const MAX_COUNT: u32 = u32::MAX;
 /// Most elements of one portion of a OneSweep sort: a look-back word has 30 bits for its count.
 const MAX_PORTION: u32 = (1 << abi::STATUS_COUNT_BITS) - 1;
 
-/// Items per invocation of a tile, or of a part of the histogram, that are worth its counters.
-const LEAST_ITEMS: u32 = 64;
+/// Most elements of a tile or of a part of the histogram: kernels step through them in strides without overflow.
+const MAX_PART: u32 = 1 << 31;
 
-/// How many elements a sort is recorded for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Count {
-    /// So many.
-    Host(u32),
-    /// As many as the caller's buffer says, up to the capacity; it is in this word of the buffer's range.
-    Device { word: u32 },
-}
+/// Items per invocation of a tile, or of a part of the histogram, that are worth its counters.
+const MIN_ITEMS: u32 = 64;
 
 /// How up to `capacity` elements are sorted: a pure function of request, algorithm, shape and capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,26 +50,21 @@ impl Plan {
     pub fn new(request: &SortRequest, algorithm: Algorithm, shape: Shape, capacity: u32, portion: Option<u32>) -> Plan {
         let blocks = |block: u32| {
             let wanted = u64::from(capacity) / (u64::from(block) * u64::from(shape.min_tiles));
-            // A part is counted in 32 bits.
-            let most = u64::from(shape.max_blocks).min(u64::from(u32::MAX / block));
-            block * wanted.clamp(1, most) as u32
+            let most = u64::from(shape.max_blocks).min(u64::from(MAX_PART / block));
+            block * wanted.clamp(1, most.max(1)) as u32
         };
+        let partial = |group: u32, block: u32| partial_block(group, block, shape.min_tiles, capacity);
+        let (group, block) = (shape.histogram_workgroup_size, shape.histogram_block());
         let mut plan = Plan {
             request: *request,
             algorithm,
             shape,
             capacity,
-            tile: match shape.early_counts || shape.staged || shape.subgroup.emulated {
+            tile: match shape.early_counts || shape.staged() {
                 true => blocks(shape.block()),
-                false => partial_block(shape.workgroup_size, shape.block(), shape.min_tiles, capacity),
+                false => partial(shape.workgroup_size, shape.block()),
             },
-            histogram_part: match shape.staged {
-                true => blocks(shape.histogram_block()),
-                false => {
-                    let (group, block) = (shape.histogram_workgroup_size, shape.histogram_block());
-                    partial_block(group, block, shape.min_tiles, capacity)
-                }
-            },
+            histogram_part: if shape.staged() { blocks(block) } else { partial(group, block) },
             portion_tiles: 0,
         };
         let limit = portion.map_or(MAX_PORTION, |limit| limit.min(MAX_PORTION));
@@ -84,7 +72,7 @@ impl Plan {
             let least = plan.tiles(capacity).div_ceil(abi::MAX_PORTIONS);
             plan.portion_tiles = (limit / plan.tile_size()).max(least).max(1);
         }
-        if algorithm.has_phases() && !plan.has_phases() {
+        if algorithm == Algorithm::Leading && !plan.leads() {
             plan.algorithm = Algorithm::OneSweep;
         }
         plan
@@ -100,55 +88,53 @@ impl Plan {
     pub fn most(&self, count: Count) -> u32 {
         match count {
             Count::Host(count) => count,
-            Count::Device { .. } => self.capacity,
+            Count::Device => self.capacity,
         }
     }
 
     /// Number of steps that sort `count` elements.
     pub fn step_count(&self, count: Count) -> u32 {
-        if self.most(count) == 0 {
-            return 0;
+        let mut steps = 0;
+        self.each_step(count, &mut |_| steps += 1);
+        steps
+    }
+
+    /// Gives the steps that sort `count` elements, in order. Nothing is allocated.
+    pub fn each_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
+        let most = self.most(count);
+        if most == 0 {
+            return;
         }
-        self.head_steps(count) + self.body_steps(count) + self.tail_steps(count)
+        if self.ranks_tiles(most) {
+            self.each_head_step(count, emit);
+        }
+        if self.shape.passes > 0 {
+            match self.algorithm_for(most) {
+                Algorithm::OneSweep => onesweep::each_pass(self, count, emit),
+                Algorithm::Leading => leading::each_pass(self, count, emit),
+                Algorithm::ReduceThenScan => reduce_then_scan::each_pass(self, count, emit),
+                Algorithm::SingleWorkgroup => {
+                    let push = Push { count: most, ..Push::default() };
+                    emit(Step::dispatch(Kernel::SingleWorkgroup, None, Groups::Direct(1), push));
+                }
+            }
+        }
+        self.each_tail_step(count, emit);
     }
 
-    /// The steps that sort `count` elements, in order. Nothing is allocated.
-    pub fn steps(&self, count: Count) -> impl Iterator<Item = Step> + use<> {
-        let plan = *self;
-        (0..plan.step_count(count)).map(move |index| plan.step(count, index))
-    }
-
-    /// The kernels of every count up to the capacity, on the host or on the device.
-    pub fn kernels(&self) -> Vec<Kernel> {
+    /// The kernels that sort any of these counts.
+    pub fn kernels(&self, counts: &[Count]) -> Vec<Kernel> {
         let mut kernels = Vec::new();
-        for count in [Count::Host(1), Count::Host(self.capacity), Count::Device { word: 0 }] {
-            for step in self.steps(count) {
+        for count in counts {
+            self.each_step(*count, &mut |step| {
                 if let Work::Dispatch { kernel, .. } = step.work
                     && !kernels.contains(&kernel)
                 {
                     kernels.push(kernel);
                 }
-            }
+            });
         }
         kernels
-    }
-
-    fn step(&self, count: Count, index: u32) -> Step {
-        let (head, body) = (self.head_steps(count), self.body_steps(count));
-        if index < head {
-            self.head_step(count, index)
-        } else if index < head + body {
-            match self.algorithm_for(self.most(count)) {
-                Algorithm::OneSweep => onesweep::step(self, count, index - head),
-                Algorithm::Leading | Algorithm::Hybrid => phases::step(self, count, index - head),
-                Algorithm::ReduceThenScan { .. } => reduce_then_scan::step(self, count, index - head),
-                Algorithm::SingleWorkgroup => {
-                    Step::dispatch(Kernel::SingleWorkgroup, None, Groups::Direct(1), self.push(count, 0))
-                }
-            }
-        } else {
-            self.tail_step(count, index - head - body)
-        }
     }
 
     /// Whether the steps for up to `most` elements use counters and table, and not just one workgroup.
@@ -157,99 +143,63 @@ impl Plan {
     }
 
     /// Clearing, sizing the dispatches where the count is on the device, and the histogram.
-    fn head_steps(&self, count: Count) -> u32 {
-        match (self.ranks_tiles(self.most(count)), count) {
-            (false, _) => 0,
-            (true, Count::Host(_)) => 2,
-            (true, Count::Device { .. }) => 3,
+    fn each_head_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
+        // OneSweep without portions clears its table once; it lies behind the counters.
+        let clears_table = self.algorithm.looks_back() && self.portion_tiles == 0;
+        let table = if clears_table { self.table_words(self.most(count)) } else { 0 };
+        emit(Step::clear(0, self.counter_bytes() + 4 * table));
+        let push = self.push(count, 0);
+        if count == Count::Device {
+            let portion = self.portions(self.capacity);
+            let push = Push { histogram_part: self.histogram_part, portion, ..push };
+            emit(Step::dispatch(Kernel::Arguments, None, Groups::Direct(1), push));
         }
-    }
-
-    fn head_step(&self, count: Count, index: u32) -> Step {
-        let sized_on_device = matches!(count, Count::Device { .. });
-        match (index, sized_on_device) {
-            (0, _) => {
-                // OneSweep without portions clears its table once; it lies behind the counters.
-                let table = match self.algorithm {
-                    algorithm if algorithm.looks_back() && self.portion_tiles == 0 => {
-                        self.table_words(self.most(count))
-                    }
-                    _ => 0,
-                };
-                let counters = (4 * self.counter_words()).next_multiple_of(scratch::REGION_ALIGNMENT);
-                Step::clear(0, counters + 4 * table)
-            }
-            (1, true) => {
-                let push = Push {
-                    histogram_part: self.histogram_part,
-                    portion: self.portions(self.capacity),
-                    ..self.push(count, 0)
-                };
-                Step::dispatch(Kernel::Arguments, None, Groups::Direct(1), push)
-            }
-            _ => {
-                let part = self.histogram_part;
-                let groups = self.groups(count, part, abi::ARGUMENTS_HISTOGRAM);
-                let push = Push { part, segment: self.segment(), ..self.push(count, 0) };
-                Step::dispatch(Kernel::Histogram, None, groups, push)
-            }
-        }
-    }
-
-    fn body_steps(&self, count: Count) -> u32 {
-        if self.shape.passes == 0 {
-            return 0;
-        }
-        match self.algorithm_for(self.most(count)) {
-            Algorithm::OneSweep => onesweep::step_count(self, count),
-            Algorithm::Leading | Algorithm::Hybrid => phases::step_count(self),
-            Algorithm::ReduceThenScan { .. } => reduce_then_scan::step_count(self),
-            Algorithm::SingleWorkgroup => 1,
-        }
+        let part = self.histogram_part;
+        let groups = self.groups(count, part, abi::ARGUMENTS_HISTOGRAM);
+        emit(Step::dispatch(Kernel::Histogram, None, groups, Push { part, tie_part: self.tie_part(), ..push }));
     }
 
     /// What comes after the passes, each if it is needed: a move, a gather, and bringing back what was gathered aside.
-    fn tail(&self, count: Count) -> [bool; 3] {
+    fn each_tail_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
         let request = &self.request;
         let (in_place, gathers) = (request.in_place(), request.value.is_gathered());
+        let most = self.most(count);
+        let ranks_tiles = self.ranks_tiles(most);
+        let groups = |per_tile: u32, slot: u32| match count {
+            Count::Device if ranks_tiles => Groups::Counted { slot },
+            _ => Groups::Direct(self.tiles(most) * per_tile),
+        };
+        let push = |route: u32| Push { route, ..self.push(count, 0) };
+        let gather = |set: ValueSet, in_order: bool| {
+            let groups = groups(self.shape.gather_splits(request.value), abi::ARGUMENTS_GATHER);
+            Step::dispatch(Kernel::Gather, None, groups, push(in_order.into())).on(set)
+        };
+        let move_along = |route: u32| Step::dispatch(Kernel::Move, None, groups(1, abi::ARGUMENTS_TILES), push(route));
         if self.shape.passes == 0 {
             // There is nothing to sort by.
             let keys = !in_place && !request.discards_keys();
-            let values = if in_place { false } else { request.value.is_read() && !gathers };
-            return [keys || values || request.value == ValueType::Index, gathers && !in_place, false];
+            let values = !in_place && request.value.is_read() && !gathers;
+            if keys || values || request.value == ValueType::Index {
+                emit(move_along(self.route_without_passes()));
+            }
+            if gathers && !in_place {
+                emit(gather(ValueSet::Data, true));
+            }
+            return;
         }
-        // An odd number of passes may have run, and none of them as a copy: see glsl/lib/route.glsl.
-        let odd = self.shape.passes % 2 == 1;
+        // An odd number of passes may have run, and none of them as a copy: see glsl/lib/routes.glsl.
         let returns = !request.discards_keys()
             || request.value.is_read() && !gathers
             // A second phase takes indices on from where the first has left them.
             || self.algorithm == Algorithm::Leading;
-        [in_place && odd && returns && self.ranks_tiles(self.most(count)), gathers, gathers && in_place]
-    }
-
-    fn tail_steps(&self, count: Count) -> u32 {
-        self.tail(count).map(u32::from).iter().sum()
-    }
-
-    fn tail_step(&self, count: Count, index: u32) -> Step {
-        let which = (0..3).filter(|step| self.tail(count)[*step as usize]).nth(index as usize);
-        let sized = self.ranks_tiles(self.most(count));
-        let groups = |per_tile: u32, slot: u32| match sized {
-            true if matches!(count, Count::Device { .. }) => Groups::Counted { slot },
-            _ => Groups::Direct(self.tiles(self.most(count)) * per_tile),
-        };
-        let push = self.push(count, 0);
-        let gather = groups(self.shape.gather_splits(self.request.value), abi::ARGUMENTS_GATHER);
-        match which {
-            Some(0) => {
-                let route = if self.shape.passes == 0 { self.route_without_passes() } else { 0 };
-                Step::dispatch(Kernel::Move, None, groups(1, abi::ARGUMENTS_TILES), Push { route, ..push })
+        if in_place && self.shape.passes % 2 == 1 && returns && ranks_tiles {
+            emit(move_along(0));
+        }
+        if gathers {
+            emit(gather(ValueSet::Data, false));
+            if in_place {
+                emit(gather(ValueSet::Aside, true));
             }
-            Some(1) => {
-                let route = u32::from(self.shape.passes == 0);
-                Step::dispatch(Kernel::Gather, None, gather, Push { route, ..push }).on(ValueSet::Data)
-            }
-            _ => Step::dispatch(Kernel::Gather, None, gather, Push { route: 1, ..push }).on(ValueSet::Aside),
         }
     }
 
@@ -289,25 +239,21 @@ impl Plan {
     fn groups(&self, count: Count, part: u32, slot: u32) -> Groups {
         match count {
             Count::Host(count) => Groups::Direct(count.div_ceil(part)),
-            Count::Device { .. } => Groups::Counted { slot },
+            Count::Device => Groups::Counted { slot },
         }
     }
 
-    /// Push constants of a pass.
+    /// Push constants of a pass; recording adds the word of a count on the device, and addresses.
     fn push(&self, count: Count, pass: u32) -> Push {
-        let count_word = match count {
-            Count::Host(_) => 0,
-            Count::Device { word } => word + 1,
-        };
-        let part = self.tile_size();
-        Push { count: self.most(count), count_word, pass, part, portion_tiles: self.portion_tiles, ..Push::default() }
+        let (part, portion_tiles) = (self.tile_size(), self.portion_tiles);
+        Push { count: self.most(count), pass, part, portion_tiles, ..Push::default() }
     }
 }
 
 /// The part of a block that makes a tile, or a part of the histogram, where nothing but the loops over its items depends on
 /// its size: small sorts have several of them then.
 fn partial_block(workgroup_size: u32, block: u32, min_tiles: u32, capacity: u32) -> u32 {
-    let least = (workgroup_size * LEAST_ITEMS).min(block);
+    let least = workgroup_size.saturating_mul(MIN_ITEMS).min(block);
     (capacity / min_tiles).clamp(least, block).next_multiple_of(workgroup_size)
 }
 

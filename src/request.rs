@@ -13,7 +13,7 @@ pub enum ValueType {
     /// Nothing: only the keys are sorted.
     #[default]
     None,
-    /// A value of so many bytes: 1, 2, or a multiple of 4.
+    /// A value of so many bytes: 1, 2, or a multiple of 4 up to [`MAX_BYTES`](Self::MAX_BYTES).
     ///
     /// Up to [`INLINE_BYTES`](Self::INLINE_BYTES) they travel with the keys. Larger ones stay where they are until the
     /// permutation is known, and are gathered by it once.
@@ -27,6 +27,8 @@ impl ValueType {
     pub const U32: ValueType = ValueType::Bytes(4);
     /// Size in bytes of the largest value that travels with its key.
     pub const INLINE_BYTES: u32 = 16;
+    /// Size in bytes of the largest value.
+    pub const MAX_BYTES: u32 = 1 << 16;
 
     /// Size of a value in bytes.
     pub fn size_bytes(self) -> u64 {
@@ -110,6 +112,21 @@ impl FromStr for BitRange {
     }
 }
 
+/// How many elements are sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Count {
+    /// So many.
+    Host(u32),
+    /// As many as the caller's count buffer says when the sort runs, up to the capacity.
+    Device,
+}
+
+impl From<u32> for Count {
+    fn from(count: u32) -> Self {
+        Count::Host(count)
+    }
+}
+
 /// Where the result goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Placement {
@@ -131,103 +148,48 @@ pub enum KeyOutput {
     Discarded,
 }
 
-/// Bits of keys of which all digits are sorted by, unless leading ones are asked for.
-const USUAL_KEY_BITS: u32 = 32;
-
 /// How the keys are sorted. All algorithms give the same result, bit for bit, but for the order of equal keys where
 /// [`SortRequest::stable`] leaves it open.
 ///
-/// As text (`--algorithm` of the examples): `onesweep`, `leading`, `hybrid`, `reduce-then-scan`, `reduce-then-scan-4`,
-/// `reduce-then-scan-2`, `single-workgroup`.
+/// As text (`--algorithm` of the examples): `onesweep`, `leading`, `reduce-then-scan`, `single-workgroup`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// One histogram of all digits, then one chained-scan pass per 8-bit digit (Adinets and Merrill 2022).
+    /// One histogram of all digits, then one chained-scan pass per digit (Adinets and Merrill 2022).
     OneSweep,
-    /// OneSweep passes over as many leading digits as tell most keys apart, then an insertion sort of each run of those that
-    /// they do not: the sublinear-time sort of Sedgewick, "Algorithms in C" (1998), section 10.7.
+    /// OneSweep passes over as many leading digits as distinguish most keys, then an insertion sort of each run of keys that
+    /// they do not distinguish: the sublinear-time sort of Sedgewick, "Algorithms in C" (1998), section 10.7.
     ///
-    /// It is for wide keys: of 2^20 uniform `u64`, 24 to 32 bits say where nearly all belong. Where digits are too few to
-    /// save two passes, or the histogram tells that runs would be long, it comes to the passes of OneSweep; so does a sort of
-    /// 2^30 elements or more. Where runs turn out long all the same, because digits depend on each other, those passes come
-    /// on top.
+    /// It is for wide keys: of 2^20 uniform `u64`, 24 to 32 bits say where nearly all belong. It falls back to the passes of
+    /// OneSweep where digits are too few to save two passes, where the histogram or samples of the keys predict long runs,
+    /// and for 2^30 elements or more. If runs turn out long all the same, as digits depend on each other, those passes come
+    /// on top, which takes up to 1.6 times as long as OneSweep. So it is used only where a request names it.
     Leading,
-    /// OneSweep passes over the one or two top digits, then one pass in which each workgroup sorts whole runs of equal top
-    /// digits in shared memory: the local finish of Stehle and Jacobsen (2017).
-    ///
-    /// It does not keep the order of equal keys, so it serves keys alone by all their bits, and requests that are not
-    /// [`stable`](SortRequest::stable). Where runs are too long, or digits too few to save a pass, it comes to the passes
-    /// of OneSweep; so does a sort of 2^30 elements or more.
-    Hybrid,
     /// Count, scan and scatter per digit; no workgroup ever waits for another.
-    ReduceThenScan {
-        /// Bits of a digit: 8, 4 or 2.
-        digit_bits: u32,
-    },
+    ReduceThenScan,
     /// All digits in the shared memory of one workgroup, for up to one block of elements.
     SingleWorkgroup,
 }
 
 impl Algorithm {
-    /// Every algorithm, with every digit width it runs at.
-    pub const ALL: &'static [Algorithm] = &[
-        Algorithm::OneSweep,
-        Algorithm::Leading,
-        Algorithm::Hybrid,
-        Algorithm::ReduceThenScan { digit_bits: 8 },
-        Algorithm::ReduceThenScan { digit_bits: 4 },
-        Algorithm::ReduceThenScan { digit_bits: 2 },
-        Algorithm::SingleWorkgroup,
-    ];
-
-    /// Bits of a digit.
-    pub fn digit_bits(self) -> u32 {
-        match self {
-            Algorithm::ReduceThenScan { digit_bits } => digit_bits,
-            Algorithm::OneSweep | Algorithm::Leading | Algorithm::Hybrid | Algorithm::SingleWorkgroup => 8,
-        }
-    }
-
-    /// Whether the algorithm can sort as asked, whatever algorithm the request names: all can, but for
-    /// [`Hybrid`](Algorithm::Hybrid) where the order of equal keys shows.
-    ///
-    /// ```
-    /// use vksort::{Algorithm, KeyType, SortRequest, ValueType};
-    /// let keys = SortRequest::new(KeyType::U32);
-    /// let pairs = SortRequest { value: ValueType::U32, ..keys };
-    /// assert!(Algorithm::Hybrid.serves(&keys) && !Algorithm::Hybrid.serves(&pairs));
-    /// assert!(Algorithm::Hybrid.serves(&SortRequest { stable: false, ..pairs }));
-    /// ```
-    pub fn serves(self, request: &SortRequest) -> bool {
-        self != Algorithm::Hybrid || !request.shows_ties()
-    }
-
-    /// Whether a window has so many digits that the automatic choice may be leading ones.
-    pub(crate) fn suits(self, bits: BitRange) -> bool {
-        self != Algorithm::Leading || bits.len() > USUAL_KEY_BITS
-    }
+    /// Every algorithm.
+    pub const ALL: &'static [Algorithm] =
+        &[Algorithm::OneSweep, Algorithm::Leading, Algorithm::ReduceThenScan, Algorithm::SingleWorkgroup];
 
     /// Whether tiles find their place by look-back.
     pub(crate) fn looks_back(self) -> bool {
-        matches!(self, Algorithm::OneSweep) || self.has_phases()
-    }
-
-    /// Whether what runs is decided on the device, between a first phase with what completes it and a second.
-    pub(crate) fn has_phases(self) -> bool {
-        matches!(self, Algorithm::Leading | Algorithm::Hybrid)
+        matches!(self, Algorithm::OneSweep | Algorithm::Leading)
     }
 }
 
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Algorithm::OneSweep => f.write_str("onesweep"),
-            Algorithm::Leading => f.write_str("leading"),
-            Algorithm::Hybrid => f.write_str("hybrid"),
-            Algorithm::ReduceThenScan { digit_bits: 8 } => f.write_str("reduce-then-scan"),
-            Algorithm::ReduceThenScan { digit_bits } => write!(f, "reduce-then-scan-{digit_bits}"),
-            Algorithm::SingleWorkgroup => f.write_str("single-workgroup"),
-        }
+        f.write_str(match self {
+            Algorithm::OneSweep => "onesweep",
+            Algorithm::Leading => "leading",
+            Algorithm::ReduceThenScan => "reduce-then-scan",
+            Algorithm::SingleWorkgroup => "single-workgroup",
+        })
     }
 }
 
@@ -268,8 +230,9 @@ pub struct SortRequest {
     pub placement: Placement,
     /// What becomes of the keys.
     pub key_output: KeyOutput,
-    /// Whether equal keys keep their order. Without it they, and their values, may come in any order among themselves,
-    /// also in another one each time, which some devices sort faster. Keys alone by all their bits are always free to.
+    /// Whether equal keys keep their order. If false, equal keys and their values may come out in any order, which may
+    /// differ between runs; some devices sort faster then. It makes no difference to keys alone that are sorted by all their
+    /// bits.
     pub stable: bool,
     /// The algorithm, or `None` to have it chosen by device and element count.
     pub algorithm: Option<Algorithm>,
@@ -305,25 +268,18 @@ impl SortRequest {
 
     /// Whether the request can be served at all, on whatever device. [`Sorter::new`](crate::Sorter::new) asks too.
     ///
-    /// Errors: [`Error::Unsupported`] for a window beyond the key, a value of another size than 1, 2 or a multiple of 4
-    /// bytes, discarded keys without values, a digit width that reduce-then-scan does not have, or a hybrid sort that is
-    /// to keep the order of equal keys where it shows.
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a window beyond the key, for a value of another size than 1, 2 or a multiple of 4 up to
+    /// [`ValueType::MAX_BYTES`] bytes, and for discarded keys without values.
     pub fn check(&self) -> Result<(), Error> {
         let unsupported =
             |what: &str, given: String, allowed: String| Err(Error::Unsupported { what: what.into(), given, allowed });
-        if let Some(Algorithm::ReduceThenScan { digit_bits }) = self.algorithm
-            && ![2, 4, 8].contains(&digit_bits)
-        {
-            return unsupported(
-                "digit width of reduce-then-scan",
-                format!("{digit_bits} bits"),
-                "2, 4 or 8 bits".into(),
-            );
-        }
         if let ValueType::Bytes(bytes) = self.value
-            && (bytes == 0 || !bytes.is_multiple_of(4) && ![1, 2].contains(&bytes))
+            && !([1, 2].contains(&bytes) || bytes.is_multiple_of(4) && (1..=ValueType::MAX_BYTES).contains(&bytes))
         {
-            return unsupported("value size", format!("{bytes} bytes"), "1, 2, or a multiple of 4 bytes".into());
+            let allowed = format!("1, 2, or a multiple of 4 up to {} bytes", ValueType::MAX_BYTES);
+            return unsupported("value size", format!("{bytes} bytes"), allowed);
         }
         let width = self.key.bits();
         if self.bits.low > self.bits.high || self.bits.high > width {
@@ -333,12 +289,6 @@ impl SortRequest {
         if self.discards_keys() && self.value == ValueType::None {
             let allowed = "sorted, or discarded with values".into();
             return unsupported("key output", "discarded without values".into(), allowed);
-        }
-        if let Some(algorithm) = self.algorithm
-            && !algorithm.serves(self)
-        {
-            let given = format!("{algorithm}, with values or a bit window and stable");
-            return unsupported("algorithm", given, "not stable, or keys alone by all their bits".into());
         }
         Ok(())
     }
@@ -366,22 +316,12 @@ mod tests {
             let text = message(SortRequest { bits: bits.into(), ..u16s });
             assert!(text.contains("bit window") && text.contains(given) && text.contains("16"), "{text}");
         }
-        for bytes in [0, 3, 5, 6, 18] {
+        for bytes in [0, 3, 5, 6, 18, (1 << 16) + 4, 1 << 29, u32::MAX - 3] {
             let text = message(SortRequest { value: ValueType::Bytes(bytes), ..u16s });
             assert!(text.contains("value size") && text.contains(&format!("{bytes} bytes")), "{text}");
         }
         let text = message(SortRequest { key_output: KeyOutput::Discarded, ..u16s });
         assert!(text.contains("discarded"), "{text}");
-        let digits = Some(Algorithm::ReduceThenScan { digit_bits: 3 });
-        assert!(message(SortRequest { algorithm: digits, ..u16s }).contains("3 bits"));
-        let hybrid = SortRequest { algorithm: Some(Algorithm::Hybrid), ..u16s };
-        assert!(hybrid.check().is_ok());
-        let value = SortRequest { value: ValueType::U32, ..hybrid };
-        for tied in [value, SortRequest { bits: (0..15).into(), ..hybrid }] {
-            let text = message(tied);
-            assert!(text.contains("hybrid") && text.contains("stable"), "{text}");
-            assert!(SortRequest { stable: false, ..tied }.check().is_ok());
-        }
     }
 
     #[test]

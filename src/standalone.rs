@@ -113,7 +113,7 @@ impl Gpu {
         &self.tuning
     }
 
-    /// The algorithm that [`sort`](Self::sort) and the others use for large inputs here.
+    /// The algorithm that [`sort`](Self::sort) and the others use here for more elements than one workgroup sorts.
     pub fn algorithm(&self) -> Algorithm {
         self.tuning.algorithm()
     }

@@ -4,7 +4,7 @@ use crate::key::{KeyType, Order};
 use crate::plan::Plan;
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, KeyOutput, Placement, SortRequest, ValueType};
-use crate::shape::{Shape, SubgroupChoice};
+use crate::shape::{Shape, ShapeDesc};
 use crate::tuning::Tuning;
 
 /// A column of the table: an option, and the requests that have it.
@@ -79,7 +79,7 @@ fn plan(request: &SortRequest) -> Option<Plan> {
     let profile = DeviceProfile::default();
     let algorithm = request.algorithm.unwrap_or(Algorithm::OneSweep);
     request.check().ok()?;
-    let shape = Shape::fit(&profile, &Tuning::for_device(&profile), request, algorithm, SubgroupChoice::Auto).ok()?;
+    let shape = Shape::fit(&ShapeDesc::new(&profile, &Tuning::for_device(&profile), request, algorithm)).ok()?;
     let plan = Plan::new(request, algorithm, shape, shape.block(), None);
     (plan.scratch().size < u64::MAX).then_some(plan)
 }

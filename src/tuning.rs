@@ -15,7 +15,6 @@ use crate::abi;
 use crate::error::Error;
 use crate::profile::{DeviceProfile, driver, vendor};
 use crate::request::{Algorithm, SortRequest};
-use crate::shape;
 
 /// How equal digits find their order within a subgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,11 +24,12 @@ pub enum RankMethod {
     Ballot,
     /// Match masks by shared atomics; any subgroup size.
     Match,
-    /// Every invocation ranks neighbouring elements by counters of its own, for subgroups of up to 16 that add up; else
-    /// ballots, and also for sorts by address. A workgroup is one subgroup then. For drivers on CPUs.
+    /// Every invocation ranks neighbouring elements by counters of its own, for drivers on CPUs. A workgroup is one
+    /// subgroup then, and blocks are not reordered in shared memory before they are written. It needs subgroup arithmetic and
+    /// subgroups of at most 16 lanes; elsewhere, and for sorts by address, it falls back to `Ballot`.
     Private,
-    /// One `subgroupPartitionNV`, where the device has `VK_NV_shader_subgroup_partitioned`; else ballots, and also for
-    /// elements of 8 and 16 bits and for sorts by address.
+    /// One `subgroupPartitionNV`, for keys of 32 bits where the device has `VK_NV_shader_subgroup_partitioned`. It falls
+    /// back to `Ballot` for other keys, for values of 8 and 16 bits, and for sorts by address.
     Partition,
 }
 
@@ -60,13 +60,10 @@ pub struct Tuning {
     pub subgroup_size: Option<u32>,
     /// How equal digits find their order.
     pub rank: RankMethod,
-    /// Whether a block is reordered in shared memory before it is written, so that neighbouring invocations write runs
-    /// of neighbouring elements. CPUs have no use for that.
-    pub staged: bool,
     /// Whether a tile counts its digits and publishes the counts before it ranks its keys, so that later tiles wait less.
     /// It costs one more shared atomic a key. Without it, tiles are single blocks.
     pub early_counts: bool,
-    /// Bits of the widest digit of OneSweep: 8, or up to 11 where digits of more than 8 bits save a pass.
+    /// Bits of the widest digit, up to 11. Digits of more than 8 bits are used where they save a quarter of the passes.
     pub digit_bits: u32,
     /// Whether passes are skipped whose digit is the same in all keys.
     pub skip: bool,
@@ -76,18 +73,10 @@ pub struct Tuning {
     /// Whether the first pass of a sort of keys alone, or of one that is not stable, ranks keys by one atomic each, without
     /// keeping the order of equal digits. Nobody can tell equal keys apart, or minds.
     pub unordered: bool,
-    /// Whether the automatic choice for windows of more than 32 bits is [`Algorithm::Leading`], where look-back is trusted.
-    pub leading: bool,
-    /// Whether the automatic choice for sorts that need not keep the order of equal keys is the hybrid, where look-back is
-    /// trusted.
-    pub hybrid: bool,
     /// Whether an argsort whose keys nobody wants moves one word instead of two from the pass before the last to the last:
     /// an index, joined with the one digit of its key that is still needed. For keys of 32 bits or more, as long as
     /// indices leave room for a digit.
     pub join_index: bool,
-    /// Workgroups that stay for a whole pass of OneSweep, taking tile after tile with the keys of the next on their way; 0
-    /// for a workgroup per tile. Sorts in portions have a workgroup per tile.
-    pub resident_workgroups: u32,
     /// Look-back words that an invocation reads at once, 1 to 8.
     pub look_back_words: u32,
     /// Reads of one look-back word before the tile behind it is recounted; fewer on CPUs, whose drivers count turns of loops.
@@ -113,240 +102,144 @@ pub struct Tuning {
     pub evidence: Cow<'static, str>,
 }
 
+/// A row: the class of devices it is for, and the tuning there.
 struct Row {
-    name: &'static str,
     applies: fn(&DeviceProfile) -> bool,
-    workgroup_size: u32,
-    items: (u32, u32),
-    single_items: u32,
-    rank: RankMethod,
-    staged: bool,
-    early_counts: bool,
-    unordered: bool,
-    leading: bool,
-    digit_bits: u32,
-    polls: u32,
-    blocks: (u32, u32),
-    histogram: (u32, u32),
-    scan_workgroup_size: u32,
-    unroll: bool,
-    look_back: bool,
-    evidence: &'static str,
+    tuning: fn() -> Tuning,
+}
+
+/// What the rows of GPUs have in common.
+fn gpu(name: &str, evidence: &'static str) -> Tuning {
+    Tuning {
+        name: name.into(),
+        workgroup_size: 256,
+        items_keys: 16,
+        items_pairs: 16,
+        single_items: 16,
+        subgroup_size: None,
+        rank: RankMethod::Ballot,
+        early_counts: true,
+        digit_bits: 9,
+        skip: true,
+        merge_runs: true,
+        unordered: true,
+        join_index: true,
+        look_back_words: 4,
+        polls: 4,
+        min_tiles: 512,
+        max_blocks: 4,
+        histogram_workgroup_size: 256,
+        histogram_items: 16,
+        scan_workgroup_size: 256,
+        unroll: true,
+        look_back: false,
+        evidence: evidence.into(),
+    }
+}
+
+/// What the rows of software drivers have in common, whose subgroups have so many lanes at least.
+fn cpu(name: &str, lanes: u32) -> Tuning {
+    Tuning {
+        name: name.into(),
+        workgroup_size: lanes,
+        items_keys: 4096,
+        items_pairs: 4096,
+        single_items: 4096,
+        subgroup_size: None,
+        rank: RankMethod::Private,
+        early_counts: false,
+        digit_bits: 10,
+        skip: true,
+        merge_runs: false,
+        unordered: false,
+        join_index: true,
+        look_back_words: 1,
+        polls: 8,
+        min_tiles: 2,
+        max_blocks: 1,
+        histogram_workgroup_size: lanes,
+        histogram_items: 8192,
+        scan_workgroup_size: 32,
+        unroll: false,
+        look_back: true,
+        evidence: "measured: docs/PERFORMANCE.md".into(),
+    }
 }
 
 /// First row that applies wins; the last one applies to everything.
 const ROWS: &[Row] = &[
+    Row { applies: |p| p.driver_id == driver::LLVMPIPE, tuning: || cpu("llvmpipe", 8) },
+    Row { applies: |p| p.driver_id == driver::SWIFTSHADER, tuning: || cpu("swiftshader", 4) },
     Row {
-        name: "llvmpipe",
-        applies: |p| p.driver_id == driver::LLVMPIPE,
-        workgroup_size: 8,
-        items: (4096, 4096),
-        single_items: 4096,
-        rank: RankMethod::Private,
-        staged: false,
-        early_counts: false,
-        unordered: false,
-        leading: true,
-        digit_bits: 10,
-        polls: 8,
-        blocks: (2, 1),
-        histogram: (8, 8192),
-        scan_workgroup_size: 32,
-        unroll: false,
-        look_back: true,
-        evidence: "measured: docs/PERFORMANCE.md",
-    },
-    Row {
-        name: "swiftshader",
-        applies: |p| p.driver_id == driver::SWIFTSHADER,
-        workgroup_size: 4,
-        items: (4096, 4096),
-        single_items: 4096,
-        rank: RankMethod::Private,
-        staged: false,
-        early_counts: false,
-        unordered: false,
-        leading: true,
-        digit_bits: 10,
-        polls: 8,
-        blocks: (2, 1),
-        histogram: (4, 8192),
-        scan_workgroup_size: 32,
-        unroll: false,
-        look_back: true,
-        evidence: "measured: docs/PERFORMANCE.md",
-    },
-    Row {
-        name: "nvidia",
         applies: |p| p.vendor_id == vendor::NVIDIA,
-        workgroup_size: 384,
-        items: (20, 20),
-        single_items: 28,
-        rank: RankMethod::Ballot,
-        staged: true,
-        early_counts: true,
-        unordered: true,
-        leading: false,
-        digit_bits: 9,
-        polls: 256,
-        blocks: (1024, 4),
-        histogram: (256, 16),
-        scan_workgroup_size: 256,
-        unroll: true,
-        look_back: true,
-        evidence: "estimate: CUB's shape for 4-byte keys on sm_90, within 48 KiB of shared memory",
+        tuning: || Tuning {
+            workgroup_size: 384,
+            items_keys: 20,
+            items_pairs: 20,
+            single_items: 28,
+            polls: 256,
+            min_tiles: 1024,
+            look_back: true,
+            ..gpu("nvidia", "estimate: CUB's shape for 4-byte keys on sm_90, within 48 KiB of shared memory")
+        },
     },
     Row {
-        name: "amd",
         applies: |p| p.vendor_id == vendor::AMD,
-        workgroup_size: 512,
-        items: (14, 14),
-        single_items: 28,
-        rank: RankMethod::Ballot,
-        staged: true,
-        early_counts: true,
-        unordered: true,
-        leading: false,
-        digit_bits: 9,
-        polls: 256,
-        blocks: (1024, 4),
-        histogram: (256, 16),
-        scan_workgroup_size: 256,
-        unroll: true,
-        look_back: true,
-        evidence: "estimate: from shared-memory and subgroup limits",
+        tuning: || Tuning {
+            workgroup_size: 512,
+            items_keys: 14,
+            items_pairs: 14,
+            single_items: 28,
+            polls: 256,
+            min_tiles: 1024,
+            look_back: true,
+            ..gpu("amd", "estimate: from shared-memory and subgroup limits")
+        },
     },
     Row {
-        name: "intel",
         applies: |p| p.vendor_id == vendor::INTEL,
-        workgroup_size: 256,
-        items: (16, 16),
-        single_items: 16,
-        rank: RankMethod::Ballot,
-        staged: true,
-        early_counts: true,
-        unordered: true,
-        leading: false,
-        digit_bits: 9,
-        polls: 64,
-        blocks: (512, 4),
-        histogram: (256, 16),
-        scan_workgroup_size: 256,
-        unroll: true,
-        look_back: true,
-        evidence: "estimate: from shared-memory and subgroup limits",
+        tuning: || Tuning {
+            polls: 64,
+            look_back: true,
+            ..gpu("intel", "estimate: from shared-memory and subgroup limits")
+        },
     },
     Row {
-        name: "apple",
         applies: |p| p.vendor_id == vendor::APPLE || p.driver_id == driver::MOLTENVK,
-        workgroup_size: 256,
-        items: (16, 16),
-        single_items: 16,
-        rank: RankMethod::Ballot,
-        staged: true,
-        early_counts: true,
-        unordered: true,
-        leading: false,
-        digit_bits: 9,
-        polls: 4,
-        blocks: (512, 4),
-        histogram: (256, 16),
-        scan_workgroup_size: 256,
-        unroll: true,
-        look_back: false,
-        evidence: "estimate: from shared-memory and subgroup limits; no forward progress between workgroups is promised",
+        tuning: || gpu("apple", NO_PROGRESS),
     },
     Row {
-        name: "mobile",
         applies: |p| [vendor::QUALCOMM, vendor::ARM].contains(&p.vendor_id),
-        workgroup_size: 128,
-        items: (16, 16),
-        single_items: 16,
-        rank: RankMethod::Ballot,
-        staged: true,
-        early_counts: true,
-        unordered: true,
-        leading: false,
-        digit_bits: 9,
-        polls: 4,
-        blocks: (256, 8),
-        histogram: (256, 16),
-        scan_workgroup_size: 256,
-        unroll: true,
-        look_back: false,
-        evidence: "estimate: from shared-memory and subgroup limits; no forward progress between workgroups is promised",
+        tuning: || Tuning { workgroup_size: 128, min_tiles: 256, max_blocks: 8, ..gpu("mobile", NO_PROGRESS) },
     },
     Row {
-        name: "unknown",
         applies: |_| true,
-        workgroup_size: 128,
-        items: (16, 16),
-        single_items: 16,
-        rank: RankMethod::Ballot,
-        staged: true,
-        early_counts: true,
-        unordered: true,
-        leading: false,
-        digit_bits: 9,
-        polls: 4,
-        blocks: (256, 8),
-        histogram: (256, 16),
-        scan_workgroup_size: 256,
-        unroll: true,
-        look_back: false,
-        evidence: "estimate: within what every device has; nothing is known of this one, so no workgroup waits for another",
+        tuning: || Tuning {
+            workgroup_size: 128,
+            min_tiles: 256,
+            max_blocks: 8,
+            ..gpu(
+                "unknown",
+                "estimate: within what every device has; nothing is known of this one, so no workgroup waits for another",
+            )
+        },
     },
 ];
+
+const NO_PROGRESS: &str =
+    "estimate: from shared-memory and subgroup limits; no forward progress between workgroups is promised";
 
 impl Tuning {
     /// The built-in row for a device.
     pub fn for_device(profile: &DeviceProfile) -> Tuning {
         let row = ROWS.iter().find(|row| (row.applies)(profile)).expect("the last row applies to everything");
-        Tuning {
-            name: row.name.into(),
-            workgroup_size: row.workgroup_size,
-            items_keys: row.items.0,
-            items_pairs: row.items.1,
-            single_items: row.single_items,
-            subgroup_size: None,
-            rank: row.rank,
-            staged: row.staged,
-            early_counts: row.early_counts,
-            digit_bits: row.digit_bits,
-            skip: true,
-            merge_runs: row.staged,
-            unordered: row.unordered,
-            leading: row.leading,
-            hybrid: false,
-            join_index: true,
-            resident_workgroups: 0,
-            look_back_words: if row.staged { 4 } else { 1 },
-            polls: row.polls,
-            min_tiles: row.blocks.0.max(profile.cpu_threads),
-            max_blocks: row.blocks.1,
-            histogram_workgroup_size: row.histogram.0,
-            histogram_items: row.histogram.1,
-            scan_workgroup_size: row.scan_workgroup_size,
-            unroll: row.unroll,
-            look_back: row.look_back,
-            evidence: row.evidence.into(),
-        }
+        let tuning = (row.tuning)();
+        Tuning { min_tiles: tuning.min_tiles.max(profile.cpu_threads), ..tuning }
     }
 
     /// The algorithm for large inputs of a request that names none.
-    pub fn algorithm_for(&self, request: &SortRequest) -> Algorithm {
-        if self.leading && self.look_back && Algorithm::Leading.suits(request.bits) {
-            Algorithm::Leading
-        } else if self.hybrid && self.look_back && Algorithm::Hybrid.serves(request) {
-            Algorithm::Hybrid
-        } else {
-            self.algorithm()
-        }
-    }
-
-    /// The algorithm for large inputs of usual keys that keep the order of equal ones, when none is asked for.
     pub fn algorithm(&self) -> Algorithm {
-        if self.look_back { Algorithm::OneSweep } else { Algorithm::ReduceThenScan { digit_bits: 8 } }
+        if self.look_back { Algorithm::OneSweep } else { Algorithm::ReduceThenScan }
     }
 
     /// Whether the first pass of such a sort may take any order of equal digits.
@@ -378,21 +271,20 @@ impl Tuning {
         let refuse = |what: &str, given: &dyn Display, allowed: String| {
             Err(Error::Unsupported { what: what.into(), given: given.to_string(), allowed })
         };
-        let ranges: [(&str, u32, RangeInclusive<u32>); 14] = [
-            ("workgroup_size", self.workgroup_size, 1..=shape::MOST_INVOCATIONS),
-            ("items_keys", self.items_keys, 1..=shape::MOST_ITEMS),
-            ("items_pairs", self.items_pairs, 1..=shape::MOST_ITEMS),
-            ("single_items", self.single_items, 1..=shape::MOST_ITEMS),
+        let ranges: [(&str, u32, RangeInclusive<u32>); 13] = [
+            ("workgroup_size", self.workgroup_size, 1..=MAX_INVOCATIONS),
+            ("items_keys", self.items_keys, 1..=MAX_ITEMS),
+            ("items_pairs", self.items_pairs, 1..=MAX_ITEMS),
+            ("single_items", self.single_items, 1..=MAX_ITEMS),
             ("subgroup_size", self.subgroup_size.unwrap_or(4), 4..=128),
-            ("digit_bits", self.digit_bits, 1..=shape::MOST_DIGIT_BITS),
-            ("resident_workgroups", self.resident_workgroups, 0..=MOST_WORKGROUPS),
-            ("look_back_words", self.look_back_words, 1..=abi::MOST_LOOK_BACK_WORDS),
-            ("polls", self.polls, 1..=MOST_POLLS),
-            ("min_tiles", self.min_tiles, 1..=MOST_WORKGROUPS),
-            ("max_blocks", self.max_blocks, 1..=MOST_WORKGROUPS),
-            ("histogram_workgroup_size", self.histogram_workgroup_size, 1..=shape::MOST_INVOCATIONS),
-            ("histogram_items", self.histogram_items, 1..=shape::MOST_ITEMS),
-            ("scan_workgroup_size", self.scan_workgroup_size, 1..=shape::MOST_INVOCATIONS),
+            ("digit_bits", self.digit_bits, 1..=MAX_DIGIT_BITS),
+            ("look_back_words", self.look_back_words, 1..=abi::MAX_LOOK_BACK_WORDS),
+            ("polls", self.polls, 1..=MAX_POLLS),
+            ("min_tiles", self.min_tiles, 1..=MAX_TILES),
+            ("max_blocks", self.max_blocks, 1..=MAX_TILES),
+            ("histogram_workgroup_size", self.histogram_workgroup_size, 1..=MAX_INVOCATIONS),
+            ("histogram_items", self.histogram_items, 1..=MAX_ITEMS),
+            ("scan_workgroup_size", self.scan_workgroup_size, 1..=MAX_INVOCATIONS),
         ];
         for (what, given, allowed) in ranges {
             if !allowed.contains(&given) {
@@ -411,10 +303,15 @@ impl Tuning {
     }
 }
 
+/// Bounds within which no product of a tuning's numbers overflows; far beyond what devices allow.
+pub(crate) const MAX_INVOCATIONS: u32 = 2048;
+pub(crate) const MAX_ITEMS: u32 = 8192;
+/// Digits whose counters still fit into shared memory.
+pub(crate) const MAX_DIGIT_BITS: u32 = 11;
 /// Reads of a word beyond which a sort that waits would look as if it hung.
-const MOST_POLLS: u32 = 1 << 16;
+const MAX_POLLS: u32 = 1 << 16;
 /// More tiles, or blocks of one, than any device has workgroups for.
-const MOST_WORKGROUPS: u32 = 1 << 16;
+const MAX_TILES: u32 = 1 << 16;
 
 #[cfg(test)]
 mod tests {
@@ -455,7 +352,10 @@ mod tests {
             let (kind, what) = tuning.evidence.split_once(": ").unwrap();
             assert!(["measured", "estimate"].contains(&kind) && !what.is_empty(), "{name}: {}", tuning.evidence);
         }
-        assert!(ROWS.iter().all(|row| classes.iter().any(|class| class.2 == row.name)), "a row is not looked at here");
+        assert!(
+            ROWS.iter().all(|row| classes.iter().any(|class| class.2 == (row.tuning)().name)),
+            "a row is not tested"
+        );
     }
 
     #[test]

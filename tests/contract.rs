@@ -7,10 +7,11 @@ use std::path::Path;
 use rspirv::binary::parse_words;
 use rspirv::dr::{Instruction, Loader, Module, Operand};
 use rspirv::spirv::{Capability, Decoration, Op, StorageClass};
-use vksort::abi::{self, Push, Ranking, spec};
+use vksort::abi::{self, Push, spec};
+use vksort::kernels::{self, Kernel, Ranking, Region, Usage};
 
-fn modules() -> impl Iterator<Item = (abi::Module, Module)> {
-    abi::modules().into_iter().zip(vksort::MODULES).map(|(description, bytes)| {
+fn modules() -> impl Iterator<Item = (kernels::Module, Module)> {
+    kernels::modules().into_iter().zip(vksort::MODULES).map(|(description, bytes)| {
         let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
         let mut loader = Loader::new();
         parse_words(&words, &mut loader).unwrap_or_else(|error| panic!("{}: {error}", description.name()));
@@ -31,28 +32,101 @@ fn decorations(module: &Module, wanted: Decoration) -> BTreeMap<u32, u32> {
     found
 }
 
+/// Variables that have a decoration, be it on themselves or on the members of their block.
+fn decorated(module: &Module, wanted: Decoration) -> Vec<u32> {
+    let values = by_id(module);
+    let of = |annotation: &&Instruction| annotation.operands.contains(&Operand::Decoration(wanted));
+    let ids: Vec<u32> = module.annotations.iter().filter(of).map(|one| one.operands[0].unwrap_id_ref()).collect();
+    let block = |id: u32| {
+        let pointee = values[&values[&id].result_type?].operands[1].unwrap_id_ref();
+        match values[&pointee].class.opcode {
+            Op::TypeArray => Some(values[&pointee].operands[0].unwrap_id_ref()),
+            _ => Some(pointee),
+        }
+    };
+    let variables =
+        values.values().filter(|value| value.class.opcode == Op::Variable).filter_map(|value| value.result_id);
+    variables.filter(|id| ids.contains(id) || block(*id).is_some_and(|block| ids.contains(&block))).collect()
+}
+
 fn by_id(module: &Module) -> BTreeMap<u32, &Instruction> {
     module.types_global_values.iter().filter_map(|value| Some((value.result_id?, value))).collect()
 }
 
-/// Bindings that a module's kernel is to use, in ascending order.
-fn expected_bindings(description: &abi::Module) -> Vec<u32> {
-    let (counters, table, count) = (abi::BINDING_COUNTERS, abi::BINDING_TABLE, abi::BINDING_COUNT);
-    let mut all: Vec<u32> = match description.kernel {
-        "arguments" | "histogram" | "ties" | "mend" | "move" => vec![counters, count],
-        "single_workgroup" | "gather" => vec![count],
-        _ => vec![counters, table, count],
-    };
-    if !description.addressed {
-        all.extend(match description.kernel {
-            "arguments" | "scan" => vec![],
-            "histogram" | "bounds" | "ties" | "count" => vec![abi::BINDING_KEYS],
-            "gather" => vec![abi::BINDING_VALUES],
-            _ => vec![abi::BINDING_KEYS, abi::BINDING_VALUES],
-        });
+/// The bindings of a kernel's regions, in ascending order.
+fn expected_bindings(description: &kernels::Module) -> Vec<u32> {
+    let uses = description.kernel.row().uses;
+    let has = |wanted: &[Region]| uses.iter().any(|(region, _)| wanted.contains(region));
+    let elements = has(&[Region::Source, Region::Target, Region::Alternate]) && !description.addressed;
+    // Values move wherever keys are stored; a gather moves values alone.
+    let (keys, stores) = (description.kernel.row().variants.keys, description.kernel.row().variants.stores);
+    let bindings = [
+        (abi::BINDING_KEYS, elements && keys),
+        (abi::BINDING_VALUES, elements && (stores || !keys)),
+        (abi::BINDING_COUNTERS, has(&[Region::Counters])),
+        (abi::BINDING_TABLE, has(&[Region::Table])),
+        (abi::BINDING_COUNT, true),
+    ];
+    bindings.into_iter().filter(|(_, used)| *used).map(|(binding, _)| binding).collect()
+}
+
+/// What the instructions of a module do to each binding: whether any reads it, and whether any writes it.
+fn used_bindings(module: &Module) -> BTreeMap<u32, (bool, bool)> {
+    let bindings = decorations(module, Decoration::Binding);
+    // The binding that each pointer points into.
+    let mut pointers = bindings.clone();
+    let mut used: BTreeMap<u32, (bool, bool)> = BTreeMap::new();
+    for instruction in module.functions.iter().flat_map(|function| function.all_inst_iter()) {
+        let opcode = instruction.class.opcode;
+        let Some(Operand::IdRef(first)) = instruction.operands.first() else { continue };
+        let Some(&binding) = pointers.get(first) else { continue };
+        let (reads, writes) = match opcode {
+            Op::AccessChain => {
+                pointers.insert(instruction.result_id.unwrap(), binding);
+                continue;
+            }
+            Op::Load | Op::AtomicLoad => (true, false),
+            Op::Store | Op::AtomicStore => (false, true),
+            _ if format!("{opcode:?}").starts_with("Atomic") => (true, true),
+            other => panic!("{other:?} on a storage buffer"),
+        };
+        let entry = used.entry(binding).or_default();
+        *entry = (entry.0 || reads, entry.1 || writes);
     }
-    all.sort_unstable();
-    all
+    used
+}
+
+/// Barriers are derived from the rows of the kernels, so these must say all that the SPIR-V does, and no more.
+#[test]
+fn rows_say_what_kernels_read_and_write() {
+    for (description, module) in modules() {
+        let used = used_bindings(&module);
+        let read_only = decorated(&module, Decoration::NonWritable);
+        let elements = [Region::Source, Region::Target, Region::Alternate];
+        let groups: [(&[Region], &[u32]); 3] = [
+            (&elements, &[abi::BINDING_KEYS, abi::BINDING_VALUES]),
+            (&[Region::Counters], &[abi::BINDING_COUNTERS]),
+            (&[Region::Table], &[abi::BINDING_TABLE]),
+        ];
+        for (regions, bindings) in groups {
+            if description.addressed && regions.len() > 1 {
+                // Accesses by address name no binding; the variant by descriptor is the same GLSL.
+                continue;
+            }
+            let said = description.kernel.row().uses.iter().filter(|(region, _)| regions.contains(region));
+            let said: Vec<Usage> = said.map(|(_, usage)| *usage).collect();
+            let reads = said.iter().any(|usage| matches!(usage, Usage::Read | Usage::ReadWrite));
+            let writes = said.iter().any(|usage| matches!(usage, Usage::Write | Usage::ReadWrite));
+            let found = bindings.iter().filter_map(|binding| used.get(binding));
+            let found = found.fold((false, false), |all, one| (all.0 || one.0, all.1 || one.1));
+            assert_eq!((reads, writes), found, "{}: reads and writes of {regions:?}", description.name());
+            for (id, binding) in decorations(&module, Decoration::Binding) {
+                if bindings.contains(&binding) {
+                    assert_eq!(read_only.contains(&id), !writes, "{}: {regions:?} read-only", description.name());
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -94,28 +168,27 @@ fn specialization_constants_have_the_contract_s_ids_and_defaults() {
         // What the host must be able to set is there.
         let mut needed = vec![spec::WORKGROUP_SIZE];
         let digits = [spec::RADIX_BITS, spec::PASSES, spec::WINDOW_LOW, spec::WINDOW_BITS, spec::KEY_FLIP];
-        let method = if description.ranking == Ranking::Private { spec::STAGED } else { spec::RANK_METHOD };
-        let ranking = [spec::SUBGROUP_SIZE, spec::ITEMS, spec::POOL_WORDS, method];
+        let private = description.ranking == Ranking::Private;
+        let mut ranking = vec![spec::SUBGROUP_SIZE, spec::ITEMS];
+        if !private {
+            ranking.extend([spec::POOL_WORDS, spec::RANK_METHOD]);
+        }
         needed.extend(match description.kernel {
-            "arguments" => vec![spec::MAX_WORKGROUPS],
-            "bounds" => [&digits[..], &[spec::REACH, spec::MAX_WORKGROUPS]].concat(),
-            "ties" => [&digits[1..], &[spec::ITEMS, spec::MAX_WORKGROUPS]].concat(),
-            "mend" => [&digits[1..], &[spec::VALUE_BITS]].concat(),
-            "finish" => [&digits[..], &ranking, &[spec::BUCKET_BITS, spec::DISCARD_KEYS]].concat(),
-            "scan" => vec![],
-            "move" => vec![spec::PASSES, spec::VALUE_BITS],
-            "gather" => vec![spec::VALUE_BITS],
-            "histogram" => {
+            Kernel::Arguments => vec![spec::MAX_WORKGROUPS],
+            Kernel::Ties => [&digits[1..], &[spec::ITEMS, spec::MAX_WORKGROUPS]].concat(),
+            Kernel::Mend => [&digits[1..], &[spec::VALUE_BITS]].concat(),
+            Kernel::Scan => vec![],
+            Kernel::Move => vec![spec::PASSES, spec::VALUE_BITS],
+            Kernel::Gather => vec![spec::VALUE_BITS],
+            Kernel::Histogram => {
                 let kinds = [spec::IN_PLACE, spec::DISCARD_KEYS, spec::INDEX_VALUES, spec::JOIN_INDEX];
-                [&digits[..], &kinds, &[spec::SKIP, spec::REACH, spec::LEADING]].concat()
+                [&digits[..], &kinds, &[spec::SKIP, spec::LEADING]].concat()
             }
-            "count" if description.ranking == Ranking::Private => [&digits[..], &[spec::JOIN_INDEX]].concat(),
-            "count" => [&digits[..], &[spec::JOIN_INDEX, spec::MERGE_RUNS]].concat(),
-            "onesweep" => {
-                [&digits[..], &ranking, &[spec::STAGED, spec::JOIN_INDEX, spec::POLLS, spec::WITHHOLD]].concat()
-            }
-            "scatter" => [&digits[..], &ranking, &[spec::STAGED, spec::JOIN_INDEX]].concat(),
-            _ => [&digits[..], &ranking].concat(),
+            Kernel::Count if private => [&digits[..], &[spec::JOIN_INDEX]].concat(),
+            Kernel::Count => [&digits[..], &[spec::JOIN_INDEX, spec::MERGE_RUNS]].concat(),
+            Kernel::OneSweep => [&digits[..], &ranking, &[spec::JOIN_INDEX, spec::POLLS, spec::WITHHOLD]].concat(),
+            Kernel::Scatter => [&digits[..], &ranking, &[spec::JOIN_INDEX]].concat(),
+            Kernel::SingleWorkgroup => [&digits[..], &ranking].concat(),
         });
         for id in needed {
             let name = abi::SPECIALIZATION[id].0;
@@ -171,7 +244,7 @@ fn push_constants_are_the_words_of_push() {
         portion_tiles: 7,
         route: 8,
         phase: 9,
-        segment: 10,
+        tie_part: 10,
         keys_at: [0xC_0000_000B, 0xE_0000_000D, 0x10_0000_000F],
         values_at: [0x12_0000_0011, 0x14_0000_0013, 0x16_0000_0015],
     };
@@ -192,7 +265,7 @@ fn variants_need_no_capabilities_but_their_own() {
     let (indexing, addresses) =
         (Capability::StorageBufferArrayDynamicIndexing, Capability::PhysicalStorageBufferAddresses);
     for (description, module) in modules() {
-        let ranks = ["onesweep", "finish", "scatter", "single_workgroup"].contains(&description.kernel);
+        let ranks = description.kernel.row().variants.ranks;
         let native = ranks && !description.emulated;
         let partitioned = description.ranking == Ranking::Partitioned;
         let private = description.ranking == Ranking::Private;
@@ -253,22 +326,21 @@ fn number(id: u32, values: &BTreeMap<u32, &Instruction>, ids: &BTreeMap<u32, u32
 
 #[test]
 fn shared_memory_is_what_the_host_reckons() {
-    use vksort::{Algorithm, DeviceProfile, KeyType, Shape, SortRequest, SubgroupChoice, Tuning};
+    use vksort::{Algorithm, DeviceProfile, KeyType, Shape, ShapeDesc, SortRequest, SubgroupChoice, Tuning};
     let profile = DeviceProfile { vendor_id: 0x10DE, max_shared_bytes: 49152, ..DeviceProfile::default() };
     let tuning = Tuning::for_device(&profile);
     for (description, module) in modules() {
-        let choice = if description.emulated { SubgroupChoice::Emulated(64) } else { SubgroupChoice::Native };
         let request = SortRequest::new(KeyType::U32);
-        let shape = Shape::fit(&profile, &tuning, &request, Algorithm::OneSweep, choice).unwrap();
+        let subgroup = if description.emulated { SubgroupChoice::Emulated(64) } else { SubgroupChoice::Native };
+        let desc = ShapeDesc { subgroup, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
+        let shape = Shape::fit(&desc).unwrap();
         let mut set = abi::SPECIALIZATION.map(|(_, default)| default);
         set[spec::WORKGROUP_SIZE] = shape.workgroup_size;
         set[spec::SUBGROUP_SIZE] = shape.subgroup.size;
-        let by_itself = ["finish", "single_workgroup"].contains(&description.kernel);
+        let by_itself = description.kernel == Kernel::SingleWorkgroup;
         set[spec::ITEMS] = if by_itself { shape.single_items } else { shape.items };
         set[spec::POOL_WORDS] = shape.pool_words(shape.workgroup_size * set[spec::ITEMS]);
         set[spec::PASSES] = shape.passes;
-        set[spec::REACH] = shape.reach();
-        set[spec::BUCKET_BITS] = shape.bucket_bits();
         let (ids, values) = (decorations(&module, Decoration::SpecId), by_id(&module));
         let shared: u32 = values
             .values()
@@ -277,12 +349,13 @@ fn shared_memory_is_what_the_host_reckons() {
             .map(|value| words_of(values[&value.result_type.unwrap()].operands[1].unwrap_id_ref(), &values, &ids, &set))
             .sum();
         let reckoned = match description.kernel {
-            "histogram" => shape.histogram_shared_bytes(),
+            Kernel::Histogram => shape.histogram_shared_bytes(),
             // The single workgroup may have a larger pool than others.
             _ => shape.shared_bytes() - 4 * (shape.pool_words(shape.single_block()) - set[spec::POOL_WORDS]),
         };
         assert!(4 * shared <= reckoned, "{}: {} of {reckoned}", description.name(), 4 * shared);
-        if ["onesweep", "histogram"].contains(&description.kernel) {
+        let exact = [Kernel::OneSweep, Kernel::Histogram].contains(&description.kernel);
+        if exact && description.ranking != Ranking::Private {
             assert!(4 * shared + 64 > reckoned, "{} is reckoned with too much", description.name());
         }
     }
@@ -296,7 +369,7 @@ fn kept_spirv_is_what_the_glsl_compiles_to() {
         println!("skipped: {} is not here", folder.display());
         return;
     }
-    for (description, built) in abi::modules().iter().zip(vksort::MODULES) {
+    for (description, built) in kernels::modules().iter().zip(vksort::MODULES) {
         let file = folder.join(format!("{}.spv", description.name()));
         let kept = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         assert!(kept == *built, "{} is not what the GLSL compiles to; run scripts/spirv.sh", file.display());

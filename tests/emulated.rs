@@ -12,7 +12,8 @@ use vksort::{
 /// Kernels as GPUs have them, and ranking methods that the device's tuning does not choose.
 fn methods() -> Vec<(String, SorterOptions)> {
     let row = suite::small_blocks();
-    let staged = Tuning { staged: true, early_counts: true, merge_runs: true, look_back_words: 4, ..row.clone() };
+    let staged =
+        Tuning { rank: RankMethod::Ballot, early_counts: true, merge_runs: true, look_back_words: 4, ..row.clone() };
     let options = |tuning: Tuning, subgroup: SubgroupChoice| SorterOptions {
         tuning: Some(tuning),
         subgroup,
@@ -32,10 +33,6 @@ fn methods() -> Vec<(String, SorterOptions)> {
     for size in [32, 64, 128] {
         let ballot = Tuning { rank: RankMethod::Ballot, look_back_words: 8, ..staged.clone() };
         methods.push((format!("staged-ballot-virtual-{size}"), options(ballot, SubgroupChoice::Emulated(size))));
-    }
-    for (name, tuning) in [("staged-resident", &staged), ("resident", &row)] {
-        let resident = Tuning { resident_workgroups: 3, ..tuning.clone() };
-        methods.push((name.into(), options(resident, SubgroupChoice::Auto)));
     }
     let kept = Tuning { unordered: false, merge_runs: false, unroll: true, ..staged };
     methods.push(("ordered-unrolled".into(), options(kept, SubgroupChoice::Auto)));

@@ -28,7 +28,7 @@ impl Way {
     fn taken(counters: &Counters, count: u32) -> Result<Way, String> {
         let [looks, mends, fallback] = counters.groups();
         let [misfits, runs, inversions] =
-            [abi::COUNTERS_MISFITS, abi::COUNTERS_RUNS, abi::COUNTERS_INVERSIONS].map(|at| counters.word(at));
+            [abi::COUNTERS_LONG_TIES, abi::COUNTERS_RUNS, abi::COUNTERS_INVERSIONS].map(|at| counters.word(at));
         let mended = misfits == 0 && inversions <= count / abi::ELEMENTS_PER_INVERSION && (runs > 0) == (mends > 0);
         match (counters.passes(0), looks > 0, counters.passes(1), fallback > 0) {
             (_, false, 0, false) if mends == 0 => Ok(Way::Plain),
@@ -101,8 +101,8 @@ const PATTERNS: &[Pattern] = &[
         Way::Mended(3),
     ),
     ("pairs", |rng| with_runs(rng, 1_000, 2), Way::Mended(3)),
-    ("longest-runs", |rng| with_runs(rng, 40, abi::MOST_TIED as usize), Way::Mended(3)),
-    ("run-too-long", |rng| with_runs(rng, 1, 1 + abi::MOST_TIED as usize), Way::Fallback(3)),
+    ("longest-runs", |rng| with_runs(rng, 40, abi::MAX_TIES as usize), Way::Mended(3)),
+    ("run-too-long", |rng| with_runs(rng, 1, 1 + abi::MAX_TIES as usize), Way::Fallback(3)),
     ("too-many-ties", |rng| with_runs(rng, COUNT as usize / 2, 2), Way::Fallback(3)),
     ("groups", |rng| groups(rng, !0), Way::Fallback(3)),
     ("groups-with-a-constant-digit", |rng| groups(rng, !0xFF00), Way::Fallback(3)),
@@ -198,21 +198,6 @@ fn options(digit_bits: u32, faults: Faults, subgroup: SubgroupChoice) -> SorterO
     SorterOptions { tuning: Some(tuning), faults, subgroup, ..SorterOptions::default() }
 }
 
-/// What one workgroup sorts by itself, by leading digits if they are enough.
-fn small(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
-    let sorter = gpu().sorter(request, options)?;
-    let most = sorter.shape().single_block();
-    if sorter.prepare(most)?.algorithm(most) != Algorithm::SingleWorkgroup {
-        return Err(format!("{most} keys are not sorted by one workgroup").into());
-    }
-    let inputs = PATTERNS.iter().chain(FEW_DIGITS).map(|&(name, keys, _)| {
-        let mut keys = keys(&mut Rng::with_seed(seed()));
-        keys.truncate(most as usize);
-        (name, bytes(request, &keys), ())
-    });
-    phases::run(&sorter, inputs, |_, ()| Ok(()))
-}
-
 fn main() -> std::process::ExitCode {
     let plain = || options(8, Faults::default(), SubgroupChoice::Auto);
     let trial = |prefix: &str, request: SortRequest, options: SorterOptions, patterns: &'static [Pattern]| {
@@ -227,39 +212,15 @@ fn main() -> std::process::ExitCode {
     let keys = usual(KeyType::U64);
     let pairs = SortRequest { value: ValueType::U32, placement: Placement::OutOfPlace, ..keys };
     trials.push(trial("few-digits/", pairs, plain(), FEW_DIGITS));
-    // Silent tiles in both phases, workgroups that take several, and subgroups as they are on devices without.
+    // Silent tiles in both phases, and subgroups as they are on devices without.
     for request in [keys, pairs] {
         let withheld = options(8, Faults { withhold: 3, ..Faults::default() }, SubgroupChoice::Auto);
         trials.push(trial("withheld/", request, withheld, PATTERNS));
-        let SorterOptions { tuning, .. } = plain();
-        let resident = tuning.map(|tuning| Tuning { resident_workgroups: 3, ..tuning });
-        trials.push(trial("resident/", request, SorterOptions { tuning: resident, ..plain() }, PATTERNS));
         let virtual_32 = options(8, Faults::default(), SubgroupChoice::Emulated(32));
         trials.push(trial("virtual-32/", request, virtual_32, PATTERNS));
         if gpu().profile().buffer_addresses {
             let access = vksort::Access::Addresses;
             trials.push(trial("addresses/", request, SorterOptions { access, ..plain() }, PATTERNS));
-        }
-    }
-    for (key, value) in [
-        (KeyType::U64, ValueType::None),
-        (KeyType::F64, ValueType::U32),
-        (KeyType::I128, ValueType::None),
-        (KeyType::U32, ValueType::Index),
-    ] {
-        for order in [Order::Ascending, Order::Descending] {
-            let request = SortRequest { value, order, ..SortRequest::new(key) };
-            let name = suite::name(&request);
-            let row = Tuning { leading: true, look_back: true, ..Tuning::for_device(gpu().profile()) };
-            let usual = SorterOptions { tuning: Some(row), ..SorterOptions::default() };
-            trials.push(Trial::test(format!("small/{name}"), move || small(&request, &usual)));
-            let tiny = SorterOptions {
-                tuning: Some(Tuning { leading: true, look_back: true, ..suite::small_blocks() }),
-                ..SorterOptions::default()
-            };
-            let virtual_16 = SorterOptions { subgroup: SubgroupChoice::Emulated(16), ..tiny.clone() };
-            trials.push(Trial::test(format!("small/tiny/{name}"), move || small(&request, &tiny)));
-            trials.push(Trial::test(format!("small/virtual-16/{name}"), move || small(&request, &virtual_16)));
         }
     }
     for (index, (key, digit_bits, pattern)) in NARROW.iter().enumerate() {

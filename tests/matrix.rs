@@ -10,7 +10,7 @@ use common::{Level, gpu, level};
 use libtest_mimic::{Failed, Trial};
 use vksort::table::COLUMNS;
 use vksort::{
-    Access, Algorithm, BitRange, Faults, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions,
+    Access, Algorithm, BitRange, Faults, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, SorterOptions,
     SubgroupChoice, Tuning, ValueType,
 };
 
@@ -76,29 +76,21 @@ fn combinations(key: KeyType) -> Vec<SortRequest> {
             }
         }
     }
-    for algorithm in [None, Some(Algorithm::SingleWorkgroup), Some(Algorithm::ReduceThenScan { digit_bits: 8 })] {
+    for algorithm in [None, Some(Algorithm::SingleWorkgroup), Some(Algorithm::ReduceThenScan)] {
         requests.push(SortRequest { algorithm, ..usual });
         requests.push(SortRequest { algorithm, value: ValueType::Bytes(20), ..out });
         requests.push(SortRequest { algorithm, value: ValueType::Index, ..discarded });
     }
-    // Everything that a finish moves, by every placement, and windows that leave it few digits and odd ones.
+    // Windows that leave few digits and odd ones, by every placement.
     for request in [usual, out, discarded, SortRequest { placement: Placement::OutOfPlace, ..discarded }] {
-        for value in [ValueType::None, ValueType::U32, ValueType::Index, ValueType::Bytes(20)] {
-            let width = key.bits();
-            for bits in [BitRange::from(0..width), BitRange::from(width / 16..width - 3)] {
-                if value != ValueType::None || request.key_output == KeyOutput::Sorted {
-                    let request = SortRequest { value, bits, ..request };
-                    requests.push(suite::asking(Some(Algorithm::Hybrid), request));
-                    // Other values go by leading digits in a suite of their own.
-                    if bits.len() > 32 && value == ValueType::U32 {
-                        requests.push(suite::asking(Some(Algorithm::Leading), request));
-                    }
-                }
-            }
+        let bits = BitRange::from(key.bits() / 16..key.bits() - 3);
+        if bits.len() > 32 {
+            let request = SortRequest { value: ValueType::U32, bits, ..request };
+            requests.push(suite::asking(Some(Algorithm::Leading), request));
         }
     }
     // The first pass out of order, where only the promise of stability stands against it.
-    for algorithm in [Algorithm::OneSweep, Algorithm::SingleWorkgroup, Algorithm::ReduceThenScan { digit_bits: 4 }] {
+    for algorithm in [Algorithm::OneSweep, Algorithm::SingleWorkgroup, Algorithm::ReduceThenScan] {
         requests.push(SortRequest { algorithm: Some(algorithm), stable: false, ..usual });
     }
     requests
@@ -108,10 +100,10 @@ fn combinations(key: KeyType) -> Vec<SortRequest> {
 fn variants() -> Vec<(&'static str, SorterOptions)> {
     let tuning = suite::small_blocks();
     let usual = SorterOptions { tuning: Some(tuning.clone()), ..SorterOptions::default() };
-    let other = Tuning { staged: !tuning.staged, early_counts: !tuning.early_counts, ..tuning };
+    let other = Tuning { rank: RankMethod::Ballot, early_counts: !tuning.early_counts, ..tuning };
     let faults = |faults: Faults| SorterOptions { faults, ..usual.clone() };
     let mut variants = vec![
-        ("other-staging/", SorterOptions { tuning: Some(other), ..usual.clone() }),
+        ("other-ranking/", SorterOptions { tuning: Some(other), ..usual.clone() }),
         ("virtual-32/", SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..usual.clone() }),
         ("portions/", faults(Faults { portion: Some(1), ..Faults::default() })),
     ];
@@ -141,9 +133,6 @@ fn variant_requests(name: &str) -> Vec<SortRequest> {
                 requests.push(SortRequest { value, placement, ..usual });
             }
         }
-        let hybrid = |value| suite::asking(Some(Algorithm::Hybrid), SortRequest { value, ..usual });
-        requests.push(hybrid(if name.contains("by-words") { ValueType::Bytes(1) } else { ValueType::None }));
-        requests.push(hybrid(ValueType::Bytes(2)));
         if key.bits() > 32 {
             requests.push(suite::asking(Some(Algorithm::Leading), SortRequest { value: ValueType::Bytes(2), ..usual }));
         }

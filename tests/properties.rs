@@ -43,7 +43,6 @@ struct Draw {
     counted: Option<u32>,
     items: u32,
     blocks: u32,
-    staged: bool,
     early_counts: bool,
     emulated: bool,
     addresses: bool,
@@ -65,10 +64,7 @@ fn requests() -> impl Strategy<Value = SortRequest> {
         Algorithm::OneSweep,
         Algorithm::Leading,
         Algorithm::Leading,
-        Algorithm::Hybrid,
-        Algorithm::Hybrid,
-        Algorithm::ReduceThenScan { digit_bits: 8 },
-        Algorithm::ReduceThenScan { digit_bits: 4 },
+        Algorithm::ReduceThenScan,
     ]));
     let window = (any::<u32>(), any::<u32>(), 0..3u32);
     (key, value, order, placement, algorithm, window, any::<bool>(), any::<bool>()).prop_map(
@@ -98,30 +94,23 @@ fn keys() -> impl Strategy<Value = Keys> {
 }
 
 fn draws() -> impl Strategy<Value = Draw> {
-    let options =
-        (1..9u32, 1..4u32, any::<bool>(), any::<bool>(), prop::bool::weighted(0.15), prop::bool::weighted(0.2));
+    let options = (1..9u32, 1..4u32, any::<bool>(), prop::bool::weighted(0.15), prop::bool::weighted(0.2));
     let faults = (prop::option::weighted(0.2, 1..10_000u32), prop::sample::select(&[0u32, 0, 0, 1, 3]));
     (requests(), keys(), 0..5_000u32, prop::option::weighted(0.4, 0..150u32), options, faults).prop_map(
-        |(
-            request,
-            keys,
-            spare,
-            counted,
-            (items, blocks, staged, early_counts, emulated, addresses),
-            (portion, withhold),
-        )| Draw {
-            request,
-            keys,
-            spare,
-            counted,
-            items,
-            blocks,
-            staged,
-            early_counts,
-            emulated,
-            addresses: addresses && !emulated,
-            portion,
-            withhold,
+        |(request, keys, spare, counted, (items, blocks, early_counts, emulated, addresses), (portion, withhold))| {
+            Draw {
+                request,
+                keys,
+                spare,
+                counted,
+                items,
+                blocks,
+                early_counts,
+                emulated,
+                addresses: addresses && !emulated,
+                portion,
+                withhold,
+            }
         },
     )
 }
@@ -135,7 +124,6 @@ fn run(draw: &Draw) -> Result<(), String> {
         items_pairs: items,
         single_items: 2 * items,
         max_blocks: draw.blocks,
-        staged: draw.staged,
         early_counts: draw.early_counts,
         ..suite::small_blocks()
     };

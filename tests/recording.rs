@@ -56,8 +56,7 @@ fn repeated() -> Result<(), Failed> {
 /// One bound sort serves every count up to its capacity, whatever algorithm the count leads to, and whether the count
 /// comes from the host or from the device.
 fn counts_below_capacity() -> Result<(), Failed> {
-    let algorithms =
-        [Algorithm::OneSweep, Algorithm::Leading, Algorithm::Hybrid, Algorithm::ReduceThenScan { digit_bits: 8 }];
+    let algorithms = [Algorithm::OneSweep, Algorithm::Leading, Algorithm::ReduceThenScan];
     for algorithm in [None].into_iter().chain(algorithms.map(Some)) {
         let request = suite::asking(algorithm, pairs(None));
         let options = SorterOptions { tuning: Some(suite::small_blocks()), ..SorterOptions::default() };
@@ -152,27 +151,8 @@ fn automatic_choice() -> Result<(), Failed> {
     let tuning = Tuning { look_back: false, ..Tuning::for_device(gpu().profile()) };
     let options = SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
     let sort = gpu().sorter(&pairs(None), &options)?.prepare(10 * block)?;
-    assert_eq!(sort.algorithm(block + 1), Algorithm::ReduceThenScan { digit_bits: 8 });
+    assert_eq!(sort.algorithm(block + 1), Algorithm::ReduceThenScan);
     assert_eq!(sort.algorithm(block), Algorithm::SingleWorkgroup);
-    // The hybrid is taken where a tuning says so and the order of equal keys is free, leading digits for wide windows.
-    let tuning = Tuning { leading: true, hybrid: true, look_back: true, ..Tuning::for_device(gpu().profile()) };
-    let unstable = SortRequest { stable: false, ..pairs(None) };
-    let wide = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::F64) };
-    let window = |high| SortRequest { bits: (0..high).into(), ..wide };
-    for (request, look_back, expected) in [
-        (wide, true, Algorithm::Leading),
-        (window(33), true, Algorithm::Leading),
-        (window(32), true, Algorithm::OneSweep),
-        (wide, false, Algorithm::ReduceThenScan { digit_bits: 8 }),
-        (pairs(None), true, Algorithm::OneSweep),
-        (unstable, true, Algorithm::Hybrid),
-        (SortRequest::new(KeyType::U32), true, Algorithm::Hybrid),
-        (unstable, false, Algorithm::ReduceThenScan { digit_bits: 8 }),
-    ] {
-        let tuning = Tuning { look_back, ..tuning.clone() };
-        let sorter = gpu().sorter(&request, &SorterOptions { tuning: Some(tuning), ..SorterOptions::default() })?;
-        assert_eq!(sorter.prepare(10 * block)?.algorithm(10 * block), expected);
-    }
     Ok(())
 }
 
@@ -272,10 +252,8 @@ fn bad_counts() -> Result<(), Failed> {
 }
 
 fn bad_requests() -> Result<(), Failed> {
-    let odd = pairs(Some(Algorithm::ReduceThenScan { digit_bits: 3 }));
-    expect(gpu().sorter(&odd, &SorterOptions::default()).map(|_| ()), &["3 bits", "2, 4 or 8"])?;
-    let tied = pairs(Some(Algorithm::Hybrid));
-    expect(gpu().sorter(&tied, &SorterOptions::default()).map(|_| ()), &["hybrid", "values", "not stable"])?;
+    let huge = SortRequest { value: ValueType::Bytes(1 << 29), ..pairs(None) };
+    expect(gpu().sorter(&huge, &SorterOptions::default()).map(|_| ()), &["value size", "536870912", "65536"])?;
     let options = SorterOptions { subgroup: SubgroupChoice::Emulated(24), ..SorterOptions::default() };
     expect(gpu().sorter(&pairs(None), &options).map(|_| ()), &["24", "4 to 128"])?;
     let nowhere = GpuOptions { device: Some("no such device".parse().unwrap()), ..GpuOptions::default() };

@@ -8,7 +8,7 @@ use rspirv::binary::parse_words;
 use rspirv::dr::{Loader, Module, Operand};
 use rspirv::spirv::{Op, StorageClass};
 use serde::{Deserialize, Serialize};
-use vksort::abi;
+use vksort::kernels::{self, Kernel, Ranking};
 
 const FILE: &str = "benches/record/spirv.csv";
 
@@ -130,7 +130,7 @@ fn differences(kept: &[Counts], made: &[Counts]) -> Vec<String> {
 }
 
 fn made() -> Vec<Counts> {
-    abi::modules().iter().zip(vksort::MODULES).map(|(module, bytes)| counts(module.name(), bytes)).collect()
+    kernels::modules().iter().zip(vksort::MODULES).map(|(module, bytes)| counts(module.name(), bytes)).collect()
 }
 
 #[test]
@@ -162,15 +162,15 @@ fn the_table_of_instructions_is_that_of_the_modules() {
 
 #[test]
 fn classes_hold_what_kernels_are_made_of() {
-    for (module, counts) in abi::modules().iter().zip(made()) {
+    for (module, counts) in kernels::modules().iter().zip(made()) {
         let sum = counts.storage_loads + counts.storage_stores + counts.shared_loads + counts.shared_stores;
         let sum = sum + counts.atomics + counts.subgroup + counts.barriers + counts.arithmetic + counts.control;
         assert_eq!(sum + counts.other, counts.instructions, "{counts:?}");
         assert!(counts.storage_stores > 0 && counts.arithmetic > 0 && counts.control > 0, "{counts:?}");
-        let ranks = ["onesweep", "finish", "scatter", "single_workgroup"].contains(&module.kernel);
-        let adds_up = module.ranking == abi::Ranking::Private;
+        let ranks = module.kernel.row().variants.ranks;
+        let adds_up = module.ranking == Ranking::Private;
         assert_eq!(counts.subgroup > 0, ranks && !module.emulated || adds_up, "{counts:?}");
-        let shares = ranks || ["histogram", "bounds", "ties", "count", "scan"].contains(&module.kernel);
+        let shares = ranks || [Kernel::Histogram, Kernel::Ties, Kernel::Count, Kernel::Scan].contains(&module.kernel);
         assert_eq!(counts.shared_loads > 0 && counts.barriers > 0, shares, "{counts:?}");
     }
 }

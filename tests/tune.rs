@@ -212,14 +212,14 @@ fn bad_input_ends_in_one_line() {
     scratch.write("text.json", "not a profile");
     scratch.write("rank.json", &text.replacen("\"rank\": \"", "\"rank\": \"un", 1));
     scratch.write("polls.json", &text.replacen("\"polls\": ", "\"polls\": 99999", 1));
-    scratch.write("version.json", &text.replacen("\"format\": 5", "\"format\": 7", 1));
+    scratch.write("version.json", &text.replacen("\"format\": 6", "\"format\": 7", 1));
     let profiles: [(&str, &[&str]); 6] = [
         ("missing.json", &["missing.json", "No such file"]),
         (".", &["tuning profile .", "directory"]),
         ("text.json", &["text.json", "not a profile"]),
         ("rank.json", &["rank.json", "unknown variant `un", "match"]),
         ("polls.json", &["polls.json", "polls is 99999", "1 to 65536"]),
-        ("version.json", &["version.json", "format is 7, allowed is 5"]),
+        ("version.json", &["version.json", "format is 7, allowed is 6"]),
     ];
     for (file, parts) in profiles {
         for example in ["sort", "splats", "bench"] {
@@ -262,7 +262,7 @@ fn searches_that_cannot_be_are_refused() {
 #[test]
 fn absurd_numbers_sort_right() {
     let gpu = Gpu::best().unwrap();
-    for (number, staged, look_back) in
+    for (number, early_counts, look_back) in
         [(0, false, true), (1, true, false), (77, true, true), (77, false, false), (u32::MAX, false, true)]
     {
         let tuning = Tuning {
@@ -272,8 +272,7 @@ fn absurd_numbers_sort_right() {
             single_items: number,
             subgroup_size: Some(number),
             rank: RankMethod::ALL[number as usize % RankMethod::ALL.len()],
-            staged,
-            early_counts: staged,
+            early_counts,
             digit_bits: number,
             polls: number,
             min_tiles: number,

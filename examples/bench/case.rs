@@ -199,9 +199,6 @@ struct List {
 
 impl List {
     fn push(&mut self, name: impl Into<String>, request: SortRequest, tweak: Tweak, data: Data) {
-        // An algorithm that does not keep the order of equal keys is let off it.
-        let stable = request.algorithm.is_none_or(|algorithm| algorithm.serves(&request));
-        let request = SortRequest { stable, ..request };
         self.cases.push(Case { suite: self.suite, name: name.into(), how: How::Device { request, tweak }, data });
     }
 
@@ -276,6 +273,10 @@ impl List {
             for &algorithm in Algorithm::ALL.iter().filter(|algorithm| !others.contains(algorithm)) {
                 let request = SortRequest { value, algorithm: Some(algorithm), ..u32s };
                 self.add(format!("{algorithm} u32 {what}"), request);
+                for digit_bits in [4, 2] {
+                    let name = format!("{algorithm} by digits of {digit_bits} u32 {what}");
+                    self.push(name, request, Tweak::DigitBits(digit_bits), Data::Uniform);
+                }
             }
             for &rank in RankMethod::ALL {
                 let request = SortRequest { value, ..u32s };

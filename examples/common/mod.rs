@@ -24,7 +24,7 @@ pub struct Common {
     /// "best", an index or part of a name [default: $VKSORT_DEVICE, else best]
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<DeviceChoice>,
-    /// onesweep|leading|hybrid|reduce-then-scan[-4|-2]|single-workgroup [auto]
+    /// onesweep|leading|reduce-then-scan|single-workgroup [auto]
     #[arg(long, value_name = "NAME")]
     pub algorithm: Option<Algorithm>,
     /// Check with the Vulkan validation layer, synchronization included

@@ -52,7 +52,7 @@ struct Args {
     /// Largest key first; equal keys keep their order all the same
     #[arg(long)]
     descending: bool,
-    /// Let equal keys come in any order, as --algorithm hybrid has them
+    /// Let equal keys come in any order, which some devices sort faster
     #[arg(long)]
     unstable: bool,
     /// Sort by bits LO to HI - 1 of the keys alone; LO..LO changes no order

@@ -1,9 +1,18 @@
 // A block is what a workgroup sorts by one digit at a time: ITEMS elements per invocation. They are loaded in stripes
-// (coalesced, and in input order within a subgroup's share), ranked, and reordered through the shared pool. Where each
-// invocation ranks elements of its own (PRIVATE), these are neighbours instead.
+// (coalesced, and in input order within a subgroup's share), ranked, and reordered through the shared pool, so that
+// neighbours write runs of neighbouring elements.
+//
+// In modules for software drivers (PRIVATE) an invocation ranks neighbouring elements by counters of its own. Only a block
+// that a workgroup sorts by several digits is staged there: CPUs lose time over it.
+
+#if PRIVATE && !defined(SHORT_BLOCKS)
+#define STAGED 0
+#else
+#define STAGED 1
+#endif
 
 const uint BLOCK = WORKGROUP_SIZE * ITEMS;
-const KEY NO_ELEMENT = KEY(~0u); // of the lanes past the end; `places` keeps them behind every element
+const KEY NO_ELEMENT = KEY(~0u); // of the lanes past the end; `ranks` keeps them behind every element
 
 shared uint pool[POOL_WORDS];     // ranking counters, then staged keys, then staged values
 shared uint digit_count[RADIX];   // elements of the block per digit, lanes past the end counted as the last digit
@@ -33,7 +42,12 @@ uint block_items() { return ITEMS; }
 void expect_elements(uint elements) {}
 #endif
 
-#define EACH_ITEM [[unroll]] for (uint item = 0; item < ITEMS && item < block_items(); item++)
+#if PRIVATE
+#define EACH_ITEM for (uint item = 0; item < block_items(); item++)
+#else
+// The number of turns is constant, which lets compilers keep arrays of items in registers.
+#define EACH_ITEM [[unroll]] for (uint item = 0; item < ITEMS; item++) if (item < block_items())
+#endif
 
 // Index in the block of this invocation's `item`.
 uint block_index(uint item) {
@@ -46,23 +60,13 @@ uint block_index(uint item) {
 
 KEY key_in_place(uint item) { return load_key(input_place(), block_start + block_index(item)); }
 
-// Digit by which lanes past the end are ranked: the last one, so that they end up behind every element. Where blocks are
-// not staged, an invocation has more keys than registers, and this loads them: one trip to memory less than a loop before.
+// Digit by which lanes past the end are ranked: the last one, so that they end up behind every element.
 uint item_digit(uint item, uint elements, uint pass) {
-    KEY key = NO_ELEMENT;
-    if (block_index(item) < elements) key = STAGED == 0 ? key_in_place(item) : keys[item];
-    if (STAGED == 0) keys[item] = key;
-    return block_index(item) < elements ? input_digit(key, pass) : RADIX - 1;
-}
-
-// Whether a loop over items may end before `item`: this subgroup has no elements from there on. Not so where blocks are
-// staged, as every place must be taken, and where subgroups are emulated by barriers, which all must reach.
-bool ends_before(uint item, uint elements) {
-#if EMULATED || PRIVATE
-    return false;
-#else
-    return STAGED == 0 && subgroup_index() * (SUBGROUP_SIZE * ITEMS) + item * SUBGROUP_SIZE >= elements;
+#if !STAGED
+    // An invocation has more keys than registers: they are loaded again, one trip to memory less than a loop before.
+    keys[item] = block_index(item) < elements ? key_in_place(item) : NO_ELEMENT;
 #endif
+    return block_index(item) < elements ? input_digit(keys[item], pass) : RADIX - 1;
 }
 
 // Exclusive prefix sum of digit_scan, in place.
@@ -98,8 +102,8 @@ void scan_digits() {
 // Which place of the sorted block this invocation takes up after staging.
 uint staged_place(uint item) { return thread_index() + item * WORKGROUP_SIZE; }
 
-// Puts one word of each element into the pool at the element's place; `word` is an expression in `item`.
+// Puts one word of each element into the pool at the element's rank; `word` is an expression in `item`.
 #define STAGE(word) \
     barrier(); /* whatever was staged before has been read */ \
-    EACH_ITEM pool[places[item]] = word; \
+    EACH_ITEM pool[ranks[item]] = word; \
     barrier()

@@ -77,7 +77,7 @@ void recount(uint tile) {
     barrier();
 }
 
-// MOST_LOOK_BACK_WORDS times, without a loop, of which each turn would count: see src/turns.rs.
+// MAX_LOOK_BACK_WORDS times, without a loop, of which each turn would count: see src/turns.rs.
 #define EACH_WORD(DO) DO(0u) DO(1u) DO(2u) DO(3u) DO(4u) DO(5u) DO(6u) DO(7u)
 #define LOAD_WORD(at) if (at < LOOK_BACK_WORDS) words[at] = at < from ? table_load(from - 1 - at, digit) : 0;
 #define TAKE_WORD(at) \
@@ -107,7 +107,7 @@ void look_back(uint tile) {
             while (digit < RADIX && next[i] != 0 && polls < POLLS) {
                 // Several words are on their way at once; what lies behind one that is not there yet does not count.
                 uint from = next[i];
-                uint words[MOST_LOOK_BACK_WORDS];
+                uint words[MAX_LOOK_BACK_WORDS];
                 EACH_WORD(LOAD_WORD)
                 EACH_WORD(TAKE_WORD)
                 polls = next[i] == from ? polls + 1 : 0;

@@ -4,9 +4,11 @@
 #define OWN_COUNTS RADIX
 #include "lib/own.glsl"
 
-uint places[ITEMS]; // of each element in the sorted block when it is staged
+#if STAGED
+uint ranks[ITEMS]; // of each element: its place in the sorted block
+#endif
 
-// Ranks the block's `elements` by their digit. Fills `digit_count`, and `places` and `digit_start` when elements are staged.
+// Ranks the block's `elements` by their digit. Fills `digit_count`, and `ranks` and `digit_start` when elements are staged.
 void rank_block(uint elements, uint pass, bool ordered) {
     clear_own_counts();
     EACH_ITEM own_count[item_digit(item, elements, pass)]++;
@@ -23,9 +25,9 @@ void rank_block(uint elements, uint pass, bool ordered) {
         }
         start += all;
     }
-    if (STAGED != 0) {
-        EACH_ITEM places[item] = own_count[item_digit(item, elements, pass)]++;
-    }
+#if STAGED
+    EACH_ITEM ranks[item] = own_count[item_digit(item, elements, pass)]++;
+#endif
     barrier(); // the pool is free, and digit_start complete
 }
 

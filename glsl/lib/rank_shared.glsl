@@ -1,39 +1,112 @@
-// Ranking a block by counters in shared memory, one for each digit and subgroup.
+// Ranking a block by counters in shared memory.
+//
+// The rank of an element is the number of earlier elements with the same digit: first within its subgroup's share of the
+// block, then within the block. There is a counter per digit and subgroup at the start of the pool. Two of them share a word where shared memory is short (PACKED); no block
+// has more elements than half a word counts then.
 
-#include "lib/rank.glsl"
+const uint COUNTER_WORDS = RADIX >> PACKED; // of a subgroup
+const uint COUNTER_MASK = PACKED != 0 ? 0xFFFFu : ~0u;
+// Match masks of a digit.
+const uint MASK_WORDS = RANK_METHOD == RANK_MATCH ? (SUBGROUP_SIZE + 31) / 32 : 0;
+const uint RANK_WORDS = SUBGROUPS * (COUNTER_WORDS + RADIX * MASK_WORDS);
 
-// Of each element in the sorted block when it is staged; else its rank within its subgroup's share, with the digit above.
-uint places[ITEMS];
-const uint PLACE_BITS = 21;
+uint counter_word(uint subgroup, uint digit) { return subgroup * COUNTER_WORDS + (digit >> PACKED); }
+uint counter_shift(uint digit) { return PACKED != 0 ? 16 * (digit & 1) : 0; }
 
-// Ranks items by their digit; no turn of the loop unless it `runs`, as software drivers walk through a branch that no lane
-// takes, but not through such a loop.
-void rank_items(bool ordered, uint elements, uint pass, bool runs) {
-    uint items = runs ? block_items() : 0;
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        if (item >= items || ends_before(item, elements)) break;
-        uint digit = item_digit(item, elements, pass);
-        uint rank = 0;
-        if (ordered) rank = rank_element(digit);
-        else if (block_index(item) < elements) rank = rank_unordered(digit);
-        places[item] = rank | (STAGED != 0 ? 0 : digit << PLACE_BITS);
-    }
+uint mask_word(uint digit, uint word) {
+    return SUBGROUPS * COUNTER_WORDS + (subgroup_index() * RADIX + digit) * MASK_WORDS + word;
 }
 
+// Elements of the digit in the shares before this subgroup's; once rank_block has summed up the counters.
+uint counted_before(uint digit) {
+    return pool[counter_word(subgroup_index(), digit)] >> counter_shift(digit) & COUNTER_MASK;
+}
+
+// Lanes whose digit is equal: from one ballot per bit.
+uvec4 peers_by_ballot(uint digit) {
+    uvec4 peers = uvec4(~0u);
+    for (uint bit = 0; bit < RADIX_BITS; bit++) {
+        bool set = (digit >> bit & 1) != 0;
+        uvec4 voted = subgroup_ballot(set);
+        peers &= set ? voted : ~voted;
+    }
+    if (SUBGROUP_SIZE < 32) peers.x &= (1u << (SUBGROUP_SIZE & 31)) - 1;
+    if (SUBGROUP_SIZE < 128) peers.zw = uvec2(0);
+    if (SUBGROUP_SIZE < 64) peers.y = 0;
+    return peers;
+}
+
+// The same from masks in shared memory, which the lanes set and the first of them clears. Loads and stores are atomic
+// because race detectors do not take subgroup barriers into account.
+uvec4 peers_by_match(uint digit) {
+    uint lane = subgroup_lane();
+    uvec4 peers = uvec4(0);
+    atomicOr(pool[mask_word(digit, lane / 32)], 1u << (lane & 31));
+    subgroup_sync();
+    for (uint word = 0; word < MASK_WORDS; word++) {
+        peers[word] = atomicLoad(pool[mask_word(digit, word)], gl_ScopeWorkgroup, gl_StorageSemanticsNone,
+                                 gl_SemanticsRelaxed);
+    }
+    subgroup_sync();
+    if (lane == lowest_lane(peers)) {
+        for (uint word = 0; word < MASK_WORDS; word++) {
+            atomicStore(pool[mask_word(digit, word)], 0u, gl_ScopeWorkgroup, gl_StorageSemanticsNone,
+                        gl_SemanticsRelaxed);
+        }
+    }
+    return peers;
+}
+
+// The first of the lanes with an equal digit advances the counter for all.
+uint rank_among(uvec4 peers, uint digit) {
+    uint leader = lowest_lane(peers);
+    uint start = 0;
+    if (subgroup_lane() == leader) {
+        uint added = count_lanes(peers) << counter_shift(digit);
+        start = atomicAdd(pool[counter_word(subgroup_index(), digit)], added) >> counter_shift(digit) & COUNTER_MASK;
+    }
+    uint rank = subgroup_shuffle(start, leader) + count_lanes(peers & lanes_below(subgroup_lane()));
+    subgroup_sync(); // the next element's leader may be another lane
+    return rank;
+}
+
+// One method has modules of its own, as it needs an extension.
+uint rank_element(uint digit) {
+    uint rank;
+#if PARTITIONED
+    rank = rank_among(subgroupPartitionNV(digit), digit);
+#else
+    if (RANK_METHOD == RANK_MATCH) rank = rank_among(peers_by_match(digit), digit);
+    else rank = rank_among(peers_by_ballot(digit), digit);
+#endif
+    return rank;
+}
+
+// A rank that does not keep the order of elements with an equal digit.
+uint rank_unordered(uint digit) {
+    uint shift = counter_shift(digit);
+    return atomicAdd(pool[counter_word(subgroup_index(), digit)], 1u << shift) >> shift & COUNTER_MASK;
+}
+
+uint ranks[ITEMS]; // of each element: its place in the sorted block
+
 // Ranks the block's `elements` by their digit, those with an equal digit in any order unless they are to be `ordered`.
-// Fills `places` and `digit_count`, and `digit_start` when elements are staged; else leaves in the pool how many elements
-// of each digit come before each subgroup's share.
+// Fills `ranks`, `digit_count` and `digit_start`.
 void rank_block(uint elements, uint pass, bool ordered) {
     for (uint i = thread_index(); i < RANK_WORDS; i += WORKGROUP_SIZE) pool[i] = 0;
     barrier();
-    rank_items(true, elements, pass, ordered);
-    if (UNORDERED != 0) rank_items(false, elements, pass, !ordered);
+    EACH_ITEM {
+        uint digit = item_digit(item, elements, pass);
+        ranks[item] = 0;
+        if (UNORDERED == 0 || ordered) ranks[item] = rank_element(digit);
+        else if (block_index(item) < elements) ranks[item] = rank_unordered(digit);
+    }
     barrier();
     for (uint column = thread_index(); column < COUNTER_WORDS; column += WORKGROUP_SIZE) {
         uint sum = 0;
         for (uint subgroup = 0; subgroup < SUBGROUPS; subgroup++) {
             uint counter = subgroup * COUNTER_WORDS + column;
-            uint count = counted(pool[counter]);
+            uint count = pool[counter];
             pool[counter] = sum;
             sum += count;
         }
@@ -43,29 +116,13 @@ void rank_block(uint elements, uint pass, bool ordered) {
             digit_scan[digit] = digit_count[digit];
         }
     }
-    if (STAGED == 0) return;
     scan_digits();
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) digit_start[digit] = digit_scan[digit];
     EACH_ITEM {
         uint digit = item_digit(item, elements, pass);
-        places[item] += digit_scan[digit] + counted_before(digit);
+        ranks[item] += digit_scan[digit] + counted_before(digit);
         // Out of order, lanes past the end could come between elements of the last digit.
-        if (UNORDERED != 0 && !ordered && block_index(item) >= elements) places[item] = block_index(item);
+        if (UNORDERED != 0 && !ordered && block_index(item) >= elements) ranks[item] = block_index(item);
     }
     barrier(); // the pool is free, and digit_start complete
-}
-
-// Makes ready to ask for targets, once digit_base is complete. Uses up what ranking has left in the pool.
-void base_ranks() {
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
-        for (uint subgroup = 0; subgroup < SUBGROUPS; subgroup++) {
-            pool[counter_word(subgroup, digit)] += digit_base[digit];
-        }
-    }
-    barrier();
-}
-
-// Where a ranked item of a block that is not staged goes.
-uint item_target(uint item) {
-    return counted_before(places[item] >> PLACE_BITS) + (places[item] & ((1u << PLACE_BITS) - 1));
 }

@@ -46,9 +46,9 @@ const uint SUBGROUPS = WORKGROUP_SIZE / SUBGROUP_SIZE;
 uint subgroup_index() { return gl_SubgroupID; }
 uint subgroup_lane() { return gl_SubgroupInvocationID; }
 
+// Orders shared memory alone: subgroupBarrier() would have some compilers wait for buffers too.
 void subgroup_sync() {
-    subgroupMemoryBarrierShared();
-    subgroupBarrier();
+    controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
 }
 
 uvec4 subgroup_ballot(bool vote) { return subgroupBallot(vote); }

@@ -19,10 +19,9 @@ bool keeps_order() { return UNORDERED == 0 || route_round(active_route) > 0; }
 void take_block(uint start, uint elements) {
     block_start = start;
     expect_elements(elements);
-    if (STAGED == 0) return; // ranking loads them
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        keys[item] = block_index(item) < elements ? key_in_place(item) : NO_ELEMENT;
-    }
+#if STAGED
+    EACH_ITEM keys[item] = block_index(item) < elements ? key_in_place(item) : NO_ELEMENT;
+#endif // else ranking loads them
 }
 
 // One word of the value of element `index`.
@@ -54,19 +53,19 @@ void put_element(uint target, uint index, KEY key, uint moves) {
     }
 }
 
-// A loop of no turns unless that is what the pass moves: software drivers walk through a branch that no lane takes, but
-// not through such a loop.
+#if !STAGED
+// A loop of no turns unless the pass moves that: software drivers walk through a branch that no lane takes, but not through
+// such a loop.
 void scatter_items(uint start, uint elements, uint moves) {
     uint items = route_moves(active_route) == moves ? block_items() : 0;
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        if (item >= items || ends_before(item, elements)) break;
+    for (uint item = 0; item < items; item++) {
         uint index = block_index(item);
         if (index < elements) put_element(item_target(item), start + index, keys[item], moves);
     }
 }
 
 // Writes each element from where it was loaded.
-void scatter_direct(uint start, uint elements) {
+void scatter_items(uint start, uint elements) {
     base_ranks();
     scatter_items(start, elements, MOVES_ALL);
     if (DISCARD_KEYS != 0) scatter_items(start, elements, MOVES_VALUES);
@@ -75,9 +74,10 @@ void scatter_direct(uint start, uint elements) {
         scatter_items(start, elements, MOVES_SPLITTING);
     }
 }
-
+#else
 // Reorders the block in shared memory first, so that neighbours write runs of neighbouring elements.
-void scatter_staged(uint start, uint elements) {
+void scatter_items(uint start, uint elements) {
+    barrier(); // digit_base is complete
     uint moves = route_moves(active_route);
     bool joins = JOIN_INDEX != 0 && moves == MOVES_JOINING, splits = JOIN_INDEX != 0 && moves == MOVES_SPLITTING;
     uint targets[ITEMS];
@@ -112,14 +112,11 @@ void scatter_staged(uint start, uint elements) {
     }
 }
 
+#endif
+
 // Writes the ranked block of `elements` that starts at `start`. Afterwards digit_base has moved past it.
 void scatter_block(uint start, uint elements) {
-    if (STAGED == 0) {
-        scatter_direct(start, elements);
-    } else {
-        barrier(); // digit_base is complete
-        scatter_staged(start, elements);
-    }
+    scatter_items(start, elements);
     barrier(); // digit_base and the pool have been read
     for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
         digit_base[digit] += digit_count[digit];

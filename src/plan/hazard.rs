@@ -1,6 +1,7 @@
 //! Which barriers a plan's steps need, derived from what they read and write.
 
-use super::step::{Access, Region, Step, Work};
+use super::step::{Step, Work};
+use crate::kernels::{Region, Usage};
 
 /// Part of a device's work: by which stages, and whether it writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,13 +17,13 @@ impl Scope {
     const NONE: Scope =
         Scope { compute_read: false, compute_write: false, transfer_write: false, indirect_read: false };
 
-    fn of(step: &Step, access: Access) -> Scope {
+    fn of(step: &Step, usage: Usage) -> Scope {
         match step.work {
             Work::Clear { .. } => Scope { transfer_write: true, ..Scope::NONE },
             Work::Dispatch { .. } => Scope {
-                compute_read: matches!(access, Access::Read | Access::ReadWrite),
-                compute_write: matches!(access, Access::Write | Access::ReadWrite),
-                indirect_read: access == Access::Arguments,
+                compute_read: matches!(usage, Usage::Read | Usage::ReadWrite),
+                compute_write: matches!(usage, Usage::Write | Usage::ReadWrite),
+                indirect_read: usage == Usage::Arguments,
                 transfer_write: false,
             },
         }
@@ -110,9 +111,9 @@ impl Hazards {
     /// The barrier needed before `step`, which then counts as done.
     pub fn before(&mut self, step: &Step) -> Option<Barrier> {
         let mut touched = [Scope::NONE; REGIONS];
-        for (region, access) in step.accesses() {
+        for (region, usage) in step.uses() {
             let region = if region == Region::Source && self.in_place { Region::Target } else { region };
-            touched[index(region)] = touched[index(region)].union(Scope::of(step, access));
+            touched[index(region)] = touched[index(region)].union(Scope::of(step, usage));
         }
         let mut barrier = Barrier { from: Scope::NONE, to: Scope::NONE };
         for (state, next) in self.regions.iter_mut().zip(touched) {

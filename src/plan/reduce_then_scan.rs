@@ -1,19 +1,15 @@
 //! Reduce-then-scan: per digit a count of every tile, a scan of the counts, and a scatter. No step waits within itself.
 
-use super::{Count, Groups, Kernel, Plan, Step};
+use super::{Groups, Kernel, Plan, Step};
 use crate::abi;
+use crate::request::Count;
 
-pub(super) fn step_count(plan: &Plan) -> u32 {
-    3 * plan.shape.passes
-}
-
-pub(super) fn step(plan: &Plan, count: Count, index: u32) -> Step {
-    let pass = index / 3;
+pub(super) fn each_pass(plan: &Plan, count: Count, emit: &mut dyn FnMut(Step)) {
     let tiles = plan.groups(count, plan.tile_size(), abi::ARGUMENTS_TILES);
-    let (kernel, groups) = match index % 3 {
-        0 => (Kernel::Count, tiles),
-        1 => (Kernel::Scan, Groups::Direct(plan.shape.radix())),
-        _ => (Kernel::Scatter, tiles),
-    };
-    Step::dispatch(kernel, Some(pass), groups, plan.push(count, pass))
+    for pass in 0..plan.shape.passes {
+        let push = plan.push(count, pass);
+        emit(Step::dispatch(Kernel::Count, Some(pass), tiles, push));
+        emit(Step::dispatch(Kernel::Scan, Some(pass), Groups::Direct(plan.shape.radix()), push));
+        emit(Step::dispatch(Kernel::Scatter, Some(pass), tiles, push));
+    }
 }

@@ -18,7 +18,7 @@ pub(crate) struct ScratchRange {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScratchLayout {
     pub counters: ScratchRange,
-    /// Behind the counters, so that one fill clears both; with where segments start behind its words.
+    /// Behind the counters, so that one fill clears both.
     pub table: ScratchRange,
     pub keys_alternate: ScratchRange,
     /// Where keys go that nobody wants but later passes.
@@ -38,6 +38,11 @@ impl Plan {
     pub(super) fn counter_words(&self) -> u64 {
         let digits = self.shape.passes + u32::from(self.portion_tiles != 0);
         u64::from(abi::COUNTERS_HISTOGRAM) + u64::from(digits) * u64::from(self.shape.radix())
+    }
+
+    /// Bytes from the start of the counters to that of the table.
+    pub(super) fn counter_bytes(&self) -> u64 {
+        (4 * self.counter_words()).next_multiple_of(REGION_ALIGNMENT)
     }
 
     /// Words of the table for `count` elements.
@@ -68,7 +73,7 @@ impl Plan {
             let key = request.key.size_bytes();
             let value = request.value.sorted_bytes();
             layout.counters = take(4 * self.counter_words());
-            layout.table = take(4 * (self.table_words(self.capacity) + self.bound_words(self.capacity)));
+            layout.table = take(4 * self.table_words(self.capacity));
             // A single pass needs no alternate, except in place.
             layout.keys_alternate = take(elements(key, passes > 1 || in_place && !discards));
             layout.keys_target = take(elements(key, passes > 2 && !in_place && discards));

@@ -3,66 +3,7 @@
 use std::fmt;
 
 use crate::abi::Push;
-
-/// A compute kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kernel {
-    Arguments,
-    Histogram,
-    OneSweep,
-    Bounds,
-    Finish,
-    Ties,
-    Mend,
-    Count,
-    Scan,
-    Scatter,
-    SingleWorkgroup,
-    Move,
-    Gather,
-}
-
-impl Kernel {
-    pub const ALL: [Kernel; 13] = [
-        Kernel::Arguments,
-        Kernel::Histogram,
-        Kernel::OneSweep,
-        Kernel::Bounds,
-        Kernel::Finish,
-        Kernel::Ties,
-        Kernel::Mend,
-        Kernel::Count,
-        Kernel::Scan,
-        Kernel::Scatter,
-        Kernel::SingleWorkgroup,
-        Kernel::Move,
-        Kernel::Gather,
-    ];
-
-    /// Name of the kernel and of its file under `glsl/`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kernel::Arguments => "arguments",
-            Kernel::Histogram => "histogram",
-            Kernel::OneSweep => "onesweep",
-            Kernel::Bounds => "bounds",
-            Kernel::Finish => "finish",
-            Kernel::Ties => "ties",
-            Kernel::Mend => "mend",
-            Kernel::Count => "count",
-            Kernel::Scan => "scan",
-            Kernel::Scatter => "scatter",
-            Kernel::SingleWorkgroup => "single_workgroup",
-            Kernel::Move => "move",
-            Kernel::Gather => "gather",
-        }
-    }
-
-    /// Whether the kernel's workgroups rank keys by subgroups.
-    pub fn ranks(self) -> bool {
-        matches!(self, Kernel::OneSweep | Kernel::Finish | Kernel::Scatter | Kernel::SingleWorkgroup)
-    }
-}
+use crate::kernels::{Kernel, Region, Usage};
 
 /// Which buffers a step finds at the places of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,31 +29,6 @@ pub(crate) enum Groups {
     Counted {
         slot: u32,
     },
-}
-
-/// A part of memory as far as hazards go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Region {
-    /// The caller's input.
-    Source,
-    /// The caller's output; the same memory as the input when sorting in place.
-    Target,
-    /// What a sort uses of scratch for elements: alternate, permutation and what is put aside.
-    Alternate,
-    /// Tickets, digit counts, routes, and arguments of dispatches.
-    Counters,
-    /// One word per tile and digit; behind them, where the segments of a finish start.
-    Table,
-}
-
-/// How a step uses a region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    Read,
-    Write,
-    ReadWrite,
-    /// Read as the arguments of a dispatch.
-    Arguments,
 }
 
 /// What a step does.
@@ -173,56 +89,13 @@ impl Step {
         self
     }
 
-    /// What the step may read and write. From where to where a pass moves is decided while the sort runs.
-    pub fn accesses(&self) -> impl Iterator<Item = (Region, Access)> + use<> {
-        use Access::{Arguments, Read, ReadWrite, Write};
-        let [mut source, mut target, mut alternate, mut counters, mut table] = [None; 5];
-        let mut arguments = None;
-        match self.work {
-            Work::Clear { .. } => (counters, table) = (Some(Write), Some(Write)),
-            Work::Dispatch { kernel, groups, .. } => {
-                if matches!(groups, Groups::Counted { .. }) {
-                    arguments = Some((Region::Counters, Arguments));
-                }
-                if matches!(kernel, Kernel::OneSweep | Kernel::Finish | Kernel::Scatter | Kernel::Move | Kernel::Gather)
-                {
-                    (source, target, alternate) = (Some(Read), Some(ReadWrite), Some(ReadWrite));
-                }
-                match kernel {
-                    Kernel::Arguments => counters = Some(Write),
-                    Kernel::Histogram => (source, counters) = (Some(Read), Some(ReadWrite)),
-                    Kernel::OneSweep => (counters, table) = (Some(ReadWrite), Some(ReadWrite)),
-                    Kernel::Bounds => {
-                        (source, target, alternate) = (Some(Read), Some(Read), Some(Read));
-                        (counters, table) = (Some(ReadWrite), Some(Write));
-                    }
-                    Kernel::Finish => (counters, table) = (Some(ReadWrite), Some(Read)),
-                    // The list of runs is at the alternate.
-                    Kernel::Ties => (target, alternate, counters) = (Some(Read), Some(Write), Some(ReadWrite)),
-                    Kernel::Mend => (target, alternate, counters) = (Some(ReadWrite), Some(Read), Some(Read)),
-                    Kernel::Count => {
-                        (source, target, alternate) = (Some(Read), Some(Read), Some(Read));
-                        (counters, table) = (Some(Read), Some(Write));
-                    }
-                    Kernel::Scan => (counters, table) = (Some(Read), Some(ReadWrite)),
-                    Kernel::Scatter => (counters, table) = (Some(Read), Some(Read)),
-                    Kernel::SingleWorkgroup => {
-                        (source, target, alternate) = (Some(Read), Some(Write), Some(Write));
-                    }
-                    Kernel::Move => counters = Some(Read),
-                    Kernel::Gather => {}
-                }
-            }
-        }
-        [
-            source.map(|access| (Region::Source, access)),
-            target.map(|access| (Region::Target, access)),
-            alternate.map(|access| (Region::Alternate, access)),
-            counters.map(|access| (Region::Counters, access)),
-            table.map(|access| (Region::Table, access)),
-            arguments,
-        ]
-        .into_iter()
-        .flatten()
+    /// What the step may read and write.
+    pub fn uses(&self) -> impl Iterator<Item = (Region, Usage)> + use<> {
+        const CLEARED: &[(Region, Usage)] = &[(Region::Counters, Usage::Write), (Region::Table, Usage::Write)];
+        let (uses, counted) = match self.work {
+            Work::Clear { .. } => (CLEARED, false),
+            Work::Dispatch { kernel, groups, .. } => (kernel.row().uses, matches!(groups, Groups::Counted { .. })),
+        };
+        uses.iter().copied().chain(counted.then_some((Region::Counters, Usage::Arguments)))
     }
 }

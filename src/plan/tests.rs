@@ -1,20 +1,19 @@
 //! Plans without a device: sizes, dispatches, routes and barriers.
 
 use super::*;
+use crate::kernels::{Region, Usage};
 use crate::key::KeyType;
-use crate::profile::DeviceProfile;
+use crate::profile::{DeviceProfile, driver::LLVMPIPE, vendor};
 use crate::request::{KeyOutput, Placement};
-use crate::shape::SubgroupChoice;
+use crate::shape::ShapeDesc;
 use crate::tuning::Tuning;
-
-const LLVMPIPE: i32 = crate::profile::driver::LLVMPIPE;
 
 fn profile(vendor_id: u32, driver_id: i32, subgroup_size: u32) -> DeviceProfile {
     let subgroup_range = (subgroup_size, subgroup_size);
     // What these vendors' desktop parts have; all others get the common 32 KiB.
     let max_shared_bytes = match vendor_id {
-        0x10DE => 48 << 10,
-        0x1002 | 0x8086 => 64 << 10,
+        vendor::NVIDIA => 48 << 10,
+        vendor::AMD | vendor::INTEL => 64 << 10,
         _ => 32 << 10,
     };
     DeviceProfile { vendor_id, driver_id, subgroup_size, subgroup_range, max_shared_bytes, ..DeviceProfile::default() }
@@ -23,7 +22,7 @@ fn profile(vendor_id: u32, driver_id: i32, subgroup_size: u32) -> DeviceProfile 
 fn plan_of(profile: &DeviceProfile, request: &SortRequest, capacity: u32, portion: Option<u32>) -> Plan {
     let tuning = Tuning::for_device(profile);
     let algorithm = request.algorithm.unwrap_or(Algorithm::OneSweep);
-    let shape = Shape::fit(profile, &tuning, request, algorithm, SubgroupChoice::Auto).unwrap();
+    let shape = Shape::fit(&ShapeDesc::new(profile, &tuning, request, algorithm)).unwrap();
     Plan::new(request, algorithm, shape, capacity, portion)
 }
 
@@ -38,7 +37,11 @@ fn asking(algorithm: Algorithm) -> SortRequest {
     SortRequest { algorithm: Some(algorithm), ..SortRequest::new(key) }
 }
 
-const DEVICE: Count = Count::Device { word: 0 };
+fn steps(plan: &Plan, count: Count) -> Vec<Step> {
+    let mut steps = Vec::new();
+    plan.each_step(count, &mut |step| steps.push(step));
+    steps
+}
 
 fn chained() -> impl Iterator<Item = Algorithm> {
     Algorithm::ALL.iter().copied().filter(|algorithm| *algorithm != Algorithm::SingleWorkgroup)
@@ -48,11 +51,11 @@ fn chained() -> impl Iterator<Item = Algorithm> {
 fn scratch_beyond_ping_pong_is_under_two_percent() {
     let capacity = 1 << 24;
     for profile in [
-        profile(0x10DE, 0, 32),
-        profile(0x1002, 0, 64),
-        profile(0x8086, 0, 16),
-        profile(0x106B, 0, 32),
-        profile(0x13B5, 0, 16),
+        profile(vendor::NVIDIA, 0, 32),
+        profile(vendor::AMD, 0, 64),
+        profile(vendor::INTEL, 0, 16),
+        profile(vendor::APPLE, 0, 32),
+        profile(vendor::ARM, 0, 16),
         profile(0, LLVMPIPE, 4),
         profile(0, LLVMPIPE, 8),
         profile(0, LLVMPIPE, 16),
@@ -77,7 +80,7 @@ fn scratch_beyond_ping_pong_is_under_two_percent() {
 #[test]
 fn scratch_sizes_do_not_wrap_at_the_largest_count() {
     for algorithm in chained() {
-        let plan = plan(&profile(0x10DE, 0, 32), algorithm, ValueType::Bytes(16), MAX_COUNT);
+        let plan = plan(&profile(vendor::NVIDIA, 0, 32), algorithm, ValueType::Bytes(16), MAX_COUNT);
         let layout = plan.scratch();
         let data = u64::from(MAX_COUNT) * (plan.request.key.size_bytes() + 16);
         assert!(layout.size > data && layout.size < data + data / 50, "{layout:?}");
@@ -92,7 +95,7 @@ fn scratch_sizes_do_not_wrap_at_the_largest_count() {
 
 #[test]
 fn scratch_holds_only_what_the_passes_of_a_request_use() {
-    let nvidia = profile(0x10DE, 0, 32);
+    let nvidia = profile(vendor::NVIDIA, 0, 32);
     let usual = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
     let out = SortRequest { placement: Placement::OutOfPlace, ..usual };
     let layout = |request: SortRequest| plan_of(&nvidia, &request, 1_000_000, None).scratch();
@@ -119,8 +122,8 @@ fn scratch_for_a_capacity_serves_every_smaller_count() {
                 let plan = plan_of(&profile(0, LLVMPIPE, 8), &asking(algorithm), capacity, portion);
                 let layout = plan.scratch();
                 let host = [1, capacity / 3, capacity / 2 + 1, capacity - 1, capacity].map(Count::Host);
-                for count in host.into_iter().chain([DEVICE]) {
-                    for step in plan.steps(count) {
+                for count in host.into_iter().chain([Count::Device]) {
+                    for step in steps(&plan, count) {
                         if let Work::Clear { offset, bytes } = step.work {
                             let end = layout.table.offset + layout.table.size;
                             assert!(offset + bytes <= end, "{algorithm}, {count:?} of {capacity}");
@@ -136,16 +139,15 @@ fn scratch_for_a_capacity_serves_every_smaller_count() {
 #[test]
 fn dispatches_cover_the_input_exactly_once() {
     for algorithm in chained() {
-        let plan = plan(&profile(0x10DE, 0, 32), algorithm, ValueType::None, 1 << 29);
+        let plan = plan(&profile(vendor::NVIDIA, 0, 32), algorithm, ValueType::None, 1 << 29);
         let tile = plan.tile_size();
         for count in [1, tile - 1, tile, tile + 1, 10 * tile - 1, 1 << 29] {
-            for step in plan.steps(Count::Host(count)) {
+            for step in steps(&plan, Count::Host(count)) {
                 let Work::Dispatch { kernel, groups, push, .. } = step.work else { continue };
                 let Groups::Direct(workgroups) = groups else {
                     // What is decided between two phases has its size from the device.
-                    let between = [Kernel::Bounds, Kernel::Finish, Kernel::Ties, Kernel::Mend];
-                    let decided = between.contains(&kernel) || push.phase == 1;
-                    assert!(algorithm.has_phases() && decided, "{step:?} is not sized on the host");
+                    let decided = [Kernel::Ties, Kernel::Mend].contains(&kernel) || push.phase == 1;
+                    assert!(algorithm == Algorithm::Leading && decided, "{step:?} is not sized on the host");
                     continue;
                 };
                 assert_ne!(kernel, Kernel::Gather);
@@ -164,12 +166,12 @@ fn dispatches_cover_the_input_exactly_once() {
 fn portions_cover_the_tiles_of_each_pass_exactly_once() {
     let request = asking(Algorithm::OneSweep);
     for (capacity, portion) in [(MAX_COUNT, None), (1 << 30, None), (1_000_000, Some(1)), (1_000_000, Some(300_000))] {
-        let plan = plan_of(&profile(0x10DE, 0, 32), &request, capacity, portion);
+        let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, capacity, portion);
         assert!(plan.portion_tiles > 0 && u64::from(plan.portion_tiles) * u64::from(plan.tile_size()) < 1 << 30);
         for count in [1, capacity / 2, capacity - 1, capacity] {
             let mut tiles = [0; 4];
             let mut portions = 0;
-            for step in plan.steps(Count::Host(count)) {
+            for step in steps(&plan, Count::Host(count)) {
                 if let Work::Dispatch { kernel: Kernel::OneSweep, groups: Groups::Direct(groups), push, .. } = step.work
                 {
                     assert_eq!(push.portion * plan.portion_tiles, tiles[push.pass as usize]);
@@ -181,37 +183,20 @@ fn portions_cover_the_tiles_of_each_pass_exactly_once() {
             assert!(portions <= abi::MAX_PORTIONS);
         }
     }
-    assert_eq!(plan_of(&profile(0x10DE, 0, 32), &request, (1 << 30) - 1, None).portion_tiles, 0);
-}
-
-#[test]
-fn resident_workgroups_take_all_tiles_between_them() {
-    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
-    let groups = |resident_workgroups: u32, most_tiles: u32| {
-        let usual = plan_of(&profile(0x10DE, 0, 32), &request, 1 << 24, None);
-        let plan = Plan { shape: crate::shape::Shape { resident_workgroups, most_tiles, ..usual.shape }, ..usual };
-        let pass = plan.steps(Count::Host(1 << 24)).find(|step| step.name.kernel == "onesweep").unwrap();
-        let Work::Dispatch { groups: Groups::Direct(groups), .. } = pass.work else { panic!("{pass:?}") };
-        (groups, plan.tiles(1 << 24))
-    };
-    let (all, tiles) = groups(0, 1);
-    assert_eq!(all, tiles);
-    assert_eq!(groups(100, 1 << 15).0, 100);
-    assert_eq!(groups(100, 3).0, tiles.div_ceil(3), "more than stay, where each may take few");
-    assert_eq!(groups(1 << 16, 1 << 15).0, tiles);
+    assert_eq!(plan_of(&profile(vendor::NVIDIA, 0, 32), &request, (1 << 30) - 1, None).portion_tiles, 0);
 }
 
 #[test]
 fn step_counts_are_as_documented() {
-    let nvidia = profile(0x10DE, 0, 32);
+    let nvidia = profile(vendor::NVIDIA, 0, 32);
     let names = |request: SortRequest, count| -> Vec<&'static str> {
-        plan_of(&nvidia, &request, 1 << 20, None).steps(count).map(|step| step.name.kernel).collect()
+        steps(&plan_of(&nvidia, &request, 1 << 20, None), count).iter().map(|step| step.name.kernel).collect()
     };
     let host = Count::Host(1 << 20);
     let onesweep = asking(Algorithm::OneSweep);
     let passes = ["onesweep"; 4];
     assert_eq!(names(onesweep, host), [&["clear", "histogram"], &passes[..]].concat());
-    assert_eq!(names(onesweep, DEVICE), [&["clear", "arguments", "histogram"], &passes[..]].concat());
+    assert_eq!(names(onesweep, Count::Device), [&["clear", "arguments", "histogram"], &passes[..]].concat());
     let odd = SortRequest { bits: (0..24).into(), ..onesweep };
     assert_eq!(names(odd, host), [&["clear", "histogram"], &passes[..3], &["move"]].concat());
     assert!(names(onesweep, Count::Host(0)).is_empty());
@@ -223,13 +208,6 @@ fn step_counts_are_as_documented() {
     assert_eq!(names(large, host), ["clear", "histogram", "onesweep", "move", "gather", "gather"]);
     assert_eq!(names(SortRequest { bits: (5..5).into(), ..out }, host), ["move"]);
     assert!(names(SortRequest { bits: (5..5).into(), ..onesweep }, host).is_empty());
-    let hybrid = asking(Algorithm::Hybrid);
-    let two_phases = [&passes[..], &["bounds", "finish"], &["fallback"; 4]].concat();
-    assert_eq!(names(hybrid, host), [&["clear", "histogram"], &two_phases[..]].concat());
-    assert_eq!(names(hybrid, DEVICE), [&["clear", "arguments", "histogram"], &two_phases[..]].concat());
-    assert_eq!(names(SortRequest { bits: (0..24).into(), ..hybrid }, host).last(), Some(&"move"));
-    let hybrid_out = SortRequest { placement: Placement::OutOfPlace, ..hybrid };
-    assert_eq!(names(hybrid_out, host), [&["clear", "histogram"], &two_phases[..]].concat());
     let leading = asking(Algorithm::Leading);
     let eight_digits = [&["onesweep"; 8][..], &["ties", "mend"], &["fallback"; 8]].concat();
     assert_eq!(names(leading, host), [&["clear", "histogram"], &eight_digits[..]].concat());
@@ -237,31 +215,36 @@ fn step_counts_are_as_documented() {
         // An index that was made by the first phase has to come back even if nobody wants its key.
         let (value, key_output) = (ValueType::Index, KeyOutput::Discarded);
         let odd = SortRequest { bits: (0..56).into(), value, key_output, placement, ..leading };
-        assert_eq!(names(odd, DEVICE).last(), Some(&last));
+        assert_eq!(names(odd, Count::Device).last(), Some(&last));
     }
-    for (digit_bits, steps) in [(8, 12), (4, 24), (2, 48)] {
-        assert_eq!(names(asking(Algorithm::ReduceThenScan { digit_bits }), host).len(), 2 + steps);
+    assert_eq!(names(asking(Algorithm::ReduceThenScan), host).len(), 2 + 12);
+    for (digit_bits, passes) in [(4, 8), (2, 16)] {
+        let tuning = Tuning { digit_bits, ..Tuning::for_device(&nvidia) };
+        for (algorithm, steps) in [(Algorithm::OneSweep, passes), (Algorithm::ReduceThenScan, 3 * passes)] {
+            let request = asking(algorithm);
+            let shape = Shape::fit(&ShapeDesc::new(&nvidia, &tuning, &request, algorithm)).unwrap();
+            let plan = Plan::new(&request, algorithm, shape, 1 << 20, None);
+            assert_eq!(plan.step_count(host), 2 + steps, "{algorithm} by digits of {digit_bits} bits");
+        }
     }
 }
 
 #[test]
-fn what_two_phases_do_not_suit_is_a_plain_onesweep() {
-    let nvidia = profile(0x10DE, 0, 32);
-    for (algorithm, narrow) in [(Algorithm::Hybrid, 16), (Algorithm::Leading, 32)] {
-        let request = asking(algorithm);
-        for (bits, capacity, portion) in
-            [(request.bits, 100_000, Some(30_000)), (request.bits, 1 << 30, None), ((0..narrow).into(), 100_000, None)]
-        {
-            let request = SortRequest { bits, ..request };
-            let plain = SortRequest { algorithm: Some(Algorithm::OneSweep), ..request };
-            let [phased, plain] = [request, plain].map(|request| plan_of(&nvidia, &request, capacity, portion));
-            assert_eq!((phased.algorithm, phased.scratch()), (Algorithm::OneSweep, plain.scratch()));
-            for count in [Count::Host(capacity), DEVICE] {
-                assert!(phased.steps(count).eq(plain.steps(count)), "{count:?} of {capacity}");
-            }
+fn leading_digits_that_cannot_save_passes_are_a_plain_onesweep() {
+    let nvidia = profile(vendor::NVIDIA, 0, 32);
+    let request = asking(Algorithm::Leading);
+    for (bits, capacity, portion) in
+        [(request.bits, 100_000, Some(30_000)), (request.bits, 1 << 30, None), ((0..32).into(), 100_000, None)]
+    {
+        let request = SortRequest { bits, ..request };
+        let plain = SortRequest { algorithm: Some(Algorithm::OneSweep), ..request };
+        let [leading, plain] = [request, plain].map(|request| plan_of(&nvidia, &request, capacity, portion));
+        assert_eq!((leading.algorithm, leading.scratch()), (Algorithm::OneSweep, plain.scratch()));
+        for count in [Count::Host(capacity), Count::Device] {
+            assert_eq!(steps(&leading, count), steps(&plain, count), "{count:?} of {capacity}");
         }
-        assert_eq!(plan_of(&nvidia, &request, (1 << 30) - 1, None).algorithm, algorithm);
     }
+    assert_eq!(plan_of(&nvidia, &request, (1 << 30) - 1, None).algorithm, Algorithm::Leading);
 }
 
 #[test]
@@ -273,7 +256,7 @@ fn the_alternate_has_room_for_the_list_of_runs() {
     for key in KeyType::ALL.iter().copied() {
         for placement in [Placement::InPlace, Placement::OutOfPlace] {
             let request = SortRequest { placement, algorithm: Some(Algorithm::Leading), ..SortRequest::new(key) };
-            let shape = Shape::fit(&profile, &tuning, &request, Algorithm::Leading, SubgroupChoice::Auto).unwrap();
+            let shape = Shape::fit(&ShapeDesc::new(&profile, &tuning, &request, Algorithm::Leading)).unwrap();
             for capacity in [1, 2, 100_001] {
                 let plan = Plan::new(&request, Algorithm::Leading, shape, capacity, None);
                 if plan.algorithm == Algorithm::Leading {
@@ -288,33 +271,15 @@ fn the_alternate_has_room_for_the_list_of_runs() {
 }
 
 #[test]
-fn bounds_of_segments_lie_behind_the_table_of_every_count() {
-    for profile in [profile(0x10DE, 0, 32), profile(0, LLVMPIPE, 8)] {
-        let plan = plan(&profile, Algorithm::Hybrid, ValueType::None, 1_000_000);
-        let shape = plan.shape;
-        assert_eq!(shape.segment() + shape.reach(), shape.single_block());
-        assert!(1 << (shape.bucket_bits() - 2) <= shape.pool_words(shape.single_block()));
-        let words = plan.scratch().table.size / 4;
-        for count in [1u32, 999_999, 1_000_000] {
-            // One bound more than segments.
-            let segments = u64::from(count.div_ceil(shape.segment()));
-            assert!(plan.table_words(count) + segments < words, "{count}");
-        }
-    }
-}
-
-#[test]
 fn what_steps_tell_each_other_has_words_of_its_own() {
     use abi::*;
     let mut parts = [
         (0, 2 * MAX_PASSES),
         (COUNTERS_FINISHED, 1),
-        (COUNTERS_BOUNDED, 1),
-        (COUNTERS_MISFITS, 1),
-        (COUNTERS_CROWDED, 1),
-        (COUNTERS_TOP, 1),
-        (COUNTERS_ACTIVE, MAX_PASSES.div_ceil(32)),
-        (COUNTERS_FINISH_ROUTE, 1),
+        (COUNTERS_TIES_FINISHED, 1),
+        (COUNTERS_LONG_TIES, 1),
+        (COUNTERS_LEADING_LOW, 1),
+        (COUNTERS_TIES_ROUTE, 1),
         (COUNTERS_ROUTES, 2 * PHASE_ROUTES),
         (COUNTERS_RUNS, 1),
         (COUNTERS_INVERSIONS, 1),
@@ -326,14 +291,8 @@ fn what_steps_tell_each_other_has_words_of_its_own() {
         assert!(pair[0].0 + pair[0].1 <= pair[1].0, "{pair:?}");
     }
     const { assert!(PHASE_ROUTES > MAX_PASSES, "a move has a route too") };
-    let mut slots = [
-        ARGUMENTS_HISTOGRAM,
-        ARGUMENTS_TILES,
-        ARGUMENTS_GATHER,
-        ARGUMENTS_BOUNDS,
-        ARGUMENTS_FINISH,
-        ARGUMENTS_FALLBACK,
-    ];
+    let mut slots =
+        [ARGUMENTS_HISTOGRAM, ARGUMENTS_TILES, ARGUMENTS_GATHER, ARGUMENTS_TIES, ARGUMENTS_MEND, ARGUMENTS_FALLBACK];
     slots.sort_unstable();
     assert!(slots.windows(2).all(|pair| pair[0] < pair[1]) && slots[5] < ARGUMENTS_PORTIONS);
 }
@@ -341,11 +300,11 @@ fn what_steps_tell_each_other_has_words_of_its_own() {
 #[test]
 fn small_counts_take_one_dispatch_when_the_algorithm_is_free() {
     let request = SortRequest::new(KeyType::U32);
-    let plan = plan_of(&profile(0x10DE, 0, 32), &request, 1 << 20, None);
+    let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 1 << 20, None);
     let block = plan.shape.single_block();
     assert!(block >= 1 << 13, "shared memory has room for more than a tile: {block}");
     assert_eq!(plan.algorithm_for(block), Algorithm::SingleWorkgroup);
-    assert_eq!(plan.steps(Count::Host(block)).count(), 1);
+    assert_eq!(plan.step_count(Count::Host(block)), 1);
     assert_eq!(plan.algorithm_for(block + 1), Algorithm::OneSweep);
 }
 
@@ -369,11 +328,11 @@ fn requests() -> Vec<SortRequest> {
 fn every_conflict_between_steps_has_a_barrier() {
     for request in requests() {
         for portion in [None, Some(30_000)] {
-            let plan = plan_of(&profile(0x10DE, 0, 32), &request, 100_000, portion);
-            for count in [Count::Host(100_000), DEVICE] {
+            let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 100_000, portion);
+            for count in [Count::Host(100_000), Count::Device] {
                 let mut hazards = Hazards::new(request.in_place());
                 let mut earlier: Vec<Step> = Vec::new();
-                for step in plan.steps(count) {
+                for step in steps(&plan, count) {
                     let barrier = hazards.before(&step);
                     // Independent of `Hazards`: does this step touch what an earlier one since the last barrier wrote,
                     // or write what one read?
@@ -381,14 +340,14 @@ fn every_conflict_between_steps_has_a_barrier() {
                         earlier.clear();
                     }
                     for before in &earlier {
-                        for (region, access) in step.accesses() {
-                            for (other, previous) in before.accesses() {
+                        for (region, usage) in step.uses() {
+                            for (other, previous) in before.uses() {
                                 let same = |region| match region {
                                     Region::Source if request.in_place() => Region::Target,
                                     _ => region,
                                 };
-                                let reads = |access| matches!(access, Access::Read | Access::Arguments);
-                                let conflict = !reads(access) || !reads(previous);
+                                let reads = |usage| matches!(usage, Usage::Read | Usage::Arguments);
+                                let conflict = !reads(usage) || !reads(previous);
                                 assert!(same(region) != same(other) || !conflict, "{before:?} then {step:?}");
                             }
                         }
@@ -403,11 +362,11 @@ fn every_conflict_between_steps_has_a_barrier() {
 #[test]
 fn what_the_device_sized_is_visible_to_every_dispatch_that_reads_it() {
     for request in requests() {
-        let portion = Some(30_000).filter(|_| !request.algorithm.is_some_and(Algorithm::has_phases));
-        let plan = plan_of(&profile(0x10DE, 0, 32), &request, 100_000, portion);
+        let portion = Some(30_000).filter(|_| request.algorithm != Some(Algorithm::Leading));
+        let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 100_000, portion);
         let mut hazards = Hazards::new(request.in_place());
         let (mut written, mut visible) = (Vec::new(), Vec::new());
-        for step in plan.steps(DEVICE) {
+        for step in steps(&plan, Count::Device) {
             let barrier = hazards.before(&step);
             if barrier.is_some_and(|barrier| barrier.from.compute_write && barrier.to.indirect_read) {
                 visible.append(&mut written);
@@ -421,8 +380,8 @@ fn what_the_device_sized_is_visible_to_every_dispatch_that_reads_it() {
                     written.extend([abi::ARGUMENTS_HISTOGRAM, abi::ARGUMENTS_TILES, abi::ARGUMENTS_GATHER]);
                     written.extend(abi::ARGUMENTS_PORTIONS..abi::ARGUMENTS_PORTIONS + abi::MAX_PORTIONS);
                 }
-                Kernel::Histogram => written.push(abi::ARGUMENTS_BOUNDS),
-                Kernel::Bounds | Kernel::Ties => written.extend([abi::ARGUMENTS_FINISH, abi::ARGUMENTS_FALLBACK]),
+                Kernel::Histogram => written.push(abi::ARGUMENTS_TIES),
+                Kernel::Ties => written.extend([abi::ARGUMENTS_MEND, abi::ARGUMENTS_FALLBACK]),
                 _ => {}
             }
         }
@@ -432,9 +391,10 @@ fn what_the_device_sized_is_visible_to_every_dispatch_that_reads_it() {
 #[test]
 fn onesweep_barriers_are_the_expected_ones() {
     let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
-    let plan = plan_of(&profile(0x10DE, 0, 32), &request, 100_000, None);
+    let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 100_000, None);
     let mut hazards = Hazards::new(true);
-    let barriers: Vec<Barrier> = plan.steps(Count::Host(100_000)).map(|step| hazards.before(&step).unwrap()).collect();
+    let steps = steps(&plan, Count::Host(100_000));
+    let barriers: Vec<Barrier> = steps.iter().map(|step| hazards.before(step).unwrap()).collect();
     let scope = |compute_read, compute_write, transfer_write| Scope {
         compute_read,
         compute_write,

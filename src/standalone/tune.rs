@@ -9,10 +9,11 @@ use bytemuck::{cast_slice, cast_slice_mut};
 use super::{DeviceBuffer, Gpu, PreparedSort, SortRanges, StandaloneSorter};
 use crate::error::Error;
 use crate::key::KeyType;
-use crate::plan::Plan;
+use crate::plan::{Plan, Step};
 use crate::profile::DeviceProfile;
-use crate::request::{Algorithm, SortRequest, ValueType};
-use crate::shape::{Shape, SubgroupChoice};
+use crate::request::{Count, SortRequest, ValueType};
+use crate::shape::{Shape, ShapeDesc};
+use crate::specialize::{KernelSpec, specialize};
 use crate::tuning::Tuning;
 use crate::tuning::profile::{Clock, MeasuredSort, Quartiles, SortKind, TuningProfile};
 use crate::tuning::search::{Failure, Found, Measure, ratio, search};
@@ -132,63 +133,28 @@ struct Input {
 
 struct Contender {
     kind: usize,
-    kernels: Kernels,
+    recorded: Recorded,
     sorter: Arc<StandaloneSorter>,
 }
 
-/// What a tuning comes to for one kind of sort: two with the same kernels need not be measured both.
+/// What is recorded of a tuning for one kind of sort: two with the same need not be measured both.
 #[derive(Clone, PartialEq)]
-struct Kernels {
-    /// Without what only says how the plan's sizes were found.
-    plan: Plan,
-    polls: u32,
-    look_back_words: u32,
-    skip: bool,
-    merge_runs: bool,
-    unordered: bool,
-    joins: bool,
-    unroll: bool,
+struct Recorded {
+    steps: Vec<Step>,
+    kernels: Vec<KernelSpec>,
 }
 
-impl Kernels {
+impl Recorded {
     /// Nothing where the tuning does not fit.
-    fn of(device: &DeviceProfile, tuning: &Tuning, request: &SortRequest, count: u32) -> Option<Kernels> {
-        let algorithm = tuning.algorithm_for(request);
-        let shape = Shape::fit(device, tuning, request, algorithm, SubgroupChoice::Auto).ok()?;
-        let mut plan = Plan::new(request, algorithm, shape, count, None);
-        let small = plan.algorithm_for(count) == Algorithm::SingleWorkgroup;
-        if small {
-            // It is alone, and has no tiles.
-            let shape = Shape {
-                items: 1,
-                staged: false,
-                early_counts: false,
-                histogram_workgroup_size: 1,
-                histogram_items: 1,
-                scan_workgroup_size: 1,
-                resident_workgroups: 0,
-                most_tiles: 1,
-                ..shape
-            };
-            plan = Plan::new(request, Algorithm::SingleWorkgroup, shape, count, None);
-        }
-        // The sizes of tiles and parts are in the plan, so two numbers that lead to them are no difference.
-        (plan.shape.min_tiles, plan.shape.max_blocks) = (1, 1);
-        let waits = algorithm.looks_back() && !small;
-        if waits {
-            plan.shape.scan_workgroup_size = 1;
-        }
-        let waiting = |number: u32| if waits { number } else { 0 };
-        Some(Kernels {
-            plan,
-            polls: waiting(tuning.polls),
-            look_back_words: waiting(tuning.look_back_words),
-            skip: tuning.skip,
-            merge_runs: tuning.merge_runs,
-            unordered: tuning.ranks_unordered(request),
-            joins: tuning.joins_index(request),
-            unroll: tuning.unroll,
-        })
+    fn of(device: &DeviceProfile, tuning: &Tuning, request: &SortRequest, count: u32) -> Option<Recorded> {
+        let algorithm = tuning.algorithm();
+        let shape = Shape::fit(&ShapeDesc::new(device, tuning, request, algorithm)).ok()?;
+        let plan = Plan::new(request, algorithm, shape, count, None);
+        let mut steps = Vec::new();
+        plan.each_step(Count::Host(count), &mut |step| steps.push(step));
+        let kernels = plan.kernels(&[Count::Host(count)]);
+        let kernels = kernels.into_iter().map(|kernel| specialize(kernel, &shape, request)).collect();
+        Some(Recorded { steps, kernels })
     }
 }
 
@@ -239,8 +205,8 @@ impl<'a> DeviceBench<'a> {
     }
 
     fn contender(&self, tuning: &Tuning, kind: usize) -> Option<&Contender> {
-        let kernels = self.kernels(tuning)?;
-        self.contenders.iter().find(|known| known.kind == kind && known.kernels == kernels[kind])
+        let recorded = self.recorded(tuning)?;
+        self.contenders.iter().find(|known| known.kind == kind && known.recorded == recorded[kind])
     }
 
     /// A kind's sort by an admitted tuning on the common buffers, which hold the input.
@@ -316,11 +282,11 @@ impl<'a> DeviceBench<'a> {
 }
 
 impl Measure for DeviceBench<'_> {
-    type Kernels = Kernels;
+    type Recorded = Recorded;
 
-    fn kernels(&self, tuning: &Tuning) -> Option<Vec<Kernels>> {
+    fn recorded(&self, tuning: &Tuning) -> Option<Vec<Recorded>> {
         let kinds = self.requests.iter().zip(&self.counts);
-        kinds.map(|(request, &count)| Kernels::of(self.gpu.profile(), tuning, request, count)).collect()
+        kinds.map(|(request, &count)| Recorded::of(self.gpu.profile(), tuning, request, count)).collect()
     }
 
     fn admit(&mut self, tuning: &Tuning, kind: usize) -> Result<(), Failure> {
@@ -329,9 +295,9 @@ impl Measure for DeviceBench<'_> {
             None => {
                 let options = SorterOptions { tuning: Some(tuning.clone()), ..SorterOptions::default() };
                 let sorter = self.gpu.sorter_for(&self.requests[kind], &options, self.counts[kind]).map_err(failure)?;
-                let kernels = self.kernels(tuning).ok_or_else(|| Failure::Tuning("it does not fit".into()))?;
-                let kernels = kernels[kind].clone();
-                self.contenders.push(Contender { kind, kernels, sorter: Arc::clone(&sorter) });
+                let recorded = self.recorded(tuning).ok_or_else(|| Failure::Tuning("it does not fit".into()))?;
+                let recorded = recorded[kind].clone();
+                self.contenders.push(Contender { kind, recorded, sorter: Arc::clone(&sorter) });
                 sorter
             }
         };
@@ -356,8 +322,8 @@ impl Measure for DeviceBench<'_> {
     }
 
     fn keep(&mut self, tunings: &[&Tuning]) {
-        let kept: Vec<Vec<Kernels>> = tunings.iter().filter_map(|tuning| self.kernels(tuning)).collect();
-        self.contenders.retain(|known| kept.iter().any(|kernels| kernels[known.kind] == known.kernels));
+        let kept: Vec<Vec<Recorded>> = tunings.iter().filter_map(|tuning| self.recorded(tuning)).collect();
+        self.contenders.retain(|known| kept.iter().any(|recorded| recorded[known.kind] == known.recorded));
     }
 
     fn elapsed(&self) -> Duration {
@@ -478,7 +444,7 @@ mod tests {
         for dimension in crate::tuning::dimensions::ALL {
             let differs = |from: &Tuning| {
                 (dimension.rungs)(from, &device).iter().filter(|rung| *rung != from).any(|rung| {
-                    let kernels = |tuning, request, count| Kernels::of(&device, tuning, request, count);
+                    let kernels = |tuning, request, count| Recorded::of(&device, tuning, request, count);
                     let others = |count, request| kernels(rung, request, count) != kernels(from, request, count);
                     requests.iter().any(|request| others(1 << 24, request) || others(FEW.0, request))
                 })

@@ -99,18 +99,11 @@ pub(crate) const ALL: &[Dimension] = &[
         |t| t.unordered.to_string(),
         |t, _| switch(|unordered| Tuning { unordered, ..t.clone() }),
     ),
-    Dimension::unordered(
-        "leading",
-        |t| t.leading.to_string(),
-        |t, _| switch(|leading| Tuning { leading, ..t.clone() }),
-    ),
-    Dimension::unordered("hybrid", |t| t.hybrid.to_string(), |t, _| switch(|hybrid| Tuning { hybrid, ..t.clone() })),
     Dimension::ordered(
         "workgroup_size x items",
         |t| format!("{} x {} keys, {} pairs", t.workgroup_size, t.items_keys, t.items_pairs),
         |t, _| traded(t),
     ),
-    Dimension::unordered("staged", |t| t.staged.to_string(), |t, _| switch(|staged| Tuning { staged, ..t.clone() })),
     Dimension::unordered(
         "look_back",
         |t| t.look_back.to_string(),
@@ -147,16 +140,6 @@ pub(crate) const ALL: &[Dimension] = &[
         "single_items",
         |t| t.single_items.to_string(),
         |t, _| numbers(t, ITEMS, |t| t.single_items, |t, number| t.single_items = number),
-    ),
-    Dimension::unordered(
-        "resident_workgroups",
-        |t| t.resident_workgroups.to_string(),
-        |t, device| {
-            // About what fits on devices of many sizes at a time. Drivers of CPUs end loops that are as long.
-            let counts: &[u32] = if device.is_cpu { &[0] } else { &[0, 64, 128, 256, 512, 1024] };
-            let counts = counts.iter().copied();
-            numbers(t, counts, |t| t.resident_workgroups, |t, number| t.resident_workgroups = number)
-        },
     ),
     Dimension::unordered(
         "merge_runs",
@@ -240,7 +223,7 @@ mod tests {
     fn every_dimension_holds_the_tuning_and_differs_from_it_in_itself() {
         for subgroup_range in [(8, 8), (8, 32)] {
             let device = DeviceProfile { subgroup_range, ..DeviceProfile::default() };
-            for vendor_id in [0x10DE, 0x1002, 0] {
+            for vendor_id in [crate::profile::vendor::NVIDIA, crate::profile::vendor::AMD, 0] {
                 let tuning = Tuning::for_device(&DeviceProfile { vendor_id, ..device.clone() });
                 // A number that no ladder has.
                 let odd = Tuning { workgroup_size: 40, polls: 77, subgroup_size: Some(16), ..tuning.clone() };

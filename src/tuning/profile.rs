@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::profile::DeviceProfile;
 
 /// Version of the file's layout and of what the fields of [`Tuning`] mean.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 /// Longest file that is read.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -408,11 +408,11 @@ mod tests {
         let cases = [
             (TuningProfile::from_json(""), "not a profile: EOF"),
             (TuningProfile::from_json("{\"formats\": 1}"), "not a profile: missing field `format`"),
-            (TuningProfile::from_json("{\"format\": 99, \"shape\": []}"), "format is 99, allowed is 5"),
-            (changed("\"format\": 5", "\"format\": -1"), "not a profile: invalid value"),
+            (TuningProfile::from_json("{\"format\": 99, \"shape\": []}"), "format is 99, allowed is 6"),
+            (changed("\"format\": 6", "\"format\": -1"), "not a profile: invalid value"),
             (changed("\"match\"", "\"guess\""), "unknown variant `guess`, expected one of `ballot`, `match`"),
-            (changed("\"staged\"", "\"stagged\""), "unknown field `stagged`"),
-            (changed("\"staged\": true", "\"staged\": 7"), "invalid type: integer `7`, expected a boolean"),
+            (changed("\"early_counts\"", "\"early_count\""), "unknown field `early_count`"),
+            (changed("\"early_counts\": true", "\"early_counts\": 7"), "invalid type: integer `7`, expected a boolean"),
             (changed("\"polls\": 256,", ""), "missing field `polls`"),
             (changed("\"polls\": 256", "\"polls\": 0"), "polls is 0, allowed is 1 to 65536"),
             (changed("\"polls\": 256", "\"polls\": 4294967296"), "expected u32"),

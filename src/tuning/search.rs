@@ -24,10 +24,10 @@ const LAST_ROUNDS: (usize, usize) = (5, 21);
 /// What a search measures with.
 pub(crate) trait Measure {
     /// What a tuning comes to on the device for one kind of sort. Equal ones need not be tried twice.
-    type Kernels: Clone + PartialEq;
+    type Recorded: Clone + PartialEq;
 
     /// What a tuning comes to, for each kind of sort; nothing where it does not fit.
-    fn kernels(&self, tuning: &Tuning) -> Option<Vec<Self::Kernels>>;
+    fn recorded(&self, tuning: &Tuning) -> Option<Vec<Self::Recorded>>;
 
     /// Builds a tuning's kernels for a kind of sort, and checks that they sort rightly.
     fn admit(&mut self, tuning: &Tuning, kind: usize) -> Result<(), Failure>;
@@ -130,7 +130,7 @@ struct Search<'a, M: Measure> {
     /// How many times as fast as the built-in row the incumbent is.
     standing: f64,
     built_in: Tuning,
-    tried: Vec<Vec<M::Kernels>>,
+    tried: Vec<Vec<M::Recorded>>,
     trials: Vec<Trial>,
 }
 
@@ -158,8 +158,8 @@ pub(crate) fn search<M: Measure>(
             Error::WrongResult { tuning: built_in.name.clone(), device: device.name.clone(), what }
         }
     };
-    let kernels = bench.kernels(built_in).ok_or_else(|| refuse(Failure::Tuning("it does not fit".into())))?;
-    let kinds: Vec<usize> = (0..kernels.len()).collect();
+    let recorded = bench.recorded(built_in).ok_or_else(|| refuse(Failure::Tuning("it does not fit".into())))?;
+    let kinds: Vec<usize> = (0..recorded.len()).collect();
     watch(&TuneProgress { seconds: 0.0, trials: 0, ratio: 1.0, trying: "the built-in row".into() });
     for &kind in &kinds {
         bench.admit(built_in, kind).map_err(refuse)?;
@@ -179,7 +179,7 @@ pub(crate) fn search<M: Measure>(
         incumbent: built_in.clone(),
         standing: 1.0,
         built_in: built_in.clone(),
-        tried: vec![kernels],
+        tried: vec![recorded],
         trials: Vec::new(),
     };
     search.run()?;
@@ -199,7 +199,7 @@ pub(crate) fn search<M: Measure>(
         return Ok(Found { tuning: incumbent, times: alone(duel), refused: None, trials });
     }
     watch(&progress(bench, "the best beside the built-in row"));
-    let (of_built_in, of_incumbent) = (bench.kernels(built_in), bench.kernels(&incumbent));
+    let (of_built_in, of_incumbent) = (bench.recorded(built_in), bench.recorded(&incumbent));
     let differ = differing::<M>(of_built_in.as_deref(), of_incumbent.as_deref());
     // What sorted rightly once has to do so at the end too, after it has run many times.
     let last = duel(bench, (built_in, Some(&incumbent)), &kinds, LAST_ROUNDS, time);
@@ -266,14 +266,14 @@ impl<M: Measure> Search<'_, M> {
     }
 
     fn challenge(&mut self, dimension: &Dimension, challenger: &Tuning) -> Result<Step, Error> {
-        let (Some(incumbent), Some(kernels)) = (self.bench.kernels(&self.incumbent), self.bench.kernels(challenger))
+        let (Some(incumbent), Some(recorded)) = (self.bench.recorded(&self.incumbent), self.bench.recorded(challenger))
         else {
             return Ok(Step::Skipped);
         };
-        if self.tried.contains(&kernels) {
+        if self.tried.contains(&recorded) {
             return Ok(Step::Skipped);
         }
-        self.tried.push(kernels.clone());
+        self.tried.push(recorded.clone());
         let change = format!("{} -> {}", (dimension.show)(&self.incumbent), (dimension.show)(challenger));
         (self.watch)(&TuneProgress {
             seconds: self.bench.elapsed().as_secs_f64(),
@@ -281,7 +281,7 @@ impl<M: Measure> Search<'_, M> {
             ratio: self.standing,
             trying: format!("{} {change}", dimension.name),
         });
-        let kinds = differing::<M>(Some(&incumbent), Some(&kernels));
+        let kinds = differing::<M>(Some(&incumbent), Some(&recorded));
         let (mut outcome, ratio) = match self.run_against(challenger, &kinds) {
             Ok(duel) => {
                 let outcome = match () {
@@ -290,7 +290,7 @@ impl<M: Measure> Search<'_, M> {
                     () if duel.rounds() < ROUNDS.0 => Outcome::Unfinished,
                     () => Outcome::Lost,
                 };
-                (outcome, (duel.rounds() > 0).then(|| duel.ratio_of_all(kernels.len())))
+                (outcome, (duel.rounds() > 0).then(|| duel.ratio_of_all(recorded.len())))
             }
             Err(Failure::Tuning(what)) => {
                 log::warn!("dropped: {} {change}: {what}", dimension.name);
@@ -330,12 +330,12 @@ impl<M: Measure> Search<'_, M> {
         if self.incumbent == self.built_in {
             return Ok(Some(expected));
         }
-        let (built_in, kernels) = (self.bench.kernels(&self.built_in), self.bench.kernels(challenger));
-        let kinds = differing::<M>(built_in.as_deref(), kernels.as_deref());
+        let (built_in, recorded) = (self.bench.recorded(&self.built_in), self.bench.recorded(challenger));
+        let kinds = differing::<M>(built_in.as_deref(), recorded.as_deref());
         match duel(self.bench, (&self.built_in, Some(challenger)), &kinds, ROUNDS, self.deadline) {
             Ok(duel) if duel.rounds() == 0 => Ok(Some(expected)),
             Ok(duel) => {
-                let standing = duel.ratio_of_all(kernels.map_or(1, |kernels| kernels.len())).median;
+                let standing = duel.ratio_of_all(recorded.map_or(1, |recorded| recorded.len())).median;
                 Ok(Some(standing).filter(|standing| *standing > 1.0))
             }
             Err(Failure::Tuning(what)) => {
@@ -355,7 +355,7 @@ impl<M: Measure> Search<'_, M> {
 }
 
 /// Kinds of sorts for which kernels differ.
-fn differing<M: Measure>(first: Option<&[M::Kernels]>, second: Option<&[M::Kernels]>) -> Vec<usize> {
+fn differing<M: Measure>(first: Option<&[M::Recorded]>, second: Option<&[M::Recorded]>) -> Vec<usize> {
     let pairs = first.unwrap_or_default().iter().zip(second.unwrap_or_default()).enumerate();
     pairs.filter(|(_, (first, second))| first != second).map(|(kind, _)| kind).collect()
 }

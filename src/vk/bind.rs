@@ -7,7 +7,7 @@ use ash::vk;
 use super::places::Places;
 use super::sorter::{Access, SorterInner};
 use crate::error::{Context, Error};
-use crate::plan::{Count, Plan, ValueSet};
+use crate::plan::{Plan, ValueSet};
 
 /// A range of a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -67,8 +67,8 @@ pub struct BoundSort {
     pub(super) plan: Plan,
     /// Where the counters start; the table lies behind them.
     pub(super) counters: Option<(vk::Buffer, u64)>,
-    /// The element count on the device, if one was given.
-    pub(super) device_count: Option<Count>,
+    /// Word of the element count in its binding, if the count is on the device.
+    pub(super) count_word: Option<u32>,
     /// Addresses of keys and of values by place, for each set of values; zeros when descriptors are used.
     pub(super) keys_at: [u64; 3],
     pub(super) values_at: [[u64; 3]; ValueSet::ALL.len()],
@@ -86,7 +86,7 @@ impl BoundSort {
         let mut bound = BoundSort {
             plan,
             counters: places.counters.map(|range| (range.buffer, range.offset)),
-            device_count: places.count.map(|(_, word)| Count::Device { word }),
+            count_word: places.count.map(|(_, word)| word),
             keys_at: [0; 3],
             values_at: [[0; 3]; ValueSet::ALL.len()],
             pool: vk::DescriptorPool::null(),

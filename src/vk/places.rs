@@ -128,7 +128,7 @@ impl Places {
 
 /// What scratch is used as beside storage: it is cleared, and may hold the arguments of dispatches.
 fn scratch_usage(counted: bool, algorithm: Algorithm) -> vk::BufferUsageFlags {
-    match counted || algorithm.has_phases() {
+    match counted || algorithm == Algorithm::Leading {
         true => vk::BufferUsageFlags::TRANSFER_DST | vk::BufferUsageFlags::INDIRECT_BUFFER,
         false => vk::BufferUsageFlags::TRANSFER_DST,
     }
@@ -193,7 +193,7 @@ mod tests {
             assert!(usage.contains(vk::BufferUsageFlags::TRANSFER_DST));
             usage.contains(vk::BufferUsageFlags::INDIRECT_BUFFER)
         };
-        assert!(indirect(true, Algorithm::OneSweep) && indirect(false, Algorithm::Hybrid));
+        assert!(indirect(true, Algorithm::OneSweep) && indirect(false, Algorithm::Leading));
         assert!(!indirect(false, Algorithm::OneSweep));
     }
 

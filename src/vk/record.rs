@@ -7,8 +7,8 @@ use ash::vk;
 use super::bind::BoundSort;
 use crate::abi;
 use crate::error::Error;
-use crate::plan::{Barrier, Count, Groups, Hazards, Scope, Step, StepName, Work};
-use crate::request::Algorithm;
+use crate::plan::{Barrier, Groups, Hazards, Scope, Step, StepName, Work};
+use crate::request::{Algorithm, Count};
 
 /// Queries of a timestamp query pool.
 #[derive(Clone, Copy, Debug)]
@@ -63,13 +63,23 @@ impl BoundSort {
     }
 
     /// Names of the steps that sort `count` elements, in order.
-    pub fn step_names(&self, count: u32) -> impl Iterator<Item = StepName> + use<> {
-        self.plan.steps(Count::Host(count)).map(|step| step.name)
+    pub fn step_names(&self, count: u32) -> Vec<StepName> {
+        self.names(Count::Host(count))
     }
 
     /// Names of the steps of a sort whose count is on the device; none when no count buffer was bound.
-    pub fn counted_step_names(&self) -> impl Iterator<Item = StepName> + use<> {
-        self.plan.steps(self.device_count.unwrap_or(Count::Host(0))).map(|step| step.name)
+    pub fn counted_step_names(&self) -> Vec<StepName> {
+        self.names(self.device_count())
+    }
+
+    fn names(&self, count: Count) -> Vec<StepName> {
+        let mut names = Vec::new();
+        self.plan.each_step(count, &mut |step| names.push(step.name));
+        names
+    }
+
+    fn device_count(&self) -> Count {
+        if self.count_word.is_some() { Count::Device } else { Count::Host(0) }
     }
 
     /// Timestamp queries that recording `count` elements writes: one before the first step and one after each.
@@ -79,7 +89,7 @@ impl BoundSort {
 
     /// Timestamp queries that recording a count on the device writes.
     pub fn counted_query_count(&self) -> u32 {
-        self.plan.step_count(self.device_count.unwrap_or(Count::Host(0))) + 1
+        self.plan.step_count(self.device_count()) + 1
     }
 
     /// Records the sort of the first `count` elements.
@@ -133,9 +143,9 @@ impl BoundSort {
         timestamps: Option<QueryRange>,
     ) -> Result<(), Error> {
         let absent = Error::BufferPresence { buffer: "count", given: "absent", needed: "present" };
-        let count = self.device_count.ok_or(absent)?;
+        self.count_word.ok_or(absent)?;
         // SAFETY: the same contract.
-        unsafe { self.record_steps(commands, count, timestamps) }
+        unsafe { self.record_steps(commands, Count::Device, timestamps) }
     }
 
     /// # Safety
@@ -166,7 +176,10 @@ impl BoundSort {
         }
         stamp(0, vk::PipelineStageFlags::TOP_OF_PIPE);
         let mut hazards = Hazards::new(self.plan.request.in_place());
-        for (index, step) in (0u32..).zip(self.plan.steps(count)) {
+        // One more than the word of the count, where it is on the device.
+        let count_word = if count == Count::Device { self.count_word.map_or(0, |word| word + 1) } else { 0 };
+        let mut index = 0;
+        self.plan.each_step(count, &mut |step| {
             let barrier = hazards.before(&step);
             // SAFETY: the command buffer is recording, by this function's contract.
             unsafe {
@@ -176,11 +189,12 @@ impl BoundSort {
                     self.record_barrier(commands, barrier);
                 }
                 self.begin_label(commands, step.name);
-                self.record_step(commands, &step);
+                self.record_step(commands, &step, count_word);
                 self.end_label(commands);
             }
-            stamp(index + 1, vk::PipelineStageFlags::BOTTOM_OF_PIPE);
-        }
+            index += 1;
+            stamp(index, vk::PipelineStageFlags::BOTTOM_OF_PIPE);
+        });
         Ok(())
     }
 
@@ -189,20 +203,21 @@ impl BoundSort {
     /// * `ticks`: one 64-bit result per query of [`query_count`](Self::query_count), in order.
     /// * `valid_bits`: `timestampValidBits` of the queue family.
     pub fn step_times(&self, count: u32, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
-        self.times(self.step_names(count), ticks, valid_bits)
+        self.times(&self.step_names(count), ticks, valid_bits)
     }
 
     /// The same for a sort whose count is on the device.
     pub fn counted_step_times(&self, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
-        self.times(self.counted_step_names(), ticks, valid_bits)
+        self.times(&self.counted_step_names(), ticks, valid_bits)
     }
 
-    fn times(&self, names: impl Iterator<Item = StepName>, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
+    fn times(&self, names: &[StepName], ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
         let mask = if valid_bits >= 64 { u64::MAX } else { (1 << valid_bits) - 1 };
         let period = f64::from(self.sorter.profile.timestamp_period_ns);
         names
+            .iter()
             .zip(ticks.windows(2))
-            .map(|(name, pair)| StepTime { name, nanoseconds: (pair[1].wrapping_sub(pair[0]) & mask) as f64 * period })
+            .map(|(&name, pair)| StepTime { name, nanoseconds: (pair[1].wrapping_sub(pair[0]) & mask) as f64 * period })
             .collect()
     }
 
@@ -230,7 +245,7 @@ impl BoundSort {
     /// # Safety
     ///
     /// `commands` is recording, outside a render pass, on a queue family with compute.
-    unsafe fn record_step(&self, commands: vk::CommandBuffer, step: &Step) {
+    unsafe fn record_step(&self, commands: vk::CommandBuffer, step: &Step, count_word: u32) {
         let pipelines = &self.sorter.pipelines;
         let device = &pipelines.device;
         match step.work {
@@ -243,7 +258,7 @@ impl BoundSort {
                 let compute = vk::PipelineBindPoint::COMPUTE;
                 let stage = vk::ShaderStageFlags::COMPUTE;
                 let values_at = self.values_at[set as usize];
-                let words = abi::Push { keys_at: self.keys_at, values_at, ..push }.words();
+                let words = abi::Push { count_word, keys_at: self.keys_at, values_at, ..push }.words();
                 // SAFETY: pipelines, layout and sets belong together and are alive; the push constants are the whole
                 // block of the layout; the dispatch is within the device's limits, or reads arguments that are from
                 // scratch, with INDIRECT_BUFFER by the contract of `bind`.
@@ -253,7 +268,7 @@ impl BoundSort {
                     device.cmd_push_constants(commands, pipelines.layout, stage, 0, bytemuck::cast_slice(&words));
                     match groups {
                         Groups::Direct(workgroups) => {
-                            let (x, y) = dispatch_size(workgroups, self.sorter.profile.max_workgroups);
+                            let (x, y) = dispatch_size(workgroups, self.sorter.shape.max_workgroups);
                             device.cmd_dispatch(commands, x, y, 1);
                         }
                         Groups::Counted { slot } => {

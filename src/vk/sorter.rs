@@ -10,8 +10,9 @@ use super::requirements::Requirements;
 use crate::error::Error;
 use crate::plan::{MAX_COUNT, Plan};
 use crate::profile::DeviceProfile;
-use crate::request::{Algorithm, SortRequest};
-use crate::shape::{Shape, SubgroupChoice};
+use crate::request::{Algorithm, Count, SortRequest};
+use crate::shape::{Shape, ShapeDesc, SubgroupChoice};
+use crate::specialize::specialize;
 use crate::tuning::Tuning;
 
 /// What a [`Sorter`] may be given beyond its request; the default is right for most.
@@ -152,17 +153,17 @@ impl Sorter {
         options: &SorterOptions,
     ) -> Result<Sorter, Error> {
         request.check()?;
-        let mut profile = requirements.profile.clone();
-        profile.small_storage &= !options.faults.no_small_storage;
-        if options.access == Access::Addresses {
-            // Ranking methods with modules of their own have none that reach elements by address.
-            profile.subgroup_arithmetic = false;
-            profile.subgroup_partition = false;
-        }
-        let profile = &profile;
+        let profile = &requirements.profile;
         let tuning = options.tuning.clone().unwrap_or_else(|| Tuning::for_device(profile));
-        let algorithm = request.algorithm.unwrap_or_else(|| tuning.algorithm_for(request));
-        let shape = Shape::fit(profile, &tuning, request, algorithm, options.subgroup)?;
+        let algorithm = request.algorithm.unwrap_or_else(|| tuning.algorithm());
+        let addressed = options.access == Access::Addresses;
+        let shape = Shape::fit(&ShapeDesc {
+            subgroup: options.subgroup,
+            addressed,
+            small_storage: profile.small_storage && !options.faults.no_small_storage,
+            withhold: options.faults.withhold,
+            ..ShapeDesc::new(profile, &tuning, request, algorithm)
+        })?;
         check_access(profile, options.access, &shape)?;
         log::info!(
             "{}: tuning {} ({}), {}",
@@ -173,20 +174,18 @@ impl Sorter {
         );
 
         // One block more than a workgroup sorts takes every kernel that any count does.
-        let kernels = Plan::new(request, algorithm, shape, shape.single_block() + 1, None).kernels();
+        let capacity = shape.single_block() + 1;
+        let counts = [Count::Host(1), Count::Host(capacity), Count::Device];
+        let kernels = Plan::new(request, algorithm, shape, capacity, None).kernels(&counts);
+        let specs: Vec<_> = kernels.into_iter().map(|kernel| specialize(kernel, &shape, request)).collect();
         let desc = PipelineDesc {
-            profile,
+            kernels: &specs,
             required_subgroup_size: requirements.required_subgroup_size,
-            shape: &shape,
-            request,
-            algorithm,
-            tuning: &tuning,
-            addressed: options.access == Access::Addresses,
-            withhold: options.faults.withhold,
+            addressed,
             cache: options.pipeline_cache,
         };
         // SAFETY: device and cache are as `Pipelines::new` asks, by this function's contract.
-        let pipelines = unsafe { Pipelines::new(device, &desc, &kernels)? };
+        let pipelines = unsafe { Pipelines::new(device, &desc)? };
         let inner = SorterInner {
             pipelines,
             request: *request,
@@ -245,8 +244,7 @@ impl Sorter {
     ///
     /// * The buffers belong to the sorter's device, are bound to memory over the given ranges, and outlive the result.
     /// * They have the usage `STORAGE_BUFFER`; the scratch buffer has `TRANSFER_DST` too, and `INDIRECT_BUFFER` when a
-    ///   count buffer is given or [`algorithm`](Self::algorithm) of the capacity is [`Algorithm::Leading`] or
-    ///   [`Algorithm::Hybrid`]. With [`Access::Addresses`] all but the count buffer have `SHADER_DEVICE_ADDRESS`.
+    ///   count buffer is given or [`algorithm`](Self::algorithm) of the capacity is [`Algorithm::Leading`]. With [`Access::Addresses`] all but the count buffer have `SHADER_DEVICE_ADDRESS`.
     pub unsafe fn bind(&self, buffers: &SortBuffers) -> Result<BoundSort, Error> {
         // SAFETY: the same contract.
         unsafe { BoundSort::new(Arc::clone(&self.inner), buffers) }
@@ -265,8 +263,8 @@ impl SorterInner {
             candidates.push((range / widest, "the device's maxStorageBufferRange, beyond which addresses reach"));
         }
         match self.algorithm {
-            Algorithm::OneSweep | Algorithm::Leading | Algorithm::Hybrid => {}
-            Algorithm::ReduceThenScan { .. } => {
+            Algorithm::OneSweep | Algorithm::Leading => {}
+            Algorithm::ReduceThenScan => {
                 candidates
                     .push((range / tile_bytes * largest_tile, "the device's maxStorageBufferRange for the table"));
             }
@@ -347,7 +345,9 @@ mod tests {
     fn refusal(profile: &DeviceProfile, access: Access, subgroup: SubgroupChoice) -> Option<String> {
         let request = SortRequest::new(KeyType::U32);
         let tuning = Tuning::for_device(profile);
-        let shape = Shape::fit(profile, &tuning, &request, Algorithm::OneSweep, subgroup).unwrap();
+        let shape =
+            Shape::fit(&ShapeDesc { subgroup, ..ShapeDesc::new(profile, &tuning, &request, Algorithm::OneSweep) })
+                .unwrap();
         check_access(profile, access, &shape).err().map(|error| error.to_string())
     }
 

@@ -172,7 +172,6 @@ fn bad_flags_are_named() {
             (with(&["--bits", "-1..3"]), vec!["-1"]),
             (with(&["--repeat", "0"]), vec!["--repeat", "0"]),
             (with(&["--algorithm", "bogo"]), vec!["bogo", "onesweep"]),
-            (vec!["--keys", &keys, "--argsort", &out, "--algorithm", "hybrid"], vec!["hybrid", "stable", "not stable"]),
             (vec!["--keys", &keys, "--out-keys", &out, "--argsort", &same], vec!["--out-keys", "--argsort", "out.npy"]),
             (vec!["--keys", &keys, "--out-keys", &out, "--argsort", &nowhere], vec!["--argsort", "nowhere"]),
             (vec!["--keys", &keys, "--out-keys", &directory], vec!["--out-keys", "directory"]),

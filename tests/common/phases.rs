@@ -22,7 +22,7 @@ impl Counters {
 
     /// Workgroups of the step behind the first phase, of what completes it, and of the passes of a second one.
     pub fn groups(&self) -> [u32; 3] {
-        [abi::ARGUMENTS_BOUNDS, abi::ARGUMENTS_FINISH, abi::ARGUMENTS_FALLBACK]
+        [abi::ARGUMENTS_TIES, abi::ARGUMENTS_MEND, abi::ARGUMENTS_FALLBACK]
             .map(|slot| self.word(abi::COUNTERS_ARGUMENTS + slot * abi::ARGUMENT_WORDS))
     }
 }

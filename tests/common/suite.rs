@@ -29,10 +29,9 @@ pub fn requests(algorithm: Option<Algorithm>, keys: &[KeyType]) -> Vec<SortReque
     requests
 }
 
-/// The request by an algorithm, which is let off the order of equal keys where it could not serve it otherwise.
+/// The request by an algorithm.
 pub fn asking(algorithm: Option<Algorithm>, request: SortRequest) -> SortRequest {
-    let stable = request.stable && algorithm.is_none_or(|algorithm| algorithm.serves(&request));
-    SortRequest { algorithm, stable, ..request }
+    SortRequest { algorithm, ..request }
 }
 
 /// Every third of them, with every key type, value type and order among them.

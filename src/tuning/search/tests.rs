@@ -51,9 +51,9 @@ impl Fake {
 
 impl Measure for Fake {
     /// Both kinds depend on everything but the items of the other.
-    type Kernels = Tuning;
+    type Recorded = Tuning;
 
-    fn kernels(&self, tuning: &Tuning) -> Option<Vec<Tuning>> {
+    fn recorded(&self, tuning: &Tuning) -> Option<Vec<Tuning>> {
         let keys = Tuning { items_pairs: 0, ..tuning.clone() };
         let pairs = Tuning { items_keys: 0, ..tuning.clone() };
         (self.fits)(tuning).then(|| vec![keys, pairs])
@@ -69,9 +69,9 @@ impl Measure for Fake {
     }
 
     fn time(&mut self, tuning: &Tuning, kind: usize) -> Result<f64, Failure> {
-        let kernels = self.kernels(tuning).expect("only what fits is run");
+        let recorded = self.recorded(tuning).expect("only what fits is run");
         let known = |(admitted, of): &(Tuning, usize)| {
-            *of == kind && self.kernels(admitted).is_some_and(|admitted| admitted[kind] == kernels[kind])
+            *of == kind && self.recorded(admitted).is_some_and(|admitted| admitted[kind] == recorded[kind])
         };
         assert!(self.admitted.iter().any(known), "{tuning:?} was timed before it was checked, kind {kind}");
         self.clock += self.takes.1;
@@ -81,7 +81,7 @@ impl Measure for Fake {
     }
 
     fn keep(&mut self, tunings: &[&Tuning]) {
-        let kept: Vec<Vec<Tuning>> = tunings.iter().filter_map(|tuning| self.kernels(tuning)).collect();
+        let kept: Vec<Vec<Tuning>> = tunings.iter().filter_map(|tuning| self.recorded(tuning)).collect();
         let fits = self.fits;
         let split = |tuning: &Tuning, kind: usize| match kind {
             0 => Tuning { items_pairs: 0, ..tuning.clone() },

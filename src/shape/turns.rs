@@ -5,7 +5,7 @@
 //! suffices. What is left is for loops over digits, and for walking back over as many tiles as there are threads.
 
 use crate::abi;
-use crate::request::{Algorithm, SortRequest};
+use crate::request::SortRequest;
 use crate::shape::Shape;
 use crate::tuning::RankMethod;
 
@@ -21,8 +21,6 @@ const POLLS: u32 = 4_096;
 const THREADS: u32 = 32;
 /// For a workgroup that sorts a block in shared memory, pass by pass, and does nothing else.
 const SINGLE: u32 = 64_000;
-/// For a workgroup of a gather.
-pub(crate) const GATHER: u64 = 4_096;
 /// Words of the largest value that travels with its key.
 const VALUE_WORDS: u32 = 4;
 
@@ -53,20 +51,9 @@ fn of_single_block(shape: &Shape, request: &SortRequest) -> u32 {
         RankMethod::Private => 2 * shape.radix(),
         _ => shape.radix().div_ceil(shape.workgroup_size) * (4 + shape.workgroup_size / shape.subgroup.size),
     };
-    // Before the passes a finish tries buckets; behind them keys and values are written. In between keys may be compared with
-    // those before them, after passes over leading digits that were not enough.
-    let once = 4 + 2 * key_words + 2 * value_words + (1 + 2 * key_words);
-    let passes = shape.passes + most_leading(shape, request);
-    passes * (shape.single_items * item + digits) + shape.single_items * once
-}
-
-/// Passes that a workgroup by itself may make over leading digits before it makes those over all of them. See
-/// glsl/single_workgroup.comp.
-fn most_leading(shape: &Shape, request: &SortRequest) -> u32 {
-    let narrowest = (shape.window.len() / shape.passes.max(1)).max(1);
-    let bits = 2 * (shape.single_block().ilog2() + 1) + 2;
-    let leads = Algorithm::Leading.suits(request.bits);
-    if leads { bits.div_ceil(narrowest).min(shape.passes) } else { 0 }
+    // Before the passes keys are loaded and compared with the first; behind them keys and values are written.
+    let once = 4 + 2 * key_words + 2 * value_words;
+    shape.passes * (shape.single_items * item + digits) + shape.single_items * once
 }
 
 /// Whether an invocation that sorts a block in shared memory ends before its loops do.
@@ -91,8 +78,9 @@ mod tests {
     use super::*;
     use crate::key::KeyType;
     use crate::profile::{DeviceProfile, driver};
+    use crate::request::Algorithm;
     use crate::request::ValueType;
-    use crate::shape::SubgroupChoice;
+    use crate::shape::ShapeDesc;
     use crate::tuning::Tuning;
 
     fn fit(tuning: &Tuning, request: &SortRequest, subgroup_size: u32) -> Shape {
@@ -102,18 +90,17 @@ mod tests {
             subgroup_range: (subgroup_size, subgroup_size),
             ..DeviceProfile::default()
         };
-        Shape::fit(&profile, tuning, request, Algorithm::OneSweep, SubgroupChoice::Auto).unwrap()
+        Shape::fit(&ShapeDesc::new(&profile, tuning, request, Algorithm::OneSweep)).unwrap()
     }
 
     #[test]
     fn whatever_is_asked_for_keeps_within_the_turns() {
         let row = Tuning::for_device(&DeviceProfile { driver_id: driver::LLVMPIPE, ..DeviceProfile::default() });
         for rank in RankMethod::ALL.iter().copied() {
-            for (staged, early_counts, digit_bits) in [(false, false, 11), (false, true, 8), (true, true, 9)] {
+            for (early_counts, digit_bits) in [(false, 11), (true, 8), (true, 9)] {
                 for items in [1, 100, 4096, 8192] {
                     let tuning = Tuning {
                         rank,
-                        staged,
                         early_counts,
                         digit_bits,
                         items_keys: items,

@@ -1,0 +1,95 @@
+// Routes: which passes run, and from which place to which place each of them moves keys and values.
+//
+// One rule gives every place: an element that has to be at place E after r more passes is at E now if r is even, else at
+// the other place of the ping-pong. Out of place E is the target. In place the elements start at the target, so after an
+// odd number of passes they are at the alternate. Then a pass that need not run copies them back; a plan with an odd
+// number of passes has a final move for that instead.
+//
+// If the caller discards the keys, the last pass needs one digit of each key and no more. If an index and a digit fit in
+// one word, the pass before the last joins them, and both passes move one word instead of two.
+
+shared uint needed[PASSES]; // 1 for a pass whose digit is not the same in all keys, else 0
+
+// A chain of passes that leaves the elements at the target: the whole sort, or one phase of a sort by leading digits.
+struct Leg {
+    uint phase;
+    uint low;         // lowest pass of the chain
+    uint keys_from;
+    uint values_from; // PLACE_NONE if the first pass makes the values, which are indices then
+    uint ranked;      // passes that have used the look-back table before
+    bool finishes;    // whether the leg leaves the result, so that nobody reads the keys behind it
+};
+
+uint place_before(uint end, uint remaining) {
+    return (remaining & 1) == 0 ? end : PLACE_TARGET + PLACE_ALTERNATE - end;
+}
+
+uint route(uint keys_from, uint keys_to, uint values_from, uint values_to, uint round) {
+    return ROUTE_RUNS | keys_from << ROUTE_KEYS_FROM | keys_to << ROUTE_KEYS_TO | values_from << ROUTE_VALUES_FROM
+        | values_to << ROUTE_VALUES_TO | round << ROUTE_ROUND;
+}
+
+// Writes the routes of a leg and of the move behind it; one invocation. tests/common/routes.rs has the same in Rust.
+void write_leg(Leg leg) {
+    uint rounds = 0, idle = PASSES;
+    for (uint pass = leg.low; pass < PASSES; pass++) {
+        rounds += needed[pass];
+        if (needed[pass] == 0) idle = pass;
+    }
+    bool has_values = VALUE_BITS != 0;
+    bool keeps_values = has_values && leg.values_from != PLACE_NONE;
+    bool discards = DISCARD_KEYS != 0 && leg.finishes;
+    uint copying = PASSES;
+    if (PASSES % 2 == 0 && (rounds & 1) != 0 && IN_PLACE != 0 && (!discards || keeps_values)) {
+        copying = idle;
+        rounds++;
+    }
+    bool odd = (rounds & 1) != 0;
+    bool joins = JOIN_INDEX != 0 && discards && !keeps_values && rounds > 1 && sort_count() <= JOINED_INDICES;
+    uint keys_end = odd && (IN_PLACE != 0 || discards) ? PLACE_ALTERNATE : PLACE_TARGET;
+    uint values_end = odd && IN_PLACE != 0 && keeps_values ? PLACE_ALTERNATE : PLACE_TARGET;
+
+    uint routes = COUNTERS_ROUTES + leg.phase * PHASE_ROUTES;
+    uint keys_from = leg.keys_from, values_from = leg.values_from;
+    uint remaining = rounds, ranked = leg.ranked, before = PASSES;
+    for (uint pass = leg.low; pass < PASSES; pass++) {
+        if (needed[pass] == 0 && pass != copying) continue;
+        remaining--;
+        bool last = remaining == 0;
+        uint keys = discards && last ? PLACE_NONE : place_before(keys_end, remaining);
+        uint values = has_values ? place_before(values_end, remaining) : PLACE_NONE;
+        uint moves = MOVES_ALL;
+        if (discards && last) moves = joins ? MOVES_SPLITTING : MOVES_VALUES;
+        if (joins && remaining == 1) moves = MOVES_JOINING;
+        uint word = route(keys_from, keys, values_from, values, ranked) | moves << ROUTE_MOVES;
+        if (pass == copying) word |= ROUTE_COPIES;
+        else ranked++;
+        counters[routes + pass] = word;
+        if (joins && last) counters[routes + before] |= pass << ROUTE_NEXT;
+        keys_from = keys;
+        values_from = values;
+        before = pass;
+    }
+    bool keys_left = !discards && keys_end == PLACE_ALTERNATE;
+    bool values_left = has_values && values_end == PLACE_ALTERNATE;
+    if (keys_left || values_left) {
+        counters[routes + PASSES] = route(PLACE_ALTERNATE, keys_left ? PLACE_TARGET : PLACE_NONE, PLACE_ALTERNATE,
+                                          values_left ? PLACE_TARGET : PLACE_NONE, 0);
+    }
+}
+
+// Where the caller's values are; PLACE_NONE if they are indices, which the first pass makes.
+uint caller_values() { return INDEX_VALUES != 0 ? PLACE_NONE : PLACE_SOURCE; }
+
+uint count_needed() {
+    uint digits = 0;
+    for (uint pass = 0; pass < PASSES; pass++) digits += needed[pass];
+    return digits;
+}
+
+// Routes over all digits that are not the same in all keys.
+void route_all_digits() {
+    // Even if all keys are equal, a pass has to bring the elements out of place, or to make the indices.
+    if (count_needed() == 0 && (IN_PLACE == 0 || INDEX_VALUES != 0)) needed[PASSES - 1] = 1;
+    write_leg(Leg(0, 0, PLACE_SOURCE, caller_values(), 0, true));
+}

@@ -1,0 +1,222 @@
+//! Shapes without a device: limits, memory, ranking methods.
+
+use super::*;
+use crate::key::KeyType;
+use crate::profile::vendor;
+use crate::request::Count;
+
+fn fit(profile: &DeviceProfile, subgroup: SubgroupChoice) -> Result<Shape, Error> {
+    let request = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
+    let tuning = Tuning::for_device(profile);
+    Shape::fit(&ShapeDesc { subgroup, ..ShapeDesc::new(profile, &tuning, &request, Algorithm::OneSweep) })
+}
+
+fn fit_keys(profile: &DeviceProfile, tuning: &Tuning, subgroup: SubgroupChoice) -> Shape {
+    let request = SortRequest::new(KeyType::U32);
+    Shape::fit(&ShapeDesc { subgroup, ..ShapeDesc::new(profile, tuning, &request, Algorithm::OneSweep) }).unwrap()
+}
+
+#[test]
+fn shapes_fit_the_least_that_vulkan_promises_at_every_subgroup_size() {
+    for size in [4, 8, 16, 32, 64, 128] {
+        for vendor_id in [vendor::NVIDIA, vendor::AMD, vendor::INTEL, vendor::APPLE, vendor::QUALCOMM, vendor::ARM, 0] {
+            let least = DeviceProfile {
+                subgroup_size: size,
+                subgroup_range: (size, size),
+                vendor_id,
+                max_workgroup_invocations: 128,
+                max_workgroup_subgroups: 128 / size,
+                max_shared_bytes: 16384,
+                ..DeviceProfile::default()
+            };
+            for choice in [SubgroupChoice::Auto, SubgroupChoice::Emulated(size)] {
+                let shape = fit(&least, choice).unwrap();
+                assert_eq!(shape.subgroup.size, size);
+                assert!(shape.shared_bytes() <= 16384 && shape.workgroup_size <= 128, "{shape:?}");
+                assert_eq!(shape.workgroup_size % size, 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn counters_share_words_before_workgroups_shrink() {
+    let profile = DeviceProfile { subgroup_size: 8, subgroup_range: (8, 8), ..DeviceProfile::default() };
+    let tuning = Tuning { workgroup_size: 256, items_keys: 4, ..Tuning::for_device(&profile) };
+    let fit = |tuning: &Tuning| fit_keys(&profile, tuning, SubgroupChoice::Auto);
+    let shape = fit(&Tuning { rank: RankMethod::Ballot, ..tuning.clone() });
+    assert!(shape.packed && shape.workgroup_size == 256, "{shape:?}");
+    let shape = fit(&Tuning { rank: RankMethod::Match, ..tuning.clone() });
+    assert!(shape.workgroup_size == 128, "match masks take the other half: {shape:?}");
+    let shape = fit(&Tuning { rank: RankMethod::Ballot, items_keys: 512, ..tuning });
+    assert!(shape.block() <= 0xFFFF || !shape.packed, "{shape:?}");
+}
+
+#[test]
+fn counters_of_their_own_are_for_small_subgroups_that_add_up() {
+    let row = Tuning::for_device(&DeviceProfile { driver_id: crate::profile::driver::LLVMPIPE, ..Default::default() });
+    let of = |size: u32| DeviceProfile { subgroup_size: size, subgroup_range: (size, size), ..Default::default() };
+    for size in [4, 8, 16] {
+        let shape = fit_keys(&of(size), &row, SubgroupChoice::Auto);
+        assert_eq!(shape.rank, RankMethod::Private);
+        assert!(shape.histogram_workgroup_size >= size && shape.histogram_workgroup_size % size == 0, "{shape:?}");
+        assert_eq!(shape.workgroup_size, size, "a workgroup is one subgroup");
+    }
+    for other in [of(32), DeviceProfile { subgroup_arithmetic: false, ..of(8) }] {
+        assert_eq!(fit_keys(&other, &row, SubgroupChoice::Auto).rank, RankMethod::Ballot);
+    }
+}
+
+#[test]
+fn ranking_methods_give_way_where_there_are_no_modules_for_them() {
+    let profile = DeviceProfile { subgroup_partition: true, ..DeviceProfile::default() };
+    let tuning = Tuning { rank: RankMethod::Partition, ..Tuning::for_device(&profile) };
+    let rank = |request: &SortRequest, addressed: bool, subgroup: SubgroupChoice| {
+        let desc = ShapeDesc::new(&profile, &tuning, request, Algorithm::OneSweep);
+        Shape::fit(&ShapeDesc { addressed, subgroup, ..desc }).unwrap().rank
+    };
+    let keys = SortRequest::new(KeyType::U32);
+    let auto = SubgroupChoice::Auto;
+    assert_eq!(rank(&keys, false, auto), RankMethod::Partition);
+    assert_eq!(rank(&SortRequest { value: ValueType::U32, ..keys }, false, auto), RankMethod::Partition);
+    for other in [SortRequest::new(KeyType::U64), SortRequest::new(KeyType::U16)] {
+        assert_eq!(rank(&other, false, auto), RankMethod::Ballot);
+    }
+    assert_eq!(rank(&SortRequest { value: ValueType::Bytes(1), ..keys }, false, auto), RankMethod::Ballot);
+    assert_eq!(rank(&keys, true, auto), RankMethod::Ballot);
+    assert_eq!(rank(&keys, false, SubgroupChoice::Emulated(16)), RankMethod::Match, "ballots take many barriers there");
+}
+
+/// RADV says that a workgroup may have 2^32 - 1 subgroups.
+#[test]
+fn limits_may_be_as_large_as_their_numbers() {
+    for vendor_id in [vendor::NVIDIA, vendor::AMD, vendor::INTEL, vendor::APPLE, vendor::QUALCOMM, 0] {
+        let radv = DeviceProfile {
+            vendor_id,
+            subgroup_size: 64,
+            subgroup_range: (32, 64),
+            max_workgroup_subgroups: u32::MAX,
+            ..DeviceProfile::default()
+        };
+        assert!(fit(&radv, SubgroupChoice::Auto).unwrap().workgroup_size <= 1024);
+        let all = u32::MAX;
+        let endless = DeviceProfile {
+            max_workgroup_invocations: all,
+            max_shared_bytes: all,
+            max_workgroups: all,
+            max_storage_range_bytes: u64::MAX,
+            cpu_threads: all,
+            ..radv
+        };
+        let shape = fit(&endless, SubgroupChoice::Auto).unwrap();
+        let request = SortRequest::new(KeyType::U32);
+        for capacity in [0, 1, all] {
+            let plan = crate::plan::Plan::new(&request, Algorithm::OneSweep, shape, capacity, None);
+            assert!(plan.scratch().size < 1 << 40);
+        }
+    }
+}
+
+#[test]
+fn limits_of_nothing_are_refused_by_name() {
+    let message = |profile: DeviceProfile| fit(&profile, SubgroupChoice::Auto).unwrap_err().to_string();
+    let none = DeviceProfile { max_workgroup_invocations: 0, ..DeviceProfile::default() };
+    assert!(message(none).contains("workgroup size limit is 0 invocations"));
+    let none = DeviceProfile { max_workgroup_subgroups: 0, ..DeviceProfile::default() };
+    assert!(message(none).contains("workgroup size limit is 0 invocations"));
+    assert!(message(DeviceProfile { max_shared_bytes: 0, ..DeviceProfile::default() }).contains("shared memory is 0"));
+    let none =
+        DeviceProfile { max_workgroups: 0, subgroup_size: 0, subgroup_range: (0, 0), ..DeviceProfile::default() };
+    let shape = fit(&none, SubgroupChoice::Auto).unwrap();
+    assert!(shape.subgroup.emulated && shape.max_workgroups == 1, "{shape:?}");
+}
+
+#[test]
+fn devices_without_sure_subgroups_get_emulated_ones() {
+    let sure = DeviceProfile::default();
+    assert!(!fit(&sure, SubgroupChoice::Auto).unwrap().subgroup.emulated);
+    for unsure in [
+        DeviceProfile { subgroup_operations: false, ..sure.clone() },
+        DeviceProfile { full_subgroups: false, ..sure.clone() },
+        DeviceProfile { subgroup_size: 1, subgroup_range: (1, 1), ..sure.clone() },
+    ] {
+        let shape = fit(&unsure, SubgroupChoice::Auto).unwrap();
+        assert_eq!(shape.subgroup, Subgroup { size: 32, emulated: true });
+    }
+}
+
+#[test]
+fn absurd_tunings_are_brought_to_what_fits() {
+    let profile = DeviceProfile::default();
+    for number in [0, 1, 77, u32::MAX] {
+        let tuning = Tuning {
+            workgroup_size: number,
+            items_keys: number,
+            items_pairs: number,
+            single_items: number,
+            min_tiles: number,
+            max_blocks: number,
+            histogram_workgroup_size: number,
+            histogram_items: number,
+            scan_workgroup_size: number,
+            digit_bits: number,
+            subgroup_size: Some(number),
+            polls: number,
+            ..Tuning::for_device(&profile)
+        };
+        let request = SortRequest::new(KeyType::U32);
+        let shape = fit_keys(&profile, &tuning, SubgroupChoice::Auto);
+        assert!(shape.shared_bytes() <= profile.max_shared_bytes && shape.block() >= 32, "{shape:?}");
+        for capacity in [0, 1, 1 << 20, crate::plan::MAX_COUNT] {
+            let plan = crate::plan::Plan::new(&request, Algorithm::OneSweep, shape, capacity, None);
+            assert!(plan.scratch().size < 1 << 40);
+            assert!(plan.step_count(Count::Host(capacity)) <= 2 + 2 * shape.passes * 5 + 1);
+        }
+    }
+}
+
+#[test]
+fn windows_take_as_few_passes_as_they_can_with_even_digits() {
+    let profile = DeviceProfile::default();
+    for (bits, passes, digit_bits) in
+        [(0, 0, 1), (1, 1, 1), (8, 1, 8), (9, 2, 5), (16, 2, 8), (17, 3, 6), (32, 4, 8), (64, 8, 8), (128, 16, 8)]
+    {
+        assert_eq!(share_bits(&profile, (0..bits).into(), 8), (passes, digit_bits), "{bits} bits");
+    }
+    for (bits, passes, digit_bits) in [(9, 1, 9), (16, 2, 8), (18, 2, 9), (27, 3, 9), (32, 4, 8), (36, 5, 8)] {
+        assert_eq!(share_bits(&profile, (0..bits).into(), 9), (passes, digit_bits), "{bits} bits, wide digits");
+    }
+    for (bits, passes, digit_bits) in [(10, 1, 10), (20, 2, 10), (30, 3, 10), (40, 5, 8), (64, 8, 8), (128, 16, 8)] {
+        assert_eq!(share_bits(&profile, (0..bits).into(), 10), (passes, digit_bits), "{bits} bits, wider digits");
+    }
+    let least = DeviceProfile { max_shared_bytes: 16384, ..profile };
+    assert_eq!(share_bits(&least, (0..128).into(), 8), (19, 7), "256 counters for each of 16 digits do not fit");
+}
+
+#[test]
+fn masks_and_wide_digits_give_way_where_they_cannot_fit() {
+    let request = SortRequest::new(KeyType::U64);
+    for (size, max_shared_bytes) in [(64, 32768), (128, 32768), (32, 16384), (128, 16384)] {
+        let profile = DeviceProfile { max_shared_bytes, ..DeviceProfile::default() };
+        let tuning = Tuning { rank: RankMethod::Match, digit_bits: 10, ..Tuning::for_device(&profile) };
+        let subgroup = SubgroupChoice::Emulated(size);
+        let desc = ShapeDesc { subgroup, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
+        let shape = Shape::fit(&desc).unwrap();
+        assert!(shape.shared_bytes() <= max_shared_bytes, "{shape:?}");
+    }
+}
+
+#[test]
+fn what_cannot_fit_is_refused_by_name() {
+    let tiny = DeviceProfile { max_shared_bytes: 64, ..DeviceProfile::default() };
+    let message = fit(&tiny, SubgroupChoice::Auto).unwrap_err().to_string();
+    assert!(message.contains("shared memory") && message.contains("64"), "{message}");
+    let message = fit(&DeviceProfile::default(), SubgroupChoice::Emulated(48)).unwrap_err().to_string();
+    assert!(message.contains("48"), "{message}");
+    let none = DeviceProfile { subgroup_operations: false, ..DeviceProfile::default() };
+    let message = fit(&none, SubgroupChoice::Native).unwrap_err().to_string();
+    assert!(message.contains("ballot"), "{message}");
+    let partial = DeviceProfile { full_subgroups: false, ..DeviceProfile::default() };
+    let message = fit(&partial, SubgroupChoice::Native).unwrap_err().to_string();
+    assert!(message.contains("full subgroups false"), "{message}");
+}

@@ -1,0 +1,187 @@
+//! From request and shape to what a pipeline is: a module, and the values of its specialization constants.
+
+use crate::abi::{self, spec};
+use crate::kernels::{Group, Kernel, Module, Ranking};
+use crate::modules;
+use crate::request::SortRequest;
+use crate::shape::Shape;
+use crate::tuning::RankMethod;
+
+/// Everything that a pipeline is made from. Two pipelines of one device are the same if these are equal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct KernelSpec {
+    /// The SPIR-V module.
+    pub module: Module,
+    /// Value of each specialization constant; the default for those that the module does not have.
+    pub constants: [u32; spec::LEN],
+    /// Size of the full subgroups that the kernel needs, if it uses the device's own.
+    pub subgroup_size: Option<u32>,
+    /// Whether the driver is asked to keep loops as they are.
+    pub keeps_loops: bool,
+}
+
+/// The specification of a kernel's pipeline.
+pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -> KernelSpec {
+    let module = module(kernel, shape, request);
+    let wanted = constants(kernel, shape, request);
+    let has = modules::specialized(&module);
+    KernelSpec {
+        constants: std::array::from_fn(|id| if has[id] { wanted[id] } else { abi::SPECIALIZATION[id].1 }),
+        subgroup_size: (kernel.row().variants.ranks && !shape.subgroup.emulated).then_some(shape.subgroup.size),
+        // The histogram's unrolled loop is over digits, of which there are few.
+        keeps_loops: !shape.unroll && kernel != Kernel::Histogram,
+        module,
+    }
+}
+
+/// The module that holds a kernel in the variant for a request.
+fn module(kernel: Kernel, shape: &Shape, request: &SortRequest) -> Module {
+    let narrow = |bytes: u64| (1..4).contains(&bytes);
+    let small = narrow(request.key.size_bytes()) || narrow(request.value.size_bytes());
+    let module = Module {
+        kernel,
+        key_words: request.key.bits().div_ceil(32),
+        small: small && shape.small_storage,
+        emulated: shape.subgroup.emulated,
+        ranking: match shape.rank {
+            RankMethod::Partition => Ranking::Partitioned,
+            RankMethod::Private => Ranking::Private,
+            RankMethod::Ballot | RankMethod::Match => Ranking::Chosen,
+        },
+        addressed: shape.addressed,
+    };
+    module.closest()
+}
+
+/// The value of every specialization constant.
+fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec::LEN] {
+    let group = kernel.row().group;
+    let (workgroup_size, items) = match group {
+        Group::One => (1, 1),
+        Group::Counting => (shape.histogram_workgroup_size, 1),
+        Group::Ties => (shape.histogram_workgroup_size, shape.tie_items()),
+        Group::Scanning => (shape.scan_workgroup_size, 1),
+        Group::Tile => (shape.workgroup_size, shape.items),
+        Group::Single => (shape.workgroup_size, shape.single_items),
+    };
+    let staged = shape.staged() || group == Group::Single;
+    // Values that are gathered do not travel with the keys: their index does.
+    let (value_bytes, index) = match kernel == Kernel::Gather {
+        true => (request.value.size_bytes(), false),
+        false => (request.value.sorted_bytes(), request.value.sorts_index()),
+    };
+    let code = request.key.code(request.order);
+    let top = 32 * (request.key.bits().div_ceil(32) - 1);
+
+    let mut values = abi::SPECIALIZATION.map(|(_, default)| default);
+    values[spec::WORKGROUP_SIZE] = workgroup_size;
+    values[spec::SUBGROUP_SIZE] = shape.subgroup.size;
+    values[spec::ITEMS] = items;
+    values[spec::POOL_WORDS] = shape.pool_words(if staged { workgroup_size * items } else { 0 });
+    values[spec::EARLY_COUNTS] = shape.early_counts.into();
+    values[spec::RANK_METHOD] = match shape.rank {
+        RankMethod::Ballot | RankMethod::Partition | RankMethod::Private => abi::RANK_BALLOT,
+        RankMethod::Match => abi::RANK_MATCH,
+    };
+    values[spec::PACKED] = shape.packed.into();
+    values[spec::UNORDERED] = shape.unordered.into();
+    values[spec::MERGE_RUNS] = shape.merge_runs.into();
+    values[spec::RADIX_BITS] = shape.digit_bits;
+    values[spec::PASSES] = shape.passes.max(1);
+    values[spec::WINDOW_LOW] = shape.window.low;
+    values[spec::WINDOW_BITS] = shape.window.len();
+    values[spec::KEY_BITS] = request.key.bits();
+    values[spec::KEY_FLIP] = (code.flip >> top) as u32;
+    values[spec::KEY_FLIP_NEGATIVE] = (code.flip_negative >> top) as u32;
+    // Every lower word of a key is flipped alike.
+    values[spec::LOW_FLIP] = code.flip as u32;
+    values[spec::LOW_FLIP_NEGATIVE] = code.flip_negative as u32;
+    values[spec::VALUE_BITS] = 8 * value_bytes as u32;
+    values[spec::INDEX_VALUES] = index.into();
+    values[spec::IN_PLACE] = request.in_place().into();
+    values[spec::DISCARD_KEYS] = request.discards_keys().into();
+    values[spec::JOIN_INDEX] = shape.joins_index.into();
+    values[spec::SKIP] = shape.skip.into();
+    values[spec::LEADING] = shape.leading.into();
+    values[spec::GATHER_SPLITS] = shape.gather_splits(request.value);
+    values[spec::POLLS] = shape.polls;
+    values[spec::LOOK_BACK_WORDS] = shape.look_back_words;
+    values[spec::MAX_WORKGROUPS] = shape.max_workgroups;
+    values[spec::WITHHOLD] = shape.withhold;
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::KERNELS;
+    use crate::key::{KeyType, Order};
+    use crate::profile::DeviceProfile;
+    use crate::request::{Algorithm, KeyOutput, ValueType};
+    use crate::shape::{ShapeDesc, SubgroupChoice};
+    use crate::tuning::Tuning;
+
+    fn spec(kernel: Kernel, request: &SortRequest, with: impl Fn(&mut Tuning)) -> KernelSpec {
+        let profile = DeviceProfile { subgroup_size: 8, subgroup_range: (8, 8), ..DeviceProfile::default() };
+        let mut tuning = Tuning::for_device(&profile);
+        with(&mut tuning);
+        let shape = Shape::fit(&ShapeDesc::new(&profile, &tuning, request, Algorithm::OneSweep)).unwrap();
+        specialize(kernel, &shape, request)
+    }
+
+    #[test]
+    fn constants_say_what_the_request_asks_for() {
+        let request = SortRequest {
+            value: ValueType::Index,
+            order: Order::Descending,
+            bits: (3..27).into(),
+            key_output: KeyOutput::Discarded,
+            ..SortRequest::new(KeyType::F32)
+        };
+        let spec = spec(Kernel::OneSweep, &request, |_| {});
+        let value = |id: usize| spec.constants[id];
+        let numbers = [spec::WINDOW_LOW, spec::WINDOW_BITS, spec::PASSES, spec::KEY_BITS, spec::VALUE_BITS];
+        assert_eq!(numbers.map(value), [3, 24, 3, 32, 32]);
+        assert_eq!([spec::INDEX_VALUES, spec::DISCARD_KEYS, spec::JOIN_INDEX].map(value), [1, 1, 1]);
+        // Descending floats: positive ones have all but the sign flipped, negative ones nothing.
+        assert_eq!([spec::KEY_FLIP, spec::KEY_FLIP_NEGATIVE].map(value), [0x7FFF_FFFF, 0x7FFF_FFFF]);
+        assert_eq!((spec.subgroup_size, spec.module.name().as_str()), (Some(8), "onesweep_32"));
+    }
+
+    #[test]
+    fn kernels_differ_only_by_the_constants_that_they_have() {
+        let keys = SortRequest::new(KeyType::U32);
+        let pairs = SortRequest { value: ValueType::U32, ..keys };
+        let same = |kernel| spec(kernel, &keys, |_| {}) == spec(kernel, &pairs, |_| {});
+        assert!(same(Kernel::Scan) && same(Kernel::Arguments) && same(Kernel::Count));
+        assert!(!same(Kernel::OneSweep) && !same(Kernel::SingleWorkgroup) && !same(Kernel::Histogram));
+        let polls = |kernel| spec(kernel, &keys, |_| {}) == spec(kernel, &keys, |tuning| tuning.polls = 99);
+        assert!(!polls(Kernel::OneSweep) && polls(Kernel::Scatter) && polls(Kernel::SingleWorkgroup));
+    }
+
+    #[test]
+    fn every_kernel_has_a_module_and_its_workgroup_size() {
+        let profile = DeviceProfile::default();
+        let tuning = Tuning { histogram_workgroup_size: 96, scan_workgroup_size: 160, ..Tuning::for_device(&profile) };
+        for key in KeyType::ALL.iter().copied() {
+            for subgroup in [SubgroupChoice::Native, SubgroupChoice::Emulated(16)] {
+                let request = SortRequest { value: ValueType::Bytes(2), ..SortRequest::new(key) };
+                let desc = ShapeDesc { subgroup, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
+                let shape = Shape::fit(&desc).unwrap();
+                for row in KERNELS {
+                    let spec = specialize(row.kernel, &shape, &request);
+                    let size = spec.constants[spec::WORKGROUP_SIZE];
+                    let expected = match row.group {
+                        Group::One => 1,
+                        Group::Counting | Group::Ties => 96,
+                        Group::Scanning => 160,
+                        Group::Tile | Group::Single => shape.workgroup_size,
+                    };
+                    assert_eq!(size, expected, "{}", spec.module.name());
+                    let native = row.variants.ranks && subgroup == SubgroupChoice::Native;
+                    assert_eq!(spec.subgroup_size.is_some(), native, "{}", spec.module.name());
+                }
+            }
+        }
+    }
+}
