@@ -33,10 +33,7 @@ fn recording_allocates_nothing() {
     assert!(std::hint::black_box(vec![1u8]).len() == 1 && ALLOCATIONS.load(Atomic::Relaxed) > 0, "nothing is counted");
     let gpu = Gpu::best().unwrap();
     let usual = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
-    let with = |algorithm: &Algorithm| {
-        let stable = algorithm.serves(&usual);
-        (SortRequest { algorithm: Some(*algorithm), stable, ..usual }, None)
-    };
+    let with = |algorithm: &Algorithm| (SortRequest { algorithm: Some(*algorithm), ..usual }, None);
     let mut requests: Vec<(SortRequest, Option<u32>)> = Algorithm::ALL.iter().map(with).collect();
     let algorithm = Some(Algorithm::OneSweep);
     // Every step that there is: a move, a gather, portions.

@@ -36,7 +36,7 @@ fn expect<T>(result: Result<T, Error>, words: &[&str]) -> Result<(), Failed> {
 /// A sort recorded several times into one command buffer sorts what is sorted already, and stays stable.
 fn repeated() -> Result<(), Failed> {
     // Without the promise of stability there would be nothing to see.
-    for algorithm in Algorithm::ALL.iter().copied().filter(|algorithm| algorithm.serves(&pairs(None))) {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let request = pairs(Some(algorithm));
         let sorter = gpu().sorter(&request, &SorterOptions::default())?;
         let count = 20_000.min(sorter.max_count());
