@@ -185,19 +185,15 @@ specialization! {
     RADIX_BITS = 8;
     /// Digits that the sort has.
     PASSES = 4;
-    /// Lowest bit that counts.
-    WINDOW_LOW = 0;
     /// Bits that count, shared out among the passes.
     WINDOW_BITS = 32;
     /// Bits of a key.
     KEY_BITS = 32;
-    /// Bits to flip in the top word of every key so that unsigned order is the wanted order.
-    KEY_FLIP = 0;
-    /// Bits to flip on top of that in keys whose sign bit is set.
+    /// Lowest bit that counts, of keys of several words. It says which of them a digit is in.
+    WINDOW_LOW = 0;
+    /// Bits to flip in the top word of keys whose sign bit is set, beside those that are flipped in every key.
     KEY_FLIP_NEGATIVE = 0;
-    /// The same for the lower words of a key.
-    LOW_FLIP = 0;
-    /// The same for the lower words of keys whose sign bit is set.
+    /// The same for the lower words.
     LOW_FLIP_NEGATIVE = 0;
     /// Bits of a value; 0 for none.
     VALUE_BITS = 0;
@@ -251,6 +247,12 @@ pub struct Push {
     pub phase: u32,
     /// Elements of a part in which ties are looked for; 0 when the sort does not go by leading digits.
     pub tie_part: u32,
+    /// Lowest bit that counts, of keys of one word.
+    pub window_low: u32,
+    /// Bits to flip in the top word of every key so that unsigned order is the wanted order.
+    pub key_flip: u32,
+    /// The same for the lower words of a key.
+    pub low_flip: u32,
     /// Addresses of the keys by place, where they are reached by address.
     pub keys_at: [u64; PLACES as usize],
     /// Addresses of the values by place, where they are reached by address.
@@ -264,7 +266,7 @@ pub type AddressGetter = fn(&Push) -> [u64; PLACES as usize];
 
 impl Push {
     /// The block's single words in order, each with its name in the shaders.
-    pub const FIELDS: [(&'static str, PushGetter); 10] = [
+    pub const FIELDS: [(&'static str, PushGetter); 13] = [
         ("count", |push| push.count),
         ("count_word", |push| push.count_word),
         ("pass", |push| push.pass),
@@ -275,9 +277,12 @@ impl Push {
         ("route", |push| push.route),
         ("phase", |push| push.phase),
         ("tie_part", |push| push.tie_part),
+        ("window_low", |push| push.window_low),
+        ("key_flip", |push| push.key_flip),
+        ("low_flip", |push| push.low_flip),
     ];
 
-    /// The addresses behind them, low word first.
+    /// The addresses before them, low word first.
     pub const ADDRESSES: [(&'static str, AddressGetter); 2] =
         [("keys_at", |push| push.keys_at), ("values_at", |push| push.values_at)];
 
@@ -290,12 +295,13 @@ impl Push {
     /// The block as the words that the shaders see.
     pub fn words(&self) -> [u32; Self::WORDS] {
         let mut words = [0; Self::WORDS];
-        for (word, (_, get)) in words.iter_mut().zip(Self::FIELDS) {
-            *word = get(self);
-        }
-        let addresses = Self::ADDRESSES.iter().flat_map(|(_, get)| get(self));
-        for (pair, address) in words[Self::FIELDS.len()..].chunks_exact_mut(2).zip(addresses) {
+        let (addresses, fields) = words.split_at_mut(Self::WORDS - Self::FIELDS.len());
+        let all = Self::ADDRESSES.iter().flat_map(|(_, get)| get(self));
+        for (pair, address) in addresses.chunks_exact_mut(2).zip(all) {
             pair.copy_from_slice(&[address as u32, (address >> 32) as u32]);
+        }
+        for (word, (_, get)) in fields.iter_mut().zip(Self::FIELDS) {
+            *word = get(self);
         }
         words
     }
@@ -314,11 +320,11 @@ pub fn glsl() -> String {
     let (id, default) = (spec::WORKGROUP_SIZE, SPECIALIZATION[spec::WORKGROUP_SIZE].1);
     text += &format!("layout(local_size_x = {default}, local_size_x_id = {id}) in;\n");
     text += "layout(push_constant) uniform Push {\n";
-    for (name, _) in Push::FIELDS {
-        text += &format!("    uint {name};\n");
-    }
     for (name, _) in Push::ADDRESSES {
         text += &format!("    uvec2 {name}[PLACES];\n");
+    }
+    for (name, _) in Push::FIELDS {
+        text += &format!("    uint {name};\n");
     }
     text += "} push;\n";
     text

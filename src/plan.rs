@@ -114,7 +114,7 @@ impl Plan {
                 Algorithm::Leading => leading::each_pass(self, count, emit),
                 Algorithm::ReduceThenScan => reduce_then_scan::each_pass(self, count, emit),
                 Algorithm::SingleWorkgroup => {
-                    let push = Push { count: most, ..Push::default() };
+                    let push = Push { count: most, ..self.key_push() };
                     emit(Step::dispatch(Kernel::SingleWorkgroup, None, Groups::Direct(1), push));
                 }
             }
@@ -246,7 +246,17 @@ impl Plan {
     /// Push constants of a pass; recording adds the word of a count on the device, and addresses.
     fn push(&self, count: Count, pass: u32) -> Push {
         let (part, portion_tiles) = (self.tile_size(), self.portion_tiles);
-        Push { count: self.most(count), pass, part, portion_tiles, ..Push::default() }
+        Push { count: self.most(count), pass, part, portion_tiles, ..self.key_push() }
+    }
+
+    /// Push constants that say how keys are ordered.
+    fn key_push(&self) -> Push {
+        let key = self.request.key;
+        let flip = key.code(self.request.order).flip;
+        let top = 32 * (key.bits().div_ceil(32) - 1);
+        // Every lower word of a key is flipped alike.
+        let (key_flip, low_flip) = ((flip >> top) as u32, flip as u32);
+        Push { window_low: self.shape.window.low, key_flip, low_flip, ..Push::default() }
     }
 }
 

@@ -88,13 +88,11 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     values[spec::MERGE_RUNS] = shape.merge_runs.into();
     values[spec::RADIX_BITS] = shape.digit_bits;
     values[spec::PASSES] = shape.passes.max(1);
-    values[spec::WINDOW_LOW] = shape.window.low;
     values[spec::WINDOW_BITS] = shape.window.len();
+    values[spec::WINDOW_LOW] = shape.window.low;
     values[spec::KEY_BITS] = request.key.bits();
-    values[spec::KEY_FLIP] = (code.flip >> top) as u32;
     values[spec::KEY_FLIP_NEGATIVE] = (code.flip_negative >> top) as u32;
     // Every lower word of a key is flipped alike.
-    values[spec::LOW_FLIP] = code.flip as u32;
     values[spec::LOW_FLIP_NEGATIVE] = code.flip_negative as u32;
     values[spec::VALUE_BITS] = 8 * value_bytes as u32;
     values[spec::INDEX_VALUES] = index.into();
@@ -117,7 +115,7 @@ mod tests {
     use crate::kernels::KERNELS;
     use crate::key::{KeyType, Order};
     use crate::profile::DeviceProfile;
-    use crate::request::{Algorithm, KeyOutput, ValueType};
+    use crate::request::{Algorithm, BitRange, KeyOutput, ValueType};
     use crate::shape::{ShapeDesc, SubgroupChoice};
     use crate::tuning::Tuning;
 
@@ -140,12 +138,30 @@ mod tests {
         };
         let spec = spec(Kernel::OneSweep, &request, |_| {});
         let value = |id: usize| spec.constants[id];
-        let numbers = [spec::WINDOW_LOW, spec::WINDOW_BITS, spec::PASSES, spec::KEY_BITS, spec::VALUE_BITS];
-        assert_eq!(numbers.map(value), [3, 24, 3, 32, 32]);
+        let numbers = [spec::WINDOW_BITS, spec::PASSES, spec::KEY_BITS, spec::VALUE_BITS];
+        assert_eq!(numbers.map(value), [24, 3, 32, 32]);
         assert_eq!([spec::INDEX_VALUES, spec::DISCARD_KEYS, spec::JOIN_INDEX].map(value), [1, 1, 1]);
-        // Descending floats: positive ones have all but the sign flipped, negative ones nothing.
-        assert_eq!([spec::KEY_FLIP, spec::KEY_FLIP_NEGATIVE].map(value), [0x7FFF_FFFF, 0x7FFF_FFFF]);
+        assert_eq!(value(spec::KEY_FLIP_NEGATIVE), 0x7FFF_FFFF, "negative floats are ordered by their complement");
         assert_eq!((spec.subgroup_size, spec.module.name().as_str()), (Some(8), "onesweep_32"));
+    }
+
+    /// They are push constants.
+    #[test]
+    fn order_and_place_of_the_window_make_no_other_pipeline() {
+        for key in KeyType::ALL.iter().copied() {
+            let windows = [0..4, 3..7, key.bits() - 4..key.bits()].map(BitRange::from);
+            let of = |order, bits| {
+                let request = SortRequest { order, bits, ..SortRequest::new(key) };
+                KERNELS.iter().map(|row| spec(row.kernel, &request, |_| {})).collect::<Vec<_>>()
+            };
+            let usual = of(Order::Ascending, windows[0]);
+            assert!(usual == of(Order::Descending, windows[0]), "{}", key.name());
+            // In keys of several words, the window says which of them a digit is in.
+            let one_word = key.bits() <= 32;
+            for bits in &windows[1..] {
+                assert_eq!(usual == of(Order::Ascending, *bits), one_word, "{} {bits}", key.name());
+            }
+        }
     }
 
     #[test]
