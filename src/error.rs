@@ -48,6 +48,24 @@ pub enum Error {
         /// Size needed in bytes.
         needed: u64,
     },
+    /// A range is not within its buffer.
+    #[error("buffer range {buffer} is {size} bytes from byte {offset} on, but the buffer has {allowed} bytes")]
+    OutOfBounds {
+        /// Which of the sort's buffers, or which part a transfer has in the buffer.
+        buffer: &'static str,
+        /// Where the range starts, in bytes.
+        offset: u64,
+        /// Length of the range in bytes.
+        size: u64,
+        /// Size of the buffer in bytes.
+        allowed: u64,
+    },
+    /// A buffer belongs to another device than the sort.
+    #[error("buffer {buffer} is one of another device, allowed are those of the same device")]
+    ForeignBuffer {
+        /// Which of the sort's buffers.
+        buffer: &'static str,
+    },
     /// A buffer range starts where the device does not allow it.
     #[error("buffer range {buffer} starts at byte {given}, allowed are multiples of {allowed}")]
     MisalignedOffset {

@@ -231,7 +231,7 @@ impl Gpu {
                 sorter
             }
         };
-        let sort = sorter.prepare(count)?;
+        let sort = sorter.prepare_buffers(count, false)?;
         sort.write_keys(keys)?;
         if request.value.is_read() {
             sort.write_values(values)?;

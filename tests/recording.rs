@@ -237,6 +237,94 @@ fn bad_buffers() -> Result<(), Failed> {
     Ok(())
 }
 
+/// A range of another device's buffer is refused by name, whichever of the sort's buffers it is given as.
+fn foreign_buffers() -> Result<(), Failed> {
+    let other = common::open();
+    let request = SortRequest { placement: Placement::OutOfPlace, ..pairs(Some(Algorithm::OneSweep)) };
+    let sorter = gpu().sorter(&request, &SorterOptions::default())?;
+    let capacity = 1000;
+    let scratch = sorter.scratch_size(capacity)?;
+    let ranges = |gpu: &Gpu| -> Result<SortRanges, Error> {
+        let elements = || Ok::<_, Error>(gpu.buffer(4000)?.range(0, 4000));
+        Ok(SortRanges {
+            keys: elements()?,
+            values: Some(elements()?),
+            keys_out: Some(elements()?),
+            values_out: Some(elements()?),
+            scratch: Some(gpu.buffer(scratch)?.range(0, scratch)),
+            count: Some(gpu.buffer(4)?.range(0, 4)),
+            capacity,
+        })
+    };
+    let (own, foreign) = (ranges(&gpu())?, ranges(&other)?);
+    sorter.prepare_on(own.clone())?;
+    for (name, mixed) in [
+        ("keys", SortRanges { keys: foreign.keys, ..own.clone() }),
+        ("values", SortRanges { values: foreign.values, ..own.clone() }),
+        ("keys_out", SortRanges { keys_out: foreign.keys_out, ..own.clone() }),
+        ("values_out", SortRanges { values_out: foreign.values_out, ..own.clone() }),
+        ("scratch", SortRanges { scratch: foreign.scratch, ..own.clone() }),
+        ("count", SortRanges { count: foreign.count, ..own.clone() }),
+    ] {
+        expect(sorter.prepare_on(mixed), &[&format!("buffer {name} "), "another device"])?;
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// No repetition is no wait: there are no times, and what has not run has left the keys alone.
+fn no_repetitions() -> Result<(), Failed> {
+    let sort = gpu().sorter(&pairs(Some(Algorithm::OneSweep)), &SorterOptions::default())?.prepare(1000)?;
+    assert_eq!(sort.run_repeatedly(1000, 0)?, []);
+    assert!(sort.run_repeatedly(1000, 1)?.len() > 1 || gpu().profile().timestamp_period_ns == 0.0);
+    expect(sort.run_repeatedly(1001, 0), &["1001", "1000", "bound"])
+}
+
+/// Before a count is written the count is 0, whatever the memory held before.
+fn unwritten_count() -> Result<(), Failed> {
+    let gpu = common::open();
+    let sorter = gpu.sorter(&SortRequest::new(KeyType::U32), &SorterOptions::default())?;
+    let keys: Vec<u32> = (0..1000).rev().collect();
+    for _ in 0..2 {
+        let sort = sorter.prepare(1000)?;
+        sort.write_keys(bytemuck::cast_slice(&keys))?;
+        sort.run_counted()?;
+        let mut found = vec![0u32; 1000];
+        sort.read_keys(bytemuck::cast_slice_mut(&mut found))?;
+        assert!(found == keys, "keys were sorted by a count that was never written");
+        // The next sort's buffers are likely to get this memory.
+        sort.write_count(1000)?;
+    }
+    assert_valid(&gpu);
+    Ok(())
+}
+
+/// Ranges that are not within their buffer are refused with what they are, wherever they start.
+fn ranges_out_of_bounds() -> Result<(), Failed> {
+    let buffer = gpu().buffer(4096)?;
+    let sorter = gpu().sorter(&SortRequest::new(KeyType::U32), &SorterOptions::default())?;
+    let scratch = sorter.scratch_size(1000)?;
+    for (offset, size) in [(256, 4000), (4096, 4), (1 << 40, 4000), (u64::MAX - 3, 4), (0, u64::MAX), (256, u64::MAX)] {
+        let mut ranges = SortRanges {
+            keys: buffer.range(offset, size),
+            values: None,
+            keys_out: None,
+            values_out: None,
+            scratch: Some(gpu().buffer(scratch)?.range(0, scratch)),
+            count: None,
+            capacity: 1000,
+        };
+        let words = ["keys".into(), format!("{size} bytes"), format!("byte {offset} "), "4096 bytes".to_string()];
+        expect(sorter.prepare_on(ranges.clone()), &words.each_ref().map(String::as_str))?;
+        ranges.keys.buffer = gpu().buffer(4096)?;
+        expect(sorter.prepare_on(ranges), &["4096 bytes"])?;
+    }
+    expect(buffer.write(u64::MAX, &[0; 4]), &["4 bytes", &format!("byte {} ", u64::MAX), "4096 bytes"])?;
+    expect(buffer.read(4094, &mut [0; 4]), &["4 bytes", "byte 4094 ", "4096 bytes"])?;
+    assert_valid(&gpu());
+    Ok(())
+}
+
 /// Bytes copied between buffers come from where they should and leave the others alone.
 fn copies() -> Result<(), Failed> {
     let (from, to) = (gpu().buffer(64)?, gpu().buffer(64)?);
@@ -248,8 +336,8 @@ fn copies() -> Result<(), Failed> {
     let mut copied = [0; 64];
     to.read(0, &mut copied)?;
     assert_eq!((&copied[..8], &copied[8..20], &copied[20..]), (&[0xA7; 8][..], &bytes[20..32], &[0xA7; 44][..]));
-    expect(to.copy_from(56, &from, 0, 12), &["64 bytes", "68 bytes"])?;
-    expect(to.copy_from(0, &from, 56, 12), &["64 bytes", "68 bytes"])?;
+    expect(to.copy_from(56, &from, 0, 12), &["12 bytes", "byte 56 ", "64 bytes"])?;
+    expect(to.copy_from(0, &from, 56, 12), &["12 bytes", "byte 56 ", "64 bytes"])?;
     expect(to.copy_from(0, &from, 2, 4), &["4 bytes from byte 2 to byte 0", "whole words"])?;
     expect(to.copy_from(0, &to, 32, 4), &["the buffer itself"])?;
     expect(to.copy_from(0, &common::open().buffer(64)?, 0, 4), &["another device"])?;
@@ -389,6 +477,10 @@ fn main() -> ExitCode {
         Trial::test("large-values", large_values),
         Trial::test("automatic-choice", automatic_choice),
         Trial::test("bad-buffers", bad_buffers),
+        Trial::test("foreign-buffers", foreign_buffers),
+        Trial::test("no-repetitions", no_repetitions),
+        Trial::test("unwritten-count", unwritten_count),
+        Trial::test("ranges-out-of-bounds", ranges_out_of_bounds),
         Trial::test("copies", copies),
         Trial::test("bad-counts", bad_counts),
         Trial::test("bad-requests", bad_requests),

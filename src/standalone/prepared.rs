@@ -63,10 +63,14 @@ pub struct DeviceRange {
 }
 
 impl DeviceRange {
-    fn raw(&self) -> BufferRange {
-        // A range past its buffer's end is cut to what is there, and then found to be too small.
-        let size = self.size.min(self.buffer.size().saturating_sub(self.offset));
-        BufferRange { buffer: self.buffer.0.raw, offset: self.offset, size, usage: Some(self.buffer.0.usage) }
+    /// The range as the recording API takes it, if it lies within a buffer of the device.
+    fn checked(&self, name: &'static str, device: &Arc<Device>) -> Result<BufferRange, Error> {
+        let DeviceRange { buffer, offset, size } = self;
+        if !buffer.0.is_of(device) {
+            return Err(Error::ForeignBuffer { buffer: name });
+        }
+        buffer.0.check(name, *offset, *size)?;
+        Ok(BufferRange { buffer: buffer.0.raw, offset: *offset, size: *size, usage: Some(buffer.0.usage) })
     }
 }
 
@@ -130,6 +134,11 @@ impl StandaloneSorter {
     ///
     /// Errors: [`Error::TooManyElements`], [`Error::Allocation`], [`Error::Vulkan`].
     pub fn prepare(&self, capacity: u32) -> Result<PreparedSort, Error> {
+        self.prepare_buffers(capacity, true)
+    }
+
+    /// The same, without a count buffer unless the count may be on the device.
+    pub(super) fn prepare_buffers(&self, capacity: u32, counted: bool) -> Result<PreparedSort, Error> {
         let request = self.request();
         let scratch = self.scratch_size(capacity)?;
         let allocate = |size: u64, wanted: bool| -> Result<Option<DeviceRange>, Error> {
@@ -145,24 +154,34 @@ impl StandaloneSorter {
             keys_out: allocate(keys, out && !request.discards_keys())?,
             values_out: allocate(values, has_values && out)?,
             scratch: allocate(scratch, scratch > 0)?,
-            count: allocate(4, true)?,
+            count: counted.then(|| self.zero_count()).transpose()?,
             capacity,
         };
         self.prepare_on(ranges)
+    }
+
+    /// A count buffer that says 0.
+    fn zero_count(&self) -> Result<DeviceRange, Error> {
+        let count = DeviceBuffer::new(&self.0.device, 4)?;
+        count.0.clear(0, 4)?;
+        Ok(count.range(0, 4))
     }
 
     /// Prepares a sort on the given ranges.
     ///
     /// Errors: as for [`Sorter::bind`](crate::Sorter::bind).
     pub fn prepare_on(&self, ranges: SortRanges) -> Result<PreparedSort, Error> {
-        let raw = |range: &Option<DeviceRange>| range.as_ref().map(DeviceRange::raw);
+        let device = &self.0.device;
+        let checked = |name: &'static str, range: &Option<DeviceRange>| {
+            range.as_ref().map(|range| range.checked(name, device)).transpose()
+        };
         let buffers = SortBuffers {
-            keys: ranges.keys.raw(),
-            values: raw(&ranges.values),
-            keys_out: raw(&ranges.keys_out),
-            values_out: raw(&ranges.values_out),
-            scratch: raw(&ranges.scratch),
-            count: raw(&ranges.count),
+            keys: ranges.keys.checked("keys", device)?,
+            values: checked("values", &ranges.values)?,
+            keys_out: checked("keys_out", &ranges.keys_out)?,
+            values_out: checked("values_out", &ranges.values_out)?,
+            scratch: checked("scratch", &ranges.scratch)?,
+            count: checked("count", &ranges.count)?,
             capacity: ranges.capacity,
         };
         let optional = [&ranges.values, &ranges.keys_out, &ranges.values_out, &ranges.scratch, &ranges.count];

@@ -164,6 +164,10 @@ fn check_range(
     usage: vk::BufferUsageFlags,
     alignment: u64,
 ) -> Result<(), Error> {
+    if range.offset.checked_add(range.size).is_none() {
+        let BufferRange { offset, size, .. } = *range;
+        return Err(Error::OutOfBounds { buffer, offset, size, allowed: u64::MAX });
+    }
     if range.size < needed {
         return Err(Error::BufferTooSmall { buffer, given: range.size, needed });
     }
@@ -204,6 +208,8 @@ mod tests {
         assert_eq!(check(BufferRange { usage: None, ..range }, 100, vk::BufferUsageFlags::TRANSFER_DST), Ok(()));
         let message = check(range, 101, STORAGE).unwrap_err();
         assert_eq!(message, "buffer range scratch has 100 bytes, needed are 101 bytes");
+        let message = check(BufferRange { offset: u64::MAX - 63, ..range }, 64, STORAGE).unwrap_err();
+        assert!(message.contains("scratch is 100 bytes from byte 18446744073709551552 on"), "{message}");
         let message = check(BufferRange { offset: 32, ..range }, 100, STORAGE).unwrap_err();
         assert_eq!(message, "buffer range scratch starts at byte 32, allowed are multiples of 64");
         let message = check(range, 100, STORAGE | vk::BufferUsageFlags::TRANSFER_DST).unwrap_err();

@@ -105,13 +105,7 @@ impl BoundSort {
         count: u32,
         timestamps: Option<QueryRange>,
     ) -> Result<(), Error> {
-        if count > self.plan.capacity {
-            return Err(Error::TooManyElements {
-                given: count.into(),
-                allowed: self.plan.capacity.into(),
-                limit: "the capacity that the sort was bound with".into(),
-            });
-        }
+        self.check_count(count)?;
         // SAFETY: the same contract.
         unsafe { self.record_steps(commands, Count::Host(count), timestamps) }
     }
@@ -136,6 +130,18 @@ impl BoundSort {
         let count = self.device_count.ok_or(absent)?;
         // SAFETY: the same contract.
         unsafe { self.record_steps(commands, count, timestamps) }
+    }
+
+    /// Refuses a count over the capacity.
+    pub(crate) fn check_count(&self, count: u32) -> Result<(), Error> {
+        if count <= self.plan.capacity {
+            return Ok(());
+        }
+        Err(Error::TooManyElements {
+            given: count.into(),
+            allowed: self.plan.capacity.into(),
+            limit: "the capacity that the sort was bound with".into(),
+        })
     }
 
     /// # Safety

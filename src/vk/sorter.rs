@@ -127,6 +127,8 @@ pub(crate) struct SorterInner {
     pub algorithm: Algorithm,
     pub shape: Shape,
     pub access: Access,
+    /// Most elements, and the limit that says so.
+    max_count: (u32, &'static str),
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
     pub faults: Faults,
 }
@@ -162,6 +164,7 @@ impl Sorter {
         let profile = &profile;
         let tuning = options.tuning.clone().unwrap_or_else(|| Tuning::for_device(profile));
         let algorithm = request.algorithm.unwrap_or_else(|| tuning.algorithm_for(request));
+        check_subgroups(profile, options.subgroup)?;
         let shape = Shape::fit(profile, &tuning, request, algorithm, options.subgroup)?;
         check_access(profile, options.access, &shape)?;
         log::info!(
@@ -187,8 +190,10 @@ impl Sorter {
         };
         // SAFETY: device and cache are as `Pipelines::new` asks, by this function's contract.
         let pipelines = unsafe { Pipelines::new(device, &desc, &kernels)? };
+        let plan = |capacity| Plan::new(request, algorithm, shape, capacity, options.faults.portion);
         let inner = SorterInner {
             pipelines,
+            max_count: max_count(profile, request, options.access, &shape, algorithm, plan),
             request: *request,
             profile: profile.clone(),
             algorithm,
@@ -211,7 +216,7 @@ impl Sorter {
 
     /// Most elements that this sorter can sort on its device.
     pub fn max_count(&self) -> u32 {
-        self.inner.max_count().0
+        self.inner.max_count.0
     }
 
     /// Elements of a tile, the unit that finds its place as a whole, in a sort of up to `capacity` elements.
@@ -254,42 +259,86 @@ impl Sorter {
 }
 
 impl SorterInner {
-    /// Most elements, and the limit that says so.
-    fn max_count(&self) -> (u32, &'static str) {
-        let range = self.profile.max_storage_range_bytes;
-        let widest = self.request.key.size_bytes().max(self.request.value.size_bytes());
-        let tile_bytes = 4 * u64::from(self.shape.radix());
-        let largest_tile = u64::from(self.shape.block()) * u64::from(self.shape.max_blocks);
-        let mut candidates = vec![(u64::from(MAX_COUNT), "2^32 - 1, the largest index")];
-        if self.access == Access::Descriptors {
-            candidates.push((range / widest, "the device's maxStorageBufferRange, beyond which addresses reach"));
-        }
-        match self.algorithm {
-            Algorithm::OneSweep | Algorithm::Leading | Algorithm::Hybrid => {}
-            Algorithm::ReduceThenScan { .. } => {
-                candidates
-                    .push((range / tile_bytes * largest_tile, "the device's maxStorageBufferRange for the table"));
-            }
-            Algorithm::SingleWorkgroup => {
-                candidates.push((self.shape.single_block().into(), "one block of the single-workgroup sort"));
-            }
-        }
-        let (count, limit) = candidates.into_iter().min_by_key(|(count, _)| *count).expect("the list is not empty");
-        (count as u32, limit)
-    }
-
     /// The plan for a capacity within the limits.
     pub fn plan(&self, capacity: u32) -> Result<Plan, Error> {
-        let (allowed, limit) = self.max_count();
+        let (allowed, limit) = self.max_count;
+        let refused = |allowed: u32, limit: &str| {
+            let (given, allowed) = (capacity.into(), allowed.into());
+            Err(Error::TooManyElements { given, allowed, limit: limit.into() })
+        };
         if capacity > allowed {
-            return Err(Error::TooManyElements {
-                given: capacity.into(),
-                allowed: allowed.into(),
-                limit: limit.into(),
-            });
+            return refused(allowed, limit);
         }
-        Ok(Plan::new(&self.request, self.algorithm, self.shape, capacity, self.faults.portion))
+        let plan = |capacity| Plan::new(&self.request, self.algorithm, self.shape, capacity, self.faults.portion);
+        // With very many small tiles asked for, a table may be longer than that of more elements in larger tiles.
+        match reached_by_table(&self.profile, capacity, plan) {
+            allowed if allowed < capacity => refused(allowed, TABLE_LIMIT),
+            _ => Ok(plan(capacity)),
+        }
     }
+}
+
+/// What limits the number of tiles.
+const TABLE_LIMIT: &str = "the device's maxStorageBufferRange, for the table of tiles";
+
+/// Most elements up to `most` whose table one descriptor reaches.
+fn reached_by_table(profile: &DeviceProfile, most: u32, plan: impl Fn(u32) -> Plan) -> u32 {
+    let fits = |count| plan(count).scratch().table.size <= profile.max_storage_range_bytes;
+    if fits(most) {
+        return most;
+    }
+    let (mut fitting, mut beyond) = (0, most);
+    while beyond - fitting > 1 {
+        let middle = fitting + (beyond - fitting) / 2;
+        if fits(middle) { fitting = middle } else { beyond = middle }
+    }
+    fitting
+}
+
+/// Most elements of a sort, and the limit that says so; `plan` makes the plan for a capacity.
+fn max_count(
+    profile: &DeviceProfile,
+    request: &SortRequest,
+    access: Access,
+    shape: &Shape,
+    algorithm: Algorithm,
+    plan: impl Fn(u32) -> Plan,
+) -> (u32, &'static str) {
+    let mut most = (MAX_COUNT, "2^32 - 1, the largest index");
+    let mut limit = |count: u32, limit| {
+        if count < most.0 {
+            most = (count, limit);
+        }
+    };
+    if access != Access::Addresses {
+        limit(by_descriptors(profile, request), "the device's maxStorageBufferRange, beyond which addresses reach");
+    }
+    if algorithm == Algorithm::SingleWorkgroup {
+        limit(shape.single_block(), "one block of the single-workgroup sort");
+    }
+    let reached = reached_by_table(profile, most.0, plan);
+    if reached < most.0 { (reached, TABLE_LIMIT) } else { most }
+}
+
+/// Most elements that descriptors reach: their ranges hold whole words, also of smaller elements.
+fn by_descriptors(profile: &DeviceProfile, request: &SortRequest) -> u32 {
+    let widest = request.key.size_bytes().max(request.value.size_bytes());
+    let whole_words = profile.max_storage_range_bytes / 4 * 4;
+    u32::try_from(whole_words / widest).unwrap_or(MAX_COUNT)
+}
+
+/// Refuses the device's own subgroups where pipelines cannot demand full ones: a driver may leave lanes empty or take
+/// another size then, and lanes no longer map to elements.
+fn check_subgroups(profile: &DeviceProfile, choice: SubgroupChoice) -> Result<(), Error> {
+    if choice != SubgroupChoice::Native || profile.full_subgroups {
+        return Ok(());
+    }
+    Err(Error::UnsuitableDevice {
+        device: profile.name.clone(),
+        what: "feature computeFullSubgroups, for subgroups of the device's own".into(),
+        given: "absent or not enabled".into(),
+        needed: "present, or SubgroupChoice::Auto".into(),
+    })
 }
 
 /// Refuses a device that lacks what its kernels reach keys and values by.
@@ -342,6 +391,65 @@ fn describe(request: &SortRequest, algorithm: Algorithm, tuning: &Tuning, shape:
 mod tests {
     use super::*;
     use crate::key::KeyType;
+
+    fn most(
+        profile: &DeviceProfile,
+        request: &SortRequest,
+        algorithm: Algorithm,
+        access: Access,
+    ) -> (u32, &'static str) {
+        let tuning = Tuning { leading: false, ..Tuning::for_device(profile) };
+        let shape = Shape::fit(profile, &tuning, request, algorithm, SubgroupChoice::Auto).unwrap();
+        let plan = |capacity| Plan::new(request, algorithm, shape, capacity, None);
+        let (most, limit) = max_count(profile, request, access, &shape, algorithm, plan);
+        // Every descriptor is as long as its range, which holds whole words.
+        let layout = plan(most).scratch();
+        let elements = request.key.size_bytes().max(request.value.size_bytes()) * u64::from(most);
+        let reached = if access == Access::Descriptors { elements.next_multiple_of(4) } else { 0 };
+        assert!(layout.table.size.max(reached) <= profile.max_storage_range_bytes, "{most} ({limit})");
+        (most, limit)
+    }
+
+    #[test]
+    fn ranges_are_held_against_the_device_s_limit_as_they_are_rounded() {
+        for range in [(1u64 << 32) - 1, 1 << 27, (1 << 27) + 2, 4097] {
+            let profile = DeviceProfile { max_storage_range_bytes: range, ..DeviceProfile::default() };
+            for key in [KeyType::U8, KeyType::F16, KeyType::U32, KeyType::U128] {
+                let (most, limit) =
+                    most(&profile, &SortRequest::new(key), Algorithm::SingleWorkgroup, Access::Descriptors);
+                assert!(most > 0 && (limit.contains("block") || limit.contains("addresses")), "{most} ({limit})");
+                let most = by_descriptors(&profile, &SortRequest::new(key));
+                assert_eq!(u64::from(most), range / 4 * 4 / key.size_bytes());
+            }
+        }
+        let usual = DeviceProfile { max_storage_range_bytes: u32::MAX.into(), ..DeviceProfile::default() };
+        let bytes = SortRequest::new(KeyType::U8);
+        assert_eq!(most(&usual, &bytes, Algorithm::OneSweep, Access::Descriptors).0, u32::MAX - 3);
+        assert_eq!(most(&usual, &bytes, Algorithm::OneSweep, Access::Addresses).0, u32::MAX);
+    }
+
+    #[test]
+    fn tables_are_held_against_the_device_s_limit() {
+        let narrow = DeviceProfile { max_storage_range_bytes: 1 << 24, ..DeviceProfile::default() };
+        let wide = SortRequest::new(KeyType::U128);
+        for algorithm in [Algorithm::OneSweep, Algorithm::ReduceThenScan { digit_bits: 8 }] {
+            let (count, limit) = most(&narrow, &wide, algorithm, Access::Addresses);
+            assert!(count > 1 << 20 && limit.contains("table"), "{algorithm}: {count} ({limit})");
+        }
+        // Descriptors do not reach so far that the table would be too long.
+        let (count, limit) = most(&narrow, &wide, Algorithm::OneSweep, Access::Descriptors);
+        assert!(count == 1 << 20 && limit.contains("addresses"), "{count} ({limit})");
+    }
+
+    #[test]
+    fn own_subgroups_are_refused_where_they_may_have_gaps() {
+        let full = DeviceProfile::default();
+        let gaps = DeviceProfile { full_subgroups: false, ..full.clone() };
+        assert!(check_subgroups(&full, SubgroupChoice::Native).is_ok());
+        assert!(check_subgroups(&gaps, SubgroupChoice::Auto).is_ok());
+        let message = check_subgroups(&gaps, SubgroupChoice::Native).unwrap_err().to_string();
+        assert!(message.contains("computeFullSubgroups") && message.contains("Auto"), "{message}");
+    }
 
     /// What is said of a device that lacks something, with elements reached in some way.
     fn refusal(profile: &DeviceProfile, access: Access, subgroup: SubgroupChoice) -> Option<String> {

@@ -24,8 +24,8 @@ pub(crate) struct Device {
     pub requirements: Requirements,
     pub instance: Arc<Instance>,
     allocator: ManuallyDrop<Mutex<Allocator>>,
+    handles: ManuallyDrop<Handles>,
     debug_utils: Option<ext::debug_utils::Device>,
-    pipeline_cache: vk::PipelineCache,
     timestamp_bits: u32,
     queue: Mutex<Queue>,
     /// Work was submitted whose end was not seen: nothing it may use can be destroyed any more.
@@ -34,9 +34,29 @@ pub(crate) struct Device {
 
 struct Queue {
     raw: vk::Queue,
-    pool: vk::CommandPool,
     commands: vk::CommandBuffer,
     fence: vk::Fence,
+}
+
+/// A device with what was made from it, destroyed together. A handle that has not been made yet is null.
+struct Handles {
+    device: ash::Device,
+    pool: vk::CommandPool,
+    fence: vk::Fence,
+    pipeline_cache: vk::PipelineCache,
+}
+
+impl Drop for Handles {
+    fn drop(&mut self) {
+        // SAFETY: whoever drops this has waited for all submissions and destroyed everything else of the device; each
+        // handle is null or was created once, and the device goes last.
+        unsafe {
+            self.device.destroy_fence(self.fence, None);
+            self.device.destroy_command_pool(self.pool, None);
+            self.device.destroy_pipeline_cache(self.pipeline_cache, None);
+            self.device.destroy_device(None);
+        }
+    }
 }
 
 impl Device {
@@ -56,6 +76,13 @@ impl Device {
         let info = features.chain(info);
         // SAFETY: extensions and features were found on this device by `Requirements::query`.
         let raw = unsafe { instance.raw.create_device(physical.raw, &info, None) }.context("vkCreateDevice")?;
+        // From here on a failure destroys what there is.
+        let mut handles = Handles {
+            device: raw.clone(),
+            pool: vk::CommandPool::null(),
+            fence: vk::Fence::null(),
+            pipeline_cache: vk::PipelineCache::null(),
+        };
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.raw.clone(),
             device: raw.clone(),
@@ -65,18 +92,19 @@ impl Device {
             allocation_sizes: Default::default(),
         })
         .map_err(|error| Error::Allocation { what: "the allocator", bytes: 0, reason: error.to_string() })?;
-        // SAFETY: the device was just created with one queue of this family; handles are destroyed in `Drop`.
-        let (queue, pipeline_cache) = unsafe {
+        // SAFETY: the device was just created with one queue of this family; `handles` destroys what is made from it.
+        let queue = unsafe {
             let pool_info = vk::CommandPoolCreateInfo::default()
                 .queue_family_index(family)
                 .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
-            let pool = raw.create_command_pool(&pool_info, None).context("vkCreateCommandPool")?;
-            let commands_info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+            handles.pool = raw.create_command_pool(&pool_info, None).context("vkCreateCommandPool")?;
+            let commands_info =
+                vk::CommandBufferAllocateInfo::default().command_pool(handles.pool).command_buffer_count(1);
             let commands = raw.allocate_command_buffers(&commands_info).context("vkAllocateCommandBuffers")?[0];
-            let fence = raw.create_fence(&vk::FenceCreateInfo::default(), None).context("vkCreateFence")?;
+            handles.fence = raw.create_fence(&vk::FenceCreateInfo::default(), None).context("vkCreateFence")?;
             let cache_info = vk::PipelineCacheCreateInfo::default();
-            let cache = raw.create_pipeline_cache(&cache_info, None).context("vkCreatePipelineCache")?;
-            (Queue { raw: raw.get_device_queue(family, 0), pool, commands, fence }, cache)
+            handles.pipeline_cache = raw.create_pipeline_cache(&cache_info, None).context("vkCreatePipelineCache")?;
+            Queue { raw: raw.get_device_queue(family, 0), commands, fence: handles.fence }
         };
         Ok(Arc::new(Device {
             debug_utils: instance.debug_utils.then(|| ext::debug_utils::Device::new(&instance.raw, &raw)),
@@ -84,7 +112,7 @@ impl Device {
             requirements,
             instance: Arc::clone(instance),
             allocator: ManuallyDrop::new(Mutex::new(allocator)),
-            pipeline_cache,
+            handles: ManuallyDrop::new(handles),
             timestamp_bits: families[family as usize].timestamp_valid_bits,
             queue: Mutex::new(queue),
             lost: AtomicBool::new(false),
@@ -170,17 +198,15 @@ impl Drop for Device {
     fn drop(&mut self) {
         if self.is_lost() {
             log::error!("{}: work may still be running, its device is left alone", self.requirements.profile.name);
+            // An instance must outlive its devices, and the Vulkan library its instances.
+            std::mem::forget(Arc::clone(&self.instance));
             return;
         }
-        let queue = self.queue.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
         // SAFETY: all submissions were waited for; buffers, sorters and runs hold an `Arc` of the device, so none is
-        // left; the allocator goes before the device it frees memory of, and is not used again.
+        // left; the allocator goes before the device it frees memory of, and neither is used again.
         unsafe {
-            self.raw.destroy_fence(queue.fence, None);
-            self.raw.destroy_command_pool(queue.pool, None);
-            self.raw.destroy_pipeline_cache(self.pipeline_cache, None);
             ManuallyDrop::drop(&mut self.allocator);
-            self.raw.destroy_device(None);
+            ManuallyDrop::drop(&mut self.handles);
         }
     }
 }
@@ -194,7 +220,7 @@ pub(crate) struct OwnedSorter {
 impl OwnedSorter {
     pub fn new(device: &Arc<Device>, request: &SortRequest, options: &SorterOptions) -> Result<OwnedSorter, Error> {
         let options = SorterOptions {
-            pipeline_cache: device.pipeline_cache,
+            pipeline_cache: device.handles.pipeline_cache,
             debug_utils: device.debug_utils.clone(),
             ..options.clone()
         };
@@ -256,8 +282,12 @@ impl BoundRun {
     }
 
     /// Runs the sort `times` times in one command buffer, of `count` elements or as many as the device's count says;
-    /// gives the step times of the last, or none where the device has no timestamps.
+    /// gives the step times of the last, or none where the device has no timestamps or `times` is 0.
     pub fn run(&self, count: Option<u32>, times: u32) -> Result<Vec<StepTime>, Error> {
+        if times == 0 {
+            // No query would be written, and reading one would wait for ever.
+            return count.map_or(Ok(()), |count| self.bound.check_count(count)).map(|()| Vec::new());
+        }
         self.submit(count, times)?;
         let device = &self.device;
         let Some(queries) = self.queries else { return Ok(Vec::new()) };
@@ -326,6 +356,29 @@ impl Drop for BoundRun {
             if let Some(queries) = self.queries {
                 self.device.raw.destroy_query_pool(queries.pool, None);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::InstanceDesc;
+    use super::*;
+
+    fn open() -> Arc<Device> {
+        let instance = Instance::new(&InstanceDesc::default()).unwrap();
+        let physical = instance.devices().unwrap().into_iter().find(|device| device.requirements.is_ok());
+        Device::new(&instance, &physical.expect("a device to test on")).unwrap()
+    }
+
+    #[test]
+    fn a_lost_device_keeps_its_instance() {
+        for lost in [false, true] {
+            let device = open();
+            let instance = Arc::downgrade(&device.instance);
+            device.lost.store(lost, Ordering::Relaxed);
+            drop(device);
+            assert_eq!(instance.upgrade().is_some(), lost, "lost: {lost}");
         }
     }
 }
