@@ -12,7 +12,10 @@ mod requirements;
 mod sorter;
 
 pub use bind::{BoundSort, BufferRange, SortBuffers};
+#[cfg(any(feature = "profiles", feature = "testing"))]
 pub use pipelines::MODULES;
 pub use record::{AccessScope, QueryRange, StepTime};
 pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
-pub use sorter::{Access, Faults, Sorter, SorterOptions};
+#[cfg(feature = "testing")]
+pub use sorter::Faults;
+pub use sorter::{Access, Sorter, SorterOptions};

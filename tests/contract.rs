@@ -7,10 +7,10 @@ use std::path::Path;
 use rspirv::binary::parse_words;
 use rspirv::dr::{Instruction, Loader, Module, Operand};
 use rspirv::spirv::{Capability, Decoration, Op, StorageClass};
-use vksort::abi::{self, Push, Ranking, spec};
+use vksort::internals::abi::{self, Push, Ranking, spec};
 
 fn modules() -> impl Iterator<Item = (abi::Module, Module)> {
-    abi::modules().into_iter().zip(vksort::MODULES).map(|(description, bytes)| {
+    abi::modules().into_iter().zip(vksort::internals::MODULES).map(|(description, bytes)| {
         let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
         let mut loader = Loader::new();
         parse_words(&words, &mut loader).unwrap_or_else(|error| panic!("{}: {error}", description.name()));
@@ -296,7 +296,7 @@ fn kept_spirv_is_what_the_glsl_compiles_to() {
         println!("skipped: {} is not here", folder.display());
         return;
     }
-    for (description, built) in abi::modules().iter().zip(vksort::MODULES) {
+    for (description, built) in abi::modules().iter().zip(vksort::internals::MODULES) {
         let file = folder.join(format!("{}.spv", description.name()));
         let kept = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         assert!(kept == *built, "{} is not what the GLSL compiles to; run scripts/spirv.sh", file.display());

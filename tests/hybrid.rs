@@ -6,7 +6,8 @@ use common::phases::{self, Counters};
 use common::suite;
 use common::{gpu, seed};
 use libtest_mimic::{Failed, Trial};
-use vksort::{Algorithm, Faults, KeyType, SortRequest, SorterOptions, SubgroupChoice, Tuning, abi};
+use vksort::internals::abi;
+use vksort::{Algorithm, Faults, KeyType, SortRequest, SorterOptions, SubgroupChoice, Tuning};
 
 /// Which way a sort went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use rspirv::binary::parse_words;
 use rspirv::dr::{Loader, Module, Operand};
 use rspirv::spirv::{Op, StorageClass};
 use serde::{Deserialize, Serialize};
-use vksort::abi;
+use vksort::internals::abi;
 
 const FILE: &str = "benches/record/spirv.csv";
 
@@ -130,7 +130,7 @@ fn differences(kept: &[Counts], made: &[Counts]) -> Vec<String> {
 }
 
 fn made() -> Vec<Counts> {
-    abi::modules().iter().zip(vksort::MODULES).map(|(module, bytes)| counts(module.name(), bytes)).collect()
+    abi::modules().iter().zip(vksort::internals::MODULES).map(|(module, bytes)| counts(module.name(), bytes)).collect()
 }
 
 #[test]

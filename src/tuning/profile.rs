@@ -299,7 +299,7 @@ fn beside(path: &Path) -> Option<PathBuf> {
 /// The kernels of this build, as a hash of all modules (FNV-1a). Measurements of other kernels say nothing about them.
 fn kernels() -> String {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
-    let bytes = crate::MODULES.iter().flat_map(|module| module.iter());
+    let bytes = crate::vk::MODULES.iter().flat_map(|module| module.iter());
     format!("{:016x}", bytes.fold(0xCBF2_9CE4_8422_2325, step))
 }
 

@@ -43,7 +43,8 @@ pub struct SortBuffers {
     pub keys_out: Option<BufferRange>,
     /// Where the sorted values or indices go when the request is out of place.
     pub values_out: Option<BufferRange>,
-    /// At least [`Sorter::scratch_size`](crate::Sorter::scratch_size) bytes; not needed when that is 0.
+    /// At least [`Sorter::scratch_size`](crate::Sorter::scratch_size) bytes with the usage flags
+    /// [`Sorter::SCRATCH_USAGE`](crate::Sorter::SCRATCH_USAGE); not needed when the size is 0.
     pub scratch: Option<BufferRange>,
     /// Four bytes with the element count, for [`BoundSort::record_counted`]. Any multiple of 4 will do as offset.
     pub count: Option<BufferRange>,

@@ -3,11 +3,11 @@
 use ash::vk;
 
 use super::bind::{BufferRange, SortBuffers};
-use super::sorter::{Access, SorterInner};
+use super::sorter::{Access, Sorter, SorterInner};
 use crate::abi;
 use crate::error::Error;
 use crate::plan::{Plan, ScratchRange, ValueSet};
-use crate::request::{Algorithm, ValueType};
+use crate::request::ValueType;
 
 type Info = vk::DescriptorBufferInfo;
 
@@ -57,13 +57,7 @@ impl Places {
             ("values", buffers.values, value_bytes, elements, alignment),
             ("keys_out", buffers.keys_out, key_bytes, elements, alignment),
             ("values_out", buffers.values_out, value_bytes, elements, alignment),
-            (
-                "scratch",
-                buffers.scratch,
-                layout.size,
-                elements | scratch_usage(buffers.count.is_some(), plan.algorithm),
-                alignment,
-            ),
+            ("scratch", buffers.scratch, layout.size, elements | Sorter::SCRATCH_USAGE, alignment),
             ("count", buffers.count, 4, storage, 4),
         ];
         for (name, range, needed, usage, alignment) in ranges {
@@ -126,14 +120,6 @@ impl Places {
     }
 }
 
-/// What scratch is used as beside storage: it is cleared, and may hold the arguments of dispatches.
-fn scratch_usage(counted: bool, algorithm: Algorithm) -> vk::BufferUsageFlags {
-    match counted || algorithm.has_phases() {
-        true => vk::BufferUsageFlags::TRANSFER_DST | vk::BufferUsageFlags::INDIRECT_BUFFER,
-        false => vk::BufferUsageFlags::TRANSFER_DST,
-    }
-}
-
 /// Compares the bytes that the sort uses, not what may lie behind them in the given ranges.
 fn check_overlaps(ranges: &[(&'static str, Option<BufferRange>, u64)]) -> Result<(), Error> {
     let used: Vec<(&'static str, vk::Buffer, u64, u64)> = ranges
@@ -191,14 +177,19 @@ mod tests {
     }
 
     #[test]
-    fn scratch_holds_arguments_where_dispatches_are_sized_on_the_device() {
-        let indirect = |counted, algorithm| {
-            let usage = scratch_usage(counted, algorithm);
-            assert!(usage.contains(vk::BufferUsageFlags::TRANSFER_DST));
-            usage.contains(vk::BufferUsageFlags::INDIRECT_BUFFER)
-        };
-        assert!(indirect(true, Algorithm::OneSweep) && indirect(false, Algorithm::Hybrid));
-        assert!(!indirect(false, Algorithm::OneSweep));
+    fn every_usage_of_scratch_is_checked_when_it_is_known() {
+        let range = BufferRange { usage: Some(Sorter::SCRATCH_USAGE), ..BufferRange::new(vk::Buffer::null(), 64) };
+        assert_eq!(check(range, 64, Sorter::SCRATCH_USAGE), Ok(()));
+        for (flag, name) in [
+            (vk::BufferUsageFlags::STORAGE_BUFFER, "STORAGE_BUFFER"),
+            (vk::BufferUsageFlags::TRANSFER_DST, "TRANSFER_DST"),
+            (vk::BufferUsageFlags::INDIRECT_BUFFER, "INDIRECT_BUFFER"),
+        ] {
+            let without = BufferRange { usage: Some(Sorter::SCRATCH_USAGE & !flag), ..range };
+            let message = check(without, 64, Sorter::SCRATCH_USAGE).unwrap_err();
+            let (given, needed) = message.split_once("needed is").unwrap();
+            assert!(!given.contains(name) && needed.contains(name), "{message}");
+        }
     }
 
     #[test]

@@ -28,8 +28,19 @@ pub struct SorterOptions {
     /// The loaded `VK_EXT_debug_utils` functions of the device, to have every step labelled in captures.
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
     /// Faults for tests.
+    #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub faults: Faults,
+}
+
+impl SorterOptions {
+    /// The faults to inject: none but in tests.
+    fn faults(&self) -> Faults {
+        #[cfg(feature = "testing")]
+        return self.faults;
+        #[cfg(not(feature = "testing"))]
+        Faults::default()
+    }
 }
 
 /// How kernels reach keys and values.
@@ -67,6 +78,7 @@ pub struct Faults {
 /// # #[cfg(feature = "standalone")]
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # use ash::vk;
+/// # use vk::BufferUsageFlags as Usage;
 /// # use vksort::{BufferRange, InstanceRequirements, Requirements};
 /// # let application = vk::ApplicationInfo::default().api_version(InstanceRequirements::API_VERSION);
 /// # // SAFETY: the program ends with these handles; each is used with what it came from.
@@ -83,8 +95,7 @@ pub struct Faults {
 /// # let mut features = requirements.features();
 /// # let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
 /// # let device = instance.create_device(physical_device, &features.chain(info), None)?;
-/// # let allocate = |size: u64| -> Result<BufferRange, vk::Result> {
-/// #     let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
+/// # let allocate = |size: u64, usage: vk::BufferUsageFlags| -> Result<BufferRange, vk::Result> {
 /// #     let buffer = device.create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None)?;
 /// #     let needs = device.get_buffer_memory_requirements(buffer);
 /// #     let kind = needs.memory_type_bits.trailing_zeros();
@@ -103,8 +114,9 @@ pub struct Faults {
 /// let sorter = Sorter::new(&device, &requirements, &request, &SorterOptions::default())?;
 ///
 /// let capacity = 10_000; // elements
-/// let (depths, indices) = (allocate(4 * 10_000)?, allocate(4 * 10_000)?);
-/// let scratch = allocate(sorter.scratch_size(capacity)?)?;
+/// let depths = allocate(4 * 10_000, Usage::STORAGE_BUFFER)?;
+/// let indices = allocate(4 * 10_000, Usage::STORAGE_BUFFER)?;
+/// let scratch = allocate(sorter.scratch_size(capacity)?, Sorter::SCRATCH_USAGE)?;
 /// let in_place = SortBuffers::in_place(depths, capacity);
 /// let sort = sorter.bind(&SortBuffers { values: Some(indices), scratch: Some(scratch), ..in_place })?;
 ///
@@ -134,6 +146,16 @@ pub(crate) struct SorterInner {
 }
 
 impl Sorter {
+    /// Usage flags that every scratch buffer needs: kernels read and write it, it is cleared, and it holds the sizes of
+    /// dispatches that are decided on the device.
+    ///
+    /// With [`Access::Addresses`] it needs `SHADER_DEVICE_ADDRESS` as well.
+    pub const SCRATCH_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+        vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
+            | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
+            | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw(),
+    );
+
     /// Builds the pipelines for a request.
     ///
     /// Errors: [`Error::Unsupported`] for a request or option out of range, [`Error::UnsuitableDevice`] when the
@@ -154,8 +176,9 @@ impl Sorter {
         options: &SorterOptions,
     ) -> Result<Sorter, Error> {
         request.check()?;
+        let faults = options.faults();
         let mut profile = requirements.profile.clone();
-        profile.small_storage &= !options.faults.no_small_storage;
+        profile.small_storage &= !faults.no_small_storage;
         if options.access == Access::Addresses {
             // Ranking methods with modules of their own have none that reach elements by address.
             profile.subgroup_arithmetic = false;
@@ -185,12 +208,12 @@ impl Sorter {
             algorithm,
             tuning: &tuning,
             addressed: options.access == Access::Addresses,
-            withhold: options.faults.withhold,
+            withhold: faults.withhold,
             cache: options.pipeline_cache,
         };
         // SAFETY: device and cache are as `Pipelines::new` asks, by this function's contract.
         let pipelines = unsafe { Pipelines::new(device, &desc, &kernels)? };
-        let plan = |capacity| Plan::new(request, algorithm, shape, capacity, options.faults.portion);
+        let plan = |capacity| Plan::new(request, algorithm, shape, capacity, faults.portion);
         let inner = SorterInner {
             pipelines,
             max_count: max_count(profile, request, options.access, &shape, algorithm, plan),
@@ -200,12 +223,13 @@ impl Sorter {
             shape,
             access: options.access,
             debug_utils: options.debug_utils.clone(),
-            faults: options.faults,
+            faults,
         };
         Ok(Sorter { inner: Arc::new(inner) })
     }
 
-    /// Bytes of scratch that a sort of up to `capacity` elements needs; 0 when it needs none.
+    /// Bytes of scratch that a sort of up to `capacity` elements needs; 0 when it needs none. The buffer needs the usage
+    /// flags [`SCRATCH_USAGE`](Self::SCRATCH_USAGE).
     ///
     /// A sort bound with this capacity can be recorded with every smaller count.
     ///
@@ -249,9 +273,8 @@ impl Sorter {
     /// # Safety
     ///
     /// * The buffers belong to the sorter's device, are bound to memory over the given ranges, and outlive the result.
-    /// * They have the usage `STORAGE_BUFFER`; the scratch buffer has `TRANSFER_DST` too, and `INDIRECT_BUFFER` when a
-    ///   count buffer is given or [`algorithm`](Self::algorithm) of the capacity is [`Algorithm::Leading`] or
-    ///   [`Algorithm::Hybrid`]. With [`Access::Addresses`] all but the count buffer have `SHADER_DEVICE_ADDRESS`.
+    /// * They have the usage `STORAGE_BUFFER`, and the scratch buffer has [`SCRATCH_USAGE`](Self::SCRATCH_USAGE).
+    /// * With [`Access::Addresses`] all but the count buffer have `SHADER_DEVICE_ADDRESS` too.
     pub unsafe fn bind(&self, buffers: &SortBuffers) -> Result<BoundSort, Error> {
         // SAFETY: the same contract.
         unsafe { BoundSort::new(Arc::clone(&self.inner), buffers) }

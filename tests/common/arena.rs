@@ -1,7 +1,8 @@
 //! Guarded memory: every range of a sort lies between guard bytes in one buffer, and scratch starts as garbage.
 
+use vksort::internals::abi;
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
-use vksort::{KeyOutput, Placement, SortRequest, ValueType, abi};
+use vksort::{KeyOutput, Placement, SortRequest, ValueType};
 
 use super::oracle;
 
