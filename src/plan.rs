@@ -11,6 +11,7 @@ use crate::abi::{self, Push};
 use crate::request::{Algorithm, SortRequest, ValueType};
 use crate::shape::Shape;
 
+pub(crate) use crate::request::Count;
 pub(crate) use hazard::{Barrier, Hazards, Scope};
 pub(crate) use scratch::ScratchRange;
 pub use step::StepName;
@@ -26,15 +27,6 @@ const MAX_PORTION: u32 = (1 << abi::STATUS_COUNT_BITS) - 1;
 
 /// Items per invocation of a tile, or of a part of the histogram, that are worth its counters.
 const LEAST_ITEMS: u32 = 64;
-
-/// How many elements a sort is recorded for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Count {
-    /// So many.
-    Host(u32),
-    /// As many as the caller's buffer says, up to the capacity; it is in this word of the buffer's range.
-    Device { word: u32 },
-}
 
 /// How up to `capacity` elements are sorted: a pure function of request, algorithm, shape and capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +92,7 @@ impl Plan {
     pub fn most(&self, count: Count) -> u32 {
         match count {
             Count::Host(count) => count,
-            Count::Device { .. } => self.capacity,
+            Count::Device => self.capacity,
         }
     }
 
@@ -121,7 +113,7 @@ impl Plan {
     /// The kernels of every count up to the capacity, on the host or on the device.
     pub fn kernels(&self) -> Vec<Kernel> {
         let mut kernels = Vec::new();
-        for count in [Count::Host(1), Count::Host(self.capacity), Count::Device { word: 0 }] {
+        for count in [Count::Host(1), Count::Host(self.capacity), Count::Device] {
             for step in self.steps(count) {
                 if let Work::Dispatch { kernel, .. } = step.work
                     && !kernels.contains(&kernel)
@@ -161,12 +153,12 @@ impl Plan {
         match (self.ranks_tiles(self.most(count)), count) {
             (false, _) => 0,
             (true, Count::Host(_)) => 2,
-            (true, Count::Device { .. }) => 3,
+            (true, Count::Device) => 3,
         }
     }
 
     fn head_step(&self, count: Count, index: u32) -> Step {
-        let sized_on_device = matches!(count, Count::Device { .. });
+        let sized_on_device = matches!(count, Count::Device);
         match (index, sized_on_device) {
             (0, _) => {
                 // OneSweep without portions clears its table once; it lies behind the counters.
@@ -235,7 +227,7 @@ impl Plan {
         let which = (0..3).filter(|step| self.tail(count)[*step as usize]).nth(index as usize);
         let sized = self.ranks_tiles(self.most(count));
         let groups = |per_tile: u32, slot: u32| match sized {
-            true if matches!(count, Count::Device { .. }) => Groups::Counted { slot },
+            true if matches!(count, Count::Device) => Groups::Counted { slot },
             _ => Groups::Direct(self.tiles(self.most(count)) * per_tile),
         };
         let push = self.push(count, 0);
@@ -289,18 +281,15 @@ impl Plan {
     fn groups(&self, count: Count, part: u32, slot: u32) -> Groups {
         match count {
             Count::Host(count) => Groups::Direct(count.div_ceil(part)),
-            Count::Device { .. } => Groups::Counted { slot },
+            Count::Device => Groups::Counted { slot },
         }
     }
 
     /// Push constants of a pass.
     fn push(&self, count: Count, pass: u32) -> Push {
-        let count_word = match count {
-            Count::Host(_) => 0,
-            Count::Device { word } => word + 1,
-        };
+        // Where a count on the device is found is known when the sort is recorded.
         let part = self.tile_size();
-        Push { count: self.most(count), count_word, pass, part, portion_tiles: self.portion_tiles, ..Push::default() }
+        Push { count: self.most(count), pass, part, portion_tiles: self.portion_tiles, ..Push::default() }
     }
 }
 

@@ -131,6 +131,26 @@ pub enum KeyOutput {
     Discarded,
 }
 
+/// How many elements a sort is recorded for.
+///
+/// ```
+/// assert_eq!(vksort::Count::from(1_000), vksort::Count::Host(1_000));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Count {
+    /// This many elements, from the first on.
+    Host(u32),
+    /// As many elements as the bound count buffer holds when the sort runs on the device. A number above the capacity is
+    /// taken for the capacity.
+    Device,
+}
+
+impl From<u32> for Count {
+    fn from(count: u32) -> Self {
+        Count::Host(count)
+    }
+}
+
 /// Bits of keys of which all digits are sorted by, unless leading ones are asked for.
 const USUAL_KEY_BITS: u32 = 32;
 

@@ -195,7 +195,7 @@ fn bad_buffers() -> Result<(), Failed> {
         capacity,
     };
     let sort = sorter.prepare_on(good.clone())?;
-    expect(sort.run_counted(), &["count", "absent", "present"])?;
+    expect(sort.run(vksort::Count::Device), &["count", "absent", "present"])?;
     expect(sort.write_count(1), &["count", "absent", "present"])?;
     let counts = gpu().buffer(64)?;
     for (offset, size, words) in [(2, 4, ["count", "2", "4"]), (60, 2, ["count", "2 bytes", "4 bytes"])] {
@@ -288,7 +288,7 @@ fn unwritten_count() -> Result<(), Failed> {
     for _ in 0..2 {
         let sort = sorter.prepare(1000)?;
         sort.write_keys(bytemuck::cast_slice(&keys))?;
-        sort.run_counted()?;
+        sort.run(vksort::Count::Device)?;
         let mut found = vec![0u32; 1000];
         sort.read_keys(bytemuck::cast_slice_mut(&mut found))?;
         assert!(found == keys, "keys were sorted by a count that was never written");
@@ -397,7 +397,7 @@ fn timestamps() -> Result<(), Failed> {
     assert!(times.iter().all(|time| time.nanoseconds >= 0.0), "{times:?}");
     assert!(total > 0.0 && total <= wall, "steps took {total} ns of {wall} ns");
     sort.write_count(count)?;
-    assert_eq!(sort.run_counted()?.len(), times.len() + 1, "sizing the dispatches is a step");
+    assert_eq!(sort.run(vksort::Count::Device)?.len(), times.len() + 1, "sizing the dispatches is a step");
     Ok(())
 }
 

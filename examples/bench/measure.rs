@@ -219,7 +219,7 @@ impl<'a> Bench<'a> {
         progress.finish_and_clear();
         for (ready, measured) in ready.iter().zip(&mut measured) {
             if let Ready::Device { sort, .. } = ready {
-                let times = sort.time_recording(Some(n), RECORDINGS)?;
+                let times = sort.time_recording(n, RECORDINGS)?;
                 measured.recording = times.iter().map(|time| time.as_nanos() as f64).collect();
             }
         }

@@ -39,7 +39,7 @@ pub(super) fn step(plan: &Plan, count: Count, index: u32) -> Step {
     let before = portion * plan.portion_tiles;
     let groups = match count {
         Count::Host(count) => Groups::Direct((plan.tiles(count) - before).min(plan.portion_tiles)),
-        Count::Device { .. } => Groups::Counted { slot: abi::ARGUMENTS_PORTIONS + portion },
+        Count::Device => Groups::Counted { slot: abi::ARGUMENTS_PORTIONS + portion },
     };
     Step::dispatch(Kernel::OneSweep, Some(pass), groups, Push { portion, ..plan.push(count, pass) })
 }

@@ -38,7 +38,7 @@ fn asking(algorithm: Algorithm) -> SortRequest {
     SortRequest { algorithm: Some(algorithm), ..SortRequest::new(key) }
 }
 
-const DEVICE: Count = Count::Device { word: 0 };
+const DEVICE: Count = Count::Device;
 
 fn chained() -> impl Iterator<Item = Algorithm> {
     Algorithm::ALL.iter().copied().filter(|algorithm| *algorithm != Algorithm::SingleWorkgroup)

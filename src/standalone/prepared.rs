@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::request::{Algorithm, SortRequest, ValueType};
+use crate::request::{Algorithm, Count, SortRequest, ValueType};
 use crate::shape::Shape;
 use crate::vk::owned::{BoundRun, Buffer, Device, OwnedSorter};
 use crate::vk::{BufferRange, SortBuffers, SorterOptions, StepTime};
@@ -87,7 +87,7 @@ pub struct SortRanges {
     pub values_out: Option<DeviceRange>,
     /// Scratch, unless none is needed.
     pub scratch: Option<DeviceRange>,
-    /// Four bytes with the element count, for [`PreparedSort::run_counted`].
+    /// Four bytes with the number of elements, for sorts that run with [`Count::Device`].
     pub count: Option<DeviceRange>,
     /// Most elements that the sort will run with.
     pub capacity: u32,
@@ -220,7 +220,7 @@ impl PreparedSort {
         write("values", values.ok_or(unread)?, bytes)
     }
 
-    /// Writes the element count for [`run_counted`](Self::run_counted).
+    /// Writes the number of elements that a sort with [`Count::Device`] takes. It is 0 before.
     ///
     /// Errors: [`Error::BufferPresence`] when the sort has no count buffer; else as for [`DeviceBuffer::write`].
     pub fn write_count(&self, count: u32) -> Result<(), Error> {
@@ -248,38 +248,36 @@ impl PreparedSort {
         read("values", range.ok_or(Error::NotInRequest { what: "reading values is", given, needed })?, bytes)
     }
 
-    /// Sorts the first `count` elements and waits; gives the time of each step, or none without timestamps.
+    /// Sorts the first `count` elements, or as many as the count buffer holds ([`Count::Device`]), and waits; gives the time
+    /// of each step, or none where the device has no timestamps.
     ///
-    /// Errors: [`Error::TooManyElements`], [`Error::Timeout`], [`Error::Vulkan`].
-    pub fn run(&self, count: u32) -> Result<Vec<StepTime>, Error> {
-        self.run.run(Some(count), 1)
+    /// # Errors
+    ///
+    /// [`Error::TooManyElements`] for a count over the capacity, [`Error::BufferPresence`] for a count on the device without
+    /// a count buffer, [`Error::Timeout`], [`Error::Vulkan`].
+    pub fn run(&self, count: impl Into<Count>) -> Result<Vec<StepTime>, Error> {
+        self.run.run(count.into(), 1)
     }
 
-    /// Sorts as many elements as the count buffer says, up to the capacity, and waits.
+    /// The same sort recorded `times` times into one command buffer; gives the times of the last, and none for no times.
     ///
-    /// Errors: [`Error::BufferPresence`] when the sort has no count buffer, [`Error::Timeout`], [`Error::Vulkan`].
-    pub fn run_counted(&self) -> Result<Vec<StepTime>, Error> {
-        self.run.run(None, 1)
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    pub fn run_repeatedly(&self, count: impl Into<Count>, times: u32) -> Result<Vec<StepTime>, Error> {
+        self.run.run(count.into(), times)
     }
 
-    /// The same sort recorded `times` times into one command buffer.
-    ///
-    /// Errors: as for [`run`](Self::run).
-    pub fn run_repeatedly(&self, count: u32, times: u32) -> Result<Vec<StepTime>, Error> {
-        self.run.run(Some(count), times)
-    }
-
-    /// Runs without reading times, which is all that allocates; as many elements as the count buffer says without one.
+    /// Runs without reading times, which is all that allocates.
     #[doc(hidden)]
-    pub fn submit(&self, count: Option<u32>) -> Result<(), Error> {
-        self.run.submit(count, 1)
+    pub fn submit(&self, count: impl Into<Count>) -> Result<(), Error> {
+        self.run.submit(count.into(), 1)
     }
 
-    /// How long each of `times` recordings takes on the host, where nothing is submitted; with the count from the buffer
-    /// on the device without one.
+    /// How long each of `times` recordings takes on the host. Nothing is submitted.
     #[doc(hidden)]
-    pub fn time_recording(&self, count: Option<u32>, times: usize) -> Result<Vec<Duration>, Error> {
-        self.run.time_recording(count, times)
+    pub fn time_recording(&self, count: impl Into<Count>, times: usize) -> Result<Vec<Duration>, Error> {
+        self.run.time_recording(count.into(), times)
     }
 
     /// The algorithm that sorts `count` elements.

@@ -7,7 +7,7 @@ use ash::vk;
 use super::places::Places;
 use super::sorter::{Access, SorterInner};
 use crate::error::{Context, Error};
-use crate::plan::{Count, Plan, ValueSet};
+use crate::plan::{Plan, ValueSet};
 
 /// A range of a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,8 @@ pub struct SortBuffers {
     /// At least [`Sorter::scratch_size`](crate::Sorter::scratch_size) bytes with the usage flags
     /// [`Sorter::SCRATCH_USAGE`](crate::Sorter::SCRATCH_USAGE); not needed when the size is 0.
     pub scratch: Option<BufferRange>,
-    /// Four bytes with the element count, for [`BoundSort::record_counted`]. Any multiple of 4 will do as offset.
+    /// Four bytes with the number of elements, for sorts that are recorded with [`Count::Device`](crate::Count::Device).
+    /// The offset may be any multiple of 4 bytes.
     pub count: Option<BufferRange>,
     /// Most elements that the sort will be recorded with.
     pub capacity: u32,
@@ -68,8 +69,8 @@ pub struct BoundSort {
     pub(super) plan: Plan,
     /// Where the counters start; the table lies behind them.
     pub(super) counters: Option<(vk::Buffer, u64)>,
-    /// The element count on the device, if one was given.
-    pub(super) device_count: Option<Count>,
+    /// The word of the count's descriptor that holds the count, if a count buffer was given.
+    pub(super) count_word: Option<u32>,
     /// Addresses of keys and of values by place, for each set of values; zeros when descriptors are used.
     pub(super) keys_at: [u64; 3],
     pub(super) values_at: [[u64; 3]; ValueSet::ALL.len()],
@@ -87,7 +88,7 @@ impl BoundSort {
         let mut bound = BoundSort {
             plan,
             counters: places.counters.map(|range| (range.buffer, range.offset)),
-            device_count: places.count.map(|(_, word)| Count::Device { word }),
+            count_word: places.count.map(|(_, word)| word),
             keys_at: [0; 3],
             values_at: [[0; 3]; ValueSet::ALL.len()],
             pool: vk::DescriptorPool::null(),

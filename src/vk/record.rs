@@ -7,8 +7,8 @@ use ash::vk;
 use super::bind::BoundSort;
 use crate::abi;
 use crate::error::Error;
-use crate::plan::{Barrier, Count, Groups, Hazards, Scope, Step, StepName, Work};
-use crate::request::Algorithm;
+use crate::plan::{Barrier, Groups, Hazards, Scope, Step, StepName, Work};
+use crate::request::{Algorithm, Count};
 
 /// Queries of a timestamp query pool.
 #[derive(Clone, Copy, Debug)]
@@ -62,39 +62,49 @@ impl BoundSort {
         self.plan.algorithm_for(count)
     }
 
-    /// Names of the steps that sort `count` elements, in order.
-    pub fn step_names(&self, count: u32) -> impl Iterator<Item = StepName> + use<> {
-        self.plan.steps(Count::Host(count)).map(|step| step.name)
+    /// Names of the steps that sort so many elements, in order.
+    pub fn step_names<C: Into<Count>>(&self, count: C) -> impl Iterator<Item = StepName> + use<C> {
+        self.plan.steps(count.into()).map(|step| step.name)
     }
 
-    /// Names of the steps of a sort whose count is on the device; none when no count buffer was bound.
-    pub fn counted_step_names(&self) -> impl Iterator<Item = StepName> + use<> {
-        self.plan.steps(self.device_count.unwrap_or(Count::Host(0))).map(|step| step.name)
+    /// Timestamp queries that recording the sort writes: one before the first step and one after each.
+    pub fn query_count(&self, count: impl Into<Count>) -> u32 {
+        self.plan.step_count(count.into()) + 1
     }
 
-    /// Timestamp queries that recording `count` elements writes: one before the first step and one after each.
-    pub fn query_count(&self, count: u32) -> u32 {
-        self.plan.step_count(Count::Host(count)) + 1
-    }
-
-    /// Timestamp queries that recording a count on the device writes.
-    pub fn counted_query_count(&self) -> u32 {
-        self.plan.step_count(self.device_count.unwrap_or(Count::Host(0))) + 1
-    }
-
-    /// Records the sort of the first `count` elements.
+    /// Records the sort of the first `count` elements, or of as many as the count buffer holds ([`Count::Device`]).
     ///
-    /// Nothing is allocated, submitted or waited for. Barriers between the sort's own steps, and between two sorts
-    /// that use the same scratch on one queue, are recorded with it; those around it are the caller's.
-    /// With `timestamps`, the queries are reset and written; [`step_times`](Self::step_times) reads them.
+    /// Nothing is allocated, submitted or waited for. With `timestamps`, the queries are reset and written;
+    /// [`step_times`](Self::step_times) reads them.
     ///
-    /// Errors: [`Error::TooManyElements`] when `count` is over the capacity, [`Error::TooFewQueries`]. Nothing is
-    /// recorded then.
+    /// With a count on the device the dispatches are sized there, and which steps are recorded depends on the capacity
+    /// alone. Nothing outside the bound ranges is touched, whatever the count buffer holds.
+    ///
+    /// # Barriers
+    ///
+    /// Barriers between the sort's own steps are recorded with it. Barriers before and after it are the caller's: from
+    /// the writes to keys, values and count to [`INPUT_SCOPE`](Self::INPUT_SCOPE), and from
+    /// [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE) to the uses of the result. [`AccessScope::barrier_to`] makes both.
+    ///
+    /// The sort's first barrier is for the scratch, which an earlier sort on the same queue may still use: so several
+    /// sorts, also those of several frames in flight, may share one scratch buffer without a barrier of the caller's. It
+    /// is a memory barrier for all buffers. It waits for earlier compute shaders, transfers and reads of indirect
+    /// arguments in the same queue, and so it happens to order keys that those have written, in sorts of many elements.
+    /// Do not rely on that: it does not cover writes by other stages (fragment shaders, the host, another queue), and a
+    /// sort that one workgroup does needs no clear, and so does not make earlier writes visible to its reads.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is recorded when there is an error.
+    ///
+    /// * [`Error::TooManyElements`]: the count is over the capacity.
+    /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
+    /// * [`Error::TooFewQueries`]: `timestamps` has fewer queries than [`query_count`](Self::query_count) says.
     ///
     /// # Safety
     ///
     /// * `commands` is recording, outside a render pass, on a queue family with compute.
-    /// * Writes to keys and values before the sort are made available and visible to [`Self::INPUT_SCOPE`].
+    /// * Writes to keys, values and count before the sort are made available and visible to [`Self::INPUT_SCOPE`].
     /// * Uses of keys and values after the sort wait for [`Self::OUTPUT_SCOPE`].
     /// * While the sort runs, nothing else touches its buffers, and no two sorts run at once on the same scratch.
     /// * The queries of `timestamps` are not in use, and their queue family supports timestamps.
@@ -102,57 +112,15 @@ impl BoundSort {
     pub unsafe fn record(
         &self,
         commands: vk::CommandBuffer,
-        count: u32,
+        count: impl Into<Count>,
         timestamps: Option<QueryRange>,
     ) -> Result<(), Error> {
-        self.check_count(count)?;
-        // SAFETY: the same contract.
-        unsafe { self.record_steps(commands, Count::Host(count), timestamps) }
-    }
-
-    /// Records the sort of as many elements as the bound count buffer will say when the commands run.
-    ///
-    /// The dispatches are sized on the device. A count above the capacity is taken for the capacity there, and nothing
-    /// outside the bound ranges is touched. Which steps are recorded depends on the capacity alone.
-    ///
-    /// Errors: [`Error::BufferPresence`] when no count buffer was bound, [`Error::TooFewQueries`]. Nothing is recorded
-    /// then.
-    ///
-    /// # Safety
-    ///
-    /// As for [`record`](Self::record), and the count is written before the sort like keys and values.
-    pub unsafe fn record_counted(
-        &self,
-        commands: vk::CommandBuffer,
-        timestamps: Option<QueryRange>,
-    ) -> Result<(), Error> {
-        let absent = Error::BufferPresence { buffer: "count", given: "absent", needed: "present" };
-        let count = self.device_count.ok_or(absent)?;
-        // SAFETY: the same contract.
-        unsafe { self.record_steps(commands, count, timestamps) }
-    }
-
-    /// Refuses a count over the capacity.
-    pub(crate) fn check_count(&self, count: u32) -> Result<(), Error> {
-        if count <= self.plan.capacity {
-            return Ok(());
-        }
-        Err(Error::TooManyElements {
-            given: count.into(),
-            allowed: self.plan.capacity.into(),
-            limit: "the capacity that the sort was bound with".into(),
-        })
-    }
-
-    /// # Safety
-    ///
-    /// As for [`Self::record`].
-    unsafe fn record_steps(
-        &self,
-        commands: vk::CommandBuffer,
-        count: Count,
-        timestamps: Option<QueryRange>,
-    ) -> Result<(), Error> {
+        let count = count.into();
+        // The push constants hold one more than the word, and 0 where the count is the host's.
+        let count_word = match (self.check_count(count)?, self.count_word) {
+            (Count::Device, Some(word)) => word + 1,
+            _ => 0,
+        };
         let needed = self.plan.step_count(count) + 1;
         if let Some(range) = timestamps
             && range.count < needed
@@ -182,7 +150,7 @@ impl BoundSort {
                     self.record_barrier(commands, barrier);
                 }
                 self.begin_label(commands, step.name);
-                self.record_step(commands, &step);
+                self.record_step(commands, &step, count_word);
                 self.end_label(commands);
             }
             stamp(index + 1, vk::PipelineStageFlags::BOTTOM_OF_PIPE);
@@ -190,23 +158,30 @@ impl BoundSort {
         Ok(())
     }
 
+    /// The count, unless it is over the capacity or nothing on the device holds it.
+    pub(crate) fn check_count(&self, count: Count) -> Result<Count, Error> {
+        match count {
+            Count::Host(given) if given > self.plan.capacity => Err(Error::TooManyElements {
+                given: given.into(),
+                allowed: self.plan.capacity.into(),
+                limit: "the capacity that the sort was bound with".into(),
+            }),
+            Count::Device if self.count_word.is_none() => {
+                Err(Error::BufferPresence { buffer: "count", given: "absent", needed: "present" })
+            }
+            count => Ok(count),
+        }
+    }
+
     /// Turns the ticks of a recording's queries into the time of each step.
     ///
+    /// * `count`: what the sort was recorded with.
     /// * `ticks`: one 64-bit result per query of [`query_count`](Self::query_count), in order.
     /// * `valid_bits`: `timestampValidBits` of the queue family.
-    pub fn step_times(&self, count: u32, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
-        self.times(self.step_names(count), ticks, valid_bits)
-    }
-
-    /// The same for a sort whose count is on the device.
-    pub fn counted_step_times(&self, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
-        self.times(self.counted_step_names(), ticks, valid_bits)
-    }
-
-    fn times(&self, names: impl Iterator<Item = StepName>, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
+    pub fn step_times(&self, count: impl Into<Count>, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
         let mask = if valid_bits >= 64 { u64::MAX } else { (1 << valid_bits) - 1 };
         let period = f64::from(self.sorter.profile.timestamp_period_ns);
-        names
+        self.step_names(count)
             .zip(ticks.windows(2))
             .map(|(name, pair)| StepTime { name, nanoseconds: (pair[1].wrapping_sub(pair[0]) & mask) as f64 * period })
             .collect()
@@ -236,7 +211,7 @@ impl BoundSort {
     /// # Safety
     ///
     /// `commands` is recording, outside a render pass, on a queue family with compute.
-    unsafe fn record_step(&self, commands: vk::CommandBuffer, step: &Step) {
+    unsafe fn record_step(&self, commands: vk::CommandBuffer, step: &Step, count_word: u32) {
         let pipelines = &self.sorter.pipelines;
         let device = &pipelines.device;
         match step.work {
@@ -249,7 +224,7 @@ impl BoundSort {
                 let compute = vk::PipelineBindPoint::COMPUTE;
                 let stage = vk::ShaderStageFlags::COMPUTE;
                 let values_at = self.values_at[set as usize];
-                let words = abi::Push { keys_at: self.keys_at, values_at, ..push }.words();
+                let words = abi::Push { keys_at: self.keys_at, values_at, count_word, ..push }.words();
                 // SAFETY: pipelines, layout and sets belong together and are alive; the push constants are the whole
                 // block of the layout; the dispatch is within the device's limits, or reads arguments that are from
                 // scratch, with INDIRECT_BUFFER by the contract of `bind`.

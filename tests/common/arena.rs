@@ -120,10 +120,11 @@ impl Arena {
         }
         let text = |error: vksort::Error| error.to_string();
         self.buffer.write(0, &before).map_err(text)?;
-        match count {
-            Count::Host => self.sort.run_repeatedly(sorted as u32, times).map_err(text)?,
-            Count::Device(_) => (0..times).try_fold(vec![], |_, _| self.sort.run_counted()).map_err(text)?,
+        let recorded = match count {
+            Count::Host => vksort::Count::Host(sorted as u32),
+            Count::Device(_) => vksort::Count::Device,
         };
+        self.sort.run_repeatedly(recorded, times).map_err(text)?;
         let mut after = vec![0; self.bytes];
         self.buffer.read(0, &mut after).map_err(text)?;
 

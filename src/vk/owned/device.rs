@@ -12,7 +12,7 @@ use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use super::Buffer;
 use super::instance::{Instance, PhysicalDevice};
 use crate::error::{Context, Error};
-use crate::request::SortRequest;
+use crate::request::{Count, SortRequest};
 use crate::vk::{BoundSort, QueryRange, Requirements, SortBuffers, Sorter, SorterOptions, StepTime};
 
 /// Longest time that submitted work may take.
@@ -267,8 +267,8 @@ impl BoundRun {
             BoundRun { bound: ManuallyDrop::new(bound), queries: None, _buffers: alive, device: Arc::clone(device) };
         if device.timestamp_bits > 0 {
             let bound = &run.bound;
-            let counts = [bound.query_count(buffers.capacity), bound.query_count(1), bound.counted_query_count()];
-            let most = counts.into_iter().max().expect("there are three");
+            let counts = [Count::Host(buffers.capacity), Count::Host(1), Count::Device];
+            let most = counts.into_iter().fold(0, |most, count| most.max(bound.query_count(count)));
             let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(most);
             // SAFETY: the device is alive; `Drop` destroys the pool, once.
             let pool = unsafe { device.raw.create_query_pool(&info, None) }.context("vkCreateQueryPool")?;
@@ -281,43 +281,34 @@ impl BoundRun {
         &self.bound
     }
 
-    /// Runs the sort `times` times in one command buffer, of `count` elements or as many as the device's count says;
-    /// gives the step times of the last, or none where the device has no timestamps or `times` is 0.
-    pub fn run(&self, count: Option<u32>, times: u32) -> Result<Vec<StepTime>, Error> {
+    /// Runs the sort `times` times in one command buffer; gives the step times of the last, or none where the device has no
+    /// timestamps or `times` is 0.
+    pub fn run(&self, count: Count, times: u32) -> Result<Vec<StepTime>, Error> {
         if times == 0 {
             // No query would be written, and reading one would wait for ever.
-            return count.map_or(Ok(()), |count| self.bound.check_count(count)).map(|()| Vec::new());
+            return self.bound.check_count(count).map(|_| Vec::new());
         }
         self.submit(count, times)?;
         let device = &self.device;
         let Some(queries) = self.queries else { return Ok(Vec::new()) };
-        let written = count.map_or_else(|| self.bound.counted_query_count(), |count| self.bound.query_count(count));
-        let mut ticks = vec![0u64; written as usize];
+        let mut ticks = vec![0u64; self.bound.query_count(count) as usize];
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
         // SAFETY: the queries were written by the commands that have just completed.
         unsafe { device.raw.get_query_pool_results(queries.pool, queries.first, &mut ticks, flags) }
             .context("vkGetQueryPoolResults")?;
-        Ok(match count {
-            Some(count) => self.bound.step_times(count, &ticks, device.timestamp_bits),
-            None => self.bound.counted_step_times(&ticks, device.timestamp_bits),
-        })
+        Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
     }
 
     /// How long each of `times` recordings of the sort takes on the host, without timestamps.
-    pub fn time_recording(&self, count: Option<u32>, times: usize) -> Result<Vec<Duration>, Error> {
+    pub fn time_recording(&self, count: Count, times: usize) -> Result<Vec<Duration>, Error> {
         // SAFETY: the command buffer is recording on a compute queue; what it refers to is kept alive by `self`.
-        let record = |commands| unsafe {
-            match count {
-                Some(count) => self.bound.record(commands, count, None),
-                None => self.bound.record_counted(commands, None),
-            }
-        };
+        let record = |commands| unsafe { self.bound.record(commands, count, None) };
         // SAFETY: see above.
         unsafe { self.device.time_recording(times, record) }
     }
 
     /// Records the sort `times` times, submits it and waits. Allocates nothing.
-    pub fn submit(&self, count: Option<u32>, times: u32) -> Result<(), Error> {
+    pub fn submit(&self, count: Count, times: u32) -> Result<(), Error> {
         let device = &self.device;
         let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
         let memory = [vk::MemoryBarrier::default().src_access_mask(from.access).dst_access_mask(to.access)];
@@ -331,10 +322,7 @@ impl BoundRun {
                         let flags = vk::DependencyFlags::empty();
                         device.raw.cmd_pipeline_barrier(commands, from.stages, to.stages, flags, &memory, &[], &[]);
                     }
-                    match count {
-                        Some(count) => self.bound.record(commands, count, queries)?,
-                        None => self.bound.record_counted(commands, queries)?,
-                    }
+                    self.bound.record(commands, count, queries)?;
                 }
             }
             Ok(())
