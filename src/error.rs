@@ -18,6 +18,14 @@ pub enum Error {
         /// What the sort needs.
         needed: String,
     },
+    /// A device was created without something that the sort relies on.
+    #[error("device {device:?} was created without {missing}, needed is that, or requirements that do without")]
+    NotEnabled {
+        /// Name of the device.
+        device: String,
+        /// The features and extensions that are not enabled.
+        missing: String,
+    },
     /// A request, tuning or option holds a value that is not supported.
     #[error("{what} is {given}, allowed is {allowed}")]
     Unsupported {

@@ -82,7 +82,7 @@ pub use error::Error;
 pub use key::{Key, KeyType, Order};
 pub use plan::{MAX_COUNT, StepName};
 pub use profile::DeviceProfile;
-pub use request::{Algorithm, BitRange, Count, KeyOutput, Placement, SortRequest, ValueType};
+pub use request::{Algorithm, BitRange, BufferSizes, Count, KeyOutput, Placement, SortRequest, ValueType};
 pub use shape::{Shape, Subgroup, SubgroupChoice};
 #[cfg(feature = "profiles")]
 pub use tuning::profile::{Clock, MeasuredSort, ProfiledDevice, Quartiles, SortKind, TuningProfile};

@@ -31,10 +31,9 @@ use crate::error::Error;
 use crate::key::{Key, KeyType, Order};
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
-use crate::shape::SubgroupChoice;
 use crate::tuning::Tuning;
+use crate::vk::SorterOptions;
 use crate::vk::owned::{Device, Instance, InstanceDesc};
-use crate::vk::{Access, SorterOptions};
 
 /// How to open a device.
 #[derive(Clone, Debug, Default)]
@@ -196,29 +195,6 @@ impl Gpu {
         DeviceBuffer::new(&self.device, size)
     }
 
-    /// A sorter for up to `capacity` elements: like [`sorter`](Self::sorter), but one that reaches keys and values by
-    /// address when descriptors do not reach so far, or the device has too few, and it offers addresses.
-    ///
-    /// Errors: as for [`sorter`](Self::sorter).
-    pub fn sorter_for(
-        &self,
-        request: &SortRequest,
-        options: &SorterOptions,
-        capacity: u32,
-    ) -> Result<Arc<StandaloneSorter>, Error> {
-        let profile = self.profile();
-        let widest = request.key.size_bytes().max(request.value.size_bytes());
-        let too_long = u64::from(capacity) * widest > profile.max_storage_range_bytes;
-        // Emulated subgroups have no kernels that take addresses; what fails then is the count.
-        let emulated = matches!(options.subgroup, SubgroupChoice::Emulated(_)) || !profile.has_sure_subgroups();
-        let unserved = too_long || !profile.serves_descriptors();
-        let access = match unserved && profile.buffer_addresses && !emulated {
-            true => Access::Addresses,
-            false => options.access,
-        };
-        self.sorter(request, &SorterOptions { access, ..options.clone() })
-    }
-
     fn run(&self, request: SortRequest, len: usize, keys: &[u8], values: &[u8]) -> Result<PreparedSort, Error> {
         let count = check_count(len)?;
         let lock = || self.sorters.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -226,7 +202,8 @@ impl Gpu {
         let sorter = match cached {
             Some(sorter) if count <= sorter.max_count() => sorter,
             _ => {
-                let sorter = self.sorter_for(&request, &SorterOptions::default(), count)?;
+                let options = SorterOptions { capacity: Some(count), ..SorterOptions::default() };
+                let sorter = self.sorter(&request, &options)?;
                 lock().insert(request, Arc::clone(&sorter));
                 sorter
             }

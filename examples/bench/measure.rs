@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
-use vksort::{KeyOutput, Order, Placement, Quartiles, Shape, SortRequest, ValueType};
+use vksort::{KeyOutput, Order, Placement, Quartiles, Shape, SortRequest, SorterOptions, ValueType};
 
 use crate::case::{Case, How, Tweak};
 use crate::data::{Data, Inputs};
@@ -160,7 +160,7 @@ impl<'a> Bench<'a> {
         {
             return Ok(Arc::clone(sorter));
         }
-        let sorter = self.gpu.sorter_for(request, &tweak.options(self.gpu), n)?;
+        let sorter = self.gpu.sorter(request, &SorterOptions { capacity: Some(n), ..tweak.options(self.gpu) })?;
         self.sorters.insert((*request, tweak), Arc::clone(&sorter));
         Ok(sorter)
     }

@@ -92,7 +92,8 @@ fn splats() -> Result<()> {
         algorithm: args.common.algorithm,
         ..SortRequest::new(KeyType::F32)
     };
-    let sort = gpu.sorter_for(&request, &SorterOptions::default(), count)?.prepare(count)?;
+    let options = SorterOptions { capacity: Some(count), ..SorterOptions::default() };
+    let sort = gpu.sorter(&request, &options)?.prepare(count)?;
     args.common.print_device(gpu.profile(), gpu.tuning(), sort.algorithm(count));
 
     common::say(format!("\n{:>5}  {:>7}  {:>10}  {:>14}", "frame", "angle", "wall", "device time"));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::request::{Algorithm, Count, SortRequest, ValueType};
+use crate::request::{Algorithm, Count, SortRequest};
 use crate::shape::Shape;
 use crate::vk::owned::{BoundRun, Buffer, Device, OwnedSorter};
 use crate::vk::{BufferRange, SortBuffers, SorterOptions, StepTime};
@@ -139,21 +139,15 @@ impl StandaloneSorter {
 
     /// The same, without a count buffer unless the count may be on the device.
     pub(super) fn prepare_buffers(&self, capacity: u32, counted: bool) -> Result<PreparedSort, Error> {
-        let request = self.request();
-        let scratch = self.scratch_size(capacity)?;
-        let allocate = |size: u64, wanted: bool| -> Result<Option<DeviceRange>, Error> {
-            let size = size.next_multiple_of(4);
-            wanted.then(|| DeviceBuffer::new(&self.0.device, size).map(|buffer| buffer.range(0, size))).transpose()
-        };
-        let elements = |bytes: u64| u64::from(capacity) * bytes;
-        let (keys, values) = (elements(request.key.size_bytes()), elements(request.value.size_bytes()));
-        let (has_values, out) = (request.value != ValueType::None, !request.in_place());
+        let sizes = self.request().buffers(capacity);
+        let allocate = |size: u64| DeviceBuffer::new(&self.0.device, size).map(|buffer| buffer.range(0, size));
+        let optional = |size: Option<u64>| size.map(allocate).transpose();
         let ranges = SortRanges {
-            keys: allocate(keys, true)?.expect("keys are wanted"),
-            values: allocate(values, request.value.is_read() || has_values && !out)?,
-            keys_out: allocate(keys, out && !request.discards_keys())?,
-            values_out: allocate(values, has_values && out)?,
-            scratch: allocate(scratch, scratch > 0)?,
+            keys: allocate(sizes.keys)?,
+            values: optional(sizes.values)?,
+            keys_out: optional(sizes.keys_out)?,
+            values_out: optional(sizes.values_out)?,
+            scratch: optional(Some(self.scratch_size(capacity)?).filter(|size| *size > 0))?,
             count: counted.then(|| self.zero_count()).transpose()?,
             capacity,
         };

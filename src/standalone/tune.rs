@@ -327,8 +327,9 @@ impl Measure for DeviceBench<'_> {
         let sorter = match self.contender(tuning, kind) {
             Some(contender) => Arc::clone(&contender.sorter),
             None => {
-                let options = SorterOptions { tuning: Some(tuning.clone()), ..SorterOptions::default() };
-                let sorter = self.gpu.sorter_for(&self.requests[kind], &options, self.counts[kind]).map_err(failure)?;
+                let (tuning_of, capacity) = (Some(tuning.clone()), Some(self.counts[kind]));
+                let options = SorterOptions { tuning: tuning_of, capacity, ..SorterOptions::default() };
+                let sorter = self.gpu.sorter(&self.requests[kind], &options).map_err(failure)?;
                 let kernels = self.kernels(tuning).ok_or_else(|| Failure::Tuning("it does not fit".into()))?;
                 let kernels = kernels[kind].clone();
                 self.contenders.push(Contender { kind, kernels, sorter: Arc::clone(&sorter) });

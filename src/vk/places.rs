@@ -7,7 +7,6 @@ use super::sorter::{Access, Sorter, SorterInner};
 use crate::abi;
 use crate::error::Error;
 use crate::plan::{Plan, ScratchRange, ValueSet};
-use crate::request::ValueType;
 
 type Info = vk::DescriptorBufferInfo;
 
@@ -29,26 +28,26 @@ pub(super) struct Places {
 impl Places {
     pub fn check(sorter: &SorterInner, plan: &Plan, buffers: &SortBuffers) -> Result<Places, Error> {
         let request = &sorter.request;
-        let bytes = |element: u64| (u64::from(plan.capacity) * element).next_multiple_of(4);
-        let (key_bytes, value_bytes) = (bytes(request.key.size_bytes()), bytes(request.value.size_bytes()));
+        let sizes = request.buffers(plan.capacity);
+        let key_bytes = sizes.keys;
+        let value_bytes = sizes.values.or(sizes.values_out).unwrap_or_default();
         let layout = plan.scratch();
-        let has_values = request.value != ValueType::None;
 
         let present = |some: bool| if some { "present" } else { "absent" };
         let presence = |buffer, given: bool, needed: bool| match given == needed {
             true => Ok(()),
             false => Err(Error::BufferPresence { buffer, given: present(given), needed: present(needed) }),
         };
-        presence("keys_out", buffers.keys_out.is_some(), !request.in_place() && !request.discards_keys())?;
-        presence("values", buffers.values.is_some(), request.value.is_read() || has_values && request.in_place())?;
-        presence("values_out", buffers.values_out.is_some(), has_values && !request.in_place())?;
+        presence("keys_out", buffers.keys_out.is_some(), sizes.keys_out.is_some())?;
+        presence("values", buffers.values.is_some(), sizes.values.is_some())?;
+        presence("values_out", buffers.values_out.is_some(), sizes.values_out.is_some())?;
         if layout.size > 0 {
             presence("scratch", buffers.scratch.is_some(), true)?;
         }
 
         let storage = vk::BufferUsageFlags::STORAGE_BUFFER;
         let elements = match sorter.access {
-            Access::Descriptors => storage,
+            Access::Auto | Access::Descriptors => storage,
             Access::Addresses => storage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
         };
         let alignment = sorter.profile.storage_alignment_bytes;

@@ -31,6 +31,9 @@ pub struct StepTime {
 }
 
 /// Pipeline stages with the accesses in them, for the caller's barriers around a sort.
+///
+/// The constants are scopes that callers often have around one; [`BoundSort::INPUT_SCOPE`] and
+/// [`BoundSort::OUTPUT_SCOPE`] are those of the sort itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessScope {
     /// Stages.
@@ -39,18 +42,91 @@ pub struct AccessScope {
     pub access: vk::AccessFlags,
 }
 
-impl BoundSort {
-    /// How the sort first touches the caller's keys and values. Use it as the destination of the barrier before.
-    pub const INPUT_SCOPE: AccessScope = AccessScope {
-        stages: vk::PipelineStageFlags::COMPUTE_SHADER,
-        access: vk::AccessFlags::from_raw(
-            vk::AccessFlags::SHADER_READ.as_raw() | vk::AccessFlags::SHADER_WRITE.as_raw(),
-        ),
-    };
+impl AccessScope {
+    /// Reads of storage buffers by compute shaders.
+    pub const COMPUTE_READ: AccessScope =
+        AccessScope::new(vk::PipelineStageFlags::COMPUTE_SHADER, vk::AccessFlags::SHADER_READ);
+    /// Writes to storage buffers by compute shaders.
+    pub const COMPUTE_WRITE: AccessScope =
+        AccessScope::new(vk::PipelineStageFlags::COMPUTE_SHADER, vk::AccessFlags::SHADER_WRITE);
+    /// Reads by copies.
+    pub const TRANSFER_READ: AccessScope =
+        AccessScope::new(vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_READ);
+    /// Writes by copies, fills and updates.
+    pub const TRANSFER_WRITE: AccessScope =
+        AccessScope::new(vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_WRITE);
+    /// Reads of storage buffers by vertex shaders.
+    pub const VERTEX_SHADER_READ: AccessScope =
+        AccessScope::new(vk::PipelineStageFlags::VERTEX_SHADER, vk::AccessFlags::SHADER_READ);
+    /// Reads of index buffers by draws.
+    pub const INDEX_READ: AccessScope =
+        AccessScope::new(vk::PipelineStageFlags::VERTEX_INPUT, vk::AccessFlags::INDEX_READ);
+    /// Reads of the arguments of indirect draws and dispatches.
+    pub const INDIRECT_READ: AccessScope =
+        AccessScope::new(vk::PipelineStageFlags::DRAW_INDIRECT, vk::AccessFlags::INDIRECT_COMMAND_READ);
+    /// Reads by the host, once it knows that the commands have completed.
+    pub const HOST_READ: AccessScope = AccessScope::new(vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
 
-    /// How the sort last touches the caller's keys and values. Use it as the source of the barrier after.
-    pub const OUTPUT_SCOPE: AccessScope =
-        AccessScope { stages: vk::PipelineStageFlags::COMPUTE_SHADER, access: vk::AccessFlags::SHADER_WRITE };
+    /// Accesses in some stages.
+    pub const fn new(stages: vk::PipelineStageFlags, access: vk::AccessFlags) -> AccessScope {
+        AccessScope { stages, access }
+    }
+
+    /// The scope of both.
+    pub const fn union(self, other: AccessScope) -> AccessScope {
+        AccessScope {
+            stages: vk::PipelineStageFlags::from_raw(self.stages.as_raw() | other.stages.as_raw()),
+            access: vk::AccessFlags::from_raw(self.access.as_raw() | other.access.as_raw()),
+        }
+    }
+
+    /// The stages as `synchronization2` has them.
+    pub const fn stages2(self) -> vk::PipelineStageFlags2 {
+        vk::PipelineStageFlags2::from_raw(self.stages.as_raw() as u64)
+    }
+
+    /// The accesses as `synchronization2` has them.
+    pub const fn access2(self) -> vk::AccessFlags2 {
+        vk::AccessFlags2::from_raw(self.access.as_raw() as u64)
+    }
+
+    /// The memory barrier from this scope to another. `vkCmdPipelineBarrier` takes the stages beside it.
+    ///
+    /// ```
+    /// # use ash::vk;
+    /// use vksort::{AccessScope, BoundSort};
+    ///
+    /// // From a compute pass that writes keys, to the sort; with synchronization2 in `barrier2_to`.
+    /// # unsafe fn between(device: &ash::Device, commands: vk::CommandBuffer) {
+    /// let (from, to) = (AccessScope::COMPUTE_WRITE, BoundSort::INPUT_SCOPE);
+    /// let memory = [from.barrier_to(to)];
+    /// # // SAFETY: never called.
+    /// # unsafe {
+    /// device.cmd_pipeline_barrier(commands, from.stages, to.stages, Default::default(), &memory, &[], &[]);
+    /// # } }
+    /// ```
+    pub fn barrier_to(self, other: AccessScope) -> vk::MemoryBarrier<'static> {
+        vk::MemoryBarrier::default().src_access_mask(self.access).dst_access_mask(other.access)
+    }
+
+    /// The memory barrier from this scope to another, for `vkCmdPipelineBarrier2`.
+    pub fn barrier2_to(self, other: AccessScope) -> vk::MemoryBarrier2<'static> {
+        vk::MemoryBarrier2::default()
+            .src_stage_mask(self.stages2())
+            .src_access_mask(self.access2())
+            .dst_stage_mask(other.stages2())
+            .dst_access_mask(other.access2())
+    }
+}
+
+impl BoundSort {
+    /// How the sort first touches the caller's keys, values and count. Use it as the destination of the barrier before.
+    pub const INPUT_SCOPE: AccessScope = AccessScope::COMPUTE_READ.union(AccessScope::COMPUTE_WRITE);
+
+    /// How the sort last touches the caller's keys, values and count. Use it as the source of the barrier after.
+    ///
+    /// A caller that then writes to what the sort has only read, such as the count, needs no more than these stages.
+    pub const OUTPUT_SCOPE: AccessScope = AccessScope::COMPUTE_WRITE;
 
     /// Most elements that the sort can be recorded with.
     pub fn capacity(&self) -> u32 {
@@ -326,6 +402,33 @@ mod tests {
         assert_eq!(masks(indirect), arguments);
         let all = vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE;
         assert_eq!(masks(scope(true, true, true)), (compute | transfer, all));
+    }
+
+    #[test]
+    fn scopes_are_the_same_with_synchronization2() {
+        let scopes = [
+            (AccessScope::COMPUTE_READ, vk::PipelineStageFlags2::COMPUTE_SHADER, vk::AccessFlags2::SHADER_READ),
+            (AccessScope::COMPUTE_WRITE, vk::PipelineStageFlags2::COMPUTE_SHADER, vk::AccessFlags2::SHADER_WRITE),
+            (AccessScope::TRANSFER_READ, vk::PipelineStageFlags2::TRANSFER, vk::AccessFlags2::TRANSFER_READ),
+            (AccessScope::TRANSFER_WRITE, vk::PipelineStageFlags2::TRANSFER, vk::AccessFlags2::TRANSFER_WRITE),
+            (AccessScope::VERTEX_SHADER_READ, vk::PipelineStageFlags2::VERTEX_SHADER, vk::AccessFlags2::SHADER_READ),
+            (AccessScope::INDEX_READ, vk::PipelineStageFlags2::VERTEX_INPUT, vk::AccessFlags2::INDEX_READ),
+            (
+                AccessScope::INDIRECT_READ,
+                vk::PipelineStageFlags2::DRAW_INDIRECT,
+                vk::AccessFlags2::INDIRECT_COMMAND_READ,
+            ),
+            (AccessScope::HOST_READ, vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ),
+        ];
+        for (scope, stages, access) in scopes {
+            assert_eq!((scope.stages2(), scope.access2()), (stages, access));
+            let barrier = scope.barrier2_to(BoundSort::INPUT_SCOPE);
+            assert_eq!((barrier.src_stage_mask, barrier.src_access_mask), (stages, access));
+            assert_eq!(barrier.dst_stage_mask, vk::PipelineStageFlags2::COMPUTE_SHADER);
+            let barrier = scope.barrier_to(BoundSort::INPUT_SCOPE);
+            let both = vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE;
+            assert_eq!((barrier.src_access_mask, barrier.dst_access_mask), (scope.access, both));
+        }
     }
 
     #[test]

@@ -25,6 +25,9 @@ pub struct SorterOptions {
     pub subgroup: SubgroupChoice,
     /// How the kernels reach keys and values.
     pub access: Access,
+    /// The most elements that will be sorted, from which [`Access::Auto`] chooses; `None` when descriptors are sure to reach
+    /// them, or when it is not known. It is no limit.
+    pub capacity: Option<u32>,
     /// The loaded `VK_EXT_debug_utils` functions of the device, to have every step labelled in captures.
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
     /// Faults for tests.
@@ -46,8 +49,11 @@ impl SorterOptions {
 /// How kernels reach keys and values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Through descriptors. A range may be as long as `maxStorageBufferRange`.
+    /// Through descriptors where the device has enough of them and they reach [`SorterOptions::capacity`] elements, else by
+    /// address where the device offers that. [`Sorter::access`] tells which it is.
     #[default]
+    Auto,
+    /// Through descriptors. A range may be as long as `maxStorageBufferRange`.
     Descriptors,
     /// By device address. A range may have any length; its buffer needs the usage `SHADER_DEVICE_ADDRESS` (and its
     /// memory the flag `DEVICE_ADDRESS`), the scratch buffer too. Validation layers do not see such accesses.
@@ -149,7 +155,7 @@ impl Sorter {
     /// Usage flags that every scratch buffer needs: kernels read and write it, it is cleared, and it holds the sizes of
     /// dispatches that are decided on the device.
     ///
-    /// With [`Access::Addresses`] it needs `SHADER_DEVICE_ADDRESS` as well.
+    /// Where [`access`](Self::access) is [`Access::Addresses`], it needs `SHADER_DEVICE_ADDRESS` as well.
     pub const SCRATCH_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
         vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
             | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
@@ -179,7 +185,8 @@ impl Sorter {
         let faults = options.faults();
         let mut profile = requirements.profile.clone();
         profile.small_storage &= !faults.no_small_storage;
-        if options.access == Access::Addresses {
+        let access = choose_access(&profile, request, options);
+        if access == Access::Addresses {
             // Ranking methods with modules of their own have none that reach elements by address.
             profile.subgroup_arithmetic = false;
             profile.subgroup_partition = false;
@@ -189,7 +196,7 @@ impl Sorter {
         let algorithm = request.algorithm.unwrap_or_else(|| tuning.algorithm_for(request));
         check_subgroups(profile, options.subgroup)?;
         let shape = Shape::fit(profile, &tuning, request, algorithm, options.subgroup)?;
-        check_access(profile, options.access, &shape)?;
+        check_access(profile, access, &shape)?;
         log::info!(
             "{}: tuning {} ({}), {}",
             profile.name,
@@ -207,7 +214,7 @@ impl Sorter {
             request,
             algorithm,
             tuning: &tuning,
-            addressed: options.access == Access::Addresses,
+            addressed: access == Access::Addresses,
             withhold: faults.withhold,
             cache: options.pipeline_cache,
         };
@@ -216,12 +223,12 @@ impl Sorter {
         let plan = |capacity| Plan::new(request, algorithm, shape, capacity, faults.portion);
         let inner = SorterInner {
             pipelines,
-            max_count: max_count(profile, request, options.access, &shape, algorithm, plan),
+            max_count: max_count(profile, request, access, &shape, algorithm, plan),
             request: *request,
             profile: profile.clone(),
             algorithm,
             shape,
-            access: options.access,
+            access,
             debug_utils: options.debug_utils.clone(),
             faults,
         };
@@ -260,6 +267,11 @@ impl Sorter {
         Plan::new(&self.inner.request, self.inner.algorithm, self.inner.shape, count, None).algorithm_for(count)
     }
 
+    /// How the kernels reach keys and values: never [`Access::Auto`].
+    pub fn access(&self) -> Access {
+        self.inner.access
+    }
+
     /// Shape of the kernels: workgroup, items, subgroup.
     pub fn shape(&self) -> &Shape {
         &self.inner.shape
@@ -274,7 +286,7 @@ impl Sorter {
     ///
     /// * The buffers belong to the sorter's device, are bound to memory over the given ranges, and outlive the result.
     /// * They have the usage `STORAGE_BUFFER`, and the scratch buffer has [`SCRATCH_USAGE`](Self::SCRATCH_USAGE).
-    /// * With [`Access::Addresses`] all but the count buffer have `SHADER_DEVICE_ADDRESS` too.
+    /// * Where [`access`](Self::access) is [`Access::Addresses`], all but the count buffer have `SHADER_DEVICE_ADDRESS` too.
     pub unsafe fn bind(&self, buffers: &SortBuffers) -> Result<BoundSort, Error> {
         // SAFETY: the same contract.
         unsafe { BoundSort::new(Arc::clone(&self.inner), buffers) }
@@ -333,14 +345,29 @@ fn max_count(
             most = (count, limit);
         }
     };
-    if access != Access::Addresses {
-        limit(by_descriptors(profile, request), "the device's maxStorageBufferRange, beyond which addresses reach");
+    if access == Access::Descriptors {
+        let reach = "the device's maxStorageBufferRange, beyond which addresses reach: Access::Auto with a capacity";
+        limit(by_descriptors(profile, request), reach);
     }
     if algorithm == Algorithm::SingleWorkgroup {
         limit(shape.single_block(), "one block of the single-workgroup sort");
     }
     let reached = reached_by_table(profile, most.0, plan);
     if reached < most.0 { (reached, TABLE_LIMIT) } else { most }
+}
+
+/// The way to reach elements that is asked for, or the one that serves the capacity. What no way serves is left to
+/// descriptors, whose checks name what the device lacks.
+fn choose_access(profile: &DeviceProfile, request: &SortRequest, options: &SorterOptions) -> Access {
+    let reached = options.capacity.is_none_or(|capacity| capacity <= by_descriptors(profile, request));
+    // Kernels with emulated subgroups have no variants that take addresses.
+    let emulated = matches!(options.subgroup, SubgroupChoice::Emulated(_)) || !profile.has_sure_subgroups();
+    match options.access {
+        Access::Auto if reached && profile.serves_descriptors() => Access::Descriptors,
+        Access::Auto if profile.buffer_addresses && !emulated => Access::Addresses,
+        Access::Auto => Access::Descriptors,
+        access => access,
+    }
 }
 
 /// Most elements that descriptors reach: their ranges hold whole words, also of smaller elements.
@@ -462,6 +489,29 @@ mod tests {
         // Descriptors do not reach so far that the table would be too long.
         let (count, limit) = most(&narrow, &wide, Algorithm::OneSweep, Access::Descriptors);
         assert!(count == 1 << 20 && limit.contains("addresses"), "{count} ({limit})");
+    }
+
+    #[test]
+    fn elements_are_reached_by_address_where_descriptors_do_not_reach() {
+        let common = DeviceProfile { max_storage_range_bytes: 1 << 20, ..DeviceProfile::default() };
+        let choose = |profile: &DeviceProfile, options: SorterOptions| {
+            choose_access(profile, &SortRequest::new(KeyType::U32), &options)
+        };
+        let auto = |capacity| SorterOptions { capacity, ..SorterOptions::default() };
+        assert_eq!(choose(&common, auto(None)), Access::Descriptors);
+        assert_eq!(choose(&common, auto(Some(1 << 18))), Access::Descriptors);
+        assert_eq!(choose(&common, auto(Some((1 << 18) + 1))), Access::Addresses);
+        let few = DeviceProfile { max_storage_buffers: 4, ..common.clone() };
+        assert_eq!(choose(&few, auto(None)), Access::Addresses);
+        let without = DeviceProfile { buffer_addresses: false, ..common.clone() };
+        assert_eq!(choose(&without, auto(Some(1 << 20))), Access::Descriptors);
+        let gaps = DeviceProfile { full_subgroups: false, ..common.clone() };
+        assert_eq!(choose(&gaps, auto(Some(1 << 20))), Access::Descriptors);
+        let emulated = SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..auto(Some(1 << 20)) };
+        assert_eq!(choose(&common, emulated), Access::Descriptors);
+        for access in [Access::Descriptors, Access::Addresses] {
+            assert_eq!(choose(&common, SorterOptions { access, ..auto(Some(1 << 20)) }), access);
+        }
     }
 
     #[test]

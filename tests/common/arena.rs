@@ -67,15 +67,10 @@ impl Arena {
             bytes = (start + len).next_multiple_of(alignment);
             Part { start, len }
         };
-        // Whole words: what lies behind the last element is for nobody to touch all the same.
-        let elements = |size: u64| (u64::from(capacity) * size).next_multiple_of(4) as usize;
-        let (key_bytes, value_bytes) = (elements(request.key.size_bytes()), elements(request.value.size_bytes()));
-        let out = request.placement == Placement::OutOfPlace;
-        let has_values = request.value != ValueType::None;
-        let keys = part(key_bytes);
-        let values = (matches!(request.value, ValueType::Bytes(_)) || has_values && !out).then(|| part(value_bytes));
-        let keys_out = (out && request.key_output == KeyOutput::Sorted).then(|| part(key_bytes));
-        let values_out = (out && has_values).then(|| part(value_bytes));
+        let sizes = request.buffers(capacity);
+        let mut wanted = |size: Option<u64>| size.map(|size| part(size as usize));
+        let keys = wanted(Some(sizes.keys)).expect("there are keys");
+        let [values, keys_out, values_out] = [sizes.values, sizes.keys_out, sizes.values_out].map(&mut wanted);
         let scratch = part(sorter.scratch_size(capacity).unwrap() as usize);
         let count = part(12);
         bytes += alignment;

@@ -311,7 +311,7 @@ impl BoundRun {
     pub fn submit(&self, count: Count, times: u32) -> Result<(), Error> {
         let device = &self.device;
         let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
-        let memory = [vk::MemoryBarrier::default().src_access_mask(from.access).dst_access_mask(to.access)];
+        let memory = [from.barrier_to(to)];
         let record = |commands| {
             for time in 0..times {
                 let queries = self.queries.filter(|_| time + 1 == times);
