@@ -179,8 +179,15 @@ pub enum Error {
         needed: String,
     },
     /// The Vulkan loader could not be loaded.
-    #[error("no Vulkan loader was found ({0}); needed is libvulkan (on Debian: apt-get install libvulkan1)")]
+    #[error(
+        "no Vulkan loader was found ({0}); needed is libvulkan (on Debian: apt-get install libvulkan1 mesa-vulkan-drivers)"
+    )]
     NoLoader(String),
+    /// No Vulkan driver is installed.
+    #[error(
+        "no Vulkan driver was found; needed is the driver of a GPU or a software driver (on Debian: apt-get install mesa-vulkan-drivers), or its manifest named in VK_DRIVER_FILES"
+    )]
+    NoDriver,
     /// No device fits the choice.
     #[error("no Vulkan device fits {given}, available: {available}")]
     NoDevice {

@@ -78,6 +78,8 @@ mod tuning;
 mod turns;
 mod vk;
 
+pub use ash;
+pub use bytemuck;
 pub use error::Error;
 pub use key::{Key, KeyType, Order};
 pub use plan::{MAX_COUNT, StepName};

@@ -11,6 +11,14 @@ mod record;
 mod requirements;
 mod sorter;
 
+// Handles and functions of a device are for every thread; a command buffer's own rules are the caller's duty.
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<Requirements>();
+    shared::<Sorter>();
+    shared::<BoundSort>();
+};
+
 pub use bind::{BoundSort, BufferRange, SortBuffers};
 #[cfg(any(feature = "profiles", feature = "testing"))]
 pub use pipelines::MODULES;

@@ -231,8 +231,8 @@ fn bad_buffers() -> Result<(), Failed> {
     let scratch_bytes = sorter.scratch_size(capacity)?;
     let scratch = Some(gpu().buffer(scratch_bytes)?.range(0, scratch_bytes));
     let sort = sorter.prepare_on(SortRanges { values: None, scratch, ..out })?;
-    expect(sort.read_keys(&mut []), &["discarded keys", "sorted keys"])?;
-    expect(sort.write_values(&[0; 4]), &["no values to read"])?;
+    expect(sort.read_keys::<u8>(&mut []), &["discarded keys", "sorted keys"])?;
+    expect(sort.write_values(&[0u8; 4]), &["no values to read"])?;
     assert_valid(&gpu());
     Ok(())
 }
@@ -287,10 +287,10 @@ fn unwritten_count() -> Result<(), Failed> {
     let keys: Vec<u32> = (0..1000).rev().collect();
     for _ in 0..2 {
         let sort = sorter.prepare(1000)?;
-        sort.write_keys(bytemuck::cast_slice(&keys))?;
+        sort.write_keys(&keys)?;
         sort.run(vksort::Count::Device)?;
         let mut found = vec![0u32; 1000];
-        sort.read_keys(bytemuck::cast_slice_mut(&mut found))?;
+        sort.read_keys(&mut found)?;
         assert!(found == keys, "keys were sorted by a count that was never written");
         // The next sort's buffers are likely to get this memory.
         sort.write_count(1000)?;
@@ -319,8 +319,8 @@ fn ranges_out_of_bounds() -> Result<(), Failed> {
         ranges.keys.buffer = gpu().buffer(4096)?;
         expect(sorter.prepare_on(ranges), &["4096 bytes"])?;
     }
-    expect(buffer.write(u64::MAX, &[0; 4]), &["4 bytes", &format!("byte {} ", u64::MAX), "4096 bytes"])?;
-    expect(buffer.read(4094, &mut [0; 4]), &["4 bytes", "byte 4094 ", "4096 bytes"])?;
+    expect(buffer.write(u64::MAX, &[0u8; 4]), &["4 bytes", &format!("byte {} ", u64::MAX), "4096 bytes"])?;
+    expect(buffer.read(4094, &mut [0u8; 4]), &["4 bytes", "byte 4094 ", "4096 bytes"])?;
     assert_valid(&gpu());
     Ok(())
 }
@@ -330,10 +330,10 @@ fn copies() -> Result<(), Failed> {
     let (from, to) = (gpu().buffer(64)?, gpu().buffer(64)?);
     let bytes: Vec<u8> = (0..64).collect();
     from.write(0, &bytes)?;
-    to.write(0, &[0xA7; 64])?;
+    to.write(0, &[0xA7u8; 64])?;
     to.copy_from(8, &from, 20, 12)?;
     to.copy_from(64, &from, 0, 0)?;
-    let mut copied = [0; 64];
+    let mut copied = [0u8; 64];
     to.read(0, &mut copied)?;
     assert_eq!((&copied[..8], &copied[8..20], &copied[20..]), (&[0xA7; 8][..], &bytes[20..32], &[0xA7; 44][..]));
     expect(to.copy_from(56, &from, 0, 12), &["12 bytes", "byte 56 ", "64 bytes"])?;
@@ -428,6 +428,51 @@ fn slices() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Pipelines are kept in a file, which is used again, and replaced when it is damaged.
+fn pipelines_in_a_file() -> Result<(), Failed> {
+    let folder = std::env::temp_dir().join(format!("vksort-pipelines-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let file = folder.join("pipelines.bin");
+    let options = GpuOptions { validation: validating(), pipeline_cache: Some(file.clone()), ..GpuOptions::default() };
+    let sort = || -> Result<Vec<u8>, Failed> {
+        let gpu = Gpu::new(&options)?;
+        let mut keys = [5u16, 3, 4];
+        gpu.sort(&mut keys, Order::Descending)?;
+        assert_eq!(keys, [5, 4, 3]);
+        assert_valid(&gpu);
+        drop(gpu);
+        Ok(std::fs::read(&file)?)
+    };
+    let first = sort()?;
+    assert!(first.starts_with(b"vksortPC") && first.len() >= 48, "{} bytes", first.len());
+    assert!(sort()?.starts_with(b"vksortPC"));
+    for damaged in [&first[..first.len() / 2], b"", b"not a cache at all, but long enough to be taken for one"] {
+        std::fs::write(&file, damaged)?;
+        assert!(sort()?.len() >= 48);
+    }
+    // A place that cannot be written costs no sort.
+    let nowhere = GpuOptions { pipeline_cache: Some(folder.join("no/such/folder")), ..options.clone() };
+    Gpu::new(&nowhere)?.warm_up(&SortRequest::new(KeyType::U8), 10)?;
+    std::fs::remove_dir_all(&folder)?;
+    Ok(())
+}
+
+/// Elements are written and read as the types that they are, or as bytes.
+fn typed_elements() -> Result<(), Failed> {
+    let request = SortRequest { value: ValueType::Bytes(12), ..SortRequest::new(KeyType::I64) };
+    let sort = gpu().sorter(&request, &SorterOptions::default())?.prepare(3)?;
+    sort.write_keys(&[1i64, -1, 0])?;
+    sort.write_values(&[[1.0f32, 1.5, 1.75], [2.0; 3], [3.0; 3]])?;
+    sort.run(3)?;
+    let (mut keys, mut bytes, mut values) = ([0i64; 3], [0u8; 8], [[0.0f32; 3]; 3]);
+    sort.read_keys(&mut keys)?;
+    sort.read_keys(&mut bytes)?;
+    sort.read_values(&mut values)?;
+    assert_eq!((keys, bytes), ([-1, 0, 1], [0xFF; 8]));
+    assert_eq!(values, [[2.0; 3], [3.0; 3], [1.0, 1.5, 1.75]]);
+    expect(sort.write_keys(&[0i64; 4]), &["keys", "24 bytes", "32 bytes"])
+}
+
 /// Two threads share a device; their sorts do not disturb each other.
 fn threads() -> Result<(), Failed> {
     let gpu = &gpu();
@@ -458,7 +503,7 @@ fn missing_barrier_is_found() -> Result<(), Failed> {
     let steps: &[u32] = if all { &[1, 3, 4, 5] } else { &[1] };
     for &step in steps {
         // A new instance each time: layers stop reporting what they have reported often enough.
-        let gpu = Gpu::new(&GpuOptions { device: None, validation: true })?;
+        let gpu = Gpu::new(&GpuOptions { validation: true, ..GpuOptions::default() })?;
         let faults = Faults { skip_barrier: Some(step), ..Faults::default() };
         let options = SorterOptions { faults, ..SorterOptions::default() };
         gpu.sorter(&pairs(Some(Algorithm::OneSweep)), &options)?.prepare(10_000)?.run(10_000)?;
@@ -486,6 +531,8 @@ fn main() -> ExitCode {
         Trial::test("bad-requests", bad_requests),
         Trial::test("timestamps", timestamps),
         Trial::test("slices", slices),
+        Trial::test("pipelines-in-a-file", pipelines_in_a_file),
+        Trial::test("typed-elements", typed_elements),
         Trial::test("threads", threads),
     ];
     if level() == Level::Full {

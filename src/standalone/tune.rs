@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ash::vk;
-use bytemuck::{cast_slice, cast_slice_mut};
 
 use super::{DeviceBuffer, Gpu, PreparedSort, SortRanges, StandaloneSorter};
 use crate::error::Error;
@@ -261,9 +260,9 @@ impl<'a> DeviceBench<'a> {
             count: None,
             capacity,
         })?;
-        sort.write_keys(cast_slice(&input.keys))?;
+        sort.write_keys(&input.keys)?;
         if is_read {
-            sort.write_values(cast_slice(&input.values))?;
+            sort.write_values(&input.values)?;
         }
         Ok(sort)
     }
@@ -273,11 +272,11 @@ impl<'a> DeviceBench<'a> {
         let sort = self.prepare(sorter, kind, input).map_err(failure)?;
         sort.run(input.values.len() as u32).map_err(failure)?;
         let mut found = vec![0u32; input.keys.len()];
-        sort.read_keys(cast_slice_mut(&mut found)).map_err(failure)?;
+        sort.read_keys(&mut found).map_err(failure)?;
         compare("word of keys", &found, &input.sorted_keys)?;
         if sorter.request().value.is_read() {
             found.truncate(input.values.len());
-            sort.read_values(cast_slice_mut(&mut found)).map_err(failure)?;
+            sort.read_values(&mut found).map_err(failure)?;
             compare("value", &found, &input.sorted_values)?;
         }
         Ok(())

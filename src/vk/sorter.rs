@@ -1,5 +1,6 @@
 //! [`Sorter`]: the pipelines of one kind of sort on one device.
 
+use std::fmt;
 use std::sync::Arc;
 
 use ash::vk;
@@ -34,6 +35,19 @@ pub struct SorterOptions {
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub faults: Faults,
+}
+
+impl fmt::Debug for SorterOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SorterOptions")
+            .field("pipeline_cache", &self.pipeline_cache)
+            .field("tuning", &self.tuning)
+            .field("subgroup", &self.subgroup)
+            .field("access", &self.access)
+            .field("capacity", &self.capacity)
+            .field("debug_utils", &self.debug_utils.is_some())
+            .finish_non_exhaustive()
+    }
 }
 
 impl SorterOptions {
@@ -137,6 +151,19 @@ pub struct Sorter {
     inner: Arc<SorterInner>,
 }
 
+impl fmt::Debug for Sorter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SorterInner { request, profile, algorithm, shape, access, .. } = &*self.inner;
+        f.debug_struct("Sorter")
+            .field("device", &profile.name)
+            .field("request", request)
+            .field("algorithm", algorithm)
+            .field("shape", shape)
+            .field("access", access)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What a sorter shares with the sorts bound from it.
 pub(crate) struct SorterInner {
     pub pipelines: Pipelines,
@@ -164,7 +191,9 @@ impl Sorter {
 
     /// Builds the pipelines for a request.
     ///
-    /// Errors: [`Error::Unsupported`] for a request or option out of range, [`Error::UnsuitableDevice`] when the
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a request or option out of range, [`Error::UnsuitableDevice`] when the
     /// device cannot serve it, [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
@@ -240,7 +269,9 @@ impl Sorter {
     ///
     /// A sort bound with this capacity can be recorded with every smaller count.
     ///
-    /// Errors: [`Error::TooManyElements`].
+    /// # Errors
+    ///
+    /// [`Error::TooManyElements`].
     pub fn scratch_size(&self, capacity: u32) -> Result<u64, Error> {
         Ok(self.inner.plan(capacity)?.scratch().size)
     }
@@ -252,7 +283,9 @@ impl Sorter {
 
     /// Elements of a tile, the unit that finds its place as a whole, in a sort of up to `capacity` elements.
     ///
-    /// Errors: [`Error::TooManyElements`].
+    /// # Errors
+    ///
+    /// [`Error::TooManyElements`].
     pub fn tile_size(&self, capacity: u32) -> Result<u32, Error> {
         Ok(self.inner.plan(capacity)?.tile_size())
     }
@@ -279,7 +312,9 @@ impl Sorter {
 
     /// Ties the sorter to buffers; the result can be recorded any number of times, in any number of command buffers.
     ///
-    /// Errors: a range that is too small, misaligned or overlaps another, a usage flag known to be missing, a buffer
+    /// # Errors
+    ///
+    /// A range that is too small, misaligned or overlaps another, a usage flag known to be missing, a buffer
     /// that is missing or superfluous, a capacity over the limit; [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety

@@ -120,7 +120,7 @@ impl Arena {
             Count::Device(_) => vksort::Count::Device,
         };
         self.sort.run_repeatedly(recorded, times).map_err(text)?;
-        let mut after = vec![0; self.bytes];
+        let mut after = vec![0u8; self.bytes];
         self.buffer.read(0, &mut after).map_err(text)?;
 
         let keys_target = self.keys_out.or((self.request.placement == Placement::InPlace).then_some(self.keys));
@@ -150,9 +150,9 @@ impl Arena {
 
     /// The first words of scratch as the last sort has left them: the counters.
     pub fn counters(&self) -> Vec<u32> {
-        let mut bytes = vec![0; self.scratch.len.min(4 * abi::COUNTERS_HISTOGRAM as usize)];
-        self.buffer.read(self.scratch.start as u64, &mut bytes).unwrap();
-        bytemuck::pod_collect_to_vec(&bytes)
+        let mut words = vec![0u32; (self.scratch.len / 4).min(abi::COUNTERS_HISTOGRAM as usize)];
+        self.buffer.read(self.scratch.start as u64, &mut words).unwrap();
+        words
     }
 
     fn describe(&self) -> String {

@@ -2,6 +2,7 @@
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -9,8 +10,8 @@ use std::time::{Duration, Instant};
 use ash::{ext, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 
-use super::Buffer;
 use super::instance::{Instance, PhysicalDevice};
+use super::{Buffer, cache};
 use crate::error::{Context, Error};
 use crate::request::{Count, SortRequest};
 use crate::vk::{BoundSort, QueryRange, Requirements, SortBuffers, Sorter, SorterOptions, StepTime};
@@ -25,6 +26,7 @@ pub(crate) struct Device {
     pub instance: Arc<Instance>,
     allocator: ManuallyDrop<Mutex<Allocator>>,
     handles: ManuallyDrop<Handles>,
+    cache_file: Option<PathBuf>,
     debug_utils: Option<ext::debug_utils::Device>,
     timestamp_bits: u32,
     queue: Mutex<Queue>,
@@ -43,25 +45,32 @@ struct Handles {
     device: ash::Device,
     pool: vk::CommandPool,
     fence: vk::Fence,
-    pipeline_cache: vk::PipelineCache,
+    /// Held while pipelines are made, as a cache is for one thread at a time.
+    pipeline_cache: Mutex<vk::PipelineCache>,
 }
 
 impl Drop for Handles {
     fn drop(&mut self) {
+        let pipeline_cache = *self.pipeline_cache.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
         // SAFETY: whoever drops this has waited for all submissions and destroyed everything else of the device; each
         // handle is null or was created once, and the device goes last.
         unsafe {
             self.device.destroy_fence(self.fence, None);
             self.device.destroy_command_pool(self.pool, None);
-            self.device.destroy_pipeline_cache(self.pipeline_cache, None);
+            self.device.destroy_pipeline_cache(pipeline_cache, None);
             self.device.destroy_device(None);
         }
     }
 }
 
 impl Device {
-    /// Creates the logical device with what vksort needs and nothing else.
-    pub fn new(instance: &Arc<Instance>, physical: &PhysicalDevice) -> Result<Arc<Device>, Error> {
+    /// Creates the logical device with what vksort needs and nothing else. Its pipeline cache starts with what the file
+    /// holds, and is put there again in the end.
+    pub fn new(
+        instance: &Arc<Instance>,
+        physical: &PhysicalDevice,
+        cache_file: Option<&Path>,
+    ) -> Result<Arc<Device>, Error> {
         let requirements = physical.requirements.clone()?;
         // SAFETY: the physical device belongs to the instance.
         let families = unsafe { instance.raw.get_physical_device_queue_family_properties(physical.raw) };
@@ -81,7 +90,7 @@ impl Device {
             device: raw.clone(),
             pool: vk::CommandPool::null(),
             fence: vk::Fence::null(),
-            pipeline_cache: vk::PipelineCache::null(),
+            pipeline_cache: Mutex::default(),
         };
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.raw.clone(),
@@ -102,8 +111,11 @@ impl Device {
                 vk::CommandBufferAllocateInfo::default().command_pool(handles.pool).command_buffer_count(1);
             let commands = raw.allocate_command_buffers(&commands_info).context("vkAllocateCommandBuffers")?[0];
             handles.fence = raw.create_fence(&vk::FenceCreateInfo::default(), None).context("vkCreateFence")?;
-            let cache_info = vk::PipelineCacheCreateInfo::default();
-            handles.pipeline_cache = raw.create_pipeline_cache(&cache_info, None).context("vkCreatePipelineCache")?;
+            let properties = instance.raw.get_physical_device_properties(physical.raw);
+            let kept = cache_file.map(|path| cache::load(path, &properties)).unwrap_or_default();
+            let cache_info = vk::PipelineCacheCreateInfo::default().initial_data(&kept);
+            let pipeline_cache = raw.create_pipeline_cache(&cache_info, None).context("vkCreatePipelineCache")?;
+            handles.pipeline_cache = Mutex::new(pipeline_cache);
             Queue { raw: raw.get_device_queue(family, 0), commands, fence: handles.fence }
         };
         Ok(Arc::new(Device {
@@ -113,6 +125,7 @@ impl Device {
             instance: Arc::clone(instance),
             allocator: ManuallyDrop::new(Mutex::new(allocator)),
             handles: ManuallyDrop::new(handles),
+            cache_file: cache_file.map(Path::to_path_buf),
             timestamp_bits: families[family as usize].timestamp_valid_bits,
             queue: Mutex::new(queue),
             lost: AtomicBool::new(false),
@@ -121,6 +134,38 @@ impl Device {
 
     pub fn allocator(&self) -> MutexGuard<'_, Allocator> {
         self.allocator.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The pipeline cache, for the one thread that has it.
+    fn pipeline_cache(&self) -> MutexGuard<'_, vk::PipelineCache> {
+        self.handles.pipeline_cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Puts the pipeline cache into its file, if it has one. What goes wrong is told in the log: sorts do without.
+    pub fn save_pipelines(&self) {
+        let Some(path) = &self.cache_file else { return };
+        let cache = self.pipeline_cache();
+        // SAFETY: the cache is this device's, and no other thread uses it under the lock.
+        let data = unsafe { self.raw.get_pipeline_cache_data(*cache) };
+        let stored = data.map_err(|result| result.to_string()).and_then(|data| {
+            // Under the lock, so that of two threads the one with more writes last.
+            cache::store(path, &data).map_err(|error| error.to_string())
+        });
+        if let Err(reason) = stored {
+            log::warn!("pipeline cache {} could not be written: {reason}", path.display());
+        }
+    }
+
+    /// Empties the pipeline cache, after it has been put into its file.
+    pub fn forget_pipelines(&self) -> Result<(), Error> {
+        self.save_pipelines();
+        let mut cache = self.pipeline_cache();
+        let info = vk::PipelineCacheCreateInfo::default();
+        // SAFETY: the device is alive.
+        let empty = unsafe { self.raw.create_pipeline_cache(&info, None) }.context("vkCreatePipelineCache")?;
+        // SAFETY: no other thread uses the cache under the lock, and pipelines do not need it once they are made.
+        unsafe { self.raw.destroy_pipeline_cache(std::mem::replace(&mut *cache, empty), None) };
+        Ok(())
     }
 
     /// Whether submitted work may still be running, so that nothing may be destroyed.
@@ -202,6 +247,7 @@ impl Drop for Device {
             std::mem::forget(Arc::clone(&self.instance));
             return;
         }
+        self.save_pipelines();
         // SAFETY: all submissions were waited for; buffers, sorters and runs hold an `Arc` of the device, so none is
         // left; the allocator goes before the device it frees memory of, and neither is used again.
         unsafe {
@@ -219,14 +265,12 @@ pub(crate) struct OwnedSorter {
 
 impl OwnedSorter {
     pub fn new(device: &Arc<Device>, request: &SortRequest, options: &SorterOptions) -> Result<OwnedSorter, Error> {
-        let options = SorterOptions {
-            pipeline_cache: device.handles.pipeline_cache,
-            debug_utils: device.debug_utils.clone(),
-            ..options.clone()
-        };
-        // Pipelines are made one sorter at a time, so that the cache is used by one thread at a time.
-        let _queue = device.queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        // SAFETY: the device was created from these requirements and is kept alive; cache and functions are its own.
+        // Pipelines are made one sorter at a time.
+        let cache = device.pipeline_cache();
+        let options =
+            SorterOptions { pipeline_cache: *cache, debug_utils: device.debug_utils.clone(), ..options.clone() };
+        // SAFETY: the device was created from these requirements and is kept alive; functions and cache are its own, and
+        // the cache is locked.
         let sorter = unsafe { Sorter::new(&device.raw, &device.requirements, request, &options)? };
         Ok(OwnedSorter { sorter: ManuallyDrop::new(sorter), device: Arc::clone(device) })
     }
@@ -356,7 +400,7 @@ mod tests {
     fn open() -> Arc<Device> {
         let instance = Instance::new(&InstanceDesc::default()).unwrap();
         let physical = instance.devices().unwrap().into_iter().find(|device| device.requirements.is_ok());
-        Device::new(&instance, &physical.expect("a device to test on")).unwrap()
+        Device::new(&instance, &physical.expect("a device to test on"), None).unwrap()
     }
 
     #[test]
