@@ -403,9 +403,52 @@ impl SortRequest {
     }
 }
 
+/// As in `f32 keys with values of 4 bytes, descending, by bits 8..32`: what is not as usual is named.
+impl fmt::Display for SortRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} keys", self.key.name())?;
+        match self.value {
+            ValueType::None => {}
+            ValueType::Bytes(1) => f.write_str(" with values of 1 byte")?,
+            ValueType::Bytes(bytes) => write!(f, " with values of {bytes} bytes")?,
+            ValueType::Index => f.write_str(" with their indices")?,
+        }
+        f.write_str(match self.order {
+            Order::Ascending => ", ascending",
+            Order::Descending => ", descending",
+        })?;
+        if self.bits.len() < self.key.bits() {
+            write!(f, ", by bits {}", self.bits)?;
+        }
+        if !self.in_place() {
+            f.write_str(", out of place")?;
+        }
+        if self.discards_keys() {
+            f.write_str(", keys discarded")?;
+        }
+        f.write_str(if self.stable { "" } else { ", not stable" })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn requests_are_told_by_what_is_not_usual() {
+        let keys = SortRequest::new(KeyType::U8);
+        assert_eq!(keys.to_string(), "u8 keys, ascending");
+        let order = Order::Descending;
+        let pairs =
+            SortRequest { value: ValueType::U32, order, bits: (8..32).into(), ..SortRequest::new(KeyType::F32) };
+        assert_eq!(pairs.to_string(), "f32 keys with values of 4 bytes, descending, by bits 8..32");
+        let (placement, key_output) = (Placement::OutOfPlace, KeyOutput::Discarded);
+        let indices = SortRequest { value: ValueType::Index, placement, key_output, stable: false, ..keys };
+        assert_eq!(
+            indices.to_string(),
+            "u8 keys with their indices, ascending, out of place, keys discarded, not stable"
+        );
+    }
 
     #[test]
     fn algorithm_names_parse_back() {

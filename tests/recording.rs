@@ -2,14 +2,18 @@
 //! timestamps, faults.
 
 mod common;
+mod programs;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use common::arena::{Arena, Count};
 use common::patterns::{Pattern, generate};
 use common::suite::{self, Case};
 use common::{Level, assert_valid, gpu, level, oracle, seed, validating};
 use libtest_mimic::{Failed, Trial};
+use rspirv::dr::Operand;
+use rspirv::spirv::Op;
 use vksort::standalone::{Gpu, GpuOptions, SortRanges};
 use vksort::{
     Access, Algorithm, Error, Faults, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, SubgroupChoice,
@@ -473,6 +477,49 @@ fn typed_elements() -> Result<(), Failed> {
     expect(sort.write_keys(&[0i64; 4]), &["keys", "24 bytes", "32 bytes"])
 }
 
+/// The examples of the recording API, as their users run them.
+fn examples() -> Result<(), Failed> {
+    for (name, words) in
+        [("record", ["device ", "algorithm ", "verified "]), ("frames", ["device ", "frame 5 ", "verified "])]
+    {
+        let mut command = programs::example(name);
+        if validating() {
+            command.arg("--validate");
+        }
+        let output = programs::run_within(Duration::from_secs(120), &mut command);
+        let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let found = words.iter().all(|word| stdout.contains(word));
+        if !output.status.success() || !found {
+            return Err(format!("{name}: {}\n{stdout}{stderr}", output.status).into());
+        }
+        let output = programs::run_within(Duration::from_secs(120), programs::example(name).arg("--no-such-flag"));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let refused =
+            output.status.code() == Some(1) && stderr.contains("--no-such-flag") && stderr.lines().count() == 1;
+        assert!(refused, "{name}: {stderr}");
+    }
+    Ok(())
+}
+
+/// The shader of the example `frames` is compiled with its source in it, which is the one that is kept beside it.
+fn shader_of_frames() -> Result<(), Failed> {
+    let source = include_str!("../examples/frames/cull.comp");
+    let spirv =
+        rspirv::dr::load_bytes(include_bytes!("../examples/frames/cull.spv")).map_err(|error| error.to_string())?;
+    let embedded: String = spirv
+        .debug_string_source
+        .iter()
+        .filter(|instruction| matches!(instruction.class.opcode, Op::Source | Op::SourceContinued))
+        .flat_map(|instruction| &instruction.operands)
+        .filter_map(|operand| if let Operand::LiteralString(text) = operand { Some(text.as_str()) } else { None })
+        .collect();
+    assert!(
+        embedded == source,
+        "examples/frames/cull.spv is not compiled from cull.comp, whose first lines say how to"
+    );
+    Ok(())
+}
+
 /// Two threads share a device; their sorts do not disturb each other.
 fn threads() -> Result<(), Failed> {
     let gpu = &gpu();
@@ -533,6 +580,8 @@ fn main() -> ExitCode {
         Trial::test("slices", slices),
         Trial::test("pipelines-in-a-file", pipelines_in_a_file),
         Trial::test("typed-elements", typed_elements),
+        Trial::test("examples", examples),
+        Trial::test("shader-of-frames", shader_of_frames),
         Trial::test("threads", threads),
     ];
     if level() == Level::Full {

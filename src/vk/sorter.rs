@@ -226,16 +226,16 @@ impl Sorter {
         check_subgroups(profile, options.subgroup)?;
         let shape = Shape::fit(profile, &tuning, request, algorithm, options.subgroup)?;
         check_access(profile, access, &shape)?;
+        // One block more than a workgroup sorts takes every kernel that any count does.
+        let plan = Plan::new(request, algorithm, shape, shape.single_block() + 1, None);
         log::info!(
-            "{}: tuning {} ({}), {}",
+            "{}: {request}: tuning {} ({}), {}",
             profile.name,
             tuning.name,
             tuning.evidence,
-            describe(request, algorithm, &tuning, &shape)
+            describe(request, plan.algorithm, &tuning, &shape, access)
         );
-
-        // One block more than a workgroup sorts takes every kernel that any count does.
-        let kernels = Plan::new(request, algorithm, shape, shape.single_block() + 1, None).kernels();
+        let kernels = plan.kernels();
         let desc = PipelineDesc {
             profile,
             required_subgroup_size: requirements.required_subgroup_size,
@@ -459,15 +459,18 @@ fn check_access(profile: &DeviceProfile, access: Access, shape: &Shape) -> Resul
     }
 }
 
-fn describe(request: &SortRequest, algorithm: Algorithm, tuning: &Tuning, shape: &Shape) -> String {
+/// The kernels of a sorter and why they are what they are; `algorithm` is the one that sorts.
+fn describe(request: &SortRequest, algorithm: Algorithm, tuning: &Tuning, shape: &Shape, access: Access) -> String {
     let why = match (request.algorithm, tuning.look_back) {
+        (Some(asked), _) if asked != algorithm => &format!("{asked} was asked for, and does not suit the request"),
         (Some(_), _) => "as asked",
         (None, true) => "look-back is known to work here",
         (None, false) => "look-back is not known to work here",
     };
+    let reached = if access == Access::Addresses { ", elements by address" } else { "" };
     let subgroup = if shape.subgroup.emulated { "emulated subgroups" } else { "subgroups" };
     format!(
-        "{algorithm} ({why}), {} invocations x {} items, {subgroup} of {}, ranking by {:?}",
+        "{algorithm} ({why}), {} invocations x {} items, {subgroup} of {}, ranking by {:?}{reached}",
         shape.workgroup_size, shape.items, shape.subgroup.size, shape.rank
     )
 }
@@ -547,6 +550,22 @@ mod tests {
         for access in [Access::Descriptors, Access::Addresses] {
             assert_eq!(choose(&common, SorterOptions { access, ..auto(Some(1 << 20)) }), access);
         }
+    }
+
+    #[test]
+    fn what_is_told_of_a_sorter_is_the_algorithm_that_sorts() {
+        let profile = DeviceProfile::default();
+        let tuning = Tuning::for_device(&profile);
+        let told = |key, algorithm, access| {
+            let request = SortRequest { algorithm: Some(algorithm), ..SortRequest::new(key) };
+            let shape = Shape::fit(&profile, &tuning, &request, algorithm, SubgroupChoice::Auto).unwrap();
+            let plan = Plan::new(&request, algorithm, shape, shape.single_block() + 1, None);
+            describe(&request, plan.algorithm, &tuning, &shape, access)
+        };
+        let text = told(KeyType::U64, Algorithm::Leading, Access::Descriptors);
+        assert!(text.starts_with("leading (as asked)") && !text.contains("address"), "{text}");
+        let text = told(KeyType::U32, Algorithm::Leading, Access::Addresses);
+        assert!(text.starts_with("onesweep (leading was asked for") && text.contains("by address"), "{text}");
     }
 
     #[test]
