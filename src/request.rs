@@ -364,7 +364,9 @@ impl SortRequest {
 
     /// Whether the request can be served at all, on whatever device. [`Sorter::new`](crate::Sorter::new) asks too.
     ///
-    /// Errors: [`Error::Unsupported`] for a window beyond the key, a value of another size than 1, 2 or a multiple of 4
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a window beyond the key, a value of another size than 1, 2 or a multiple of 4
     /// bytes, discarded keys without values, a digit width that reduce-then-scan does not have, or a hybrid sort that is
     /// to keep the order of equal keys where it shows.
     pub fn check(&self) -> Result<(), Error> {

@@ -237,7 +237,7 @@ impl<'a> Bench<'a> {
         let sizes = Sizes::of(&sorter, n)?.list();
         let ranges: Vec<Option<DeviceRange>> =
             buffers.iter().zip(sizes).map(|(buffer, size)| (size > 0).then(|| buffer.range(0, size))).collect();
-        let [keys, values, keys_out, values_out, scratch] = ranges.try_into().ok().expect("there are five");
+        let [keys, values, keys_out, values_out, scratch] = ranges.try_into().expect("there are five");
         let keys = keys.expect("there are keys");
         let input = Input {
             keys: Restored { kept: kept.keys[&case.data].clone(), to: keys.clone() },
