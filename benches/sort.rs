@@ -22,7 +22,7 @@ use anyhow::{Context, Result};
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
 use data::{Data, Inputs};
 use vksort::standalone::{Gpu, PreparedSort};
-use vksort::{Error, KeyOutput, KeyType, SortRequest, SorterOptions, ValueType};
+use vksort::{Count, Error, KeyOutput, KeyType, SortRequest, SorterOptions, ValueType};
 
 const SEED: u64 = 1;
 
@@ -121,7 +121,7 @@ fn host(gpu: &Gpu, criterion: &mut Criterion) -> Result<()> {
         group.bench_function(BenchmarkId::new("plan", name), |bencher| {
             bencher.iter(|| sorter.scratch_size(std::hint::black_box(count)));
         });
-        for (what, count) in [("record", Some(count)), ("record counted", None)] {
+        for (what, count) in [("record", Count::Host(count)), ("record counted", Count::Device)] {
             group.bench_function(BenchmarkId::new(what, name), |bencher| {
                 bencher.iter_custom(|times| {
                     sort.time_recording(count, times as usize).expect("it was bound").into_iter().sum()

@@ -41,17 +41,18 @@ fn list() -> anyhow::Result<()> {
 
 /// Sorts a little under the validation layer.
 fn validate(device: &DeviceInfo, algorithm: Option<Algorithm>) -> anyhow::Result<()> {
-    let gpu = Gpu::new(&GpuOptions { device: Some(DeviceChoice::Index(device.index)), validation: true })?;
+    let device = Some(DeviceChoice::Index(device.index));
+    let gpu = Gpu::new(&GpuOptions { device, validation: true, ..GpuOptions::default() })?;
     let request = SortRequest { algorithm, ..pairs() };
     let sorter = gpu.sorter(&request, &Default::default())?;
     let count = sorter.max_count().min(10_000);
     let mut keys: Vec<u32> = (0..count).map(|index| index.wrapping_mul(0x9E37_79B9)).collect();
     let sort = sorter.prepare(count)?;
-    sort.write_keys(bytemuck::cast_slice(&keys))?;
-    sort.write_values(bytemuck::cast_slice(&keys))?;
+    sort.write_keys(&keys)?;
+    sort.write_values(&keys)?;
     sort.run(count)?;
     let mut sorted = vec![0u32; keys.len()];
-    sort.read_values(bytemuck::cast_slice_mut(&mut sorted))?;
+    sort.read_values(&mut sorted)?;
     keys.sort_unstable();
     ensure!(sorted == keys, "the sorted values differ from those sorted on the CPU");
     common::check_validation(&gpu.validation_errors())

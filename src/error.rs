@@ -18,6 +18,14 @@ pub enum Error {
         /// What the sort needs.
         needed: String,
     },
+    /// A device was created without something that the sort relies on.
+    #[error("device {device:?} was created without {missing}, needed is that, or requirements that do without")]
+    NotEnabled {
+        /// Name of the device.
+        device: String,
+        /// The features and extensions that are not enabled.
+        missing: String,
+    },
     /// A request, tuning or option holds a value that is not supported.
     #[error("{what} is {given}, allowed is {allowed}")]
     Unsupported {
@@ -47,6 +55,24 @@ pub enum Error {
         given: u64,
         /// Size needed in bytes.
         needed: u64,
+    },
+    /// A range is not within its buffer.
+    #[error("buffer range {buffer} is {size} bytes from byte {offset} on, but the buffer has {allowed} bytes")]
+    OutOfBounds {
+        /// Which of the sort's buffers, or which part a transfer has in the buffer.
+        buffer: &'static str,
+        /// Where the range starts, in bytes.
+        offset: u64,
+        /// Length of the range in bytes.
+        size: u64,
+        /// Size of the buffer in bytes.
+        allowed: u64,
+    },
+    /// A buffer belongs to another device than the sort.
+    #[error("buffer {buffer} is one of another device, allowed are those of the same device")]
+    ForeignBuffer {
+        /// Which of the sort's buffers.
+        buffer: &'static str,
     },
     /// A buffer range starts where the device does not allow it.
     #[error("buffer range {buffer} starts at byte {given}, allowed are multiples of {allowed}")]
@@ -153,8 +179,15 @@ pub enum Error {
         needed: String,
     },
     /// The Vulkan loader could not be loaded.
-    #[error("no Vulkan loader was found ({0}); needed is libvulkan (on Debian: apt-get install libvulkan1)")]
+    #[error(
+        "no Vulkan loader was found ({0}); needed is libvulkan (on Debian: apt-get install libvulkan1 mesa-vulkan-drivers)"
+    )]
     NoLoader(String),
+    /// No Vulkan driver is installed.
+    #[error(
+        "no Vulkan driver was found; needed is the driver of a GPU or a software driver (on Debian: apt-get install mesa-vulkan-drivers), or its manifest named in VK_DRIVER_FILES"
+    )]
+    NoDriver,
     /// No device fits the choice.
     #[error("no Vulkan device fits {given}, available: {available}")]
     NoDevice {

@@ -51,17 +51,22 @@
 //! * `standalone` (default): the [`standalone`] module; brings gpu-allocator and loads the Vulkan library at run time.
 //! * `profiles`: `TuningProfile`, a tuning that was measured on a device and is kept in a file; with `standalone` also
 //!   the search that makes one, `standalone::Gpu::tune`. Brings serde.
+//! * `testing`: what vksort's own tests need, faults to inject among it; no part of the API, and for nobody else.
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
 //! * `shaderc` (default): compiles the kernels while building, which takes a C++ tool chain. Without it the SPIR-V kept
 //!   in the repository is used, which is the same bit for bit.
 //!
 //! What happens is told through the `log` crate: the device, the tuning row, the algorithm and why it was chosen.
 
-#[doc(hidden)]
-pub mod abi;
+// What the kernels and `build.rs` know of it is more than the host uses.
+#[cfg_attr(not(feature = "testing"), allow(dead_code))]
+mod abi;
 mod error;
+#[cfg(feature = "testing")]
 #[doc(hidden)]
-pub mod kernels;
+pub mod internals;
+#[cfg_attr(not(feature = "testing"), allow(dead_code))]
+mod kernels;
 mod key;
 mod modules;
 mod plan;
@@ -71,22 +76,23 @@ mod shape;
 mod specialize;
 #[cfg(feature = "standalone")]
 pub mod standalone;
-#[doc(hidden)]
-pub mod table;
+#[cfg(feature = "testing")]
+mod table;
 mod tuning;
 mod vk;
 
+pub use ash;
+pub use bytemuck;
 pub use error::Error;
 pub use key::{Key, KeyType, Order};
-#[doc(hidden)]
-pub use modules::MODULES;
 pub use plan::{MAX_COUNT, StepName};
 pub use profile::DeviceProfile;
-pub use request::{Algorithm, BitRange, Count, KeyOutput, Placement, SortRequest, ValueType};
+pub use request::{Algorithm, BitRange, BufferSizes, Count, KeyOutput, Placement, SortRequest, ValueType};
 pub use shape::{Shape, ShapeDesc, Subgroup, SubgroupChoice};
 #[cfg(feature = "profiles")]
 pub use tuning::profile::{Clock, MeasuredSort, ProfiledDevice, Quartiles, SortKind, TuningProfile};
 pub use tuning::{RankMethod, Tuning};
+#[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use vk::Faults;
 pub use vk::{

@@ -4,7 +4,6 @@ use crate::abi::spec;
 use crate::kernels::{self, Module};
 
 /// SPIR-V of every module of [`kernels::modules`], in that order.
-#[doc(hidden)]
 pub const MODULES: &[&[u8]] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
 
 /// A module that is built.

@@ -1,7 +1,6 @@
 //! What is known of a device: plain data, read once, from which tuning and plans follow.
 
 /// Storage buffers that kernels see at most: keys and values at each place, counters, table and count.
-#[cfg(any(feature = "standalone", test))]
 pub(crate) const DESCRIPTORS: u32 = 2 * crate::abi::PLACES + 3;
 
 /// Properties and limits of a device that decide how it sorts.
@@ -66,7 +65,6 @@ pub struct DeviceProfile {
     pub timestamp_period_ns: f32,
 }
 
-#[cfg(any(feature = "standalone", test))]
 impl DeviceProfile {
     /// Whether kernels can find keys and values through descriptors, and choose among them while they run.
     pub(crate) fn serves_descriptors(&self) -> bool {

@@ -112,12 +112,17 @@ impl FromStr for BitRange {
     }
 }
 
-/// How many elements are sorted.
+/// How many elements a sort is recorded for.
+///
+/// ```
+/// assert_eq!(vksort::Count::from(1_000), vksort::Count::Host(1_000));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Count {
-    /// So many.
+    /// This many elements, from the first on.
     Host(u32),
-    /// As many as the caller's count buffer says when the sort runs, up to the capacity.
+    /// As many elements as the bound count buffer holds when the sort runs on the device. A number above the capacity is
+    /// taken for the capacity.
     Device,
 }
 
@@ -146,6 +151,22 @@ pub enum KeyOutput {
     /// Only values or indices are wanted, and the keys' last write is saved. In place, what is left in the keys' buffer
     /// is not specified; out of place, it is untouched.
     Discarded,
+}
+
+/// The buffers of elements that a sort takes, with their least sizes in bytes: [`SortRequest::buffers`].
+///
+/// A buffer that is `None` must not be given. Scratch comes on top
+/// ([`Sorter::scratch_size`](crate::Sorter::scratch_size)), and 4 bytes of count for [`Count::Device`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BufferSizes {
+    /// The keys; sorted here when the request is in place.
+    pub keys: u64,
+    /// The values, when the request reads any; in place also where indices go.
+    pub values: Option<u64>,
+    /// Where the sorted keys go when the request is out of place and does not discard them.
+    pub keys_out: Option<u64>,
+    /// Where the sorted values or indices go when the request is out of place.
+    pub values_out: Option<u64>,
 }
 
 /// How the keys are sorted. All algorithms give the same result, bit for bit, but for the order of equal keys where
@@ -253,6 +274,29 @@ impl SortRequest {
         }
     }
 
+    /// The buffers of elements that a sort of up to `capacity` elements takes, and their sizes in bytes, rounded up to whole
+    /// words of 4 bytes.
+    ///
+    /// ```
+    /// use vksort::{KeyType, Placement, SortRequest, ValueType};
+    /// let pairs = SortRequest { value: ValueType::Bytes(12), ..SortRequest::new(KeyType::U16) };
+    /// let sizes = pairs.buffers(1001);
+    /// assert_eq!((sizes.keys, sizes.values, sizes.values_out), (2004, Some(12_012), None));
+    /// let sizes = SortRequest { placement: Placement::OutOfPlace, ..pairs }.buffers(1001);
+    /// assert_eq!((sizes.keys_out, sizes.values_out), (Some(2004), Some(12_012)));
+    /// ```
+    pub fn buffers(&self, capacity: u32) -> BufferSizes {
+        let bytes = |element: u64| (u64::from(capacity) * element).next_multiple_of(4);
+        let (keys, values) = (bytes(self.key.size_bytes()), bytes(self.value.size_bytes()));
+        let (out, has_values) = (!self.in_place(), self.value != ValueType::None);
+        BufferSizes {
+            keys,
+            values: (self.value.is_read() || has_values && !out).then_some(values),
+            keys_out: (out && !self.discards_keys()).then_some(keys),
+            values_out: (out && has_values).then_some(values),
+        }
+    }
+
     pub(crate) fn discards_keys(&self) -> bool {
         self.key_output == KeyOutput::Discarded
     }
@@ -294,9 +338,52 @@ impl SortRequest {
     }
 }
 
+/// As in `f32 keys with values of 4 bytes, descending, by bits 8..32`: what is not as usual is named.
+impl fmt::Display for SortRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} keys", self.key.name())?;
+        match self.value {
+            ValueType::None => {}
+            ValueType::Bytes(1) => f.write_str(" with values of 1 byte")?,
+            ValueType::Bytes(bytes) => write!(f, " with values of {bytes} bytes")?,
+            ValueType::Index => f.write_str(" with their indices")?,
+        }
+        f.write_str(match self.order {
+            Order::Ascending => ", ascending",
+            Order::Descending => ", descending",
+        })?;
+        if self.bits.len() < self.key.bits() {
+            write!(f, ", by bits {}", self.bits)?;
+        }
+        if !self.in_place() {
+            f.write_str(", out of place")?;
+        }
+        if self.discards_keys() {
+            f.write_str(", keys discarded")?;
+        }
+        f.write_str(if self.stable { "" } else { ", not stable" })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn requests_are_told_by_what_is_not_usual() {
+        let keys = SortRequest::new(KeyType::U8);
+        assert_eq!(keys.to_string(), "u8 keys, ascending");
+        let order = Order::Descending;
+        let pairs =
+            SortRequest { value: ValueType::U32, order, bits: (8..32).into(), ..SortRequest::new(KeyType::F32) };
+        assert_eq!(pairs.to_string(), "f32 keys with values of 4 bytes, descending, by bits 8..32");
+        let (placement, key_output) = (Placement::OutOfPlace, KeyOutput::Discarded);
+        let indices = SortRequest { value: ValueType::Index, placement, key_output, stable: false, ..keys };
+        assert_eq!(
+            indices.to_string(),
+            "u8 keys with their indices, ascending, out of place, keys discarded, not stable"
+        );
+    }
 
     #[test]
     fn algorithm_names_parse_back() {
@@ -322,6 +409,24 @@ mod tests {
         }
         let text = message(SortRequest { key_output: KeyOutput::Discarded, ..u16s });
         assert!(text.contains("discarded"), "{text}");
+    }
+
+    #[test]
+    fn buffers_are_those_that_the_request_reads_and_writes() {
+        let keys = SortRequest::new(KeyType::U32);
+        let indices = SortRequest { value: ValueType::Index, ..keys };
+        let out = |request| SortRequest { placement: Placement::OutOfPlace, ..request };
+        let discarding = SortRequest { key_output: KeyOutput::Discarded, ..indices };
+        let sizes = |values, keys_out, values_out| BufferSizes { keys: 40, values, keys_out, values_out };
+        assert_eq!(keys.buffers(10), sizes(None, None, None));
+        assert_eq!(out(keys).buffers(10), sizes(None, Some(40), None));
+        assert_eq!(indices.buffers(10), sizes(Some(40), None, None));
+        assert_eq!(out(indices).buffers(10), sizes(None, Some(40), Some(40)));
+        assert_eq!(out(discarding).buffers(10), sizes(None, None, Some(40)));
+        let bytes = SortRequest { value: ValueType::Bytes(1), ..SortRequest::new(KeyType::U8) };
+        assert_eq!(bytes.buffers(5), BufferSizes { keys: 8, values: Some(8), keys_out: None, values_out: None });
+        let most = SortRequest { value: ValueType::Bytes(u32::MAX - 3), ..keys }.buffers(u32::MAX);
+        assert_eq!(most.values, Some(u64::from(u32::MAX) * u64::from(u32::MAX - 3)), "without overflow");
     }
 
     #[test]

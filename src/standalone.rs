@@ -17,10 +17,11 @@ mod prepared;
 #[cfg(feature = "profiles")]
 mod tune;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use bytemuck::Pod;
 
 pub use choice::{DeviceChoice, DeviceInfo};
 pub use prepared::{DeviceBuffer, DeviceRange, PreparedSort, SortRanges, StandaloneSorter};
@@ -31,10 +32,9 @@ use crate::error::Error;
 use crate::key::{Key, KeyType, Order};
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
-use crate::shape::SubgroupChoice;
 use crate::tuning::Tuning;
+use crate::vk::SorterOptions;
 use crate::vk::owned::{Device, Instance, InstanceDesc};
-use crate::vk::{Access, SorterOptions};
 
 /// How to open a device.
 #[derive(Clone, Debug, Default)]
@@ -43,34 +43,63 @@ pub struct GpuOptions {
     pub device: Option<DeviceChoice>,
     /// Whether to load the Khronos validation layer with core and synchronization checks.
     pub validation: bool,
+    /// A file that keeps compiled pipelines from one run of a program to the next (a `VkPipelineCache`).
+    ///
+    /// It is read when the device is opened, and written by [`Gpu::warm_up`], by [`Gpu::clear`] and when the device is
+    /// closed. A file that is damaged, or was made on another device or with another driver, is left out and replaced; the
+    /// log says so. Its directory must exist.
+    pub pipeline_cache: Option<PathBuf>,
 }
 
 /// A device that vksort owns, for sorting slices and for running prepared sorts.
 ///
 /// It can be shared between threads; their work runs one after the other.
+///
+/// # What the first sort of a kind costs
+///
+/// [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) build the pipelines of a request
+/// when they first meet it: another key type, size of values, direction or window of bits is another request. Drivers take
+/// from some milliseconds to a second or two for that, and the sort itself is quick from then on. [`warm_up`](Self::warm_up)
+/// does it ahead of time, and [`GpuOptions::pipeline_cache`] keeps what was compiled. The last
+/// [`KEPT_SORTERS`](Self::KEPT_SORTERS) requests stay built; [`clear`](Self::clear) gives them up.
 pub struct Gpu {
-    sorters: Mutex<HashMap<SortRequest, Arc<StandaloneSorter>>>,
+    /// Those of slices, the last used first.
+    sorters: Mutex<Vec<Arc<StandaloneSorter>>>,
     tuning: Tuning,
     device: Arc<Device>,
 }
 
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (device, tuning) = (&self.profile().name, &self.tuning.name);
+        f.debug_struct("Gpu").field("device", device).field("tuning", tuning).finish_non_exhaustive()
+    }
+}
+
 impl Gpu {
+    /// Requests of slices whose pipelines are kept. Beyond them, those of the request that was not used for longest go.
+    pub const KEPT_SORTERS: usize = 64;
+
     /// Opens the device named by `VKSORT_DEVICE`, or the best one that can sort.
     ///
-    /// Errors: as for [`Gpu::new`].
+    /// # Errors
+    ///
+    /// As for [`Gpu::new`].
     pub fn best() -> Result<Gpu, Error> {
         Gpu::new(&GpuOptions::default())
     }
 
     /// Opens a device.
     ///
-    /// Errors: [`Error::NoLoader`], [`Error::NoDevice`], [`Error::UnsuitableDevice`], [`Error::MissingLayer`], and
-    /// [`Error::Vulkan`] when the driver fails.
+    /// # Errors
+    ///
+    /// [`Error::NoLoader`], [`Error::NoDriver`], [`Error::NoDevice`], [`Error::UnsuitableDevice`], [`Error::MissingLayer`],
+    /// and [`Error::Vulkan`] when the driver fails.
     pub fn new(options: &GpuOptions) -> Result<Gpu, Error> {
         let instance = Instance::new(&InstanceDesc { validation: options.validation })?;
         let choice = options.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
         let physical = choice::select(&choice, instance.devices()?)?;
-        let device = Device::new(&instance, &physical)?;
+        let device = Device::new(&instance, &physical, options.pipeline_cache.as_deref())?;
         let profile = &device.requirements.profile;
         log::info!("device {:?} ({}), chosen by {choice}", profile.name, profile.driver);
         Ok(Gpu { sorters: Mutex::default(), tuning: Tuning::for_device(profile), device })
@@ -96,7 +125,9 @@ impl Gpu {
 
     /// Every Vulkan device of the system, suitable or not.
     ///
-    /// Errors: [`Error::NoLoader`], [`Error::Vulkan`].
+    /// # Errors
+    ///
+    /// [`Error::NoLoader`], [`Error::Vulkan`].
     pub fn devices() -> Result<Vec<DeviceInfo>, Error> {
         let instance = Instance::new(&InstanceDesc::default())?;
         Ok(choice::describe(instance.devices()?))
@@ -125,18 +156,25 @@ impl Gpu {
 
     /// Sorts keys by an [`Order`], or by some of their bits with [`Order::by_bits`].
     ///
-    /// Errors: [`Error::Unsupported`] for bits that the keys do not have, [`Error::TooManyElements`],
+    /// The first sort of a kind builds its pipelines: see [what that costs](Gpu#what-the-first-sort-of-a-kind-costs).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for bits that the keys do not have, [`Error::TooManyElements`],
     /// [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`]. The slice is left as it was then.
     pub fn sort<K: Key>(&self, keys: &mut [K], by: impl Into<SortBy>) -> Result<(), Error> {
         let request = by.into().request(K::TYPE);
-        let sort = self.run(request, keys.len(), cast_slice(keys), &[])?;
-        sort.read_keys(cast_slice_mut(keys))
+        self.run(request, keys, &[0u8; 0])?.read_keys(keys)
     }
 
     /// Sorts keys and reorders the values alike; equal keys keep their order. Values are of any plain type of 1, 2 or a
     /// multiple of 4 bytes.
     ///
-    /// Errors: [`Error::LengthMismatch`], [`Error::Unsupported`] for values of another size, else as for
+    /// The first sort of a kind builds its pipelines: see [what that costs](Gpu#what-the-first-sort-of-a-kind-costs).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LengthMismatch`], [`Error::Unsupported`] for values of another size, else as for
     /// [`sort`](Self::sort). Neither slice is changed then.
     ///
     /// ```
@@ -158,11 +196,11 @@ impl Gpu {
         }
         let value = ValueType::Bytes(size_of::<V>() as u32);
         let request = SortRequest { value, ..by.into().request(K::TYPE) };
-        let sort = self.run(request, keys.len(), cast_slice(keys), cast_slice(values))?;
+        let sort = self.run(request, keys, values)?;
         // Both are read before either is changed.
         let mut sorted = vec![V::zeroed(); values.len()];
-        sort.read_values(cast_slice_mut(&mut sorted))?;
-        sort.read_keys(cast_slice_mut(keys))?;
+        sort.read_values(&mut sorted)?;
+        sort.read_keys(keys)?;
         values.copy_from_slice(&sorted);
         Ok(())
     }
@@ -170,19 +208,25 @@ impl Gpu {
     /// The permutation that sorts the keys: entry `i` is the index of the key that comes `i`-th. Equal keys come in
     /// the order of their indices.
     ///
-    /// Errors: as for [`sort`](Self::sort).
+    /// The first sort of a kind builds its pipelines: see [what that costs](Gpu#what-the-first-sort-of-a-kind-costs).
+    ///
+    /// # Errors
+    ///
+    /// As for [`sort`](Self::sort).
     pub fn argsort<K: Key>(&self, keys: &[K], by: impl Into<SortBy>) -> Result<Vec<u32>, Error> {
         let key_output = KeyOutput::Discarded;
         let request = SortRequest { value: ValueType::Index, key_output, ..by.into().request(K::TYPE) };
-        let sort = self.run(request, keys.len(), cast_slice(keys), &[])?;
+        let sort = self.run(request, keys, &[0u8; 0])?;
         let mut indices = vec![0u32; keys.len()];
-        sort.read_values(cast_slice_mut(&mut indices))?;
+        sort.read_values(&mut indices)?;
         Ok(indices)
     }
 
     /// Builds a sorter for a request, with [`tuning`](Self::tuning) where the options name none.
     ///
-    /// Errors: as for [`Sorter::new`](crate::Sorter::new).
+    /// # Errors
+    ///
+    /// As for [`Sorter::new`](crate::Sorter::new).
     pub fn sorter(&self, request: &SortRequest, options: &SorterOptions) -> Result<Arc<StandaloneSorter>, Error> {
         let tuning = options.tuning.clone().unwrap_or_else(|| self.tuning.clone());
         let options = SorterOptions { tuning: Some(tuning), ..options.clone() };
@@ -191,47 +235,83 @@ impl Gpu {
 
     /// A buffer of `size` bytes in device memory; its content is undefined.
     ///
-    /// Errors: [`Error::Allocation`], [`Error::Vulkan`].
+    /// # Errors
+    ///
+    /// [`Error::Allocation`], [`Error::Vulkan`].
     pub fn buffer(&self, size: u64) -> Result<DeviceBuffer, Error> {
         DeviceBuffer::new(&self.device, size)
     }
 
-    /// A sorter for up to `capacity` elements: like [`sorter`](Self::sorter), but one that reaches keys and values by
-    /// address when descriptors do not reach so far, or the device has too few, and it offers addresses.
+    /// Builds what sorts of up to `capacity` elements by this request take and runs it once, so that
+    /// [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) do not have to.
     ///
-    /// Errors: as for [`sorter`](Self::sorter).
-    pub fn sorter_for(
-        &self,
-        request: &SortRequest,
-        options: &SorterOptions,
-        capacity: u32,
-    ) -> Result<Arc<StandaloneSorter>, Error> {
-        let profile = self.profile();
-        let widest = request.key.size_bytes().max(request.value.size_bytes());
-        let too_long = u64::from(capacity) * widest > profile.max_storage_range_bytes;
-        // Emulated subgroups have no kernels that take addresses; what fails then is the count.
-        let emulated = matches!(options.subgroup, SubgroupChoice::Emulated(_)) || !profile.has_sure_subgroups();
-        let unserved = too_long || !profile.serves_descriptors();
-        let access = match unserved && profile.buffer_addresses && !emulated {
-            true => Access::Addresses,
-            false => options.access,
-        };
-        self.sorter(request, &SorterOptions { access, ..options.clone() })
+    /// The request of `sort` has the key's type and the order, that of `sort_pairs` also
+    /// [`ValueType::Bytes`] of the value's size, and that of `argsort` [`ValueType::Index`] with
+    /// [`KeyOutput::Discarded`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`sorter`](Self::sorter); [`Error::TooManyElements`], [`Error::Allocation`], [`Error::Timeout`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), vksort::Error> {
+    /// use vksort::{KeyType, Order, SortRequest, standalone::Gpu};
+    ///
+    /// let gpu = Gpu::best()?;
+    /// gpu.warm_up(&SortRequest::new(KeyType::F32), 100_000)?;
+    /// gpu.sort(&mut [2.5f32, -1.0], Order::Ascending)?; // needs no pipelines any more
+    /// # Ok(()) }
+    /// ```
+    pub fn warm_up(&self, request: &SortRequest, capacity: u32) -> Result<(), Error> {
+        let sorter = self.kept_sorter(request, capacity)?;
+        // More than one workgroup sorts takes every kernel. Some drivers compile a kernel when it first runs.
+        let few = capacity.min(sorter.max_count()).min(sorter.shape().single_block().saturating_add(1));
+        let sort = sorter.prepare_buffers(few, false)?;
+        for count in [few.min(1), few] {
+            sort.run(count)?;
+        }
+        self.device.save_pipelines();
+        Ok(())
     }
 
-    fn run(&self, request: SortRequest, len: usize, keys: &[u8], values: &[u8]) -> Result<PreparedSort, Error> {
-        let count = check_count(len)?;
-        let lock = || self.sorters.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let cached = lock().get(&request).cloned();
-        let sorter = match cached {
-            Some(sorter) if count <= sorter.max_count() => sorter,
-            _ => {
-                let sorter = self.sorter_for(&request, &SorterOptions::default(), count)?;
-                lock().insert(request, Arc::clone(&sorter));
-                sorter
+    /// Gives up the pipelines that are kept for slices, and what the driver has cached of them. Those of prepared sorts and
+    /// of sorters stay with them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Vulkan`] when the driver fails.
+    pub fn clear(&self) -> Result<(), Error> {
+        self.sorters().clear();
+        self.device.forget_pipelines()
+    }
+
+    fn sorters(&self) -> MutexGuard<'_, Vec<Arc<StandaloneSorter>>> {
+        self.sorters.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The sorter of a request for so many elements, built unless it is kept.
+    fn kept_sorter(&self, request: &SortRequest, count: u32) -> Result<Arc<StandaloneSorter>, Error> {
+        {
+            let mut kept = self.sorters();
+            let serves = |sorter: &Arc<StandaloneSorter>| sorter.request() == request && count <= sorter.max_count();
+            if let Some(place) = kept.iter().position(serves) {
+                kept[..=place].rotate_right(1);
+                return Ok(Arc::clone(&kept[0]));
             }
-        };
-        let sort = sorter.prepare(count)?;
+        }
+        // Others may sort in the meantime.
+        let options = SorterOptions { capacity: Some(count), ..SorterOptions::default() };
+        let sorter = self.sorter(request, &options)?;
+        let mut kept = self.sorters();
+        kept.retain(|other| other.request() != request);
+        kept.insert(0, Arc::clone(&sorter));
+        kept.truncate(Self::KEPT_SORTERS);
+        Ok(sorter)
+    }
+
+    fn run<K: Pod, V: Pod>(&self, request: SortRequest, keys: &[K], values: &[V]) -> Result<PreparedSort, Error> {
+        let count = check_count(keys.len())?;
+        let sort = self.kept_sorter(&request, count)?.prepare_buffers(count, false)?;
         sort.write_keys(keys)?;
         if request.value.is_read() {
             sort.write_values(values)?;
@@ -259,6 +339,9 @@ impl From<Order> for SortBy {
 impl Order {
     /// This direction, by some bits of the keys.
     ///
+    /// Every window is a kind of sort of its own, whose pipelines are built when it is first used: see
+    /// [what that costs](Gpu#what-the-first-sort-of-a-kind-costs).
+    ///
     /// ```
     /// # fn main() -> Result<(), vksort::Error> {
     /// use vksort::{Order, standalone::Gpu};
@@ -271,6 +354,15 @@ impl Order {
         SortBy { order: self, bits: Some(bits.into()) }
     }
 }
+
+// They can be used from several threads; what runs on a device takes turns.
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<Gpu>();
+    shared::<StandaloneSorter>();
+    shared::<PreparedSort>();
+    shared::<DeviceBuffer>();
+};
 
 impl SortBy {
     fn request(self, key: KeyType) -> SortRequest {
@@ -287,4 +379,37 @@ fn check_count(len: usize) -> Result<u32, Error> {
         allowed: allowed.into(),
         limit: "2^32 - 1, the largest index".into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_requests_used_last_stay_built() {
+        let gpu = Gpu::best().unwrap();
+        let algorithm = Some(Algorithm::SingleWorkgroup);
+        let request = |high: u32| SortRequest { bits: (0..high).into(), algorithm, ..SortRequest::new(KeyType::U128) };
+        let kept = |high: u32| gpu.sorters().iter().any(|sorter| *sorter.request() == request(high));
+        let most = Gpu::KEPT_SORTERS as u32;
+        for high in 0..most {
+            gpu.kept_sorter(&request(high), 1).unwrap();
+        }
+        assert!((0..most).all(kept));
+        let first = gpu.kept_sorter(&request(0), 1).unwrap();
+        assert!(Arc::ptr_eq(&first, &gpu.kept_sorter(&request(0), 1).unwrap()), "it is not built again");
+        gpu.kept_sorter(&request(most), 1).unwrap();
+        assert_eq!(gpu.sorters().len(), Gpu::KEPT_SORTERS);
+        assert!(kept(0) && !kept(1) && kept(2) && kept(most));
+        gpu.clear().unwrap();
+        assert!(gpu.sorters().is_empty());
+        let mut keys = [3u32, 1, 2];
+        gpu.warm_up(&SortRequest::new(KeyType::U32), 5_000_000).unwrap();
+        gpu.warm_up(&SortRequest::new(KeyType::U32), 0).unwrap();
+        assert_eq!(gpu.sorters().len(), 1);
+        gpu.sort(&mut keys, Order::Ascending).unwrap();
+        assert_eq!((keys, gpu.sorters().len()), ([1, 2, 3], 1));
+        // A sorter from before outlives it all.
+        first.prepare(1).unwrap().run(1).unwrap();
+    }
 }

@@ -11,7 +11,17 @@ mod record;
 mod requirements;
 mod sorter;
 
+// Handles and functions of a device are for every thread; a command buffer's own rules are the caller's duty.
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<Requirements>();
+    shared::<Sorter>();
+    shared::<BoundSort>();
+};
+
 pub use bind::{BoundSort, BufferRange, SortBuffers};
 pub use record::{AccessScope, QueryRange, StepTime};
 pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
-pub use sorter::{Access, Faults, Sorter, SorterOptions};
+#[cfg(feature = "testing")]
+pub use sorter::Faults;
+pub use sorter::{Access, Sorter, SorterOptions};

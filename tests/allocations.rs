@@ -5,7 +5,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering as Atomic};
 
 use vksort::standalone::Gpu;
-use vksort::{Algorithm, Faults, KeyType, Placement, SortRequest, SorterOptions, ValueType};
+use vksort::{Algorithm, Count, Faults, KeyType, Placement, SortRequest, SorterOptions, ValueType};
 
 struct Counting;
 
@@ -45,8 +45,8 @@ fn recording_allocates_nothing() {
         let count = 5_000.min(sorter.max_count());
         let sort = sorter.prepare(count).unwrap();
         sort.write_count(count).unwrap();
-        sort.submit(Some(count)).unwrap();
-        for count in [Some(count), Some(count / 2), Some(1), Some(0), None] {
+        sort.submit(count).unwrap();
+        for count in [count.into(), (count / 2).into(), Count::Host(1), Count::Host(0), Count::Device] {
             let before = ALLOCATIONS.load(Atomic::Relaxed);
             sort.submit(count).unwrap();
             let made = ALLOCATIONS.load(Atomic::Relaxed) - before;

@@ -7,11 +7,12 @@ use std::path::Path;
 use rspirv::binary::parse_words;
 use rspirv::dr::{Instruction, Loader, Module, Operand};
 use rspirv::spirv::{Capability, Decoration, Op, StorageClass};
-use vksort::abi::{self, Push, spec};
-use vksort::kernels::{self, Kernel, Ranking, Region, Usage};
+use vksort::internals::MODULES;
+use vksort::internals::abi::{self, Push, spec};
+use vksort::internals::kernels::{self, Kernel, Ranking, Region, Usage};
 
 fn modules() -> impl Iterator<Item = (kernels::Module, Module)> {
-    kernels::modules().into_iter().zip(vksort::MODULES).map(|(description, bytes)| {
+    kernels::modules().into_iter().zip(MODULES).map(|(description, bytes)| {
         let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
         let mut loader = Loader::new();
         parse_words(&words, &mut loader).unwrap_or_else(|error| panic!("{}: {error}", description.name()));
@@ -373,7 +374,7 @@ fn kept_spirv_is_what_the_glsl_compiles_to() {
         println!("skipped: {} is not here", folder.display());
         return;
     }
-    for (description, built) in kernels::modules().iter().zip(vksort::MODULES) {
+    for (description, built) in kernels::modules().iter().zip(MODULES) {
         let file = folder.join(format!("{}.spv", description.name()));
         let kept = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         assert!(kept == *built, "{} is not what the GLSL compiles to; run scripts/spirv.sh", file.display());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use vksort::standalone::Gpu;
-use vksort::{KeyOutput, KeyType, SortRequest, SorterOptions, ValueType};
+use vksort::{Count, KeyOutput, KeyType, SortRequest, SorterOptions, ValueType};
 
 /// The aim. The least of many recordings is held against it, as what else the machine does only adds to the others.
 const MOST: Duration = Duration::from_micros(20);
@@ -18,7 +18,7 @@ fn recording_takes_microseconds() {
     let requests = [("keys", keys), ("pairs", SortRequest { value: ValueType::U32, ..keys }), ("argsort", argsort)];
     for (what, request) in requests {
         let sort = gpu.sorter(&request, &SorterOptions::default()).unwrap().prepare(count).unwrap();
-        for (whose, count) in [("host", Some(count)), ("device", None)] {
+        for (whose, count) in [("host", Count::Host(count)), ("device", Count::Device)] {
             let times = sort.time_recording(count, RECORDINGS).unwrap();
             let (least, mean) = (times.iter().min().unwrap(), times.iter().sum::<Duration>() / RECORDINGS as u32);
             println!("{what}, count of the {whose}: {least:?} at least, {mean:?} in the mean");

@@ -7,9 +7,10 @@ use common::suite;
 use common::{Level, gpu, level, seed};
 use fastrand::Rng;
 use libtest_mimic::{Failed, Trial};
+use vksort::internals::abi;
 use vksort::{
     Algorithm, Faults, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, SubgroupChoice, Tuning,
-    ValueType, abi,
+    ValueType,
 };
 
 /// Which way a sort went.

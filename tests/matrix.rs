@@ -8,7 +8,7 @@ use common::patterns::Pattern;
 use common::suite::{self, Case, SOME_KEYS};
 use common::{Level, gpu, level};
 use libtest_mimic::{Failed, Trial};
-use vksort::table::COLUMNS;
+use vksort::internals::table::COLUMNS;
 use vksort::{
     Access, Algorithm, BitRange, Faults, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, SorterOptions,
     SubgroupChoice, Tuning, ValueType,

@@ -2,14 +2,18 @@
 //! timestamps, faults.
 
 mod common;
+mod programs;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use common::arena::{Arena, Count};
 use common::patterns::{Pattern, generate};
 use common::suite::{self, Case};
 use common::{Level, assert_valid, gpu, level, oracle, seed, validating};
 use libtest_mimic::{Failed, Trial};
+use rspirv::dr::Operand;
+use rspirv::spirv::Op;
 use vksort::standalone::{Gpu, GpuOptions, SortRanges};
 use vksort::{
     Access, Algorithm, Error, Faults, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, SubgroupChoice,
@@ -175,7 +179,7 @@ fn bad_buffers() -> Result<(), Failed> {
         capacity,
     };
     let sort = sorter.prepare_on(good.clone())?;
-    expect(sort.run_counted(), &["count", "absent", "present"])?;
+    expect(sort.run(vksort::Count::Device), &["count", "absent", "present"])?;
     expect(sort.write_count(1), &["count", "absent", "present"])?;
     let counts = gpu().buffer(64)?;
     for (offset, size, words) in [(2, 4, ["count", "2", "4"]), (60, 2, ["count", "2 bytes", "4 bytes"])] {
@@ -211,8 +215,96 @@ fn bad_buffers() -> Result<(), Failed> {
     let scratch_bytes = sorter.scratch_size(capacity)?;
     let scratch = Some(gpu().buffer(scratch_bytes)?.range(0, scratch_bytes));
     let sort = sorter.prepare_on(SortRanges { values: None, scratch, ..out })?;
-    expect(sort.read_keys(&mut []), &["discarded keys", "sorted keys"])?;
-    expect(sort.write_values(&[0; 4]), &["no values to read"])?;
+    expect(sort.read_keys::<u8>(&mut []), &["discarded keys", "sorted keys"])?;
+    expect(sort.write_values(&[0u8; 4]), &["no values to read"])?;
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// A range of another device's buffer is refused by name, whichever of the sort's buffers it is given as.
+fn foreign_buffers() -> Result<(), Failed> {
+    let other = common::open();
+    let request = SortRequest { placement: Placement::OutOfPlace, ..pairs(Some(Algorithm::OneSweep)) };
+    let sorter = gpu().sorter(&request, &SorterOptions::default())?;
+    let capacity = 1000;
+    let scratch = sorter.scratch_size(capacity)?;
+    let ranges = |gpu: &Gpu| -> Result<SortRanges, Error> {
+        let elements = || Ok::<_, Error>(gpu.buffer(4000)?.range(0, 4000));
+        Ok(SortRanges {
+            keys: elements()?,
+            values: Some(elements()?),
+            keys_out: Some(elements()?),
+            values_out: Some(elements()?),
+            scratch: Some(gpu.buffer(scratch)?.range(0, scratch)),
+            count: Some(gpu.buffer(4)?.range(0, 4)),
+            capacity,
+        })
+    };
+    let (own, foreign) = (ranges(&gpu())?, ranges(&other)?);
+    sorter.prepare_on(own.clone())?;
+    for (name, mixed) in [
+        ("keys", SortRanges { keys: foreign.keys, ..own.clone() }),
+        ("values", SortRanges { values: foreign.values, ..own.clone() }),
+        ("keys_out", SortRanges { keys_out: foreign.keys_out, ..own.clone() }),
+        ("values_out", SortRanges { values_out: foreign.values_out, ..own.clone() }),
+        ("scratch", SortRanges { scratch: foreign.scratch, ..own.clone() }),
+        ("count", SortRanges { count: foreign.count, ..own.clone() }),
+    ] {
+        expect(sorter.prepare_on(mixed), &[&format!("buffer {name} "), "another device"])?;
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// No repetition is no wait: there are no times, and what has not run has left the keys alone.
+fn no_repetitions() -> Result<(), Failed> {
+    let sort = gpu().sorter(&pairs(Some(Algorithm::OneSweep)), &SorterOptions::default())?.prepare(1000)?;
+    assert_eq!(sort.run_repeatedly(1000, 0)?, []);
+    assert!(sort.run_repeatedly(1000, 1)?.len() > 1 || gpu().profile().timestamp_period_ns == 0.0);
+    expect(sort.run_repeatedly(1001, 0), &["1001", "1000", "bound"])
+}
+
+/// Before a count is written the count is 0, whatever the memory held before.
+fn unwritten_count() -> Result<(), Failed> {
+    let gpu = common::open();
+    let sorter = gpu.sorter(&SortRequest::new(KeyType::U32), &SorterOptions::default())?;
+    let keys: Vec<u32> = (0..1000).rev().collect();
+    for _ in 0..2 {
+        let sort = sorter.prepare(1000)?;
+        sort.write_keys(&keys)?;
+        sort.run(vksort::Count::Device)?;
+        let mut found = vec![0u32; 1000];
+        sort.read_keys(&mut found)?;
+        assert!(found == keys, "keys were sorted by a count that was never written");
+        // The next sort's buffers are likely to get this memory.
+        sort.write_count(1000)?;
+    }
+    assert_valid(&gpu);
+    Ok(())
+}
+
+/// Ranges that are not within their buffer are refused with what they are, wherever they start.
+fn ranges_out_of_bounds() -> Result<(), Failed> {
+    let buffer = gpu().buffer(4096)?;
+    let sorter = gpu().sorter(&SortRequest::new(KeyType::U32), &SorterOptions::default())?;
+    let scratch = sorter.scratch_size(1000)?;
+    for (offset, size) in [(256, 4000), (4096, 4), (1 << 40, 4000), (u64::MAX - 3, 4), (0, u64::MAX), (256, u64::MAX)] {
+        let mut ranges = SortRanges {
+            keys: buffer.range(offset, size),
+            values: None,
+            keys_out: None,
+            values_out: None,
+            scratch: Some(gpu().buffer(scratch)?.range(0, scratch)),
+            count: None,
+            capacity: 1000,
+        };
+        let words = ["keys".into(), format!("{size} bytes"), format!("byte {offset} "), "4096 bytes".to_string()];
+        expect(sorter.prepare_on(ranges.clone()), &words.each_ref().map(String::as_str))?;
+        ranges.keys.buffer = gpu().buffer(4096)?;
+        expect(sorter.prepare_on(ranges), &["4096 bytes"])?;
+    }
+    expect(buffer.write(u64::MAX, &[0u8; 4]), &["4 bytes", &format!("byte {} ", u64::MAX), "4096 bytes"])?;
+    expect(buffer.read(4094, &mut [0u8; 4]), &["4 bytes", "byte 4094 ", "4096 bytes"])?;
     assert_valid(&gpu());
     Ok(())
 }
@@ -222,14 +314,14 @@ fn copies() -> Result<(), Failed> {
     let (from, to) = (gpu().buffer(64)?, gpu().buffer(64)?);
     let bytes: Vec<u8> = (0..64).collect();
     from.write(0, &bytes)?;
-    to.write(0, &[0xA7; 64])?;
+    to.write(0, &[0xA7u8; 64])?;
     to.copy_from(8, &from, 20, 12)?;
     to.copy_from(64, &from, 0, 0)?;
-    let mut copied = [0; 64];
+    let mut copied = [0u8; 64];
     to.read(0, &mut copied)?;
     assert_eq!((&copied[..8], &copied[8..20], &copied[20..]), (&[0xA7; 8][..], &bytes[20..32], &[0xA7; 44][..]));
-    expect(to.copy_from(56, &from, 0, 12), &["64 bytes", "68 bytes"])?;
-    expect(to.copy_from(0, &from, 56, 12), &["64 bytes", "68 bytes"])?;
+    expect(to.copy_from(56, &from, 0, 12), &["12 bytes", "byte 56 ", "64 bytes"])?;
+    expect(to.copy_from(0, &from, 56, 12), &["12 bytes", "byte 56 ", "64 bytes"])?;
     expect(to.copy_from(0, &from, 2, 4), &["4 bytes from byte 2 to byte 0", "whole words"])?;
     expect(to.copy_from(0, &to, 32, 4), &["the buffer itself"])?;
     expect(to.copy_from(0, &common::open().buffer(64)?, 0, 4), &["another device"])?;
@@ -287,7 +379,7 @@ fn timestamps() -> Result<(), Failed> {
     assert!(times.iter().all(|time| time.nanoseconds >= 0.0), "{times:?}");
     assert!(total > 0.0 && total <= wall, "steps took {total} ns of {wall} ns");
     sort.write_count(count)?;
-    assert_eq!(sort.run_counted()?.len(), times.len() + 1, "sizing the dispatches is a step");
+    assert_eq!(sort.run(vksort::Count::Device)?.len(), times.len() + 1, "sizing the dispatches is a step");
     Ok(())
 }
 
@@ -315,6 +407,94 @@ fn slices() -> Result<(), Failed> {
         assert!(keys.into_iter().zip(values).eq(both));
     }
     assert_valid(&gpu);
+    Ok(())
+}
+
+/// Pipelines are kept in a file, which is used again, and replaced when it is damaged.
+fn pipelines_in_a_file() -> Result<(), Failed> {
+    let folder = std::env::temp_dir().join(format!("vksort-pipelines-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let file = folder.join("pipelines.bin");
+    let options = GpuOptions { validation: validating(), pipeline_cache: Some(file.clone()), ..GpuOptions::default() };
+    let sort = || -> Result<Vec<u8>, Failed> {
+        let gpu = Gpu::new(&options)?;
+        let mut keys = [5u16, 3, 4];
+        gpu.sort(&mut keys, Order::Descending)?;
+        assert_eq!(keys, [5, 4, 3]);
+        assert_valid(&gpu);
+        drop(gpu);
+        Ok(std::fs::read(&file)?)
+    };
+    let first = sort()?;
+    assert!(first.starts_with(b"vksortPC") && first.len() >= 48, "{} bytes", first.len());
+    assert!(sort()?.starts_with(b"vksortPC"));
+    for damaged in [&first[..first.len() / 2], b"", b"not a cache at all, but long enough to be taken for one"] {
+        std::fs::write(&file, damaged)?;
+        assert!(sort()?.len() >= 48);
+    }
+    // A place that cannot be written costs no sort.
+    let nowhere = GpuOptions { pipeline_cache: Some(folder.join("no/such/folder")), ..options.clone() };
+    Gpu::new(&nowhere)?.warm_up(&SortRequest::new(KeyType::U8), 10)?;
+    std::fs::remove_dir_all(&folder)?;
+    Ok(())
+}
+
+/// Elements are written and read as the types that they are, or as bytes.
+fn typed_elements() -> Result<(), Failed> {
+    let request = SortRequest { value: ValueType::Bytes(12), ..SortRequest::new(KeyType::I64) };
+    let sort = gpu().sorter(&request, &SorterOptions::default())?.prepare(3)?;
+    sort.write_keys(&[1i64, -1, 0])?;
+    sort.write_values(&[[1.0f32, 1.5, 1.75], [2.0; 3], [3.0; 3]])?;
+    sort.run(3)?;
+    let (mut keys, mut bytes, mut values) = ([0i64; 3], [0u8; 8], [[0.0f32; 3]; 3]);
+    sort.read_keys(&mut keys)?;
+    sort.read_keys(&mut bytes)?;
+    sort.read_values(&mut values)?;
+    assert_eq!((keys, bytes), ([-1, 0, 1], [0xFF; 8]));
+    assert_eq!(values, [[2.0; 3], [3.0; 3], [1.0, 1.5, 1.75]]);
+    expect(sort.write_keys(&[0i64; 4]), &["keys", "24 bytes", "32 bytes"])
+}
+
+/// The examples of the recording API, as their users run them.
+fn examples() -> Result<(), Failed> {
+    for (name, words) in
+        [("record", ["device ", "algorithm ", "verified "]), ("frames", ["device ", "frame 5 ", "verified "])]
+    {
+        let mut command = programs::example(name);
+        if validating() {
+            command.arg("--validate");
+        }
+        let output = programs::run_within(Duration::from_secs(120), &mut command);
+        let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let found = words.iter().all(|word| stdout.contains(word));
+        if !output.status.success() || !found {
+            return Err(format!("{name}: {}\n{stdout}{stderr}", output.status).into());
+        }
+        let output = programs::run_within(Duration::from_secs(120), programs::example(name).arg("--no-such-flag"));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let refused =
+            output.status.code() == Some(1) && stderr.contains("--no-such-flag") && stderr.lines().count() == 1;
+        assert!(refused, "{name}: {stderr}");
+    }
+    Ok(())
+}
+
+/// The shader of the example `frames` is compiled with its source in it, which is the one that is kept beside it.
+fn shader_of_frames() -> Result<(), Failed> {
+    let source = include_str!("../examples/frames/cull.comp");
+    let spirv =
+        rspirv::dr::load_bytes(include_bytes!("../examples/frames/cull.spv")).map_err(|error| error.to_string())?;
+    let embedded: String = spirv
+        .debug_string_source
+        .iter()
+        .filter(|instruction| matches!(instruction.class.opcode, Op::Source | Op::SourceContinued))
+        .flat_map(|instruction| &instruction.operands)
+        .filter_map(|operand| if let Operand::LiteralString(text) = operand { Some(text.as_str()) } else { None })
+        .collect();
+    assert!(
+        embedded == source,
+        "examples/frames/cull.spv is not compiled from cull.comp, whose first lines say how to"
+    );
     Ok(())
 }
 
@@ -348,7 +528,7 @@ fn missing_barrier_is_found() -> Result<(), Failed> {
     let steps: &[u32] = if all { &[1, 3, 4, 5] } else { &[1] };
     for &step in steps {
         // A new instance each time: layers stop reporting what they have reported often enough.
-        let gpu = Gpu::new(&GpuOptions { device: None, validation: true })?;
+        let gpu = Gpu::new(&GpuOptions { validation: true, ..GpuOptions::default() })?;
         let faults = Faults { skip_barrier: Some(step), ..Faults::default() };
         let options = SorterOptions { faults, ..SorterOptions::default() };
         gpu.sorter(&pairs(Some(Algorithm::OneSweep)), &options)?.prepare(10_000)?.run(10_000)?;
@@ -367,11 +547,19 @@ fn main() -> ExitCode {
         Trial::test("large-values", large_values),
         Trial::test("automatic-choice", automatic_choice),
         Trial::test("bad-buffers", bad_buffers),
+        Trial::test("foreign-buffers", foreign_buffers),
+        Trial::test("no-repetitions", no_repetitions),
+        Trial::test("unwritten-count", unwritten_count),
+        Trial::test("ranges-out-of-bounds", ranges_out_of_bounds),
         Trial::test("copies", copies),
         Trial::test("bad-counts", bad_counts),
         Trial::test("bad-requests", bad_requests),
         Trial::test("timestamps", timestamps),
         Trial::test("slices", slices),
+        Trial::test("pipelines-in-a-file", pipelines_in_a_file),
+        Trial::test("typed-elements", typed_elements),
+        Trial::test("examples", examples),
+        Trial::test("shader-of-frames", shader_of_frames),
         Trial::test("threads", threads),
     ];
     if level() == Level::Full {

@@ -7,7 +7,7 @@ use common::arena::Arena;
 use common::routes::{Kind, Leg};
 use common::{assert_valid, gpu, seed, suite};
 use libtest_mimic::{Failed, Trial};
-use vksort::abi::*;
+use vksort::internals::abi::*;
 use vksort::{Algorithm, KeyOutput, KeyType, Placement, SortRequest, SorterOptions, Tuning, ValueType};
 
 /// Every kind of sort with so many passes whose routes differ.

@@ -8,7 +8,8 @@ use rspirv::binary::parse_words;
 use rspirv::dr::{Loader, Module, Operand};
 use rspirv::spirv::{Op, StorageClass};
 use serde::{Deserialize, Serialize};
-use vksort::kernels::{self, Kernel, Ranking};
+use vksort::internals::MODULES;
+use vksort::internals::kernels::{self, Kernel, Ranking};
 
 const FILE: &str = "benches/record/spirv.csv";
 
@@ -130,7 +131,7 @@ fn differences(kept: &[Counts], made: &[Counts]) -> Vec<String> {
 }
 
 fn made() -> Vec<Counts> {
-    kernels::modules().iter().zip(vksort::MODULES).map(|(module, bytes)| counts(module.name(), bytes)).collect()
+    kernels::modules().iter().zip(MODULES).map(|(module, bytes)| counts(module.name(), bytes)).collect()
 }
 
 #[test]

@@ -10,7 +10,7 @@ const END: &str = "<!-- end of table -->";
 fn the_table_is_what_the_code_serves() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (readme_file, table_file) = (root.join("README.md"), root.join("docs/table.md"));
-    let table = vksort::table::markdown();
+    let table = vksort::internals::table::markdown();
     assert!(!table.contains("| no |") && !table.contains("none"), "a cell of the table is empty:\n{table}");
 
     if !readme_file.is_file() {

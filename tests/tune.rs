@@ -84,17 +84,17 @@ fn assert_sorts(gpu: &Gpu, tuning: &Tuning) {
             let mut expected: Vec<(u32, u32)> = keys.iter().copied().zip(0..).collect();
             expected.sort();
             let sort = sorter.prepare(count).unwrap();
-            sort.write_keys(bytemuck::cast_slice(&keys)).unwrap();
+            sort.write_keys(&keys).unwrap();
             if request.value.is_read() {
                 let values: Vec<u32> = (0..count).collect();
-                sort.write_values(bytemuck::cast_slice(&values)).unwrap();
+                sort.write_values(&values).unwrap();
             }
             sort.run(count).unwrap();
             let mut found = vec![0u32; keys.len()];
-            sort.read_keys(bytemuck::cast_slice_mut(&mut found)).unwrap();
+            sort.read_keys(&mut found).unwrap();
             assert!(found.iter().eq(expected.iter().map(|pair| &pair.0)), "keys of {count}: {tuning:?}");
             if request.value.is_read() {
-                sort.read_values(bytemuck::cast_slice_mut(&mut found)).unwrap();
+                sort.read_values(&mut found).unwrap();
                 assert!(found.iter().eq(expected.iter().map(|pair| &pair.1)), "values of {count}: {tuning:?}");
             }
         }
@@ -116,9 +116,9 @@ fn patience_does_not_cut_other_loops_short() {
     let mut found = vec![0u32; keys.len()];
     // A driver's thread has to be interrupted while another waits for it.
     for _ in 0..1000 {
-        sort.write_keys(bytemuck::cast_slice(&keys)).unwrap();
+        sort.write_keys(&keys).unwrap();
         sort.run(count).unwrap();
-        sort.read_keys(bytemuck::cast_slice_mut(&mut found)).unwrap();
+        sort.read_keys(&mut found).unwrap();
         assert_eq!(found, expected);
     }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
-use vksort::{KeyOutput, Order, Placement, Quartiles, Shape, SortRequest, ValueType};
+use vksort::{KeyOutput, Order, Placement, Quartiles, Shape, SortRequest, SorterOptions, ValueType};
 
 use crate::case::{Case, How, Tweak};
 use crate::data::{Data, Inputs};
@@ -160,7 +160,7 @@ impl<'a> Bench<'a> {
         {
             return Ok(Arc::clone(sorter));
         }
-        let sorter = self.gpu.sorter_for(request, &tweak.options(self.gpu), n)?;
+        let sorter = self.gpu.sorter(request, &SorterOptions { capacity: Some(n), ..tweak.options(self.gpu) })?;
         self.sorters.insert((*request, tweak), Arc::clone(&sorter));
         Ok(sorter)
     }
@@ -219,7 +219,7 @@ impl<'a> Bench<'a> {
         progress.finish_and_clear();
         for (ready, measured) in ready.iter().zip(&mut measured) {
             if let Ready::Device { sort, .. } = ready {
-                let times = sort.time_recording(Some(n), RECORDINGS)?;
+                let times = sort.time_recording(n, RECORDINGS)?;
                 measured.recording = times.iter().map(|time| time.as_nanos() as f64).collect();
             }
         }
@@ -237,7 +237,7 @@ impl<'a> Bench<'a> {
         let sizes = Sizes::of(&sorter, n)?.list();
         let ranges: Vec<Option<DeviceRange>> =
             buffers.iter().zip(sizes).map(|(buffer, size)| (size > 0).then(|| buffer.range(0, size))).collect();
-        let [keys, values, keys_out, values_out, scratch] = ranges.try_into().ok().expect("there are five");
+        let [keys, values, keys_out, values_out, scratch] = ranges.try_into().expect("there are five");
         let keys = keys.expect("there are keys");
         let input = Input {
             keys: Restored { kept: kept.keys[&case.data].clone(), to: keys.clone() },

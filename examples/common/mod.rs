@@ -35,7 +35,7 @@ pub struct Common {
 impl Common {
     /// Opens the device that the flags ask for.
     pub fn open(&self) -> anyhow::Result<Gpu> {
-        Ok(Gpu::new(&GpuOptions { device: self.device.clone(), validation: self.validate })?)
+        Ok(Gpu::new(&GpuOptions { device: self.device.clone(), validation: self.validate, ..GpuOptions::default() })?)
     }
 
     /// The index of the device that the flags ask for, in a program that opens devices itself.

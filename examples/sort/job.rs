@@ -103,7 +103,7 @@ impl Job {
     /// Sorts `repeat` times, each time from the input; the result is the last one's.
     pub fn run(&self, gpu: &Gpu, repeat: u32) -> Result<Sorted> {
         let (request, count) = (self.request(), self.count());
-        let sorter = gpu.sorter_for(&request, &SorterOptions::default(), count)?;
+        let sorter = gpu.sorter(&request, &SorterOptions { capacity: Some(count), ..SorterOptions::default() })?;
         let prepared = sorter.prepare(count)?;
         // Software drivers leave compiling to the first run. The least count that takes the same steps spares the
         // times of the real one.

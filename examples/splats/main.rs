@@ -92,7 +92,8 @@ fn splats() -> Result<()> {
         algorithm: args.common.algorithm,
         ..SortRequest::new(KeyType::F32)
     };
-    let sort = gpu.sorter_for(&request, &SorterOptions::default(), count)?.prepare(count)?;
+    let options = SorterOptions { capacity: Some(count), ..SorterOptions::default() };
+    let sort = gpu.sorter(&request, &options)?.prepare(count)?;
     args.common.print_device(gpu.profile(), gpu.tuning(), sort.algorithm(count));
 
     common::say(format!("\n{:>5}  {:>7}  {:>10}  {:>14}", "frame", "angle", "wall", "device time"));
@@ -162,11 +163,11 @@ impl Frame {
     fn sort(sort: &PreparedSort, splats: &[Splat], camera: &Camera) -> Result<Frame> {
         let depths: Vec<f32> = splats.iter().map(|splat| camera.depth(splat.position)).collect();
         let mut order = vec![0; splats.len()];
-        sort.write_keys(bytemuck::cast_slice(&depths))?;
+        sort.write_keys(&depths)?;
         let started = Instant::now();
         let steps = sort.run(splats.len() as u32)?;
         let wall = started.elapsed().as_nanos() as f64;
-        sort.read_values(bytemuck::cast_slice_mut(&mut order))?;
+        sort.read_values(&mut order)?;
         common::verify_order(&order, &depths)?;
         Ok(Frame { order, wall, steps })
     }

@@ -32,7 +32,9 @@ pub enum DeviceChoice {
 impl DeviceChoice {
     /// The choice in `VKSORT_DEVICE`, or the best device when it is not set.
     ///
-    /// Errors: [`Error::Unsupported`] when the variable is not valid Unicode.
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] when the variable is not valid Unicode.
     pub fn from_env() -> Result<DeviceChoice, Error> {
         match std::env::var(VARIABLE) {
             Ok(text) => Ok(text.parse().unwrap_or_else(|never: Infallible| match never {})),
@@ -104,6 +106,9 @@ pub(super) fn describe(devices: Vec<PhysicalDevice>) -> Vec<DeviceInfo> {
 
 /// The device of a choice. A device chosen by index or name that cannot sort is an error that says why.
 pub(super) fn select(choice: &DeviceChoice, devices: Vec<PhysicalDevice>) -> Result<PhysicalDevice, Error> {
+    if devices.is_empty() {
+        return Err(Error::NoDriver);
+    }
     let names: Vec<String> =
         devices.iter().enumerate().map(|(index, device)| format!("{index}: {}", device.name)).collect();
     let wanted = |name: &str, device: &PhysicalDevice| device.name.to_lowercase().contains(&name.to_lowercase());
@@ -128,10 +133,7 @@ pub(super) fn select(choice: &DeviceChoice, devices: Vec<PhysicalDevice>) -> Res
         DeviceChoice::Index(index) => devices.into_iter().nth(*index),
         DeviceChoice::Name(name) => devices.into_iter().find(|device| wanted(name, device)),
     };
-    found.ok_or_else(|| Error::NoDevice {
-        given: choice.to_string(),
-        available: if names.is_empty() { "no devices".into() } else { names.join(", ") },
-    })
+    found.ok_or_else(|| Error::NoDevice { given: choice.to_string(), available: names.join(", ") })
 }
 
 #[cfg(test)]
@@ -164,6 +166,8 @@ mod tests {
         assert_eq!(select(&DeviceChoice::Name("LLVM".into()), list()).unwrap().name, "llvmpipe");
         let message = select(&DeviceChoice::Index(2), list()).err().unwrap().to_string();
         assert!(message.contains("index 2") && message.contains("1: Foo GT"), "{message}");
+        let message = select(&DeviceChoice::Best, Vec::new()).err().unwrap().to_string();
+        assert!(message.contains("mesa-vulkan-drivers") && message.contains("VK_DRIVER_FILES"), "{message}");
         let message = select(&DeviceChoice::Best, list()).err().unwrap().to_string();
         assert!(message.contains("best"), "unsuitable devices are never the best: {message}");
     }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ash::vk;
-use bytemuck::{cast_slice, cast_slice_mut};
 
 use super::{DeviceBuffer, Gpu, PreparedSort, SortRanges, StandaloneSorter};
 use crate::error::Error;
@@ -227,9 +226,9 @@ impl<'a> DeviceBench<'a> {
             count: None,
             capacity,
         })?;
-        sort.write_keys(cast_slice(&input.keys))?;
+        sort.write_keys(&input.keys)?;
         if is_read {
-            sort.write_values(cast_slice(&input.values))?;
+            sort.write_values(&input.values)?;
         }
         Ok(sort)
     }
@@ -239,11 +238,11 @@ impl<'a> DeviceBench<'a> {
         let sort = self.prepare(sorter, kind, input).map_err(failure)?;
         sort.run(input.values.len() as u32).map_err(failure)?;
         let mut found = vec![0u32; input.keys.len()];
-        sort.read_keys(cast_slice_mut(&mut found)).map_err(failure)?;
+        sort.read_keys(&mut found).map_err(failure)?;
         compare("word of keys", &found, &input.sorted_keys)?;
         if sorter.request().value.is_read() {
             found.truncate(input.values.len());
-            sort.read_values(cast_slice_mut(&mut found)).map_err(failure)?;
+            sort.read_values(&mut found).map_err(failure)?;
             compare("value", &found, &input.sorted_values)?;
         }
         Ok(())
@@ -293,8 +292,9 @@ impl Measure for DeviceBench<'_> {
         let sorter = match self.contender(tuning, kind) {
             Some(contender) => Arc::clone(&contender.sorter),
             None => {
-                let options = SorterOptions { tuning: Some(tuning.clone()), ..SorterOptions::default() };
-                let sorter = self.gpu.sorter_for(&self.requests[kind], &options, self.counts[kind]).map_err(failure)?;
+                let (tuning_of, capacity) = (Some(tuning.clone()), Some(self.counts[kind]));
+                let options = SorterOptions { tuning: tuning_of, capacity, ..SorterOptions::default() };
+                let sorter = self.gpu.sorter(&self.requests[kind], &options).map_err(failure)?;
                 let recorded = self.recorded(tuning).ok_or_else(|| Failure::Tuning("it does not fit".into()))?;
                 let recorded = recorded[kind].clone();
                 self.contenders.push(Contender { kind, recorded, sorter: Arc::clone(&sorter) });

@@ -275,13 +275,14 @@ impl SortKind {
 }
 
 impl Quartiles {
-    /// Of one number or more. Between two neighbours it is interpolated.
+    /// The quartiles of some numbers, interpolated between two neighbours. Those of no numbers are NaN.
     pub fn of(numbers: &[f64]) -> Quartiles {
         let mut sorted = numbers.to_vec();
         sorted.sort_by(f64::total_cmp);
         let at = |share: f64| {
-            let place = share * (sorted.len() - 1) as f64;
-            let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+            let place = share * sorted.len().saturating_sub(1) as f64;
+            let number = |place: f64| sorted.get(place as usize).copied().unwrap_or(f64::NAN);
+            let (below, above) = (number(place.floor()), number(place.ceil()));
             below + (above - below) * place.fract()
         };
         Quartiles { q25: at(0.25), median: at(0.5), q75: at(0.75) }
@@ -298,7 +299,7 @@ fn beside(path: &Path) -> Option<PathBuf> {
 /// The kernels of this build, as a hash of all modules (FNV-1a). Measurements of other kernels say nothing about them.
 fn kernels() -> String {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
-    let bytes = crate::MODULES.iter().flat_map(|module| module.iter());
+    let bytes = crate::modules::MODULES.iter().flat_map(|module| module.iter());
     format!("{:016x}", bytes.fold(0xCBF2_9CE4_8422_2325, step))
 }
 
@@ -482,6 +483,8 @@ mod tests {
     #[test]
     fn quartiles_are_interpolated() {
         assert_eq!(Quartiles::of(&[4.0, 1.0, 3.0, 2.0]), Quartiles { q25: 1.75, median: 2.5, q75: 3.25 });
+        let none = Quartiles::of(&[]);
+        assert!([none.q25, none.median, none.q75].iter().all(|number| number.is_nan()), "{none:?}");
         assert_eq!(Quartiles::of(&[7.0]), Quartiles { q25: 7.0, median: 7.0, q75: 7.0 });
     }
 

@@ -1,5 +1,6 @@
 //! [`BoundSort`]: a sorter tied to buffers, with its checks and descriptor sets.
 
+use std::fmt;
 use std::sync::Arc;
 
 use ash::vk;
@@ -43,9 +44,11 @@ pub struct SortBuffers {
     pub keys_out: Option<BufferRange>,
     /// Where the sorted values or indices go when the request is out of place.
     pub values_out: Option<BufferRange>,
-    /// At least [`Sorter::scratch_size`](crate::Sorter::scratch_size) bytes; not needed when that is 0.
+    /// At least [`Sorter::scratch_size`](crate::Sorter::scratch_size) bytes with the usage flags
+    /// [`Sorter::SCRATCH_USAGE`](crate::Sorter::SCRATCH_USAGE); not needed when the size is 0.
     pub scratch: Option<BufferRange>,
-    /// Four bytes with the element count, for [`BoundSort::record_counted`]. Any multiple of 4 will do as offset.
+    /// Four bytes with the number of elements, for sorts that are recorded with [`Count::Device`](crate::Count::Device).
+    /// The offset may be any multiple of 4 bytes.
     pub count: Option<BufferRange>,
     /// Most elements that the sort will be recorded with.
     pub capacity: u32,
@@ -60,6 +63,34 @@ impl SortBuffers {
 
 /// A sort tied to its buffers. Recording it allocates nothing and touches no descriptor.
 ///
+/// One bound sort serves every frame: it may be recorded into several command buffers, and these may be in flight at
+/// once, as long as they run on one queue. Bind again when buffers or capacity change.
+///
+/// ```
+/// use ash::vk;
+/// use vksort::{AccessScope, BoundSort, Count, Error};
+///
+/// /// Records a frame's sort, between the pass that writes keys and count, and the draw that reads the sorted values.
+/// ///
+/// /// # Safety
+/// ///
+/// /// As for [`BoundSort::record`], but for the barriers.
+/// unsafe fn frame(device: &ash::Device, commands: vk::CommandBuffer, sort: &BoundSort) -> Result<(), Error> {
+///     let barrier = |from: AccessScope, to: AccessScope| {
+///         let memory = [from.barrier_to(to)];
+///         // SAFETY: the command buffer is recording, by this function's contract.
+///         unsafe {
+///             device.cmd_pipeline_barrier(commands, from.stages, to.stages, Default::default(), &memory, &[], &[]);
+///         }
+///     };
+///     barrier(AccessScope::COMPUTE_WRITE, BoundSort::INPUT_SCOPE);
+///     // SAFETY: by this function's contract, and the barriers.
+///     unsafe { sort.record(commands, Count::Device, None)? };
+///     barrier(BoundSort::OUTPUT_SCOPE, AccessScope::VERTEX_SHADER_READ);
+///     Ok(())
+/// }
+/// ```
+///
 /// May be dropped before the [`Sorter`](crate::Sorter) it came from or after it, but not while a command buffer that
 /// it was recorded into is pending.
 pub struct BoundSort {
@@ -67,13 +98,20 @@ pub struct BoundSort {
     pub(super) plan: Plan,
     /// Where the counters start; the table lies behind them.
     pub(super) counters: Option<(vk::Buffer, u64)>,
-    /// Word of the element count in its binding, if the count is on the device.
+    /// The word of the count's descriptor that holds the count, if a count buffer was given.
     pub(super) count_word: Option<u32>,
     /// Addresses of keys and of values by place, for each set of values; zeros when descriptors are used.
     pub(super) keys_at: [u64; 3],
     pub(super) values_at: [[u64; 3]; ValueSet::ALL.len()],
     pool: vk::DescriptorPool,
     sets: [vk::DescriptorSet; ValueSet::ALL.len()],
+}
+
+impl fmt::Debug for BoundSort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (request, capacity) = (&self.sorter.request, self.plan.capacity);
+        f.debug_struct("BoundSort").field("request", request).field("capacity", &capacity).finish_non_exhaustive()
+    }
 }
 
 impl BoundSort {

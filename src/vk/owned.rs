@@ -2,6 +2,7 @@
 //! Safe to use from outside: every duty of the recording API is discharged here.
 
 mod buffer;
+mod cache;
 mod device;
 mod instance;
 

@@ -3,11 +3,10 @@
 use ash::vk;
 
 use super::bind::{BufferRange, SortBuffers};
-use super::sorter::{Access, SorterInner};
+use super::sorter::{Access, Sorter, SorterInner};
 use crate::abi;
 use crate::error::Error;
 use crate::plan::{Plan, ScratchRange, ValueSet};
-use crate::request::{Algorithm, ValueType};
 
 type Info = vk::DescriptorBufferInfo;
 
@@ -29,26 +28,26 @@ pub(super) struct Places {
 impl Places {
     pub fn check(sorter: &SorterInner, plan: &Plan, buffers: &SortBuffers) -> Result<Places, Error> {
         let request = &sorter.request;
-        let bytes = |element: u64| (u64::from(plan.capacity) * element).next_multiple_of(4);
-        let (key_bytes, value_bytes) = (bytes(request.key.size_bytes()), bytes(request.value.size_bytes()));
+        let sizes = request.buffers(plan.capacity);
+        let key_bytes = sizes.keys;
+        let value_bytes = sizes.values.or(sizes.values_out).unwrap_or_default();
         let layout = plan.scratch();
-        let has_values = request.value != ValueType::None;
 
         let present = |some: bool| if some { "present" } else { "absent" };
         let presence = |buffer, given: bool, needed: bool| match given == needed {
             true => Ok(()),
             false => Err(Error::BufferPresence { buffer, given: present(given), needed: present(needed) }),
         };
-        presence("keys_out", buffers.keys_out.is_some(), !request.in_place() && !request.discards_keys())?;
-        presence("values", buffers.values.is_some(), request.value.is_read() || has_values && request.in_place())?;
-        presence("values_out", buffers.values_out.is_some(), has_values && !request.in_place())?;
+        presence("keys_out", buffers.keys_out.is_some(), sizes.keys_out.is_some())?;
+        presence("values", buffers.values.is_some(), sizes.values.is_some())?;
+        presence("values_out", buffers.values_out.is_some(), sizes.values_out.is_some())?;
         if layout.size > 0 {
             presence("scratch", buffers.scratch.is_some(), true)?;
         }
 
         let storage = vk::BufferUsageFlags::STORAGE_BUFFER;
         let elements = match sorter.access {
-            Access::Descriptors => storage,
+            Access::Auto | Access::Descriptors => storage,
             Access::Addresses => storage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
         };
         let alignment = sorter.profile.storage_alignment_bytes;
@@ -57,13 +56,7 @@ impl Places {
             ("values", buffers.values, value_bytes, elements, alignment),
             ("keys_out", buffers.keys_out, key_bytes, elements, alignment),
             ("values_out", buffers.values_out, value_bytes, elements, alignment),
-            (
-                "scratch",
-                buffers.scratch,
-                layout.size,
-                elements | scratch_usage(buffers.count.is_some(), plan.algorithm),
-                alignment,
-            ),
+            ("scratch", buffers.scratch, layout.size, elements | Sorter::SCRATCH_USAGE, alignment),
             ("count", buffers.count, 4, storage, 4),
         ];
         for (name, range, needed, usage, alignment) in ranges {
@@ -126,14 +119,6 @@ impl Places {
     }
 }
 
-/// What scratch is used as beside storage: it is cleared, and may hold the arguments of dispatches.
-fn scratch_usage(counted: bool, algorithm: Algorithm) -> vk::BufferUsageFlags {
-    match counted || algorithm == Algorithm::Leading {
-        true => vk::BufferUsageFlags::TRANSFER_DST | vk::BufferUsageFlags::INDIRECT_BUFFER,
-        false => vk::BufferUsageFlags::TRANSFER_DST,
-    }
-}
-
 /// Compares the bytes that the sort uses, not what may lie behind them in the given ranges.
 fn check_overlaps(ranges: &[(&'static str, Option<BufferRange>, u64)]) -> Result<(), Error> {
     let used: Vec<(&'static str, vk::Buffer, u64, u64)> = ranges
@@ -164,6 +149,10 @@ fn check_range(
     usage: vk::BufferUsageFlags,
     alignment: u64,
 ) -> Result<(), Error> {
+    if range.offset.checked_add(range.size).is_none() {
+        let BufferRange { offset, size, .. } = *range;
+        return Err(Error::OutOfBounds { buffer, offset, size, allowed: u64::MAX });
+    }
     if range.size < needed {
         return Err(Error::BufferTooSmall { buffer, given: range.size, needed });
     }
@@ -187,14 +176,19 @@ mod tests {
     }
 
     #[test]
-    fn scratch_holds_arguments_where_dispatches_are_sized_on_the_device() {
-        let indirect = |counted, algorithm| {
-            let usage = scratch_usage(counted, algorithm);
-            assert!(usage.contains(vk::BufferUsageFlags::TRANSFER_DST));
-            usage.contains(vk::BufferUsageFlags::INDIRECT_BUFFER)
-        };
-        assert!(indirect(true, Algorithm::OneSweep) && indirect(false, Algorithm::Leading));
-        assert!(!indirect(false, Algorithm::OneSweep));
+    fn every_usage_of_scratch_is_checked_when_it_is_known() {
+        let range = BufferRange { usage: Some(Sorter::SCRATCH_USAGE), ..BufferRange::new(vk::Buffer::null(), 64) };
+        assert_eq!(check(range, 64, Sorter::SCRATCH_USAGE), Ok(()));
+        for (flag, name) in [
+            (vk::BufferUsageFlags::STORAGE_BUFFER, "STORAGE_BUFFER"),
+            (vk::BufferUsageFlags::TRANSFER_DST, "TRANSFER_DST"),
+            (vk::BufferUsageFlags::INDIRECT_BUFFER, "INDIRECT_BUFFER"),
+        ] {
+            let without = BufferRange { usage: Some(Sorter::SCRATCH_USAGE & !flag), ..range };
+            let message = check(without, 64, Sorter::SCRATCH_USAGE).unwrap_err();
+            let (given, needed) = message.split_once("needed is").unwrap();
+            assert!(!given.contains(name) && needed.contains(name), "{message}");
+        }
     }
 
     #[test]
@@ -204,6 +198,8 @@ mod tests {
         assert_eq!(check(BufferRange { usage: None, ..range }, 100, vk::BufferUsageFlags::TRANSFER_DST), Ok(()));
         let message = check(range, 101, STORAGE).unwrap_err();
         assert_eq!(message, "buffer range scratch has 100 bytes, needed are 101 bytes");
+        let message = check(BufferRange { offset: u64::MAX - 63, ..range }, 64, STORAGE).unwrap_err();
+        assert!(message.contains("scratch is 100 bytes from byte 18446744073709551552 on"), "{message}");
         let message = check(BufferRange { offset: 32, ..range }, 100, STORAGE).unwrap_err();
         assert_eq!(message, "buffer range scratch starts at byte 32, allowed are multiples of 64");
         let message = check(range, 100, STORAGE | vk::BufferUsageFlags::TRANSFER_DST).unwrap_err();

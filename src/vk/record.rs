@@ -31,6 +31,9 @@ pub struct StepTime {
 }
 
 /// Pipeline stages with the accesses in them, for the caller's barriers around a sort.
+///
+/// The constants are scopes that callers often have around one; [`BoundSort::INPUT_SCOPE`] and
+/// [`BoundSort::OUTPUT_SCOPE`] are those of the sort itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessScope {
     /// Stages.
@@ -39,18 +42,91 @@ pub struct AccessScope {
     pub access: vk::AccessFlags,
 }
 
-impl BoundSort {
-    /// How the sort first touches the caller's keys and values. Use it as the destination of the barrier before.
-    pub const INPUT_SCOPE: AccessScope = AccessScope {
-        stages: vk::PipelineStageFlags::COMPUTE_SHADER,
-        access: vk::AccessFlags::from_raw(
-            vk::AccessFlags::SHADER_READ.as_raw() | vk::AccessFlags::SHADER_WRITE.as_raw(),
-        ),
-    };
+impl AccessScope {
+    /// Reads of storage buffers by compute shaders.
+    pub const COMPUTE_READ: AccessScope =
+        AccessScope::new(vk::PipelineStageFlags::COMPUTE_SHADER, vk::AccessFlags::SHADER_READ);
+    /// Writes to storage buffers by compute shaders.
+    pub const COMPUTE_WRITE: AccessScope =
+        AccessScope::new(vk::PipelineStageFlags::COMPUTE_SHADER, vk::AccessFlags::SHADER_WRITE);
+    /// Reads by copies.
+    pub const TRANSFER_READ: AccessScope =
+        AccessScope::new(vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_READ);
+    /// Writes by copies, fills and updates.
+    pub const TRANSFER_WRITE: AccessScope =
+        AccessScope::new(vk::PipelineStageFlags::TRANSFER, vk::AccessFlags::TRANSFER_WRITE);
+    /// Reads of storage buffers by vertex shaders.
+    pub const VERTEX_SHADER_READ: AccessScope =
+        AccessScope::new(vk::PipelineStageFlags::VERTEX_SHADER, vk::AccessFlags::SHADER_READ);
+    /// Reads of index buffers by draws.
+    pub const INDEX_READ: AccessScope =
+        AccessScope::new(vk::PipelineStageFlags::VERTEX_INPUT, vk::AccessFlags::INDEX_READ);
+    /// Reads of the arguments of indirect draws and dispatches.
+    pub const INDIRECT_READ: AccessScope =
+        AccessScope::new(vk::PipelineStageFlags::DRAW_INDIRECT, vk::AccessFlags::INDIRECT_COMMAND_READ);
+    /// Reads by the host, once it knows that the commands have completed.
+    pub const HOST_READ: AccessScope = AccessScope::new(vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
 
-    /// How the sort last touches the caller's keys and values. Use it as the source of the barrier after.
-    pub const OUTPUT_SCOPE: AccessScope =
-        AccessScope { stages: vk::PipelineStageFlags::COMPUTE_SHADER, access: vk::AccessFlags::SHADER_WRITE };
+    /// Accesses in some stages.
+    pub const fn new(stages: vk::PipelineStageFlags, access: vk::AccessFlags) -> AccessScope {
+        AccessScope { stages, access }
+    }
+
+    /// The scope of both.
+    pub const fn union(self, other: AccessScope) -> AccessScope {
+        AccessScope {
+            stages: vk::PipelineStageFlags::from_raw(self.stages.as_raw() | other.stages.as_raw()),
+            access: vk::AccessFlags::from_raw(self.access.as_raw() | other.access.as_raw()),
+        }
+    }
+
+    /// The stages as `synchronization2` has them.
+    pub const fn stages2(self) -> vk::PipelineStageFlags2 {
+        vk::PipelineStageFlags2::from_raw(self.stages.as_raw() as u64)
+    }
+
+    /// The accesses as `synchronization2` has them.
+    pub const fn access2(self) -> vk::AccessFlags2 {
+        vk::AccessFlags2::from_raw(self.access.as_raw() as u64)
+    }
+
+    /// The memory barrier from this scope to another. `vkCmdPipelineBarrier` takes the stages beside it.
+    ///
+    /// ```
+    /// # use ash::vk;
+    /// use vksort::{AccessScope, BoundSort};
+    ///
+    /// // From a compute pass that writes keys, to the sort; with synchronization2 in `barrier2_to`.
+    /// # unsafe fn between(device: &ash::Device, commands: vk::CommandBuffer) {
+    /// let (from, to) = (AccessScope::COMPUTE_WRITE, BoundSort::INPUT_SCOPE);
+    /// let memory = [from.barrier_to(to)];
+    /// # // SAFETY: never called.
+    /// # unsafe {
+    /// device.cmd_pipeline_barrier(commands, from.stages, to.stages, Default::default(), &memory, &[], &[]);
+    /// # } }
+    /// ```
+    pub fn barrier_to(self, other: AccessScope) -> vk::MemoryBarrier<'static> {
+        vk::MemoryBarrier::default().src_access_mask(self.access).dst_access_mask(other.access)
+    }
+
+    /// The memory barrier from this scope to another, for `vkCmdPipelineBarrier2`.
+    pub fn barrier2_to(self, other: AccessScope) -> vk::MemoryBarrier2<'static> {
+        vk::MemoryBarrier2::default()
+            .src_stage_mask(self.stages2())
+            .src_access_mask(self.access2())
+            .dst_stage_mask(other.stages2())
+            .dst_access_mask(other.access2())
+    }
+}
+
+impl BoundSort {
+    /// How the sort first touches the caller's keys, values and count. Use it as the destination of the barrier before.
+    pub const INPUT_SCOPE: AccessScope = AccessScope::COMPUTE_READ.union(AccessScope::COMPUTE_WRITE);
+
+    /// How the sort last touches the caller's keys, values and count. Use it as the source of the barrier after.
+    ///
+    /// A caller that then writes to what the sort has only read, such as the count, needs no more than these stages.
+    pub const OUTPUT_SCOPE: AccessScope = AccessScope::COMPUTE_WRITE;
 
     /// Most elements that the sort can be recorded with.
     pub fn capacity(&self) -> u32 {
@@ -62,49 +138,51 @@ impl BoundSort {
         self.plan.algorithm_for(count)
     }
 
-    /// Names of the steps that sort `count` elements, in order.
-    pub fn step_names(&self, count: u32) -> Vec<StepName> {
-        self.names(Count::Host(count))
-    }
-
-    /// Names of the steps of a sort whose count is on the device; none when no count buffer was bound.
-    pub fn counted_step_names(&self) -> Vec<StepName> {
-        self.names(self.device_count())
-    }
-
-    fn names(&self, count: Count) -> Vec<StepName> {
+    /// Names of the steps that sort so many elements, in order.
+    pub fn step_names(&self, count: impl Into<Count>) -> Vec<StepName> {
         let mut names = Vec::new();
-        self.plan.each_step(count, &mut |step| names.push(step.name));
+        self.plan.each_step(count.into(), &mut |step| names.push(step.name));
         names
     }
 
-    fn device_count(&self) -> Count {
-        if self.count_word.is_some() { Count::Device } else { Count::Host(0) }
+    /// Timestamp queries that recording the sort writes: one before the first step and one after each.
+    pub fn query_count(&self, count: impl Into<Count>) -> u32 {
+        self.plan.step_count(count.into()) + 1
     }
 
-    /// Timestamp queries that recording `count` elements writes: one before the first step and one after each.
-    pub fn query_count(&self, count: u32) -> u32 {
-        self.plan.step_count(Count::Host(count)) + 1
-    }
-
-    /// Timestamp queries that recording a count on the device writes.
-    pub fn counted_query_count(&self) -> u32 {
-        self.plan.step_count(self.device_count()) + 1
-    }
-
-    /// Records the sort of the first `count` elements.
+    /// Records the sort of the first `count` elements, or of as many as the count buffer holds ([`Count::Device`]).
     ///
-    /// Nothing is allocated, submitted or waited for. Barriers between the sort's own steps, and between two sorts
-    /// that use the same scratch on one queue, are recorded with it; those around it are the caller's.
-    /// With `timestamps`, the queries are reset and written; [`step_times`](Self::step_times) reads them.
+    /// Nothing is allocated, submitted or waited for. With `timestamps`, the queries are reset and written;
+    /// [`step_times`](Self::step_times) reads them.
     ///
-    /// Errors: [`Error::TooManyElements`] when `count` is over the capacity, [`Error::TooFewQueries`]. Nothing is
-    /// recorded then.
+    /// With a count on the device the dispatches are sized there, and which steps are recorded depends on the capacity
+    /// alone. Nothing outside the bound ranges is touched, whatever the count buffer holds.
+    ///
+    /// # Barriers
+    ///
+    /// Barriers between the sort's own steps are recorded with it. Barriers before and after it are the caller's: from
+    /// the writes to keys, values and count to [`INPUT_SCOPE`](Self::INPUT_SCOPE), and from
+    /// [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE) to the uses of the result. [`AccessScope::barrier_to`] makes both.
+    ///
+    /// The sort's first barrier is for the scratch, which an earlier sort on the same queue may still use: so several
+    /// sorts, also those of several frames in flight, may share one scratch buffer without a barrier of the caller's. It
+    /// is a memory barrier for all buffers. It waits for earlier compute shaders, transfers and reads of indirect
+    /// arguments in the same queue, and so it happens to order keys that those have written, in sorts of many elements.
+    /// Do not rely on that: it does not cover writes by other stages (fragment shaders, the host, another queue), and a
+    /// sort that one workgroup does needs no clear, and so does not make earlier writes visible to its reads.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is recorded when there is an error.
+    ///
+    /// * [`Error::TooManyElements`]: the count is over the capacity.
+    /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
+    /// * [`Error::TooFewQueries`]: `timestamps` has fewer queries than [`query_count`](Self::query_count) says.
     ///
     /// # Safety
     ///
     /// * `commands` is recording, outside a render pass, on a queue family with compute.
-    /// * Writes to keys and values before the sort are made available and visible to [`Self::INPUT_SCOPE`].
+    /// * Writes to keys, values and count before the sort are made available and visible to [`Self::INPUT_SCOPE`].
     /// * Uses of keys and values after the sort wait for [`Self::OUTPUT_SCOPE`].
     /// * While the sort runs, nothing else touches its buffers, and no two sorts run at once on the same scratch.
     /// * The queries of `timestamps` are not in use, and their queue family supports timestamps.
@@ -112,51 +190,15 @@ impl BoundSort {
     pub unsafe fn record(
         &self,
         commands: vk::CommandBuffer,
-        count: u32,
+        count: impl Into<Count>,
         timestamps: Option<QueryRange>,
     ) -> Result<(), Error> {
-        if count > self.plan.capacity {
-            return Err(Error::TooManyElements {
-                given: count.into(),
-                allowed: self.plan.capacity.into(),
-                limit: "the capacity that the sort was bound with".into(),
-            });
-        }
-        // SAFETY: the same contract.
-        unsafe { self.record_steps(commands, Count::Host(count), timestamps) }
-    }
-
-    /// Records the sort of as many elements as the bound count buffer will say when the commands run.
-    ///
-    /// The dispatches are sized on the device. A count above the capacity is taken for the capacity there, and nothing
-    /// outside the bound ranges is touched. Which steps are recorded depends on the capacity alone.
-    ///
-    /// Errors: [`Error::BufferPresence`] when no count buffer was bound, [`Error::TooFewQueries`]. Nothing is recorded
-    /// then.
-    ///
-    /// # Safety
-    ///
-    /// As for [`record`](Self::record), and the count is written before the sort like keys and values.
-    pub unsafe fn record_counted(
-        &self,
-        commands: vk::CommandBuffer,
-        timestamps: Option<QueryRange>,
-    ) -> Result<(), Error> {
-        let absent = Error::BufferPresence { buffer: "count", given: "absent", needed: "present" };
-        self.count_word.ok_or(absent)?;
-        // SAFETY: the same contract.
-        unsafe { self.record_steps(commands, Count::Device, timestamps) }
-    }
-
-    /// # Safety
-    ///
-    /// As for [`Self::record`].
-    unsafe fn record_steps(
-        &self,
-        commands: vk::CommandBuffer,
-        count: Count,
-        timestamps: Option<QueryRange>,
-    ) -> Result<(), Error> {
+        let count = count.into();
+        // The push constants hold one more than the word, and 0 where the count is the host's.
+        let count_word = match (self.check_count(count)?, self.count_word) {
+            (Count::Device, Some(word)) => word + 1,
+            _ => 0,
+        };
         let needed = self.plan.step_count(count) + 1;
         if let Some(range) = timestamps
             && range.count < needed
@@ -176,8 +218,6 @@ impl BoundSort {
         }
         stamp(0, vk::PipelineStageFlags::TOP_OF_PIPE);
         let mut hazards = Hazards::new(self.plan.request.in_place());
-        // One more than the word of the count, where it is on the device.
-        let count_word = if count == Count::Device { self.count_word.map_or(0, |word| word + 1) } else { 0 };
         let mut index = 0;
         self.plan.each_step(count, &mut |step| {
             let barrier = hazards.before(&step);
@@ -198,26 +238,33 @@ impl BoundSort {
         Ok(())
     }
 
+    /// The count, unless it is over the capacity or nothing on the device holds it.
+    pub(crate) fn check_count(&self, count: Count) -> Result<Count, Error> {
+        match count {
+            Count::Host(given) if given > self.plan.capacity => Err(Error::TooManyElements {
+                given: given.into(),
+                allowed: self.plan.capacity.into(),
+                limit: "the capacity that the sort was bound with".into(),
+            }),
+            Count::Device if self.count_word.is_none() => {
+                Err(Error::BufferPresence { buffer: "count", given: "absent", needed: "present" })
+            }
+            count => Ok(count),
+        }
+    }
+
     /// Turns the ticks of a recording's queries into the time of each step.
     ///
+    /// * `count`: what the sort was recorded with.
     /// * `ticks`: one 64-bit result per query of [`query_count`](Self::query_count), in order.
     /// * `valid_bits`: `timestampValidBits` of the queue family.
-    pub fn step_times(&self, count: u32, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
-        self.times(&self.step_names(count), ticks, valid_bits)
-    }
-
-    /// The same for a sort whose count is on the device.
-    pub fn counted_step_times(&self, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
-        self.times(&self.counted_step_names(), ticks, valid_bits)
-    }
-
-    fn times(&self, names: &[StepName], ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
+    pub fn step_times(&self, count: impl Into<Count>, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
         let mask = if valid_bits >= 64 { u64::MAX } else { (1 << valid_bits) - 1 };
         let period = f64::from(self.sorter.profile.timestamp_period_ns);
-        names
-            .iter()
+        self.step_names(count)
+            .into_iter()
             .zip(ticks.windows(2))
-            .map(|(&name, pair)| StepTime { name, nanoseconds: (pair[1].wrapping_sub(pair[0]) & mask) as f64 * period })
+            .map(|(name, pair)| StepTime { name, nanoseconds: (pair[1].wrapping_sub(pair[0]) & mask) as f64 * period })
             .collect()
     }
 
@@ -258,7 +305,7 @@ impl BoundSort {
                 let compute = vk::PipelineBindPoint::COMPUTE;
                 let stage = vk::ShaderStageFlags::COMPUTE;
                 let values_at = self.values_at[set as usize];
-                let words = abi::Push { count_word, keys_at: self.keys_at, values_at, ..push }.words();
+                let words = abi::Push { keys_at: self.keys_at, values_at, count_word, ..push }.words();
                 // SAFETY: pipelines, layout and sets belong together and are alive; the push constants are the whole
                 // block of the layout; the dispatch is within the device's limits, or reads arguments that are from
                 // scratch, with INDIRECT_BUFFER by the contract of `bind`.
@@ -360,6 +407,33 @@ mod tests {
         assert_eq!(masks(indirect), arguments);
         let all = vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE;
         assert_eq!(masks(scope(true, true, true)), (compute | transfer, all));
+    }
+
+    #[test]
+    fn scopes_are_the_same_with_synchronization2() {
+        let scopes = [
+            (AccessScope::COMPUTE_READ, vk::PipelineStageFlags2::COMPUTE_SHADER, vk::AccessFlags2::SHADER_READ),
+            (AccessScope::COMPUTE_WRITE, vk::PipelineStageFlags2::COMPUTE_SHADER, vk::AccessFlags2::SHADER_WRITE),
+            (AccessScope::TRANSFER_READ, vk::PipelineStageFlags2::TRANSFER, vk::AccessFlags2::TRANSFER_READ),
+            (AccessScope::TRANSFER_WRITE, vk::PipelineStageFlags2::TRANSFER, vk::AccessFlags2::TRANSFER_WRITE),
+            (AccessScope::VERTEX_SHADER_READ, vk::PipelineStageFlags2::VERTEX_SHADER, vk::AccessFlags2::SHADER_READ),
+            (AccessScope::INDEX_READ, vk::PipelineStageFlags2::VERTEX_INPUT, vk::AccessFlags2::INDEX_READ),
+            (
+                AccessScope::INDIRECT_READ,
+                vk::PipelineStageFlags2::DRAW_INDIRECT,
+                vk::AccessFlags2::INDIRECT_COMMAND_READ,
+            ),
+            (AccessScope::HOST_READ, vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ),
+        ];
+        for (scope, stages, access) in scopes {
+            assert_eq!((scope.stages2(), scope.access2()), (stages, access));
+            let barrier = scope.barrier2_to(BoundSort::INPUT_SCOPE);
+            assert_eq!((barrier.src_stage_mask, barrier.src_access_mask), (stages, access));
+            assert_eq!(barrier.dst_stage_mask, vk::PipelineStageFlags2::COMPUTE_SHADER);
+            let barrier = scope.barrier_to(BoundSort::INPUT_SCOPE);
+            let both = vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE;
+            assert_eq!((barrier.src_access_mask, barrier.dst_access_mask), (scope.access, both));
+        }
     }
 
     #[test]

@@ -82,8 +82,10 @@ pub struct Requirements {
 impl Requirements {
     /// Reads what the device offers and decides what vksort needs enabled there.
     ///
-    /// Errors: [`Error::UnsuitableDevice`] for a device below Vulkan 1.2 or without a compute queue;
-    /// [`Error::Vulkan`] when the driver fails.
+    /// # Errors
+    ///
+    /// [`Error::UnsuitableDevice`] for a device below Vulkan 1.2 or without a compute queue; [`Error::Vulkan`] when the
+    /// driver fails.
     ///
     /// # Safety
     ///
@@ -222,6 +224,40 @@ impl Requirements {
         }
     }
 
+    /// Checks that a device was created with everything that these requirements name. A caller that has merged features
+    /// into structures of its own asks once, before it creates a [`Sorter`](crate::Sorter): no validation layer notices some
+    /// of what may be missing.
+    ///
+    /// The arguments are what the device was created with. A feature that was enabled in another structure is set in the one
+    /// of its Vulkan version here.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotEnabled`] names every feature and extension that is missing. Where one was left out on purpose,
+    /// `without_subgroup_size_control` and its like give the requirements that do without.
+    pub fn check_enabled(
+        &self,
+        extensions: &[&CStr],
+        core: &vk::PhysicalDeviceFeatures,
+        v11: &vk::PhysicalDeviceVulkan11Features<'_>,
+        v12: &vk::PhysicalDeviceVulkan12Features<'_>,
+        v13: &vk::PhysicalDeviceVulkan13Features<'_>,
+    ) -> Result<(), Error> {
+        let (mut core, mut v11, mut v12, mut v13) = (*core, *v11, *v12, *v13);
+        let features = self.features().pairs(&mut core, &mut v11, &mut v12, &mut v13);
+        let missing = features.into_iter().filter(|(_, needed, enabled)| *needed == vk::TRUE && **enabled != vk::TRUE);
+        let mut missing: Vec<String> = missing.map(|(name, ..)| format!("feature {name}")).collect();
+        // What an extension has brought to Vulkan 1.3 needs no extension there.
+        let promoted =
+            |name: &CStr| self.profile.api_version >= (1, 3, 0) && name == vk::EXT_SUBGROUP_SIZE_CONTROL_NAME;
+        let absent = self.device_extensions.iter().filter(|name| !extensions.contains(name) && !promoted(name));
+        missing.extend(absent.map(|name| format!("extension {}", name.to_string_lossy())));
+        match missing.is_empty() {
+            true => Ok(()),
+            false => Err(Error::NotEnabled { device: self.profile.name.clone(), missing: missing.join(", ") }),
+        }
+    }
+
     /// The same without subgroup size control, for a device that was created without it. Subgroup operations are then
     /// emulated, which is slower.
     pub fn without_subgroup_size_control(mut self) -> Self {
@@ -257,10 +293,12 @@ impl Requirements {
 
 /// Features that vksort uses, each as far as the device has it.
 ///
-/// [`chain`](Self::chain) enables them on a device that has no others. A caller with features of its own sets these
-/// fields in its own structures: Vulkan allows each feature to be named only once, be it in the structure of its
-/// extension or in `vk::PhysicalDeviceVulkan11Features` (`storage16`), `Vulkan12Features` (`storage8`, `addresses`) or
-/// `Vulkan13Features` (`subgroup_size_control`).
+/// * A device that enables nothing else is created with [`chain`](Self::chain).
+/// * A caller with `vk::PhysicalDeviceVulkan11Features`, `Vulkan12Features` and `Vulkan13Features` of its own merges these
+///   into them with [`add_to`](Self::add_to).
+/// * A caller with other structures sets these fields there. Vulkan allows each feature in one structure of a chain only.
+///
+/// [`Requirements::check_enabled`] names what has been forgotten.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceFeatures {
     /// `shader_storage_buffer_array_dynamic_indexing`: where elements go is decided while a sort runs.
@@ -287,6 +325,64 @@ impl DeviceFeatures {
             Some(control) => info.push_next(control),
             None => info,
         }
+    }
+}
+
+impl DeviceFeatures {
+    /// Adds the features to structures of the caller's, and takes none away.
+    ///
+    /// `v13` belongs into the chain where instance and device are of Vulkan 1.3 or newer. On older ones, chain
+    /// [`subgroup_size_control`](Self::subgroup_size_control) instead, and hand in a structure that is not used.
+    ///
+    /// ```
+    /// use ash::vk;
+    /// # fn merge(requirements: vksort::Requirements) -> Result<(), vksort::Error> {
+    /// let mut core = vk::PhysicalDeviceFeatures::default().sampler_anisotropy(true);
+    /// let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
+    /// let mut v12 = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
+    /// let mut v13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
+    /// requirements.features().add_to(&mut core, &mut v11, &mut v12, &mut v13);
+    /// requirements.check_enabled(&requirements.device_extensions, &core, &v11, &v12, &v13)?;
+    /// # Ok(()) }
+    /// ```
+    pub fn add_to(
+        &self,
+        core: &mut vk::PhysicalDeviceFeatures,
+        v11: &mut vk::PhysicalDeviceVulkan11Features<'_>,
+        v12: &mut vk::PhysicalDeviceVulkan12Features<'_>,
+        v13: &mut vk::PhysicalDeviceVulkan13Features<'_>,
+    ) {
+        let pairs = self.pairs(core, v11, v12, v13);
+        for (_, needed, enabled) in pairs {
+            *enabled |= needed;
+        }
+    }
+
+    /// Each feature with its name, whether it is needed, and where callers have it.
+    fn pairs<'a>(
+        &self,
+        core: &'a mut vk::PhysicalDeviceFeatures,
+        v11: &'a mut vk::PhysicalDeviceVulkan11Features<'_>,
+        v12: &'a mut vk::PhysicalDeviceVulkan12Features<'_>,
+        v13: &'a mut vk::PhysicalDeviceVulkan13Features<'_>,
+    ) -> [(&'static str, vk::Bool32, &'a mut vk::Bool32); 6] {
+        let control = self.subgroup_size_control.unwrap_or_default();
+        [
+            (
+                "shaderStorageBufferArrayDynamicIndexing",
+                self.core.shader_storage_buffer_array_dynamic_indexing,
+                &mut core.shader_storage_buffer_array_dynamic_indexing,
+            ),
+            (
+                "storageBuffer16BitAccess",
+                self.storage16.storage_buffer16_bit_access,
+                &mut v11.storage_buffer16_bit_access,
+            ),
+            ("storageBuffer8BitAccess", self.storage8.storage_buffer8_bit_access, &mut v12.storage_buffer8_bit_access),
+            ("bufferDeviceAddress", self.addresses.buffer_device_address, &mut v12.buffer_device_address),
+            ("subgroupSizeControl", control.subgroup_size_control, &mut v13.subgroup_size_control),
+            ("computeFullSubgroups", control.compute_full_subgroups, &mut v13.compute_full_subgroups),
+        ]
     }
 }
 
@@ -339,6 +435,44 @@ mod tests {
         assert!(message.contains("Foo") && message.contains("1.1") && message.contains("1.2 or newer"), "{message}");
         let message = check_suitable("Foo", (1, 3, 0), &[transfer]).unwrap_err().to_string();
         assert!(message.contains("Foo") && message.contains("compute queues is 0"), "{message}");
+    }
+
+    #[test]
+    fn features_that_were_not_enabled_are_named() {
+        let mut requirements = Requirements {
+            device_extensions: vec![vk::EXT_SUBGROUP_SIZE_CONTROL_NAME, vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME],
+            profile: DeviceProfile::default(),
+            required_subgroup_size: true,
+        };
+        let all = requirements.device_extensions.clone();
+        let anisotropy = vk::PhysicalDeviceFeatures::default().sampler_anisotropy(true);
+        let (mut core, mut v11, mut v12, mut v13) = (anisotropy, <_>::default(), <_>::default(), <_>::default());
+        let message = requirements.check_enabled(&[], &core, &v11, &v12, &v13).unwrap_err().to_string();
+        for name in [
+            "feature shaderStorageBufferArrayDynamicIndexing",
+            "feature storageBuffer16BitAccess",
+            "feature storageBuffer8BitAccess",
+            "feature bufferDeviceAddress",
+            "feature subgroupSizeControl",
+            "feature computeFullSubgroups",
+            "extension VK_EXT_subgroup_size_control",
+            "extension VK_NV_shader_subgroup_partitioned",
+        ] {
+            assert!(message.contains(name), "{name:?} is not in {message:?}");
+        }
+        requirements.features().add_to(&mut core, &mut v11, &mut v12, &mut v13);
+        assert_eq!(core.sampler_anisotropy, vk::TRUE, "what was enabled stays");
+        requirements.check_enabled(&all, &core, &v11, &v12, &v13).unwrap();
+        v12.buffer_device_address = vk::FALSE;
+        let message = requirements.check_enabled(&all, &core, &v11, &v12, &v13).unwrap_err().to_string();
+        assert!(message.contains("bufferDeviceAddress") && !message.contains("8Bit"), "{message}");
+        requirements.clone().without_buffer_addresses().check_enabled(&all, &core, &v11, &v12, &v13).unwrap();
+        // Promoted to Vulkan 1.3, the extension need not be named.
+        v12.buffer_device_address = vk::TRUE;
+        let named = [vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME];
+        assert!(requirements.check_enabled(&named, &core, &v11, &v12, &v13).is_err());
+        requirements.profile.api_version = (1, 3, 0);
+        requirements.check_enabled(&named, &core, &v11, &v12, &v13).unwrap();
     }
 
     fn extension(name: &CStr) -> vk::ExtensionProperties {

@@ -1,5 +1,6 @@
 //! [`Sorter`]: the pipelines of one kind of sort on one device.
 
+use std::fmt;
 use std::sync::Arc;
 
 use ash::vk;
@@ -26,18 +27,48 @@ pub struct SorterOptions {
     pub subgroup: SubgroupChoice,
     /// How the kernels reach keys and values.
     pub access: Access,
+    /// The most elements that will be sorted, from which [`Access::Auto`] chooses; `None` when descriptors are sure to reach
+    /// them, or when it is not known. It is no limit.
+    pub capacity: Option<u32>,
     /// The loaded `VK_EXT_debug_utils` functions of the device, to have every step labelled in captures.
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
     /// Faults for tests.
+    #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub faults: Faults,
+}
+
+impl fmt::Debug for SorterOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SorterOptions")
+            .field("pipeline_cache", &self.pipeline_cache)
+            .field("tuning", &self.tuning)
+            .field("subgroup", &self.subgroup)
+            .field("access", &self.access)
+            .field("capacity", &self.capacity)
+            .field("debug_utils", &self.debug_utils.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl SorterOptions {
+    /// The faults to inject: none but in tests.
+    fn faults(&self) -> Faults {
+        #[cfg(feature = "testing")]
+        return self.faults;
+        #[cfg(not(feature = "testing"))]
+        Faults::default()
+    }
 }
 
 /// How kernels reach keys and values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Through descriptors. A range may be as long as `maxStorageBufferRange`.
+    /// Through descriptors where the device has enough of them and they reach [`SorterOptions::capacity`] elements, else by
+    /// address where the device offers that. [`Sorter::access`] tells which it is.
     #[default]
+    Auto,
+    /// Through descriptors. A range may be as long as `maxStorageBufferRange`.
     Descriptors,
     /// By device address. A range may have any length; its buffer needs the usage `SHADER_DEVICE_ADDRESS` (and its
     /// memory the flag `DEVICE_ADDRESS`), the scratch buffer too. Validation layers do not see such accesses.
@@ -68,6 +99,7 @@ pub struct Faults {
 /// # #[cfg(feature = "standalone")]
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # use ash::vk;
+/// # use vk::BufferUsageFlags as Usage;
 /// # use vksort::{BufferRange, InstanceRequirements, Requirements};
 /// # let application = vk::ApplicationInfo::default().api_version(InstanceRequirements::API_VERSION);
 /// # // SAFETY: the program ends with these handles; each is used with what it came from.
@@ -84,8 +116,7 @@ pub struct Faults {
 /// # let mut features = requirements.features();
 /// # let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
 /// # let device = instance.create_device(physical_device, &features.chain(info), None)?;
-/// # let allocate = |size: u64| -> Result<BufferRange, vk::Result> {
-/// #     let usage = vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
+/// # let allocate = |size: u64, usage: vk::BufferUsageFlags| -> Result<BufferRange, vk::Result> {
 /// #     let buffer = device.create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None)?;
 /// #     let needs = device.get_buffer_memory_requirements(buffer);
 /// #     let kind = needs.memory_type_bits.trailing_zeros();
@@ -104,8 +135,9 @@ pub struct Faults {
 /// let sorter = Sorter::new(&device, &requirements, &request, &SorterOptions::default())?;
 ///
 /// let capacity = 10_000; // elements
-/// let (depths, indices) = (allocate(4 * 10_000)?, allocate(4 * 10_000)?);
-/// let scratch = allocate(sorter.scratch_size(capacity)?)?;
+/// let depths = allocate(4 * 10_000, Usage::STORAGE_BUFFER)?;
+/// let indices = allocate(4 * 10_000, Usage::STORAGE_BUFFER)?;
+/// let scratch = allocate(sorter.scratch_size(capacity)?, Sorter::SCRATCH_USAGE)?;
 /// let in_place = SortBuffers::in_place(depths, capacity);
 /// let sort = sorter.bind(&SortBuffers { values: Some(indices), scratch: Some(scratch), ..in_place })?;
 ///
@@ -120,6 +152,19 @@ pub struct Sorter {
     inner: Arc<SorterInner>,
 }
 
+impl fmt::Debug for Sorter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SorterInner { request, profile, algorithm, shape, access, .. } = &*self.inner;
+        f.debug_struct("Sorter")
+            .field("device", &profile.name)
+            .field("request", request)
+            .field("algorithm", algorithm)
+            .field("shape", shape)
+            .field("access", access)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What a sorter shares with the sorts bound from it.
 pub(crate) struct SorterInner {
     pub pipelines: Pipelines,
@@ -128,14 +173,28 @@ pub(crate) struct SorterInner {
     pub algorithm: Algorithm,
     pub shape: Shape,
     pub access: Access,
+    /// Most elements, and the limit that says so.
+    max_count: (u32, &'static str),
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
     pub faults: Faults,
 }
 
 impl Sorter {
+    /// Usage flags that every scratch buffer needs: kernels read and write it, it is cleared, and it holds the sizes of
+    /// dispatches that are decided on the device.
+    ///
+    /// Where [`access`](Self::access) is [`Access::Addresses`], it needs `SHADER_DEVICE_ADDRESS` as well.
+    pub const SCRATCH_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+        vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
+            | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
+            | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw(),
+    );
+
     /// Builds the pipelines for a request.
     ///
-    /// Errors: [`Error::Unsupported`] for a request or option out of range, [`Error::UnsuitableDevice`] when the
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a request or option out of range, [`Error::UnsuitableDevice`] when the
     /// device cannot serve it, [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
@@ -153,30 +212,31 @@ impl Sorter {
         options: &SorterOptions,
     ) -> Result<Sorter, Error> {
         request.check()?;
+        let faults = options.faults();
         let profile = &requirements.profile;
+        let access = choose_access(profile, request, options);
         let tuning = options.tuning.clone().unwrap_or_else(|| Tuning::for_device(profile));
         let algorithm = request.algorithm.unwrap_or_else(|| tuning.algorithm());
-        let addressed = options.access == Access::Addresses;
+        let addressed = access == Access::Addresses;
         let shape = Shape::fit(&ShapeDesc {
             subgroup: options.subgroup,
             addressed,
-            small_storage: profile.small_storage && !options.faults.no_small_storage,
-            withhold: options.faults.withhold,
+            small_storage: profile.small_storage && !faults.no_small_storage,
+            withhold: faults.withhold,
             ..ShapeDesc::new(profile, &tuning, request, algorithm)
         })?;
-        check_access(profile, options.access, &shape)?;
+        check_access(profile, access, &shape)?;
+        // One element more than a workgroup sorts takes every kernel that any count does.
+        let capacity = shape.single_block() + 1;
+        let plan = Plan::new(request, algorithm, shape, capacity, None);
         log::info!(
-            "{}: tuning {} ({}), {}",
+            "{}: {request}: tuning {} ({}), {}",
             profile.name,
             tuning.name,
             tuning.evidence,
-            describe(request, algorithm, &tuning, &shape)
+            describe(request, plan.algorithm, &tuning, &shape, access)
         );
-
-        // One block more than a workgroup sorts takes every kernel that any count does.
-        let capacity = shape.single_block() + 1;
-        let counts = [Count::Host(1), Count::Host(capacity), Count::Device];
-        let kernels = Plan::new(request, algorithm, shape, capacity, None).kernels(&counts);
+        let kernels = plan.kernels(&[Count::Host(1), Count::Host(capacity), Count::Device]);
         let specs: Vec<_> = kernels.into_iter().map(|kernel| specialize(kernel, &shape, request)).collect();
         let desc = PipelineDesc {
             kernels: &specs,
@@ -186,36 +246,43 @@ impl Sorter {
         };
         // SAFETY: device and cache are as `Pipelines::new` asks, by this function's contract.
         let pipelines = unsafe { Pipelines::new(device, &desc)? };
+        let plan = |capacity| Plan::new(request, algorithm, shape, capacity, faults.portion);
         let inner = SorterInner {
             pipelines,
+            max_count: max_count(profile, request, access, &shape, algorithm, plan),
             request: *request,
             profile: profile.clone(),
             algorithm,
             shape,
-            access: options.access,
+            access,
             debug_utils: options.debug_utils.clone(),
-            faults: options.faults,
+            faults,
         };
         Ok(Sorter { inner: Arc::new(inner) })
     }
 
-    /// Bytes of scratch that a sort of up to `capacity` elements needs; 0 when it needs none.
+    /// Bytes of scratch that a sort of up to `capacity` elements needs; 0 when it needs none. The buffer needs the usage
+    /// flags [`SCRATCH_USAGE`](Self::SCRATCH_USAGE).
     ///
     /// A sort bound with this capacity can be recorded with every smaller count.
     ///
-    /// Errors: [`Error::TooManyElements`].
+    /// # Errors
+    ///
+    /// [`Error::TooManyElements`].
     pub fn scratch_size(&self, capacity: u32) -> Result<u64, Error> {
         Ok(self.inner.plan(capacity)?.scratch().size)
     }
 
     /// Most elements that this sorter can sort on its device.
     pub fn max_count(&self) -> u32 {
-        self.inner.max_count().0
+        self.inner.max_count.0
     }
 
     /// Elements of a tile, the unit that finds its place as a whole, in a sort of up to `capacity` elements.
     ///
-    /// Errors: [`Error::TooManyElements`].
+    /// # Errors
+    ///
+    /// [`Error::TooManyElements`].
     pub fn tile_size(&self, capacity: u32) -> Result<u32, Error> {
         Ok(self.inner.plan(capacity)?.tile_size())
     }
@@ -230,6 +297,11 @@ impl Sorter {
         Plan::new(&self.inner.request, self.inner.algorithm, self.inner.shape, count, None).algorithm_for(count)
     }
 
+    /// How the kernels reach keys and values: never [`Access::Auto`].
+    pub fn access(&self) -> Access {
+        self.inner.access
+    }
+
     /// Shape of the kernels: workgroup, items, subgroup.
     pub fn shape(&self) -> &Shape {
         &self.inner.shape
@@ -237,14 +309,16 @@ impl Sorter {
 
     /// Ties the sorter to buffers; the result can be recorded any number of times, in any number of command buffers.
     ///
-    /// Errors: a range that is too small, misaligned or overlaps another, a usage flag known to be missing, a buffer
+    /// # Errors
+    ///
+    /// A range that is too small, misaligned or overlaps another, a usage flag known to be missing, a buffer
     /// that is missing or superfluous, a capacity over the limit; [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
     ///
     /// * The buffers belong to the sorter's device, are bound to memory over the given ranges, and outlive the result.
-    /// * They have the usage `STORAGE_BUFFER`; the scratch buffer has `TRANSFER_DST` too, and `INDIRECT_BUFFER` when a
-    ///   count buffer is given or [`algorithm`](Self::algorithm) of the capacity is [`Algorithm::Leading`]. With [`Access::Addresses`] all but the count buffer have `SHADER_DEVICE_ADDRESS`.
+    /// * They have the usage `STORAGE_BUFFER`, and the scratch buffer has [`SCRATCH_USAGE`](Self::SCRATCH_USAGE).
+    /// * Where [`access`](Self::access) is [`Access::Addresses`], all but the count buffer have `SHADER_DEVICE_ADDRESS` too.
     pub unsafe fn bind(&self, buffers: &SortBuffers) -> Result<BoundSort, Error> {
         // SAFETY: the same contract.
         unsafe { BoundSort::new(Arc::clone(&self.inner), buffers) }
@@ -252,42 +326,87 @@ impl Sorter {
 }
 
 impl SorterInner {
-    /// Most elements, and the limit that says so.
-    fn max_count(&self) -> (u32, &'static str) {
-        let range = self.profile.max_storage_range_bytes;
-        let widest = self.request.key.size_bytes().max(self.request.value.size_bytes());
-        let tile_bytes = 4 * u64::from(self.shape.radix());
-        let largest_tile = u64::from(self.shape.block()) * u64::from(self.shape.max_blocks);
-        let mut candidates = vec![(u64::from(MAX_COUNT), "2^32 - 1, the largest index")];
-        if self.access == Access::Descriptors {
-            candidates.push((range / widest, "the device's maxStorageBufferRange, beyond which addresses reach"));
-        }
-        match self.algorithm {
-            Algorithm::OneSweep | Algorithm::Leading => {}
-            Algorithm::ReduceThenScan => {
-                candidates
-                    .push((range / tile_bytes * largest_tile, "the device's maxStorageBufferRange for the table"));
-            }
-            Algorithm::SingleWorkgroup => {
-                candidates.push((self.shape.single_block().into(), "one block of the single-workgroup sort"));
-            }
-        }
-        let (count, limit) = candidates.into_iter().min_by_key(|(count, _)| *count).expect("the list is not empty");
-        (count as u32, limit)
-    }
-
     /// The plan for a capacity within the limits.
     pub fn plan(&self, capacity: u32) -> Result<Plan, Error> {
-        let (allowed, limit) = self.max_count();
+        let (allowed, limit) = self.max_count;
+        let refused = |allowed: u32, limit: &str| {
+            let (given, allowed) = (capacity.into(), allowed.into());
+            Err(Error::TooManyElements { given, allowed, limit: limit.into() })
+        };
         if capacity > allowed {
-            return Err(Error::TooManyElements {
-                given: capacity.into(),
-                allowed: allowed.into(),
-                limit: limit.into(),
-            });
+            return refused(allowed, limit);
         }
-        Ok(Plan::new(&self.request, self.algorithm, self.shape, capacity, self.faults.portion))
+        let plan = |capacity| Plan::new(&self.request, self.algorithm, self.shape, capacity, self.faults.portion);
+        // With very many small tiles asked for, a table may be longer than that of more elements in larger tiles.
+        match reached_by_table(&self.profile, capacity, plan) {
+            allowed if allowed < capacity => refused(allowed, TABLE_LIMIT),
+            _ => Ok(plan(capacity)),
+        }
     }
+}
+
+/// What limits the number of tiles.
+const TABLE_LIMIT: &str = "the device's maxStorageBufferRange, for the table of tiles";
+
+/// Most elements up to `most` whose table one descriptor reaches.
+fn reached_by_table(profile: &DeviceProfile, most: u32, plan: impl Fn(u32) -> Plan) -> u32 {
+    let fits = |count| plan(count).scratch().table.size <= profile.max_storage_range_bytes;
+    if fits(most) {
+        return most;
+    }
+    let (mut fitting, mut beyond) = (0, most);
+    while beyond - fitting > 1 {
+        let middle = fitting + (beyond - fitting) / 2;
+        if fits(middle) { fitting = middle } else { beyond = middle }
+    }
+    fitting
+}
+
+/// Most elements of a sort, and the limit that says so; `plan` makes the plan for a capacity.
+fn max_count(
+    profile: &DeviceProfile,
+    request: &SortRequest,
+    access: Access,
+    shape: &Shape,
+    algorithm: Algorithm,
+    plan: impl Fn(u32) -> Plan,
+) -> (u32, &'static str) {
+    let mut most = (MAX_COUNT, "2^32 - 1, the largest index");
+    let mut limit = |count: u32, limit| {
+        if count < most.0 {
+            most = (count, limit);
+        }
+    };
+    if access == Access::Descriptors {
+        let reach = "the device's maxStorageBufferRange, beyond which addresses reach: Access::Auto with a capacity";
+        limit(by_descriptors(profile, request), reach);
+    }
+    if algorithm == Algorithm::SingleWorkgroup {
+        limit(shape.single_block(), "one block of the single-workgroup sort");
+    }
+    let reached = reached_by_table(profile, most.0, plan);
+    if reached < most.0 { (reached, TABLE_LIMIT) } else { most }
+}
+
+/// The way to reach elements that is asked for, or the one that serves the capacity. What no way serves is left to
+/// descriptors, whose checks name what the device lacks.
+fn choose_access(profile: &DeviceProfile, request: &SortRequest, options: &SorterOptions) -> Access {
+    let reached = options.capacity.is_none_or(|capacity| capacity <= by_descriptors(profile, request));
+    // Kernels with emulated subgroups have no variants that take addresses.
+    let emulated = matches!(options.subgroup, SubgroupChoice::Emulated(_)) || !profile.has_sure_subgroups();
+    match options.access {
+        Access::Auto if reached && profile.serves_descriptors() => Access::Descriptors,
+        Access::Auto if profile.buffer_addresses && !emulated => Access::Addresses,
+        Access::Auto => Access::Descriptors,
+        access => access,
+    }
+}
+
+/// Most elements that descriptors reach: their ranges hold whole words, also of smaller elements.
+fn by_descriptors(profile: &DeviceProfile, request: &SortRequest) -> u32 {
+    let widest = request.key.size_bytes().max(request.value.size_bytes());
+    let whole_words = profile.max_storage_range_bytes / 4 * 4;
+    u32::try_from(whole_words / widest).unwrap_or(MAX_COUNT)
 }
 
 /// Refuses a device that lacks what its kernels reach keys and values by.
@@ -323,15 +442,18 @@ fn check_access(profile: &DeviceProfile, access: Access, shape: &Shape) -> Resul
     }
 }
 
-fn describe(request: &SortRequest, algorithm: Algorithm, tuning: &Tuning, shape: &Shape) -> String {
+/// The kernels of a sorter and why they are what they are; `algorithm` is the one that sorts.
+fn describe(request: &SortRequest, algorithm: Algorithm, tuning: &Tuning, shape: &Shape, access: Access) -> String {
     let why = match (request.algorithm, tuning.look_back) {
+        (Some(asked), _) if asked != algorithm => &format!("{asked} was asked for, and does not suit the request"),
         (Some(_), _) => "as asked",
         (None, true) => "look-back is known to work here",
         (None, false) => "look-back is not known to work here",
     };
+    let reached = if access == Access::Addresses { ", elements by address" } else { "" };
     let subgroup = if shape.subgroup.emulated { "emulated subgroups" } else { "subgroups" };
     format!(
-        "{algorithm} ({why}), {} invocations x {} items, {subgroup} of {}, ranking by {:?}",
+        "{algorithm} ({why}), {} invocations x {} items, {subgroup} of {}, ranking by {:?}{reached}",
         shape.workgroup_size, shape.items, shape.subgroup.size, shape.rank
     )
 }
@@ -340,6 +462,94 @@ fn describe(request: &SortRequest, algorithm: Algorithm, tuning: &Tuning, shape:
 mod tests {
     use super::*;
     use crate::key::KeyType;
+
+    fn most(
+        profile: &DeviceProfile,
+        request: &SortRequest,
+        algorithm: Algorithm,
+        access: Access,
+    ) -> (u32, &'static str) {
+        let tuning = Tuning::for_device(profile);
+        let shape = Shape::fit(&ShapeDesc::new(profile, &tuning, request, algorithm)).unwrap();
+        let plan = |capacity| Plan::new(request, algorithm, shape, capacity, None);
+        let (most, limit) = max_count(profile, request, access, &shape, algorithm, plan);
+        // Every descriptor is as long as its range, which holds whole words.
+        let layout = plan(most).scratch();
+        let elements = request.key.size_bytes().max(request.value.size_bytes()) * u64::from(most);
+        let reached = if access == Access::Descriptors { elements.next_multiple_of(4) } else { 0 };
+        assert!(layout.table.size.max(reached) <= profile.max_storage_range_bytes, "{most} ({limit})");
+        (most, limit)
+    }
+
+    #[test]
+    fn ranges_are_held_against_the_device_s_limit_as_they_are_rounded() {
+        for range in [(1u64 << 32) - 1, 1 << 27, (1 << 27) + 2, 4097] {
+            let profile = DeviceProfile { max_storage_range_bytes: range, ..DeviceProfile::default() };
+            for key in [KeyType::U8, KeyType::F16, KeyType::U32, KeyType::U128] {
+                let (most, limit) =
+                    most(&profile, &SortRequest::new(key), Algorithm::SingleWorkgroup, Access::Descriptors);
+                assert!(most > 0 && (limit.contains("block") || limit.contains("addresses")), "{most} ({limit})");
+                let most = by_descriptors(&profile, &SortRequest::new(key));
+                assert_eq!(u64::from(most), range / 4 * 4 / key.size_bytes());
+            }
+        }
+        let usual = DeviceProfile { max_storage_range_bytes: u32::MAX.into(), ..DeviceProfile::default() };
+        let bytes = SortRequest::new(KeyType::U8);
+        assert_eq!(most(&usual, &bytes, Algorithm::OneSweep, Access::Descriptors).0, u32::MAX - 3);
+        assert_eq!(most(&usual, &bytes, Algorithm::OneSweep, Access::Addresses).0, u32::MAX);
+    }
+
+    #[test]
+    fn tables_are_held_against_the_device_s_limit() {
+        let narrow = DeviceProfile { max_storage_range_bytes: 1 << 24, ..DeviceProfile::default() };
+        let wide = SortRequest::new(KeyType::U128);
+        for algorithm in [Algorithm::OneSweep, Algorithm::ReduceThenScan] {
+            let (count, limit) = most(&narrow, &wide, algorithm, Access::Addresses);
+            assert!(count > 1 << 20 && limit.contains("table"), "{algorithm}: {count} ({limit})");
+        }
+        // Descriptors do not reach so far that the table would be too long.
+        let (count, limit) = most(&narrow, &wide, Algorithm::OneSweep, Access::Descriptors);
+        assert!(count == 1 << 20 && limit.contains("addresses"), "{count} ({limit})");
+    }
+
+    #[test]
+    fn elements_are_reached_by_address_where_descriptors_do_not_reach() {
+        let common = DeviceProfile { max_storage_range_bytes: 1 << 20, ..DeviceProfile::default() };
+        let choose = |profile: &DeviceProfile, options: SorterOptions| {
+            choose_access(profile, &SortRequest::new(KeyType::U32), &options)
+        };
+        let auto = |capacity| SorterOptions { capacity, ..SorterOptions::default() };
+        assert_eq!(choose(&common, auto(None)), Access::Descriptors);
+        assert_eq!(choose(&common, auto(Some(1 << 18))), Access::Descriptors);
+        assert_eq!(choose(&common, auto(Some((1 << 18) + 1))), Access::Addresses);
+        let few = DeviceProfile { max_storage_buffers: 4, ..common.clone() };
+        assert_eq!(choose(&few, auto(None)), Access::Addresses);
+        let without = DeviceProfile { buffer_addresses: false, ..common.clone() };
+        assert_eq!(choose(&without, auto(Some(1 << 20))), Access::Descriptors);
+        let gaps = DeviceProfile { full_subgroups: false, ..common.clone() };
+        assert_eq!(choose(&gaps, auto(Some(1 << 20))), Access::Descriptors);
+        let emulated = SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..auto(Some(1 << 20)) };
+        assert_eq!(choose(&common, emulated), Access::Descriptors);
+        for access in [Access::Descriptors, Access::Addresses] {
+            assert_eq!(choose(&common, SorterOptions { access, ..auto(Some(1 << 20)) }), access);
+        }
+    }
+
+    #[test]
+    fn what_is_told_of_a_sorter_is_the_algorithm_that_sorts() {
+        let profile = DeviceProfile::default();
+        let tuning = Tuning::for_device(&profile);
+        let told = |key, algorithm, access| {
+            let request = SortRequest { algorithm: Some(algorithm), ..SortRequest::new(key) };
+            let shape = Shape::fit(&ShapeDesc::new(&profile, &tuning, &request, algorithm)).unwrap();
+            let plan = Plan::new(&request, algorithm, shape, shape.single_block() + 1, None);
+            describe(&request, plan.algorithm, &tuning, &shape, access)
+        };
+        let text = told(KeyType::U64, Algorithm::Leading, Access::Descriptors);
+        assert!(text.starts_with("leading (as asked)") && !text.contains("address"), "{text}");
+        let text = told(KeyType::U32, Algorithm::Leading, Access::Addresses);
+        assert!(text.starts_with("onesweep (leading was asked for") && text.contains("by address"), "{text}");
+    }
 
     /// What is said of a device that lacks something, with elements reached in some way.
     fn refusal(profile: &DeviceProfile, access: Access, subgroup: SubgroupChoice) -> Option<String> {

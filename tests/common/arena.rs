@@ -1,7 +1,8 @@
 //! Guarded memory: every range of a sort lies between guard bytes in one buffer, and scratch starts as garbage.
 
+use vksort::internals::abi;
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
-use vksort::{KeyOutput, Placement, SortRequest, ValueType, abi};
+use vksort::{KeyOutput, Placement, SortRequest, ValueType};
 
 use super::oracle;
 
@@ -66,15 +67,10 @@ impl Arena {
             bytes = (start + len).next_multiple_of(alignment);
             Part { start, len }
         };
-        // Whole words: what lies behind the last element is for nobody to touch all the same.
-        let elements = |size: u64| (u64::from(capacity) * size).next_multiple_of(4) as usize;
-        let (key_bytes, value_bytes) = (elements(request.key.size_bytes()), elements(request.value.size_bytes()));
-        let out = request.placement == Placement::OutOfPlace;
-        let has_values = request.value != ValueType::None;
-        let keys = part(key_bytes);
-        let values = (matches!(request.value, ValueType::Bytes(_)) || has_values && !out).then(|| part(value_bytes));
-        let keys_out = (out && request.key_output == KeyOutput::Sorted).then(|| part(key_bytes));
-        let values_out = (out && has_values).then(|| part(value_bytes));
+        let sizes = request.buffers(capacity);
+        let mut wanted = |size: Option<u64>| size.map(|size| part(size as usize));
+        let keys = wanted(Some(sizes.keys)).expect("there are keys");
+        let [values, keys_out, values_out] = [sizes.values, sizes.keys_out, sizes.values_out].map(&mut wanted);
         let scratch = part(sorter.scratch_size(capacity).unwrap() as usize);
         let count = part(12);
         bytes += alignment;
@@ -119,11 +115,12 @@ impl Arena {
         }
         let text = |error: vksort::Error| error.to_string();
         self.buffer.write(0, &before).map_err(text)?;
-        match count {
-            Count::Host => self.sort.run_repeatedly(sorted as u32, times).map_err(text)?,
-            Count::Device(_) => (0..times).try_fold(vec![], |_, _| self.sort.run_counted()).map_err(text)?,
+        let recorded = match count {
+            Count::Host => vksort::Count::Host(sorted as u32),
+            Count::Device(_) => vksort::Count::Device,
         };
-        let mut after = vec![0; self.bytes];
+        self.sort.run_repeatedly(recorded, times).map_err(text)?;
+        let mut after = vec![0u8; self.bytes];
         self.buffer.read(0, &mut after).map_err(text)?;
 
         let keys_target = self.keys_out.or((self.request.placement == Placement::InPlace).then_some(self.keys));
@@ -153,9 +150,9 @@ impl Arena {
 
     /// The first words of scratch as the last sort has left them: the counters.
     pub fn counters(&self) -> Vec<u32> {
-        let mut bytes = vec![0; self.scratch.len.min(4 * abi::COUNTERS_HISTOGRAM as usize)];
-        self.buffer.read(self.scratch.start as u64, &mut bytes).unwrap();
-        bytemuck::pod_collect_to_vec(&bytes)
+        let mut words = vec![0u32; (self.scratch.len / 4).min(abi::COUNTERS_HISTOGRAM as usize)];
+        self.buffer.read(self.scratch.start as u64, &mut words).unwrap();
+        words
     }
 
     fn describe(&self) -> String {

@@ -46,7 +46,7 @@ pub fn validating() -> bool {
 
 /// Opens the device that the environment names, under validation if `VKSORT_VALIDATE=1`.
 pub fn open() -> Gpu {
-    let gpu = match Gpu::new(&GpuOptions { device: None, validation: validating() }) {
+    let gpu = match Gpu::new(&GpuOptions { validation: validating(), ..GpuOptions::default() }) {
         Ok(gpu) => gpu,
         Err(error) => panic!("no device to test on: {error}"),
     };

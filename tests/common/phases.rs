@@ -1,8 +1,9 @@
 //! What the suites about sorts in two phases share: their requests, and what counters tell of the way that a sort went.
 
 use libtest_mimic::Failed;
+use vksort::internals::abi;
 use vksort::standalone::StandaloneSorter;
-use vksort::{KeyOutput, Order, Placement, SortRequest, ValueType, abi};
+use vksort::{KeyOutput, Order, Placement, SortRequest, ValueType};
 
 use super::arena::{Arena, Count};
 use super::{assert_valid, gpu, seed, suite};

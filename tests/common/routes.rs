@@ -1,6 +1,6 @@
 //! The twin of `glsl/lib/routes.glsl`: the routes of a leg as the histogram's last workgroup writes them.
 
-use vksort::abi::{
+use vksort::internals::abi::{
     MOVES_ALL, MOVES_JOINING, MOVES_SPLITTING, MOVES_VALUES, PLACE_ALTERNATE, PLACE_NONE, PLACE_SOURCE, PLACE_TARGET,
     ROUTE_COPIES, ROUTE_KEYS_FROM, ROUTE_KEYS_TO, ROUTE_MOVES, ROUTE_NEXT, ROUTE_ROUND, ROUTE_RUNS, ROUTE_VALUES_FROM,
     ROUTE_VALUES_TO,

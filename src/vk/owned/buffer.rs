@@ -44,7 +44,12 @@ impl Buffer {
     ) -> Result<Buffer, Error> {
         let info = vk::BufferCreateInfo::default().size(size.max(4)).usage(usage);
         // SAFETY: the device is alive; the buffer is destroyed below on failure, in `Drop` otherwise.
-        let raw = unsafe { device.raw.create_buffer(&info, None) }.context("vkCreateBuffer")?;
+        let raw = unsafe { device.raw.create_buffer(&info, None) }.map_err(|result| match result {
+            vk::Result::ERROR_OUT_OF_DEVICE_MEMORY | vk::Result::ERROR_OUT_OF_HOST_MEMORY => {
+                Error::Allocation { what, bytes: size, reason: result.to_string() }
+            }
+            result => Error::Vulkan { call: "vkCreateBuffer", result },
+        })?;
         // SAFETY: the buffer was just created.
         let requirements = unsafe { device.raw.get_buffer_memory_requirements(raw) };
         let desc = AllocationCreateDesc {
@@ -69,7 +74,7 @@ impl Buffer {
 
     /// Writes bytes from `offset` on.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.check(offset, bytes.len() as u64)?;
+        self.check("to write", offset, bytes.len() as u64)?;
         let staging = self.staging(bytes.len() as u64, MemoryLocation::CpuToGpu)?;
         let Some(mut staging) = staging else { return Ok(()) };
         for (index, part) in bytes.chunks(STAGING_BYTES as usize).enumerate() {
@@ -82,7 +87,7 @@ impl Buffer {
 
     /// Reads bytes from `offset` on.
     pub fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        self.check(offset, bytes.len() as u64)?;
+        self.check("to read", offset, bytes.len() as u64)?;
         let staging = self.staging(bytes.len() as u64, MemoryLocation::GpuToCpu)?;
         let Some(staging) = staging else { return Ok(()) };
         for (index, part) in bytes.chunks_mut(STAGING_BYTES as usize).enumerate() {
@@ -95,14 +100,14 @@ impl Buffer {
 
     /// Copies `size` bytes from another buffer, without the host.
     pub fn copy_from(&self, offset: u64, from: &Buffer, from_offset: u64, size: u64) -> Result<(), Error> {
-        self.check(offset, size)?;
-        from.check(from_offset, size)?;
+        self.check("to copy to", offset, size)?;
+        from.check("to copy from", from_offset, size)?;
         let refuse = |given: &str, allowed: &str| {
             let (what, given) = ("the source of a copy".into(), given.into());
             Err(Error::Unsupported { what, given, allowed: allowed.into() })
         };
-        if !Arc::ptr_eq(&self.device, &from.device) {
-            return refuse("a buffer of another device", "one of the same device");
+        if !from.is_of(&self.device) {
+            return Err(Error::ForeignBuffer { buffer: "to copy from" });
         }
         if self.raw == from.raw {
             return refuse("the buffer itself", "another buffer");
@@ -118,12 +123,31 @@ impl Buffer {
         self.copy(from.raw, self.raw, from_offset, offset, size)
     }
 
-    fn check(&self, offset: u64, size: u64) -> Result<(), Error> {
-        let needed = offset.saturating_add(size);
-        if needed > self.size {
-            return Err(Error::BufferTooSmall { buffer: "device buffer", given: self.size, needed });
+    /// Zeroes whole words of 4 bytes.
+    pub fn clear(&self, offset: u64, size: u64) -> Result<(), Error> {
+        self.check("to clear", offset, size)?;
+        // SAFETY: the range was checked, its bounds are multiples of 4 in this crate's calls, and the buffer is alive until
+        // `execute` has waited; the barrier after it makes the zeros visible to every later submission.
+        unsafe {
+            self.device.execute("a transfer", |commands| {
+                self.device.raw.cmd_fill_buffer(commands, self.raw, offset, size, 0);
+                self.settle(commands);
+                Ok(())
+            })
         }
-        Ok(())
+    }
+
+    /// Whether the buffer belongs to a device.
+    pub fn is_of(&self, device: &Arc<Device>) -> bool {
+        Arc::ptr_eq(&self.device, device)
+    }
+
+    /// Refuses a range that is not within the buffer.
+    pub fn check(&self, buffer: &'static str, offset: u64, size: u64) -> Result<(), Error> {
+        match offset.checked_add(size) {
+            Some(end) if end <= self.size => Ok(()),
+            _ => Err(Error::OutOfBounds { buffer, offset, size, allowed: self.size }),
+        }
     }
 
     /// A mapped buffer for transfers of up to `size` bytes, or none for an empty one.
@@ -138,13 +162,9 @@ impl Buffer {
     /// Copies between two buffers and waits; the result is visible to the host and to later submissions.
     fn copy(&self, from: vk::Buffer, to: vk::Buffer, from_offset: u64, to_offset: u64, size: u64) -> Result<(), Error> {
         let region = [vk::BufferCopy { src_offset: from_offset, dst_offset: to_offset, size }];
-        let everything = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
         let before = [vk::MemoryBarrier::default()
             .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
             .dst_access_mask(vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::TRANSFER_WRITE)];
-        let after = [vk::MemoryBarrier::default()
-            .src_access_mask(vk::AccessFlags::TRANSFER_WRITE)
-            .dst_access_mask(everything | vk::AccessFlags::HOST_READ)];
         let (all, transfer) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::TRANSFER);
         let flags = vk::DependencyFlags::empty();
         let device = &self.device.raw;
@@ -153,11 +173,25 @@ impl Buffer {
             self.device.execute("a transfer", |commands| {
                 device.cmd_pipeline_barrier(commands, all, transfer, flags, &before, &[], &[]);
                 device.cmd_copy_buffer(commands, from, to, &region);
-                let readers = all | vk::PipelineStageFlags::HOST;
-                device.cmd_pipeline_barrier(commands, transfer, readers, flags, &after, &[], &[]);
+                self.settle(commands);
                 Ok(())
             })
         }
+    }
+
+    /// Records that transfers are visible to the host and to whatever is submitted later.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is recording.
+    unsafe fn settle(&self, commands: vk::CommandBuffer) {
+        let everything = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE | vk::AccessFlags::HOST_READ;
+        let written = vk::AccessFlags::TRANSFER_WRITE;
+        let after = [vk::MemoryBarrier::default().src_access_mask(written).dst_access_mask(everything)];
+        let readers = vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST;
+        let (transfer, flags) = (vk::PipelineStageFlags::TRANSFER, vk::DependencyFlags::empty());
+        // SAFETY: by this function's contract.
+        unsafe { self.device.raw.cmd_pipeline_barrier(commands, transfer, readers, flags, &after, &[], &[]) };
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -9,10 +10,10 @@ use std::time::{Duration, Instant};
 use ash::{ext, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 
-use super::Buffer;
 use super::instance::{Instance, PhysicalDevice};
+use super::{Buffer, cache};
 use crate::error::{Context, Error};
-use crate::request::SortRequest;
+use crate::request::{Count, SortRequest};
 use crate::vk::{BoundSort, QueryRange, Requirements, SortBuffers, Sorter, SorterOptions, StepTime};
 
 /// Longest time that submitted work may take.
@@ -24,8 +25,9 @@ pub(crate) struct Device {
     pub requirements: Requirements,
     pub instance: Arc<Instance>,
     allocator: ManuallyDrop<Mutex<Allocator>>,
+    handles: ManuallyDrop<Handles>,
+    cache_file: Option<PathBuf>,
     debug_utils: Option<ext::debug_utils::Device>,
-    pipeline_cache: vk::PipelineCache,
     timestamp_bits: u32,
     queue: Mutex<Queue>,
     /// Work was submitted whose end was not seen: nothing it may use can be destroyed any more.
@@ -34,14 +36,41 @@ pub(crate) struct Device {
 
 struct Queue {
     raw: vk::Queue,
-    pool: vk::CommandPool,
     commands: vk::CommandBuffer,
     fence: vk::Fence,
 }
 
+/// A device with what was made from it, destroyed together. A handle that has not been made yet is null.
+struct Handles {
+    device: ash::Device,
+    pool: vk::CommandPool,
+    fence: vk::Fence,
+    /// Held while pipelines are made, as a cache is for one thread at a time.
+    pipeline_cache: Mutex<vk::PipelineCache>,
+}
+
+impl Drop for Handles {
+    fn drop(&mut self) {
+        let pipeline_cache = *self.pipeline_cache.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
+        // SAFETY: whoever drops this has waited for all submissions and destroyed everything else of the device; each
+        // handle is null or was created once, and the device goes last.
+        unsafe {
+            self.device.destroy_fence(self.fence, None);
+            self.device.destroy_command_pool(self.pool, None);
+            self.device.destroy_pipeline_cache(pipeline_cache, None);
+            self.device.destroy_device(None);
+        }
+    }
+}
+
 impl Device {
-    /// Creates the logical device with what vksort needs and nothing else.
-    pub fn new(instance: &Arc<Instance>, physical: &PhysicalDevice) -> Result<Arc<Device>, Error> {
+    /// Creates the logical device with what vksort needs and nothing else. Its pipeline cache starts with what the file
+    /// holds, and is put there again in the end.
+    pub fn new(
+        instance: &Arc<Instance>,
+        physical: &PhysicalDevice,
+        cache_file: Option<&Path>,
+    ) -> Result<Arc<Device>, Error> {
         let requirements = physical.requirements.clone()?;
         // SAFETY: the physical device belongs to the instance.
         let families = unsafe { instance.raw.get_physical_device_queue_family_properties(physical.raw) };
@@ -56,6 +85,13 @@ impl Device {
         let info = features.chain(info);
         // SAFETY: extensions and features were found on this device by `Requirements::query`.
         let raw = unsafe { instance.raw.create_device(physical.raw, &info, None) }.context("vkCreateDevice")?;
+        // From here on a failure destroys what there is.
+        let mut handles = Handles {
+            device: raw.clone(),
+            pool: vk::CommandPool::null(),
+            fence: vk::Fence::null(),
+            pipeline_cache: Mutex::default(),
+        };
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: instance.raw.clone(),
             device: raw.clone(),
@@ -65,18 +101,22 @@ impl Device {
             allocation_sizes: Default::default(),
         })
         .map_err(|error| Error::Allocation { what: "the allocator", bytes: 0, reason: error.to_string() })?;
-        // SAFETY: the device was just created with one queue of this family; handles are destroyed in `Drop`.
-        let (queue, pipeline_cache) = unsafe {
+        // SAFETY: the device was just created with one queue of this family; `handles` destroys what is made from it.
+        let queue = unsafe {
             let pool_info = vk::CommandPoolCreateInfo::default()
                 .queue_family_index(family)
                 .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
-            let pool = raw.create_command_pool(&pool_info, None).context("vkCreateCommandPool")?;
-            let commands_info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+            handles.pool = raw.create_command_pool(&pool_info, None).context("vkCreateCommandPool")?;
+            let commands_info =
+                vk::CommandBufferAllocateInfo::default().command_pool(handles.pool).command_buffer_count(1);
             let commands = raw.allocate_command_buffers(&commands_info).context("vkAllocateCommandBuffers")?[0];
-            let fence = raw.create_fence(&vk::FenceCreateInfo::default(), None).context("vkCreateFence")?;
-            let cache_info = vk::PipelineCacheCreateInfo::default();
-            let cache = raw.create_pipeline_cache(&cache_info, None).context("vkCreatePipelineCache")?;
-            (Queue { raw: raw.get_device_queue(family, 0), pool, commands, fence }, cache)
+            handles.fence = raw.create_fence(&vk::FenceCreateInfo::default(), None).context("vkCreateFence")?;
+            let properties = instance.raw.get_physical_device_properties(physical.raw);
+            let kept = cache_file.map(|path| cache::load(path, &properties)).unwrap_or_default();
+            let cache_info = vk::PipelineCacheCreateInfo::default().initial_data(&kept);
+            let pipeline_cache = raw.create_pipeline_cache(&cache_info, None).context("vkCreatePipelineCache")?;
+            handles.pipeline_cache = Mutex::new(pipeline_cache);
+            Queue { raw: raw.get_device_queue(family, 0), commands, fence: handles.fence }
         };
         Ok(Arc::new(Device {
             debug_utils: instance.debug_utils.then(|| ext::debug_utils::Device::new(&instance.raw, &raw)),
@@ -84,7 +124,8 @@ impl Device {
             requirements,
             instance: Arc::clone(instance),
             allocator: ManuallyDrop::new(Mutex::new(allocator)),
-            pipeline_cache,
+            handles: ManuallyDrop::new(handles),
+            cache_file: cache_file.map(Path::to_path_buf),
             timestamp_bits: families[family as usize].timestamp_valid_bits,
             queue: Mutex::new(queue),
             lost: AtomicBool::new(false),
@@ -93,6 +134,38 @@ impl Device {
 
     pub fn allocator(&self) -> MutexGuard<'_, Allocator> {
         self.allocator.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The pipeline cache, for the one thread that has it.
+    fn pipeline_cache(&self) -> MutexGuard<'_, vk::PipelineCache> {
+        self.handles.pipeline_cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Puts the pipeline cache into its file, if it has one. What goes wrong is told in the log: sorts do without.
+    pub fn save_pipelines(&self) {
+        let Some(path) = &self.cache_file else { return };
+        let cache = self.pipeline_cache();
+        // SAFETY: the cache is this device's, and no other thread uses it under the lock.
+        let data = unsafe { self.raw.get_pipeline_cache_data(*cache) };
+        let stored = data.map_err(|result| result.to_string()).and_then(|data| {
+            // Under the lock, so that of two threads the one with more writes last.
+            cache::store(path, &data).map_err(|error| error.to_string())
+        });
+        if let Err(reason) = stored {
+            log::warn!("pipeline cache {} could not be written: {reason}", path.display());
+        }
+    }
+
+    /// Empties the pipeline cache, after it has been put into its file.
+    pub fn forget_pipelines(&self) -> Result<(), Error> {
+        self.save_pipelines();
+        let mut cache = self.pipeline_cache();
+        let info = vk::PipelineCacheCreateInfo::default();
+        // SAFETY: the device is alive.
+        let empty = unsafe { self.raw.create_pipeline_cache(&info, None) }.context("vkCreatePipelineCache")?;
+        // SAFETY: no other thread uses the cache under the lock, and pipelines do not need it once they are made.
+        unsafe { self.raw.destroy_pipeline_cache(std::mem::replace(&mut *cache, empty), None) };
+        Ok(())
     }
 
     /// Whether submitted work may still be running, so that nothing may be destroyed.
@@ -170,17 +243,16 @@ impl Drop for Device {
     fn drop(&mut self) {
         if self.is_lost() {
             log::error!("{}: work may still be running, its device is left alone", self.requirements.profile.name);
+            // An instance must outlive its devices, and the Vulkan library its instances.
+            std::mem::forget(Arc::clone(&self.instance));
             return;
         }
-        let queue = self.queue.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.save_pipelines();
         // SAFETY: all submissions were waited for; buffers, sorters and runs hold an `Arc` of the device, so none is
-        // left; the allocator goes before the device it frees memory of, and is not used again.
+        // left; the allocator goes before the device it frees memory of, and neither is used again.
         unsafe {
-            self.raw.destroy_fence(queue.fence, None);
-            self.raw.destroy_command_pool(queue.pool, None);
-            self.raw.destroy_pipeline_cache(self.pipeline_cache, None);
             ManuallyDrop::drop(&mut self.allocator);
-            self.raw.destroy_device(None);
+            ManuallyDrop::drop(&mut self.handles);
         }
     }
 }
@@ -193,14 +265,12 @@ pub(crate) struct OwnedSorter {
 
 impl OwnedSorter {
     pub fn new(device: &Arc<Device>, request: &SortRequest, options: &SorterOptions) -> Result<OwnedSorter, Error> {
-        let options = SorterOptions {
-            pipeline_cache: device.pipeline_cache,
-            debug_utils: device.debug_utils.clone(),
-            ..options.clone()
-        };
-        // Pipelines are made one sorter at a time, so that the cache is used by one thread at a time.
-        let _queue = device.queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        // SAFETY: the device was created from these requirements and is kept alive; cache and functions are its own.
+        // Pipelines are made one sorter at a time.
+        let cache = device.pipeline_cache();
+        let options =
+            SorterOptions { pipeline_cache: *cache, debug_utils: device.debug_utils.clone(), ..options.clone() };
+        // SAFETY: the device was created from these requirements and is kept alive; functions and cache are its own, and
+        // the cache is locked.
         let sorter = unsafe { Sorter::new(&device.raw, &device.requirements, request, &options)? };
         Ok(OwnedSorter { sorter: ManuallyDrop::new(sorter), device: Arc::clone(device) })
     }
@@ -241,8 +311,8 @@ impl BoundRun {
             BoundRun { bound: ManuallyDrop::new(bound), queries: None, _buffers: alive, device: Arc::clone(device) };
         if device.timestamp_bits > 0 {
             let bound = &run.bound;
-            let counts = [bound.query_count(buffers.capacity), bound.query_count(1), bound.counted_query_count()];
-            let most = counts.into_iter().max().expect("there are three");
+            let counts = [Count::Host(buffers.capacity), Count::Host(1), Count::Device];
+            let most = counts.into_iter().fold(0, |most, count| most.max(bound.query_count(count)));
             let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(most);
             // SAFETY: the device is alive; `Drop` destroys the pool, once.
             let pool = unsafe { device.raw.create_query_pool(&info, None) }.context("vkCreateQueryPool")?;
@@ -255,42 +325,37 @@ impl BoundRun {
         &self.bound
     }
 
-    /// Runs the sort `times` times in one command buffer, of `count` elements or as many as the device's count says;
-    /// gives the step times of the last, or none where the device has no timestamps.
-    pub fn run(&self, count: Option<u32>, times: u32) -> Result<Vec<StepTime>, Error> {
+    /// Runs the sort `times` times in one command buffer; gives the step times of the last, or none where the device has no
+    /// timestamps or `times` is 0.
+    pub fn run(&self, count: Count, times: u32) -> Result<Vec<StepTime>, Error> {
+        if times == 0 {
+            // No query would be written, and reading one would wait for ever.
+            return self.bound.check_count(count).map(|_| Vec::new());
+        }
         self.submit(count, times)?;
         let device = &self.device;
         let Some(queries) = self.queries else { return Ok(Vec::new()) };
-        let written = count.map_or_else(|| self.bound.counted_query_count(), |count| self.bound.query_count(count));
-        let mut ticks = vec![0u64; written as usize];
+        let mut ticks = vec![0u64; self.bound.query_count(count) as usize];
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
         // SAFETY: the queries were written by the commands that have just completed.
         unsafe { device.raw.get_query_pool_results(queries.pool, queries.first, &mut ticks, flags) }
             .context("vkGetQueryPoolResults")?;
-        Ok(match count {
-            Some(count) => self.bound.step_times(count, &ticks, device.timestamp_bits),
-            None => self.bound.counted_step_times(&ticks, device.timestamp_bits),
-        })
+        Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
     }
 
     /// How long each of `times` recordings of the sort takes on the host, without timestamps.
-    pub fn time_recording(&self, count: Option<u32>, times: usize) -> Result<Vec<Duration>, Error> {
+    pub fn time_recording(&self, count: Count, times: usize) -> Result<Vec<Duration>, Error> {
         // SAFETY: the command buffer is recording on a compute queue; what it refers to is kept alive by `self`.
-        let record = |commands| unsafe {
-            match count {
-                Some(count) => self.bound.record(commands, count, None),
-                None => self.bound.record_counted(commands, None),
-            }
-        };
+        let record = |commands| unsafe { self.bound.record(commands, count, None) };
         // SAFETY: see above.
         unsafe { self.device.time_recording(times, record) }
     }
 
     /// Records the sort `times` times, submits it and waits. Allocates nothing.
-    pub fn submit(&self, count: Option<u32>, times: u32) -> Result<(), Error> {
+    pub fn submit(&self, count: Count, times: u32) -> Result<(), Error> {
         let device = &self.device;
         let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
-        let memory = [vk::MemoryBarrier::default().src_access_mask(from.access).dst_access_mask(to.access)];
+        let memory = [from.barrier_to(to)];
         let record = |commands| {
             for time in 0..times {
                 let queries = self.queries.filter(|_| time + 1 == times);
@@ -301,10 +366,7 @@ impl BoundRun {
                         let flags = vk::DependencyFlags::empty();
                         device.raw.cmd_pipeline_barrier(commands, from.stages, to.stages, flags, &memory, &[], &[]);
                     }
-                    match count {
-                        Some(count) => self.bound.record(commands, count, queries)?,
-                        None => self.bound.record_counted(commands, queries)?,
-                    }
+                    self.bound.record(commands, count, queries)?;
                 }
             }
             Ok(())
@@ -326,6 +388,29 @@ impl Drop for BoundRun {
             if let Some(queries) = self.queries {
                 self.device.raw.destroy_query_pool(queries.pool, None);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::InstanceDesc;
+    use super::*;
+
+    fn open() -> Arc<Device> {
+        let instance = Instance::new(&InstanceDesc::default()).unwrap();
+        let physical = instance.devices().unwrap().into_iter().find(|device| device.requirements.is_ok());
+        Device::new(&instance, &physical.expect("a device to test on"), None).unwrap()
+    }
+
+    #[test]
+    fn a_lost_device_keeps_its_instance() {
+        for lost in [false, true] {
+            let device = open();
+            let instance = Arc::downgrade(&device.instance);
+            device.lost.store(lost, Ordering::Relaxed);
+            drop(device);
+            assert_eq!(instance.upgrade().is_some(), lost, "lost: {lost}");
         }
     }
 }

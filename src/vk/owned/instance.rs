@@ -76,9 +76,7 @@ impl Instance {
         // SAFETY: extensions and layers were found above; all pointers live until the call returns.
         let raw = unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
             // What loaders answer when no driver is installed.
-            vk::Result::ERROR_INCOMPATIBLE_DRIVER => {
-                Error::NoDevice { given: "any choice".into(), available: "no Vulkan drivers".into() }
-            }
+            vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDriver,
             result => Error::Vulkan { call: "vkCreateInstance", result },
         })?;
         let mut instance =
