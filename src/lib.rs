@@ -96,6 +96,6 @@ pub use tuning::{RankMethod, Tuning};
 #[doc(hidden)]
 pub use vk::Faults;
 pub use vk::{
-    Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, QueryRange, Requirements,
-    SortBuffers, Sorter, SorterOptions, StepTime,
+    Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet, QueryRange,
+    Requirements, SortBuffers, Sorter, SorterOptions, StepTime,
 };

@@ -33,8 +33,8 @@ use crate::key::{Key, KeyType, Order};
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
 use crate::tuning::Tuning;
-use crate::vk::SorterOptions;
 use crate::vk::owned::{Device, Instance, InstanceDesc};
+use crate::vk::{PipelineSet, SorterOptions};
 
 /// How to open a device.
 #[derive(Clone, Debug, Default)]
@@ -58,9 +58,10 @@ pub struct GpuOptions {
 /// # What the first sort of a kind costs
 ///
 /// [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) build the pipelines of a request
-/// when they first meet it: another key type, size of values, direction or window of bits is another request. Drivers take
-/// from some milliseconds to a second or two for that, and the sort itself is quick from then on. [`warm_up`](Self::warm_up)
-/// does it ahead of time, and [`GpuOptions::pipeline_cache`] keeps what was compiled. The last
+/// when they first meet it: another key type, size of values or width of the window is another request. Drivers take from
+/// some milliseconds to a second or two for that, and the sort itself is quick from then on. Another direction, or a window of
+/// the same width elsewhere in keys of up to 32 bits, needs no other pipelines. [`warm_up`](Self::warm_up) does it ahead of
+/// time, and [`GpuOptions::pipeline_cache`] keeps what was compiled. The last
 /// [`KEPT_SORTERS`](Self::KEPT_SORTERS) requests stay built; [`clear`](Self::clear) gives them up.
 pub struct Gpu {
     /// Those of slices, the last used first.
@@ -147,6 +148,11 @@ impl Gpu {
     /// The algorithm that [`sort`](Self::sort) and the others use here for more elements than one workgroup sorts.
     pub fn algorithm(&self) -> Algorithm {
         self.tuning.algorithm()
+    }
+
+    /// The pipelines that sorters of the device have built and share.
+    pub fn pipelines(&self) -> &PipelineSet {
+        &self.device.pipelines
     }
 
     /// Errors that the validation layer has reported so far; empty without validation.

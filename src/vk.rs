@@ -17,9 +17,11 @@ const _: () = {
     shared::<Requirements>();
     shared::<Sorter>();
     shared::<BoundSort>();
+    shared::<PipelineSet>();
 };
 
 pub use bind::{BoundSort, BufferRange, SortBuffers};
+pub use pipelines::PipelineSet;
 pub use record::{AccessScope, QueryRange, StepTime};
 pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
 #[cfg(feature = "testing")]

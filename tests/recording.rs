@@ -160,6 +160,38 @@ fn automatic_choice() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Another direction, or another window of the same width, makes no other pipelines.
+fn pipelines_are_shared() -> Result<(), Failed> {
+    let gpu = common::open();
+    let mut rng = fastrand::Rng::with_seed(seed());
+    let count = 20_000;
+    let mut sort = |order: Order, bits: std::ops::Range<u32>| -> Result<usize, Failed> {
+        let mut keys: Vec<u32> = (0..count).map(|_| rng.u32(..)).collect();
+        let mut expected = keys.clone();
+        let window = |key: &u32| (u64::from(*key) & ((1 << bits.end) - 1)) >> bits.start;
+        match order {
+            Order::Ascending => expected.sort_by_key(window),
+            Order::Descending => expected.sort_by_key(|key| std::cmp::Reverse(window(key))),
+        }
+        gpu.sort(&mut keys, order.by_bits(bits.clone()))?;
+        assert!(keys == expected, "{order:?} by bits {bits:?}, VKSORT_SEED={}", seed());
+        Ok(gpu.pipelines().len())
+    };
+    assert_eq!(gpu.pipelines().len(), 0);
+    let made = sort(Order::Ascending, 0..24)?;
+    assert!(made > 0);
+    for low in [0, 3, 8] {
+        for order in [Order::Ascending, Order::Descending] {
+            assert_eq!(sort(order, low..low + 24)?, made, "{order:?} from bit {low}");
+        }
+    }
+    assert!(sort(Order::Ascending, 0..16)? > made, "another width has other digits");
+    gpu.clear();
+    assert_eq!(gpu.pipelines().len(), 0);
+    assert_valid(&gpu);
+    Ok(())
+}
+
 fn bad_buffers() -> Result<(), Failed> {
     let sorter = gpu().sorter(&pairs(Some(Algorithm::OneSweep)), &SorterOptions::default())?;
     let capacity = 10_000;
@@ -556,6 +588,7 @@ fn main() -> ExitCode {
         Trial::test("bad-requests", bad_requests),
         Trial::test("timestamps", timestamps),
         Trial::test("slices", slices),
+        Trial::test("pipelines-are-shared", pipelines_are_shared),
         Trial::test("pipelines-in-a-file", pipelines_in_a_file),
         Trial::test("typed-elements", typed_elements),
         Trial::test("examples", examples),

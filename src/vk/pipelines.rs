@@ -1,5 +1,9 @@
 //! Compute pipelines, each created as a [`KernelSpec`] says, and their layouts.
 
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
 use ash::vk;
 
 use crate::abi::{self, Push, spec};
@@ -28,15 +32,80 @@ pub(crate) struct PipelineDesc<'a> {
     /// Whether keys and values are reached by address.
     pub addressed: bool,
     pub cache: vk::PipelineCache,
+    /// Pipelines that other sorters of the device have made.
+    pub shared: &'a PipelineSet,
 }
 
-/// Pipelines with their layouts; destroyed on drop.
+/// Pipelines that several sorters of one device share, each of which is made once.
+///
+/// Sorters that differ in the order of keys alone, or in where the window of keys of up to 32 bits begins, have all their
+/// pipelines in common; other sorters have some. A pipeline lives as long as a sorter that uses it.
+///
+/// ```
+/// use std::sync::Arc;
+/// use vksort::{PipelineSet, SorterOptions};
+///
+/// let pipelines = Arc::new(PipelineSet::default());
+/// // Pass the same options to `Sorter::new` for each request.
+/// let options = SorterOptions { pipelines: Some(pipelines), ..SorterOptions::default() };
+/// # let _ = options;
+/// ```
+#[derive(Default)]
+pub struct PipelineSet {
+    /// By specification, and by whether the layout is for addresses.
+    made: Mutex<HashMap<(KernelSpec, bool), Weak<Pipeline>>>,
+}
+
+impl PipelineSet {
+    /// Number of pipelines that sorters use.
+    pub fn len(&self) -> usize {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.values().filter(|pipeline| pipeline.strong_count() > 0).count()
+    }
+
+    /// Whether no sorter uses a pipeline of the set.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn get(&self, key: &(KernelSpec, bool)) -> Option<Arc<Pipeline>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).get(key)?.upgrade()
+    }
+
+    fn insert(&self, key: (KernelSpec, bool), pipeline: &Arc<Pipeline>) {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.retain(|_, pipeline| pipeline.strong_count() > 0);
+        made.insert(key, Arc::downgrade(pipeline));
+    }
+}
+
+impl fmt::Debug for PipelineSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PipelineSet").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
+/// A pipeline; destroyed on drop.
+struct Pipeline {
+    device: ash::Device,
+    raw: vk::Pipeline,
+}
+
+impl Drop for Pipeline {
+    fn drop(&mut self) {
+        // SAFETY: it was created by this device; the callers of `Sorter::new` promised that the device outlives every sorter
+        // that uses the pipeline, and that no recorded sort is pending when the last of them goes.
+        unsafe { self.device.destroy_pipeline(self.raw, None) };
+    }
+}
+
+/// The pipelines of one sorter with their layouts, which are destroyed on drop.
 pub(crate) struct Pipelines {
     pub device: ash::Device,
     pub set_layout: vk::DescriptorSetLayout,
     pub layout: vk::PipelineLayout,
     addressed: bool,
-    pipelines: [vk::Pipeline; KERNELS.len()],
+    pipelines: [Option<Arc<Pipeline>>; KERNELS.len()],
 }
 
 impl Pipelines {
@@ -47,13 +116,14 @@ impl Pipelines {
     /// * `device` was created with what its requirements name, the specifications were made for it, and it outlives the
     ///   result.
     /// * `desc.cache` is null or a cache of the device that no other thread uses meanwhile.
+    /// * The pipelines of `desc.shared` are the device's.
     pub unsafe fn new(device: &ash::Device, desc: &PipelineDesc<'_>) -> Result<Self, Error> {
         let mut result = Pipelines {
             device: device.clone(),
             set_layout: vk::DescriptorSetLayout::null(),
             layout: vk::PipelineLayout::null(),
             addressed: desc.addressed,
-            pipelines: [vk::Pipeline::null(); KERNELS.len()],
+            pipelines: [const { None }; KERNELS.len()],
         };
         let binding = |(binding, descriptors)| {
             vk::DescriptorSetLayoutBinding::default()
@@ -76,8 +146,19 @@ impl Pipelines {
         result.layout =
             unsafe { device.create_pipeline_layout(&layout_info, None) }.context("vkCreatePipelineLayout")?;
         for spec in desc.kernels {
-            // SAFETY: device, cache and layout are valid by this function's contract.
-            result.pipelines[spec.module.kernel as usize] = unsafe { create(device, desc, spec, result.layout)? };
+            // Layouts that are defined alike are compatible, so a pipeline serves with any sorter's.
+            let key = (spec.clone(), desc.addressed);
+            let pipeline = match desc.shared.get(&key) {
+                Some(pipeline) => pipeline,
+                None => {
+                    // SAFETY: device, cache and layout are valid by this function's contract.
+                    let raw = unsafe { create(device, desc, spec, result.layout)? };
+                    let pipeline = Arc::new(Pipeline { device: device.clone(), raw });
+                    desc.shared.insert(key, &pipeline);
+                    pipeline
+                }
+            };
+            result.pipelines[spec.module.kernel as usize] = Some(pipeline);
         }
         Ok(result)
     }
@@ -96,9 +177,9 @@ impl Pipelines {
 
     /// The pipeline of a kernel that was asked for at creation.
     pub fn get(&self, kernel: Kernel) -> vk::Pipeline {
-        let pipeline = self.pipelines[kernel as usize];
-        debug_assert_ne!(pipeline, vk::Pipeline::null(), "{} was not created", kernel.name());
-        pipeline
+        let pipeline = &self.pipelines[kernel as usize];
+        debug_assert!(pipeline.is_some(), "{} was not created", kernel.name());
+        pipeline.as_ref().map_or(vk::Pipeline::null(), |pipeline| pipeline.raw)
     }
 }
 
@@ -107,9 +188,6 @@ impl Drop for Pipelines {
         // SAFETY: every handle is null or was created here; the caller of `Sorter::new` promised that the device
         // outlives the sorter and that no recorded sort is pending when it goes.
         unsafe {
-            for pipeline in self.pipelines {
-                self.device.destroy_pipeline(pipeline, None);
-            }
             self.device.destroy_pipeline_layout(self.layout, None);
             self.device.destroy_descriptor_set_layout(self.set_layout, None);
         }

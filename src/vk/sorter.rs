@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::bind::{BoundSort, SortBuffers};
-use super::pipelines::{PipelineDesc, Pipelines};
+use super::pipelines::{PipelineDesc, PipelineSet, Pipelines};
 use super::requirements::Requirements;
 use crate::error::Error;
 use crate::plan::{MAX_COUNT, Plan};
@@ -21,6 +21,8 @@ use crate::tuning::Tuning;
 pub struct SorterOptions {
     /// Cache for the pipelines; null for none.
     pub pipeline_cache: vk::PipelineCache,
+    /// Pipelines to share with other sorters of the device; `None` for pipelines of the sorter's own.
+    pub pipelines: Option<Arc<PipelineSet>>,
     /// Shape and methods; `None` for the built-in row of the device.
     pub tuning: Option<Tuning>,
     /// Which subgroup operations the kernels use.
@@ -42,6 +44,7 @@ impl fmt::Debug for SorterOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SorterOptions")
             .field("pipeline_cache", &self.pipeline_cache)
+            .field("pipelines", &self.pipelines)
             .field("tuning", &self.tuning)
             .field("subgroup", &self.subgroup)
             .field("access", &self.access)
@@ -204,6 +207,7 @@ impl Sorter {
     /// * `device` outlives the sorter and every sort bound from it, and when the last of them is dropped, no command
     ///   buffer with a recorded sort is pending.
     /// * `options.pipeline_cache` is null or belongs to `device`, and no other thread uses it during the call.
+    /// * All sorters that `options.pipelines` was given to belong to `device`.
     /// * `options.debug_utils`, if given, was loaded for `device` with the instance extension enabled.
     pub unsafe fn new(
         device: &ash::Device,
@@ -238,11 +242,13 @@ impl Sorter {
         );
         let kernels = plan.kernels(&[Count::Host(1), Count::Host(capacity), Count::Device]);
         let specs: Vec<_> = kernels.into_iter().map(|kernel| specialize(kernel, &shape, request)).collect();
+        let own = PipelineSet::default();
         let desc = PipelineDesc {
             kernels: &specs,
             required_subgroup_size: requirements.required_subgroup_size,
             addressed,
             cache: options.pipeline_cache,
+            shared: options.pipelines.as_deref().unwrap_or(&own),
         };
         // SAFETY: device and cache are as `Pipelines::new` asks, by this function's contract.
         let pipelines = unsafe { Pipelines::new(device, &desc)? };

@@ -14,7 +14,7 @@ use super::instance::{Instance, PhysicalDevice};
 use super::{Buffer, cache};
 use crate::error::{Context, Error};
 use crate::request::{Count, SortRequest};
-use crate::vk::{BoundSort, QueryRange, Requirements, SortBuffers, Sorter, SorterOptions, StepTime};
+use crate::vk::{BoundSort, PipelineSet, QueryRange, Requirements, SortBuffers, Sorter, SorterOptions, StepTime};
 
 /// Longest time that submitted work may take.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -27,6 +27,7 @@ pub(crate) struct Device {
     allocator: ManuallyDrop<Mutex<Allocator>>,
     handles: ManuallyDrop<Handles>,
     cache_file: Option<PathBuf>,
+    pub pipelines: Arc<PipelineSet>,
     debug_utils: Option<ext::debug_utils::Device>,
     timestamp_bits: u32,
     queue: Mutex<Queue>,
@@ -126,6 +127,7 @@ impl Device {
             allocator: ManuallyDrop::new(Mutex::new(allocator)),
             handles: ManuallyDrop::new(handles),
             cache_file: cache_file.map(Path::to_path_buf),
+            pipelines: Arc::default(),
             timestamp_bits: families[family as usize].timestamp_valid_bits,
             queue: Mutex::new(queue),
             lost: AtomicBool::new(false),
@@ -267,8 +269,13 @@ impl OwnedSorter {
     pub fn new(device: &Arc<Device>, request: &SortRequest, options: &SorterOptions) -> Result<OwnedSorter, Error> {
         // Pipelines are made one sorter at a time.
         let cache = device.pipeline_cache();
-        let options =
-            SorterOptions { pipeline_cache: *cache, debug_utils: device.debug_utils.clone(), ..options.clone() };
+        let options = SorterOptions {
+            pipeline_cache: *cache,
+            // Not the caller's, which may be of another device.
+            pipelines: Some(Arc::clone(&device.pipelines)),
+            debug_utils: device.debug_utils.clone(),
+            ..options.clone()
+        };
         // SAFETY: the device was created from these requirements and is kept alive; functions and cache are its own, and
         // the cache is locked.
         let sorter = unsafe { Sorter::new(&device.raw, &device.requirements, request, &options)? };
