@@ -65,6 +65,8 @@ mod plan;
 mod profile;
 mod request;
 mod shape;
+#[cfg_attr(not(test), expect(dead_code))]
+mod spirv;
 #[cfg(feature = "standalone")]
 pub mod standalone;
 #[doc(hidden)]
