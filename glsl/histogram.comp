@@ -1,6 +1,7 @@
 #version 460
 // Counts every digit of every key in one read. Each workgroup counts one part in shared memory, then adds to the totals;
-// the last one to finish turns totals into starts and decides which passes run.
+// the last one to finish turns totals into starts and decides which passes run. On devices without fences between workgroups
+// a second dispatch decides.
 
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -52,7 +53,7 @@ uint count_vectors(uint start, uint elements) {
 #if HAS_KEY_VECTORS
     uint vectors = start % KEYS_PER_VECTOR == 0 ? elements / KEYS_PER_VECTOR : 0;
     for (uint i = gl_LocalInvocationIndex; i < vectors; i += WORKGROUP_SIZE) {
-        uvec4 words = key_vectors_at[PLACE_SOURCE].cells[start / KEYS_PER_VECTOR + i];
+        uvec4 words = keys_at[PLACE_SOURCE].cells[start / KEYS_PER_VECTOR + i];
         count_word(words.x);
         count_word(words.y);
         count_word(words.z);
@@ -96,8 +97,12 @@ void main() {
     uint index = workgroup_index();
     uint parts = parts_of(count, push.part);
     if (index >= parts) return;
-    count_part(index * push.part, min(count - index * push.part, push.part));
-    if (!finishes_last(COUNTERS_FINISHED, parts)) return;
+    if (push.stage != STAGE_DECIDES) {
+        count_part(index * push.part, min(count - index * push.part, push.part));
+        if (push.stage == STAGE_COUNTS || !finishes_last(COUNTERS_FINISHED, parts)) return;
+    } else if (index > 0) {
+        return;
+    }
 
     for (uint pass = thread; pass < PASSES; pass += WORKGROUP_SIZE) {
         needed[pass] = 1;

@@ -58,6 +58,13 @@ shared_constants! {
     /// Lowest bit of the pass that runs next, six bits; of routes that join.
     ROUTE_NEXT = 20;
 
+    /// The histogram counts, and its last workgroup decides.
+    STAGE_ALL = 0;
+    /// The histogram counts.
+    STAGE_COUNTS = 1;
+    /// The histogram decides from what it has counted before.
+    STAGE_DECIDES = 2;
+
     /// Keys and values, as they are.
     MOVES_ALL = 0;
     /// Values alone: nobody wants the keys any more.
@@ -247,6 +254,8 @@ pub struct Push {
     pub phase: u32,
     /// Elements of a part in which ties are looked for; 0 when the sort does not go by leading digits.
     pub tie_part: u32,
+    /// What the histogram does, one of the `STAGE_*` constants.
+    pub stage: u32,
     /// Lowest bit that counts, of keys of one word.
     pub window_low: u32,
     /// Bits to flip in the top word of every key so that unsigned order is the wanted order.
@@ -266,7 +275,7 @@ pub type AddressGetter = fn(&Push) -> [u64; PLACES as usize];
 
 impl Push {
     /// The block's single words in order, each with its name in the shaders.
-    pub const FIELDS: [(&'static str, PushGetter); 13] = [
+    pub const FIELDS: [(&'static str, PushGetter); 14] = [
         ("count", |push| push.count),
         ("count_word", |push| push.count_word),
         ("pass", |push| push.pass),
@@ -277,6 +286,7 @@ impl Push {
         ("route", |push| push.route),
         ("phase", |push| push.phase),
         ("tie_part", |push| push.tie_part),
+        ("stage", |push| push.stage),
         ("window_low", |push| push.window_low),
         ("key_flip", |push| push.key_flip),
         ("low_flip", |push| push.low_flip),

@@ -178,6 +178,14 @@ pub enum Error {
         /// What there is now.
         needed: String,
     },
+    /// A kernel's SPIR-V cannot be specialized on the host, which only a fault of this crate can cause.
+    #[error("module {module} cannot be specialized: {reason}")]
+    Module {
+        /// The module.
+        module: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The Vulkan loader could not be loaded.
     #[error(
         "no Vulkan loader was found ({0}); needed is libvulkan (on Debian: apt-get install libvulkan1 mesa-vulkan-drivers)"

@@ -74,6 +74,7 @@ mod profile;
 mod request;
 mod shape;
 mod specialize;
+mod spirv;
 #[cfg(feature = "standalone")]
 pub mod standalone;
 #[cfg(feature = "testing")]
@@ -88,7 +89,7 @@ pub use key::{Key, KeyType, Order};
 pub use plan::{MAX_COUNT, StepName};
 pub use profile::DeviceProfile;
 pub use request::{Algorithm, BitRange, BufferSizes, Count, KeyOutput, Placement, SortRequest, ValueType};
-pub use shape::{Shape, ShapeDesc, Subgroup, SubgroupChoice};
+pub use shape::{Shape, ShapeDesc, Specialization, Subgroup, SubgroupChoice};
 #[cfg(feature = "profiles")]
 pub use tuning::profile::{Clock, MeasuredSort, ProfiledDevice, Quartiles, SortKind, TuningProfile};
 pub use tuning::{RankMethod, Tuning};

@@ -156,7 +156,16 @@ impl Plan {
         }
         let part = self.histogram_part;
         let groups = self.groups(count, part, abi::ARGUMENTS_HISTOGRAM);
-        emit(Step::dispatch(Kernel::Histogram, None, groups, Push { part, tie_part: self.tie_part(), ..push }));
+        let histogram = |groups: Groups, stage: u32| {
+            let push = Push { part, stage, tie_part: self.tie_part(), ..self.push(count, 0) };
+            Step::dispatch(Kernel::Histogram, None, groups, push)
+        };
+        if self.shape.decides_apart {
+            emit(histogram(groups, abi::STAGE_COUNTS));
+            emit(histogram(Groups::Direct(1), abi::STAGE_DECIDES).named("decide"));
+        } else {
+            emit(histogram(groups, abi::STAGE_ALL));
+        }
     }
 
     /// What comes after the passes, each if it is needed: a move, a gather, and bringing back what was gathered aside.

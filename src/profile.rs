@@ -79,6 +79,24 @@ impl DeviceProfile {
     }
 }
 
+impl DeviceProfile {
+    /// Whether the driver is known or feared to make little of specialization constants.
+    ///
+    /// MoltenVK before 1.3 compiles arrays with the default of the constant that sizes them. Dozen translates to a language
+    /// without such constants. The proprietary drivers of phones specialize late: arrays that constants size may stay in
+    /// memory, and loops that constants bound may stay loops.
+    pub(crate) fn specializes_weakly(&self) -> bool {
+        use driver::{ARM, DOZEN, IMAGINATION, MOLTENVK, QUALCOMM};
+        [MOLTENVK, DOZEN, QUALCOMM, ARM, IMAGINATION].contains(&self.driver_id)
+    }
+
+    /// Whether the driver cannot have two arrays of descriptors at one binding: SPIRV-Cross, which MoltenVK is built on, has
+    /// no way to express that in Metal. Elements of 8 and 16 bits are parts of words there.
+    pub(crate) fn confuses_views(&self) -> bool {
+        self.driver_id == driver::MOLTENVK
+    }
+}
+
 /// PCI and Khronos numbers of vendors.
 pub(crate) mod vendor {
     pub const NVIDIA: u32 = 0x10DE;
@@ -91,9 +109,13 @@ pub(crate) mod vendor {
 
 /// Numbers of `VkDriverId`.
 pub(crate) mod driver {
+    pub const IMAGINATION: i32 = 7;
+    pub const QUALCOMM: i32 = 8;
+    pub const ARM: i32 = 9;
     pub const SWIFTSHADER: i32 = 10;
     pub const LLVMPIPE: i32 = 13;
     pub const MOLTENVK: i32 = 14;
+    pub const DOZEN: i32 = 23;
 }
 
 /// A device with what Vulkan 1.2 commonly offers and subgroups of 32, to start from when studying plans.

@@ -20,6 +20,19 @@ pub enum SubgroupChoice {
     Emulated(u32),
 }
 
+/// Who puts the numbers of a shape into the kernels, which are SPIR-V with specialization constants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Specialization {
+    /// The host for drivers that are known to be weak at it, else the driver.
+    #[default]
+    Auto,
+    /// The driver, from specialization constants.
+    Driver,
+    /// The host: constants are folded into the SPIR-V, and the driver sees plain numbers.
+    Host,
+}
+
 /// Subgroups as the kernels see them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Subgroup {
@@ -46,6 +59,8 @@ pub struct ShapeDesc<'a> {
     pub addressed: bool,
     /// Whether elements of 8 and 16 bits may be loaded and stored as such.
     pub small_storage: bool,
+    /// Who specializes the kernels.
+    pub specialization: Specialization,
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
     pub withhold: u32,
 }
@@ -58,8 +73,17 @@ impl<'a> ShapeDesc<'a> {
         request: &'a SortRequest,
         algorithm: Algorithm,
     ) -> ShapeDesc<'a> {
-        let (subgroup, small_storage) = (SubgroupChoice::Auto, profile.small_storage);
-        ShapeDesc { profile, tuning, request, algorithm, subgroup, addressed: false, small_storage, withhold: 0 }
+        ShapeDesc {
+            profile,
+            tuning,
+            request,
+            algorithm,
+            subgroup: SubgroupChoice::Auto,
+            addressed: false,
+            small_storage: profile.small_storage,
+            specialization: Specialization::Auto,
+            withhold: 0,
+        }
     }
 }
 
@@ -102,6 +126,8 @@ pub struct Shape {
     pub polls: u32,
     /// Whether the driver is asked to unroll the loops over items.
     pub unroll: bool,
+    /// Whether what follows from the histogram is decided in a dispatch of its own.
+    pub decides_apart: bool,
     /// Invocations of a workgroup that counts digits.
     pub histogram_workgroup_size: u32,
     /// Keys per invocation and block in the histogram.
@@ -118,6 +144,8 @@ pub struct Shape {
     pub addressed: bool,
     /// Whether elements of 8 and 16 bits are loaded and stored as such.
     pub small_storage: bool,
+    /// Whether constants are folded into the SPIR-V on the host.
+    pub specializes_on_host: bool,
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
     pub withhold: u32,
 }
@@ -304,6 +332,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         look_back_words: tuning.look_back_words.clamp(1, abi::MAX_LOOK_BACK_WORDS),
         polls: tuning.polls.max(1),
         unroll: tuning.unroll,
+        decides_apart: tuning.decide_apart,
         histogram_workgroup_size: counting(tuning.histogram_workgroup_size),
         histogram_items: tuning.histogram_items.clamp(1, MAX_ITEMS),
         scan_workgroup_size: counting(tuning.scan_workgroup_size),
@@ -311,7 +340,11 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         max_blocks: if tuning.early_counts { tuning.max_blocks.max(1) } else { 1 },
         max_workgroups: profile.max_workgroups.max(1),
         addressed: desc.addressed,
-        small_storage: desc.small_storage,
+        small_storage: desc.small_storage && !profile.confuses_views(),
+        specializes_on_host: match desc.specialization {
+            Specialization::Auto => profile.specializes_weakly(),
+            specialization => specialization == Specialization::Host,
+        },
         withhold: desc.withhold,
     };
     shrink(&mut shape, profile, most_invocations)?;

@@ -18,6 +18,8 @@ pub(crate) struct KernelSpec {
     pub subgroup_size: Option<u32>,
     /// Whether the driver is asked to keep loops as they are.
     pub keeps_loops: bool,
+    /// Whether the constants are folded into the module before the driver sees it.
+    pub on_host: bool,
 }
 
 /// The specification of a kernel's pipeline.
@@ -30,6 +32,7 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
         subgroup_size: (kernel.row().variants.ranks && !shape.subgroup.emulated).then_some(shape.subgroup.size),
         // The histogram's unrolled loop is over digits, of which there are few.
         keeps_loops: !shape.unroll && kernel != Kernel::Histogram,
+        on_host: shape.specializes_on_host,
         module,
     }
 }

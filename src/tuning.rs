@@ -95,6 +95,10 @@ pub struct Tuning {
     /// Whether the driver is asked to unroll the loops over an invocation's items. It pays on GPUs, which hold the items
     /// in registers then; software drivers only take longer to compile.
     pub unroll: bool,
+    /// Whether a dispatch of its own decides what follows from the histogram, instead of the histogram's last workgroup.
+    /// Devices need it that have no fences between workgroups of one dispatch, as Metal before 3.2. Sorts by leading digits
+    /// are plain OneSweep then.
+    pub decide_apart: bool,
     /// Whether the automatic choice uses look-back (OneSweep) here. Look-back never hangs; this says whether it is
     /// known to be right and quick.
     pub look_back: bool,
@@ -132,6 +136,7 @@ fn gpu(name: &str, evidence: &'static str) -> Tuning {
         histogram_items: 16,
         scan_workgroup_size: 256,
         unroll: true,
+        decide_apart: false,
         look_back: false,
         evidence: evidence.into(),
     }
@@ -161,6 +166,7 @@ fn cpu(name: &str, lanes: u32) -> Tuning {
         histogram_items: 8192,
         scan_workgroup_size: 32,
         unroll: false,
+        decide_apart: false,
         look_back: true,
         evidence: "measured: docs/PERFORMANCE.md".into(),
     }
@@ -206,7 +212,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         applies: |p| p.vendor_id == vendor::APPLE || p.driver_id == driver::MOLTENVK,
-        tuning: || gpu("apple", NO_PROGRESS),
+        tuning: || Tuning { decide_apart: true, ..gpu("apple", NO_PROGRESS) },
     },
     Row {
         applies: |p| [vendor::QUALCOMM, vendor::ARM].contains(&p.vendor_id),

@@ -248,11 +248,12 @@ fn push_constants_are_the_words_of_push() {
         route: 20,
         phase: 21,
         tie_part: 22,
-        window_low: 23,
-        key_flip: 24,
-        low_flip: 25,
+        stage: 23,
+        window_low: 24,
+        key_flip: 25,
+        low_flip: 26,
     };
-    assert_eq!(push.words().to_vec(), (1..=25).collect::<Vec<u32>>());
+    assert_eq!(push.words().to_vec(), (1..=26).collect::<Vec<u32>>());
     assert_eq!(Push::SIZE_BYTES as usize, size_of_val(&push.words()));
     assert_eq!(size_of::<Push>(), size_of_val(&push.words()).next_multiple_of(8), "a member of Push is in no table");
     assert!(Push::SIZE_BYTES <= 128, "no more than 128 bytes are sure to be had");

@@ -186,7 +186,7 @@ fn pipelines_are_shared() -> Result<(), Failed> {
         }
     }
     assert!(sort(Order::Ascending, 0..16)? > made, "another width has other digits");
-    gpu.clear();
+    gpu.clear()?;
     assert_eq!(gpu.pipelines().len(), 0);
     assert_valid(&gpu);
     Ok(())

@@ -54,7 +54,16 @@ uvec2 address(uvec2 base, uint index, uint stride, uint offset) {
 #define BYTE_CELL(which, place, index) ByteAt(address(push.which##_at[place], index, 1, 0)).cell
 #define HALF_CELL(which, place, index) HalfAt(address(push.which##_at[place], index, 2, 0)).cell
 #else
+#if defined(KEY_VECTORS) && KEY_WORDS == 1
+// The only view of the keys, as some layered drivers cannot have two at one binding.
+layout(set = 0, binding = BINDING_KEYS) ELEMENTS Keys { uvec4 cells[]; } keys_at[PLACES];
+#define HAS_KEY_VECTORS 1
+const uint KEYS_PER_VECTOR = 4 * KEYS_PER_WORD;
+#define KEY_CELL(place, index) keys_at[place].cells[(index) / 4][(index) % 4]
+#else
 layout(set = 0, binding = BINDING_KEYS) ELEMENTS Keys { KEY cells[]; } keys_at[PLACES];
+#define KEY_CELL(place, index) keys_at[place].cells[index]
+#endif
 layout(set = 0, binding = BINDING_VALUES) ELEMENTS Values { uint cells[]; } values_at[PLACES];
 #if SMALL
 layout(set = 0, binding = BINDING_KEYS) ELEMENTS KeyBytes { uint8_t cells[]; } keys_bytes_at[PLACES];
@@ -63,13 +72,6 @@ layout(set = 0, binding = BINDING_VALUES) ELEMENTS ValueBytes { uint8_t cells[];
 layout(set = 0, binding = BINDING_VALUES) ELEMENTS ValueHalves { uint16_t cells[]; } values_halves_at[PLACES];
 #endif
 
-#if defined(KEY_VECTORS) && KEY_WORDS == 1
-layout(set = 0, binding = BINDING_KEYS) ELEMENTS KeyVectors { uvec4 cells[]; } key_vectors_at[PLACES];
-#define HAS_KEY_VECTORS 1
-const uint KEYS_PER_VECTOR = 4 * KEYS_PER_WORD;
-#endif
-
-#define KEY_CELL(place, index) keys_at[place].cells[index]
 #define VALUE_CELL(place, index, plane) values_at[place].cells[(index) * VALUE_STRIDE + (plane)]
 #define BYTE_CELL(which, place, index) which##_bytes_at[place].cells[index]
 #define HALF_CELL(which, place, index) which##_halves_at[place].cells[index]

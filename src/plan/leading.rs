@@ -20,6 +20,8 @@ impl Plan {
             && self.shape.passes >= MIN_PASSES
             && self.request.key.bits() >= MIN_KEY_BITS
             && self.portion_tiles == 0
+            // The step that looks for ties decides in its last workgroup.
+            && !self.shape.decides_apart
     }
 
     /// Elements of a part in which a workgroup looks for ties; 0 where there is none.

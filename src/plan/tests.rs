@@ -200,6 +200,10 @@ fn step_counts_are_as_documented() {
     let odd = SortRequest { bits: (0..24).into(), ..onesweep };
     assert_eq!(names(odd, host), [&["clear", "histogram"], &passes[..3], &["move"]].concat());
     assert!(names(onesweep, Count::Host(0)).is_empty());
+    let apple = profile(vendor::APPLE, 0, 32);
+    let apart = steps(&plan_of(&apple, &onesweep, 1 << 20, None), Count::Device);
+    let apart: Vec<&str> = apart.iter().map(|step| step.name.kernel).collect();
+    assert_eq!(apart, [&["clear", "arguments", "histogram", "decide"], &passes[..]].concat());
     let out = SortRequest { placement: Placement::OutOfPlace, ..onesweep };
     assert_eq!(names(out, host), [&["clear", "histogram"], &passes[..]].concat());
     let splats = SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..onesweep };
@@ -233,6 +237,8 @@ fn step_counts_are_as_documented() {
 fn leading_digits_that_cannot_save_passes_are_a_plain_onesweep() {
     let nvidia = profile(vendor::NVIDIA, 0, 32);
     let request = asking(Algorithm::Leading);
+    let apple = plan_of(&profile(vendor::APPLE, 0, 32), &request, 100_000, None);
+    assert_eq!(apple.algorithm, Algorithm::OneSweep, "ties would be judged by a last workgroup");
     for (bits, capacity, portion) in
         [(request.bits, 100_000, Some(30_000)), (request.bits, 1 << 30, None), ((0..32).into(), 100_000, None)]
     {

@@ -155,6 +155,14 @@ pub(crate) const ALL: &[Dimension] = &[
             false => switch(|unroll| Tuning { unroll, ..t.clone() }),
         },
     ),
+    Dimension::unordered(
+        "decide_apart",
+        // It is a matter of correctness on devices whose row has it.
+        |t| t.decide_apart.to_string(),
+        |t, _| {
+            if t.decide_apart { vec![t.clone()] } else { switch(|decide_apart| Tuning { decide_apart, ..t.clone() }) }
+        },
+    ),
     Dimension::ordered(
         "polls",
         |t| t.polls.to_string(),

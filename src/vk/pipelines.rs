@@ -11,6 +11,7 @@ use crate::error::{Context, Error};
 use crate::kernels::{KERNELS, Kernel};
 use crate::modules;
 use crate::specialize::KernelSpec;
+use crate::spirv::Rewrite;
 
 /// Descriptor bindings of the one set layout, with the number of descriptors in each.
 const BINDINGS: [(u32, u32); 5] = [
@@ -194,24 +195,6 @@ impl Drop for Pipelines {
     }
 }
 
-/// Turns the wish to unroll into the wish not to, in every loop that has it.
-fn keep_loops(words: &mut [u32]) {
-    const HEADER_WORDS: usize = 5;
-    const OP_LOOP_MERGE: u32 = 246;
-    const LOOP_CONTROL: usize = 3;
-    const UNROLL: u32 = 1;
-    const DONT_UNROLL: u32 = 2;
-    let mut at = HEADER_WORDS;
-    while at < words.len() {
-        // The first word of an instruction has its length above its opcode.
-        let (length, opcode) = (words[at] >> 16, words[at] & 0xFFFF);
-        if opcode == OP_LOOP_MERGE && words[at + LOOP_CONTROL] == UNROLL {
-            words[at + LOOP_CONTROL] = DONT_UNROLL;
-        }
-        at += length.max(1) as usize;
-    }
-}
-
 /// # Safety
 ///
 /// As for [`Pipelines::new`]; `layout` belongs to the device.
@@ -221,10 +204,11 @@ unsafe fn create(
     spec: &KernelSpec,
     layout: vk::PipelineLayout,
 ) -> Result<vk::Pipeline, Error> {
-    let mut words = modules::words(&spec.module);
-    if spec.keeps_loops {
-        keep_loops(&mut words);
-    }
+    let constants = spec.on_host.then_some(&spec.constants[..]);
+    let rewrite = Rewrite { constants, keep_loops: spec.keeps_loops, declare_aliases: true };
+    let words = rewrite
+        .apply(&modules::words(&spec.module))
+        .map_err(|error| Error::Module { module: spec.module.name(), reason: error.to_string() })?;
     // SAFETY: the module is SPIR-V of this crate's kernels, for Vulkan 1.2.
     let module = unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) }
         .context("vkCreateShaderModule")?;
@@ -233,11 +217,11 @@ unsafe fn create(
         vk::SpecializationMapEntry::default().constant_id(id as u32).offset(4 * id as u32).size(4)
     });
     let info = vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::cast_slice(&spec.constants));
-    let mut stage = vk::PipelineShaderStageCreateInfo::default()
-        .stage(vk::ShaderStageFlags::COMPUTE)
-        .module(module)
-        .name(c"main")
-        .specialization_info(&info);
+    let mut stage =
+        vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE).module(module).name(c"main");
+    if !spec.on_host {
+        stage = stage.specialization_info(&info);
+    }
     let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
     if let Some(lanes) = spec.subgroup_size {
         stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
@@ -254,28 +238,4 @@ unsafe fn create(
     unsafe { device.destroy_shader_module(module, None) };
     log::debug!("pipeline {}: {:.1} ms", spec.module.name(), started.elapsed().as_secs_f64() * 1e3);
     created.map(|pipelines| pipelines[0]).map_err(|(_, result)| result).context("vkCreateComputePipelines")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernels::Ranking;
-
-    #[test]
-    fn only_loop_controls_change_when_loops_are_kept() {
-        for module in crate::kernels::modules() {
-            let before = modules::words(&module);
-            let mut after = before.clone();
-            keep_loops(&mut after);
-            let changed: Vec<(u32, u32)> =
-                before.iter().copied().zip(after).filter(|(before, after)| before != after).collect();
-            assert!(changed.iter().all(|change| *change == (1, 2)), "{}: {changed:?}", module.name());
-            let unrolls = match module.kernel {
-                Kernel::Histogram | Kernel::SingleWorkgroup => true,
-                Kernel::OneSweep | Kernel::Scatter => module.ranking != Ranking::Private,
-                _ => false,
-            };
-            assert_eq!(!changed.is_empty(), unrolls, "{}", module.name());
-        }
-    }
 }

@@ -136,6 +136,7 @@ impl Requirements {
             instance.get_physical_device_features2(physical_device, &mut feature_chain);
         }
 
+        check_driver(&name, driver.driver_id, properties.driver_version)?;
         let core = feature_chain.features;
         let compute_stage = vk::ShaderStageFlags::COMPUTE;
         let full_subgroups =
@@ -407,6 +408,24 @@ fn check_suitable(
     most.ok_or_else(|| unsuitable("number of compute queues", "0".into(), "at least 1"))
 }
 
+/// Refuses drivers that are known to sort wrongly.
+///
+/// MoltenVK before 1.3 sizes arrays by the defaults of specialization constants, and has arrays of descriptors by default only
+/// since 1.2.11. Nobody has seen an older one sort.
+fn check_driver(device: &str, driver: vk::DriverId, version: u32) -> Result<(), Error> {
+    // Two decimal digits each for major, minor and patch.
+    const MOLTENVK: u32 = 1_03_00;
+    if driver == vk::DriverId::MOLTENVK && version < MOLTENVK {
+        return Err(Error::UnsuitableDevice {
+            device: device.into(),
+            what: "version of MoltenVK".into(),
+            given: format!("{}.{}.{}", version / 10_000, version / 100 % 100, version % 100),
+            needed: "1.3.0 or newer".into(),
+        });
+    }
+    Ok(())
+}
+
 /// Whether an extension is in a list.
 pub(crate) fn lists(available: &[vk::ExtensionProperties], name: &CStr) -> bool {
     available.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name))
@@ -473,6 +492,15 @@ mod tests {
         assert!(requirements.check_enabled(&named, &core, &v11, &v12, &v13).is_err());
         requirements.profile.api_version = (1, 3, 0);
         requirements.check_enabled(&named, &core, &v11, &v12, &v13).unwrap();
+    }
+
+    #[test]
+    fn versions_of_moltenvk_that_cannot_serve_are_refused_by_name() {
+        let check = |driver, version| check_driver("M1", driver, version).map_err(|error| error.to_string());
+        assert_eq!(check(vk::DriverId::MOLTENVK, 1_03_00), Ok(()));
+        assert_eq!(check(vk::DriverId::MESA_RADV, 1), Ok(()));
+        let message = check(vk::DriverId::MOLTENVK, 1_02_11).unwrap_err();
+        assert!(message.contains("MoltenVK is 1.2.11") && message.contains("1.3.0 or newer"), "{message}");
     }
 
     fn extension(name: &CStr) -> vk::ExtensionProperties {

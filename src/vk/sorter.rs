@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::plan::{MAX_COUNT, Plan};
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, Count, SortRequest};
-use crate::shape::{Shape, ShapeDesc, SubgroupChoice};
+use crate::shape::{Shape, ShapeDesc, Specialization, SubgroupChoice};
 use crate::specialize::specialize;
 use crate::tuning::Tuning;
 
@@ -27,6 +27,8 @@ pub struct SorterOptions {
     pub tuning: Option<Tuning>,
     /// Which subgroup operations the kernels use.
     pub subgroup: SubgroupChoice,
+    /// Who specializes the kernels.
+    pub specialization: Specialization,
     /// How the kernels reach keys and values.
     pub access: Access,
     /// The most elements that will be sorted, from which [`Access::Auto`] chooses; `None` when descriptors are sure to reach
@@ -47,6 +49,7 @@ impl fmt::Debug for SorterOptions {
             .field("pipelines", &self.pipelines)
             .field("tuning", &self.tuning)
             .field("subgroup", &self.subgroup)
+            .field("specialization", &self.specialization)
             .field("access", &self.access)
             .field("capacity", &self.capacity)
             .field("debug_utils", &self.debug_utils.is_some())
@@ -224,6 +227,7 @@ impl Sorter {
         let addressed = access == Access::Addresses;
         let shape = Shape::fit(&ShapeDesc {
             subgroup: options.subgroup,
+            specialization: options.specialization,
             addressed,
             small_storage: profile.small_storage && !faults.no_small_storage,
             withhold: faults.withhold,
