@@ -1,8 +1,9 @@
 //! The renderer's way in: a sort among a program's own work, on its own device, memory and command buffer.
 #![allow(unsafe_code)]
 
+#[path = "../programs/common/mod.rs"]
 mod common;
-#[path = "common/validation.rs"]
+#[path = "../programs/common/validation.rs"]
 mod validation;
 
 use std::process::ExitCode;

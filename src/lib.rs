@@ -61,6 +61,7 @@
 pub mod abi;
 mod error;
 mod key;
+mod modules;
 mod plan;
 mod profile;
 mod request;
@@ -75,6 +76,8 @@ mod vk;
 
 pub use error::Error;
 pub use key::{Key, KeyType, Order};
+#[doc(hidden)]
+pub use modules::words as module_words;
 pub use plan::{MAX_COUNT, StepName};
 pub use profile::DeviceProfile;
 pub use request::{Algorithm, BitRange, KeyOutput, Placement, SortRequest, ValueType};
@@ -82,9 +85,9 @@ pub use shape::{Shape, Subgroup, SubgroupChoice};
 #[cfg(feature = "profiles")]
 pub use tuning::profile::{Clock, MeasuredSort, ProfiledDevice, Quartiles, SortKind, TuningProfile};
 pub use tuning::{RankMethod, Tuning};
+#[doc(hidden)]
+pub use vk::Faults;
 pub use vk::{
     Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, QueryRange, Requirements,
     SortBuffers, Sorter, SorterOptions, StepTime,
 };
-#[doc(hidden)]
-pub use vk::{Faults, MODULES};

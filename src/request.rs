@@ -307,8 +307,10 @@ impl SortRequest {
     ///
     /// Errors: [`Error::Unsupported`] for a window beyond the key, a value of another size than 1, 2 or a multiple of 4
     /// bytes, discarded keys without values, a digit width that reduce-then-scan does not have, or a hybrid sort that is
-    /// to keep the order of equal keys where it shows.
+    /// to keep the order of equal keys where it shows; [`Error::MissingFeature`] for keys of more than 32 bits without the
+    /// feature `wide-keys`.
     pub fn check(&self) -> Result<(), Error> {
+        crate::modules::check(self.key)?;
         let unsupported =
             |what: &str, given: String, allowed: String| Err(Error::Unsupported { what: what.into(), given, allowed });
         if let Some(Algorithm::ReduceThenScan { digit_bits }) = self.algorithm

@@ -12,7 +12,6 @@ mod requirements;
 mod sorter;
 
 pub use bind::{BoundSort, BufferRange, SortBuffers};
-pub use pipelines::MODULES;
 pub use record::{AccessScope, QueryRange, StepTime};
 pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
 pub use sorter::{Access, Faults, Sorter, SorterOptions};

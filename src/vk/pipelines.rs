@@ -4,16 +4,13 @@ use ash::vk;
 
 use crate::abi::{self, Push, spec};
 use crate::error::{Context, Error};
+use crate::modules;
 use crate::plan::Kernel;
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, SortRequest};
 use crate::shape::Shape;
 use crate::tuning::{RankMethod, Tuning};
 use crate::turns;
-
-/// SPIR-V of every module of [`abi::modules`], in that order.
-#[doc(hidden)]
-pub const MODULES: &[&[u8]] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
 
 /// Descriptor bindings of the one set layout, with the number of descriptors in each.
 const BINDINGS: [(u32, u32); 5] = [
@@ -246,8 +243,7 @@ unsafe fn create(
 ) -> Result<vk::Pipeline, Error> {
     let (index, module) = module(desc, kernel);
     let name = module.name();
-    let mut words =
-        ash::util::read_spv(&mut std::io::Cursor::new(MODULES[index])).expect("modules are whole SPIR-V words");
+    let mut words = modules::words(index)?;
     // The histogram's loop is over digits, of which there are few.
     if !desc.tuning.unroll && kernel != Kernel::Histogram {
         keep_loops(&mut words);
@@ -290,8 +286,8 @@ mod tests {
 
     #[test]
     fn only_loop_controls_change_when_loops_are_kept() {
-        for (module, bytes) in abi::modules().iter().zip(MODULES) {
-            let before = ash::util::read_spv(&mut std::io::Cursor::new(bytes)).unwrap();
+        for (index, module) in abi::modules().iter().enumerate() {
+            let before = modules::words(index).unwrap();
             let mut after = before.clone();
             keep_loops(&mut after);
             let changed: Vec<(u32, u32)> =

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::files::Dir;
-use crate::programs::example;
+use crate::programs::program;
 use crate::{fail, without_device};
 
 /// Arguments, and what the line must hold.
@@ -187,7 +187,7 @@ fn windows_out_of_range_are_named() {
     let keys = dir.write("k.npy", "'<i2'", &[3], &[0; 6]);
     let out = dir.path("out.npy");
     for window in ["0..17", "9..8", "4294967295..4294967295"] {
-        let line = fail(example("sort").args(["--keys", &keys, "--out-keys", &out, "--bits", window]), true);
+        let line = fail(program("sort").args(["--keys", &keys, "--out-keys", &out, "--bits", window]), true);
         assert!(line.contains("bit window") && line.contains(window) && line.contains("16"), "{line}");
         assert_eq!(dir.list(), ["k.npy"]);
     }

@@ -1,15 +1,14 @@
 //! Drawing plots as SVG and PNG, with a font that comes along.
 
-use std::io::Cursor;
 use std::sync::Once;
 
 use anyhow::{Result, anyhow};
-use image::{ImageFormat, RgbImage};
 use plotters::coord::Shift;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use crate::common::picture;
 use crate::report::{bandwidth, duration, rate};
 
 /// What is drawn.
@@ -100,11 +99,10 @@ pub fn svg(figure: &Figure) -> Result<Vec<u8>> {
 
 pub fn png(figure: &Figure) -> Result<Vec<u8>> {
     let (width, height) = figure.size();
-    let mut image = RgbImage::new(width as u32, height as u32);
-    draw(figure, BitMapBackend::with_buffer(&mut image, (width as u32, height as u32)).into_drawing_area())?;
-    let mut bytes = Cursor::new(Vec::new());
-    image.write_to(&mut bytes, ImageFormat::Png)?;
-    Ok(bytes.into_inner())
+    let (width, height) = (width as u32, height as u32);
+    let mut pixels = vec![0; 3 * (width * height) as usize];
+    draw(figure, BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area())?;
+    picture::encode(&pixels, width, height)
 }
 
 impl Figure {

@@ -1,5 +1,6 @@
 //! Lists the system's Vulkan devices and what vksort would do on each.
 
+#[path = "../common/mod.rs"]
 mod common;
 
 use std::process::ExitCode;

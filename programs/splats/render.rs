@@ -1,16 +1,14 @@
 //! Draws splats on the CPU, one over the other in the order they are given.
 
-use std::io::Cursor;
 use std::sync::Mutex;
 use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use glam::{Mat2, Mat3, Vec2, Vec3, vec2, vec3};
-use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use image::{ExtendedColorType, ImageEncoder};
 use indicatif::ProgressBar;
 
 use crate::camera::{Camera, FIELD_OF_VIEW, NEAR};
+use crate::common::picture;
 use crate::scene::Splat;
 
 /// Size of a picture in pixels.
@@ -136,11 +134,7 @@ fn encode(pixels: &[Vec3], size: Size) -> Result<Vec<u8>> {
         .flat_map(|pixel| (pixel.clamp(Vec3::ZERO, Vec3::ONE) * 255.0).round().to_array())
         .map(|channel| channel as u8)
         .collect();
-    let mut png = Cursor::new(Vec::new());
-    PngEncoder::new_with_quality(&mut png, CompressionType::Best, FilterType::Adaptive)
-        .write_image(&bytes, size.width as u32, size.height as u32, ExtendedColorType::Rgb8)
-        .context("encoding the picture")?;
-    Ok(png.into_inner())
+    picture::encode(&bytes, size.width as u32, size.height as u32)
 }
 
 fn threads() -> usize {

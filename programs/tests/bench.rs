@@ -1,14 +1,16 @@
-//! The bench example as a program: what it writes, and what it says to input that it cannot use.
+//! The program `bench`: what it writes, and what it says to input that it cannot use.
 
 #[path = "programs/mod.rs"]
 mod programs;
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use programs::Picture;
 
 /// A directory of its own, removed when the test has passed.
 struct Scratch(PathBuf);
@@ -22,7 +24,7 @@ impl Scratch {
     }
 
     fn bench(&self, arguments: &[&str]) -> Output {
-        let mut command = programs::example("bench");
+        let mut command = programs::program("bench");
         programs::run_within(Duration::from_secs(300), command.current_dir(&self.0).args(arguments))
     }
 
@@ -111,8 +113,8 @@ fn features_are_measured_and_written() {
     for name in ["rates", "floor", "ratios"] {
         let svg = fs::read_to_string(scratch.0.join(format!("results/{name}.svg"))).unwrap();
         assert!(svg.starts_with("<svg") && svg.contains("</text>"), "{name}.svg");
-        let image = image::open(scratch.0.join(format!("results/{name}.png"))).unwrap().to_rgb8();
-        assert!(image.pixels().any(|pixel| pixel.0 != [255; 3]), "{name}.png is blank");
+        let picture = Picture::read(&scratch.0.join(format!("results/{name}.png")));
+        assert!(!picture.is_blank(), "{name}.png is blank");
     }
 
     // Of several sizes there are lines, below the bandwidth of the largest copy.
@@ -138,7 +140,7 @@ fn features_are_measured_and_written() {
 #[test]
 fn a_run_that_is_stopped_leaves_the_sizes_it_finished() {
     let scratch = Scratch::new("stopped");
-    let mut command = programs::example("bench");
+    let mut command = programs::program("bench");
     let run = ["--suite", "sizes", "--min-log2", "11", "--max-log2", "19", "--runs", "50", "--out", "results"];
     let mut child =
         command.current_dir(&scratch.0).args(run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -350,7 +352,7 @@ fn a_session_is_summarized() {
         assert!(svg.contains(line), "{line} is missing in the plot");
     }
     assert!(!svg.contains("tuned"), "one size makes no line");
-    image::open(scratch.0.join("session/throughput.png")).unwrap();
+    assert!(!Picture::read(&scratch.0.join("session/throughput.png")).is_blank());
 
     // Another GPU's rates say nothing about this one.
     session.results("cub", "cub", "Other GPU", &cub);
@@ -426,7 +428,7 @@ fn timed(case: &str, median: u32, spread: u32) -> Row {
 
 /// Compares two files of these rows; gives the exit code, stdout and stderr, or nothing where the script cannot run.
 fn compare(scratch: &Scratch, options: &[&str], rows: [&[Row]; 2]) -> Option<(Option<i32>, String, String)> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/compare.sh");
+    let script = programs::root().join("scripts/compare.sh");
     let python = Command::new("python3").arg("--version").output();
     if !script.is_file() || python.is_err() {
         println!("skipped: {} or python3 is not here", script.display());
@@ -552,7 +554,7 @@ fn comparing_refuses_what_cannot_be_compared() {
 
 #[test]
 fn kept_records_can_be_compared() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = programs::root();
     let script = root.join("scripts/compare.sh");
     if !script.is_file() || Command::new("python3").arg("--version").output().is_err() {
         println!("skipped: {} or python3 is not here", script.display());

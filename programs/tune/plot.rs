@@ -1,16 +1,15 @@
 //! The candidates over time, against the built-in row, as SVG and PNG.
 
-use std::io::Cursor;
 use std::sync::Once;
 
 use anyhow::{Result, anyhow};
-use image::{ImageFormat, RgbImage};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use vksort::Tuning;
 use vksort::standalone::{Outcome, Tuned};
 
+use crate::common::picture;
 use crate::report::spread;
 
 /// What is drawn.
@@ -70,11 +69,9 @@ pub fn svg(figure: &Figure) -> Result<Vec<u8>> {
 }
 
 pub fn png(figure: &Figure) -> Result<Vec<u8>> {
-    let mut image = RgbImage::new(SIZE.0, SIZE.1);
-    draw(figure, BitMapBackend::with_buffer(&mut image, SIZE).into_drawing_area())?;
-    let mut bytes = Cursor::new(Vec::new());
-    image.write_to(&mut bytes, ImageFormat::Png)?;
-    Ok(bytes.into_inner())
+    let mut pixels = vec![0; 3 * (SIZE.0 * SIZE.1) as usize];
+    draw(figure, BitMapBackend::with_buffer(&mut pixels, SIZE).into_drawing_area())?;
+    picture::encode(&pixels, SIZE.0, SIZE.1)
 }
 
 type Area<DB> = DrawingArea<DB, Shift>;

@@ -1,8 +1,6 @@
-//! The examples as their users meet them: run as programs, on files, with right and with wrong input.
+//! The programs as their users meet them: on files, with right and with wrong input.
 //!
-//! They are looked for beside this test, where `cargo test` and `cargo build --examples` put them, or in the directory
-//! that `VKSORT_EXAMPLES` names. `VKSORT_VALIDATE=1` runs them under the validation layer.
-#![cfg(feature = "standalone")]
+//! `VKSORT_VALIDATE=1` runs them under the validation layer.
 
 mod bad;
 mod files;
@@ -18,14 +16,14 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use files::Dir;
-use programs::{example, run_within};
+use programs::{program, run_within};
 
 /// Longest time that one program may take. Software drivers compile for many seconds when their cache is cold.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// An example that finds no device.
+/// A program that finds no device.
 fn without_device(name: &str) -> Command {
-    let mut command = example(name);
+    let mut command = program(name);
     command.env("VK_ICD_FILENAMES", "/nonexistent.json").env("VK_DRIVER_FILES", "/nonexistent.json");
     command
 }
@@ -48,7 +46,7 @@ fn succeed(command: &mut Command) -> String {
 
 /// Runs `sort` on a device.
 fn sort(arguments: &[&str]) -> String {
-    succeed(example("sort").args(arguments))
+    succeed(program("sort").args(arguments))
 }
 
 /// Runs a program that has to fail with exit code 1; gives its one line. Only that line may be on stderr, but for what
@@ -82,7 +80,7 @@ fn sort_generates_keys_of_the_type_that_is_asked_for() {
 
 #[test]
 fn devices_are_listed() {
-    let stdout = String::from_utf8(run(&mut example("devices")).stdout).unwrap();
+    let stdout = String::from_utf8(run(&mut program("devices")).stdout).unwrap();
     assert!(stdout.starts_with("0: "), "{stdout}");
     let features = ["8/16-bit storage", "dynamic indexing", "buffer addresses"];
     let rows = ["kind", "driver", "Vulkan", "subgroup size", "most elements", "sorts with", "because"];
@@ -96,22 +94,16 @@ fn devices_are_listed() {
 
 #[test]
 fn devices_take_the_common_flags() {
-    let stdout = succeed(example("devices").args(["--device", "0", "--algorithm", "reduce-then-scan-4"]));
+    let stdout = succeed(program("devices").args(["--device", "0", "--algorithm", "reduce-then-scan-4"]));
     assert!(stdout.starts_with("0: ") && stdout.contains("reduce-then-scan-4, "), "{stdout}");
     assert!(stdout.contains("as asked"), "{stdout}");
-    let line = fail(example("devices").args(["--device", "99"]), false);
+    let line = fail(program("devices").args(["--device", "99"]), false);
     assert!(line.contains("99") && line.contains("0: "), "{line}");
 }
 
 #[test]
-fn record_verifies_its_sort() {
-    let stdout = succeed(&mut example("record"));
-    assert!(stdout.contains("device ") && stdout.contains("verified "), "{stdout}");
-}
-
-#[test]
 fn help_needs_no_device_and_fits_on_a_screen() {
-    for (name, most) in [("sort", 60), ("devices", 40), ("record", 40), ("splats", 40), ("tune", 40)] {
+    for (name, most) in [("sort", 60), ("devices", 40), ("splats", 40), ("tune", 40)] {
         let output = run(without_device(name).arg("--help"));
         let stdout = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && stdout.contains("Usage: "), "{name}: {stdout}");
@@ -122,7 +114,7 @@ fn help_needs_no_device_and_fits_on_a_screen() {
 
 #[test]
 fn without_a_device_there_is_one_line() {
-    for name in ["sort", "devices", "record"] {
+    for name in ["sort", "devices"] {
         let line = fail(&mut without_device(name), true);
         assert!(line.contains("Vulkan"), "{name}: {line}");
     }
@@ -130,10 +122,8 @@ fn without_a_device_there_is_one_line() {
 
 #[test]
 fn a_device_that_is_not_there_is_named_with_those_that_are() {
-    for name in ["sort", "record"] {
-        let line = fail(example(name).args(["--device", "no such device"]), true);
-        assert!(line.contains("no such device") && line.contains("0: "), "{name}: {line}");
-    }
+    let line = fail(program("sort").args(["--device", "no such device"]), true);
+    assert!(line.contains("no such device") && line.contains("0: "), "{line}");
 }
 
 /// A failure after the input was found to be good: the outputs are still not touched.

@@ -1,6 +1,4 @@
-//! The example `splats`, run as a user runs it: on scenes written here, on bad input, and on real scenes.
-//!
-//! `cargo test` builds the example first; `cargo test --test splats` alone takes it as it was last built.
+//! The program `splats`, run as a user runs it: on scenes written here, on bad input, and on real scenes.
 
 mod programs;
 
@@ -10,13 +8,12 @@ use std::process::ExitStatus;
 use std::time::Duration;
 use std::{env, thread};
 
-use image::{Rgb, RgbImage};
-use programs::{example, run_within};
+use programs::{Picture, program, run_within};
 
 /// A directory of one test's own.
 struct Scratch(PathBuf);
 
-/// How a run of the example ended.
+/// How a run of the program ended.
 struct Run {
     status: ExitStatus,
     stdout: String,
@@ -44,15 +41,15 @@ impl Scratch {
         names
     }
 
-    /// Runs the example in this directory.
+    /// Runs the program in this directory.
     fn run(&self, arguments: &[&str], seconds: u64) -> Run {
-        let mut command = example("splats");
+        let mut command = program("splats");
         let output = run_within(Duration::from_secs(seconds), command.args(arguments).current_dir(&self.0));
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Run { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 
-    /// Runs the example, which must succeed silently on stderr, and gives its stdout.
+    /// Runs the program, which must succeed silently on stderr, and gives its stdout.
     fn succeed(&self, arguments: &[&str], seconds: u64) -> String {
         let run = self.run(arguments, seconds);
         assert!(run.status.success(), "splats {arguments:?}: {}", run.stderr);
@@ -60,7 +57,7 @@ impl Scratch {
         run.stdout
     }
 
-    /// Runs the example, which must fail with one line that holds every given part, and leave no file behind.
+    /// Runs the program, which must fail with one line that holds every given part, and leave no file behind.
     fn fail(&self, arguments: &[&str], parts: &[&str]) {
         let before = self.names();
         let run = self.run(arguments, 120);
@@ -167,8 +164,8 @@ fn scene(seen: &[Splat]) -> Vec<u8> {
     [header("2", "300").into_bytes(), payload(CHUNK, &splats)].concat()
 }
 
-fn is(pixel: &Rgb<u8>, [r, g, b]: [bool; 3]) -> bool {
-    let bright = |channel: usize, wanted: bool| if wanted { pixel.0[channel] > 150 } else { pixel.0[channel] < 80 };
+fn is(pixel: [u8; 3], [r, g, b]: [bool; 3]) -> bool {
+    let bright = |channel: usize, wanted: bool| if wanted { pixel[channel] > 150 } else { pixel[channel] < 80 };
     bright(0, r) && bright(1, g) && bright(2, b)
 }
 
@@ -177,14 +174,14 @@ const GREEN: u32 = 0x00FF_00FF;
 const BLUE: u32 = 0x0000_FFFF;
 const VIEW: [&str; 8] = ["--eye", "0,0,-5", "--target", "0,0,0", "--size", "200x200", "--image", "out.png"];
 
-fn draw(test: &str, seen: &[Splat]) -> RgbImage {
+fn draw(test: &str, seen: &[Splat]) -> Picture {
     let scratch = Scratch::new(test);
     scratch.write("scene.ply", &scene(seen));
     let stdout = scratch.succeed(&[&["--scene", "scene.ply", "--frames", "3"], &VIEW[..]].concat(), 120);
     assert!(stdout.contains("scene.ply, 300 splats"), "{stdout}");
     assert!(stdout.contains("every order equals the stable sort on the CPU"), "{stdout}");
-    let image = image::open(scratch.0.join("out.png")).unwrap().to_rgb8();
-    assert_eq!(image.dimensions(), (200, 200));
+    let image = Picture::read(&scratch.0.join("out.png"));
+    assert_eq!((image.width, image.height), (200, 200));
     image
 }
 
@@ -193,7 +190,7 @@ fn near_splats_cover_far_ones_whatever_their_order_in_the_file() {
     let (near, far) = (Splat::at(0.0, 0.0, -1.0, RED), Splat::at(0.0, 0.0, 1.0, GREEN));
     for (test, splats) in [("near-first", [near, far]), ("far-first", [far, near])] {
         let image = draw(test, &splats);
-        assert!(is(image.get_pixel(100, 100), [true, false, false]), "{:?}", image.get_pixel(100, 100));
+        assert!(is(image.pixel(100, 100), [true, false, false]), "{:?}", image.pixel(100, 100));
     }
 }
 
@@ -202,8 +199,8 @@ fn pictures_are_upright_and_not_mirrored() {
     // y points down, and x to the right for an eye before the scene.
     let image = draw("upright", &[Splat::at(1.0, 1.0, 0.0, RED), Splat::at(-1.0, -1.0, 0.0, BLUE)]);
     // 1 of 5 away at a vertical field of view of 50 degrees: 43 pixels from the middle.
-    assert!(is(image.get_pixel(143, 143), [true, false, false]), "{:?}", image.get_pixel(143, 143));
-    assert!(is(image.get_pixel(57, 57), [false, false, true]), "{:?}", image.get_pixel(57, 57));
+    assert!(is(image.pixel(143, 143), [true, false, false]), "{:?}", image.pixel(143, 143));
+    assert!(is(image.pixel(57, 57), [false, false, true]), "{:?}", image.pixel(57, 57));
 }
 
 #[test]
@@ -214,7 +211,7 @@ fn rotations_are_decoded() {
     let turned = [512 << 20 | 512 << 10 | small, 3 << 30 | small << 20 | 512 << 10 | 512];
     let needle = |x, rotation| Splat { rotation, scale: [0.8, 0.4, 0.4], ..Splat::at(x, 0.0, 0.0, RED) };
     let image = draw("rotations", &[needle(-1.0, turned[0]), needle(1.0, turned[1])]);
-    let red = |x: u32, y: u32| image.get_pixel(x, y).0[0] > 100;
+    let red = |x: usize, y: usize| image.pixel(x, y)[0] > 100;
     // Ten pixels from the middle of each, to the four diagonal directions.
     for (middle, falls) in [(57, true), (143, false)] {
         assert_eq!(red(middle + 10, 110), falls, "down right of {middle}");
@@ -232,8 +229,8 @@ fn other_elements_are_passed_over() {
     body.splice(2 * 72..2 * 72, [1, 2, 3, 4, 5]);
     scratch.write("scene.ply", &[text.as_bytes(), &body].concat());
     scratch.succeed(&[&["--scene", "scene.ply", "--frames", "1"], &VIEW[..]].concat(), 120);
-    let image = image::open(scratch.0.join("out.png")).unwrap().to_rgb8();
-    assert!(is(image.get_pixel(100, 100), [true, false, false]), "{:?}", image.get_pixel(100, 100));
+    let image = Picture::read(&scratch.0.join("out.png"));
+    assert!(is(image.pixel(100, 100), [true, false, false]), "{:?}", image.pixel(100, 100));
 }
 
 #[test]

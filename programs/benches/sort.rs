@@ -3,10 +3,10 @@
 //! Criterion compares each run with the one before. The device is the one that the examples choose (`VKSORT_DEVICE`);
 //! `examples/bench` measures more, with cases beside each other.
 
-#[path = "../examples/bench/data.rs"]
+#[path = "../bench/data.rs"]
 #[allow(dead_code, reason = "all keys here are uniform")]
 mod data;
-#[path = "../examples/common/verify.rs"]
+#[path = "../common/verify.rs"]
 #[allow(dead_code, reason = "all sorts here are stable")]
 mod verify;
 

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "no example uses all of it")]
 
 pub mod files;
+pub mod picture;
 pub mod tuning;
 pub mod verify;
 

@@ -1,0 +1,84 @@
+//! The SPIR-V of the kernels, which `build.rs` packs from the modules kept in `spirv/`.
+
+mod pack;
+
+use crate::abi;
+use crate::error::Error;
+use crate::key::KeyType;
+
+// `MODULES`: every module of `abi::modules`, in that order, packed; `None` where a feature leaves it out.
+// `DIGEST`: a hash of all modules, those that are left out too.
+// `STALE`: whether `glsl/` is there and has changed since the modules were compiled.
+include!(concat!(env!("OUT_DIR"), "/modules.rs"));
+
+/// The words of a module, by its index in [`abi::modules`].
+///
+/// Errors: [`Error::MissingFeature`] where a feature leaves it out.
+pub fn words(index: usize) -> Result<Vec<u32>, Error> {
+    let packed = MODULES[index].ok_or_else(|| Error::MissingFeature {
+        what: format!("kernel {}", abi::modules()[index].name()),
+        feature: WIDE_KEYS,
+    })?;
+    Ok(pack::unpack(packed).expect("build.rs has packed it"))
+}
+
+/// The feature that keys of more than 32 bits need.
+const WIDE_KEYS: &str = "wide-keys";
+
+/// Fails for a key type whose kernels a feature leaves out.
+pub(crate) fn check(key: KeyType) -> Result<(), Error> {
+    check_built(key, cfg!(feature = "wide-keys"))
+}
+
+fn check_built(key: KeyType, wide: bool) -> Result<(), Error> {
+    match wide || key.bits() <= 32 {
+        true => Ok(()),
+        false => {
+            Err(Error::MissingFeature { what: format!("sorting keys of type {}", key.name()), feature: WIDE_KEYS })
+        }
+    }
+}
+
+/// A name for the kernels of this build.
+#[cfg(feature = "profiles")]
+pub(crate) fn digest() -> String {
+    format!("{DIGEST:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kept_spirv_is_compiled_from_the_glsl_that_is_here() {
+        const { assert!(!STALE, "run scripts/spirv.sh") };
+    }
+
+    #[test]
+    fn modules_are_those_kept_in_the_repository() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("spirv");
+        for (index, module) in abi::modules().iter().enumerate() {
+            let kept = std::fs::read(folder.join(format!("{}.spv", module.name()))).unwrap();
+            let bytes: Vec<u8> = words(index).unwrap().into_iter().flat_map(u32::to_le_bytes).collect();
+            assert!(bytes == kept, "{}", module.name());
+        }
+    }
+
+    #[test]
+    fn keys_without_kernels_are_refused_by_name() {
+        for &key in KeyType::ALL {
+            assert!(check_built(key, true).is_ok());
+            let refused = check_built(key, false).map_err(|error| error.to_string());
+            match key.bits() > 32 {
+                true => assert_eq!(
+                    refused,
+                    Err(format!(
+                        "sorting keys of type {} takes the feature wide-keys of vksort, which is off",
+                        key.name()
+                    ))
+                ),
+                false => assert_eq!(refused, Ok(())),
+            }
+        }
+    }
+}
