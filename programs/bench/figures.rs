@@ -36,7 +36,7 @@ fn over_sizes<'a>(rows: impl Iterator<Item = &'a Row>, value: fn(&Row) -> f64) -
 
 fn throughput(rows: &[Row]) -> Option<Figure> {
     let lines = over_sizes(rows.iter().filter(|row| !row.is_copy()), |row| row.elements_per_s);
-    let title = format!("Throughput over size: {}", device(rows));
+    let title = format!("Throughput over size\n{}", device(rows));
     (!lines.is_empty()).then_some(Figure::Lines { title, unit: Unit::Elements, lines })
 }
 
@@ -48,7 +48,7 @@ fn roofline(rows: &[Row]) -> Option<Figure> {
     let (least, most) = (sizes().fold(f64::MAX, f64::min), sizes().fold(f64::MIN, f64::max));
     let largest = rows.iter().filter(|row| row.is_copy()).max_by_key(|row| row.n)?;
     let label = format!("roof: copy of {}", size(largest.n));
-    let title = format!("Bytes that a radix sort has to move, per second: {}", device(rows));
+    let title = format!("Bytes that a radix sort has to move, per second\n{}", device(rows));
     (lines.len() > 1).then(|| {
         lines.push(Line { label, points: [least, most].map(|n| (n, moved(largest))).into() });
         Figure::Lines { title, unit: Unit::Bytes, lines }
@@ -71,7 +71,7 @@ pub fn session(session: &Session) -> Option<Figure> {
             }
         }
     }
-    let title = format!("u32 keys and pairs: {}", session.device.name);
+    let title = format!("u32 keys and pairs\n{}", session.device.name);
     (!lines.is_empty()).then_some(Figure::Lines { title, unit: Unit::Elements, lines })
 }
 
@@ -85,7 +85,7 @@ fn rates(rows: &[Row]) -> Option<Figure> {
         Some(Bar { label: label(row, several), value: row.elements_per_s, range: (n / high, n / low), text })
     };
     let bars: Vec<Bar> = largest(rows).filter(|row| !row.is_copy()).filter_map(bar).collect();
-    let title = format!("Elements per second: {}", device(rows));
+    let title = format!("Elements per second\n{}", device(rows));
     (!bars.is_empty()).then_some(Figure::Bars { title, bars, mark: None })
 }
 
@@ -98,7 +98,11 @@ fn floor(rows: &[Row]) -> Option<Figure> {
         Some(Bar { label: label(row, several), value, range, text: format!("{:.0} %", 100.0 * value) })
     };
     let bars: Vec<Bar> = largest(rows).filter(|row| !row.is_copy()).filter_map(bar).collect();
-    let title = format!("Share of the traffic floor at copy bandwidth (line: 100 %): {}", device(rows));
+    let title = format!(
+        "Speed, as a share of what memory allows\n100 % (line): the least traffic of a radix sort, moved as fast as a \
+         copy; {}",
+        device(rows)
+    );
     (!bars.is_empty()).then_some(Figure::Bars { title, bars, mark: Some(1.0) })
 }
 
@@ -109,7 +113,7 @@ fn ratio_bars(ratios: &[Ratio]) -> Option<Figure> {
         Bar { label, value: over.median, range: (over.q25, over.q75), text }
     };
     let bars: Vec<Bar> = ratios.iter().map(bar).collect();
-    let title = "Ratios of elements per second, with quartiles (line: 1)".to_string();
+    let title = "Ratios of elements per second\nMedians with quartiles; the line is at 1".to_string();
     (!bars.is_empty()).then_some(Figure::Bars { title, bars, mark: Some(1.0) })
 }
 

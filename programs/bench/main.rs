@@ -5,12 +5,15 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/memory.rs"]
+mod memory;
+#[path = "../common/picture.rs"]
+mod picture;
 
 mod case;
 mod data;
 mod figures;
 mod measure;
-mod memory;
 mod peers;
 mod plot;
 mod report;
@@ -40,7 +43,7 @@ struct Args {
     #[arg(long, value_enum, default_value_t = Suite::Features)]
     suite: Suite,
     /// Measure at this size alone [default: up to 2^28, on CPUs 2^18, as far as memory reaches]
-    #[arg(long, value_name = "N", conflicts_with = "max_log2", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", conflicts_with = "max_log2", allow_hyphen_values = true, value_parser = common::count::parse_some)]
     count: Option<u32>,
     /// Measure at sizes up to 2^N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(10..=31))]
@@ -91,6 +94,7 @@ fn bench() -> Result<()> {
     if let Some(directory) = &args.summarize {
         return summarize(directory);
     }
+    args.check_sizes()?;
     if let Some(out) = &args.out {
         check_out(out, args.force)?;
     }
@@ -98,7 +102,7 @@ fn bench() -> Result<()> {
     let peers: Vec<Row> = args.peer_csv.iter().map(read).collect::<Result<Vec<_>>>()?.concat();
     let profile = args.tuning.load()?;
     let gpu = tuning::apply(profile, args.common.open()?)?;
-    args.common.print_device(gpu.profile(), gpu.tuning(), args.common.algorithm.unwrap_or_else(|| gpu.algorithm()));
+    args.common.print_device_of_all(gpu.profile(), gpu.tuning(), gpu.algorithm());
 
     let date = args.date.clone().unwrap_or_else(row::today);
     let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };
@@ -153,6 +157,19 @@ fn with(peers: &[Row], own: Vec<Row>) -> Vec<Row> {
 }
 
 impl Args {
+    /// Checks the range of sizes, as far as it is known before the device is.
+    fn check_sizes(&self) -> Result<()> {
+        let Some(given) = self.min_log2 else { return Ok(()) };
+        let suite = self.suite.name();
+        ensure!(
+            self.suite.parts().into_iter().any(Suite::is_ladder),
+            "--min-log2 is given with --suite {suite}, which is measured at one size; allowed are suites of many sizes"
+        );
+        let most = self.max_log2.unwrap_or(31);
+        ensure!(given <= most, "--min-log2 is {given}, allowed are {SMALLEST_LOG2} to {most}, which is --max-log2");
+        Ok(())
+    }
+
     /// Measures a suite at each of its sizes; those that are too large are skipped. All that is measured is handed to
     /// `keep` after each size.
     fn measure(
@@ -238,8 +255,8 @@ fn summarize(directory: &Path) -> Result<()> {
         files.push(("throughput.svg", plot::svg(&figure)?));
         files.push(("throughput.png", plot::png(&figure)?));
     }
-    let output = |(name, bytes)| Ok((Output::new("--summarize", &directory.join(name))?, bytes));
-    Output::write_all(&files.into_iter().map(output).collect::<Result<Vec<_>>>()?)
+    let output = |(name, bytes)| Ok((Output::new("--summarize", &directory.join(name), true)?, bytes));
+    Output::write_and_say(&files.into_iter().map(output).collect::<Result<Vec<_>>>()?)
 }
 
 /// Whether a smaller size would do.
@@ -271,7 +288,7 @@ fn write(out: &Path, files: Vec<(String, Vec<u8>)>) -> Result<()> {
     std::fs::create_dir_all(out)?;
     let stale: Vec<String> = file_names().filter(|name| !files.iter().any(|(new, _)| new == name)).collect();
     let outputs: Result<Vec<_>> =
-        files.into_iter().map(|(name, bytes)| Ok((Output::new("--out", &out.join(name))?, bytes))).collect();
+        files.into_iter().map(|(name, bytes)| Ok((Output::new("--out", &out.join(name), true)?, bytes))).collect();
     Output::write_all(&outputs?)?;
     for name in stale.iter().map(|name| out.join(name)).filter(|path| path.exists()) {
         std::fs::remove_file(name)?;

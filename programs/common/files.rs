@@ -8,23 +8,26 @@ use anyhow::{Context, Result, bail, ensure};
 /// A file to be written, with the flag that named it.
 pub struct Output {
     flag: &'static str,
+    /// As it was given.
+    given: PathBuf,
     /// With the directory resolved, and links followed: what is replaced is the file, not a link to it.
     path: PathBuf,
 }
 
 impl Output {
-    /// Checks that a file can be written here.
-    pub fn new(flag: &'static str, path: &Path) -> Result<Output> {
-        let given = path.display();
+    /// Checks that a file can be written here: a new one, or with `force` in the place of what is there.
+    pub fn new(flag: &'static str, path: &Path, force: bool) -> Result<Output> {
+        let (as_given, given) = (path.to_path_buf(), path.display());
         let name = path.file_name().with_context(|| format!("{flag} is {given:?}, allowed is a path of a file"))?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         ensure!(parent.is_dir(), "{flag} is {given}, but {} is not a directory", parent.display());
         ensure!(!path.is_dir(), "{flag} is {given}, which is a directory; allowed is a path of a file");
+        ensure!(force || !path.is_file(), "{flag} is {given}, which exists; allowed with --force");
         let path = match path.canonicalize() {
             Ok(path) => path,
             Err(_) => parent.canonicalize().with_context(|| format!("{flag} is {given}"))?.join(name),
         };
-        Ok(Output { flag, path })
+        Ok(Output { flag, given: as_given, path })
     }
 
     /// Checks that the directory takes files, for work that is too long to find out at its end.
@@ -69,6 +72,13 @@ impl Output {
             fs::write(&part, bytes).with_context(context)?;
         }
         staged.commit()
+    }
+
+    /// Does the same, and prints a line for each.
+    pub fn write_and_say(outputs: &[(Output, Vec<u8>)]) -> Result<()> {
+        Output::write_all(outputs)?;
+        outputs.iter().for_each(|(output, _)| super::say(format!("written    {}", output.given.display())));
+        Ok(())
     }
 }
 

@@ -1,25 +1,26 @@
-//! What the examples share: flags, opening a device, reports, and how they end.
-#![allow(dead_code, reason = "no example uses all of it")]
+//! What the programs share: flags, opening a device, reports, and how they end.
+#![allow(dead_code, reason = "no program uses all of it")]
 
+pub mod count;
 pub mod files;
-pub mod picture;
 pub mod tuning;
 pub mod verify;
 
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use ash::vk;
 use clap::{Args, FromArgMatches};
 use comfy_table::{CellAlignment, Table};
-use indicatif::{ProgressBar, ProgressFinish};
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions};
 use vksort::{Algorithm, DeviceProfile, Error, KeyType, Order, StepTime, Tuning};
 
-/// Flags of every example.
+/// Flags of every program.
 #[derive(Args)]
 pub struct Common {
     /// "best", an index or part of a name [default: $VKSORT_DEVICE, else best]
@@ -63,11 +64,25 @@ impl Common {
     /// Prints where the sort runs, and with which algorithm.
     pub fn print_device(&self, profile: &DeviceProfile, tuning: &Tuning, algorithm: Algorithm) {
         let why = match self.algorithm {
-            Some(_) => format!("as asked, tuning {:?}", tuning.name),
-            None => format!("automatic, tuning {:?}", tuning.name),
+            None => "automatic".into(),
+            Some(asked) if asked == algorithm => "as asked".into(),
+            Some(asked) => format!("{asked} was asked for, which would save nothing with these keys"),
         };
+        self.print_device_with(profile, tuning, &format!("{algorithm} ({why}"));
+    }
+
+    /// The same where several sorts run, each of them with the algorithm that is asked for if it has that.
+    pub fn print_device_of_all(&self, profile: &DeviceProfile, tuning: &Tuning, automatic: Algorithm) {
+        let algorithm = match self.algorithm {
+            None => format!("{automatic} (automatic, where a case names no other"),
+            Some(asked) => format!("{asked} (as asked, where it serves a case that names no other"),
+        };
+        self.print_device_with(profile, tuning, &algorithm);
+    }
+
+    fn print_device_with(&self, profile: &DeviceProfile, tuning: &Tuning, algorithm: &str) {
         say(format!("device     {}, driver {}", profile.name, profile.driver));
-        say(format!("algorithm  {algorithm} ({why})"));
+        say(format!("algorithm  {algorithm}, tuning {:?})", tuning.name));
     }
 }
 
@@ -76,9 +91,9 @@ pub fn parse<Flags: clap::Parser>() -> anyhow::Result<Flags> {
     Flags::try_parse().map_err(usage)
 }
 
-/// The same for an example that has no other flags than these.
+/// The same for a program that has no other flags than these.
 pub fn parse_flags(about: &'static str) -> anyhow::Result<Common> {
-    let command = Common::augment_args(clap::Command::new("example")).about(about);
+    let command = Common::augment_args(clap::Command::new("program")).about(about);
     command.try_get_matches().and_then(|matches| Common::from_arg_matches(&matches)).map_err(usage)
 }
 
@@ -112,9 +127,18 @@ pub fn verify_order(indices: &[u32], depths: &[f32]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints a line on stdout. A reader that has gone away, as in `sort | head`, stops no work.
+/// The first error of printing.
+static PRINTING: OnceLock<io::Error> = OnceLock::new();
+
+/// Prints a line on stdout. A reader that has gone away, as in `sort | head`, stops no work; other errors end the program at
+/// its end.
 pub fn say(line: impl Display) {
-    let _ = writeln!(io::stdout(), "{line}");
+    let printed = writeln!(io::stdout(), "{line}").and_then(|()| io::stdout().flush());
+    if let Err(error) = printed
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        let _ = PRINTING.set(error);
+    }
 }
 
 /// Time and share of each step, then the total and the elements per second.
@@ -160,11 +184,21 @@ pub fn during<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Runs an example: errors end as one line on stderr and exit code 1. `RUST_LOG=info` tells more.
+/// A bar with per cent on stderr where that is a terminal, for work whose end is known.
+pub fn progress(what: &'static str, total: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {percent} % {bar:40}").expect("the template is valid");
+    ProgressBar::new(total).with_style(style).with_message(what).with_finish(ProgressFinish::AndClear)
+}
+
+/// Runs a program: errors end as one line on stderr and exit code 1. `RUST_LOG=info` tells more.
 pub fn run(main: fn() -> anyhow::Result<()>) -> ExitCode {
     // Errors are reported once, at the end.
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
-    match main() {
+    let ended = main().and_then(|()| match PRINTING.get() {
+        Some(error) => Err(anyhow!("writing to stdout: {error}")),
+        None => Ok(()),
+    });
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let text = format!("{error:#}");

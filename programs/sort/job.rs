@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use vksort::standalone::Gpu;
 use vksort::{Algorithm, BitRange, KeyOutput, KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
 
 use crate::common::verify::verify_runs;
+use crate::memory::Memory;
 use crate::npy::Array;
 
 /// What is to be sorted.
@@ -57,6 +58,34 @@ impl Job {
         Ok(Job { keys, key, values, how, seed: None })
     }
 
+    /// Whether anything sorts generated keys of this type in this way, which is known before there are any.
+    pub fn check_generated(key: KeyType, with_values: bool, how: &How) -> Result<()> {
+        Ok(generated(key, with_values, how).check()?)
+    }
+
+    /// Checks that so many generated keys can be sorted and verified here, before there are any.
+    pub fn check_room(gpu: &Gpu, count: u32, key: KeyType, with_values: bool, how: &How) -> Result<()> {
+        let request = generated(key, with_values, how);
+        let sorter = gpu.sorter_for(&request, &SorterOptions::default(), count)?;
+        let most = sorter.max_count();
+        ensure!(count <= most, "--count is {count}, allowed are at most {most} {} keys on this device", key.name());
+        let (key_bytes, value_bytes) = (key.size_bytes(), request.value.size_bytes());
+        let (keys, values) = (key_bytes * u64::from(count), value_bytes * u64::from(count));
+        let scratch = sorter.scratch_size(count)?;
+        let heap = gpu.profile().memory_bytes;
+        let largest = keys.max(values).max(scratch);
+        ensure!(
+            largest <= heap,
+            "--count is {count}, which takes a buffer of {} MiB; the device's largest heap has {} MiB",
+            largest.div_ceil(1 << 20),
+            heap >> 20
+        );
+        // The input, the output, and while verifying what a sort on the CPU makes, with indices.
+        let host = 3 * (keys + values) + 8 * u64::from(count);
+        let lacking = Memory { device: keys + values + scratch, host }.lacking(gpu, u64::MAX);
+        lacking.map_or(Ok(()), |why| Err(anyhow!("--count is {count}: {why}")))
+    }
+
     /// Random keys, with their indices as values if there are to be any.
     pub fn generate(count: u32, key: KeyType, with_values: bool, seed: u64, how: How) -> Job {
         let keys = Array::random(key.size_bytes() as usize, count, &mut fastrand::Rng::with_seed(seed));
@@ -80,11 +109,7 @@ impl Job {
             Some(values) => ValueType::Bytes(values.row_bytes() as u32),
             None => ValueType::None,
         };
-        let all = SortRequest::new(self.key);
-        let key_output =
-            if self.how.keys || value == ValueType::None { KeyOutput::Sorted } else { KeyOutput::Discarded };
-        let How { order, algorithm, stable, .. } = self.how;
-        SortRequest { value, order, bits: self.how.bits.unwrap_or(all.bits), key_output, stable, algorithm, ..all }
+        request(self.key, value, &self.how)
     }
 
     pub fn describe(&self) -> String {
@@ -178,6 +203,17 @@ impl Job {
         };
         verify_runs(order, |index| code(&index), given, needed).context("verification failed")
     }
+}
+
+fn generated(key: KeyType, with_values: bool, how: &How) -> SortRequest {
+    request(key, if with_values { ValueType::U32 } else { ValueType::None }, how)
+}
+
+fn request(key: KeyType, value: ValueType, how: &How) -> SortRequest {
+    let all = SortRequest::new(key);
+    let key_output = if how.keys || value == ValueType::None { KeyOutput::Sorted } else { KeyOutput::Discarded };
+    let How { order, algorithm, stable, .. } = *how;
+    SortRequest { value, order, bits: how.bits.unwrap_or(all.bits), key_output, stable, algorithm, ..all }
 }
 
 /// An array whose rows were read into it.

@@ -2,8 +2,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-mod header;
 mod job;
+#[path = "../common/memory.rs"]
+mod memory;
 mod npy;
 
 use std::path::PathBuf;
@@ -15,7 +16,8 @@ use common::files::Output;
 use common::tuning::{self, TuningFlag};
 use job::{How, Job, Sorted};
 use npy::Array;
-use vksort::{BitRange, KeyType, MAX_COUNT, Order};
+use vksort::standalone::Gpu;
+use vksort::{BitRange, KeyType, Order};
 
 /// Sorts .npy arrays on a Vulkan device, stably. Without --keys it sorts and verifies generated pairs.
 #[derive(Parser)]
@@ -31,8 +33,7 @@ struct Args {
     #[arg(long, value_name = "NAME")]
     key_type: Option<KeyType>,
     /// Elements to generate without --keys [default: 1048576]
-    #[arg(long, value_name = "N")]
-    #[arg(value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_COUNT)))]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = common::count::parse)]
     count: Option<u32>,
     /// Generate keys without values
     #[arg(long)]
@@ -62,6 +63,9 @@ struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
+    /// Overwrite outputs that are there
+    #[arg(long)]
+    force: bool,
     /// Compare every byte of the result with a stable sort on the CPU
     #[arg(long)]
     verify: bool,
@@ -94,16 +98,21 @@ fn main() -> ExitCode {
 fn sort() -> Result<()> {
     let args: Args = common::parse()?;
     args.check()?;
-    let output = |flag, path: &Option<PathBuf>| path.as_ref().map(|path| Output::new(flag, path)).transpose();
+    let output =
+        |flag, path: &Option<PathBuf>| path.as_ref().map(|path| Output::new(flag, path, args.force)).transpose();
     let out_keys = output("--out-keys", &args.out_keys)?;
     let out_values = output("--out-values", &args.out_values)?;
     let argsort = output("--argsort", &args.argsort)?;
     Output::check_distinct(&[&out_keys, &out_values, &argsort].into_iter().flatten().collect::<Vec<_>>())?;
 
-    let job = args.job()?;
-    job.check()?;
     let profile = args.tuning.load()?;
+    // Files are read before a device is opened, and keys are generated after it has been asked for room.
+    let read = args.read()?;
     let gpu = tuning::apply(profile, args.common.open()?)?;
+    let job = match read {
+        Some(job) => job,
+        None => args.generate(&gpu)?,
+    };
     let sorted = common::during("sorting", || job.run(&gpu, args.repeat))?;
     args.common.print_device(gpu.profile(), gpu.tuning(), sorted.algorithm);
     common::say(format!("input      {}", job.describe()));
@@ -120,7 +129,10 @@ fn sort() -> Result<()> {
     let files = [(out_keys, sorted.keys), (out_values, sorted.values), (argsort, sorted.indices)];
     let wanted = files.into_iter().filter_map(|(output, array)| output.zip(array));
     let contents: Vec<_> = wanted.map(|(output, array)| (output, array.into_file())).collect();
-    common::during("writing", || Output::write_all(&contents))
+    if !contents.is_empty() {
+        common::say("");
+    }
+    common::during("writing", || Output::write_and_say(&contents))
 }
 
 impl Args {
@@ -137,6 +149,12 @@ impl Args {
         for (flag, given, other, there) in needs {
             ensure!(!given || there, "{flag} is given without {other}, allowed is {flag} with {other}");
         }
+        let outputs = [&self.out_keys, &self.out_values, &self.argsort];
+        ensure!(
+            !keys || self.verify || outputs.iter().any(|output| output.is_some()),
+            "--keys is given without an output, allowed is --keys with --out-keys, --argsort, or --verify to throw the \
+             result away once it is checked"
+        );
         for (flag, given) in
             [("--count", self.count.is_some()), ("--keys-only", self.keys_only), ("--seed", self.seed.is_some())]
         {
@@ -145,25 +163,41 @@ impl Args {
         Ok(())
     }
 
-    fn job(&self) -> Result<Job> {
-        let generated = self.keys.is_none();
-        let how = How {
+    fn how(&self) -> How {
+        How {
             order: if self.descending { Order::Descending } else { Order::Ascending },
             bits: self.bits,
             algorithm: self.common.algorithm,
             stable: !self.unstable,
-            keys: self.out_keys.is_some() || generated,
+            keys: self.out_keys.is_some() || self.keys.is_none(),
             indices: self.argsort.is_some(),
-        };
+        }
+    }
+
+    /// The job that the files are, if there are any.
+    fn read(&self) -> Result<Option<Job>> {
         let Some(keys) = &self.keys else {
-            let seed = self.seed.unwrap_or_else(|| fastrand::u64(..));
-            let (count, key) = (self.count.unwrap_or(1 << 20), self.key_type.unwrap_or(KeyType::U32));
-            return Ok(common::during("generating", || Job::generate(count, key, !self.keys_only, seed, how)));
+            Job::check_generated(self.key_type(), !self.keys_only, &self.how())?;
+            return Ok(None);
         };
         let (keys, key) = common::during("reading keys", || Array::read_keys(keys, self.key_type))?;
         let read = |path| common::during("reading values", || Array::read_values(path));
         let values = self.values.as_deref().map(read).transpose()?;
-        Job::new(keys, key, values, how)
+        let job = Job::new(keys, key, values, self.how())?;
+        job.check()?;
+        Ok(Some(job))
+    }
+
+    /// The type of generated keys.
+    fn key_type(&self) -> KeyType {
+        self.key_type.unwrap_or(KeyType::U32)
+    }
+
+    fn generate(&self, gpu: &Gpu) -> Result<Job> {
+        let seed = self.seed.unwrap_or_else(|| fastrand::u64(..));
+        let (count, key) = (self.count.unwrap_or(1 << 20), self.key_type());
+        Job::check_room(gpu, count, key, !self.keys_only, &self.how())?;
+        Ok(Job::generate(count, key, !self.keys_only, seed, self.how()))
     }
 }
 

@@ -5,9 +5,10 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
+use npyz::{DType, NpyHeader, Order, WriterBuilder};
 use vksort::{KeyType, MAX_COUNT};
 
-use crate::header::{self, Header};
+use crate::common;
 
 /// Key types that numpy has a dtype of its own for, as a header spells it and as numpy calls it.
 const DTYPES: [(KeyType, &str, &str); 11] = [
@@ -46,7 +47,7 @@ impl Array {
     /// Reads values: rows of any kind.
     pub fn read_values(path: &Path) -> Result<Array> {
         let check = |header: &Header| {
-            let (bytes, item, shape) = (header.row_bytes()?, &header.dtype, &header.shape);
+            let (bytes, item, shape) = (header.row_bytes()?, header.shown(), header.npy.shape());
             let allowed = [1, 2].contains(&bytes) || bytes > 0 && bytes.is_multiple_of(4) && bytes <= u32::MAX.into();
             ensure!(
                 allowed,
@@ -60,8 +61,14 @@ impl Array {
 
     /// An array without a file: words of 32 bits.
     pub fn words(words: impl ExactSizeIterator<Item = u32>) -> Array {
-        let mut bytes = header::one_dimension("<u4", words.len());
-        let start = bytes.len();
+        let dtype = DType::new_scalar("<u4".parse().expect("this is a dtype"));
+        let mut bytes = Vec::new();
+        let options = npyz::WriteOptions::<u32>::new().dtype(dtype).shape(&[words.len() as u64]);
+        let start = {
+            let writer = options.writer(&mut bytes).begin_nd().expect("memory takes a header");
+            drop(writer);
+            bytes.len()
+        };
         bytes.extend(words.flat_map(u32::to_le_bytes));
         Array { bytes, start, row_bytes: 4 }
     }
@@ -69,7 +76,12 @@ impl Array {
     /// Keys without a file, of which only the bytes matter.
     pub fn random(row_bytes: usize, count: u32, random: &mut fastrand::Rng) -> Array {
         let mut bytes = vec![0; row_bytes * count as usize];
-        random.fill(&mut bytes);
+        let progress = common::progress("generating", bytes.len() as u64);
+        for part in bytes.chunks_mut(GENERATED_AT_ONCE) {
+            random.fill(part);
+            progress.inc(part.len() as u64);
+        }
+        progress.finish_and_clear();
         Array { bytes, start: 0, row_bytes }
     }
 
@@ -131,15 +143,57 @@ impl Array {
     }
 }
 
+/// What a file says about its rows.
+struct Header {
+    npy: NpyHeader,
+}
+
+/// Characters of a dtype that are shown.
+const SHOWN: usize = 60;
+
+impl Header {
+    /// The dtype on one line, cut where it is long.
+    fn shown(&self) -> String {
+        let text = self.npy.dtype().descr().replace(", ]", "]");
+        let mut chars = text.chars().map(|char| if char.is_control() { ' ' } else { char });
+        let mut shown: String = chars.by_ref().take(SHOWN).collect();
+        shown.extend(chars.next().map(|_| "..."));
+        shown
+    }
+
+    /// Bytes of an item.
+    fn item_bytes(&self) -> Result<u64> {
+        let dtype = self.npy.dtype();
+        ensure!(!dtype.uses_pickled_array(), "dtype is {}: Python objects have no fixed size", self.shown());
+        let bytes = dtype.num_bytes();
+        Ok(bytes.with_context(|| format!("dtype is {}: its items are larger than any file", self.shown()))? as u64)
+    }
+
+    /// Bytes of a row, which is all that the first index selects.
+    fn row_bytes(&self) -> Result<u64> {
+        let lengths = self.npy.shape().get(1..).unwrap_or_default();
+        let bytes = lengths.iter().try_fold(self.item_bytes()?, |bytes, length| bytes.checked_mul(*length));
+        bytes.with_context(|| format!("shape is {:?}, whose rows are larger than any file", self.npy.shape()))
+    }
+
+    /// The dtype's code, such as `<f4`, unless it is structured.
+    fn code(&self) -> Option<String> {
+        match self.npy.dtype() {
+            DType::Plain(code) => Some(code.to_string()),
+            _ => None,
+        }
+    }
+}
+
 /// The key type that a dtype names.
 fn as_named(header: &Header) -> Result<KeyType> {
-    let code = header.code.as_deref().unwrap_or_default();
+    let code = header.code().unwrap_or_default();
     let named = DTYPES.iter().find(|(_, known, _)| *known == code);
     let (key, ..) = named.with_context(|| {
         let known = DTYPES.map(|(_, code, name)| format!("'{code}' ({name})")).join(", ");
-        format!("dtype is {}, allowed are {known}, or others with --key-type", header.dtype)
+        format!("dtype is {}, allowed are {known}, or others with --key-type", header.shown())
     })?;
-    let shape = &header.shape;
+    let shape = header.npy.shape();
     ensure!(
         shape.len() == 1,
         "shape is {shape:?} with {} dimensions, allowed is one, or [N, 2] of uint64 with --key-type u128 or i128",
@@ -151,11 +205,12 @@ fn as_named(header: &Header) -> Result<KeyType> {
 /// The key type that is asked for, if that is what the array's bytes can be.
 fn as_asked(header: &Header, key: KeyType) -> Result<KeyType> {
     let (name, needed) = (key.name(), key.size_bytes());
-    let Header { dtype, code, item_bytes, shape, .. } = header;
-    let plain = code.as_ref().is_some_and(|code| !code.starts_with('>'));
+    let (dtype, shape) = (header.shown(), header.npy.shape());
+    let plain = header.code().is_some_and(|code| !code.starts_with('>'));
     ensure!(plain, "dtype is {dtype}, allowed for --key-type {name} are little-endian dtypes without fields");
-    let halves = key.bits() == 128 && shape.len() == 2 && shape[1] == 2 && *item_bytes == 8;
-    let whole = shape.len() == 1 && *item_bytes == needed;
+    let item_bytes = header.item_bytes()?;
+    let halves = key.bits() == 128 && shape.len() == 2 && shape[1] == 2 && item_bytes == 8;
+    let whole = shape.len() == 1 && item_bytes == needed;
     let or_halves = if key.bits() == 128 { ", or shape [N, 2] of 8 bytes each, the lower half first" } else { "" };
     ensure!(
         whole || halves,
@@ -165,7 +220,17 @@ fn as_asked(header: &Header, key: KeyType) -> Result<KeyType> {
     Ok(key)
 }
 
+/// Most bytes of a header's text; numpy itself reads 10,000 unless it is told to trust a file.
+const MOST_HEADER_BYTES: u64 = 1 << 16;
+/// Deepest nesting of a header. Real ones are a few levels deep, and npyz takes stack for each.
+const MOST_DEPTH: usize = 16;
+/// Bytes of generated keys between two steps of the progress bar.
+const GENERATED_AT_ONCE: usize = 1 << 24;
+
 /// Reads a file whose header passes the check.
+///
+/// npyz understands the text of the header. The bytes before it are looked at here: npyz would allocate as much as they
+/// announce, and takes no text in Latin-1, which numpy writes for names with accents.
 fn read<T>(path: &Path, check: impl Fn(&Header) -> Result<T>) -> Result<(Array, T)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
@@ -182,15 +247,16 @@ fn read<T>(path: &Path, check: impl Fn(&Header) -> Result<T>) -> Result<(Array, 
     let mut length = [0; 4];
     file.read_exact(&mut length[..length_bytes]).context("the file ends before its header")?;
     bytes.extend_from_slice(&length[..length_bytes]);
-    let (from, needed) = (bytes.len(), u32::from_le_bytes(length).into());
+    let (from, needed) = (bytes.len(), u64::from(u32::from_le_bytes(length)));
+    ensure!(needed <= MOST_HEADER_BYTES, "the header has {needed} bytes, allowed are at most {MOST_HEADER_BYTES}");
     let held = grow(&mut bytes, &mut file, needed, metadata.len())?;
     ensure!(held == needed, "the header has {held} bytes, needed are the {needed} that are announced");
-    let header = Header::parse(&bytes[from..])?;
+    let header = parse(&bytes[from..], bytes[6])?;
 
-    let shape = &header.shape;
+    let shape = header.npy.shape();
     let count = *shape.first().context("shape is [] with 0 dimensions, allowed are one or more")?;
     ensure!(
-        !header.fortran || shape.len() == 1,
+        header.npy.order() == Order::C || shape.len() == 1,
         "dimensions are in Fortran order, allowed is C order (numpy.ascontiguousarray)"
     );
     let checked = check(&header)?;
@@ -200,6 +266,31 @@ fn read<T>(path: &Path, check: impl Fn(&Header) -> Result<T>) -> Result<(Array, 
     let held = grow(&mut bytes, &mut file, needed, metadata.len())? / row_bytes;
     ensure!(held == count, "the file holds {held} rows, needed are the {count} that its header names");
     Ok((Array { bytes, start, row_bytes: usize::try_from(row_bytes)? }, checked))
+}
+
+/// Understands the text of a header, which is UTF-8 from version 3 on.
+fn parse(text: &[u8], version: u8) -> Result<Header> {
+    let mut depth = 0usize;
+    for byte in text {
+        match byte {
+            b'[' | b'(' | b'{' => depth += 1,
+            b']' | b')' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        ensure!(depth <= MOST_DEPTH, "the header is nested deeper than {MOST_DEPTH} levels");
+    }
+    let text = match version {
+        3 => String::from_utf8_lossy(text).into_owned(),
+        _ => text.iter().map(|byte| char::from(*byte)).collect(),
+    };
+    let length = (text.len() as u32).to_le_bytes();
+    let header = [&b"\x93NUMPY\x03\x00"[..], &length, text.as_bytes()].concat();
+    let npy = NpyHeader::from_reader(&header[..]).map_err(|error| {
+        let text = error.to_string();
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        anyhow::anyhow!("the header cannot be understood: {}", lines.join(" "))
+    })?;
+    Ok(Header { npy })
 }
 
 /// Appends so many bytes of a file, or as many as there are. A header is not trusted with an allocation: memory grows

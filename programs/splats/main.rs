@@ -2,6 +2,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/picture.rs"]
+mod picture;
 
 mod camera;
 mod render;
@@ -12,7 +14,7 @@ use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use common::files::Output;
 use common::tuning::{self, TuningFlag};
@@ -27,14 +29,14 @@ use scene::Splat;
 /// Sorts Gaussian splats from back to front for each frame of an orbit, and draws the first frame
 #[derive(Parser)]
 #[command(after_help = "\
-Without --scene or --synthetic it takes playbot.compressed.ply from ../shared/data where that exists
-and else makes 500000 splats up.")]
+Without --scene or --synthetic it sorts a scene that comes along: \"PLAYBOT\" by Stephane Agullo
+(sa3d.fr), CC BY 4.0, reduced to 18000 splats.")]
 struct Args {
     /// Compressed .ply of splats
     #[arg(long, value_name = "FILE")]
     scene: Option<PathBuf>,
     /// Make a scene of this many splats up
-    #[arg(long, value_name = "N", conflicts_with = "scene", value_parser = clap::value_parser!(u32).range(..=50_000_000))]
+    #[arg(long, value_name = "N", conflicts_with = "scene", allow_hyphen_values = true, value_parser = synthetic)]
     synthetic: Option<u32>,
     /// Seed of the scene that is made up
     #[arg(long, value_name = "SEED", default_value_t = 1, requires = "synthetic")]
@@ -51,6 +53,9 @@ struct Args {
     /// Draw the first frame into this PNG
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
+    /// Overwrite a picture that is there
+    #[arg(long, requires = "image")]
+    force: bool,
     /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720", requires = "image")]
     size: Size,
@@ -60,7 +65,10 @@ struct Args {
     common: common::Common,
 }
 
-const SYNTHETIC_SPLATS: u32 = 500_000;
+/// The scene that comes along, and its name.
+const OWN_SCENE: (&str, &[u8]) = ("playbot, 18000 of 500000 splats", include_bytes!("../data/playbot.compressed.ply"));
+/// Most splats that are made up.
+const MOST_SYNTHETIC: u32 = 50_000_000;
 
 fn main() -> ExitCode {
     common::run(splats)
@@ -69,7 +77,7 @@ fn main() -> ExitCode {
 fn splats() -> Result<()> {
     let args: Args = common::parse()?;
     let profile = args.tuning.load()?;
-    let image = args.image.as_deref().map(|path| Output::new("--image", path)).transpose()?;
+    let image = args.image.as_deref().map(|path| png_output(path, args.force)).transpose()?;
     let (name, splats) = open_scene(&args)?;
     common::say(format!("scene      {name}, {} splats", splats.len()));
     if splats.is_empty() {
@@ -119,33 +127,41 @@ fn splats() -> Result<()> {
     if let (Some(output), Some(order)) = (image, first_order) {
         let started = Instant::now();
         let png = render::render(&splats, &order, &camera, args.size)?;
-        Output::write_all(&[(output, png)])?;
         let Size { width, height } = args.size;
         common::say(format!("\ndrew {width}x{height} pixels on the CPU in {:.1} s", started.elapsed().as_secs_f64()));
+        Output::write_and_say(&[(output, png)])?;
     }
     Ok(())
 }
 
+/// Checks that a picture can be written here.
+fn png_output(path: &Path, force: bool) -> Result<Output> {
+    let is_png = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png"));
+    // What is no file, such as /dev/null, needs no ending.
+    let special = path.exists() && !path.is_file() && !path.is_dir();
+    ensure!(is_png || special, "--image is {}, allowed is a path that ends in .png", path.display());
+    Output::new("--image", path, force)
+}
+
 /// The scene that the flags ask for, with its name.
 fn open_scene(args: &Args) -> Result<(String, Vec<Splat>)> {
-    let found = match (&args.scene, args.synthetic) {
-        (Some(path), _) => Some(path.clone()),
-        (None, Some(_)) => None,
-        (None, None) => {
-            let data = Path::new("../shared/data/playbot.compressed.ply");
-            [Path::new(env!("CARGO_MANIFEST_DIR")).join(data), data.into()].into_iter().find(|path| path.is_file())
-        }
-    };
-    match found {
-        Some(path) => {
+    match (&args.scene, args.synthetic) {
+        (Some(path), _) => {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-            Ok((name, scene::load(&path)?))
+            Ok((name, scene::load(path)?))
         }
-        None => {
-            let count = args.synthetic.unwrap_or(SYNTHETIC_SPLATS);
-            Ok((format!("synthetic, seed {}", args.seed), scene::synthetic(count, args.seed)))
+        (None, Some(count)) => Ok((format!("synthetic, seed {}", args.seed), scene::synthetic(count, args.seed))),
+        (None, None) => {
+            let (name, bytes) = OWN_SCENE;
+            Ok((name.into(), scene::read(bytes, bytes.len() as u64)?))
         }
     }
+}
+
+/// Parses a number of splats to make up.
+fn synthetic(text: &str) -> Result<u32, String> {
+    let count = common::count::parse(text)?;
+    if count > MOST_SYNTHETIC { Err(format!("allowed are at most {MOST_SYNTHETIC}")) } else { Ok(count) }
 }
 
 /// One frame's sort.

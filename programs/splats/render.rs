@@ -8,7 +8,7 @@ use glam::{Mat2, Mat3, Vec2, Vec3, vec2, vec3};
 use indicatif::ProgressBar;
 
 use crate::camera::{Camera, FIELD_OF_VIEW, NEAR};
-use crate::common::picture;
+use crate::picture;
 use crate::scene::Splat;
 
 /// Size of a picture in pixels.

@@ -32,15 +32,20 @@ const MAX_HEADER_BYTES: u64 = 64 << 10;
 
 /// Reads a compressed .ply.
 pub fn load(path: &Path) -> Result<Vec<Splat>> {
-    read(path).with_context(|| path.display().to_string())
+    let open = || {
+        let metadata = fs::metadata(path)?;
+        ensure!(metadata.is_file(), "this is not a file");
+        let progress = ProgressBar::new(metadata.len());
+        let splats = read(progress.wrap_read(File::open(path)?), metadata.len());
+        progress.finish_and_clear();
+        splats
+    };
+    open().with_context(|| path.display().to_string())
 }
 
-fn read(path: &Path) -> Result<Vec<Splat>> {
-    let metadata = fs::metadata(path)?;
-    ensure!(metadata.is_file(), "this is not a file");
-    let progress = ProgressBar::new(metadata.len());
-    let file = BufReader::new(progress.wrap_read(File::open(path)?));
-    let mut reader = Reader::new(file.take(MAX_HEADER_BYTES));
+/// Reads a compressed .ply of so many bytes.
+pub fn read(file: impl Read, given: u64) -> Result<Vec<Splat>> {
+    let mut reader = Reader::new(BufReader::new(file).take(MAX_HEADER_BYTES));
     let header = Parser::<Chunk>::new().read_header(&mut reader).map_err(|error| {
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default().trim_end_matches('.');
@@ -49,7 +54,6 @@ fn read(path: &Path) -> Result<Vec<Splat>> {
     let header_bytes = MAX_HEADER_BYTES - reader.get_ref().limit();
     let (chunk_def, vertex_def) = check(&header)?;
     let needed = file_bytes(&header, header_bytes)?;
-    let given = metadata.len();
     ensure!(given >= needed, "the file has {given} bytes, needed are {needed} bytes for what its header announces");
 
     reader.get_mut().set_limit(u64::MAX);
@@ -64,7 +68,6 @@ fn read(path: &Path) -> Result<Vec<Splat>> {
             }
         }
     }
-    progress.finish_and_clear();
     packed.iter().enumerate().map(|(index, packed)| packed.decode(index, &chunks[index / CHUNK_SPLATS])).collect()
 }
 

@@ -273,7 +273,8 @@ impl Session<'_> {
 
     /// The summary, its tables as cells with one space between them.
     fn summarize(&self) -> String {
-        assert_eq!(self.0.succeed(&["--summarize", "session"]), "");
+        let stdout = self.0.succeed(&["--summarize", "session"]);
+        assert!(stdout.lines().all(|line| line.starts_with("written    session/")), "{stdout}");
         let text = fs::read_to_string(self.0.0.join("session/summary.md")).unwrap();
         text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect()
     }

@@ -3,7 +3,7 @@
 mod programs;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 use std::{env, thread};
@@ -333,22 +333,32 @@ fn bad_arguments_end_in_one_line() {
     }
 }
 
+/// The scene that comes along, one made up, and those of a folder that `VKSORT_SCENES` names.
 #[test]
-fn real_scenes_are_sorted() {
-    let scratch = Scratch::new("real");
-    let data = env::var_os("VKSORT_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"), PathBuf::from);
-    if data.join("playbot.compressed.ply").is_file() {
-        for (name, count) in [("playbot", 500_000), ("guitar", 90_854)] {
-            let path = data.join(format!("{name}.compressed.ply"));
-            let stdout = scratch.succeed(&["--scene", path.to_str().unwrap(), "--frames", "2"], 300);
-            assert!(stdout.contains(&format!("{count} splats")), "{stdout}");
-            assert!(stdout.contains("every order equals the stable sort on the CPU"), "{stdout}");
-        }
-    } else {
-        println!("{} holds no playbot.compressed.ply: a synthetic scene is sorted instead", data.display());
-        let stdout = scratch.succeed(&["--synthetic", "500000", "--seed", "3", "--frames", "2"], 300);
-        assert!(stdout.contains("seed 3, 500000 splats"), "{stdout}");
+fn scenes_are_sorted() {
+    let scratch = Scratch::new("scenes");
+    let check = |arguments: &[&str], count: &str| {
+        let stdout = scratch.succeed(&[arguments, &["--frames", "2"]].concat(), 300);
+        assert!(stdout.contains(&format!("{count} splats")), "{stdout}");
         assert!(stdout.contains("every order equals the stable sort on the CPU"), "{stdout}");
+    };
+    check(&[], "playbot, 18000 of 500000 splats, 18000");
+    check(&["--synthetic", "5e5", "--seed", "3"], "seed 3, 500000");
+    let Some(folder) = env::var_os("VKSORT_SCENES") else { return };
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+        if entry.file_name().to_string_lossy().ends_with(".compressed.ply") {
+            check(&["--scene", entry.path().to_str().unwrap()], "");
+        }
     }
+}
+
+#[test]
+fn pictures_are_png_and_overwrite_nothing() {
+    let scratch = Scratch::new("pictures");
+    scratch.fail(&["--image", "a.jpg"], &["--image", "a.jpg", ".png"]);
+    let run = ["--synthetic", "1000", "--frames", "1", "--size", "40x30", "--image", "a.png"];
+    let stdout = scratch.succeed(&run, 120);
+    assert!(stdout.ends_with("written    a.png\n"), "{stdout}");
+    scratch.fail(&run, &["--image", "a.png", "exists", "--force"]);
+    scratch.succeed(&[&run[..], &["--force"]].concat(), 120);
 }

@@ -2,6 +2,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/picture.rs"]
+mod picture;
 mod plot;
 mod report;
 
@@ -30,7 +32,7 @@ struct Args {
     #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: u64,
     /// Elements to sort [default: 2^24, on CPUs 2^18, or as memory allows]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = common::count::parse_some)]
     count: Option<u32>,
     /// Be quick at keys alone, whatever becomes of pairs
     #[arg(long)]
@@ -82,9 +84,9 @@ fn tune() -> Result<()> {
     common::say(format!("\n{}", report::text(&tuned, gpu.tuning())));
     tuned.profile.save(&files.profile)?;
     let figure = plot::Figure::new(&tuned, gpu.tuning());
-    Output::write_all(&[(files.svg, plot::svg(&figure)?), (files.png, plot::png(&figure)?)])?;
     let path = files.profile.display();
     common::say(format!("\nwritten    {path}; sort with it by --tuning {path}, or by vksort::TuningProfile::load"));
+    Output::write_and_say(&[(files.svg, plot::svg(&figure)?), (files.png, plot::png(&figure)?)])?;
     Ok(())
 }
 
@@ -100,11 +102,11 @@ impl Files {
     fn new(profile: &Path, force: bool) -> Result<Files> {
         let given = profile.display();
         let [svg, png] = ["svg", "png"].map(|extension| profile.with_extension(extension));
-        let json = Output::new("--out", profile)?;
         for path in [profile, &svg, &png] {
             ensure!(force || !path.exists(), "--out is {given}, but {} exists; allowed with --force", path.display());
         }
-        let (svg, png) = (Output::new("--out", &svg)?, Output::new("--out", &png)?);
+        let output = |path| Output::new("--out", path, true);
+        let (json, svg, png) = (output(profile)?, output(&svg)?, output(&png)?);
         Output::check_distinct(&[&json, &svg, &png])?;
         json.check_writable()?;
         Ok(Files { profile: profile.into(), svg, png })

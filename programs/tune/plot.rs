@@ -9,7 +9,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use vksort::Tuning;
 use vksort::standalone::{Outcome, Tuned};
 
-use crate::common::picture;
+use crate::picture;
 use crate::report::spread;
 
 /// What is drawn.
@@ -22,7 +22,8 @@ pub struct Figure {
     row: String,
 }
 
-const FONT: &str = "sans-serif";
+/// Of fixed width: neighbours such as c and l stay apart at every size.
+const FONT: &str = "monospace";
 const SIZE: (u32, u32) = (900, 480);
 const TITLE: i32 = 44;
 const LEGEND: i32 = 34;
@@ -80,7 +81,7 @@ fn draw<DB: DrawingBackend>(figure: &Figure, area: Area<DB>) -> Result<()> {
     static REGISTER: Once = Once::new();
     REGISTER.call_once(|| {
         // A font that fails to load shows as an error of the first text.
-        let _ = plotters::style::register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT);
+        let _ = plotters::style::register_font(FONT, FontStyle::Normal, epaint_default_fonts::HACK_REGULAR);
     });
     let drawn = area.fill(&WHITE).and_then(|()| draw_all(figure, &area));
     drawn.and_then(|()| area.present()).map_err(|error| anyhow!("drawing a plot: {error}"))
@@ -96,7 +97,7 @@ fn write<DB: DrawingBackend>(area: &Area<DB>, text: &str, at: (i32, i32), size: 
 fn draw_all<DB: DrawingBackend>(figure: &Figure, area: &Area<DB>) -> Drawn<DB> {
     let (top, rest) = area.split_vertically(TITLE);
     let (body, legend) = rest.split_vertically(SIZE.1 as i32 - TITLE - LEGEND);
-    write(&top, &figure.title, (16, TITLE / 2), 19)?;
+    write(&top, &figure.title, (16, TITLE / 2), 15)?;
     let ends = figure.points.iter().map(|point| point.0).fold(1.0, f64::max);
     let speeds = figure.points.iter().map(|point| point.1).chain(figure.best.iter().map(|best| best.1));
     let highest = speeds.fold(1.0, f64::max);
@@ -115,8 +116,8 @@ fn draw_all<DB: DrawingBackend>(figure: &Figure, area: &Area<DB>) -> Drawn<DB> {
         .x_max_light_lines(0)
         .y_max_light_lines(0)
         .bold_line_style(RGBColor(230, 230, 230))
-        .label_style((FONT, 15))
-        .axis_desc_style((FONT, 16))
+        .label_style((FONT, 13))
+        .axis_desc_style((FONT, 13))
         .draw()?;
     let line = [(0.0, 1.0), (1.02 * ends, 1.0)];
     chart.draw_series(DashedLineSeries::new(line, 6, 4, BUILT_IN.stroke_width(1)))?;
@@ -131,13 +132,13 @@ fn draw_all<DB: DrawingBackend>(figure: &Figure, area: &Area<DB>) -> Drawn<DB> {
     let mut left = 40;
     for (name, color) in FARES {
         legend.draw(&Circle::new((left, LEGEND / 2), 4, color.filled()))?;
-        write(&legend, name, (left + 10, LEGEND / 2), 15)?;
-        left += 30 + 7 * name.len() as i32;
+        write(&legend, name, (left + 10, LEGEND / 2), 12)?;
+        left += 30 + 8 * name.len() as i32;
     }
     for (name, color) in [("best so far", BEST), ("built-in", BUILT_IN)] {
         legend.draw(&PathElement::new([(left, LEGEND / 2), (left + 24, LEGEND / 2)], color.stroke_width(2)))?;
-        write(&legend, name, (left + 32, LEGEND / 2), 15)?;
-        left += 54 + 7 * name.len() as i32;
+        write(&legend, name, (left + 32, LEGEND / 2), 12)?;
+        left += 54 + 8 * name.len() as i32;
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// A [`Tuning`] with the device it was measured on, and what was measured: one file of JSON per device.
 ///
-/// The example `tune` makes one, and so does [`Gpu::tune`](crate::standalone::Gpu::tune). A profile serves the device
+/// The program `tune` makes one, and so does [`Gpu::tune`](crate::standalone::Gpu::tune). A profile serves the device
 /// and the driver that it was made with; [`tuning_for`](Self::tuning_for) tells others apart.
 ///
 /// ```no_run

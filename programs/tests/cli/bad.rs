@@ -108,27 +108,28 @@ fn bad_headers_are_named() {
     let deep = format!("{{'descr': {}", "[".repeat(60_000));
     let endless = whole.replace("'<u4'", "[('a', '<u4', (4294967296, 4294967296, 4294967296))]");
     let bad: Vec<(u8, String, &str)> = vec![
-        (1, whole.replace("'<u4'", "<u4"), "byte"),
-        (1, whole.replace("'<u4'", "'<u4"), "header"),
-        (1, whole.replace("'<u4'", "'<'"), "the code is empty"),
-        (1, whole.replace("'<u4'", "'<u'"), "the size is \"\""),
-        (1, whole.replace("'<u4'", "'<x4'"), "the kind 'x'"),
-        (1, whole.replace("'<u4'", "'<u99999999999999999999'"), "the size is \"99999999999999999999\""),
-        (1, whole.replace("'<u4'", "[('a', '<u4', 1, 2)]"), "4 parts"),
-        (1, whole.replace("'<u4'", "[7]"), "field"),
-        (1, whole.replace("'<u4'", "7"), "dtype"),
-        (1, whole.replace("(2,)", "(-2,)"), "byte"),
-        (1, whole.replace("(2,)", "('2',)"), "length"),
-        (1, whole.replace("(2,)", "(99999999999999999999,)"), "99999999999999999999"),
-        (1, whole.replace("'shape'", "'form'"), "\"form\""),
-        (1, whole.replace("False", "None"), "byte"),
-        (1, whole.replace("False", "0"), "fortran_order"),
-        (1, "{'descr': '<u4', 'shape': (2,)}".into(), "fortran_order"),
-        (1, "{}".into(), "no descr"),
-        (1, "[]".into(), "needed is '{'"),
-        (1, String::new(), "its end"),
-        (1, endless, "any file"),
-        (1, deep, "64 levels"),
+        (1, whole.replace("'<u4'", "<u4"), "1:11"),
+        (1, whole.replace("'<u4'", "'<u4"), "1:17"),
+        (1, whole.replace("'<u4'", "'<'"), "type string"),
+        (1, whole.replace("'<u4'", "'<u'"), "type string"),
+        (1, whole.replace("'<u4'", "'<u3'"), "'<u3' has invalid size"),
+        (1, whole.replace("'<u4'", "'<x4'"), "type string"),
+        (1, whole.replace("'<u4'", "'<u99999999999999999999'"), "too large"),
+        (1, whole.replace("'<u4'", "[('a', '<u4', 1, 2)]"), "2 or 3 items"),
+        (1, whole.replace("'<u4'", "[7]"), "list or tuple"),
+        (1, whole.replace("'<u4'", "7"), "string or list"),
+        (1, whole.replace("(2,)", "(-2,)"), "negative"),
+        (1, whole.replace("(2,)", "('2',)"), "integer"),
+        (1, whole.replace("(2,)", "(99999999999999999999,)"), "larger than u64"),
+        (1, whole.replace("'shape'", "'form'"), "'shape'"),
+        (1, whole.replace("False", "None"), "'fortran_order' value"),
+        (1, whole.replace("False", "0"), "'fortran_order' value"),
+        (1, "{'descr': '<u4', 'shape': (2,)}".into(), "missing key 'fortran_order'"),
+        (1, "{}".into(), "missing key"),
+        (1, "[]".into(), "dict"),
+        (1, String::new(), "expected value"),
+        (1, endless, "larger than"),
+        (1, deep, "16 levels"),
         (4, whole.into(), "4.0"),
     ];
     let files: Vec<(String, &str)> = bad
@@ -141,7 +142,7 @@ fn bad_headers_are_named() {
     let cut = dir.write_bytes("cut.npy", b"\x93NUMPY\x01\x00\x76");
     let short = dir.write_bytes("short.npy", b"\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF{'descr'");
     let files = files.iter().map(|(path, named)| (path, *named));
-    let files = files.chain([(&cut, "before its header"), (&short, "needed are the 4294967295")]);
+    let files = files.chain([(&cut, "before its header"), (&short, "4294967295 bytes, allowed are at most 65536")]);
     let out = dir.path("out.npy");
     check(&dir, files.map(|(path, named)| (vec!["--keys", path, "--out-keys", &out], vec!["--keys", named])).collect());
 }
@@ -168,6 +169,10 @@ fn bad_flags_are_named() {
             (with(&["--seed", "1"]), vec!["--seed", "--keys"]),
             (with(&["--count", "1"]), vec!["--count", "--keys"]),
             (with(&["--keys-only"]), vec!["--keys-only", "--keys"]),
+            (vec!["--keys", &keys], vec!["--keys", "without an output", "--verify"]),
+            (vec!["--count", "-5"], vec!["--count", "-5", "0 to 4294967295", "2^20"]),
+            (vec!["--count", "1.5"], vec!["--count", "1.5", "whole numbers"]),
+            (vec!["--count", "2^32"], vec!["--count", "2^32", "0 to 4294967295"]),
             (with(&["--bits", "8"]), vec!["--bits", "\"8\"", "LO..HI"]),
             (with(&["--bits", "-1..3"]), vec!["-1"]),
             (with(&["--repeat", "0"]), vec!["--repeat", "0"]),

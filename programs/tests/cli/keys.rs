@@ -2,7 +2,7 @@
 
 use crate::files::Dir;
 use crate::reference::{TYPES, Type, gather};
-use crate::sort;
+use crate::{fail, sort, without_device};
 
 /// Sorts keys of a type for keys and permutation at once, and compares both in full.
 fn check(of: &Type, count: usize, descending: bool, bits: Option<(u32, u32)>, extra: &[&str]) {
@@ -109,7 +109,11 @@ fn the_permutation_alone_is_written() {
 fn a_file_is_sorted_in_place() {
     let dir = Dir::new("in-place");
     let path = dir.write("k.npy", "'|u1'", &[4], &[9, 7, 8, 7]);
-    sort(&["--keys", &path, "--out-keys", &path]);
+    let line = fail(without_device("sort").args(["--keys", &path, "--out-keys", &path]), false);
+    assert!(line.contains("--out-keys") && line.contains("k.npy") && line.contains("--force"), "{line}");
+    assert_eq!(dir.read("k.npy").1, [9, 7, 8, 7]);
+    let stdout = sort(&["--keys", &path, "--out-keys", &path]);
+    assert!(stdout.ends_with(&format!("\nwritten    {path}\n")), "{stdout}");
     assert_eq!(dir.read("k.npy").1, [7, 7, 8, 9]);
     assert_eq!(dir.list(), ["k.npy"]);
 }

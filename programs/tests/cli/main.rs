@@ -4,7 +4,6 @@
 
 mod bad;
 mod files;
-mod flights;
 mod keys;
 mod numpy;
 #[path = "../programs/mod.rs"]
@@ -12,7 +11,7 @@ mod programs;
 mod reference;
 mod values;
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use files::Dir;
@@ -44,9 +43,9 @@ fn succeed(command: &mut Command) -> String {
     stdout.into_owned()
 }
 
-/// Runs `sort` on a device.
+/// Runs `sort` on a device, over outputs that may be there.
 fn sort(arguments: &[&str]) -> String {
-    succeed(program("sort").args(arguments))
+    succeed(program("sort").args(arguments).arg("--force"))
 }
 
 /// Runs a program that has to fail with exit code 1; gives its one line. Only that line may be on stderr, but for what
@@ -133,7 +132,47 @@ fn a_failed_sort_leaves_outputs_alone() {
     let keys = dir.write("k.npy", "'<u4'", &[3], &[0; 12]);
     let out = dir.path("out.npy");
     std::fs::write(&out, "precious").unwrap();
-    fail(without_device("sort").args(["--keys", &keys, "--out-keys", &out]), true);
+    fail(without_device("sort").args(["--keys", &keys, "--out-keys", &out, "--force"]), true);
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "precious");
     assert_eq!(dir.list(), ["k.npy", "out.npy"]);
+}
+
+#[test]
+fn counts_are_read_as_people_write_them() {
+    for (text, count) in [("2^12", 4096), ("5e3", 5000), ("1.5e3", 1500), ("3_000", 3000), ("0", 0)] {
+        let stdout = sort(&["--count", text, "--keys-only"]);
+        assert!(stdout.contains(&format!("input      {count} u32 keys")), "{text}: {stdout}");
+    }
+}
+
+/// What cannot fit is refused before gigabytes of it are made.
+#[test]
+fn counts_that_do_not_fit_are_refused_at_once() {
+    let start = std::time::Instant::now();
+    for arguments in [&["--count", "4e9"][..], &["--count", "4294967295", "--key-type", "u128", "--keys-only"]] {
+        let line = fail(program("sort").args(arguments), true);
+        assert!(line.contains("--count is 4"), "{line}");
+    }
+    assert!(start.elapsed() < Duration::from_secs(60), "it took {:?}", start.elapsed());
+}
+
+#[test]
+fn the_algorithm_is_named_as_it_is() {
+    for (asked, named) in [
+        ("reduce-then-scan", "algorithm  reduce-then-scan (as asked, "),
+        ("leading", "algorithm  onesweep (leading was asked for, "),
+    ] {
+        let stdout = sort(&["--count", "100000", "--keys-only", "--algorithm", asked]);
+        assert!(stdout.contains(named), "{stdout}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_an_error() {
+    let full = || Stdio::from(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    let output = program("devices").stdout(full()).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("error: writing to stdout: "), "{stderr}");
 }

@@ -70,7 +70,7 @@ def values():
         "aligned": rows(aligned),
         "latin": rows([("caf\u00e9", "<i4")]),
         "utf": rows([("\u65e5\u672c", "<i4")]),
-        "titled": rows([(("it's \"it\"", "t"), "<i4"), ("b\\", "<i4")]),
+        "quoted": rows([("it's \"it\"", "<i4"), ("b\\", "<i4")]),
         "swapped": rows(">f8", 2, 2),
     }
     for name, array in arrays.items():

@@ -35,7 +35,8 @@ impl Memory {
         };
         let lacking = needs.into_iter().find(|(_, needed, available)| needed > available);
         lacking.map(|(whose, needed, available)| {
-            format!("{} MiB of {whose} memory are needed, available are {} MiB", mib(needed), available >> 20)
+            let heap = if whose == "device" { ", the largest heap" } else { "" };
+            format!("{} MiB of {whose} memory are needed, available are {} MiB{heap}", mib(needed), available >> 20)
         })
     }
 }
