@@ -24,7 +24,7 @@ most_kib=4096
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-root=$PWD target=$PWD/target/package-check
+root=$PWD
 
 # Files that are not committed yet are packaged too.
 cargo package --quiet --package vksort --no-verify --allow-dirty --target-dir "$work" || die "cargo package failed"
@@ -39,7 +39,7 @@ fi
 tar -C "$work" -xzf "$archive"
 cd "${archive%.crate}" 2>/dev/null || cd "$work/$(basename "$archive" .crate)"
 # Outside the repository there are no settings of its workspace.
-export CARGO_TARGET_DIR=$target CARGO_NET_OFFLINE=true
+export CARGO_TARGET_DIR=$root/target CARGO_NET_OFFLINE=true
 
 # Every file that the documents link to is there.
 missing=0

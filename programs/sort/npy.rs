@@ -283,6 +283,7 @@ fn parse(text: &[u8], version: u8) -> Result<Header> {
         3 => String::from_utf8_lossy(text).into_owned(),
         _ => text.iter().map(|byte| char::from(*byte)).collect(),
     };
+    let text = text.trim();
     let length = (text.len() as u32).to_le_bytes();
     let header = [&b"\x93NUMPY\x03\x00"[..], &length, text.as_bytes()].concat();
     let npy = NpyHeader::from_reader(&header[..]).map_err(|error| {
