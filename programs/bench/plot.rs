@@ -207,8 +207,8 @@ fn draw_lines<DB: DrawingBackend>(area: &Area<DB>, title: &str, unit: Unit, line
         cases += usize::from(!is_copy);
         let color = if is_copy { GRAY } else { COLORS[case % COLORS.len()] };
         let points = line.points.iter().map(|(n, rate)| (n.log2(), rate.max(1.0)));
-        // Beyond the colours, dashes tell lines apart.
-        let dashed = is_copy || case >= COLORS.len();
+        // Beyond the colours, dashes tell lines apart; the roof, which is a copy too, is solid.
+        let dashed = is_copy && !line.label.starts_with("roof") || case >= COLORS.len();
         let y = 20 + LEGEND * index as i32;
         let sample = [(10, y), (40, y)];
         if dashed {

@@ -191,10 +191,15 @@ fn patterns_are_measured_beside_uniform_keys() {
 fn bad_arguments_end_in_one_line() {
     let scratch = Scratch::new("bad-arguments");
     fs::write(scratch.0.join("file"), "suite,case\n1,2\n").unwrap();
-    let cases: [(&[&str], &[&str]); 18] = [
+    let cases: [(&[&str], &[&str]); 20] = [
         (&["--suite", "bogus"], &["--suite", "bogus", "features"]),
         (&["--runs", "0"], &["--runs", "0"]),
         (&["--count", "0"], &["--count", "0"]),
+        (&["--count", "-5"], &["--count", "-5", "0 to 4294967295"]),
+        (
+            &["--min-log2 is 20", "10 to 10", "--max-log2"],
+        ),
+        (&["--suite", "features", "--min-log2", "12"], &["--min-log2", "--suite features", "many sizes"]),
         (&["--count", "5", "--max-log2", "12"], &["--count", "--max-log2"]),
         (&["--max-log2", "32"], &["--max-log2", "32"]),
         (&["--count", "5", "--min-log2", "12"], &["--count", "--min-log2"]),

@@ -133,12 +133,12 @@ fn draw_all<DB: DrawingBackend>(figure: &Figure, area: &Area<DB>) -> Drawn<DB> {
     for (name, color) in FARES {
         legend.draw(&Circle::new((left, LEGEND / 2), 4, color.filled()))?;
         write(&legend, name, (left + 10, LEGEND / 2), 12)?;
-        left += 30 + 8 * name.len() as i32;
+        left += 28 + 7 * name.len() as i32;
     }
     for (name, color) in [("best so far", BEST), ("built-in", BUILT_IN)] {
         legend.draw(&PathElement::new([(left, LEGEND / 2), (left + 24, LEGEND / 2)], color.stroke_width(2)))?;
         write(&legend, name, (left + 32, LEGEND / 2), 12)?;
-        left += 54 + 8 * name.len() as i32;
+        left += 50 + 7 * name.len() as i32;
     }
     Ok(())
 }
