@@ -230,7 +230,7 @@ const GENERATED_AT_ONCE: usize = 1 << 24;
 /// Reads a file whose header passes the check.
 ///
 /// npyz understands the text of the header. The bytes before it are looked at here: npyz would allocate as much as they
-/// announce, and takes no text in Latin-1, which numpy writes for names with accents.
+/// announce, and takes no text in Latin-1, which numpy writes for names with accents. Fields with titles are refused.
 fn read<T>(path: &Path, check: impl Fn(&Header) -> Result<T>) -> Result<(Array, T)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
@@ -283,7 +283,7 @@ fn parse(text: &[u8], version: u8) -> Result<Header> {
         3 => String::from_utf8_lossy(text).into_owned(),
         _ => text.iter().map(|byte| char::from(*byte)).collect(),
     };
-    let text = text.trim();
+    let text = without_multiples(text.trim());
     let length = (text.len() as u32).to_le_bytes();
     let header = [&b"\x93NUMPY\x03\x00"[..], &length, text.as_bytes()].concat();
     let npy = NpyHeader::from_reader(&header[..]).map_err(|error| {
@@ -292,6 +292,13 @@ fn parse(text: &[u8], version: u8) -> Result<Header> {
         anyhow::anyhow!("the header cannot be understood: {}", lines.join(" "))
     })?;
     Ok(Header { npy })
+}
+
+/// The text without the numbers of times such as `<M8[25us]`, which npyz does not know and no size depends on.
+fn without_multiples(text: &str) -> String {
+    let mut parts = text.split("8[");
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |text, part| text + "8[" + part.trim_start_matches(|char: char| char.is_ascii_digit()))
 }
 
 /// Appends so many bytes of a file, or as many as there are. A header is not trusted with an allocation: memory grows
