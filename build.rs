@@ -1,4 +1,4 @@
-//! Compiles `glsl/*.comp` to SPIR-V, or takes the modules kept in `spirv/` when the feature `shaderc` is off.
+//! Packs the SPIR-V kept in `spirv/`, and says where it is older than the GLSL.
 
 use std::path::Path;
 use std::{env, fs};
@@ -6,78 +6,88 @@ use std::{env, fs};
 #[allow(dead_code)]
 #[path = "src/abi.rs"]
 mod abi;
+#[path = "build/digest.rs"]
+mod digest;
 #[allow(dead_code)]
 #[path = "src/kernels.rs"]
 mod kernels;
+#[path = "src/modules/pack.rs"]
+mod pack;
 
 fn main() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
-    for input in ["build.rs", "src/abi.rs", "src/kernels.rs", "glsl", "spirv"] {
+    let (root, out) = (Path::new(&root), Path::new(&out));
+    for input in ["build.rs", "build", "src/abi.rs", "src/kernels.rs", "src/modules/pack.rs", "spirv"] {
         println!("cargo::rerun-if-changed={input}");
     }
-    let out = Path::new(&out);
-    if let Err(message) = modules(Path::new(&root), out) {
-        // One `cargo::error` per line keeps the compiler's file, line and message readable.
-        for line in message.lines() {
-            println!("cargo::error={line}");
+    match embed(root, out) {
+        Ok(text) => fs::write(out.join("modules.rs"), text).expect("OUT_DIR is writable"),
+        Err(message) => println!("cargo::error={message}"),
+    }
+}
+
+/// The source of `src/modules.rs` with all modules; the packed ones lie in `out`.
+fn embed(root: &Path, out: &Path) -> Result<String, String> {
+    let wide = env::var_os("CARGO_FEATURE_WIDE_KEYS").is_some();
+    let (mut hash, mut entries, mut constants) = (0, String::new(), String::new());
+    let modules = kernels::modules();
+    for module in &modules {
+        let name = format!("{}.spv", module.name());
+        let kept = root.join("spirv").join(&name);
+        let bytes = fs::read(&kept).map_err(|error| format!("{}: {error}; run scripts/spirv.sh", kept.display()))?;
+        hash = digest::add(hash, &bytes);
+        let words: Vec<u32> =
+            bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect();
+        constants += &format!("    {:#x},\n", specialized(&words));
+        if !wide && module.key_words > 1 {
+            entries += "    None,\n";
+            continue;
         }
-        return;
+        let packed = out.join(name);
+        fs::write(&packed, pack::pack(&words)).map_err(|error| format!("{}: {error}", packed.display()))?;
+        entries += &format!("    Some(include_bytes!({:?})),\n", packed.display().to_string());
     }
-    fs::write(out.join("modules.rs"), embed(out)).expect("OUT_DIR is writable");
+    let stale = is_stale(root)?;
+    Ok(format!(
+        "const MODULES: [Option<&[u8]>; {0}] = [\n{entries}];\n\
+         const SPECIALIZED: [u64; {0}] = [\n{constants}];\n\
+         #[allow(dead_code, reason = \"for profiles\")]\nconst DIGEST: u64 = {hash};\n\
+         #[allow(dead_code, reason = \"for a test\")]\nconst STALE: bool = {stale};\n",
+        modules.len()
+    ))
 }
 
-/// The table of embedded modules, in the order of `kernels::modules`.
-fn embed(out: &Path) -> String {
-    let mut text = String::from("&[\n");
-    for module in kernels::modules() {
-        let file = out.join(format!("{}.spv", module.name()));
-        text += &format!("    include_bytes!({:?}),\n", file.display().to_string());
-    }
-    text + "]\n"
-}
-
-#[cfg(not(feature = "shaderc"))]
-fn modules(root: &Path, out: &Path) -> Result<(), String> {
-    for module in kernels::modules() {
-        let file = root.join("spirv").join(format!("{}.spv", module.name()));
-        fs::copy(&file, out.join(format!("{}.spv", module.name())))
-            .map_err(|error| format!("{}: {error}", file.display()))?;
-    }
-    Ok(())
-}
-
-#[cfg(feature = "shaderc")]
-fn modules(root: &Path, out: &Path) -> Result<(), String> {
+/// Whether the GLSL is there and has changed since the modules were compiled, of which a warning tells. It is no error:
+/// the modules sort as they did, and a test of the library fails.
+fn is_stale(root: &Path) -> Result<bool, String> {
     let glsl = root.join("glsl");
-    let contract = abi::glsl();
-    fs::write(out.join("abi.glsl"), &contract).map_err(|error| format!("abi.glsl: {error}"))?;
-
-    let compiler = shaderc::Compiler::new().map_err(|error| error.to_string())?;
-    for module in kernels::modules() {
-        let mut options = shaderc::CompileOptions::new().map_err(|error| error.to_string())?;
-        options.set_target_env(shaderc::TargetEnv::Vulkan, shaderc::EnvVersion::Vulkan1_2 as u32);
-        options.set_optimization_level(shaderc::OptimizationLevel::Performance);
-        options.set_warnings_as_errors();
-        for (name, value) in module.macros() {
-            options.add_macro_definition(name, Some(&value.to_string()));
-        }
-        options.set_include_callback(|name, _, includer, _| {
-            let content = match name {
-                "abi.glsl" => contract.clone(),
-                _ => fs::read_to_string(glsl.join(name))
-                    .map_err(|error| format!("{name}, included by {includer}: {error}"))?,
-            };
-            Ok(shaderc::ResolvedInclude { resolved_name: format!("glsl/{name}"), content })
-        });
-        let label = format!("glsl/{}.comp", module.kernel.name());
-        let source = root.join(&label);
-        let text = fs::read_to_string(&source).map_err(|error| format!("{}: {error}", source.display()))?;
-        let binary = compiler
-            .compile_into_spirv(&text, shaderc::ShaderKind::Compute, &label, "main", Some(&options))
-            .map_err(|error| format!("module {}: {error}", module.name()))?;
-        let file = out.join(format!("{}.spv", module.name()));
-        fs::write(&file, binary.as_binary_u8()).map_err(|error| format!("{}: {error}", file.display()))?;
+    if !glsl.is_dir() {
+        return Ok(false);
     }
-    Ok(())
+    println!("cargo::rerun-if-changed=glsl");
+    let now = digest::of_sources(&glsl).map_err(|error| format!("{}: {error}", glsl.display()))?;
+    let kept = fs::read_to_string(root.join("spirv").join(digest::FILE)).unwrap_or_default();
+    let stale = kept.trim() != now;
+    if stale {
+        println!("cargo::warning=spirv/ was compiled from other GLSL than is in glsl/ now: run scripts/spirv.sh");
+    }
+    Ok(stale)
+}
+
+/// A bit for each specialization constant that a module has, by its id.
+fn specialized(words: &[u32]) -> u64 {
+    const HEADER_WORDS: usize = 5;
+    const OP_DECORATE: u32 = 71;
+    const SPEC_ID: u32 = 1;
+    let (mut mask, mut at) = (0, HEADER_WORDS);
+    while at < words.len() {
+        // The first word of an instruction has its length above its opcode.
+        let (length, opcode) = ((words[at] >> 16).max(1) as usize, words[at] & 0xFFFF);
+        if opcode == OP_DECORATE && words[at + 2] == SPEC_ID {
+            mask |= 1 << words[at + 3];
+        }
+        at += length;
+    }
+    mask
 }

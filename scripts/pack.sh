@@ -38,7 +38,8 @@ for line in sys.stdin:
     if message["reason"] != "compiler-artifact" or not message["executable"]:
         continue
     kind, name = message["target"]["kind"][0], message["target"]["name"]
-    place = {"example": f"examples/{name}", "test": f"tests/{name}", "lib": "tests/unit"}[kind]
+    program = f"examples/{name}"
+    place = {"bin": program, "example": program, "test": f"tests/{name}", "lib": "tests/unit"}[kind]
     print(place, message["executable"])
 ' <<<"$messages")
 [[ $executables ]] || die "cargo built no executable"

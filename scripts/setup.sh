@@ -1,24 +1,28 @@
 #!/usr/bin/env bash
-# Sets this machine up to build vksort: scripts/setup.sh [--tests] [--no-drivers]
+# Sets this machine up to build and run vksort: scripts/setup.sh [--tests] [--kernels] [--no-drivers]
 #
-# Installs what is missing with apt (as root or with sudo), builds the native part of the shaderc crate once per
-# machine into ~/.cache/vksort, and tells cargo about it in .cargo/config.toml. Running it again is quick.
+# Installs what is missing with apt (as root or with sudo): a linker, and a Vulkan loader with a driver. Running it again is
+# quick.
 #
-#   --tests       also what scripts/test.sh needs: lavapipe, SwiftShader and a newer validation layer
-#   --no-drivers  only what building needs: no Vulkan loader, drivers or layers
+#   --tests       also what scripts/test.sh needs: lavapipe, SwiftShader and two validation layers
+#   --kernels     also what scripts/spirv.sh needs to compile the kernels: a C++ tool chain and the native part of the
+#                 crate shaderc, which takes about 10 minutes of CPU time once per machine. It is kept in ~/.cache/vksort,
+#                 and cargo learns of it in .cargo/config.toml
+#   --no-drivers  no Vulkan loader, drivers or layers
 #   --help        this text
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
 
-drivers=1 tests=0
+drivers=1 tests=0 kernels=0
 for option in "$@"; do
     case $option in
         --tests) tests=1 ;;
+        --kernels) kernels=1 ;;
         --no-drivers) drivers=0 ;;
         --help) usage && exit ;;
-        *) die "unknown option $option, allowed are --tests, --no-drivers and --help" ;;
+        *) die "unknown option $option, allowed are --tests, --kernels, --no-drivers and --help" ;;
     esac
 done
 ((drivers || !tests)) || die "--tests needs the drivers that --no-drivers leaves out"
@@ -70,15 +74,19 @@ gpu_driver() {
 # Fills `packages` with what apt should install and `needed` with the part of it that nothing works without.
 find_missing() {
     packages=() needed=()
-    local tool tools=(g++)
-    if [[ ! -e $archive ]]; then
-        tools+=(cmake git python3)
-        has ninja || packages+=(ninja-build)
-    elif ((tests)) && ! chromium_parts >/dev/null; then
+    local tool tools=()
+    # rustc links with it.
+    has cc || needed+=(gcc libc6-dev)
+    if ((kernels)); then
+        tools+=(g++)
+        [[ -e $archive ]] || tools+=(cmake git python3)
+        [[ -e $archive ]] || has ninja || packages+=(ninja-build)
+    fi
+    if ((tests)) && ! chromium_parts >/dev/null; then
         tools+=(python3)
     fi
-    for tool in "${tools[@]}"; do
-        has "$tool" || needed+=("$tool")
+    for tool in ${tools[@]+"${tools[@]}"}; do
+        has "$tool" || [[ " ${needed[*]-} " == *" $tool "* ]] || needed+=("$tool")
     done
     packages+=(${needed[@]+"${needed[@]}"})
     ((drivers)) || return 0
@@ -86,7 +94,7 @@ find_missing() {
     local libraries
     libraries=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p)
     [[ $libraries == *libvulkan.so.1* ]] || packages+=(libvulkan1)
-    system_validation_layer >/dev/null || packages+=(vulkan-validationlayers)
+    ((!tests)) || system_validation_layer >/dev/null || packages+=(vulkan-validationlayers)
     # The command line's results are compared with numpy's.
     ((!tests)) || python3 -c 'import numpy' 2>/dev/null || /usr/bin/python3 -c 'import numpy' 2>/dev/null || packages+=(python3-numpy)
     local manifest
@@ -103,6 +111,7 @@ find_missing() {
     fi
 }
 
+kernels_or_crate=("building vksort" "compiling the kernels of vksort (building the crate itself does not)")
 as_root=()
 apt_ready=0
 # Runs apt-get, which needs root, and shows its output only when it fails.
@@ -137,8 +146,8 @@ install_missing() {
         say "apt could not install what is missing; as root: apt-get install ${packages[*]}"
     fi
     find_missing 2>/dev/null
-    # Without cmake and the like the shaderc crate panics in the middle of a build.
-    ((${#needed[@]} == 0)) || die "missing, and building needs it: ${needed[*]}"
+    # Without cmake and the like the build of the crate shaderc panics, and does not say that vksort can do without it.
+    ((${#needed[@]} == 0)) || die "missing, and ${kernels_or_crate[kernels]} needs it: ${needed[*]}"
     ((${#packages[@]} == 0)) || say "going on without ${packages[*]}"
 }
 
@@ -291,6 +300,8 @@ lock() {
 check_rust
 lock
 install_missing
-[[ -e $archive ]] || build_shaderc
-configure_cargo
+if ((kernels)); then
+    [[ -e $archive ]] || build_shaderc
+    configure_cargo
+fi
 ((!tests)) || unpack_chromium_parts

@@ -36,6 +36,14 @@ pub enum Error {
         /// The supported values.
         allowed: String,
     },
+    /// What was asked for is in a part of the crate that is not built.
+    #[error("{what} takes the feature {feature} of vksort, which is off")]
+    MissingFeature {
+        /// What was asked for.
+        what: String,
+        /// The cargo feature that has it.
+        feature: &'static str,
+    },
     /// More elements than a limit allows.
     #[error("count is {given} elements, allowed are at most {allowed} ({limit})")]
     TooManyElements {

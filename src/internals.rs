@@ -1,6 +1,6 @@
 //! What the tests of this crate look at behind its API. Nothing here is kept stable.
 
-pub use crate::modules::MODULES;
+pub use crate::modules::words as module_words;
 
 /// The contract between host and kernels.
 pub mod abi {

@@ -1,3 +1,4 @@
+#![cfg_attr(docsrs, feature(doc_cfg))]
 //! Radix sort for data that already lives in Vulkan buffers.
 //!
 //! There are two ways in, and one engine behind them:
@@ -44,17 +45,19 @@
 //!
 //! Shape and methods of the kernels are data: [`Tuning::for_device`] has a row for every class of devices. A row can be
 //! replaced, in [`SorterOptions::tuning`] or for all sorts of a device that vksort owns, by
-//! [`standalone::Gpu::with_tuning`]. The example `tune` searches for one on the device at hand.
+//! [`standalone::Gpu::with_tuning`]. The program `tune` of the repository searches for one on the device at hand.
 //!
 //! # Features
 //!
-//! * `standalone` (default): the [`standalone`] module; brings gpu-allocator and loads the Vulkan library at run time.
+//! * `standalone` (default): the module `standalone`; brings gpu-allocator and loads the Vulkan library at run time.
+//! * `wide-keys` (default): keys of 64 and 128 bits. Without it the kernels for them are left out of the program, and
+//!   requests for such keys are refused with [`Error::MissingFeature`].
 //! * `profiles`: `TuningProfile`, a tuning that was measured on a device and is kept in a file; with `standalone` also
 //!   the search that makes one, `standalone::Gpu::tune`. Brings serde.
 //! * `testing`: what vksort's own tests need, faults to inject among it; no part of the API, and for nobody else.
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
-//! * `shaderc` (default): compiles the kernels while building, which takes a C++ tool chain. Without it the SPIR-V kept
-//!   in the repository is used, which is the same bit for bit.
+//!
+//! Building takes no C++ compiler: the crate holds the SPIR-V of its kernels beside their GLSL.
 //!
 //! What happens is told through the `log` crate: the device, the tuning row, the algorithm and why it was chosen.
 

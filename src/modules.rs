@@ -1,45 +1,98 @@
-//! The SPIR-V of every kernel, embedded.
+//! The SPIR-V of the kernels, which `build.rs` packs from the modules kept in `spirv/`.
+
+mod pack;
 
 use crate::abi::spec;
+use crate::error::Error;
 use crate::kernels::{self, Module};
+use crate::key::KeyType;
 
-/// SPIR-V of every module of [`kernels::modules`], in that order.
-pub const MODULES: &[&[u8]] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
+// `MODULES`: every module of `kernels::modules`, in that order, packed; `None` where a feature leaves it out.
+// `SPECIALIZED`: for each of them, a bit for every specialization constant that it has.
+// `DIGEST`: a hash of all modules, those that are left out too.
+// `STALE`: whether `glsl/` is there and has changed since the modules were compiled.
+include!(concat!(env!("OUT_DIR"), "/modules.rs"));
 
-/// A module that is built.
-fn bytes(module: &Module) -> &'static [u8] {
-    let index = kernels::modules().iter().position(|built| built == module).expect("the closest module is built");
-    MODULES[index]
-}
+const _: () = assert!(spec::LEN <= u64::BITS as usize);
 
-fn word(bytes: &[u8]) -> u32 {
-    u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+fn index(module: &Module) -> usize {
+    kernels::modules().iter().position(|built| built == module).expect("the closest module is built")
 }
 
 /// The words of a module.
-pub(crate) fn words(module: &Module) -> Vec<u32> {
-    bytes(module).chunks_exact(4).map(word).collect()
+///
+/// # Errors
+///
+/// [`Error::MissingFeature`] where a feature leaves it out.
+pub fn words(module: &Module) -> Result<Vec<u32>, Error> {
+    let packed = MODULES[index(module)]
+        .ok_or_else(|| Error::MissingFeature { what: format!("kernel {}", module.name()), feature: WIDE_KEYS })?;
+    Ok(pack::unpack(packed).expect("build.rs has packed it"))
 }
 
-/// Which specialization constants a module has.
+/// Whether a module has each of the specialization constants.
 pub(crate) fn specialized(module: &Module) -> [bool; spec::LEN] {
-    const HEADER_WORDS: usize = 5;
-    const OP_FUNCTION: u32 = 54;
-    const OP_DECORATE: u32 = 71;
-    const SPEC_ID: u32 = 1;
-    let bytes = bytes(module);
-    let at = |index: usize| word(&bytes[4 * index..]);
-    let mut found = [false; spec::LEN];
-    let mut index = HEADER_WORDS;
-    while 4 * index < bytes.len() {
-        // The first word of an instruction has its length above its opcode.
-        let (length, opcode) = ((at(index) >> 16).max(1) as usize, at(index) & 0xFFFF);
-        match opcode {
-            OP_FUNCTION => break,
-            OP_DECORATE if at(index + 2) == SPEC_ID => found[at(index + 3) as usize] = true,
-            _ => {}
+    let mask = SPECIALIZED[index(module)];
+    std::array::from_fn(|id| mask >> id & 1 == 1)
+}
+
+/// The feature that keys of more than 32 bits need.
+const WIDE_KEYS: &str = "wide-keys";
+
+/// Fails for a key type whose kernels a feature leaves out.
+pub(crate) fn check(key: KeyType) -> Result<(), Error> {
+    check_built(key, cfg!(feature = "wide-keys"))
+}
+
+fn check_built(key: KeyType, wide: bool) -> Result<(), Error> {
+    match wide || key.bits() <= 32 {
+        true => Ok(()),
+        false => {
+            Err(Error::MissingFeature { what: format!("sorting keys of type {}", key.name()), feature: WIDE_KEYS })
         }
-        index += length;
     }
-    found
+}
+
+/// A name for the kernels of this build.
+#[cfg(feature = "profiles")]
+pub(crate) fn digest() -> String {
+    format!("{DIGEST:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kept_spirv_is_compiled_from_the_glsl_that_is_here() {
+        const { assert!(!STALE, "run scripts/spirv.sh") };
+    }
+
+    #[test]
+    fn modules_are_those_kept_in_the_repository() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("spirv");
+        for module in &kernels::modules() {
+            let kept = std::fs::read(folder.join(format!("{}.spv", module.name()))).unwrap();
+            let bytes: Vec<u8> = words(module).unwrap().into_iter().flat_map(u32::to_le_bytes).collect();
+            assert!(bytes == kept, "{}", module.name());
+        }
+    }
+
+    #[test]
+    fn keys_without_kernels_are_refused_by_name() {
+        for &key in KeyType::ALL {
+            assert!(check_built(key, true).is_ok());
+            let refused = check_built(key, false).map_err(|error| error.to_string());
+            match key.bits() > 32 {
+                true => assert_eq!(
+                    refused,
+                    Err(format!(
+                        "sorting keys of type {} takes the feature wide-keys of vksort, which is off",
+                        key.name()
+                    ))
+                ),
+                false => assert_eq!(refused, Ok(())),
+            }
+        }
+    }
 }

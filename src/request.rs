@@ -314,9 +314,11 @@ impl SortRequest {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a window beyond the key, for a value of another size than 1, 2 or a multiple of 4 up to
-    /// [`ValueType::MAX_BYTES`] bytes, and for discarded keys without values.
+    /// * [`Error::Unsupported`]: a window beyond the key, a value of another size than 1, 2 or a multiple of 4 up to
+    ///   [`ValueType::MAX_BYTES`] bytes, or discarded keys without values.
+    /// * [`Error::MissingFeature`]: keys of more than 32 bits without the feature `wide-keys`.
     pub fn check(&self) -> Result<(), Error> {
+        crate::modules::check(self.key)?;
         let unsupported =
             |what: &str, given: String, allowed: String| Err(Error::Unsupported { what: what.into(), given, allowed });
         if let ValueType::Bytes(bytes) = self.value

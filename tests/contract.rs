@@ -1,19 +1,18 @@
 //! The contract of `abi` read back from the SPIR-V: bindings, specialization constants, push constants, capabilities,
-//! shared memory; and the SPIR-V kept in the repository against the one that was built.
+//! shared memory.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use rspirv::binary::parse_words;
 use rspirv::dr::{Instruction, Loader, Module, Operand};
 use rspirv::spirv::{Capability, Decoration, Op, StorageClass};
-use vksort::internals::MODULES;
 use vksort::internals::abi::{self, Push, spec};
 use vksort::internals::kernels::{self, Kernel, Ranking, Region, Usage};
+use vksort::internals::module_words;
 
 fn modules() -> impl Iterator<Item = (kernels::Module, Module)> {
-    kernels::modules().into_iter().zip(MODULES).map(|(description, bytes)| {
-        let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+    kernels::modules().into_iter().map(|description| {
+        let words = module_words(&description).unwrap();
         let mut loader = Loader::new();
         parse_words(&words, &mut loader).unwrap_or_else(|error| panic!("{}: {error}", description.name()));
         (description, loader.module())
@@ -364,20 +363,5 @@ fn shared_memory_is_what_the_host_reckons() {
         if exact && description.ranking != Ranking::Private {
             assert!(4 * shared + 64 > reckoned, "{} is reckoned with too much", description.name());
         }
-    }
-}
-
-/// Only where the GLSL was compiled does this prove anything: without the feature, the kept modules are the built ones.
-#[test]
-fn kept_spirv_is_what_the_glsl_compiles_to() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("spirv");
-    if !folder.is_dir() {
-        println!("skipped: {} is not here", folder.display());
-        return;
-    }
-    for (description, built) in kernels::modules().iter().zip(MODULES) {
-        let file = folder.join(format!("{}.spv", description.name()));
-        let kept = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        assert!(kept == *built, "{} is not what the GLSL compiles to; run scripts/spirv.sh", file.display());
     }
 }

@@ -2,13 +2,14 @@
 //! timestamps, faults.
 
 mod common;
-mod programs;
 
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use common::arena::{Arena, Count};
 use common::patterns::{Pattern, generate};
+use common::process::run_within;
 use common::suite::{self, Case};
 use common::{Level, assert_valid, gpu, level, oracle, seed, validating};
 use libtest_mimic::{Failed, Trial};
@@ -487,22 +488,33 @@ fn typed_elements() -> Result<(), Failed> {
     expect(sort.write_keys(&[0i64; 4]), &["keys", "24 bytes", "32 bytes"])
 }
 
+/// An example as a command, beside this test in the target directory or in `VKSORT_EXAMPLES`.
+fn example(name: &str) -> Command {
+    let directory = std::env::var_os("VKSORT_EXAMPLES").map(PathBuf::from).unwrap_or_else(|| {
+        let test = std::env::current_exe().unwrap();
+        test.parent().and_then(Path::parent).expect("tests are in target/<profile>/deps").join("examples")
+    });
+    let path = directory.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    assert!(path.is_file(), "{} is missing: build it with cargo build --examples", path.display());
+    Command::new(path)
+}
+
 /// The examples of the recording API, as their users run them.
 fn examples() -> Result<(), Failed> {
     for (name, words) in
         [("record", ["device ", "algorithm ", "verified "]), ("frames", ["device ", "frame 5 ", "verified "])]
     {
-        let mut command = programs::example(name);
+        let mut command = example(name);
         if validating() {
             command.arg("--validate");
         }
-        let output = programs::run_within(Duration::from_secs(120), &mut command);
+        let output = run_within(Duration::from_secs(120), &mut command);
         let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let found = words.iter().all(|word| stdout.contains(word));
         if !output.status.success() || !found {
             return Err(format!("{name}: {}\n{stdout}{stderr}", output.status).into());
         }
-        let output = programs::run_within(Duration::from_secs(120), programs::example(name).arg("--no-such-flag"));
+        let output = run_within(Duration::from_secs(120), example(name).arg("--no-such-flag"));
         let stderr = String::from_utf8_lossy(&output.stderr);
         let refused =
             output.status.code() == Some(1) && stderr.contains("--no-such-flag") && stderr.lines().count() == 1;

@@ -8,8 +8,8 @@ use rspirv::binary::parse_words;
 use rspirv::dr::{Loader, Module, Operand};
 use rspirv::spirv::{Op, StorageClass};
 use serde::{Deserialize, Serialize};
-use vksort::internals::MODULES;
 use vksort::internals::kernels::{self, Kernel, Ranking};
+use vksort::internals::module_words;
 
 const FILE: &str = "benches/record/spirv.csv";
 
@@ -36,10 +36,9 @@ struct Counts {
     other: u32,
 }
 
-fn counts(name: String, bytes: &[u8]) -> Counts {
-    let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+fn counts(name: String, words: &[u32]) -> Counts {
     let mut loader = Loader::new();
-    parse_words(&words, &mut loader).unwrap_or_else(|error| panic!("{name}: {error}"));
+    parse_words(words, &mut loader).unwrap_or_else(|error| panic!("{name}: {error}"));
     let module = loader.module();
     let memory = memory_of_pointers(&module);
     let mut counts = Counts { module: name, words: words.len() as u32, ..Counts::default() };
@@ -131,7 +130,8 @@ fn differences(kept: &[Counts], made: &[Counts]) -> Vec<String> {
 }
 
 fn made() -> Vec<Counts> {
-    kernels::modules().iter().zip(MODULES).map(|(module, bytes)| counts(module.name(), bytes)).collect()
+    let words = |module| module_words(module).unwrap();
+    kernels::modules().iter().map(|module| counts(module.name(), &words(module))).collect()
 }
 
 #[test]

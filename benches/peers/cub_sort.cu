@@ -1,9 +1,9 @@
-// Measures cub::DeviceRadixSort and writes rows with the columns of examples/bench, to be merged with its --peer-csv.
+// Measures cub::DeviceRadixSort and writes rows with the columns of the program bench, to be merged with its --peer-csv.
 //
 //   nvcc -O3 -std=c++17 -arch=native cub_sort.cu -o cub_sort
 //   ./cub_sort --min-log2 10 --max-log2 28 --every-to 17 > cub.csv
 //
-// Sizes are every second power of two down from the largest, as in examples/bench (--step), and every one up to that of
+// Sizes are every second power of two down from the largest, as in the program bench (--step), and every one up to that of
 // --every-to. A row is written when it is measured, so what was measured stays when the program is stopped.
 //
 // Each case runs 2 + 21 times from the same input, which is restored by a copy on the device that is not timed. The
@@ -66,7 +66,7 @@ static uint64_t mix(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-// Between two neighbours it is interpolated, as in examples/bench.
+// Between two neighbours it is interpolated, as in the program bench.
 static double quantile(std::vector<double> values, double share) {
     std::sort(values.begin(), values.end());
     double place = share * double(values.size() - 1);

@@ -27,10 +27,7 @@ fn seed() -> u64 {
 
 /// The words of every kernel module, with its name.
 fn modules() -> impl Iterator<Item = (String, Vec<u32>)> {
-    crate::kernels::modules().into_iter().zip(crate::modules::MODULES).map(|(module, bytes)| {
-        let words = ash::util::read_spv(&mut std::io::Cursor::new(bytes)).expect("modules are whole words");
-        (module.name(), words)
-    })
+    crate::kernels::modules().into_iter().map(|module| (module.name(), crate::modules::words(&module).unwrap()))
 }
 
 fn parse(words: &[u32]) -> Module {

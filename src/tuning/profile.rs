@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Tuning;
 use crate::error::Error;
+use crate::modules;
 use crate::profile::DeviceProfile;
 
 /// Version of the file's layout and of what the fields of [`Tuning`] mean.
@@ -18,7 +19,7 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// A [`Tuning`] with the device it was measured on, and what was measured: one file of JSON per device.
 ///
-/// The example `tune` makes one, and so does [`Gpu::tune`](crate::standalone::Gpu::tune). A profile serves the device
+/// The program `tune` makes one, and so does [`Gpu::tune`](crate::standalone::Gpu::tune). A profile serves the device
 /// and the driver that it was made with; [`tuning_for`](Self::tuning_for) tells others apart.
 ///
 /// ```no_run
@@ -140,7 +141,7 @@ impl TuningProfile {
     pub fn new(device: &DeviceProfile, tuning: Tuning, measured: Vec<MeasuredSort>) -> TuningProfile {
         TuningProfile {
             format: FORMAT,
-            kernels: kernels(),
+            kernels: modules::digest(),
             vksort_version: env!("CARGO_PKG_VERSION").into(),
             date: today(),
             device: ProfiledDevice::of(device),
@@ -203,7 +204,7 @@ impl TuningProfile {
         if given.driver() != needed.driver() {
             return Err(Error::StaleProfile { given: given.describe_driver(), needed: needed.describe_driver() });
         }
-        let kernels = kernels();
+        let kernels = modules::digest();
         if self.kernels != kernels {
             let of = |version: &str, hash: &str| format!("kernels {hash} of vksort {version}");
             let (given, needed) = (of(&self.vksort_version, &self.kernels), of(env!("CARGO_PKG_VERSION"), &kernels));
@@ -294,13 +295,6 @@ fn beside(path: &Path) -> Option<PathBuf> {
     let mut name = path.file_name()?.to_owned();
     name.push(format!(".{}.part", std::process::id()));
     Some(path.with_file_name(name))
-}
-
-/// The kernels of this build, as a hash of all modules (FNV-1a). Measurements of other kernels say nothing about them.
-fn kernels() -> String {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
-    let bytes = crate::modules::MODULES.iter().flat_map(|module| module.iter());
-    format!("{:016x}", bytes.fold(0xCBF2_9CE4_8422_2325, step))
 }
 
 /// The day in UTC, as 2026-01-31.
@@ -495,6 +489,6 @@ mod tests {
         for (days, expected) in dates.into_iter().chain(later) {
             assert_eq!(date(days), expected, "{days}");
         }
-        assert_eq!(kernels().len(), 16);
+        assert_eq!(modules::digest().len(), 16);
     }
 }

@@ -207,7 +207,7 @@ unsafe fn create(
     let constants = spec.on_host.then_some(&spec.constants[..]);
     let rewrite = Rewrite { constants, keep_loops: spec.keeps_loops, declare_aliases: true };
     let words = rewrite
-        .apply(&modules::words(&spec.module))
+        .apply(&modules::words(&spec.module)?)
         .map_err(|error| Error::Module { module: spec.module.name(), reason: error.to_string() })?;
     // SAFETY: the module is SPIR-V of this crate's kernels, for Vulkan 1.2.
     let module = unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) }

@@ -5,6 +5,7 @@ pub mod arena;
 pub mod oracle;
 pub mod patterns;
 pub mod phases;
+pub mod process;
 pub mod routes;
 pub mod suite;
 

@@ -1,0 +1,47 @@
+//! A hash of all that the kept SPIR-V is compiled from. `build.rs` and the compiler of the kernels share this file.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::{abi, kernels};
+
+/// The file in `spirv/` that holds the digest of the sources which the modules were compiled from.
+pub const FILE: &str = "sources.digest";
+
+const START: u64 = 0xCBF2_9CE4_8422_2325;
+
+/// The digest of `glsl/`, of `abi.glsl`, and of the macros of every module, in hexadecimal.
+pub fn of_sources(glsl: &Path) -> io::Result<String> {
+    let mut files = Vec::new();
+    list(glsl, &mut files)?;
+    files.sort();
+    let mut hash = add(START, abi::glsl().as_bytes());
+    for file in files {
+        let name = file.strip_prefix(glsl).expect("listed below this folder").to_string_lossy().replace('\\', "/");
+        hash = add(add(hash, name.as_bytes()), &fs::read(file)?);
+    }
+    for module in kernels::modules() {
+        hash = add(hash, format!("{} {:?}", module.name(), module.macros()).as_bytes());
+    }
+    Ok(format!("{hash:016x}"))
+}
+
+/// The digest of bytes (FNV-1a), continued from another one. A checkout may end its lines otherwise, which is no change.
+pub fn add(hash: u64, bytes: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
+    let hash = bytes.iter().filter(|byte| **byte != b'\r').fold(hash, step);
+    // The end counts too, so that nothing can move from one file to the next unseen.
+    step(hash, &0xFF)
+}
+
+fn list(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => list(&path, files)?,
+            false => files.push(path),
+        }
+    }
+    Ok(())
+}

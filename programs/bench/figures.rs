@@ -1,0 +1,150 @@
+//! Which plots a run has.
+
+use crate::measure::Measured;
+use crate::plot::{Bar, Figure, Line, Stack, Unit};
+use crate::report::{self, rate, size};
+use crate::row::Row;
+use crate::session::Session;
+use crate::stats::Ratio;
+
+/// Names of all plots there can be.
+pub const NAMES: [&str; 6] = ["throughput", "roofline", "rates", "steps", "floor", "ratios"];
+
+/// The plots that these results have, by name.
+pub fn all(rows: &[Row], ratios: &[Ratio], measured: &[Measured]) -> Vec<(&'static str, Figure)> {
+    let figures = [throughput(rows), roofline(rows), rates(rows), steps(measured), floor(rows), ratio_bars(ratios)];
+    NAMES.into_iter().zip(figures).filter_map(|(name, figure)| Some((name, figure?))).collect()
+}
+
+/// A line per case that was measured at several sizes.
+fn over_sizes<'a>(rows: impl Iterator<Item = &'a Row>, value: fn(&Row) -> f64) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    for row in rows {
+        let label = row.label();
+        let point = (row.n as f64, value(row));
+        match lines.iter_mut().find(|line| line.label == label) {
+            // Two suites may have measured the same case.
+            Some(line) if line.points.iter().any(|known| known.0 == point.0) => {}
+            Some(line) => line.points.push(point),
+            None => lines.push(Line { label, points: vec![point] }),
+        }
+    }
+    lines.retain(|line| line.points.len() > 1);
+    lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    lines
+}
+
+fn throughput(rows: &[Row]) -> Option<Figure> {
+    let lines = over_sizes(rows.iter().filter(|row| !row.is_copy()), |row| row.elements_per_s);
+    let title = format!("Throughput over size\n{}", device(rows));
+    (!lines.is_empty()).then_some(Figure::Lines { title, unit: Unit::Elements, lines })
+}
+
+/// The least traffic of each case, at the speed at which it was sorted, below the bandwidth of the largest copy.
+fn roofline(rows: &[Row]) -> Option<Figure> {
+    let moved = |row: &Row| row.floor_bytes as f64 * row.elements_per_s;
+    let mut lines = over_sizes(rows.iter().filter(|row| row.is_copy() || row.floor_share.is_some()), moved);
+    let sizes = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
+    let (least, most) = (sizes().fold(f64::MAX, f64::min), sizes().fold(f64::MIN, f64::max));
+    let largest = rows.iter().filter(|row| row.is_copy()).max_by_key(|row| row.n)?;
+    let label = format!("roof: copy of {}", size(largest.n));
+    let title = format!("Bytes that a radix sort has to move, per second\n{}", device(rows));
+    (lines.len() > 1).then(|| {
+        lines.push(Line { label, points: [least, most].map(|n| (n, moved(largest))).into() });
+        Figure::Lines { title, unit: Unit::Bytes, lines }
+    })
+}
+
+/// Keys and pairs of a session over their sizes, with those of the tuned sort and of CUB.
+pub fn session(session: &Session) -> Option<Figure> {
+    let mut lines = Vec::new();
+    for (name, case) in [("keys", "u32 keys"), ("pairs", "u32 pairs")] {
+        for (who, rows) in [("vksort", &session.sizes), ("vksort, tuned", &session.tuned), ("CUB", &session.cub)] {
+            if who == "CUB" && session.foreign_cub().is_some() {
+                continue;
+            }
+            let of_case = rows.iter().filter(|row| row.case == case);
+            let mut points: Vec<_> = of_case.map(|row| (row.n as f64, row.elements_per_s)).collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            if points.len() > 1 {
+                lines.push(Line { label: format!("{name}: {who}"), points });
+            }
+        }
+    }
+    let title = format!("u32 keys and pairs\n{}", session.device.name);
+    (!lines.is_empty()).then_some(Figure::Lines { title, unit: Unit::Elements, lines })
+}
+
+/// A bar per case at the largest size of its suite.
+fn rates(rows: &[Row]) -> Option<Figure> {
+    let several = report::suites(rows).len() > 1;
+    let bar = |row: &Row| {
+        let n = row.n as f64 * 1e9;
+        let (_, low, high) = row.time()?;
+        let text = rate(row.elements_per_s);
+        Some(Bar { label: label(row, several), value: row.elements_per_s, range: (n / high, n / low), text })
+    };
+    let bars: Vec<Bar> = largest(rows).filter(|row| !row.is_copy()).filter_map(bar).collect();
+    let title = format!("Elements per second\n{}", device(rows));
+    (!bars.is_empty()).then_some(Figure::Bars { title, bars, mark: None })
+}
+
+/// How near each case comes to moving no more than a radix sort has to.
+fn floor(rows: &[Row]) -> Option<Figure> {
+    let several = report::suites(rows).len() > 1;
+    let bar = |row: &Row| {
+        let (value, (median, low, high)) = (row.floor_share?, row.time()?);
+        let range = (value * median / high, value * median / low);
+        Some(Bar { label: label(row, several), value, range, text: format!("{:.0} %", 100.0 * value) })
+    };
+    let bars: Vec<Bar> = largest(rows).filter(|row| !row.is_copy()).filter_map(bar).collect();
+    let title = format!(
+        "Speed, as a share of what memory allows\n100 % (line): the least traffic of a radix sort, moved as fast as a \
+         copy; {}",
+        device(rows)
+    );
+    (!bars.is_empty()).then_some(Figure::Bars { title, bars, mark: Some(1.0) })
+}
+
+fn ratio_bars(ratios: &[Ratio]) -> Option<Figure> {
+    let bar = |ratio: &Ratio| {
+        let over = ratio.over;
+        let (label, text) = (format!("{}, {}", ratio.what, size(ratio.n.into())), format!("{:.2}", over.median));
+        Bar { label, value: over.median, range: (over.q25, over.q75), text }
+    };
+    let bars: Vec<Bar> = ratios.iter().map(bar).collect();
+    let title = "Ratios of elements per second\nMedians with quartiles; the line is at 1".to_string();
+    (!bars.is_empty()).then_some(Figure::Bars { title, bars, mark: Some(1.0) })
+}
+
+/// Where the time of u32 keys and pairs goes.
+fn steps(measured: &[Measured]) -> Option<Figure> {
+    let mut stacks = Vec::new();
+    for name in ["u32 keys", "u32 pairs"] {
+        let first = measured.iter().find(|m| m.case.name == name && !m.steps.is_empty())?.case.suite;
+        for m in measured.iter().filter(|m| m.case.name == name && m.case.suite == first) {
+            stacks.push(Stack { label: format!("{name}, {}", size(m.n.into())), parts: m.steps.clone() });
+        }
+    }
+    let title = "Device time by step, and its sum".to_string();
+    (!stacks.is_empty()).then_some(Figure::Stacks { title, stacks })
+}
+
+/// Rows at the largest size of their suite.
+fn largest(rows: &[Row]) -> impl Iterator<Item = &Row> {
+    let of = |suite: &str| rows.iter().filter(|row| row.suite == suite).map(|row| row.n).max();
+    rows.iter().filter(move |row| Some(row.n) == of(&row.suite))
+}
+
+/// The case and its size, with the suite where there are several.
+fn label(row: &Row, several: bool) -> String {
+    // Rows of other programs have it already.
+    let named = several && !row.vksort_version.is_empty();
+    let suite = if named { format!("{}: ", row.suite) } else { String::new() };
+    format!("{suite}{}, {}", row.label(), size(row.n))
+}
+
+fn device(rows: &[Row]) -> String {
+    let own = rows.iter().find(|row| !row.driver.is_empty());
+    own.map(|row| row.device.clone()).unwrap_or_default()
+}

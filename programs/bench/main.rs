@@ -1,0 +1,297 @@
+//! Measures sorts on a device, every one of them verified: bench --suite features --out results
+//!
+//! All cases of one size run in turns, so that what the machine does besides touches them alike; the input is restored
+//! between runs by a write that is not timed.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/memory.rs"]
+mod memory;
+#[path = "../common/picture.rs"]
+mod picture;
+
+mod case;
+mod data;
+mod figures;
+mod measure;
+mod peers;
+mod plot;
+mod report;
+mod row;
+mod session;
+mod sheet;
+mod stats;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Parser;
+use vksort::Error;
+
+use case::{Case, Suite};
+use common::files::Output;
+use common::tuning::{self, TuningFlag};
+use measure::{Bench, Measured};
+use row::{Row, Run};
+
+/// Measure sorts on a device, each verified against a stable sort on the CPU.
+#[derive(Parser)]
+#[command(name = "bench")]
+struct Args {
+    /// What is measured
+    #[arg(long, value_enum, default_value_t = Suite::Features)]
+    suite: Suite,
+    /// Measure at this size alone [default: up to 2^28, on CPUs 2^18, as far as memory reaches]
+    #[arg(long, value_name = "N", conflicts_with = "max_log2", allow_hyphen_values = true, value_parser = common::count::parse_some)]
+    count: Option<u32>,
+    /// Measure at sizes up to 2^N
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(10..=31))]
+    max_log2: Option<u32>,
+    /// Leave out sizes below 2^N, in suites of many sizes [default: 10, or 11 where the largest is odd]
+    #[arg(long, value_name = "N", conflicts_with = "count", value_parser = clap::value_parser!(u32).range(10..=31))]
+    min_log2: Option<u32>,
+    /// Runs of each case that count, after two that do not
+    #[arg(long, value_name = "N", default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    runs: u32,
+    /// Seed of keys and values
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// Most memory to take, on device and host together
+    #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..1 << 40))]
+    memory_mib: u64,
+    /// Directory for results.csv, summary.md and plots
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Overwrite what an earlier run left there
+    #[arg(long, requires = "out")]
+    force: bool,
+    /// Rows of another program to show beside these; may be repeated
+    #[arg(long, value_name = "FILE")]
+    peer_csv: Vec<PathBuf>,
+    /// Date for the rows [default: today, in UTC]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = row::parse_date)]
+    date: Option<String>,
+    /// Measure nothing: write summary.md and a plot of what scripts/pack/measure.sh left in a directory
+    #[arg(long, value_name = "DIR", exclusive = true)]
+    summarize: Option<PathBuf>,
+    #[command(flatten)]
+    tuning: TuningFlag,
+    #[command(flatten)]
+    common: common::Common,
+}
+
+const LARGEST_LOG2: u32 = 28;
+const LARGEST_LOG2_ON_CPU: u32 = 18;
+const SMALLEST_LOG2: u32 = 10;
+
+fn main() -> ExitCode {
+    common::run(bench)
+}
+
+fn bench() -> Result<()> {
+    let args: Args = common::parse()?;
+    if let Some(directory) = &args.summarize {
+        return summarize(directory);
+    }
+    args.check_sizes()?;
+    if let Some(out) = &args.out {
+        check_out(out, args.force)?;
+    }
+    let read = |path: &PathBuf| row::read(path).with_context(|| format!("--peer-csv {}", path.display()));
+    let peers: Vec<Row> = args.peer_csv.iter().map(read).collect::<Result<Vec<_>>>()?.concat();
+    let profile = args.tuning.load()?;
+    let gpu = tuning::apply(profile, args.common.open()?)?;
+    args.common.print_device_of_all(gpu.profile(), gpu.tuning(), gpu.algorithm());
+
+    let date = args.date.clone().unwrap_or_else(row::today);
+    let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };
+    let mut bench = Bench::new(&gpu);
+    let (mut measured, mut skipped) = (Vec::new(), Vec::new());
+    for suite in args.suite.parts() {
+        args.measure(&mut bench, suite, &mut measured, &mut skipped, |measured| {
+            common::check_validation(&gpu.validation_errors())?;
+            let Some(out) = &args.out else { return Ok(()) };
+            // A run that is stopped leaves the sizes that it has finished.
+            write(out, vec![("results.csv".to_string(), row::to_csv(&with(&peers, row::rows(&run, measured)))?)])
+        })?;
+    }
+    if measured.is_empty() {
+        bail!("no size fits, of {}; {}", args.asked(), skipped.first().map_or("there is none", String::as_str));
+    }
+    skipped.iter().for_each(|skipped| eprintln!("skipped: {skipped}"));
+
+    let rows = with(&peers, row::rows(&run, &measured));
+    let (ratios, patterns) = (stats::ratios(&measured), stats::patterns(&measured));
+    for suite in report::suites(&rows) {
+        let of_suite: Vec<&Row> = rows.iter().filter(|row| row.suite == suite).collect();
+        common::say(format!("\n{suite}\n{}", report::table(&of_suite, false)));
+    }
+    if !ratios.is_empty() {
+        common::say(format!("\n{}", report::ratio_table(&ratios, false)));
+    }
+    if !patterns.is_empty() {
+        common::say(format!("\n{}", report::pattern_table(&patterns, false)));
+    }
+    common::say(format!("\nverified   every case, each byte against a stable sort on the CPU, seed {}", args.seed));
+    let Some(out) = &args.out else { return Ok(()) };
+
+    let mut files = vec![("results.csv".to_string(), row::to_csv(&rows)?)];
+    let mut names = Vec::new();
+    for (name, figure) in figures::all(&rows, &ratios, &measured) {
+        files.push((format!("{name}.svg"), plot::svg(&figure)?));
+        files.push((format!("{name}.png"), plot::png(&figure)?));
+        names.push(name);
+    }
+    let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
+    let summary = report::summary(&rows, &ratios, &patterns, &format!("bench {command}"), &names);
+    files.push(("summary.md".to_string(), summary.into_bytes()));
+    write(out, files)?;
+    common::say(format!("written    {}", out.display()));
+    Ok(())
+}
+
+/// Own rows, then those of other programs.
+fn with(peers: &[Row], own: Vec<Row>) -> Vec<Row> {
+    [own, peers.to_vec()].concat()
+}
+
+impl Args {
+    /// Checks the range of sizes, as far as it is known before the device is.
+    fn check_sizes(&self) -> Result<()> {
+        let Some(given) = self.min_log2 else { return Ok(()) };
+        let suite = self.suite.name();
+        ensure!(
+            self.suite.parts().into_iter().any(Suite::is_ladder),
+            "--min-log2 is given with --suite {suite}, which is measured at one size; allowed are suites of many sizes"
+        );
+        let most = self.max_log2.unwrap_or(31);
+        ensure!(given <= most, "--min-log2 is {given}, allowed are {SMALLEST_LOG2} to {most}, which is --max-log2");
+        Ok(())
+    }
+
+    /// Measures a suite at each of its sizes; those that are too large are skipped. All that is measured is handed to
+    /// `keep` after each size.
+    fn measure(
+        &self,
+        bench: &mut Bench<'_>,
+        suite: Suite,
+        measured: &mut Vec<Measured>,
+        skipped: &mut Vec<String>,
+        keep: impl Fn(&[Measured]) -> Result<()>,
+    ) -> Result<()> {
+        let mut cases = suite.cases(self.common.algorithm);
+        cases.retain(|case| case.is_there(bench.gpu));
+        for n in self.sizes(bench, suite, &cases)? {
+            let result = match self.lacking(bench, &cases, n) {
+                Ok(None) => bench.measure(&cases, n, self.seed, self.runs),
+                Ok(Some(why)) => {
+                    skipped.push(format!("{} at {n} elements: {why}", suite.name()));
+                    continue;
+                }
+                Err(error) => Err(error),
+            };
+            match result {
+                Ok(more) => {
+                    measured.extend(more);
+                    keep(measured)?;
+                }
+                Err(error) if is_too_much(&error) => {
+                    skipped.push(format!("{} at {n} elements: {error:#}", suite.name()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Why there is not enough memory for these cases, if there is not.
+    fn lacking(&self, bench: &mut Bench<'_>, cases: &[Case], n: u32) -> Result<Option<String>> {
+        Ok(bench.memory(cases, n)?.lacking(bench.gpu, self.memory_mib))
+    }
+
+    /// The sizes of a suite. Those that nobody asked for are no larger than memory.
+    fn sizes(&self, bench: &mut Bench<'_>, suite: Suite, cases: &[Case]) -> Result<Vec<u32>> {
+        if let Some(count) = self.count {
+            return Ok(vec![count]);
+        }
+        let on_cpu = bench.gpu.profile().is_cpu;
+        let largest = match self.max_log2 {
+            Some(log2) => log2,
+            None => {
+                let mut log2 = if on_cpu { LARGEST_LOG2_ON_CPU } else { LARGEST_LOG2 };
+                while log2 > SMALLEST_LOG2 && !matches!(self.lacking(bench, cases, 1 << log2), Ok(None)) {
+                    log2 -= 1;
+                }
+                log2
+            }
+        };
+        let smallest = match self.min_log2 {
+            _ if !suite.is_ladder() => largest,
+            Some(log2) => log2 + (largest + log2) % 2,
+            None => SMALLEST_LOG2 + largest % 2,
+        };
+        let given = self.min_log2.unwrap_or(smallest);
+        ensure!(smallest <= largest, "--min-log2 is {given}, allowed are {SMALLEST_LOG2} to {largest}");
+        Ok((smallest..=largest).step_by(2).map(|log2| 1 << log2).collect())
+    }
+
+    fn asked(&self) -> String {
+        match (self.count, self.max_log2) {
+            (Some(count), _) => format!("--count {count}"),
+            (None, Some(log2)) => format!("--max-log2 {log2}"),
+            (None, None) => format!("--memory-mib {}", self.memory_mib),
+        }
+    }
+}
+
+/// Writes the summary of a session.
+fn summarize(directory: &Path) -> Result<()> {
+    let session = session::Session::read(directory).with_context(|| format!("--summarize {}", directory.display()))?;
+    let figure = figures::session(&session);
+    let sheet = sheet::sheet(&session, figure.as_ref().map(|_| "throughput.svg"));
+    let mut files = vec![("summary.md", sheet.into_bytes())];
+    if let Some(figure) = figure {
+        files.push(("throughput.svg", plot::svg(&figure)?));
+        files.push(("throughput.png", plot::png(&figure)?));
+    }
+    let output = |(name, bytes)| Ok((Output::new("--summarize", &directory.join(name), true)?, bytes));
+    Output::write_and_say(&files.into_iter().map(output).collect::<Result<Vec<_>>>()?)
+}
+
+/// Whether a smaller size would do.
+fn is_too_much(error: &anyhow::Error) -> bool {
+    let cause = error.chain().find_map(|cause| cause.downcast_ref::<Error>());
+    matches!(cause, Some(Error::Allocation { .. } | Error::TooManyElements { .. }))
+}
+
+/// Every file that a run may write.
+fn file_names() -> impl Iterator<Item = String> {
+    let plots = figures::NAMES.iter().flat_map(|name| [format!("{name}.svg"), format!("{name}.png")]);
+    ["results.csv", "summary.md"].map(String::from).into_iter().chain(plots)
+}
+
+/// Checks that results can be written here, before they are measured.
+fn check_out(out: &Path, force: bool) -> Result<()> {
+    let given = out.display();
+    ensure!(!out.exists() || out.is_dir(), "--out is {given}, which is not a directory");
+    let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    ensure!(parent.is_dir(), "--out is {given}, but {} is not a directory", parent.display());
+    match file_names().find(|name| out.join(name).exists()) {
+        Some(name) if !force => bail!("--out is {given}, which holds {name}; allowed with --force"),
+        _ => Ok(()),
+    }
+}
+
+/// Writes all files or none; what an earlier run left and this one did not make is removed, as it would mislead.
+fn write(out: &Path, files: Vec<(String, Vec<u8>)>) -> Result<()> {
+    std::fs::create_dir_all(out)?;
+    let stale: Vec<String> = file_names().filter(|name| !files.iter().any(|(new, _)| new == name)).collect();
+    let outputs: Result<Vec<_>> =
+        files.into_iter().map(|(name, bytes)| Ok((Output::new("--out", &out.join(name), true)?, bytes))).collect();
+    Output::write_all(&outputs?)?;
+    for name in stale.iter().map(|name| out.join(name)).filter(|path| path.exists()) {
+        std::fs::remove_file(name)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! What the programs share: flags, opening a device, reports, and how they end.
+#![allow(dead_code, reason = "no program uses all of it")]
+
+pub mod count;
+pub mod files;
+pub mod tuning;
+pub mod verify;
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use anyhow::{anyhow, bail};
+use ash::vk;
+use clap::{Args, FromArgMatches};
+use comfy_table::{CellAlignment, Table};
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
+use vksort::standalone::{DeviceChoice, Gpu, GpuOptions};
+use vksort::{Algorithm, DeviceProfile, Error, KeyType, Order, StepTime, Tuning};
+
+/// Flags of every program.
+#[derive(Args)]
+pub struct Common {
+    /// "best", an index or part of a name [default: $VKSORT_DEVICE, else best]
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<DeviceChoice>,
+    /// onesweep|leading|reduce-then-scan|single-workgroup [auto]
+    #[arg(long, value_name = "NAME")]
+    pub algorithm: Option<Algorithm>,
+    /// Check with the Vulkan validation layer, synchronization included
+    #[arg(long)]
+    pub validate: bool,
+}
+
+impl Common {
+    /// Opens the device that the flags ask for.
+    pub fn open(&self) -> anyhow::Result<Gpu> {
+        Ok(Gpu::new(&GpuOptions { device: self.device.clone(), validation: self.validate, ..GpuOptions::default() })?)
+    }
+
+    /// The index of the device that the flags ask for, in a program that opens devices itself.
+    pub fn pick(&self, devices: &[vk::PhysicalDeviceProperties]) -> anyhow::Result<usize> {
+        let name = |device: &vk::PhysicalDeviceProperties| {
+            device.device_name_as_c_str().unwrap_or_default().to_string_lossy().into_owned()
+        };
+        let names: Vec<String> = devices.iter().map(name).collect();
+        let choice = self.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
+        let found = match &choice {
+            // A discrete device where there is one.
+            DeviceChoice::Best => (0..devices.len())
+                .min_by_key(|index| devices[*index].device_type != vk::PhysicalDeviceType::DISCRETE_GPU),
+            DeviceChoice::Index(index) => Some(*index).filter(|index| *index < devices.len()),
+            DeviceChoice::Name(part) => {
+                names.iter().position(|name| name.to_lowercase().contains(&part.to_lowercase()))
+            }
+        };
+        let listed: Vec<String> = names.iter().enumerate().map(|(index, name)| format!("{index}: {name}")).collect();
+        let available = if listed.is_empty() { "no devices".into() } else { listed.join(", ") };
+        Ok(found.ok_or(Error::NoDevice { given: choice.to_string(), available })?)
+    }
+
+    /// Prints where the sort runs, and with which algorithm.
+    pub fn print_device(&self, profile: &DeviceProfile, tuning: &Tuning, algorithm: Algorithm) {
+        let why = match self.algorithm {
+            None => "automatic".into(),
+            Some(asked) if asked == algorithm => "as asked".into(),
+            Some(asked) => format!("{asked} was asked for, which would save nothing with these keys"),
+        };
+        self.print_device_with(profile, tuning, &format!("{algorithm} ({why}"));
+    }
+
+    /// The same where several sorts run, each of them with the algorithm that is asked for if it has that.
+    pub fn print_device_of_all(&self, profile: &DeviceProfile, tuning: &Tuning, automatic: Algorithm) {
+        let algorithm = match self.algorithm {
+            None => format!("{automatic} (automatic, where a case names no other"),
+            Some(asked) => format!("{asked} (as asked, where it serves a case that names no other"),
+        };
+        self.print_device_with(profile, tuning, &algorithm);
+    }
+
+    fn print_device_with(&self, profile: &DeviceProfile, tuning: &Tuning, algorithm: &str) {
+        say(format!("device     {}, driver {}", profile.name, profile.driver));
+        say(format!("algorithm  {algorithm}, tuning {:?})", tuning.name));
+    }
+}
+
+/// Parses the command line. An error has one line, without the advice that clap adds; `--help` ends the program here.
+pub fn parse<Flags: clap::Parser>() -> anyhow::Result<Flags> {
+    Flags::try_parse().map_err(usage)
+}
+
+/// The same for a program that has no other flags than these.
+pub fn parse_flags(about: &'static str) -> anyhow::Result<Common> {
+    let command = Common::augment_args(clap::Command::new("program")).about(about);
+    command.try_get_matches().and_then(|matches| Common::from_arg_matches(&matches)).map_err(usage)
+}
+
+fn usage(error: clap::Error) -> anyhow::Error {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    let text = error.to_string();
+    let message: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).collect();
+    anyhow!("{}", message.join("\n").trim_start_matches("error: "))
+}
+
+/// Fails when the validation layer has reported errors, with their number and the first.
+pub fn check_validation(errors: &[String]) -> anyhow::Result<()> {
+    match errors {
+        [] => Ok(()),
+        [first, ..] => bail!("errors of the validation layer are {}, allowed are 0; the first: {first}", errors.len()),
+    }
+}
+
+/// Compares indices with those of a stable sort by depth on the CPU, far to near.
+pub fn verify_order(indices: &[u32], depths: &[f32]) -> anyhow::Result<()> {
+    let mut expected: Vec<u32> = (0..depths.len() as u32).collect();
+    let code = |index: &u32| KeyType::F32.sortable(depths[*index as usize].to_bits().into(), Order::Descending);
+    expected.sort_by_key(code);
+    if let Some(place) = indices.iter().zip(&expected).position(|(given, needed)| given != needed) {
+        let (given, needed) = (indices[place], expected[place]);
+        let depth = depths[needed as usize];
+        bail!("place {place} of the sorted order holds splat {given}, needed is splat {needed} with depth {depth}");
+    }
+    Ok(())
+}
+
+/// The first error of printing.
+static PRINTING: OnceLock<io::Error> = OnceLock::new();
+
+/// Prints a line on stdout. A reader that has gone away, as in `sort | head`, stops no work; other errors end the program at
+/// its end.
+pub fn say(line: impl Display) {
+    let printed = writeln!(io::stdout(), "{line}").and_then(|()| io::stdout().flush());
+    if let Err(error) = printed
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        let _ = PRINTING.set(error);
+    }
+}
+
+/// Time and share of each step, then the total and the elements per second.
+pub fn step_table(times: &[StepTime], count: u32) -> String {
+    let total: f64 = times.iter().map(|step| step.nanoseconds).sum();
+    let mut table = Table::new();
+    table.load_style(comfy_table::presets::NOTHING).set_header(["step", "device time", "share"]);
+    for step in times {
+        let share = format!("{:.1} %", 100.0 * step.nanoseconds / total.max(1.0));
+        table.add_row([step.name.to_string(), duration(step.nanoseconds), share]);
+    }
+    table.add_row(["total".into(), duration(total), rate(count, total)]);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((if index == 0 { 0 } else { 2 }, 0));
+        column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.trim_fmt()
+}
+
+/// A time in the unit that suits it.
+pub fn duration(nanoseconds: f64) -> String {
+    match nanoseconds {
+        ns if ns < 1e3 => format!("{ns:.0} ns"),
+        ns if ns < 1e6 => format!("{:.1} us", ns / 1e3),
+        ns if ns < 1e9 => format!("{:.2} ms", ns / 1e6),
+        ns => format!("{:.2} s", ns / 1e9),
+    }
+}
+
+/// Elements per second.
+pub fn rate(count: u32, nanoseconds: f64) -> String {
+    match f64::from(count) / nanoseconds.max(1.0) * 1e9 {
+        rate if rate < 1e6 => format!("{:.2} k elements/s", rate / 1e3),
+        rate if rate < 1e9 => format!("{:.2} M elements/s", rate / 1e6),
+        rate => format!("{:.2} G elements/s", rate / 1e9),
+    }
+}
+
+/// Does something that may take long, with its name and a spinner on stderr where that is a terminal.
+pub fn during<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
+    let spinner = ProgressBar::new_spinner().with_message(what).with_finish(ProgressFinish::AndClear);
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    work()
+}
+
+/// A bar with per cent on stderr where that is a terminal, for work whose end is known.
+pub fn progress(what: &'static str, total: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {percent} % {bar:40}").expect("the template is valid");
+    ProgressBar::new(total).with_style(style).with_message(what).with_finish(ProgressFinish::AndClear)
+}
+
+/// Runs a program: errors end as one line on stderr and exit code 1. `RUST_LOG=info` tells more.
+pub fn run(main: fn() -> anyhow::Result<()>) -> ExitCode {
+    // Errors are reported once, at the end.
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("off")).init();
+    let ended = main().and_then(|()| match PRINTING.get() {
+        Some(error) => Err(anyhow!("writing to stdout: {error}")),
+        None => Ok(()),
+    });
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let text = format!("{error:#}");
+            let line: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+            eprintln!("error: {}", line.join(" "));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Lists the system's Vulkan devices and what vksort would do on each.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, ensure};
+use comfy_table::{ContentArrangement, Table, presets};
+use vksort::standalone::{DeviceChoice, DeviceInfo, Gpu, GpuOptions};
+use vksort::{Algorithm, DeviceProfile, KeyType, Order, RankMethod, Shape, ShapeDesc, SortRequest};
+
+const ABOUT: &str = "Lists the system's Vulkan devices and what vksort would do on each and why.
+
+With --device only the one it names; with --algorithm as if that were asked for; with --validate
+each of them also sorts 10,000 pairs under the validation layer.";
+
+fn main() -> ExitCode {
+    common::run(list)
+}
+
+fn list() -> anyhow::Result<()> {
+    let flags = common::parse_flags(ABOUT)?;
+    let mut devices = Gpu::devices()?;
+    ensure!(!devices.is_empty(), "no Vulkan device was found; is a driver installed?");
+    if let Some(choice) = &flags.device {
+        // Opening it tells which one the choice means, or that there is none.
+        let chosen = match choice {
+            DeviceChoice::Index(index) if *index < devices.len() => devices[*index].name.clone(),
+            _ => flags.open()?.profile().name.clone(),
+        };
+        devices.retain(|device| device.name == chosen);
+    }
+    let blocks: Vec<String> = devices.iter().map(|device| describe(device, flags.algorithm)).collect();
+    common::say(blocks.join("\n\n"));
+    for device in devices.iter().filter(|device| flags.validate && device.profile.is_ok()) {
+        validate(device, flags.algorithm).with_context(|| format!("device {}", device.name))?;
+        common::say(format!("\n{}: validated", device.index));
+    }
+    Ok(())
+}
+
+/// Sorts a little under the validation layer.
+fn validate(device: &DeviceInfo, algorithm: Option<Algorithm>) -> anyhow::Result<()> {
+    let device = Some(DeviceChoice::Index(device.index));
+    let gpu = Gpu::new(&GpuOptions { device, validation: true, ..GpuOptions::default() })?;
+    let request = SortRequest { algorithm, ..pairs() };
+    let sorter = gpu.sorter(&request, &Default::default())?;
+    let count = sorter.max_count().min(10_000);
+    let mut keys: Vec<u32> = (0..count).map(|index| index.wrapping_mul(0x9E37_79B9)).collect();
+    let sort = sorter.prepare(count)?;
+    sort.write_keys(&keys)?;
+    sort.write_values(&keys)?;
+    sort.run(count)?;
+    let mut sorted = vec![0u32; keys.len()];
+    sort.read_values(&mut sorted)?;
+    keys.sort_unstable();
+    ensure!(sorted == keys, "the sorted values differ from those sorted on the CPU");
+    common::check_validation(&gpu.validation_errors())
+}
+
+fn pairs() -> SortRequest {
+    SortRequest { value: vksort::ValueType::U32, order: Order::Ascending, ..SortRequest::new(KeyType::U32) }
+}
+
+/// One device: a line to choose it by, and a table of what it can do.
+fn describe(device: &DeviceInfo, asked: Option<Algorithm>) -> String {
+    let mut rows = vec![("kind", device.kind.to_string())];
+    match &device.profile {
+        Ok(profile) => rows.extend(capabilities(profile)),
+        Err(error) => rows.push(("unsuitable", error.to_string())),
+    }
+    if let (Some((tuning, automatic)), Ok(profile)) = (&device.plan, &device.profile) {
+        let algorithm = asked.unwrap_or(*automatic);
+        let fit = |request| Shape::fit(&ShapeDesc::new(profile, tuning, &request, algorithm));
+        match (fit(SortRequest::new(KeyType::U32)), fit(pairs())) {
+            (Ok(keys), Ok(pairs)) => rows.push(("sorts with", format!("{algorithm}, {}", shapes(&keys, &pairs)))),
+            (Err(error), _) | (_, Err(error)) => rows.push(("unsuitable", error.to_string())),
+        }
+        let reason = match (asked, tuning.look_back) {
+            (Some(_), _) => "as asked",
+            (None, true) => "look-back is known to work here",
+            (None, false) => "look-back is not known to work here",
+        };
+        rows.push(("because", format!("{reason}; tuning {}: {}", tuning.name, tuning.evidence)));
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(120);
+    for (name, text) in rows {
+        table.add_row([format!("  {name}"), text]);
+    }
+    format!("{}: {}\n{}", device.index, device.name, table.trim_fmt())
+}
+
+fn capabilities(profile: &DeviceProfile) -> Vec<(&'static str, String)> {
+    let (major, minor, patch) = profile.api_version;
+    let subgroups = match profile.subgroup_range {
+        (least, most) if least < most => format!("{}, {least} to {most} on request", profile.subgroup_size),
+        _ => profile.subgroup_size.to_string(),
+    };
+    let operations = if profile.subgroup_operations { "with" } else { "without" };
+    let bytes = profile.max_storage_range_bytes;
+    let elements = (bytes / 4).min(vksort::MAX_COUNT.into());
+    let has = |there| if there { "yes" } else { "no" };
+    let timestamps = match profile.timestamp_period_ns {
+        0.0 => "none".into(),
+        period => format!("one tick is {period} ns"),
+    };
+    vec![
+        ("driver", profile.driver.clone()),
+        ("Vulkan", format!("{major}.{minor}.{patch}")),
+        ("subgroup size", format!("{subgroups}, {operations} ballots and shuffles")),
+        (
+            "workgroup",
+            format!(
+                "at most {} invocations with {} KiB of shared memory",
+                profile.max_workgroup_invocations,
+                profile.max_shared_bytes >> 10
+            ),
+        ),
+        ("subgroup partition", has(profile.subgroup_partition).into()),
+        ("8/16-bit storage", has(profile.small_storage).into()),
+        ("dynamic indexing", has(profile.dynamic_indexing).into()),
+        ("buffer addresses", has(profile.buffer_addresses).into()),
+        (
+            "most elements",
+            format!("{elements} of 4 bytes by descriptor (maxStorageBufferRange is {} MiB)", bytes >> 20),
+        ),
+        ("memory", format!("{} MiB in its largest heap", profile.memory_bytes >> 20)),
+        ("timestamps", timestamps),
+    ]
+}
+
+/// Shapes of the kernels for keys and for pairs.
+fn shapes(keys: &Shape, pairs: &Shape) -> String {
+    let rank = match keys.rank {
+        RankMethod::Ballot => "ballots",
+        RankMethod::Match => "match masks",
+        RankMethod::Private => "counters of each invocation's own",
+        RankMethod::Partition => "subgroupPartitionNV",
+    };
+    let subgroups = if keys.subgroup.emulated { "emulated subgroups" } else { "subgroups" };
+    format!(
+        "{} invocations x {} keys or {} x {} pairs, ranked with {rank} in {subgroups} of {}",
+        keys.workgroup_size, keys.items, pairs.workgroup_size, pairs.items, keys.subgroup.size
+    )
+}

@@ -1,0 +1,226 @@
+//! Sorts .npy arrays on a Vulkan device.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod job;
+#[path = "../common/memory.rs"]
+mod memory;
+mod npy;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Result, ensure};
+use clap::Parser;
+use common::files::Output;
+use common::tuning::{self, TuningFlag};
+use job::{How, Job, Sorted};
+use npy::Array;
+use vksort::standalone::Gpu;
+use vksort::{BitRange, KeyType, Order};
+
+/// Sorts .npy arrays on a Vulkan device, stably. Without --keys it sorts and verifies generated pairs.
+#[derive(Parser)]
+#[command(after_help = HELP)]
+struct Args {
+    /// Keys to sort: an array of one dimension
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
+    /// Values to reorder with the keys, into --out-values: a row for each
+    #[arg(long, value_name = "FILE")]
+    values: Option<PathBuf>,
+    /// Type of the keys, where the dtype does not say it or keys are generated
+    #[arg(long, value_name = "NAME")]
+    key_type: Option<KeyType>,
+    /// Elements to generate without --keys [default: 1048576]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = common::count::parse)]
+    count: Option<u32>,
+    /// Generate keys without values
+    #[arg(long)]
+    keys_only: bool,
+    /// Seed to generate them with [default: a new one, printed]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Write the sorted keys
+    #[arg(long, value_name = "FILE")]
+    out_keys: Option<PathBuf>,
+    /// Write the values in the order of their keys
+    #[arg(long, value_name = "FILE")]
+    out_values: Option<PathBuf>,
+    /// Write the sorting permutation: uint32 indices into the keys
+    #[arg(long, value_name = "FILE")]
+    argsort: Option<PathBuf>,
+    /// Largest key first; equal keys keep their order all the same
+    #[arg(long)]
+    descending: bool,
+    /// Let equal keys come in any order, which some devices sort faster
+    #[arg(long)]
+    unstable: bool,
+    /// Sort by bits LO to HI - 1 of the keys alone; LO..LO changes no order
+    #[arg(long, value_name = "LO..HI")]
+    bits: Option<BitRange>,
+    /// Sort so often, each time from the input, and print medians
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeat: u32,
+    /// Overwrite outputs that are there
+    #[arg(long)]
+    force: bool,
+    /// Compare every byte of the result with a stable sort on the CPU
+    #[arg(long)]
+    verify: bool,
+    #[command(flatten)]
+    tuning: TuningFlag,
+    #[command(flatten)]
+    common: common::Common,
+}
+
+const HELP: &str = "\
+Keys are little endian of dtype uint8, 16, 32, 64, int8, 16, 32, 64, or float16, 32, 64. Floats are
+sorted in IEEE 754 total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.
+--key-type takes other dtypes of the right size for u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64,
+i64, f64, u128 or i128. bf16 is for uint16, and for bfloat16 as ml_dtypes writes it; u128 and i128
+are for uint64 of shape (N, 2), the lower half first.
+Values have any dtype and shape with rows of 1, 2 or 4 n bytes: structured, text, shape (N, 3).
+--bits counts from the lowest bit of the key. Signed and float keys are first made unsigned numbers
+that sort like them, in which the sign is the highest bit and is set for positive keys.
+
+Examples:
+  sort --keys depth.npy --descending --argsort order.npy
+  sort --keys k.npy --values v.npy --out-keys sorted-k.npy --out-values sorted-v.npy --verify
+  sort --keys morton.npy --bits 32..64 --out-keys by-cell.npy
+  sort --count 4000000 --key-type f64 --keys-only --repeat 10";
+
+fn main() -> ExitCode {
+    common::run(sort)
+}
+
+fn sort() -> Result<()> {
+    let args: Args = common::parse()?;
+    args.check()?;
+    let output =
+        |flag, path: &Option<PathBuf>| path.as_ref().map(|path| Output::new(flag, path, args.force)).transpose();
+    let out_keys = output("--out-keys", &args.out_keys)?;
+    let out_values = output("--out-values", &args.out_values)?;
+    let argsort = output("--argsort", &args.argsort)?;
+    Output::check_distinct(&[&out_keys, &out_values, &argsort].into_iter().flatten().collect::<Vec<_>>())?;
+
+    let profile = args.tuning.load()?;
+    // Files are read before a device is opened, and keys are generated after it has been asked for room.
+    let read = args.read()?;
+    let gpu = tuning::apply(profile, args.common.open()?)?;
+    let job = match read {
+        Some(job) => job,
+        None => args.generate(&gpu)?,
+    };
+    let sorted = common::during("sorting", || job.run(&gpu, args.repeat))?;
+    args.common.print_device(gpu.profile(), gpu.tuning(), sorted.algorithm);
+    common::say(format!("input      {}", job.describe()));
+    common::say(format!("\n{}", report(&sorted, job.count())));
+    if args.verify || args.keys.is_none() {
+        common::during("verifying", || job.verify(&sorted))?;
+        common::say(match args.unstable {
+            false => "\nverified   every byte equals that of a stable sort on the CPU",
+            true => "\nverified   each run of equal keys has the elements that a sort on the CPU has there",
+        });
+    }
+    common::check_validation(&gpu.validation_errors())?;
+
+    let files = [(out_keys, sorted.keys), (out_values, sorted.values), (argsort, sorted.indices)];
+    let wanted = files.into_iter().filter_map(|(output, array)| output.zip(array));
+    let contents: Vec<_> = wanted.map(|(output, array)| (output, array.into_file())).collect();
+    if !contents.is_empty() {
+        common::say("");
+    }
+    common::during("writing", || Output::write_and_say(&contents))
+}
+
+impl Args {
+    /// Flags that need each other, or exclude each other.
+    fn check(&self) -> Result<()> {
+        let (keys, values) = (self.keys.is_some(), self.values.is_some());
+        let needs = [
+            ("--values", values, "--keys", keys),
+            ("--out-keys", self.out_keys.is_some(), "--keys", keys),
+            ("--argsort", self.argsort.is_some(), "--keys", keys),
+            ("--out-values", self.out_values.is_some(), "--values", values),
+            ("--values", values, "--out-values", self.out_values.is_some()),
+        ];
+        for (flag, given, other, there) in needs {
+            ensure!(!given || there, "{flag} is given without {other}, allowed is {flag} with {other}");
+        }
+        let outputs = [&self.out_keys, &self.out_values, &self.argsort];
+        ensure!(
+            !keys || self.verify || outputs.iter().any(|output| output.is_some()),
+            "--keys is given without an output, allowed is --keys with --out-keys, --argsort, or --verify to throw the \
+             result away once it is checked"
+        );
+        for (flag, given) in
+            [("--count", self.count.is_some()), ("--keys-only", self.keys_only), ("--seed", self.seed.is_some())]
+        {
+            ensure!(!given || !keys, "{flag} is given with --keys, allowed is {flag} without --keys");
+        }
+        Ok(())
+    }
+
+    fn how(&self) -> How {
+        How {
+            order: if self.descending { Order::Descending } else { Order::Ascending },
+            bits: self.bits,
+            algorithm: self.common.algorithm,
+            stable: !self.unstable,
+            keys: self.out_keys.is_some() || self.keys.is_none(),
+            indices: self.argsort.is_some(),
+        }
+    }
+
+    /// The job that the files are, if there are any.
+    fn read(&self) -> Result<Option<Job>> {
+        let Some(keys) = &self.keys else {
+            Job::check_generated(self.key_type(), !self.keys_only, &self.how())?;
+            return Ok(None);
+        };
+        let (keys, key) = common::during("reading keys", || Array::read_keys(keys, self.key_type))?;
+        let read = |path| common::during("reading values", || Array::read_values(path));
+        let values = self.values.as_deref().map(read).transpose()?;
+        let job = Job::new(keys, key, values, self.how())?;
+        job.check()?;
+        Ok(Some(job))
+    }
+
+    /// The type of generated keys.
+    fn key_type(&self) -> KeyType {
+        self.key_type.unwrap_or(KeyType::U32)
+    }
+
+    fn generate(&self, gpu: &Gpu) -> Result<Job> {
+        let seed = self.seed.unwrap_or_else(|| fastrand::u64(..));
+        let (count, key) = (self.count.unwrap_or(1 << 20), self.key_type());
+        Job::check_room(gpu, count, key, !self.keys_only, &self.how())?;
+        Ok(Job::generate(count, key, !self.keys_only, seed, self.how()))
+    }
+}
+
+/// The time of each step on the device where it has timestamps, and of the whole as the host sees it.
+fn report(sorted: &Sorted, count: u32) -> String {
+    if count == 0 {
+        return "nothing to sort".into();
+    }
+    let nanoseconds = |wall: &std::time::Duration| wall.as_nanos() as f64;
+    let walls: Vec<f64> = sorted.walls.iter().map(nanoseconds).collect();
+    let (least, median, most) = (walls[0], walls[walls.len() / 2], walls[walls.len() - 1]);
+    let host = match walls.len() {
+        1 => format!("host sees {}, {}", common::duration(median), common::rate(count, median)),
+        runs => format!(
+            "host sees {}, {}, median of {runs} runs between {} and {}",
+            common::duration(median),
+            common::rate(count, median),
+            common::duration(least),
+            common::duration(most)
+        ),
+    };
+    match sorted.steps.is_empty() {
+        true => format!("{host} (the device has no timestamps)"),
+        false => format!("{}\n\n{host}", common::step_table(&sorted.steps, count)),
+    }
+}

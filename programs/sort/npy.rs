@@ -1,0 +1,312 @@
+//! Arrays in .npy files, as bytes: what they mean stays with the header, which goes unchanged from input to output.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use npyz::{DType, NpyHeader, Order, WriterBuilder};
+use vksort::{KeyType, MAX_COUNT};
+
+use crate::common;
+
+/// Key types that numpy has a dtype of its own for, as a header spells it and as numpy calls it.
+const DTYPES: [(KeyType, &str, &str); 11] = [
+    (KeyType::U8, "|u1", "uint8"),
+    (KeyType::I8, "|i1", "int8"),
+    (KeyType::U16, "<u2", "uint16"),
+    (KeyType::I16, "<i2", "int16"),
+    (KeyType::F16, "<f2", "float16"),
+    (KeyType::U32, "<u4", "uint32"),
+    (KeyType::I32, "<i4", "int32"),
+    (KeyType::F32, "<f4", "float32"),
+    (KeyType::U64, "<u8", "uint64"),
+    (KeyType::I64, "<i8", "int64"),
+    (KeyType::F64, "<f8", "float64"),
+];
+
+/// An array as rows of bytes.
+pub struct Array {
+    /// The whole file.
+    bytes: Vec<u8>,
+    /// Where the rows begin.
+    start: usize,
+    row_bytes: usize,
+}
+
+impl Array {
+    /// Reads keys: those of the type that their dtype names, or of the one that is asked for.
+    pub fn read_keys(path: &Path, asked: Option<KeyType>) -> Result<(Array, KeyType)> {
+        read(path, |header| match asked {
+            Some(key) => as_asked(header, key),
+            None => as_named(header),
+        })
+        .with_context(|| format!("--keys {}", path.display()))
+    }
+
+    /// Reads values: rows of any kind.
+    pub fn read_values(path: &Path) -> Result<Array> {
+        let check = |header: &Header| {
+            let (bytes, item, shape) = (header.row_bytes()?, header.shown(), header.npy.shape());
+            let allowed = [1, 2].contains(&bytes) || bytes > 0 && bytes.is_multiple_of(4) && bytes <= u32::MAX.into();
+            ensure!(
+                allowed,
+                "rows have {bytes} bytes (dtype {item}, shape {shape:?}), allowed are 1, 2, or a multiple of 4 below 2^32"
+            );
+            Ok(())
+        };
+        let (array, ()) = read(path, check).with_context(|| format!("--values {}", path.display()))?;
+        Ok(array)
+    }
+
+    /// An array without a file: words of 32 bits.
+    pub fn words(words: impl ExactSizeIterator<Item = u32>) -> Array {
+        let dtype = DType::new_scalar("<u4".parse().expect("this is a dtype"));
+        let mut bytes = Vec::new();
+        let options = npyz::WriteOptions::<u32>::new().dtype(dtype).shape(&[words.len() as u64]);
+        let start = {
+            let writer = options.writer(&mut bytes).begin_nd().expect("memory takes a header");
+            drop(writer);
+            bytes.len()
+        };
+        bytes.extend(words.flat_map(u32::to_le_bytes));
+        Array { bytes, start, row_bytes: 4 }
+    }
+
+    /// Keys without a file, of which only the bytes matter.
+    pub fn random(row_bytes: usize, count: u32, random: &mut fastrand::Rng) -> Array {
+        let mut bytes = vec![0; row_bytes * count as usize];
+        let progress = common::progress("generating", bytes.len() as u64);
+        for part in bytes.chunks_mut(GENERATED_AT_ONCE) {
+            random.fill(part);
+            progress.inc(part.len() as u64);
+        }
+        progress.finish_and_clear();
+        Array { bytes, start: 0, row_bytes }
+    }
+
+    /// An array like this one with zeros in it.
+    pub fn blank(&self) -> Array {
+        let mut bytes = self.bytes[..self.start].to_vec();
+        bytes.resize(self.bytes.len(), 0);
+        Array { bytes, start: self.start, row_bytes: self.row_bytes }
+    }
+
+    /// The rows at these indices, in this order.
+    pub fn gather(&self, indices: impl Iterator<Item = u32>) -> Result<Array> {
+        let mut bytes = Vec::with_capacity(self.bytes.len());
+        bytes.extend_from_slice(&self.bytes[..self.start]);
+        let len = self.len();
+        for index in indices {
+            ensure!((index as usize) < len, "the sort gave index {index}, allowed are those below {len}");
+            bytes.extend_from_slice(self.row(index));
+        }
+        Ok(Array { bytes, start: self.start, row_bytes: self.row_bytes })
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows().len() / self.row_bytes
+    }
+
+    pub fn row_bytes(&self) -> usize {
+        self.row_bytes
+    }
+
+    pub fn row(&self, index: u32) -> &[u8] {
+        &self.rows()[index as usize * self.row_bytes..][..self.row_bytes]
+    }
+
+    pub fn rows(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+
+    pub fn rows_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.start..]
+    }
+
+    /// A row of up to 16 bytes as a number.
+    pub fn bits(&self, index: u32) -> u128 {
+        let mut bits = [0; 16];
+        bits[..self.row_bytes].copy_from_slice(self.row(index));
+        u128::from_le_bytes(bits)
+    }
+
+    /// Rows of four bytes as numbers.
+    pub fn to_words(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.rows().chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")))
+    }
+
+    /// The content of a file with this array.
+    pub fn into_file(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// What a file says about its rows.
+struct Header {
+    npy: NpyHeader,
+}
+
+/// Characters of a dtype that are shown.
+const SHOWN: usize = 60;
+
+impl Header {
+    /// The dtype on one line, cut where it is long.
+    fn shown(&self) -> String {
+        let text = self.npy.dtype().descr().replace(", ]", "]");
+        let mut chars = text.chars().map(|char| if char.is_control() { ' ' } else { char });
+        let mut shown: String = chars.by_ref().take(SHOWN).collect();
+        shown.extend(chars.next().map(|_| "..."));
+        shown
+    }
+
+    /// Bytes of an item.
+    fn item_bytes(&self) -> Result<u64> {
+        let dtype = self.npy.dtype();
+        ensure!(!dtype.uses_pickled_array(), "dtype is {}: Python objects have no fixed size", self.shown());
+        let bytes = dtype.num_bytes();
+        Ok(bytes.with_context(|| format!("dtype is {}: its items are larger than any file", self.shown()))? as u64)
+    }
+
+    /// Bytes of a row, which is all that the first index selects.
+    fn row_bytes(&self) -> Result<u64> {
+        let lengths = self.npy.shape().get(1..).unwrap_or_default();
+        let bytes = lengths.iter().try_fold(self.item_bytes()?, |bytes, length| bytes.checked_mul(*length));
+        bytes.with_context(|| format!("shape is {:?}, whose rows are larger than any file", self.npy.shape()))
+    }
+
+    /// The dtype's code, such as `<f4`, unless it is structured.
+    fn code(&self) -> Option<String> {
+        match self.npy.dtype() {
+            DType::Plain(code) => Some(code.to_string()),
+            _ => None,
+        }
+    }
+}
+
+/// The key type that a dtype names.
+fn as_named(header: &Header) -> Result<KeyType> {
+    let code = header.code().unwrap_or_default();
+    let named = DTYPES.iter().find(|(_, known, _)| *known == code);
+    let (key, ..) = named.with_context(|| {
+        let known = DTYPES.map(|(_, code, name)| format!("'{code}' ({name})")).join(", ");
+        format!("dtype is {}, allowed are {known}, or others with --key-type", header.shown())
+    })?;
+    let shape = header.npy.shape();
+    ensure!(
+        shape.len() == 1,
+        "shape is {shape:?} with {} dimensions, allowed is one, or [N, 2] of uint64 with --key-type u128 or i128",
+        shape.len()
+    );
+    Ok(*key)
+}
+
+/// The key type that is asked for, if that is what the array's bytes can be.
+fn as_asked(header: &Header, key: KeyType) -> Result<KeyType> {
+    let (name, needed) = (key.name(), key.size_bytes());
+    let (dtype, shape) = (header.shown(), header.npy.shape());
+    let plain = header.code().is_some_and(|code| !code.starts_with('>'));
+    ensure!(plain, "dtype is {dtype}, allowed for --key-type {name} are little-endian dtypes without fields");
+    let item_bytes = header.item_bytes()?;
+    let halves = key.bits() == 128 && shape.len() == 2 && shape[1] == 2 && item_bytes == 8;
+    let whole = shape.len() == 1 && item_bytes == needed;
+    let or_halves = if key.bits() == 128 { ", or shape [N, 2] of 8 bytes each, the lower half first" } else { "" };
+    ensure!(
+        whole || halves,
+        "items are {item_bytes} bytes (dtype {dtype}) in shape {shape:?}, allowed for --key-type {name} is shape [N] of \
+         {needed} bytes each{or_halves}"
+    );
+    Ok(key)
+}
+
+/// Most bytes of a header's text; numpy itself reads 10,000 unless it is told to trust a file.
+const MOST_HEADER_BYTES: u64 = 1 << 16;
+/// Deepest nesting of a header. Real ones are a few levels deep, and npyz takes stack for each.
+const MOST_DEPTH: usize = 16;
+/// Bytes of generated keys between two steps of the progress bar.
+const GENERATED_AT_ONCE: usize = 1 << 24;
+
+/// Reads a file whose header passes the check.
+///
+/// npyz understands the text of the header. The bytes before it are looked at here: npyz would allocate as much as they
+/// announce, and takes no text in Latin-1, which numpy writes for names with accents. Fields with titles are refused.
+fn read<T>(path: &Path, check: impl Fn(&Header) -> Result<T>) -> Result<(Array, T)> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    ensure!(!metadata.is_dir(), "this is a directory, allowed is an .npy file");
+    let mut file = BufReader::new(file);
+    let mut bytes = vec![0; 8];
+    let magic = file.read_exact(&mut bytes).is_ok() && bytes.starts_with(b"\x93NUMPY");
+    ensure!(magic, "this is not an .npy file");
+    let length_bytes = match (bytes[6], bytes[7]) {
+        (1, 0) => 2,
+        (2 | 3, 0) => 4,
+        (major, minor) => bail!("the .npy format is {major}.{minor}, allowed are 1.0, 2.0 and 3.0"),
+    };
+    let mut length = [0; 4];
+    file.read_exact(&mut length[..length_bytes]).context("the file ends before its header")?;
+    bytes.extend_from_slice(&length[..length_bytes]);
+    let (from, needed) = (bytes.len(), u64::from(u32::from_le_bytes(length)));
+    ensure!(needed <= MOST_HEADER_BYTES, "the header has {needed} bytes, allowed are at most {MOST_HEADER_BYTES}");
+    let held = grow(&mut bytes, &mut file, needed, metadata.len())?;
+    ensure!(held == needed, "the header has {held} bytes, needed are the {needed} that are announced");
+    let header = parse(&bytes[from..], bytes[6])?;
+
+    let shape = header.npy.shape();
+    let count = *shape.first().context("shape is [] with 0 dimensions, allowed are one or more")?;
+    ensure!(
+        header.npy.order() == Order::C || shape.len() == 1,
+        "dimensions are in Fortran order, allowed is C order (numpy.ascontiguousarray)"
+    );
+    let checked = check(&header)?;
+    ensure!(count <= MAX_COUNT.into(), "shape is {shape:?}, allowed are at most {MAX_COUNT} rows");
+    let (start, row_bytes) = (bytes.len(), header.row_bytes()?);
+    let needed = row_bytes.checked_mul(count).context("the rows are more than any file can hold")?;
+    let held = grow(&mut bytes, &mut file, needed, metadata.len())? / row_bytes;
+    ensure!(held == count, "the file holds {held} rows, needed are the {count} that its header names");
+    Ok((Array { bytes, start, row_bytes: usize::try_from(row_bytes)? }, checked))
+}
+
+/// Understands the text of a header, which is UTF-8 from version 3 on.
+fn parse(text: &[u8], version: u8) -> Result<Header> {
+    let mut depth = 0usize;
+    for byte in text {
+        match byte {
+            b'[' | b'(' | b'{' => depth += 1,
+            b']' | b')' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        ensure!(depth <= MOST_DEPTH, "the header is nested deeper than {MOST_DEPTH} levels");
+    }
+    let text = match version {
+        3 => String::from_utf8_lossy(text).into_owned(),
+        _ => text.iter().map(|byte| char::from(*byte)).collect(),
+    };
+    let text = without_multiples(text.trim());
+    let length = (text.len() as u32).to_le_bytes();
+    let header = [&b"\x93NUMPY\x03\x00"[..], &length, text.as_bytes()].concat();
+    let npy = NpyHeader::from_reader(&header[..]).map_err(|error| {
+        let text = error.to_string();
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        anyhow::anyhow!("the header cannot be understood: {}", lines.join(" "))
+    })?;
+    Ok(Header { npy })
+}
+
+/// The text without the numbers of times such as `<M8[25us]`, which npyz does not know and no size depends on.
+fn without_multiples(text: &str) -> String {
+    let mut parts = text.split("8[");
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |text, part| text + "8[" + part.trim_start_matches(|char: char| char.is_ascii_digit()))
+}
+
+/// Appends so many bytes of a file, or as many as there are. A header is not trusted with an allocation: memory grows
+/// with what the file holds.
+fn grow(bytes: &mut Vec<u8>, file: &mut impl Read, needed: u64, file_bytes: u64) -> Result<u64> {
+    let start = bytes.len();
+    let expected = usize::try_from(needed.min(file_bytes.saturating_sub(start as u64)))?;
+    bytes.try_reserve_exact(expected).with_context(|| format!("{expected} bytes do not fit into memory"))?;
+    file.take(needed).read_to_end(bytes)?;
+    Ok((bytes.len() - start) as u64)
+}

@@ -1,0 +1,198 @@
+//! `sort` on wrong input: one line that names it, and nothing is written.
+
+use std::fs;
+
+use crate::files::Dir;
+use crate::programs::program;
+use crate::{fail, without_device};
+
+/// Arguments, and what the line must hold.
+type Case<'a> = (Vec<&'a str>, Vec<&'a str>);
+
+/// Runs each case, which must fail before a device is looked for.
+fn check(dir: &Dir, cases: Vec<Case<'_>>) {
+    let before = dir.list();
+    for (arguments, named) in cases {
+        let line = fail(without_device("sort").args(&arguments), false);
+        for text in named {
+            assert!(line.contains(text), "{arguments:?}: {text:?} is not in {line}");
+        }
+        assert_eq!(dir.list(), before, "{arguments:?}: files");
+    }
+}
+
+#[test]
+fn bad_keys_are_named() {
+    let dir = Dir::new("bad-keys");
+    let write = |name: &str, descr: &str, shape: &[u64], bytes: usize| dir.write(name, descr, shape, &vec![0; bytes]);
+    let matrix = write("matrix.npy", "'<u4'", &[2, 2], 16);
+    let halves = write("halves.npy", "'<u8'", &[2, 2], 32);
+    let thirds = write("thirds.npy", "'<u8'", &[2, 3], 48);
+    let scalar = write("scalar.npy", "'<u4'", &[], 4);
+    let complex = write("complex.npy", "'<c8'", &[2], 16);
+    let big_endian = write("big-endian.npy", "'>u4'", &[2], 8);
+    let record = write("record.npy", "[('a', '<u4')]", &[2], 8);
+    let words = write("words.npy", "'<u4'", &[3], 12);
+    let truncated = write("truncated.npy", "'<f4'", &[100], 399);
+    let huge = write("huge.npy", "'<f4'", &[u64::MAX], 36);
+    let many = write("many.npy", "'<f4'", &[u32::MAX.into()], 36);
+    let missing = dir.path("missing.npy");
+    let text = dir.write_bytes("text.npy", b"not an array\n");
+    let empty = dir.write_bytes("empty.npy", b"");
+    let directory = dir.path("directory");
+    fs::create_dir(&directory).unwrap();
+
+    let out = dir.path("out.npy");
+    let keys = |keys| vec!["--keys", keys, "--out-keys", &out];
+    let of = |key_type, keys| vec!["--keys", keys, "--key-type", key_type, "--argsort", &out];
+    check(
+        &dir,
+        vec![
+            (keys(&missing), vec!["--keys", "missing.npy"]),
+            (keys(&text), vec!["--keys", "text.npy", "not an .npy file"]),
+            (keys(&empty), vec!["--keys", "empty.npy", "not an .npy file"]),
+            (keys(&directory), vec!["--keys", "directory"]),
+            (keys(&matrix), vec!["matrix.npy", "[2, 2]", "one"]),
+            (keys(&halves), vec!["halves.npy", "[2, 2]", "--key-type u128"]),
+            (keys(&scalar), vec!["scalar.npy", "0 dimensions", "one"]),
+            (keys(&complex), vec!["complex.npy", "'<c8'", "'|u1' (uint8)", "'<f8' (float64)", "--key-type"]),
+            (keys(&big_endian), vec!["big-endian.npy", "'>u4'", "'<u4' (uint32)"]),
+            (keys(&record), vec!["record.npy", "[('a', '<u4')]", "'<u4' (uint32)"]),
+            (keys(&truncated), vec!["truncated.npy", "99", "100"]),
+            (keys(&huge), vec!["huge.npy", "18446744073709551615", "4294967295"]),
+            (keys(&many), vec!["many.npy", "9", "4294967295"]),
+            (of("f64", &words), vec!["words.npy", "4 bytes", "'<u4'", "f64", "8 bytes"]),
+            (of("bf16", &words), vec!["words.npy", "4 bytes", "bf16", "2 bytes"]),
+            (of("u128", &words), vec!["words.npy", "4 bytes", "u128", "16 bytes", "[N, 2]"]),
+            (of("i128", &thirds), vec!["thirds.npy", "[2, 3]", "i128", "[N, 2]"]),
+            (of("u64", &halves), vec!["halves.npy", "[2, 2]", "u64", "shape [N]"]),
+            (of("u32", &big_endian), vec!["big-endian.npy", "'>u4'", "little-endian"]),
+            (of("u32", &record), vec!["record.npy", "without fields"]),
+            (of("u31", &words), vec!["--key-type", "u31", "bf16", "i128"]),
+        ],
+    );
+}
+
+#[test]
+fn bad_values_are_named() {
+    let dir = Dir::new("bad-values");
+    let keys = dir.write("k.npy", "'<u4'", &[4], &[0; 16]);
+    let write = |name: &str, descr: &str, shape: &[u64], bytes: usize| dir.write(name, descr, shape, &vec![0; bytes]);
+    let order = b"{'descr': '<f4', 'fortran_order': True, 'shape': (4, 2), }";
+    let bad: [(String, &[&str]); 9] = [
+        (dir.path("missing.npy"), &["missing.npy"]),
+        (write("three.npy", "'|u1'", &[4, 3], 12), &["three.npy", "3 bytes", "[4, 3]", "1, 2", "multiple of 4"]),
+        (write("six.npy", "[('a', '<u4'), ('b', '<i2')]", &[4], 24), &["six.npy", "6 bytes", "multiple of 4"]),
+        (write("no-bytes.npy", "'<u4'", &[4, 0], 0), &["no-bytes.npy", "0 bytes", "[4, 0]"]),
+        (write("wide.npy", "'<u4'", &[4, 1 << 31], 64), &["wide.npy", "8589934592 bytes"]),
+        (write("object.npy", "'|O'", &[4], 64), &["object.npy", "'|O'", "objects"]),
+        (write("long.npy", "'<f4'", &[5], 20), &["--values", "5 rows", "4, one for each key"]),
+        (write("cut.npy", "'<f8'", &[4, 3], 95), &["cut.npy", "3 rows", "the 4"]),
+        (dir.write_with_header("fortran.npy", 1, order, &[0; 32]), &["fortran.npy", "Fortran", "C order"]),
+    ];
+    let (out, other) = (dir.path("out.npy"), dir.path("other.npy"));
+    let mut cases: Vec<Case<'_>> = Vec::new();
+    for (values, named) in &bad {
+        let named = [&["--values"], *named].concat();
+        cases.push((vec!["--keys", &keys, "--values", values, "--out-values", &out], named.clone()));
+        // The permutation needs no values, but that they are bad is not hidden by it.
+        cases.push((vec!["--keys", &keys, "--values", values, "--out-values", &out, "--argsort", &other], named));
+    }
+    check(&dir, cases);
+}
+
+#[test]
+fn bad_headers_are_named() {
+    let dir = Dir::new("bad-headers");
+    let whole = "{'descr': '<u4', 'fortran_order': False, 'shape': (2,), }";
+    let deep = format!("{{'descr': {}", "[".repeat(60_000));
+    let endless = whole.replace("'<u4'", "[('a', '<u4', (4294967296, 4294967296, 4294967296))]");
+    let bad: Vec<(u8, String, &str)> = vec![
+        (1, whole.replace("'<u4'", "<u4"), "1:11"),
+        (1, whole.replace("'<u4'", "'<u4"), "1:17"),
+        (1, whole.replace("'<u4'", "'<'"), "type string"),
+        (1, whole.replace("'<u4'", "'<u'"), "type string"),
+        (1, whole.replace("'<u4'", "'<u3'"), "'<u3' has invalid size"),
+        (1, whole.replace("'<u4'", "'<x4'"), "type string"),
+        (1, whole.replace("'<u4'", "'<u99999999999999999999'"), "too large"),
+        (1, whole.replace("'<u4'", "[('a', '<u4', 1, 2)]"), "2 or 3 items"),
+        (1, whole.replace("'<u4'", "[7]"), "list or tuple"),
+        (1, whole.replace("'<u4'", "7"), "string or list"),
+        (1, whole.replace("(2,)", "(-2,)"), "negative"),
+        (1, whole.replace("(2,)", "('2',)"), "integer"),
+        (1, whole.replace("(2,)", "(99999999999999999999,)"), "larger than u64"),
+        (1, whole.replace("'shape'", "'form'"), "'shape'"),
+        (1, whole.replace("False", "None"), "'fortran_order' value"),
+        (1, whole.replace("False", "0"), "'fortran_order' value"),
+        (1, "{'descr': '<u4', 'shape': (2,)}".into(), "missing key 'fortran_order'"),
+        (1, "{}".into(), "missing key"),
+        (1, "[]".into(), "dict"),
+        (1, String::new(), "expected value"),
+        (1, endless, "larger than"),
+        (1, deep, "16 levels"),
+        (4, whole.into(), "4.0"),
+    ];
+    let files: Vec<(String, &str)> = bad
+        .iter()
+        .enumerate()
+        .map(|(index, (version, text, named))| {
+            (dir.write_with_header(&format!("{index}.npy"), *version, text.as_bytes(), &[0; 8]), *named)
+        })
+        .collect();
+    let cut = dir.write_bytes("cut.npy", b"\x93NUMPY\x01\x00\x76");
+    let short = dir.write_bytes("short.npy", b"\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF{'descr'");
+    let files = files.iter().map(|(path, named)| (path, *named));
+    let files = files.chain([(&cut, "before its header"), (&short, "4294967295 bytes, allowed are at most 65536")]);
+    let out = dir.path("out.npy");
+    check(&dir, files.map(|(path, named)| (vec!["--keys", path, "--out-keys", &out], vec!["--keys", named])).collect());
+}
+
+#[test]
+fn bad_flags_are_named() {
+    let dir = Dir::new("bad-flags");
+    let keys = dir.write("k.npy", "'<u4'", &[3], &[0; 12]);
+    let values = dir.write("v.npy", "'<u4'", &[3], &[0; 12]);
+    let directory = dir.path("directory");
+    fs::create_dir(&directory).unwrap();
+    let out = dir.path("out.npy");
+    let same = dir.path("directory/../out.npy");
+    let nowhere = dir.path("nowhere/out.npy");
+    let with = |more: &[&'static str]| [&["--keys", &keys, "--out-keys", &out], more].concat();
+    check(
+        &dir,
+        vec![
+            (vec!["--keys", &keys, "--values", &values, "--out-keys", &out], vec!["--values", "--out-values"]),
+            (vec!["--keys", &keys, "--out-values", &out], vec!["--out-values", "--values"]),
+            (vec!["--values", &values, "--out-values", &out], vec!["--values", "--keys"]),
+            (vec!["--out-keys", &out], vec!["--out-keys", "--keys"]),
+            (vec!["--argsort", &out], vec!["--argsort", "--keys"]),
+            (with(&["--seed", "1"]), vec!["--seed", "--keys"]),
+            (with(&["--count", "1"]), vec!["--count", "--keys"]),
+            (with(&["--keys-only"]), vec!["--keys-only", "--keys"]),
+            (vec!["--keys", &keys], vec!["--keys", "without an output", "--verify"]),
+            (vec!["--count", "-5"], vec!["--count", "-5", "0 to 4294967295", "2^20"]),
+            (vec!["--count", "1.5"], vec!["--count", "1.5", "whole numbers"]),
+            (vec!["--count", "2^32"], vec!["--count", "2^32", "0 to 4294967295"]),
+            (with(&["--bits", "8"]), vec!["--bits", "\"8\"", "LO..HI"]),
+            (with(&["--bits", "-1..3"]), vec!["-1"]),
+            (with(&["--repeat", "0"]), vec!["--repeat", "0"]),
+            (with(&["--algorithm", "bogo"]), vec!["bogo", "onesweep"]),
+            (vec!["--keys", &keys, "--out-keys", &out, "--argsort", &same], vec!["--out-keys", "--argsort", "out.npy"]),
+            (vec!["--keys", &keys, "--out-keys", &out, "--argsort", &nowhere], vec!["--argsort", "nowhere"]),
+            (vec!["--keys", &keys, "--out-keys", &directory], vec!["--out-keys", "directory"]),
+        ],
+    );
+}
+
+/// What the library refuses, with a device at hand.
+#[test]
+fn windows_out_of_range_are_named() {
+    let dir = Dir::new("bad-windows");
+    let keys = dir.write("k.npy", "'<i2'", &[3], &[0; 6]);
+    let out = dir.path("out.npy");
+    for window in ["0..17", "9..8", "4294967295..4294967295"] {
+        let line = fail(program("sort").args(["--keys", &keys, "--out-keys", &out, "--bits", window]), true);
+        assert!(line.contains("bit window") && line.contains(window) && line.contains("16"), "{line}");
+        assert_eq!(dir.list(), ["k.npy"]);
+    }
+}

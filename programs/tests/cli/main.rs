@@ -1,0 +1,178 @@
+//! The programs as their users meet them: on files, with right and with wrong input.
+//!
+//! `VKSORT_VALIDATE=1` runs them under the validation layer.
+
+mod bad;
+mod files;
+mod keys;
+mod numpy;
+#[path = "../programs/mod.rs"]
+mod programs;
+mod reference;
+mod values;
+
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use files::Dir;
+use programs::{program, run_within};
+
+/// Longest time that one program may take. Software drivers compile for many seconds when their cache is cold.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// A program that finds no device.
+fn without_device(name: &str) -> Command {
+    let mut command = program(name);
+    command.env("VK_ICD_FILENAMES", "/nonexistent.json").env("VK_DRIVER_FILES", "/nonexistent.json");
+    command
+}
+
+/// Runs a program to its end.
+fn run(command: &mut Command) -> Output {
+    run_within(TIMEOUT, command)
+}
+
+/// Runs a program that has to succeed, on a device; gives what it printed.
+fn succeed(command: &mut Command) -> String {
+    if std::env::var("VKSORT_VALIDATE").is_ok_and(|value| value == "1") {
+        command.arg("--validate");
+    }
+    let output = run(command);
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {}\n{stdout}{stderr}", output.status);
+    stdout.into_owned()
+}
+
+/// Runs `sort` on a device, over outputs that may be there.
+fn sort(arguments: &[&str]) -> String {
+    succeed(program("sort").args(arguments).arg("--force"))
+}
+
+/// Runs a program that has to fail with exit code 1; gives its one line. Only that line may be on stderr, but for what
+/// the Vulkan loader says there itself.
+fn fail(command: &mut Command, loader_may_speak: bool) -> String {
+    let output = run(command);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{command:?}: {stderr}");
+    let lines: Vec<&str> = stderr.lines().filter(|line| !loader_may_speak || line.starts_with("error:")).collect();
+    assert_eq!(lines.len(), 1, "{command:?}: one line is allowed on stderr, given is\n{stderr}");
+    assert!(lines[0].starts_with("error: "), "{command:?}: {stderr}");
+    lines[0].into()
+}
+
+#[test]
+fn without_arguments_sort_verifies_what_it_generates() {
+    let stdout = sort(&[]);
+    for text in ["device ", "algorithm ", "1048576 u32 keys", "--seed ", "elements/s", "verified "] {
+        assert!(stdout.contains(text), "{text:?} is not in\n{stdout}");
+    }
+}
+
+#[test]
+fn sort_generates_keys_of_the_type_that_is_asked_for() {
+    let arguments = ["--key-type", "bf16", "--count", "2000", "--keys-only", "--seed", "5", "--repeat", "3"];
+    let stdout = sort(&arguments);
+    for text in ["2000 bf16 keys, ascending, generated with --seed 5", "median of 3 runs", "verified "] {
+        assert!(stdout.contains(text), "{text:?} is not in\n{stdout}");
+    }
+}
+
+#[test]
+fn devices_are_listed() {
+    let stdout = String::from_utf8(run(&mut program("devices")).stdout).unwrap();
+    assert!(stdout.starts_with("0: "), "{stdout}");
+    let features = ["8/16-bit storage", "dynamic indexing", "buffer addresses"];
+    let rows = ["kind", "driver", "Vulkan", "subgroup size", "most elements", "sorts with", "because"];
+    for text in rows.iter().chain(&features) {
+        assert!(stdout.contains(text), "{text:?} is not in\n{stdout}");
+    }
+    let line = |name: &&str| stdout.lines().find(|line| line.contains(*name)).unwrap();
+    assert!(features.iter().map(line).all(|line| line.ends_with(" yes") || line.ends_with(" no")), "{stdout}");
+    assert!(stdout.lines().all(|line| line.chars().count() <= 160), "{stdout}");
+}
+
+#[test]
+fn devices_take_the_common_flags() {
+    let stdout = succeed(program("devices").args(["--device", "0", "--algorithm", "reduce-then-scan-4"]));
+    assert!(stdout.starts_with("0: ") && stdout.contains("reduce-then-scan-4, "), "{stdout}");
+    assert!(stdout.contains("as asked"), "{stdout}");
+    let line = fail(program("devices").args(["--device", "99"]), false);
+    assert!(line.contains("99") && line.contains("0: "), "{line}");
+}
+
+#[test]
+fn help_needs_no_device_and_fits_on_a_screen() {
+    for (name, most) in [("sort", 60), ("devices", 40), ("splats", 40), ("tune", 40)] {
+        let output = run(without_device(name).arg("--help"));
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && stdout.contains("Usage: "), "{name}: {stdout}");
+        assert!(output.stderr.is_empty() && stdout.lines().count() <= most, "{name}: {most} lines allowed\n{stdout}");
+        assert!(stdout.lines().all(|line| line.len() <= 100), "{name}: 100 columns allowed\n{stdout}");
+    }
+}
+
+#[test]
+fn without_a_device_there_is_one_line() {
+    for name in ["sort", "devices"] {
+        let line = fail(&mut without_device(name), true);
+        assert!(line.contains("Vulkan"), "{name}: {line}");
+    }
+}
+
+#[test]
+fn a_device_that_is_not_there_is_named_with_those_that_are() {
+    let line = fail(program("sort").args(["--device", "no such device"]), true);
+    assert!(line.contains("no such device") && line.contains("0: "), "{line}");
+}
+
+/// A failure after the input was found to be good: the outputs are still not touched.
+#[test]
+fn a_failed_sort_leaves_outputs_alone() {
+    let dir = Dir::new("untouched");
+    let keys = dir.write("k.npy", "'<u4'", &[3], &[0; 12]);
+    let out = dir.path("out.npy");
+    std::fs::write(&out, "precious").unwrap();
+    fail(without_device("sort").args(["--keys", &keys, "--out-keys", &out, "--force"]), true);
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), "precious");
+    assert_eq!(dir.list(), ["k.npy", "out.npy"]);
+}
+
+#[test]
+fn counts_are_read_as_people_write_them() {
+    for (text, count) in [("2^12", 4096), ("5e3", 5000), ("1.5e3", 1500), ("3_000", 3000), ("0", 0)] {
+        let stdout = sort(&["--count", text, "--keys-only"]);
+        assert!(stdout.contains(&format!("input      {count} u32 keys")), "{text}: {stdout}");
+    }
+}
+
+/// What cannot fit is refused before gigabytes of it are made.
+#[test]
+fn counts_that_do_not_fit_are_refused_at_once() {
+    let start = std::time::Instant::now();
+    for arguments in [&["--count", "4e9"][..], &["--count", "4294967295", "--key-type", "u128", "--keys-only"]] {
+        let line = fail(program("sort").args(arguments), true);
+        assert!(line.contains("--count is 4"), "{line}");
+    }
+    assert!(start.elapsed() < Duration::from_secs(60), "it took {:?}", start.elapsed());
+}
+
+#[test]
+fn the_algorithm_is_named_as_it_is() {
+    for (asked, named) in [
+        ("reduce-then-scan", "algorithm  reduce-then-scan (as asked, "),
+        ("leading", "algorithm  onesweep (leading was asked for, "),
+    ] {
+        let stdout = sort(&["--count", "100000", "--keys-only", "--algorithm", asked]);
+        assert!(stdout.contains(named), "{stdout}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_an_error() {
+    let full = || Stdio::from(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    let output = program("devices").stdout(full()).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("error: writing to stdout: "), "{stderr}");
+}

@@ -1,0 +1,304 @@
+//! The program `tune`, the profiles it writes, and sorting with them.
+
+#[path = "programs/mod.rs"]
+mod programs;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Output;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use vksort::standalone::{Gpu, TuneOptions};
+use vksort::{
+    Algorithm, Error, KeyType, Order, RankMethod, SortKind, SortRequest, SorterOptions, Tuning, TuningProfile,
+    ValueType,
+};
+
+/// A directory of its own, removed when the test has passed.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(test: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("vksort-tune-{test}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Scratch(path)
+    }
+
+    fn run(&self, example: &str, arguments: &[&str]) -> Output {
+        let mut command = programs::program(example);
+        programs::run_within(Duration::from_secs(120), command.current_dir(&self.0).args(arguments))
+    }
+
+    /// Runs an example, which must succeed; gives stdout and stderr.
+    fn succeed(&self, example: &str, arguments: &[&str]) -> (String, String) {
+        let run = self.run(example, arguments);
+        let [stdout, stderr] = [run.stdout, run.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        assert!(run.status.success(), "{example} {arguments:?} ended by {}: {stderr}", run.status);
+        (stdout, stderr)
+    }
+
+    /// Runs an example, which must fail with one line that holds every given part, and leave no file behind.
+    fn fail(&self, example: &str, arguments: &[&str], parts: &[&str]) {
+        let before = self.names();
+        let run = self.run(example, arguments);
+        let stderr = String::from_utf8(run.stderr).unwrap();
+        assert_eq!(run.status.code(), Some(1), "{example} {arguments:?}: {stderr}");
+        let line = stderr.trim_end();
+        assert!(line.starts_with("error: ") && !line.contains('\n'), "{example} {arguments:?}: {stderr}");
+        for part in parts {
+            assert!(line.contains(part), "{example} {arguments:?}: {part:?} is missing in {line:?}");
+        }
+        assert_eq!(self.names(), before, "{example} {arguments:?}: files");
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.join(name), text).unwrap();
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+}
+
+/// Pairs of keys, half of which are equal to others, in two sizes; compared with a stable sort.
+fn assert_sorts(gpu: &Gpu, tuning: &Tuning) {
+    for value in [ValueType::None, ValueType::U32] {
+        let request = SortRequest { value, ..SortRequest::new(KeyType::U32) };
+        let options = SorterOptions { tuning: Some(tuning.clone()), ..SorterOptions::default() };
+        let sorter = gpu.sorter(&request, &options).unwrap_or_else(|error| panic!("{tuning:?}: {error}"));
+        for count in [1, 10_007u32] {
+            let keys: Vec<u32> = (0..count).map(|index| (index % (count / 2 + 1)).wrapping_mul(0x9E37_79B9)).collect();
+            let mut expected: Vec<(u32, u32)> = keys.iter().copied().zip(0..).collect();
+            expected.sort();
+            let sort = sorter.prepare(count).unwrap();
+            sort.write_keys(&keys).unwrap();
+            if request.value.is_read() {
+                let values: Vec<u32> = (0..count).collect();
+                sort.write_values(&values).unwrap();
+            }
+            sort.run(count).unwrap();
+            let mut found = vec![0u32; keys.len()];
+            sort.read_keys(&mut found).unwrap();
+            assert!(found.iter().eq(expected.iter().map(|pair| &pair.0)), "keys of {count}: {tuning:?}");
+            if request.value.is_read() {
+                sort.read_values(&mut found).unwrap();
+                assert!(found.iter().eq(expected.iter().map(|pair| &pair.1)), "values of {count}: {tuning:?}");
+            }
+        }
+    }
+}
+
+/// However long a tuning lets look-back wait, the loops behind it get their turns, also of drivers that count them all.
+#[test]
+fn patience_does_not_cut_other_loops_short() {
+    let gpu = Gpu::best().unwrap();
+    let tuning = Tuning { polls: u32::MAX, items_keys: 64, workgroup_size: 16, ..gpu.tuning().clone() };
+    let options = SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
+    let count = 10_007;
+    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
+    let sort = gpu.sorter(&request, &options).unwrap().prepare(count).unwrap();
+    let keys: Vec<u32> = (0..count).map(|index| index.wrapping_mul(0x9E37_79B9)).collect();
+    let mut expected = keys.clone();
+    expected.sort_unstable();
+    let mut found = vec![0u32; keys.len()];
+    // A driver's thread has to be interrupted while another waits for it.
+    for _ in 0..1000 {
+        sort.write_keys(&keys).unwrap();
+        sort.run(count).unwrap();
+        sort.read_keys(&mut found).unwrap();
+        assert_eq!(found, expected);
+    }
+}
+
+/// A profile of this device with a tuning that differs from the built-in row.
+fn own_profile(gpu: &Gpu) -> TuningProfile {
+    let tuning = Tuning { name: "mine".into(), items_keys: 8, items_pairs: 4, ..gpu.tuning().clone() };
+    TuningProfile::new(gpu.profile(), tuning, Vec::new())
+}
+
+#[test]
+fn a_device_is_tuned_and_sorts_with_its_profile() {
+    let scratch = Scratch::new("run");
+    let run = ["--seconds", "4", "--count", "20000", "--out", "tuning.json"];
+    let started = Instant::now();
+    let (stdout, stderr) = scratch.succeed("tune", &run);
+    // Building and checking the built-in row, and the rounds at the end, take their time whatever the limit.
+    assert!(started.elapsed() < Duration::from_secs(60), "4 seconds were {:?}", started.elapsed());
+    assert_eq!(stderr, "", "progress is for terminals");
+    let gpu = Gpu::best().unwrap();
+    let few = if gpu.profile().is_cpu { 1 << 12 } else { 1 << 13 };
+    let count_of = |kind: SortKind| if kind == SortKind::FewKeys { few } else { 20_000 };
+    let kinds = SortKind::ALL.iter().map(|kind| format!("{} {}", count_of(*kind), kind.name()));
+    let texts = ["device ", "built-in ", "tried ", "result ", "--tuning tuning.json"].map(String::from);
+    for text in texts.into_iter().chain(kinds) {
+        assert!(stdout.contains(&text), "{text:?} is not in\n{stdout}");
+    }
+    assert_eq!(scratch.names(), ["tuning.json", "tuning.png", "tuning.svg"]);
+    let svg = fs::read_to_string(scratch.0.join("tuning.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("took the lead"));
+    assert!(!programs::Picture::read(&scratch.0.join("tuning.png")).is_blank());
+
+    let profile = TuningProfile::load(scratch.0.join("tuning.json")).unwrap();
+    assert_eq!(profile.measured.len(), SortKind::ALL.len());
+    for row in &profile.measured {
+        assert!(row.count == count_of(row.kind) && row.rounds >= 5 && row.built_in_ns.median > 0.0, "{row:?}");
+        assert!(row.ratio.q25 <= row.ratio.median && row.ratio.median <= row.ratio.q75, "{row:?}");
+        assert!(row.ratio.median >= 0.98, "what is kept is no slower: {row:?}");
+    }
+    let tuning = profile.tuning_for(gpu.profile()).unwrap();
+    assert_eq!(tuning == *gpu.tuning(), profile.measured.iter().all(|row| row.ratio.median == 1.0));
+    assert_sorts(&gpu, &tuning);
+    let (stdout, stderr) = scratch.succeed("sort", &["--tuning", "tuning.json", "--count", "5000"]);
+    assert!(stdout.contains("verified") && stdout.contains(&format!("{:?}", tuning.name)), "{stdout}");
+    assert_eq!(stderr, "");
+
+    // What is there stays, unless it is to be overwritten.
+    scratch.fail("tune", &run, &["--out", "tuning.json", "--force"]);
+    scratch.write("tuning.json", "{}");
+    let again = ["--seconds", "1", "--count", "3000", "--keys-only", "--out", "tuning.json", "--force"];
+    scratch.succeed("tune", &again);
+    assert_eq!(TuningProfile::load(scratch.0.join("tuning.json")).unwrap().measured.len(), 1);
+}
+
+#[test]
+fn profiles_are_used_where_they_belong() {
+    let scratch = Scratch::new("use");
+    let gpu = Gpu::best().unwrap();
+    let built_in = gpu.tuning().name.clone();
+    let text = own_profile(&gpu).to_json();
+    scratch.write("own.json", &text);
+    let name = serde_json::to_string(&gpu.profile().name).unwrap();
+    scratch.write("foreign.json", &text.replacen(&format!("\"name\": {name}"), "\"name\": \"Foo GT\"", 1));
+    let version = format!("\"driver_version\": {}", gpu.profile().driver_version);
+    scratch.write("stale.json", &text.replacen(&version, "\"driver_version\": 123456789", 1));
+
+    for example in [&["sort", "--count", "5000"][..], &["splats", "--synthetic", "500", "--frames", "1"]] {
+        let with = |file| [&example[1..], &["--tuning", file]].concat();
+        let (stdout, stderr) = scratch.succeed(example[0], &with("own.json"));
+        assert!(stdout.contains("tuning \"mine\"") && stderr.is_empty(), "{stdout}{stderr}");
+        for (file, parts) in [("foreign.json", ["Foo GT", &name]), ("stale.json", ["0x75bcd15", &gpu.profile().driver])]
+        {
+            let (stdout, stderr) = scratch.succeed(example[0], &with(file));
+            assert!(stdout.contains(&format!("tuning {built_in:?}")), "{stdout}");
+            assert_eq!(stderr.lines().count(), 1, "{stderr}");
+            assert!(parts.iter().all(|part| stderr.contains(part)) && stderr.contains("built-in row"), "{stderr}");
+        }
+    }
+    let bench = ["--suite", "sizes", "--count", "2000", "--runs", "1", "--out", "results", "--tuning", "own.json"];
+    scratch.succeed("bench", &bench);
+    let rows = fs::read_to_string(scratch.0.join("results/results.csv")).unwrap();
+    assert!(rows.lines().skip(1).all(|row| row.contains(",mine,")), "{rows}");
+}
+
+#[test]
+fn bad_input_ends_in_one_line() {
+    let scratch = Scratch::new("bad");
+    let gpu = Gpu::best().unwrap();
+    let text = own_profile(&gpu).to_json();
+    scratch.write("text.json", "not a profile");
+    scratch.write("rank.json", &text.replacen("\"rank\": \"", "\"rank\": \"un", 1));
+    scratch.write("polls.json", &text.replacen("\"polls\": ", "\"polls\": 99999", 1));
+    scratch.write("version.json", &text.replacen("\"format\": 6", "\"format\": 7", 1));
+    let profiles: [(&str, &[&str]); 6] = [
+        ("missing.json", &["missing.json", "No such file"]),
+        (".", &["tuning profile .", "directory"]),
+        ("text.json", &["text.json", "not a profile"]),
+        ("rank.json", &["rank.json", "unknown variant `un", "match"]),
+        ("polls.json", &["polls.json", "polls is 99999", "1 to 65536"]),
+        ("version.json", &["version.json", "format is 7, allowed is 6"]),
+    ];
+    for (file, parts) in profiles {
+        for example in ["sort", "splats", "bench"] {
+            scratch.fail(example, &["--tuning", file], parts);
+        }
+    }
+    let flags: [(&[&str], &[&str]); 8] = [
+        (&["--seconds", "0"], &["--seconds", "0"]),
+        (&["--seconds", "-1"], &["-1"]),
+        (&["--count", "0"], &["--count", "0"]),
+        (&["--device", "no such device"], &["no such device", "0: "]),
+        (&["--out", "nowhere/tuning.json"], &["--out", "nowhere", "not a directory"]),
+        (&["--out", "."], &["--out"]),
+        (&["--out", "text.json"], &["--out", "text.json", "--force"]),
+        (&["--out", "tuning.svg"], &["tuning.svg", "different files"]),
+    ];
+    for (arguments, parts) in flags {
+        scratch.fail("tune", arguments, parts);
+    }
+    // No user may create files there, root included; it is found out before anything is measured.
+    #[cfg(target_os = "linux")]
+    scratch.fail("tune", &["--out", "/proc/tuning.json"], &["--out", "/proc/tuning.json"]);
+}
+
+#[test]
+fn searches_that_cannot_be_are_refused() {
+    let gpu = Gpu::best().unwrap();
+    let usual = TuneOptions { time: Duration::from_secs(1), count: Some(1000), ..TuneOptions::default() };
+    let cases = [
+        (TuneOptions { time: Duration::ZERO, ..usual.clone() }, "time"),
+        (TuneOptions { count: Some(0), ..usual.clone() }, "count"),
+        (TuneOptions { kinds: Vec::new(), ..usual }, "kinds"),
+    ];
+    for (options, what) in cases {
+        let error = gpu.tune(&options, &mut |_| panic!("nothing is measured")).unwrap_err();
+        assert!(matches!(error, Error::Unsupported { .. }) && error.to_string().contains(what), "{error}");
+    }
+}
+
+#[test]
+fn absurd_numbers_sort_right() {
+    let gpu = Gpu::best().unwrap();
+    for (number, early_counts, look_back) in
+        [(0, false, true), (1, true, false), (77, true, true), (77, false, false), (u32::MAX, false, true)]
+    {
+        let tuning = Tuning {
+            workgroup_size: number,
+            items_keys: number,
+            items_pairs: number,
+            single_items: number,
+            subgroup_size: Some(number),
+            rank: RankMethod::ALL[number as usize % RankMethod::ALL.len()],
+            early_counts,
+            digit_bits: number,
+            polls: number,
+            min_tiles: number,
+            max_blocks: number,
+            histogram_workgroup_size: number,
+            histogram_items: number,
+            scan_workgroup_size: number,
+            look_back,
+            ..gpu.tuning().clone()
+        };
+        assert_sorts(&gpu, &tuning);
+    }
+}
+
+#[test]
+fn slices_are_sorted_with_the_tuning_of_their_device() {
+    let gpu = Gpu::best().unwrap();
+    let tuning = own_profile(&gpu).tuning_for(gpu.profile()).unwrap();
+    let gpu = gpu.with_tuning(tuning);
+    assert_eq!(gpu.tuning().name, "mine");
+    let sorter = gpu.sorter(&SortRequest::new(KeyType::U32), &SorterOptions::default()).unwrap();
+    assert_eq!(sorter.shape().items, sorter.shape().block() / sorter.shape().workgroup_size);
+    let built_in = Gpu::best().unwrap().sorter(&SortRequest::new(KeyType::U32), &SorterOptions::default()).unwrap();
+    assert_ne!(sorter.shape(), built_in.shape());
+    let mut keys: Vec<u32> = (0..5000u32).map(|index| index.wrapping_mul(0x9E37_79B9)).collect();
+    let mut expected = keys.clone();
+    expected.sort();
+    gpu.sort(&mut keys, Order::Ascending).unwrap();
+    assert_eq!(keys, expected);
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Packages the crate and builds all that is in the package, as those get it who depend on it: scripts/package.sh [--list]
+#
+# Unpacks the package into a temporary folder. There it compiles the library with each set of features, the documentation,
+# every test and every example, and runs the library's tests, without the network. A file that the package lacks fails
+# it. Builds go to target/, where what the library depends on is built already.
+#
+#   --list  prints the files of the package and their sizes, and ends
+#   --help  this text
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+source scripts/lib.sh
+
+case ${1:-} in
+    '' | --list) ;;
+    --help) usage && exit ;;
+    *) die "unknown option $1, allowed are --list and --help" ;;
+esac
+
+# Most that the package may take, compressed.
+most_kib=4096
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+root=$PWD
+
+# Files that are not committed yet are packaged too.
+cargo package --quiet --package vksort --no-verify --allow-dirty --target-dir "$work" || die "cargo package failed"
+archive=$(echo "$work"/package/vksort-*.crate)
+kib=$(($(stat -c %s "$archive") / 1024))
+if [[ ${1:-} == --list ]]; then
+    tar -tvzf "$archive"
+    say "${archive##*/}: $kib KiB compressed"
+    exit
+fi
+((kib <= most_kib)) || die "the package has $kib KiB compressed, allowed are $most_kib KiB"
+tar -C "$work" -xzf "$archive"
+cd "${archive%.crate}" 2>/dev/null || cd "$work/$(basename "$archive" .crate)"
+# Outside the repository there are no settings of its workspace.
+export CARGO_TARGET_DIR=$root/target CARGO_NET_OFFLINE=true
+
+# Every file that the documents link to is there.
+missing=0
+for document in *.md docs/*.md; do
+    while read -r link; do
+        case $link in
+            *://* | '#'* | '') continue ;;
+        esac
+        link=${link%%#*}
+        [[ -e $(dirname "$document")/$link ]] || { say "$document links to $link, which the package lacks" && missing=1; }
+    done < <(grep -oE '\]\([^) ]+\)' "$document" | sed 's/^](//; s/)$//')
+done
+((!missing)) || die "files are missing"
+
+# The versions that the repository was tested with.
+[[ -e Cargo.lock ]] || cp "$root/Cargo.lock" .
+step() {
+    say "== package: $*"
+    "$@" || die "failed: $*"
+}
+for features in '' standalone wide-keys profiles half standalone,wide-keys,profiles,half; do
+    step cargo check --quiet --release --no-default-features --features "$features"
+done
+step cargo doc --quiet --no-deps --no-default-features --features standalone,wide-keys,profiles,half
+# cargo leaves out what the crate depends on itself for, by path, so features are named.
+step cargo test --quiet --release --no-run --all-features --all-targets
+step cargo test --quiet --release --all-features --lib --test contract --test spirv --test table
+# As a dependency, where only what the library needs is built.
+mkdir -p "$work/dependent/src"
+cat >"$work/dependent/Cargo.toml" <<TOML
+[package]
+name = "dependent"
+version = "0.0.0"
+edition = "2024"
+[dependencies]
+vksort = { path = "$PWD" }
+TOML
+printf 'fn main() { println!("{}", vksort::MAX_COUNT); }\n' >"$work/dependent/src/main.rs"
+cp "$root/Cargo.lock" "$work/dependent"
+step cargo run --quiet --release --manifest-path "$work/dependent/Cargo.toml"
+say "the package builds and passes its tests: $kib KiB compressed, $(tar -tzf "$archive" | wc -l) files"

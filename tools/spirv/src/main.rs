@@ -1,0 +1,138 @@
+//! Compiles `glsl/*.comp` to the modules kept in `spirv/`: vksort-spirv [--check]
+//!
+//! With `--check` it changes nothing, and fails where `spirv/` is not byte for byte what the GLSL compiles to.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread::{self, ScopedJoinHandle};
+
+use anyhow::{Context, Error, Result, bail, ensure};
+use shaderc::{CompileOptions, Compiler, EnvVersion, OptimizationLevel, ResolvedInclude, ShaderKind, TargetEnv};
+
+#[allow(dead_code)]
+#[path = "../../../src/abi.rs"]
+mod abi;
+#[allow(dead_code, reason = "the sum of other bytes is for build.rs")]
+#[path = "../../../build/digest.rs"]
+mod digest;
+#[allow(dead_code)]
+#[path = "../../../src/kernels.rs"]
+mod kernels;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let check = match &arguments[..] {
+        [] => false,
+        [flag] if flag == "--check" => true,
+        other => bail!("arguments are {other:?}, allowed is --check"),
+    };
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let (glsl, spirv) = (root.join("glsl"), root.join("spirv"));
+    let made = compile(&glsl)?;
+    let kept = read(&spirv)?;
+
+    let changed: Vec<&String> =
+        made.iter().filter(|(name, bytes)| kept.get(*name) != Some(bytes)).map(|(name, _)| name).collect();
+    let gone: Vec<&String> = kept.keys().filter(|name| !made.contains_key(*name)).collect();
+    for name in &changed {
+        eprintln!("spirv/{name} {}", if kept.contains_key(*name) { "differs" } else { "is new" });
+    }
+    gone.iter().for_each(|name| eprintln!("spirv/{name} is no module"));
+    let modules = made.len() - 1;
+    if check {
+        ensure!(
+            changed.is_empty() && gone.is_empty(),
+            "spirv/ is not what glsl/ compiles to: {} of {modules} modules; run scripts/spirv.sh",
+            changed.len() + gone.len()
+        );
+        eprintln!("spirv/ is what glsl/ compiles to: {modules} modules");
+        return Ok(());
+    }
+    fs::create_dir_all(&spirv)?;
+    for name in &changed {
+        let file = spirv.join(name);
+        fs::write(&file, &made[*name]).with_context(|| format!("writing {}", file.display()))?;
+    }
+    for name in &gone {
+        fs::remove_file(spirv.join(name))?;
+    }
+    eprintln!("spirv/ is now what glsl/ compiles to: {modules} modules, {} changed", changed.len() + gone.len());
+    Ok(())
+}
+
+/// The files of a folder by name.
+fn read(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
+    if !folder.exists() {
+        return Ok(BTreeMap::new());
+    }
+    let context = || format!("reading {}", folder.display());
+    let entries = fs::read_dir(folder).with_context(context)?;
+    entries
+        .map(|entry| {
+            let entry = entry?;
+            Ok((entry.file_name().to_string_lossy().into_owned(), fs::read(entry.path())?))
+        })
+        .collect::<Result<_>>()
+        .with_context(context)
+}
+
+/// Every module by its file's name, and the digest of what they were compiled from.
+fn compile(glsl: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
+    let contract = abi::glsl();
+    let modules = kernels::modules();
+    // The large modules of a kernel stand beside each other, so a thread takes every n-th.
+    let threads = thread::available_parallelism().map_or(1, |threads| threads.get());
+    let mut files = thread::scope(|scope| {
+        let part = |first: usize| {
+            let (modules, contract) = (&modules, &contract);
+            scope.spawn(move || -> Result<Vec<(String, Vec<u8>)>> {
+                let compiler = Compiler::new()?;
+                let part = modules.iter().skip(first).step_by(threads);
+                part.map(|module| Ok((module.name() + ".spv", one(&compiler, glsl, contract, module)?))).collect()
+            })
+        };
+        let parts: Vec<_> = (0..threads).map(part).collect();
+        let join = |part: ScopedJoinHandle<'_, _>| part.join().expect("a thread ends with a result");
+        let parts = parts.into_iter().map(join).collect::<Result<Vec<_>>>()?;
+        Ok::<_, Error>(parts.into_iter().flatten().collect::<BTreeMap<_, _>>())
+    })?;
+    files.insert(digest::FILE.into(), format!("{}\n", digest::of_sources(glsl)?).into_bytes());
+    Ok(files)
+}
+
+fn one(compiler: &Compiler, glsl: &Path, contract: &str, module: &kernels::Module) -> Result<Vec<u8>> {
+    let mut options = CompileOptions::new()?;
+    options.set_target_env(TargetEnv::Vulkan, EnvVersion::Vulkan1_2 as u32);
+    options.set_optimization_level(OptimizationLevel::Performance);
+    options.set_warnings_as_errors();
+    for (name, value) in module.macros() {
+        options.add_macro_definition(name, Some(&value.to_string()));
+    }
+    options.set_include_callback(|name, _, includer, _| {
+        let content = match name {
+            "abi.glsl" => contract.to_string(),
+            _ => fs::read_to_string(glsl.join(name))
+                .map_err(|error| format!("{name}, included by {includer}: {error}"))?,
+        };
+        Ok(ResolvedInclude { resolved_name: format!("glsl/{name}"), content })
+    });
+    let source = glsl.join(format!("{}.comp", module.kernel.name()));
+    let text = fs::read_to_string(&source).with_context(|| format!("reading {}", source.display()))?;
+    let label = format!("glsl/{}.comp", module.kernel.name());
+    let binary = compiler
+        .compile_into_spirv(&text, ShaderKind::Compute, &label, "main", Some(&options))
+        .with_context(|| format!("module {}", module.name()))?;
+    Ok(binary.as_binary_u8().to_vec())
+}
