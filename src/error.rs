@@ -19,7 +19,7 @@ pub enum Error {
         needed: String,
     },
     /// A device was created without something that the sort relies on.
-    #[error("device {device:?} was created without {missing}, needed is that, or requirements that do without")]
+    #[error("device {device:?} was created without {missing}; needed are these, or requirements without them")]
     NotEnabled {
         /// Name of the device.
         device: String,

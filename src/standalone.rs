@@ -45,9 +45,9 @@ pub struct GpuOptions {
     pub validation: bool,
     /// A file that keeps compiled pipelines from one run of a program to the next (a `VkPipelineCache`).
     ///
-    /// It is read when the device is opened, and written by [`Gpu::warm_up`], by [`Gpu::clear`] and when the device is
-    /// closed. A file that is damaged, or was made on another device or with another driver, is left out and replaced; the
-    /// log says so. Its directory must exist.
+    /// The file is read when the device is opened. It is written by [`Gpu::warm_up`], by [`Gpu::clear`] and when the device
+    /// is closed. A damaged file is not used, nor one of another device or driver: the log says so, and the file is
+    /// replaced. Its directory must exist.
     pub pipeline_cache: Option<PathBuf>,
 }
 
@@ -58,11 +58,12 @@ pub struct GpuOptions {
 /// # What the first sort of a kind costs
 ///
 /// [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) build the pipelines of a request
-/// when they first meet it: another key type, size of values or width of the window is another request. Drivers take from
-/// some milliseconds to a second or two for that, and the sort itself is quick from then on. Another direction, or a window of
-/// the same width elsewhere in keys of up to 32 bits, needs no other pipelines. [`warm_up`](Self::warm_up) does it ahead of
-/// time, and [`GpuOptions::pipeline_cache`] keeps what was compiled. The last
-/// [`KEPT_SORTERS`](Self::KEPT_SORTERS) requests stay built; [`clear`](Self::clear) gives them up.
+/// when they first meet it. Another key type, size of values or width of the window is another request. Drivers take from
+/// some milliseconds to a second or two to compile pipelines; later sorts by the same request find them built. Another
+/// direction, or a window of the same width elsewhere in keys of up to 32 bits, needs no other pipelines.
+/// [`warm_up`](Self::warm_up) builds them ahead of time, and [`GpuOptions::pipeline_cache`] keeps them from one run of the
+/// program to the next. The pipelines of the last [`KEPT_SORTERS`](Self::KEPT_SORTERS) requests stay in memory, until
+/// [`clear`](Self::clear) drops them.
 pub struct Gpu {
     /// Those of slices, the last used first.
     sorters: Mutex<Vec<Arc<StandaloneSorter>>>,
@@ -78,7 +79,7 @@ impl fmt::Debug for Gpu {
 }
 
 impl Gpu {
-    /// Requests of slices whose pipelines are kept. Beyond them, those of the request that was not used for longest go.
+    /// Most requests whose pipelines are kept for slices. A further request takes the place of the least recently used one.
     pub const KEPT_SORTERS: usize = 64;
 
     /// Opens the device named by `VKSORT_DEVICE`, or the best one that can sort.
@@ -248,8 +249,8 @@ impl Gpu {
         DeviceBuffer::new(&self.device, size)
     }
 
-    /// Builds what sorts of up to `capacity` elements by this request take and runs it once, so that
-    /// [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) do not have to.
+    /// Builds the pipelines for sorts of up to `capacity` elements by a request, and runs a small sort with them: later calls
+    /// of [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) find them.
     ///
     /// The request of `sort` has the key's type and the order, that of `sort_pairs` also
     /// [`ValueType::Bytes`] of the value's size, and that of `argsort` [`ValueType::Index`] with
@@ -280,8 +281,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// Gives up the pipelines that are kept for slices, and what the driver has cached of them. Those of prepared sorts and
-    /// of sorters stay with them.
+    /// Drops the pipelines that are kept for slices and empties the driver's pipeline cache. Prepared sorts and sorters keep
+    /// their own pipelines.
     ///
     /// # Errors
     ///

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 mod bind;
+mod limits;
 #[cfg(feature = "standalone")]
 pub(crate) mod owned;
 mod pipelines;

@@ -13,12 +13,11 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use ash::vk;
 use clap::{Args, FromArgMatches};
 use comfy_table::{CellAlignment, Table};
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions};
-use vksort::{Algorithm, DeviceProfile, Error, KeyType, Order, StepTime, Tuning};
+use vksort::{Algorithm, DeviceProfile, KeyType, Order, StepTime, Tuning};
 
 /// Flags of every program.
 #[derive(Args)]
@@ -38,27 +37,6 @@ impl Common {
     /// Opens the device that the flags ask for.
     pub fn open(&self) -> anyhow::Result<Gpu> {
         Ok(Gpu::new(&GpuOptions { device: self.device.clone(), validation: self.validate, ..GpuOptions::default() })?)
-    }
-
-    /// The index of the device that the flags ask for, in a program that opens devices itself.
-    pub fn pick(&self, devices: &[vk::PhysicalDeviceProperties]) -> anyhow::Result<usize> {
-        let name = |device: &vk::PhysicalDeviceProperties| {
-            device.device_name_as_c_str().unwrap_or_default().to_string_lossy().into_owned()
-        };
-        let names: Vec<String> = devices.iter().map(name).collect();
-        let choice = self.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
-        let found = match &choice {
-            // A discrete device where there is one.
-            DeviceChoice::Best => (0..devices.len())
-                .min_by_key(|index| devices[*index].device_type != vk::PhysicalDeviceType::DISCRETE_GPU),
-            DeviceChoice::Index(index) => Some(*index).filter(|index| *index < devices.len()),
-            DeviceChoice::Name(part) => {
-                names.iter().position(|name| name.to_lowercase().contains(&part.to_lowercase()))
-            }
-        };
-        let listed: Vec<String> = names.iter().enumerate().map(|(index, name)| format!("{index}: {name}")).collect();
-        let available = if listed.is_empty() { "no devices".into() } else { listed.join(", ") };
-        Ok(found.ok_or(Error::NoDevice { given: choice.to_string(), available })?)
     }
 
     /// Prints where the sort runs, and with which algorithm.

@@ -66,7 +66,7 @@ impl Job {
     /// Checks that so many generated keys can be sorted and verified here, before there are any.
     pub fn check_room(gpu: &Gpu, count: u32, key: KeyType, with_values: bool, how: &How) -> Result<()> {
         let request = generated(key, with_values, how);
-        let sorter = gpu.sorter_for(&request, &SorterOptions::default(), count)?;
+        let sorter = gpu.sorter(&request, &SorterOptions { capacity: Some(count), ..SorterOptions::default() })?;
         let most = sorter.max_count();
         ensure!(count <= most, "--count is {count}, allowed are at most {most} {} keys on this device", key.name());
         let (key_bytes, value_bytes) = (key.size_bytes(), request.value.size_bytes());

@@ -221,7 +221,7 @@ impl StandaloneSorter {
     }
 
     /// Prepares a sort of up to `capacity` elements on buffers of its own, for counts from the host or on the device. The
-    /// count on the device is 0 until it is written; what keys and values hold until then is undefined.
+    /// count on the device starts as 0; keys and values start with undefined content.
     ///
     /// # Errors
     ///

@@ -125,7 +125,7 @@ impl BoundSort {
 
     /// How the sort last touches the caller's keys, values and count. Use it as the source of the barrier after.
     ///
-    /// A caller that then writes to what the sort has only read, such as the count, needs no more than these stages.
+    /// A caller that then writes to a buffer which the sort has only read, such as the count, needs no more than these stages.
     pub const OUTPUT_SCOPE: AccessScope = AccessScope::COMPUTE_WRITE;
 
     /// Most elements that the sort can be recorded with.
@@ -164,12 +164,13 @@ impl BoundSort {
     /// the writes to keys, values and count to [`INPUT_SCOPE`](Self::INPUT_SCOPE), and from
     /// [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE) to the uses of the result. [`AccessScope::barrier_to`] makes both.
     ///
-    /// The sort's first barrier is for the scratch, which an earlier sort on the same queue may still use: so several
-    /// sorts, also those of several frames in flight, may share one scratch buffer without a barrier of the caller's. It
-    /// is a memory barrier for all buffers. It waits for earlier compute shaders, transfers and reads of indirect
-    /// arguments in the same queue, and so it happens to order keys that those have written, in sorts of many elements.
-    /// Do not rely on that: it does not cover writes by other stages (fragment shaders, the host, another queue), and a
-    /// sort that one workgroup does needs no clear, and so does not make earlier writes visible to its reads.
+    /// The sort's first barrier is for the scratch, which an earlier sort on the same queue may still use. Several sorts on
+    /// one queue may therefore share a scratch buffer without a barrier of the caller's, also those of several frames in
+    /// flight. The barrier is a memory barrier for all buffers: it waits for earlier compute shaders, transfers and reads of
+    /// indirect arguments. In sorts of many elements it happens to order earlier writes of keys by compute shaders and
+    /// transfers, too.
+    /// Do not rely on that. It does not cover writes by other stages (fragment shaders, the host) or on another queue. A sort
+    /// of few elements by a single workgroup has no such barrier for its reads.
     ///
     /// # Errors
     ///

@@ -182,7 +182,8 @@ impl Requirements {
             subgroup_partition,
             full_subgroups,
             max_workgroup_subgroups: match required_subgroup_size {
-                true => control.max_compute_workgroup_subgroups,
+                // Some drivers set no limit but that of invocations, and say so by the largest number there is.
+                true => control.max_compute_workgroup_subgroups.min(limits.max_compute_work_group_invocations),
                 false => u32::MAX / 128,
             },
             max_workgroup_invocations: limits
@@ -226,16 +227,19 @@ impl Requirements {
     }
 
     /// Checks that a device was created with everything that these requirements name. A caller that has merged features
-    /// into structures of its own asks once, before it creates a [`Sorter`](crate::Sorter): no validation layer notices some
-    /// of what may be missing.
+    /// into structures of its own asks once, before it creates a [`Sorter`](crate::Sorter): validation layers do not notice
+    /// every missing feature.
     ///
-    /// The arguments are what the device was created with. A feature that was enabled in another structure is set in the one
-    /// of its Vulkan version here.
+    /// The arguments are the extensions and features that the device was created with. A feature that was enabled in the
+    /// structure of an extension is set in the structure of its Vulkan version here.
     ///
     /// # Errors
     ///
-    /// [`Error::NotEnabled`] names every feature and extension that is missing. Where one was left out on purpose,
-    /// `without_subgroup_size_control` and its like give the requirements that do without.
+    /// [`Error::NotEnabled`] names every feature and extension that is missing. A caller that leaves one out on purpose takes
+    /// the requirements without it: [`without_subgroup_size_control`](Self::without_subgroup_size_control),
+    /// [`without_subgroup_partition`](Self::without_subgroup_partition),
+    /// [`without_small_storage`](Self::without_small_storage),
+    /// [`without_buffer_addresses`](Self::without_buffer_addresses).
     pub fn check_enabled(
         &self,
         extensions: &[&CStr],
