@@ -1,14 +1,24 @@
 # shellcheck shell=bash
-# Runs steps one after the other, counts their tests and ends with the sum: test.sh and the bundle of pack.sh use it.
+# Runs steps, alone or several at once, counts their tests and ends with a table and the sum: test.sh and the bundle of
+# pack.sh use it.
 
 # The directory that gets a log per step; the caller chooses another.
 logs=${TMPDIR:-/tmp}/vksort-logs
 passed=0 failed=0 skipped=0
+# A line for each step: name, tests and seconds.
+steps=()
 child=
+# Where steps in the background leave what they counted, in the order in which they were started.
+results=
+started_steps=0
 
 # timeout runs a step in a process group of its own, which Ctrl-C does not reach.
 stop() {
     [[ -z $child ]] || kill -TERM "$child" 2>/dev/null || true
+    local background
+    for background in $(jobs -p); do
+        kill -TERM "$background" 2>/dev/null || true
+    done
     exit 130
 }
 trap stop INT TERM
@@ -74,6 +84,7 @@ run_suites() {
         step_failed=1 reason="no test ran"
     fi
     passed=$((passed + step_passed)) failed=$((failed + step_failed)) skipped=$((skipped + step_ignored))
+    steps+=("$name $((step_passed + step_failed)) $((SECONDS - started))")
     if [[ $reason ]]; then
         fail "$name" "$reason"
     else
@@ -85,6 +96,7 @@ run_suites() {
 run_program() {
     local started=$SECONDS
     run_logged "$@"
+    steps+=("$1 1 $((SECONDS - started))")
     if ((status == 0)); then
         passed=$((passed + 1))
         report "$1" "1 passed in $((SECONDS - started)) s"
@@ -105,9 +117,59 @@ skip() {
     fi
 }
 
-# Ends the script with the sum as the last line.
+# Runs a function that takes steps, in the background as soon as fewer than so many run: in_background COUNT FUNCTION...
+in_background() {
+    local at_once=$1
+    shift
+    [[ $results ]] || results=$(mktemp -d)
+    while (($(jobs -rp | wc -l) >= at_once)); do
+        wait -n || true
+    done
+    started_steps=$((started_steps + 1))
+    (
+        trap stop INT TERM
+        passed=0 failed=0 skipped=0 steps=()
+        "$@"
+        {
+            printf '%s %s %s\n' "$passed" "$failed" "$skipped"
+            printf '%s\n' "${steps[@]}"
+        } >"$results/$started_steps"
+    ) &
+}
+
+# Waits for what runs in the background and adds up what it counted.
+gather() {
+    local step lines line more_passed more_failed more_skipped
+    wait
+    for ((step = 1; step <= started_steps; step++)); do
+        if ! mapfile -t lines <"$results/$step" || ((${#lines[@]} == 0)); then
+            failed=$((failed + 1))
+            report "step $step" "FAILED: it ended without a result"
+            continue
+        fi
+        read -r more_passed more_failed more_skipped <<<"${lines[0]}"
+        passed=$((passed + more_passed)) failed=$((failed + more_failed)) skipped=$((skipped + more_skipped))
+        for line in "${lines[@]:1}"; do
+            [[ -z $line ]] || steps+=("$line")
+        done
+    done
+    [[ -z $results ]] || rm -rf "$results"
+    results='' started_steps=0
+}
+
+# Ends the script with a table of the steps, and the sum as the last line.
 finish() {
-    local sum="$passed passed, $failed failed"
+    local sum line name tests seconds
+    gather
+    if ((${#steps[@]} > 1)); then
+        printf '\n%-22s %8s %8s\n' step tests seconds
+        for line in "${steps[@]}"; do
+            read -r name tests seconds <<<"$line"
+            printf '%-22s %8s %8s\n' "$name" "$tests" "$seconds"
+        done
+        printf '%-22s %8s %8s\n\n' together "$((passed + failed))" "$SECONDS"
+    fi
+    sum="$passed passed, $failed failed"
     ((skipped == 0)) || sum+=", $skipped skipped"
     printf '%s\n' "$sum"
     ((failed == 0 && passed > 0)) && exit 0

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Runs all tests on every driver configuration: scripts/test.sh [CONFIGURATION...]
+# Runs all tests on every driver configuration: scripts/test.sh [--at-once N] [CONFIGURATION...]
 #
 # Sets the machine up first (scripts/setup.sh --tests). Logs are kept in target/test-logs; each begins with the command
-# that repeats it. The last line is the sum over all configurations.
+# that repeats it. Data and combinations follow from a seed, a new one each time; VKSORT_SEED=N repeats those of a run. The
+# last lines are a table of the configurations and the sum over all.
 #
 #   CONFIGURATION  one of those that --list prints; all without one
+#   --at-once N    configurations that run at the same time; 2 without it, as one leaves cores idle now and then
 #   --list         prints the configurations
 #   --help         this text
 set -euo pipefail
@@ -15,29 +17,39 @@ source scripts/lib.sh
 source scripts/tally.sh
 logs=target/test-logs
 
-# What runs on every driver. Conformance at the level `full` takes every size with every pattern; `reduced` takes every
-# size and every pattern, but not each with each.
-devices="conformance matrix leading fallback recording"
+# What runs on every driver. The level `full` takes every option; `reduced` takes some values and windows, and of pairs
+# of options only those that meet in a kernel.
+devices="conformance matrix leading fallback recording routes properties"
 
 # A row per configuration: name | limit in seconds | suites | driver, validation layer and variables.
-# `lib` stands for the unit tests and `doc` for the documentation tests; `lavapipe-WIDTH`, `swiftshader`,
-# `system-layer`, `newer-layer` and its `gpu-assisted` mode for the variables that choose them. `only=TEXT` runs the tests
-# with that in their name.
+# `lib` stands for the unit tests, `doc` for the documentation tests and `features` for both with other features of the
+# crate; `lavapipe-WIDTH`, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted` mode for the variables that
+# choose them. `only=TEXT` runs the tests with that in their name.
+#
+# Nearly all of the time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of a width
+# that take a part of another's kernels come behind it, and cost little. The first two are the longest.
 configurations=(
-    "host               | 600 | lib contract spirv table allocations cost properties cli splats bench tune | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
-    "doc                | 300 | doc                  | lavapipe-256"
-    "lavapipe-8         | 1200 | $devices emulated    | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
-    "lavapipe-4         | 900 | $devices splats      | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
-    "lavapipe-16        | 900 | $devices splats      | lavapipe-512 VKSORT_TEST_LEVEL=reduced"
-    "lavapipe-8-busy    | 600 | conformance fallback | lavapipe-256 LP_NUM_THREADS=16 VKSORT_TEST_LEVEL=reduced"
-    "lavapipe-4-busy    | 600 | conformance fallback | lavapipe-128 LP_NUM_THREADS=16 VKSORT_TEST_LEVEL=reduced"
-    "lavapipe-16-busy   | 600 | conformance fallback | lavapipe-512 LP_NUM_THREADS=16 VKSORT_TEST_LEVEL=reduced"
-    "swiftshader        | 900 | $devices splats      | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
-    "validation         | 600 | $devices emulated    | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced"
-    "newer-validation   | 600 | matrix leading fallback recording | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced"
+    "lavapipe-8         | 1800 | $devices emulated    | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
+    "lavapipe-4         | 1200 | $devices splats      | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
+    # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
+    "lavapipe-4-busy    | 600 | conformance fallback  | lavapipe-128 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
+    "lavapipe-16        | 1200 | $devices splats      | lavapipe-512 VKSORT_TEST_LEVEL=reduced"
+    "lavapipe-16-busy   | 600 | conformance fallback  | lavapipe-512 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
+    "swiftshader        | 1200 | $devices splats      | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
+    "host               | 900 | lib contract spirv table design profiles allocations cost half cli splats bench tune | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    "features           | 900 | features              | lavapipe-256"
+    "doc                | 300 | doc                   | lavapipe-256"
+    "lavapipe-8-busy    | 600 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
+    "validation         | 900 | $devices emulated     | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced"
+    "newer-validation   | 900 | matrix leading fallback recording properties | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced"
     # One key type goes through every kernel; the whole matrix would take this mode many minutes.
-    "gpu-assisted       | 300 | matrix leading       | lavapipe-256 newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
+    "gpu-assisted       | 600 | matrix leading        | lavapipe-256 newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
 )
+
+# Every configuration runs with overflow checks and debug assertions in this package; what it depends on stays as it is.
+cargo=(cargo --config scripts/checked.toml)
+# Four random bytes, as a number.
+seed=${VKSORT_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 
 # Variables that would lead a configuration elsewhere.
 clean=(env)
@@ -96,17 +108,18 @@ resolve() {
 }
 
 run() {
-    local name limit suites words variables missing only targets=() suite
+    local name limit suites words variables missing only command suite
     split "$1"
+    command=("${cargo[@]}" test --release --no-fail-fast)
     for suite in $suites; do
         case $suite in
-            lib | doc) targets+=("--$suite") ;;
-            *) targets+=(--test "$suite") ;;
+            features) command=(scripts/features.sh test) ;;
+            lib | doc) command+=("--$suite") ;;
+            *) command+=(--test "$suite") ;;
         esac
     done
     if resolve "$words"; then
-        run_suites "$name" "$limit" "${clean[@]}" "${variables[@]}" cargo test --release --no-fail-fast "${targets[@]}" \
-            "${only[@]}"
+        run_suites "$name" "$limit" "${clean[@]}" "${variables[@]}" "VKSORT_SEED=$seed" "${command[@]}" "${only[@]}"
         # A layer that does not know the variable would pass in its usual mode.
         [[ $words != *gpu-assisted* ]] || grep -q 'GPU Assisted Validation' "$log" ||
             { failed=$((failed + 1)) && fail "$name" "the layer does not say that it is in this mode"; }
@@ -115,35 +128,52 @@ run() {
     fi
 }
 
-names=() chosen=() used=
+names=() chosen=() used= at_once=2
 for row in "${configurations[@]}"; do
     split "$row"
     names+=("$name") used+=" $suites "
 done
-for argument in "$@"; do
-    case $argument in
+while (($#)); do
+    case $1 in
         --help) usage && exit ;;
         --list) printf '%s\n' "${configurations[@]}" && exit ;;
-        *) [[ " ${names[*]} " == *" $argument "* ]] || die "unknown configuration $argument, allowed are ${names[*]}" ;;
+        --at-once)
+            [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || die "--at-once is '${2:-}', allowed is a number from 1 on"
+            at_once=$2
+            shift
+            ;;
+        *)
+            [[ " ${names[*]} " == *" $1 "* ]] || die "unknown configuration $1, allowed are ${names[*]}"
+            chosen+=("$1")
+            ;;
     esac
-    chosen+=("$argument")
+    shift
 done
+[[ $seed =~ ^[0-9]+$ ]] || die "VKSORT_SEED is '$seed', allowed is a number"
 [[ ${chosen[*]} ]] || chosen=("${names[@]}")
 
+scripts/setup.sh --tests
 # A suite that no configuration runs would pass unseen.
-for suite in tests/*.rs tests/*/main.rs; do
-    suite=${suite#tests/} suite=${suite%/main.rs} suite=${suite%.rs}
+metadata=$(cargo metadata --locked --no-deps --format-version 1) || die "cargo metadata failed"
+targets=$(python3 -c '
+import json, sys
+for package in json.load(sys.stdin)["packages"]:
+    for target in package["targets"]:
+        if target["kind"] == ["test"]:
+            print(target["name"])
+' <<<"$metadata")
+for suite in $targets; do
     [[ $used == *" $suite "* ]] || die "the suite $suite is in no configuration of this script"
 done
 
-scripts/setup.sh --tests
-if ! cargo test --release --no-run; then
+printf 'VKSORT_SEED=%s\n' "$seed"
+if ! "${cargo[@]}" test --release --no-run; then
     say "test.sh: the tests do not build"
     failed=1
     finish
 fi
 for row in "${configurations[@]}"; do
     split "$row"
-    [[ " ${chosen[*]} " != *" $name "* ]] || run "$row"
+    [[ " ${chosen[*]} " != *" $name "* ]] || in_background "$at_once" run "$row"
 done
 finish

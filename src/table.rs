@@ -1,7 +1,6 @@
 //! What can be sorted, as a table made by asking the code that decides it.
 
 use crate::key::{KeyType, Order};
-use crate::plan::Plan;
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, KeyOutput, Placement, SortRequest, ValueType};
 use crate::shape::{Shape, ShapeDesc};
@@ -74,24 +73,25 @@ fn windows(width: u32) -> Vec<BitRange> {
     windows.into_iter().map(BitRange::from).collect()
 }
 
-/// The plan of a request on a common device, or none where it is refused.
-fn plan(request: &SortRequest) -> Option<Plan> {
-    let profile = DeviceProfile::default();
+/// Whether a request is served on a device with its built-in row; the shape of its kernels if so.
+fn served(profile: &DeviceProfile, request: &SortRequest) -> Option<Shape> {
     let algorithm = request.algorithm.unwrap_or(Algorithm::OneSweep);
     request.check().ok()?;
-    let shape = Shape::fit(&ShapeDesc::new(&profile, &Tuning::for_device(&profile), request, algorithm)).ok()?;
-    let plan = Plan::new(request, algorithm, shape, shape.block(), None);
-    (plan.scratch().size < u64::MAX).then_some(plan)
+    Shape::fit(&ShapeDesc::new(profile, &Tuning::for_device(profile), request, algorithm)).ok()
 }
 
-/// The table in Markdown: a row for each key type.
+/// The table in Markdown, as a common device serves it: a row for each key type.
 pub fn markdown() -> String {
+    table(&DeviceProfile::default(), COLUMNS)
+}
+
+fn table(profile: &DeviceProfile, columns: &[Column]) -> String {
     let mut text = String::from("| key | bits | order | passes |");
-    for column in COLUMNS {
+    for column in columns {
         text += &format!(" {} |", column.name);
     }
     text += "\n|---|---|---|---|";
-    text += &"---|".repeat(COLUMNS.len());
+    text += &"---|".repeat(columns.len());
     text += "\n";
     for &key in KeyType::ALL {
         let usual = SortRequest::new(key);
@@ -100,13 +100,51 @@ pub fn markdown() -> String {
             (false, true) => "two's complement",
             (false, false) => "unsigned",
         };
-        let passes = plan(&usual).map_or("none".into(), |plan| plan.shape.passes.to_string());
+        let passes = served(profile, &usual).map_or("none".into(), |shape| shape.passes.to_string());
         text += &format!("| `{}` | {} | {order} | {passes} |", key.name(), key.bits());
-        for column in COLUMNS {
-            let served = (column.requests)(usual).iter().all(|request| plan(request).is_some());
-            text += if served { " yes |" } else { " no |" };
+        for column in columns {
+            let all = (column.requests)(usual).iter().all(|request| served(profile, request).is_some());
+            text += if all { " yes |" } else { " no |" };
         }
         text += "\n";
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The cells of a column, from the first key type to the last.
+    fn cells(profile: &DeviceProfile, requests: fn(SortRequest) -> Vec<SortRequest>) -> Vec<bool> {
+        let text = table(profile, &[Column { name: "tried", requests }]);
+        let cell = |line: &str| match line.rsplit('|').nth(1).map(str::trim) {
+            Some("yes") => true,
+            Some("no") => false,
+            other => panic!("a cell is {other:?} in {line}"),
+        };
+        text.lines().skip(2).map(cell).collect()
+    }
+
+    #[test]
+    fn requests_that_are_refused_make_a_no() {
+        let profile = DeviceProfile::default();
+        let all = |answer: bool| vec![answer; KeyType::ALL.len()];
+        assert_eq!(cells(&profile, |usual| vec![usual]), all(true));
+        assert_eq!(cells(&profile, |usual| vec![SortRequest { value: ValueType::Bytes(3), ..usual }]), all(false));
+        // One of several is enough.
+        let discarded = |usual| vec![usual, SortRequest { key_output: KeyOutput::Discarded, ..usual }];
+        assert_eq!(cells(&profile, discarded), all(false));
+        // Some key types have so many bits, others do not.
+        let window = |usual: SortRequest| vec![SortRequest { bits: (0..32).into(), ..usual }];
+        let wide: Vec<bool> = KeyType::ALL.iter().map(|key| key.bits() >= 32).collect();
+        assert_eq!(cells(&profile, window), wide);
+    }
+
+    #[test]
+    fn a_device_that_kernels_do_not_fit_makes_a_no() {
+        let tiny = DeviceProfile { max_shared_bytes: 64, ..DeviceProfile::default() };
+        assert!(cells(&tiny, |usual| vec![usual]).iter().all(|served| !served));
+        assert!(table(&tiny, &[]).lines().skip(2).all(|line| line.ends_with("| none |")));
+    }
 }

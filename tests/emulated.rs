@@ -1,84 +1,127 @@
-//! The conformance matrix at virtual subgroup sizes, on the emulated subgroup layer, and with every ranking method, on kernels shaped
-//! as on GPUs.
+//! Kernels that the device's own tuning does not choose: on the emulated subgroup layer at every virtual size, with every
+//! ranking method, and shaped as on GPUs.
+//!
+//! A pairwise design chooses the algorithm and elements of each trial. At the reduced level, which is for validation, every
+//! kernel is there once: sizes and methods are constants to it.
 
 mod common;
 
-use common::gpu;
 use common::suite::{self, Sizes};
+use common::{Level, design, gpu, level, seed};
+use libtest_mimic::Trial;
 use vksort::{
     Algorithm, DeviceProfile, KeyType, RankMethod, SortRequest, SorterOptions, SubgroupChoice, Tuning, ValueType,
 };
 
-/// Kernels as GPUs have them, and ranking methods that the device's tuning does not choose.
-fn methods() -> Vec<(String, SorterOptions)> {
+/// A key type for each module of a kernel: packed elements, and keys of one, two and four words.
+const KEYS: [KeyType; 4] = [KeyType::F16, KeyType::F32, KeyType::I64, KeyType::U128];
+const VALUES: [ValueType; 2] = [ValueType::None, ValueType::U32];
+
+/// A name, and options under which requests take other kernels than usual.
+type Setting = (String, SorterOptions);
+
+fn setting(name: String, tuning: &Tuning, subgroup: SubgroupChoice) -> Setting {
+    (name, SorterOptions { tuning: Some(tuning.clone()), subgroup, ..SorterOptions::default() })
+}
+
+/// Kernels as GPUs have them, in small.
+fn staged() -> Tuning {
+    Tuning {
+        rank: RankMethod::Ballot,
+        early_counts: true,
+        merge_runs: true,
+        look_back_words: 4,
+        ..suite::small_blocks()
+    }
+}
+
+/// The emulated layer, and ranking by counters in shared memory: between them every module of the ranking kernels that this
+/// device does not choose by itself.
+fn modules() -> Vec<Setting> {
+    let ballot = Tuning { workgroup_size: 256, ..staged() };
+    vec![
+        setting("virtual-32".into(), &suite::small_blocks(), SubgroupChoice::Emulated(32)),
+        setting("staged-ballot".into(), &ballot, SubgroupChoice::Auto),
+    ]
+}
+
+/// Other virtual sizes, of which the small ones exist on software drivers natively, and other methods.
+fn methods() -> Vec<Setting> {
     let row = suite::small_blocks();
-    let staged =
-        Tuning { rank: RankMethod::Ballot, early_counts: true, merge_runs: true, look_back_words: 4, ..row.clone() };
-    let options = |tuning: Tuning, subgroup: SubgroupChoice| SorterOptions {
-        tuning: Some(tuning),
-        subgroup,
-        ..SorterOptions::default()
-    };
     let mut methods = Vec::new();
+    for size in [4, 8, 16, 64, 128] {
+        methods.push(setting(format!("virtual-{size}"), &row, SubgroupChoice::Emulated(size)));
+    }
     for &rank in RankMethod::ALL {
         // Where the device lacks a method, another takes its place, which runs already.
-        if rank != RankMethod::Partition || gpu().profile().subgroup_partition {
-            let name = format!("{rank:?}").to_lowercase();
-            methods.push((name.clone(), options(Tuning { rank, ..row.clone() }, SubgroupChoice::Auto)));
-            // So many subgroups that their counters have to share words.
-            let many = Tuning { rank, workgroup_size: 256, ..staged.clone() };
-            methods.push((format!("staged-{name}"), options(many, SubgroupChoice::Auto)));
+        if rank == RankMethod::Partition && !gpu().profile().subgroup_partition {
+            continue;
         }
+        let name = format!("{rank:?}").to_lowercase();
+        methods.push(setting(name.clone(), &Tuning { rank, ..row.clone() }, SubgroupChoice::Auto));
+        // So many subgroups that their counters have to share words.
+        let many = Tuning { rank, workgroup_size: 256, ..staged() };
+        methods.push(setting(format!("staged-{name}"), &many, SubgroupChoice::Auto));
     }
     for size in [32, 64, 128] {
-        let ballot = Tuning { rank: RankMethod::Ballot, look_back_words: 8, ..staged.clone() };
-        methods.push((format!("staged-ballot-virtual-{size}"), options(ballot, SubgroupChoice::Emulated(size))));
+        let ballot = Tuning { look_back_words: 8, ..staged() };
+        methods.push(setting(format!("staged-ballot-virtual-{size}"), &ballot, SubgroupChoice::Emulated(size)));
     }
-    let kept = Tuning { unordered: false, merge_runs: false, unroll: true, ..staged };
-    methods.push(("ordered-unrolled".into(), options(kept, SubgroupChoice::Auto)));
+    let kept = Tuning { unordered: false, merge_runs: false, unroll: true, ..staged() };
+    methods.push(setting("ordered-unrolled".into(), &kept, SubgroupChoice::Auto));
+    let known = modules();
+    methods.retain(|(name, _)| known.iter().all(|(other, _)| other != name));
     methods
 }
 
-/// The built-in rows of GPUs, at the subgroup sizes that these have, as far as this device's limits allow. Unrolled they would
-/// take drivers of CPUs minutes to compile.
-fn rows() -> Vec<(String, SorterOptions)> {
+/// The built-in rows of GPUs, at the subgroup sizes that these have, as far as this device's limits allow. Unrolled they
+/// would take drivers of CPUs minutes to compile.
+fn rows() -> Vec<Setting> {
     let vendors = [(0x10DE, 32), (0x1002, 64), (0x8086, 16), (0x106B, 32), (0x5143, 64), (0, 32)];
     let row = |(vendor_id, size)| {
         let tuning = Tuning::for_device(&DeviceProfile { vendor_id, ..DeviceProfile::default() });
-        let name = tuning.name.clone();
-        let tuning = Some(Tuning { unroll: false, ..tuning });
-        (name, SorterOptions { tuning, subgroup: SubgroupChoice::Emulated(size), ..SorterOptions::default() })
+        let name = format!("row-{}", tuning.name);
+        setting(name, &Tuning { unroll: false, ..tuning }, SubgroupChoice::Emulated(size))
     };
     vendors.into_iter().map(row).collect()
 }
 
+/// Settings with a request each: every module with every algorithm and key type, and any two of the rest together.
+fn designed(full: bool) -> Vec<(Setting, SortRequest)> {
+    let mut settings = modules();
+    let kernels = settings.len();
+    settings.extend(if full { methods() } else { Vec::new() });
+    let levels = [settings.len(), Algorithm::ALL.len(), KEYS.len(), VALUES.len()];
+    let cells = (0..kernels).flat_map(|setting| {
+        let cell = move |algorithm: usize| (0..KEYS.len()).map(move |key| vec![(0, setting), (1, algorithm), (2, key)]);
+        (0..Algorithm::ALL.len()).flat_map(cell)
+    });
+    let targets: Vec<design::Target> = design::pairs(&levels).into_iter().chain(cells).collect();
+    let (mut rows, mut rng) = (Vec::new(), fastrand::Rng::with_seed(seed()));
+    // The reduced level's rows are the first of the full one's, so what they compile is kept for each other.
+    let reduced = |row: &[Option<usize>]| row[0].is_none_or(|setting| setting < kernels);
+    design::cover(&levels, targets.clone(), reduced, &mut rows, &mut rng);
+    design::cover(&levels, targets, |_| true, &mut rows, &mut rng);
+    let trial = |row: design::Row| {
+        let request = suite::usual(Algorithm::ALL[row[1]], KEYS[row[2]], VALUES[row[3]]);
+        (settings[row[0]].clone(), request)
+    };
+    rows.into_iter().map(trial).collect()
+}
+
 fn main() -> std::process::ExitCode {
-    let full = common::level() == common::Level::Full;
+    let full = level() == Level::Full;
     let sizes = Sizes { most: 30_000, patterns: if full { 5 } else { 1 }, patterns_beyond: 1, large: None };
-    let mut trials = Vec::new();
-    for size in [4, 8, 16, 32, 64, 128] {
-        // The small sizes exist on software drivers natively, so one request of each algorithm will do here.
-        let requests = Algorithm::ALL.iter().flat_map(|&algorithm| match size {
-            4..32 => suite::some_requests(algorithm).split_off(7),
-            _ => suite::some_requests(algorithm),
-        });
-        let options = move || SorterOptions {
-            subgroup: SubgroupChoice::Emulated(size),
-            tuning: Some(suite::small_blocks()),
-            ..SorterOptions::default()
-        };
-        trials.extend(suite::trials(&format!("virtual-{size}/"), requests, options, sizes));
+    let mut chosen = designed(full);
+    if full {
+        for row in rows() {
+            let keys = SortRequest { algorithm: None, ..SortRequest::new(KeyType::U32) };
+            let pairs = SortRequest { value: ValueType::U32, ..keys };
+            chosen.extend([keys, pairs].map(|request| (row.clone(), request)));
+        }
     }
-    for (index, (name, options)) in methods().into_iter().enumerate() {
-        // Every other request, in turns.
-        let some = |&algorithm| suite::some_requests(algorithm).into_iter().skip(index % 2).step_by(2);
-        let requests = Algorithm::ALL.iter().flat_map(some);
-        trials.extend(suite::trials(&format!("{name}/"), requests, move || options.clone(), sizes));
-    }
-    for (name, options) in rows() {
-        let usual = SortRequest { algorithm: None, ..SortRequest::new(KeyType::U32) };
-        let requests = [usual, SortRequest { value: ValueType::U32, ..usual }];
-        trials.extend(suite::trials(&format!("row-{name}/"), requests, move || options.clone(), sizes));
-    }
-    common::run(trials)
+    let trial = |((name, options), request): (Setting, SortRequest)| -> Trial {
+        Trial::test(format!("{name}/{}", suite::name(&request)), move || suite::run_request(&request, &options, &sizes))
+    };
+    common::run(chosen.into_iter().map(trial).collect())
 }

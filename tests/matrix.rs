@@ -1,17 +1,18 @@
-//! Every cell of the table of what can be sorted, and options with each other where they meet in a kernel; each with
-//! counts from the host and from the device, with and without digits to skip.
+//! Options together: any two of key type, value, window, algorithm and the rest meet in a trial, and so does every cell of
+//! the table of what can be sorted; each with counts from the host and from the device, with and without digits to skip.
 
 mod common;
 
 use common::arena::Arena;
+use common::design::{self, Row, Target};
 use common::patterns::Pattern;
 use common::suite::{self, Case, SOME_KEYS};
-use common::{Level, gpu, level};
+use common::{Level, gpu, level, seed};
 use libtest_mimic::{Failed, Trial};
 use vksort::internals::table::COLUMNS;
 use vksort::{
     Access, Algorithm, BitRange, Faults, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, SorterOptions,
-    SubgroupChoice, Tuning, ValueType,
+    Specialization, SubgroupChoice, Tuning, ValueType,
 };
 
 const PATTERNS: [Pattern; 6] = [
@@ -43,116 +44,200 @@ fn run(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     Ok(())
 }
 
-fn request(key: KeyType) -> SortRequest {
-    SortRequest { algorithm: Some(Algorithm::OneSweep), value: ValueType::U32, ..SortRequest::new(key) }
+// The factors of the design; those that every level meets come first in each list.
+const KEY: usize = 0;
+const VALUE: usize = 1;
+const WINDOW: usize = 2;
+const ALGORITHM: usize = 3;
+const SETTING: usize = 4;
+const ORDER: usize = 5;
+const PLACEMENT: usize = 6;
+const OUTPUT: usize = 7;
+const STABLE: usize = 8;
+
+const VALUES: [ValueType; 11] = [
+    ValueType::None,
+    ValueType::U32,
+    ValueType::Index,
+    ValueType::Bytes(1),
+    ValueType::Bytes(12),
+    ValueType::Bytes(20),
+    ValueType::Bytes(2),
+    ValueType::Bytes(8),
+    ValueType::Bytes(16),
+    ValueType::Bytes(64),
+    ValueType::Bytes(1028),
+];
+const ORDERS: [Order; 2] = [Order::Ascending, Order::Descending];
+const PLACEMENTS: [Placement; 2] = [Placement::InPlace, Placement::OutOfPlace];
+const OUTPUTS: [KeyOutput; 2] = [KeyOutput::Sorted, KeyOutput::Discarded];
+
+/// Values and windows that the reduced level takes: the first ones.
+const SOME_VALUES: usize = 6;
+const SOME_WINDOWS: usize = 5;
+
+/// Every key type, those of the reduced level first.
+fn keys() -> Vec<KeyType> {
+    let others = KeyType::ALL.iter().filter(|key| !SOME_KEYS.contains(key));
+    SOME_KEYS.iter().chain(others).copied().collect()
 }
 
-/// The cells of a key type's row: each option by itself.
-fn cells(key: KeyType) -> impl Iterator<Item = (&'static str, SortRequest)> {
-    let usual = SortRequest { value: ValueType::None, ..request(key) };
-    COLUMNS.iter().flat_map(move |column| (column.requests)(usual).into_iter().map(|request| (column.name, request)))
+/// Windows of a key of so many bits: an odd number of passes, digits that are no bytes, nothing, and what the table has.
+fn windows(width: u32) -> Vec<BitRange> {
+    let odd = 0..width.min(24);
+    let some = [0..width, odd, width / 16..width - 3, 0..0, width / 2 - 4..width / 2 + 5.min(width / 2)];
+    assert_eq!(some.len(), SOME_WINDOWS);
+    let others = [width..width, 1..width, 0..width / 3, width / 4..width, 3..8, 0..1, width - 1..width];
+    let mut windows: Vec<BitRange> = some.into_iter().chain(others).map(BitRange::from).collect();
+    let nine = 9.min(width);
+    windows.extend([0..nine, width - nine..width].map(BitRange::from));
+    windows
 }
 
-/// Options together that share code with each other.
-fn combinations(key: KeyType) -> Vec<SortRequest> {
-    let usual = request(key);
-    let out = SortRequest { placement: Placement::OutOfPlace, ..usual };
-    let discarded = SortRequest { key_output: KeyOutput::Discarded, ..usual };
-    let mut requests = vec![usual, SortRequest { placement: Placement::OutOfPlace, ..discarded }];
-    requests.extend([ValueType::Bytes(20), ValueType::Index].map(|value| SortRequest { value, ..out }));
-    for placement in [Placement::InPlace, Placement::OutOfPlace] {
-        for value in [ValueType::Index, ValueType::Bytes(20)] {
-            requests.push(SortRequest { placement, value, ..discarded });
-        }
-    }
-    // A window of three digits, by every placement: an odd number of passes; and a window of nothing.
-    for bits in [BitRange::from(0..key.bits().min(24)), BitRange::from(0..0)] {
-        for value in [ValueType::None, ValueType::U32, ValueType::Index, ValueType::Bytes(20)] {
-            requests.push(SortRequest { bits, value, order: Order::Descending, ..usual });
-            requests.push(SortRequest { bits, value, ..out });
-            if value != ValueType::None {
-                requests.push(SortRequest { bits, value, ..discarded });
-                requests.push(SortRequest { bits, value, placement: Placement::OutOfPlace, ..discarded });
-            }
-        }
-    }
-    for algorithm in [None, Some(Algorithm::SingleWorkgroup), Some(Algorithm::ReduceThenScan)] {
-        requests.push(SortRequest { algorithm, ..usual });
-        requests.push(SortRequest { algorithm, value: ValueType::Bytes(20), ..out });
-        requests.push(SortRequest { algorithm, value: ValueType::Index, ..discarded });
-    }
-    // Windows that leave few digits and odd ones, by every placement.
-    for request in [usual, out, discarded, SortRequest { placement: Placement::OutOfPlace, ..discarded }] {
-        let bits = BitRange::from(key.bits() / 16..key.bits() - 3);
-        if bits.len() > 32 {
-            let request = SortRequest { value: ValueType::U32, bits, ..request };
-            requests.push(suite::asking(Some(Algorithm::Leading), request));
-        }
-    }
-    // The first pass out of order, where only the promise of stability stands against it.
-    for algorithm in [Algorithm::OneSweep, Algorithm::SingleWorkgroup, Algorithm::ReduceThenScan] {
-        requests.push(SortRequest { algorithm: Some(algorithm), stable: false, ..usual });
-    }
-    requests
+/// Every algorithm, and the automatic choice.
+fn algorithms() -> Vec<Option<Algorithm>> {
+    [None].into_iter().chain(Algorithm::ALL.iter().copied().map(Some)).collect()
 }
 
 /// Options under which the same requests take other kernels.
-fn variants() -> Vec<(&'static str, SorterOptions)> {
+fn settings() -> Vec<(&'static str, SorterOptions)> {
     let tuning = suite::small_blocks();
     let usual = SorterOptions { tuning: Some(tuning.clone()), ..SorterOptions::default() };
-    let other = Tuning { rank: RankMethod::Ballot, early_counts: !tuning.early_counts, ..tuning };
+    let tuned = |tuning: Tuning| SorterOptions { tuning: Some(tuning), ..usual.clone() };
     let faults = |faults: Faults| SorterOptions { faults, ..usual.clone() };
-    let mut variants = vec![
-        ("other-ranking/", SorterOptions { tuning: Some(other), ..usual.clone() }),
-        ("virtual-32/", SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..usual.clone() }),
-        ("portions/", faults(Faults { portion: Some(1), ..Faults::default() })),
+    let no_small_storage = Faults { no_small_storage: true, ..Faults::default() };
+    let other = Tuning { rank: RankMethod::Ballot, early_counts: !tuning.early_counts, ..tuning.clone() };
+    let mut settings = vec![
+        ("usual", usual.clone()),
+        ("digits-8", tuned(Tuning { digit_bits: 8, ..tuning.clone() })),
+        ("digits-5", tuned(Tuning { digit_bits: 5, ..tuning.clone() })),
+        ("decided-apart", tuned(Tuning { decide_apart: true, ..tuning })),
+        ("on-host", SorterOptions { specialization: Specialization::Host, ..usual.clone() }),
+        ("other-ranking", tuned(other)),
+        ("virtual-32", SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..usual.clone() }),
+        ("portions", faults(Faults { portion: Some(1), ..Faults::default() })),
     ];
     if gpu().profile().buffer_addresses {
-        variants.push(("addresses/", SorterOptions { access: Access::Addresses, ..usual.clone() }));
         let access = Access::Addresses;
-        let by_words = faults(Faults { no_small_storage: true, ..Faults::default() });
-        variants.push(("addresses-by-words/", SorterOptions { access, ..by_words }));
+        settings.push(("addresses", SorterOptions { access, ..usual.clone() }));
+        settings.push(("addresses-by-words", SorterOptions { access, ..faults(no_small_storage) }));
     }
     if gpu().profile().small_storage {
-        variants.push(("by-words/", faults(Faults { no_small_storage: true, ..Faults::default() })));
+        settings.push(("by-words", faults(no_small_storage)));
     }
-    variants
+    settings
 }
 
-/// The requests that matter to a variant.
-fn variant_requests(name: &str) -> Vec<SortRequest> {
-    let mut requests = Vec::new();
-    for key in SOME_KEYS {
-        let usual = request(key);
-        let pairs =
-            [ValueType::None, ValueType::Bytes(1), ValueType::Bytes(2), ValueType::Bytes(16), ValueType::Bytes(20)];
-        let small = |bytes: u64| (1..4).contains(&bytes);
-        for (index, value) in pairs.into_iter().enumerate() {
-            if !name.contains("by-words") || small(key.size_bytes()) || small(value.size_bytes()) {
-                let placement = if index % 2 == 0 { Placement::InPlace } else { Placement::OutOfPlace };
-                requests.push(SortRequest { value, placement, ..usual });
-            }
-        }
-        if key.bits() > 32 {
-            requests.push(suite::asking(Some(Algorithm::Leading), SortRequest { value: ValueType::Bytes(2), ..usual }));
-        }
-        if name.starts_with("addresses") || name.starts_with("portions") {
-            requests.push(SortRequest { algorithm: None, ..usual });
-        }
-        if !name.contains("by-words") {
-            let (value, key_output) = (ValueType::Index, KeyOutput::Discarded);
-            requests.push(SortRequest { value, key_output, ..usual });
-            requests.push(SortRequest { value, key_output, placement: Placement::OutOfPlace, ..usual });
-        }
+/// The factors with their levels.
+struct Factors {
+    keys: Vec<KeyType>,
+    algorithms: Vec<Option<Algorithm>>,
+    settings: Vec<(&'static str, SorterOptions)>,
+}
+
+impl Factors {
+    fn levels(&self) -> [usize; 9] {
+        let windows = windows(KeyType::U8.bits()).len();
+        [self.keys.len(), VALUES.len(), windows, self.algorithms.len(), self.settings.len(), 2, 2, 2, 2]
     }
-    requests
+
+    /// The request of a row, which is let off the order of equal keys where its algorithm could not serve it otherwise.
+    fn request(&self, row: &Row) -> SortRequest {
+        let key = self.keys[row[KEY]];
+        let request = SortRequest {
+            key,
+            value: VALUES[row[VALUE]],
+            order: ORDERS[row[ORDER]],
+            bits: windows(key.bits())[row[WINDOW]],
+            placement: PLACEMENTS[row[PLACEMENT]],
+            key_output: OUTPUTS[row[OUTPUT]],
+            stable: row[STABLE] == 0,
+            algorithm: None,
+        };
+        suite::asking(self.algorithms[row[ALGORITHM]], request)
+    }
+
+    /// The levels in which a cell of the table differs from its row's first, and the key type.
+    fn target(&self, cell: &SortRequest) -> Target {
+        let usual = SortRequest::new(cell.key);
+        let find = |what: &str, position: Option<usize>| {
+            position.unwrap_or_else(|| panic!("the design has no such {what}: {cell:?}"))
+        };
+        let mut target = vec![(KEY, find("key", self.keys.iter().position(|key| *key == cell.key)))];
+        if cell.value != usual.value {
+            target.push((VALUE, find("value", VALUES.iter().position(|value| *value == cell.value))));
+        }
+        if cell.bits != usual.bits {
+            let windows = windows(cell.key.bits());
+            target.push((WINDOW, find("window", windows.iter().position(|bits| *bits == cell.bits))));
+        }
+        if cell.algorithm != usual.algorithm {
+            let algorithm = self.algorithms.iter().position(|algorithm| *algorithm == cell.algorithm);
+            target.push((ALGORITHM, find("algorithm", algorithm)));
+        }
+        let others = [
+            (ORDER, cell.order != usual.order),
+            (PLACEMENT, cell.placement != usual.placement),
+            (OUTPUT, cell.key_output != usual.key_output),
+            (STABLE, cell.stable != usual.stable),
+        ];
+        target.extend(others.into_iter().filter(|(_, differs)| *differs).map(|(factor, _)| (factor, 1)));
+        target
+    }
+
+    /// The rows of the design: those of the reduced level, then what the full one adds, so that what the first compile is
+    /// kept for the second.
+    fn design(&self, level: Level) -> Vec<Row> {
+        let levels = self.levels();
+        // Keys can only be left out where there are values.
+        let allowed = |row: &[Option<usize>]| row[VALUE] != Some(0) || row[OUTPUT] != Some(1);
+        let some = [(KEY, SOME_KEYS.len()), (VALUE, SOME_VALUES), (WINDOW, SOME_WINDOWS)];
+        let reduced = |row: &[Option<usize>]| {
+            allowed(row) && some.iter().all(|&(factor, count)| row[factor].is_none_or(|level| level < count))
+        };
+        let (mut rows, mut rng) = (Vec::new(), fastrand::Rng::with_seed(seed()));
+        design::cover(&levels, design::pairs(&levels), reduced, &mut rows, &mut rng);
+        if level == Level::Full {
+            let cells = cells().map(|cell| self.target(&cell));
+            design::cover(&levels, design::pairs(&levels).into_iter().chain(cells), allowed, &mut rows, &mut rng);
+        }
+        rows
+    }
+}
+
+/// The requests of every cell of the table of what can be sorted.
+fn cells() -> impl Iterator<Item = SortRequest> {
+    let row = |&key: &KeyType| COLUMNS.iter().flat_map(move |column| (column.requests)(SortRequest::new(key)));
+    KeyType::ALL.iter().flat_map(row)
+}
+
+/// Whether a request sorts what a cell of the table promises: in each field in which the cell is not as usual.
+fn holds(request: &SortRequest, cell: &SortRequest) -> bool {
+    let usual = SortRequest::new(cell.key);
+    request.key == cell.key
+        && (cell.value == usual.value || request.value == cell.value)
+        && (cell.order == usual.order || request.order == cell.order)
+        && (cell.bits == usual.bits || request.bits == cell.bits)
+        && (cell.placement == usual.placement || request.placement == cell.placement)
+        && (cell.key_output == usual.key_output || request.key_output == cell.key_output)
+        && (cell.stable == usual.stable || request.stable == cell.stable)
+        && (cell.algorithm == usual.algorithm || request.algorithm == cell.algorithm)
+}
+
+/// Every *yes* of the table is sorted by a trial.
+fn every_cell_has_a_trial(requests: &[SortRequest]) -> Result<(), Failed> {
+    match cells().find(|cell| !requests.iter().any(|request| holds(request, cell))) {
+        Some(cell) => Err(format!("no trial sorts {cell:?}, VKSORT_SEED={}", seed()).into()),
+        None => Ok(()),
+    }
 }
 
 /// One index more than there is room for in a word beside a digit, and one less.
 fn last_joined_index() -> Result<(), Failed> {
     // Wide digits leave the fewest indices.
     let (value, key_output) = (ValueType::Index, KeyOutput::Discarded);
-    let request = SortRequest { value, key_output, bits: (0..20).into(), ..request(KeyType::U32) };
+    let (bits, algorithm) = ((0..20).into(), Some(Algorithm::OneSweep));
+    let request = SortRequest { value, key_output, bits, algorithm, ..SortRequest::new(KeyType::U32) };
     let tuning = Tuning { digit_bits: 10, ..gpu().tuning().clone() };
     let sorter = gpu().sorter(&request, &SorterOptions { tuning: Some(tuning), ..SorterOptions::default() })?;
     let limit = 1u32 << (32 - sorter.shape().digit_bits);
@@ -176,40 +261,30 @@ fn sweep() -> Vec<SortRequest> {
         .map(|(index, bits)| {
             let order = if index / 2 % 2 == 0 { Order::Ascending } else { Order::Descending };
             let placement = if index % 3 == 0 { Placement::OutOfPlace } else { Placement::InPlace };
-            SortRequest { bits, order, placement, ..request(keys[index % 4]) }
+            let (value, algorithm) = (ValueType::U32, Some(Algorithm::OneSweep));
+            SortRequest { value, bits, order, placement, algorithm, ..SortRequest::new(keys[index % 4]) }
         })
         .collect()
 }
 
-fn trial(prefix: &str, request: SortRequest, options: impl Fn() -> SorterOptions + Send + 'static) -> Trial {
-    Trial::test(format!("{prefix}{}", suite::name(&request)), move || run(&request, &options()))
-}
-
 fn main() -> std::process::ExitCode {
-    let usual = || SorterOptions { tuning: Some(suite::small_blocks()), ..SorterOptions::default() };
-    let full = level() == Level::Full;
+    let factors = Factors { keys: keys(), algorithms: algorithms(), settings: settings() };
+    let rows = factors.design(level());
+    let requests: Vec<SortRequest> = rows.iter().map(|row| factors.request(row)).collect();
+    let trial = |setting: &str, request: SortRequest, options: &SorterOptions| {
+        let options = options.clone();
+        Trial::test(format!("{setting}/{}", suite::name(&request)), move || run(&request, &options))
+    };
     let mut trials = Vec::new();
-    for (row, &key) in KeyType::ALL.iter().enumerate() {
-        // Where not all are taken, every key type meets a part of the options, and every option some key types.
-        let takes = |column: usize, step: usize| (row + column).is_multiple_of(step);
-        let (cell_step, step) = if full { (1, 4) } else { (11, 11) };
-        for (_, (name, request)) in cells(key).enumerate().filter(|(column, _)| takes(*column, cell_step)) {
-            trials.push(trial(&format!("{name}/"), request, usual));
-        }
-        for (_, request) in combinations(key).into_iter().enumerate().filter(|(column, _)| takes(*column, step)) {
-            trials.push(trial("together/", request, usual));
-        }
+    for (row, request) in rows.iter().zip(&requests) {
+        let (setting, options) = &factors.settings[row[SETTING]];
+        trials.push(trial(setting, *request, options));
     }
+    let (_, usual) = &factors.settings[0];
+    trials.extend(sweep().into_iter().map(|request| trial("sweep", request, usual)));
     trials.push(Trial::test("last-joined-index", last_joined_index));
-    for request in sweep() {
-        trials.push(trial("sweep/", request, usual));
-    }
-    for (index, (name, _)) in variants().into_iter().enumerate() {
-        for (column, request) in variant_requests(name).into_iter().enumerate() {
-            if full || column % 3 == 0 {
-                trials.push(trial(name, request, move || variants().swap_remove(index).1));
-            }
-        }
+    if level() == Level::Full {
+        trials.push(Trial::test("every-cell-has-a-trial", move || every_cell_has_a_trial(&requests)));
     }
     common::run(trials)
 }

@@ -1,29 +1,35 @@
 //! Random requests on random data, shrunk to the smallest that fails: a request, data and options are drawn, and the
-//! oracle decides.
+//! oracle decides. Draws are made for so many seconds, from a seed that each run chooses anew; what has failed once runs first.
 
 mod common;
+
+use std::cell::Cell;
+use std::io::Write;
+use std::time::{Duration, Instant};
 
 use common::arena::{Arena, Count};
 use common::patterns::{self, Pattern};
 use common::{Level, gpu, level, seed, suite};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use proptest::test_runner::{
+    Config, FileFailurePersistence, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner,
+};
 use vksort::{
-    Access, Algorithm, BitRange, Faults, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions,
+    Access, Algorithm, BitRange, Faults, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, SorterOptions,
     SubgroupChoice, Tuning, ValueType,
 };
 
 /// Keys: a pattern, or numbers drawn one by one, which can be shrunk.
 #[derive(Clone, Debug)]
 enum Keys {
-    Made { pattern: Pattern, count: u32 },
+    Made { pattern: Pattern, count: u32, seed: u64 },
     Drawn(Vec<u128>),
 }
 
 impl Keys {
     fn bytes(&self, key: KeyType) -> Vec<u8> {
         match self {
-            Keys::Made { pattern, count } => patterns::generate(*pattern, key, *count as usize, seed()),
+            Keys::Made { pattern, count, seed } => patterns::generate(*pattern, key, *count as usize, *seed),
             Keys::Drawn(numbers) => {
                 let size = key.size_bytes() as usize;
                 numbers.iter().flat_map(|number| number.to_le_bytes().into_iter().take(size)).collect()
@@ -44,10 +50,42 @@ struct Draw {
     items: u32,
     blocks: u32,
     early_counts: bool,
-    emulated: bool,
-    addresses: bool,
+    rank: RankMethod,
+    /// Bits of the widest digit, if not the row's.
+    digit_bits: Option<u32>,
+    access: Access,
+    /// The virtual subgroup size, if subgroups are emulated, which they cannot be by address.
+    emulated: Option<u32>,
+    by_words: bool,
     portion: Option<u32>,
     withhold: u32,
+}
+
+/// What failed once, here or in a suite whose trials are generated; it runs before anything is drawn. Draws that fail are kept
+/// in `tests/regressions` besides, for as long as draws are made in the same way.
+fn once_failed() -> Vec<Draw> {
+    let usual = Draw {
+        request: SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) },
+        keys: Keys::Made { pattern: Pattern::Uniform, count: 20_000, seed: 20_240_917 },
+        spare: 0,
+        counted: None,
+        items: 4,
+        blocks: 1,
+        early_counts: false,
+        rank: suite::small_blocks().rank,
+        digit_bits: None,
+        access: Access::Descriptors,
+        emulated: None,
+        by_words: false,
+        portion: None,
+        withhold: 0,
+    };
+    vec![
+        // Look-back over every tile took more turns of loops than drivers of CPUs allow.
+        Draw { items: 1, withhold: 1, ..usual.clone() },
+        // The counts of a tile's second block were written before those of the first had been read.
+        Draw { blocks: 2, early_counts: true, rank: RankMethod::Ballot, ..usual },
+    ]
 }
 
 fn requests() -> impl Strategy<Value = SortRequest> {
@@ -59,13 +97,7 @@ fn requests() -> impl Strategy<Value = SortRequest> {
     ];
     let order = prop::sample::select(&[Order::Ascending, Order::Descending]);
     let placement = prop::sample::select(&[Placement::InPlace, Placement::OutOfPlace]);
-    let algorithm = prop::option::of(prop::sample::select(&[
-        Algorithm::OneSweep,
-        Algorithm::OneSweep,
-        Algorithm::Leading,
-        Algorithm::Leading,
-        Algorithm::ReduceThenScan,
-    ]));
+    let algorithm = prop::option::of(prop_oneof![Just(Algorithm::OneSweep), prop::sample::select(Algorithm::ALL)]);
     let window = (any::<u32>(), any::<u32>(), 0..3u32);
     (key, value, order, placement, algorithm, window, any::<bool>(), any::<bool>()).prop_map(
         |(key, value, order, placement, algorithm, (low, high, narrow), discard, stable)| {
@@ -87,17 +119,26 @@ fn requests() -> impl Strategy<Value = SortRequest> {
 
 fn keys() -> impl Strategy<Value = Keys> {
     prop_oneof![
-        2 => (prop::sample::select(patterns::ALL), prop_oneof![0..40u32, 0..20_000u32])
-            .prop_map(|(pattern, count)| Keys::Made { pattern, count }),
+        2 => (prop::sample::select(patterns::ALL), prop_oneof![0..40u32, 0..20_000u32], any::<u64>())
+            .prop_map(|(pattern, count, seed)| Keys::Made { pattern, count, seed }),
         1 => prop::collection::vec(any::<u128>(), 0..600).prop_map(Keys::Drawn),
     ]
 }
 
 fn draws() -> impl Strategy<Value = Draw> {
-    let options = (1..9u32, 1..4u32, any::<bool>(), prop::bool::weighted(0.15), prop::bool::weighted(0.2));
+    let shape = (1..9u32, 1..4u32, any::<bool>(), prop::option::weighted(0.3, 2..12u32));
+    let rank = prop_oneof![2 => Just(None), 1 => prop::sample::select(RankMethod::ALL).prop_map(Some)];
+    let device = (
+        prop::option::weighted(0.15, prop::sample::select(&[4u32, 8, 16, 32, 64, 128])),
+        prop::bool::weighted(0.2),
+        prop::bool::weighted(0.1),
+    );
     let faults = (prop::option::weighted(0.2, 1..10_000u32), prop::sample::select(&[0u32, 0, 0, 1, 3]));
-    (requests(), keys(), 0..5_000u32, prop::option::weighted(0.4, 0..150u32), options, faults).prop_map(
-        |(request, keys, spare, counted, (items, blocks, early_counts, emulated, addresses), (portion, withhold))| {
+    (requests(), keys(), 0..5_000u32, prop::option::weighted(0.4, 0..150u32), shape, rank, device, faults).prop_map(
+        |(request, keys, spare, counted, shape, rank, (emulated, addresses, by_words), (portion, withhold))| {
+            let (items, blocks, early_counts, digit_bits) = shape;
+            let access = if addresses && emulated.is_none() { Access::Addresses } else { Access::Descriptors };
+            let rank = rank.unwrap_or(suite::small_blocks().rank);
             Draw {
                 request,
                 keys,
@@ -106,8 +147,11 @@ fn draws() -> impl Strategy<Value = Draw> {
                 items,
                 blocks,
                 early_counts,
+                rank,
+                digit_bits,
+                access,
                 emulated,
-                addresses: addresses && !emulated,
+                by_words,
                 portion,
                 withhold,
             }
@@ -117,6 +161,7 @@ fn draws() -> impl Strategy<Value = Draw> {
 
 fn run(draw: &Draw) -> Result<(), String> {
     let gpu = &gpu();
+    let row = suite::small_blocks();
     // Where nobody publishes, look-back walks over all tiles, and drivers of CPUs let loops have so many turns only.
     let items = if draw.withhold == 1 { 16 * draw.items } else { draw.items };
     let tuning = Tuning {
@@ -125,14 +170,17 @@ fn run(draw: &Draw) -> Result<(), String> {
         single_items: 2 * items,
         max_blocks: draw.blocks,
         early_counts: draw.early_counts,
-        ..suite::small_blocks()
+        rank: draw.rank,
+        digit_bits: draw.digit_bits.unwrap_or(row.digit_bits),
+        ..row
     };
-    let addresses = draw.addresses && gpu.profile().buffer_addresses;
+    let faults =
+        Faults { withhold: draw.withhold, portion: draw.portion, no_small_storage: draw.by_words, ..Faults::default() };
     let options = SorterOptions {
         tuning: Some(tuning),
-        subgroup: if draw.emulated { SubgroupChoice::Emulated(16) } else { SubgroupChoice::Auto },
-        access: if addresses { Access::Addresses } else { Access::Descriptors },
-        faults: Faults { withhold: draw.withhold, portion: draw.portion, ..Faults::default() },
+        subgroup: draw.emulated.map_or(SubgroupChoice::Auto, SubgroupChoice::Emulated),
+        access: if gpu.profile().buffer_addresses { draw.access } else { Access::Descriptors },
+        faults,
         ..SorterOptions::default()
     };
     let text = |error: vksort::Error| error.to_string();
@@ -158,16 +206,51 @@ fn run(draw: &Draw) -> Result<(), String> {
     Ok(())
 }
 
-#[test]
-fn any_request_sorts_any_keys() {
-    let cases = if level() == Level::Full { 200 } else { 40 };
+/// Draws until the time is over, as one of several threads; gives how many were drawn.
+fn draw_for(time: Duration, thread: u64) -> u32 {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed().to_le_bytes());
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
+    bytes[8..16].copy_from_slice(&thread.to_le_bytes());
+    let kept = FileFailurePersistence::Direct("tests/regressions/properties.txt");
+    let config =
+        Config { cases: 2_000, failure_persistence: Some(Box::new(kept)), max_shrink_iters: 200, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
-    let result = runner.run(&draws(), |draw| run(&draw).map_err(TestCaseError::fail));
-    if let Err(TestError::Fail(reason, draw)) = result {
-        panic!("VKSORT_SEED={}: {reason}\nthe smallest draw that fails: {draw:#?}", seed());
+    let (started, drawn, failed) = (Instant::now(), Cell::new(0), Cell::new(false));
+    let result = runner.run(&draws(), |draw| {
+        // What fails is shrunk however long it takes; but for that, draws beyond the time pass as they are.
+        if !failed.get() && drawn.get() >= LEAST_DRAWS && started.elapsed() > time {
+            return Ok(());
+        }
+        drawn.set(drawn.get() + 1);
+        run(&draw).map_err(|reason| {
+            failed.set(true);
+            TestCaseError::fail(reason)
+        })
+    });
+    match result {
+        Ok(()) => drawn.get(),
+        Err(TestError::Fail(reason, draw)) => {
+            panic!("VKSORT_SEED={}: {reason}\nthe smallest draw that fails: {draw:#?}", seed())
+        }
+        Err(TestError::Abort(reason)) => panic!("VKSORT_SEED={}: {reason}", seed()),
     }
-    result.unwrap();
+}
+
+/// Draws of each thread, however slow the machine.
+const LEAST_DRAWS: u32 = 10;
+
+#[test]
+fn any_request_sorts_any_keys() {
+    for draw in once_failed() {
+        run(&draw).unwrap_or_else(|reason| panic!("{reason}: {draw:#?}"));
+    }
+    let time = Duration::from_secs(if level() == Level::Full { 40 } else { 15 });
+    let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    let drawn: u32 = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(move || draw_for(time, thread))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a draw failed")).sum()
+    });
+    // Not by `println!`, which is shown for tests that fail only.
+    writeln!(std::io::stdout(), "{drawn} draws, VKSORT_SEED={}", seed()).unwrap();
+    common::close();
 }

@@ -23,6 +23,8 @@ const MOST_BYTES: u64 = 1 << 20;
 /// and the driver that it was made with; [`tuning_for`](Self::tuning_for) tells others apart.
 ///
 /// ```no_run
+/// # #[cfg(not(feature = "standalone"))] fn main() {}
+/// # #[cfg(feature = "standalone")]
 /// # fn main() -> Result<(), vksort::Error> {
 /// use vksort::standalone::Gpu;
 /// use vksort::{Error, Order, TuningProfile};

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each suite uses its own part")]
 
 pub mod arena;
+pub mod design;
 pub mod oracle;
 pub mod patterns;
 pub mod phases;
@@ -99,6 +100,11 @@ pub fn run(trials: Vec<Trial>) -> ExitCode {
         );
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
-    DEVICES.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    close();
     conclusion.exit_code()
+}
+
+/// Closes every device, which has to be done before the process ends.
+pub fn close() {
+    DEVICES.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }

@@ -16,27 +16,20 @@ use super::{Level, assert_valid, gpu, level, oracle, seed};
 pub const SOME_KEYS: [KeyType; 6] =
     [KeyType::U8, KeyType::F16, KeyType::U32, KeyType::F32, KeyType::I64, KeyType::U128];
 
-/// Every key type alone and with a word of value, in both directions, with one algorithm.
-pub fn requests(algorithm: Option<Algorithm>, keys: &[KeyType]) -> Vec<SortRequest> {
-    let mut requests = Vec::new();
-    for value in [ValueType::None, ValueType::U32] {
-        for &key in keys {
-            for order in [Order::Ascending, Order::Descending] {
-                requests.push(asking(algorithm, SortRequest { value, order, ..SortRequest::new(key) }));
-            }
-        }
-    }
-    requests
+/// The request for keys of a type, alone or with a word of value. Directions take turns over key types, algorithms and
+/// values, as they differ in two constants that the key type decides about as well.
+pub fn usual(algorithm: Algorithm, key: KeyType, value: ValueType) -> SortRequest {
+    let position = |found: Option<usize>| found.expect("it is one of all");
+    let turn = position(KeyType::ALL.iter().position(|&other| other == key)) / 2
+        + position(Algorithm::ALL.iter().position(|&other| other == algorithm))
+        + usize::from(value != ValueType::None);
+    let order = if turn.is_multiple_of(2) { Order::Ascending } else { Order::Descending };
+    asking(Some(algorithm), SortRequest { value, order, ..SortRequest::new(key) })
 }
 
 /// The request by an algorithm.
 pub fn asking(algorithm: Option<Algorithm>, request: SortRequest) -> SortRequest {
     SortRequest { algorithm, ..request }
-}
-
-/// Every third of them, with every key type, value type and order among them.
-pub fn some_requests(algorithm: Algorithm) -> Vec<SortRequest> {
-    requests(Some(algorithm), &SOME_KEYS).into_iter().step_by(3).collect()
 }
 
 /// The name of a request's trial: what every request has, then what is not as usual.

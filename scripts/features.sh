@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Lints or tests the library without features, with each one alone and with all: scripts/features.sh lint|test
+#
+#   lint    what a program that depends on the library compiles, without the tests' own dependencies
+#   test    unit and documentation tests, unoptimized and with overflow checks
+#   --help  this text
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+source scripts/lib.sh
+
+# The release profile has its build scripts and macros compiled already where the tests are.
+cargo=(cargo --config scripts/checked.toml)
+case ${1:-} in
+    lint) ;;
+    test) cargo+=(--config profile.release.package.vksort.opt-level=0) ;;
+    --help) usage && exit ;;
+    *) die "the first argument is '${1:-}', allowed are lint, test and --help" ;;
+esac
+mode=$1
+
+features=$(awk '/^\[/ { inside = $0 == "[features]" } inside && /^[a-z]/ && $1 != "default" { print $1 }' Cargo.toml)
+[[ $features ]] || die "Cargo.toml lists no features"
+# shellcheck disable=SC2086
+for chosen in '' $features "$(tr '\n' ',' <<<"$features")"; do
+    say "-- ${chosen:-no features}"
+    options=(--release --locked --package vksort --no-default-features --features "$chosen")
+    if [[ $mode == lint ]]; then
+        "${cargo[@]}" clippy "${options[@]}" --lib -- -D warnings
+    else
+        "${cargo[@]}" test "${options[@]}" --lib
+        "${cargo[@]}" test "${options[@]}" --doc
+    fi
+done
