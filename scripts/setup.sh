@@ -95,6 +95,8 @@ find_missing() {
     libraries=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p)
     [[ $libraries == *libvulkan.so.1* ]] || packages+=(libvulkan1)
     ((!tests)) || system_validation_layer >/dev/null || packages+=(vulkan-validationlayers)
+    # Rewritten kernels are validated.
+    ((!tests)) || has spirv-val || packages+=(spirv-tools)
     # The command line's results are compared with numpy's.
     ((!tests)) || python3 -c 'import numpy' 2>/dev/null || /usr/bin/python3 -c 'import numpy' 2>/dev/null || packages+=(python3-numpy)
     local manifest

@@ -450,6 +450,8 @@ fn histogram_bytes(passes: u32, digit_bits: u32) -> u32 {
 /// Digits of more than 8 bits cost every pass more counters; they are used where they save one pass in four or more.
 fn share_bits(profile: &DeviceProfile, window: BitRange, most: u32) -> (u32, u32) {
     let digit_bits = |passes: u32| window.len().div_ceil(passes.max(1)).max(1);
+    // So many passes have tickets and routes.
+    let most = most.max(window.len().div_ceil(abi::MAX_PASSES));
     let fewest = |most: u32| {
         let mut passes = window.len().div_ceil(most);
         // The histogram counts all digits at once.
