@@ -4,22 +4,21 @@
 //! There are two ways in, and one engine behind them:
 //!
 //! * **Record** a sort into a command buffer of your own, between your own passes. [`Requirements`] says what instance
-//!   and device must enable, [`Sorter`] holds the pipelines, [`BoundSort`] ties them to your buffers, and
+//!   and device must enable. [`Sorter`] holds the pipelines, and [`BoundSort`] ties them to your buffers.
 //!   [`BoundSort::record`] puts the sort into your frame. It allocates nothing, submits nothing and waits for nothing.
-//! * **Standalone**, with the feature `standalone` (on by default): [`standalone::Gpu`] owns a device and sorts slices.
+//! * **Standalone**, with the feature `standalone` (on by default): `standalone::Gpu` owns a device and sorts slices.
 //!
-//! Keys have 8 to 128 bits, alone or with a value of any size each; by all their bits or some, ascending or descending,
-//! in place or not, as many as the host says or as a buffer on the device says. The sort is stable, and its result is
-//! the same bit for bit in every run, on every device and with every [`Algorithm`], unless a request waives the order of
-//! equal keys ([`SortRequest::stable`]). Floats are in the total order of [`f32::total_cmp`]: -NaN, -inf, negative numbers,
-//! -0, +0, positive numbers, +inf, +NaN.
+//! Keys have 8 to 128 bits and may carry a value each. A [`SortRequest`] says by which bits they are sorted, in which
+//! direction, in place or not. The number of elements comes from the host or from a buffer on the device ([`Count`]).
 //!
-//! A digit that is the same in all keys is skipped on the device.
+//! The sort is stable. Its result is the same bit for bit in every run, on every device and with every [`Algorithm`], unless
+//! a request waives the order of equal keys ([`SortRequest::stable`]). Floats are in the total order of
+//! [`f32::total_cmp`]: -NaN, -inf, negative numbers, -0, +0, positive numbers, +inf, +NaN.
 //!
 //! The main algorithm is OneSweep (Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for
-//! GPUs", 2022). Its look-back never waits without bound: where a predecessor does not publish in time, the waiting
-//! workgroup counts that tile itself. Devices on which look-back is not known to work are served by reduce-then-scan.
-//! Subgroups of 4 to 128 lanes are supported, and devices whose subgroups cannot be relied on get emulated ones.
+//! GPUs", 2022). A workgroup that waits too long for its predecessor counts that tile itself, so no wait is unbounded.
+//! Devices on which that look-back is not known to work use reduce-then-scan. Kernels are made for one subgroup size, from 4
+//! to 128 lanes; a device whose subgroups cannot be relied on gets emulated ones.
 //!
 //! ```
 //! # fn main() -> Result<(), vksort::Error> {
@@ -43,9 +42,11 @@
 //!
 //! # Tuning
 //!
-//! Shape and methods of the kernels are data: [`Tuning::for_device`] has a row for every class of devices. A row can be
-//! replaced, in [`SorterOptions::tuning`] or for all sorts of a device that vksort owns, by
-//! [`standalone::Gpu::with_tuning`]. The program `tune` of the repository searches for one on the device at hand.
+//! Shape and methods of the kernels are data: [`Tuning::for_device`] has a row for every class of devices.
+//! [`SorterOptions::tuning`] replaces the row for one sorter, and `standalone::Gpu::with_tuning` for all sorts of a device
+//! that vksort owns. The program `tune` of the repository searches for a better row on the device at hand.
+//!
+//! [`Tuning`] has a field for each thing that can be varied. Its fields may change with any version of the crate.
 //!
 //! # Features
 //!
@@ -59,7 +60,8 @@
 //!
 //! Building takes no C++ compiler: the crate holds the SPIR-V of its kernels beside their GLSL.
 //!
-//! What happens is told through the `log` crate: the device, the tuning row, the algorithm and why it was chosen.
+//! The `log` crate gets a line for each device that is opened, and for each sorter: its request, its tuning row, and its
+//! algorithm with the reason.
 
 // What the kernels and `build.rs` know of it is more than the host uses.
 #[cfg_attr(not(feature = "testing"), allow(dead_code))]
@@ -103,3 +105,8 @@ pub use vk::{
     Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet, QueryRange,
     Requirements, SortBuffers, Sorter, SorterOptions, StepTime,
 };
+
+/// The snippets of the README, as documentation tests.
+#[cfg(all(doctest, feature = "standalone"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -263,7 +263,9 @@ impl Tuning {
     /// A sort is right with any numbers, as shapes are reduced until they fit. What comes from outside the program is
     /// better refused than reduced: a number out of range there is a mistake.
     ///
-    /// Errors: [`Error::Unsupported`], which names the field.
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`], which names the field.
     ///
     /// ```
     /// use vksort::{DeviceProfile, Tuning};

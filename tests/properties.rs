@@ -218,7 +218,7 @@ fn draw_for(time: Duration, thread: u64) -> u32 {
     let (started, drawn, failed) = (Instant::now(), Cell::new(0), Cell::new(false));
     let result = runner.run(&draws(), |draw| {
         // What fails is shrunk however long it takes; but for that, draws beyond the time pass as they are.
-        if !failed.get() && drawn.get() >= LEAST_DRAWS && started.elapsed() > time {
+        if !failed.get() && drawn.get() >= MIN_DRAWS && started.elapsed() > time {
             return Ok(());
         }
         drawn.set(drawn.get() + 1);
@@ -237,7 +237,7 @@ fn draw_for(time: Duration, thread: u64) -> u32 {
 }
 
 /// Draws of each thread, however slow the machine.
-const LEAST_DRAWS: u32 = 10;
+const MIN_DRAWS: u32 = 10;
 
 #[test]
 fn any_request_sorts_any_keys() {

@@ -221,9 +221,9 @@ fn as_asked(header: &Header, key: KeyType) -> Result<KeyType> {
 }
 
 /// Most bytes of a header's text; numpy itself reads 10,000 unless it is told to trust a file.
-const MOST_HEADER_BYTES: u64 = 1 << 16;
+const MAX_HEADER_BYTES: u64 = 1 << 16;
 /// Deepest nesting of a header. Real ones are a few levels deep, and npyz takes stack for each.
-const MOST_DEPTH: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// Bytes of generated keys between two steps of the progress bar.
 const GENERATED_AT_ONCE: usize = 1 << 24;
 
@@ -248,7 +248,7 @@ fn read<T>(path: &Path, check: impl Fn(&Header) -> Result<T>) -> Result<(Array, 
     file.read_exact(&mut length[..length_bytes]).context("the file ends before its header")?;
     bytes.extend_from_slice(&length[..length_bytes]);
     let (from, needed) = (bytes.len(), u64::from(u32::from_le_bytes(length)));
-    ensure!(needed <= MOST_HEADER_BYTES, "the header has {needed} bytes, allowed are at most {MOST_HEADER_BYTES}");
+    ensure!(needed <= MAX_HEADER_BYTES, "the header has {needed} bytes, allowed are at most {MAX_HEADER_BYTES}");
     let held = grow(&mut bytes, &mut file, needed, metadata.len())?;
     ensure!(held == needed, "the header has {held} bytes, needed are the {needed} that are announced");
     let header = parse(&bytes[from..], bytes[6])?;
@@ -277,7 +277,7 @@ fn parse(text: &[u8], version: u8) -> Result<Header> {
             b']' | b')' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        ensure!(depth <= MOST_DEPTH, "the header is nested deeper than {MOST_DEPTH} levels");
+        ensure!(depth <= MAX_DEPTH, "the header is nested deeper than {MAX_DEPTH} levels");
     }
     let text = match version {
         3 => String::from_utf8_lossy(text).into_owned(),

@@ -68,7 +68,7 @@ struct Args {
 /// The scene that comes along, and its name.
 const OWN_SCENE: (&str, &[u8]) = ("playbot, 18000 of 500000 splats", include_bytes!("../data/playbot.compressed.ply"));
 /// Most splats that are made up.
-const MOST_SYNTHETIC: u32 = 50_000_000;
+const MAX_SYNTHETIC: u32 = 50_000_000;
 
 fn main() -> ExitCode {
     common::run(splats)
@@ -162,7 +162,7 @@ fn open_scene(args: &Args) -> Result<(String, Vec<Splat>)> {
 /// Parses a number of splats to make up.
 fn synthetic(text: &str) -> Result<u32, String> {
     let count = common::count::parse(text)?;
-    if count > MOST_SYNTHETIC { Err(format!("allowed are at most {MOST_SYNTHETIC}")) } else { Ok(count) }
+    if count > MAX_SYNTHETIC { Err(format!("allowed are at most {MAX_SYNTHETIC}")) } else { Ok(count) }
 }
 
 /// One frame's sort.

@@ -23,7 +23,7 @@ use crate::vk::SorterOptions;
 /// that is soon so, so few that many candidates fit into the time.
 const COUNT: (u32, u32) = (1 << 24, 1 << 18);
 /// The fewest elements that are tried where memory is short.
-const LEAST_COUNT: u32 = 1 << 16;
+const MIN_COUNT: u32 = 1 << 16;
 
 /// Elements where few are sorted: as many as one workgroup may do on most GPUs, if its shape allows; so few on CPUs that it does
 /// on any.
@@ -66,7 +66,9 @@ impl Gpu {
     /// have to be faster beyond noise. At the end the best is measured beside the built-in row once more, and if it does
     /// not win there, the profile holds the built-in row. `watch` is called before each candidate.
     ///
-    /// Errors: [`Error::Unsupported`] for no time, no elements or no kinds; [`Error::WrongResult`] when the built-in row
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for no time, no elements or no kinds; [`Error::WrongResult`] when the built-in row
     /// sorts wrongly; [`Error::Timeout`] or [`Error::Vulkan`] when the device fails, [`Error::Allocation`] when its
     /// memory is too small.
     ///
@@ -172,7 +174,7 @@ impl<'a> DeviceBench<'a> {
         };
         let (keys, values, scratch) = loop {
             match buffers(count) {
-                Err(Error::Allocation { .. }) if options.count.is_none() && count > LEAST_COUNT => count /= 2,
+                Err(Error::Allocation { .. }) if options.count.is_none() && count > MIN_COUNT => count /= 2,
                 allocated => break allocated?,
             }
         };

@@ -15,7 +15,7 @@ use crate::profile::DeviceProfile;
 /// Version of the file's layout and of what the fields of [`Tuning`] mean.
 const FORMAT: u32 = 6;
 /// Longest file that is read.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// A [`Tuning`] with the device it was measured on, and what was measured: one file of JSON per device.
 ///
@@ -154,26 +154,30 @@ impl TuningProfile {
 
     /// Reads a profile.
     ///
-    /// Errors: [`Error::Profile`] when the file cannot be read, is not a profile of this version, or holds a field,
+    /// # Errors
+    ///
+    /// [`Error::Profile`] when the file cannot be read, is not a profile of this version, or holds a field,
     /// name or number that is not allowed.
     pub fn load(path: impl AsRef<Path>) -> Result<TuningProfile, Error> {
         let path = path.as_ref();
         let refuse = |reason: String| Error::Profile { path: path.display().to_string(), reason };
         let read = || {
             let mut text = String::new();
-            fs::File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+            fs::File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
             Ok(text)
         };
         let text = read().map_err(|error: std::io::Error| refuse(error.to_string()))?;
-        if text.len() as u64 > MOST_BYTES {
-            return Err(refuse(format!("more than {MOST_BYTES} bytes, allowed are at most {MOST_BYTES}")));
+        if text.len() as u64 > MAX_BYTES {
+            return Err(refuse(format!("more than {MAX_BYTES} bytes, allowed are at most {MAX_BYTES}")));
         }
         TuningProfile::from_json(&text).map_err(refuse)
     }
 
     /// Writes the profile beside its place and then renames it, so that nobody ever sees half of it.
     ///
-    /// Errors: [`Error::Profile`] when the file cannot be written; what was there before stays then.
+    /// # Errors
+    ///
+    /// [`Error::Profile`] when the file cannot be written; what was there before stays then.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
         let refuse = |reason: String| Error::Profile { path: path.display().to_string(), reason };
@@ -196,7 +200,9 @@ impl TuningProfile {
 
     /// The tuning, for the device and driver that it was measured with.
     ///
-    /// Errors: [`Error::ForeignProfile`] for another device; [`Error::StaleProfile`] for this device with another
+    /// # Errors
+    ///
+    /// [`Error::ForeignProfile`] for another device; [`Error::StaleProfile`] for this device with another
     /// driver, another version of it, or other kernels. The built-in row is right in both cases.
     pub fn tuning_for(&self, device: &DeviceProfile) -> Result<Tuning, Error> {
         let (given, needed) = (&self.device, ProfiledDevice::of(device));
@@ -434,7 +440,7 @@ mod tests {
         assert!(matches!(profile().save("/"), Err(Error::Profile { .. })));
 
         let path = std::env::temp_dir().join(format!("vksort-long-{}.json", std::process::id()));
-        fs::write(&path, " ".repeat(MOST_BYTES as usize + 10)).unwrap();
+        fs::write(&path, " ".repeat(MAX_BYTES as usize + 10)).unwrap();
         let long = TuningProfile::load(&path).unwrap_err().to_string();
         assert!(long.contains("more than 1048576 bytes"), "{long}");
         fs::write(&path, [0xFF, 0xFE, 0x00]).unwrap();

@@ -144,7 +144,9 @@ enum Step {
 
 /// Searches for so long, from a built-in row on.
 ///
-/// Errors: those of the device, and that the built-in row does not fit or sorts wrongly.
+/// # Errors
+///
+/// Those of the device, and that the built-in row does not fit or sorts wrongly.
 pub(crate) fn search<M: Measure>(
     bench: &mut M,
     device: &DeviceProfile,
