@@ -59,7 +59,10 @@ fn counters_of_their_own_are_for_small_subgroups_that_add_up() {
     for size in [4, 8, 16] {
         let shape = fit_keys(&of(size), &row, SubgroupChoice::Auto);
         assert_eq!(shape.rank, RankMethod::Private);
-        assert!(shape.histogram_workgroup_size >= size && shape.histogram_workgroup_size % size == 0, "{shape:?}");
+        assert!(
+            shape.histogram_workgroup_size >= size && shape.histogram_workgroup_size.is_multiple_of(size),
+            "{shape:?}"
+        );
         assert_eq!(shape.workgroup_size, size, "a workgroup is one subgroup");
     }
     for other in [of(32), DeviceProfile { subgroup_arithmetic: false, ..of(8) }] {
