@@ -151,6 +151,8 @@ pub struct Shape {
 }
 
 const EMULATED_DEFAULT: u32 = 32;
+/// Blocks of a tile where another ranking method takes the place of counters of an invocation's own.
+const FALLBACK_BLOCKS: u32 = 8;
 /// Widest digit for which no pass has to be saved.
 const USUAL_DIGIT_BITS: u32 = 8;
 /// Words of keys that an invocation holds which ranks by counters of its own: SwiftShader has no stack for twice as many.
@@ -311,6 +313,10 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     } else {
         profile.max_workgroup_invocations.min(subgroup.size.saturating_mul(profile.max_workgroup_subgroups))
     };
+    // A tuning for counters of an invocation's own has large blocks; other methods make large tiles of several blocks.
+    let falls_back = tuning.rank == RankMethod::Private && !private;
+    let early_counts = tuning.early_counts || falls_back;
+    let max_blocks = if falls_back { FALLBACK_BLOCKS } else { tuning.max_blocks.max(1) };
     let counting = |wished: u32| wished.min(profile.max_workgroup_invocations).clamp(1, MAX_INVOCATIONS);
     let mut shape = Shape {
         subgroup,
@@ -321,7 +327,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         passes,
         leading: desc.algorithm == Algorithm::Leading,
         single_items: items.min(single_items),
-        early_counts: tuning.early_counts,
+        early_counts,
         rank,
         packed: false,
         // Counters of an invocation's own keep the order at no cost.
@@ -337,7 +343,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         histogram_items: tuning.histogram_items.clamp(1, MAX_ITEMS),
         scan_workgroup_size: counting(tuning.scan_workgroup_size),
         min_tiles: tuning.min_tiles.max(1),
-        max_blocks: if tuning.early_counts { tuning.max_blocks.max(1) } else { 1 },
+        max_blocks: if early_counts { max_blocks } else { 1 },
         max_workgroups: profile.max_workgroups.max(1),
         addressed: desc.addressed,
         small_storage: desc.small_storage && !profile.confuses_views(),

@@ -66,8 +66,15 @@ fn counters_of_their_own_are_for_small_subgroups_that_add_up() {
         assert_eq!(shape.workgroup_size, size, "a workgroup is one subgroup");
     }
     for other in [of(32), DeviceProfile { subgroup_arithmetic: false, ..of(8) }] {
-        assert_eq!(fit_keys(&other, &row, SubgroupChoice::Auto).rank, RankMethod::Ballot);
+        let shape = fit_keys(&other, &row, SubgroupChoice::Auto);
+        assert_eq!((shape.rank, shape.max_blocks), (RankMethod::Ballot, FALLBACK_BLOCKS));
     }
+    // By address there is no module for it, and tables must not become too long for 2^30 keys.
+    let profile = DeviceProfile { is_cpu: true, max_storage_range_bytes: 1 << 27, ..of(8) };
+    let request = SortRequest::new(KeyType::U8);
+    let desc = ShapeDesc { addressed: true, ..ShapeDesc::new(&profile, &row, &request, Algorithm::OneSweep) };
+    let plan = crate::plan::Plan::new(&request, Algorithm::OneSweep, Shape::fit(&desc).unwrap(), u32::MAX, None);
+    assert!(plan.scratch().table.size <= profile.max_storage_range_bytes, "{plan:?}");
 }
 
 #[test]

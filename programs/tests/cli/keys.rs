@@ -27,14 +27,10 @@ fn check(of: &Type, count: usize, descending: bool, bits: Option<(u32, u32)>, ex
     assert_eq!(dir.list(), ["a.npy", "k.npy", "keys.npy"], "nothing else is left behind");
 }
 
+/// Directions take turns: kernels are the library's to test, and reading and writing an array does not depend on the direction.
 #[test]
-fn each_type_is_sorted_ascending() {
-    TYPES.iter().for_each(|of| check(of, 2000, false, None, &[]));
-}
-
-#[test]
-fn each_type_is_sorted_descending() {
-    TYPES.iter().for_each(|of| check(of, 2000, true, None, &[]));
+fn each_type_is_sorted() {
+    TYPES.iter().enumerate().for_each(|(index, of)| check(of, 2000, index % 2 == 1, None, &[]));
 }
 
 #[test]
