@@ -15,10 +15,14 @@
 const uint RADIX = 1u << RADIX_BITS;
 const uint TOP_WORD = KEY_WORDS - 1;
 
+// Loaded once: some drivers load a push constant again in every turn of a loop.
+uint key_flip = push.key_flip;
+uint low_flip = push.low_flip;
+
 // A word of the key in unsigned order.
 uint sortable_word(KEY key, uint word) {
     uint sign = 0u - (KEY_WORD(key, TOP_WORD) >> ((KEY_BITS - 1) & 31) & 1u);
-    uint flip = word == TOP_WORD ? push.key_flip : push.low_flip;
+    uint flip = word == TOP_WORD ? key_flip : low_flip;
     uint flip_negative = word == TOP_WORD ? KEY_FLIP_NEGATIVE : LOW_FLIP_NEGATIVE;
     return KEY_WORD(key, word) ^ flip ^ (sign & flip_negative);
 }
@@ -28,12 +32,12 @@ uint digit_bits(uint pass) { return WINDOW_BITS / PASSES + (pass < WINDOW_BITS %
 // The window of narrow keys is no constant, so that another window makes no other pipelines. In wide keys it says which word a
 // digit is in.
 #if KEY_WORDS == 1
-uint window_low() { return push.window_low; }
+uint window_low = push.window_low;
 #else
-uint window_low() { return WINDOW_LOW; }
+const uint window_low = WINDOW_LOW;
 #endif
 
-uint digit_shift(uint pass) { return window_low() + pass * (WINDOW_BITS / PASSES) + min(pass, WINDOW_BITS % PASSES); }
+uint digit_shift(uint pass) { return window_low + pass * (WINDOW_BITS / PASSES) + min(pass, WINDOW_BITS % PASSES); }
 
 // Zero when all digits of wide keys are whole bytes; else a digit may lie in two words.
 const uint UNEVEN = WINDOW_LOW % 8 + WINDOW_BITS % PASSES + (RADIX_BITS ^ 8);

@@ -1,7 +1,7 @@
 // Ties: elements that are equal in the leading digits that have been sorted by. They are next to each other, in runs; a run
 // of keys that are equal throughout, or were in order from the start, is in order.
 
-uint window_end() { return window_low() + WINDOW_BITS; }
+uint window_end() { return window_low + WINDOW_BITS; }
 
 // Bits of a word of the key from bit `low` of the whole key up to but not including bit `end`.
 uint bits_between(uint word, uint low, uint end) {
@@ -24,7 +24,7 @@ bool is_tied(KEY key, KEY other, uint low) {
 bool precedes(KEY key, KEY other) {
     bool less = false;
     [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
-        uint bits = bits_between(word, window_low(), window_end());
+        uint bits = bits_between(word, window_low, window_end());
         uint mine = sortable_word(key, word) & bits, its = sortable_word(other, word) & bits;
         less = mine < its || mine == its && less;
     }
