@@ -73,7 +73,7 @@ impl DeviceProfile {
 
     /// Whether the device's own subgroups can be relied on. Without full subgroups on request, a driver may leave lanes
     /// empty, and the mapping of lanes to elements breaks.
-        pub(crate) fn has_sure_subgroups(&self) -> bool {
+    pub(crate) fn has_sure_subgroups(&self) -> bool {
         let size = self.subgroup_size;
         self.subgroup_operations && self.full_subgroups && size.is_power_of_two() && (4..=128).contains(&size)
     }
