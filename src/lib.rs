@@ -94,7 +94,9 @@ pub use key::{Key, KeyType, Order};
 pub use plan::{MAX_COUNT, StepName};
 pub use profile::DeviceProfile;
 pub use request::{Algorithm, BitRange, BufferSizes, Count, KeyOutput, Placement, SortRequest, ValueType};
-pub use shape::{Shape, ShapeDesc, Specialization, Subgroup, SubgroupChoice};
+#[doc(hidden)]
+pub use shape::{Shape, ShapeDesc, Subgroup};
+pub use shape::{Specialization, SubgroupChoice};
 #[cfg(feature = "profiles")]
 pub use tuning::profile::{Clock, MeasuredSort, ProfiledDevice, Quartiles, SortKind, TuningProfile};
 pub use tuning::{RankMethod, Tuning};

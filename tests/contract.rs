@@ -155,45 +155,17 @@ fn modules_use_exactly_the_bindings_of_their_kernel() {
 
 #[test]
 fn specialization_constants_have_the_contract_s_ids_and_defaults() {
+    let mut used = [false; spec::LEN];
     for (description, module) in modules() {
-        let ids = decorations(&module, Decoration::SpecId);
         let values = by_id(&module);
-        let mut found: Vec<u32> = ids.values().copied().collect();
-        found.sort_unstable();
-        found.dedup();
-        for (id, spec_id) in &ids {
-            let (name, default) = abi::SPECIALIZATION[*spec_id as usize];
-            assert_eq!(values[id].operands[0], Operand::LiteralBit32(default), "{}: {name}", description.name());
+        for (id, spec_id) in decorations(&module, Decoration::SpecId) {
+            let (name, default) = abi::SPECIALIZATION[spec_id as usize];
+            assert_eq!(values[&id].operands[0], Operand::LiteralBit32(default), "{}: {name}", description.name());
+            used[spec_id as usize] = true;
         }
-        // What the host must be able to set is there.
-        let mut needed = vec![spec::WORKGROUP_SIZE];
-        let digits = [spec::RADIX_BITS, spec::PASSES, spec::WINDOW_BITS];
-        let private = description.ranking == Ranking::Private;
-        let mut ranking = vec![spec::SUBGROUP_SIZE, spec::ITEMS];
-        if !private {
-            ranking.extend([spec::POOL_WORDS, spec::RANK_METHOD]);
-        }
-        needed.extend(match description.kernel {
-            Kernel::Arguments => vec![spec::MAX_WORKGROUPS],
-            Kernel::Ties => [&digits[1..], &[spec::ITEMS, spec::MAX_WORKGROUPS]].concat(),
-            Kernel::Mend => [&digits[1..], &[spec::VALUE_BITS]].concat(),
-            Kernel::Scan => vec![],
-            Kernel::Move => vec![spec::PASSES, spec::VALUE_BITS],
-            Kernel::Gather => vec![spec::VALUE_BITS],
-            Kernel::Histogram => {
-                let kinds = [spec::IN_PLACE, spec::DISCARD_KEYS, spec::INDEX_VALUES, spec::JOIN_INDEX];
-                [&digits[..], &kinds, &[spec::SKIP, spec::LEADING]].concat()
-            }
-            Kernel::Count if private => [&digits[..], &[spec::JOIN_INDEX]].concat(),
-            Kernel::Count => [&digits[..], &[spec::JOIN_INDEX, spec::MERGE_RUNS]].concat(),
-            Kernel::OneSweep => [&digits[..], &ranking, &[spec::JOIN_INDEX, spec::POLLS, spec::WITHHOLD]].concat(),
-            Kernel::Scatter => [&digits[..], &ranking, &[spec::JOIN_INDEX]].concat(),
-            Kernel::SingleWorkgroup => [&digits[..], &ranking].concat(),
-        });
-        for id in needed {
-            let name = abi::SPECIALIZATION[id].0;
-            assert!(found.contains(&(id as u32)), "{} lacks {name}", description.name());
-        }
+    }
+    for ((name, _), used) in abi::SPECIALIZATION.iter().zip(used) {
+        assert!(used, "no kernel has {name}");
     }
 }
 

@@ -188,6 +188,7 @@ impl StandaloneSorter {
     }
 
     /// Shape of the kernels.
+    #[doc(hidden)]
     pub fn shape(&self) -> &Shape {
         self.0.shape()
     }
@@ -207,6 +208,7 @@ impl StandaloneSorter {
     /// # Errors
     ///
     /// [`Error::TooManyElements`].
+    #[doc(hidden)]
     pub fn tile_size(&self, capacity: u32) -> Result<u32, Error> {
         self.0.tile_size(capacity)
     }

@@ -294,6 +294,7 @@ impl Sorter {
     /// # Errors
     ///
     /// [`Error::TooManyElements`].
+    #[doc(hidden)]
     pub fn tile_size(&self, capacity: u32) -> Result<u32, Error> {
         Ok(self.inner.plan(capacity)?.tile_size())
     }
@@ -314,6 +315,7 @@ impl Sorter {
     }
 
     /// Shape of the kernels: workgroup, items, subgroup.
+    #[doc(hidden)]
     pub fn shape(&self) -> &Shape {
         &self.inner.shape
     }
