@@ -37,7 +37,7 @@ if [[ ${1:-} == --list ]]; then
 fi
 ((kib <= most_kib)) || die "the package has $kib KiB compressed, allowed are $most_kib KiB"
 tar -C "$work" -xzf "$archive"
-cd "${archive%.crate}" 2>/dev/null || cd "$work/$(basename "$archive" .crate)"
+cd "$work/$(basename "$archive" .crate)"
 # Outside the repository there are no settings of its workspace.
 export CARGO_TARGET_DIR=$root/target CARGO_NET_OFFLINE=true
 
