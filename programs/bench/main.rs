@@ -3,6 +3,8 @@
 //! All cases of one size run in turns, so that what the machine does besides touches them alike; the input is restored
 //! between runs by a write that is not timed.
 
+#[path = "../common/canvas.rs"]
+mod canvas;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/memory.rs"]
@@ -139,8 +141,8 @@ fn bench() -> Result<()> {
     let mut files = vec![("results.csv".to_string(), row::to_csv(&rows)?)];
     let mut names = Vec::new();
     for (name, figure) in figures::all(&rows, &ratios, &measured) {
-        files.push((format!("{name}.svg"), plot::svg(&figure)?));
-        files.push((format!("{name}.png"), plot::png(&figure)?));
+        files.push((format!("{name}.svg"), canvas::svg(&figure)?));
+        files.push((format!("{name}.png"), canvas::png(&figure)?));
         names.push(name);
     }
     let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
@@ -252,8 +254,8 @@ fn summarize(directory: &Path) -> Result<()> {
     let sheet = sheet::sheet(&session, figure.as_ref().map(|_| "throughput.svg"));
     let mut files = vec![("summary.md", sheet.into_bytes())];
     if let Some(figure) = figure {
-        files.push(("throughput.svg", plot::svg(&figure)?));
-        files.push(("throughput.png", plot::png(&figure)?));
+        files.push(("throughput.svg", canvas::svg(&figure)?));
+        files.push(("throughput.png", canvas::png(&figure)?));
     }
     let output = |(name, bytes)| Ok((Output::new("--summarize", &directory.join(name), true)?, bytes));
     Output::write_and_say(&files.into_iter().map(output).collect::<Result<Vec<_>>>()?)

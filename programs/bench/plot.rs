@@ -1,14 +1,10 @@
-//! Drawing plots as SVG and PNG, with a font that comes along.
+//! The plots of the bench: lines over sizes, bars, and shares.
 
-use std::sync::Once;
-
-use anyhow::{Result, anyhow};
-use plotters::coord::Shift;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::text_anchor::HPos;
 
-use crate::picture;
+use crate::canvas::{Area, Drawing, Drawn, FONT, write};
 use crate::report::{bandwidth, duration, rate};
 
 /// What is drawn.
@@ -77,8 +73,6 @@ const COLORS: [RGBColor; 12] = [
     RGBColor(160, 0, 60),
     RGBColor(190, 180, 40),
 ];
-/// Of fixed width: neighbours such as c and l stay apart at every size.
-const FONT: &str = "monospace";
 /// Width of a letter, as a share of the font's size.
 const LETTER: f64 = 0.6;
 const GRAY: RGBColor = RGBColor(150, 150, 150);
@@ -94,56 +88,26 @@ const LEGEND_FONT: i32 = 14;
 /// Entries of a legend in one line below a plot.
 const LEGEND_COLUMNS: usize = 5;
 
-pub fn svg(figure: &Figure) -> Result<Vec<u8>> {
-    let mut text = String::new();
-    let (width, height) = figure.size();
-    draw(figure, SVGBackend::with_string(&mut text, (width as u32, height as u32)).into_drawing_area())?;
-    Ok(text.into_bytes())
-}
-
-pub fn png(figure: &Figure) -> Result<Vec<u8>> {
-    let (width, height) = figure.size();
-    let (width, height) = (width as u32, height as u32);
-    let mut pixels = vec![0; 3 * (width * height) as usize];
-    draw(figure, BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area())?;
-    picture::encode(&pixels, width, height)
-}
-
-impl Figure {
-    fn size(&self) -> (i32, i32) {
+impl Drawing for Figure {
+    fn size(&self) -> (u32, u32) {
         let rows = |count: usize| TOP + ROW * count as i32 + 20;
-        match self {
-            Figure::Lines { lines, .. } => (WIDTH, LINES_HEIGHT.max(TOP + LEGEND * lines.len() as i32)),
-            Figure::Bars { bars, .. } => (WIDTH, rows(bars.len())),
+        let height = match self {
+            Figure::Lines { lines, .. } => LINES_HEIGHT.max(TOP + LEGEND * lines.len() as i32),
+            Figure::Bars { bars, .. } => rows(bars.len()),
             Figure::Stacks { stacks, .. } => {
-                let legend = names(stacks).len().div_ceil(LEGEND_COLUMNS) as i32;
-                (WIDTH, rows(stacks.len()) + LEGEND * legend)
+                rows(stacks.len()) + LEGEND * names(stacks).len().div_ceil(LEGEND_COLUMNS) as i32
             }
+        };
+        (WIDTH as u32, height as u32)
+    }
+
+    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>) -> Drawn<DB> {
+        match self {
+            Figure::Lines { title, unit, lines } => draw_lines(area, title, *unit, lines),
+            Figure::Bars { title, bars, mark } => draw_bars(area, title, bars, *mark),
+            Figure::Stacks { title, stacks } => draw_stacks(area, title, stacks),
         }
     }
-}
-
-type Area<DB> = DrawingArea<DB, Shift>;
-
-fn draw<DB: DrawingBackend>(figure: &Figure, area: Area<DB>) -> Result<()> {
-    static REGISTER: Once = Once::new();
-    REGISTER.call_once(|| {
-        // A font that fails to load shows as an error of the first text.
-        let _ = plotters::style::register_font(FONT, FontStyle::Normal, epaint_default_fonts::HACK_REGULAR);
-    });
-    let drawn = area.fill(&WHITE).and_then(|()| match figure {
-        Figure::Lines { title, unit, lines } => draw_lines(&area, title, *unit, lines),
-        Figure::Bars { title, bars, mark } => draw_bars(&area, title, bars, *mark),
-        Figure::Stacks { title, stacks } => draw_stacks(&area, title, stacks),
-    });
-    drawn.and_then(|()| area.present()).map_err(|error| anyhow!("drawing a plot: {error}"))
-}
-
-type Drawn<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
-
-fn write<DB: DrawingBackend>(area: &Area<DB>, text: &str, at: (i32, i32), size: i32, anchor: HPos) -> Drawn<DB> {
-    let style = (FONT, size).into_font().color(&BLACK).pos(Pos::new(anchor, VPos::Center));
-    area.draw(&Text::new(text.to_string(), at, style))
 }
 
 fn rectangle<DB: DrawingBackend>(area: &Area<DB>, x: (i32, i32), y: (i32, i32), color: RGBColor) -> Drawn<DB> {

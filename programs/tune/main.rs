@@ -1,5 +1,7 @@
 //! Searches for the tuning that sorts fastest on a device, and keeps it in a file: tune --seconds 60
 
+#[path = "../common/canvas.rs"]
+mod canvas;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/picture.rs"]
@@ -86,7 +88,7 @@ fn tune() -> Result<()> {
     let figure = plot::Figure::new(&tuned, gpu.tuning());
     let path = files.profile.display();
     common::say(format!("\nwritten    {path}; sort with it by --tuning {path}, or by vksort::TuningProfile::load"));
-    Output::write_and_say(&[(files.svg, plot::svg(&figure)?), (files.png, plot::png(&figure)?)])?;
+    Output::write_and_say(&[(files.svg, canvas::svg(&figure)?), (files.png, canvas::png(&figure)?)])?;
     Ok(())
 }
 
