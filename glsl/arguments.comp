@@ -16,9 +16,4 @@ void main() {
     write_arguments(ARGUMENTS_HISTOGRAM, parts_of(count, push.histogram_part));
     write_arguments(ARGUMENTS_TILES, tiles);
     write_arguments(ARGUMENTS_GATHER, tiles * GATHER_SPLITS);
-    // `portion` is the number of portions here.
-    for (uint portion = 0; portion < push.portion; portion++) {
-        uint before = portion * push.portion_tiles;
-        write_arguments(ARGUMENTS_PORTIONS + portion, tiles > before ? min(tiles - before, push.portion_tiles) : 0);
-    }
 }

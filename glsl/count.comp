@@ -11,6 +11,7 @@
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
 #include "lib/join.glsl"
+#include "lib/pass.glsl"
 
 layout(set = 0, binding = BINDING_TABLE) writeonly buffer Table { uint table[]; };
 
@@ -32,18 +33,19 @@ void main() {
 
     uint start = tile * push.part;
     uint elements = min(count - start, push.part);
+    begin_pass(route, push.pass);
     begin_counts();
     for (uint i = thread; i < elements; i += WORKGROUP_SIZE) {
-        uint digit = digit_on(route, load_key(route_keys_from(route), start + i), push.pass);
-        COUNT(0, digit);
+        uint bits = digit_bits_of(take_order(load_key(route_keys_from(route), start + i)));
+        COUNT(0, bits);
     }
 #if PRIVATE
-    ADD_OWN_COUNTS(digit_count, 0)
+    ADD_OWN_COUNTS(digit_count[at])
 #else
     end_runs();
 #endif
     barrier();
     for (uint digit = thread; digit < RADIX; digit += WORKGROUP_SIZE) {
-        table[digit * tiles + tile] = digit_count[digit];
+        table[digit * tiles + tile] = digit_count[digit ^ digit_flip];
     }
 }

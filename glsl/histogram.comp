@@ -16,13 +16,14 @@
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
 #include "lib/join.glsl"
+#include "lib/pass.glsl"
 #include "lib/routes.glsl"
 #include "lib/arguments.glsl"
 #include "lib/last_workgroup.glsl"
 #include "lib/ties.glsl"
 
 const uint COUNTS = PASSES * RADIX;
-const uint AT_ONCE = 4; // keys on their way to an invocation
+const uint AT_ONCE = 4; // keys on their way to an invocation where they are not loaded in vectors
 
 shared uint digit_count[COUNTS];
 
@@ -32,11 +33,19 @@ shared uint digit_count[COUNTS];
 #include "lib/starts.glsl"
 #include "lib/leading.glsl"
 
+// Counters go by the bits that a key has.
 void count_key(KEY key) {
+    key = take_order(key);
     [[unroll]] for (uint pass = 0; pass < PASSES; pass++) {
-        uint counter = pass * RADIX + digit_of(key, pass);
+        uint counter = pass * RADIX + bits_at(key, digit_shift(pass), digit_bits(pass));
         COUNT(pass, counter);
     }
+}
+
+// The total that a counter is added to, which goes by digits.
+uint total_of(uint counter) {
+    uint pass = counter / RADIX;
+    return COUNTERS_HISTOGRAM + (counter ^ bits_at(all_flips(), digit_shift(pass), digit_bits(pass)));
 }
 
 #if HAS_KEY_VECTORS
@@ -72,6 +81,7 @@ void count_part(uint start, uint elements) {
 #endif
     begin_counts();
     uint i = count_vectors(start, elements) + gl_LocalInvocationIndex;
+#if !HAS_KEY_VECTORS
     for (; i + (AT_ONCE - 1) * WORKGROUP_SIZE < elements; i += AT_ONCE * WORKGROUP_SIZE) {
         KEY keys[AT_ONCE];
         [[unroll]] for (uint at = 0; at < AT_ONCE; at++) {
@@ -79,14 +89,15 @@ void count_part(uint start, uint elements) {
         }
         [[unroll]] for (uint at = 0; at < AT_ONCE; at++) count_key(keys[at]);
     }
+#endif
     for (; i < elements; i += WORKGROUP_SIZE) count_key(load_key(PLACE_SOURCE, start + i));
 #if PRIVATE
-    ADD_OWN_COUNTS(counters, COUNTERS_HISTOGRAM)
+    ADD_OWN_COUNTS(counters[total_of(at)])
 #else
     end_runs();
     barrier();
     for (uint at = gl_LocalInvocationIndex; at < COUNTS; at += WORKGROUP_SIZE) {
-        if (digit_count[at] != 0) atomicAdd(counters[COUNTERS_HISTOGRAM + at], digit_count[at]);
+        if (digit_count[at] != 0) atomicAdd(counters[total_of(at)], digit_count[at]);
     }
 #endif
 }

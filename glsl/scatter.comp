@@ -11,31 +11,44 @@
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
 #include "lib/join.glsl"
+#include "lib/pass.glsl"
 #include "lib/block.glsl"
+#include "lib/element.glsl"
 #include "lib/tile.glsl"
 
 layout(set = 0, binding = BINDING_TABLE) readonly buffer Table { uint table[]; };
 
+void publish_count(uint turn) {}
+
 void main() {
     count = sort_count();
-    active_route = counters[COUNTERS_ROUTES + push.pass];
+    begin_pass(counters[COUNTERS_ROUTES + push.pass], push.pass);
     uint tile = workgroup_index();
     uint tiles = parts_of(count, push.part);
     if (!route_runs(active_route) || tile >= tiles) return;
 
     uint start = tile * push.part;
     uint elements = elements_from(start, push.part);
-    if (route_copies(active_route)) {
-        copy_tile(start, elements, start);
-        return;
+    EACH_DIGIT {
+        uint digit = own_digit(turn);
+        befores[turn] = counters[COUNTERS_HISTOGRAM + push.pass * RADIX + digit] + table[digit * tiles + tile];
     }
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
-        digit_base[digit] = counters[COUNTERS_HISTOGRAM + push.pass * RADIX + digit] + table[digit * tiles + tile];
-    }
-    for (uint done = 0; done < elements; done += BLOCK) {
-        uint here = min(elements - done, BLOCK);
-        take_block(start + done, here);
-        rank_block(here, push.pass, keeps_order());
-        scatter_block(start + done, here);
+    for (uint done = 0; done < elements; done += tile_size()) {
+        uint first = start + done, base = first, here = min(elements - done, tile_size());
+        bool copies = route_copies(active_route);
+        if (done > 0) barrier(); // pool and digit_base have been read
+        if (!copies) {
+            take_tile(first, here);
+            count_block();
+            rank_tile(here);
+            EACH_DIGIT {
+                set_base(turn, befores[turn], here);
+                befores[turn] += totals[turn];
+            }
+            barrier(); // digit_base and the pool are complete
+            copies = moves_as_it_is;
+            if (copies) base = only_base();
+        }
+        write_tile(first, here, copies, base);
     }
 }

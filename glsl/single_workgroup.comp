@@ -13,13 +13,39 @@
 #include "lib/key.glsl"
 #include "lib/memory.glsl"
 #include "lib/control.glsl"
+#include "lib/pass.glsl"
 #include "lib/block.glsl"
-#include "lib/digits.glsl"
 #include "lib/varying.glsl"
 
-uint input_place() { return PLACE_SOURCE; }
+void publish_count(uint turn) {}
 
-uint input_digit(KEY key, uint pass) { return digit_of(key, pass); }
+PER_ITEM(origins); // index in the input of each key
+
+// Puts one word of each element into the pool at the element's place; `word` is an expression in `item`.
+#define STAGE(word) \
+    barrier(); /* whatever was staged before has been read */ \
+    EACH_ITEM pool[place_of(item)] = word; \
+    barrier()
+
+// Sorts the block by the digit of `pass`. What is staged comes back in stripes, in the order of that digit.
+void sort_by_digit(uint pass, bool ordered) {
+    begin_pass(0, pass);
+    count_block();
+#if PRIVATE
+    rank_block();
+#else
+    rank_block(ordered);
+#endif
+    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
+        STAGE(KEY_WORD(keys[item], word));
+        EACH_ITEM KEY_WORD(keys[item], word) = pool[block_index(item)];
+    }
+    if (VALUE_WORDS > 0) {
+        STAGE(NUMBER_OF(origins, item));
+        EACH_ITEM { SET_NUMBER(origins, item, pool[block_index(item)]); }
+    }
+    barrier(); // the pool has been read
+}
 
 void take_keys(uint count) {
     KEY first = KEY(0), differing = KEY(0);
@@ -28,17 +54,17 @@ void take_keys(uint count) {
             for (uint word = 0; word < KEY_WORDS; word++) varying_bits[word] = 0;
         }
         barrier();
-        first = load_key(input_place(), 0);
+        first = load_key(PLACE_SOURCE, 0);
     }
     EACH_ITEM {
         uint index = block_index(item);
-        KEY key = index < count ? load_key(input_place(), index) : NO_ELEMENT;
-        origins[item] = index;
-        keys[item] = key;
+        // Whoever is past the end loads too, which spares a branch.
+        KEY key = load_key(PLACE_SOURCE, min(index, count - 1));
         [[unroll]] for (uint word = 0; word < KEY_WORDS && LOOKS; word++) {
-            uint difference = sortable_word(key, word) ^ sortable_word(first, word);
-            KEY_WORD(differing, word) |= index < count ? difference : 0;
+            KEY_WORD(differing, word) |= sortable_word(key, word) ^ sortable_word(first, word);
         }
+        keys[item] = index < count ? take_order(key) : last_key();
+        SET_NUMBER(origins, item, index);
     }
     if (LOOKS) {
         [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
@@ -48,33 +74,42 @@ void take_keys(uint count) {
     }
 }
 
+void put_key_word(uint index, uint word, uint bits) {
+#if KEY_WORDS == 1
+    store_key(PLACE_TARGET, index, bits);
+#else
+    KEY_WORD(KEY_CELL(PLACE_TARGET, index), word) = bits;
+#endif
+}
+
+uint value_of(uint origin, uint plane, uint count) {
+    return INDEX_VALUES != 0 ? origin : load_value(PLACE_SOURCE, min(origin, count - 1), plane);
+}
+
+// Writes one word of each element, an expression in `item`, from the pool by `store`, a statement in `index`.
+#define WRITE(word, store) \
+    EACH_ITEM pool[block_index(item)] = word; \
+    memoryBarrierBuffer(); \
+    barrier(); \
+    [[dont_unroll]] for (uint index = thread_index(); index < count; index += WORKGROUP_SIZE) store; \
+    barrier()
+
 void main() {
     uint count = sort_count();
     if (count == 0) return;
     expect_elements(count); // so that few elements take no longer than they must
     take_keys(count);
-    bool ordered = UNORDERED == 0;
+    bool ordered = UNORDERED == 0 || count < block_places();
     for (uint pass = 0; pass < PASSES; pass++) {
         if (!varies(pass)) continue;
-        sort_by_digit(count, pass, ordered, VALUE_WORDS > 0);
+        sort_by_digit(pass, ordered);
         ordered = true;
     }
-    EACH_ITEM {
-        uint index = block_index(item);
-        if (DISCARD_KEYS == 0 && index < count) store_key(PLACE_TARGET, index, keys[item]);
+    for (uint word = 0; word < KEY_WORDS && DISCARD_KEYS == 0; word++) {
+        WRITE(KEY_WORD(take_order(keys[item]), word), put_key_word(index, word, pool[index]));
     }
     for (uint plane = 0; plane < VALUE_WORDS; plane++) {
-        uint words[ITEMS];
-        EACH_ITEM {
-            if (INDEX_VALUES != 0) words[item] = origins[item];
-            else words[item] = block_index(item) < count ? load_value(PLACE_SOURCE, origins[item], plane) : 0;
-        }
         // In place, all have been read before the first is written.
-        memoryBarrierBuffer();
-        barrier();
-        EACH_ITEM {
-            uint index = block_index(item);
-            if (index < count) store_value(PLACE_TARGET, index, plane, words[item]);
-        }
+        WRITE(value_of(NUMBER_OF(origins, item), plane, count), store_value(PLACE_TARGET, index, plane, pool[index]));
     }
 }

@@ -110,32 +110,29 @@ shared_constants! {
     ARGUMENTS_MEND = 4;
     /// Arguments of the passes of a second phase.
     ARGUMENTS_FALLBACK = 5;
-    /// Arguments of steps that cover one portion, one after the other.
-    ARGUMENTS_PORTIONS = 6;
-    /// Most portions of a sort.
-    MAX_PORTIONS = 27;
-    /// First word of the digit counts in the counters, which become the digits' starts: per pass, then one more set for
-    /// every other portion.
-    COUNTERS_HISTOGRAM = 400;
+    /// First word of the digit counts in the counters, which become the digits' starts.
+    COUNTERS_HISTOGRAM = 292;
 
-    /// Bits of a look-back word that hold the count; the two bits above them hold its state.
-    STATUS_COUNT_BITS = 30;
+    /// Words of a slot of the look-back ring for each digit.
+    SLOT_WORDS = 2;
 
-    /// Arrays of one word per digit that a block-sorting kernel keeps in shared memory beside its pool.
-    SHARED_DIGIT_ARRAYS = 5;
     /// Single shared words that a kernel keeps beside its arrays, rounded up.
-    SHARED_LOOSE_WORDS = 4;
+    SHARED_LOOSE_WORDS = 8;
 
     /// Ranking method: a ballot per bit, then one counter update by the leader of each group of equal digits. In modules
     /// with a method of their own, that one takes the place of the ballots.
     RANK_BALLOT = 0;
     /// Ranking method: match masks by shared `atomicOr` instead of ballots.
     RANK_MATCH = 1;
+    /// A bit of a digit is taken for its ballot by its place in the digit.
+    BALLOT_BY_PLACE = 0;
+    /// It is taken by a mask that compilers do not know.
+    BALLOT_BY_MASK = 1;
+    /// It is taken by its place in the key.
+    BALLOT_OF_KEYS = 2;
     /// Counters of the histogram that one invocation adds up.
     HISTOGRAM_CHUNK = 16;
-    /// Most look-back words that an invocation reads at once, each into a register of its own.
-    MAX_LOOK_BACK_WORDS = 8;
-    /// Items that a recount counts in one turn of its loop.
+    /// Keys that a recount of a large block counts in one turn of its loop.
     RECOUNTED_AT_ONCE = 8;
     /// Most elements of a run of ties that is mended.
     MAX_TIES = 16;
@@ -178,12 +175,15 @@ specialization! {
     ITEMS = 8;
     /// Words of the shared pool: ranking counters, then staged elements.
     POOL_WORDS = 1024;
-    /// Whether a tile's counts are published before its keys are ranked; else tiles are one block.
-    EARLY_COUNTS = 1;
     /// One of the `RANK_*` constants.
     RANK_METHOD = RANK_BALLOT;
-    /// Whether two ranking counters share a word.
-    PACKED = 0;
+    /// Whether of the lanes with an equal digit one adds to the counter and tells the others; else all read it, and the last
+    /// one stores.
+    LEADER_ADDS = 0;
+    /// Whether digits are computed again and places are kept two in a word, so that fewer registers do.
+    FEW_REGISTERS = 0;
+    /// One of the `BALLOT_*` constants.
+    BALLOT = BALLOT_BY_PLACE;
     /// Whether the first pass need not keep the order of equal digits.
     UNORDERED = 0;
     /// Whether equal digits in a row are added up before they are counted.
@@ -220,8 +220,8 @@ specialization! {
     GATHER_SPLITS = 1;
     /// Reads of one look-back word before the blocking tile is recounted.
     POLLS = 16;
-    /// Look-back words read at once.
-    LOOK_BACK_WORDS = 4;
+    /// Bits of the number of slots in the look-back ring.
+    RING_BITS = 10;
     /// Most workgroups of a dispatch in one dimension.
     MAX_WORKGROUPS = 65535;
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
@@ -244,10 +244,8 @@ pub struct Push {
     pub part: u32,
     /// Elements of a part of the histogram, where dispatches are sized.
     pub histogram_part: u32,
-    /// Index of the portion; the number of portions where dispatches are sized.
-    pub portion: u32,
-    /// Tiles of a whole portion; 0 when the sort is not cut into portions.
-    pub portion_tiles: u32,
+    /// Bits of the number of tiles from an anchor of look-back to the next; 31 where a ring has a slot for every tile.
+    pub anchor_shift: u32,
     /// The route of a move that is known beforehand, or anything but 0 for a gather in order; else 0.
     pub route: u32,
     /// 1 for the passes of a second phase, else 0.
@@ -275,14 +273,13 @@ pub type AddressGetter = fn(&Push) -> [u64; PLACES as usize];
 
 impl Push {
     /// The block's single words in order, each with its name in the shaders.
-    pub const FIELDS: [(&'static str, PushGetter); 14] = [
+    pub const FIELDS: [(&'static str, PushGetter); 13] = [
         ("count", |push| push.count),
         ("count_word", |push| push.count_word),
         ("pass", |push| push.pass),
         ("part", |push| push.part),
         ("histogram_part", |push| push.histogram_part),
-        ("portion", |push| push.portion),
-        ("portion_tiles", |push| push.portion_tiles),
+        ("anchor_shift", |push| push.anchor_shift),
         ("route", |push| push.route),
         ("phase", |push| push.phase),
         ("tie_part", |push| push.tie_part),

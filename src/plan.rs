@@ -10,7 +10,7 @@ mod step;
 use crate::abi::{self, Push};
 use crate::kernels::Kernel;
 use crate::request::{Algorithm, Count, SortRequest, ValueType};
-use crate::shape::Shape;
+use crate::shape::{MAX_BLOCKS, Shape};
 
 pub(crate) use hazard::{Barrier, Hazards, Scope};
 pub(crate) use scratch::ScratchRange;
@@ -20,14 +20,9 @@ pub(crate) use step::{Groups, Step, ValueSet, Work};
 /// Most elements of one sort.
 pub const MAX_COUNT: u32 = u32::MAX;
 
-/// Most elements of one portion of a OneSweep sort: a look-back word has 30 bits for its count.
-const MAX_PORTION: u32 = (1 << abi::STATUS_COUNT_BITS) - 1;
-
-/// Most elements of a tile or of a part of the histogram: kernels step through them in strides without overflow.
-const MAX_PART: u32 = 1 << 31;
-
-/// Items per invocation of a tile, or of a part of the histogram, that are worth its counters.
+/// Items per invocation of a tile, or of a part of the histogram, that are worth its counters: an invocation's own, or shared.
 const MIN_ITEMS: u32 = 64;
+const MIN_ITEMS_STAGED: u32 = 16;
 
 /// How up to `capacity` elements are sorted: a pure function of request, algorithm, shape and capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,37 +36,30 @@ pub(crate) struct Plan {
     tile: u32,
     /// Keys of a part of the histogram.
     histogram_part: u32,
-    /// Tiles of a whole portion; 0 when the sort is not cut into portions.
-    pub portion_tiles: u32,
 }
 
 impl Plan {
-    /// A plan; `portion` is the most elements of a portion where that is to be less than a look-back word can count.
-    pub fn new(request: &SortRequest, algorithm: Algorithm, shape: Shape, capacity: u32, portion: Option<u32>) -> Plan {
-        let blocks = |block: u32| {
-            let wanted = u64::from(capacity) / (u64::from(block) * u64::from(shape.min_tiles));
-            let most = u64::from(shape.max_blocks).min(u64::from(MAX_PART / block));
-            block * wanted.clamp(1, most.max(1)) as u32
+    /// A plan.
+    pub fn new(request: &SortRequest, algorithm: Algorithm, shape: Shape, capacity: u32) -> Plan {
+        let partial = |group: u32, block: u32| {
+            let min_items = if shape.staged() { MIN_ITEMS_STAGED } else { MIN_ITEMS };
+            partial_block(group, block, min_items, shape.min_tiles, capacity)
         };
-        let partial = |group: u32, block: u32| partial_block(group, block, shape.min_tiles, capacity);
-        let (group, block) = (shape.histogram_workgroup_size, shape.histogram_block());
         let mut plan = Plan {
             request: *request,
             algorithm,
             shape,
             capacity,
-            tile: match shape.early_counts || shape.staged() {
-                true => blocks(shape.block()),
-                false => partial(shape.workgroup_size, shape.block()),
+            tile: match (shape.staged(), algorithm) {
+                (false, _) => partial(shape.workgroup_size, shape.block()),
+                // A table of all tiles grows with their number.
+                (true, Algorithm::ReduceThenScan) => {
+                    shape.block() * (capacity / shape.block() / shape.min_tiles).clamp(1, MAX_BLOCKS)
+                }
+                (true, _) => shape.block(),
             },
-            histogram_part: if shape.staged() { blocks(block) } else { partial(group, block) },
-            portion_tiles: 0,
+            histogram_part: partial(shape.histogram_workgroup_size, shape.histogram_block()),
         };
-        let limit = portion.map_or(MAX_PORTION, |limit| limit.min(MAX_PORTION));
-        if algorithm.looks_back() && capacity > limit {
-            let least = plan.tiles(capacity).div_ceil(abi::MAX_PORTIONS);
-            plan.portion_tiles = (limit / plan.tile_size()).max(least).max(1);
-        }
         if algorithm == Algorithm::Leading && !plan.leads() {
             plan.algorithm = Algorithm::OneSweep;
         }
@@ -144,14 +132,12 @@ impl Plan {
 
     /// Clearing, sizing the dispatches where the count is on the device, and the histogram.
     fn each_head_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
-        // OneSweep without portions clears its table once; it lies behind the counters.
-        let clears_table = self.algorithm.looks_back() && self.portion_tiles == 0;
-        let table = if clears_table { self.table_words(self.most(count)) } else { 0 };
+        // The ring is cleared once; it lies behind the counters.
+        let table = if self.algorithm.looks_back() { self.table_words(self.most(count)) } else { 0 };
         emit(Step::clear(0, self.counter_bytes() + 4 * table));
         let push = self.push(count, 0);
         if count == Count::Device {
-            let portion = self.portions(self.capacity);
-            let push = Push { histogram_part: self.histogram_part, portion, ..push };
+            let push = Push { histogram_part: self.histogram_part, ..push };
             emit(Step::dispatch(Kernel::Arguments, None, Groups::Direct(1), push));
         }
         let part = self.histogram_part;
@@ -239,11 +225,6 @@ impl Plan {
         count.div_ceil(self.tile_size())
     }
 
-    /// Portions that `count` elements are sorted in; 0 when they are not cut into any.
-    fn portions(&self, count: u32) -> u32 {
-        if self.portion_tiles == 0 { 0 } else { self.tiles(count).div_ceil(self.portion_tiles) }
-    }
-
     /// The dispatch over parts of `part` elements, whose size is in slot `slot` where the count is on the device.
     fn groups(&self, count: Count, part: u32, slot: u32) -> Groups {
         match count {
@@ -254,8 +235,8 @@ impl Plan {
 
     /// Push constants of a pass; recording adds the word of a count on the device, and addresses.
     fn push(&self, count: Count, pass: u32) -> Push {
-        let (part, portion_tiles) = (self.tile_size(), self.portion_tiles);
-        Push { count: self.most(count), pass, part, portion_tiles, ..self.key_push() }
+        let anchor_shift = self.anchor_shift(self.most(count));
+        Push { count: self.most(count), pass, part: self.tile_size(), anchor_shift, ..self.key_push() }
     }
 
     /// Push constants that say how keys are ordered.
@@ -271,8 +252,8 @@ impl Plan {
 
 /// The part of a block that makes a tile, or a part of the histogram, where nothing but the loops over its items depends on
 /// its size: small sorts have several of them then.
-fn partial_block(workgroup_size: u32, block: u32, min_tiles: u32, capacity: u32) -> u32 {
-    let least = workgroup_size.saturating_mul(MIN_ITEMS).min(block);
+fn partial_block(workgroup_size: u32, block: u32, min_items: u32, min_tiles: u32, capacity: u32) -> u32 {
+    let least = workgroup_size.saturating_mul(min_items).min(block);
     (capacity / min_tiles).clamp(least, block).next_multiple_of(workgroup_size)
 }
 

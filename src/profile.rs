@@ -31,10 +31,8 @@ pub struct DeviceProfile {
     pub subgroup_size: u32,
     /// Smallest and largest subgroup size that a shader may ask for; both `subgroup_size` if it may not ask.
     pub subgroup_range: (u32, u32),
-    /// Whether compute shaders may use ballots and shuffles.
+    /// Whether compute shaders may use ballots and shuffles, and add up the values of a subgroup.
     pub subgroup_operations: bool,
-    /// Whether compute shaders may add up the values of a subgroup.
-    pub subgroup_arithmetic: bool,
     /// Whether compute shaders may use `subgroupPartitionNV`.
     pub subgroup_partition: bool,
     /// Whether pipelines can ask for full subgroups.
@@ -77,9 +75,7 @@ impl DeviceProfile {
         let size = self.subgroup_size;
         self.subgroup_operations && self.full_subgroups && size.is_power_of_two() && (4..=128).contains(&size)
     }
-}
 
-impl DeviceProfile {
     /// Whether the driver is known or feared to make little of specialization constants.
     ///
     /// MoltenVK before 1.3 compiles arrays with the default of the constant that sizes them. Dozen translates to a language
@@ -114,6 +110,8 @@ pub(crate) mod driver {
     pub const ARM: i32 = 9;
     pub const SWIFTSHADER: i32 = 10;
     pub const LLVMPIPE: i32 = 13;
+    /// Mesa's driver for GPUs of NVIDIA.
+    pub const NVK: i32 = 24;
     pub const MOLTENVK: i32 = 14;
     pub const DOZEN: i32 = 23;
 }
@@ -134,7 +132,6 @@ impl Default for DeviceProfile {
             subgroup_size: 32,
             subgroup_range: (32, 32),
             subgroup_operations: true,
-            subgroup_arithmetic: true,
             subgroup_partition: false,
             full_subgroups: true,
             max_workgroup_subgroups: 32,

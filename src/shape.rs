@@ -6,7 +6,7 @@ use crate::abi;
 use crate::error::Error;
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, SortRequest, ValueType};
-use crate::tuning::{MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuning};
+use crate::tuning::{Ballot, MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuning};
 
 /// Which subgroup operations the kernels use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -63,6 +63,8 @@ pub struct ShapeDesc<'a> {
     pub specialization: Specialization,
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
     pub withhold: u32,
+    /// Fault injection: bits of the number of slots in the look-back ring, to have it go round in small sorts.
+    pub ring_bits: Option<u32>,
 }
 
 impl<'a> ShapeDesc<'a> {
@@ -83,6 +85,7 @@ impl<'a> ShapeDesc<'a> {
             small_storage: profile.small_storage,
             specialization: Specialization::Auto,
             withhold: 0,
+            ring_bits: None,
         }
     }
 }
@@ -98,6 +101,8 @@ pub struct Shape {
     pub items: u32,
     /// The bits that count, shared out evenly among the passes.
     pub window: BitRange,
+    /// 32-bit words of a key.
+    pub key_words: u32,
     /// Bits of the widest digit.
     pub digit_bits: u32,
     /// Digits of a key.
@@ -106,12 +111,14 @@ pub struct Shape {
     pub leading: bool,
     /// Elements per invocation where a single workgroup sorts them all in shared memory.
     pub single_items: u32,
-    /// Whether a tile's counts are published before its keys are ranked.
-    pub early_counts: bool,
     /// How equal digits find their order.
     pub rank: RankMethod,
-    /// Whether two ranking counters share a word, as shared memory is short.
-    pub packed: bool,
+    /// Whether of the lanes with an equal digit one adds to the counter and tells the others.
+    pub leader_adds: bool,
+    /// Whether fewer registers do, for a few more instructions.
+    pub few_registers: bool,
+    /// How a bit of a digit is taken for its ballot.
+    pub ballot: Ballot,
     /// Whether the first pass may rank equal digits in any order.
     pub unordered: bool,
     /// Whether equal digits in a row are added up before they are counted.
@@ -120,10 +127,10 @@ pub struct Shape {
     pub joins_index: bool,
     /// Whether passes whose digit is the same in all keys are skipped.
     pub skip: bool,
-    /// Look-back words read at once.
-    pub look_back_words: u32,
     /// Reads of one look-back word before the blocking tile is recounted.
     pub polls: u32,
+    /// Bits of the number of slots in the look-back ring.
+    pub ring_bits: u32,
     /// Whether the driver is asked to unroll the loops over items.
     pub unroll: bool,
     /// Whether what follows from the histogram is decided in a dispatch of its own.
@@ -134,10 +141,8 @@ pub struct Shape {
     pub histogram_items: u32,
     /// Invocations of a workgroup that scans tile counts.
     pub scan_workgroup_size: u32,
-    /// Tiles to have before a tile is made of several blocks.
+    /// Parts that smaller parts are made for.
     pub min_tiles: u32,
-    /// Most blocks of a tile.
-    pub max_blocks: u32,
     /// Most workgroups of a dispatch in one dimension.
     pub max_workgroups: u32,
     /// Whether keys and values are reached by address.
@@ -151,8 +156,6 @@ pub struct Shape {
 }
 
 const EMULATED_DEFAULT: u32 = 32;
-/// Blocks of a tile where another ranking method takes the place of counters of an invocation's own.
-const FALLBACK_BLOCKS: u32 = 8;
 /// Widest digit for which no pass has to be saved.
 const USUAL_DIGIT_BITS: u32 = 8;
 /// Words of keys that an invocation holds which ranks by counters of its own: SwiftShader has no stack for twice as many.
@@ -161,8 +164,12 @@ const HELD_WORDS: u32 = 4096;
 const MAX_PRIVATE_LANES: u32 = 16;
 /// Items per invocation of a single workgroup that are worth a smaller workgroup.
 const SINGLE_ITEMS: u32 = 16;
-/// Elements of a block whose counters may share words.
-const MAX_PACKED_BLOCK: u32 = 0xFFFF;
+/// Bits of more slots than any device has workgroups for, by far.
+const MAX_RING_BITS: u32 = 12;
+/// Most blocks of a tile of reduce-then-scan.
+pub(crate) const MAX_BLOCKS: u32 = 8;
+/// Elements of a block two of whose places share a word.
+const MAX_BLOCK: u32 = 1 << 16;
 /// Turns of the loop of an invocation of a gather, beyond which several workgroups share a tile.
 const MAX_GATHER_TURNS: u64 = 4096;
 
@@ -186,6 +193,11 @@ impl Shape {
     /// Whether a block is reordered in shared memory before it is written. CPUs only lose time over that.
     pub fn staged(&self) -> bool {
         self.rank != RankMethod::Private
+    }
+
+    /// Bits of the number of anchors of the look-back ring.
+    pub fn anchor_bits(&self) -> u32 {
+        self.ring_bits.saturating_sub(2)
     }
 
     /// Elements of a block, the most that one workgroup sorts at a time.
@@ -218,23 +230,31 @@ impl Shape {
         self.histogram_workgroup_size * self.tie_items()
     }
 
-    /// Words of the shared pool of a kernel that stages so many elements, if any: the ranking counters, a recount, and
-    /// staged elements take turns in it.
-    pub fn pool_words(&self, staged: u32) -> u32 {
-        let counters = self.radix() >> u32::from(self.packed);
-        let ranking = match self.rank {
+    /// Words of the shared pool of a tile, in which ranking counters and staged elements take turns.
+    pub fn tile_pool_words(&self) -> u32 {
+        self.ranking_words().max(self.key_words * self.block())
+    }
+
+    /// Words of the shared pool of a single workgroup, which stages a word of each element at a time.
+    pub fn single_pool_words(&self) -> u32 {
+        self.ranking_words().max(self.single_block())
+    }
+
+    /// Words of the ranking counters, and of what goes with them.
+    fn ranking_words(&self) -> u32 {
+        let words = match self.rank {
             RankMethod::Private => 0,
-            RankMethod::Match => counters + self.radix() * self.subgroup.size.div_ceil(32),
-            RankMethod::Ballot | RankMethod::Partition => counters,
+            RankMethod::Match => 1 + self.subgroup.size.div_ceil(32),
+            RankMethod::Ballot | RankMethod::Partition => 1,
         };
-        (self.workgroup_size / self.subgroup.size * ranking).max(self.radix()).max(staged)
+        self.workgroup_size / self.subgroup.size * self.radix() * words
     }
 
     /// Workgroups that share a tile's elements in a gather of such values, which may be more work than keys.
     pub(crate) fn gather_splits(&self, value: ValueType) -> u32 {
         let words = value.size_bytes().div_ceil(4);
         // Turns of an invocation's loops over the largest tile.
-        let largest = u64::from(self.block()) * u64::from(self.max_blocks);
+        let largest = u64::from(self.block()) * u64::from(MAX_BLOCKS);
         let group = u64::from(self.histogram_workgroup_size);
         let turns = if words <= group {
             largest.div_ceil((group / words.max(1)).max(1))
@@ -256,18 +276,14 @@ impl Shape {
             false => 0,
         };
         // The single workgroup stages its elements in every variant.
-        let staged = if self.staged() { self.block() } else { 0 };
-        4 * (self.pool_words(staged.max(self.single_block()))
-            + abi::SHARED_DIGIT_ARRAYS * self.radix()
-            + abi::SHARED_LOOSE_WORDS
-            + emulation)
+        let tile = if self.staged() { self.tile_pool_words() } else { 0 };
+        let sums = self.radix().div_ceil(self.workgroup_size) * (self.workgroup_size / self.subgroup.size);
+        4 * (tile.max(self.single_pool_words()) + self.radix() + sums + abi::SHARED_LOOSE_WORDS + emulation)
     }
 
-    /// Whether two counters in a word would save memory, and can count a block's elements.
-    fn can_pack(&self) -> bool {
-        let packed = Shape { packed: true, ..*self };
-        let counts = self.block().max(self.single_block()) <= MAX_PACKED_BLOCK;
-        self.staged() && counts && packed.shared_bytes() < self.shared_bytes()
+    /// Whether the places of a block's elements fit into half a word each.
+    fn numbers_places(&self) -> bool {
+        !self.staged() || self.block().max(self.single_block()) <= MAX_BLOCK
     }
 
     /// As many items of a single workgroup as memory and turns allow, from those that there are up to `wished`.
@@ -276,7 +292,7 @@ impl Shape {
             let shape = Shape { single_items, ..*self };
             shape.shared_bytes() <= desc.profile.max_shared_bytes
                 && (!desc.profile.is_cpu || turns::allow_single_block(&shape, desc.request))
-                && (shape.single_block() <= MAX_PACKED_BLOCK || !shape.packed)
+                && shape.numbers_places()
         };
         let (mut fitting, mut beyond) = (self.single_items, wished.max(self.single_items) + 1);
         while beyond - fitting > 1 {
@@ -313,29 +329,26 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     } else {
         profile.max_workgroup_invocations.min(subgroup.size.saturating_mul(profile.max_workgroup_subgroups))
     };
-    // A tuning for counters of an invocation's own has large blocks; other methods make large tiles of several blocks.
-    let falls_back = tuning.rank == RankMethod::Private && !private;
-    let early_counts = tuning.early_counts || falls_back;
-    let max_blocks = if falls_back { FALLBACK_BLOCKS } else { tuning.max_blocks.max(1) };
     let counting = |wished: u32| wished.min(profile.max_workgroup_invocations).clamp(1, MAX_INVOCATIONS);
     let mut shape = Shape {
         subgroup,
         workgroup_size,
         items,
         window: request.bits,
+        key_words,
         digit_bits,
         passes,
         leading: desc.algorithm == Algorithm::Leading,
         single_items: items.min(single_items),
-        early_counts,
         rank,
-        packed: false,
+        leader_adds: tuning.leader_adds,
+        few_registers: tuning.few_registers,
+        ballot: tuning.ballot,
         // Counters of an invocation's own keep the order at no cost.
         unordered: tuning.ranks_unordered(request) && !private,
         merge_runs: tuning.merge_runs,
         joins_index: tuning.joins_index(request),
         skip: tuning.skip,
-        look_back_words: tuning.look_back_words.clamp(1, abi::MAX_LOOK_BACK_WORDS),
         polls: tuning.polls.max(1),
         unroll: tuning.unroll,
         decides_apart: tuning.decide_apart,
@@ -343,7 +356,6 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         histogram_items: tuning.histogram_items.clamp(1, MAX_ITEMS),
         scan_workgroup_size: counting(tuning.scan_workgroup_size),
         min_tiles: tuning.min_tiles.max(1),
-        max_blocks: if early_counts { max_blocks } else { 1 },
         max_workgroups: profile.max_workgroups.max(1),
         addressed: desc.addressed,
         small_storage: desc.small_storage && !profile.confuses_views(),
@@ -352,10 +364,10 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
             specialization => specialization == Specialization::Host,
         },
         withhold: desc.withhold,
+        ring_bits: desc.ring_bits.map_or(most_ring_bits(digit_bits), |bits| bits.min(most_ring_bits(digit_bits))),
     };
     shrink(&mut shape, profile, most_invocations)?;
     if profile.is_cpu {
-        shape.max_blocks = shape.max_blocks.min(turns::most_blocks(shape.items, item_turns));
         shape.polls = shape.polls.min(turns::most_polls(&shape));
         while !turns::allow_single_block(&shape, request) && shape.single_items > 1 {
             shape.single_items /= 2;
@@ -385,11 +397,9 @@ fn shrink(shape: &mut Shape, profile: &DeviceProfile, most_invocations: u32) -> 
     while shape.workgroup_size > most_invocations {
         shape.workgroup_size = (shape.workgroup_size / 2 / size * size).max(size);
     }
-    while shape.shared_bytes() > profile.max_shared_bytes {
-        if shape.can_pack() {
-            shape.packed = true;
+    while shape.shared_bytes() > profile.max_shared_bytes || !shape.numbers_places() {
         // A single workgroup gets along with fewer items, so these give way first when no tile is staged.
-        } else if !shape.staged() && shape.single_items > SINGLE_ITEMS {
+        if !shape.staged() && shape.single_items > SINGLE_ITEMS {
             shape.single_items /= 2;
         } else if shape.workgroup_size >= 2 * size {
             shape.workgroup_size = shape.workgroup_size / 2 / size * size;
@@ -401,6 +411,14 @@ fn shrink(shape: &mut Shape, profile: &DeviceProfile, most_invocations: u32) -> 
         }
     }
     Ok(())
+}
+
+/// Bits of the number of slots of a ring that takes 4 MiB with its anchors and the counters.
+fn most_ring_bits(digit_bits: u32) -> u32 {
+    const TABLE_BYTES: u32 = (4 << 20) - (64 << 10);
+    let slots = TABLE_BYTES / ((4 * abi::SLOT_WORDS) << digit_bits);
+    // A quarter as many anchors come with the slots.
+    (slots / 5 * 4).ilog2().min(MAX_RING_BITS)
 }
 
 fn too_little_memory(profile: &DeviceProfile, needed: u32) -> Error {
@@ -416,9 +434,9 @@ fn too_little_memory(profile: &DeviceProfile, needed: u32) -> Error {
 fn choose_rank(desc: &ShapeDesc<'_>, subgroup: &Subgroup) -> RankMethod {
     let &ShapeDesc { profile, request, .. } = desc;
     let own_modules = !subgroup.emulated && !desc.addressed;
-    let adds_up = profile.subgroup_arithmetic && subgroup.size <= MAX_PRIVATE_LANES;
+    let narrow = subgroup.size <= MAX_PRIVATE_LANES;
     match desc.tuning.rank {
-        RankMethod::Private if own_modules && adds_up => RankMethod::Private,
+        RankMethod::Private if own_modules && narrow => RankMethod::Private,
         RankMethod::Partition if own_modules && profile.subgroup_partition && !has_wide_or_small(request) => {
             RankMethod::Partition
         }
@@ -437,7 +455,9 @@ fn has_wide_or_small(request: &SortRequest) -> bool {
 /// Bits of the widest digit up to those that are wished for whose counters one subgroup has room for.
 fn widest_digit(profile: &DeviceProfile, wished: u32, subgroup: &Subgroup) -> u32 {
     let emulation = if subgroup.emulated { subgroup.size + 4 } else { 0 };
-    let bytes = |bits: u32| 4 * (((1 + abi::SHARED_DIGIT_ARRAYS) << bits) + abi::SHARED_LOOSE_WORDS + emulation);
+    // Counters, bases, and the sums of a subgroup's digits.
+    let sums = |bits: u32| (1u32 << bits).div_ceil(subgroup.size);
+    let bytes = |bits: u32| 4 * ((2 << bits) + sums(bits) + abi::SHARED_LOOSE_WORDS + emulation);
     let mut bits = wished.clamp(1, MAX_DIGIT_BITS);
     while bits > USUAL_DIGIT_BITS && bytes(bits) > profile.max_shared_bytes {
         bits -= 1;
@@ -491,10 +511,10 @@ fn choose_subgroup(desc: &ShapeDesc<'_>) -> Result<Subgroup, Error> {
             device: profile.name.clone(),
             what: "subgroup support in compute shaders".into(),
             given: format!(
-                "size {size}, ballot and shuffle {}, full subgroups {}",
+                "size {size}, ballot, shuffle and arithmetic {}, full subgroups {}",
                 profile.subgroup_operations, profile.full_subgroups
             ),
-            needed: "a power of two from 4 to 128 with ballot, shuffle and full subgroups".into(),
+            needed: "a power of two from 4 to 128 with ballot, shuffle, arithmetic and full subgroups".into(),
         }),
         SubgroupChoice::Emulated(size) if serves(size) => Ok(Subgroup { size, emulated: true }),
         SubgroupChoice::Emulated(size) => Err(Error::Unsupported {
@@ -504,6 +524,3 @@ fn choose_subgroup(desc: &ShapeDesc<'_>) -> Result<Subgroup, Error> {
         }),
     }
 }
-
-#[cfg(test)]
-mod tests;

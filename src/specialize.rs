@@ -5,7 +5,7 @@ use crate::kernels::{Group, Kernel, Module, Ranking};
 use crate::modules;
 use crate::request::SortRequest;
 use crate::shape::Shape;
-use crate::tuning::RankMethod;
+use crate::tuning::{Ballot, RankMethod};
 
 /// Everything that a pipeline is made from. Two pipelines of one device are the same if these are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -67,7 +67,6 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         Group::Tile => (shape.workgroup_size, shape.items),
         Group::Single => (shape.workgroup_size, shape.single_items),
     };
-    let staged = shape.staged() || group == Group::Single;
     // Values that are gathered do not travel with the keys: their index does.
     let (value_bytes, index) = match kernel == Kernel::Gather {
         true => (request.value.size_bytes(), false),
@@ -80,13 +79,21 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     values[spec::WORKGROUP_SIZE] = workgroup_size;
     values[spec::SUBGROUP_SIZE] = shape.subgroup.size;
     values[spec::ITEMS] = items;
-    values[spec::POOL_WORDS] = shape.pool_words(if staged { workgroup_size * items } else { 0 });
-    values[spec::EARLY_COUNTS] = shape.early_counts.into();
+    values[spec::POOL_WORDS] = match group {
+        Group::Single => shape.single_pool_words(),
+        _ => shape.tile_pool_words(),
+    };
     values[spec::RANK_METHOD] = match shape.rank {
         RankMethod::Ballot | RankMethod::Partition | RankMethod::Private => abi::RANK_BALLOT,
         RankMethod::Match => abi::RANK_MATCH,
     };
-    values[spec::PACKED] = shape.packed.into();
+    values[spec::LEADER_ADDS] = shape.leader_adds.into();
+    values[spec::FEW_REGISTERS] = shape.few_registers.into();
+    values[spec::BALLOT] = match shape.ballot {
+        Ballot::ByPlace => abi::BALLOT_BY_PLACE,
+        Ballot::ByMask => abi::BALLOT_BY_MASK,
+        Ballot::OfKeys => abi::BALLOT_OF_KEYS,
+    };
     values[spec::UNORDERED] = shape.unordered.into();
     values[spec::MERGE_RUNS] = shape.merge_runs.into();
     values[spec::RADIX_BITS] = shape.digit_bits;
@@ -106,7 +113,7 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     values[spec::LEADING] = shape.leading.into();
     values[spec::GATHER_SPLITS] = shape.gather_splits(request.value);
     values[spec::POLLS] = shape.polls;
-    values[spec::LOOK_BACK_WORDS] = shape.look_back_words;
+    values[spec::RING_BITS] = shape.ring_bits;
     values[spec::MAX_WORKGROUPS] = shape.max_workgroups;
     values[spec::WITHHOLD] = shape.withhold;
     values

@@ -11,7 +11,6 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use crate::abi;
 use crate::error::Error;
 use crate::profile::{DeviceProfile, driver, vendor};
 use crate::request::{Algorithm, SortRequest};
@@ -39,6 +38,23 @@ impl RankMethod {
         &[RankMethod::Ballot, RankMethod::Match, RankMethod::Private, RankMethod::Partition];
 }
 
+/// How a bit of a digit is taken for its ballot: what suits a compiler, with the same result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Ballot {
+    /// By its place in the digit.
+    ByPlace,
+    /// By a mask that compilers do not know, which stops NVIDIA's from taking each bit twice.
+    ByMask,
+    /// By its place in the key, where all digits have as many bits: the digit takes no register then.
+    OfKeys,
+}
+
+impl Ballot {
+    /// Every way.
+    pub const ALL: &'static [Ballot] = &[Ballot::ByPlace, Ballot::ByMask, Ballot::OfKeys];
+}
+
 /// Shape and methods of the kernels on one class of devices.
 ///
 /// [`Tuning::for_device`] gives the built-in row; every field can be changed and the result passed as
@@ -60,9 +76,14 @@ pub struct Tuning {
     pub subgroup_size: Option<u32>,
     /// How equal digits find their order.
     pub rank: RankMethod,
-    /// Whether a tile counts its digits and publishes the counts before it ranks its keys, so that later tiles wait less.
-    /// It costs one more shared atomic a key. Without it, tiles are single blocks.
-    pub early_counts: bool,
+    /// Whether of the lanes with an equal digit one adds to their counter and tells the others; else all read the counter, and
+    /// the last of them stores it. It is quick where lanes shuffle quickly.
+    pub leader_adds: bool,
+    /// Whether an invocation computes digits again, and keeps two places in a word, so that fewer registers do for a few more
+    /// instructions.
+    pub few_registers: bool,
+    /// How a bit of a digit is taken for its ballot.
+    pub ballot: Ballot,
     /// Bits of the widest digit, up to 11. Digits of more than 8 bits are used where they save a quarter of the passes.
     pub digit_bits: u32,
     /// Whether passes are skipped whose digit is the same in all keys.
@@ -77,15 +98,11 @@ pub struct Tuning {
     /// an index, joined with the one digit of its key that is still needed. For keys of 32 bits or more, as long as
     /// indices leave room for a digit.
     pub join_index: bool,
-    /// Look-back words that an invocation reads at once, 1 to 8.
-    pub look_back_words: u32,
     /// Reads of one look-back word before the tile behind it is recounted; fewer on CPUs, whose drivers count turns of loops.
     pub polls: u32,
-    /// Tiles to have before a tile is made of several blocks, or of a whole one where it may be a part of one. On CPUs the
-    /// built-in rows have one for each thread at least.
+    /// Parts of the histogram to have before they are made as large as they may be, and tiles where they may be parts of a
+    /// block. On CPUs the built-in rows have one for each thread at least.
     pub min_tiles: u32,
-    /// Most blocks of a tile.
-    pub max_blocks: u32,
     /// Invocations of a workgroup that counts digits.
     pub histogram_workgroup_size: u32,
     /// Keys per invocation and block in the histogram.
@@ -122,23 +139,54 @@ fn gpu(name: &str, evidence: &'static str) -> Tuning {
         single_items: 16,
         subgroup_size: None,
         rank: RankMethod::Ballot,
-        early_counts: true,
+        leader_adds: false,
+        few_registers: false,
+        ballot: Ballot::ByPlace,
         digit_bits: 9,
         skip: true,
         merge_runs: true,
         unordered: true,
         join_index: true,
-        look_back_words: 4,
         polls: 4,
         min_tiles: 512,
-        max_blocks: 4,
         histogram_workgroup_size: 256,
-        histogram_items: 16,
+        histogram_items: 64,
         scan_workgroup_size: 256,
         unroll: true,
         decide_apart: false,
         look_back: false,
         evidence: evidence.into(),
+    }
+}
+
+/// What the rows of NVIDIA's GPUs have in common: CUB's shape for 4-byte keys on sm_90, two workgroups in 64 KiB of shared memory.
+fn nvidia(name: &str, evidence: &'static str) -> Tuning {
+    Tuning {
+        workgroup_size: 384,
+        items_keys: 20,
+        items_pairs: 20,
+        single_items: 28,
+        histogram_items: 128,
+        // One instruction counts the equal digits of a subgroup together; CUB relies on it too.
+        merge_runs: false,
+        polls: 256,
+        min_tiles: 1024,
+        look_back: true,
+        ..gpu(name, evidence)
+    }
+}
+
+/// What the rows of Intel's GPUs have in common.
+fn intel(name: &str, evidence: &'static str) -> Tuning {
+    Tuning {
+        polls: 64,
+        items_pairs: 12,
+        subgroup_size: Some(16),
+        few_registers: true,
+        ballot: Ballot::OfKeys,
+        unordered: false,
+        look_back: true,
+        ..gpu(name, evidence)
     }
 }
 
@@ -152,16 +200,16 @@ fn cpu(name: &str, lanes: u32) -> Tuning {
         single_items: 4096,
         subgroup_size: None,
         rank: RankMethod::Private,
-        early_counts: false,
+        leader_adds: false,
+        few_registers: false,
+        ballot: Ballot::ByPlace,
         digit_bits: 10,
         skip: true,
         merge_runs: false,
         unordered: false,
         join_index: true,
-        look_back_words: 1,
         polls: 8,
         min_tiles: 2,
-        max_blocks: 1,
         histogram_workgroup_size: lanes,
         histogram_items: 8192,
         scan_workgroup_size: 32,
@@ -177,37 +225,53 @@ const ROWS: &[Row] = &[
     Row { applies: |p| p.driver_id == driver::LLVMPIPE, tuning: || cpu("llvmpipe", 8) },
     Row { applies: |p| p.driver_id == driver::SWIFTSHADER, tuning: || cpu("swiftshader", 4) },
     Row {
+        applies: |p| p.vendor_id == vendor::NVIDIA && p.driver_id == driver::NVK,
+        tuning: || Tuning {
+            single_items: 16, // compiled in half the time
+            few_registers: true,
+            unordered: false,
+            ..nvidia("nvk", "compiled: 48 registers by NVK, see docs/GPU-COMPILERS.md")
+        },
+    },
+    Row {
         applies: |p| p.vendor_id == vendor::NVIDIA,
         tuning: || Tuning {
-            workgroup_size: 384,
-            items_keys: 20,
-            items_pairs: 20,
-            single_items: 28,
-            polls: 256,
-            min_tiles: 1024,
-            look_back: true,
-            ..gpu("nvidia", "estimate: CUB's shape for 4-byte keys on sm_90, within 48 KiB of shared memory")
+            ballot: Ballot::ByMask,
+            ..nvidia(
+                "nvidia",
+                "compiled: 75 instructions a key on sm_90 by NVIDIA's assembler, see docs/GPU-COMPILERS.md",
+            )
         },
     },
     Row {
         applies: |p| p.vendor_id == vendor::AMD,
         tuning: || Tuning {
             workgroup_size: 512,
-            items_keys: 14,
-            items_pairs: 14,
+            items_keys: 15,
+            items_pairs: 15,
             single_items: 28,
+            // RDNA runs an instruction of 64 lanes in two turns. GCN has no smaller subgroups.
+            subgroup_size: Some(32),
             polls: 256,
             min_tiles: 1024,
             look_back: true,
-            ..gpu("amd", "estimate: from shared-memory and subgroup limits")
+            ..gpu("amd", "compiled: fewest instructions a key by RADV, two workgroups in 64 KiB of shared memory")
+        },
+    },
+    Row {
+        // From Xe2 on, registers are twice as wide, and subgroups have 16 lanes at least.
+        applies: |p| p.vendor_id == vendor::INTEL && p.subgroup_range.0 >= 16,
+        tuning: || Tuning {
+            items_pairs: 16,
+            ..intel("intel-xe2", "compiled: no spills by anv, see docs/GPU-COMPILERS.md")
         },
     },
     Row {
         applies: |p| p.vendor_id == vendor::INTEL,
         tuning: || Tuning {
-            polls: 64,
-            look_back: true,
-            ..gpu("intel", "estimate: from shared-memory and subgroup limits")
+            // What moves differs from pass to pass then, for which there are too few registers.
+            join_index: false,
+            ..intel("intel", "compiled: no spills by anv, see docs/GPU-COMPILERS.md")
         },
     },
     Row {
@@ -215,15 +279,29 @@ const ROWS: &[Row] = &[
         tuning: || Tuning { decide_apart: true, ..gpu("apple", NO_PROGRESS) },
     },
     Row {
-        applies: |p| [vendor::QUALCOMM, vendor::ARM].contains(&p.vendor_id),
-        tuning: || Tuning { workgroup_size: 128, min_tiles: 256, max_blocks: 8, ..gpu("mobile", NO_PROGRESS) },
+        applies: |p| p.vendor_id == vendor::QUALCOMM,
+        tuning: || Tuning {
+            items_keys: 12,
+            items_pairs: 12,
+            single_items: 12,
+            subgroup_size: Some(64),
+            rank: RankMethod::Match,
+            min_tiles: 256,
+            ..gpu(
+                "adreno",
+                "compiled: twice the waves by Turnip, and half the instructions of ballots, to which no lane shuffles",
+            )
+        },
+    },
+    Row {
+        applies: |p| p.vendor_id == vendor::ARM,
+        tuning: || Tuning { workgroup_size: 128, min_tiles: 256, ..gpu("mali", NO_PROGRESS) },
     },
     Row {
         applies: |_| true,
         tuning: || Tuning {
             workgroup_size: 128,
             min_tiles: 256,
-            max_blocks: 8,
             ..gpu(
                 "unknown",
                 "estimate: within what every device has; nothing is known of this one, so no workgroup waits for another",
@@ -279,17 +357,15 @@ impl Tuning {
         let refuse = |what: &str, given: &dyn Display, allowed: String| {
             Err(Error::Unsupported { what: what.into(), given: given.to_string(), allowed })
         };
-        let ranges: [(&str, u32, RangeInclusive<u32>); 13] = [
+        let ranges: [(&str, u32, RangeInclusive<u32>); 11] = [
             ("workgroup_size", self.workgroup_size, 1..=MAX_INVOCATIONS),
             ("items_keys", self.items_keys, 1..=MAX_ITEMS),
             ("items_pairs", self.items_pairs, 1..=MAX_ITEMS),
             ("single_items", self.single_items, 1..=MAX_ITEMS),
             ("subgroup_size", self.subgroup_size.unwrap_or(4), 4..=128),
             ("digit_bits", self.digit_bits, 1..=MAX_DIGIT_BITS),
-            ("look_back_words", self.look_back_words, 1..=abi::MAX_LOOK_BACK_WORDS),
             ("polls", self.polls, 1..=MAX_POLLS),
             ("min_tiles", self.min_tiles, 1..=MAX_TILES),
-            ("max_blocks", self.max_blocks, 1..=MAX_TILES),
             ("histogram_workgroup_size", self.histogram_workgroup_size, 1..=MAX_INVOCATIONS),
             ("histogram_items", self.histogram_items, 1..=MAX_ITEMS),
             ("scan_workgroup_size", self.scan_workgroup_size, 1..=MAX_INVOCATIONS),
@@ -343,12 +419,13 @@ mod tests {
         };
         let classes = [
             (vendor::NVIDIA, 0, "nvidia"),
+            (vendor::NVIDIA, driver::NVK, "nvk"),
             (vendor::AMD, 0, "amd"),
-            (vendor::INTEL, 0, "intel"),
+            (vendor::INTEL, 0, "intel-xe2"),
             (vendor::APPLE, 0, "apple"),
             (0, driver::MOLTENVK, "apple"),
-            (vendor::QUALCOMM, 0, "mobile"),
-            (vendor::ARM, 0, "mobile"),
+            (vendor::QUALCOMM, 0, "adreno"),
+            (vendor::ARM, 0, "mali"),
             (0, driver::LLVMPIPE, "llvmpipe"),
             (0, driver::SWIFTSHADER, "swiftshader"),
             (0, 0, "unknown"),
@@ -358,12 +435,26 @@ mod tests {
             assert_eq!(tuning.name, name);
             assert!(tuning.check().is_ok(), "{tuning:?}");
             let (kind, what) = tuning.evidence.split_once(": ").unwrap();
-            assert!(["measured", "estimate"].contains(&kind) && !what.is_empty(), "{name}: {}", tuning.evidence);
+            assert!(
+                ["measured", "compiled", "estimate"].contains(&kind) && !what.is_empty(),
+                "{name}: {}",
+                tuning.evidence
+            );
         }
-        assert!(
-            ROWS.iter().all(|row| classes.iter().any(|class| class.2 == (row.tuning)().name)),
-            "a row is not tested"
-        );
+        let untested = ROWS.iter().map(|row| (row.tuning)().name).filter(|name| name != "intel");
+        for name in untested {
+            assert!(classes.iter().any(|class| class.2 == name), "row {name} is not tested");
+        }
+    }
+
+    #[test]
+    fn intels_rows_go_by_the_smallest_subgroup() {
+        let of = |subgroup_range| {
+            let profile = DeviceProfile { vendor_id: vendor::INTEL, subgroup_range, ..DeviceProfile::default() };
+            Tuning::for_device(&profile)
+        };
+        assert_eq!(of((8, 32)).name, "intel");
+        assert_eq!(of((16, 32)).name, "intel-xe2");
     }
 
     #[test]
@@ -387,10 +478,8 @@ mod tests {
             ("subgroup_size is 256,", Tuning { subgroup_size: Some(256), ..tuning.clone() }),
             ("subgroup_size is 48, allowed is a power", Tuning { subgroup_size: Some(48), ..tuning.clone() }),
             ("digit_bits is 0,", Tuning { digit_bits: 0, ..tuning.clone() }),
-            ("look_back_words is 9,", Tuning { look_back_words: 9, ..tuning.clone() }),
             ("polls is 4294967295,", Tuning { polls: u32::MAX, ..tuning.clone() }),
             ("min_tiles is 0,", Tuning { min_tiles: 0, ..tuning.clone() }),
-            ("max_blocks is 65537,", Tuning { max_blocks: 65537, ..tuning.clone() }),
             ("histogram_workgroup_size is 0,", Tuning { histogram_workgroup_size: 0, ..tuning.clone() }),
             ("histogram_items is 0,", Tuning { histogram_items: 0, ..tuning.clone() }),
             ("scan_workgroup_size is 4096,", Tuning { scan_workgroup_size: 4096, ..tuning.clone() }),

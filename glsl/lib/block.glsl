@@ -12,23 +12,14 @@
 #endif
 
 const uint BLOCK = WORKGROUP_SIZE * ITEMS;
-const KEY NO_ELEMENT = KEY(~0u); // of the lanes past the end; `ranks` keeps them behind every element
 
-shared uint pool[POOL_WORDS];     // ranking counters, then staged keys, then staged values
-shared uint digit_count[RADIX];   // elements of the block per digit, lanes past the end counted as the last digit
-shared uint digit_start[RADIX];   // where the digit's run starts in the sorted block
-shared uint digit_base[RADIX];    // where the digit's run of this tile starts in the output
-shared uint digit_scan[RADIX];    // scanned in place by scan_digits
+#if STAGED
+shared uint pool[POOL_WORDS]; // ranking counters, then staged elements
+#endif
 
 KEY keys[ITEMS];
-uint block_start; // index of the block's first key in the input
 
-// Where the input is. It is decided on before main can return and never again: SwiftShader runs on without active lanes, and
-// reads through whatever descriptor an index names that no lane has set.
-uint input_place();
-
-// The digit that a pass sorts by, of a key as it is in the input.
-uint input_digit(KEY key, uint pass);
+const uint ITEMS_TOGETHER = 4; // of those that a short block leaves out
 
 // Items that each invocation has of this block: ITEMS, or fewer where the block is known to be smaller. Kernels whose blocks
 // may be so define SHORT_BLOCKS, and say of how many elements one is.
@@ -36,7 +27,13 @@ uint input_digit(KEY key, uint pass);
 uint items_here;
 
 uint block_items() { return items_here; }
-void expect_elements(uint elements) { items_here = min(parts_of(elements, WORKGROUP_SIZE), ITEMS); }
+void expect_elements(uint elements) {
+    uint each = parts_of(elements, WORKGROUP_SIZE);
+#if !PRIVATE
+    each = (each + ITEMS_TOGETHER - 1) / ITEMS_TOGETHER * ITEMS_TOGETHER;
+#endif
+    items_here = min(each, ITEMS);
+}
 #else
 uint block_items() { return ITEMS; }
 void expect_elements(uint elements) {}
@@ -44,10 +41,26 @@ void expect_elements(uint elements) {}
 
 #if PRIVATE
 #define EACH_ITEM for (uint item = 0; item < block_items(); item++)
+#elif defined(SHORT_BLOCKS)
+// Numbers of turns are constant, which lets compilers keep arrays of items in registers; and branches are few.
+#define EACH_ITEM \
+    [[unroll]] for (uint items = 0; items < ITEMS; items += ITEMS_TOGETHER) if (items < block_items()) \
+        [[unroll]] for (uint at = 0, item = items; at < ITEMS_TOGETHER; at++, item++) if (item < ITEMS)
 #else
-// The number of turns is constant, which lets compilers keep arrays of items in registers.
-#define EACH_ITEM [[unroll]] for (uint item = 0; item < ITEMS; item++) if (item < block_items())
+#define EACH_ITEM [[unroll]] for (uint item = 0; item < ITEMS; item++)
 #endif
+
+// A number of up to 16 bits for each item: two in a word where registers are few.
+#define PER_ITEM(numbers) uint numbers[FEW_REGISTERS != 0 ? (ITEMS + 1) / 2 : ITEMS]
+#define SET_NUMBER(numbers, item, number) \
+    if (FEW_REGISTERS == 0) numbers[item] = number; \
+    else if (item % 2 == 0) numbers[item / 2] = number; \
+    else numbers[item / 2] |= (number) << 16
+#define NUMBER_OF(numbers, item) \
+    (FEW_REGISTERS == 0 ? numbers[item] : item % 2 == 0 ? numbers[item / 2] & 0xFFFFu : numbers[item / 2] >> 16)
+
+// Places of the block: its elements, and those of lanes past the end.
+uint block_places() { return WORKGROUP_SIZE * block_items(); }
 
 // Index in the block of this invocation's `item`.
 uint block_index(uint item) {
@@ -58,52 +71,33 @@ uint block_index(uint item) {
 #endif
 }
 
-KEY key_in_place(uint item) { return load_key(input_place(), block_start + block_index(item)); }
+// Which place of the sorted block this invocation takes up after staging.
+uint staged_place(uint item) { return thread_index() + item * WORKGROUP_SIZE; }
 
-// Digit by which lanes past the end are ranked: the last one, so that they end up behind every element.
-uint item_digit(uint item, uint elements, uint pass) {
-#if !STAGED
-    // An invocation has more keys than registers: they are loaded again, one trip to memory less than a loop before.
-    keys[item] = block_index(item) < elements ? key_in_place(item) : NO_ELEMENT;
-#endif
-    return block_index(item) < elements ? input_digit(keys[item], pass) : RADIX - 1;
+// Each invocation sees to a few digits, in the order of digits: of neighbouring invocations they are neighbours.
+const uint DIGITS_EACH = (RADIX + WORKGROUP_SIZE - 1) / WORKGROUP_SIZE;
+
+bool has_digit(uint turn) {
+    bool has = thread_index() + turn * WORKGROUP_SIZE < RADIX;
+    // The same for all lanes of a subgroup, which makes for better branches.
+    if (RADIX % SUBGROUP_SIZE == 0) has = (subgroup_index() + turn * SUBGROUPS) * SUBGROUP_SIZE < RADIX;
+    return has;
 }
 
-// Exclusive prefix sum of digit_scan, in place.
-void scan_digits() {
-    const uint share = (RADIX + SUBGROUP_SIZE - 1) / SUBGROUP_SIZE;
-    uint first = subgroup_lane() * share;
-    uint sum = 0;
-    barrier();
-    if (subgroup_index() == 0) {
-        for (uint i = 0; i < share; i++) {
-            if (first + i < RADIX) sum += digit_scan[first + i];
-        }
-    }
-    uint before = subgroup_exclusive_add(sum);
-    if (subgroup_index() == 0) {
-        for (uint i = 0; i < share; i++) {
-            if (first + i < RADIX) {
-                uint count = digit_scan[first + i];
-                digit_scan[first + i] = before;
-                before += count;
-            }
-        }
-    }
-    barrier();
-}
+uint own_digit(uint turn) { return thread_index() + turn * WORKGROUP_SIZE; }
+
+// The bits of a key with that digit.
+uint own_bits(uint turn) { return own_digit(turn) ^ digit_flip; }
+
+#define EACH_DIGIT [[unroll]] for (uint turn = 0; turn < DIGITS_EACH; turn++) if (has_digit(turn))
+
+uint totals[DIGITS_EACH]; // elements of the block of each own digit, lanes past the end counted as the last digit
+
+// Called for each own digit as soon as its total is known.
+void publish_count(uint turn);
 
 #if PRIVATE
 #include "lib/rank_private.glsl"
 #else
 #include "lib/rank_shared.glsl"
 #endif
-
-// Which place of the sorted block this invocation takes up after staging.
-uint staged_place(uint item) { return thread_index() + item * WORKGROUP_SIZE; }
-
-// Puts one word of each element into the pool at the element's rank; `word` is an expression in `item`.
-#define STAGE(word) \
-    barrier(); /* whatever was staged before has been read */ \
-    EACH_ITEM pool[ranks[item]] = word; \
-    barrier()

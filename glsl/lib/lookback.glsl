@@ -1,139 +1,165 @@
-// Chained scan with decoupled look-back (Merrill and Garland 2016) over one word per tile and digit, with a fallback
-// that recounts a tile whose word does not come (after the idea of Smith, Levien and Owens, "Decoupled Fallback").
+// Chained scan with decoupled look-back (Merrill and Garland 2016) in constant memory, with a fallback that recounts a tile
+// whose count does not come (after the idea of Smith, Levien and Owens, "Decoupled Fallback").
 //
-// A word is its state in the top two bits and a count below. The two states that mean something in a pass are the two
-// that mean nothing in the next one that runs, so the table is cleared once per sort. Every tile but the last is touched
-// in every pass that runs: by itself, or by a successor that needs it.
+// Tiles take turns in the slots of a ring: a tile's slot is the one that it shares with every SLOTS-th tile. A word says whose
+// it is by an epoch, the number of times that the ring has gone round in all passes. So a word can be lost to another tile's,
+// but not be mistaken for it. Nobody waits for a slot: a tile whose words are lost, or never came, is recounted by whoever
+// needs them. Rings have more slots than there are workgroups at a time, so that this is rare. Where it happens, anchors keep it
+// short: the sums of a few tiles, evenly spread over all, stay until the end of the pass.
 //
-// Counts beyond what a word holds are sorted in portions, one after the other with a table cleared for each. Tiles are
-// counted from the portion's first, and so are the sums in the words; the last tile leaves where the next portion starts.
+// A slot has two words for each digit. The first one holds the low bits of a count, the second one the high bits of a sum:
+//
+//   first   epoch, 13 bits | state, 2 bits | low bits of the count, 17 bits
+//   second  epoch + 1, 17 bits | high bits of the count, 15 bits
+//
+// As epochs go up by one, a word is mistaken if its slot goes without a write for 2^13 rounds of the ring. But every workgroup
+// writes to its slot before it ends, and a device has no 2^13 workgroups for each slot.
 
 layout(set = 0, binding = BINDING_TABLE) coherent buffer Table { uint table[]; };
 
-const uint COUNT_MASK = (1u << STATUS_COUNT_BITS) - 1;
+const uint LOW_BITS = 17; // a tile has no more elements
+const uint HIGH_BITS = 15;
+const uint LOW_MASK = (1u << LOW_BITS) - 1;
+const uint COUNT_OF_TILE = 1; // states
+const uint COUNT_OF_ALL = 2;  // of the tile and all before
+const uint EPOCH_SHIFT = LOW_BITS + 2;
 
-uint round() { return push.portion_tiles == 0 ? route_round(active_route) : 0; }
+const uint SLOTS = 1u << RING_BITS;
 
-uint state_partial() { return ((2 * round() + 1) & 3) << STATUS_COUNT_BITS; }   // count of this tile
-uint state_inclusive() { return ((2 * round() + 2) & 3) << STATUS_COUNT_BITS; } // of this and all before
+uint tile;        // of this workgroup
+uint first_epoch; // of the pass
 
-uint table_load(uint tile, uint digit) {
-    return atomicLoad(table[tile * RADIX + digit], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+// Where the words of a tile are, of a digit; the second one is RADIX words behind the first.
+uint words_at(uint slot, uint digit) { return slot * (SLOT_WORDS * RADIX) + digit; }
+uint words_of(uint tile, uint digit) { return words_at(tile & (SLOTS - 1), digit); }
+uint epoch_of(uint tile) { return first_epoch + (tile >> RING_BITS); }
+
+// Anchors are the sums of every (1 << anchor_shift)-th tile but the first, in slots behind the ring. Their epoch is that of the
+// pass.
+bool is_anchor(uint tile) { return tile > 0 && (tile & ((1u << push.anchor_shift) - 1)) == 0; }
+uint anchor_of(uint tile, uint digit) { return words_at(SLOTS - 1 + (tile >> push.anchor_shift), digit); }
+uint anchor_epoch() { return route_round(active_route); }
+
+uint table_load(uint at) {
+    return atomicLoad(table[at], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }
 
-void table_store(uint tile, uint digit, uint word) {
-    atomicStore(table[tile * RADIX + digit], word, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
-}
-
-bool is_published(uint word) {
-    uint state = word & ~COUNT_MASK;
-    return state == state_partial() || state == state_inclusive();
+void table_store(uint at, uint word) {
+    atomicStore(table[at], word, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }
 
 // Fault injection for tests.
 bool publishes(uint tile) { return WITHHOLD == 0 || tile % WITHHOLD != 0; }
 
-// Index of the tile in the whole sort.
-uint whole_tile(uint tile) { return push.portion * push.portion_tiles + tile; }
+uint count_word(uint epoch, uint state, uint count) { return epoch << EPOCH_SHIFT | state << LOW_BITS | count & LOW_MASK; }
 
-// Where the counters hold the starts of this portion's digits, or of the next one's.
-uint starts_of(uint portion) {
-    return COUNTERS_HISTOGRAM + ((portion & 1) == 0 ? push.pass : PASSES) * RADIX;
+void store_sum(uint at, uint epoch, uint sum) {
+    table_store(at + RADIX, (epoch + 1) << HIGH_BITS | sum >> LOW_BITS);
+    table_store(at, count_word(epoch, COUNT_OF_ALL, sum));
 }
 
-shared uint tile_count[RADIX]; // elements of the tile per digit
+// Adds what the words at `at` say to `sum`, if they are of that epoch; returns their state, or anything above.
+uint take_words(uint at, uint epoch, inout uint sum) {
+    uint low = table_load(at) ^ epoch << EPOCH_SHIFT;
+    uint high = table_load(at + RADIX) ^ (epoch + 1) << HIGH_BITS;
+    uint state = low >> LOW_BITS;
+    if (state == COUNT_OF_ALL && high >> HIGH_BITS != 0) state = 0; // the second word is still on its way
+    if (state == COUNT_OF_ALL) sum += high << LOW_BITS;
+    if (state == COUNT_OF_TILE || state == COUNT_OF_ALL) sum += low & LOW_MASK;
+    return state;
+}
 
-// Publishes this tile's own counts. Tile 0 starts the chain, so its words are inclusive at once.
-void publish_counts(uint tile) {
-    uint state = tile == 0 ? state_inclusive() : state_partial();
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
-        if (publishes(tile)) table_store(tile, digit, state | tile_count[digit]);
+// Publishes the tile's own count.
+void publish_count(uint turn) {
+    befores[turn] = 0;
+    if (publishes(tile)) {
+        table_store(words_of(tile, own_digit(turn)), count_word(epoch_of(tile), COUNT_OF_TILE, totals[turn]));
     }
 }
 
-#define RECOUNT(at) atomicAdd(digit_scan[digit_at(start + i + at * WORKGROUP_SIZE)], 1);
+// Keys that a recount counts in a turn of its loop. Some drivers let an invocation's loops have so many turns only, and
+// private blocks are large: src/shape/turns.rs counts on it.
+#if PRIVATE
+#define RECOUNTED RECOUNTED_AT_ONCE
+#else
+#define RECOUNTED 1
+#endif
 
-// Counts the digits of the blocking `tile` from the input and publishes them in its stead. What the tile's own
-// workgroup may publish at the same time is the same number, or the inclusive one, which is left in place.
-void recount(uint tile) {
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) digit_scan[digit] = 0;
+// Counts the digits of a tile that does not come forward, from the input: leaves the counts in digit_base, and publishes them in
+// its stead. The tile's own workgroup may do so at the same time: then both publish the same, or it is further already.
+void recount(uint late) {
+    EACH_DIGIT digit_base[own_bits(turn)] = 0;
     barrier();
-    uint start = whole_tile(tile) * push.part;
-    uint elements = elements_from(start, push.part);
-    uint i = thread_index();
-    // RECOUNTED_AT_ONCE a turn, as some drivers let an invocation's loops have so many turns only: src/turns.rs counts on it.
-    for (; i + (RECOUNTED_AT_ONCE - 1) * WORKGROUP_SIZE < elements; i += RECOUNTED_AT_ONCE * WORKGROUP_SIZE) {
-        RECOUNT(0) RECOUNT(1) RECOUNT(2) RECOUNT(3) RECOUNT(4) RECOUNT(5) RECOUNT(6) RECOUNT(7)
-    }
-    for (; i < elements; i += WORKGROUP_SIZE) RECOUNT(0)
-    barrier();
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
-        uint seen = table_load(tile, digit);
-        if (!is_published(seen)) {
-            uint word = (tile == 0 ? state_inclusive() : state_partial()) | digit_scan[digit];
-            atomicCompSwap(table[tile * RADIX + digit], seen, word);
+    uint start = late * tile_size();
+    uint elements = elements_from(start, tile_size());
+    [[dont_unroll]] for (uint first = thread_index(); first < elements; first += RECOUNTED * WORKGROUP_SIZE) {
+        [[unroll]] for (uint at = 0; at < RECOUNTED; at++) {
+            uint i = first + at * WORKGROUP_SIZE;
+            if (i < elements) atomicAdd(digit_base[digit_bits_of(take_key(start + i))], 1);
         }
     }
     barrier();
-}
-
-// MAX_LOOK_BACK_WORDS times, without a loop, of which each turn would count: see src/turns.rs.
-#define EACH_WORD(DO) DO(0u) DO(1u) DO(2u) DO(3u) DO(4u) DO(5u) DO(6u) DO(7u)
-#define LOAD_WORD(at) if (at < LOOK_BACK_WORDS) words[at] = at < from ? table_load(from - 1 - at, digit) : 0;
-#define TAKE_WORD(at) \
-    if (at < LOOK_BACK_WORDS && next[i] == from - at && at < from && is_published(words[at])) { \
-        before[i] += words[at] & COUNT_MASK; \
-        next[i] = (words[at] & ~COUNT_MASK) == state_inclusive() ? 0 : next[i] - 1; \
+    EACH_DIGIT {
+        uint at = words_of(late, own_digit(turn)), epoch = epoch_of(late), seen = table_load(at);
+        // Words of the ring's later rounds are not to be lost.
+        bool is_older = (seen >> LOW_BITS & 3) == 0 || int(seen - (epoch << EPOCH_SHIFT)) < 0;
+        uint word = count_word(epoch, COUNT_OF_TILE, digit_base[own_bits(turn)]);
+        if (is_older) atomicCompSwap(table[at], seen, word);
     }
+}
 
 shared uint blocking_tile; // one more than its index, 0 for none
 
-// Fills digit_base with the elements of each digit in the tiles before `tile`. Needs digit_scan.
-void look_back(uint tile) {
-    const uint share = (RADIX + WORKGROUP_SIZE - 1) / WORKGROUP_SIZE;
-    uint before[share]; // elements of the digit seen so far
-    uint next[share];   // one more than the tile to read next, 0 when the chain's start is reached
-    for (uint i = 0; i < share; i++) {
-        before[i] = 0;
-        next[i] = tile;
-    }
-    // Each round but the last publishes a tile that had blocked this one, so tile + 1 rounds suffice.
-    for (uint round = 0; round <= tile; round++) {
+// Adds the elements of each own digit in the tiles before this one to `befores`. digit_base is free until then.
+void look_back() {
+    uint next[DIGITS_EACH]; // one more than the tile to read next, 0 when the chain's start is reached
+    uint asked = 0;         // the last anchor that was asked
+    EACH_DIGIT next[turn] = tile;
+    // Each turn takes a tile that had blocked this one, after having asked an anchor or not.
+    [[dont_unroll]] for (uint turns = 0; turns <= 2 * tile; turns++) {
         if (thread_index() == 0) blocking_tile = 0;
         barrier();
-        for (uint i = 0; i < share; i++) {
-            uint digit = thread_index() + i * WORKGROUP_SIZE;
+        EACH_DIGIT {
             uint polls = 0;
-            while (digit < RADIX && next[i] != 0 && polls < POLLS) {
-                // Several words are on their way at once; what lies behind one that is not there yet does not count.
-                uint from = next[i];
-                uint words[MAX_LOOK_BACK_WORDS];
-                EACH_WORD(LOAD_WORD)
-                EACH_WORD(TAKE_WORD)
-                polls = next[i] == from ? polls + 1 : 0;
+            while (next[turn] != 0 && polls < POLLS) {
+                uint before = next[turn] - 1;
+                uint state = take_words(words_of(before, own_digit(turn)), epoch_of(before), befores[turn]);
+                polls++;
+                if (state == COUNT_OF_TILE || state == COUNT_OF_ALL) {
+                    next[turn] = state == COUNT_OF_ALL ? 0 : before;
+                    polls = 0;
+                }
             }
-            if (digit < RADIX && next[i] != 0) atomicMax(blocking_tile, next[i]);
+            if (next[turn] != 0) atomicMax(blocking_tile, next[turn]);
         }
         barrier();
-        uint blocking = blocking_tile;
-        barrier();
+        uint blocking = uniform_in_subgroup(blocking_tile);
         if (blocking == 0) break;
-        recount(blocking - 1);
-    }
-    for (uint i = 0; i < share; i++) {
-        uint digit = thread_index() + i * WORKGROUP_SIZE;
-        if (digit < RADIX) digit_base[digit] = before[i];
+        bool asks = is_anchor(blocking - 1) && asked != blocking;
+        if (!asks) recount(blocking - 1);
+        EACH_DIGIT {
+            if (next[turn] == blocking) {
+                if (!asks) {
+                    befores[turn] += digit_base[own_bits(turn)];
+                    next[turn] = blocking - 1;
+                } else if (take_words(anchor_of(blocking - 1, own_digit(turn)), anchor_epoch(), befores[turn]) == COUNT_OF_ALL) {
+                    next[turn] = 0;
+                }
+            }
+        }
+        asked = blocking;
+        barrier();
     }
 }
 
-// Publishes how far the digits have come, and moves digit_base from the portion's to the whole sort's places.
-void publish_sums(uint tile, bool last) {
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
-        uint before = tile == 0 ? 0 : digit_base[digit];
-        uint sum = before + tile_count[digit];
-        if (tile > 0 && publishes(tile)) table_store(tile, digit, state_inclusive() | sum);
-        uint start = counters[starts_of(push.portion) + digit];
-        if (last && push.portion_tiles != 0) counters[starts_of(push.portion + 1) + digit] = start + sum;
-        digit_base[digit] = start + before;
+// Publishes how far the digits have come, and sets where the tile's elements go.
+void publish_sums(uint elements) {
+    EACH_DIGIT {
+        uint digit = own_digit(turn), sum = befores[turn] + totals[turn];
+        if (publishes(tile)) {
+            store_sum(words_of(tile, digit), epoch_of(tile), sum);
+            if (is_anchor(tile)) store_sum(anchor_of(tile, digit), anchor_epoch(), sum);
+        }
+        set_base(turn, counters[COUNTERS_HISTOGRAM + push.pass * RADIX + digit] + befores[turn], elements);
     }
 }

@@ -11,11 +11,11 @@ void clear_own_counts() {
     for (uint at = 0; at < OWN_COUNTS; at++) own_count[at] = 0;
 }
 
-// Adds what every invocation has counted to the words from `first` on.
-#define ADD_OWN_COUNTS(words, first) \
+// Adds what every invocation has counted to `word`, an expression in the counter `at`.
+#define ADD_OWN_COUNTS(word) \
     for (uint at = 0; at < OWN_COUNTS; at++) { \
         uint counted = subgroupAdd(own_count[at]); \
-        if (subgroupElect() && counted != 0) atomicAdd(words[(first) + at], counted); \
+        if (subgroupElect() && counted != 0) atomicAdd(word, counted); \
     }
 
 #endif

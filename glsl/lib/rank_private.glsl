@@ -4,38 +4,46 @@
 #define OWN_COUNTS RADIX
 #include "lib/own.glsl"
 
-#if STAGED
-uint ranks[ITEMS]; // of each element: its place in the sorted block
+#if !STAGED
+KEY key_in_place(uint item);
+
+// An invocation has more keys than registers: they are loaded again, one trip to memory less than a loop before.
+#define LOAD_AGAIN keys[item] = key_in_place(item)
+#else
+#define LOAD_AGAIN
+
+uint places[ITEMS]; // of each element, in the sorted block
+
+uint place_of(uint item) { return places[item]; }
 #endif
 
-// Ranks the block's `elements` by their digit. Fills `digit_count`, and `ranks` and `digit_start` when elements are staged.
-void rank_block(uint elements, uint pass, bool ordered) {
+// Counts the block's elements by their digit: fills `totals`, and makes each own counter the place of its next element, in the
+// sorted block if it is staged, else among those of its digit.
+void count_block() {
     clear_own_counts();
-    EACH_ITEM own_count[item_digit(item, elements, pass)]++;
-    barrier(); // what was known of another block has been read
-    uint start = 0;
-    for (uint digit = 0; digit < RADIX; digit++) {
-        uint counted = own_count[digit];
-        uint before = subgroupExclusiveAdd(counted);
-        uint all = subgroupBroadcast(before + counted, SUBGROUP_SIZE - 1);
-        own_count[digit] = before + (STAGED != 0 ? start : 0);
-        if (subgroup_lane() == 0) {
-            digit_count[digit] = all;
-            if (STAGED != 0) digit_start[digit] = start;
-        }
-        start += all;
+    EACH_ITEM {
+        LOAD_AGAIN;
+        own_count[digit_bits_of(keys[item])]++;
     }
+    uint start = 0;
+    for (uint turn = 0; turn < DIGITS_EACH; turn++) {
+        for (uint lane = 0; lane < WORKGROUP_SIZE; lane++) {
+            uint bits = (turn * WORKGROUP_SIZE + lane) ^ digit_flip;
+            if (bits < RADIX) {
+                uint counted = own_count[bits];
+                uint before = subgroupExclusiveAdd(counted);
+                uint all = subgroupBroadcast(before + counted, SUBGROUP_SIZE - 1);
+                own_count[bits] = before + (STAGED != 0 ? start : 0);
+                if (subgroup_lane() == lane) totals[turn] = all;
+                start += all;
+            }
+        }
+        if (has_digit(turn)) publish_count(turn);
+    }
+}
+
 #if STAGED
-    EACH_ITEM ranks[item] = own_count[item_digit(item, elements, pass)]++;
+void rank_block() {
+    EACH_ITEM places[item] = own_count[digit_bits_of(keys[item])]++;
+}
 #endif
-    barrier(); // the pool is free, and digit_start complete
-}
-
-// Makes ready to ask for targets, once digit_base is complete.
-void base_ranks() {
-    barrier();
-    for (uint digit = 0; digit < RADIX; digit++) own_count[digit] += digit_base[digit];
-}
-
-// Where a ranked item of a block that is not staged goes. Items are asked for in turn, each once.
-uint item_target(uint item) { return own_count[input_digit(keys[item], push.pass)]++; }

@@ -1,10 +1,13 @@
 // Subgroup operations for subgroups of 4 to 128 lanes, in two implementations with one signature: the device's own,
 // and one on shared memory and barriers that serves any virtual size. The second holds barriers, so every operation
 // here must be reached by the whole workgroup.
+//
+// Lane masks are uvec4: word i holds lanes 32 i to 32 i + 31. Compilers drop the words that no lane of a subgroup has.
+
+const uint SUBGROUPS = WORKGROUP_SIZE / SUBGROUP_SIZE;
 
 #if EMULATED
 
-const uint SUBGROUPS = WORKGROUP_SIZE / SUBGROUP_SIZE;
 shared uint emulated_ballots[4 * SUBGROUPS];
 shared uint emulated_lanes[WORKGROUP_SIZE];
 
@@ -32,16 +35,39 @@ uint subgroup_shuffle(uint value, uint lane) {
     return emulated_lanes[gl_LocalInvocationIndex - subgroup_lane() + lane];
 }
 
+uint subgroup_inclusive_add(uint value) {
+    uint lane = subgroup_lane();
+    for (uint step = 1; step < SUBGROUP_SIZE; step <<= 1) {
+        uint other = subgroup_shuffle(value, (lane - step) & (SUBGROUP_SIZE - 1));
+        if (lane >= step) value += other;
+    }
+    return value;
+}
+
+uint uniform_in_subgroup(uint value) { return value; }
+
+uvec4 lanes_below() {
+    ivec4 low = clamp(ivec4(subgroup_lane()) - ivec4(0, 32, 64, 96), 0, 32);
+    return uvec4(bitfieldExtract(~0u, 0, low.x), bitfieldExtract(~0u, 0, low.y),
+                 bitfieldExtract(~0u, 0, low.z), bitfieldExtract(~0u, 0, low.w));
+}
+
+uvec4 lanes_above() {
+    uint lane = subgroup_lane();
+    uvec4 own = uvec4(0);
+    own[lane / 32] = 1u << (lane % 32);
+    return ~(lanes_below() | own);
+}
+
 #else
 
+#extension GL_KHR_shader_subgroup_arithmetic : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_ballot : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #if PARTITIONED
 #extension GL_NV_shader_subgroup_partitioned : require
 #endif
-
-const uint SUBGROUPS = WORKGROUP_SIZE / SUBGROUP_SIZE;
 
 uint subgroup_index() { return gl_SubgroupID; }
 uint subgroup_lane() { return gl_SubgroupInvocationID; }
@@ -55,38 +81,45 @@ uvec4 subgroup_ballot(bool vote) { return subgroupBallot(vote); }
 
 uint subgroup_shuffle(uint value, uint lane) { return subgroupShuffle(value, lane); }
 
+uint subgroup_inclusive_add(uint value) { return subgroupInclusiveAdd(value); }
+
+// A value that is the same in all lanes, and known to be so by compilers, which then branch on it without a look at the lanes.
+uint uniform_in_subgroup(uint value) { return subgroupBroadcastFirst(value); }
+
+uvec4 lanes_below() { return gl_SubgroupLtMask; }
+uvec4 lanes_above() { return gl_SubgroupGtMask; }
+
 #endif
 
 // Position in the workgroup, counted subgroup by subgroup. It need not be gl_LocalInvocationIndex.
 uint thread_index() { return subgroup_index() * SUBGROUP_SIZE + subgroup_lane(); }
 
-// Sum of `value` over the lanes before this one.
-uint subgroup_exclusive_add(uint value) {
-    uint lane = subgroup_lane();
-    uint sum = value;
-    for (uint step = 1; step < SUBGROUP_SIZE; step <<= 1) {
-        uint other = subgroup_shuffle(sum, (lane - step) & (SUBGROUP_SIZE - 1));
-        if (lane >= step) sum += other;
-    }
-    return sum - value;
-}
-
-// Lane masks are uvec4: word i holds lanes 32 i to 32 i + 31.
-
-uvec4 lanes_below(uint lane) {
-    ivec4 low = clamp(ivec4(lane) - ivec4(0, 32, 64, 96), 0, 32);
-    return uvec4(bitfieldExtract(~0u, 0, low.x), bitfieldExtract(~0u, 0, low.y),
-                 bitfieldExtract(~0u, 0, low.z), bitfieldExtract(~0u, 0, low.w));
+// The lanes of a mask that the subgroup has.
+uvec4 existing_lanes(uvec4 mask) {
+    if (SUBGROUP_SIZE < 32) mask.x &= (1u << (SUBGROUP_SIZE & 31)) - 1;
+    if (SUBGROUP_SIZE < 64) mask.y = 0;
+    if (SUBGROUP_SIZE < 128) mask.zw = uvec2(0);
+    return mask;
 }
 
 uint count_lanes(uvec4 mask) {
-    ivec4 bits = bitCount(mask);
-    return SUBGROUP_SIZE <= 32 ? uint(bits.x) : uint(bits.x + bits.y + bits.z + bits.w);
+    uint bits = bitCount(mask.x);
+    if (SUBGROUP_SIZE > 32) bits += bitCount(mask.y);
+    if (SUBGROUP_SIZE > 64) bits += bitCount(mask.z) + bitCount(mask.w);
+    return bits;
 }
 
-uint lowest_lane(uvec4 mask) {
-    if (SUBGROUP_SIZE <= 32 || mask.x != 0) return uint(findLSB(mask.x));
-    if (mask.y != 0) return 32 + uint(findLSB(mask.y));
-    if (mask.z != 0) return 64 + uint(findLSB(mask.z));
-    return 96 + uint(findLSB(mask.w));
+bool is_empty(uvec4 mask) {
+    uint lanes = mask.x;
+    if (SUBGROUP_SIZE > 32) lanes |= mask.y;
+    if (SUBGROUP_SIZE > 64) lanes |= mask.z | mask.w;
+    return lanes == 0;
+}
+
+uint highest_lane(uvec4 mask) {
+    uint lane = findMSB(mask.x);
+    if (SUBGROUP_SIZE > 32 && mask.y != 0) lane = 32 + findMSB(mask.y);
+    if (SUBGROUP_SIZE > 64 && mask.z != 0) lane = 64 + findMSB(mask.z);
+    if (SUBGROUP_SIZE > 64 && mask.w != 0) lane = 96 + findMSB(mask.w);
+    return lane;
 }

@@ -1,131 +1,193 @@
-// Moving the blocks of a tile to their places in the output: shared by every kernel that scatters by one digit.
+// A tile is a block that moves to its places in the output: shared by the kernels that scatter by one digit.
 
-uint count;        // elements of the whole sort
-uint active_route; // of this pass
+shared uint digit_base[RADIX]; // by the digit's bits: where its elements go, less their places in the sorted block
 
-// Elements from `start` up to the end of the input or of a part of `size`.
-uint elements_from(uint start, uint size) { return start < count ? min(count - start, size) : 0; }
+// Elements of a tile: a block, or the part of one that the plan makes it.
+uint tile_size() { return STAGED != 0 ? BLOCK : push.part; }
 
-uint input_place() { return route_keys_from(active_route); }
+uint befores[DIGITS_EACH]; // elements of each own digit in the tiles before
 
-uint input_digit(KEY key, uint pass) { return digit_on(active_route, key, pass); }
+bool keeps_order() {
+    // Where nobody can tell equal keys apart, the first pass that runs need not keep the order of equal digits.
+    return UNORDERED == 0 || route_round(active_route) > 0;
+}
 
-uint digit_at(uint index) { return input_digit(load_key(input_place(), index), push.pass); }
-
-// Where nobody can tell equal keys apart, the first pass that runs need not keep the order of equal digits.
-bool keeps_order() { return UNORDERED == 0 || route_round(active_route) > 0; }
-
-// Makes the `elements` from `start` on the block to rank.
-void take_block(uint start, uint elements) {
-    block_start = start;
-    expect_elements(elements);
+// Sets where the elements of an own digit go, of which the tile has `elements` in all. Whatever the counts are, as the caller
+// may have changed the keys since: no element goes past the end.
+void set_base(uint turn, uint base, uint elements) {
+    uint past = own_digit(turn) == (1u << digit_width) - 1 ? block_places() - elements : 0;
+    uint most = count - min(totals[turn] - past, count);
 #if STAGED
-    EACH_ITEM keys[item] = block_index(item) < elements ? key_in_place(item) : NO_ELEMENT;
-#endif // else ranking loads them
-}
-
-// One word of the value of element `index`.
-uint value_at(uint index, uint plane) {
-    uint from = route_values_from(active_route);
-    uint value = index;
-    if (INDEX_VALUES == 0 || from != PLACE_NONE) value = load_value(from, index, plane);
-    return value;
-}
-
-void put_key(uint target, KEY key) {
-    uint to = route_keys_to(active_route);
-    if (target < count && (DISCARD_KEYS == 0 || to != PLACE_NONE)) store_key(to, target, key);
-}
-
-void put_value(uint target, uint plane, uint word) {
-    if (target < count) store_value(route_values_to(active_route), target, plane, word);
-}
-
-// Writes what `moves` says of the element that was at `index`.
-void put_element(uint target, uint index, KEY key, uint moves) {
-    if (moves == MOVES_ALL) put_key(target, key);
-    if (JOIN_INDEX != 0) {
-        if (moves == MOVES_JOINING) put_key(target, join(key, value_at(index, 0), route_next(active_route)));
-        if (moves == MOVES_SPLITTING) put_value(target, 0, joined_index(key));
-    }
-    if (moves == MOVES_ALL || moves == MOVES_VALUES) {
-        for (uint plane = 0; plane < VALUE_WORDS; plane++) put_value(target, plane, value_at(index, plane));
-    }
-}
-
-#if !STAGED
-// A loop of no turns unless the pass moves that: software drivers walk through a branch that no lane takes, but not through
-// such a loop.
-void scatter_items(uint start, uint elements, uint moves) {
-    uint items = route_moves(active_route) == moves ? block_items() : 0;
-    for (uint item = 0; item < items; item++) {
-        uint index = block_index(item);
-        if (index < elements) put_element(item_target(item), start + index, keys[item], moves);
-    }
-}
-
-// Writes each element from where it was loaded.
-void scatter_items(uint start, uint elements) {
-    base_ranks();
-    scatter_items(start, elements, MOVES_ALL);
-    if (DISCARD_KEYS != 0) scatter_items(start, elements, MOVES_VALUES);
-    if (JOIN_INDEX != 0) {
-        scatter_items(start, elements, MOVES_JOINING);
-        scatter_items(start, elements, MOVES_SPLITTING);
-    }
-}
+    digit_base[own_bits(turn)] = min(base, most) - digit_starts[turn];
 #else
-// Reorders the block in shared memory first, so that neighbours write runs of neighbouring elements.
-void scatter_items(uint start, uint elements) {
-    barrier(); // digit_base is complete
+    digit_base[own_bits(turn)] = min(base, most);
+#endif
+}
+
+// Whether all of the tile's elements have the same digit, so that it moves as it is.
+bool moves_as_it_is = false;
+
+#if STAGED
+
+void put_in_pool(uint at, KEY key) {
+    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) pool[word * BLOCK + at] = KEY_WORD(key, word);
+}
+
+KEY key_in_pool(uint at) {
+    KEY key;
+    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) KEY_WORD(key, word) = pool[word * BLOCK + at];
+    return key;
+}
+
+// Takes the `elements` from `start` on. A full tile asks nothing of its elements; ranking never does, as lanes past the end
+// have keys that come last.
+void take_tile(uint start, uint elements) {
+    if (elements == BLOCK) {
+        EACH_ITEM keys[item] = take_key(start + block_index(item));
+    } else {
+        [[dont_unroll]] for (uint at = thread_index(); at < BLOCK; at += WORKGROUP_SIZE) {
+            KEY key = last_key();
+            if (at < elements) key = take_key(start + at);
+            put_in_pool(at, key);
+        }
+        barrier();
+        EACH_ITEM keys[item] = key_in_pool(block_index(item));
+        barrier();
+    }
+}
+
+// Ranks a tile that has been counted, and leaves its keys in the pool.
+void rank_tile(uint elements) {
+    moves_as_it_is = uniform_in_subgroup(skew) == SKEW_SINGLE;
+    if (!moves_as_it_is) {
+        // Out of order, lanes past the end could come between elements of the last digit.
+        rank_block(keeps_order() || elements < BLOCK);
+        EACH_ITEM put_in_pool(place_of(item), keys[item]);
+    }
+}
+
+// Goes through the elements in the order of the pool: `key`, the bits of its digit and its target are there for `write`. What
+// the digits' bases lead to is kept: targets, or the digits.
+#define EACH_TARGET(kept, write) \
+    EACH_ITEM { \
+        KEY key = key_in_pool(staged_place(item)); \
+        uint bits = digit_bits_of(key), target = digit_base[bits] + staged_place(item); \
+        write; \
+        SET_NUMBER(kept, item, FEW_REGISTERS != 0 ? bits : target); \
+    }
+
+// Writes a full tile: every element's target is its digit's base and its own place. What moves is decided outside the loops.
+void write_full(uint start) {
     uint moves = route_moves(active_route);
-    bool joins = JOIN_INDEX != 0 && moves == MOVES_JOINING, splits = JOIN_INDEX != 0 && moves == MOVES_SPLITTING;
-    uint targets[ITEMS];
-    KEY sorted[ITEMS];
-    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
-        STAGE(KEY_WORD(keys[item], word));
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) KEY_WORD(sorted[item], word) = pool[staged_place(item)];
+    bool joins = JOIN_INDEX != 0 && moves == MOVES_JOINING;
+    PER_ITEM(kept);
+    if (DISCARD_KEYS == 0 || moves == MOVES_ALL) {
+        EACH_TARGET(kept, put_key(target, key))
+    } else if (joins) {
+        // The index comes to the digit, so that nobody has to hold the key until then.
+        EACH_TARGET(kept, pool[staged_place(item)] = next_digit(key))
+    } else if (joined) {
+        EACH_TARGET(kept, put_value(target, 0, joined_index(key)))
+    } else {
+        EACH_TARGET(kept, )
     }
-    [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        uint digit = input_digit(sorted[item], push.pass);
-        targets[item] = digit_base[digit] + staged_place(item) - digit_start[digit];
-        if (staged_place(item) < elements) {
-            if (moves == MOVES_ALL) put_key(targets[item], sorted[item]);
-            if (splits) put_value(targets[item], 0, joined_index(sorted[item]));
-        }
-    }
-    for (uint plane = 0; plane < (splits ? 0 : VALUE_WORDS); plane++) {
+    for (uint plane = 0; plane < (joined ? 0 : VALUE_WORDS); plane++) {
         uint words[ITEMS];
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-            uint index = block_index(item);
-            words[item] = index < elements ? value_at(start + index, plane) : 0;
-            if (joins) words[item] = KEY_WORD(join(keys[item], words[item], route_next(active_route)), 0);
+        if (makes_indices()) {
+            EACH_ITEM words[item] = start + block_index(item);
+        } else {
+            EACH_ITEM words[item] = load_value(route_values_from(active_route), start + block_index(item), plane);
         }
-        STAGE(words[item]);
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-            uint place = staged_place(item);
-            if (place < elements) {
-                if (joins) put_key(targets[item], KEY(pool[place]));
-                else put_value(targets[item], plane, pool[place]);
-            }
+        barrier(); // what was in the pool has been read
+        if (joins) {
+            EACH_ITEM pool[place_of(item)] = join(words[item], pool[place_of(item)]);
+        } else {
+            EACH_ITEM pool[place_of(item)] = words[item];
+        }
+        barrier();
+        EACH_ITEM {
+            uint word = pool[staged_place(item)], target = NUMBER_OF(kept, item);
+            if (FEW_REGISTERS != 0) target = digit_base[target] + staged_place(item);
+            // Decided here, as compilers hold all targets that two loops need.
+            if (joins) store_key(route_keys_to(active_route), target, KEY(word));
+            else put_value(target, plane, word);
+        }
+    }
+}
+
+// Where a tile goes that moves as it is.
+uint only_base() { return digit_base[digit_bits_of(keys[0])]; }
+
+// Writes a tile of any size, element by element: to `base` as it is, or from the pool to its places.
+void write_each(uint start, uint elements, bool as_it_is, uint base) {
+    if (VALUE_WORDS > 0 && !as_it_is) {
+        EACH_ITEM pool[place_of(item)] = digit_bits_of(keys[item]) << 16 | block_index(item);
+        barrier();
+    }
+    [[dont_unroll]] for (uint at = thread_index(); at < elements; at += WORKGROUP_SIZE) {
+        uint index = at, target = base + at;
+        if (VALUE_WORDS > 0 && !as_it_is) {
+            index = pool[at] & 0xFFFFu;
+            target = digit_base[pool[at] >> 16] + at;
+        }
+        KEY key;
+        if (VALUE_WORDS > 0 || as_it_is) {
+            key = take_key(start + index);
+        } else {
+            key = key_in_pool(at);
+            target = digit_base[digit_bits_of(key)] + at;
+        }
+        put_element(target, start + index, key, route_moves(active_route));
+    }
+}
+
+// Writes the tile, whose digits have their bases, or all of it to `base` as it is.
+void write_tile(uint start, uint elements, bool as_it_is, uint base) {
+    if (elements == BLOCK && !as_it_is) write_full(start);
+    else write_each(start, elements, as_it_is, base);
+}
+
+#else
+
+uint tile_start;
+uint tile_elements;
+
+KEY key_in_place(uint item) {
+    uint index = block_index(item);
+    return index < tile_elements ? take_key(tile_start + index) : last_key();
+}
+
+// Ranking loads the keys.
+void take_tile(uint start, uint elements) {
+    tile_start = start;
+    tile_elements = elements;
+    expect_elements(elements);
+}
+
+void rank_tile(uint elements) {}
+
+uint only_base() { return 0; }
+
+// Writes each element from where it was loaded, or all of the tile to `base` as it is.
+void write_tile(uint start, uint elements, bool as_it_is, uint base) {
+    if (as_it_is) {
+        for (uint at = thread_index(); at < elements; at += WORKGROUP_SIZE) {
+            put_element(base + at, start + at, take_key(start + at), route_moves(active_route));
+        }
+        return;
+    }
+    for (uint bits = 0; bits < RADIX; bits++) own_count[bits] += digit_base[bits];
+    uint moves = route_moves(active_route);
+    // A loop for each kind of move, of no turns unless it is the pass's: software drivers walk through a branch that no lane
+    // takes, but not through such a loop.
+    [[unroll]] for (uint kind = MOVES_ALL; kind <= MOVES_SPLITTING; kind++) {
+        bool possible = kind == MOVES_ALL || kind == MOVES_VALUES && DISCARD_KEYS != 0 || JOIN_INDEX != 0;
+        uint items = possible && moves == kind ? block_items() : 0;
+        for (uint item = 0; item < items; item++) {
+            uint index = block_index(item);
+            if (index < elements) put_element(own_count[digit_bits_of(keys[item])]++, start + index, keys[item], kind);
         }
     }
 }
 
 #endif
-
-// Writes the ranked block of `elements` that starts at `start`. Afterwards digit_base has moved past it.
-void scatter_block(uint start, uint elements) {
-    scatter_items(start, elements);
-    barrier(); // digit_base and the pool have been read
-    for (uint digit = thread_index(); digit < RADIX; digit += WORKGROUP_SIZE) {
-        digit_base[digit] += digit_count[digit];
-    }
-}
-
-// Writes a tile of one digit, whose elements stay in order.
-void copy_tile(uint start, uint elements, uint base) {
-    for (uint i = thread_index(); i < elements; i += WORKGROUP_SIZE) {
-        put_element(base + i, start + i, load_key(input_place(), start + i), route_moves(active_route));
-    }
-}

@@ -19,7 +19,6 @@ impl Plan {
         self.algorithm == Algorithm::Leading
             && self.shape.passes >= MIN_PASSES
             && self.request.key.bits() >= MIN_KEY_BITS
-            && self.portion_tiles == 0
             // The step that looks for ties decides in its last workgroup.
             && !self.shape.decides_apart
     }

@@ -33,11 +33,9 @@ pub(crate) struct ScratchLayout {
 }
 
 impl Plan {
-    /// Words of the counters: tickets, routes, arguments, and a count for each digit of each pass, with one more set of
-    /// digits where there are portions.
+    /// Words of the counters: tickets, routes, arguments, and a count for each digit of each pass.
     pub(super) fn counter_words(&self) -> u64 {
-        let digits = self.shape.passes + u32::from(self.portion_tiles != 0);
-        u64::from(abi::COUNTERS_HISTOGRAM) + u64::from(digits) * u64::from(self.shape.radix())
+        u64::from(abi::COUNTERS_HISTOGRAM) + u64::from(self.shape.passes) * u64::from(self.shape.radix())
     }
 
     /// Bytes from the start of the counters to that of the table.
@@ -45,14 +43,26 @@ impl Plan {
         (4 * self.counter_words()).next_multiple_of(REGION_ALIGNMENT)
     }
 
-    /// Words of the table for `count` elements.
+    /// Words of the table for `count` elements: a word for each digit and tile, or the ring of look-back with its anchors, as
+    /// far as there are tiles.
     pub(super) fn table_words(&self, count: u32) -> u64 {
-        let tiles = match (self.algorithm, self.portion_tiles) {
-            (Algorithm::SingleWorkgroup, _) => 0,
-            (_, 0) => self.tiles(count),
-            (_, portion_tiles) => self.tiles(count).min(portion_tiles),
+        let (tiles, slots) = (self.tiles(count), 1 << self.shape.ring_bits);
+        let words = match self.algorithm {
+            Algorithm::SingleWorkgroup => 0,
+            Algorithm::ReduceThenScan => tiles,
+            _ if tiles <= slots => tiles * abi::SLOT_WORDS,
+            _ => (slots + (1 << self.shape.anchor_bits())) * abi::SLOT_WORDS,
         };
-        u64::from(tiles) * u64::from(self.shape.radix())
+        u64::from(words) * u64::from(self.shape.radix())
+    }
+
+    /// Bits of the number of tiles from an anchor to the next, so that the anchors have a slot each.
+    pub(super) fn anchor_shift(&self, count: u32) -> u32 {
+        let tiles = self.tiles(count);
+        if tiles <= 1 << self.shape.ring_bits {
+            return 31;
+        }
+        (tiles >> self.shape.anchor_bits()).checked_ilog2().map_or(0, |log2| log2 + 1)
     }
 
     /// Scratch for up to `capacity` elements.

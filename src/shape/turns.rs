@@ -4,7 +4,6 @@
 //! come out wrong, and nobody be told. What grows with a shape has a share of these turns, and shapes are reduced until it
 //! suffices. What is left is for loops over digits, and for walking back over as many tiles as there are threads.
 
-use crate::abi;
 use crate::request::SortRequest;
 use crate::shape::Shape;
 use crate::tuning::RankMethod;
@@ -21,6 +20,8 @@ const POLLS: u32 = 4_096;
 const THREADS: u32 = 32;
 /// For a workgroup that sorts a block in shared memory, pass by pass, and does nothing else.
 const SINGLE: u32 = 64_000;
+/// Words of the largest key.
+const MAX_KEY_WORDS: u32 = 4;
 /// Words of the largest value that travels with its key.
 const VALUE_WORDS: u32 = 4;
 
@@ -29,15 +30,16 @@ const _: () = assert!(TILE + RECOUNTS + POLLS + 16_000 <= ALL && SINGLE < ALL);
 /// Turns that ranking an item takes.
 fn ranking(rank: RankMethod, subgroup_size: u32, digit_bits: u32) -> u32 {
     match rank {
-        RankMethod::Match => subgroup_size.div_ceil(32),
-        RankMethod::Private => 1,
+        RankMethod::Match => 2 * subgroup_size.div_ceil(32),
+        RankMethod::Private => 0,
         RankMethod::Ballot | RankMethod::Partition => digit_bits,
     }
 }
 
 /// Turns of an item of a tile.
 pub(crate) fn of_item(rank: RankMethod, subgroup_size: u32, digit_bits: u32) -> u32 {
-    2 + ranking(rank, subgroup_size, digit_bits) + VALUE_WORDS
+    let staging = if rank == RankMethod::Private { 0 } else { 6 + 2 * MAX_KEY_WORDS + 2 * VALUE_WORDS };
+    2 + ranking(rank, subgroup_size, digit_bits) + VALUE_WORDS + staging
 }
 
 /// Turns of an invocation that sorts a block in shared memory.
@@ -46,10 +48,15 @@ fn of_single_block(shape: &Shape, request: &SortRequest) -> u32 {
     let key_words = request.key.bits().div_ceil(32);
     let value_words = request.value.sorted_bytes().div_ceil(4) as u32;
     // Each word of a key, and the index if there are values, is staged and comes back.
-    let item = 1 + ranking + 2 * (key_words + value_words.min(1));
+    let item = 2 + ranking + 2 * (key_words + value_words.min(1));
     let digits = match shape.rank {
         RankMethod::Private => 2 * shape.radix(),
-        _ => shape.radix().div_ceil(shape.workgroup_size) * (4 + shape.workgroup_size / shape.subgroup.size),
+        _ => {
+            let masks = shape.subgroup.size.div_ceil(32);
+            let subgroups = shape.workgroup_size / shape.subgroup.size;
+            shape.radix().div_ceil(shape.subgroup.size) * (1 + masks)
+                + shape.radix().div_ceil(shape.workgroup_size) * (4 + 4 * subgroups)
+        }
     };
     // Before the passes keys are loaded and compared with the first; behind them keys and values are written.
     let once = 4 + 2 * key_words + 2 * value_words;
@@ -61,12 +68,6 @@ pub(crate) fn allow_single_block(shape: &Shape, request: &SortRequest) -> bool {
     of_single_block(shape, request) <= SINGLE
 }
 
-/// Most blocks of so many items that make a tile on a CPU.
-pub(crate) fn most_blocks(items: u32, item_turns: u32) -> u32 {
-    let recounted = RECOUNTS / THREADS * abi::RECOUNTED_AT_ONCE;
-    (recounted / items).min(TILE / (items * item_turns)).max(1)
-}
-
 /// Most polls of a look-back word on a CPU, of which an invocation has one for each of its digits.
 pub(crate) fn most_polls(shape: &Shape) -> u32 {
     let digits = shape.radix().div_ceil(shape.workgroup_size);
@@ -76,6 +77,7 @@ pub(crate) fn most_polls(shape: &Shape) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi;
     use crate::key::KeyType;
     use crate::profile::{DeviceProfile, driver};
     use crate::request::Algorithm;
@@ -97,16 +99,14 @@ mod tests {
     fn whatever_is_asked_for_keeps_within_the_turns() {
         let row = Tuning::for_device(&DeviceProfile { driver_id: driver::LLVMPIPE, ..DeviceProfile::default() });
         for rank in RankMethod::ALL.iter().copied() {
-            for (early_counts, digit_bits) in [(false, 11), (true, 8), (true, 9)] {
+            for digit_bits in [8, 9, 11] {
                 for items in [1, 100, 4096, 8192] {
                     let tuning = Tuning {
                         rank,
-                        early_counts,
                         digit_bits,
                         items_keys: items,
                         items_pairs: items,
                         single_items: items,
-                        max_blocks: 1000,
                         polls: 1 << 16,
                         ..row.clone()
                     };
@@ -114,9 +114,10 @@ mod tests {
                         for value in [ValueType::None, ValueType::Bytes(16)] {
                             let request = SortRequest { value, ..SortRequest::new(key) };
                             let shape = fit(&tuning, &request, size);
-                            let tile = shape.items * shape.max_blocks;
-                            assert!(tile * of_item(shape.rank, size, shape.digit_bits) <= TILE, "{shape:?}");
-                            assert!(tile.div_ceil(abi::RECOUNTED_AT_ONCE) * THREADS <= RECOUNTS, "{shape:?}");
+                            let items = shape.items;
+                            assert!(items * of_item(shape.rank, size, shape.digit_bits) <= TILE, "{shape:?}");
+                            let at_once = if rank == RankMethod::Private { abi::RECOUNTED_AT_ONCE } else { 1 };
+                            assert!(items.div_ceil(at_once) * THREADS <= RECOUNTS, "{shape:?}");
                             assert!(allow_single_block(&shape, &request), "{shape:?}");
                             let digits = shape.radix().div_ceil(shape.workgroup_size);
                             assert!(most_polls(&shape) == 1 || most_polls(&shape) * digits * THREADS <= POLLS);

@@ -1,9 +1,17 @@
 //! Shapes without a device: limits, memory, ranking methods.
 
-use super::*;
-use crate::key::KeyType;
-use crate::profile::vendor;
-use crate::request::Count;
+use vksort::internals::steps;
+use vksort::{
+    Algorithm, BitRange, DeviceProfile, Error, KeyType, MAX_COUNT, RankMethod, Shape, ShapeDesc, SortRequest, Subgroup,
+    SubgroupChoice, Tuning, ValueType,
+};
+
+/// Vulkan's number of lavapipe.
+const LLVMPIPE: i32 = 13;
+
+fn keys() -> SortRequest {
+    SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) }
+}
 
 fn fit(profile: &DeviceProfile, subgroup: SubgroupChoice) -> Result<Shape, Error> {
     let request = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
@@ -19,7 +27,7 @@ fn fit_keys(profile: &DeviceProfile, tuning: &Tuning, subgroup: SubgroupChoice) 
 #[test]
 fn shapes_fit_the_least_that_vulkan_promises_at_every_subgroup_size() {
     for size in [4, 8, 16, 32, 64, 128] {
-        for vendor_id in [vendor::NVIDIA, vendor::AMD, vendor::INTEL, vendor::APPLE, vendor::QUALCOMM, vendor::ARM, 0] {
+        for vendor_id in [0x10DE, 0x1002, 0x8086, 0x106B, 0x5143, 0x13B5, 0] {
             let least = DeviceProfile {
                 subgroup_size: size,
                 subgroup_range: (size, size),
@@ -40,21 +48,17 @@ fn shapes_fit_the_least_that_vulkan_promises_at_every_subgroup_size() {
 }
 
 #[test]
-fn counters_share_words_before_workgroups_shrink() {
+fn workgroups_shrink_until_their_counters_fit() {
     let profile = DeviceProfile { subgroup_size: 8, subgroup_range: (8, 8), ..DeviceProfile::default() };
     let tuning = Tuning { workgroup_size: 256, items_keys: 4, ..Tuning::for_device(&profile) };
-    let fit = |tuning: &Tuning| fit_keys(&profile, tuning, SubgroupChoice::Auto);
-    let shape = fit(&Tuning { rank: RankMethod::Ballot, ..tuning.clone() });
-    assert!(shape.packed && shape.workgroup_size == 256, "{shape:?}");
-    let shape = fit(&Tuning { rank: RankMethod::Match, ..tuning.clone() });
-    assert!(shape.workgroup_size == 128, "match masks take the other half: {shape:?}");
-    let shape = fit(&Tuning { rank: RankMethod::Ballot, items_keys: 512, ..tuning });
-    assert!(shape.block() <= 0xFFFF || !shape.packed, "{shape:?}");
+    let fit = |rank: RankMethod| fit_keys(&profile, &Tuning { rank, ..tuning.clone() }, SubgroupChoice::Auto);
+    assert_eq!(fit(RankMethod::Ballot).workgroup_size, 128, "of a counter for each digit and subgroup");
+    assert_eq!(fit(RankMethod::Match).workgroup_size, 64, "match masks take the other half");
 }
 
 #[test]
-fn counters_of_their_own_are_for_small_subgroups_that_add_up() {
-    let row = Tuning::for_device(&DeviceProfile { driver_id: crate::profile::driver::LLVMPIPE, ..Default::default() });
+fn counters_of_their_own_are_for_small_subgroups() {
+    let row = Tuning::for_device(&DeviceProfile { driver_id: LLVMPIPE, ..Default::default() });
     let of = |size: u32| DeviceProfile { subgroup_size: size, subgroup_range: (size, size), ..Default::default() };
     for size in [4, 8, 16] {
         let shape = fit_keys(&of(size), &row, SubgroupChoice::Auto);
@@ -65,16 +69,12 @@ fn counters_of_their_own_are_for_small_subgroups_that_add_up() {
         );
         assert_eq!(shape.workgroup_size, size, "a workgroup is one subgroup");
     }
-    for other in [of(32), DeviceProfile { subgroup_arithmetic: false, ..of(8) }] {
-        let shape = fit_keys(&other, &row, SubgroupChoice::Auto);
-        assert_eq!((shape.rank, shape.max_blocks), (RankMethod::Ballot, FALLBACK_BLOCKS));
-    }
-    // By address there is no module for it, and tables must not become too long for 2^30 keys.
-    let profile = DeviceProfile { is_cpu: true, max_storage_range_bytes: 1 << 27, ..of(8) };
+    assert_eq!(fit_keys(&of(32), &row, SubgroupChoice::Auto).rank, RankMethod::Ballot);
+    // By address there is no module for it.
+    let profile = DeviceProfile { is_cpu: true, ..of(8) };
     let request = SortRequest::new(KeyType::U8);
     let desc = ShapeDesc { addressed: true, ..ShapeDesc::new(&profile, &row, &request, Algorithm::OneSweep) };
-    let plan = crate::plan::Plan::new(&request, Algorithm::OneSweep, Shape::fit(&desc).unwrap(), u32::MAX, None);
-    assert!(plan.scratch().table.size <= profile.max_storage_range_bytes, "{plan:?}");
+    assert_eq!(Shape::fit(&desc).unwrap().rank, RankMethod::Ballot);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn ranking_methods_give_way_where_there_are_no_modules_for_them() {
 /// RADV says that a workgroup may have 2^32 - 1 subgroups.
 #[test]
 fn limits_may_be_as_large_as_their_numbers() {
-    for vendor_id in [vendor::NVIDIA, vendor::AMD, vendor::INTEL, vendor::APPLE, vendor::QUALCOMM, 0] {
+    for vendor_id in [0x10DE, 0x1002, 0x8086, 0x106B, 0x5143, 0] {
         let radv = DeviceProfile {
             vendor_id,
             subgroup_size: 64,
@@ -118,11 +118,10 @@ fn limits_may_be_as_large_as_their_numbers() {
             cpu_threads: all,
             ..radv
         };
-        let shape = fit(&endless, SubgroupChoice::Auto).unwrap();
-        let request = SortRequest::new(KeyType::U32);
+        let tuning = Tuning::for_device(&endless);
         for capacity in [0, 1, all] {
-            let plan = crate::plan::Plan::new(&request, Algorithm::OneSweep, shape, capacity, None);
-            assert!(plan.scratch().size < 1 << 40);
+            let sort = steps::of(&endless, &tuning, &keys(), capacity, capacity, 0).unwrap();
+            assert!(sort.table_bytes + sort.counter_bytes <= 4 << 20);
         }
     }
 }
@@ -165,7 +164,6 @@ fn absurd_tunings_are_brought_to_what_fits() {
             items_pairs: number,
             single_items: number,
             min_tiles: number,
-            max_blocks: number,
             histogram_workgroup_size: number,
             histogram_items: number,
             scan_workgroup_size: number,
@@ -174,13 +172,12 @@ fn absurd_tunings_are_brought_to_what_fits() {
             polls: number,
             ..Tuning::for_device(&profile)
         };
-        let request = SortRequest::new(KeyType::U32);
         let shape = fit_keys(&profile, &tuning, SubgroupChoice::Auto);
         assert!(shape.shared_bytes() <= profile.max_shared_bytes && shape.block() >= 32, "{shape:?}");
-        for capacity in [0, 1, 1 << 20, crate::plan::MAX_COUNT] {
-            let plan = crate::plan::Plan::new(&request, Algorithm::OneSweep, shape, capacity, None);
-            assert!(plan.scratch().size < 1 << 40);
-            assert!(plan.step_count(Count::Host(capacity)) <= 2 + 2 * shape.passes * 5 + 1);
+        for capacity in [0, 1, 1 << 20, MAX_COUNT] {
+            let sort = steps::of(&profile, &tuning, &keys(), capacity, capacity, 0).unwrap();
+            assert!(sort.table_bytes + sort.counter_bytes <= 4 << 20);
+            assert!(sort.steps.len() as u32 <= 2 + shape.passes + 1);
         }
     }
 }
@@ -188,6 +185,12 @@ fn absurd_tunings_are_brought_to_what_fits() {
 #[test]
 fn windows_take_as_few_passes_as_they_can_with_even_digits() {
     let profile = DeviceProfile::default();
+    let share_bits = |profile: &DeviceProfile, bits: BitRange, most: u32| {
+        let tuning = Tuning { digit_bits: most, ..Tuning::for_device(profile) };
+        let request = SortRequest { bits, ..SortRequest::new(KeyType::U128) };
+        let shape = Shape::fit(&ShapeDesc::new(profile, &tuning, &request, Algorithm::OneSweep)).unwrap();
+        (shape.passes, shape.digit_bits)
+    };
     for (bits, passes, digit_bits) in
         [(0, 0, 1), (1, 1, 1), (8, 1, 8), (9, 2, 5), (16, 2, 8), (17, 3, 6), (32, 4, 8), (64, 8, 8), (128, 16, 8)]
     {

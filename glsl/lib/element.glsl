@@ -1,0 +1,39 @@
+// Elements of a pass: where they come from, and where they go.
+
+uint count; // elements of the whole sort
+
+// Elements from `start` up to the end of the input or of a part of `size`.
+uint elements_from(uint start, uint size) { return start < count ? min(count - start, size) : 0; }
+
+// The key of element `index`, with the bits flipped that depend on its sign.
+KEY take_key(uint index) { return take_order(load_key(route_keys_from(active_route), index)); }
+
+// Whether values are indices that this pass makes.
+bool makes_indices() { return INDEX_VALUES != 0 && route_values_from(active_route) == PLACE_NONE; }
+
+// One word of the value of element `index`.
+uint value_at(uint index, uint plane) {
+    uint value = index;
+    if (!makes_indices()) value = load_value(route_values_from(active_route), index, plane);
+    return value;
+}
+
+void put_key(uint target, KEY key) { store_key(route_keys_to(active_route), target, take_order(key)); }
+
+void put_value(uint target, uint plane, uint word) { store_value(route_values_to(active_route), target, plane, word); }
+
+// The digit of a key that the next pass needs, for an index to be joined with.
+uint next_digit(KEY key) { return digit_of(take_order(key), route_next(active_route)); }
+
+// Writes what `moves` says of the element that was at `index`.
+void put_element(uint target, uint index, KEY key, uint moves) {
+    if (moves == MOVES_ALL) put_key(target, key);
+    if (JOIN_INDEX != 0 && moves == MOVES_JOINING) {
+        KEY_WORD(key, 0) = join(value_at(index, 0), next_digit(key));
+        store_key(route_keys_to(active_route), target, key);
+    }
+    if (JOIN_INDEX != 0 && moves == MOVES_SPLITTING) put_value(target, 0, joined_index(key));
+    if (moves == MOVES_ALL || moves == MOVES_VALUES) {
+        for (uint plane = 0; plane < VALUE_WORDS; plane++) put_value(target, plane, value_at(index, plane));
+    }
+}

@@ -1,0 +1,57 @@
+// The digit of a pass, taken from a key with as little work as there can be for each key.
+//
+// Flipping the same bits of every key only reorders the digits, so nobody flips them: counters go by the bits that a key has,
+// and whoever needs the order of digits flips the digit instead. Only the bits that depend on the sign of a key are flipped in
+// it, from when it is taken until it is put back: see take_order.
+
+uint active_route; // of the pass
+uint digit_low;    // lowest bit of the digit in a key
+uint digit_width;  // its bits
+uint digit_flip;   // the bits of a digit that are flipped for the wanted order
+bool joined = false; // whether the keys are indices, each joined with the digit of its key
+
+uint one = 1; // which compilers are kept from knowing
+
+uint bits_at(KEY key, uint low, uint width) {
+#if KEY_WORDS == 1
+    return key >> low & ((1u << width) - 1);
+#else
+    uint word = low / 32;
+    uint bits = KEY_WORD(key, word) >> (low & 31);
+    if (UNEVEN != 0) {
+        if ((low & 31) + width > 32) bits |= KEY_WORD(key, word + 1) << (32 - (low & 31));
+    }
+    return bits & ((1u << width) - 1);
+#endif
+}
+
+KEY all_flips() {
+    KEY flips = KEY(low_flip);
+    KEY_WORD(flips, TOP_WORD) = key_flip;
+    return flips;
+}
+
+void begin_pass(uint route, uint pass) {
+    active_route = route;
+    joined = JOIN_INDEX != 0 && route_moves(route) == MOVES_SPLITTING;
+    digit_low = joined ? 0 : digit_shift(pass);
+    digit_width = joined ? RADIX_BITS : digit_bits(pass);
+    digit_flip = joined ? 0 : bits_at(all_flips(), digit_low, digit_width);
+}
+
+// Flips the bits of a key that depend on its sign, or flips them back.
+KEY take_order(KEY key) {
+    if ((KEY_FLIP_NEGATIVE | LOW_FLIP_NEGATIVE) != 0 && !joined) {
+        uint sign = uint(bitfieldExtract(int(KEY_WORD(key, TOP_WORD)), int(KEY_BITS - 1) & 31, 1));
+        KEY flips = KEY(LOW_FLIP_NEGATIVE);
+        KEY_WORD(flips, TOP_WORD) = KEY_FLIP_NEGATIVE;
+        key ^= flips & KEY(sign);
+    }
+    return key;
+}
+
+// A key behind all others, in every pass; of the lanes past the end.
+KEY last_key() { return joined ? KEY(~0u) : ~all_flips(); }
+
+// The digit of a key that has been taken, by its bits.
+uint digit_bits_of(KEY key) { return bits_at(key, digit_low, digit_width); }

@@ -1,0 +1,165 @@
+//! Blocks and what is special about some of them: input that ends anywhere in a block, and digits that many elements of a block
+//! share. Ranking takes a path of its own for most of these.
+
+mod common;
+
+use common::arena::{Arena, Count};
+use common::patterns::{self, Pattern};
+use common::{Level, gpu, level, seed, suite};
+use libtest_mimic::{Failed, Trial};
+use vksort::{
+    Algorithm, Ballot, BitRange, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, SorterOptions,
+    SubgroupChoice, Tuning, ValueType,
+};
+
+/// Kernels that take blocks in different ways, the first one as GPUs do.
+fn settings() -> Vec<(&'static str, SorterOptions)> {
+    let row = suite::small_blocks();
+    let staged = Tuning { rank: RankMethod::Ballot, unordered: true, digit_bits: 8, leader_adds: false, ..row.clone() };
+    let with = |tuning: Tuning, subgroup| SorterOptions { tuning: Some(tuning), subgroup, ..SorterOptions::default() };
+    let native = SubgroupChoice::Auto;
+    vec![
+        ("staged", with(staged.clone(), native)),
+        ("leader", with(Tuning { leader_adds: true, ballot: Ballot::ByMask, ..staged.clone() }, native)),
+        ("lean", with(Tuning { few_registers: true, ballot: Ballot::OfKeys, ..staged.clone() }, native)),
+        // An odd number of items, of which the last has half a word for itself.
+        ("odd", with(Tuning { few_registers: true, items_keys: 5, items_pairs: 3, ..staged.clone() }, native)),
+        ("match", with(Tuning { rank: RankMethod::Match, ..staged.clone() }, native)),
+        ("virtual-32", with(staged, SubgroupChoice::Emulated(32))),
+        ("row", with(row, native)),
+    ]
+}
+
+/// What a block's elements can be like: words of a key, orders whose last key is another one, digits of different widths and
+/// across words, elements of parts of words, values in several planes, and indices that travel with a digit.
+fn requests() -> Vec<SortRequest> {
+    let usual = |key| SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(key) };
+    let pairs = |key| SortRequest { value: ValueType::U32, ..usual(key) };
+    let bits = |low, high| BitRange { low, high };
+    let down = |request| SortRequest { order: Order::Descending, ..request };
+    vec![
+        usual(KeyType::U32),
+        down(pairs(KeyType::F32)),
+        SortRequest { bits: bits(3, 30), ..pairs(KeyType::U32) },
+        SortRequest { bits: bits(9, 20), stable: false, ..down(usual(KeyType::I32)) },
+        SortRequest { bits: bits(27, 54), ..pairs(KeyType::U64) },
+        SortRequest { placement: Placement::OutOfPlace, ..down(usual(KeyType::F64)) },
+        SortRequest { value: ValueType::Bytes(12), ..down(usual(KeyType::I128)) },
+        SortRequest { bits: bits(60, 71), ..usual(KeyType::U128) },
+        usual(KeyType::U8),
+        SortRequest { value: ValueType::Bytes(1), ..down(usual(KeyType::U16)) },
+        down(usual(KeyType::F16)),
+        SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..down(usual(KeyType::F32)) },
+        SortRequest { algorithm: Some(Algorithm::ReduceThenScan), ..down(pairs(KeyType::F32)) },
+        SortRequest { algorithm: Some(Algorithm::SingleWorkgroup), ..down(pairs(KeyType::I64)) },
+    ]
+}
+
+/// Every count up to two blocks and a little: uniform keys, and keys of which half come last, as lanes past the end do.
+fn tails(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
+    let sorter = gpu().sorter(request, options)?;
+    let capacity = (2 * sorter.shape().block() + 2).min(sorter.max_count());
+    let arena = Arena::new(&gpu(), &sorter, capacity);
+    let size = request.key.size_bytes() as usize;
+    let ones = u128::MAX >> (128 - request.key.bits());
+    let ends = [0, ones, ones >> 1, ones ^ ones >> 1];
+    let last = ends.into_iter().max_by_key(|&bits| request.key.sortable(bits, request.order)).expect("there are some");
+    let last = &last.to_le_bytes()[..size];
+    for count in 0..=capacity {
+        let mut keys = patterns::generate(Pattern::Uniform, request.key, count as usize, seed());
+        if count % 2 == 1 {
+            keys.chunks_exact_mut(size).filter(|key| key[0] % 2 == 1).for_each(|key| key.copy_from_slice(last));
+        }
+        check(request, &arena, &keys, &format!("{count} elements"))?;
+    }
+    common::assert_valid(&gpu());
+    Ok(())
+}
+
+/// How often the digits of a block's elements are the same.
+#[derive(Clone, Copy, Debug)]
+enum Share {
+    /// No more often than in uniform keys.
+    Uniform,
+    /// All of them.
+    All,
+    /// All but the one at this place, counted in quarters of the block; the last place is the fourth.
+    AllBut(u32),
+    /// So many more than an eighth, from which on ranking is in order.
+    Eighth(i32),
+    /// Half of them.
+    Half,
+}
+
+const SHARES: [Share; 10] = [
+    Share::Uniform,
+    Share::All,
+    Share::AllBut(0),
+    Share::All,
+    Share::AllBut(2),
+    Share::AllBut(4),
+    Share::Eighth(0),
+    Share::Eighth(1),
+    Share::Eighth(-1),
+    Share::Half,
+];
+
+/// Blocks that follow each other and share a digit among none, some or all of their elements, then one that is not full: in
+/// every order of neighbours, and for several digits that are shared.
+fn skew(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
+    let sorter = gpu().sorter(request, options)?;
+    let block = sorter.shape().block();
+    let size = request.key.size_bytes() as usize;
+    let capacity = (SHARES.len() as u32 * block + block / 2 + 1).min(sorter.max_count());
+    let arena = Arena::new(&gpu(), &sorter, capacity);
+    let mut rng = fastrand::Rng::with_seed(seed());
+    for shared in [0x00, 0xFF, 0x5A, rng.u8(..)] {
+        let mut shares = SHARES;
+        rng.shuffle(&mut shares);
+        let mut keys = patterns::generate(Pattern::Uniform, request.key, capacity as usize, rng.u64(..));
+        for (index, key) in keys.chunks_exact_mut(size).enumerate() {
+            let (block_index, at) = (index / block as usize, index as u32 % block);
+            // The block behind the last full one shares its digit among all.
+            let is_shared = match shares.get(block_index).unwrap_or(&Share::All) {
+                Share::Uniform => false,
+                Share::All => true,
+                Share::AllBut(quarter) => at != (quarter * block / 4).min(block - 1),
+                Share::Eighth(more) => i64::from(at) < i64::from(block / 8) + i64::from(*more),
+                Share::Half => at % 2 == 0,
+            };
+            if is_shared {
+                key.fill(shared);
+            }
+        }
+        check(request, &arena, &keys, &format!("blocks of {block} with {shared:#x} in {shares:?}"))?;
+    }
+    common::assert_valid(&gpu());
+    Ok(())
+}
+
+fn check(request: &SortRequest, arena: &Arena, keys: &[u8], what: &str) -> Result<(), Failed> {
+    suite::run_keys(request, arena, keys, Count::Host)
+        .map_err(|reason| format!("{what}, VKSORT_SEED={}: {reason}", seed()).into())
+}
+
+type Check = fn(&SortRequest, &SorterOptions) -> Result<(), Failed>;
+
+fn main() -> std::process::ExitCode {
+    let settings = settings();
+    let mut trials = Vec::new();
+    for (row, request) in requests().into_iter().enumerate() {
+        for (column, (setting, options)) in settings.iter().enumerate() {
+            // At the reduced level each request meets the first setting, and one of the others by turns.
+            let turn = 1 + (row + seed() as usize) % (settings.len() - 1);
+            if level() == Level::Reduced && column != 0 && column != turn {
+                continue;
+            }
+            for (name, check) in [("tails", tails as Check), ("skew", skew)] {
+                let options = options.clone();
+                let name = format!("{name}/{setting}/{}", suite::name(&request));
+                trials.push(Trial::test(name, move || check(&request, &options)));
+            }
+        }
+    }
+    common::run(trials)
+}
