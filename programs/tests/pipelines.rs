@@ -1,0 +1,78 @@
+//! The program `pipelines`, and the tool that runs it with the compilers of GPUs.
+
+#[path = "programs/mod.rs"]
+mod programs;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+fn run(arguments: &[&str]) -> Output {
+    programs::run_within(Duration::from_secs(120), programs::program("pipelines").args(arguments))
+}
+
+/// A file of its own, with this content.
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("vksort-pipelines-{}-{name}", std::process::id()));
+    fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn a_line_for_each_request_says_how_long_its_pipelines_took() {
+    let run = run(&["--requests", "u16,keys", "--fewer-items", "4"]);
+    let (stdout, stderr) = (String::from_utf8(run.stdout).unwrap(), String::from_utf8(run.stderr).unwrap());
+    assert!(run.status.success(), "{stderr}");
+    let lines: Vec<(&str, &str)> = stdout.lines().filter_map(|line| line.split_once(": ")).collect();
+    assert_eq!(lines.iter().map(|line| line.0).collect::<Vec<_>>(), ["u16", "keys"], "{stdout}");
+    for (_, time) in lines {
+        let milliseconds: f64 = time.strip_suffix(" ms").unwrap().parse().unwrap();
+        assert!(milliseconds > 0.0, "{time}");
+    }
+}
+
+#[test]
+fn the_kept_record_is_drawn() {
+    let record = programs::root().join("benches/record/gpu-compilers.csv");
+    let (svg, png) = (file("drawn.svg", ""), file("drawn.png", ""));
+    for out in [&svg, &png] {
+        let run = run(&["--plot", record.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    }
+    let text = fs::read_to_string(&svg).unwrap();
+    for part in ["h100, NVK", "gfx1201-wave32, RADV", "bmg, anv", "adreno740, Turnip", "pairs"] {
+        assert!(text.contains(part), "{part} is missing in the plot");
+    }
+    assert!(!programs::Picture::read(&png).is_blank());
+    fs::remove_file(svg).and_then(|()| fs::remove_file(png)).unwrap();
+}
+
+#[test]
+fn bad_input_is_one_line() {
+    let empty = file("empty.csv", "gpu,compiler,request,kernel,registers,spills,fills,instructions_per_item,slope\n");
+    let record = empty.to_str().unwrap();
+    for (arguments, part) in [
+        (vec!["--requests", "keys,u256"], "u256"),
+        (vec!["--device", "99"], "99"),
+        (vec!["--plot", record], "--out"),
+        (vec!["--plot", record, "--out", "no-such-folder/plot.png"], "no-such-folder"),
+        (vec!["--plot", record, "--out", "plot.png"], "has no line of a pass"),
+        (vec!["--plot", "no-such-file", "--out", "plot.png"], "no-such-file"),
+    ] {
+        let run = run(&arguments);
+        let stderr = String::from_utf8(run.stderr).unwrap();
+        assert_eq!(run.status.code(), Some(1), "{arguments:?}: {stderr}");
+        assert!(stderr.starts_with("error: ") && stderr.trim_end().lines().count() == 1, "{arguments:?}: {stderr}");
+        assert!(stderr.contains(part), "{arguments:?}: {part:?} is missing in {stderr:?}");
+    }
+    fs::remove_file(empty).unwrap();
+}
+
+#[test]
+fn the_tests_of_the_tool_pass() {
+    let mut command = Command::new("python3");
+    command.current_dir(programs::root()).args(["-B", "-m", "unittest", "discover", "-s", "tools/gpu-compilers"]);
+    let run = programs::run_within(Duration::from_secs(180), &mut command);
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Compiles the kernels with the compilers of real GPUs, without a GPU: scripts/gpu-compilers.sh [OPTION...]
+#
+# Without options it compiles the kernels of all requests for all GPUs, keeps the figures in
+# benches/record/gpu-compilers.csv and draws docs/gpu-compilers.png. docs/GPU-COMPILERS.md explains the figures. The first
+# run unpacks Mesa's compilers (80 MB of Debian packages) into $VKSORT_GPU_COMPILERS, else target/gpu-compilers.
+#
+#   --gpus A,B         only these GPUs, with a line for each kernel; the record stays
+#   --requests A,B     only these requests, likewise
+#   --no-slope         only one shape of each kernel, which takes half the time; likewise
+#   --tuning F=VALUE   change a field of the built-in rows, as --tuning=items_keys=12; likewise
+#   --dump FOLDER      write NIR and machine code of every kernel there; likewise
+#   --check            compare all figures with tools/gpu-compilers/limits.csv; a figure beyond its limit fails
+#   --tighten          replace limits in that file by today's figures where these are better
+#   --limits FILE      another file of limits
+#   --program FILE     a program `pipelines` that is built already, of the checkout that --root names
+#   --root FOLDER      the checkout from which names of kernels and constants come; this one without it
+#   --help             this text; `tools/gpu-compilers/compilers.py --help` has more options, which can be given here too
+#
+# Where the packages cannot be had it says so in one line and ends well.
+set -euo pipefail
+here=$PWD
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+source scripts/lib.sh
+folder=${VKSORT_GPU_COMPILERS:-$PWD/target/gpu-compilers}
+record=benches/record/gpu-compilers.csv
+plot=docs/gpu-compilers.png
+
+program='' complete=1 arguments=()
+while (($#)); do
+    case $1 in
+        --help) usage && exit ;;
+        --program | --root | --dump | --limits | --read | --record)
+            # Paths are those of the caller's directory.
+            [[ ${2:-} ]] || die "$1 needs a path"
+            path=$2
+            [[ $path == /* ]] || path=$here/$path
+            [[ $1 != --program ]] || program=$path
+            [[ $1 == --limits ]] || complete=0
+            arguments+=("$1" "$path")
+            shift
+            ;;
+        *)
+            complete=0
+            arguments+=("$1")
+            ;;
+    esac
+    shift
+done
+
+# What is read from a record needs no compiler.
+if [[ " ${arguments[*]} " != *" --read "* ]]; then
+    status=0
+    why=$(tools/gpu-compilers/setup.sh "$folder") || status=$?
+    ((status != 3)) || { say "gpu-compilers: skipped: $why" && exit; }
+    ((status == 0)) || die "setting the compilers up failed with status $status $why"
+    if [[ ! $program ]]; then
+        cargo build --quiet --release --package vksort-programs --bin pipelines
+        program=${CARGO_TARGET_DIR:-target}/release/pipelines
+        arguments+=(--program "$program")
+    fi
+fi
+((!complete)) || arguments+=(--record "$record")
+python3 -B tools/gpu-compilers/compilers.py --folder "$folder" "${arguments[@]}"
+((!complete)) || "$program" --plot "$record" --out "$plot"
