@@ -1,0 +1,97 @@
+//! Prints how NVIDIA's row sorts, as JSON: vksort-contract KEY VALUE CAPACITY COUNT [FIELD=VALUE...]
+//!
+//! The contract of host and kernels (`abi.glsl`), and for a sort of COUNT elements, by a sorter for up to CAPACITY, every step
+//! with its module, specialization constants, workgroups and push constants. VALUE is `none`, `index` (out of place, and the
+//! keys are discarded) or a number of bytes; the rest is in place. A FIELD is one of `Tuning`, such as `items_keys=16`, or
+//! `withhold`: tiles whose index is a multiple of it never publish what they count.
+
+use std::env;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Map, Value, json};
+use vksort::internals::abi::{self, Push, SPECIALIZATION};
+use vksort::internals::steps::{self, HostStep};
+use vksort::{Algorithm, DeviceProfile, KeyOutput, KeyType, Placement, SortRequest, Tuning, ValueType};
+
+/// What every NVIDIA GPU with subgroup operations has.
+fn profile() -> DeviceProfile {
+    DeviceProfile {
+        name: "NVIDIA".into(),
+        vendor_id: 0x10DE,
+        subgroup_partition: true,
+        max_shared_bytes: 48 << 10,
+        ..DeviceProfile::default()
+    }
+}
+
+/// The built-in row with some fields changed.
+fn tuning(profile: &DeviceProfile, changes: &[&String]) -> Result<Tuning> {
+    let mut row = serde_json::to_value(Tuning::for_device(profile))?;
+    for change in changes {
+        let (field, value) = change.split_once('=').with_context(|| format!("{change}: not FIELD=VALUE"))?;
+        let Some(old) = row.get_mut(field) else { bail!("{field} is no field of a tuning") };
+        *old = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+    }
+    let tuning: Tuning = serde_json::from_value(row).context("the tuning")?;
+    tuning.check()?;
+    Ok(tuning)
+}
+
+fn request(key: &str, value: &str) -> Result<SortRequest> {
+    let key: KeyType = key.parse()?;
+    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(key) };
+    Ok(match value {
+        "none" => request,
+        "index" => SortRequest {
+            value: ValueType::Index,
+            key_output: KeyOutput::Discarded,
+            placement: Placement::OutOfPlace,
+            ..request
+        },
+        bytes => SortRequest { value: ValueType::Bytes(bytes.parse().context("bytes of a value")?), ..request },
+    })
+}
+
+fn names<'a>(pairs: impl Iterator<Item = (&'a str, u32)>) -> Value {
+    pairs.map(|(name, value)| (name.to_string(), value.into())).collect::<Map<_, _>>().into()
+}
+
+fn step(step: &HostStep) -> Value {
+    match step {
+        HostStep::Clear { offset, bytes } => json!({ "clear": { "offset": offset, "bytes": bytes } }),
+        HostStep::Dispatch(dispatch) => json!({
+            "kernel": dispatch.module.kernel.name(),
+            "name": dispatch.name.to_string(),
+            "pass": dispatch.name.pass,
+            "module": dispatch.module.name(),
+            "macros": names(dispatch.module.macros().into_iter()),
+            "constants": names(SPECIALIZATION.iter().zip(dispatch.constants).map(|((name, _), value)| (*name, value))),
+            "workgroups": dispatch.workgroups,
+            "push": names(Push::FIELDS.iter().map(|(name, get)| (*name, get(&dispatch.push)))),
+        }),
+    }
+}
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let [key, value, capacity, count, changes @ ..] = &arguments[..] else {
+        bail!("usage: vksort-contract KEY VALUE CAPACITY COUNT [FIELD=VALUE...]");
+    };
+    let (faults, changes): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.starts_with("withhold="));
+    let withhold = faults.first().map_or(Ok(0), |fault| fault["withhold=".len()..].parse()).context("withhold")?;
+    let (capacity, count) = (capacity.parse().context("CAPACITY")?, count.parse().context("COUNT")?);
+    let (profile, request) = (profile(), request(key, value)?);
+    let tuning = tuning(&profile, &changes)?;
+    let sort = steps::of(&profile, &tuning, &request, capacity, count, withhold)?;
+    let contract = json!({
+        "abi": abi::glsl(),
+        "tile": sort.tile,
+        "in_place": sort.in_place,
+        "counter_bytes": sort.counter_bytes,
+        "table_offset": sort.table_offset,
+        "table_bytes": sort.table_bytes,
+        "steps": sort.steps.iter().map(step).collect::<Vec<_>>(),
+    });
+    println!("{contract:#}");
+    Ok(())
+}
