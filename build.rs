@@ -32,28 +32,31 @@ fn embed(root: &Path, out: &Path) -> Result<String, String> {
     let wide = env::var_os("CARGO_FEATURE_WIDE_KEYS").is_some();
     let (mut hash, mut entries, mut constants) = (0, String::new(), String::new());
     let modules = kernels::modules();
-    for module in &modules {
-        let name = format!("{}.spv", module.name());
-        let kept = root.join("spirv").join(&name);
-        let bytes = fs::read(&kept).map_err(|error| format!("{}: {error}; run scripts/spirv.sh", kept.display()))?;
-        hash = digest::add(hash, &bytes);
-        let words: Vec<u32> =
-            bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect();
-        constants += &format!("    {:#x},\n", specialized(&words));
-        if !wide && module.key_words > 1 {
-            entries += "    None,\n";
-            continue;
+    for row in kernels::KERNELS {
+        let mut embedded = Vec::new();
+        for module in modules.iter().filter(|module| module.kernel == row.kernel) {
+            let kept = root.join("spirv").join(format!("{}.spv", module.name()));
+            let bytes =
+                fs::read(&kept).map_err(|error| format!("{}: {error}; run scripts/spirv.sh", kept.display()))?;
+            hash = digest::add(hash, &bytes);
+            let words: Vec<u32> =
+                bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect();
+            constants += &format!("    {:#x},\n", specialized(&words));
+            if wide || module.key_words == 1 {
+                embedded.push(words);
+            }
         }
-        let packed = out.join(name);
-        fs::write(&packed, pack::pack(&words)).map_err(|error| format!("{}: {error}", packed.display()))?;
-        entries += &format!("    Some(include_bytes!({:?})),\n", packed.display().to_string());
+        let packed = out.join(row.kernel.name());
+        fs::write(&packed, pack::pack(&embedded)).map_err(|error| format!("{}: {error}", packed.display()))?;
+        entries += &format!("    include_bytes!({:?}),\n", packed.display().to_string());
     }
     let stale = is_stale(root)?;
     Ok(format!(
-        "const MODULES: [Option<&[u8]>; {0}] = [\n{entries}];\n\
-         const SPECIALIZED: [u64; {0}] = [\n{constants}];\n\
+        "const PACKED: [&[u8]; {}] = [\n{entries}];\n\
+         const SPECIALIZED: [u64; {}] = [\n{constants}];\n\
          #[allow(dead_code, reason = \"for profiles\")]\nconst DIGEST: u64 = {hash};\n\
          #[allow(dead_code, reason = \"for a test\")]\nconst STALE: bool = {stale};\n",
+        kernels::KERNELS.len(),
         modules.len()
     ))
 }

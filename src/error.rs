@@ -248,6 +248,25 @@ pub enum Error {
     },
 }
 
+impl Error {
+    pub(crate) fn unsupported(what: impl ToString, given: impl ToString, allowed: impl ToString) -> Error {
+        Error::Unsupported { what: what.to_string(), given: given.to_string(), allowed: allowed.to_string() }
+    }
+
+    pub(crate) fn unsuitable(device: &str, what: &str, given: impl ToString, needed: impl ToString) -> Error {
+        let (given, needed) = (given.to_string(), needed.to_string());
+        Error::UnsuitableDevice { device: device.into(), what: what.into(), given, needed }
+    }
+}
+
+/// The one of that name in a list of all there are.
+pub(crate) fn by_name<T: Copy, N: ToString>(what: &str, text: &str, all: &[T], name: fn(&T) -> N) -> Result<T, Error> {
+    all.iter().copied().find(|one| name(one).to_string() == text).ok_or_else(|| {
+        let names: Vec<String> = all.iter().map(|one| name(one).to_string()).collect();
+        Error::unsupported(what, text, format!("one of {}", names.join(", ")))
+    })
+}
+
 /// Names the Vulkan call in a failed result.
 pub(crate) trait Context<T> {
     /// Wraps a failure as [`Error::Vulkan`] of `call`.

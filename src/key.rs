@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use bytemuck::Pod;
 
-use crate::error::Error;
+use crate::error::{Error, by_name};
 
 /// Type of the keys in a buffer. Words of wide keys are stored least significant first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,6 +60,24 @@ enum Kind {
     Float,
 }
 
+/// Each key type's name, width in bits and kind, in the order of the types.
+const ROWS: [(KeyType, &str, u32, Kind); 14] = [
+    (KeyType::U8, "u8", 8, Kind::Unsigned),
+    (KeyType::I8, "i8", 8, Kind::Signed),
+    (KeyType::U16, "u16", 16, Kind::Unsigned),
+    (KeyType::I16, "i16", 16, Kind::Signed),
+    (KeyType::F16, "f16", 16, Kind::Float),
+    (KeyType::Bf16, "bf16", 16, Kind::Float),
+    (KeyType::U32, "u32", 32, Kind::Unsigned),
+    (KeyType::I32, "i32", 32, Kind::Signed),
+    (KeyType::F32, "f32", 32, Kind::Float),
+    (KeyType::U64, "u64", 64, Kind::Unsigned),
+    (KeyType::I64, "i64", 64, Kind::Signed),
+    (KeyType::F64, "f64", 64, Kind::Float),
+    (KeyType::U128, "u128", 128, Kind::Unsigned),
+    (KeyType::I128, "i128", 128, Kind::Signed),
+];
+
 /// Bits to flip in a key so that comparing the results as unsigned numbers gives the wanted order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KeyCode {
@@ -71,40 +89,19 @@ pub(crate) struct KeyCode {
 
 impl KeyType {
     /// Every key type.
-    pub const ALL: &'static [KeyType] = &[
-        KeyType::U8,
-        KeyType::I8,
-        KeyType::U16,
-        KeyType::I16,
-        KeyType::F16,
-        KeyType::Bf16,
-        KeyType::U32,
-        KeyType::I32,
-        KeyType::F32,
-        KeyType::U64,
-        KeyType::I64,
-        KeyType::F64,
-        KeyType::U128,
-        KeyType::I128,
-    ];
+    pub const ALL: &'static [KeyType] = &{
+        let mut all = [KeyType::U8; ROWS.len()];
+        let mut index = 0;
+        while index < ROWS.len() {
+            all[index] = ROWS[index].0;
+            index += 1;
+        }
+        all
+    };
 
     fn row(self) -> (&'static str, u32, Kind) {
-        match self {
-            KeyType::U8 => ("u8", 8, Kind::Unsigned),
-            KeyType::I8 => ("i8", 8, Kind::Signed),
-            KeyType::U16 => ("u16", 16, Kind::Unsigned),
-            KeyType::I16 => ("i16", 16, Kind::Signed),
-            KeyType::F16 => ("f16", 16, Kind::Float),
-            KeyType::Bf16 => ("bf16", 16, Kind::Float),
-            KeyType::U32 => ("u32", 32, Kind::Unsigned),
-            KeyType::I32 => ("i32", 32, Kind::Signed),
-            KeyType::F32 => ("f32", 32, Kind::Float),
-            KeyType::U64 => ("u64", 64, Kind::Unsigned),
-            KeyType::I64 => ("i64", 64, Kind::Signed),
-            KeyType::F64 => ("f64", 64, Kind::Float),
-            KeyType::U128 => ("u128", 128, Kind::Unsigned),
-            KeyType::I128 => ("i128", 128, Kind::Signed),
-        }
+        let (_, name, bits, kind) = ROWS[self as usize];
+        (name, bits, kind)
     }
 
     /// The type's name as Rust spells it, or would.
@@ -181,14 +178,7 @@ impl FromStr for KeyType {
 
     /// The type of a [`name`](KeyType::name).
     fn from_str(text: &str) -> Result<Self, Error> {
-        KeyType::ALL.iter().copied().find(|key| key.name() == text).ok_or_else(|| {
-            let names: Vec<&str> = KeyType::ALL.iter().map(|key| key.name()).collect();
-            Error::Unsupported {
-                what: "key type".into(),
-                given: text.into(),
-                allowed: format!("one of {}", names.join(", ")),
-            }
-        })
+        by_name("key type", text, KeyType::ALL, |key| key.name())
     }
 }
 
@@ -221,66 +211,3 @@ keys! {
 }
 #[cfg(feature = "half")]
 keys! { half::f16 => F16, half::bf16 => Bf16 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Bit patterns near everything that matters in a key of `bits` bits.
-    fn samples(bits: u32) -> Vec<u128> {
-        let ones = u128::MAX >> (128 - bits);
-        let mut samples = vec![0, 1, 2, ones, ones - 1, ones >> 1, (ones >> 1) + 1, (ones >> 1) + 2];
-        for shift in 0..bits {
-            samples.extend([1 << shift, ones ^ (1 << shift), ones << shift & ones]);
-        }
-        samples
-    }
-
-    #[test]
-    fn codes_order_like_rust() {
-        fn check<T: Copy>(key: KeyType, from: impl Fn(u128) -> T, compare: impl Fn(&T, &T) -> std::cmp::Ordering) {
-            for a in samples(key.bits()) {
-                for b in samples(key.bits()) {
-                    let [x, y] = [a, b].map(|bits| key.sortable(bits, Order::Ascending));
-                    assert_eq!(x.cmp(&y), compare(&from(a), &from(b)), "{}: {a:#x} against {b:#x}", key.name());
-                }
-            }
-        }
-        check(KeyType::U8, |bits| bits as u8, u8::cmp);
-        check(KeyType::I8, |bits| bits as i8, i8::cmp);
-        check(KeyType::U16, |bits| bits as u16, u16::cmp);
-        check(KeyType::I16, |bits| bits as i16, i16::cmp);
-        check(KeyType::F16, |bits| half::f16::from_bits(bits as u16), half::f16::total_cmp);
-        check(KeyType::Bf16, |bits| half::bf16::from_bits(bits as u16), half::bf16::total_cmp);
-        check(KeyType::U32, |bits| bits as u32, u32::cmp);
-        check(KeyType::I32, |bits| bits as i32, i32::cmp);
-        check(KeyType::F32, |bits| f32::from_bits(bits as u32), f32::total_cmp);
-        check(KeyType::U64, |bits| bits as u64, u64::cmp);
-        check(KeyType::I64, |bits| bits as i64, i64::cmp);
-        check(KeyType::F64, |bits| f64::from_bits(bits as u64), f64::total_cmp);
-        check(KeyType::U128, |bits| bits, u128::cmp);
-        check(KeyType::I128, |bits| bits as i128, i128::cmp);
-    }
-
-    #[test]
-    fn names_parse_back() {
-        for &key in KeyType::ALL {
-            assert_eq!(key.name().parse::<KeyType>().unwrap(), key);
-        }
-        let message = "u33".parse::<KeyType>().unwrap_err().to_string();
-        assert!(message.contains("u33") && message.contains("bf16"), "{message}");
-    }
-
-    #[test]
-    fn codes_have_an_inverse_and_reverse_when_descending() {
-        for &key in KeyType::ALL {
-            for bits in samples(key.bits()) {
-                let up = key.sortable(bits, Order::Ascending);
-                let down = key.sortable(bits, Order::Descending);
-                assert_eq!(down, !up & (u128::MAX >> (128 - key.bits())));
-                assert_eq!(key.from_sortable(up, Order::Ascending), bits);
-                assert_eq!(key.from_sortable(down, Order::Descending), bits);
-            }
-        }
-    }
-}

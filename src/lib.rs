@@ -82,8 +82,6 @@ mod specialize;
 mod spirv;
 #[cfg(feature = "standalone")]
 pub mod standalone;
-#[cfg(feature = "testing")]
-mod table;
 mod tuning;
 mod vk;
 
@@ -99,7 +97,7 @@ pub use shape::{Shape, ShapeDesc, Subgroup};
 pub use shape::{Specialization, SubgroupChoice};
 #[cfg(feature = "profiles")]
 pub use tuning::profile::{Clock, MeasuredSort, ProfiledDevice, Quartiles, SortKind, TuningProfile};
-pub use tuning::{RankMethod, Tuning};
+pub use tuning::{Ballot, RankMethod, Tuning};
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use vk::Faults;

@@ -7,17 +7,13 @@ use crate::error::Error;
 use crate::kernels::{self, Module};
 use crate::key::KeyType;
 
-// `MODULES`: every module of `kernels::modules`, in that order, packed; `None` where a feature leaves it out.
-// `SPECIALIZED`: for each of them, a bit for every specialization constant that it has.
+// `PACKED`: for each kernel its modules, packed in the order of `kernels::modules`, without those that a feature leaves out.
+// `SPECIALIZED`: for each of `kernels::modules`, a bit for every specialization constant that it has.
 // `DIGEST`: a hash of all modules, those that are left out too.
 // `STALE`: whether `glsl/` is there and has changed since the modules were compiled.
 include!(concat!(env!("OUT_DIR"), "/modules.rs"));
 
 const _: () = assert!(spec::LEN <= u64::BITS as usize);
-
-fn index(module: &Module) -> usize {
-    kernels::modules().iter().position(|built| built == module).expect("the closest module is built")
-}
 
 /// The words of a module.
 ///
@@ -25,14 +21,16 @@ fn index(module: &Module) -> usize {
 ///
 /// [`Error::MissingFeature`] where a feature leaves it out.
 pub fn words(module: &Module) -> Result<Vec<u32>, Error> {
-    let packed = MODULES[index(module)]
-        .ok_or_else(|| Error::MissingFeature { what: format!("kernel {}", module.name()), feature: WIDE_KEYS })?;
-    Ok(pack::unpack(packed).expect("build.rs has packed it"))
+    let built = |other: &Module| other.kernel == module.kernel && (cfg!(feature = "wide-keys") || other.key_words == 1);
+    let index = kernels::modules().into_iter().filter(built).position(|other| other == *module);
+    let missing = || Error::MissingFeature { what: format!("kernel {}", module.name()), feature: WIDE_KEYS };
+    Ok(pack::unpack(PACKED[module.kernel as usize], index.ok_or_else(missing)?).expect("build.rs has packed it"))
 }
 
 /// Whether a module has each of the specialization constants.
 pub(crate) fn specialized(module: &Module) -> [bool; spec::LEN] {
-    let mask = SPECIALIZED[index(module)];
+    let index = kernels::modules().iter().position(|built| built == module).expect("the closest module is built");
+    let mask = SPECIALIZED[index];
     std::array::from_fn(|id| mask >> id & 1 == 1)
 }
 
@@ -69,34 +67,13 @@ mod tests {
     }
 
     #[test]
-    fn modules_are_those_kept_in_the_repository() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("spirv");
-        if !folder.is_dir() {
-            println!("skipped: {} is not here", folder.display());
-            return;
-        }
-        for module in &kernels::modules() {
-            let kept = std::fs::read(folder.join(format!("{}.spv", module.name()))).unwrap();
-            let bytes: Vec<u8> = words(module).unwrap().into_iter().flat_map(u32::to_le_bytes).collect();
-            assert!(bytes == kept, "{}", module.name());
-        }
-    }
-
-    #[test]
     fn keys_without_kernels_are_refused_by_name() {
         for &key in KeyType::ALL {
             assert!(check_built(key, true).is_ok());
             let refused = check_built(key, false).map_err(|error| error.to_string());
-            match key.bits() > 32 {
-                true => assert_eq!(
-                    refused,
-                    Err(format!(
-                        "sorting keys of type {} takes the feature wide-keys of vksort, which is off",
-                        key.name()
-                    ))
-                ),
-                false => assert_eq!(refused, Ok(())),
-            }
+            let name = key.name();
+            let missing = format!("sorting keys of type {name} takes the feature wide-keys of vksort, which is off");
+            assert_eq!(refused, if key.bits() > 32 { Err(missing) } else { Ok(()) });
         }
     }
 }

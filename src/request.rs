@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::Error;
+use crate::error::{Error, by_name};
 use crate::key::{KeyType, Order};
 
 /// What travels with each key.
@@ -104,11 +104,10 @@ impl FromStr for BitRange {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let parsed = text.split_once("..").and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
-        parsed.map(|(low, high)| BitRange { low, high }).ok_or_else(|| Error::Unsupported {
-            what: "bit window".into(),
-            given: format!("{text:?}"),
-            allowed: "LO..HI with two numbers, as in 8..24".into(),
-        })
+        let (low, high) = parsed.ok_or_else(|| {
+            Error::unsupported("bit window", format!("{text:?}"), "LO..HI with two numbers, as in 8..24")
+        })?;
+        Ok(BitRange { low, high })
     }
 }
 
@@ -218,14 +217,7 @@ impl FromStr for Algorithm {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        Algorithm::ALL.iter().copied().find(|algorithm| algorithm.to_string() == text).ok_or_else(|| {
-            let names: Vec<String> = Algorithm::ALL.iter().map(Algorithm::to_string).collect();
-            Error::Unsupported {
-                what: "algorithm".into(),
-                given: text.into(),
-                allowed: format!("one of {}", names.join(", ")),
-            }
-        })
+        by_name("algorithm", text, Algorithm::ALL, Algorithm::to_string)
     }
 }
 
@@ -319,22 +311,20 @@ impl SortRequest {
     /// * [`Error::MissingFeature`]: keys of more than 32 bits without the feature `wide-keys`.
     pub fn check(&self) -> Result<(), Error> {
         crate::modules::check(self.key)?;
-        let unsupported =
-            |what: &str, given: String, allowed: String| Err(Error::Unsupported { what: what.into(), given, allowed });
         if let ValueType::Bytes(bytes) = self.value
             && !([1, 2].contains(&bytes) || bytes.is_multiple_of(4) && (1..=ValueType::MAX_BYTES).contains(&bytes))
         {
             let allowed = format!("1, 2, or a multiple of 4 up to {} bytes", ValueType::MAX_BYTES);
-            return unsupported("value size", format!("{bytes} bytes"), allowed);
+            return Err(Error::unsupported("value size", format!("{bytes} bytes"), allowed));
         }
         let width = self.key.bits();
         if self.bits.low > self.bits.high || self.bits.high > width {
             let allowed = format!("low <= high <= {width}, the width of {}", self.key.name());
-            return unsupported("bit window", self.bits.to_string(), allowed);
+            return Err(Error::unsupported("bit window", self.bits, allowed));
         }
         if self.discards_keys() && self.value == ValueType::None {
-            let allowed = "sorted, or discarded with values".into();
-            return unsupported("key output", "discarded without values".into(), allowed);
+            let allowed = "sorted, or discarded with values";
+            return Err(Error::unsupported("key output", "discarded without values", allowed));
         }
         Ok(())
     }
@@ -364,78 +354,5 @@ impl fmt::Display for SortRequest {
             f.write_str(", keys discarded")?;
         }
         f.write_str(if self.stable { "" } else { ", not stable" })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn requests_are_told_by_what_is_not_usual() {
-        let keys = SortRequest::new(KeyType::U8);
-        assert_eq!(keys.to_string(), "u8 keys, ascending");
-        let order = Order::Descending;
-        let pairs =
-            SortRequest { value: ValueType::U32, order, bits: (8..32).into(), ..SortRequest::new(KeyType::F32) };
-        assert_eq!(pairs.to_string(), "f32 keys with values of 4 bytes, descending, by bits 8..32");
-        let (placement, key_output) = (Placement::OutOfPlace, KeyOutput::Discarded);
-        let indices = SortRequest { value: ValueType::Index, placement, key_output, stable: false, ..keys };
-        assert_eq!(
-            indices.to_string(),
-            "u8 keys with their indices, ascending, out of place, keys discarded, not stable"
-        );
-    }
-
-    #[test]
-    fn algorithm_names_parse_back() {
-        for &algorithm in Algorithm::ALL {
-            assert_eq!(algorithm.to_string().parse::<Algorithm>().unwrap(), algorithm);
-        }
-        let message = "quicksort".parse::<Algorithm>().unwrap_err().to_string();
-        assert!(message.contains("quicksort") && message.contains("onesweep"), "{message}");
-    }
-
-    #[test]
-    fn requests_out_of_range_are_refused_by_name() {
-        let message = |request: SortRequest| request.check().unwrap_err().to_string();
-        let u16s = SortRequest::new(KeyType::U16);
-        assert!(u16s.check().is_ok());
-        for (bits, given) in [(3..17, "3..17"), (BitRange { low: 9, high: 8 }.low..8, "9..8")] {
-            let text = message(SortRequest { bits: bits.into(), ..u16s });
-            assert!(text.contains("bit window") && text.contains(given) && text.contains("16"), "{text}");
-        }
-        for bytes in [0, 3, 5, 6, 18, (1 << 16) + 4, 1 << 29, u32::MAX - 3] {
-            let text = message(SortRequest { value: ValueType::Bytes(bytes), ..u16s });
-            assert!(text.contains("value size") && text.contains(&format!("{bytes} bytes")), "{text}");
-        }
-        let text = message(SortRequest { key_output: KeyOutput::Discarded, ..u16s });
-        assert!(text.contains("discarded"), "{text}");
-    }
-
-    #[test]
-    fn buffers_are_those_that_the_request_reads_and_writes() {
-        let keys = SortRequest::new(KeyType::U32);
-        let indices = SortRequest { value: ValueType::Index, ..keys };
-        let out = |request| SortRequest { placement: Placement::OutOfPlace, ..request };
-        let discarding = SortRequest { key_output: KeyOutput::Discarded, ..indices };
-        let sizes = |values, keys_out, values_out| BufferSizes { keys: 40, values, keys_out, values_out };
-        assert_eq!(keys.buffers(10), sizes(None, None, None));
-        assert_eq!(out(keys).buffers(10), sizes(None, Some(40), None));
-        assert_eq!(indices.buffers(10), sizes(Some(40), None, None));
-        assert_eq!(out(indices).buffers(10), sizes(None, Some(40), Some(40)));
-        assert_eq!(out(discarding).buffers(10), sizes(None, None, Some(40)));
-        let bytes = SortRequest { value: ValueType::Bytes(1), ..SortRequest::new(KeyType::U8) };
-        assert_eq!(bytes.buffers(5), BufferSizes { keys: 8, values: Some(8), keys_out: None, values_out: None });
-        let most = SortRequest { value: ValueType::Bytes(u32::MAX - 3), ..keys }.buffers(u32::MAX);
-        assert_eq!(most.values, Some(u64::from(u32::MAX) * u64::from(u32::MAX - 3)), "without overflow");
-    }
-
-    #[test]
-    fn windows_parse_back() {
-        assert_eq!("8..24".parse::<BitRange>().unwrap(), BitRange::from(8..24));
-        for text in ["", "8", "8..", "..8", "a..b", "-1..3", "8...9"] {
-            assert!(text.parse::<BitRange>().unwrap_err().to_string().contains("LO..HI"), "{text}");
-        }
     }
 }

@@ -7,79 +7,29 @@
 //! Control flow stays as it is. Branches on a constant are left for the driver to remove, as every driver can: removing
 //! them here would mean to mend phis, merge blocks and loop headers, for nothing that a driver gets wrong.
 
-mod aliases;
-mod constants;
+mod fold;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use constants::Constants;
+use ::spirv::{Decoration, LoopControl, MAGIC_NUMBER, Op, StorageClass};
 
-const MAGIC: u32 = 0x0723_0203;
+use fold::Folding;
+
 /// Words before the first instruction: magic, version, generator, bound of the ids, schema.
 const HEADER_WORDS: usize = 5;
 
-/// Opcodes, storage classes, decorations and masks, named as in the SPIR-V specification.
-mod code {
-    pub const EXECUTION_MODE: u16 = 16;
-    pub const TYPE_BOOL: u16 = 20;
-    pub const TYPE_INT: u16 = 21;
-    pub const TYPE_ARRAY: u16 = 28;
-    pub const TYPE_POINTER: u16 = 32;
-    pub const CONSTANT_TRUE: u16 = 41;
-    pub const CONSTANT_FALSE: u16 = 42;
-    pub const CONSTANT: u16 = 43;
-    pub const CONSTANT_COMPOSITE: u16 = 44;
-    pub const CONSTANT_NULL: u16 = 46;
-    pub const SPEC_CONSTANT_TRUE: u16 = 48;
-    pub const SPEC_CONSTANT_FALSE: u16 = 49;
-    pub const SPEC_CONSTANT: u16 = 50;
-    pub const SPEC_CONSTANT_COMPOSITE: u16 = 51;
-    pub const SPEC_CONSTANT_OP: u16 = 52;
-    pub const VARIABLE: u16 = 59;
-    pub const DECORATE: u16 = 71;
-    pub const LOOP_MERGE: u16 = 246;
-    pub const EXECUTION_MODE_ID: u16 = 331;
-
-    pub const MODE_LOCAL_SIZE: u32 = 17;
-    pub const MODE_LOCAL_SIZE_ID: u32 = 38;
-    pub const STORAGE_BUFFER: u32 = 12;
-    pub const DECORATION_SPEC_ID: u32 = 1;
-    pub const DECORATION_BUILT_IN: u32 = 11;
-    pub const DECORATION_RESTRICT: u32 = 19;
-    pub const DECORATION_ALIASED: u32 = 20;
-    pub const DECORATION_BINDING: u32 = 33;
-    pub const DECORATION_DESCRIPTOR_SET: u32 = 34;
-    pub const BUILT_IN_WORKGROUP_SIZE: u32 = 25;
-    pub const LOOP_UNROLL: u32 = 1;
-    pub const LOOP_DONT_UNROLL: u32 = 2;
-}
-
-/// Why a module cannot be rewritten. Ids and positions are those of the module as it was given.
+/// Why a module cannot be rewritten.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SpirvError {
-    #[error("the first word is {0:#010x}, a SPIR-V module of this byte order starts with 0x07230203")]
-    Magic(u32),
-    #[error("the header has {0} words, allowed are at least 5")]
-    Header(usize),
-    #[error("the instruction at word {at} has {given} words, there are {left}")]
-    Cut { at: usize, given: usize, left: usize },
-    #[error("instruction {opcode} at word {at} has {given} words, needed are at least {needed}")]
-    Short { at: usize, opcode: u16, given: usize, needed: usize },
-    #[error("OpSpecConstantOp %{id} is of opcode {opcode}, which cannot be folded")]
-    Operation { id: u32, opcode: u32 },
-    #[error("OpSpecConstantOp %{id} has no defined result: Op{operation} of {operands}")]
-    Undefined { id: u32, operation: String, operands: String },
-    #[error("%{id} takes %{operand} as {needed}, but that is {given}")]
-    Operand { id: u32, operand: u32, needed: &'static str, given: &'static str },
-    #[error("%{id} is given a result of type %{result_type}, which is not the type of {given}")]
-    ResultType { id: u32, result_type: u32, given: &'static str },
-    #[error("%{target} has SpecId {spec_id}, but is no scalar specialization constant")]
-    SpecId { target: u32, spec_id: u32 },
+#[error("the instruction at word {at} {reason}")]
+pub struct SpirvError {
+    /// Its first word in the module as it was given.
+    at: usize,
+    reason: String,
 }
 
 /// The changes to make to a module; none by default.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rewrite<'a> {
+pub struct Rewrite<'a> {
     /// Values of the specialization constants, by `SpecId`. A constant beyond the slice keeps its default. A boolean one is
     /// true unless its value is 0. `None` leaves specialization to the driver.
     ///
@@ -99,174 +49,105 @@ impl Rewrite<'_> {
     /// # Errors
     ///
     /// * `words` is not a whole SPIR-V module.
-    /// * A specialization constant that is given a value, or an operation on one, is of a type other than booleans and
-    ///   integers of 32 bits.
-    /// * An operation has no defined result, such as a division by zero, or is none that compute shaders may have.
+    /// * An operation on specialization constants has no defined result, such as a division by zero, or is none that the
+    ///   kernels have.
     pub fn apply(&self, words: &[u32]) -> Result<Vec<u32>, SpirvError> {
         let instructions = instructions(words)?;
-        let mut aliased = match self.declare_aliases {
-            true => aliases::undeclared(&instructions)?,
-            false => Vec::new(),
-        };
+        let mut aliased = if self.declare_aliases { undeclared_aliases(&instructions) } else { Vec::new() };
         let mut folding = self.constants.map(Folding::new);
         let mut out = words[..HEADER_WORDS].to_vec();
         for instruction in &instructions {
-            if instruction.opcode == code::DECORATE {
+            if instruction.op == Op::Decorate {
                 for variable in aliased.drain(..) {
-                    emit(&mut out, code::DECORATE, &[variable, code::DECORATION_ALIASED]);
+                    emit(&mut out, Op::Decorate, &[variable, ALIASED]);
                 }
             }
-            if let Some(folding) = &mut folding
-                && folding.rewrite(instruction, &mut out)?
-            {
-                continue;
-            }
-            match instruction.operands {
+            match (instruction.op, instruction.operands()) {
                 // Only the bare wish: counts of iterations stand behind other masks.
-                [merge, next, code::LOOP_UNROLL] if self.keep_loops && instruction.opcode == code::LOOP_MERGE => {
-                    emit(&mut out, code::LOOP_MERGE, &[*merge, *next, code::LOOP_DONT_UNROLL]);
+                (Op::LoopMerge, &[merge, next, UNROLL]) if self.keep_loops => {
+                    emit(&mut out, Op::LoopMerge, &[merge, next, LoopControl::DONT_UNROLL.bits()]);
                 }
-                _ => emit(&mut out, instruction.opcode, instruction.operands),
+                _ => match &mut folding {
+                    Some(folding) => folding.rewrite(instruction, &mut out)?,
+                    None => out.extend_from_slice(instruction.words),
+                },
             }
         }
         if let Some(folding) = folding {
-            folding.finish(&mut out)?;
+            folding.write_workgroup_size(&mut out);
         }
         Ok(out)
     }
 }
 
+const UNROLL: u32 = LoopControl::UNROLL.bits();
+const ALIASED: u32 = Decoration::Aliased as u32;
+const RESTRICT: u32 = Decoration::Restrict as u32;
+const SET: u32 = Decoration::DescriptorSet as u32;
+const BINDING: u32 = Decoration::Binding as u32;
+const STORAGE_BUFFER: u32 = StorageClass::StorageBuffer as u32;
+
 /// One instruction of a module.
 struct Instruction<'a> {
     /// Its first word in the module.
     at: usize,
-    opcode: u16,
-    operands: &'a [u32],
+    /// `Nop` for one that is not known.
+    op: Op,
+    words: &'a [u32],
 }
 
-impl Instruction<'_> {
-    fn operand(&self, index: usize) -> Result<u32, SpirvError> {
-        self.operands.get(index).copied().ok_or(SpirvError::Short {
-            at: self.at,
-            opcode: self.opcode,
-            given: self.operands.len() + 1,
-            needed: index + 2,
-        })
+impl<'a> Instruction<'a> {
+    fn operands(&self) -> &'a [u32] {
+        &self.words[1..]
     }
 }
 
 /// The instructions of a module. The first word of each has its length in the upper half and its opcode in the lower.
 fn instructions(words: &[u32]) -> Result<Vec<Instruction<'_>>, SpirvError> {
-    match words.first() {
-        Some(&magic) if magic != MAGIC => return Err(SpirvError::Magic(magic)),
-        _ if words.len() < HEADER_WORDS => return Err(SpirvError::Header(words.len())),
-        _ => {}
+    if words.len() < HEADER_WORDS || words[0] != MAGIC_NUMBER {
+        return Err(SpirvError { at: 0, reason: "is none: the module has no header of SPIR-V".into() });
     }
     let mut instructions = Vec::new();
     let mut at = HEADER_WORDS;
     while at < words.len() {
         let (length, left) = ((words[at] >> 16) as usize, words.len() - at);
         if length == 0 || length > left {
-            return Err(SpirvError::Cut { at, given: length, left });
+            return Err(SpirvError { at, reason: format!("has {length} words, there are {left}") });
         }
-        instructions.push(Instruction { at, opcode: words[at] as u16, operands: &words[at + 1..at + length] });
+        let op = Op::from_u32(words[at] & 0xFFFF).unwrap_or(Op::Nop);
+        instructions.push(Instruction { at, op, words: &words[at..at + length] });
         at += length;
     }
     Ok(instructions)
 }
 
 /// Appends an instruction of less than 2^16 words.
-fn emit(out: &mut Vec<u32>, opcode: u16, operands: &[u32]) {
-    out.push((operands.len() as u32 + 1) << 16 | u32::from(opcode));
+fn emit(out: &mut Vec<u32>, op: Op, operands: &[u32]) {
+    out.push((operands.len() as u32 + 1) << 16 | op as u32);
     out.extend_from_slice(operands);
 }
 
-/// Folding of specialization constants, instruction by instruction. A module has execution modes first, then
-/// decorations, then types and constants in an order in which operands precede their use.
-struct Folding<'a> {
-    /// Values by `SpecId`.
-    given: &'a [u32],
-    /// `SpecId` by id, of constants that are still to come.
-    spec_ids: BTreeMap<u32, u32>,
-    constants: Constants,
-    /// Where in the output the three numbers of each `LocalSize` are, and the ids of their values if it had those.
-    local_sizes: Vec<(usize, Option<[u32; 3]>)>,
-    /// The constant that is decorated as the size of the workgroup.
-    workgroup_size: Option<u32>,
+/// Variables that may be the same memory as another, or as themselves by another index, and do not say so yet.
+///
+/// The elements of an array of descriptors are bound one by one, and in place two of them are one buffer. Variables that
+/// share a binding are views of it. One with `Restrict` is the author's word to the contrary.
+fn undeclared_aliases(instructions: &[Instruction<'_>]) -> Vec<u32> {
+    let mut places: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+    let (mut declared, mut arrays, mut buffers) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+    for instruction in instructions {
+        match (instruction.op, instruction.operands()) {
+            (Op::Decorate, &[variable, SET, set]) => places.entry(variable).or_default().0 = set,
+            (Op::Decorate, &[variable, BINDING, binding]) => places.entry(variable).or_default().1 = binding,
+            (Op::Decorate, &[variable, ALIASED | RESTRICT]) => _ = declared.insert(variable),
+            (Op::TypeArray, &[array, ..]) => _ = arrays.insert(array),
+            // From here on `arrays` holds the pointers to arrays too.
+            (Op::TypePointer, &[pointer, _, to]) if arrays.contains(&to) => _ = arrays.insert(pointer),
+            (Op::Variable, &[pointer, variable, STORAGE_BUFFER, ..]) => buffers.push((variable, pointer)),
+            _ => {}
+        }
+    }
+    let at = |place| buffers.iter().filter(|(variable, _)| places.get(variable) == Some(place)).count();
+    let shares = |variable| places.get(variable).is_some_and(|place| at(place) > 1);
+    let aliased = buffers.iter().filter(|(variable, pointer)| arrays.contains(pointer) || shares(variable));
+    aliased.map(|(variable, _)| *variable).filter(|variable| !declared.contains(variable)).collect()
 }
-
-impl<'a> Folding<'a> {
-    fn new(given: &'a [u32]) -> Self {
-        Folding {
-            given,
-            spec_ids: BTreeMap::new(),
-            constants: Constants::default(),
-            local_sizes: Vec::new(),
-            workgroup_size: None,
-        }
-    }
-
-    /// Appends what an instruction becomes, and says whether it did: if not, the instruction stays as it is.
-    fn rewrite(&mut self, instruction: &Instruction<'_>, out: &mut Vec<u32>) -> Result<bool, SpirvError> {
-        let operand = |index| instruction.operand(index);
-        match instruction.opcode {
-            code::EXECUTION_MODE if operand(1)? == code::MODE_LOCAL_SIZE => {
-                operand(4)?;
-                self.local_sizes.push((out.len() + 3, None));
-                return Ok(false);
-            }
-            code::EXECUTION_MODE_ID if operand(1)? == code::MODE_LOCAL_SIZE_ID => {
-                self.local_sizes.push((out.len() + 3, Some([operand(2)?, operand(3)?, operand(4)?])));
-                emit(out, code::EXECUTION_MODE, &[operand(0)?, code::MODE_LOCAL_SIZE, 0, 0, 0]);
-            }
-            code::DECORATE if operand(1)? == code::DECORATION_SPEC_ID => {
-                self.spec_ids.insert(operand(0)?, operand(2)?);
-            }
-            // A module that says its size in no other way keeps the decoration.
-            code::DECORATE
-                if !self.local_sizes.is_empty()
-                    && operand(1)? == code::DECORATION_BUILT_IN
-                    && operand(2)? == code::BUILT_IN_WORKGROUP_SIZE =>
-            {
-                self.workgroup_size = Some(operand(0)?);
-            }
-            code::SPEC_CONSTANT | code::SPEC_CONSTANT_TRUE | code::SPEC_CONSTANT_FALSE => {
-                let given = self.spec_ids.remove(&operand(1)?).and_then(|spec_id| self.given.get(spec_id as usize));
-                match self.constants.scalar(instruction, given.copied())? {
-                    Some(value) => value.emit(out, operand(0)?, operand(1)?),
-                    // Of a type that is not folded, and with its default.
-                    None => emit(out, code::CONSTANT, instruction.operands),
-                }
-            }
-            code::SPEC_CONSTANT_COMPOSITE => {
-                self.constants.declare(instruction)?;
-                emit(out, code::CONSTANT_COMPOSITE, instruction.operands);
-            }
-            code::SPEC_CONSTANT_OP => self.constants.operation(instruction)?.emit(out, operand(0)?, operand(1)?),
-            _ => {
-                self.constants.declare(instruction)?;
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Writes the size of the workgroup, which is known by now.
-    fn finish(self, out: &mut [u32]) -> Result<(), SpirvError> {
-        if let Some((&target, &spec_id)) = self.spec_ids.first_key_value() {
-            return Err(SpirvError::SpecId { target, spec_id });
-        }
-        // Where both are there, the decoration is the one that counts.
-        let decorated = self.workgroup_size.map(|id| self.constants.vector(id)).transpose()?;
-        for (at, named) in self.local_sizes {
-            let Some(ids) = decorated.or(named) else { continue };
-            for (word, id) in out[at..].iter_mut().zip(ids) {
-                *word = self.constants.word(id, id)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests;

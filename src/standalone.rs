@@ -13,9 +13,8 @@
 //! ```
 
 mod choice;
-mod prepared;
 #[cfg(feature = "profiles")]
-mod tune;
+pub(crate) mod tune;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -24,7 +23,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use bytemuck::Pod;
 
 pub use choice::{DeviceChoice, DeviceInfo};
-pub use prepared::{DeviceBuffer, DeviceRange, PreparedSort, SortRanges, StandaloneSorter};
 #[cfg(feature = "profiles")]
 pub use tune::{Outcome, Trial, TuneOptions, TuneProgress, Tuned};
 
@@ -33,7 +31,8 @@ use crate::key::{Key, KeyType, Order};
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
 use crate::tuning::Tuning;
-use crate::vk::owned::{Device, Instance, InstanceDesc};
+use crate::vk::owned::{Device, Instance};
+pub use crate::vk::owned::{DeviceBuffer, DeviceRange, PreparedSort, SortRanges, StandaloneSorter};
 use crate::vk::{PipelineSet, SorterOptions};
 
 /// How to open a device.
@@ -98,7 +97,7 @@ impl Gpu {
     /// [`Error::NoLoader`], [`Error::NoDriver`], [`Error::NoDevice`], [`Error::UnsuitableDevice`], [`Error::MissingLayer`],
     /// and [`Error::Vulkan`] when the driver fails.
     pub fn new(options: &GpuOptions) -> Result<Gpu, Error> {
-        let instance = Instance::new(&InstanceDesc { validation: options.validation })?;
+        let instance = Instance::new(options.validation)?;
         let choice = options.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
         let physical = choice::select(&choice, instance.devices()?)?;
         let device = Device::new(&instance, &physical, options.pipeline_cache.as_deref())?;
@@ -131,7 +130,7 @@ impl Gpu {
     ///
     /// [`Error::NoLoader`], [`Error::Vulkan`].
     pub fn devices() -> Result<Vec<DeviceInfo>, Error> {
-        let instance = Instance::new(&InstanceDesc::default())?;
+        let instance = Instance::new(false)?;
         Ok(choice::describe(instance.devices()?))
     }
 
@@ -177,8 +176,6 @@ impl Gpu {
     /// Sorts keys and reorders the values alike; equal keys keep their order. Values are of any plain type of 1, 2 or a
     /// multiple of 4 bytes.
     ///
-    /// The first sort of a kind builds its pipelines: see [what that costs](Gpu#what-the-first-sort-of-a-kind-costs).
-    ///
     /// # Errors
     ///
     /// [`Error::LengthMismatch`], [`Error::Unsupported`] for values of another size, else as for
@@ -214,8 +211,6 @@ impl Gpu {
 
     /// The permutation that sorts the keys: entry `i` is the index of the key that comes `i`-th. Equal keys come in
     /// the order of their indices.
-    ///
-    /// The first sort of a kind builds its pipelines: see [what that costs](Gpu#what-the-first-sort-of-a-kind-costs).
     ///
     /// # Errors
     ///

@@ -5,7 +5,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering as Atomic};
 
 use vksort::standalone::Gpu;
-use vksort::{Algorithm, Count, Faults, KeyType, Placement, SortRequest, SorterOptions, ValueType};
+use vksort::{Algorithm, Count, KeyType, Placement, SortRequest, SorterOptions, ValueType};
 
 struct Counting;
 
@@ -33,15 +33,14 @@ fn recording_allocates_nothing() {
     assert!(std::hint::black_box(vec![1u8]).len() == 1 && ALLOCATIONS.load(Atomic::Relaxed) > 0, "nothing is counted");
     let gpu = Gpu::best().unwrap();
     let usual = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
-    let with = |algorithm: &Algorithm| (SortRequest { algorithm: Some(*algorithm), ..usual }, None);
-    let mut requests: Vec<(SortRequest, Option<u32>)> = Algorithm::ALL.iter().map(with).collect();
+    let with = |algorithm: &Algorithm| SortRequest { algorithm: Some(*algorithm), ..usual };
+    let mut requests: Vec<SortRequest> = Algorithm::ALL.iter().map(with).collect();
     let algorithm = Some(Algorithm::OneSweep);
-    // Every step that there is: a move, a gather, portions.
-    requests.push((SortRequest { algorithm, value: ValueType::Bytes(20), ..usual }, Some(1_000)));
-    requests.push((SortRequest { algorithm, bits: (3..3).into(), placement: Placement::OutOfPlace, ..usual }, None));
-    for (request, portion) in requests {
-        let faults = Faults { portion, ..Faults::default() };
-        let sorter = gpu.sorter(&request, &SorterOptions { faults, ..SorterOptions::default() }).unwrap();
+    // Every step that there is: a move, a gather.
+    requests.push(SortRequest { algorithm, value: ValueType::Bytes(20), ..usual });
+    requests.push(SortRequest { algorithm, bits: (3..3).into(), placement: Placement::OutOfPlace, ..usual });
+    for request in requests {
+        let sorter = gpu.sorter(&request, &SorterOptions::default()).unwrap();
         let count = 5_000.min(sorter.max_count());
         let sort = sorter.prepare(count).unwrap();
         sort.write_count(count).unwrap();

@@ -10,7 +10,8 @@ use common::suite::{self, Sizes};
 use common::{Level, design, gpu, level, seed};
 use libtest_mimic::Trial;
 use vksort::{
-    Algorithm, DeviceProfile, KeyType, RankMethod, SortRequest, SorterOptions, SubgroupChoice, Tuning, ValueType,
+    Algorithm, Ballot, DeviceProfile, KeyType, RankMethod, SortRequest, SorterOptions, SubgroupChoice, Tuning,
+    ValueType,
 };
 
 /// A key type for each module of a kernel: packed elements, and keys of one, two and four words.
@@ -26,13 +27,7 @@ fn setting(name: String, tuning: &Tuning, subgroup: SubgroupChoice) -> Setting {
 
 /// Kernels as GPUs have them, in small.
 fn staged() -> Tuning {
-    Tuning {
-        rank: RankMethod::Ballot,
-        early_counts: true,
-        merge_runs: true,
-        look_back_words: 4,
-        ..suite::small_blocks()
-    }
+    Tuning { rank: RankMethod::Ballot, merge_runs: true, ..suite::small_blocks() }
 }
 
 /// The emulated layer, and ranking by counters in shared memory: between them every module of the ranking kernels that this
@@ -59,13 +54,26 @@ fn methods() -> Vec<Setting> {
         }
         let name = format!("{rank:?}").to_lowercase();
         methods.push(setting(name.clone(), &Tuning { rank, ..row.clone() }, SubgroupChoice::Auto));
-        // So many subgroups that their counters have to share words.
+        // So many subgroups that their counters take most of the memory.
         let many = Tuning { rank, workgroup_size: 256, ..staged() };
         methods.push(setting(format!("staged-{name}"), &many, SubgroupChoice::Auto));
     }
-    for size in [32, 64, 128] {
-        let ballot = Tuning { look_back_words: 8, ..staged() };
-        methods.push(setting(format!("staged-ballot-virtual-{size}"), &ballot, SubgroupChoice::Emulated(size)));
+    // The options of ranking, and of its registers; emulated subgroups take no ballots.
+    for few_registers in [false, true] {
+        let registers = if few_registers { "-few-registers" } else { "" };
+        for &ballot in Ballot::ALL {
+            for leader_adds in [false, true] {
+                let leader = if leader_adds { "-leader" } else { "" };
+                let name = format!("staged{leader}{registers}-{ballot:?}").to_lowercase();
+                // All digits have to have as many bits for one of the ways.
+                let tuning = Tuning { few_registers, ballot, leader_adds, digit_bits: 8, ..staged() };
+                methods.push(setting(name, &tuning, SubgroupChoice::Auto));
+            }
+        }
+    }
+    for (size, few_registers) in [(4, true), (8, false), (16, true), (32, false), (64, true), (128, false)] {
+        let leader = Tuning { leader_adds: true, few_registers, ..staged() };
+        methods.push(setting(format!("staged-leader-virtual-{size}"), &leader, SubgroupChoice::Emulated(size)));
     }
     let kept = Tuning { unordered: false, merge_runs: false, unroll: true, ..staged() };
     methods.push(setting("ordered-unrolled".into(), &kept, SubgroupChoice::Auto));

@@ -7,12 +7,12 @@ use common::arena::Arena;
 use common::design::{self, Row, Target};
 use common::patterns::Pattern;
 use common::suite::{self, Case, SOME_KEYS};
+use common::table::COLUMNS;
 use common::{Level, gpu, level, seed};
 use libtest_mimic::{Failed, Trial};
-use vksort::internals::table::COLUMNS;
 use vksort::{
-    Access, Algorithm, BitRange, Faults, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, SorterOptions,
-    Specialization, SubgroupChoice, Tuning, ValueType,
+    Access, Algorithm, Ballot, BitRange, Faults, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest,
+    SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType,
 };
 
 const PATTERNS: [Pattern; 6] = [
@@ -106,16 +106,21 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
     let tuned = |tuning: Tuning| SorterOptions { tuning: Some(tuning), ..usual.clone() };
     let faults = |faults: Faults| SorterOptions { faults, ..usual.clone() };
     let no_small_storage = Faults { no_small_storage: true, ..Faults::default() };
-    let other = Tuning { rank: RankMethod::Ballot, early_counts: !tuning.early_counts, ..tuning.clone() };
+    // Kernels as GPUs have them: of the lanes with an equal digit the last one stores their counter, or one adds to it for all.
+    let staged = Tuning { rank: RankMethod::Ballot, leader_adds: false, ..tuning.clone() };
+    let leader = Tuning { leader_adds: true, ballot: Ballot::ByMask, ..staged.clone() };
+    let lean = Tuning { few_registers: true, ballot: Ballot::OfKeys, digit_bits: 8, ..staged.clone() };
     let mut settings = vec![
         ("usual", usual.clone()),
         ("digits-8", tuned(Tuning { digit_bits: 8, ..tuning.clone() })),
         ("digits-5", tuned(Tuning { digit_bits: 5, ..tuning.clone() })),
         ("decided-apart", tuned(Tuning { decide_apart: true, ..tuning })),
         ("on-host", SorterOptions { specialization: Specialization::Host, ..usual.clone() }),
-        ("other-ranking", tuned(other)),
+        ("staged", tuned(staged)),
+        ("staged-leader", tuned(leader)),
+        ("staged-lean", tuned(lean)),
         ("virtual-32", SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..usual.clone() }),
-        ("portions", faults(Faults { portion: Some(1), ..Faults::default() })),
+        ("tiny-ring", faults(Faults { ring_bits: Some(0), ..Faults::default() })),
     ];
     if gpu().profile().buffer_addresses {
         let access = Access::Addresses;

@@ -15,14 +15,15 @@ use vksort::{
 };
 
 /// Vendors and drivers that rows ask for, and one that none does; each with the name of its row.
-const ROWS: [(u32, i32, &str); 10] = [
+const ROWS: [(u32, i32, &str); 11] = [
     (0x10DE, 0, "nvidia"),
+    (0x10DE, 24, "nvk"),
     (0x1002, 0, "amd"),
-    (0x8086, 0, "intel"),
+    (0x8086, 0, "intel-xe2"),
     (0x106B, 0, "apple"),
     (0, 14, "apple"),
-    (0x5143, 0, "mobile"),
-    (0x13B5, 0, "mobile"),
+    (0x5143, 0, "adreno"),
+    (0x13B5, 0, "mali"),
     (0, 13, "llvmpipe"),
     (0, 10, "swiftshader"),
     (0, 0, "unknown"),
@@ -42,7 +43,7 @@ fn profiles() -> impl Strategy<Value = DeviceProfile> {
     let subgroups = (limit(&[4, 8, 16, 32, 64, 128]), limit(&[4, 8, 16, 32]), limit(&[16, 32, 64, 128]));
     let workgroups = (limit(&[8, 16, 32, 64]), limit(&[128, 256, 512, 1024]), limit(&[16_384, 32_768, 49_152, 65_536]));
     let rest = (limit(&[65_535]), limit(&[0, 2, 64]), limit(&[4, 8, 16]), any::<u64>());
-    let flags = prop::collection::vec(prop::bool::weighted(0.8), 9);
+    let flags = prop::collection::vec(prop::bool::weighted(0.8), 8);
     (prop::sample::select(&ROWS), subgroups, workgroups, rest, flags).prop_map(
         |((vendor_id, driver_id, _), (size, least, most), (subgroups, invocations, shared), rest, flags)| {
             let (max_workgroups, cpu_threads, max_storage_buffers, max_storage_range_bytes) = rest;
@@ -55,18 +56,17 @@ fn profiles() -> impl Strategy<Value = DeviceProfile> {
                 subgroup_size: size,
                 subgroup_range: if flags[1] { (size, size) } else { (least, most) },
                 subgroup_operations: flags[2],
-                subgroup_arithmetic: flags[3],
-                subgroup_partition: flags[4],
-                full_subgroups: flags[5],
+                subgroup_partition: flags[3],
+                full_subgroups: flags[4],
                 max_workgroup_subgroups: subgroups,
                 max_workgroup_invocations: invocations,
                 max_shared_bytes: shared,
                 max_workgroups,
                 max_storage_buffers,
                 max_storage_range_bytes,
-                dynamic_indexing: flags[6],
-                small_storage: flags[7],
-                buffer_addresses: flags[8],
+                dynamic_indexing: flags[5],
+                small_storage: flags[6],
+                buffer_addresses: flags[7],
                 ..DeviceProfile::default()
             }
         },
@@ -108,7 +108,6 @@ fn tunings(profile: &DeviceProfile, turn: usize) -> Vec<Tuning> {
         digit_bits: number,
         polls: number,
         min_tiles: number,
-        max_blocks: number,
         histogram_workgroup_size: number,
         histogram_items: number,
         scan_workgroup_size: number,
@@ -141,7 +140,10 @@ fn holds(shape: &Shape, profile: &DeviceProfile, request: &SortRequest) -> Resul
         ("passes cover the window", shape.passes * shape.digit_bits >= request.bits.len()),
         ("passes have counters", shape.passes <= abi::MAX_PASSES),
         ("the window is the request's", shape.window == request.bits),
-        ("packed counters hold a block's count", !shape.packed || shape.block().max(shape.single_block()) <= 0xFFFF),
+        (
+            "places of a staged block fit half a word",
+            !shape.staged() || shape.block().max(shape.single_block()) <= 1 << 16,
+        ),
     ];
     match checks.into_iter().find(|(_, holds)| !holds) {
         Some((what, _)) => Err(format!("it does not hold that {what}: {shape:?}")),

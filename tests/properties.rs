@@ -15,8 +15,8 @@ use proptest::test_runner::{
     Config, FileFailurePersistence, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner,
 };
 use vksort::{
-    Access, Algorithm, BitRange, Faults, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, SorterOptions,
-    SubgroupChoice, Tuning, ValueType,
+    Access, Algorithm, Ballot, BitRange, Faults, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest,
+    SorterOptions, SubgroupChoice, Tuning, ValueType,
 };
 
 /// Keys: a pattern, or numbers drawn one by one, which can be shrunk.
@@ -48,8 +48,9 @@ struct Draw {
     /// The count on the device, if it comes from there, in percent of the capacity.
     counted: Option<u32>,
     items: u32,
-    blocks: u32,
-    early_counts: bool,
+    leader_adds: bool,
+    few_registers: bool,
+    ballot: Ballot,
     rank: RankMethod,
     /// Bits of the widest digit, if not the row's.
     digit_bits: Option<u32>,
@@ -57,7 +58,7 @@ struct Draw {
     /// The virtual subgroup size, if subgroups are emulated, which they cannot be by address.
     emulated: Option<u32>,
     by_words: bool,
-    portion: Option<u32>,
+    ring_bits: Option<u32>,
     withhold: u32,
 }
 
@@ -70,21 +71,20 @@ fn once_failed() -> Vec<Draw> {
         spare: 0,
         counted: None,
         items: 4,
-        blocks: 1,
-        early_counts: false,
+        leader_adds: false,
+        few_registers: false,
+        ballot: Ballot::ByPlace,
         rank: suite::small_blocks().rank,
         digit_bits: None,
         access: Access::Descriptors,
         emulated: None,
         by_words: false,
-        portion: None,
+        ring_bits: None,
         withhold: 0,
     };
     vec![
         // Look-back over every tile took more turns of loops than drivers of CPUs allow.
-        Draw { items: 1, withhold: 1, ..usual.clone() },
-        // The counts of a tile's second block were written before those of the first had been read.
-        Draw { blocks: 2, early_counts: true, rank: RankMethod::Ballot, ..usual },
+        Draw { items: 1, withhold: 1, ..usual },
     ]
 }
 
@@ -126,17 +126,23 @@ fn keys() -> impl Strategy<Value = Keys> {
 }
 
 fn draws() -> impl Strategy<Value = Draw> {
-    let shape = (1..9u32, 1..4u32, any::<bool>(), prop::option::weighted(0.3, 2..12u32));
-    let rank = prop_oneof![2 => Just(None), 1 => prop::sample::select(RankMethod::ALL).prop_map(Some)];
+    let shape = (1..9u32, prop::option::weighted(0.3, 2..12u32));
+    let rank = (
+        prop_oneof![2 => Just(None), 1 => prop::sample::select(RankMethod::ALL).prop_map(Some)],
+        any::<bool>(),
+        any::<bool>(),
+        prop::sample::select(Ballot::ALL),
+    );
     let device = (
         prop::option::weighted(0.15, prop::sample::select(&[4u32, 8, 16, 32, 64, 128])),
         prop::bool::weighted(0.2),
         prop::bool::weighted(0.1),
     );
-    let faults = (prop::option::weighted(0.2, 1..10_000u32), prop::sample::select(&[0u32, 0, 0, 1, 3]));
+    let faults = (prop::option::weighted(0.3, 0..6u32), prop::sample::select(&[0u32, 0, 0, 1, 3]));
     (requests(), keys(), 0..5_000u32, prop::option::weighted(0.4, 0..150u32), shape, rank, device, faults).prop_map(
-        |(request, keys, spare, counted, shape, rank, (emulated, addresses, by_words), (portion, withhold))| {
-            let (items, blocks, early_counts, digit_bits) = shape;
+        |(request, keys, spare, counted, shape, rank, (emulated, addresses, by_words), (ring_bits, withhold))| {
+            let (items, digit_bits) = shape;
+            let (rank, leader_adds, few_registers, ballot) = rank;
             let access = if addresses && emulated.is_none() { Access::Addresses } else { Access::Descriptors };
             let rank = rank.unwrap_or(suite::small_blocks().rank);
             Draw {
@@ -145,14 +151,15 @@ fn draws() -> impl Strategy<Value = Draw> {
                 spare,
                 counted,
                 items,
-                blocks,
-                early_counts,
+                leader_adds,
+                few_registers,
+                ballot,
                 rank,
                 digit_bits,
                 access,
                 emulated,
                 by_words,
-                portion,
+                ring_bits,
                 withhold,
             }
         },
@@ -168,14 +175,19 @@ fn run(draw: &Draw) -> Result<(), String> {
         items_keys: items,
         items_pairs: items,
         single_items: 2 * items,
-        max_blocks: draw.blocks,
-        early_counts: draw.early_counts,
+        leader_adds: draw.leader_adds,
+        few_registers: draw.few_registers,
+        ballot: draw.ballot,
         rank: draw.rank,
         digit_bits: draw.digit_bits.unwrap_or(row.digit_bits),
         ..row
     };
-    let faults =
-        Faults { withhold: draw.withhold, portion: draw.portion, no_small_storage: draw.by_words, ..Faults::default() };
+    let faults = Faults {
+        withhold: draw.withhold,
+        ring_bits: draw.ring_bits,
+        no_small_storage: draw.by_words,
+        ..Faults::default()
+    };
     let options = SorterOptions {
         tuning: Some(tuning),
         subgroup: draw.emulated.map_or(SubgroupChoice::Auto, SubgroupChoice::Emulated),

@@ -127,8 +127,8 @@ fn beyond_descriptors() -> Result<(), Failed> {
     Ok(())
 }
 
-/// More than a look-back word counts, for real: 2^30 keys of one byte and some. It takes gigabytes and minutes.
-fn beyond_a_portion() -> Result<(), Failed> {
+/// More than 2^30 keys of one byte, for which the look-back ring goes round many times. It takes gigabytes and minutes.
+fn a_thousand_million() -> Result<(), Failed> {
     let count = (1usize << 30) + 1_000_003;
     let mut rng = fastrand::Rng::with_seed(seed());
     let mut keys = vec![0u8; count];
@@ -612,7 +612,7 @@ fn main() -> ExitCode {
         trials.push(Trial::test("beyond-descriptors", beyond_descriptors));
     }
     if std::env::var("VKSORT_HUGE").is_ok_and(|value| value == "1") {
-        trials.push(Trial::test("beyond-a-portion", beyond_a_portion));
+        trials.push(Trial::test("a-thousand-million", a_thousand_million));
     }
     if validating() {
         trials.push(Trial::test("missing-barrier-is-found", missing_barrier_is_found));

@@ -189,3 +189,17 @@ fn growth_is_pointed_out() {
     ];
     assert_eq!(differences(&kept, &made), expected);
 }
+
+#[test]
+fn modules_are_those_kept_in_the_repository() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("spirv");
+    if !folder.is_dir() {
+        println!("skipped: {} is not here", folder.display());
+        return;
+    }
+    for module in &kernels::modules() {
+        let kept = std::fs::read(folder.join(format!("{}.spv", module.name()))).unwrap();
+        let bytes: Vec<u8> = module_words(module).unwrap().into_iter().flat_map(u32::to_le_bytes).collect();
+        assert!(bytes == kept, "{}", module.name());
+    }
+}

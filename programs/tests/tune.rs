@@ -263,7 +263,7 @@ fn searches_that_cannot_be_are_refused() {
 #[test]
 fn absurd_numbers_sort_right() {
     let gpu = Gpu::best().unwrap();
-    for (number, early_counts, look_back) in
+    for (number, leader_adds, look_back) in
         [(0, false, true), (1, true, false), (77, true, true), (77, false, false), (u32::MAX, false, true)]
     {
         let tuning = Tuning {
@@ -273,11 +273,10 @@ fn absurd_numbers_sort_right() {
             single_items: number,
             subgroup_size: Some(number),
             rank: RankMethod::ALL[number as usize % RankMethod::ALL.len()],
-            early_counts,
+            leader_adds,
             digit_bits: number,
             polls: number,
             min_tiles: number,
-            max_blocks: number,
             histogram_workgroup_size: number,
             histogram_items: number,
             scan_workgroup_size: number,

@@ -83,9 +83,7 @@ impl Gpu {
     /// # Ok(()) }
     /// ```
     pub fn tune(&self, options: &TuneOptions, watch: &mut dyn FnMut(&TuneProgress)) -> Result<Tuned, Error> {
-        let refuse = |what: &str, given: &str, allowed: &str| {
-            Err(Error::Unsupported { what: what.into(), given: given.into(), allowed: allowed.into() })
-        };
+        let refuse = |what: &str, given: &str, allowed: &str| Err(Error::unsupported(what, given, allowed));
         if options.time.is_zero() {
             return refuse("time of the search", "0 s", "more than 0 s");
         }
@@ -98,7 +96,7 @@ impl Gpu {
         let built_in = Tuning::for_device(self.profile());
         let mut bench = DeviceBench::new(self, options)?;
         let found = search(&mut bench, self.profile(), &built_in, options.time, watch)?;
-        Ok(bench.report(found, options))
+        Ok(bench.report(found))
     }
 }
 
@@ -106,30 +104,38 @@ impl Gpu {
 struct DeviceBench<'a> {
     gpu: &'a Gpu,
     started: Instant,
-    requests: Vec<SortRequest>,
-    /// Elements of each kind of sort.
-    counts: Vec<u32>,
+    kinds: Vec<Kind>,
     keys: DeviceBuffer,
     values: DeviceBuffer,
     /// Of the contender that needs most; each sort uses it from its start.
     scratch: DeviceBuffer,
-    /// For each kind of sort: what is timed, uniform keys; and what is only checked, many equal keys, of a count that no
-    /// block divides. Kinds of as many of the same keys share theirs.
-    inputs: Vec<Arc<[Input; 2]>>,
     contenders: Vec<Contender>,
     clock: Clock,
 }
 
-/// The one of a kind's inputs that is timed, and the one that is not.
-const UNIFORM: usize = 0;
-const CLUSTERED: usize = 1;
+/// A kind of sort that is measured.
+#[derive(Clone)]
+struct Kind {
+    kind: SortKind,
+    request: SortRequest,
+    /// Elements.
+    count: u32,
+    /// What is timed: uniform keys.
+    uniform: Arc<Input>,
+    /// What is only checked: many equal keys, of a count that no block divides.
+    clustered: Arc<Input>,
+}
 
 /// Words of keys with values, and both as a stable sort has them.
-struct Input {
-    keys: Vec<u32>,
-    values: Vec<u32>,
-    sorted_keys: Vec<u32>,
-    sorted_values: Vec<u32>,
+pub struct Input {
+    /// Those of the keys.
+    pub keys: Vec<u32>,
+    /// One for each key.
+    pub values: Vec<u32>,
+    /// The keys as they should come out.
+    pub sorted_keys: Vec<u32>,
+    /// The values as they should come out.
+    pub sorted_values: Vec<u32>,
 }
 
 struct Contender {
@@ -140,17 +146,17 @@ struct Contender {
 
 /// What is recorded of a tuning for one kind of sort: two with the same need not be measured both.
 #[derive(Clone, PartialEq)]
-struct Recorded {
+pub struct Recorded {
     steps: Vec<Step>,
     kernels: Vec<KernelSpec>,
 }
 
 impl Recorded {
     /// Nothing where the tuning does not fit.
-    fn of(device: &DeviceProfile, tuning: &Tuning, request: &SortRequest, count: u32) -> Option<Recorded> {
+    pub fn of(device: &DeviceProfile, tuning: &Tuning, request: &SortRequest, count: u32) -> Option<Recorded> {
         let algorithm = tuning.algorithm();
         let shape = Shape::fit(&ShapeDesc::new(device, tuning, request, algorithm)).ok()?;
-        let plan = Plan::new(request, algorithm, shape, count, None);
+        let plan = Plan::new(request, algorithm, shape, count);
         let mut steps = Vec::new();
         plan.each_step(Count::Host(count), &mut |step| steps.push(step));
         let kernels = plan.kernels(&[Count::Host(count)]);
@@ -162,10 +168,9 @@ impl Recorded {
 impl<'a> DeviceBench<'a> {
     fn new(gpu: &'a Gpu, options: &TuneOptions) -> Result<DeviceBench<'a>, Error> {
         let started = Instant::now();
-        let requests = options.kinds.iter().map(|kind| request(*kind)).collect::<Vec<_>>();
         let largest = if gpu.profile().is_cpu { COUNT.1 } else { COUNT.0 };
         let mut count = options.count.unwrap_or(largest);
-        let key_bytes = requests.iter().map(|request| request.key.size_bytes()).max().unwrap_or_default();
+        let key_bytes = options.kinds.iter().map(|kind| request(*kind).key.size_bytes()).max().unwrap_or_default();
         let buffers = |count: u32| {
             let (keys, values) = (key_bytes * u64::from(count), 4 * u64::from(count));
             // Scratch holds keys and values, and little more.
@@ -179,30 +184,22 @@ impl<'a> DeviceBench<'a> {
             }
         };
         let few = if gpu.profile().is_cpu { FEW.1 } else { FEW.0 };
-        let counts = options.kinds.iter().map(|kind| if *kind == SortKind::FewKeys { count.min(few) } else { count });
-        let counts = counts.collect::<Vec<u32>>();
-        let mut inputs: Vec<Arc<[Input; 2]>> = Vec::new();
-        for (index, (request, &count)) in requests.iter().zip(&counts).enumerate() {
-            let same = (0..index).find(|&earlier| requests[earlier].key == request.key && counts[earlier] == count);
-            // An odd share of the count is in the middle of a block.
-            let fewer = ((count - count / 9) | 1).min(count);
-            inputs.push(match same {
-                Some(same) => Arc::clone(&inputs[same]),
-                None => Arc::new(inputs_of(request.key, count, fewer)),
+        let mut kinds: Vec<Kind> = Vec::new();
+        for &kind in &options.kinds {
+            let count = if kind == SortKind::FewKeys { count.min(few) } else { count };
+            let request = request(kind);
+            let same = kinds.iter().find(|other| other.request.key == request.key && other.count == count);
+            kinds.push(match same {
+                Some(same) => Kind { kind, request, ..same.clone() },
+                None => {
+                    // An odd share of the count is in the middle of a block.
+                    let fewer = ((count - count / 9) | 1).min(count);
+                    let [uniform, clustered] = inputs_of(request.key, count, fewer).map(Arc::new);
+                    Kind { kind, request, count, uniform, clustered }
+                }
             });
         }
-        Ok(DeviceBench {
-            gpu,
-            started,
-            requests,
-            counts,
-            keys,
-            values,
-            scratch,
-            inputs,
-            contenders: Vec::new(),
-            clock: Clock::Host,
-        })
+        Ok(DeviceBench { gpu, started, kinds, keys, values, scratch, contenders: Vec::new(), clock: Clock::Host })
     }
 
     fn contender(&self, tuning: &Tuning, kind: usize) -> Option<&Contender> {
@@ -212,21 +209,18 @@ impl<'a> DeviceBench<'a> {
 
     /// A kind's sort by an admitted tuning on the common buffers, which hold the input.
     fn prepare(&mut self, sorter: &StandaloneSorter, kind: usize, input: &Input) -> Result<PreparedSort, Error> {
-        let capacity = self.counts[kind];
+        let capacity = self.kinds[kind].count;
         let scratch = sorter.scratch_size(capacity)?;
         if scratch > self.scratch.size() {
             self.scratch = self.gpu.buffer(scratch)?;
         }
         let (count, request) = (u64::from(capacity), sorter.request());
         let is_read = request.value.is_read();
+        let keys = self.keys.range(0, request.key.size_bytes() * count);
         let sort = sorter.prepare_on(SortRanges {
-            keys: self.keys.range(0, request.key.size_bytes() * count),
             values: is_read.then(|| self.values.range(0, 4 * count)),
-            keys_out: None,
-            values_out: None,
             scratch: (scratch > 0).then(|| self.scratch.range(0, scratch)),
-            count: None,
-            capacity,
+            ..SortRanges::in_place(keys, capacity)
         })?;
         sort.write_keys(&input.keys)?;
         if is_read {
@@ -251,14 +245,13 @@ impl<'a> DeviceBench<'a> {
     }
 
     /// What was found, as a profile.
-    fn report(&self, found: Found, options: &TuneOptions) -> Tuned {
+    fn report(&self, found: Found) -> Tuned {
         let Found { mut tuning, times, refused, trials } = found;
         let device = self.gpu.profile();
         let built_in = Tuning::for_device(device);
-        let kinds = options.kinds.iter().zip(&self.counts);
-        let rows = kinds.zip(&times).map(|((&kind, &count), (built_in, tuned))| MeasuredSort {
-            kind,
-            count,
+        let rows = self.kinds.iter().zip(&times).map(|(kind, (built_in, tuned))| MeasuredSort {
+            kind: kind.kind,
+            count: kind.count,
             rounds: built_in.len() as u32,
             clock: self.clock,
             built_in_ns: rounded(Quartiles::of(built_in), 10.0),
@@ -286,35 +279,35 @@ impl Measure for DeviceBench<'_> {
     type Recorded = Recorded;
 
     fn recorded(&self, tuning: &Tuning) -> Option<Vec<Recorded>> {
-        let kinds = self.requests.iter().zip(&self.counts);
-        kinds.map(|(request, &count)| Recorded::of(self.gpu.profile(), tuning, request, count)).collect()
+        let device = self.gpu.profile();
+        self.kinds.iter().map(|kind| Recorded::of(device, tuning, &kind.request, kind.count)).collect()
     }
 
     fn admit(&mut self, tuning: &Tuning, kind: usize) -> Result<(), Failure> {
+        let Kind { request, count, uniform, clustered, .. } = self.kinds[kind].clone();
         let sorter = match self.contender(tuning, kind) {
             Some(contender) => Arc::clone(&contender.sorter),
             None => {
-                let (tuning_of, capacity) = (Some(tuning.clone()), Some(self.counts[kind]));
-                let options = SorterOptions { tuning: tuning_of, capacity, ..SorterOptions::default() };
-                let sorter = self.gpu.sorter(&self.requests[kind], &options).map_err(failure)?;
-                let recorded = self.recorded(tuning).ok_or_else(|| Failure::Tuning("it does not fit".into()))?;
-                let recorded = recorded[kind].clone();
+                let recorded = Recorded::of(self.gpu.profile(), tuning, &request, count);
+                let recorded = recorded.ok_or_else(|| Failure::Tuning("it does not fit".into()))?;
+                let (tuning, capacity) = (Some(tuning.clone()), Some(count));
+                let options = SorterOptions { tuning, capacity, ..SorterOptions::default() };
+                let sorter = self.gpu.sorter(&request, &options).map_err(failure)?;
                 self.contenders.push(Contender { kind, recorded, sorter: Arc::clone(&sorter) });
                 sorter
             }
         };
-        let inputs = Arc::clone(&self.inputs[kind]);
-        self.check(&sorter, kind, &inputs[CLUSTERED])?;
-        self.check(&sorter, kind, &inputs[UNIFORM])
+        self.check(&sorter, kind, &clustered)?;
+        self.check(&sorter, kind, &uniform)
     }
 
     fn time(&mut self, tuning: &Tuning, kind: usize) -> Result<f64, Failure> {
         let contender = self.contender(tuning, kind).expect("it was admitted");
         let sorter = Arc::clone(&contender.sorter);
-        let inputs = Arc::clone(&self.inputs[kind]);
-        let sort = self.prepare(&sorter, kind, &inputs[UNIFORM]).map_err(failure)?;
+        let Kind { uniform, count, .. } = self.kinds[kind].clone();
+        let sort = self.prepare(&sorter, kind, &uniform).map_err(failure)?;
         let start = Instant::now();
-        let steps = sort.run(self.counts[kind]).map_err(failure)?;
+        let steps = sort.run(count).map_err(failure)?;
         let wall = start.elapsed().as_nanos() as f64;
         if steps.is_empty() {
             return Ok(wall);
@@ -335,7 +328,7 @@ impl Measure for DeviceBench<'_> {
 
 impl Input {
     /// Of keys of so many words.
-    fn new(keys: Vec<u64>, words: usize) -> Input {
+    pub fn new(keys: Vec<u64>, words: usize) -> Input {
         let mut order: Vec<u32> = (0..keys.len() as u32).collect();
         order.sort_by_key(|index| keys[*index as usize]);
         let value = |index: u32| !index;
@@ -350,7 +343,7 @@ impl Input {
 }
 
 /// Uniform keys of a type, and fewer clustered ones.
-fn inputs_of(key: KeyType, count: u32, fewer: u32) -> [Input; 2] {
+pub fn inputs_of(key: KeyType, count: u32, fewer: u32) -> [Input; 2] {
     let clustered = |index: u32| word(index) & word(!index) & 0x0F3F_70FF;
     // The upper half of wide keys is like narrow ones.
     let wide = |top: u32, index: u32| u64::from(top) << 32 | u64::from(word(index ^ 0x5555_5555));
@@ -362,7 +355,8 @@ fn inputs_of(key: KeyType, count: u32, fewer: u32) -> [Input; 2] {
     [make(count, &word), make(fewer, &clustered)]
 }
 
-fn request(kind: SortKind) -> SortRequest {
+/// What a kind of sort asks for.
+pub fn request(kind: SortKind) -> SortRequest {
     let (key, value) = match kind {
         SortKind::Keys | SortKind::FewKeys => (KeyType::U32, ValueType::None),
         SortKind::Pairs => (KeyType::U32, ValueType::U32),
@@ -379,7 +373,8 @@ fn word(index: u32) -> u32 {
     word ^ word >> 16
 }
 
-fn compare(what: &str, found: &[u32], needed: &[u32]) -> Result<(), Failure> {
+/// Names the first difference.
+pub fn compare(what: &str, found: &[u32], needed: &[u32]) -> Result<(), Failure> {
     match found.iter().zip(needed).position(|(found, needed)| found != needed) {
         None => Ok(()),
         Some(place) => {
@@ -390,7 +385,7 @@ fn compare(what: &str, found: &[u32], needed: &[u32]) -> Result<(), Failure> {
 }
 
 /// Whether an error is the tuning's fault, or the device is of no more use.
-fn failure(error: Error) -> Failure {
+pub fn failure(error: Error) -> Failure {
     let lost = vk::Result::ERROR_DEVICE_LOST;
     match error {
         Error::Timeout { .. } => Failure::Device(error),
@@ -403,73 +398,4 @@ fn failure(error: Error) -> Failure {
 fn rounded(quartiles: Quartiles, by: f64) -> Quartiles {
     let round = |number: f64| (number * by).round() / by;
     Quartiles { q25: round(quartiles.q25), median: round(quartiles.median), q75: round(quartiles.q75) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_as_good_as_random() {
-        let [uniform, _] = inputs_of(KeyType::U32, 1 << 16, 1);
-        let ones: u32 = uniform.keys.iter().map(|key| key.count_ones()).sum();
-        assert!((ones as f64 / (32.0 * 65_536.0) - 0.5).abs() < 0.01);
-        assert!(uniform.sorted_keys.is_sorted() && uniform.keys != uniform.sorted_keys);
-    }
-
-    #[test]
-    fn wide_keys_are_two_words_sorted_as_one_number() {
-        for input in inputs_of(KeyType::U64, 3_000, 2_001) {
-            assert_eq!((input.keys.len(), input.sorted_keys.len()), (2 * input.values.len(), 2 * input.values.len()));
-            let numbers = input.sorted_keys.chunks_exact(2).map(|key| u64::from(key[1]) << 32 | u64::from(key[0]));
-            assert!(numbers.is_sorted());
-        }
-    }
-
-    /// A dimension of which the kernels know nothing would be passed over as if it had been tried.
-    #[test]
-    fn every_dimension_leads_to_other_kernels() {
-        let device = DeviceProfile {
-            vendor_id: crate::profile::vendor::NVIDIA,
-            max_shared_bytes: 49152,
-            subgroup_range: (16, 64),
-            subgroup_partition: true,
-            ..DeviceProfile::default()
-        };
-        let row = Tuning::for_device(&device);
-        // Sorts that scan know nothing of look-back, and the others nothing of scans.
-        let scans = Tuning { look_back: false, ..row.clone() };
-        // Wider digits are for windows that they suit.
-        let keys = request(SortKind::Keys);
-        let window = SortRequest { bits: (0..27).into(), ..keys };
-        let requests = [keys, request(SortKind::Pairs), request(SortKind::WideKeys), window];
-        for dimension in crate::tuning::dimensions::ALL {
-            let differs = |from: &Tuning| {
-                (dimension.rungs)(from, &device).iter().filter(|rung| *rung != from).any(|rung| {
-                    let kernels = |tuning, request, count| Recorded::of(&device, tuning, request, count);
-                    let others = |count, request| kernels(rung, request, count) != kernels(from, request, count);
-                    requests.iter().any(|request| others(1 << 24, request) || others(FEW.0, request))
-                })
-            };
-            assert!(differs(&row) || differs(&scans), "{}", dimension.name);
-        }
-    }
-
-    #[test]
-    fn equal_keys_keep_their_order_in_what_is_needed() {
-        let input = Input::new(vec![2, 1, 2, 1], 1);
-        assert_eq!(input.sorted_keys, [1, 1, 2, 2]);
-        assert_eq!(input.sorted_values, [!1, !3, !0, !2]);
-        assert!(compare("key", &input.sorted_keys, &[1, 1, 2, 2]).is_ok());
-        let wrong = compare("value", &[!1, !3, !2, !0], &input.sorted_values);
-        assert!(matches!(wrong, Err(Failure::Tuning(what)) if what.starts_with("value 2 is 0xfffffffd")));
-    }
-
-    #[test]
-    fn only_a_device_that_is_lost_ends_the_search() {
-        let vulkan = |result| Error::Vulkan { call: "vkQueueSubmit", result };
-        assert!(matches!(failure(vulkan(vk::Result::ERROR_DEVICE_LOST)), Failure::Device(_)));
-        assert!(matches!(failure(Error::Timeout { what: "the sort", seconds: 1 }), Failure::Device(_)));
-        assert!(matches!(failure(vulkan(vk::Result::ERROR_INITIALIZATION_FAILED)), Failure::Tuning(_)));
-    }
 }

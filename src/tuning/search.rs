@@ -22,7 +22,7 @@ const ROUNDS: (usize, usize) = (5, 11);
 const LAST_ROUNDS: (usize, usize) = (5, 21);
 
 /// What a search measures with.
-pub(crate) trait Measure {
+pub trait Measure {
     /// What a tuning comes to on the device for one kind of sort. Equal ones need not be tried twice.
     type Recorded: Clone + PartialEq;
 
@@ -44,7 +44,7 @@ pub(crate) trait Measure {
 
 /// Why something could not be measured.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// The tuning does not do here.
     Tuning(String),
     /// Nothing does any more.
@@ -111,13 +111,14 @@ struct Duel {
 }
 
 /// What a search found.
-pub(crate) struct Found {
+pub struct Found {
     /// The best, if it won over the built-in row at the end too; else the built-in row.
     pub tuning: Tuning,
     /// Nanoseconds of the built-in row and of the tuning, for each kind of sort.
     pub times: Vec<Times>,
     /// Ratio of the best that did not win at the end.
     pub refused: Option<Quartiles>,
+    /// Every challenger, in order.
     pub trials: Vec<Trial>,
 }
 
@@ -134,32 +135,19 @@ struct Search<'a, M: Measure> {
     trials: Vec<Trial>,
 }
 
-/// What became of a rung.
-#[derive(PartialEq)]
-enum Step {
-    Won,
-    Lost,
-    Skipped,
-}
-
 /// Searches for so long, from a built-in row on.
 ///
 /// # Errors
 ///
 /// Those of the device, and that the built-in row does not fit or sorts wrongly.
-pub(crate) fn search<M: Measure>(
+pub fn search<M: Measure>(
     bench: &mut M,
     device: &DeviceProfile,
     built_in: &Tuning,
     time: Duration,
     watch: &mut dyn FnMut(&TuneProgress),
 ) -> Result<Found, Error> {
-    let refuse = |failure| match failure {
-        Failure::Device(error) => error,
-        Failure::Tuning(what) => {
-            Error::WrongResult { tuning: built_in.name.clone(), device: device.name.clone(), what }
-        }
-    };
+    let refuse = |failure| refused(device, built_in, failure);
     let recorded = bench.recorded(built_in).ok_or_else(|| refuse(Failure::Tuning("it does not fit".into())))?;
     let kinds: Vec<usize> = (0..recorded.len()).collect();
     watch(&TuneProgress { seconds: 0.0, trials: 0, ratio: 1.0, trying: "the built-in row".into() });
@@ -185,43 +173,15 @@ pub(crate) fn search<M: Measure>(
         trials: Vec::new(),
     };
     search.run()?;
-    let Search { bench, watch, incumbent, standing, trials, .. } = search;
+    search.finish(time)
+}
 
-    let progress = |bench: &M, trying: &str| TuneProgress {
-        seconds: bench.elapsed().as_secs_f64(),
-        trials: trials.len(),
-        ratio: standing,
-        trying: trying.into(),
-    };
-    let alone = |duel: Duel| duel.times.into_iter().map(|(times, _)| (times.clone(), times)).collect();
-    bench.keep(&[built_in, &incumbent]);
-    if incumbent == *built_in {
-        watch(&progress(bench, "the built-in row once more"));
-        let duel = duel(bench, (built_in, None), &kinds, LAST_ROUNDS, time).map_err(refuse)?;
-        return Ok(Found { tuning: incumbent, times: alone(duel), refused: None, trials });
-    }
-    watch(&progress(bench, "the best beside the built-in row"));
-    let (of_built_in, of_incumbent) = (bench.recorded(built_in), bench.recorded(&incumbent));
-    let differ = differing::<M>(of_built_in.as_deref(), of_incumbent.as_deref());
-    // What sorted rightly once has to do so at the end too, after it has run many times.
-    let last = duel(bench, (built_in, Some(&incumbent)), &kinds, LAST_ROUNDS, time);
-    let last = last.and_then(|last| differ.iter().try_for_each(|kind| bench.admit(&incumbent, *kind)).map(|()| last));
-    match last {
-        Ok(last) => {
-            let judged = Duel { slow: last.slow, times: differ.iter().map(|kind| last.times[*kind].clone()).collect() };
-            match judged.is_won() {
-                true => Ok(Found { tuning: incumbent, times: last.times, refused: None, trials }),
-                false => {
-                    let refused = Some(judged.ratio());
-                    Ok(Found { tuning: built_in.clone(), times: alone(last), refused, trials })
-                }
-            }
-        }
-        Err(Failure::Device(error)) => Err(error),
-        Err(Failure::Tuning(what)) => {
-            log::warn!("the best is dropped at the end: {what}");
-            let duel = duel(bench, (built_in, None), &kinds, LAST_ROUNDS, time).map_err(refuse)?;
-            Ok(Found { tuning: built_in.clone(), times: alone(duel), refused: None, trials })
+/// What is wrong where the built-in row fails.
+fn refused(device: &DeviceProfile, built_in: &Tuning, failure: Failure) -> Error {
+    match failure {
+        Failure::Device(error) => error,
+        Failure::Tuning(what) => {
+            Error::WrongResult { tuning: built_in.name.clone(), device: device.name.clone(), what }
         }
     }
 }
@@ -247,18 +207,69 @@ impl<M: Measure> Search<'_, M> {
     fn walk(&mut self, dimension: &Dimension, up: bool) -> Result<bool, Error> {
         let (mut reach, mut won) = (1, false);
         loop {
-            let rungs = (dimension.rungs)(&self.incumbent, self.device);
+            let rungs = dimension.rungs(&self.incumbent, self.device);
             let at = rungs.iter().position(|rung| *rung == self.incumbent).expect("rungs hold the tuning itself");
             let next = if up { at.checked_add(reach) } else { at.checked_sub(reach) };
             let Some(challenger) = next.and_then(|next| rungs.get(next)).filter(|_| !self.is_over()) else {
                 return Ok(won);
             };
             match self.challenge(dimension, challenger)? {
-                Step::Won => (reach, won) = (1, true),
-                Step::Lost if !dimension.unordered => return Ok(won),
-                Step::Lost | Step::Skipped => reach += 1,
+                Some(Outcome::Won) => (reach, won) = (1, true),
+                Some(_) if !dimension.unordered => return Ok(won),
+                _ => reach += 1,
             }
         }
+    }
+
+    /// Measures the incumbent beside the built-in row once more, or the built-in row alone.
+    fn finish(mut self, time: Duration) -> Result<Found, Error> {
+        let (built_in, incumbent) = (self.built_in.clone(), self.incumbent.clone());
+        let kinds: Vec<usize> = (0..self.tried[0].len()).collect();
+        let alone = |duel: Duel| duel.times.into_iter().map(|(times, _)| (times.clone(), times)).collect();
+        self.bench.keep(&[&built_in, &incumbent]);
+        if incumbent != built_in {
+            self.tell("the best beside the built-in row".into());
+            let differ = self.differing(&built_in, &incumbent);
+            // What sorted rightly once has to do so at the end too, after it has run many times.
+            let last = duel(self.bench, (&built_in, Some(&incumbent)), &kinds, LAST_ROUNDS, time);
+            let admitted = last.and_then(|last| self.admit(&incumbent, &differ).map(|()| last));
+            match admitted {
+                Ok(last) => {
+                    let times = differ.iter().map(|kind| last.times[*kind].clone()).collect();
+                    let judged = Duel { slow: last.slow, times };
+                    let trials = self.trials;
+                    return Ok(match judged.is_won() {
+                        true => Found { tuning: incumbent, times: last.times, refused: None, trials },
+                        false => {
+                            let refused = Some(judged.ratio());
+                            Found { tuning: built_in, times: alone(last), refused, trials }
+                        }
+                    });
+                }
+                Err(Failure::Device(error)) => return Err(error),
+                Err(Failure::Tuning(what)) => log::warn!("the best is dropped at the end: {what}"),
+            }
+        }
+        self.tell("the built-in row once more".into());
+        let duel = duel(self.bench, (&built_in, None), &kinds, LAST_ROUNDS, time);
+        let duel = duel.map_err(|failure| refused(self.device, &built_in, failure))?;
+        Ok(Found { tuning: built_in, times: alone(duel), refused: None, trials: self.trials })
+    }
+
+    fn tell(&mut self, trying: String) {
+        let seconds = self.bench.elapsed().as_secs_f64();
+        (self.watch)(&TuneProgress { seconds, trials: self.trials.len(), ratio: self.standing, trying });
+    }
+
+    fn admit(&mut self, tuning: &Tuning, kinds: &[usize]) -> Result<(), Failure> {
+        kinds.iter().try_for_each(|kind| self.bench.admit(tuning, *kind))
+    }
+
+    /// Kinds of sorts for which kernels differ.
+    fn differing(&self, first: &Tuning, second: &Tuning) -> Vec<usize> {
+        let [first, second] = [first, second].map(|tuning| self.bench.recorded(tuning).unwrap_or_default());
+        let pairs = first.iter().zip(&second).enumerate();
+        pairs.filter(|(_, (first, second))| first != second).map(|(kind, _)| kind).collect()
     }
 
     /// Whether there is no time for another challenger as long as those so far.
@@ -267,24 +278,20 @@ impl<M: Measure> Search<'_, M> {
         elapsed + elapsed / (self.trials.len() as u32 + 1) >= self.deadline
     }
 
-    fn challenge(&mut self, dimension: &Dimension, challenger: &Tuning) -> Result<Step, Error> {
-        let (Some(incumbent), Some(recorded)) = (self.bench.recorded(&self.incumbent), self.bench.recorded(challenger))
-        else {
-            return Ok(Step::Skipped);
+    /// Tries a challenger, and says how it fared; nothing where it was tried before or does not fit.
+    fn challenge(&mut self, dimension: &Dimension, challenger: &Tuning) -> Result<Option<Outcome>, Error> {
+        let Some(recorded) = self.bench.recorded(challenger).filter(|recorded| !self.tried.contains(recorded)) else {
+            return Ok(None);
         };
-        if self.tried.contains(&recorded) {
-            return Ok(Step::Skipped);
-        }
-        self.tried.push(recorded.clone());
-        let change = format!("{} -> {}", (dimension.show)(&self.incumbent), (dimension.show)(challenger));
-        (self.watch)(&TuneProgress {
-            seconds: self.bench.elapsed().as_secs_f64(),
-            trials: self.trials.len(),
-            ratio: self.standing,
-            trying: format!("{} {change}", dimension.name),
-        });
-        let kinds = differing::<M>(Some(&incumbent), Some(&recorded));
-        let (mut outcome, ratio) = match self.run_against(challenger, &kinds) {
+        let all = recorded.len();
+        self.tried.push(recorded);
+        let change = format!("{} -> {}", dimension.show(&self.incumbent), dimension.show(challenger));
+        self.tell(format!("{} {change}", dimension.name));
+        let kinds = self.differing(&self.incumbent, challenger);
+        let fought = self
+            .admit(challenger, &kinds)
+            .and_then(|()| duel(self.bench, (&self.incumbent, Some(challenger)), &kinds, ROUNDS, self.deadline));
+        let (mut outcome, ratio) = match fought {
             Ok(duel) => {
                 let outcome = match () {
                     () if duel.slow => Outcome::Slow,
@@ -292,7 +299,7 @@ impl<M: Measure> Search<'_, M> {
                     () if duel.rounds() < ROUNDS.0 => Outcome::Unfinished,
                     () => Outcome::Lost,
                 };
-                (outcome, (duel.rounds() > 0).then(|| duel.ratio_of_all(recorded.len())))
+                (outcome, (duel.rounds() > 0).then(|| duel.ratio_of_all(all)))
             }
             Err(Failure::Tuning(what)) => {
                 log::warn!("dropped: {} {change}: {what}", dimension.name);
@@ -316,12 +323,11 @@ impl<M: Measure> Search<'_, M> {
                 }
             }
         }
-        let won = outcome == Outcome::Won;
         let seconds = self.bench.elapsed().as_secs_f64();
-        let (dimension, best) = (dimension.name, self.standing);
+        let (dimension, best, fared) = (dimension.name, self.standing, outcome.clone());
         self.trials.push(Trial { seconds, dimension, change, outcome, ratio, incumbent: before, best });
         self.bench.keep(&[&self.built_in, &self.incumbent]);
-        Ok(if won { Step::Won } else { Step::Lost })
+        Ok(Some(fared))
     }
 
     /// How many times as fast as the built-in row a challenger is that has won; nothing when it is slower.
@@ -332,12 +338,11 @@ impl<M: Measure> Search<'_, M> {
         if self.incumbent == self.built_in {
             return Ok(Some(expected));
         }
-        let (built_in, recorded) = (self.bench.recorded(&self.built_in), self.bench.recorded(challenger));
-        let kinds = differing::<M>(built_in.as_deref(), recorded.as_deref());
+        let kinds = self.differing(&self.built_in, challenger);
         match duel(self.bench, (&self.built_in, Some(challenger)), &kinds, ROUNDS, self.deadline) {
             Ok(duel) if duel.rounds() == 0 => Ok(Some(expected)),
             Ok(duel) => {
-                let standing = duel.ratio_of_all(recorded.map_or(1, |recorded| recorded.len())).median;
+                let standing = duel.ratio_of_all(self.tried[0].len()).median;
                 Ok(Some(standing).filter(|standing| *standing > 1.0))
             }
             Err(Failure::Tuning(what)) => {
@@ -347,19 +352,6 @@ impl<M: Measure> Search<'_, M> {
             Err(Failure::Device(error)) => Err(error),
         }
     }
-
-    fn run_against(&mut self, challenger: &Tuning, kinds: &[usize]) -> Result<Duel, Failure> {
-        for &kind in kinds {
-            self.bench.admit(challenger, kind)?;
-        }
-        duel(self.bench, (&self.incumbent, Some(challenger)), kinds, ROUNDS, self.deadline)
-    }
-}
-
-/// Kinds of sorts for which kernels differ.
-fn differing<M: Measure>(first: Option<&[M::Recorded]>, second: Option<&[M::Recorded]>) -> Vec<usize> {
-    let pairs = first.unwrap_or_default().iter().zip(second.unwrap_or_default()).enumerate();
-    pairs.filter(|(_, (first, second))| first != second).map(|(kind, _)| kind).collect()
 }
 
 /// Runs incumbent and challenger in turns, or the incumbent alone: at least so many rounds where time allows, and at most
@@ -446,10 +438,6 @@ impl Duel {
 }
 
 /// Quotients, round by round.
-pub(crate) fn ratio(above: &[f64], below: &[f64]) -> Quartiles {
+pub fn ratio(above: &[f64], below: &[f64]) -> Quartiles {
     Quartiles::of(&above.iter().zip(below).map(|(above, below)| above / below).collect::<Vec<_>>())
 }
-
-#[cfg(test)]
-#[path = "search/tests.rs"]
-mod tests;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ash::vk;
 
+use super::pipelines::Pipelines;
 use super::places::Places;
 use super::sorter::{Access, SorterInner};
 use crate::error::{Context, Error};
@@ -34,29 +35,31 @@ impl BufferRange {
 ///
 /// Those of elements have room for `capacity` of them, rounded up to whole words of 4 bytes; bytes behind the last
 /// element keep what they hold.
+///
+/// `R` says what a range is: a [`BufferRange`], or one of a buffer that vksort owns.
 #[derive(Clone, Copy, Debug)]
-pub struct SortBuffers {
+pub struct SortBuffers<R = BufferRange> {
     /// The keys; sorted here when the request is in place.
-    pub keys: BufferRange,
+    pub keys: R,
     /// The values, when the request has any to read; in place also where indices go.
-    pub values: Option<BufferRange>,
+    pub values: Option<R>,
     /// Where the sorted keys go when the request is out of place and does not discard them.
-    pub keys_out: Option<BufferRange>,
+    pub keys_out: Option<R>,
     /// Where the sorted values or indices go when the request is out of place.
-    pub values_out: Option<BufferRange>,
+    pub values_out: Option<R>,
     /// At least [`Sorter::scratch_size`](crate::Sorter::scratch_size) bytes with the usage flags
     /// [`Sorter::SCRATCH_USAGE`](crate::Sorter::SCRATCH_USAGE); not needed when the size is 0.
-    pub scratch: Option<BufferRange>,
+    pub scratch: Option<R>,
     /// Four bytes with the number of elements, for sorts that are recorded with [`Count::Device`](crate::Count::Device).
     /// The offset may be any multiple of 4 bytes.
-    pub count: Option<BufferRange>,
+    pub count: Option<R>,
     /// Most elements that the sort will be recorded with.
     pub capacity: u32,
 }
 
-impl SortBuffers {
+impl<R> SortBuffers<R> {
     /// Keys sorted in place, without values or scratch.
-    pub fn in_place(keys: BufferRange, capacity: u32) -> Self {
+    pub fn in_place(keys: R, capacity: u32) -> Self {
         SortBuffers { keys, values: None, keys_out: None, values_out: None, scratch: None, count: None, capacity }
     }
 }
@@ -177,10 +180,10 @@ impl BoundSort {
         let device = &self.sorter.pipelines.device;
         let wanted: &[ValueSet] =
             if self.sorter.request.value.is_gathered() { &ValueSet::ALL } else { &[ValueSet::Sorted] };
-        let descriptors: u32 = self.sorter.pipelines.bindings().map(|(_, descriptors)| descriptors).sum();
+        let addressed = self.sorter.access == Access::Addresses;
         let sizes = [vk::DescriptorPoolSize {
             ty: vk::DescriptorType::STORAGE_BUFFER,
-            descriptor_count: descriptors * wanted.len() as u32,
+            descriptor_count: Pipelines::descriptors(addressed) * wanted.len() as u32,
         }];
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(wanted.len() as u32).pool_sizes(&sizes);
         // SAFETY: the device is alive by the contract of `Sorter::new`; `Drop` destroys the pool, once.
@@ -190,10 +193,7 @@ impl BoundSort {
         // SAFETY: the pool has room for exactly these sets.
         let sets = unsafe { device.allocate_descriptor_sets(&info) }.context("vkAllocateDescriptorSets")?;
         for (&values, set) in wanted.iter().zip(sets) {
-            let infos: Vec<(u32, Vec<vk::DescriptorBufferInfo>)> = self
-                .sorter
-                .pipelines
-                .bindings()
+            let infos: Vec<_> = Pipelines::bindings(addressed)
                 .map(|(binding, _)| (binding, places.of_binding(binding, values)))
                 .collect();
             let writes: Vec<vk::WriteDescriptorSet<'_>> = infos

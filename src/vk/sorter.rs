@@ -90,8 +90,8 @@ pub struct Faults {
     pub withhold: u32,
     /// Leaves out the barrier before the step of this index.
     pub skip_barrier: Option<u32>,
-    /// Most elements of a portion, to have small sorts cut into several.
-    pub portion: Option<u32>,
+    /// Bits of the number of slots in the look-back ring, to have it go round in small sorts.
+    pub ring_bits: Option<u32>,
     /// Takes the device for one without 8- and 16-bit storage.
     pub no_small_storage: bool,
 }
@@ -102,56 +102,31 @@ pub struct Faults {
 /// [`BoundSort::record`] puts the sort into a command buffer.
 ///
 /// ```
-/// # #[cfg(not(feature = "standalone"))] fn main() {}
-/// # #[cfg(feature = "standalone")]
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # use ash::vk;
-/// # use vk::BufferUsageFlags as Usage;
-/// # use vksort::{BufferRange, InstanceRequirements, Requirements};
-/// # let application = vk::ApplicationInfo::default().api_version(InstanceRequirements::API_VERSION);
-/// # // SAFETY: the program ends with these handles; each is used with what it came from.
-/// # unsafe {
-/// # let entry = ash::Entry::load()?;
-/// # let needed = InstanceRequirements::select(&entry.enumerate_instance_extension_properties(None)?);
-/// # let names: Vec<_> = needed.extensions.iter().map(|name| name.as_ptr()).collect();
-/// # let info = vk::InstanceCreateInfo::default().application_info(&application).flags(needed.flags);
-/// # let instance = entry.create_instance(&info.enabled_extension_names(&names), None)?;
-/// # let physical_device = instance.enumerate_physical_devices()?[0];
-/// # let requirements = Requirements::query(&instance, physical_device)?;
-/// # let names: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
-/// # let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
-/// # let mut features = requirements.features();
-/// # let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
-/// # let device = instance.create_device(physical_device, &features.chain(info), None)?;
-/// # let allocate = |size: u64, usage: vk::BufferUsageFlags| -> Result<BufferRange, vk::Result> {
-/// #     let buffer = device.create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None)?;
-/// #     let needs = device.get_buffer_memory_requirements(buffer);
-/// #     let kind = needs.memory_type_bits.trailing_zeros();
-/// #     let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(kind);
-/// #     device.bind_buffer_memory(buffer, device.allocate_memory(&info, None)?, 0)?;
-/// #     Ok(BufferRange::new(buffer, size))
-/// # };
-/// # let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None)?;
-/// # let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-/// # let commands = device.allocate_command_buffers(&info)?[0];
-/// # device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
+/// use ash::vk::{BufferUsageFlags as Usage, CommandBuffer};
+/// use vksort::{BufferRange, Error, Requirements};
 /// use vksort::{KeyType, Order, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType};
 ///
+/// # unsafe fn record(
+/// #     device: &ash::Device,
+/// #     requirements: &Requirements,
+/// #     commands: CommandBuffer,
+/// #     allocate: impl Fn(u64, Usage) -> BufferRange,
+/// # ) -> Result<(), Error> {
+/// # // SAFETY: never called.
+/// # unsafe {
 /// // Depths with the index of their splat, farthest first. The device was created with what `requirements` names.
 /// let request = SortRequest { value: ValueType::U32, order: Order::Descending, ..SortRequest::new(KeyType::F32) };
-/// let sorter = Sorter::new(&device, &requirements, &request, &SorterOptions::default())?;
+/// let sorter = Sorter::new(device, requirements, &request, &SorterOptions::default())?;
 ///
 /// let capacity = 10_000; // elements
-/// let depths = allocate(4 * 10_000, Usage::STORAGE_BUFFER)?;
-/// let indices = allocate(4 * 10_000, Usage::STORAGE_BUFFER)?;
-/// let scratch = allocate(sorter.scratch_size(capacity)?, Sorter::SCRATCH_USAGE)?;
+/// let depths = allocate(4 * 10_000, Usage::STORAGE_BUFFER);
+/// let indices = allocate(4 * 10_000, Usage::STORAGE_BUFFER);
+/// let scratch = allocate(sorter.scratch_size(capacity)?, Sorter::SCRATCH_USAGE);
 /// let in_place = SortBuffers::in_place(depths, capacity);
 /// let sort = sorter.bind(&SortBuffers { values: Some(indices), scratch: Some(scratch), ..in_place })?;
 ///
 /// // Every frame, with as many elements as there are then.
 /// sort.record(commands, 9_000, None)?;
-/// # device.end_command_buffer(commands)?;
-/// # drop((sort, sorter));
 /// # }
 /// # Ok(()) }
 /// ```
@@ -180,8 +155,6 @@ pub(crate) struct SorterInner {
     pub algorithm: Algorithm,
     pub shape: Shape,
     pub access: Access,
-    /// Most elements, and the limit that says so.
-    max_count: (u32, &'static str),
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
     pub faults: Faults,
 }
@@ -232,12 +205,13 @@ impl Sorter {
             addressed,
             small_storage: profile.small_storage && !faults.no_small_storage,
             withhold: faults.withhold,
+            ring_bits: faults.ring_bits,
             ..ShapeDesc::new(profile, &tuning, request, algorithm)
         })?;
         check_access(profile, access, &shape)?;
         // One element more than a workgroup sorts takes every kernel that any count does.
         let capacity = shape.single_block() + 1;
-        let plan = Plan::new(request, algorithm, shape, capacity, None);
+        let plan = Plan::new(request, algorithm, shape, capacity);
         log::info!(
             "{}: {request}: tuning {} ({}), {}",
             profile.name,
@@ -257,10 +231,8 @@ impl Sorter {
         };
         // SAFETY: device and cache are as `Pipelines::new` asks, by this function's contract.
         let pipelines = unsafe { Pipelines::new(device, &desc)? };
-        let plan = |capacity| Plan::new(request, algorithm, shape, capacity, faults.portion);
         let inner = SorterInner {
             pipelines,
-            max_count: max_count(profile, request, access, &shape, algorithm, plan),
             request: *request,
             profile: profile.clone(),
             algorithm,
@@ -286,7 +258,7 @@ impl Sorter {
 
     /// Most elements that this sorter can sort on its device.
     pub fn max_count(&self) -> u32 {
-        self.inner.max_count.0
+        max_count(&self.inner).0
     }
 
     /// Elements of a tile, the unit that finds its place as a whole, in a sort of up to `capacity` elements.
@@ -306,7 +278,7 @@ impl Sorter {
 
     /// The algorithm that sorts `count` elements here.
     pub fn algorithm(&self, count: u32) -> Algorithm {
-        Plan::new(&self.inner.request, self.inner.algorithm, self.inner.shape, count, None).algorithm_for(count)
+        Plan::new(&self.inner.request, self.inner.algorithm, self.inner.shape, count).algorithm_for(count)
     }
 
     /// How the kernels reach keys and values: never [`Access::Auto`].
@@ -339,21 +311,23 @@ impl Sorter {
 }
 
 impl SorterInner {
+    /// The plan for a capacity, whatever the limits.
+    pub fn unchecked_plan(&self, capacity: u32) -> Plan {
+        Plan::new(&self.request, self.algorithm, self.shape, capacity)
+    }
+
     /// The plan for a capacity within the limits.
     pub fn plan(&self, capacity: u32) -> Result<Plan, Error> {
-        let (allowed, limit) = self.max_count;
-        let refused = |allowed: u32, limit: &str| {
-            let (given, allowed) = (capacity.into(), allowed.into());
-            Err(Error::TooManyElements { given, allowed, limit: limit.into() })
-        };
-        if capacity > allowed {
-            return refused(allowed, limit);
+        let (mut allowed, mut limit) = max_count(self);
+        if capacity <= allowed {
+            // With very many small tiles asked for, a table may be longer than that of more elements in larger tiles.
+            (allowed, limit) = (reached_by_table(self, capacity), TABLE_LIMIT);
         }
-        let plan = |capacity| Plan::new(&self.request, self.algorithm, self.shape, capacity, self.faults.portion);
-        // With very many small tiles asked for, a table may be longer than that of more elements in larger tiles.
-        match reached_by_table(&self.profile, capacity, plan) {
-            allowed if allowed < capacity => refused(allowed, TABLE_LIMIT),
-            _ => Ok(plan(capacity)),
+        match capacity > allowed {
+            true => {
+                Err(Error::TooManyElements { given: capacity.into(), allowed: allowed.into(), limit: limit.into() })
+            }
+            false => Ok(self.unchecked_plan(capacity)),
         }
     }
 }
@@ -372,26 +346,4 @@ fn describe(request: &SortRequest, algorithm: Algorithm, tuning: &Tuning, shape:
         "{algorithm} ({why}), {} invocations x {} items, {subgroup} of {}, ranking by {:?}{reached}",
         shape.workgroup_size, shape.items, shape.subgroup.size, shape.rank
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::key::KeyType;
-
-    #[test]
-    fn what_is_told_of_a_sorter_is_the_algorithm_that_sorts() {
-        let profile = DeviceProfile::default();
-        let tuning = Tuning::for_device(&profile);
-        let told = |key, algorithm, access| {
-            let request = SortRequest { algorithm: Some(algorithm), ..SortRequest::new(key) };
-            let shape = Shape::fit(&ShapeDesc::new(&profile, &tuning, &request, algorithm)).unwrap();
-            let plan = Plan::new(&request, algorithm, shape, shape.single_block() + 1, None);
-            describe(&request, plan.algorithm, &tuning, &shape, access)
-        };
-        let text = told(KeyType::U64, Algorithm::Leading, Access::Descriptors);
-        assert!(text.starts_with("leading (as asked)") && !text.contains("address"), "{text}");
-        let text = told(KeyType::U32, Algorithm::Leading, Access::Addresses);
-        assert!(text.starts_with("onesweep (leading was asked for") && text.contains("by address"), "{text}");
-    }
 }

@@ -9,6 +9,7 @@ pub mod phases;
 pub mod process;
 pub mod routes;
 pub mod suite;
+pub mod table;
 
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};

@@ -58,12 +58,12 @@ pub fn name(request: &SortRequest) -> String {
     name
 }
 
-/// Few items per invocation and one block a tile: quick to compile, and many tiles of few elements.
+/// Few items per invocation: quick to compile, and many tiles of few elements.
 pub fn small_blocks() -> Tuning {
     let tuning = Tuning::for_device(gpu().profile());
     // Where rows have a small subgroup a workgroup, more items take the place of further ones.
     let workgroup_size = tuning.workgroup_size.max(16);
-    Tuning { workgroup_size, items_keys: 4, items_pairs: 4, single_items: 4, min_tiles: 1, max_blocks: 2, ..tuning }
+    Tuning { workgroup_size, items_keys: 4, items_pairs: 4, single_items: 4, min_tiles: 1, ..tuning }
 }
 
 /// One sort to run: buffers for `capacity` elements, `count` of them sorted.
@@ -112,8 +112,8 @@ const ALL: usize = patterns::ALL.len();
 /// Elements up to which a size is small.
 const SMALL: u32 = 16_384;
 
-/// The counts to try, each with the capacity it is bound with. Tiles are made of more blocks where the capacity is
-/// large, so there are small counts with large capacities too.
+/// The counts to try, each with the capacity it is bound with. Tiles may be several blocks where the capacity is large, and
+/// parts of a block where it is small, so there are counts of all kinds with both.
 pub fn counts(sorter: &StandaloneSorter, sizes: &Sizes) -> Vec<(u32, u32)> {
     let block = sorter.shape().block();
     let mut counts: Vec<(u32, u32)> = vec![(0, 0), (1, 1), (2, 2), (7, 5)];
@@ -131,6 +131,11 @@ pub fn counts(sorter: &StandaloneSorter, sizes: &Sizes) -> Vec<(u32, u32)> {
         for count in [tile - 1, tile, tile + 1, 3 * tile + block + 1] {
             counts.push((most, count));
         }
+    }
+    let few = most.min(3 * block);
+    let part = sorter.tile_size(few).unwrap();
+    if part < block {
+        counts.extend([part - 1, part, part + 1, 3 * part + 1].map(|count| (few, count)));
     }
     counts.retain(|&(capacity, count)| capacity <= most && count <= capacity);
     counts

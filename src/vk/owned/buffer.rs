@@ -1,30 +1,77 @@
 //! Buffers in device memory, written and read through staging.
 
+use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use ash::vk;
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 
 use super::Device;
 use crate::error::{Context, Error};
+use crate::vk::BufferRange;
 
 /// Most bytes staged at a time.
-const STAGING_BYTES: u64 = 64 << 20;
+const STAGING_BYTES: usize = 64 << 20;
+
+/// A buffer in the memory of an owned device. Clones are the same buffer.
+///
+/// ```
+/// # fn main() -> Result<(), vksort::Error> {
+/// let gpu = vksort::standalone::Gpu::best()?;
+/// let buffer = gpu.buffer(16)?; // bytes
+/// buffer.write(4, &[1u32, 2, 3])?;
+/// let mut last = [0u16; 2];
+/// buffer.read(12, &mut last)?;
+/// assert_eq!(last, [3, 0]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct DeviceBuffer(Arc<Buffer>);
+
+/// A range of a [`DeviceBuffer`].
+#[derive(Clone, Debug)]
+pub struct DeviceRange {
+    /// The buffer.
+    pub buffer: DeviceBuffer,
+    /// Where the range starts, in bytes.
+    pub offset: u64,
+    /// Length in bytes.
+    pub size: u64,
+}
 
 /// A buffer with its memory.
-pub(crate) struct Buffer {
-    pub raw: vk::Buffer,
-    pub size: u64,
-    pub usage: vk::BufferUsageFlags,
+struct Buffer {
+    raw: vk::Buffer,
+    size: u64,
+    usage: vk::BufferUsageFlags,
     allocation: ManuallyDrop<Allocation>,
     device: Arc<Device>,
 }
 
-impl Buffer {
-    /// A buffer of `size` bytes in device memory, of use for everything that a sort asks for; its content is undefined.
-    pub fn new(device: &Arc<Device>, what: &'static str, size: u64) -> Result<Arc<Buffer>, Error> {
+impl fmt::Debug for DeviceBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceBuffer").field("handle", &self.0.raw).field("size", &self.0.size).finish()
+    }
+}
+
+impl DeviceRange {
+    /// The range as the recording API takes it, if it lies within a buffer of the device.
+    pub(super) fn checked(&self, name: &'static str, device: &Arc<Device>) -> Result<BufferRange, Error> {
+        let DeviceRange { buffer: DeviceBuffer(buffer), offset, size } = self;
+        if !Arc::ptr_eq(&buffer.device, device) {
+            return Err(Error::ForeignBuffer { buffer: name });
+        }
+        buffer.check(name, *offset, *size)?;
+        Ok(BufferRange { buffer: buffer.raw, offset: *offset, size: *size, usage: Some(buffer.usage) })
+    }
+}
+
+impl DeviceBuffer {
+    /// A buffer in device memory, of use for everything that a sort asks for; its content is undefined.
+    pub(crate) fn new(device: &Arc<Device>, size: u64) -> Result<DeviceBuffer, Error> {
         let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::INDIRECT_BUFFER
             | vk::BufferUsageFlags::TRANSFER_SRC
@@ -32,9 +79,112 @@ impl Buffer {
         if device.requirements.profile.buffer_addresses {
             usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
         }
-        Self::create(device, what, size, usage, MemoryLocation::GpuOnly).map(Arc::new)
+        let buffer = Buffer::create(device, "a device buffer", size, usage, MemoryLocation::GpuOnly)?;
+        Ok(DeviceBuffer(Arc::new(buffer)))
     }
 
+    /// Size in bytes.
+    pub fn size(&self) -> u64 {
+        self.0.size
+    }
+
+    /// The bytes from `offset` on, `size` of them. They are held against the buffer when a sort is prepared on them.
+    pub fn range(&self, offset: u64, size: u64) -> DeviceRange {
+        DeviceRange { buffer: self.clone(), offset, size }
+    }
+
+    /// Writes elements of any plain type from byte `offset` on, and waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfBounds`], [`Error::Allocation`] of the memory to copy from, [`Error::Timeout`], [`Error::Vulkan`].
+    pub fn write<T: Pod>(&self, offset: u64, elements: &[T]) -> Result<(), Error> {
+        let bytes: &[u8] = cast_slice(elements);
+        let Some(mut staging) = self.staging("to write", offset, bytes.len(), MemoryLocation::CpuToGpu)? else {
+            return Ok(());
+        };
+        for (part, offset) in bytes.chunks(STAGING_BYTES).zip((offset..).step_by(STAGING_BYTES)) {
+            let mapped = staging.allocation.mapped_slice_mut().expect("staging memory is mapped");
+            mapped[..part.len()].copy_from_slice(part);
+            self.0.copy(staging.raw, self.0.raw, 0, offset, part.len() as u64)?;
+        }
+        Ok(())
+    }
+
+    /// Reads elements of any plain type from byte `offset` on, and waits.
+    ///
+    /// # Errors
+    ///
+    /// As for [`write`](Self::write).
+    pub fn read<T: Pod>(&self, offset: u64, elements: &mut [T]) -> Result<(), Error> {
+        let bytes: &mut [u8] = cast_slice_mut(elements);
+        let Some(staging) = self.staging("to read", offset, bytes.len(), MemoryLocation::GpuToCpu)? else {
+            return Ok(());
+        };
+        for (part, offset) in bytes.chunks_mut(STAGING_BYTES).zip((offset..).step_by(STAGING_BYTES)) {
+            self.0.copy(self.0.raw, staging.raw, offset, 0, part.len() as u64)?;
+            let mapped = staging.allocation.mapped_slice().expect("staging memory is mapped");
+            part.copy_from_slice(&mapped[..part.len()]);
+        }
+        Ok(())
+    }
+
+    /// Copies `size` bytes from byte `from_offset` of another buffer on, to byte `offset` on, all on the device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfBounds`]; [`Error::ForeignBuffer`] for a buffer of another device; [`Error::Unsupported`] for this
+    /// buffer itself, and for anything but whole words of 4 bytes; [`Error::Timeout`], [`Error::Vulkan`].
+    pub fn copy_from(&self, offset: u64, from: &DeviceBuffer, from_offset: u64, size: u64) -> Result<(), Error> {
+        self.0.check("to copy to", offset, size)?;
+        let source = from.range(from_offset, size).checked("to copy from", &self.0.device)?.buffer;
+        let refuse = |given: &str, allowed: &str| Err(Error::unsupported("the source of a copy", given, allowed));
+        if self.0.raw == source {
+            return refuse("the buffer itself", "another buffer");
+        }
+        if [offset, from_offset, size].into_iter().any(|number| !number.is_multiple_of(4)) {
+            let given = format!("{size} bytes from byte {from_offset} to byte {offset}");
+            return refuse(&given, "whole words of 4 bytes");
+        }
+        if size == 0 {
+            return Ok(());
+        }
+        self.0.copy(source, self.0.raw, from_offset, offset, size)
+    }
+
+    /// Zeroes whole words of 4 bytes from the start on.
+    pub(super) fn clear(&self, size: u64) -> Result<(), Error> {
+        let buffer = &self.0;
+        buffer.check("to clear", 0, size)?;
+        // SAFETY: the range was checked, its length is a multiple of 4 in this crate's calls, and the buffer is alive until
+        // `execute` has waited; the barrier after it makes the zeros visible to every later submission.
+        unsafe {
+            buffer.device.execute("a transfer", |commands| {
+                buffer.device.raw.cmd_fill_buffer(commands, buffer.raw, 0, size, 0);
+                buffer.settle(commands);
+                Ok(())
+            })
+        }
+    }
+
+    /// A mapped buffer to move up to `size` bytes of a range through, or none for an empty one.
+    fn staging(
+        &self,
+        what: &'static str,
+        offset: u64,
+        size: usize,
+        location: MemoryLocation,
+    ) -> Result<Option<Buffer>, Error> {
+        self.0.check(what, offset, size as u64)?;
+        if size == 0 {
+            return Ok(None);
+        }
+        let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
+        Buffer::create(&self.0.device, "staging", size.min(STAGING_BYTES) as u64, usage, location).map(Some)
+    }
+}
+
+impl Buffer {
     fn create(
         device: &Arc<Device>,
         what: &'static str,
@@ -72,91 +222,12 @@ impl Buffer {
         bound.context("vkBindBufferMemory").map(|()| buffer)
     }
 
-    /// Writes bytes from `offset` on.
-    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.check("to write", offset, bytes.len() as u64)?;
-        let staging = self.staging(bytes.len() as u64, MemoryLocation::CpuToGpu)?;
-        let Some(mut staging) = staging else { return Ok(()) };
-        for (index, part) in bytes.chunks(STAGING_BYTES as usize).enumerate() {
-            let mapped = staging.allocation.mapped_slice_mut().expect("staging memory is mapped");
-            mapped[..part.len()].copy_from_slice(part);
-            self.copy(staging.raw, self.raw, 0, offset + index as u64 * STAGING_BYTES, part.len() as u64)?;
-        }
-        Ok(())
-    }
-
-    /// Reads bytes from `offset` on.
-    pub fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        self.check("to read", offset, bytes.len() as u64)?;
-        let staging = self.staging(bytes.len() as u64, MemoryLocation::GpuToCpu)?;
-        let Some(staging) = staging else { return Ok(()) };
-        for (index, part) in bytes.chunks_mut(STAGING_BYTES as usize).enumerate() {
-            self.copy(self.raw, staging.raw, offset + index as u64 * STAGING_BYTES, 0, part.len() as u64)?;
-            let mapped = staging.allocation.mapped_slice().expect("staging memory is mapped");
-            part.copy_from_slice(&mapped[..part.len()]);
-        }
-        Ok(())
-    }
-
-    /// Copies `size` bytes from another buffer, without the host.
-    pub fn copy_from(&self, offset: u64, from: &Buffer, from_offset: u64, size: u64) -> Result<(), Error> {
-        self.check("to copy to", offset, size)?;
-        from.check("to copy from", from_offset, size)?;
-        let refuse = |given: &str, allowed: &str| {
-            let (what, given) = ("the source of a copy".into(), given.into());
-            Err(Error::Unsupported { what, given, allowed: allowed.into() })
-        };
-        if !from.is_of(&self.device) {
-            return Err(Error::ForeignBuffer { buffer: "to copy from" });
-        }
-        if self.raw == from.raw {
-            return refuse("the buffer itself", "another buffer");
-        }
-        let words = |number: u64| number.is_multiple_of(4);
-        if !(words(offset) && words(from_offset) && words(size)) {
-            let given = format!("{size} bytes from byte {from_offset} to byte {offset}");
-            return refuse(&given, "whole words of 4 bytes");
-        }
-        if size == 0 {
-            return Ok(());
-        }
-        self.copy(from.raw, self.raw, from_offset, offset, size)
-    }
-
-    /// Zeroes whole words of 4 bytes.
-    pub fn clear(&self, offset: u64, size: u64) -> Result<(), Error> {
-        self.check("to clear", offset, size)?;
-        // SAFETY: the range was checked, its bounds are multiples of 4 in this crate's calls, and the buffer is alive until
-        // `execute` has waited; the barrier after it makes the zeros visible to every later submission.
-        unsafe {
-            self.device.execute("a transfer", |commands| {
-                self.device.raw.cmd_fill_buffer(commands, self.raw, offset, size, 0);
-                self.settle(commands);
-                Ok(())
-            })
-        }
-    }
-
-    /// Whether the buffer belongs to a device.
-    pub fn is_of(&self, device: &Arc<Device>) -> bool {
-        Arc::ptr_eq(&self.device, device)
-    }
-
     /// Refuses a range that is not within the buffer.
-    pub fn check(&self, buffer: &'static str, offset: u64, size: u64) -> Result<(), Error> {
+    fn check(&self, buffer: &'static str, offset: u64, size: u64) -> Result<(), Error> {
         match offset.checked_add(size) {
             Some(end) if end <= self.size => Ok(()),
             _ => Err(Error::OutOfBounds { buffer, offset, size, allowed: self.size }),
         }
-    }
-
-    /// A mapped buffer for transfers of up to `size` bytes, or none for an empty one.
-    fn staging(&self, size: u64, location: MemoryLocation) -> Result<Option<Buffer>, Error> {
-        if size == 0 {
-            return Ok(None);
-        }
-        let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
-        Self::create(&self.device, "staging", size.min(STAGING_BYTES), usage, location).map(Some)
     }
 
     /// Copies between two buffers and waits; the result is visible to the host and to later submissions.

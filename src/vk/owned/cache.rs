@@ -15,7 +15,7 @@ const HEAD_BYTES: usize = MAGIC.len() + size_of::<u64>();
 const VULKAN_HEADER_BYTES: usize = 32;
 
 /// The data in a file, if it is whole and of this device and driver. Else one line of the log says why it is not used.
-pub(super) fn load(path: &Path, device: &vk::PhysicalDeviceProperties) -> Vec<u8> {
+pub fn load(path: &Path, device: &vk::PhysicalDeviceProperties) -> Vec<u8> {
     let read = fs::read(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => None,
         _ => Some(error.to_string()),
@@ -32,7 +32,7 @@ pub(super) fn load(path: &Path, device: &vk::PhysicalDeviceProperties) -> Vec<u8
 }
 
 /// Puts the data into a file, which no program ever sees half written. A file that holds it already is left alone.
-pub(super) fn store(path: &Path, data: &[u8]) -> io::Result<()> {
+pub fn store(path: &Path, data: &[u8]) -> io::Result<()> {
     static PART: AtomicU32 = AtomicU32::new(0);
     let sealed = seal(data);
     if fs::read(path).is_ok_and(|kept| kept == sealed) {
@@ -49,12 +49,13 @@ pub(super) fn store(path: &Path, data: &[u8]) -> io::Result<()> {
     stored
 }
 
-fn seal(data: &[u8]) -> Vec<u8> {
+/// The file of some data.
+pub fn seal(data: &[u8]) -> Vec<u8> {
     [&MAGIC, &checksum(data).to_le_bytes(), data].concat()
 }
 
 /// The driver's data, or why it cannot be used.
-fn open<'a>(bytes: &'a [u8], device: &vk::PhysicalDeviceProperties) -> Result<&'a [u8], String> {
+pub fn open<'a>(bytes: &'a [u8], device: &vk::PhysicalDeviceProperties) -> Result<&'a [u8], String> {
     let (head, data) = bytes.split_at_checked(HEAD_BYTES).ok_or("the file is cut short")?;
     let (magic, sum) = head.split_at(MAGIC.len());
     if magic != MAGIC {
@@ -85,68 +86,4 @@ fn open<'a>(bytes: &'a [u8], device: &vk::PhysicalDeviceProperties) -> Result<&'
 /// FNV-1a.
 fn checksum(data: &[u8]) -> u64 {
     data.iter().fold(0xCBF2_9CE4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn device() -> vk::PhysicalDeviceProperties {
-        vk::PhysicalDeviceProperties {
-            vendor_id: 0x10DE,
-            device_id: 0x2335,
-            pipeline_cache_uuid: std::array::from_fn(|byte| byte as u8),
-            ..Default::default()
-        }
-    }
-
-    /// What a driver of that device would hand out.
-    fn data() -> Vec<u8> {
-        let device = device();
-        let words = [VULKAN_HEADER_BYTES as u32, 1, device.vendor_id, device.device_id];
-        let header = words.iter().flat_map(|word| word.to_le_bytes()).chain(device.pipeline_cache_uuid);
-        header.chain([1, 2, 3]).collect()
-    }
-
-    #[test]
-    fn only_whole_files_of_the_device_and_driver_are_used() {
-        let (bytes, device) = (seal(&data()), device());
-        assert_eq!(open(&bytes, &device), Ok(&data()[..]));
-        for length in 0..bytes.len() {
-            assert!(open(&bytes[..length], &device).is_err(), "cut to {length} bytes");
-        }
-        for byte in 0..bytes.len() {
-            let mut damaged = bytes.clone();
-            damaged[byte] ^= 0x10;
-            assert!(open(&damaged, &device).is_err(), "byte {byte} is damaged");
-        }
-        for (foreign, words) in [
-            (vk::PhysicalDeviceProperties { vendor_id: 0x1002, ..device }, "needed is one of 0x1002"),
-            (vk::PhysicalDeviceProperties { device_id: 7, ..device }, "0x10de:0x2335, needed is one of 0x10de:0x7"),
-            (vk::PhysicalDeviceProperties { pipeline_cache_uuid: [7; 16], ..device }, "another driver"),
-        ] {
-            let reason = open(&bytes, &foreign).unwrap_err();
-            assert!(reason.contains(words), "{reason}");
-        }
-        let reason = open(&seal(&[32; 40]), &device).unwrap_err();
-        assert!(reason.contains("version 538976288"), "{reason}");
-    }
-
-    #[test]
-    fn files_are_replaced_as_a_whole() {
-        let folder = std::env::temp_dir().join(format!("vksort-cache-{}", process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("pipelines.bin");
-        assert!(load(&path, &device()).is_empty());
-        for tail in [vec![], vec![4; 1000], vec![5]] {
-            let data = [data(), tail].concat();
-            store(&path, &data).unwrap();
-            assert_eq!(load(&path, &device()), data);
-        }
-        fs::write(&path, "something else").unwrap();
-        assert!(load(&path, &device()).is_empty());
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing is left beside the file");
-        fs::remove_dir_all(&folder).unwrap();
-        assert!(store(&path, &data()).is_err());
-    }
 }

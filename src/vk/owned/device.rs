@@ -1,7 +1,6 @@
 //! A device with one compute queue, its allocator, and running recorded work to completion.
 
 use std::mem::ManuallyDrop;
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,11 +9,10 @@ use std::time::{Duration, Instant};
 use ash::{ext, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 
+use super::cache;
 use super::instance::{Instance, PhysicalDevice};
-use super::{Buffer, cache};
 use crate::error::{Context, Error};
-use crate::request::{Count, SortRequest};
-use crate::vk::{BoundSort, PipelineSet, QueryRange, Requirements, SortBuffers, Sorter, SorterOptions, StepTime};
+use crate::vk::{PipelineSet, Requirements};
 
 /// Longest time that submitted work may take.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -28,8 +26,8 @@ pub(crate) struct Device {
     handles: ManuallyDrop<Handles>,
     cache_file: Option<PathBuf>,
     pub pipelines: Arc<PipelineSet>,
-    debug_utils: Option<ext::debug_utils::Device>,
-    timestamp_bits: u32,
+    pub debug_utils: Option<ext::debug_utils::Device>,
+    pub timestamp_bits: u32,
     queue: Mutex<Queue>,
     /// Work was submitted whose end was not seen: nothing it may use can be destroyed any more.
     lost: AtomicBool,
@@ -139,7 +137,7 @@ impl Device {
     }
 
     /// The pipeline cache, for the one thread that has it.
-    fn pipeline_cache(&self) -> MutexGuard<'_, vk::PipelineCache> {
+    pub fn pipeline_cache(&self) -> MutexGuard<'_, vk::PipelineCache> {
         self.handles.pipeline_cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -186,19 +184,29 @@ impl Device {
         record: impl Fn(vk::CommandBuffer) -> Result<(), Error>,
     ) -> Result<Vec<Duration>, Error> {
         let queue = self.queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let mut taken = Vec::with_capacity(times);
-        for _ in 0..times {
-            let begin = vk::CommandBufferBeginInfo::default();
-            // SAFETY: no submission is pending, as each is waited for under the lock; beginning resets what was recorded.
-            unsafe { self.raw.begin_command_buffer(queue.commands, &begin) }.context("vkBeginCommandBuffer")?;
-            let start = Instant::now();
-            let recorded = record(queue.commands);
-            taken.push(start.elapsed());
-            // SAFETY: the command buffer is recording.
-            unsafe { self.raw.end_command_buffer(queue.commands) }.context("vkEndCommandBuffer")?;
-            recorded?;
-        }
-        Ok(taken)
+        // SAFETY: by this function's contract; no submission is pending, as each is waited for under the lock.
+        (0..times).map(|_| unsafe { self.record(queue.commands, &record) }).collect()
+    }
+
+    /// Records commands anew; gives the time that it took on the host.
+    ///
+    /// # Safety
+    ///
+    /// The command buffer is not pending, and what `record` puts there is valid.
+    unsafe fn record(
+        &self,
+        commands: vk::CommandBuffer,
+        record: impl FnOnce(vk::CommandBuffer) -> Result<(), Error>,
+    ) -> Result<Duration, Error> {
+        let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        // SAFETY: the command buffer is not pending, by this function's contract; beginning resets what was recorded.
+        unsafe { self.raw.begin_command_buffer(commands, &begin) }.context("vkBeginCommandBuffer")?;
+        let start = Instant::now();
+        let recorded = record(commands);
+        let taken = start.elapsed();
+        // SAFETY: the command buffer is recording.
+        unsafe { self.raw.end_command_buffer(commands) }.context("vkEndCommandBuffer")?;
+        recorded.map(|()| taken)
     }
 
     /// Records commands, submits them and waits until they are done.
@@ -215,13 +223,8 @@ impl Device {
         if self.is_lost() {
             return Err(Error::Vulkan { call: "an earlier submission", result: vk::Result::ERROR_DEVICE_LOST });
         }
-        let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: the command buffer is not pending, as every submission is waited for under the lock.
-        unsafe { self.raw.begin_command_buffer(queue.commands, &begin) }.context("vkBeginCommandBuffer")?;
-        let recorded = record(queue.commands);
-        // SAFETY: the command buffer is recording.
-        unsafe { self.raw.end_command_buffer(queue.commands) }.context("vkEndCommandBuffer")?;
-        recorded?;
+        // SAFETY: by this function's contract; nothing is pending, as every submission is waited for under the lock.
+        unsafe { self.record(queue.commands, record)? };
         let commands = [queue.commands];
         let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
         // SAFETY: the commands are complete and valid by this function's contract; the fence is unsignalled.
@@ -259,153 +262,12 @@ impl Drop for Device {
     }
 }
 
-/// A sorter that keeps its device alive.
-pub(crate) struct OwnedSorter {
-    sorter: ManuallyDrop<Sorter>,
-    pub device: Arc<Device>,
-}
-
-impl OwnedSorter {
-    pub fn new(device: &Arc<Device>, request: &SortRequest, options: &SorterOptions) -> Result<OwnedSorter, Error> {
-        // Pipelines are made one sorter at a time.
-        let cache = device.pipeline_cache();
-        let options = SorterOptions {
-            pipeline_cache: *cache,
-            // Not the caller's, which may be of another device.
-            pipelines: Some(Arc::clone(&device.pipelines)),
-            debug_utils: device.debug_utils.clone(),
-            ..options.clone()
-        };
-        // SAFETY: the device was created from these requirements and is kept alive; functions and cache are its own, and
-        // the cache is locked.
-        let sorter = unsafe { Sorter::new(&device.raw, &device.requirements, request, &options)? };
-        Ok(OwnedSorter { sorter: ManuallyDrop::new(sorter), device: Arc::clone(device) })
-    }
-}
-
-impl Deref for OwnedSorter {
-    type Target = Sorter;
-
-    fn deref(&self) -> &Sorter {
-        &self.sorter
-    }
-}
-
-impl Drop for OwnedSorter {
-    fn drop(&mut self) {
-        if !self.device.is_lost() {
-            // SAFETY: it goes once, here; runs that still use its pipelines share them.
-            unsafe { ManuallyDrop::drop(&mut self.sorter) };
-        }
-    }
-}
-
-/// A sort bound to buffers that it keeps alive, with its queries.
-pub(crate) struct BoundRun {
-    bound: ManuallyDrop<BoundSort>,
-    queries: Option<QueryRange>,
-    _buffers: Vec<Arc<Buffer>>,
-    device: Arc<Device>,
-}
-
-impl BoundRun {
-    /// Binds a sorter to `buffers` of its device, all of which are among `alive`.
-    pub fn new(sorter: &OwnedSorter, buffers: &SortBuffers, alive: Vec<Arc<Buffer>>) -> Result<BoundRun, Error> {
-        let device = &sorter.device;
-        // SAFETY: the buffers are this device's, kept alive here, and have every usage flag.
-        let bound = unsafe { sorter.bind(buffers)? };
-        let mut run =
-            BoundRun { bound: ManuallyDrop::new(bound), queries: None, _buffers: alive, device: Arc::clone(device) };
-        if device.timestamp_bits > 0 {
-            let bound = &run.bound;
-            let counts = [Count::Host(buffers.capacity), Count::Host(1), Count::Device];
-            let most = counts.into_iter().fold(0, |most, count| most.max(bound.query_count(count)));
-            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(most);
-            // SAFETY: the device is alive; `Drop` destroys the pool, once.
-            let pool = unsafe { device.raw.create_query_pool(&info, None) }.context("vkCreateQueryPool")?;
-            run.queries = Some(QueryRange { pool, first: 0, count: most });
-        }
-        Ok(run)
-    }
-
-    pub fn bound(&self) -> &BoundSort {
-        &self.bound
-    }
-
-    /// Runs the sort `times` times in one command buffer; gives the step times of the last, or none where the device has no
-    /// timestamps or `times` is 0.
-    pub fn run(&self, count: Count, times: u32) -> Result<Vec<StepTime>, Error> {
-        if times == 0 {
-            // No query would be written, and reading one would wait for ever.
-            return self.bound.check_count(count).map(|_| Vec::new());
-        }
-        self.submit(count, times)?;
-        let device = &self.device;
-        let Some(queries) = self.queries else { return Ok(Vec::new()) };
-        let mut ticks = vec![0u64; self.bound.query_count(count) as usize];
-        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
-        // SAFETY: the queries were written by the commands that have just completed.
-        unsafe { device.raw.get_query_pool_results(queries.pool, queries.first, &mut ticks, flags) }
-            .context("vkGetQueryPoolResults")?;
-        Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
-    }
-
-    /// How long each of `times` recordings of the sort takes on the host, without timestamps.
-    pub fn time_recording(&self, count: Count, times: usize) -> Result<Vec<Duration>, Error> {
-        // SAFETY: the command buffer is recording on a compute queue; what it refers to is kept alive by `self`.
-        let record = |commands| unsafe { self.bound.record(commands, count, None) };
-        // SAFETY: see above.
-        unsafe { self.device.time_recording(times, record) }
-    }
-
-    /// Records the sort `times` times, submits it and waits. Allocates nothing.
-    pub fn submit(&self, count: Count, times: u32) -> Result<(), Error> {
-        let device = &self.device;
-        let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
-        let memory = [from.barrier_to(to)];
-        let record = |commands| {
-            for time in 0..times {
-                let queries = self.queries.filter(|_| time + 1 == times);
-                // SAFETY: the command buffer is recording on a compute queue; earlier transfers were waited for on the
-                // host, earlier sorts are ordered by the barrier; buffers and queries are kept alive by `self`.
-                unsafe {
-                    if time > 0 {
-                        let flags = vk::DependencyFlags::empty();
-                        device.raw.cmd_pipeline_barrier(commands, from.stages, to.stages, flags, &memory, &[], &[]);
-                    }
-                    self.bound.record(commands, count, queries)?;
-                }
-            }
-            Ok(())
-        };
-        // SAFETY: see above; `execute` waits until the commands are done.
-        unsafe { device.execute("the sort", record) }
-    }
-}
-
-impl Drop for BoundRun {
-    fn drop(&mut self) {
-        if self.device.is_lost() {
-            return;
-        }
-        // SAFETY: every run was waited for, so neither the sets nor the queries are in use; each goes once, before
-        // the device that `self` still holds.
-        unsafe {
-            ManuallyDrop::drop(&mut self.bound);
-            if let Some(queries) = self.queries {
-                self.device.raw.destroy_query_pool(queries.pool, None);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::InstanceDesc;
     use super::*;
 
     fn open() -> Arc<Device> {
-        let instance = Instance::new(&InstanceDesc::default()).unwrap();
+        let instance = Instance::new(false).unwrap();
         let physical = instance.devices().unwrap().into_iter().find(|device| device.requirements.is_ok());
         Device::new(&instance, &physical.expect("a device to test on"), None).unwrap()
     }

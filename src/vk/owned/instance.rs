@@ -10,13 +10,6 @@ use crate::vk::requirements::{InstanceRequirements, Requirements, lists, text};
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
-/// How to create an instance.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct InstanceDesc {
-    /// Whether to enable the Khronos layer with core and synchronization checks.
-    pub validation: bool,
-}
-
 /// Validation errors so far, in the order in which they came.
 type Messages = Mutex<Vec<String>>;
 
@@ -39,8 +32,8 @@ pub(crate) struct PhysicalDevice {
 }
 
 impl Instance {
-    /// Loads the Vulkan library and creates an instance.
-    pub fn new(desc: &InstanceDesc) -> Result<Arc<Instance>, Error> {
+    /// Loads the Vulkan library and creates an instance, with the Khronos layer's core and synchronization checks if asked for.
+    pub fn new(validation: bool) -> Result<Arc<Instance>, Error> {
         // SAFETY: the system's Vulkan loader is trusted to be one.
         let entry = unsafe { ash::Entry::load() }.map_err(|error| Error::NoLoader(error.to_string()))?;
         // SAFETY: the entry points were just loaded; no layer is named.
@@ -50,7 +43,7 @@ impl Instance {
         let mut extensions: Vec<*const std::ffi::c_char> = needed.extensions.iter().map(|name| name.as_ptr()).collect();
         let mut layers = Vec::new();
         let mut debug_utils = lists(&available, ext::debug_utils::NAME);
-        if desc.validation {
+        if validation {
             check_layer(&entry)?;
             layers.push(VALIDATION_LAYER.as_ptr());
             // The layer brings this extension where the loader has none of its own.
@@ -64,14 +57,14 @@ impl Instance {
             .engine_name(c"vksort")
             .api_version(InstanceRequirements::API_VERSION);
         let synchronization = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
-        let mut validation = vk::ValidationFeaturesEXT::default().enabled_validation_features(&synchronization);
+        let mut checks = vk::ValidationFeaturesEXT::default().enabled_validation_features(&synchronization);
         let mut info = vk::InstanceCreateInfo::default()
             .application_info(&application)
             .flags(needed.flags)
             .enabled_extension_names(&extensions)
             .enabled_layer_names(&layers);
-        if desc.validation {
-            info = info.push_next(&mut validation);
+        if validation {
+            info = info.push_next(&mut checks);
         }
         // SAFETY: extensions and layers were found above; all pointers live until the call returns.
         let raw = unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
@@ -81,7 +74,7 @@ impl Instance {
         })?;
         let mut instance =
             Instance { messenger: None, raw, debug_utils, messages: Box::default(), _entry: entry.clone() };
-        if desc.validation {
+        if validation {
             instance.listen(&entry)?;
         }
         Ok(Arc::new(instance))

@@ -1,10 +1,9 @@
 //! What can be sorted, as a table made by asking the code that decides it.
 
-use crate::key::{KeyType, Order};
-use crate::profile::DeviceProfile;
-use crate::request::{Algorithm, BitRange, KeyOutput, Placement, SortRequest, ValueType};
-use crate::shape::{Shape, ShapeDesc};
-use crate::tuning::Tuning;
+use vksort::{
+    Algorithm, BitRange, DeviceProfile, KeyOutput, KeyType, Order, Placement, Shape, ShapeDesc, SortRequest, Tuning,
+    ValueType,
+};
 
 /// A column of the table: an option, and the requests that have it.
 pub struct Column {
@@ -80,12 +79,8 @@ fn served(profile: &DeviceProfile, request: &SortRequest) -> Option<Shape> {
     Shape::fit(&ShapeDesc::new(profile, &Tuning::for_device(profile), request, algorithm)).ok()
 }
 
-/// The table in Markdown, as a common device serves it: a row for each key type.
-pub fn markdown() -> String {
-    table(&DeviceProfile::default(), COLUMNS)
-}
-
-fn table(profile: &DeviceProfile, columns: &[Column]) -> String {
+/// The table in Markdown, as a device serves it: a row for each key type.
+pub fn markdown(profile: &DeviceProfile, columns: &[Column]) -> String {
     let mut text = String::from("| key | bits | order | passes |");
     for column in columns {
         text += &format!(" {} |", column.name);
@@ -109,42 +104,4 @@ fn table(profile: &DeviceProfile, columns: &[Column]) -> String {
         text += "\n";
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The cells of a column, from the first key type to the last.
-    fn cells(profile: &DeviceProfile, requests: fn(SortRequest) -> Vec<SortRequest>) -> Vec<bool> {
-        let text = table(profile, &[Column { name: "tried", requests }]);
-        let cell = |line: &str| match line.rsplit('|').nth(1).map(str::trim) {
-            Some("yes") => true,
-            Some("no") => false,
-            other => panic!("a cell is {other:?} in {line}"),
-        };
-        text.lines().skip(2).map(cell).collect()
-    }
-
-    #[test]
-    fn requests_that_are_refused_make_a_no() {
-        let profile = DeviceProfile::default();
-        let all = |answer: bool| vec![answer; KeyType::ALL.len()];
-        assert_eq!(cells(&profile, |usual| vec![usual]), all(true));
-        assert_eq!(cells(&profile, |usual| vec![SortRequest { value: ValueType::Bytes(3), ..usual }]), all(false));
-        // One of several is enough.
-        let discarded = |usual| vec![usual, SortRequest { key_output: KeyOutput::Discarded, ..usual }];
-        assert_eq!(cells(&profile, discarded), all(false));
-        // Some key types have so many bits, others do not.
-        let window = |usual: SortRequest| vec![SortRequest { bits: (0..32).into(), ..usual }];
-        let wide: Vec<bool> = KeyType::ALL.iter().map(|key| key.bits() >= 32).collect();
-        assert_eq!(cells(&profile, window), wide);
-    }
-
-    #[test]
-    fn a_device_that_kernels_do_not_fit_makes_a_no() {
-        let tiny = DeviceProfile { max_shared_bytes: 64, ..DeviceProfile::default() };
-        assert!(cells(&tiny, |usual| vec![usual]).iter().all(|served| !served));
-        assert!(table(&tiny, &[]).lines().skip(2).all(|line| line.ends_with("| none |")));
-    }
 }

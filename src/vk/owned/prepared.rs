@@ -1,104 +1,19 @@
 //! Sorts prepared on an owned device: buffers stay there between runs.
 
 use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use ash::vk;
+use bytemuck::Pod;
 
-use crate::error::Error;
+use super::buffer::{DeviceBuffer, DeviceRange};
+use super::device::Device;
+use crate::error::{Context, Error};
 use crate::request::{Algorithm, Count, SortRequest};
-use crate::shape::Shape;
-use crate::vk::owned::{BoundRun, Buffer, Device, OwnedSorter};
-use crate::vk::{Access, BufferRange, SortBuffers, SorterOptions, StepTime};
-
-/// A buffer in the memory of an owned device. Clones are the same buffer.
-///
-/// ```
-/// # fn main() -> Result<(), vksort::Error> {
-/// let gpu = vksort::standalone::Gpu::best()?;
-/// let buffer = gpu.buffer(16)?; // bytes
-/// buffer.write(4, &[1u32, 2, 3])?;
-/// let mut last = [0u16; 2];
-/// buffer.read(12, &mut last)?;
-/// assert_eq!(last, [3, 0]);
-/// # Ok(()) }
-/// ```
-#[derive(Clone)]
-pub struct DeviceBuffer(Arc<Buffer>);
-
-impl DeviceBuffer {
-    pub(super) fn new(device: &Arc<Device>, size: u64) -> Result<Self, Error> {
-        Buffer::new(device, "a device buffer", size).map(DeviceBuffer)
-    }
-
-    /// Size in bytes.
-    pub fn size(&self) -> u64 {
-        self.0.size
-    }
-
-    /// Writes elements of any plain type from byte `offset` on, and waits.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfBounds`], [`Error::Allocation`] of the memory to copy from, [`Error::Timeout`], [`Error::Vulkan`].
-    pub fn write<T: Pod>(&self, offset: u64, elements: &[T]) -> Result<(), Error> {
-        self.0.write(offset, cast_slice(elements))
-    }
-
-    /// Reads elements of any plain type from byte `offset` on, and waits.
-    ///
-    /// # Errors
-    ///
-    /// As for [`write`](Self::write).
-    pub fn read<T: Pod>(&self, offset: u64, elements: &mut [T]) -> Result<(), Error> {
-        self.0.read(offset, cast_slice_mut(elements))
-    }
-
-    /// Copies `size` bytes from byte `from_offset` of another buffer on, to byte `offset` on, all on the device.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfBounds`]; [`Error::ForeignBuffer`] for a buffer of another device; [`Error::Unsupported`] for this
-    /// buffer itself, and for anything but whole words of 4 bytes; [`Error::Timeout`], [`Error::Vulkan`].
-    pub fn copy_from(&self, offset: u64, from: &DeviceBuffer, from_offset: u64, size: u64) -> Result<(), Error> {
-        self.0.copy_from(offset, &from.0, from_offset, size)
-    }
-
-    /// The bytes from `offset` on, `size` of them. They are held against the buffer when a sort is prepared on them.
-    pub fn range(&self, offset: u64, size: u64) -> DeviceRange {
-        DeviceRange { buffer: self.clone(), offset, size }
-    }
-}
-
-impl fmt::Debug for DeviceBuffer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DeviceBuffer").field("handle", &self.0.raw).field("size", &self.0.size).finish()
-    }
-}
-
-/// A range of a [`DeviceBuffer`].
-#[derive(Clone, Debug)]
-pub struct DeviceRange {
-    /// The buffer.
-    pub buffer: DeviceBuffer,
-    /// Where the range starts, in bytes.
-    pub offset: u64,
-    /// Length in bytes.
-    pub size: u64,
-}
-
-impl DeviceRange {
-    /// The range as the recording API takes it, if it lies within a buffer of the device.
-    fn checked(&self, name: &'static str, device: &Arc<Device>) -> Result<BufferRange, Error> {
-        let DeviceRange { buffer, offset, size } = self;
-        if !buffer.0.is_of(device) {
-            return Err(Error::ForeignBuffer { buffer: name });
-        }
-        buffer.0.check(name, *offset, *size)?;
-        Ok(BufferRange { buffer: buffer.0.raw, offset: *offset, size: *size, usage: Some(buffer.0.usage) })
-    }
-}
+use crate::vk::{BoundSort, QueryRange, SortBuffers, Sorter, SorterOptions, StepTime};
 
 /// The ranges of one sort: [`SortBuffers`] on owned memory. [`SortRequest::buffers`] says which a request takes, and how
 /// long they are.
@@ -127,32 +42,9 @@ impl DeviceRange {
 /// assert!(sorted.is_sorted());
 /// # Ok(()) }
 /// ```
-#[derive(Clone, Debug)]
-pub struct SortRanges {
-    /// The keys; sorted here when the request is in place.
-    pub keys: DeviceRange,
-    /// The values, when the request has any to read; in place also where indices go.
-    pub values: Option<DeviceRange>,
-    /// Where the sorted keys go when the request is out of place and does not discard them.
-    pub keys_out: Option<DeviceRange>,
-    /// Where the sorted values or indices go when the request is out of place.
-    pub values_out: Option<DeviceRange>,
-    /// Scratch, unless none is needed.
-    pub scratch: Option<DeviceRange>,
-    /// Four bytes with the number of elements, for sorts that run with [`Count::Device`].
-    pub count: Option<DeviceRange>,
-    /// Most elements that the sort will run with.
-    pub capacity: u32,
-}
+pub type SortRanges = SortBuffers<DeviceRange>;
 
-impl SortRanges {
-    /// Keys sorted in place, without values or scratch.
-    pub fn in_place(keys: DeviceRange, capacity: u32) -> Self {
-        SortRanges { keys, values: None, keys_out: None, values_out: None, scratch: None, count: None, capacity }
-    }
-}
-
-/// A [`Sorter`](crate::Sorter) on an owned device: the pipelines of one request.
+/// A [`Sorter`] on an owned device, with its methods: the pipelines of one request.
 ///
 /// ```
 /// # fn main() -> Result<(), vksort::Error> {
@@ -169,57 +61,49 @@ impl SortRanges {
 /// }
 /// # Ok(()) }
 /// ```
-pub struct StandaloneSorter(OwnedSorter);
+pub struct StandaloneSorter {
+    sorter: ManuallyDrop<Sorter>,
+    device: Arc<Device>,
+}
 
 impl fmt::Debug for StandaloneSorter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("StandaloneSorter").field(&*self.0).finish()
+        f.debug_tuple("StandaloneSorter").field(&*self.sorter).finish()
+    }
+}
+
+impl Deref for StandaloneSorter {
+    type Target = Sorter;
+
+    fn deref(&self) -> &Sorter {
+        &self.sorter
+    }
+}
+
+impl Drop for StandaloneSorter {
+    fn drop(&mut self) {
+        if !self.device.is_lost() {
+            // SAFETY: it goes once, here; sorts that still use its pipelines share them.
+            unsafe { ManuallyDrop::drop(&mut self.sorter) };
+        }
     }
 }
 
 impl StandaloneSorter {
-    pub(super) fn new(device: &Arc<Device>, request: &SortRequest, options: &SorterOptions) -> Result<Self, Error> {
-        OwnedSorter::new(device, request, options).map(StandaloneSorter)
-    }
-
-    /// The request that the sorter was built for.
-    pub fn request(&self) -> &SortRequest {
-        self.0.request()
-    }
-
-    /// Shape of the kernels.
-    #[doc(hidden)]
-    pub fn shape(&self) -> &Shape {
-        self.0.shape()
-    }
-
-    /// How the kernels reach keys and values: never [`Access::Auto`].
-    pub fn access(&self) -> Access {
-        self.0.access()
-    }
-
-    /// Most elements that can be sorted.
-    pub fn max_count(&self) -> u32 {
-        self.0.max_count()
-    }
-
-    /// Elements of a tile in a sort of up to `capacity` elements.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooManyElements`].
-    #[doc(hidden)]
-    pub fn tile_size(&self, capacity: u32) -> Result<u32, Error> {
-        self.0.tile_size(capacity)
-    }
-
-    /// Bytes of scratch for up to `capacity` elements.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooManyElements`].
-    pub fn scratch_size(&self, capacity: u32) -> Result<u64, Error> {
-        self.0.scratch_size(capacity)
+    pub(crate) fn new(device: &Arc<Device>, request: &SortRequest, options: &SorterOptions) -> Result<Self, Error> {
+        // Pipelines are made one sorter at a time.
+        let cache = device.pipeline_cache();
+        let options = SorterOptions {
+            pipeline_cache: *cache,
+            // Not the caller's, which may be of another device.
+            pipelines: Some(Arc::clone(&device.pipelines)),
+            debug_utils: device.debug_utils.clone(),
+            ..options.clone()
+        };
+        // SAFETY: the device was created from these requirements and is kept alive; functions and cache are its own, and
+        // the cache is locked.
+        let sorter = unsafe { Sorter::new(&device.raw, &device.requirements, request, &options)? };
+        Ok(StandaloneSorter { sorter: ManuallyDrop::new(sorter), device: Arc::clone(device) })
     }
 
     /// Prepares a sort of up to `capacity` elements on buffers of its own, for counts from the host or on the device. The
@@ -233,9 +117,9 @@ impl StandaloneSorter {
     }
 
     /// The same, without a count buffer unless the count may be on the device.
-    pub(super) fn prepare_buffers(&self, capacity: u32, counted: bool) -> Result<PreparedSort, Error> {
+    pub(crate) fn prepare_buffers(&self, capacity: u32, counted: bool) -> Result<PreparedSort, Error> {
         let sizes = self.request().buffers(capacity);
-        let allocate = |size: u64| DeviceBuffer::new(&self.0.device, size).map(|buffer| buffer.range(0, size));
+        let allocate = |size: u64| DeviceBuffer::new(&self.device, size).map(|buffer| buffer.range(0, size));
         let optional = |size: Option<u64>| size.map(allocate).transpose();
         // First of all, as it says whether the capacity is within limits.
         let scratch = Some(self.scratch_size(capacity)?).filter(|size| *size > 0);
@@ -245,17 +129,13 @@ impl StandaloneSorter {
             keys_out: optional(sizes.keys_out)?,
             values_out: optional(sizes.values_out)?,
             scratch: optional(scratch)?,
-            count: counted.then(|| self.zero_count()).transpose()?,
+            count: optional(counted.then_some(4))?,
             capacity,
         };
+        if let Some(count) = &ranges.count {
+            count.buffer.clear(4)?;
+        }
         self.prepare_on(ranges)
-    }
-
-    /// A count buffer that says 0.
-    fn zero_count(&self) -> Result<DeviceRange, Error> {
-        let count = DeviceBuffer::new(&self.0.device, 4)?;
-        count.0.clear(0, 4)?;
-        Ok(count.range(0, 4))
     }
 
     /// Prepares a sort on the given ranges.
@@ -265,7 +145,7 @@ impl StandaloneSorter {
     /// [`Error::ForeignBuffer`] for a buffer of another device, [`Error::OutOfBounds`] for a range that is not within its
     /// buffer, else as for [`Sorter::bind`](crate::Sorter::bind).
     pub fn prepare_on(&self, ranges: SortRanges) -> Result<PreparedSort, Error> {
-        let device = &self.0.device;
+        let device = &self.device;
         let checked = |name: &'static str, range: &Option<DeviceRange>| {
             range.as_ref().map(|range| range.checked(name, device)).transpose()
         };
@@ -278,11 +158,19 @@ impl StandaloneSorter {
             count: checked("count", &ranges.count)?,
             capacity: ranges.capacity,
         };
-        let optional = [&ranges.values, &ranges.keys_out, &ranges.values_out, &ranges.scratch, &ranges.count];
-        let used = optional.into_iter().flatten().chain([&ranges.keys]);
-        let alive = used.map(|range| Arc::clone(&range.buffer.0)).collect();
-        let run = BoundRun::new(&self.0, &buffers, alive)?;
-        Ok(PreparedSort { run, ranges, request: *self.request() })
+        // SAFETY: the buffers are this device's, kept alive by the ranges, and have every usage flag.
+        let bound = ManuallyDrop::new(unsafe { self.sorter.bind(&buffers)? });
+        let (request, device) = (*self.request(), Arc::clone(device));
+        let mut sort = PreparedSort { bound, queries: None, ranges, request, device };
+        if sort.device.timestamp_bits > 0 {
+            let counts = [Count::Host(buffers.capacity), Count::Host(1), Count::Device];
+            let count = counts.into_iter().fold(0, |most, count| most.max(sort.bound.query_count(count)));
+            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
+            // SAFETY: the device is alive; `Drop` destroys the pool, once.
+            let pool = unsafe { sort.device.raw.create_query_pool(&info, None) }.context("vkCreateQueryPool")?;
+            sort.queries = Some(QueryRange { pool, first: 0, count });
+        }
+        Ok(sort)
     }
 }
 
@@ -313,9 +201,27 @@ impl StandaloneSorter {
 /// # Ok(()) }
 /// ```
 pub struct PreparedSort {
-    run: BoundRun,
+    bound: ManuallyDrop<BoundSort>,
+    queries: Option<QueryRange>,
     ranges: SortRanges,
     request: SortRequest,
+    device: Arc<Device>,
+}
+
+impl Drop for PreparedSort {
+    fn drop(&mut self) {
+        if self.device.is_lost() {
+            return;
+        }
+        // SAFETY: every run was waited for, so neither the sets nor the queries are in use; each goes once, before
+        // the device that `self` still holds.
+        unsafe {
+            ManuallyDrop::drop(&mut self.bound);
+            if let Some(queries) = self.queries {
+                self.device.raw.destroy_query_pool(queries.pool, None);
+            }
+        }
+    }
 }
 
 impl fmt::Debug for PreparedSort {
@@ -389,7 +295,7 @@ impl PreparedSort {
     /// [`Error::TooManyElements`] for a count over the capacity, [`Error::BufferPresence`] for a count on the device without
     /// a count buffer, [`Error::Timeout`], [`Error::Vulkan`].
     pub fn run(&self, count: impl Into<Count>) -> Result<Vec<StepTime>, Error> {
-        self.run.run(count.into(), 1)
+        self.run_repeatedly(count, 1)
     }
 
     /// The same sort recorded `times` times into one command buffer; gives the times of the last, and none for no times.
@@ -398,40 +304,83 @@ impl PreparedSort {
     ///
     /// As for [`run`](Self::run).
     pub fn run_repeatedly(&self, count: impl Into<Count>, times: u32) -> Result<Vec<StepTime>, Error> {
-        self.run.run(count.into(), times)
+        let count = count.into();
+        if times == 0 {
+            // No query would be written, and reading one would wait for ever.
+            return self.bound.check_count(count).map(|_| Vec::new());
+        }
+        self.submit_repeatedly(count, times)?;
+        let device = &self.device;
+        let Some(queries) = self.queries else { return Ok(Vec::new()) };
+        let mut ticks = vec![0u64; self.bound.query_count(count) as usize];
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+        // SAFETY: the queries were written by the commands that have just completed.
+        unsafe { device.raw.get_query_pool_results(queries.pool, queries.first, &mut ticks, flags) }
+            .context("vkGetQueryPoolResults")?;
+        Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
     }
 
     /// Runs without reading times, which is all that allocates.
     #[doc(hidden)]
     pub fn submit(&self, count: impl Into<Count>) -> Result<(), Error> {
-        self.run.submit(count.into(), 1)
+        self.submit_repeatedly(count.into(), 1)
+    }
+
+    /// Records the sort `times` times, submits it and waits.
+    fn submit_repeatedly(&self, count: Count, times: u32) -> Result<(), Error> {
+        let device = &self.device;
+        let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
+        let memory = [from.barrier_to(to)];
+        let record = |commands| {
+            for time in 0..times {
+                let queries = self.queries.filter(|_| time + 1 == times);
+                // SAFETY: the command buffer is recording on a compute queue; earlier transfers were waited for on the
+                // host, earlier sorts are ordered by the barrier; buffers and queries are kept alive by `self`.
+                unsafe {
+                    if time > 0 {
+                        let flags = vk::DependencyFlags::empty();
+                        device.raw.cmd_pipeline_barrier(commands, from.stages, to.stages, flags, &memory, &[], &[]);
+                    }
+                    self.bound.record(commands, count, queries)?;
+                }
+            }
+            Ok(())
+        };
+        // SAFETY: see above; `execute` waits until the commands are done.
+        unsafe { device.execute("the sort", record) }
     }
 
     /// How long each of `times` recordings takes on the host. Nothing is submitted.
     #[doc(hidden)]
     pub fn time_recording(&self, count: impl Into<Count>, times: usize) -> Result<Vec<Duration>, Error> {
-        self.run.time_recording(count.into(), times)
+        let count = count.into();
+        // SAFETY: the command buffer is recording on a compute queue; what it refers to is kept alive by `self`.
+        let record = |commands| unsafe { self.bound.record(commands, count, None) };
+        // SAFETY: see above.
+        unsafe { self.device.time_recording(times, record) }
     }
 
     /// The algorithm that sorts `count` elements.
     pub fn algorithm(&self, count: u32) -> Algorithm {
-        self.run.bound().algorithm(count)
+        self.bound.algorithm(count)
     }
 }
 
-fn write<T: Pod>(buffer: &'static str, range: &DeviceRange, elements: &[T]) -> Result<(), Error> {
-    fits(buffer, range, size_of_val(elements) as u64)?;
-    range.buffer.write(range.offset, elements)
-}
-
-fn read<T: Pod>(buffer: &'static str, range: &DeviceRange, elements: &mut [T]) -> Result<(), Error> {
-    fits(buffer, range, size_of_val(elements) as u64)?;
-    range.buffer.read(range.offset, elements)
-}
-
-fn fits(buffer: &'static str, range: &DeviceRange, needed: u64) -> Result<(), Error> {
+/// The buffer of a range and where the range starts, if it has room for so many bytes.
+fn room<'a>(name: &'static str, range: &'a DeviceRange, needed: usize) -> Result<(&'a DeviceBuffer, u64), Error> {
+    let needed = needed as u64;
     match needed > range.size {
-        true => Err(Error::BufferTooSmall { buffer, given: range.size, needed }),
-        false => Ok(()),
+        true => Err(Error::BufferTooSmall { buffer: name, given: range.size, needed }),
+        false => Ok((&range.buffer, range.offset)),
     }
+}
+
+fn write<T: Pod>(name: &'static str, range: &DeviceRange, elements: &[T]) -> Result<(), Error> {
+    let (buffer, offset) = room(name, range, size_of_val(elements))?;
+    buffer.write(offset, elements)
+}
+
+fn read<T: Pod>(name: &'static str, range: &DeviceRange, elements: &mut [T]) -> Result<(), Error> {
+    let (buffer, offset) = room(name, range, size_of_val(elements))?;
+    buffer.read(offset, elements)
 }

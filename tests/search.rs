@@ -1,10 +1,16 @@
-//! Searches over made-up costs, on a clock that runs only while something is measured.
+//! The search for a tuning: over made-up costs, on a clock that runs only while something is measured, and what it measures
+//! and compares on a device.
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Duration;
 
-use super::*;
-use crate::tuning::RankMethod;
+use vksort::ash::vk;
+use vksort::internals::search::{
+    DIMENSIONS, Dimension, Failure, Found, Input, Measure, Outcome, Recorded, Trial, TuneProgress, compare, failure,
+    inputs_of, ratio, request, search,
+};
+use vksort::{DeviceProfile, Error, KeyType, Quartiles, RankMethod, SortKind, SortRequest, Tuning};
 
 /// A device that is a formula.
 struct Fake {
@@ -49,14 +55,19 @@ impl Fake {
     }
 }
 
+/// What a kind of sort depends on: everything but the items of the other.
+fn seen_by(kind: usize, tuning: &Tuning) -> Tuning {
+    match kind {
+        0 => Tuning { items_pairs: 0, ..tuning.clone() },
+        _ => Tuning { items_keys: 0, ..tuning.clone() },
+    }
+}
+
 impl Measure for Fake {
-    /// Both kinds depend on everything but the items of the other.
     type Recorded = Tuning;
 
     fn recorded(&self, tuning: &Tuning) -> Option<Vec<Tuning>> {
-        let keys = Tuning { items_pairs: 0, ..tuning.clone() };
-        let pairs = Tuning { items_keys: 0, ..tuning.clone() };
-        (self.fits)(tuning).then(|| vec![keys, pairs])
+        (self.fits)(tuning).then(|| vec![seen_by(0, tuning), seen_by(1, tuning)])
     }
 
     fn admit(&mut self, tuning: &Tuning, kind: usize) -> Result<(), Failure> {
@@ -81,14 +92,8 @@ impl Measure for Fake {
     }
 
     fn keep(&mut self, tunings: &[&Tuning]) {
-        let kept: Vec<Vec<Tuning>> = tunings.iter().filter_map(|tuning| self.recorded(tuning)).collect();
-        let fits = self.fits;
-        let split = |tuning: &Tuning, kind: usize| match kind {
-            0 => Tuning { items_pairs: 0, ..tuning.clone() },
-            _ => Tuning { items_keys: 0, ..tuning.clone() },
-        };
         self.admitted
-            .retain(|(tuning, kind)| fits(tuning) && kept.iter().any(|kept| kept[*kind] == split(tuning, *kind)));
+            .retain(|(admitted, kind)| tunings.iter().any(|tuning| seen_by(*kind, tuning) == seen_by(*kind, admitted)));
     }
 
     fn elapsed(&self) -> Duration {
@@ -271,4 +276,117 @@ fn a_device_that_fails_ends_the_search() {
     let mut fake = Fake { fails: |_| Some(Failure::Tuning("key 7 is wrong".into())), ..Fake::new(bowl) };
     let message = fake.search(60).err().unwrap().to_string();
     assert!(message.contains("unknown") && message.contains("example") && message.contains("key 7"), "{message}");
+}
+
+fn dimension(name: &str) -> &'static Dimension {
+    DIMENSIONS.iter().find(|dimension| dimension.name == name).unwrap()
+}
+
+#[test]
+fn every_dimension_holds_the_tuning_and_differs_from_it_in_itself() {
+    for subgroup_range in [(8, 8), (8, 32)] {
+        let device = DeviceProfile { subgroup_range, ..DeviceProfile::default() };
+        for vendor_id in [0x10DE, 0x1002, 0] {
+            let tuning = Tuning::for_device(&DeviceProfile { vendor_id, ..device.clone() });
+            // A number that no ladder has.
+            let odd = Tuning { workgroup_size: 40, polls: 77, subgroup_size: Some(16), ..tuning.clone() };
+            for tuning in [tuning, odd] {
+                for dimension in DIMENSIONS {
+                    let rungs = dimension.rungs(&tuning, &device);
+                    assert_eq!(rungs.iter().filter(|rung| **rung == tuning).count(), 1, "{}", dimension.name);
+                    let mut shown: Vec<String> = rungs.iter().map(|rung| dimension.show(rung)).collect();
+                    shown.sort();
+                    shown.dedup();
+                    assert_eq!(shown.len(), rungs.len(), "{}: values are shown alike", dimension.name);
+                    assert!(rungs.iter().all(|rung| rung.check().is_ok()), "{}", dimension.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn subgroup_sizes_are_those_that_can_be_asked_for() {
+    let rungs = |subgroup_range| {
+        let device = DeviceProfile { subgroup_range, ..DeviceProfile::default() };
+        let rungs = dimension("subgroup_size").rungs(&Tuning::for_device(&device), &device);
+        rungs.iter().map(|rung| rung.subgroup_size).collect::<Vec<_>>()
+    };
+    assert_eq!(rungs((32, 32)), [None]);
+    assert_eq!(rungs((32, 64)), [None, Some(32), Some(64)]);
+    assert_eq!(rungs((1, 16)), [None, Some(4), Some(8), Some(16)]);
+}
+
+#[test]
+fn blocks_keep_their_size_where_invocations_are_traded_for_items() {
+    let tuning =
+        Tuning { workgroup_size: 256, items_keys: 16, items_pairs: 8, ..Tuning::for_device(&Default::default()) };
+    let rungs = dimension("workgroup_size x items").rungs(&tuning, &device());
+    assert_eq!(rungs.len(), 7);
+    assert!(rungs.iter().all(|rung| rung.workgroup_size * rung.items_keys == 4096), "{rungs:?}");
+    assert!(rungs.iter().all(|rung| rung.workgroup_size * rung.items_pairs == 2048), "{rungs:?}");
+}
+
+#[test]
+fn words_are_as_good_as_random() {
+    let [uniform, _] = inputs_of(KeyType::U32, 1 << 16, 1);
+    let ones: u32 = uniform.keys.iter().map(|key| key.count_ones()).sum();
+    assert!((ones as f64 / (32.0 * 65_536.0) - 0.5).abs() < 0.01);
+    assert!(uniform.sorted_keys.is_sorted() && uniform.keys != uniform.sorted_keys);
+}
+
+#[test]
+fn wide_keys_are_two_words_sorted_as_one_number() {
+    for input in inputs_of(KeyType::U64, 3_000, 2_001) {
+        assert_eq!((input.keys.len(), input.sorted_keys.len()), (2 * input.values.len(), 2 * input.values.len()));
+        let numbers = input.sorted_keys.chunks_exact(2).map(|key| u64::from(key[1]) << 32 | u64::from(key[0]));
+        assert!(numbers.is_sorted());
+    }
+}
+
+/// A dimension of which the kernels know nothing would be passed over as if it had been tried.
+#[test]
+fn every_dimension_leads_to_other_kernels() {
+    let device = DeviceProfile {
+        vendor_id: 0x10DE,
+        max_shared_bytes: 49152,
+        subgroup_range: (16, 64),
+        subgroup_partition: true,
+        ..DeviceProfile::default()
+    };
+    let row = Tuning::for_device(&device);
+    // Sorts that scan know nothing of look-back, and the others nothing of scans.
+    let scans = Tuning { look_back: false, ..row.clone() };
+    // Wider digits are for windows that they suit.
+    let keys = request(SortKind::Keys);
+    let window = SortRequest { bits: (0..27).into(), ..keys };
+    let requests = [keys, request(SortKind::Pairs), request(SortKind::WideKeys), window];
+    for dimension in DIMENSIONS {
+        let differs = |from: &Tuning| {
+            dimension.rungs(from, &device).iter().filter(|rung| *rung != from).any(|rung| {
+                let kernels = |tuning, request, count| Recorded::of(&device, tuning, request, count);
+                let others = |count, request| kernels(rung, request, count) != kernels(from, request, count);
+                requests.iter().any(|request| others(1 << 24, request) || others(1 << 13, request))
+            })
+        };
+        assert!(differs(&row) || differs(&scans), "{}", dimension.name);
+    }
+}
+
+#[test]
+fn equal_keys_keep_their_order_in_what_is_needed() {
+    let input = Input::new(vec![2, 1, 2, 1], 1);
+    assert_eq!(input.sorted_keys, [1, 1, 2, 2]);
+    assert_eq!(input.sorted_values, [!1, !3, !0, !2]);
+    assert!(compare("key", &input.sorted_keys, &[1, 1, 2, 2]).is_ok());
+    let wrong = compare("value", &[!1, !3, !2, !0], &input.sorted_values);
+    assert!(matches!(wrong, Err(Failure::Tuning(what)) if what.starts_with("value 2 is 0xfffffffd")));
+}
+
+#[test]
+fn only_a_device_that_is_lost_ends_the_search() {
+    let vulkan = |result| Error::Vulkan { call: "vkQueueSubmit", result };
+    assert!(matches!(failure(vulkan(vk::Result::ERROR_DEVICE_LOST)), Failure::Device(_)));
+    assert!(matches!(failure(Error::Timeout { what: "the sort", seconds: 1 }), Failure::Device(_)));
+    assert!(matches!(failure(vulkan(vk::Result::ERROR_INITIALIZATION_FAILED)), Failure::Tuning(_)));
 }

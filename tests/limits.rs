@@ -1,0 +1,298 @@
+//! What a device's limits and features mean for a sorter: how many elements it takes, how it reaches them, and what it
+//! refuses. The device is said to have less than it has.
+#![allow(unsafe_code)]
+
+use std::sync::{Arc, Mutex};
+
+use vksort::ash::{self, vk};
+use vksort::internals::steps;
+use vksort::standalone::DeviceChoice;
+use vksort::{
+    Access, Algorithm, BufferRange, DeviceProfile, Error, InstanceRequirements, KeyType, PipelineSet, Requirements,
+    SortBuffers, SortRequest, Sorter, SorterOptions, SubgroupChoice, Tuning, ValueType,
+};
+
+/// A device that was created as the documentation of `Requirements` says.
+struct Device {
+    requirements: Requirements,
+    pipelines: Arc<PipelineSet>,
+    raw: ash::Device,
+    instance: ash::Instance,
+    _entry: ash::Entry,
+}
+
+impl Device {
+    fn open() -> Device {
+        // SAFETY: every object is of the one before it, with what the requirements name; `Drop` destroys them.
+        unsafe {
+            let entry = ash::Entry::load().unwrap();
+            let needed = InstanceRequirements::select(&entry.enumerate_instance_extension_properties(None).unwrap());
+            let application = vk::ApplicationInfo::default().api_version(InstanceRequirements::API_VERSION);
+            let extensions: Vec<_> = needed.extensions.iter().map(|name| name.as_ptr()).collect();
+            let info = vk::InstanceCreateInfo::default()
+                .application_info(&application)
+                .flags(needed.flags)
+                .enabled_extension_names(&extensions);
+            let instance = entry.create_instance(&info, None).unwrap();
+            let devices = instance.enumerate_physical_devices().unwrap().into_iter();
+            let suitable = |device| Some((device, Requirements::query(&instance, device).ok()?));
+            let (physical, requirements) = devices.filter_map(suitable).next().expect("a device to test on");
+            let families = instance.get_physical_device_queue_family_properties(physical);
+            let compute = families.iter().position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
+            let queue = vk::DeviceQueueCreateInfo::default().queue_family_index(compute.unwrap() as u32);
+            let queues = [queue.queue_priorities(&[1.0])];
+            let extensions: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
+            let mut features = requirements.features();
+            let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
+            let raw = instance.create_device(physical, &features.chain(info), None).unwrap();
+            Device { requirements, pipelines: Arc::default(), raw, instance, _entry: entry }
+        }
+    }
+
+    fn profile(&self) -> &DeviceProfile {
+        &self.requirements.profile
+    }
+
+    /// A sorter as if the device were this one.
+    fn sorter(&self, profile: &DeviceProfile, request: &SortRequest, options: SorterOptions) -> Result<Sorter, Error> {
+        let mut requirements = self.requirements.clone();
+        requirements.profile = profile.clone();
+        let options = SorterOptions { pipelines: Some(Arc::clone(&self.pipelines)), ..options };
+        // SAFETY: the device has what the requirements name, outlives all sorters, and never runs any of them.
+        unsafe { Sorter::new(&self.raw, &requirements, request, &options) }
+    }
+
+    /// Most elements of a sort, and what is said of one more.
+    fn most(&self, profile: &DeviceProfile, request: SortRequest, access: Access) -> (u32, String) {
+        let sorter = self.sorter(profile, &request, SorterOptions { access, ..Default::default() }).unwrap();
+        let most = sorter.max_count();
+        // Every descriptor is as long as its range, which holds whole words.
+        let tuning = Tuning::for_device(profile);
+        let table = steps::of(profile, &tuning, &request, most, 1, 0).unwrap().table_bytes;
+        let elements = if access == Access::Descriptors { request.buffers(most).keys } else { 0 };
+        assert!(table.max(elements) <= profile.max_storage_range_bytes, "{most}: {table} and {elements} bytes");
+        sorter.scratch_size(most).unwrap();
+        let refused = most.checked_add(1).map(|more| sorter.scratch_size(more).unwrap_err().to_string());
+        (most, refused.unwrap_or_default())
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        // SAFETY: nothing was submitted, and no sorter is left.
+        unsafe {
+            self.raw.destroy_device(None);
+            self.instance.destroy_instance(None);
+        }
+    }
+}
+
+fn asking(key: KeyType, algorithm: Algorithm) -> SortRequest {
+    SortRequest { algorithm: Some(algorithm), ..SortRequest::new(key) }
+}
+
+#[test]
+fn ranges_are_held_against_the_device_s_limit_as_they_are_rounded() {
+    let device = Device::open();
+    for range in [(1u64 << 32) - 1, 1 << 27, (1 << 27) + 2, 4097] {
+        let profile = DeviceProfile { max_storage_range_bytes: range, ..device.profile().clone() };
+        for key in [KeyType::U8, KeyType::F16, KeyType::U32, KeyType::U128] {
+            let reached = range / 4 * 4 / key.size_bytes();
+            let request = asking(key, Algorithm::SingleWorkgroup);
+            let block = device.sorter(&profile, &request, SorterOptions::default()).unwrap().shape().single_block();
+            let (most, limit) = device.most(&profile, request, Access::Descriptors);
+            assert_eq!(u64::from(most), reached.min(block.into()), "{limit}");
+            assert!(limit.contains(if most == block { "block" } else { "addresses" }), "{limit}");
+            if range > 1 << 20 {
+                let (most, limit) = device.most(&profile, asking(key, Algorithm::OneSweep), Access::Descriptors);
+                assert!(u64::from(most) == reached && limit.contains("addresses"), "{most} ({limit})");
+            }
+        }
+    }
+    let usual = DeviceProfile { max_storage_range_bytes: u32::MAX.into(), ..device.profile().clone() };
+    let bytes = asking(KeyType::U8, Algorithm::OneSweep);
+    assert_eq!(device.most(&usual, bytes, Access::Descriptors).0, u32::MAX - 3);
+    assert_eq!(device.most(&usual, bytes, Access::Addresses).0, u32::MAX);
+}
+
+#[test]
+fn tables_are_held_against_the_device_s_limit() {
+    let device = Device::open();
+    let narrow = DeviceProfile { max_storage_range_bytes: 1 << 24, ..device.profile().clone() };
+    let wide = |algorithm| device.most(&narrow, asking(KeyType::U128, algorithm), Access::Addresses);
+    let (count, limit) = wide(Algorithm::ReduceThenScan);
+    assert!(count > 1 << 20 && limit.contains("table"), "{count} ({limit})");
+    assert_eq!(wide(Algorithm::OneSweep).0, u32::MAX, "a ring is no longer for more elements");
+    // Descriptors do not reach so far that the table would be too long.
+    let (count, limit) = device.most(&narrow, asking(KeyType::U128, Algorithm::OneSweep), Access::Descriptors);
+    assert!(count == 1 << 20 && limit.contains("addresses"), "{count} ({limit})");
+}
+
+#[test]
+fn elements_are_reached_by_address_where_descriptors_do_not_reach() {
+    let device = Device::open();
+    let common = DeviceProfile { max_storage_range_bytes: 1 << 20, ..device.profile().clone() };
+    let choose = |profile: &DeviceProfile, options: SorterOptions| {
+        device.sorter(profile, &SortRequest::new(KeyType::U32), options).unwrap().access()
+    };
+    let auto = |capacity| SorterOptions { capacity, ..SorterOptions::default() };
+    assert_eq!(choose(&common, auto(None)), Access::Descriptors);
+    assert_eq!(choose(&common, auto(Some(1 << 18))), Access::Descriptors);
+    assert_eq!(choose(&common, auto(Some((1 << 18) + 1))), Access::Addresses);
+    // Keys and values at each of three places, counters, table and count.
+    for (max_storage_buffers, access) in [(9, Access::Descriptors), (8, Access::Addresses)] {
+        assert_eq!(choose(&DeviceProfile { max_storage_buffers, ..common.clone() }, auto(None)), access);
+    }
+    let without = DeviceProfile { buffer_addresses: false, ..common.clone() };
+    assert_eq!(choose(&without, auto(Some(1 << 20))), Access::Descriptors);
+    let gaps = DeviceProfile { full_subgroups: false, ..common.clone() };
+    assert_eq!(choose(&gaps, auto(Some(1 << 20))), Access::Descriptors);
+    let emulated = SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..auto(Some(1 << 20)) };
+    assert_eq!(choose(&common, emulated), Access::Descriptors);
+    for access in [Access::Descriptors, Access::Addresses] {
+        assert_eq!(choose(&common, SorterOptions { access, ..auto(Some(1 << 20)) }), access);
+    }
+}
+
+#[test]
+fn devices_that_lack_a_way_to_reach_elements_are_refused_by_name() {
+    let device = Device::open();
+    let refusal = |profile: &DeviceProfile, access, subgroup| {
+        let options = SorterOptions { access, subgroup, ..SorterOptions::default() };
+        device.sorter(profile, &SortRequest::new(KeyType::U32), options).err().map(|error| error.to_string())
+    };
+    let common = device.profile();
+    let (descriptors, addresses) = (Access::Descriptors, Access::Addresses);
+    let auto = SubgroupChoice::Auto;
+    assert_eq!(refusal(common, descriptors, auto), None);
+    assert_eq!(refusal(common, addresses, auto), None);
+    let few = DeviceProfile { max_storage_buffers: 4, ..common.clone() };
+    let text = refusal(&few, descriptors, auto).unwrap();
+    assert!(text.contains("StorageBuffers is 4") && text.contains("at least 9"), "{text}");
+    // Addresses take fewer descriptors, and need no choosing among them.
+    assert_eq!(refusal(&few, addresses, auto), None);
+    let fixed = DeviceProfile { dynamic_indexing: false, buffer_addresses: false, ..common.clone() };
+    assert!(refusal(&fixed, descriptors, auto).unwrap().contains("DynamicIndexing is absent"));
+    assert!(refusal(&fixed, addresses, auto).unwrap().contains("bufferDeviceAddress is absent"));
+    let text = refusal(common, addresses, SubgroupChoice::Emulated(32)).unwrap();
+    assert!(text.contains("address") && text.contains("emulated"), "{text}");
+}
+
+#[test]
+fn features_that_were_not_enabled_are_named() {
+    let mut requirements = Device::open().requirements.clone();
+    let (control, partition) = (vk::EXT_SUBGROUP_SIZE_CONTROL_NAME, vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME);
+    requirements.device_extensions = vec![control, partition];
+    requirements.profile = DeviceProfile::default();
+    let all = requirements.device_extensions.clone();
+    let anisotropy = vk::PhysicalDeviceFeatures::default().sampler_anisotropy(true);
+    let (mut core, mut v11, mut v12, mut v13) = (anisotropy, <_>::default(), <_>::default(), <_>::default());
+    let message = requirements.check_enabled(&[], &core, &v11, &v12, &v13).unwrap_err().to_string();
+    for name in [
+        "feature shaderStorageBufferArrayDynamicIndexing",
+        "feature storageBuffer16BitAccess",
+        "feature storageBuffer8BitAccess",
+        "feature bufferDeviceAddress",
+        "feature subgroupSizeControl",
+        "feature computeFullSubgroups",
+        "extension VK_EXT_subgroup_size_control",
+        "extension VK_NV_shader_subgroup_partitioned",
+    ] {
+        assert!(message.contains(name), "{name:?} is not in {message:?}");
+    }
+    requirements.features().add_to(&mut core, &mut v11, &mut v12, &mut v13);
+    assert_eq!(core.sampler_anisotropy, vk::TRUE, "what was enabled stays");
+    requirements.check_enabled(&all, &core, &v11, &v12, &v13).unwrap();
+    v12.buffer_device_address = vk::FALSE;
+    let message = requirements.check_enabled(&all, &core, &v11, &v12, &v13).unwrap_err().to_string();
+    assert!(message.contains("bufferDeviceAddress") && !message.contains("8Bit"), "{message}");
+    requirements.clone().without_buffer_addresses().check_enabled(&all, &core, &v11, &v12, &v13).unwrap();
+    // Promoted to Vulkan 1.3, the extension need not be named.
+    v12.buffer_device_address = vk::TRUE;
+    assert!(requirements.check_enabled(&[partition], &core, &v11, &v12, &v13).is_err());
+    requirements.profile.api_version = (1, 3, 0);
+    requirements.check_enabled(&[partition], &core, &v11, &v12, &v13).unwrap();
+}
+
+#[test]
+fn ranges_are_refused_by_name_with_what_is_given_and_needed() {
+    let device = Device::open();
+    let profile = DeviceProfile { storage_alignment_bytes: 64, ..device.profile().clone() };
+    let request = SortRequest { value: ValueType::U32, ..asking(KeyType::U32, Algorithm::OneSweep) };
+    let options = SorterOptions { access: Access::Descriptors, ..SorterOptions::default() };
+    let sorter = device.sorter(&profile, &request, options).unwrap();
+    let size = sorter.scratch_size(1000).unwrap();
+    let range = |offset, size| BufferRange { offset, ..BufferRange::new(vk::Buffer::null(), size) };
+    // All of one buffer that is none: whatever is right about the scratch, keys and values overlap.
+    let refused = |scratch: BufferRange| {
+        let values = Some(range(0, 4000));
+        let keys = SortBuffers::in_place(range(0, 4000), 1000);
+        // SAFETY: the ranges are refused before anything is done with them.
+        unsafe { sorter.bind(&SortBuffers { values, scratch: Some(scratch), ..keys }) }.unwrap_err().to_string()
+    };
+    let good = BufferRange { usage: Some(Sorter::SCRATCH_USAGE), ..range(1 << 13, size) };
+    for scratch in [good, BufferRange { usage: None, ..good }] {
+        assert!(refused(scratch).starts_with("buffer ranges keys and values overlap"), "{}", refused(scratch));
+    }
+    let message = refused(BufferRange { size: size - 1, ..good });
+    assert_eq!(message, format!("buffer range scratch has {} bytes, needed are {size} bytes", size - 1));
+    let message = refused(BufferRange { offset: u64::MAX - 63, ..good });
+    assert!(message.contains(&format!("scratch is {size} bytes from byte 18446744073709551552 on")), "{message}");
+    let message = refused(BufferRange { offset: (1 << 13) + 32, ..good });
+    assert_eq!(message, "buffer range scratch starts at byte 8224, allowed are multiples of 64");
+    for (flag, name) in [
+        (vk::BufferUsageFlags::STORAGE_BUFFER, "STORAGE_BUFFER"),
+        (vk::BufferUsageFlags::TRANSFER_DST, "TRANSFER_DST"),
+        (vk::BufferUsageFlags::INDIRECT_BUFFER, "INDIRECT_BUFFER"),
+    ] {
+        let message = refused(BufferRange { usage: Some(Sorter::SCRATCH_USAGE & !flag), ..good });
+        let (given, needed) = message.split_once("needed is").unwrap();
+        assert!(message.starts_with("buffer scratch has usage") && !given.contains(name), "{message}");
+        assert!(needed.contains(name), "{message}");
+    }
+}
+
+/// What is told of sorters.
+struct Told(Mutex<Vec<String>>);
+
+impl log::Log for Told {
+    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        self.0.lock().unwrap().push(record.args().to_string());
+    }
+
+    fn flush(&self) {}
+}
+
+#[test]
+fn what_is_told_of_a_sorter_is_the_algorithm_that_sorts() {
+    static TOLD: Told = Told(Mutex::new(Vec::new()));
+    log::set_logger(&TOLD).unwrap();
+    log::set_max_level(log::LevelFilter::Info);
+    let device = Device::open();
+    // Windows of this test's own tell its sorters from those of others.
+    for (key, access, start) in [
+        (KeyType::U64, Access::Descriptors, "leading (as asked)"),
+        (KeyType::U32, Access::Addresses, "onesweep (leading was asked for"),
+    ] {
+        let request = SortRequest { bits: (1..key.bits()).into(), ..asking(key, Algorithm::Leading) };
+        device.sorter(device.profile(), &request, SorterOptions { access, ..Default::default() }).unwrap();
+        let told = TOLD.0.lock().unwrap();
+        let line = told.iter().find(|line| line.contains(&format!(": {request}: "))).unwrap();
+        let tuning = Tuning::for_device(device.profile());
+        assert!(line.contains(&format!("tuning {} ({}), {start}", tuning.name, tuning.evidence)), "{line}");
+        assert_eq!(line.contains("by address"), access == Access::Addresses, "{line}");
+    }
+}
+
+#[test]
+fn choices_parse_and_print() {
+    let parse = |text: &str| text.parse::<DeviceChoice>().unwrap();
+    assert_eq!(parse("best"), DeviceChoice::Best);
+    assert_eq!(parse("2"), DeviceChoice::Index(2));
+    assert_eq!(parse("H200"), DeviceChoice::Name("H200".into()));
+    assert_eq!(parse("H200").to_string(), "name \"H200\"");
+}
