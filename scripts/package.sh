@@ -20,6 +20,8 @@ esac
 
 # Most that the package may take, compressed.
 most_kib=4096
+# Most that sorting a slice may add to a stripped program, in bytes, with the default features.
+most_added=1000000
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -66,7 +68,7 @@ done
 step cargo doc --quiet --no-deps --no-default-features --features standalone,wide-keys,profiles,half
 # cargo leaves out what the crate depends on itself for, by path, so features are named.
 step cargo test --quiet --release --no-run --all-features --all-targets
-step cargo test --quiet --release --all-features --lib --test contract --test spirv --test table
+step cargo test --quiet --release --all-features --lib --test contract --test rewrite --test spirv --test table
 # As a dependency, where only what the library needs is built.
 mkdir -p "$work/dependent/src"
 cat >"$work/dependent/Cargo.toml" <<TOML
@@ -76,8 +78,22 @@ version = "0.0.0"
 edition = "2024"
 [dependencies]
 vksort = { path = "$PWD" }
+[profile.release]
+strip = true
 TOML
-printf 'fn main() { println!("{}", vksort::MAX_COUNT); }\n' >"$work/dependent/src/main.rs"
+cat >"$work/dependent/src/main.rs" <<'RUST'
+fn main() -> Result<(), vksort::Error> {
+    let mut keys: Vec<u32> = std::env::args().map(|argument| argument.len() as u32).collect();
+    keys.sort();
+    vksort::standalone::Gpu::best()?.sort(&mut keys, vksort::Order::Ascending)?;
+    println!("{keys:?}");
+    Ok(())
+}
+RUST
+mkdir -p "$work/dependent/src/bin"
+grep -v standalone "$work/dependent/src/main.rs" >"$work/dependent/src/bin/without.rs"
 cp "$root/Cargo.lock" "$work/dependent"
-step cargo run --quiet --release --manifest-path "$work/dependent/Cargo.toml"
-say "the package builds and passes its tests: $kib KiB compressed, $(tar -tzf "$archive" | wc -l) files"
+step cargo build --quiet --release --manifest-path "$work/dependent/Cargo.toml"
+added=$(($(stat -c %s "$CARGO_TARGET_DIR/release/dependent") - $(stat -c %s "$CARGO_TARGET_DIR/release/without")))
+((added <= most_added)) || die "sorting adds $added bytes to a program, allowed are $most_added"
+say "the package builds and passes its tests: $added bytes in a program, $kib KiB compressed, $(tar -tzf "$archive" | wc -l) files"
