@@ -211,14 +211,14 @@ fn bad_input_ends_in_one_line() {
     scratch.write("text.json", "not a profile");
     scratch.write("rank.json", &text.replacen("\"rank\": \"", "\"rank\": \"un", 1));
     scratch.write("polls.json", &text.replacen("\"polls\": ", "\"polls\": 99999", 1));
-    scratch.write("version.json", &text.replacen("\"format\": 6", "\"format\": 7", 1));
+    scratch.write("version.json", &text.replacen("\"format\": ", "\"format\": 9", 1));
     let profiles: [(&str, &[&str]); 6] = [
         ("missing.json", &["missing.json", "No such file"]),
         (".", &["tuning profile .", "directory"]),
         ("text.json", &["text.json", "not a profile"]),
         ("rank.json", &["rank.json", "unknown variant `un", "match"]),
         ("polls.json", &["polls.json", "polls is 99999", "1 to 65536"]),
-        ("version.json", &["version.json", "format is 7, allowed is 6"]),
+        ("version.json", &["version.json", "format is 97, allowed is 7"]),
     ];
     for (file, parts) in profiles {
         for example in ["sort", "splats", "bench"] {
