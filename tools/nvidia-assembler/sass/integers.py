@@ -4,7 +4,14 @@ import re
 
 import numpy as np
 
-from .lanes import BITS, BOOL, CMP, LANES, M32, U, lut, wide
+from .lanes import BITS, BOOL, CMP, LANES, M32, U, lut, wide, wide64
+
+
+def put_with_carry(w, m, register, predicate, v):
+    """Sets a register to the low words of sums, and a predicate, if any, to what is above them."""
+    np.copyto(w.R[register], v.astype(np.uint32), where=m)
+    if predicate is not None:
+        np.copyto(w.P[predicate], (v >> np.uint64(32)) != 0, where=m)
 
 
 class Integers:
@@ -66,17 +73,10 @@ class Integers:
         cp = self.pdst(carry[0]) if carry else None
 
         def run(w, m, g):
-            v = (
-                np.zeros(32, np.uint64)
-                + np.asarray(x(w)).astype(np.uint64)
-                + np.asarray(y(w)).astype(np.uint64)
-                + np.asarray(z(w)).astype(np.uint64)
-            )
+            v = wide64(x(w)) + wide64(y(w)) + wide64(z(w))
             for c in cin:
                 v = v + np.asarray(c(w)).astype(np.uint64)
-            np.copyto(w.R[dd], v.astype(np.uint32), where=m)
-            if cp is not None:
-                np.copyto(w.P[cp], (v >> np.uint64(32)) != 0, where=m)
+            put_with_carry(w, m, dd, cp, v)
 
         return run
 
@@ -131,7 +131,7 @@ class Integers:
             sx = "SX32" in n
 
             def run(w, m, g):
-                lo = np.zeros(32, np.uint64) + np.asarray(x(w)).astype(np.uint64)
+                lo = wide64(x(w))
                 hi = np.asarray(c(w)).astype(np.uint64)
                 if sx:
                     hi = np.where(lo >> np.uint64(31) != 0, np.uint64(M32), np.uint64(0))
@@ -145,11 +145,9 @@ class Integers:
         s = int(rest[2], 16)
 
         def run(w, m, g):
-            v = ((np.zeros(32, np.uint64) + np.asarray(x(w)).astype(np.uint64)) << np.uint64(s)) & np.uint64(M32)
+            v = (wide64(x(w)) << np.uint64(s)) & np.uint64(M32)
             v = v + np.asarray(y(w)).astype(np.uint64)
-            np.copyto(w.R[dd], v.astype(np.uint32), where=m)
-            if cp is not None:
-                np.copyto(w.P[cp], (v >> np.uint64(32)) != 0, where=m)
+            put_with_carry(w, m, dd, cp, v)
 
         return run
 
@@ -239,9 +237,9 @@ class Integers:
         high = "HI" in mods
 
         def f(w):
-            l = np.zeros(32, np.uint64) + np.asarray(lo(w)).astype(np.uint64)
-            h = np.zeros(32, np.uint64) + np.asarray(hi(w)).astype(np.uint64)
-            k = np.zeros(32, np.uint64) + np.asarray(s(w)).astype(np.uint64)
+            l = wide64(lo(w))
+            h = wide64(hi(w))
+            k = wide64(s(w))
             limit = 63 if wide else 32
             k = k & np.uint64(63 if wide else 31) if wrap else np.minimum(k, np.uint64(limit))
             v = h << np.uint64(32) | l
@@ -325,9 +323,7 @@ class Integers:
         x, s, y = self.vec(a[1]), self.vec(a[2]), self.vec(a[3])
 
         def f(w):
-            v = np.zeros(32, np.uint64) + np.asarray(x(w)).astype(np.uint64) | np.asarray(y(w)).astype(
-                np.uint64
-            ) << np.uint64(32)
+            v = wide64(x(w)) | wide64(y(w)) << np.uint64(32)
             k = wide(s(w)).astype(np.uint64)
             r = np.zeros(32, np.uint64)
             for b in range(4):

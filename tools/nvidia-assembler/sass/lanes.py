@@ -34,6 +34,11 @@ def wide(v):
     return v if getattr(v, "ndim", 0) else np.full(32, v)
 
 
+def wide64(v):
+    """The same in 64 bits."""
+    return wide(v).astype(np.uint64)
+
+
 def lut(t, a, b, c):
     """Three inputs by a truth table, bit by bit."""
     r = U(0)

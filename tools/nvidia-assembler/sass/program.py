@@ -169,68 +169,56 @@ class Program(Integers, Uniform, Memory, Control):
         n = int(s[2:])
         return lambda w: w.UP[n] != inv
 
-    def addr(self, s):
-        """[R1+UR2+0x10] as shared address, array of 32."""
-        parts = s.strip("[]").replace("+-", "-").replace("-", "+-").split("+")
-        regs, off = [], 0
-        for p in parts:
-            p = p.strip()
-            if not p or p in ("RZ", "URZ"):
+    def sum_of(self, s, kind, register, dtype):
+        """The sum of an address's terms, array of 32; `register` makes a function of a term that is no number, or None."""
+        terms, offset = [], 0
+        for term in s.strip("[]").replace("+-", "-").replace("-", "+-").split("+"):
+            term = term.strip()
+            if not term or term in ("RZ", "URZ"):
                 continue
-            if re.match(r"-?0x", p):
-                off += int(p, 16)
-            elif m := re.match(r"R(\d+)\.X(\d+)$", p):
-                n, k = int(m[1]), U(int(m[2]))
-                regs.append(lambda w, n=n, k=k: w.R[n] * k)
-            elif m := re.match(r"R(\d+)$", p):
-                n = int(m[1])
-                regs.append(lambda w, n=n: w.R[n])
-            elif m := re.match(r"UR(\d+)$", p):
-                n = int(m[1])
-                regs.append(lambda w, n=n: U(w.UR[n]))
-            else:
-                raise NotImplementedError("address " + s)
-        off = U(off & M32)
+            if re.match(r"-?0x", term):
+                offset += int(term, 16)
+                continue
+            terms.append(register(term))
+            if terms[-1] is None:
+                raise NotImplementedError(f"{kind} {s}")
+        offset = dtype(offset & np.iinfo(dtype).max)
 
         def get(w):
-            a = np.full(32, off, np.uint32)
-            for r in regs:
-                a = a + r(w)
-            return a
+            total = np.full(32, offset, dtype)
+            for term in terms:
+                total = total + term(w)
+            return total
 
         return get
+
+    def addr(self, s):
+        """[R1+UR2+0x10] as shared address, array of 32."""
+
+        def register(term):
+            if m := re.match(r"R(\d+)\.X(\d+)$", term):
+                return lambda w, n=int(m[1]), k=U(int(m[2])): w.R[n] * k
+            if m := re.match(r"R(\d+)$", term):
+                return lambda w, n=int(m[1]): w.R[n]
+            if m := re.match(r"UR(\d+)$", term):
+                return lambda w, n=int(m[1]): U(w.UR[n])
+            return None
+
+        return self.sum_of(s, "address", register, np.uint32)
 
     def gaddr(self, s):
         """desc[UR4][R2.64+0x10] or [R2.64+UR4+0x10] as global address, array of 32 in 64 bits."""
-        s = re.sub(r"^desc\[UR\d+\]", "", s)
-        parts = s.strip("[]").replace("+-", "-").replace("-", "+-").split("+")
-        regs, off = [], 0
-        for p in parts:
-            p = p.strip()
-            if not p or p in ("RZ", "URZ"):
-                continue
-            if re.match(r"-?0x", p):
-                off += int(p, 16)
-            elif m := re.match(r"R(\d+)(\.64|\.U32)?$", p):
-                n = int(m[1])
-                if m[2] == ".U32":
-                    regs.append(lambda w, n=n: w.R[n].astype(np.uint64))
-                else:
-                    regs.append(lambda w, n=n: w.R[n].astype(np.uint64) | w.R[n + 1].astype(np.uint64) << np.uint64(32))
-            elif m := re.match(r"UR(\d+)$", p):
-                n = int(m[1])
-                regs.append(lambda w, n=n: np.uint64(w.UR[n] | w.UR[n + 1] << 32))
-            else:
-                raise NotImplementedError("global address " + s)
-        off = np.uint64(off & 0xFFFFFFFFFFFFFFFF)
 
-        def get(w):
-            a = np.full(32, off, np.uint64)
-            for r in regs:
-                a = a + r(w)
-            return a
+        def register(term):
+            if m := re.match(r"R(\d+)\.U32$", term):
+                return lambda w, n=int(m[1]): w.R[n].astype(np.uint64)
+            if m := re.match(r"R(\d+)(\.64)?$", term):
+                return lambda w, n=int(m[1]): w.R[n].astype(np.uint64) | w.R[n + 1].astype(np.uint64) << np.uint64(32)
+            if m := re.match(r"UR(\d+)$", term):
+                return lambda w, n=int(m[1]): np.uint64(w.UR[n] | w.UR[n + 1] << 32)
+            return None
 
-        return get
+        return self.sum_of(re.sub(r"^desc\[UR\d+\]", "", s), "global address", register, np.uint64)
 
     def compile(self, index, address, text):
         t = text
