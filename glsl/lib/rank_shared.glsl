@@ -3,6 +3,8 @@
 // First the subgroups count their shares of the block. The counts are turned into the places at which each subgroup's elements
 // of each digit start in the sorted block. Then an element's place is its counter, and the number of lanes below with the same
 // digit. The structure is that of the prototype of a lean pass: see docs/ALGORITHMS.md.
+//
+// Where only subgroup barriers order loads and stores, they are atomic: race detectors do not take these into account.
 
 const uint COUNTERS = SUBGROUPS * RADIX;
 // Match masks of a digit, for which there are words behind the counters.
@@ -41,8 +43,7 @@ uvec4 peers_by_ballot(KEY key, uint bits) {
     return existing_lanes(~others);
 }
 
-// The same from masks in shared memory, which the lanes set and the last of them clears. Loads and stores are atomic because
-// race detectors do not take subgroup barriers into account.
+// The same from masks in shared memory, which the lanes set and the last of them clears.
 uvec4 peers_by_match(uint bits) {
     uint lane = subgroup_lane();
     uvec4 peers = uvec4(0);
@@ -115,7 +116,7 @@ void count_block() {
     [[unroll]] for (uint at = 0; at < RADIX; at += SUBGROUP_SIZE) {
         uint bits = at + subgroup_lane();
         if (RADIX % SUBGROUP_SIZE == 0 || bits < RADIX) {
-            pool[counter_of(bits)] = 0;
+            atomicStore(pool[counter_of(bits)], 0u, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
             [[unroll]] for (uint word = 0; word < MASK_WORDS; word++) pool[mask_of(bits, word)] = 0;
         }
     }
