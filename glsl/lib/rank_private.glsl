@@ -26,7 +26,7 @@ void count_block() {
         own_count[digit_bits_of(keys[item])]++;
     }
     uint start = 0;
-    for (uint turn = 0; turn < DIGITS_EACH; turn++) {
+    [[dont_unroll]] for (uint turn = 0; turn < DIGITS_EACH; turn++) {
         for (uint lane = 0; lane < WORKGROUP_SIZE; lane++) {
             uint bits = (turn * WORKGROUP_SIZE + lane) ^ digit_flip;
             if (bits < RADIX) {
