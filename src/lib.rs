@@ -37,8 +37,7 @@
 //!
 #![doc = include_str!("../docs/table.md")]
 //!
-//! See [`SortRequest`] for what each column means. Values of more than 16 bytes are gathered once by the sorted
-//! permutation. Elements of 8 and 16 bits are read and moved packed.
+//! Passes are those over all bits with digits of 8 bits. [`SortRequest`] explains each option.
 //!
 //! # Tuning
 //!

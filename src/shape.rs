@@ -6,7 +6,7 @@ use crate::abi;
 use crate::error::Error;
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, SortRequest, ValueType};
-use crate::tuning::{Ballot, MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuning};
+use crate::tuning::{Knobs, MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuning};
 
 /// Which subgroup operations the kernels use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -113,20 +113,8 @@ pub struct Shape {
     pub single_items: u32,
     /// How equal digits find their order.
     pub rank: RankMethod,
-    /// Whether of the lanes with an equal digit one adds to the counter and tells the others.
-    pub leader_adds: bool,
-    /// Whether fewer registers do, for a few more instructions.
-    pub few_registers: bool,
-    /// How a bit of a digit is taken for its ballot.
-    pub ballot: Ballot,
-    /// Whether the first pass may rank equal digits in any order.
-    pub unordered: bool,
-    /// Whether equal digits in a row are added up before they are counted.
-    pub merge_runs: bool,
-    /// Whether indices may travel to the last pass in one word with a digit.
-    pub joins_index: bool,
-    /// Whether passes whose digit is the same in all keys are skipped.
-    pub skip: bool,
+    /// The knobs of the tuning that kernels take as they are: specialization constants, each with its value.
+    pub(crate) knobs: Knobs,
     /// Reads of one look-back word before the blocking tile is recounted.
     pub polls: u32,
     /// Bits of the number of slots in the look-back ring.
@@ -341,14 +329,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         leading: desc.algorithm == Algorithm::Leading,
         single_items: items.min(single_items),
         rank,
-        leader_adds: tuning.leader_adds,
-        few_registers: tuning.few_registers,
-        ballot: tuning.ballot,
-        // Counters of an invocation's own keep the order at no cost.
-        unordered: tuning.ranks_unordered(request) && !private,
-        merge_runs: tuning.merge_runs,
-        joins_index: tuning.joins_index(request),
-        skip: tuning.skip,
+        knobs: tuning.knobs(request, rank),
         polls: tuning.polls.max(1),
         unroll: tuning.unroll,
         decides_apart: tuning.decide_apart,

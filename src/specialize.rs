@@ -5,7 +5,7 @@ use crate::kernels::{Group, Kernel, Module, Ranking};
 use crate::modules;
 use crate::request::SortRequest;
 use crate::shape::Shape;
-use crate::tuning::{Ballot, RankMethod};
+use crate::tuning::RankMethod;
 
 /// Everything that a pipeline is made from. Two pipelines of one device are the same if these are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -87,15 +87,6 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         RankMethod::Ballot | RankMethod::Partition | RankMethod::Private => abi::RANK_BALLOT,
         RankMethod::Match => abi::RANK_MATCH,
     };
-    values[spec::LEADER_ADDS] = shape.leader_adds.into();
-    values[spec::FEW_REGISTERS] = shape.few_registers.into();
-    values[spec::BALLOT] = match shape.ballot {
-        Ballot::ByPlace => abi::BALLOT_BY_PLACE,
-        Ballot::ByMask => abi::BALLOT_BY_MASK,
-        Ballot::OfKeys => abi::BALLOT_OF_KEYS,
-    };
-    values[spec::UNORDERED] = shape.unordered.into();
-    values[spec::MERGE_RUNS] = shape.merge_runs.into();
     values[spec::RADIX_BITS] = shape.digit_bits;
     values[spec::PASSES] = shape.passes.max(1);
     values[spec::WINDOW_BITS] = shape.window.len();
@@ -108,14 +99,15 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     values[spec::INDEX_VALUES] = index.into();
     values[spec::IN_PLACE] = request.in_place().into();
     values[spec::DISCARD_KEYS] = request.discards_keys().into();
-    values[spec::JOIN_INDEX] = shape.joins_index.into();
-    values[spec::SKIP] = shape.skip.into();
     values[spec::LEADING] = shape.leading.into();
     values[spec::GATHER_SPLITS] = shape.gather_splits(request.value);
     values[spec::POLLS] = shape.polls;
     values[spec::RING_BITS] = shape.ring_bits;
     values[spec::MAX_WORKGROUPS] = shape.max_workgroups;
     values[spec::WITHHOLD] = shape.withhold;
+    for (constant, value) in shape.knobs {
+        values[constant] = value;
+    }
     values
 }
 

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
+use crate::abi::{self, spec};
 use crate::error::Error;
 use crate::profile::{DeviceProfile, driver, vendor};
 use crate::request::{Algorithm, SortRequest};
@@ -41,13 +42,14 @@ impl RankMethod {
 /// How a bit of a digit is taken for its ballot: what suits a compiler, with the same result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[repr(u32)]
 pub enum Ballot {
     /// By its place in the digit.
-    ByPlace,
+    ByPlace = abi::BALLOT_BY_PLACE,
     /// By a mask that compilers do not know, which stops NVIDIA's from taking each bit twice.
-    ByMask,
+    ByMask = abi::BALLOT_BY_MASK,
     /// By its place in the key, where all digits have as many bits: the digit takes no register then.
-    OfKeys,
+    OfKeys = abi::BALLOT_OF_KEYS,
 }
 
 impl Ballot {
@@ -122,6 +124,9 @@ pub struct Tuning {
     /// What the row rests on.
     pub evidence: Cow<'static, str>,
 }
+
+/// Specialization constants, each with its value.
+pub(crate) type Knobs = [(usize, u32); 7];
 
 /// A row: the class of devices it is for, and the tuning there.
 struct Row {
@@ -326,14 +331,20 @@ impl Tuning {
         if self.look_back { Algorithm::OneSweep } else { Algorithm::ReduceThenScan }
     }
 
-    /// Whether the first pass of such a sort may take any order of equal digits.
-    pub(crate) fn ranks_unordered(&self, request: &SortRequest) -> bool {
-        self.unordered && !request.shows_ties()
-    }
-
-    /// Whether indices of such a sort may be joined with a digit of their key.
-    pub(crate) fn joins_index(&self, request: &SortRequest) -> bool {
-        self.join_index && request.discards_keys() && request.value.sorts_index() && request.key.bits() >= 32
+    /// The knobs that kernels read and no device limits.
+    pub(crate) fn knobs(&self, request: &SortRequest, rank: RankMethod) -> Knobs {
+        // The private counters of an invocation keep the order of equal digits at no cost.
+        let unordered = self.unordered && !request.shows_ties() && rank != RankMethod::Private;
+        let joinable = request.discards_keys() && request.value.sorts_index() && request.key.bits() >= 32;
+        [
+            (spec::LEADER_ADDS, self.leader_adds.into()),
+            (spec::FEW_REGISTERS, self.few_registers.into()),
+            (spec::BALLOT, self.ballot as u32),
+            (spec::UNORDERED, unordered.into()),
+            (spec::MERGE_RUNS, self.merge_runs.into()),
+            (spec::JOIN_INDEX, (self.join_index && joinable).into()),
+            (spec::SKIP, self.skip.into()),
+        ]
     }
 
     /// Checks that every number is one that some device may want.
