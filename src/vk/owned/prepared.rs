@@ -247,8 +247,8 @@ impl PreparedSort {
     ///
     /// As for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request reads no values.
     pub fn write_values<T: Pod>(&self, values: &[T]) -> Result<(), Error> {
-        let (given, needed) = ("no values to read", "values of some bytes");
-        let unread = Error::NotInRequest { what: "writing values is", given, needed };
+        let (given, needed) = ("none", "values of some bytes");
+        let unread = Error::NotInRequest { what: "writing values", given, needed };
         let range = self.ranges.values.as_ref().filter(|_| self.request.value.is_read());
         write("values", range.ok_or(unread)?, values)
     }
@@ -271,7 +271,7 @@ impl PreparedSort {
     pub fn read_keys<T: Pod>(&self, keys: &mut [T]) -> Result<(), Error> {
         if self.request.discards_keys() {
             let (given, needed) = ("discarded keys", "sorted keys");
-            return Err(Error::NotInRequest { what: "sorted keys are", given, needed });
+            return Err(Error::NotInRequest { what: "reading keys", given, needed });
         }
         read("keys", self.ranges.keys_out.as_ref().unwrap_or(&self.ranges.keys), keys)
     }
@@ -283,8 +283,8 @@ impl PreparedSort {
     /// As for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request has no values.
     pub fn read_values<T: Pod>(&self, values: &mut [T]) -> Result<(), Error> {
         let range = self.ranges.values_out.as_ref().or(self.ranges.values.as_ref());
-        let (given, needed) = ("no values", "values or indices");
-        read("values", range.ok_or(Error::NotInRequest { what: "reading values is", given, needed })?, values)
+        let (given, needed) = ("none", "values or indices");
+        read("values", range.ok_or(Error::NotInRequest { what: "reading values", given, needed })?, values)
     }
 
     /// Sorts the first `count` elements, or as many as the count buffer holds ([`Count::Device`]), and waits; gives the time
