@@ -72,7 +72,8 @@ mod tests {
             assert!(check_built(key, true).is_ok());
             let refused = check_built(key, false).map_err(|error| error.to_string());
             let name = key.name();
-            let missing = format!("sorting keys of type {name} needs the cargo feature wide-keys of vksort, which is off");
+            let missing =
+                format!("sorting keys of type {name} needs the cargo feature wide-keys of vksort, which is off");
             assert_eq!(refused, if key.bits() > 32 { Err(missing) } else { Ok(()) });
         }
     }
