@@ -127,8 +127,18 @@ impl Plan {
     }
 
     /// Whether up to `most` elements take passes over tiles instead of a single workgroup.
-    fn ranks_tiles(&self, most: u32) -> bool {
-        self.shape.passes > 0 && self.algorithm_for(most) != Algorithm::SingleWorkgroup
+    pub fn ranks_tiles(&self, most: u32) -> bool {
+        most > 0 && self.shape.passes > 0 && self.algorithm_for(most) != Algorithm::SingleWorkgroup
+    }
+
+    /// Passes that ran and passes that the device skipped, from the counters after a sort over tiles.
+    pub fn passes_of(&self, counters: &[u32]) -> (u32, u32) {
+        let word = |at: u32| counters[at as usize];
+        let fell_back = word(abi::COUNTERS_ARGUMENTS + abi::ARGUMENTS_FALLBACK * abi::ARGUMENT_WORDS) > 0;
+        let (phases, passes) = (1 + u32::from(fell_back), self.shape.passes);
+        let at = |pass: u32| abi::COUNTERS_ROUTES + pass / passes * abi::PHASE_ROUTES + pass % passes;
+        let ran = (0..phases * passes).filter(|pass| word(at(*pass)) & abi::ROUTE_RUNS != 0).count() as u32;
+        (ran, phases * passes - ran)
     }
 
     /// The clear, the sizing of dispatches for a count on the device, and the histogram.

@@ -32,7 +32,7 @@ use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
 use crate::tuning::Tuning;
 use crate::vk::owned::{Device, Instance};
-pub use crate::vk::owned::{DeviceBuffer, DeviceRange, PreparedSort, SortRanges, StandaloneSorter};
+pub use crate::vk::owned::{DeviceBuffer, DeviceRange, Passes, PreparedSort, SortRanges, StandaloneSorter};
 use crate::vk::{PipelineSet, SorterOptions};
 
 /// How to open a device.

@@ -219,8 +219,9 @@ fn report(sorted: &Sorted, count: u32) -> String {
             common::duration(most)
         ),
     };
+    let passes = common::passes_line(&[sorted.passes]).map_or(String::new(), |line| format!("{line}\n"));
     match sorted.steps.is_empty() {
-        true => format!("{host} (the device has no timestamps)"),
-        false => format!("{}\n\n{host}", common::step_table(&sorted.steps, count)),
+        true => format!("{passes}{host} (the device has no timestamps)"),
+        false => format!("{}\n\n{passes}{host}", common::step_table(&sorted.steps, count)),
     }
 }

@@ -19,7 +19,7 @@ use clap::Parser;
 use common::files::Output;
 use common::tuning::{self, TuningFlag};
 use glam::Vec3;
-use vksort::standalone::PreparedSort;
+use vksort::standalone::{Passes, PreparedSort};
 use vksort::{KeyOutput, KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
 
 use camera::{Camera, Pose};
@@ -108,7 +108,7 @@ fn splats() -> Result<()> {
     // Drivers may finish their shaders when they first run; that is no part of a frame.
     Frame::sort(&sort, &splats, &camera).context("first run")?;
     let mut first_order = None;
-    let mut frames = Vec::new();
+    let (mut frames, mut passes) = (Vec::new(), Vec::new());
     for index in 0..args.frames {
         let degrees = 360.0 * index as f32 / args.frames as f32;
         let frame = Frame::sort(&sort, &splats, &Camera::new(pose.orbit(degrees))?)
@@ -120,8 +120,12 @@ fn splats() -> Result<()> {
         common::say(format!("{index:>5}  {degrees:>7.1}  {:>10}  {device:>14}", common::duration(frame.wall)));
         first_order.get_or_insert(frame.order);
         frames.push(frame.steps);
+        passes.push(frame.passes);
     }
     common::say("every order equals the stable sort on the CPU");
+    if let Some(line) = common::passes_line(&passes) {
+        common::say(line);
+    }
     common::check_validation(&gpu.validation_errors())?;
     common::say(format!("\nmedian over the frames\n{}", common::step_table(&medians(&frames), count)));
 
@@ -172,6 +176,7 @@ struct Frame {
     /// From submitting the sort to its end, in nanoseconds.
     wall: f64,
     steps: Vec<StepTime>,
+    passes: Option<Passes>,
 }
 
 impl Frame {
@@ -185,7 +190,7 @@ impl Frame {
         let wall = started.elapsed().as_nanos() as f64;
         sort.read_values(&mut order)?;
         common::verify_order(&order, &depths)?;
-        Ok(Frame { order, wall, steps })
+        Ok(Frame { order, wall, steps, passes: sort.passes()? })
     }
 
     /// Time of all steps in nanoseconds, where the device has timestamps.

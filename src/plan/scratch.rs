@@ -78,7 +78,7 @@ impl Plan {
         let passes = self.shape.passes;
         let elements = |bytes: u64, wanted: bool| if wanted { u64::from(self.capacity) * bytes } else { 0 };
         let mut layout = ScratchLayout::default();
-        if self.capacity > 0 && self.ranks_tiles(self.capacity) {
+        if self.ranks_tiles(self.capacity) {
             let (in_place, discards) = (request.in_place(), request.discards_keys());
             let key = request.key.size_bytes();
             let value = request.value.sorted_bytes();

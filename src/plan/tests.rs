@@ -427,3 +427,16 @@ fn onesweep_barriers_are_the_expected_ones() {
         assert_eq!(*barrier, Barrier { from: scope(true, true, false), to: scope(true, true, false) });
     }
 }
+
+#[test]
+fn passes_that_ran_are_counted_in_both_phases() {
+    let plan = plan(&profile(vendor::AMD, 0, 32), Algorithm::Leading, ValueType::None, 1 << 20);
+    let mut counters = vec![0; abi::COUNTERS_HISTOGRAM as usize];
+    let routes = abi::COUNTERS_ROUTES as usize;
+    for route in [5, 7, abi::PHASE_ROUTES as usize] {
+        counters[routes + route] = abi::ROUTE_RUNS;
+    }
+    assert_eq!(plan.passes_of(&counters), (2, plan.shape.passes - 2), "the second phase has not run");
+    counters[(abi::COUNTERS_ARGUMENTS + abi::ARGUMENTS_FALLBACK * abi::ARGUMENT_WORDS) as usize] = 1;
+    assert_eq!(plan.passes_of(&counters), (3, 2 * plan.shape.passes - 3));
+}

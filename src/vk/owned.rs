@@ -10,4 +10,4 @@ mod prepared;
 pub use buffer::{DeviceBuffer, DeviceRange};
 pub(crate) use device::Device;
 pub(crate) use instance::{Instance, PhysicalDevice};
-pub use prepared::{PreparedSort, SortRanges, StandaloneSorter};
+pub use prepared::{Passes, PreparedSort, SortRanges, StandaloneSorter};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ash::vk;
@@ -11,6 +12,7 @@ use bytemuck::Pod;
 
 use super::buffer::{DeviceBuffer, DeviceRange};
 use super::device::Device;
+use crate::abi;
 use crate::error::{Context, Error};
 use crate::request::{Algorithm, Count, SortRequest};
 use crate::vk::{BoundSort, QueryRange, SortBuffers, Sorter, SorterOptions, StepTime};
@@ -161,7 +163,8 @@ impl StandaloneSorter {
         // SAFETY: the buffers are this device's, kept alive by the ranges, and have every usage flag.
         let bound = ManuallyDrop::new(unsafe { self.sorter.bind(&buffers)? });
         let (request, device) = (*self.request(), Arc::clone(device));
-        let mut sort = PreparedSort { bound, queries: None, ranges, request, device };
+        let mut sort =
+            PreparedSort { bound, queries: None, ranges, request, device, has_passes: AtomicBool::new(false) };
         if sort.device.timestamp_bits > 0 {
             let counts = [Count::Host(buffers.capacity), Count::Host(1), Count::Device];
             let count = counts.into_iter().fold(0, |most, count| most.max(sort.bound.query_count(count)));
@@ -206,6 +209,8 @@ pub struct PreparedSort {
     ranges: SortRanges,
     request: SortRequest,
     device: Arc<Device>,
+    /// Whether the last run took passes over tiles.
+    has_passes: AtomicBool,
 }
 
 impl Drop for PreparedSort {
@@ -346,8 +351,12 @@ impl PreparedSort {
             }
             Ok(())
         };
+        self.has_passes.store(false, Ordering::Relaxed);
         // SAFETY: see above; `execute` waits until the commands are done.
-        unsafe { device.execute("the sort", record) }
+        unsafe { device.execute("the sort", record)? };
+        let plan = &self.bound.plan;
+        self.has_passes.store(plan.ranks_tiles(plan.most(count)), Ordering::Relaxed);
+        Ok(())
     }
 
     /// How long each of `times` recordings takes on the host. Nothing is submitted.
@@ -360,10 +369,49 @@ impl PreparedSort {
         unsafe { self.device.time_recording(times, record) }
     }
 
+    /// The passes of the last run, read from its scratch. `None` before the first run, if the run was a single workgroup,
+    /// and if there was nothing to sort. Another sort on the same scratch makes the numbers meaningless.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), vksort::Error> {
+    /// use vksort::standalone::{Gpu, Passes};
+    /// use vksort::{Algorithm, KeyType, SortRequest, SorterOptions};
+    ///
+    /// let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
+    /// let sort = Gpu::best()?.sorter(&request, &SorterOptions::default())?.prepare(1000)?;
+    /// sort.write_keys(&(0..1000u32).collect::<Vec<_>>())?;
+    /// sort.run(1000)?;
+    /// assert_eq!(sort.passes()?, Some(Passes { ran: 2, skipped: 2 })); // the upper 16 bits are 0 in all keys
+    /// # Ok(()) }
+    /// ```
+    pub fn passes(&self) -> Result<Option<Passes>, Error> {
+        let Some(scratch) = self.ranges.scratch.as_ref().filter(|_| self.has_passes.load(Ordering::Relaxed)) else {
+            return Ok(None);
+        };
+        let plan = &self.bound.plan;
+        let mut counters = [0; abi::COUNTERS_HISTOGRAM as usize];
+        scratch.buffer.read(scratch.offset + plan.scratch().counters.offset, &mut counters)?;
+        let (ran, skipped) = plan.passes_of(&counters);
+        Ok(Some(Passes { ran, skipped }))
+    }
+
     /// The algorithm that sorts `count` elements.
     pub fn algorithm(&self, count: u32) -> Algorithm {
         self.bound.algorithm(count)
     }
+}
+
+/// The passes of a run: [`PreparedSort::passes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passes {
+    /// Passes that moved elements.
+    pub ran: u32,
+    /// Passes that the device skipped, as their digit is the same in all keys.
+    pub skipped: u32,
 }
 
 /// The buffer of a range and where the range starts, if it has room for so many bytes.
