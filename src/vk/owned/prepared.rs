@@ -17,8 +17,8 @@ use crate::error::{Context, Error};
 use crate::request::{Algorithm, Count, SortRequest};
 use crate::vk::{BoundSort, QueryRange, SortBuffers, Sorter, SorterOptions, StepTime};
 
-/// The ranges of one sort: [`SortBuffers`] on owned memory. [`SortRequest::buffers`] says which a request takes, and how
-/// long they are.
+/// The ranges of one sort: [`SortBuffers`] on owned memory. [`SortRequest::buffers`] returns the ranges that a request needs,
+/// with their sizes.
 ///
 /// ```
 /// # fn main() -> Result<(), vksort::Error> {
@@ -46,7 +46,7 @@ use crate::vk::{BoundSort, QueryRange, SortBuffers, Sorter, SorterOptions, StepT
 /// ```
 pub type SortRanges = SortBuffers<DeviceRange>;
 
-/// A [`Sorter`] on an owned device, with its methods: the pipelines of one request.
+/// A [`Sorter`] on an owned device: the pipelines of one request.
 ///
 /// ```
 /// # fn main() -> Result<(), vksort::Error> {
@@ -93,11 +93,11 @@ impl Drop for StandaloneSorter {
 
 impl StandaloneSorter {
     pub(crate) fn new(device: &Arc<Device>, request: &SortRequest, options: &SorterOptions) -> Result<Self, Error> {
-        // Pipelines are made one sorter at a time.
+        // Pipelines are created one sorter at a time.
         let cache = device.pipeline_cache();
         let options = SorterOptions {
             pipeline_cache: *cache,
-            // Not the caller's, which may be of another device.
+            // The caller's set may be of another device.
             pipelines: Some(Arc::clone(&device.pipelines)),
             debug_utils: device.debug_utils.clone(),
             ..options.clone()
@@ -108,8 +108,8 @@ impl StandaloneSorter {
         Ok(StandaloneSorter { sorter: ManuallyDrop::new(sorter), device: Arc::clone(device) })
     }
 
-    /// Prepares a sort of up to `capacity` elements on buffers of its own, for counts from the host or on the device. The
-    /// count on the device starts as 0; keys and values start with undefined content.
+    /// Prepares a sort of up to `capacity` elements on new buffers, for counts from the host or on the device. The count on the
+    /// device starts as 0; keys and values start with undefined content.
     ///
     /// # Errors
     ///
@@ -118,12 +118,12 @@ impl StandaloneSorter {
         self.prepare_buffers(capacity, true)
     }
 
-    /// The same, without a count buffer unless the count may be on the device.
+    /// The same, with a count buffer only if the count may be on the device.
     pub(crate) fn prepare_buffers(&self, capacity: u32, counted: bool) -> Result<PreparedSort, Error> {
         let sizes = self.request().buffers(capacity);
         let allocate = |size: u64| DeviceBuffer::new(&self.device, size).map(|buffer| buffer.range(0, size));
         let optional = |size: Option<u64>| size.map(allocate).transpose();
-        // First of all, as it says whether the capacity is within limits.
+        // This checks the capacity, so it comes before allocations.
         let scratch = Some(self.scratch_size(capacity)?).filter(|size| *size > 0);
         let ranges = SortRanges {
             keys: allocate(sizes.keys)?,
@@ -144,8 +144,8 @@ impl StandaloneSorter {
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignBuffer`] for a buffer of another device, [`Error::OutOfBounds`] for a range that is not within its
-    /// buffer, else as for [`Sorter::bind`](crate::Sorter::bind).
+    /// [`Error::ForeignBuffer`] for a buffer of another device, [`Error::OutOfBounds`] for a range that exceeds its buffer,
+    /// else as for [`Sorter::bind`](crate::Sorter::bind).
     pub fn prepare_on(&self, ranges: SortRanges) -> Result<PreparedSort, Error> {
         let device = &self.device;
         let checked = |name: &'static str, range: &Option<DeviceRange>| {
@@ -177,9 +177,9 @@ impl StandaloneSorter {
     }
 }
 
-/// A sort with its buffers on the device, to be run again and again.
+/// A sort with its buffers on the device, which can be run repeatedly.
 ///
-/// Elements are of any plain type ([`bytemuck::Pod`]): that of the keys, bytes, or a structure of the same size.
+/// Elements have any plain type ([`bytemuck::Pod`]): the type of the keys, bytes, or a structure of the same size.
 ///
 /// ```
 /// # fn main() -> Result<(), vksort::Error> {
@@ -236,17 +236,17 @@ impl fmt::Debug for PreparedSort {
 }
 
 impl PreparedSort {
-    /// Writes keys, from the first on.
+    /// Writes the first keys.
     ///
     /// # Errors
     ///
-    /// [`Error::BufferTooSmall`] when there are more than the capacity; [`Error::Allocation`], [`Error::Timeout`],
-    /// [`Error::Vulkan`] when they cannot be copied.
+    /// [`Error::BufferTooSmall`] for more keys than the capacity; [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`]
+    /// for a failed transfer.
     pub fn write_keys<T: Pod>(&self, keys: &[T]) -> Result<(), Error> {
         write("keys", &self.ranges.keys, keys)
     }
 
-    /// Writes values, from the first on.
+    /// Writes the first values.
     ///
     /// # Errors
     ///
@@ -258,7 +258,7 @@ impl PreparedSort {
         write("values", range.ok_or(unread)?, values)
     }
 
-    /// Writes the number of elements that a sort with [`Count::Device`] takes. It is 0 before.
+    /// Writes the number of elements for [`Count::Device`]. It starts as 0.
     ///
     /// # Errors
     ///
@@ -268,7 +268,7 @@ impl PreparedSort {
         write("count", self.ranges.count.as_ref().ok_or(absent)?, &[count])
     }
 
-    /// Reads sorted keys, from the first on.
+    /// Reads the first sorted keys.
     ///
     /// # Errors
     ///
@@ -281,7 +281,7 @@ impl PreparedSort {
         read("keys", self.ranges.keys_out.as_ref().unwrap_or(&self.ranges.keys), keys)
     }
 
-    /// Reads sorted values or indices, from the first on.
+    /// Reads the first sorted values or indices.
     ///
     /// # Errors
     ///
@@ -292,8 +292,8 @@ impl PreparedSort {
         read("values", range.ok_or(Error::NotInRequest { what: "reading values", given, needed })?, values)
     }
 
-    /// Sorts the first `count` elements, or as many as the count buffer holds ([`Count::Device`]), and waits; gives the time
-    /// of each step, or none where the device has no timestamps.
+    /// Sorts the first `count` elements, or the number in the count buffer ([`Count::Device`]), and waits. Returns the time of
+    /// each step; the list is empty if the device has no timestamps.
     ///
     /// # Errors
     ///
@@ -303,7 +303,7 @@ impl PreparedSort {
         self.run_repeatedly(count, 1)
     }
 
-    /// The same sort recorded `times` times into one command buffer; gives the times of the last, and none for no times.
+    /// Runs the sort `times` times in one command buffer; returns the step times of the last run, and nothing for 0 runs.
     ///
     /// # Errors
     ///
@@ -311,7 +311,7 @@ impl PreparedSort {
     pub fn run_repeatedly(&self, count: impl Into<Count>, times: u32) -> Result<Vec<StepTime>, Error> {
         let count = count.into();
         if times == 0 {
-            // No query would be written, and reading one would wait for ever.
+            // Without a run no query is written, and reading it would wait for ever.
             return self.bound.check_count(count).map(|_| Vec::new());
         }
         self.submit_repeatedly(count, times)?;
@@ -325,7 +325,7 @@ impl PreparedSort {
         Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
     }
 
-    /// Runs without reading times, which is all that allocates.
+    /// Runs without reading times, which would allocate.
     #[doc(hidden)]
     pub fn submit(&self, count: impl Into<Count>) -> Result<(), Error> {
         self.submit_repeatedly(count.into(), 1)
@@ -359,7 +359,7 @@ impl PreparedSort {
         Ok(())
     }
 
-    /// How long each of `times` recordings takes on the host. Nothing is submitted.
+    /// The host's time of each of `times` recordings. Nothing is submitted.
     #[doc(hidden)]
     pub fn time_recording(&self, count: impl Into<Count>, times: usize) -> Result<Vec<Duration>, Error> {
         let count = count.into();
@@ -414,7 +414,7 @@ pub struct Passes {
     pub skipped: u32,
 }
 
-/// The buffer of a range and where the range starts, if it has room for so many bytes.
+/// The buffer and the offset of a range, if it has `needed` bytes.
 fn room<'a>(name: &'static str, range: &'a DeviceRange, needed: usize) -> Result<(&'a DeviceBuffer, u64), Error> {
     let needed = needed as u64;
     match needed > range.size {
