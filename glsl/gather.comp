@@ -1,6 +1,6 @@
 #version 460
-// Gathers values that are too large to move with their keys: the sorted permutation at the alternate place gives the index of
-// each value. With push.route set, it copies the values in order.
+// Gathers values that are too large to move with their keys: the sorted permutation at the alternate place gives the index
+// of each value. With push.route set, it copies the values in order.
 
 #extension GL_GOOGLE_include_directive : require
 

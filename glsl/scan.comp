@@ -1,6 +1,6 @@
 #version 460
-// Second step of a reduce-then-scan pass: one workgroup per digit replaces the digit's row of tile counts by exclusive prefix
-// sums.
+// Second step of a reduce-then-scan pass: one workgroup per digit replaces the digit's row of tile counts by exclusive
+// prefix sums.
 
 #extension GL_GOOGLE_include_directive : require
 

@@ -119,8 +119,8 @@ shared_constants! {
     /// Upper bound of the shared words of a kernel beside its arrays.
     SHARED_LOOSE_WORDS = 8;
 
-    /// Ranking method: a ballot per bit, then one counter update for each group of equal digits. Modules with a ranking method
-    /// of their own use that instead of ballots.
+    /// Ranking method: a ballot per bit, then one counter update for each group of equal digits. Modules with a ranking
+    /// method of their own use that instead of ballots.
     RANK_BALLOT = 0;
     /// Ranking method: match masks by shared `atomicOr` instead of ballots.
     RANK_MATCH = 1;

@@ -8,8 +8,8 @@
 //!   [`BoundSort::record`] puts the sort into your frame. It allocates nothing, submits nothing and waits for nothing.
 //! * **Standalone**, with the feature `standalone` (on by default): `standalone::Gpu` owns a device and sorts slices.
 //!
-//! Keys have 8 to 128 bits, and each key may carry a value. A [`SortRequest`] sets the bits to sort by, the
-//! direction, and whether the sort is in place. The number of elements comes from the host or from a buffer on the device ([`Count`]).
+//! Keys have 8 to 128 bits, and each key may carry a value. A [`SortRequest`] sets the bits to sort by, the direction, and
+//! whether the sort is in place. The number of elements comes from the host or from a buffer on the device ([`Count`]).
 //!
 //! The sort is stable. Its result is the same bit for bit in every run, on every device and with every [`Algorithm`], unless
 //! a request waives the order of equal keys ([`SortRequest::stable`]). Floats are in the total order of

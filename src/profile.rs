@@ -79,15 +79,15 @@ impl DeviceProfile {
     /// Whether the driver is known or suspected to handle specialization constants badly.
     ///
     /// MoltenVK before 1.3 sizes arrays by the default value of a specialization constant. Dozen translates to a language
-    /// without specialization constants. The proprietary drivers of phones specialize late: arrays sized by a constant may stay
-    /// in memory, and loops bounded by a constant may stay loops.
+    /// without specialization constants. The proprietary drivers of phones specialize late: arrays sized by a constant may
+    /// stay in memory, and loops bounded by a constant may stay loops.
     pub(crate) fn specializes_weakly(&self) -> bool {
         use driver::{ARM, DOZEN, IMAGINATION, MOLTENVK, QUALCOMM};
         [MOLTENVK, DOZEN, QUALCOMM, ARM, IMAGINATION].contains(&self.driver_id)
     }
 
-    /// Whether the driver does not support two arrays of descriptors at one binding. SPIRV-Cross, on which MoltenVK is built,
-    /// cannot express them in Metal. Kernels access elements of 8 and 16 bits as parts of words there.
+    /// Whether the driver does not support two arrays of descriptors at one binding. SPIRV-Cross, on which MoltenVK is
+    /// built, cannot express them in Metal. Kernels access elements of 8 and 16 bits as parts of words there.
     pub(crate) fn confuses_views(&self) -> bool {
         self.driver_id == driver::MOLTENVK
     }

@@ -181,9 +181,9 @@ pub enum Algorithm {
     /// they do not distinguish: the sublinear-time sort of Sedgewick, "Algorithms in C" (1998), section 10.7.
     ///
     /// It is for wide keys: the top 24 to 32 bits of 2^20 uniform `u64` distinguish nearly all of them. It falls back to
-    /// OneSweep if it cannot save two passes, if the histogram or samples of the keys predict long runs, and for 2^30 elements
-    /// or more. Runs can still be long if digits depend on each other. Then passes over all digits follow, and the sort takes
-    /// up to 1.6 times as long as OneSweep. So the algorithm is used only if a request names it.
+    /// OneSweep if it cannot save two passes, if the histogram or samples of the keys predict long runs, and for 2^30
+    /// elements or more. Runs can still be long if digits depend on each other. Then passes over all digits follow, and the
+    /// sort takes up to 1.6 times as long as OneSweep. So the algorithm is used only if a request names it.
     Leading,
     /// Count, scan and scatter per digit; no workgroup ever waits for another.
     ReduceThenScan,

@@ -63,7 +63,8 @@ pub struct ShapeDesc<'a> {
     pub specialization: Specialization,
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
     pub withhold: u32,
-    /// Fault injection: bits of the number of slots in the look-back ring. With few slots, small sorts use each several times.
+    /// Fault injection: bits of the number of slots in the look-back ring. With few slots, small sorts use each several
+    /// times.
     pub ring_bits: Option<u32>,
 }
 
@@ -368,12 +369,9 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
 fn shrink(shape: &mut Shape, profile: &DeviceProfile, most_invocations: u32) -> Result<(), Error> {
     let size = shape.subgroup.size;
     if most_invocations < size {
-        return Err(Error::UnsuitableDevice {
-            device: profile.name.clone(),
-            what: "workgroup size limit".into(),
-            given: format!("{most_invocations} invocations"),
-            needed: format!("{size} invocations, one subgroup"),
-        });
+        let given = format!("{most_invocations} invocations");
+        let needed = format!("{size} invocations, one subgroup");
+        return Err(Error::unsuitable(&profile.name, "workgroup size limit", given, needed));
     }
     while shape.workgroup_size > most_invocations {
         shape.workgroup_size = (shape.workgroup_size / 2 / size * size).max(size);
@@ -403,12 +401,8 @@ fn most_ring_bits(digit_bits: u32) -> u32 {
 }
 
 fn too_little_memory(profile: &DeviceProfile, needed: u32) -> Error {
-    Error::UnsuitableDevice {
-        device: profile.name.clone(),
-        what: "shared memory".into(),
-        given: format!("{} bytes", profile.max_shared_bytes),
-        needed: format!("{needed} bytes"),
-    }
+    let given = format!("{} bytes", profile.max_shared_bytes);
+    Error::unsuitable(&profile.name, "shared memory", given, format!("{needed} bytes"))
 }
 
 /// The preferred ranking method, or one that suits the device, the elements and their access.
@@ -488,20 +482,15 @@ fn choose_subgroup(desc: &ShapeDesc<'_>) -> Result<Subgroup, Error> {
     match desc.subgroup {
         SubgroupChoice::Auto | SubgroupChoice::Native if sure => Ok(Subgroup { size, emulated: false }),
         SubgroupChoice::Auto => Ok(Subgroup { size: EMULATED_DEFAULT, emulated: true }),
-        SubgroupChoice::Native => Err(Error::UnsuitableDevice {
-            device: profile.name.clone(),
-            what: "subgroup support in compute shaders".into(),
-            given: format!(
-                "size {size}, ballot, shuffle and arithmetic {}, full subgroups {}",
-                profile.subgroup_operations, profile.full_subgroups
-            ),
-            needed: "a power of two from 4 to 128 with ballot, shuffle, arithmetic and full subgroups".into(),
-        }),
+        SubgroupChoice::Native => {
+            let (operations, full) = (profile.subgroup_operations, profile.full_subgroups);
+            let given = format!("size {size}, ballot, shuffle and arithmetic {operations}, full subgroups {full}");
+            let needed = "a power of two from 4 to 128 with ballot, shuffle, arithmetic and full subgroups";
+            Err(Error::unsuitable(&profile.name, "subgroup support in compute shaders", given, needed))
+        }
         SubgroupChoice::Emulated(size) if serves(size) => Ok(Subgroup { size, emulated: true }),
-        SubgroupChoice::Emulated(size) => Err(Error::Unsupported {
-            what: "emulated subgroup size".into(),
-            given: size.to_string(),
-            allowed: "a power of two from 4 to 128".into(),
-        }),
+        SubgroupChoice::Emulated(size) => {
+            Err(Error::unsupported("emulated subgroup size", size, "a power of two from 4 to 128"))
+        }
     }
 }

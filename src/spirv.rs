@@ -38,8 +38,8 @@ pub struct Rewrite<'a> {
     pub constants: Option<&'a [u32]>,
     /// Replaces the loop control `Unroll` by `DontUnroll`.
     pub keep_loops: bool,
-    /// Adds the decoration `Aliased` to storage buffers that may be the same memory: arrays of descriptors, and variables that
-    /// share a binding. Without it, drivers may assume that they are distinct.
+    /// Adds the decoration `Aliased` to storage buffers that may be the same memory: arrays of descriptors, and variables
+    /// that share a binding. Without it, drivers may assume that they are distinct.
     pub declare_aliases: bool,
 }
 

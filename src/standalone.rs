@@ -44,8 +44,8 @@ pub struct GpuOptions {
     pub validation: bool,
     /// A file that keeps compiled pipelines from one run of a program to the next (a `VkPipelineCache`).
     ///
-    /// [`Gpu::new`] reads the file. [`Gpu::warm_up`], [`Gpu::clear`] and closing the device write it. A file that is damaged,
-    /// or of another device or driver, is replaced, and the log says so. The directory must exist.
+    /// [`Gpu::new`] reads the file. [`Gpu::warm_up`], [`Gpu::clear`] and closing the device write it. A file that is
+    /// damaged, or of another device or driver, is replaced, and the log says so. The directory must exist.
     pub pipeline_cache: Option<PathBuf>,
 }
 
@@ -55,12 +55,13 @@ pub struct GpuOptions {
 ///
 /// # What the first sort of a kind costs
 ///
-/// [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) build the pipelines of a request
-/// at its first sort. Another key type, value size or window width is another request. Drivers take from some milliseconds to
+/// [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) build the pipelines of a request at
+/// its first sort. Another key type, value size or window width is another request. Drivers take from some milliseconds to
 /// two seconds to compile pipelines; later sorts by the same request use them again. Another direction uses the same
 /// pipelines, and in keys of up to 32 bits so does another window of the same width. [`warm_up`](Self::warm_up) builds
 /// pipelines ahead of time, and [`GpuOptions::pipeline_cache`] keeps them from one run of the program to the next. The
-/// pipelines of the last [`KEPT_SORTERS`](Self::KEPT_SORTERS) requests stay in memory, until [`clear`](Self::clear) drops them.
+/// pipelines of the last [`KEPT_SORTERS`](Self::KEPT_SORTERS) requests stay in memory, until [`clear`](Self::clear) drops
+/// them.
 pub struct Gpu {
     /// The sorters of slices, the last used first.
     sorters: Mutex<Vec<Arc<StandaloneSorter>>>,
@@ -137,7 +138,8 @@ impl Gpu {
         &self.device.requirements.profile
     }
 
-    /// The tuning of sorts whose options name none: the built-in row, or the one given to [`with_tuning`](Self::with_tuning).
+    /// The tuning of sorts whose options name none: the built-in row, or the one given to
+    /// [`with_tuning`](Self::with_tuning).
     pub fn tuning(&self) -> &Tuning {
         &self.tuning
     }
@@ -206,8 +208,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// The permutation that sorts the keys: entry `i` is the index of key number `i` of the sorted keys. Equal keys keep their
-    /// order.
+    /// The permutation that sorts the keys: entry `i` is the index of key number `i` of the sorted keys. Equal keys keep
+    /// their order.
     ///
     /// # Errors
     ///
@@ -241,8 +243,9 @@ impl Gpu {
         DeviceBuffer::new(&self.device, size)
     }
 
-    /// Builds the pipelines for sorts of up to `capacity` elements by a request, and runs a small sort with them, so that later
-    /// calls of [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) need not build them.
+    /// Builds the pipelines for sorts of up to `capacity` elements by a request, and runs a small sort with them, so that
+    /// later calls of [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) need not build
+    /// them.
     ///
     /// The request of `sort` has the key's type and the order, that of `sort_pairs` also
     /// [`ValueType::Bytes`] of the value's size, and that of `argsort` [`ValueType::Index`] with
@@ -273,8 +276,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// Drops the pipelines that are kept for slices, and empties the driver's pipeline cache. Sorters and prepared sorts keep
-    /// their pipelines.
+    /// Drops the pipelines that are kept for slices, and empties the driver's pipeline cache. Sorters and prepared sorts
+    /// keep their pipelines.
     ///
     /// # Errors
     ///

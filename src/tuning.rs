@@ -8,7 +8,6 @@ pub(crate) mod profile;
 pub(crate) mod search;
 
 use std::borrow::Cow;
-use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use crate::abi::{self, spec};
@@ -81,8 +80,8 @@ pub struct Tuning {
     /// Whether one of the lanes with an equal digit adds to their counter, and a shuffle gives the result to the others. If
     /// false, all of them read the counter, and the last one stores it. It suits devices with fast shuffles.
     pub leader_adds: bool,
-    /// Whether an invocation computes digits again and keeps two places in a word, which saves registers and takes a few more
-    /// instructions.
+    /// Whether an invocation computes digits again and keeps two places in a word, which saves registers and takes a few
+    /// more instructions.
     pub few_registers: bool,
     /// How kernels extract a bit of a digit for its ballot.
     pub ballot: Ballot,
@@ -96,8 +95,8 @@ pub struct Tuning {
     /// Whether the first pass ranks each key by one atomic, without keeping the order of equal digits. It applies to keys
     /// alone and to sorts that are not stable, where the order of equal keys is invisible or free.
     pub unordered: bool,
-    /// Whether an argsort that discards its keys joins each index with the last digit of its key, so that the last two passes
-    /// move one word instead of two. It applies to keys of 32 bits or more, if indices leave room for a digit.
+    /// Whether an argsort that discards its keys joins each index with the last digit of its key, so that the last two
+    /// passes move one word instead of two. It applies to keys of 32 bits or more, if indices leave room for a digit.
     pub join_index: bool,
     /// Reads of a look-back word before its tile is recounted. CPUs take fewer, as their drivers limit loop iterations.
     pub polls: u32,
@@ -132,7 +131,7 @@ struct Row {
     tuning: fn() -> Tuning,
 }
 
-/// The common values of the rows of GPUs.
+/// The common values of the rows of GPUs, and the defaults of every row.
 fn gpu(name: &str, evidence: &'static str) -> Tuning {
     Tuning {
         name: name.into(),
@@ -162,7 +161,8 @@ fn gpu(name: &str, evidence: &'static str) -> Tuning {
     }
 }
 
-/// The common values of the rows of NVIDIA's GPUs: CUB's shape for 4-byte keys on sm_90, two workgroups in 64 KiB of shared memory.
+/// The common values of the rows of NVIDIA's GPUs: CUB's shape for 4-byte keys on sm_90, two workgroups in 64 KiB of shared
+/// memory.
 fn nvidia(name: &str, evidence: &'static str) -> Tuning {
     Tuning {
         workgroup_size: 384,
@@ -196,30 +196,22 @@ fn intel(name: &str, evidence: &'static str) -> Tuning {
 /// The common values of the rows of software drivers, whose subgroups have at least so many lanes.
 fn cpu(name: &str, lanes: u32) -> Tuning {
     Tuning {
-        name: name.into(),
         workgroup_size: lanes,
         items_keys: 4096,
         items_pairs: 4096,
         single_items: 4096,
-        subgroup_size: None,
         rank: RankMethod::Private,
-        leader_adds: false,
-        few_registers: false,
-        ballot: Ballot::ByPlace,
         digit_bits: 10,
-        skip: true,
         merge_runs: false,
         unordered: false,
-        join_index: true,
         polls: 8,
         min_tiles: 2,
         histogram_workgroup_size: lanes,
         histogram_items: 8192,
         scan_workgroup_size: 32,
         unroll: false,
-        decide_apart: false,
         look_back: true,
-        evidence: "measured: docs/PERFORMANCE.md".into(),
+        ..gpu(name, "measured: docs/PERFORMANCE.md")
     }
 }
 
@@ -363,9 +355,6 @@ impl Tuning {
     /// assert_eq!(error.to_string(), "digit_bits is 12, allowed is 1 to 11");
     /// ```
     pub fn check(&self) -> Result<(), Error> {
-        let refuse = |what: &str, given: &dyn Display, allowed: String| {
-            Err(Error::Unsupported { what: what.into(), given: given.to_string(), allowed })
-        };
         let ranges: [(&str, u32, RangeInclusive<u32>); 11] = [
             ("workgroup_size", self.workgroup_size, 1..=MAX_INVOCATIONS),
             ("items_keys", self.items_keys, 1..=MAX_ITEMS),
@@ -381,15 +370,15 @@ impl Tuning {
         ];
         for (what, given, allowed) in ranges {
             if !allowed.contains(&given) {
-                return refuse(what, &given, format!("{} to {}", allowed.start(), allowed.end()));
+                return Err(Error::unsupported(what, given, format!("{} to {}", allowed.start(), allowed.end())));
             }
         }
         if let Some(size) = self.subgroup_size.filter(|size| !size.is_power_of_two()) {
-            return refuse("subgroup_size", &size, "a power of two from 4 to 128".into());
+            return Err(Error::unsupported("subgroup_size", size, "a power of two from 4 to 128"));
         }
         for (what, text) in [("name", self.name.as_str()), ("evidence", &self.evidence)] {
             if text.chars().any(char::is_control) {
-                return refuse(what, &format!("{text:?}"), "text without control characters".into());
+                return Err(Error::unsupported(what, format!("{text:?}"), "text without control characters"));
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
-//! Options together: any two of key type, value, window, algorithm and the rest meet in a trial, and so do every key type and
-//! every option that the README promises; each with counts from the host and from the device, with and without digits to skip.
+//! Options together: any two of key type, value, window, algorithm and the rest meet in a trial, and so do every key type
+//! and every option that the README promises; each with counts from the host and from the device, with and without digits to
+//! skip.
 
 mod common;
 
@@ -82,7 +83,8 @@ fn keys() -> Vec<KeyType> {
     SOME_KEYS.iter().chain(others).copied().collect()
 }
 
-/// Windows of a key of so many bits: an odd number of passes, digits that are no bytes, nothing, and the windows of the README's options.
+/// Windows of a key of so many bits: an odd number of passes, digits that are no bytes, nothing, and the windows of the
+/// README's options.
 fn windows(width: u32) -> Vec<BitRange> {
     let odd = 0..width.min(24);
     let some = [0..width, odd, width / 16..width - 3, 0..0, width / 2 - 4..width / 2 + 5.min(width / 2)];

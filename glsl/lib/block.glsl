@@ -1,9 +1,9 @@
-// A block: the elements that a workgroup ranks at a time, ITEMS per invocation. They are loaded in stripes (coalesced, and in
-// input order within a subgroup's share), ranked, and reordered in the shared pool, so that neighbouring lanes write
+// A block: the elements that a workgroup ranks at a time, ITEMS per invocation. They are loaded in stripes (coalesced, and
+// in input order within a subgroup's share), ranked, and reordered in the shared pool, so that neighbouring lanes write
 // neighbouring elements.
 //
-// In modules for software drivers (PRIVATE) an invocation ranks neighbouring elements by private counters. Only the block of a
-// single workgroup is staged there, as staging costs CPUs time.
+// In modules for software drivers (PRIVATE) an invocation ranks neighbouring elements by private counters. Only the block of
+// a single workgroup is staged there, as staging costs CPUs time.
 
 #if PRIVATE && !defined(SHORT_BLOCKS)
 #define STAGED 0
@@ -21,8 +21,8 @@ KEY keys[ITEMS];
 
 const uint ITEMS_TOGETHER = 4; // a short block omits items in groups of four
 
-// Items per invocation of this block: ITEMS, or fewer for a short block. Kernels with short blocks define SHORT_BLOCKS and call
-// expect_elements.
+// Items per invocation of this block: ITEMS, or fewer for a short block. Kernels with short blocks define SHORT_BLOCKS and
+// call expect_elements.
 #if PRIVATE || defined(SHORT_BLOCKS)
 uint items_here;
 

@@ -29,8 +29,8 @@ uint sortable_word(KEY key, uint word) {
 
 uint digit_bits(uint pass) { return WINDOW_BITS / PASSES + (pass < WINDOW_BITS % PASSES ? 1 : 0); }
 
-// For narrow keys the window's lowest bit is a push constant, so that all windows share pipelines. For wide keys it selects the
-// words of a digit, and is a specialization constant.
+// For narrow keys the window's lowest bit is a push constant, so that all windows share pipelines. For wide keys it selects
+// the words of a digit, and is a specialization constant.
 #if KEY_WORDS == 1
 uint window_low = push.window_low;
 #else

@@ -2,8 +2,8 @@
 
 shared uint finished;
 
-// Whether this workgroup is the last of `workgroups` to call it; `word` of the counters counts them. All invocations call it.
-// The fences are in uniform control flow, as some layered drivers translate them to workgroup barriers.
+// Whether this workgroup is the last of `workgroups` to call it; `word` of the counters counts them. All invocations call
+// it. The fences are in uniform control flow, as some layered drivers translate them to workgroup barriers.
 bool finishes_last(uint word, uint workgroups) {
     // Orders the writes of all invocations before the fence of the invocation that counts.
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,

@@ -1,5 +1,5 @@
-// The choice of leading digits: the top digits that distinguish most keys. Ties are keys with equal leading digits. After the
-// passes, `mend` sorts ties by insertion; if there are too many, a second phase of passes over all digits follows.
+// The choice of leading digits: the top digits that distinguish most keys. Ties are keys with equal leading digits. After
+// the passes, `mend` sorts ties by insertion; if there are too many, a second phase of passes over all digits follows.
 
 shared uint largest[PASSES];   // the largest count of a digit
 shared uint leading_low;       // the lowest leading digit; PASSES if the sort goes over all digits

@@ -1,19 +1,19 @@
 // Chained scan with decoupled look-back (Merrill and Garland 2016) in constant memory, with a fallback that recounts a tile
 // whose count is late (after the idea of Smith, Levien and Owens, "Decoupled Fallback").
 //
-// Tiles use the slots of a ring in turn: tile t uses slot t modulo SLOTS. Each word holds an epoch, the number of rounds of the
-// ring in all passes so far. So a later tile can overwrite a word, but no reader takes it for an earlier tile's. No workgroup
-// waits for a slot: if a tile's words are late or lost, the workgroup that needs them recounts the tile. This is rare, as a
-// ring has more slots than a device runs workgroups. Anchors limit it: the sums of a few tiles, evenly spread, stay until the
-// end of the pass.
+// Tiles use the slots of a ring in turn: tile t uses slot t modulo SLOTS. Each word holds an epoch, the number of rounds of
+// the ring in all passes so far. So a later tile can overwrite a word, but no reader takes it for an earlier tile's. No
+// workgroup waits for a slot: if a tile's words are late or lost, the workgroup that needs them recounts the tile. This is
+// rare, as a ring has more slots than a device runs workgroups. Anchors limit it: the sums of a few tiles, evenly spread,
+// stay until the end of the pass.
 //
 // A slot has two words for each digit. The first word holds the low bits of a count, the second word the high bits of a sum:
 //
 //   first   epoch, 13 bits | state, 2 bits | low bits of the count, 17 bits
 //   second  epoch + 1, 17 bits | high bits of the count, 15 bits
 //
-// An epoch of 13 bits is ambiguous only if a slot has no write for 2^13 rounds of the ring. But every workgroup writes to its
-// slot before it ends, and no device runs 2^13 workgroups per slot.
+// An epoch of 13 bits is ambiguous only if a slot has no write for 2^13 rounds of the ring. But every workgroup writes to
+// its slot before it ends, and no device runs 2^13 workgroups per slot.
 
 layout(set = 0, binding = BINDING_TABLE) coherent buffer Table { uint table[]; };
 
@@ -34,8 +34,8 @@ uint words_at(uint slot, uint digit) { return slot * (SLOT_WORDS * RADIX) + digi
 uint words_of(uint tile, uint digit) { return words_at(tile & (SLOTS - 1), digit); }
 uint epoch_of(uint tile) { return first_epoch + (tile >> RING_BITS); }
 
-// Anchors: the sums of every (1 << anchor_shift)-th tile except the first, in slots behind the ring. Their epoch is the number
-// of earlier passes.
+// Anchors: the sums of every (1 << anchor_shift)-th tile except the first, in slots behind the ring. Their epoch is the
+// number of earlier passes.
 bool is_anchor(uint tile) { return tile > 0 && (tile & ((1u << push.anchor_shift) - 1)) == 0; }
 uint anchor_of(uint tile, uint digit) { return words_at(SLOTS - 1 + (tile >> push.anchor_shift), digit); }
 uint anchor_epoch() { return route_round(active_route); }
@@ -77,8 +77,8 @@ void publish_count(uint turn) {
     }
 }
 
-// Keys that a recount counts in a turn of its loop. Some drivers limit the turns of an invocation's loops, and private blocks
-// are large; src/shape/turns.rs relies on this number.
+// Keys that a recount counts in a turn of its loop. Some drivers limit the turns of an invocation's loops, and private
+// blocks are large; src/shape/turns.rs relies on this number.
 #if PRIVATE
 #define RECOUNTED RECOUNTED_AT_ONCE
 #else

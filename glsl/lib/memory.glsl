@@ -5,7 +5,7 @@
 // 16 bits have types of their own where the device offers them (SMALL); else they are parts of words, and a word that
 // two invocations may write at a time is changed by atomics, which leaves its other elements alone. Kernels that only
 // load elements say so by ELEMENTS_READ_ONLY, as validation layers take note. KEY_VECTORS asks for a view of keys of a word or
-// less in vectors of four words, if there is one.
+// less in vectors of four words, where there is one.
 
 #ifdef ELEMENTS_READ_ONLY
 #define ELEMENTS readonly buffer
@@ -82,7 +82,7 @@ layout(set = 0, binding = BINDING_VALUES) ELEMENTS ValueHalves { uint16_t cells[
     atomicAnd(word, ~(((1u << (bits)) - 1) << ((part) * (bits)))); \
     atomicOr(word, (element) << ((part) * (bits)))
 
-// Functions have one exit: an early return becomes a loop when inlined, which costs time on software drivers.
+// Functions have one exit: inlined, an early return becomes a loop, which software drivers pay for.
 
 #if KEY_WORDS == 1
 // Key number `part` of those in a word.

@@ -1,5 +1,5 @@
-// Private counters of each invocation, for software drivers. They access shared memory lane by lane, with a lock for atomics,
-// whereas private arrays are cheap. On GPUs it is the other way round.
+// Private counters of each invocation, for software drivers. They access shared memory lane by lane, with a lock for
+// atomics, whereas private arrays are cheap. On GPUs it is the other way round.
 
 #if PRIVATE
 

@@ -1,8 +1,8 @@
 // The digit of a pass, with as little work per key as possible.
 //
-// Flipping the same bits of every key only reorders the digits. So keys keep these bits, counters are indexed by the bits of a
-// key, and code that needs the order of digits flips the digit. Only flips that depend on the sign are applied to a key, from
-// load to store: see take_order.
+// Flipping the same bits of every key only reorders the digits. So keys keep these bits, counters are indexed by the bits of
+// a key, and code that needs the order of digits flips the digit. Only flips that depend on the sign are applied to a key,
+// from load to store: see take_order.
 
 uint active_route; // of the pass
 uint digit_low;    // lowest bit of the digit in a key

@@ -1,5 +1,5 @@
-// Ranking a block by private counters of each invocation. A workgroup is one subgroup. An invocation's elements are neighbours
-// and are ranked in turn, so they keep their order.
+// Ranking a block by private counters of each invocation. A workgroup is one subgroup. An invocation's elements are
+// neighbours and are ranked in turn, so they keep their order.
 
 #define OWN_COUNTS RADIX
 #include "lib/own.glsl"
@@ -17,8 +17,8 @@ uint places[ITEMS]; // in the sorted block
 uint place_of(uint item) { return places[item]; }
 #endif
 
-// Counts the block's elements by digit: fills `totals`, and sets each private counter to the place of its next element: in the
-// sorted block if it is staged, else among the elements of its digit.
+// Counts the block's elements by digit: fills `totals`, and sets each private counter to the place of its next element: in
+// the sorted block if it is staged, else among the elements of its digit.
 void count_block() {
     clear_own_counts();
     EACH_ITEM {

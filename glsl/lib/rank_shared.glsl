@@ -2,7 +2,8 @@
 // docs/ALGORITHMS.md, "How a tile is ranked".
 //
 // First the subgroups count their shares of the block. Then each count becomes the place in the sorted block at which the
-// subgroup's elements of the digit start. The place of an element is its counter plus the number of lower lanes with its digit.
+// subgroup's elements of the digit start. The place of an element is its counter plus the number of lower lanes with its
+// digit.
 //
 // Loads and stores that only subgroup barriers order are atomic, as race detectors ignore subgroup barriers.
 

@@ -1,5 +1,6 @@
-// Counting digits by shared atomics. In sorted and skewed inputs an invocation meets runs of equal digits, and its neighbours
-// the same digits at the same time, whose atomics are serialized. So an invocation merges a run before it counts it.
+// Counting digits by shared atomics. In sorted and skewed inputs an invocation meets runs of equal digits, and its
+// neighbours the same digits at the same time, whose atomics are serialized. So an invocation merges a run before it counts
+// it.
 
 struct Run {
     uint digit;

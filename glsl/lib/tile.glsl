@@ -66,8 +66,8 @@ void rank_tile(uint elements) {
     }
 }
 
-// Goes through the elements in the order of the pool. `write` is a statement in `key`, `bits` (its digit) and `target`. `kept`
-// receives the targets, or with FEW_REGISTERS the digits.
+// Goes through the elements in the order of the pool. `write` is a statement in `key`, `bits` (its digit) and `target`.
+// `kept` receives the targets, or with FEW_REGISTERS the digits.
 #define EACH_TARGET(kept, write) \
     EACH_ITEM { \
         KEY key = key_in_pool(staged_place(item)); \
@@ -178,8 +178,8 @@ void write_tile(uint start, uint elements, bool as_it_is, uint base) {
     }
     for (uint bits = 0; bits < RADIX; bits++) own_count[bits] += digit_base[bits];
     uint moves = route_moves(active_route);
-    // One loop for each kind of move, without turns for other kinds: software drivers execute a branch that no lane takes, but
-    // not the body of such a loop.
+    // One loop for each kind of move, without turns for other kinds: software drivers execute a branch that no lane takes,
+    // but not the body of such a loop.
     [[unroll]] for (uint kind = MOVES_ALL; kind <= MOVES_SPLITTING; kind++) {
         bool possible = kind == MOVES_ALL || kind == MOVES_VALUES && DISCARD_KEYS != 0 || JOIN_INDEX != 0;
         uint items = possible && moves == kind ? block_items() : 0;

@@ -3,9 +3,9 @@
 //!
 //! An instruction resembles the previous instruction of its opcode: types are equal, and ids are close. So every operand is
 //! stored as the difference to the operand at the same position of that instruction. Numbers are in base 128: first the
-//! opcodes and lengths of all instructions, then the operands, opcode by opcode through all modules. The variants of a kernel
-//! share most code, and this order brings it within the window of deflate. The result has about a ninth of the bytes; modules
-//! packed one by one take a sixth, and deflate alone a third.
+//! opcodes and lengths of all instructions, then the operands, opcode by opcode through all modules. The variants of a
+//! kernel share most code, and this order brings it within the window of deflate. The result has about a ninth of the bytes;
+//! modules packed one by one take a sixth, and deflate alone a third.
 
 use miniz_oxide::{deflate, inflate};
 

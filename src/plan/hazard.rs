@@ -97,8 +97,8 @@ pub(crate) struct Hazards {
 }
 
 impl Hazards {
-    /// Scratch starts as if an earlier sort had just used it, so that a sort can be recorded repeatedly. The caller's buffers
-    /// start as ready, which is the caller's duty.
+    /// Scratch starts as if an earlier sort had just used it, so that a sort can be recorded repeatedly. The caller's
+    /// buffers start as ready, which is the caller's duty.
     pub fn new(in_place: bool) -> Hazards {
         let used = Scope { compute_read: true, compute_write: true, transfer_write: true, indirect_read: true };
         let mut regions = [State::UNTOUCHED; REGIONS];

@@ -1,8 +1,8 @@
 //! Leading digits: passes over the top digits that distinguish most keys, then an insertion sort of ties (Sedgewick,
 //! "Algorithms in C", 1998, section 10.7).
 //!
-//! The passes over all digits are recorded twice. The histogram decides which passes run in the first phase. The kernel `ties`
-//! decides between the insertion sort and the second phase, which is a plain OneSweep.
+//! The passes over all digits are recorded twice. The histogram decides which passes run in the first phase. The kernel
+//! `ties` decides between the insertion sort and the second phase, which is a plain OneSweep.
 
 use super::{Groups, Kernel, Plan, Step};
 use crate::abi::{self, Push};

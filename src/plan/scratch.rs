@@ -43,8 +43,8 @@ impl Plan {
         (4 * self.counter_words()).next_multiple_of(REGION_ALIGNMENT)
     }
 
-    /// Words of the table for `count` elements: a word for each digit and tile; or the ring of look-back with its anchors, at
-    /// most a slot for each tile.
+    /// Words of the table for `count` elements: a word for each digit and tile; or the ring of look-back with its anchors,
+    /// at most a slot for each tile.
     pub(super) fn table_words(&self, count: u32) -> u64 {
         let (tiles, slots) = (self.tiles(count), 1 << self.shape.ring_bits);
         let words = match self.algorithm {

@@ -1,7 +1,7 @@
 //! The search for a device's best tuning. It starts from the built-in row and walks along one dimension after the other.
 //!
-//! Challenger and incumbent run in turns, so that other load on the machine affects both. A challenger replaces the incumbent
-//! only if it is faster beyond noise. Nothing here knows a device: [`Measure`] takes the measurements.
+//! Challenger and incumbent run in turns, so that other load on the machine affects both. A challenger replaces the
+//! incumbent only if it is faster beyond noise. Nothing here knows a device: [`Measure`] takes the measurements.
 
 use std::time::Duration;
 

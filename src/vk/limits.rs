@@ -44,8 +44,8 @@ pub(super) fn max_count(sorter: &SorterInner) -> (u32, &'static str) {
     if reached < most.0 { (reached, TABLE_LIMIT) } else { most }
 }
 
-/// The requested access, or for `Auto` one that serves the capacity. If no access serves it, the result is descriptors, whose
-/// checks name the limit.
+/// The requested access, or for `Auto` one that serves the capacity. If no access serves it, the result is descriptors,
+/// whose checks name the limit.
 pub(super) fn choose_access(profile: &DeviceProfile, request: &SortRequest, options: &SorterOptions) -> Access {
     let reached = options.capacity.is_none_or(|capacity| capacity <= by_descriptors(profile, request));
     // Kernels with emulated subgroups have no variants with addresses.

@@ -1,5 +1,5 @@
-//! Vulkan objects that vksort owns for the standalone API: instance, device, queue, memory. The API is safe: every duty of the
-//! recording API is discharged here.
+//! Vulkan objects that vksort owns for the standalone API: instance, device, queue, memory. The API is safe: every duty of
+//! the recording API is discharged here.
 
 mod buffer;
 pub(crate) mod cache;

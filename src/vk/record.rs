@@ -164,11 +164,12 @@ impl BoundSort {
     /// writes to keys, values and count to [`INPUT_SCOPE`](Self::INPUT_SCOPE), and from
     /// [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE) to the uses of the result. [`AccessScope::barrier_to`] makes both.
     ///
-    /// The sort's first barrier protects the scratch, which an earlier sort on the same queue may still use. So several sorts
-    /// on one queue may share a scratch buffer without further barriers, also in several frames in flight. This memory barrier
-    /// waits for earlier compute shaders, transfers and reads of indirect arguments. In sorts of many elements it also orders
-    /// earlier writes of keys by compute shaders and transfers. Do not rely on that: it does not cover writes by other stages
-    /// (fragment shaders, the host) or on another queue, and a sort of few elements has no such barrier for its reads.
+    /// The sort's first barrier protects the scratch, which an earlier sort on the same queue may still use. So several
+    /// sorts on one queue may share a scratch buffer without further barriers, also in several frames in flight. This memory
+    /// barrier waits for earlier compute shaders, transfers and reads of indirect arguments. In sorts of many elements it
+    /// also orders earlier writes of keys by compute shaders and transfers. Do not rely on that: it does not cover writes by
+    /// other stages (fragment shaders, the host) or on another queue, and a sort of few elements has no such barrier for its
+    /// reads.
     ///
     /// # Errors
     ///

@@ -102,8 +102,8 @@ impl Requirements {
         let portability = vk::KHR_PORTABILITY_SUBSET_NAME;
         let size_control = vk::EXT_SUBGROUP_SIZE_CONTROL_NAME;
         let partition = vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME;
-        // Structures of an extension may be chained only if the device lists it. Drivers of Vulkan 1.3 list the extensions of
-        // its core too, as the instance may be of 1.2.
+        // Structures of an extension may be chained only if the device lists it. Drivers of Vulkan 1.3 list the extensions
+        // of its core too, as the instance may be of 1.2.
         let can_control = lists(&available, size_control);
         let mut control = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
         let mut control_features = vk::PhysicalDeviceSubgroupSizeControlFeatures::default();
@@ -229,8 +229,7 @@ impl Requirements {
     /// [`Error::NotEnabled`] names every missing feature and extension. A caller that omits one on purpose takes the
     /// requirements without it: [`without_subgroup_size_control`](Self::without_subgroup_size_control),
     /// [`without_subgroup_partition`](Self::without_subgroup_partition),
-    /// [`without_small_storage`](Self::without_small_storage),
-    /// [`without_buffer_addresses`](Self::without_buffer_addresses).
+    /// [`without_small_storage`](Self::without_small_storage), [`without_buffer_addresses`](Self::without_buffer_addresses).
     pub fn check_enabled(
         &self,
         extensions: &[&CStr],

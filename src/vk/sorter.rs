@@ -71,8 +71,8 @@ impl SorterOptions {
 /// How kernels access keys and values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// By descriptor if the device has enough descriptors and they are large enough for [`SorterOptions::capacity`] elements,
-    /// else by address if the device supports it. [`Sorter::access`] returns the choice.
+    /// By descriptor if the device has enough descriptors and they are large enough for [`SorterOptions::capacity`]
+    /// elements, else by address if the device supports it. [`Sorter::access`] returns the choice.
     #[default]
     Auto,
     /// By descriptor. A range has at most `maxStorageBufferRange` bytes.

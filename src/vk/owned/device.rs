@@ -63,8 +63,8 @@ impl Drop for Handles {
 }
 
 impl Device {
-    /// Creates the logical device with only the extensions and features that vksort needs. Its pipeline cache starts with the
-    /// content of the file, and is written back in the end.
+    /// Creates the logical device with only the extensions and features that vksort needs. Its pipeline cache starts with
+    /// the content of the file, and is written back in the end.
     pub fn new(
         instance: &Arc<Instance>,
         physical: &PhysicalDevice,

@@ -17,8 +17,8 @@ use crate::error::{Context, Error};
 use crate::request::{Algorithm, Count, SortRequest};
 use crate::vk::{BoundSort, QueryRange, SortBuffers, Sorter, SorterOptions, StepTime};
 
-/// The ranges of one sort: [`SortBuffers`] on owned memory. [`SortRequest::buffers`] returns the ranges that a request needs,
-/// with their sizes.
+/// The ranges of one sort: [`SortBuffers`] on owned memory. [`SortRequest::buffers`] returns the ranges that a request
+/// needs, with their sizes.
 ///
 /// ```
 /// # fn main() -> Result<(), vksort::Error> {
@@ -108,8 +108,8 @@ impl StandaloneSorter {
         Ok(StandaloneSorter { sorter: ManuallyDrop::new(sorter), device: Arc::clone(device) })
     }
 
-    /// Prepares a sort of up to `capacity` elements on new buffers, for counts from the host or on the device. The count on the
-    /// device starts as 0; keys and values start with undefined content.
+    /// Prepares a sort of up to `capacity` elements on new buffers, for counts from the host or on the device. The count on
+    /// the device starts as 0; keys and values start with undefined content.
     ///
     /// # Errors
     ///
@@ -240,8 +240,8 @@ impl PreparedSort {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferTooSmall`] for more keys than the capacity; [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`]
-    /// for a failed transfer.
+    /// [`Error::BufferTooSmall`] for more keys than the capacity; [`Error::Allocation`], [`Error::Timeout`],
+    /// [`Error::Vulkan`] for a failed transfer.
     pub fn write_keys<T: Pod>(&self, keys: &[T]) -> Result<(), Error> {
         write("keys", &self.ranges.keys, keys)
     }
@@ -292,8 +292,8 @@ impl PreparedSort {
         read("values", range.ok_or(Error::NotInRequest { what: "reading values", given, needed })?, values)
     }
 
-    /// Sorts the first `count` elements, or the number in the count buffer ([`Count::Device`]), and waits. Returns the time of
-    /// each step; the list is empty if the device has no timestamps.
+    /// Sorts the first `count` elements, or the number in the count buffer ([`Count::Device`]), and waits. Returns the time
+    /// of each step; the list is empty if the device has no timestamps.
     ///
     /// # Errors
     ///
@@ -375,19 +375,6 @@ impl PreparedSort {
     /// # Errors
     ///
     /// [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`].
-    ///
-    /// ```
-    /// # fn main() -> Result<(), vksort::Error> {
-    /// use vksort::standalone::{Gpu, Passes};
-    /// use vksort::{Algorithm, KeyType, SortRequest, SorterOptions};
-    ///
-    /// let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
-    /// let sort = Gpu::best()?.sorter(&request, &SorterOptions::default())?.prepare(1000)?;
-    /// sort.write_keys(&(0..1000u32).collect::<Vec<_>>())?;
-    /// sort.run(1000)?;
-    /// assert_eq!(sort.passes()?, Some(Passes { ran: 2, skipped: 2 })); // the upper 16 bits are 0 in all keys
-    /// # Ok(()) }
-    /// ```
     pub fn passes(&self) -> Result<Option<Passes>, Error> {
         let Some(scratch) = self.ranges.scratch.as_ref().filter(|_| self.has_passes.load(Ordering::Relaxed)) else {
             return Ok(None);
