@@ -28,7 +28,7 @@ pub struct Common {
     /// onesweep|leading|reduce-then-scan|single-workgroup [auto]
     #[arg(long, value_name = "NAME")]
     pub algorithm: Option<Algorithm>,
-    /// Check with the Vulkan validation layer, synchronization included
+    /// Check with the Vulkan validation layer, including synchronization
     #[arg(long)]
     pub validate: bool,
 }

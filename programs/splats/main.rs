@@ -35,16 +35,16 @@ struct Args {
     /// Compressed .ply of splats
     #[arg(long, value_name = "FILE")]
     scene: Option<PathBuf>,
-    /// Make a scene of this many splats up
+    /// Generate a scene of this many splats
     #[arg(long, value_name = "N", conflicts_with = "scene", allow_hyphen_values = true, value_parser = synthetic)]
     synthetic: Option<u32>,
-    /// Seed of the scene that is made up
+    /// Seed of the generated scene
     #[arg(long, value_name = "SEED", default_value_t = 1, requires = "synthetic")]
     seed: u64,
-    /// Where the camera stands [default: where all of the scene is seen]
+    /// Position of the camera [default: a point from which all of the scene is visible]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point)]
     eye: Option<Vec3>,
-    /// The point in the scene to look at and fly round [default: its middle]
+    /// Centre of the orbit, to which the camera looks [default: the middle of the scene]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point)]
     target: Option<Vec3>,
     /// Frames of the orbit
@@ -53,7 +53,7 @@ struct Args {
     /// Draw the first frame into this PNG
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
-    /// Overwrite a picture that is there
+    /// Overwrite an existing picture
     #[arg(long, requires = "image")]
     force: bool,
     /// Size of the picture in pixels
@@ -65,9 +65,9 @@ struct Args {
     common: common::Common,
 }
 
-/// The scene that comes along, and its name.
+/// The scene of the repository, and its name.
 const OWN_SCENE: (&str, &[u8]) = ("playbot, 18000 of 500000 splats", include_bytes!("../data/playbot.compressed.ply"));
-/// Most splats that are made up.
+/// Most splats of a generated scene.
 const MAX_SYNTHETIC: u32 = 50_000_000;
 
 fn main() -> ExitCode {
@@ -163,7 +163,7 @@ fn open_scene(args: &Args) -> Result<(String, Vec<Splat>)> {
     }
 }
 
-/// Parses a number of splats to make up.
+/// Parses a number of splats to generate.
 fn synthetic(text: &str) -> Result<u32, String> {
     let count = common::count::parse(text)?;
     if count > MAX_SYNTHETIC { Err(format!("allowed are at most {MAX_SYNTHETIC}")) } else { Ok(count) }
