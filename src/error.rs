@@ -13,9 +13,9 @@ pub enum Error {
         device: String,
         /// The property or feature.
         what: String,
-        /// What the device has.
+        /// The device's value.
         given: String,
-        /// What the sort needs.
+        /// The value that the sort needs.
         needed: String,
     },
     /// A device was created without a feature or extension that the sort needs.
@@ -39,7 +39,7 @@ pub enum Error {
     /// The request needs a cargo feature that is off.
     #[error("{what} needs the cargo feature {feature} of vksort, which is off")]
     MissingFeature {
-        /// What needs the feature.
+        /// The operation that needs the feature.
         what: String,
         /// The cargo feature.
         feature: &'static str,
@@ -131,9 +131,9 @@ pub enum Error {
     NotInRequest {
         /// The call.
         what: &'static str,
-        /// What the request has.
+        /// The request's values or keys.
         given: &'static str,
-        /// What the call needs.
+        /// The values or keys that the call needs.
         needed: &'static str,
     },
     /// A query range is too short for the steps of the sort.
@@ -167,7 +167,7 @@ pub enum Error {
     Profile {
         /// The file.
         path: String,
-        /// What is wrong with it, and what is allowed.
+        /// The fault, and the allowed value.
         reason: String,
     },
     /// A tuning profile was made on another device.
@@ -181,9 +181,9 @@ pub enum Error {
     /// A tuning profile was made on this device, with another driver or with other kernels.
     #[error("the tuning profile was made with {given}, needed is one made with {needed}")]
     StaleProfile {
-        /// What the profile was made with.
+        /// The profile's driver or kernels.
         given: String,
-        /// What there is now.
+        /// The present driver or kernels.
         needed: String,
     },
     /// The host cannot specialize a kernel's SPIR-V. Only a fault of this crate can cause it.
@@ -191,7 +191,7 @@ pub enum Error {
     Module {
         /// The module.
         module: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// The Vulkan loader could not be loaded.
@@ -235,7 +235,7 @@ pub enum Error {
         what: &'static str,
         /// Its size in bytes.
         bytes: u64,
-        /// What the allocator said.
+        /// The allocator's message.
         reason: String,
     },
     /// A Vulkan call failed.

@@ -1,4 +1,4 @@
-//! What to sort: keys, values, window, direction, placement and algorithm.
+//! The request of a sort: keys, values, window, direction, placement and algorithm.
 
 use std::fmt;
 use std::str::FromStr;

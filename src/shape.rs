@@ -114,7 +114,7 @@ pub struct Shape {
     pub single_items: u32,
     /// How equal digits find their order.
     pub rank: RankMethod,
-    /// The knobs of the tuning that kernels take as they are: specialization constants, each with its value.
+    /// The knobs of the tuning that no limit changes, each as a specialization constant with its value.
     pub(crate) knobs: Knobs,
     /// Reads of one look-back word before the blocking tile is recounted.
     pub polls: u32,

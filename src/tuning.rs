@@ -321,7 +321,7 @@ impl Tuning {
         if self.look_back { Algorithm::OneSweep } else { Algorithm::ReduceThenScan }
     }
 
-    /// The knobs that kernels read and no device limits.
+    /// The knobs that kernels read and that no limit changes, each as a specialization constant with its value.
     pub(crate) fn knobs(&self, request: &SortRequest, rank: RankMethod) -> Knobs {
         // The private counters of an invocation keep the order of equal digits at no cost.
         let unordered = self.unordered && !request.shows_ties() && rank != RankMethod::Private;

@@ -34,7 +34,7 @@ pub trait Measure {
     /// Nanoseconds of one run of kernels that were admitted.
     fn time(&mut self, tuning: &Tuning, kind: usize) -> Result<f64, Failure>;
 
-    /// Frees all kernels but those of these tunings.
+    /// Frees the kernels of all other tunings.
     fn keep(&mut self, tunings: &[&Tuning]);
 
     /// Time since the search began.
@@ -271,7 +271,7 @@ impl<M: Measure> Search<'_, M> {
         pairs.filter(|(_, (first, second))| first != second).map(|(kind, _)| kind).collect()
     }
 
-    /// Whether there is no time for another challenger as long as those so far.
+    /// Whether another challenger of average duration would exceed the time.
     fn is_over(&self) -> bool {
         let elapsed = self.bench.elapsed();
         elapsed + elapsed / (self.trials.len() as u32 + 1) >= self.deadline

@@ -113,7 +113,7 @@ impl Pipelines {
     ///
     /// # Safety
     ///
-    /// * `device` was created with what its requirements name, the specifications were made for it, and it outlives the
+    /// * `device` was created with its requirements, the specifications were made for it, and it outlives the
     ///   result.
     /// * `desc.cache` is null or a cache of the device that no other thread uses meanwhile.
     /// * The pipelines of `desc.shared` are the device's.

@@ -147,7 +147,7 @@ impl fmt::Debug for Sorter {
     }
 }
 
-/// What a sorter shares with the sorts bound from it.
+/// The part of a sorter that its bound sorts share.
 pub(crate) struct SorterInner {
     pub pipelines: Pipelines,
     pub request: SortRequest,

@@ -177,7 +177,7 @@ impl Device {
     ///
     /// # Safety
     ///
-    /// What `record` puts into the command buffer is valid there.
+    /// `record` records valid commands.
     pub unsafe fn time_recording(
         &self,
         times: usize,
@@ -192,7 +192,7 @@ impl Device {
     ///
     /// # Safety
     ///
-    /// The command buffer is not pending, and what `record` puts there is valid.
+    /// The command buffer is not pending, and `record` records valid commands.
     unsafe fn record(
         &self,
         commands: vk::CommandBuffer,
@@ -213,7 +213,7 @@ impl Device {
     ///
     /// # Safety
     ///
-    /// What `record` puts into the command buffer is valid there, and everything it uses stays alive during the call.
+    /// `record` records valid commands, and their objects stay alive during the call.
     pub unsafe fn execute(
         &self,
         what: &'static str,
