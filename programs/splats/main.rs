@@ -41,10 +41,10 @@ struct Args {
     /// Seed of the generated scene
     #[arg(long, value_name = "SEED", default_value_t = 1, requires = "synthetic")]
     seed: u64,
-    /// Position of the camera [default: a point from which all of the scene is visible]
+    /// Position of the camera [default: all of the scene is visible]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point)]
     eye: Option<Vec3>,
-    /// Centre of the orbit, to which the camera looks [default: the middle of the scene]
+    /// Centre of orbit and picture [default: the middle of the scene]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point)]
     target: Option<Vec3>,
     /// Frames of the orbit
