@@ -1,4 +1,4 @@
-//! Packs the SPIR-V kept in `spirv/`, and says where it is older than the GLSL.
+//! Packs the SPIR-V in `spirv/`, and warns if it is older than the GLSL.
 
 use std::path::Path;
 use std::{env, fs};
@@ -27,7 +27,7 @@ fn main() {
     }
 }
 
-/// The source of `src/modules.rs` with all modules; the packed ones lie in `out`.
+/// The source that `src/modules.rs` includes. The packed modules are in `out`.
 fn embed(root: &Path, out: &Path) -> Result<String, String> {
     let wide = env::var_os("CARGO_FEATURE_WIDE_KEYS").is_some();
     let (mut hash, mut entries, mut constants) = (0, String::new(), String::new());
@@ -61,8 +61,8 @@ fn embed(root: &Path, out: &Path) -> Result<String, String> {
     ))
 }
 
-/// Whether the GLSL is there and has changed since the modules were compiled, of which a warning tells. It is no error:
-/// the modules sort as they did, and a test of the library fails.
+/// Whether the GLSL exists and has changed since the modules were compiled. This is a warning and no error, as the modules
+/// still sort; a test of the library fails.
 fn is_stale(root: &Path) -> Result<bool, String> {
     let glsl = root.join("glsl");
     if !glsl.is_dir() {

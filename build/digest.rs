@@ -1,4 +1,4 @@
-//! A hash of all that the kept SPIR-V is compiled from. `build.rs` and the compiler of the kernels share this file.
+//! A hash of the sources of the SPIR-V. `build.rs` and the compiler of the kernels share this file.
 
 use std::fs;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{abi, kernels};
 
-/// The file in `spirv/` that holds the digest of the sources which the modules were compiled from.
+/// The file in `spirv/` that holds the digest of the modules' sources.
 pub const FILE: &str = "sources.digest";
 
 const START: u64 = 0xCBF2_9CE4_8422_2325;
@@ -27,11 +27,11 @@ pub fn of_sources(glsl: &Path) -> io::Result<String> {
     Ok(format!("{hash:016x}"))
 }
 
-/// The digest of bytes (FNV-1a), continued from another one. A checkout may end its lines otherwise, which is no change.
+/// The digest of bytes (FNV-1a), continued from another digest. It ignores carriage returns, as a checkout may add them.
 pub fn add(hash: u64, bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
     let hash = bytes.iter().filter(|byte| **byte != b'\r').fold(hash, step);
-    // The end counts too, so that nothing can move from one file to the next unseen.
+    // The digest includes the end of a file, so that text moved from one file to the next changes it.
     step(hash, &0xFF)
 }
 

@@ -1,7 +1,7 @@
-//! A renderer's loop: a pass on the device decides what to sort and how much of it, the sort takes both from there, and a
-//! pass after it reads the result. Two frames are in flight on one queue, and share the buffers of the sort.
+//! A renderer's loop: a culling pass on the device writes keys, values and their count, the sort reads them, and a pass after
+//! it reads the result. Two frames are in flight on one queue, and share the buffers of the sort.
 //!
-//! This is one file to copy from, with the shader in `frames/`. It takes the crates `vksort`, `ash` with the feature
+//! This is one file to copy from, with the shader in `frames/`. It needs the crates `vksort`, `ash` with the feature
 //! `loaded`, and `anyhow`.
 #![allow(unsafe_code)]
 
@@ -16,12 +16,12 @@ use ash::vk::{self, BufferUsageFlags as Usage, MemoryPropertyFlags as Memory};
 use vksort::{AccessScope, BoundSort, BufferRange, Count, InstanceRequirements, KeyType, Order};
 use vksort::{Requirements, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType};
 
-/// Splats of the scene, which are as many as a sort may have.
+/// Splats of the scene, and the capacity of the sort.
 const SPLATS: u32 = 200_000;
 const FRAMES: usize = 6;
 const IN_FLIGHT: usize = 2;
 
-/// The push constants of the shader. Whole numbers are exact in every order of adding them up.
+/// The push constants of the shader: whole numbers, whose sums are exact in every order.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Camera {
@@ -47,7 +47,7 @@ impl Camera {
     }
 }
 
-/// What a frame in flight has of its own.
+/// The objects of one frame in flight.
 struct Frame {
     commands: vk::CommandBuffer,
     done: vk::Fence,
@@ -109,7 +109,7 @@ fn run(validate: bool) -> Result<()> {
                 device.wait_for_fences(&[frame.done], true, 60_000_000_000)?;
                 device.reset_fences(&[frame.done])?;
                 let found = std::slice::from_raw_parts(frame.mapped, 1 + 2 * SPLATS as usize);
-                // What is still in flight uses the sort, which an error drops.
+                // The error drops the sort, which frames in flight still use.
                 let verified = verify(index - IN_FLIGHT, found, &positions);
                 if verified.is_err() {
                     device.device_wait_idle()?;
@@ -129,7 +129,7 @@ fn run(validate: bool) -> Result<()> {
                 device.cmd_copy_buffer(commands, from.raw, frame.host.raw, &region);
             };
             device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
-            // The frame before may still be reading what this one writes.
+            // The previous frame may still read the buffers that this frame writes.
             let compute = AccessScope::COMPUTE_READ.union(AccessScope::COMPUTE_WRITE);
             barrier(compute.union(AccessScope::TRANSFER_READ), compute.union(AccessScope::TRANSFER_WRITE));
             device.cmd_fill_buffer(commands, count.raw, 0, 4, 0);
@@ -163,8 +163,8 @@ fn run(validate: bool) -> Result<()> {
     Ok(())
 }
 
-/// Compares what a frame has read back with a sort on the CPU. In which order splats of equal depth come is for the cull to
-/// decide, whose invocations take places as they run.
+/// Compares the result of a frame with a sort on the CPU. Splats of equal depth are in the order in which invocations of the
+/// cull have written them.
 fn verify(frame: usize, found: &[u32], positions: &[[f32; 3]]) -> Result<()> {
     let camera = Camera::of_frame(frame);
     let depths: Vec<f32> = positions.iter().map(|position| camera.depth(position)).collect();
@@ -183,7 +183,7 @@ fn verify(frame: usize, found: &[u32], positions: &[[f32; 3]]) -> Result<()> {
     Ok(())
 }
 
-/// The pass that decides what is sorted.
+/// The culling pass.
 struct Cull {
     set_layout: vk::DescriptorSetLayout,
     layout: vk::PipelineLayout,
@@ -305,7 +305,7 @@ impl Vulkan {
                 messenger = Some((functions, handle));
             }
 
-            // A discrete device where there is one.
+            // Prefers a discrete device.
             let rank = |device: &vk::PhysicalDevice| {
                 instance.get_physical_device_properties(*device).device_type != vk::PhysicalDeviceType::DISCRETE_GPU
             };
@@ -319,7 +319,7 @@ impl Vulkan {
             let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
             let names: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
-            // A renderer with features of its own merges these into them: `DeviceFeatures::add_to`.
+            // A renderer with other features merges these into its own: `DeviceFeatures::add_to`.
             let mut features = requirements.features();
             let device = instance.create_device(physical, &features.chain(info), None)?;
             let memory = instance.get_physical_device_memory_properties(physical);
@@ -370,7 +370,7 @@ struct Buffer {
 }
 
 impl Buffer {
-    /// The whole buffer as vksort takes it; with its usage, flags that are missing are found when the sort is bound.
+    /// The whole buffer as a range. With its usage, `bind` finds missing flags.
     fn range(&self) -> BufferRange {
         BufferRange { usage: Some(self.usage), ..BufferRange::new(self.raw, self.size) }
     }
@@ -391,7 +391,7 @@ unsafe extern "system" fn on_error(
     vk::FALSE
 }
 
-/// Fails when the validation layer has reported anything.
+/// Fails if the validation layer has reported an error.
 fn check_validation() -> Result<()> {
     let errors = ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
     ensure!(errors.is_empty(), "the validation layer reports {} errors, the first: {}", errors.len(), errors[0]);

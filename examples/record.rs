@@ -1,6 +1,6 @@
-//! The renderer's way in: a sort among a program's own work, on its own device, memory and command buffer.
+//! A sort in a renderer: between the program's own passes, on its own device, memory and command buffer.
 //!
-//! This is one file to copy from. It takes the crates `vksort`, `ash` with the feature `loaded`, and `anyhow`.
+//! This is one file to copy from. It needs the crates `vksort`, `ash` with the feature `loaded`, and `anyhow`.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -27,7 +27,7 @@ fn run(flags: &Flags) -> Result<()> {
     let depths: Vec<f32> = (0..COUNT).map(|splat| (splat.wrapping_mul(0x9E37_79B9) >> 8) as f32 / 1e5).collect();
     let input: Vec<u32> = depths.iter().map(|depth| depth.to_bits()).chain(0..COUNT).collect();
 
-    // Once: the sorter, its buffers, the sort that ties them, and queries for the time of its steps.
+    // Once: the sorter, its buffers, the bound sort, and queries for the times of its steps.
     let request = SortRequest { value: ValueType::U32, order: Order::Descending, ..SortRequest::new(KeyType::F32) };
     let sizes = request.buffers(COUNT);
     // SAFETY: the device was created with what the requirements name, and outlives the sorter.
@@ -64,7 +64,7 @@ fn run(flags: &Flags) -> Result<()> {
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
         let commands = device.allocate_command_buffers(&info)?[0];
 
-        // Each frame: a pass before, here an upload; the sort; a pass after, here a copy back; barriers between them.
+        // Each frame: a pass before the sort (here an upload), the sort, a pass after it (here a copy back), and barriers.
         let barrier = |from: AccessScope, to: AccessScope| {
             let memory = [from.barrier_to(to)];
             device.cmd_pipeline_barrier(commands, from.stages, to.stages, Default::default(), &memory, &[], &[]);
@@ -116,16 +116,16 @@ fn run(flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Flags {
     /// Index or part of the name of the device.
     device: Option<String>,
-    /// Whether the Khronos validation layer checks, synchronization included.
+    /// Whether to use the Khronos validation layer, with synchronization checks.
     validate: bool,
 }
 
 impl Flags {
-    /// Reads the command line; nothing when it asks for help, which is printed.
+    /// Reads the command line; `None` for `--help`, after printing the text.
     fn parse() -> Result<Option<Flags>> {
         let mut flags = Flags { device: None, validate: false };
         let mut arguments = std::env::args().skip(1);
@@ -209,7 +209,7 @@ impl Vulkan {
             let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
             let names: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
-            // A renderer with features of its own merges these into them: `DeviceFeatures::add_to`.
+            // A renderer with other features merges these into its own: `DeviceFeatures::add_to`.
             let mut features = requirements.features();
             let device = instance.create_device(*physical, &features.chain(info), None)?;
             let memory = instance.get_physical_device_memory_properties(*physical);
@@ -271,7 +271,7 @@ struct Buffer {
 }
 
 impl Buffer {
-    /// The whole buffer as vksort takes it; with its usage, flags that are missing are found when the sort is bound.
+    /// The whole buffer as a range. With its usage, `bind` finds missing flags.
     fn range(&self) -> BufferRange {
         BufferRange { usage: Some(self.usage), ..BufferRange::new(self.raw, self.size) }
     }
@@ -292,7 +292,7 @@ unsafe extern "system" fn on_error(
     vk::FALSE
 }
 
-/// Fails when the validation layer has reported anything.
+/// Fails if the validation layer has reported an error.
 fn check_validation() -> Result<()> {
     let errors = ERRORS.lock().unwrap_or_else(PoisonError::into_inner);
     ensure!(errors.is_empty(), "the validation layer reports {} errors, the first: {}", errors.len(), errors[0]);

@@ -1,5 +1,5 @@
 #version 460
-// Sizes the dispatches of a sort whose element count is on the device.
+// Sizes the dispatches of a sort with a count on the device.
 
 #extension GL_GOOGLE_include_directive : require
 

@@ -1,5 +1,5 @@
 #version 460
-// First step of a reduce-then-scan pass: each tile's count of each digit, as one row of tiles per digit.
+// First step of a reduce-then-scan pass: writes the digit counts of each tile, one row of tiles per digit.
 
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require

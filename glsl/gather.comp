@@ -1,6 +1,6 @@
 #version 460
-// Brings values too large to travel with their keys into order: each word of the output is fetched by the sorted
-// permutation, which is at the alternate place; or, with a route given, in the order in which they are.
+// Gathers values that are too large to move with their keys: the sorted permutation at the alternate place gives the index
+// of each value. With push.route set, it copies the values in order.
 
 #extension GL_GOOGLE_include_directive : require
 
@@ -27,7 +27,7 @@ void main() {
     uint in_tile = min(count - tile * push.part, push.part);
     uint elements = first < in_tile ? min(in_tile - first, share) : 0;
     uint start = tile * push.part + first;
-    // Neighbouring invocations fetch neighbouring words; elements are counted, not words, so nothing overflows.
+    // Neighbouring invocations load neighbouring words. Loops count elements, as the number of words may exceed 32 bits.
     if (VALUE_STRIDE <= WORKGROUP_SIZE) {
         uint together = WORKGROUP_SIZE / VALUE_STRIDE;
         uint plane = gl_LocalInvocationIndex % VALUE_STRIDE;

@@ -1,7 +1,7 @@
 #version 460
-// Counts every digit of every key in one read. Each workgroup counts one part in shared memory, then adds to the totals;
-// the last one to finish turns totals into starts and decides which passes run. On devices without fences between workgroups
-// a second dispatch decides.
+// Counts every digit of every key in one read. Each workgroup counts one part in shared memory, then adds its counts to the
+// totals. The last workgroup turns totals into starts, and writes the routes. On devices without fences between workgroups a
+// second dispatch does this.
 
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -23,7 +23,7 @@
 #include "lib/ties.glsl"
 
 const uint COUNTS = PASSES * RADIX;
-const uint AT_ONCE = 4; // keys on their way to an invocation where they are not loaded in vectors
+const uint AT_ONCE = 4; // keys that an invocation loads at a time without vectors
 
 shared uint digit_count[COUNTS];
 
@@ -33,7 +33,7 @@ shared uint digit_count[COUNTS];
 #include "lib/starts.glsl"
 #include "lib/leading.glsl"
 
-// Counters go by the bits that a key has.
+// Counters are indexed by the bits of the key.
 void count_key(KEY key) {
     key = take_order(key);
     [[unroll]] for (uint pass = 0; pass < PASSES; pass++) {
@@ -42,7 +42,7 @@ void count_key(KEY key) {
     }
 }
 
-// The total that a counter is added to, which goes by digits.
+// The total of a counter. Totals are indexed by digits.
 uint total_of(uint counter) {
     uint pass = counter / RADIX;
     return COUNTERS_HISTOGRAM + (counter ^ bits_at(all_flips(), digit_shift(pass), digit_bits(pass)));
@@ -56,7 +56,7 @@ void count_word(uint word) {
 }
 #endif
 
-// Counts the keys from `start` on that make whole vectors, one load for each; returns how many those are.
+// Counts the keys from `start` on that fill whole vectors, one load per vector; returns the number of keys.
 uint count_vectors(uint start, uint elements) {
     uint counted = 0;
 #if HAS_KEY_VECTORS
@@ -73,7 +73,7 @@ uint count_vectors(uint start, uint elements) {
     return counted;
 }
 
-// Counts a part of the keys, and adds that to the totals.
+// Counts a part of the keys, and adds the counts to the totals.
 void count_part(uint start, uint elements) {
 #if !PRIVATE
     for (uint at = gl_LocalInvocationIndex; at < COUNTS; at += WORKGROUP_SIZE) digit_count[at] = 0;

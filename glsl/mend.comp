@@ -1,5 +1,5 @@
 #version 460
-// Sorts each run of ties that is not in order by insertion, where it is: one invocation a run. Equal keys keep their order.
+// Sorts each listed run of ties in place by insertion, one invocation per run. Equal keys keep their order.
 
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require

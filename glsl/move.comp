@@ -1,6 +1,5 @@
 #version 460
-// Moves elements as they are from one place to another: after an odd number of passes in place, when there is nothing to
-// sort by, and for the values that a gather has put aside.
+// Copies elements from one place to another: after an odd number of passes in place, and for an empty window.
 
 #extension GL_GOOGLE_include_directive : require
 
@@ -10,7 +9,7 @@
 #include "lib/control.glsl"
 
 void main() {
-    // A plan without passes knows the route; the histogram decides on it otherwise.
+    // A plan without passes gives the route; otherwise the histogram has written it.
     uint route = push.route != 0 ? push.route : counters[COUNTERS_ROUTES + PASSES];
     uint count = sort_count();
     uint part = workgroup_index();

@@ -1,6 +1,6 @@
 #version 460
-// One pass of OneSweep (Adinets and Merrill 2022): a tile's counts are published, its keys ranked, its place in the
-// output found by look-back, and its elements written there.
+// One pass of OneSweep (Adinets and Merrill 2022). A workgroup publishes the digit counts of its tile, ranks its keys, looks
+// back for the counts of earlier tiles, and writes its elements.
 
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -28,7 +28,7 @@ void main() {
     uint tiles = parts_of(count, tile_size());
     first_epoch = route_round(active_route) * ((tiles >> RING_BITS) + 1);
     if (!route_runs(active_route) || workgroup_index() >= tiles) return;
-    // Tickets are handed out in the order in which workgroups start, so whoever has an earlier tile has begun.
+    // Workgroups take tickets in the order of their start, so the workgroups of earlier tiles have started.
     if (thread_index() == 0) ticket = atomicAdd(counters[push.phase * MAX_PASSES + push.pass], 1);
     barrier();
     tile = uniform_in_subgroup(ticket);
@@ -38,7 +38,7 @@ void main() {
     if (!copies) {
         take_tile(start, elements);
         count_block();
-        // Adds nothing, which compilers do not know: else they keep every key's digit in a register from counting to ranking.
+        // This adds 0, which is unknown to compilers: otherwise they keep all digits in registers from counting to ranking.
         if (FEW_REGISTERS != 0) digit_low += tile >> 31;
         one += tile >> 31;
         rank_tile(elements);

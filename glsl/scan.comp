@@ -1,6 +1,6 @@
 #version 460
-// Second step of a reduce-then-scan pass: one workgroup per digit turns that digit's row of tile counts into exclusive
-// prefix sums, in place.
+// Second step of a reduce-then-scan pass: one workgroup per digit replaces the digit's row of tile counts by exclusive
+// prefix sums.
 
 #extension GL_GOOGLE_include_directive : require
 
@@ -18,7 +18,7 @@ void main() {
     uint tiles = parts_of(sort_count(), push.part);
     uint row = gl_WorkGroupID.x * tiles;
 
-    // Each invocation sums a contiguous share, the shares are scanned, and each is then rewritten from its start.
+    // Each invocation adds up a contiguous share of the row. After a scan over the shares it writes its prefix sums.
     uint share = (tiles + WORKGROUP_SIZE - 1) / WORKGROUP_SIZE;
     uint first = min(thread * share, tiles);
     uint end = min(first + share, tiles);

@@ -1,5 +1,6 @@
 #version 460
-// Third step of a reduce-then-scan pass: every tile knows its place from the scanned table, so no workgroup waits.
+// Third step of a reduce-then-scan pass: ranks and writes each tile. The scanned table gives its places, so no workgroup
+// waits.
 
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require

@@ -1,6 +1,6 @@
 #version 460
-// Sorts up to one block in one workgroup: one digit after the other, without leaving shared memory. Of wide keys, digits that
-// are the same in all keys are skipped. Values are fetched at the end, by the index that each key has brought along.
+// Sorts up to one block in the shared memory of one workgroup, digit by digit. With many digits, it skips those that are the
+// same in all keys. At the end it loads each value by the index that has moved with its key.
 
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -23,11 +23,11 @@ PER_ITEM(origins); // index in the input of each key
 
 // Puts one word of each element into the pool at the element's place; `word` is an expression in `item`.
 #define STAGE(word) \
-    barrier(); /* whatever was staged before has been read */ \
+    barrier(); /* all earlier words in the pool have been read */ \
     EACH_ITEM pool[place_of(item)] = word; \
     barrier()
 
-// Sorts the block by the digit of `pass`. What is staged comes back in stripes, in the order of that digit.
+// Sorts the block by the digit of `pass`. Staged words come back in stripes, in sorted order.
 void sort_by_digit(uint pass, bool ordered) {
     begin_pass(0, pass);
     count_block();
@@ -58,7 +58,7 @@ void take_keys(uint count) {
     }
     EACH_ITEM {
         uint index = block_index(item);
-        // Whoever is past the end loads too, which spares a branch.
+        // Lanes past the end load too, without a branch.
         KEY key = load_key(PLACE_SOURCE, min(index, count - 1));
         [[unroll]] for (uint word = 0; word < KEY_WORDS && LOOKS; word++) {
             KEY_WORD(differing, word) |= sortable_word(key, word) ^ sortable_word(first, word);
@@ -97,7 +97,7 @@ uint value_of(uint origin, uint plane, uint count) {
 void main() {
     uint count = sort_count();
     if (count == 0) return;
-    expect_elements(count); // so that few elements take no longer than they must
+    expect_elements(count); // few elements take fewer turns
     take_keys(count);
     bool ordered = UNORDERED == 0 || count < block_places();
     for (uint pass = 0; pass < PASSES; pass++) {
@@ -109,7 +109,7 @@ void main() {
         WRITE(KEY_WORD(take_order(keys[item]), word), put_key_word(index, word, pool[index]));
     }
     for (uint plane = 0; plane < VALUE_WORDS; plane++) {
-        // In place, all have been read before the first is written.
+        // In place, all values are read before the first is written.
         WRITE(value_of(NUMBER_OF(origins, item), plane, count), store_value(PLACE_TARGET, index, plane, pool[index]));
     }
 }

@@ -1,6 +1,6 @@
 #version 460
-// Looks for ties behind passes over leading digits, and lists the runs of them that are not in order. The last workgroup to
-// finish knows whether they are few and short enough to be mended, and decides between that and a second phase.
+// Lists the runs of ties that are not in order after passes over leading digits. The last workgroup decides: if runs are few
+// and short, `mend` sorts them, else a second phase of passes follows.
 
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -17,18 +17,18 @@
 #include "lib/ties.glsl"
 
 shared uint found;      // runs of the workgroup
-shared uint inversions; // ties that belong before the one they follow
-shared uint too_long;   // runs that are longer than what is mended
-shared uint listed;     // where the workgroup's runs are in the list
+shared uint inversions; // ties that are less than the element before them
+shared uint too_long;   // runs that are too long for `mend`
+shared uint listed;     // position of the workgroup's runs in the list
 
 uint keys_place;
 uint count;
 uint low; // the lowest bit of the leading digits
 
-// A bit for each of this invocation's elements with which the first inversion of a run begins.
+// A bit for each element of this invocation: whether the first inversion of a run begins with it.
 uint firsts[(ITEMS + 31) / 32];
 
-// A run up to some element: where it begins, as far back as matters, and whether it is in order so far.
+// A run up to an element: its begin, at most MAX_TIES elements back, and whether it is in order so far.
 struct Run {
     uint begin;
     bool in_order;
@@ -51,7 +51,7 @@ Run run_up_to(uint index) {
     return run;
 }
 
-// Looks through this invocation's elements, which begin at `first`; returns how many runs have their first inversion there.
+// Searches this invocation's elements, from `first` on; returns the number of runs whose first inversion is there.
 uint find_runs(uint first) {
     uint begun = 0, inverted = 0, misfits = 0;
     KEY key = load_key(keys_place, first);
@@ -67,7 +67,7 @@ uint find_runs(uint first) {
             if (run.in_order) {
                 begun++;
                 firsts[item / 32] |= 1u << (item % 32);
-                // All in between are tied too.
+                // The elements in between are tied too.
                 uint beyond = run.begin + MAX_TIES;
                 if (beyond <= index || beyond < count && is_tied(load_key(keys_place, beyond), key, low)) misfits++;
             }

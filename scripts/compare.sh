@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Compares two results.csv of the bench example: scripts/compare.sh [--fail-on-regression] OLD.csv NEW.csv
+# Compares two results.csv of the program bench: scripts/compare.sh [--fail-on-regression] OLD.csv NEW.csv
 #
-# Rows are joined by suite, case, device and size. A ratio is old time over new time, so more than 1 is faster now. What
-# moved is marked: medians differ by more than 3 % and the ranges between quartiles do not overlap. Fewer than 5 runs have
-# no quartiles to speak of, and are never marked.
+# Rows are joined by suite, case, device and size. A ratio is old time over new time: above 1, the new sort is faster. A row
+# is marked if the medians differ by more than 3 % and the ranges between quartiles do not overlap. Rows of fewer than 5
+# runs are never marked.
 #
-#   --fail-on-regression  exit code 1 when a case got slower
+#   --fail-on-regression  exit code 1 if a case is slower
 #   --help                this text
 #
-# Times are those of the device where both files have them, else those of the host. Exit code 2 is for bad input, which is
-# also a case of both files on different devices, or that sorts something else. A driver or subgroup size that changed is
-# warned of: what moved may then be their doing. Rows of one file alone are listed.
+# Times are device times if both files have them, else host times. Exit code 2 is for bad input, for cases on different
+# devices, and for cases that sort different data. A changed driver or subgroup size gives a warning, as it may be the
+# reason for a difference. Rows of one file alone are listed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lints or tests the library without features, with each one alone and with all: scripts/features.sh lint|test
 #
-#   lint    what a program that depends on the library compiles, without the tests' own dependencies
+#   lint    the library alone, as a program that depends on it compiles it
 #   test    unit and documentation tests, unoptimized and with overflow checks
 #   --help  this text
 set -euo pipefail

@@ -13,11 +13,11 @@
 #   --check            compare all figures with tools/gpu-compilers/limits.csv; a figure beyond its limit fails
 #   --tighten          replace limits in that file by today's figures where these are better
 #   --limits FILE      another file of limits
-#   --program FILE     a program `pipelines` that is built already, of the checkout that --root names
-#   --root FOLDER      the checkout from which names of kernels and constants come; this one without it
+#   --program FILE     a built program `pipelines`, of the checkout that --root names
+#   --root FOLDER      the checkout that gives names of kernels and constants [default: this one]
 #   --help             this text; `tools/gpu-compilers/compilers.py --help` has more options, which can be given here too
 #
-# Where the packages cannot be had it says so in one line and ends well.
+# If the packages are not available, it says so in one line and ends without an error.
 set -euo pipefail
 here=$PWD
 cd "$(dirname "$0")/.."

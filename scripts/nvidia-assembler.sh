@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
-# Compiles kernels with NVIDIA's own assembler and counts what they execute, without a GPU:
+# Compiles kernels with NVIDIA's own assembler and counts executed instructions, without a GPU:
 # scripts/nvidia-assembler.sh [OPTION...] [KIND[:FIELD=VALUE,...]...]
 #
-# A kernel is translated to CUDA C++, compiled, and emulated in a whole sort, whose result is compared with numpy's. A line
-# for each kernel says what a warp issues for 32 elements on a full tile, static instructions, registers, spills and wavefronts
-# of shared memory, with CUB's beside it. tools/nvidia-assembler/README.md explains the figures. The first run brings NVIDIA's
-# compiler (140 MB from PyPI) into $VKSORT_NVIDIA_ASSEMBLER, else target/nvidia-assembler.
+# It translates a kernel to CUDA C++, compiles it, emulates a whole sort, and compares the result with numpy's. A line for
+# each kernel has the instructions that a warp issues for 32 elements on a full tile, static instructions, registers, spills
+# and wavefronts of shared memory, with CUB's beside them. tools/nvidia-assembler/README.md explains the figures. The first
+# run installs NVIDIA's compiler (140 MB from PyPI) in $VKSORT_NVIDIA_ASSEMBLER, else in target/nvidia-assembler.
 #
 #   KIND           keys, pairs, argsort, u16, u64, u64-pairs, histogram; a FIELD of the tuning, as in pairs:rank=partition.
 #                  Without one, and without --arch, all figures are kept in benches/record/nvidia-assembler.csv
-#   --arch A,B     targets, of 75, 80, 86, 89 and 90; 80,89,90 without it
-#   --patterns     sort other keys too, such as tiles of one digit, and with tiles that never publish their counts
+#   --arch A,B     targets among 75, 80, 86, 89 and 90 [default: 80,89,90]
+#   --patterns     also sort other keys, such as tiles of one digit, and with tiles that never publish their counts
 #   --functions    figures of each GLSL function
 #   --dump FOLDER  write CUDA C++, and machine code with the count of each instruction
-#   --check        fail where a figure is beyond its limit in tools/nvidia-assembler/limits.csv
+#   --check        fail if a figure is beyond its limit in tools/nvidia-assembler/limits.csv
 #   --tighten      lower limits in that file to today's figures
 #   --test         run the tests of the tool itself
 #   --root FOLDER  the kernels and the library of another checkout
 #   --help         this text
 #
-# Where the packages cannot be had it says so in one line and ends well. A compilation has 240 s and a sort 900 s, or
-# $VKSORT_NVIDIA_ASSEMBLER_SECONDS and $VKSORT_NVIDIA_EMULATOR_SECONDS.
+# If the packages are not available, it says so in one line and ends without an error. A compilation may take 240 s and a
+# sort 900 s; $VKSORT_NVIDIA_ASSEMBLER_SECONDS and $VKSORT_NVIDIA_EMULATOR_SECONDS change this.
 set -euo pipefail
 here=$PWD
 cd "$(dirname "$0")/.."

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Bundles the test binaries and examples for a machine without Rust: scripts/pack.sh
+# Bundles tests and programs for a machine without Rust: scripts/pack.sh
 #
-# Writes pack/vksort-VERSION-TARGET and the same as .tar.xz. There, on the machine's own Vulkan device, `./run.sh` runs
-# all tests and examples, and `./measure.sh` measures for 8 minutes, beside CUB where nvcc is found, and sums up on one
-# page. They need a Vulkan loader, a driver and a C library no older than this machine's.
+# Writes pack/vksort-VERSION-TARGET and the same as .tar.xz. On the other machine `./run.sh` runs all tests and programs on
+# its Vulkan device. `./measure.sh` measures for 8 minutes, beside CUB if nvcc is found, and writes a summary of one page.
+# Both need a Vulkan loader, a driver, and a C library no older than this machine's.
 #
 #   --help  this text
 set -euo pipefail

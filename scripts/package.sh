@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Packages the crate and builds all that is in the package, as those get it who depend on it: scripts/package.sh [--list]
+# Packages the crate, and builds and tests the package as its users get it: scripts/package.sh [--list]
 #
 # Unpacks the package into a temporary folder. There it compiles the library with each set of features, the documentation,
-# every test and every example, and runs the library's tests, without the network. A file that the package lacks fails
-# it. Builds go to target/, where what the library depends on is built already.
+# every test and every example, and runs the library's tests, without the network. A missing file makes it fail. Builds go
+# to target/, which holds the built dependencies.
 #
 #   --list  prints the files of the package and their sizes, and ends
 #   --help  this text

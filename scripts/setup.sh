@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Sets this machine up to build and run vksort: scripts/setup.sh [--tests] [--kernels] [--no-drivers]
 #
-# Installs what is missing with apt (as root or with sudo): a linker, and a Vulkan loader with a driver. Running it again is
+# Installs with apt, if missing (as root or with sudo): a linker, and a Vulkan loader with a driver. Running it again is
 # quick.
 #
-#   --tests       also what scripts/test.sh needs: lavapipe, SwiftShader and two validation layers
-#   --kernels     also what scripts/spirv.sh needs to compile the kernels: a C++ tool chain and the native part of the
-#                 crate shaderc, which takes about 10 minutes of CPU time once per machine. It is kept in ~/.cache/vksort,
-#                 and cargo learns of it in .cargo/config.toml
+#   --tests       also the needs of scripts/test.sh: lavapipe, SwiftShader and two validation layers
+#   --kernels     also the needs of scripts/spirv.sh to compile the kernels: a C++ tool chain and the native part of the
+#                 crate shaderc, which takes about 10 minutes of CPU time once per machine. It stays in ~/.cache/vksort,
+#                 and .cargo/config.toml tells cargo about it
 #   --no-drivers  no Vulkan loader, drivers or layers
 #   --help        this text
 set -euo pipefail

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Compiles glsl/ to the modules in spirv/, which every build of the crate embeds: scripts/spirv.sh
 #
-# Sets the machine up for it first (scripts/setup.sh --kernels). Counts the modules' instructions in
-# benches/record/spirv.csv too, and says which modules have other counts than before.
+# Sets up the machine first (scripts/setup.sh --kernels). It also counts the modules' instructions in
+# benches/record/spirv.csv, and names the modules whose counts have changed.
 #
-#   --check  changes nothing and fails when spirv/ is not byte for byte what glsl/ compiles to
+#   --check  changes nothing, and fails if spirv/ differs in a byte from the compiled glsl/
 #   --help   this text
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Renews the table of what can be sorted in README.md and docs/table.md: scripts/table.sh [--help]
+# Renews the table of key types and the list of options in README.md and docs/table.md: scripts/table.sh [--help]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -11,4 +11,4 @@ case ${1-} in
     *) die "unknown argument $1, allowed is --help" ;;
 esac
 VKSORT_WRITE_TABLE=1 cargo test --quiet --release --test table
-say "README.md and docs/table.md hold the table that the code makes"
+say "README.md and docs/table.md hold the key types and options of the code"

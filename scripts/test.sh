@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs all tests on every driver configuration: scripts/test.sh [--at-once N] [CONFIGURATION...]
 #
-# Sets the machine up first (scripts/setup.sh --tests). Logs are kept in target/test-logs; each begins with the command
-# that repeats it. Data and combinations follow from a seed, a new one each time; VKSORT_SEED=N repeats those of a run. The
-# last lines are a table of the configurations and the sum over all.
+# Sets up the machine first (scripts/setup.sh --tests). Logs are in target/test-logs; each begins with the command that
+# repeats it. Data and combinations follow from a seed, a new one each time; VKSORT_SEED=N repeats a run. The last lines are
+# a table of the configurations and the sum over all.
 #
-#   CONFIGURATION  one of those that --list prints; all without one
-#   --at-once N    configurations that run at the same time; 2 without it, as one leaves cores idle now and then
+#   CONFIGURATION  a name from --list [default: all]
+#   --at-once N    configurations that run at the same time [default: 2, as one sometimes leaves cores idle]
 #   --list         prints the configurations
 #   --help         this text
 set -euo pipefail

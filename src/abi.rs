@@ -1,7 +1,7 @@
-//! The contract between host and shaders: everything both sides must agree on.
+//! The contract between host and shaders.
 //!
-//! `build.rs` includes this file and writes [`glsl`]'s text to `abi.glsl`, which every kernel includes; the host uses
-//! the same constants directly. Nothing here may depend on the rest of the crate.
+//! `build.rs` includes this file and writes the text of [`glsl`] to `abi.glsl`, which every kernel includes. The host uses
+//! the same constants. Nothing here may depend on the rest of the crate.
 
 /// A value that the host and the shaders share under one name.
 pub type Named = (&'static str, u32);
@@ -21,7 +21,7 @@ shared_constants! {
     BINDING_KEYS = 0;
     /// Descriptor binding of the values, one descriptor per place.
     BINDING_VALUES = 1;
-    /// Descriptor binding of what the steps tell each other.
+    /// Descriptor binding of the counters.
     BINDING_COUNTERS = 2;
     /// Descriptor binding of the table with one word per tile and digit.
     BINDING_TABLE = 3;
@@ -36,59 +36,59 @@ shared_constants! {
     PLACE_TARGET = 1;
     /// The second half of the ping-pong, in scratch.
     PLACE_ALTERNATE = 2;
-    /// Nowhere: keys that nobody wants, values that are made from the index.
+    /// No place: for discarded keys, and for values that are indices.
     PLACE_NONE = 3;
 
-    /// Lowest bit of a route where its keys come from.
+    /// Lowest bit of the place that a route reads keys from.
     ROUTE_KEYS_FROM = 0;
-    /// Lowest bit of a route where its keys go.
+    /// Lowest bit of the place that a route writes keys to.
     ROUTE_KEYS_TO = 2;
-    /// Lowest bit of a route where its values come from.
+    /// Lowest bit of the place that a route reads values from.
     ROUTE_VALUES_FROM = 4;
-    /// Lowest bit of a route where its values go.
+    /// Lowest bit of the place that a route writes values to.
     ROUTE_VALUES_TO = 6;
-    /// Lowest bit of the number of passes that ran before, eight bits.
+    /// Lowest bit of the number of passes that ranked before, eight bits.
     ROUTE_ROUND = 8;
-    /// Set in routes on which something moves.
+    /// Set if the pass runs.
     ROUTE_RUNS = 1 << 16;
-    /// Lowest bit of what is moved along a route, one of the `MOVES_*` constants.
+    /// Lowest bit of one of the `MOVES_*` constants.
     ROUTE_MOVES = 17;
-    /// Set in routes of passes that only copy.
+    /// Set if the pass only copies.
     ROUTE_COPIES = 1 << 19;
-    /// Lowest bit of the pass that runs next, six bits; of routes that join.
+    /// Lowest bit of the next pass, six bits; set in routes with `MOVES_JOINING`.
     ROUTE_NEXT = 20;
 
     /// The histogram counts, and its last workgroup decides.
     STAGE_ALL = 0;
     /// The histogram counts.
     STAGE_COUNTS = 1;
-    /// The histogram decides from what it has counted before.
+    /// The histogram decides, from counts of an earlier dispatch.
     STAGE_DECIDES = 2;
 
-    /// Keys and values, as they are.
+    /// The pass moves keys and values.
     MOVES_ALL = 0;
-    /// Values alone: nobody wants the keys any more.
+    /// The pass moves values alone, as the keys are discarded.
     MOVES_VALUES = 1;
-    /// Indices, each joined in one word with the digit of its key that the last pass needs.
+    /// The pass moves indices, each joined in one word with the last digit of its key.
     MOVES_JOINING = 2;
-    /// Indices alone, from such words.
+    /// The pass moves indices, and reads them from such words.
     MOVES_SPLITTING = 3;
 
-    /// Most passes of a sort; the counters start with one tile ticket for each, in both phases.
+    /// Most passes of a sort. The counters start with a tile ticket for each pass of both phases.
     MAX_PASSES = 64;
     /// Word of the counters that counts the finished workgroups of the histogram.
     COUNTERS_FINISHED = 128;
-    /// Word of the counters that counts the finished workgroups of the step that looks for ties.
+    /// Word of the counters that counts the finished workgroups of `ties`.
     COUNTERS_TIES_FINISHED = 129;
-    /// Word of the counters that counts the runs of ties too long to be mended.
+    /// Word of the counters that counts the runs of ties that are too long for `mend`.
     COUNTERS_LONG_TIES = 130;
     /// Word of the counters with the lowest of the leading digits.
     COUNTERS_LEADING_LOW = 131;
-    /// Word of the counters with the route that says where ties and the list of their runs are.
+    /// Word of the counters with the route to the elements and to the list of runs of ties.
     COUNTERS_TIES_ROUTE = 132;
     /// Word of the counters that counts the runs of ties that are not in order.
     COUNTERS_RUNS = 133;
-    /// Word of the counters that counts the ties that belong before the element they follow.
+    /// Word of the counters that counts the inversions: ties that are less than the element before them.
     COUNTERS_INVERSIONS = 134;
     /// First of the routes in the counters, one word per pass and one for the final move, for each phase.
     COUNTERS_ROUTES = 136;
@@ -104,9 +104,9 @@ shared_constants! {
     ARGUMENTS_TILES = 1;
     /// Arguments of a gather.
     ARGUMENTS_GATHER = 2;
-    /// Arguments of the step that looks for ties.
+    /// Arguments of `ties`.
     ARGUMENTS_TIES = 3;
-    /// Arguments of the step that mends ties.
+    /// Arguments of `mend`.
     ARGUMENTS_MEND = 4;
     /// Arguments of the passes of a second phase.
     ARGUMENTS_FALLBACK = 5;
@@ -116,33 +116,33 @@ shared_constants! {
     /// Words of a slot of the look-back ring for each digit.
     SLOT_WORDS = 2;
 
-    /// Single shared words that a kernel keeps beside its arrays, rounded up.
+    /// Upper bound of the shared words of a kernel beside its arrays.
     SHARED_LOOSE_WORDS = 8;
 
-    /// Ranking method: a ballot per bit, then one counter update by the leader of each group of equal digits. In modules
-    /// with a method of their own, that one takes the place of the ballots.
+    /// Ranking method: a ballot per bit, then one counter update for each group of equal digits. Modules with a ranking
+    /// method of their own use that instead of ballots.
     RANK_BALLOT = 0;
     /// Ranking method: match masks by shared `atomicOr` instead of ballots.
     RANK_MATCH = 1;
-    /// A bit of a digit is taken for its ballot by its place in the digit.
+    /// A bit of a digit is extracted for its ballot by its position in the digit.
     BALLOT_BY_PLACE = 0;
-    /// It is taken by a mask that compilers do not know.
+    /// It is extracted by a mask that is unknown to compilers.
     BALLOT_BY_MASK = 1;
-    /// It is taken by its place in the key.
+    /// It is extracted by its position in the key.
     BALLOT_OF_KEYS = 2;
     /// Counters of the histogram that one invocation adds up.
     HISTOGRAM_CHUNK = 16;
-    /// Keys that a recount of a large block counts in one turn of its loop.
+    /// Keys that a recount of a large block counts in one iteration of its loop.
     RECOUNTED_AT_ONCE = 8;
-    /// Most elements of a run of ties that is mended.
+    /// Most elements of a run of ties that `mend` sorts.
     MAX_TIES = 16;
-    /// Elements for each inversion among ties that there may be. More inversions take longer to mend than passes take.
+    /// Least elements per inversion among ties. With more inversions, an insertion sort takes longer than passes.
     ELEMENTS_PER_INVERSION = 8;
-    /// Passes that leading digits have to save.
+    /// Least passes that leading digits save.
     MIN_SAVED_PASSES = 2;
-    /// Most samples of the keys that are looked at before leading digits are chosen.
+    /// Most samples of the keys for the choice of leading digits.
     MAX_SAMPLES = 64;
-    /// Pairs of samples that may be tied and out of order. Uniform keys hardly ever have more.
+    /// Most pairs of samples that are tied and out of order. Uniform keys rarely have more.
     MAX_SAMPLED_INVERSIONS = 1;
 }
 
@@ -177,10 +177,10 @@ specialization! {
     POOL_WORDS = 1024;
     /// One of the `RANK_*` constants.
     RANK_METHOD = RANK_BALLOT;
-    /// Whether of the lanes with an equal digit one adds to the counter and tells the others; else all read it, and the last
-    /// one stores.
+    /// Whether one of the lanes with an equal digit adds to the counter and shuffles the result to the others; else all read
+    /// it, and the last lane stores it.
     LEADER_ADDS = 0;
-    /// Whether digits are computed again and places are kept two in a word, so that fewer registers do.
+    /// Whether digits are computed again and two places share a word, to save registers.
     FEW_REGISTERS = 0;
     /// One of the `BALLOT_*` constants.
     BALLOT = BALLOT_BY_PLACE;
@@ -190,31 +190,31 @@ specialization! {
     MERGE_RUNS = 1;
     /// Bits of the widest digit.
     RADIX_BITS = 8;
-    /// Digits that the sort has.
+    /// Digits of the window.
     PASSES = 4;
-    /// Bits that count, shared out among the passes.
+    /// Bits of the window, shared out among the passes.
     WINDOW_BITS = 32;
     /// Bits of a key.
     KEY_BITS = 32;
-    /// Lowest bit that counts, of keys of several words. It says which of them a digit is in.
+    /// Lowest bit of the window, for keys of several words: it selects the words of a digit.
     WINDOW_LOW = 0;
-    /// Bits to flip in the top word of keys whose sign bit is set, beside those that are flipped in every key.
+    /// Bits to flip in the top word of keys whose sign bit is set, beside the flips of every key.
     KEY_FLIP_NEGATIVE = 0;
     /// The same for the lower words.
     LOW_FLIP_NEGATIVE = 0;
     /// Bits of a value; 0 for none.
     VALUE_BITS = 0;
-    /// Whether values are the index of their key, and nothing is read for them.
+    /// Whether values are the index of their key, so that no values are read.
     INDEX_VALUES = 0;
     /// Whether the target is the source.
     IN_PLACE = 1;
-    /// Whether nobody wants the sorted keys.
+    /// Whether the sorted keys are discarded.
     DISCARD_KEYS = 0;
-    /// Whether an index may travel to the last pass in one word with the last digit of its key.
+    /// Whether an index may move to the last pass in one word with the last digit of its key.
     JOIN_INDEX = 0;
     /// Whether passes whose digit is the same in all keys are skipped.
     SKIP = 1;
-    /// Whether passes may go over the leading digits alone, and ties be mended.
+    /// Whether the sort may go by leading digits.
     LEADING = 0;
     /// Workgroups that share a tile's elements in a gather.
     GATHER_SPLITS = 1;
@@ -228,41 +228,41 @@ specialization! {
     WITHHOLD = 0;
 }
 
-/// Others that a key may be expected to share all its leading digits with.
+/// Most other keys that share all leading digits with a key, on average.
 pub const MAX_EXPECTED_TIES: f32 = 0.25;
 
 /// Push constants, the same block for every kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Push {
-    /// Elements to sort, or the most that there may be when the count is on the device.
+    /// Elements to sort; for a count on the device, the capacity.
     pub count: u32,
-    /// One more than the word of the caller's count buffer to take the count from; 0 to take `count`.
+    /// One more than the word of the count in the count buffer; 0 for a count from the host.
     pub count_word: u32,
     /// Index of the digit, counted from the least significant one.
     pub pass: u32,
     /// Elements that a workgroup covers: a tile, or a part of the histogram or of a move.
     pub part: u32,
-    /// Elements of a part of the histogram, where dispatches are sized.
+    /// Elements of a part of the histogram, for the kernel that sizes dispatches.
     pub histogram_part: u32,
-    /// Bits of the number of tiles from an anchor of look-back to the next; 31 where a ring has a slot for every tile.
+    /// Bits of the number of tiles from an anchor of look-back to the next; 31 if the ring has a slot for every tile.
     pub anchor_shift: u32,
-    /// The route of a move that is known beforehand, or anything but 0 for a gather in order; else 0.
+    /// The route of a move, if the host knows it; not 0 for a gather in order; else 0.
     pub route: u32,
     /// 1 for the passes of a second phase, else 0.
     pub phase: u32,
-    /// Elements of a part in which ties are looked for; 0 when the sort does not go by leading digits.
+    /// Elements that a workgroup of `ties` searches; 0 if the sort does not go by leading digits.
     pub tie_part: u32,
-    /// What the histogram does, one of the `STAGE_*` constants.
+    /// The stage of the histogram, one of the `STAGE_*` constants.
     pub stage: u32,
-    /// Lowest bit that counts, of keys of one word.
+    /// Lowest bit of the window, for keys of one word.
     pub window_low: u32,
-    /// Bits to flip in the top word of every key so that unsigned order is the wanted order.
+    /// Bits to flip in the top word of every key, so that unsigned order is the order of the request.
     pub key_flip: u32,
     /// The same for the lower words of a key.
     pub low_flip: u32,
-    /// Addresses of the keys by place, where they are reached by address.
+    /// Addresses of the keys by place, for access by address.
     pub keys_at: [u64; PLACES as usize],
-    /// Addresses of the values by place, where they are reached by address.
+    /// Addresses of the values by place, for access by address.
     pub values_at: [u64; PLACES as usize],
 }
 

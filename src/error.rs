@@ -2,24 +2,24 @@
 
 use ash::vk;
 
-/// Why a sort could not be prepared, recorded or run. Every message names the thing, what was given and what is allowed.
+/// Why a sort could not be prepared, recorded or run. Every message names the thing, the given value and the allowed values.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The device cannot serve the request, or not in the way that was asked for.
+    /// The device cannot serve the request, or not with the given options.
     #[error("device {device:?} cannot be used: {what} is {given}, needed is {needed}")]
     UnsuitableDevice {
         /// Name of the device.
         device: String,
         /// The property or feature.
         what: String,
-        /// What the device has.
+        /// The device's value.
         given: String,
-        /// What the sort needs.
+        /// The value that the sort needs.
         needed: String,
     },
-    /// A device was created without something that the sort relies on.
-    #[error("device {device:?} was created without {missing}; needed are these, or requirements without them")]
+    /// A device was created without a feature or extension that the sort needs.
+    #[error("device {device:?} was created without {missing}; enable them, or take `Requirements` without them")]
     NotEnabled {
         /// Name of the device.
         device: String,
@@ -36,12 +36,12 @@ pub enum Error {
         /// The supported values.
         allowed: String,
     },
-    /// What was asked for is in a part of the crate that is not built.
-    #[error("{what} takes the feature {feature} of vksort, which is off")]
+    /// The request needs a cargo feature that is off.
+    #[error("{what} needs the cargo feature {feature} of vksort, which is off")]
     MissingFeature {
-        /// What was asked for.
+        /// The operation that needs the feature.
         what: String,
-        /// The cargo feature that has it.
+        /// The cargo feature.
         feature: &'static str,
     },
     /// More elements than a limit allows.
@@ -64,10 +64,10 @@ pub enum Error {
         /// Size needed in bytes.
         needed: u64,
     },
-    /// A range is not within its buffer.
-    #[error("buffer range {buffer} is {size} bytes from byte {offset} on, but the buffer has {allowed} bytes")]
+    /// A range exceeds its buffer.
+    #[error("buffer range {buffer} has {size} bytes from byte {offset} on, but the buffer has {allowed} bytes")]
     OutOfBounds {
-        /// Which of the sort's buffers, or which part a transfer has in the buffer.
+        /// Which of the sort's buffers, or the role of the buffer in a transfer.
         buffer: &'static str,
         /// Where the range starts, in bytes.
         offset: u64,
@@ -77,12 +77,12 @@ pub enum Error {
         allowed: u64,
     },
     /// A buffer belongs to another device than the sort.
-    #[error("buffer {buffer} is one of another device, allowed are those of the same device")]
+    #[error("buffer {buffer} belongs to another device, allowed are buffers of the same device")]
     ForeignBuffer {
         /// Which of the sort's buffers.
         buffer: &'static str,
     },
-    /// A buffer range starts where the device does not allow it.
+    /// A buffer range has a misaligned offset.
     #[error("buffer range {buffer} starts at byte {given}, allowed are multiples of {allowed}")]
     MisalignedOffset {
         /// Which of the sort's buffers.
@@ -92,7 +92,7 @@ pub enum Error {
         /// Alignment that the device asks for, in bytes.
         allowed: u64,
     },
-    /// Two buffer ranges share bytes but may not.
+    /// Two buffer ranges overlap but must not.
     #[error(
         "buffer ranges {first} and {second} overlap: {first} is bytes {first_bytes}, {second} is bytes {second_bytes} of the same buffer, allowed are disjoint ranges"
     )]
@@ -116,7 +116,7 @@ pub enum Error {
         /// The flags it must have.
         needed: vk::BufferUsageFlags,
     },
-    /// A buffer that the request needs was not given, or one was given that the request has no use for.
+    /// A buffer that the request needs was not given, or a buffer was given that the request does not use.
     #[error("buffer {buffer} is {given}, but the request needs it to be {needed}")]
     BufferPresence {
         /// Which of the sort's buffers.
@@ -126,14 +126,14 @@ pub enum Error {
         /// `present` or `absent`.
         needed: &'static str,
     },
-    /// Something was asked of a prepared sort that its request does not have.
-    #[error("{what} asked for, but the request has {given}, needed is {needed}")]
+    /// A call to a prepared sort does not fit its request.
+    #[error("{what} needs {needed}, but the request has {given}")]
     NotInRequest {
-        /// What was asked for.
+        /// The call.
         what: &'static str,
-        /// What the request has.
+        /// The request's values or keys.
         given: &'static str,
-        /// What it would need.
+        /// The values or keys that the call needs.
         needed: &'static str,
     },
     /// A query range is too short for the steps of the sort.
@@ -152,7 +152,7 @@ pub enum Error {
         /// Keys given.
         needed: usize,
     },
-    /// A sort gave a wrong result where it was checked, which only a fault of device, driver or kernels can cause.
+    /// A check found a wrong result. Only a fault of the device, the driver or the kernels can cause it.
     #[error("tuning {tuning:?} sorts wrongly on device {device:?}: {what}")]
     WrongResult {
         /// Name of the tuning.
@@ -167,7 +167,7 @@ pub enum Error {
     Profile {
         /// The file.
         path: String,
-        /// What is wrong with it, and what is allowed.
+        /// The fault, and the allowed value.
         reason: String,
     },
     /// A tuning profile was made on another device.
@@ -181,17 +181,17 @@ pub enum Error {
     /// A tuning profile was made on this device, with another driver or with other kernels.
     #[error("the tuning profile was made with {given}, needed is one made with {needed}")]
     StaleProfile {
-        /// What the profile was made with.
+        /// The profile's driver or kernels.
         given: String,
-        /// What there is now.
+        /// The present driver or kernels.
         needed: String,
     },
-    /// A kernel's SPIR-V cannot be specialized on the host, which only a fault of this crate can cause.
+    /// The host cannot specialize a kernel's SPIR-V. Only a fault of this crate can cause it.
     #[error("module {module} cannot be specialized: {reason}")]
     Module {
         /// The module.
         module: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// The Vulkan loader could not be loaded.
@@ -235,7 +235,7 @@ pub enum Error {
         what: &'static str,
         /// Its size in bytes.
         bytes: u64,
-        /// What the allocator said.
+        /// The allocator's message.
         reason: String,
     },
     /// A Vulkan call failed.
@@ -259,7 +259,7 @@ impl Error {
     }
 }
 
-/// The one of that name in a list of all there are.
+/// The item of a list that has the given name.
 pub(crate) fn by_name<T: Copy, N: ToString>(what: &str, text: &str, all: &[T], name: fn(&T) -> N) -> Result<T, Error> {
     all.iter().copied().find(|one| name(one).to_string() == text).ok_or_else(|| {
         let names: Vec<String> = all.iter().map(|one| name(one).to_string()).collect();

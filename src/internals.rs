@@ -1,4 +1,4 @@
-//! What the tests of this crate look at behind its API. Nothing here is kept stable.
+//! Internals for the tests of this crate, without any promise of stability.
 
 pub use crate::modules::words as module_words;
 pub use crate::spirv::Rewrite;
@@ -8,7 +8,7 @@ pub mod abi {
     pub use crate::abi::*;
 }
 
-/// What each kernel is.
+/// The rows of the kernels.
 pub mod kernels {
     pub use crate::kernels::*;
 }
@@ -16,7 +16,7 @@ pub mod kernels {
 /// The steps of a sort, for tools that run its kernels without a device.
 pub mod steps;
 
-/// The search for a tuning, for whatever measures, and what it measures on a device.
+/// The search for a tuning, and its measurements on a device.
 #[cfg(all(feature = "profiles", feature = "standalone"))]
 pub mod search {
     pub use crate::standalone::tune::{Input, Recorded, compare, failure, inputs_of, request};

@@ -1,7 +1,6 @@
-//! The kernels: a row for each one says in which variants it is built, how large its workgroups are, and which memory
-//! it reads and writes.
+//! The kernels: one row per kernel, with its variants, the size of its workgroups, and the memory that it reads and writes.
 //!
-//! `build.rs` includes this file to know which modules there are, so nothing here may depend on the rest of the crate.
+//! `build.rs` includes this file for the list of modules, so nothing here may depend on the rest of the crate.
 
 /// Memory that hazards are tracked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,7 +9,7 @@ pub enum Region {
     Source,
     /// The caller's output; the same memory as the input when sorting in place.
     Target,
-    /// The elements in scratch: alternate, permutation and values that are gathered aside.
+    /// The elements in scratch: alternate, permutation, and gathered values on their way back.
     Alternate,
     /// Tickets, digit counts, routes, and the arguments of indirect dispatches.
     Counters,
@@ -23,7 +22,7 @@ pub enum Region {
 pub enum Usage {
     /// It is read.
     Read,
-    /// It is written, and what it held before is not needed.
+    /// It is written, and its content before is not needed.
     Write,
     /// It is read and written.
     ReadWrite,
@@ -31,35 +30,35 @@ pub enum Usage {
     Arguments,
 }
 
-/// Size of a kernel's workgroups, and what one invocation of them has to do.
+/// Size of a kernel's workgroups, and the items of one invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// A single invocation.
     One,
-    /// The workgroup that counts digits, moves and gathers.
+    /// The workgroup of kernels that count digits, move or gather.
     Counting,
-    /// The same, where each invocation looks through neighbouring elements for ties.
+    /// The same size, where each invocation searches neighbouring elements for ties.
     Ties,
     /// The workgroup that scans the counts of tiles.
     Scanning,
     /// The workgroup that ranks and scatters a tile, block by block.
     Tile,
-    /// The same, for a workgroup that sorts all elements by itself.
+    /// The same size, for a workgroup that sorts all elements alone.
     Single,
 }
 
-/// In which variants a kernel is built.
+/// The variants of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variants {
-    /// Whether it loads keys: one variant for each number of words of a key.
+    /// By words of a key, if the kernel loads keys.
     pub keys: bool,
-    /// Whether it stores elements: one with, one without types of 8 and 16 bits.
+    /// With and without types of 8 and 16 bits, if it stores elements.
     pub stores: bool,
-    /// Whether it ranks elements: native and emulated subgroups, and ranking methods with modules of their own.
+    /// Native and emulated subgroups, and ranking methods with modules of their own, if it ranks elements.
     pub ranks: bool,
-    /// Whether it counts digits: by shared counters, or by an invocation's own.
+    /// Shared and private counters, if it counts digits.
     pub counts: bool,
-    /// Whether elements are reached by descriptor or by address.
+    /// Elements by descriptor and by address.
     pub addresses: bool,
 }
 
@@ -70,18 +69,18 @@ const COUNTS: Variants = Variants { counts: true, ..READS };
 const MOVES: Variants = Variants { stores: true, ..READS };
 const RANKS: Variants = Variants { ranks: true, ..MOVES };
 
-/// What there is to know of a kernel.
+/// A kernel's row.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The kernel.
     pub kernel: Kernel,
-    /// Its file under `glsl/` without the ending; also its name in steps and labels.
+    /// Its file in `glsl/` without the extension; also its name in steps and labels.
     pub file: &'static str,
-    /// In which variants it is built.
+    /// Its variants.
     pub variants: Variants,
     /// Size of its workgroups.
     pub group: Group,
-    /// What it reads and writes. Where a pass finds its elements is decided while the sort runs, so it may use every place.
+    /// The memory that it reads and writes. The device decides the places of a pass, so a pass may use every place.
     pub uses: &'static [(Region, Usage)],
 }
 
@@ -132,11 +131,11 @@ impl Kernel {
 /// A ranking method that has modules of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ranking {
-    /// None: the specialization constant `RANK_METHOD` says which.
+    /// None: the specialization constant `RANK_METHOD` selects the method.
     Chosen,
     /// `subgroupPartitionNV`, for keys of up to 32 bits.
     Partitioned,
-    /// Counters of an invocation's own.
+    /// Private counters of each invocation.
     Private,
 }
 
@@ -151,9 +150,9 @@ pub struct Module {
     pub small: bool,
     /// Whether subgroup operations are emulated through shared memory.
     pub emulated: bool,
-    /// How equal digits are found, where that is not for a specialization constant to say.
+    /// The ranking method, if it has modules of its own.
     pub ranking: Ranking,
-    /// Whether keys and values are reached by address instead of by descriptor.
+    /// Whether keys and values are accessed by address instead of by descriptor.
     pub addressed: bool,
 }
 
@@ -184,7 +183,7 @@ impl Module {
         ]
     }
 
-    /// The module of the same kernel without the options that make no difference to it, or are not built together.
+    /// The module of the same kernel without options that have no effect on it or are not built together.
     pub fn closest(self) -> Module {
         let variants = self.kernel.row().variants;
         let key_words = if variants.keys { self.key_words } else { 1 };

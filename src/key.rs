@@ -50,7 +50,7 @@ pub enum Order {
     Descending,
 }
 
-/// How the bits of a key are to be read.
+/// How the bits of a key encode a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Unsigned,
@@ -78,12 +78,12 @@ const ROWS: [(KeyType, &str, u32, Kind); 14] = [
     (KeyType::I128, "i128", 128, Kind::Signed),
 ];
 
-/// Bits to flip in a key so that comparing the results as unsigned numbers gives the wanted order.
+/// Bits to flip in a key, so that unsigned order of the results is the order of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KeyCode {
     /// Flipped in every key.
     pub flip: u128,
-    /// Flipped as well in keys whose sign bit is set.
+    /// Flipped also in keys whose sign bit is set.
     pub flip_negative: u128,
 }
 
@@ -104,7 +104,7 @@ impl KeyType {
         (name, bits, kind)
     }
 
-    /// The type's name as Rust spells it, or would.
+    /// The type's name, such as `u32` or `bf16`.
     pub fn name(self) -> &'static str {
         self.row().0
     }
@@ -129,9 +129,8 @@ impl KeyType {
         self.row().2 != Kind::Unsigned
     }
 
-    /// The order-preserving code. Floats are the trick of Herf ("Radix Tricks", 2001): negative ones are flipped
-    /// entirely, the others in the sign alone. Descending order flips every bit of the code once more, which keeps
-    /// the sort stable.
+    /// The order-preserving code. For floats it is that of Herf ("Radix Tricks", 2001): all bits of negative numbers are
+    /// flipped, and the sign bit of the others. Descending order flips every bit once more, which keeps the sort stable.
     pub(crate) fn code(self, order: Order) -> KeyCode {
         let ones = u128::MAX >> (128 - self.bits());
         let sign = 1 << (self.bits() - 1);
@@ -150,9 +149,9 @@ impl KeyType {
         bits >> (self.bits() - 1) & 1 == 1
     }
 
-    /// The unsigned number by whose ascending order a key with these bits is sorted.
+    /// The unsigned number of a key with these bits: keys in the order of the request have ascending numbers.
     ///
-    /// This is the reference order: what the kernels do, on the CPU. A window of bits is a part of this number.
+    /// It computes on the CPU the order that the kernels sort by. A window of bits is a part of this number.
     ///
     /// ```
     /// use vksort::{KeyType, Order};

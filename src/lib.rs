@@ -1,24 +1,24 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 //! Radix sort for data that already lives in Vulkan buffers.
 //!
-//! There are two ways in, and one engine behind them:
+//! There are two ways to use it:
 //!
-//! * **Record** a sort into a command buffer of your own, between your own passes. [`Requirements`] says what instance
-//!   and device must enable. [`Sorter`] holds the pipelines, and [`BoundSort`] ties them to your buffers.
+//! * **Record** a sort into a command buffer of your own, between your own passes. [`Requirements`] names the extensions and
+//!   features to enable. [`Sorter`] holds the pipelines, and [`BoundSort`] binds them to your buffers.
 //!   [`BoundSort::record`] puts the sort into your frame. It allocates nothing, submits nothing and waits for nothing.
 //! * **Standalone**, with the feature `standalone` (on by default): `standalone::Gpu` owns a device and sorts slices.
 //!
-//! Keys have 8 to 128 bits and may carry a value each. A [`SortRequest`] says by which bits they are sorted, in which
-//! direction, in place or not. The number of elements comes from the host or from a buffer on the device ([`Count`]).
+//! Keys have 8 to 128 bits, and each key may carry a value. A [`SortRequest`] sets the bits to sort by, the direction, and
+//! whether the sort is in place. The number of elements comes from the host or from a buffer on the device ([`Count`]).
 //!
 //! The sort is stable. Its result is the same bit for bit in every run, on every device and with every [`Algorithm`], unless
 //! a request waives the order of equal keys ([`SortRequest::stable`]). Floats are in the total order of
 //! [`f32::total_cmp`]: -NaN, -inf, negative numbers, -0, +0, positive numbers, +inf, +NaN.
 //!
 //! The main algorithm is OneSweep (Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for
-//! GPUs", 2022). A workgroup that waits too long for its predecessor counts that tile itself, so no wait is unbounded.
-//! Devices on which that look-back is not known to work use reduce-then-scan. Kernels are made for one subgroup size, from 4
-//! to 128 lanes; a device whose subgroups cannot be relied on gets emulated ones.
+//! GPUs", 2022). A workgroup that waits too long for an earlier tile counts that tile itself, so every wait is bounded.
+//! Devices on which look-back is not known to work use reduce-then-scan. Kernels are specialized for one subgroup size, from
+//! 4 to 128 lanes. Subgroups are emulated on devices that do not promise full ones.
 //!
 //! ```
 //! # fn main() -> Result<(), vksort::Error> {
@@ -37,33 +37,32 @@
 //!
 #![doc = include_str!("../docs/table.md")]
 //!
-//! See [`SortRequest`] for what each column means. Values of more than 16 bytes are gathered once by the sorted
-//! permutation. Elements of 8 and 16 bits are read and moved packed.
+//! Passes are those over all bits with digits of 8 bits. [`SortRequest`] explains each option.
 //!
 //! # Tuning
 //!
-//! Shape and methods of the kernels are data: [`Tuning::for_device`] has a row for every class of devices.
+//! A [`Tuning`] holds the shape and the methods of the kernels. [`Tuning::for_device`] has a row for every class of devices.
 //! [`SorterOptions::tuning`] replaces the row for one sorter, and `standalone::Gpu::with_tuning` for all sorts of a device
-//! that vksort owns. The program `tune` of the repository searches for a better row on the device at hand.
+//! that vksort owns. The program `tune` of the repository searches for a better row on a device.
 //!
-//! [`Tuning`] has a field for each thing that can be varied. Its fields may change with any version of the crate.
+//! The fields of [`Tuning`] may change with any version of the crate.
 //!
 //! # Features
 //!
-//! * `standalone` (default): the module `standalone`; brings gpu-allocator and loads the Vulkan library at run time.
-//! * `wide-keys` (default): keys of 64 and 128 bits. Without it the kernels for them are left out of the program, and
-//!   requests for such keys are refused with [`Error::MissingFeature`].
-//! * `profiles`: `TuningProfile`, a tuning that was measured on a device and is kept in a file; with `standalone` also
-//!   the search that makes one, `standalone::Gpu::tune`. Brings serde.
-//! * `testing`: what vksort's own tests need, faults to inject among it; no part of the API, and for nobody else.
+//! * `standalone` (default): the module `standalone`. It adds gpu-allocator and loads the Vulkan library at run time.
+//! * `wide-keys` (default): keys of 64 and 128 bits. Without it the program does not contain their kernels, and
+//!   [`Error::MissingFeature`] refuses requests for these keys.
+//! * `profiles`: `TuningProfile`, a file with a tuning that was measured on a device. With `standalone` also the search that
+//!   makes one, `standalone::Gpu::tune`. It adds serde.
+//! * `testing`: internals and fault injection for vksort's own tests. It is no part of the API.
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
 //!
-//! Building takes no C++ compiler: the crate holds the SPIR-V of its kernels beside their GLSL.
+//! Building needs no C++ compiler: the crate holds the SPIR-V of its kernels beside their GLSL.
 //!
-//! The `log` crate gets a line for each device that is opened, and for each sorter: its request, its tuning row, and its
+//! The crate logs (`log`) a line for each device that it opens, and for each sorter: its request, its tuning row, and its
 //! algorithm with the reason.
 
-// What the kernels and `build.rs` know of it is more than the host uses.
+// The host does not use every constant that kernels and `build.rs` use.
 #[cfg_attr(not(feature = "testing"), allow(dead_code))]
 mod abi;
 mod error;

@@ -7,10 +7,10 @@ use crate::error::Error;
 use crate::kernels::{self, Module};
 use crate::key::KeyType;
 
-// `PACKED`: for each kernel its modules, packed in the order of `kernels::modules`, without those that a feature leaves out.
+// `PACKED`: for each kernel its modules, packed in the order of `kernels::modules`, except those whose feature is off.
 // `SPECIALIZED`: for each of `kernels::modules`, a bit for every specialization constant that it has.
-// `DIGEST`: a hash of all modules, those that are left out too.
-// `STALE`: whether `glsl/` is there and has changed since the modules were compiled.
+// `DIGEST`: a hash of all modules, including those whose feature is off.
+// `STALE`: whether `glsl/` exists and has changed since the modules were compiled.
 include!(concat!(env!("OUT_DIR"), "/modules.rs"));
 
 const _: () = assert!(spec::LEN <= u64::BITS as usize);
@@ -19,7 +19,7 @@ const _: () = assert!(spec::LEN <= u64::BITS as usize);
 ///
 /// # Errors
 ///
-/// [`Error::MissingFeature`] where a feature leaves it out.
+/// [`Error::MissingFeature`] if the module's feature is off.
 pub fn words(module: &Module) -> Result<Vec<u32>, Error> {
     let built = |other: &Module| other.kernel == module.kernel && (cfg!(feature = "wide-keys") || other.key_words == 1);
     let index = kernels::modules().into_iter().filter(built).position(|other| other == *module);
@@ -34,10 +34,10 @@ pub(crate) fn specialized(module: &Module) -> [bool; spec::LEN] {
     std::array::from_fn(|id| mask >> id & 1 == 1)
 }
 
-/// The feature that keys of more than 32 bits need.
+/// The cargo feature for keys of more than 32 bits.
 const WIDE_KEYS: &str = "wide-keys";
 
-/// Fails for a key type whose kernels a feature leaves out.
+/// Fails for a key type whose feature is off.
 pub(crate) fn check(key: KeyType) -> Result<(), Error> {
     check_built(key, cfg!(feature = "wide-keys"))
 }
@@ -72,7 +72,8 @@ mod tests {
             assert!(check_built(key, true).is_ok());
             let refused = check_built(key, false).map_err(|error| error.to_string());
             let name = key.name();
-            let missing = format!("sorting keys of type {name} takes the feature wide-keys of vksort, which is off");
+            let missing =
+                format!("sorting keys of type {name} needs the cargo feature wide-keys of vksort, which is off");
             assert_eq!(refused, if key.bits() > 32 { Err(missing) } else { Ok(()) });
         }
     }

@@ -1,4 +1,4 @@
-//! A sort as data: which steps run, how large, on which buffers. Nothing here knows Vulkan.
+//! A sort as data: its steps, their sizes and their buffers. Nothing here knows Vulkan.
 
 mod hazard;
 mod leading;
@@ -20,19 +20,20 @@ pub(crate) use step::{Groups, Step, ValueSet, Work};
 /// Most elements of one sort.
 pub const MAX_COUNT: u32 = u32::MAX;
 
-/// Items per invocation of a tile, or of a part of the histogram, that are worth its counters: an invocation's own, or shared.
+/// Fewest items per invocation of a partial tile or histogram part: fewer would not pay for clearing and adding up counters,
+/// private ones or shared ones.
 const MIN_ITEMS: u32 = 64;
 const MIN_ITEMS_STAGED: u32 = 16;
 
-/// How up to `capacity` elements are sorted: a pure function of request, algorithm, shape and capacity.
+/// The plan for up to `capacity` elements: a pure function of request, algorithm, shape and capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub request: SortRequest,
-    /// The algorithm for counts over one block, or for all of them when it was asked for.
+    /// The algorithm for counts over one block; for all counts if the request names it.
     pub algorithm: Algorithm,
     pub shape: Shape,
     pub capacity: u32,
-    /// Elements of a tile. It depends on the capacity alone, so that scratch fits every smaller count.
+    /// Elements of a tile. It depends only on the capacity, so that scratch fits every smaller count.
     tile: u32,
     /// Keys of a part of the histogram.
     histogram_part: u32,
@@ -72,7 +73,7 @@ impl Plan {
         if small { Algorithm::SingleWorkgroup } else { self.algorithm }
     }
 
-    /// Most elements that there may be.
+    /// The largest possible number of elements.
     pub fn most(&self, count: Count) -> u32 {
         match count {
             Count::Host(count) => count,
@@ -87,7 +88,7 @@ impl Plan {
         steps
     }
 
-    /// Gives the steps that sort `count` elements, in order. Nothing is allocated.
+    /// Emits the steps that sort `count` elements, in order. Nothing is allocated.
     pub fn each_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
         let most = self.most(count);
         if most == 0 {
@@ -110,7 +111,7 @@ impl Plan {
         self.each_tail_step(count, emit);
     }
 
-    /// The kernels that sort any of these counts.
+    /// The kernels of the plan for these counts.
     pub fn kernels(&self, counts: &[Count]) -> Vec<Kernel> {
         let mut kernels = Vec::new();
         for count in counts {
@@ -125,12 +126,22 @@ impl Plan {
         kernels
     }
 
-    /// Whether the steps for up to `most` elements use counters and table, and not just one workgroup.
-    fn ranks_tiles(&self, most: u32) -> bool {
-        self.shape.passes > 0 && self.algorithm_for(most) != Algorithm::SingleWorkgroup
+    /// Whether up to `most` elements take passes over tiles instead of a single workgroup.
+    pub fn ranks_tiles(&self, most: u32) -> bool {
+        most > 0 && self.shape.passes > 0 && self.algorithm_for(most) != Algorithm::SingleWorkgroup
     }
 
-    /// Clearing, sizing the dispatches where the count is on the device, and the histogram.
+    /// Passes that ran and passes that the device skipped, from the counters after a sort over tiles.
+    pub fn passes_of(&self, counters: &[u32]) -> (u32, u32) {
+        let word = |at: u32| counters[at as usize];
+        let fell_back = word(abi::COUNTERS_ARGUMENTS + abi::ARGUMENTS_FALLBACK * abi::ARGUMENT_WORDS) > 0;
+        let (phases, passes) = (1 + u32::from(fell_back), self.shape.passes);
+        let at = |pass: u32| abi::COUNTERS_ROUTES + pass / passes * abi::PHASE_ROUTES + pass % passes;
+        let ran = (0..phases * passes).filter(|pass| word(at(*pass)) & abi::ROUTE_RUNS != 0).count() as u32;
+        (ran, phases * passes - ran)
+    }
+
+    /// The clear, the sizing of dispatches for a count on the device, and the histogram.
     fn each_head_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
         // The ring is cleared once; it lies behind the counters.
         let table = if self.algorithm.looks_back() { self.table_words(self.most(count)) } else { 0 };
@@ -154,7 +165,7 @@ impl Plan {
         }
     }
 
-    /// What comes after the passes, each if it is needed: a move, a gather, and bringing back what was gathered aside.
+    /// The steps after the passes, if needed: a move, a gather, and the way back of gathered values in place.
     fn each_tail_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
         let request = &self.request;
         let (in_place, gathers) = (request.in_place(), request.value.is_gathered());
@@ -171,7 +182,7 @@ impl Plan {
         };
         let move_along = |route: u32| Step::dispatch(Kernel::Move, None, groups(1, abi::ARGUMENTS_TILES), push(route));
         if self.shape.passes == 0 {
-            // There is nothing to sort by.
+            // The window is empty.
             let keys = !in_place && !request.discards_keys();
             let values = !in_place && request.value.is_read() && !gathers;
             if keys || values || request.value == ValueType::Index {
@@ -182,10 +193,10 @@ impl Plan {
             }
             return;
         }
-        // An odd number of passes may have run, and none of them as a copy: see glsl/lib/routes.glsl.
+        // An odd number of passes may have run, without a copy: see glsl/lib/routes.glsl.
         let returns = !request.discards_keys()
             || request.value.is_read() && !gathers
-            // A second phase takes indices on from where the first has left them.
+            // A second phase continues with the indices of the first.
             || self.algorithm == Algorithm::Leading;
         if in_place && self.shape.passes % 2 == 1 && returns && ranks_tiles {
             emit(move_along(0));
@@ -198,7 +209,7 @@ impl Plan {
         }
     }
 
-    /// From where to where elements go when there is nothing to sort by.
+    /// The route of the elements if the window is empty.
     fn route_without_passes(&self) -> u32 {
         use abi::{PLACE_NONE, PLACE_SOURCE, PLACE_TARGET};
         let request = &self.request;
@@ -225,7 +236,7 @@ impl Plan {
         count.div_ceil(self.tile_size())
     }
 
-    /// The dispatch over parts of `part` elements, whose size is in slot `slot` where the count is on the device.
+    /// The dispatch over parts of `part` elements. For a count on the device, its size is in slot `slot` of the arguments.
     fn groups(&self, count: Count, part: u32, slot: u32) -> Groups {
         match count {
             Count::Host(count) => Groups::Direct(count.div_ceil(part)),
@@ -233,13 +244,13 @@ impl Plan {
         }
     }
 
-    /// Push constants of a pass; recording adds the word of a count on the device, and addresses.
+    /// Push constants of a pass. Recording adds the count's word and the addresses.
     fn push(&self, count: Count, pass: u32) -> Push {
         let anchor_shift = self.anchor_shift(self.most(count));
         Push { count: self.most(count), pass, part: self.tile_size(), anchor_shift, ..self.key_push() }
     }
 
-    /// Push constants that say how keys are ordered.
+    /// Push constants for the order of keys.
     fn key_push(&self) -> Push {
         let key = self.request.key;
         let flip = key.code(self.request.order).flip;
@@ -250,8 +261,8 @@ impl Plan {
     }
 }
 
-/// The part of a block that makes a tile, or a part of the histogram, where nothing but the loops over its items depends on
-/// its size: small sorts have several of them then.
+/// The size of a tile, or of a histogram part, that may be a part of a block, as only loops over items depend on it. It is
+/// small enough for `min_tiles` of them if each keeps `min_items` items per invocation.
 fn partial_block(workgroup_size: u32, block: u32, min_items: u32, min_tiles: u32, capacity: u32) -> u32 {
     let least = workgroup_size.saturating_mul(min_items).min(block);
     (capacity / min_tiles).clamp(least, block).next_multiple_of(workgroup_size)

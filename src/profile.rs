@@ -1,12 +1,12 @@
-//! What is known of a device: plain data, read once, from which tuning and plans follow.
+//! Properties and limits of a device: plain data, read once. Tuning and plans follow from it.
 
-/// Storage buffers that kernels see at most: keys and values at each place, counters, table and count.
+/// Most storage buffers of a kernel: keys and values at each place, counters, table and count.
 pub(crate) const DESCRIPTORS: u32 = 2 * crate::abi::PLACES + 3;
 
 /// Properties and limits of a device that decide how it sorts.
 ///
-/// [`Requirements::query`](crate::Requirements::query) fills it in. All fields are public so that plans can be studied
-/// for devices that are not at hand.
+/// [`Requirements::query`](crate::Requirements::query) fills it in. All fields are public, so that plans can be studied
+/// without the device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceProfile {
     /// The device's name.
@@ -27,15 +27,15 @@ pub struct DeviceProfile {
     pub is_cpu: bool,
     /// Threads of the host where the device is a CPU, else 0.
     pub cpu_threads: u32,
-    /// Subgroup size that shaders get unless they ask for another.
+    /// Subgroup size of shaders that request no size.
     pub subgroup_size: u32,
-    /// Smallest and largest subgroup size that a shader may ask for; both `subgroup_size` if it may not ask.
+    /// Smallest and largest subgroup size that a shader may request; both are `subgroup_size` if it may request none.
     pub subgroup_range: (u32, u32),
     /// Whether compute shaders may use ballots and shuffles, and add up the values of a subgroup.
     pub subgroup_operations: bool,
     /// Whether compute shaders may use `subgroupPartitionNV`.
     pub subgroup_partition: bool,
-    /// Whether pipelines can ask for full subgroups.
+    /// Whether pipelines can require full subgroups.
     pub full_subgroups: bool,
     /// Most subgroups that a workgroup of a required subgroup size may have.
     pub max_workgroup_subgroups: u32,
@@ -49,7 +49,7 @@ pub struct DeviceProfile {
     pub max_storage_range_bytes: u64,
     /// Most storage buffers that a compute shader can reach through descriptors.
     pub max_storage_buffers: u32,
-    /// Whether shaders may choose among storage buffers while they run.
+    /// Whether shaders may index arrays of storage buffers dynamically.
     pub dynamic_indexing: bool,
     /// Whether storage buffers may hold elements of 8 and of 16 bits.
     pub small_storage: bool,
@@ -64,30 +64,30 @@ pub struct DeviceProfile {
 }
 
 impl DeviceProfile {
-    /// Whether kernels can find keys and values through descriptors, and choose among them while they run.
+    /// Whether kernels can access keys and values through descriptors, indexed dynamically.
     pub(crate) fn serves_descriptors(&self) -> bool {
         self.dynamic_indexing && self.max_storage_buffers >= DESCRIPTORS
     }
 
-    /// Whether the device's own subgroups can be relied on. Without full subgroups on request, a driver may leave lanes
+    /// Whether kernels can use the device's own subgroups. If full subgroups cannot be required, a driver may leave lanes
     /// empty, and the mapping of lanes to elements breaks.
     pub(crate) fn has_sure_subgroups(&self) -> bool {
         let size = self.subgroup_size;
         self.subgroup_operations && self.full_subgroups && size.is_power_of_two() && (4..=128).contains(&size)
     }
 
-    /// Whether the driver is known or feared to make little of specialization constants.
+    /// Whether the driver is known or suspected to handle specialization constants badly.
     ///
-    /// MoltenVK before 1.3 compiles arrays with the default of the constant that sizes them. Dozen translates to a language
-    /// without such constants. The proprietary drivers of phones specialize late: arrays that constants size may stay in
-    /// memory, and loops that constants bound may stay loops.
+    /// MoltenVK before 1.3 sizes arrays by the default value of a specialization constant. Dozen translates to a language
+    /// without specialization constants. The proprietary drivers of phones specialize late: arrays sized by a constant may
+    /// stay in memory, and loops bounded by a constant may stay loops.
     pub(crate) fn specializes_weakly(&self) -> bool {
         use driver::{ARM, DOZEN, IMAGINATION, MOLTENVK, QUALCOMM};
         [MOLTENVK, DOZEN, QUALCOMM, ARM, IMAGINATION].contains(&self.driver_id)
     }
 
-    /// Whether the driver cannot have two arrays of descriptors at one binding: SPIRV-Cross, which MoltenVK is built on, has
-    /// no way to express that in Metal. Elements of 8 and 16 bits are parts of words there.
+    /// Whether the driver does not support two arrays of descriptors at one binding. SPIRV-Cross, on which MoltenVK is
+    /// built, cannot express them in Metal. Kernels access elements of 8 and 16 bits as parts of words there.
     pub(crate) fn confuses_views(&self) -> bool {
         self.driver_id == driver::MOLTENVK
     }
@@ -116,7 +116,7 @@ pub(crate) mod driver {
     pub const DOZEN: i32 = 23;
 }
 
-/// A device with what Vulkan 1.2 commonly offers and subgroups of 32, to start from when studying plans.
+/// A device with common limits of Vulkan 1.2 and subgroups of 32 lanes.
 impl Default for DeviceProfile {
     fn default() -> Self {
         DeviceProfile {

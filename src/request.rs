@@ -1,4 +1,4 @@
-//! What to sort: keys, values, window, direction, placement and algorithm.
+//! The request of a sort: keys, values, window, direction, placement and algorithm.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,26 +6,26 @@ use std::str::FromStr;
 use crate::error::{Error, by_name};
 use crate::key::{KeyType, Order};
 
-/// What travels with each key.
+/// The value of each key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ValueType {
-    /// Nothing: only the keys are sorted.
+    /// None: only the keys are sorted.
     #[default]
     None,
     /// A value of so many bytes: 1, 2, or a multiple of 4 up to [`MAX_BYTES`](Self::MAX_BYTES).
     ///
-    /// Up to [`INLINE_BYTES`](Self::INLINE_BYTES) they travel with the keys. Larger ones stay where they are until the
-    /// permutation is known, and are gathered by it once.
+    /// Values of up to [`INLINE_BYTES`](Self::INLINE_BYTES) move with their keys. Larger values are gathered once, by the
+    /// sorted permutation.
     Bytes(u32),
-    /// The key's own index in the input, a `u32`: the result is the sorting permutation, and nothing is read for it.
+    /// The index of the key in the input, a `u32`: the result is the sorting permutation. No values are read.
     Index,
 }
 
 impl ValueType {
     /// One 32-bit word.
     pub const U32: ValueType = ValueType::Bytes(4);
-    /// Size in bytes of the largest value that travels with its key.
+    /// Size in bytes of the largest value that moves with its key.
     pub const INLINE_BYTES: u32 = 16;
     /// Size in bytes of the largest value.
     pub const MAX_BYTES: u32 = 1 << 16;
@@ -44,17 +44,17 @@ impl ValueType {
         matches!(self, ValueType::Bytes(_))
     }
 
-    /// Whether the values are gathered once the permutation is known.
+    /// Whether the values are gathered by the sorted permutation.
     pub fn is_gathered(self) -> bool {
         matches!(self, ValueType::Bytes(bytes) if bytes > Self::INLINE_BYTES)
     }
 
-    /// Size in bytes of what travels with each key.
+    /// Size in bytes of the value, or of the index, that moves with each key.
     pub(crate) fn sorted_bytes(self) -> u64 {
         if self.is_gathered() { 4 } else { self.size_bytes() }
     }
 
-    /// Whether what travels with each key is its index.
+    /// Whether the index of each key moves with it.
     pub(crate) fn sorts_index(self) -> bool {
         self == ValueType::Index || self.is_gathered()
     }
@@ -69,9 +69,9 @@ impl ValueType {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BitRange {
-    /// The lowest bit that counts.
+    /// The lowest bit.
     pub low: u32,
-    /// One more than the highest bit that counts.
+    /// One more than the highest bit.
     pub high: u32,
 }
 
@@ -81,7 +81,7 @@ impl BitRange {
         self.high.saturating_sub(self.low)
     }
 
-    /// Whether there are no bits, and all keys count as equal.
+    /// Whether there are no bits, so that all keys are equal.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -120,8 +120,8 @@ impl FromStr for BitRange {
 pub enum Count {
     /// This many elements, from the first on.
     Host(u32),
-    /// As many elements as the bound count buffer holds when the sort runs on the device. A number above the capacity is
-    /// taken for the capacity.
+    /// The number in the bound count buffer when the sort runs on the device. A number above the capacity counts as the
+    /// capacity.
     Device,
 }
 
@@ -131,47 +131,47 @@ impl From<u32> for Count {
     }
 }
 
-/// Where the result goes.
+/// Whether the result overwrites the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Placement {
-    /// Where the input is.
+    /// The result overwrites the input.
     #[default]
     InPlace,
-    /// Into other buffers; the input is not written to.
+    /// The result goes to other buffers; the input is not written.
     OutOfPlace,
 }
 
-/// What becomes of the keys.
+/// Whether sorted keys are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum KeyOutput {
-    /// They are sorted like the values.
+    /// Sorted keys are written.
     #[default]
     Sorted,
-    /// Only values or indices are wanted, and the keys' last write is saved. In place, what is left in the keys' buffer
-    /// is not specified; out of place, it is untouched.
+    /// Only sorted values or indices are written, which saves the last write of the keys. In place, the content of the keys'
+    /// buffer is unspecified afterwards; out of place, the buffer is untouched.
     Discarded,
 }
 
-/// The buffers of elements that a sort takes, with their least sizes in bytes: [`SortRequest::buffers`].
+/// The buffers of elements that a sort needs, with their least sizes in bytes: [`SortRequest::buffers`].
 ///
-/// A buffer that is `None` must not be given. Scratch comes on top
-/// ([`Sorter::scratch_size`](crate::Sorter::scratch_size)), and 4 bytes of count for [`Count::Device`].
+/// A buffer that is `None` must not be given. A sort also needs scratch
+/// ([`Sorter::scratch_size`](crate::Sorter::scratch_size)), and for [`Count::Device`] a count buffer of 4 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BufferSizes {
-    /// The keys; sorted here when the request is in place.
+    /// The keys. A request in place sorts them here.
     pub keys: u64,
-    /// The values, when the request reads any; in place also where indices go.
+    /// The values, if the request reads any. A request in place writes sorted values or indices here.
     pub values: Option<u64>,
-    /// Where the sorted keys go when the request is out of place and does not discard them.
+    /// The sorted keys of a request out of place that does not discard them.
     pub keys_out: Option<u64>,
-    /// Where the sorted values or indices go when the request is out of place.
+    /// The sorted values or indices of a request out of place.
     pub values_out: Option<u64>,
 }
 
-/// How the keys are sorted. All algorithms give the same result, bit for bit, but for the order of equal keys where
-/// [`SortRequest::stable`] leaves it open.
+/// The algorithm of a sort. All algorithms give the same result, bit for bit, except for the order of equal keys if
+/// [`SortRequest::stable`] is false.
 ///
-/// As text (`--algorithm` of the examples): `onesweep`, `leading`, `reduce-then-scan`, `single-workgroup`.
+/// As text (`--algorithm` of the programs): `onesweep`, `leading`, `reduce-then-scan`, `single-workgroup`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
@@ -180,14 +180,14 @@ pub enum Algorithm {
     /// OneSweep passes over as many leading digits as distinguish most keys, then an insertion sort of each run of keys that
     /// they do not distinguish: the sublinear-time sort of Sedgewick, "Algorithms in C" (1998), section 10.7.
     ///
-    /// It is for wide keys: of 2^20 uniform `u64`, 24 to 32 bits say where nearly all belong. It falls back to the passes of
-    /// OneSweep where digits are too few to save two passes, where the histogram or samples of the keys predict long runs,
-    /// and for 2^30 elements or more. If runs turn out long all the same, as digits depend on each other, those passes come
-    /// on top, which takes up to 1.6 times as long as OneSweep. So it is used only where a request names it.
+    /// It is for wide keys: the top 24 to 32 bits of 2^20 uniform `u64` distinguish nearly all of them. It falls back to
+    /// OneSweep if it cannot save two passes, if the histogram or samples of the keys predict long runs, and for 2^30
+    /// elements or more. Runs can still be long if digits depend on each other. Then passes over all digits follow, and the
+    /// sort takes up to 1.6 times as long as OneSweep. So the algorithm is used only if a request names it.
     Leading,
     /// Count, scan and scatter per digit; no workgroup ever waits for another.
     ReduceThenScan,
-    /// All digits in the shared memory of one workgroup, for up to one block of elements.
+    /// One workgroup sorts by all digits in its shared memory, for up to one block of elements.
     SingleWorkgroup,
 }
 
@@ -196,7 +196,7 @@ impl Algorithm {
     pub const ALL: &'static [Algorithm] =
         &[Algorithm::OneSweep, Algorithm::Leading, Algorithm::ReduceThenScan, Algorithm::SingleWorkgroup];
 
-    /// Whether tiles find their place by look-back.
+    /// Whether tiles use look-back.
     pub(crate) fn looks_back(self) -> bool {
         matches!(self, Algorithm::OneSweep | Algorithm::Leading)
     }
@@ -221,7 +221,7 @@ impl FromStr for Algorithm {
     }
 }
 
-/// One kind of sort. Everything but the element count and the buffers is decided here.
+/// One kind of sort: everything but the element count and the buffers.
 ///
 /// ```
 /// use vksort::{KeyType, Order, SortRequest, ValueType};
@@ -233,21 +233,20 @@ impl FromStr for Algorithm {
 pub struct SortRequest {
     /// Type of the keys.
     pub key: KeyType,
-    /// What travels with each key.
+    /// The value of each key.
     pub value: ValueType,
     /// Direction.
     pub order: Order,
-    /// The bits that count. Keys that differ in others only are equal.
+    /// The bits to sort by. Keys that differ only in other bits are equal.
     pub bits: BitRange,
-    /// Where the result goes.
+    /// Whether the result overwrites the input.
     pub placement: Placement,
-    /// What becomes of the keys.
+    /// Whether sorted keys are written.
     pub key_output: KeyOutput,
     /// Whether equal keys keep their order. If false, equal keys and their values may come out in any order, which may
-    /// differ between runs; some devices sort faster then. It makes no difference to keys alone that are sorted by all their
-    /// bits.
+    /// differ between runs; some devices sort faster then. It has no effect on keys alone that are sorted by all bits.
     pub stable: bool,
-    /// The algorithm, or `None` to have it chosen by device and element count.
+    /// The algorithm; `None` for a choice by device and element count.
     pub algorithm: Option<Algorithm>,
 }
 
@@ -293,7 +292,7 @@ impl SortRequest {
         self.key_output == KeyOutput::Discarded
     }
 
-    /// Whether the order of keys that compare equal can be seen in the result, and matters.
+    /// Whether the result shows the order of equal keys, and that order matters.
     pub(crate) fn shows_ties(&self) -> bool {
         self.stable && (self.value != ValueType::None || self.bits.len() < self.key.bits())
     }
@@ -302,7 +301,7 @@ impl SortRequest {
         self.placement == Placement::InPlace
     }
 
-    /// Whether the request can be served at all, on whatever device. [`Sorter::new`](crate::Sorter::new) asks too.
+    /// Checks the request for every device. [`Sorter::new`](crate::Sorter::new) does so too.
     ///
     /// # Errors
     ///
@@ -330,7 +329,7 @@ impl SortRequest {
     }
 }
 
-/// As in `f32 keys with values of 4 bytes, descending, by bits 8..32`: what is not as usual is named.
+/// For example `f32 keys with values of 4 bytes, descending, by bits 8..32`. Defaults are not named.
 impl fmt::Display for SortRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} keys", self.key.name())?;

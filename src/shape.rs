@@ -1,4 +1,4 @@
-//! From tuning and request to the exact shape of the kernels on one device: all that their specialization depends on.
+//! From tuning and request to the shape of the kernels on one device: everything that their specialization depends on.
 
 mod turns;
 
@@ -6,30 +6,30 @@ use crate::abi;
 use crate::error::Error;
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, SortRequest, ValueType};
-use crate::tuning::{Ballot, MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuning};
+use crate::tuning::{Knobs, MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuning};
 
 /// Which subgroup operations the kernels use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SubgroupChoice {
-    /// The device's own where they are sure to be right, else emulated ones.
+    /// The device's own if it supports full subgroups, else emulated ones.
     #[default]
     Auto,
-    /// The device's own, at its default size or the tuning's. A device on which they are not sure to be right is refused.
+    /// The device's own, at its default size or the tuning's. A device without full subgroups is refused.
     Native,
     /// Emulated through shared memory, at this virtual size: a power of two from 4 to 128.
     Emulated(u32),
 }
 
-/// Who puts the numbers of a shape into the kernels, which are SPIR-V with specialization constants.
+/// Whether the host or the driver sets the specialization constants of the kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Specialization {
-    /// The host for drivers that are known to be weak at it, else the driver.
+    /// The host for drivers that handle specialization constants badly, else the driver.
     #[default]
     Auto,
-    /// The driver, from specialization constants.
+    /// The driver.
     Driver,
-    /// The host: constants are folded into the SPIR-V, and the driver sees plain numbers.
+    /// The host: it folds constants into the SPIR-V, and the driver sees plain numbers.
     Host,
 }
 
@@ -42,12 +42,12 @@ pub struct Subgroup {
     pub emulated: bool,
 }
 
-/// What a [`Shape`] is fitted to.
+/// The input of [`Shape::fit`].
 #[derive(Clone, Copy, Debug)]
 pub struct ShapeDesc<'a> {
     /// The device.
     pub profile: &'a DeviceProfile,
-    /// The wanted shape and methods.
+    /// The preferred shape and methods.
     pub tuning: &'a Tuning,
     /// The kind of sort.
     pub request: &'a SortRequest,
@@ -55,20 +55,21 @@ pub struct ShapeDesc<'a> {
     pub algorithm: Algorithm,
     /// Which subgroup operations the kernels use.
     pub subgroup: SubgroupChoice,
-    /// Whether keys and values are reached by address.
+    /// Whether keys and values are accessed by address.
     pub addressed: bool,
     /// Whether elements of 8 and 16 bits may be loaded and stored as such.
     pub small_storage: bool,
-    /// Who specializes the kernels.
+    /// Whether the host or the driver specializes the kernels.
     pub specialization: Specialization,
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
     pub withhold: u32,
-    /// Fault injection: bits of the number of slots in the look-back ring, to have it go round in small sorts.
+    /// Fault injection: bits of the number of slots in the look-back ring. With few slots, small sorts use each several
+    /// times.
     pub ring_bits: Option<u32>,
 }
 
 impl<'a> ShapeDesc<'a> {
-    /// Keys and values by descriptor, with what the device has, and no faults.
+    /// Keys and values by descriptor, with the device's features, and no faults.
     pub fn new(
         profile: &'a DeviceProfile,
         tuning: &'a Tuning,
@@ -90,7 +91,7 @@ impl<'a> ShapeDesc<'a> {
     }
 }
 
-/// Shape of the kernels of one sorter: everything that they depend on beside the request.
+/// Shape of the kernels of one sorter: everything beside the request that they depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// Subgroups as the ranking kernels see them.
@@ -99,7 +100,7 @@ pub struct Shape {
     pub workgroup_size: u32,
     /// Elements per invocation and block.
     pub items: u32,
-    /// The bits that count, shared out evenly among the passes.
+    /// The bits to sort by, shared out evenly among the passes.
     pub window: BitRange,
     /// 32-bit words of a key.
     pub key_words: u32,
@@ -113,27 +114,15 @@ pub struct Shape {
     pub single_items: u32,
     /// How equal digits find their order.
     pub rank: RankMethod,
-    /// Whether of the lanes with an equal digit one adds to the counter and tells the others.
-    pub leader_adds: bool,
-    /// Whether fewer registers do, for a few more instructions.
-    pub few_registers: bool,
-    /// How a bit of a digit is taken for its ballot.
-    pub ballot: Ballot,
-    /// Whether the first pass may rank equal digits in any order.
-    pub unordered: bool,
-    /// Whether equal digits in a row are added up before they are counted.
-    pub merge_runs: bool,
-    /// Whether indices may travel to the last pass in one word with a digit.
-    pub joins_index: bool,
-    /// Whether passes whose digit is the same in all keys are skipped.
-    pub skip: bool,
+    /// The knobs of the tuning that no limit changes, each as a specialization constant with its value.
+    pub(crate) knobs: Knobs,
     /// Reads of one look-back word before the blocking tile is recounted.
     pub polls: u32,
     /// Bits of the number of slots in the look-back ring.
     pub ring_bits: u32,
     /// Whether the driver is asked to unroll the loops over items.
     pub unroll: bool,
-    /// Whether what follows from the histogram is decided in a dispatch of its own.
+    /// Whether a dispatch of its own decides the routes.
     pub decides_apart: bool,
     /// Invocations of a workgroup that counts digits.
     pub histogram_workgroup_size: u32,
@@ -141,40 +130,40 @@ pub struct Shape {
     pub histogram_items: u32,
     /// Invocations of a workgroup that scans tile counts.
     pub scan_workgroup_size: u32,
-    /// Parts that smaller parts are made for.
+    /// Tiles and histogram parts to have, before they grow.
     pub min_tiles: u32,
     /// Most workgroups of a dispatch in one dimension.
     pub max_workgroups: u32,
-    /// Whether keys and values are reached by address.
+    /// Whether keys and values are accessed by address.
     pub addressed: bool,
     /// Whether elements of 8 and 16 bits are loaded and stored as such.
     pub small_storage: bool,
-    /// Whether constants are folded into the SPIR-V on the host.
+    /// Whether the host folds constants into the SPIR-V.
     pub specializes_on_host: bool,
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
     pub withhold: u32,
 }
 
 const EMULATED_DEFAULT: u32 = 32;
-/// Widest digit for which no pass has to be saved.
+/// Widest digit that is used without saving a quarter of the passes.
 const USUAL_DIGIT_BITS: u32 = 8;
-/// Words of keys that an invocation holds which ranks by counters of its own: SwiftShader has no stack for twice as many.
+/// Most words of keys that an invocation holds with private counters. SwiftShader's stack is too small for twice as many.
 const HELD_WORDS: u32 = 4096;
-/// Lanes of the largest subgroup in which each has counters of its own.
+/// Lanes of the largest subgroup with private counters.
 const MAX_PRIVATE_LANES: u32 = 16;
-/// Items per invocation of a single workgroup that are worth a smaller workgroup.
+/// Items per invocation of a single workgroup, below which the workgroup shrinks instead of its items.
 const SINGLE_ITEMS: u32 = 16;
-/// Bits of more slots than any device has workgroups for, by far.
+/// Bits of the most slots of a ring: far more slots than a device runs workgroups.
 const MAX_RING_BITS: u32 = 12;
 /// Most blocks of a tile of reduce-then-scan.
 pub(crate) const MAX_BLOCKS: u32 = 8;
-/// Elements of a block two of whose places share a word.
+/// Most elements of a block: two places share a word.
 const MAX_BLOCK: u32 = 1 << 16;
-/// Turns of the loop of an invocation of a gather, beyond which several workgroups share a tile.
+/// Turns of a gather's loop, beyond which several workgroups share a tile.
 const MAX_GATHER_TURNS: u64 = 4096;
 
 impl Shape {
-    /// Fits the tuning to the device: halves the workgroup, then the items, until both limits and memory allow.
+    /// Fits the tuning to the device: halves the workgroup, then the items, until limits and shared memory allow it.
     ///
     /// # Errors
     ///
@@ -200,7 +189,7 @@ impl Shape {
         self.ring_bits.saturating_sub(2)
     }
 
-    /// Elements of a block, the most that one workgroup sorts at a time.
+    /// Elements of a block, which one workgroup ranks at a time.
     pub fn block(&self) -> u32 {
         self.workgroup_size * self.items
     }
@@ -220,17 +209,17 @@ impl Shape {
         self.workgroup_size * self.single_items
     }
 
-    /// Elements that each invocation looks through for ties: neighbours, whose memory GPUs fetch together.
+    /// Neighbouring elements that each invocation searches for ties. GPUs fetch their memory together.
     pub fn tie_items(&self) -> u32 {
         if self.staged() { 8 } else { 512 }
     }
 
-    /// Elements of a part in which a workgroup looks for ties.
+    /// Elements that a workgroup searches for ties.
     pub fn tie_part(&self) -> u32 {
         self.histogram_workgroup_size * self.tie_items()
     }
 
-    /// Words of the shared pool of a tile, in which ranking counters and staged elements take turns.
+    /// Words of the shared pool of a tile. It holds ranking counters, then staged elements.
     pub fn tile_pool_words(&self) -> u32 {
         self.ranking_words().max(self.key_words * self.block())
     }
@@ -240,7 +229,7 @@ impl Shape {
         self.ranking_words().max(self.single_block())
     }
 
-    /// Words of the ranking counters, and of what goes with them.
+    /// Words of the ranking counters, with the match masks.
     fn ranking_words(&self) -> u32 {
         let words = match self.rank {
             RankMethod::Private => 0,
@@ -250,7 +239,7 @@ impl Shape {
         self.workgroup_size / self.subgroup.size * self.radix() * words
     }
 
-    /// Workgroups that share a tile's elements in a gather of such values, which may be more work than keys.
+    /// Workgroups that share a tile in a gather of these values: large values take many turns.
     pub(crate) fn gather_splits(&self, value: ValueType) -> u32 {
         let words = value.size_bytes().div_ceil(4);
         // Turns of an invocation's loops over the largest tile.
@@ -269,7 +258,7 @@ impl Shape {
         histogram_bytes(self.passes, self.digit_bits)
     }
 
-    /// Shared memory of the ranking kernel that needs most, in bytes.
+    /// Shared memory in bytes, the most of all ranking kernels.
     pub fn shared_bytes(&self) -> u32 {
         let emulation = match self.subgroup.emulated {
             true => self.workgroup_size + 4 * (self.workgroup_size / self.subgroup.size),
@@ -281,12 +270,12 @@ impl Shape {
         4 * (tile.max(self.single_pool_words()) + self.radix() + sums + abi::SHARED_LOOSE_WORDS + emulation)
     }
 
-    /// Whether the places of a block's elements fit into half a word each.
+    /// Whether each place in a block fits half a word.
     fn numbers_places(&self) -> bool {
         !self.staged() || self.block().max(self.single_block()) <= MAX_BLOCK
     }
 
-    /// As many items of a single workgroup as memory and turns allow, from those that there are up to `wished`.
+    /// The most items of a single workgroup, up to `wished`, that shared memory and turns allow.
     fn most_single_items(&self, desc: &ShapeDesc<'_>, wished: u32) -> u32 {
         let fits = |single_items: u32| {
             let shape = Shape { single_items, ..*self };
@@ -309,11 +298,11 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     let private = rank == RankMethod::Private;
     let (passes, digit_bits) = share_bits(profile, request.bits, widest_digit(profile, tuning.digit_bits, &subgroup));
     let wished_size = tuning.workgroup_size.clamp(subgroup.size, MAX_INVOCATIONS);
-    // With counters of their own, the invocations of one subgroup add up without a look at others.
+    // Private counters are added up within one subgroup.
     let workgroup_size = if private { subgroup.size } else { wished_size / subgroup.size * subgroup.size };
     let key_words = request.key.bits().div_ceil(32);
     let held = |items: u32| {
-        // Wide keys take more registers each, where items are held in registers.
+        // Unrolled loops hold items in registers, of which wide keys take more.
         let items = if tuning.unroll { items / key_words } else { items };
         let items = items.clamp(1, MAX_ITEMS);
         if private { (items * (wished_size / subgroup.size)).min(HELD_WORDS / key_words) } else { items }
@@ -341,14 +330,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         leading: desc.algorithm == Algorithm::Leading,
         single_items: items.min(single_items),
         rank,
-        leader_adds: tuning.leader_adds,
-        few_registers: tuning.few_registers,
-        ballot: tuning.ballot,
-        // Counters of an invocation's own keep the order at no cost.
-        unordered: tuning.ranks_unordered(request) && !private,
-        merge_runs: tuning.merge_runs,
-        joins_index: tuning.joins_index(request),
-        skip: tuning.skip,
+        knobs: tuning.knobs(request, rank),
         polls: tuning.polls.max(1),
         unroll: tuning.unroll,
         decides_apart: tuning.decide_apart,
@@ -387,18 +369,15 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
 fn shrink(shape: &mut Shape, profile: &DeviceProfile, most_invocations: u32) -> Result<(), Error> {
     let size = shape.subgroup.size;
     if most_invocations < size {
-        return Err(Error::UnsuitableDevice {
-            device: profile.name.clone(),
-            what: "workgroup size limit".into(),
-            given: format!("{most_invocations} invocations"),
-            needed: format!("{size} invocations, one subgroup"),
-        });
+        let given = format!("{most_invocations} invocations");
+        let needed = format!("{size} invocations, one subgroup");
+        return Err(Error::unsuitable(&profile.name, "workgroup size limit", given, needed));
     }
     while shape.workgroup_size > most_invocations {
         shape.workgroup_size = (shape.workgroup_size / 2 / size * size).max(size);
     }
     while shape.shared_bytes() > profile.max_shared_bytes || !shape.numbers_places() {
-        // A single workgroup gets along with fewer items, so these give way first when no tile is staged.
+        // If no tile is staged, the single workgroup gives up items first.
         if !shape.staged() && shape.single_items > SINGLE_ITEMS {
             shape.single_items /= 2;
         } else if shape.workgroup_size >= 2 * size {
@@ -417,20 +396,16 @@ fn shrink(shape: &mut Shape, profile: &DeviceProfile, most_invocations: u32) -> 
 fn most_ring_bits(digit_bits: u32) -> u32 {
     const TABLE_BYTES: u32 = (4 << 20) - (64 << 10);
     let slots = TABLE_BYTES / ((4 * abi::SLOT_WORDS) << digit_bits);
-    // A quarter as many anchors come with the slots.
+    // Each four slots come with an anchor.
     (slots / 5 * 4).ilog2().min(MAX_RING_BITS)
 }
 
 fn too_little_memory(profile: &DeviceProfile, needed: u32) -> Error {
-    Error::UnsuitableDevice {
-        device: profile.name.clone(),
-        what: "shared memory".into(),
-        given: format!("{} bytes", profile.max_shared_bytes),
-        needed: format!("{needed} bytes"),
-    }
+    let given = format!("{} bytes", profile.max_shared_bytes);
+    Error::unsuitable(&profile.name, "shared memory", given, format!("{needed} bytes"))
 }
 
-/// The wanted ranking method, or one that the device, the elements and the way to reach them allow.
+/// The preferred ranking method, or one that suits the device, the elements and their access.
 fn choose_rank(desc: &ShapeDesc<'_>, subgroup: &Subgroup) -> RankMethod {
     let &ShapeDesc { profile, request, .. } = desc;
     let own_modules = !subgroup.emulated && !desc.addressed;
@@ -447,12 +422,12 @@ fn choose_rank(desc: &ShapeDesc<'_>, subgroup: &Subgroup) -> RankMethod {
     }
 }
 
-/// Whether elements are not whole words, or keys several of them.
+/// Whether keys are not one word, or values are a part of a word.
 fn has_wide_or_small(request: &SortRequest) -> bool {
     request.key.bits() != 32 || (1..4).contains(&request.value.size_bytes())
 }
 
-/// Bits of the widest digit up to those that are wished for whose counters one subgroup has room for.
+/// Bits of the widest digit, up to the preferred ones, whose counters for one subgroup fit shared memory.
 fn widest_digit(profile: &DeviceProfile, wished: u32, subgroup: &Subgroup) -> u32 {
     let emulation = if subgroup.emulated { subgroup.size + 4 } else { 0 };
     // Counters, bases, and the sums of a subgroup's digits.
@@ -465,7 +440,7 @@ fn widest_digit(profile: &DeviceProfile, wished: u32, subgroup: &Subgroup) -> u3
     bits
 }
 
-/// Shared memory of the histogram for so many digits, in bytes: a count for each value, and what is known of each digit.
+/// Shared memory of the histogram in bytes: a count for each value, sums of chunks, and two words for each digit.
 fn histogram_bytes(passes: u32, digit_bits: u32) -> u32 {
     let counts = 1u32 << digit_bits;
     4 * (passes * (counts + counts.div_ceil(abi::HISTOGRAM_CHUNK) + 2) + abi::SHARED_LOOSE_WORDS)
@@ -476,7 +451,7 @@ fn histogram_bytes(passes: u32, digit_bits: u32) -> u32 {
 /// Digits of more than 8 bits cost every pass more counters; they are used where they save one pass in four or more.
 fn share_bits(profile: &DeviceProfile, window: BitRange, most: u32) -> (u32, u32) {
     let digit_bits = |passes: u32| window.len().div_ceil(passes.max(1)).max(1);
-    // So many passes have tickets and routes.
+    // The counters have tickets and routes for MAX_PASSES passes.
     let most = most.max(window.len().div_ceil(abi::MAX_PASSES));
     let fewest = |most: u32| {
         let mut passes = window.len().div_ceil(most);
@@ -502,25 +477,20 @@ fn choose_subgroup(desc: &ShapeDesc<'_>) -> Result<Subgroup, Error> {
         _ => profile.subgroup_size,
     };
     let serves = |size: u32| size.is_power_of_two() && (4..=128).contains(&size);
-    // Without full subgroups on request, a driver may leave lanes empty, and the mapping of lanes to elements breaks.
+    // Without full subgroups, a driver may leave lanes empty, and the mapping of lanes to elements breaks.
     let sure = profile.subgroup_operations && profile.full_subgroups && serves(size);
     match desc.subgroup {
         SubgroupChoice::Auto | SubgroupChoice::Native if sure => Ok(Subgroup { size, emulated: false }),
         SubgroupChoice::Auto => Ok(Subgroup { size: EMULATED_DEFAULT, emulated: true }),
-        SubgroupChoice::Native => Err(Error::UnsuitableDevice {
-            device: profile.name.clone(),
-            what: "subgroup support in compute shaders".into(),
-            given: format!(
-                "size {size}, ballot, shuffle and arithmetic {}, full subgroups {}",
-                profile.subgroup_operations, profile.full_subgroups
-            ),
-            needed: "a power of two from 4 to 128 with ballot, shuffle, arithmetic and full subgroups".into(),
-        }),
+        SubgroupChoice::Native => {
+            let (operations, full) = (profile.subgroup_operations, profile.full_subgroups);
+            let given = format!("size {size}, ballot, shuffle and arithmetic {operations}, full subgroups {full}");
+            let needed = "a power of two from 4 to 128 with ballot, shuffle, arithmetic and full subgroups";
+            Err(Error::unsuitable(&profile.name, "subgroup support in compute shaders", given, needed))
+        }
         SubgroupChoice::Emulated(size) if serves(size) => Ok(Subgroup { size, emulated: true }),
-        SubgroupChoice::Emulated(size) => Err(Error::Unsupported {
-            what: "emulated subgroup size".into(),
-            given: size.to_string(),
-            allowed: "a power of two from 4 to 128".into(),
-        }),
+        SubgroupChoice::Emulated(size) => {
+            Err(Error::unsupported("emulated subgroup size", size, "a power of two from 4 to 128"))
+        }
     }
 }

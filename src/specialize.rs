@@ -1,24 +1,24 @@
-//! From request and shape to what a pipeline is: a module, and the values of its specialization constants.
+//! From request and shape to the specification of a pipeline: a module, and the values of its specialization constants.
 
 use crate::abi::{self, spec};
 use crate::kernels::{Group, Kernel, Module, Ranking};
 use crate::modules;
 use crate::request::SortRequest;
 use crate::shape::Shape;
-use crate::tuning::{Ballot, RankMethod};
+use crate::tuning::RankMethod;
 
-/// Everything that a pipeline is made from. Two pipelines of one device are the same if these are equal.
+/// The specification of a pipeline. Pipelines of one device with equal specifications are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct KernelSpec {
     /// The SPIR-V module.
     pub module: Module,
-    /// Value of each specialization constant; the default for those that the module does not have.
+    /// Value of each specialization constant; the default if the module does not have it.
     pub constants: [u32; spec::LEN],
-    /// Size of the full subgroups that the kernel needs, if it uses the device's own.
+    /// The required size of full subgroups, if the kernel uses the device's own subgroups.
     pub subgroup_size: Option<u32>,
-    /// Whether the driver is asked to keep loops as they are.
+    /// Whether the wish to unroll loops is removed.
     pub keeps_loops: bool,
-    /// Whether the constants are folded into the module before the driver sees it.
+    /// Whether the host folds the constants into the module.
     pub on_host: bool,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
     KernelSpec {
         constants: std::array::from_fn(|id| if has[id] { wanted[id] } else { abi::SPECIALIZATION[id].1 }),
         subgroup_size: (kernel.row().variants.ranks && !shape.subgroup.emulated).then_some(shape.subgroup.size),
-        // The histogram's unrolled loop is over digits, of which there are few.
+        // The histogram unrolls a loop over few digits.
         keeps_loops: !shape.unroll && kernel != Kernel::Histogram,
         on_host: shape.specializes_on_host,
         module,
@@ -67,7 +67,7 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         Group::Tile => (shape.workgroup_size, shape.items),
         Group::Single => (shape.workgroup_size, shape.single_items),
     };
-    // Values that are gathered do not travel with the keys: their index does.
+    // If values are gathered, their indices move with the keys.
     let (value_bytes, index) = match kernel == Kernel::Gather {
         true => (request.value.size_bytes(), false),
         false => (request.value.sorted_bytes(), request.value.sorts_index()),
@@ -87,35 +87,27 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         RankMethod::Ballot | RankMethod::Partition | RankMethod::Private => abi::RANK_BALLOT,
         RankMethod::Match => abi::RANK_MATCH,
     };
-    values[spec::LEADER_ADDS] = shape.leader_adds.into();
-    values[spec::FEW_REGISTERS] = shape.few_registers.into();
-    values[spec::BALLOT] = match shape.ballot {
-        Ballot::ByPlace => abi::BALLOT_BY_PLACE,
-        Ballot::ByMask => abi::BALLOT_BY_MASK,
-        Ballot::OfKeys => abi::BALLOT_OF_KEYS,
-    };
-    values[spec::UNORDERED] = shape.unordered.into();
-    values[spec::MERGE_RUNS] = shape.merge_runs.into();
     values[spec::RADIX_BITS] = shape.digit_bits;
     values[spec::PASSES] = shape.passes.max(1);
     values[spec::WINDOW_BITS] = shape.window.len();
     values[spec::WINDOW_LOW] = shape.window.low;
     values[spec::KEY_BITS] = request.key.bits();
     values[spec::KEY_FLIP_NEGATIVE] = (code.flip_negative >> top) as u32;
-    // Every lower word of a key is flipped alike.
+    // All lower words of a key have equal flips.
     values[spec::LOW_FLIP_NEGATIVE] = code.flip_negative as u32;
     values[spec::VALUE_BITS] = 8 * value_bytes as u32;
     values[spec::INDEX_VALUES] = index.into();
     values[spec::IN_PLACE] = request.in_place().into();
     values[spec::DISCARD_KEYS] = request.discards_keys().into();
-    values[spec::JOIN_INDEX] = shape.joins_index.into();
-    values[spec::SKIP] = shape.skip.into();
     values[spec::LEADING] = shape.leading.into();
     values[spec::GATHER_SPLITS] = shape.gather_splits(request.value);
     values[spec::POLLS] = shape.polls;
     values[spec::RING_BITS] = shape.ring_bits;
     values[spec::MAX_WORKGROUPS] = shape.max_workgroups;
     values[spec::WITHHOLD] = shape.withhold;
+    for (constant, value) in shape.knobs {
+        values[constant] = value;
+    }
     values
 }
 

@@ -1,11 +1,11 @@
 //! Rewrites SPIR-V modules before a driver sees them, without a device: folds specialization constants, keeps loops as
 //! loops, declares which buffers may be the same memory.
 //!
-//! Drivers differ most in what they make of specialization constants, above all of arrays that are sized by them. A
-//! folded module has none left: it is what a compiler would have made had the numbers stood in the source.
+//! Drivers differ in their support of specialization constants, above all as sizes of arrays. A folded module has none: it
+//! equals the output of a compiler for a source with the plain numbers.
 //!
-//! Control flow stays as it is. Branches on a constant are left for the driver to remove, as every driver can: removing
-//! them here would mean to mend phis, merge blocks and loop headers, for nothing that a driver gets wrong.
+//! Control flow stays unchanged. Every driver can remove branches on a constant; removing them here would take changes of
+//! phis, merge blocks and loop headers, without need.
 
 mod fold;
 
@@ -22,7 +22,7 @@ const HEADER_WORDS: usize = 5;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the instruction at word {at} {reason}")]
 pub struct SpirvError {
-    /// Its first word in the module as it was given.
+    /// Its first word in the given module.
     at: usize,
     reason: String,
 }
@@ -33,24 +33,23 @@ pub struct Rewrite<'a> {
     /// Values of the specialization constants, by `SpecId`. A constant beyond the slice keeps its default. A boolean one is
     /// true unless its value is 0. `None` leaves specialization to the driver.
     ///
-    /// No `SpecId` is left. The size of the workgroup is written to the execution mode `LocalSize`, and the decoration
-    /// `WorkgroupSize`, which would go before it, is removed: one place says the size.
+    /// No `SpecId` remains. The size of the workgroup goes to the execution mode `LocalSize`, and the decoration
+    /// `WorkgroupSize`, which has precedence, is removed.
     pub constants: Option<&'a [u32]>,
-    /// Turns the wish to unroll a loop into the wish not to.
+    /// Replaces the loop control `Unroll` by `DontUnroll`.
     pub keep_loops: bool,
-    /// Decorates storage buffers that may be the same memory as `Aliased`: arrays of descriptors, and variables that
-    /// share a binding. Without it, consumers may take them for distinct.
+    /// Adds the decoration `Aliased` to storage buffers that may be the same memory: arrays of descriptors, and variables
+    /// that share a binding. Without it, drivers may assume that they are distinct.
     pub declare_aliases: bool,
 }
 
 impl Rewrite<'_> {
-    /// The module with these changes. Every other instruction stays as it is, and where it is.
+    /// The module with these changes. Every other instruction stays unchanged.
     ///
     /// # Errors
     ///
     /// * `words` is not a whole SPIR-V module.
-    /// * An operation on specialization constants has no defined result, such as a division by zero, or is none that the
-    ///   kernels have.
+    /// * An operation on specialization constants has no defined result, such as a division by zero, or no kernel has it.
     pub fn apply(&self, words: &[u32]) -> Result<Vec<u32>, SpirvError> {
         let instructions = instructions(words)?;
         let mut aliased = if self.declare_aliases { undeclared_aliases(&instructions) } else { Vec::new() };
@@ -63,7 +62,7 @@ impl Rewrite<'_> {
                 }
             }
             match (instruction.op, instruction.operands()) {
-                // Only the bare wish: counts of iterations stand behind other masks.
+                // Only the mask without operands: other masks have iteration counts behind them.
                 (Op::LoopMerge, &[merge, next, UNROLL]) if self.keep_loops => {
                     emit(&mut out, Op::LoopMerge, &[merge, next, LoopControl::DONT_UNROLL.bits()]);
                 }
@@ -91,7 +90,7 @@ const STORAGE_BUFFER: u32 = StorageClass::StorageBuffer as u32;
 struct Instruction<'a> {
     /// Its first word in the module.
     at: usize,
-    /// `Nop` for one that is not known.
+    /// `Nop` for an unknown opcode.
     op: Op,
     words: &'a [u32],
 }
@@ -127,10 +126,10 @@ fn emit(out: &mut Vec<u32>, op: Op, operands: &[u32]) {
     out.extend_from_slice(operands);
 }
 
-/// Variables that may be the same memory as another, or as themselves by another index, and do not say so yet.
+/// Variables without `Aliased` that may be the same memory as another variable, or as another element of themselves.
 ///
-/// The elements of an array of descriptors are bound one by one, and in place two of them are one buffer. Variables that
-/// share a binding are views of it. One with `Restrict` is the author's word to the contrary.
+/// Two elements of an array of descriptors are the same buffer in place. Variables that share a binding are views of it.
+/// `Restrict` declares that a variable has no alias.
 fn undeclared_aliases(instructions: &[Instruction<'_>]) -> Vec<u32> {
     let mut places: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
     let (mut declared, mut arrays, mut buffers) = (BTreeSet::new(), BTreeSet::new(), Vec::new());

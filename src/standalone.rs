@@ -1,4 +1,4 @@
-//! Sorting without a Vulkan program around it: `vksort` owns the device and sorts slices.
+//! Sorting without a Vulkan program: `vksort` owns the device and sorts slices.
 //!
 //! ```
 //! # fn main() -> Result<(), vksort::Error> {
@@ -32,39 +32,38 @@ use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
 use crate::tuning::Tuning;
 use crate::vk::owned::{Device, Instance};
-pub use crate::vk::owned::{DeviceBuffer, DeviceRange, PreparedSort, SortRanges, StandaloneSorter};
+pub use crate::vk::owned::{DeviceBuffer, DeviceRange, Passes, PreparedSort, SortRanges, StandaloneSorter};
 use crate::vk::{PipelineSet, SorterOptions};
 
-/// How to open a device.
+/// Options of [`Gpu::new`].
 #[derive(Clone, Debug, Default)]
 pub struct GpuOptions {
-    /// Which device; `None` for the one named by the environment variable `VKSORT_DEVICE`, else the best.
+    /// The device; `None` for the choice in the environment variable `VKSORT_DEVICE`, or without it the best device.
     pub device: Option<DeviceChoice>,
     /// Whether to load the Khronos validation layer with core and synchronization checks.
     pub validation: bool,
     /// A file that keeps compiled pipelines from one run of a program to the next (a `VkPipelineCache`).
     ///
-    /// The file is read when the device is opened. It is written by [`Gpu::warm_up`], by [`Gpu::clear`] and when the device
-    /// is closed. A damaged file is not used, nor one of another device or driver: the log says so, and the file is
-    /// replaced. Its directory must exist.
+    /// [`Gpu::new`] reads the file. [`Gpu::warm_up`], [`Gpu::clear`] and closing the device write it. A file that is
+    /// damaged, or of another device or driver, is replaced, and the log says so. The directory must exist.
     pub pipeline_cache: Option<PathBuf>,
 }
 
 /// A device that vksort owns, for sorting slices and for running prepared sorts.
 ///
-/// It can be shared between threads; their work runs one after the other.
+/// Threads can share it; their sorts run one after the other.
 ///
 /// # What the first sort of a kind costs
 ///
-/// [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) build the pipelines of a request
-/// when they first meet it. Another key type, size of values or width of the window is another request. Drivers take from
-/// some milliseconds to a second or two to compile pipelines; later sorts by the same request find them built. Another
-/// direction, or a window of the same width elsewhere in keys of up to 32 bits, needs no other pipelines.
-/// [`warm_up`](Self::warm_up) builds them ahead of time, and [`GpuOptions::pipeline_cache`] keeps them from one run of the
-/// program to the next. The pipelines of the last [`KEPT_SORTERS`](Self::KEPT_SORTERS) requests stay in memory, until
-/// [`clear`](Self::clear) drops them.
+/// [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) build the pipelines of a request at
+/// its first sort. Another key type, value size or window width is another request. Drivers take from some milliseconds to
+/// two seconds to compile pipelines; later sorts by the same request use them again. Another direction uses the same
+/// pipelines, and in keys of up to 32 bits so does another window of the same width. [`warm_up`](Self::warm_up) builds
+/// pipelines ahead of time, and [`GpuOptions::pipeline_cache`] keeps them from one run of the program to the next. The
+/// pipelines of the last [`KEPT_SORTERS`](Self::KEPT_SORTERS) requests stay in memory, until [`clear`](Self::clear) drops
+/// them.
 pub struct Gpu {
-    /// Those of slices, the last used first.
+    /// The sorters of slices, the last used first.
     sorters: Mutex<Vec<Arc<StandaloneSorter>>>,
     tuning: Tuning,
     device: Arc<Device>,
@@ -78,7 +77,7 @@ impl fmt::Debug for Gpu {
 }
 
 impl Gpu {
-    /// Most requests whose pipelines are kept for slices. A further request takes the place of the least recently used one.
+    /// Most requests whose pipelines are kept for slices. A further request replaces the least recently used one.
     pub const KEPT_SORTERS: usize = 64;
 
     /// Opens the device named by `VKSORT_DEVICE`, or the best one that can sort.
@@ -106,7 +105,7 @@ impl Gpu {
         Ok(Gpu { sorters: Mutex::default(), tuning: Tuning::for_device(profile), device })
     }
 
-    /// The same device, on which all sorts that ask for no tuning of their own use this one.
+    /// The same device, with this tuning for all sorts whose options name none.
     ///
     /// ```
     /// # fn main() -> Result<(), vksort::Error> {
@@ -134,18 +133,18 @@ impl Gpu {
         Ok(choice::describe(instance.devices()?))
     }
 
-    /// What is known of the device.
+    /// The properties of the device.
     pub fn profile(&self) -> &DeviceProfile {
         &self.device.requirements.profile
     }
 
-    /// What sorts use that ask for no tuning of their own: the built-in row, or what [`with_tuning`](Self::with_tuning)
-    /// was given.
+    /// The tuning of sorts whose options name none: the built-in row, or the one given to
+    /// [`with_tuning`](Self::with_tuning).
     pub fn tuning(&self) -> &Tuning {
         &self.tuning
     }
 
-    /// The algorithm that [`sort`](Self::sort) and the others use here for more elements than one workgroup sorts.
+    /// The algorithm of [`sort`](Self::sort) and the other calls for more elements than a single workgroup sorts.
     pub fn algorithm(&self) -> Algorithm {
         self.tuning.algorithm()
     }
@@ -167,19 +166,19 @@ impl Gpu {
     /// # Errors
     ///
     /// [`Error::Unsupported`] for bits that the keys do not have, [`Error::TooManyElements`],
-    /// [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`]. The slice is left as it was then.
+    /// [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`]. After an error the slice is unchanged.
     pub fn sort<K: Key>(&self, keys: &mut [K], by: impl Into<SortBy>) -> Result<(), Error> {
         let request = by.into().request(K::TYPE);
         self.run(request, keys, &[0u8; 0])?.read_keys(keys)
     }
 
-    /// Sorts keys and reorders the values alike; equal keys keep their order. Values are of any plain type of 1, 2 or a
+    /// Sorts keys and moves each value with its key; equal keys keep their order. Values have any plain type of 1, 2 or a
     /// multiple of 4 bytes.
     ///
     /// # Errors
     ///
     /// [`Error::LengthMismatch`], [`Error::Unsupported`] for values of another size, else as for
-    /// [`sort`](Self::sort). Neither slice is changed then.
+    /// [`sort`](Self::sort). After an error both slices are unchanged.
     ///
     /// ```
     /// # fn main() -> Result<(), vksort::Error> {
@@ -209,8 +208,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// The permutation that sorts the keys: entry `i` is the index of the key that comes `i`-th. Equal keys come in
-    /// the order of their indices.
+    /// The permutation that sorts the keys: entry `i` is the index of key number `i` of the sorted keys. Equal keys keep
+    /// their order.
     ///
     /// # Errors
     ///
@@ -224,7 +223,7 @@ impl Gpu {
         Ok(indices)
     }
 
-    /// Builds a sorter for a request, with [`tuning`](Self::tuning) where the options name none.
+    /// Builds a sorter for a request, with [`tuning`](Self::tuning) if the options name none.
     ///
     /// # Errors
     ///
@@ -244,8 +243,9 @@ impl Gpu {
         DeviceBuffer::new(&self.device, size)
     }
 
-    /// Builds the pipelines for sorts of up to `capacity` elements by a request, and runs a small sort with them: later calls
-    /// of [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) find them.
+    /// Builds the pipelines for sorts of up to `capacity` elements by a request, and runs a small sort with them, so that
+    /// later calls of [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) need not build
+    /// them.
     ///
     /// The request of `sort` has the key's type and the order, that of `sort_pairs` also
     /// [`ValueType::Bytes`] of the value's size, and that of `argsort` [`ValueType::Index`] with
@@ -266,7 +266,7 @@ impl Gpu {
     /// ```
     pub fn warm_up(&self, request: &SortRequest, capacity: u32) -> Result<(), Error> {
         let sorter = self.kept_sorter(request, capacity)?;
-        // More than one workgroup sorts takes every kernel. Some drivers compile a kernel when it first runs.
+        // More elements than a single workgroup sorts need every kernel. Some drivers compile a kernel at its first run.
         let few = capacity.min(sorter.max_count()).min(sorter.shape().single_block().saturating_add(1));
         let sort = sorter.prepare_buffers(few, false)?;
         for count in [few.min(1), few] {
@@ -276,8 +276,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// Drops the pipelines that are kept for slices and empties the driver's pipeline cache. Prepared sorts and sorters keep
-    /// their own pipelines.
+    /// Drops the pipelines that are kept for slices, and empties the driver's pipeline cache. Sorters and prepared sorts
+    /// keep their pipelines.
     ///
     /// # Errors
     ///
@@ -291,7 +291,7 @@ impl Gpu {
         self.sorters.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// The sorter of a request for so many elements, built unless it is kept.
+    /// The sorter of a request for `count` elements: a kept one, or a new one.
     fn kept_sorter(&self, request: &SortRequest, count: u32) -> Result<Arc<StandaloneSorter>, Error> {
         {
             let mut kept = self.sorters();
@@ -301,7 +301,7 @@ impl Gpu {
                 return Ok(Arc::clone(&kept[0]));
             }
         }
-        // Others may sort in the meantime.
+        // Without the lock, so that other threads can sort in the meantime.
         let options = SorterOptions { capacity: Some(count), ..SorterOptions::default() };
         let sorter = self.sorter(request, &options)?;
         let mut kept = self.sorters();
@@ -323,12 +323,12 @@ impl Gpu {
     }
 }
 
-/// By what a slice is sorted: a direction, and the bits that count. An [`Order`] alone counts them all.
+/// A direction and the bits to sort by. An [`Order`] alone stands for all bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SortBy {
     /// Direction.
     pub order: Order,
-    /// The bits of a key that count; `None` for all of them.
+    /// The bits to sort by; `None` for all bits.
     pub bits: Option<BitRange>,
 }
 
@@ -341,8 +341,7 @@ impl From<Order> for SortBy {
 impl Order {
     /// This direction, by some bits of the keys.
     ///
-    /// Every window is a kind of sort of its own, whose pipelines are built when it is first used: see
-    /// [what that costs](Gpu#what-the-first-sort-of-a-kind-costs).
+    /// The first sort of each window width builds pipelines: see [the costs](Gpu#what-the-first-sort-of-a-kind-costs).
     ///
     /// ```
     /// # fn main() -> Result<(), vksort::Error> {
@@ -357,7 +356,7 @@ impl Order {
     }
 }
 
-// They can be used from several threads; what runs on a device takes turns.
+// Several threads can use them; sorts on one device run one after the other.
 const _: () = {
     const fn shared<T: Send + Sync>() {}
     shared::<Gpu>();
@@ -411,7 +410,7 @@ mod tests {
         assert_eq!(gpu.sorters().len(), 1);
         gpu.sort(&mut keys, Order::Ascending).unwrap();
         assert_eq!((keys, gpu.sorters().len()), ([1, 2, 3], 1));
-        // A sorter from before outlives it all.
+        // A sorter outlives `clear`.
         first.prepare(1).unwrap().run(1).unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! Tuning as data: which shape and which methods a device sorts with, each row with its evidence.
+//! Tuning as data: the shape and the methods of the kernels for each class of devices, each row with its evidence.
 
 #[cfg(all(feature = "profiles", feature = "standalone"))]
 pub(crate) mod dimensions;
@@ -8,14 +8,14 @@ pub(crate) mod profile;
 pub(crate) mod search;
 
 use std::borrow::Cow;
-use std::fmt::Display;
 use std::ops::RangeInclusive;
 
+use crate::abi::{self, spec};
 use crate::error::Error;
 use crate::profile::{DeviceProfile, driver, vendor};
 use crate::request::{Algorithm, SortRequest};
 
-/// How equal digits find their order within a subgroup.
+/// How a subgroup ranks equal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum RankMethod {
@@ -23,12 +23,12 @@ pub enum RankMethod {
     Ballot,
     /// Match masks by shared atomics; any subgroup size.
     Match,
-    /// Every invocation ranks neighbouring elements by counters of its own, for drivers on CPUs. A workgroup is one
-    /// subgroup then, and blocks are not reordered in shared memory before they are written. It needs subgroup arithmetic and
-    /// subgroups of at most 16 lanes; elsewhere, and for sorts by address, it falls back to `Ballot`.
+    /// Every invocation ranks neighbouring elements by private counters, for drivers on CPUs. A workgroup is then one
+    /// subgroup, and blocks are not reordered in shared memory before they are written. It needs subgroup arithmetic and
+    /// subgroups of at most 16 lanes. On other devices, and for sorts by address, it falls back to `Ballot`.
     Private,
-    /// One `subgroupPartitionNV`, for keys of 32 bits where the device has `VK_NV_shader_subgroup_partitioned`. It falls
-    /// back to `Ballot` for other keys, for values of 8 and 16 bits, and for sorts by address.
+    /// One `subgroupPartitionNV`, for keys of 32 bits on devices with `VK_NV_shader_subgroup_partitioned`. It falls back to
+    /// `Ballot` for other keys, for values of 8 and 16 bits, and for sorts by address.
     Partition,
 }
 
@@ -38,16 +38,17 @@ impl RankMethod {
         &[RankMethod::Ballot, RankMethod::Match, RankMethod::Private, RankMethod::Partition];
 }
 
-/// How a bit of a digit is taken for its ballot: what suits a compiler, with the same result.
+/// How kernels extract a bit of a digit for its ballot. Compilers differ in which way they turn into fewest instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[repr(u32)]
 pub enum Ballot {
-    /// By its place in the digit.
-    ByPlace,
-    /// By a mask that compilers do not know, which stops NVIDIA's from taking each bit twice.
-    ByMask,
-    /// By its place in the key, where all digits have as many bits: the digit takes no register then.
-    OfKeys,
+    /// By its position in the digit.
+    ByPlace = abi::BALLOT_BY_PLACE,
+    /// By a mask that is unknown to the compiler, so that NVIDIA's compiler does not extract each bit twice.
+    ByMask = abi::BALLOT_BY_MASK,
+    /// By its position in the key, if all digits have equal numbers of bits. The digit then takes no register.
+    OfKeys = abi::BALLOT_OF_KEYS,
 }
 
 impl Ballot {
@@ -68,40 +69,39 @@ pub struct Tuning {
     pub workgroup_size: u32,
     /// Elements per invocation when only keys are sorted.
     pub items_keys: u32,
-    /// Elements per invocation when values travel along.
+    /// Elements per invocation when values move with the keys.
     pub items_pairs: u32,
-    /// Elements per invocation where one workgroup sorts them all in shared memory; as many of them as fit.
+    /// Elements per invocation of a single workgroup that sorts in shared memory, as far as they fit.
     pub single_items: u32,
-    /// Subgroup size to ask for where the device lets pipelines ask; `None` for the device's default.
+    /// Subgroup size to require, if the device allows it; `None` for the device's default.
     pub subgroup_size: Option<u32>,
-    /// How equal digits find their order.
+    /// How a subgroup ranks equal digits.
     pub rank: RankMethod,
-    /// Whether of the lanes with an equal digit one adds to their counter and tells the others; else all read the counter, and
-    /// the last of them stores it. It is quick where lanes shuffle quickly.
+    /// Whether one of the lanes with an equal digit adds to their counter, and a shuffle gives the result to the others. If
+    /// false, all of them read the counter, and the last one stores it. It suits devices with fast shuffles.
     pub leader_adds: bool,
-    /// Whether an invocation computes digits again, and keeps two places in a word, so that fewer registers do for a few more
-    /// instructions.
+    /// Whether an invocation computes digits again and keeps two places in a word, which saves registers and takes a few
+    /// more instructions.
     pub few_registers: bool,
-    /// How a bit of a digit is taken for its ballot.
+    /// How kernels extract a bit of a digit for its ballot.
     pub ballot: Ballot,
-    /// Bits of the widest digit, up to 11. Digits of more than 8 bits are used where they save a quarter of the passes.
+    /// Bits of the widest digit, up to 11. Digits of more than 8 bits are used if they save a quarter of the passes.
     pub digit_bits: u32,
-    /// Whether passes are skipped whose digit is the same in all keys.
+    /// Whether the device skips passes whose digit is the same in all keys.
     pub skip: bool,
-    /// Whether an invocation adds up equal digits in a row before it counts them by a shared atomic. Sorted and skewed
-    /// inputs need it on GPUs.
+    /// Whether an invocation merges runs of equal digits before it counts them by a shared atomic. Sorted and skewed inputs
+    /// need it on GPUs.
     pub merge_runs: bool,
-    /// Whether the first pass of a sort of keys alone, or of one that is not stable, ranks keys by one atomic each, without
-    /// keeping the order of equal digits. Nobody can tell equal keys apart, or minds.
+    /// Whether the first pass ranks each key by one atomic, without keeping the order of equal digits. It applies to keys
+    /// alone and to sorts that are not stable, where the order of equal keys is invisible or free.
     pub unordered: bool,
-    /// Whether an argsort whose keys nobody wants moves one word instead of two from the pass before the last to the last:
-    /// an index, joined with the one digit of its key that is still needed. For keys of 32 bits or more, as long as
-    /// indices leave room for a digit.
+    /// Whether an argsort that discards its keys joins each index with the last digit of its key, so that the last two
+    /// passes move one word instead of two. It applies to keys of 32 bits or more, if indices leave room for a digit.
     pub join_index: bool,
-    /// Reads of one look-back word before the tile behind it is recounted; fewer on CPUs, whose drivers count turns of loops.
+    /// Reads of a look-back word before its tile is recounted. CPUs take fewer, as their drivers limit loop iterations.
     pub polls: u32,
-    /// Parts of the histogram to have before they are made as large as they may be, and tiles where they may be parts of a
-    /// block. On CPUs the built-in rows have one for each thread at least.
+    /// Tiles and histogram parts to have, before they grow to whole blocks. On CPUs the built-in rows have at least one for
+    /// each thread.
     pub min_tiles: u32,
     /// Invocations of a workgroup that counts digits.
     pub histogram_workgroup_size: u32,
@@ -109,19 +109,21 @@ pub struct Tuning {
     pub histogram_items: u32,
     /// Invocations of a workgroup that scans tile counts in reduce-then-scan.
     pub scan_workgroup_size: u32,
-    /// Whether the driver is asked to unroll the loops over an invocation's items. It pays on GPUs, which hold the items
-    /// in registers then; software drivers only take longer to compile.
+    /// Whether the driver should unroll the loops over an invocation's items. GPUs then hold items in registers; software
+    /// drivers only take longer to compile.
     pub unroll: bool,
-    /// Whether a dispatch of its own decides what follows from the histogram, instead of the histogram's last workgroup.
-    /// Devices need it that have no fences between workgroups of one dispatch, as Metal before 3.2. Sorts by leading digits
-    /// are plain OneSweep then.
+    /// Whether a dispatch of its own decides the routes, instead of the histogram's last workgroup. Devices without fences
+    /// between workgroups of one dispatch need it, such as Metal before 3.2. Leading digits then fall back to OneSweep.
     pub decide_apart: bool,
-    /// Whether the automatic choice uses look-back (OneSweep) here. Look-back never hangs; this says whether it is
-    /// known to be right and quick.
+    /// Whether the automatic choice uses look-back (OneSweep). Look-back never hangs; this field says whether it is known to
+    /// be correct and fast.
     pub look_back: bool,
-    /// What the row rests on.
+    /// The evidence for the row.
     pub evidence: Cow<'static, str>,
 }
+
+/// Specialization constants, each with its value.
+pub(crate) type Knobs = [(usize, u32); 7];
 
 /// A row: the class of devices it is for, and the tuning there.
 struct Row {
@@ -129,7 +131,7 @@ struct Row {
     tuning: fn() -> Tuning,
 }
 
-/// What the rows of GPUs have in common.
+/// The common values of the rows of GPUs, and the defaults of every row.
 fn gpu(name: &str, evidence: &'static str) -> Tuning {
     Tuning {
         name: name.into(),
@@ -159,7 +161,8 @@ fn gpu(name: &str, evidence: &'static str) -> Tuning {
     }
 }
 
-/// What the rows of NVIDIA's GPUs have in common: CUB's shape for 4-byte keys on sm_90, two workgroups in 64 KiB of shared memory.
+/// The common values of the rows of NVIDIA's GPUs: CUB's shape for 4-byte keys on sm_90, two workgroups in 64 KiB of shared
+/// memory.
 fn nvidia(name: &str, evidence: &'static str) -> Tuning {
     Tuning {
         workgroup_size: 384,
@@ -176,7 +179,7 @@ fn nvidia(name: &str, evidence: &'static str) -> Tuning {
     }
 }
 
-/// What the rows of Intel's GPUs have in common.
+/// The common values of the rows of Intel's GPUs.
 fn intel(name: &str, evidence: &'static str) -> Tuning {
     Tuning {
         polls: 64,
@@ -190,33 +193,25 @@ fn intel(name: &str, evidence: &'static str) -> Tuning {
     }
 }
 
-/// What the rows of software drivers have in common, whose subgroups have so many lanes at least.
+/// The common values of the rows of software drivers, whose subgroups have at least so many lanes.
 fn cpu(name: &str, lanes: u32) -> Tuning {
     Tuning {
-        name: name.into(),
         workgroup_size: lanes,
         items_keys: 4096,
         items_pairs: 4096,
         single_items: 4096,
-        subgroup_size: None,
         rank: RankMethod::Private,
-        leader_adds: false,
-        few_registers: false,
-        ballot: Ballot::ByPlace,
         digit_bits: 10,
-        skip: true,
         merge_runs: false,
         unordered: false,
-        join_index: true,
         polls: 8,
         min_tiles: 2,
         histogram_workgroup_size: lanes,
         histogram_items: 8192,
         scan_workgroup_size: 32,
         unroll: false,
-        decide_apart: false,
         look_back: true,
-        evidence: "measured: docs/PERFORMANCE.md".into(),
+        ..gpu(name, "measured: docs/PERFORMANCE.md")
     }
 }
 
@@ -269,7 +264,7 @@ const ROWS: &[Row] = &[
     Row {
         applies: |p| p.vendor_id == vendor::INTEL,
         tuning: || Tuning {
-            // What moves differs from pass to pass then, for which there are too few registers.
+            // Passes that move joined words too would need more registers.
             join_index: false,
             ..intel("intel", "compiled: no spills by anv, see docs/GPU-COMPILERS.md")
         },
@@ -326,20 +321,26 @@ impl Tuning {
         if self.look_back { Algorithm::OneSweep } else { Algorithm::ReduceThenScan }
     }
 
-    /// Whether the first pass of such a sort may take any order of equal digits.
-    pub(crate) fn ranks_unordered(&self, request: &SortRequest) -> bool {
-        self.unordered && !request.shows_ties()
+    /// The knobs that kernels read and that no limit changes, each as a specialization constant with its value.
+    pub(crate) fn knobs(&self, request: &SortRequest, rank: RankMethod) -> Knobs {
+        // The private counters of an invocation keep the order of equal digits at no cost.
+        let unordered = self.unordered && !request.shows_ties() && rank != RankMethod::Private;
+        let joinable = request.discards_keys() && request.value.sorts_index() && request.key.bits() >= 32;
+        [
+            (spec::LEADER_ADDS, self.leader_adds.into()),
+            (spec::FEW_REGISTERS, self.few_registers.into()),
+            (spec::BALLOT, self.ballot as u32),
+            (spec::UNORDERED, unordered.into()),
+            (spec::MERGE_RUNS, self.merge_runs.into()),
+            (spec::JOIN_INDEX, (self.join_index && joinable).into()),
+            (spec::SKIP, self.skip.into()),
+        ]
     }
 
-    /// Whether indices of such a sort may be joined with a digit of their key.
-    pub(crate) fn joins_index(&self, request: &SortRequest) -> bool {
-        self.join_index && request.discards_keys() && request.value.sorts_index() && request.key.bits() >= 32
-    }
-
-    /// Checks that every number is one that some device may want.
+    /// Checks that every number is within the range that some device may use.
     ///
-    /// A sort is right with any numbers, as shapes are reduced until they fit. What comes from outside the program is
-    /// better refused than reduced: a number out of range there is a mistake.
+    /// A sort is correct with any numbers, as shapes are reduced until they fit. This check is for numbers from outside the
+    /// program, where a number out of range is a mistake.
     ///
     /// # Errors
     ///
@@ -354,9 +355,6 @@ impl Tuning {
     /// assert_eq!(error.to_string(), "digit_bits is 12, allowed is 1 to 11");
     /// ```
     pub fn check(&self) -> Result<(), Error> {
-        let refuse = |what: &str, given: &dyn Display, allowed: String| {
-            Err(Error::Unsupported { what: what.into(), given: given.to_string(), allowed })
-        };
         let ranges: [(&str, u32, RangeInclusive<u32>); 11] = [
             ("workgroup_size", self.workgroup_size, 1..=MAX_INVOCATIONS),
             ("items_keys", self.items_keys, 1..=MAX_ITEMS),
@@ -372,29 +370,29 @@ impl Tuning {
         ];
         for (what, given, allowed) in ranges {
             if !allowed.contains(&given) {
-                return refuse(what, &given, format!("{} to {}", allowed.start(), allowed.end()));
+                return Err(Error::unsupported(what, given, format!("{} to {}", allowed.start(), allowed.end())));
             }
         }
         if let Some(size) = self.subgroup_size.filter(|size| !size.is_power_of_two()) {
-            return refuse("subgroup_size", &size, "a power of two from 4 to 128".into());
+            return Err(Error::unsupported("subgroup_size", size, "a power of two from 4 to 128"));
         }
         for (what, text) in [("name", self.name.as_str()), ("evidence", &self.evidence)] {
             if text.chars().any(char::is_control) {
-                return refuse(what, &format!("{text:?}"), "text without control characters".into());
+                return Err(Error::unsupported(what, format!("{text:?}"), "text without control characters"));
             }
         }
         Ok(())
     }
 }
 
-/// Bounds within which no product of a tuning's numbers overflows; far beyond what devices allow.
+/// Bounds within which no product of a tuning's numbers overflows, far beyond the limits of devices.
 pub(crate) const MAX_INVOCATIONS: u32 = 2048;
 pub(crate) const MAX_ITEMS: u32 = 8192;
 /// Digits whose counters still fit into shared memory.
 pub(crate) const MAX_DIGIT_BITS: u32 = 11;
-/// Reads of a word beyond which a sort that waits would look as if it hung.
+/// Most reads of a word: with more, a waiting sort would look like a hang.
 const MAX_POLLS: u32 = 1 << 16;
-/// More tiles, or blocks of one, than any device has workgroups for.
+/// More tiles than any device has workgroups for.
 const MAX_TILES: u32 = 1 << 16;
 
 #[cfg(test)]

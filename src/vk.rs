@@ -1,5 +1,5 @@
 //! The Vulkan layer: the only place in the crate with unsafe code. It knows devices, pipelines, buffers and command
-//! buffers; what a sort consists of comes from [`crate::plan`].
+//! buffers; [`crate::plan`] gives the steps of a sort.
 #![allow(unsafe_code)]
 
 mod bind;
@@ -12,7 +12,7 @@ mod record;
 mod requirements;
 mod sorter;
 
-// Handles and functions of a device are for every thread; a command buffer's own rules are the caller's duty.
+// Every thread may use a device's handles and functions. The rules for command buffers are the caller's duty.
 const _: () = {
     const fn shared<T: Send + Sync>() {}
     shared::<Requirements>();

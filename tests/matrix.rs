@@ -1,5 +1,6 @@
-//! Options together: any two of key type, value, window, algorithm and the rest meet in a trial, and so does every cell of
-//! the table of what can be sorted; each with counts from the host and from the device, with and without digits to skip.
+//! Options together: any two of key type, value, window, algorithm and the rest meet in a trial, and so do every key type
+//! and every option that the README promises; each with counts from the host and from the device, with and without digits to
+//! skip.
 
 mod common;
 
@@ -7,7 +8,7 @@ use common::arena::Arena;
 use common::design::{self, Row, Target};
 use common::patterns::Pattern;
 use common::suite::{self, Case, SOME_KEYS};
-use common::table::COLUMNS;
+use common::table::CHOICES;
 use common::{Level, gpu, level, seed};
 use libtest_mimic::{Failed, Trial};
 use vksort::{
@@ -82,7 +83,8 @@ fn keys() -> Vec<KeyType> {
     SOME_KEYS.iter().chain(others).copied().collect()
 }
 
-/// Windows of a key of so many bits: an odd number of passes, digits that are no bytes, nothing, and what the table has.
+/// Windows of a key of so many bits: an odd number of passes, digits that are no bytes, nothing, and the windows of the
+/// README's options.
 fn windows(width: u32) -> Vec<BitRange> {
     let odd = 0..width.min(24);
     let some = [0..width, odd, width / 16..width - 3, 0..0, width / 2 - 4..width / 2 + 5.min(width / 2)];
@@ -162,7 +164,7 @@ impl Factors {
         suite::asking(self.algorithms[row[ALGORITHM]], request)
     }
 
-    /// The levels in which a cell of the table differs from its row's first, and the key type.
+    /// The levels in which a cell differs from the usual request of its key type, and the key type.
     fn target(&self, cell: &SortRequest) -> Target {
         let usual = SortRequest::new(cell.key);
         let find = |what: &str, position: Option<usize>| {
@@ -210,13 +212,13 @@ impl Factors {
     }
 }
 
-/// The requests of every cell of the table of what can be sorted.
+/// A cell is a key type with one of the options that the README promises: here the requests of all cells.
 fn cells() -> impl Iterator<Item = SortRequest> {
-    let row = |&key: &KeyType| COLUMNS.iter().flat_map(move |column| (column.requests)(SortRequest::new(key)));
+    let row = |&key: &KeyType| CHOICES.iter().flat_map(move |choice| (choice.requests)(SortRequest::new(key)));
     KeyType::ALL.iter().flat_map(row)
 }
 
-/// Whether a request sorts what a cell of the table promises: in each field in which the cell is not as usual.
+/// Whether a request has the options of a cell: each field in which the cell differs from the usual request.
 fn holds(request: &SortRequest, cell: &SortRequest) -> bool {
     let usual = SortRequest::new(cell.key);
     request.key == cell.key
@@ -229,7 +231,7 @@ fn holds(request: &SortRequest, cell: &SortRequest) -> bool {
         && (cell.algorithm == usual.algorithm || request.algorithm == cell.algorithm)
 }
 
-/// Every *yes* of the table is sorted by a trial.
+/// A trial sorts every key type with every option that the README promises.
 fn every_cell_has_a_trial(requests: &[SortRequest]) -> Result<(), Failed> {
     match cells().find(|cell| !requests.iter().any(|request| holds(request, cell))) {
         Some(cell) => Err(format!("no trial sorts {cell:?}, VKSORT_SEED={}", seed()).into()),

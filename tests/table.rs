@@ -1,11 +1,11 @@
 //! The table of what can be sorted, in the README and in the crate's documentation, is the one that the code makes.
 
 #[path = "common/table.rs"]
-mod columns;
+mod choices;
 
 use std::path::Path;
 
-use columns::{COLUMNS, Column, markdown};
+use choices::{CHOICES, Choice, markdown, refused};
 use vksort::{DeviceProfile, KeyOutput, KeyType, SortRequest, ValueType};
 
 /// Where the README has the table.
@@ -16,8 +16,8 @@ const END: &str = "<!-- end of table -->";
 fn the_table_is_what_the_code_serves() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (readme_file, table_file) = (root.join("README.md"), root.join("docs/table.md"));
-    let table = markdown(&DeviceProfile::default(), COLUMNS);
-    assert!(!table.contains("| no |") && !table.contains("none"), "a cell of the table is empty:\n{table}");
+    let table = markdown(&DeviceProfile::default(), CHOICES);
+    assert!(!table.contains("(not ") && !table.contains("none"), "a key type lacks an option:\n{table}");
 
     if !readme_file.is_file() {
         println!("skipped: {} is not here", readme_file.display());
@@ -37,35 +37,36 @@ fn the_table_is_what_the_code_serves() {
     assert!(kept == table, "{} is not the code's; run scripts/table.sh", table_file.display());
 }
 
-/// The cells of a column, from the first key type to the last.
-fn cells(profile: &DeviceProfile, requests: fn(SortRequest) -> Vec<SortRequest>) -> Vec<bool> {
-    let text = markdown(profile, &[Column { name: "tried", requests }]);
-    let cell = |line: &str| match line.rsplit('|').nth(1).map(str::trim) {
-        Some("yes") => true,
-        Some("no") => false,
-        other => panic!("a cell is {other:?} in {line}"),
-    };
-    text.lines().skip(2).map(cell).collect()
-}
-
 #[test]
-fn requests_that_are_refused_make_a_no() {
+fn requests_that_are_refused_are_named() {
     let profile = DeviceProfile::default();
-    let all = |answer: bool| vec![answer; KeyType::ALL.len()];
-    assert_eq!(cells(&profile, |usual| vec![usual]), all(true));
-    assert_eq!(cells(&profile, |usual| vec![SortRequest { value: ValueType::Bytes(3), ..usual }]), all(false));
+    let refused = |requests| refused(&profile, &Choice { name: "tried", requests });
+    assert!(refused(|usual| vec![usual]).is_empty());
+    assert_eq!(refused(|usual| vec![SortRequest { value: ValueType::Bytes(3), ..usual }]), KeyType::ALL);
     // One of several is enough.
     let discarded = |usual| vec![usual, SortRequest { key_output: KeyOutput::Discarded, ..usual }];
-    assert_eq!(cells(&profile, discarded), all(false));
+    assert_eq!(refused(discarded), KeyType::ALL);
     // Some key types have so many bits, others do not.
-    let window = |usual: SortRequest| vec![SortRequest { bits: (0..32).into(), ..usual }];
-    let wide: Vec<bool> = KeyType::ALL.iter().map(|key| key.bits() >= 32).collect();
-    assert_eq!(cells(&profile, window), wide);
+    let window = |usual: SortRequest| vec![SortRequest { bits: (0..64).into(), ..usual }];
+    let narrow: Vec<KeyType> = KeyType::ALL.iter().copied().filter(|key| key.bits() < 64).collect();
+    assert_eq!(refused(window), narrow);
+    let text = markdown(&profile, &[Choice { name: "tried", requests: window }]);
+    assert!(text.ends_with("* tried (not `u8`, `i8`, `u16`, `i16`, `f16`, `bf16`, `u32`, `i32`, `f32`)\n"), "{text}");
 }
 
 #[test]
-fn a_device_that_kernels_do_not_fit_makes_a_no() {
+fn a_device_that_kernels_do_not_fit_sorts_nothing() {
     let tiny = DeviceProfile { max_shared_bytes: 64, ..DeviceProfile::default() };
-    assert!(cells(&tiny, |usual| vec![usual]).iter().all(|served| !served));
-    assert!(markdown(&tiny, &[]).lines().skip(2).all(|line| line.ends_with("| none |")));
+    assert!(CHOICES.iter().all(|choice| refused(&tiny, choice) == KeyType::ALL));
+    let passes = markdown(&tiny, CHOICES).lines().filter(|line| line.ends_with("| none |")).count();
+    assert_eq!(passes, 5, "a row for each width");
+}
+
+/// A key type that is in no row of the table would be missing without a word.
+#[test]
+fn every_key_type_is_in_the_table() {
+    let text = markdown(&DeviceProfile::default(), &[]);
+    for key in KeyType::ALL {
+        assert_eq!(text.matches(&format!("`{}`", key.name())).count(), 1, "{}", key.name());
+    }
 }

@@ -1,5 +1,4 @@
-// The arguments of a dispatch that is sized on the device: workgroups are spread over two dimensions where one does not
-// hold them.
+// The arguments of an indirect dispatch. Workgroups are spread over two dimensions if one is too small.
 void write_arguments(uint slot, uint workgroups) {
     uint at = COUNTERS_ARGUMENTS + slot * ARGUMENT_WORDS;
     counters[at] = min(workgroups, MAX_WORKGROUPS);

@@ -1,9 +1,9 @@
-// A block is what a workgroup sorts by one digit at a time: ITEMS elements per invocation. They are loaded in stripes
-// (coalesced, and in input order within a subgroup's share), ranked, and reordered through the shared pool, so that
-// neighbours write runs of neighbouring elements.
+// A block: the elements that a workgroup ranks at a time, ITEMS per invocation. They are loaded in stripes (coalesced, and
+// in input order within a subgroup's share), ranked, and reordered in the shared pool, so that neighbouring lanes write
+// neighbouring elements.
 //
-// In modules for software drivers (PRIVATE) an invocation ranks neighbouring elements by counters of its own. Only a block
-// that a workgroup sorts by several digits is staged there: CPUs lose time over it.
+// In modules for software drivers (PRIVATE) an invocation ranks neighbouring elements by private counters. Only the block of
+// a single workgroup is staged there, as staging costs CPUs time.
 
 #if PRIVATE && !defined(SHORT_BLOCKS)
 #define STAGED 0
@@ -19,10 +19,10 @@ shared uint pool[POOL_WORDS]; // ranking counters, then staged elements
 
 KEY keys[ITEMS];
 
-const uint ITEMS_TOGETHER = 4; // of those that a short block leaves out
+const uint ITEMS_TOGETHER = 4; // a short block omits items in groups of four
 
-// Items that each invocation has of this block: ITEMS, or fewer where the block is known to be smaller. Kernels whose blocks
-// may be so define SHORT_BLOCKS, and say of how many elements one is.
+// Items per invocation of this block: ITEMS, or fewer for a short block. Kernels with short blocks define SHORT_BLOCKS and
+// call expect_elements.
 #if PRIVATE || defined(SHORT_BLOCKS)
 uint items_here;
 
@@ -42,7 +42,7 @@ void expect_elements(uint elements) {}
 #if PRIVATE
 #define EACH_ITEM for (uint item = 0; item < block_items(); item++)
 #elif defined(SHORT_BLOCKS)
-// Numbers of turns are constant, which lets compilers keep arrays of items in registers; and branches are few.
+// Loops have constant numbers of turns, so that compilers keep arrays of items in registers, and few branches.
 #define EACH_ITEM \
     [[unroll]] for (uint items = 0; items < ITEMS; items += ITEMS_TOGETHER) if (items < block_items()) \
         [[unroll]] for (uint at = 0, item = items; at < ITEMS_TOGETHER; at++, item++) if (item < ITEMS)
@@ -50,7 +50,7 @@ void expect_elements(uint elements) {}
 #define EACH_ITEM [[unroll]] for (uint item = 0; item < ITEMS; item++)
 #endif
 
-// A number of up to 16 bits for each item: two in a word where registers are few.
+// A number of up to 16 bits for each item; with FEW_REGISTERS two numbers share a word.
 #define PER_ITEM(numbers) uint numbers[FEW_REGISTERS != 0 ? (ITEMS + 1) / 2 : ITEMS]
 #define SET_NUMBER(numbers, item, number) \
     if (FEW_REGISTERS == 0) numbers[item] = number; \
@@ -59,7 +59,7 @@ void expect_elements(uint elements) {}
 #define NUMBER_OF(numbers, item) \
     (FEW_REGISTERS == 0 ? numbers[item] : item % 2 == 0 ? numbers[item / 2] & 0xFFFFu : numbers[item / 2] >> 16)
 
-// Places of the block: its elements, and those of lanes past the end.
+// Places of the block, including those of lanes past the end.
 uint block_places() { return WORKGROUP_SIZE * block_items(); }
 
 // Index in the block of this invocation's `item`.
@@ -71,29 +71,29 @@ uint block_index(uint item) {
 #endif
 }
 
-// Which place of the sorted block this invocation takes up after staging.
+// The place in the sorted block of the element that this invocation takes after staging.
 uint staged_place(uint item) { return thread_index() + item * WORKGROUP_SIZE; }
 
-// Each invocation sees to a few digits, in the order of digits: of neighbouring invocations they are neighbours.
+// Each invocation owns a few digits. Neighbouring invocations own neighbouring digits.
 const uint DIGITS_EACH = (RADIX + WORKGROUP_SIZE - 1) / WORKGROUP_SIZE;
 
 bool has_digit(uint turn) {
     bool has = thread_index() + turn * WORKGROUP_SIZE < RADIX;
-    // The same for all lanes of a subgroup, which makes for better branches.
+    // All lanes of a subgroup agree, for a uniform branch.
     if (RADIX % SUBGROUP_SIZE == 0) has = (subgroup_index() + turn * SUBGROUPS) * SUBGROUP_SIZE < RADIX;
     return has;
 }
 
 uint own_digit(uint turn) { return thread_index() + turn * WORKGROUP_SIZE; }
 
-// The bits of a key with that digit.
+// The own digit as bits of a key.
 uint own_bits(uint turn) { return own_digit(turn) ^ digit_flip; }
 
 #define EACH_DIGIT [[unroll]] for (uint turn = 0; turn < DIGITS_EACH; turn++) if (has_digit(turn))
 
-uint totals[DIGITS_EACH]; // elements of the block of each own digit, lanes past the end counted as the last digit
+uint totals[DIGITS_EACH]; // elements of the block with each own digit; lanes past the end count as the last digit
 
-// Called for each own digit as soon as its total is known.
+// The kernel defines it; it is called for each own digit once its total is known.
 void publish_count(uint turn);
 
 #if PRIVATE

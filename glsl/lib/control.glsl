@@ -1,5 +1,5 @@
-// What the steps of a sort tell each other: the element count, and the route of each pass, which the last workgroup of
-// the histogram decides on. Kernels that write the counters say so by COUNTERS_WRITTEN, as validation layers take note.
+// The element count, and the route of each pass, which the histogram's last workgroup writes. Kernels that write counters
+// define COUNTERS_WRITTEN, as validation layers check `readonly`.
 
 #ifdef COUNTERS_WRITTEN
 layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint counters[]; };
@@ -8,7 +8,7 @@ layout(set = 0, binding = BINDING_COUNTERS) readonly buffer Counters { uint coun
 #endif
 layout(set = 0, binding = BINDING_COUNT) readonly buffer Count { uint count_words[]; };
 
-// Elements to sort. A count on the device is cut to the most that the caller has room for.
+// Elements to sort. A count on the device is at most the capacity.
 uint sort_count() { return push.count_word == 0 ? push.count : min(count_words[push.count_word - 1], push.count); }
 
 uint parts_of(uint elements, uint part) { return elements == 0 ? 0 : (elements - 1) / part + 1; }
@@ -16,7 +16,7 @@ uint parts_of(uint elements, uint part) { return elements == 0 ? 0 : (elements -
 // Index of the workgroup in a dispatch that may be spread over two dimensions.
 uint workgroup_index() { return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; }
 
-// A route in one word: two bits for each place, the round, whether anything moves at all, and what.
+// The fields of a route: two bits for each place, the round, whether the pass runs, and the elements that it moves.
 bool route_runs(uint route) { return (route & ROUTE_RUNS) != 0; }
 uint route_keys_from(uint route) { return route >> ROUTE_KEYS_FROM & 3; }
 uint route_keys_to(uint route) { return route >> ROUTE_KEYS_TO & 3; }
@@ -24,7 +24,7 @@ uint route_values_from(uint route) { return route >> ROUTE_VALUES_FROM & 3; }
 uint route_values_to(uint route) { return route >> ROUTE_VALUES_TO & 3; }
 bool route_copies(uint route) { return (route & ROUTE_COPIES) != 0; }
 uint route_moves(uint route) { return route >> ROUTE_MOVES & 3; }
-// The pass that needs the digit which this one joins with indices.
+// The pass whose digit this pass joins with indices.
 uint route_next(uint route) { return route >> ROUTE_NEXT & 63; }
-// Passes before this one that have ranked.
+// The number of earlier passes that ranked.
 uint route_round(uint route) { return route >> ROUTE_ROUND & 0xFF; }

@@ -1,5 +1,5 @@
-// Counting digits by COUNTERS counters, RUNS of them in turn for each key: by an invocation's own, or by the shared
-// `digit_count`, which is zero at first.
+// Counting digits, RUNS of them per key, by COUNTERS counters: private ones, or the shared `digit_count`, which the kernel
+// zeroes.
 
 #if PRIVATE
 

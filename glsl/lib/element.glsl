@@ -1,11 +1,11 @@
-// Elements of a pass: where they come from, and where they go.
+// Loading and storing the elements of a pass.
 
 uint count; // elements of the whole sort
 
 // Elements from `start` up to the end of the input or of a part of `size`.
 uint elements_from(uint start, uint size) { return start < count ? min(count - start, size) : 0; }
 
-// The key of element `index`, with the bits flipped that depend on its sign.
+// The key of element `index`, with flips by its sign.
 KEY take_key(uint index) { return take_order(load_key(route_keys_from(active_route), index)); }
 
 // Whether values are indices that this pass makes.
@@ -22,10 +22,10 @@ void put_key(uint target, KEY key) { store_key(route_keys_to(active_route), targ
 
 void put_value(uint target, uint plane, uint word) { store_value(route_values_to(active_route), target, plane, word); }
 
-// The digit of a key that the next pass needs, for an index to be joined with.
+// The digit of the next pass, to be joined with an index.
 uint next_digit(KEY key) { return digit_of(take_order(key), route_next(active_route)); }
 
-// Writes what `moves` says of the element that was at `index`.
+// Stores the parts of the element from `index` that `moves` selects.
 void put_element(uint target, uint index, KEY key, uint moves) {
     if (moves == MOVES_ALL) put_key(target, key);
     if (JOIN_INDEX != 0 && moves == MOVES_JOINING) {

@@ -15,7 +15,7 @@
 const uint RADIX = 1u << RADIX_BITS;
 const uint TOP_WORD = KEY_WORDS - 1;
 
-// Loaded once: some drivers load a push constant again in every turn of a loop.
+// Loaded once, as some drivers load a push constant in every turn of a loop.
 uint key_flip = push.key_flip;
 uint low_flip = push.low_flip;
 
@@ -29,8 +29,8 @@ uint sortable_word(KEY key, uint word) {
 
 uint digit_bits(uint pass) { return WINDOW_BITS / PASSES + (pass < WINDOW_BITS % PASSES ? 1 : 0); }
 
-// The window of narrow keys is no constant, so that another window makes no other pipelines. In wide keys it says which word a
-// digit is in.
+// For narrow keys the window's lowest bit is a push constant, so that all windows share pipelines. For wide keys it selects
+// the words of a digit, and is a specialization constant.
 #if KEY_WORDS == 1
 uint window_low = push.window_low;
 #else
@@ -39,7 +39,7 @@ const uint window_low = WINDOW_LOW;
 
 uint digit_shift(uint pass) { return window_low + pass * (WINDOW_BITS / PASSES) + min(pass, WINDOW_BITS % PASSES); }
 
-// Zero when all digits of wide keys are whole bytes; else a digit may lie in two words.
+// Zero if all digits of wide keys are whole bytes; otherwise a digit may span two words.
 const uint UNEVEN = WINDOW_LOW % 8 + WINDOW_BITS % PASSES + (RADIX_BITS ^ 8);
 
 // The digit of `key` that `pass` sorts by.

@@ -1,11 +1,11 @@
-// The last workgroup of a dispatch to finish sees what all the others have written, and decides what comes next.
+// The last workgroup of a dispatch to finish. It sees the writes of all others, and decides the next steps.
 
 shared uint finished;
 
-// Whether this workgroup is the last of `workgroups` to come here; `word` of the counters counts them. All invocations call
-// it. The fences are in uniform control flow: some layered drivers make workgroup barriers of them.
+// Whether this workgroup is the last of `workgroups` to call it; `word` of the counters counts them. All invocations call
+// it. The fences are in uniform control flow, as some layered drivers translate them to workgroup barriers.
 bool finishes_last(uint word, uint workgroups) {
-    // What any invocation has written to buffers is before the fence of the one that signals.
+    // Orders the writes of all invocations before the fence of the invocation that counts.
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
                    gl_SemanticsAcquireRelease);
     memoryBarrierBuffer();

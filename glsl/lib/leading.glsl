@@ -1,18 +1,17 @@
-// The choice of leading digits: passes over as many of the top digits as tell most keys apart. Ties, which are keys with
-// equal leading digits, are sorted where they are afterwards. If there turn out to be too many ties, a second phase of passes
-// over all digits follows.
+// The choice of leading digits: the top digits that distinguish most keys. Ties are keys with equal leading digits. After
+// the passes, `mend` sorts ties by insertion; if there are too many, a second phase of passes over all digits follows.
 
 shared uint largest[PASSES];   // the largest count of a digit
 shared uint leading_low;       // the lowest leading digit; PASSES if the sort goes over all digits
 shared uint sampled_inversions;
 
-// Samples of the keys take the place of counts that have been added up.
+// Samples of the keys are stored in `digit_count`, whose counts are no longer needed.
 const uint SAMPLES = COUNTS / KEY_WORDS < MAX_SAMPLES ? COUNTS / KEY_WORDS : MAX_SAMPLES;
 
-// Adds digits from the top until a key can be expected to share all of them with at most MAX_EXPECTED_TIES others; one
-// invocation. In place the number of passes is even, so that the elements end where they began.
+// Adds digits from the top until the expected number of other keys with the same digits is at most MAX_EXPECTED_TIES. One
+// invocation calls it. In place the number of passes is even, so that elements end at the target.
 void find_leading(uint count) {
-    // For independent digits, that expectation is the product of the largest counts' shares.
+    // For independent digits, that number is at most count times the product of the largest shares.
     float ties = float(count);
     uint low = PASSES, rounds = 0;
     while (low > 0 && (ties > MAX_EXPECTED_TIES || IN_PLACE != 0 && (rounds & 1) != 0)) {
@@ -31,8 +30,8 @@ KEY sample_at(uint index) {
     return key;
 }
 
-// Chooses the leading digits, and counts the pairs of samples that these digits tie and that are out of order. Where such
-// pairs are found, long runs of ties are everywhere. All invocations call it, once the counts are no longer needed.
+// Chooses the leading digits, and counts pairs of samples that are tied and out of order: several such pairs mean that long
+// runs of ties are everywhere. All invocations call it, once the counts are no longer needed.
 void try_leading(uint count) {
     uint thread = gl_LocalInvocationIndex;
     barrier(); // the counts have been read
@@ -43,7 +42,7 @@ void try_leading(uint count) {
     barrier();
     uint samples = leading_low < PASSES ? SAMPLES : 0;
     for (uint at = thread; at < samples; at += WORKGROUP_SIZE) {
-        // Evenly spread, in the order of the input.
+        // Samples are evenly spread over the input.
         KEY key = load_key(PLACE_SOURCE, min(count / SAMPLES * at, count - 1));
         [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) digit_count[at * KEY_WORDS + word] = KEY_WORD(key, word);
     }
@@ -61,7 +60,7 @@ void try_leading(uint count) {
     barrier();
 }
 
-// Writes the routes of both phases, or of passes over all digits; one invocation.
+// Writes the routes of both phases, or of passes over all digits. One invocation calls it.
 void route_leading_digits(uint count) {
     if (leading_low == PASSES || sampled_inversions > MAX_SAMPLED_INVERSIONS) {
         route_all_digits();
@@ -73,7 +72,7 @@ void route_leading_digits(uint count) {
     write_leg(Leg(0, leading_low, PLACE_SOURCE, caller_values(), 0, false));
     counters[COUNTERS_LEADING_LOW] = leading_low;
     counters[COUNTERS_TIES_ROUTE] = route(PLACE_TARGET, PLACE_ALTERNATE, values, values, 0);
-    // Out of place the source is still there, and the second phase starts from it.
+    // Out of place, the second phase starts from the source.
     if (IN_PLACE != 0) write_leg(Leg(1, 0, PLACE_TARGET, values, rounds, true));
     else write_leg(Leg(1, 0, PLACE_SOURCE, caller_values(), rounds, true));
     write_arguments(ARGUMENTS_TIES, parts_of(count, push.tie_part));

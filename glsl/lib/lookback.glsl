@@ -1,27 +1,27 @@
 // Chained scan with decoupled look-back (Merrill and Garland 2016) in constant memory, with a fallback that recounts a tile
-// whose count does not come (after the idea of Smith, Levien and Owens, "Decoupled Fallback").
+// whose count is late (after the idea of Smith, Levien and Owens, "Decoupled Fallback").
 //
-// Tiles take turns in the slots of a ring: a tile's slot is the one that it shares with every SLOTS-th tile. A word says whose
-// it is by an epoch, the number of times that the ring has gone round in all passes. So a word can be lost to another tile's,
-// but not be mistaken for it. Nobody waits for a slot: a tile whose words are lost, or never came, is recounted by whoever
-// needs them. Rings have more slots than there are workgroups at a time, so that this is rare. Where it happens, anchors keep it
-// short: the sums of a few tiles, evenly spread over all, stay until the end of the pass.
+// Tiles use the slots of a ring in turn: tile t uses slot t modulo SLOTS. Each word holds an epoch, the number of rounds of
+// the ring in all passes so far. So a later tile can overwrite a word, but no reader takes it for an earlier tile's. No
+// workgroup waits for a slot: if a tile's words are late or lost, the workgroup that needs them recounts the tile. This is
+// rare, as a ring has more slots than a device runs workgroups. Anchors limit it: the sums of a few tiles, evenly spread,
+// stay until the end of the pass.
 //
-// A slot has two words for each digit. The first one holds the low bits of a count, the second one the high bits of a sum:
+// A slot has two words for each digit. The first word holds the low bits of a count, the second word the high bits of a sum:
 //
 //   first   epoch, 13 bits | state, 2 bits | low bits of the count, 17 bits
 //   second  epoch + 1, 17 bits | high bits of the count, 15 bits
 //
-// As epochs go up by one, a word is mistaken if its slot goes without a write for 2^13 rounds of the ring. But every workgroup
-// writes to its slot before it ends, and a device has no 2^13 workgroups for each slot.
+// An epoch of 13 bits is ambiguous only if a slot has no write for 2^13 rounds of the ring. But every workgroup writes to
+// its slot before it ends, and no device runs 2^13 workgroups per slot.
 
 layout(set = 0, binding = BINDING_TABLE) coherent buffer Table { uint table[]; };
 
-const uint LOW_BITS = 17; // a tile has no more elements
+const uint LOW_BITS = 17; // enough for the elements of a tile
 const uint HIGH_BITS = 15;
 const uint LOW_MASK = (1u << LOW_BITS) - 1;
 const uint COUNT_OF_TILE = 1; // states
-const uint COUNT_OF_ALL = 2;  // of the tile and all before
+const uint COUNT_OF_ALL = 2;  // of the tile and all earlier tiles
 const uint EPOCH_SHIFT = LOW_BITS + 2;
 
 const uint SLOTS = 1u << RING_BITS;
@@ -29,13 +29,13 @@ const uint SLOTS = 1u << RING_BITS;
 uint tile;        // of this workgroup
 uint first_epoch; // of the pass
 
-// Where the words of a tile are, of a digit; the second one is RADIX words behind the first.
+// The first word of a digit in a slot, or of a tile. The second word is RADIX words behind it.
 uint words_at(uint slot, uint digit) { return slot * (SLOT_WORDS * RADIX) + digit; }
 uint words_of(uint tile, uint digit) { return words_at(tile & (SLOTS - 1), digit); }
 uint epoch_of(uint tile) { return first_epoch + (tile >> RING_BITS); }
 
-// Anchors are the sums of every (1 << anchor_shift)-th tile but the first, in slots behind the ring. Their epoch is that of the
-// pass.
+// Anchors: the sums of every (1 << anchor_shift)-th tile except the first, in slots behind the ring. Their epoch is the
+// number of earlier passes.
 bool is_anchor(uint tile) { return tile > 0 && (tile & ((1u << push.anchor_shift) - 1)) == 0; }
 uint anchor_of(uint tile, uint digit) { return words_at(SLOTS - 1 + (tile >> push.anchor_shift), digit); }
 uint anchor_epoch() { return route_round(active_route); }
@@ -58,12 +58,12 @@ void store_sum(uint at, uint epoch, uint sum) {
     table_store(at, count_word(epoch, COUNT_OF_ALL, sum));
 }
 
-// Adds what the words at `at` say to `sum`, if they are of that epoch; returns their state, or anything above.
+// Adds the count in the words at `at` to `sum`, if both words have the epoch. Returns their state, or another number if not.
 uint take_words(uint at, uint epoch, inout uint sum) {
     uint low = table_load(at) ^ epoch << EPOCH_SHIFT;
     uint high = table_load(at + RADIX) ^ (epoch + 1) << HIGH_BITS;
     uint state = low >> LOW_BITS;
-    if (state == COUNT_OF_ALL && high >> HIGH_BITS != 0) state = 0; // the second word is still on its way
+    if (state == COUNT_OF_ALL && high >> HIGH_BITS != 0) state = 0; // the second word is not yet visible
     if (state == COUNT_OF_ALL) sum += high << LOW_BITS;
     if (state == COUNT_OF_TILE || state == COUNT_OF_ALL) sum += low & LOW_MASK;
     return state;
@@ -77,16 +77,16 @@ void publish_count(uint turn) {
     }
 }
 
-// Keys that a recount counts in a turn of its loop. Some drivers let an invocation's loops have so many turns only, and
-// private blocks are large: src/shape/turns.rs counts on it.
+// Keys that a recount counts in a turn of its loop. Some drivers limit the turns of an invocation's loops, and private
+// blocks are large; src/shape/turns.rs relies on this number.
 #if PRIVATE
 #define RECOUNTED RECOUNTED_AT_ONCE
 #else
 #define RECOUNTED 1
 #endif
 
-// Counts the digits of a tile that does not come forward, from the input: leaves the counts in digit_base, and publishes them in
-// its stead. The tile's own workgroup may do so at the same time: then both publish the same, or it is further already.
+// Counts the digits of a late tile from the input, leaves the counts in digit_base, and publishes them for that tile. The
+// tile's own workgroup may publish at the same time: either the same counts or already its sums.
 void recount(uint late) {
     EACH_DIGIT digit_base[own_bits(turn)] = 0;
     barrier();
@@ -101,7 +101,7 @@ void recount(uint late) {
     barrier();
     EACH_DIGIT {
         uint at = words_of(late, own_digit(turn)), epoch = epoch_of(late), seen = table_load(at);
-        // Words of the ring's later rounds are not to be lost.
+        // Words of later rounds of the ring must not be overwritten.
         bool is_older = (seen >> LOW_BITS & 3) == 0 || int(seen - (epoch << EPOCH_SHIFT)) < 0;
         uint word = count_word(epoch, COUNT_OF_TILE, digit_base[own_bits(turn)]);
         if (is_older) atomicCompSwap(table[at], seen, word);
@@ -110,12 +110,12 @@ void recount(uint late) {
 
 shared uint blocking_tile; // one more than its index, 0 for none
 
-// Adds the elements of each own digit in the tiles before this one to `befores`. digit_base is free until then.
+// Adds the elements of each own digit in all earlier tiles to `befores`. It uses digit_base, which is still free.
 void look_back() {
-    uint next[DIGITS_EACH]; // one more than the tile to read next, 0 when the chain's start is reached
-    uint asked = 0;         // the last anchor that was asked
+    uint next[DIGITS_EACH]; // one more than the tile to read next; 0 when the sum is complete
+    uint asked = 0;         // one more than the last tile whose anchor was read
     EACH_DIGIT next[turn] = tile;
-    // Each turn takes a tile that had blocked this one, after having asked an anchor or not.
+    // Each turn handles one blocking tile, by its anchor or by a recount.
     [[dont_unroll]] for (uint turns = 0; turns <= 2 * tile; turns++) {
         if (thread_index() == 0) blocking_tile = 0;
         barrier();
@@ -152,7 +152,7 @@ void look_back() {
     }
 }
 
-// Publishes how far the digits have come, and sets where the tile's elements go.
+// Publishes the sums up to this tile, and sets the targets of its elements.
 void publish_sums(uint elements) {
     EACH_DIGIT {
         uint digit = own_digit(turn), sum = befores[turn] + totals[turn];

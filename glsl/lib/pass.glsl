@@ -1,16 +1,16 @@
-// The digit of a pass, taken from a key with as little work as there can be for each key.
+// The digit of a pass, with as little work per key as possible.
 //
-// Flipping the same bits of every key only reorders the digits, so nobody flips them: counters go by the bits that a key has,
-// and whoever needs the order of digits flips the digit instead. Only the bits that depend on the sign of a key are flipped in
-// it, from when it is taken until it is put back: see take_order.
+// Flipping the same bits of every key only reorders the digits. So keys keep these bits, counters are indexed by the bits of
+// a key, and code that needs the order of digits flips the digit. Only flips that depend on the sign are applied to a key,
+// from load to store: see take_order.
 
 uint active_route; // of the pass
 uint digit_low;    // lowest bit of the digit in a key
 uint digit_width;  // its bits
-uint digit_flip;   // the bits of a digit that are flipped for the wanted order
+uint digit_flip;   // the bits of a digit to flip for the order of the request
 bool joined = false; // whether the keys are indices, each joined with the digit of its key
 
-uint one = 1; // which compilers are kept from knowing
+uint one = 1; // unknown to compilers
 
 uint bits_at(KEY key, uint low, uint width) {
 #if KEY_WORDS == 1
@@ -39,7 +39,7 @@ void begin_pass(uint route, uint pass) {
     digit_flip = joined ? 0 : bits_at(all_flips(), digit_low, digit_width);
 }
 
-// Flips the bits of a key that depend on its sign, or flips them back.
+// Applies the flips that depend on the sign, or undoes them.
 KEY take_order(KEY key) {
     if ((KEY_FLIP_NEGATIVE | LOW_FLIP_NEGATIVE) != 0 && !joined) {
         uint sign = uint(bitfieldExtract(int(KEY_WORD(key, TOP_WORD)), int(KEY_BITS - 1) & 31, 1));
@@ -50,8 +50,8 @@ KEY take_order(KEY key) {
     return key;
 }
 
-// A key behind all others, in every pass; of the lanes past the end.
+// The last key of the order in every pass, for lanes past the end.
 KEY last_key() { return joined ? KEY(~0u) : ~all_flips(); }
 
-// The digit of a key that has been taken, by its bits.
+// The digit of a key after take_order, as bits of the key.
 uint digit_bits_of(KEY key) { return bits_at(key, digit_low, digit_width); }

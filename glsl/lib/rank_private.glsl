@@ -1,5 +1,5 @@
-// Ranking a block by counters of each invocation's own. A workgroup is one subgroup, and an invocation's elements are
-// neighbours: ranked in turn, they keep their order.
+// Ranking a block by private counters of each invocation. A workgroup is one subgroup. An invocation's elements are
+// neighbours and are ranked in turn, so they keep their order.
 
 #define OWN_COUNTS RADIX
 #include "lib/own.glsl"
@@ -7,18 +7,18 @@
 #if !STAGED
 KEY key_in_place(uint item);
 
-// An invocation has more keys than registers: they are loaded again, one trip to memory less than a loop before.
+// Each loop loads the keys again, as an invocation has more keys than registers.
 #define LOAD_AGAIN keys[item] = key_in_place(item)
 #else
 #define LOAD_AGAIN
 
-uint places[ITEMS]; // of each element, in the sorted block
+uint places[ITEMS]; // in the sorted block
 
 uint place_of(uint item) { return places[item]; }
 #endif
 
-// Counts the block's elements by their digit: fills `totals`, and makes each own counter the place of its next element, in the
-// sorted block if it is staged, else among those of its digit.
+// Counts the block's elements by digit: fills `totals`, and sets each private counter to the place of its next element: in
+// the sorted block if it is staged, else among the elements of its digit.
 void count_block() {
     clear_own_counts();
     EACH_ITEM {

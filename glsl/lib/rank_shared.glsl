@@ -1,21 +1,22 @@
-// Ranking a block by counters in shared memory, one for each digit and subgroup, at the start of the pool.
+// Ranking a block by counters in shared memory, one for each digit and subgroup, at the start of the pool: see
+// docs/ALGORITHMS.md, "How a tile is ranked".
 //
-// First the subgroups count their shares of the block. The counts are turned into the places at which each subgroup's elements
-// of each digit start in the sorted block. Then an element's place is its counter, and the number of lanes below with the same
-// digit. The structure is that of the prototype of a lean pass: see docs/ALGORITHMS.md.
+// First the subgroups count their shares of the block. Then each count becomes the place in the sorted block at which the
+// subgroup's elements of the digit start. The place of an element is its counter plus the number of lower lanes with its
+// digit.
 //
-// Where only subgroup barriers order loads and stores, they are atomic: race detectors do not take these into account.
+// Loads and stores that only subgroup barriers order are atomic, as race detectors ignore subgroup barriers.
 
 const uint COUNTERS = SUBGROUPS * RADIX;
-// Match masks of a digit, for which there are words behind the counters.
+// Words of a digit's match mask. The masks are behind the counters.
 const uint MASK_WORDS = RANK_METHOD == RANK_MATCH ? (SUBGROUP_SIZE + 31) / 32 : 0;
 
 shared uint subgroup_sums[DIGITS_EACH * SUBGROUPS];
 shared uint skew; // one of the constants below
 
 const uint SKEW_NONE = 0;
-const uint SKEW_SOME = 1;   // an eighth of the block's elements have the same digit
-const uint SKEW_SINGLE = 2; // all of them have
+const uint SKEW_SOME = 1;   // more than an eighth of the block's elements have the same digit
+const uint SKEW_SINGLE = 2; // all elements have the same digit
 
 uint first_counter; // of the subgroup
 
@@ -23,10 +24,10 @@ uint counter_of(uint bits) { return first_counter | bits; }
 
 uint mask_of(uint bits, uint word) { return COUNTERS + (first_counter + bits) * MASK_WORDS + word; }
 
-// Zero when the bits of a digit may as well be taken from the key: all digits have as many.
+// Zero if all digits have equal numbers of bits, so that ballots can take bits from the key.
 const uint ODD_DIGITS = KEY_WORDS - 1 + (WINDOW_BITS ^ (PASSES * RADIX_BITS));
 
-// Lanes whose digit is equal: from one ballot per bit. What a select would do is done by a mask from the bit's sign.
+// Lanes with an equal digit, from one ballot per bit. A mask from the bit's sign replaces a select.
 uvec4 peers_by_ballot(KEY key, uint bits) {
     bool by_key = BALLOT == BALLOT_OF_KEYS && ODD_DIGITS == 0;
     uint source = by_key ? KEY_WORD(key, 0) : bits, low = by_key ? digit_low : 0;
@@ -43,7 +44,7 @@ uvec4 peers_by_ballot(KEY key, uint bits) {
     return existing_lanes(~others);
 }
 
-// The same from masks in shared memory, which the lanes set and the last of them clears.
+// The same from masks in shared memory. The lanes set bits of a mask, and its last lane clears the mask.
 uvec4 peers_by_match(uint bits) {
     uint lane = subgroup_lane();
     uvec4 peers = uvec4(0);
@@ -61,7 +62,7 @@ uvec4 peers_by_match(uint bits) {
     return peers;
 }
 
-// Lanes whose digit is equal. One method has modules of its own, as it needs an extension.
+// Lanes with an equal digit. The partition method has modules of its own, as it needs an extension.
 uvec4 peers_of(KEY key, uint bits) {
 #if PARTITIONED
     return subgroupPartitionNV(bits);
@@ -70,7 +71,7 @@ uvec4 peers_of(KEY key, uint bits) {
 #endif
 }
 
-// The next place of an element with this key's digit, behind those of the lanes below; the counter moves past all lanes.
+// The place of this lane's key, behind equal digits of lower lanes. The counter moves on by all lanes with the digit.
 uint place_in_order(KEY key) {
     uint bits = digit_bits_of(key), at = counter_of(bits);
     uint place;
@@ -90,13 +91,13 @@ uint place_in_order(KEY key) {
             atomicStore(pool[at], place + 1, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
         }
     }
-    subgroup_sync(); // the next element may be another lane's
+    subgroup_sync(); // another lane may update the counter next
     return place;
 }
 
-uint digit_starts[DIGITS_EACH];       // where the own digits start in the sorted block
+uint digit_starts[DIGITS_EACH]; // starts of the own digits in the sorted block
 
-// The sum of so many of the subgroups' sums from `first` on.
+// The sum of `sums` of the subgroups' sums, from `first` on.
 uint sum_before(uint first, uint sums) {
     uint sum = 0;
 #if EMULATED
@@ -109,10 +110,10 @@ uint sum_before(uint first, uint sums) {
     return sum;
 }
 
-// Counts the block's elements by their digit, and turns the counts into starts: fills `totals`, `digit_starts` and `skew`.
+// Counts the block's elements by digit, and replaces counts by starts; fills `totals`, `digit_starts` and `skew`.
 void count_block() {
     first_counter = subgroup_index() * RADIX;
-    // All that a subgroup touches from here to the barrier are counters of its own.
+    // Until the barrier, a subgroup accesses only its own counters.
     [[unroll]] for (uint at = 0; at < RADIX; at += SUBGROUP_SIZE) {
         uint bits = at + subgroup_lane();
         if (RADIX % SUBGROUP_SIZE == 0 || bits < RADIX) {
@@ -125,7 +126,7 @@ void count_block() {
     EACH_ITEM atomicAdd(pool[counter_of(digit_bits_of(keys[item]))], 1);
     barrier();
     [[unroll]] for (uint turn = 0; turn < DIGITS_EACH; turn++) {
-        // Emulated subgroups need all invocations.
+        // Emulated subgroup operations need all invocations.
         if (EMULATED != 0 || has_digit(turn)) {
             uint total = 0;
             if (EMULATED == 0 || has_digit(turn)) {
@@ -157,16 +158,16 @@ void count_block() {
     barrier();
 }
 
-PER_ITEM(places); // of the elements in the sorted block
+PER_ITEM(places); // in the sorted block
 
 uint place_of(uint item) { return NUMBER_OF(places, item); }
 
-// Finds the places of a block that has been counted, of equal digits in any order unless they are to be `ordered`.
+// Finds the places of a counted block. Equal digits keep their order if `ordered` is set.
 void rank_block(bool ordered) {
     if (UNORDERED == 0 || ordered || uniform_in_subgroup(skew) != SKEW_NONE) {
         EACH_ITEM { SET_NUMBER(places, item, place_in_order(keys[item])); }
     } else {
-        // One counter per digit, on which equal digits wait for each other.
+        // Atomics on one counter are serialized, so only even distributions come here.
         EACH_ITEM { SET_NUMBER(places, item, atomicAdd(pool[counter_of(digit_bits_of(keys[item]))], 1)); }
     }
     barrier(); // the pool is free

@@ -1,5 +1,6 @@
-// Counting digits by shared atomics. Sorted and skewed inputs give an invocation the same digit many times in a row, and
-// its neighbours the same one at a time, which then wait for each other; so equal digits in a row are added up first.
+// Counting digits by shared atomics. In sorted and skewed inputs an invocation meets runs of equal digits, and its
+// neighbours the same digits at the same time, whose atomics are serialized. So an invocation merges a run before it counts
+// it.
 
 struct Run {
     uint digit;

@@ -1,12 +1,12 @@
-// From the counts of every digit of every pass to where each digit starts.
+// From the counts of the digits of every pass to the start of each digit.
 
 const uint CHUNK = RADIX < HISTOGRAM_CHUNK ? RADIX : HISTOGRAM_CHUNK;
 const uint CHUNKS = COUNTS / CHUNK;
 
 shared uint chunk_sum[CHUNKS];
 
-// Writes the exclusive prefix sums of each pass's counts: an invocation adds up a chunk of them, then those chunks' sums
-// that come before its own.
+// Writes the exclusive prefix sums of each pass's counts. An invocation adds up a chunk of counts, then the sums of earlier
+// chunks.
 void write_starts() {
     for (uint chunk = gl_LocalInvocationIndex; chunk < CHUNKS; chunk += WORKGROUP_SIZE) {
         uint sum = 0;

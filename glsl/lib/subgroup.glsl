@@ -1,8 +1,8 @@
-// Subgroup operations for subgroups of 4 to 128 lanes, in two implementations with one signature: the device's own,
-// and one on shared memory and barriers that serves any virtual size. The second holds barriers, so every operation
-// here must be reached by the whole workgroup.
+// Subgroup operations for subgroups of 4 to 128 lanes, in two implementations with the same functions: the device's own, and
+// an emulation by shared memory and barriers for any virtual size. Because of the barriers, the whole workgroup must call
+// every operation.
 //
-// Lane masks are uvec4: word i holds lanes 32 i to 32 i + 31. Compilers drop the words that no lane of a subgroup has.
+// Lane masks are uvec4: word i holds lanes 32 i to 32 i + 31. Compilers drop words beyond the subgroup's lanes.
 
 const uint SUBGROUPS = WORKGROUP_SIZE / SUBGROUP_SIZE;
 
@@ -72,7 +72,7 @@ uvec4 lanes_above() {
 uint subgroup_index() { return gl_SubgroupID; }
 uint subgroup_lane() { return gl_SubgroupInvocationID; }
 
-// Orders shared memory alone: subgroupBarrier() would have some compilers wait for buffers too.
+// Orders shared memory alone, as subgroupBarrier() makes some compilers wait for buffers too.
 void subgroup_sync() {
     controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
 }
@@ -83,7 +83,7 @@ uint subgroup_shuffle(uint value, uint lane) { return subgroupShuffle(value, lan
 
 uint subgroup_inclusive_add(uint value) { return subgroupInclusiveAdd(value); }
 
-// A value that is the same in all lanes, and known to be so by compilers, which then branch on it without a look at the lanes.
+// A value that is the same in all lanes, in a form that lets compilers branch uniformly.
 uint uniform_in_subgroup(uint value) { return subgroupBroadcastFirst(value); }
 
 uvec4 lanes_below() { return gl_SubgroupLtMask; }
@@ -94,7 +94,7 @@ uvec4 lanes_above() { return gl_SubgroupGtMask; }
 // Position in the workgroup, counted subgroup by subgroup. It need not be gl_LocalInvocationIndex.
 uint thread_index() { return subgroup_index() * SUBGROUP_SIZE + subgroup_lane(); }
 
-// The lanes of a mask that the subgroup has.
+// A mask without the lanes beyond the subgroup.
 uvec4 existing_lanes(uvec4 mask) {
     if (SUBGROUP_SIZE < 32) mask.x &= (1u << (SUBGROUP_SIZE & 31)) - 1;
     if (SUBGROUP_SIZE < 64) mask.y = 0;

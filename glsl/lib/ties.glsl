@@ -1,5 +1,5 @@
-// Ties: elements that are equal in the leading digits that have been sorted by. They are next to each other, in runs; a run
-// of keys that are equal throughout, or were in order from the start, is in order.
+// Ties: elements with equal leading digits. After the passes over these digits they form runs of neighbours. A run may be in
+// order already.
 
 uint window_end() { return window_low + WINDOW_BITS; }
 
@@ -31,5 +31,5 @@ bool precedes(KEY key, KEY other) {
     return less;
 }
 
-// The list of runs that are not in order, by the index of their first element: words at the place where no elements are.
+// The list of runs that are not in order, by the index of their first element. It is at the place without elements.
 #define LISTED_RUN(place, index) KEY_WORD(KEY_CELL(place, (index) / KEY_WORDS), (index) % KEY_WORDS)

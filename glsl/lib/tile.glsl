@@ -1,19 +1,19 @@
-// A tile is a block that moves to its places in the output: shared by the kernels that scatter by one digit.
+// Loading, ranking and writing a tile, for the kernels that scatter by one digit.
 
-shared uint digit_base[RADIX]; // by the digit's bits: where its elements go, less their places in the sorted block
+shared uint digit_base[RADIX]; // target of a digit's elements, less their places in the sorted block; indexed by its bits
 
-// Elements of a tile: a block, or the part of one that the plan makes it.
+// Elements of a tile: a block, or on software drivers the part of a block that the plan sets.
 uint tile_size() { return STAGED != 0 ? BLOCK : push.part; }
 
-uint befores[DIGITS_EACH]; // elements of each own digit in the tiles before
+uint befores[DIGITS_EACH]; // elements of each own digit in earlier tiles
 
 bool keeps_order() {
-    // Where nobody can tell equal keys apart, the first pass that runs need not keep the order of equal digits.
+    // With UNORDERED, the first pass that runs need not keep the order of equal digits.
     return UNORDERED == 0 || route_round(active_route) > 0;
 }
 
-// Sets where the elements of an own digit go, of which the tile has `elements` in all. Whatever the counts are, as the caller
-// may have changed the keys since: no element goes past the end.
+// Sets the target of an own digit, in a tile of `elements`. The caller may have changed the keys since they were counted, so
+// the target is limited: no element goes past the end.
 void set_base(uint turn, uint base, uint elements) {
     uint past = own_digit(turn) == (1u << digit_width) - 1 ? block_places() - elements : 0;
     uint most = count - min(totals[turn] - past, count);
@@ -24,7 +24,7 @@ void set_base(uint turn, uint base, uint elements) {
 #endif
 }
 
-// Whether all of the tile's elements have the same digit, so that it moves as it is.
+// Whether all elements of the tile have the same digit, so that it moves without ranking.
 bool moves_as_it_is = false;
 
 #if STAGED
@@ -39,8 +39,8 @@ KEY key_in_pool(uint at) {
     return key;
 }
 
-// Takes the `elements` from `start` on. A full tile asks nothing of its elements; ranking never does, as lanes past the end
-// have keys that come last.
+// Loads the `elements` from `start` on. A full tile needs no bounds checks. Ranking needs none either, as lanes past the end
+// hold the last key of the order.
 void take_tile(uint start, uint elements) {
     if (elements == BLOCK) {
         EACH_ITEM keys[item] = take_key(start + block_index(item));
@@ -56,18 +56,18 @@ void take_tile(uint start, uint elements) {
     }
 }
 
-// Ranks a tile that has been counted, and leaves its keys in the pool.
+// Ranks a counted tile, and leaves its keys in the pool.
 void rank_tile(uint elements) {
     moves_as_it_is = uniform_in_subgroup(skew) == SKEW_SINGLE;
     if (!moves_as_it_is) {
-        // Out of order, lanes past the end could come between elements of the last digit.
+        // Without order, keys of lanes past the end could come between elements of the last digit.
         rank_block(keeps_order() || elements < BLOCK);
         EACH_ITEM put_in_pool(place_of(item), keys[item]);
     }
 }
 
-// Goes through the elements in the order of the pool: `key`, the bits of its digit and its target are there for `write`. What
-// the digits' bases lead to is kept: targets, or the digits.
+// Goes through the elements in the order of the pool. `write` is a statement in `key`, `bits` (its digit) and `target`.
+// `kept` receives the targets, or with FEW_REGISTERS the digits.
 #define EACH_TARGET(kept, write) \
     EACH_ITEM { \
         KEY key = key_in_pool(staged_place(item)); \
@@ -76,7 +76,7 @@ void rank_tile(uint elements) {
         SET_NUMBER(kept, item, FEW_REGISTERS != 0 ? bits : target); \
     }
 
-// Writes a full tile: every element's target is its digit's base and its own place. What moves is decided outside the loops.
+// Writes a full tile: an element's target is its digit's base plus its place. The branches on `moves` are outside the loops.
 void write_full(uint start) {
     uint moves = route_moves(active_route);
     bool joins = JOIN_INDEX != 0 && moves == MOVES_JOINING;
@@ -84,7 +84,7 @@ void write_full(uint start) {
     if (DISCARD_KEYS == 0 || moves == MOVES_ALL) {
         EACH_TARGET(kept, put_key(target, key))
     } else if (joins) {
-        // The index comes to the digit, so that nobody has to hold the key until then.
+        // The digit waits in the pool for its index, so that no register holds the key.
         EACH_TARGET(kept, pool[staged_place(item)] = next_digit(key))
     } else if (joined) {
         EACH_TARGET(kept, put_value(target, 0, joined_index(key)))
@@ -98,7 +98,7 @@ void write_full(uint start) {
         } else {
             EACH_ITEM words[item] = load_value(route_values_from(active_route), start + block_index(item), plane);
         }
-        barrier(); // what was in the pool has been read
+        barrier(); // the pool has been read
         if (joins) {
             EACH_ITEM pool[place_of(item)] = join(words[item], pool[place_of(item)]);
         } else {
@@ -108,17 +108,17 @@ void write_full(uint start) {
         EACH_ITEM {
             uint word = pool[staged_place(item)], target = NUMBER_OF(kept, item);
             if (FEW_REGISTERS != 0) target = digit_base[target] + staged_place(item);
-            // Decided here, as compilers hold all targets that two loops need.
+            // The branch is inside the loop, as with two loops compilers hold all targets in registers.
             if (joins) store_key(route_keys_to(active_route), target, KEY(word));
             else put_value(target, plane, word);
         }
     }
 }
 
-// Where a tile goes that moves as it is.
+// The target of a tile whose elements have the same digit.
 uint only_base() { return digit_base[digit_bits_of(keys[0])]; }
 
-// Writes a tile of any size, element by element: to `base` as it is, or from the pool to its places.
+// Writes a tile of any size, element by element: unranked from `base` on, or from the pool to its targets.
 void write_each(uint start, uint elements, bool as_it_is, uint base) {
     if (VALUE_WORDS > 0 && !as_it_is) {
         EACH_ITEM pool[place_of(item)] = digit_bits_of(keys[item]) << 16 | block_index(item);
@@ -141,7 +141,7 @@ void write_each(uint start, uint elements, bool as_it_is, uint base) {
     }
 }
 
-// Writes the tile, whose digits have their bases, or all of it to `base` as it is.
+// Writes the tile to its digits' bases, or unranked from `base` on.
 void write_tile(uint start, uint elements, bool as_it_is, uint base) {
     if (elements == BLOCK && !as_it_is) write_full(start);
     else write_each(start, elements, as_it_is, base);
@@ -157,7 +157,7 @@ KEY key_in_place(uint item) {
     return index < tile_elements ? take_key(tile_start + index) : last_key();
 }
 
-// Ranking loads the keys.
+// Only remembers the range, as ranking loads the keys.
 void take_tile(uint start, uint elements) {
     tile_start = start;
     tile_elements = elements;
@@ -168,7 +168,7 @@ void rank_tile(uint elements) {}
 
 uint only_base() { return 0; }
 
-// Writes each element from where it was loaded, or all of the tile to `base` as it is.
+// Writes each element to its target, or the whole tile unranked from `base` on.
 void write_tile(uint start, uint elements, bool as_it_is, uint base) {
     if (as_it_is) {
         for (uint at = thread_index(); at < elements; at += WORKGROUP_SIZE) {
@@ -178,8 +178,8 @@ void write_tile(uint start, uint elements, bool as_it_is, uint base) {
     }
     for (uint bits = 0; bits < RADIX; bits++) own_count[bits] += digit_base[bits];
     uint moves = route_moves(active_route);
-    // A loop for each kind of move, of no turns unless it is the pass's: software drivers walk through a branch that no lane
-    // takes, but not through such a loop.
+    // One loop for each kind of move, without turns for other kinds: software drivers execute a branch that no lane takes,
+    // but not the body of such a loop.
     [[unroll]] for (uint kind = MOVES_ALL; kind <= MOVES_SPLITTING; kind++) {
         bool possible = kind == MOVES_ALL || kind == MOVES_VALUES && DISCARD_KEYS != 0 || JOIN_INDEX != 0;
         uint items = possible && moves == kind ? block_items() : 0;

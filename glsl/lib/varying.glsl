@@ -1,10 +1,10 @@
-// Which digits of the keys of a block are not the same in all of them.
+// The digits that are not the same in all keys of a block.
 
 #include "lib/ties.glsl"
 
 shared uint varying_bits[KEY_WORDS]; // bits that are not the same in all keys
 
-// Whether to look which digits vary: beside few passes that takes longer than it may.
+// Whether to look for constant digits: with few passes it does not pay.
 const bool LOOKS = SKIP != 0 && PASSES > 4;
 
 bool varies(uint pass) {

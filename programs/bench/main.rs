@@ -41,40 +41,40 @@ use row::{Row, Run};
 #[derive(Parser)]
 #[command(name = "bench")]
 struct Args {
-    /// What is measured
+    /// The suite to measure
     #[arg(long, value_enum, default_value_t = Suite::Features)]
     suite: Suite,
-    /// Measure at this size alone [default: up to 2^28, on CPUs 2^18, as far as memory reaches]
+    /// Measure only this size [default: up to 2^28, on CPUs 2^18, as far as memory reaches]
     #[arg(long, value_name = "N", conflicts_with = "max_log2", allow_hyphen_values = true, value_parser = common::count::parse_some)]
     count: Option<u32>,
     /// Measure at sizes up to 2^N
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(10..=31))]
     max_log2: Option<u32>,
-    /// Leave out sizes below 2^N, in suites of many sizes [default: 10, or 11 where the largest is odd]
+    /// Omit sizes below 2^N, in suites of many sizes [default: 10, or 11 if the largest is odd]
     #[arg(long, value_name = "N", conflicts_with = "count", value_parser = clap::value_parser!(u32).range(10..=31))]
     min_log2: Option<u32>,
-    /// Runs of each case that count, after two that do not
+    /// Measured runs of each case, after two warm-up runs
     #[arg(long, value_name = "N", default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: u32,
     /// Seed of keys and values
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    /// Most memory to take, on device and host together
+    /// Most memory to use, on device and host together
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..1 << 40))]
     memory_mib: u64,
     /// Directory for results.csv, summary.md and plots
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Overwrite what an earlier run left there
+    /// Overwrite results of an earlier run
     #[arg(long, requires = "out")]
     force: bool,
-    /// Rows of another program to show beside these; may be repeated
+    /// Rows of another program, to show beside these; may be repeated
     #[arg(long, value_name = "FILE")]
     peer_csv: Vec<PathBuf>,
     /// Date for the rows [default: today, in UTC]
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = row::parse_date)]
     date: Option<String>,
-    /// Measure nothing: write summary.md and a plot of what scripts/pack/measure.sh left in a directory
+    /// Measure nothing: write summary.md and a plot of the results of scripts/pack/measure.sh in a directory
     #[arg(long, value_name = "DIR", exclusive = true)]
     summarize: Option<PathBuf>,
     #[command(flatten)]

@@ -16,7 +16,7 @@ use anyhow::{anyhow, bail};
 use clap::{Args, FromArgMatches};
 use comfy_table::{CellAlignment, Table};
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
-use vksort::standalone::{DeviceChoice, Gpu, GpuOptions};
+use vksort::standalone::{DeviceChoice, Gpu, GpuOptions, Passes};
 use vksort::{Algorithm, DeviceProfile, KeyType, Order, StepTime, Tuning};
 
 /// Flags of every program.
@@ -28,7 +28,7 @@ pub struct Common {
     /// onesweep|leading|reduce-then-scan|single-workgroup [auto]
     #[arg(long, value_name = "NAME")]
     pub algorithm: Option<Algorithm>,
-    /// Check with the Vulkan validation layer, synchronization included
+    /// Check with the Vulkan validation layer, including synchronization
     #[arg(long)]
     pub validate: bool,
 }
@@ -134,6 +134,16 @@ pub fn step_table(times: &[StepTime], count: u32) -> String {
         column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });
     }
     table.trim_fmt()
+}
+
+/// The passes of some sorts in one line, if they had any.
+pub fn passes_line(passes: &[Option<Passes>]) -> Option<String> {
+    let of = |count: fn(&Passes) -> u32| passes.iter().flatten().map(count);
+    let (least, most) = (of(|passes| passes.ran).min()?, of(|passes| passes.ran).max()?);
+    let ran = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    let all = of(|passes| passes.ran + passes.skipped).max()?;
+    let why = if least < all { "; a pass is skipped if its digit is the same in all keys" } else { "" };
+    Some(format!("passes     {ran} of {all} moved elements{why}"))
 }
 
 /// A time in the unit that suits it.

@@ -10,7 +10,7 @@ use vksort::{Error, TuningProfile};
 /// A file to take the tuning from.
 #[derive(Args)]
 pub struct TuningFlag {
-    /// Sort with the tuning profile in this file, which the example tune makes
+    /// Sort with the tuning profile in this file, which the program tune makes
     #[arg(long, value_name = "FILE")]
     tuning: Option<PathBuf>,
 }
@@ -22,8 +22,8 @@ impl TuningFlag {
     }
 }
 
-/// The device with the profile's tuning. What was measured on another device or with another driver does not serve here:
-/// one line says so, and the built-in row stays.
+/// The device with the profile's tuning. If the profile is of another device or driver, one line says so, and the built-in row
+/// stays.
 pub fn apply(profile: Option<TuningProfile>, gpu: Gpu) -> Result<Gpu> {
     let Some(profile) = profile else { return Ok(gpu) };
     match profile.tuning_for(gpu.profile()) {

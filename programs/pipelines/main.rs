@@ -18,36 +18,36 @@ use common::files::Output;
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions};
 use vksort::{KeyOutput, KeyType, SortRequest, SorterOptions, Tuning, ValueType};
 
-/// Makes the pipelines of requests on a device, and prints the time that each request took.
+/// Creates the pipelines of requests on a device, and prints the time for each request.
 #[derive(Parser)]
 #[command(name = "pipelines", after_help = HELP)]
 struct Args {
     /// "best", an index or part of a name [default: $VKSORT_DEVICE, else best]
     #[arg(long, value_name = "DEVICE")]
     device: Option<DeviceChoice>,
-    /// Requests to make the pipelines of [default: all]
+    /// The requests [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     requests: Vec<Request>,
-    /// Ask for subgroups of this size
+    /// Require subgroups of this size
     #[arg(long, value_name = "N")]
     subgroup: Option<u32>,
-    /// Take so many items fewer for an invocation than the built-in row of the device
+    /// Items per invocation to subtract from the built-in row of the device
     #[arg(long, value_name = "N", default_value_t = 0)]
     fewer_items: u32,
-    /// Change a field of the built-in row, such as items_keys=12; several times for several fields
+    /// Change a field of the built-in row, such as items_keys=12; may be repeated
     #[arg(long, value_name = "FIELD=VALUE")]
     tuning: Vec<String>,
-    /// Make no pipelines, but draw this record of what compilers made of them
+    /// Create no pipelines, but plot this record of compilers' figures
     #[arg(long, value_name = "CSV", requires = "out", conflicts_with_all = ["device", "requests", "subgroup", "fewer_items", "tuning"])]
     plot: Option<PathBuf>,
-    /// The picture to draw over what is there: SVG if its name ends so, else PNG
+    /// The picture, which is overwritten: SVG for the extension svg, else PNG
     #[arg(long, value_name = "FILE", requires = "plot")]
     out: Option<PathBuf>,
 }
 
 const HELP: &str = "\
 Nothing is sorted. Each request opens the device anew, so that its pipelines are shared with no other.
-scripts/gpu-compilers.sh runs this program with the compilers of GPUs that are not there.";
+scripts/gpu-compilers.sh runs this program with compilers for GPUs, without a GPU.";
 
 /// A request, by the name that tables give it.
 #[derive(Clone, Copy, ValueEnum)]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use vksort::standalone::Gpu;
+use vksort::standalone::{Gpu, Passes};
 use vksort::{Algorithm, BitRange, KeyOutput, KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
 
 use crate::common::verify::verify_runs;
@@ -42,6 +42,8 @@ pub struct Sorted {
     /// The sorting permutation, if it was wanted.
     pub indices: Option<Array>,
     pub algorithm: Algorithm,
+    /// The last run's passes.
+    pub passes: Option<Passes>,
     /// Median over the runs of each step; empty where the device has no timestamps.
     pub steps: Vec<StepTime>,
     /// Time of each run as the host sees it, in ascending order.
@@ -157,8 +159,8 @@ impl Job {
             }
             values => (values.as_ref().map(|values| read_values(values.blank())).transpose()?, None),
         };
-        let (algorithm, steps) = (prepared.algorithm(count), medians(&runs));
-        Ok(Sorted { keys, values, indices, algorithm, steps, walls })
+        let (algorithm, passes, steps) = (prepared.algorithm(count), prepared.passes()?, medians(&runs));
+        Ok(Sorted { keys, values, indices, algorithm, passes, steps, walls })
     }
 
     /// Compares a result with a stable sort on the CPU, byte by byte; or the elements of each run of equal keys, where these

@@ -26,10 +26,10 @@ struct Args {
     /// Keys to sort: an array of one dimension
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
-    /// Values to reorder with the keys, into --out-values: a row for each
+    /// Values to move with their keys, into --out-values: a row for each key
     #[arg(long, value_name = "FILE")]
     values: Option<PathBuf>,
-    /// Type of the keys, where the dtype does not say it or keys are generated
+    /// Type of the keys, if the dtype does not give it or keys are generated
     #[arg(long, value_name = "NAME")]
     key_type: Option<KeyType>,
     /// Elements to generate without --keys [default: 1048576]
@@ -38,7 +38,7 @@ struct Args {
     /// Generate keys without values
     #[arg(long)]
     keys_only: bool,
-    /// Seed to generate them with [default: a new one, printed]
+    /// Seed of generated keys [default: a new one, printed]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Write the sorted keys
@@ -50,20 +50,20 @@ struct Args {
     /// Write the sorting permutation: uint32 indices into the keys
     #[arg(long, value_name = "FILE")]
     argsort: Option<PathBuf>,
-    /// Largest key first; equal keys keep their order all the same
+    /// Largest key first; equal keys keep their order
     #[arg(long)]
     descending: bool,
     /// Let equal keys come in any order, which some devices sort faster
     #[arg(long)]
     unstable: bool,
-    /// Sort by bits LO to HI - 1 of the keys alone; LO..LO changes no order
+    /// Sort only by bits LO to HI - 1 of the keys; LO..LO changes no order
     #[arg(long, value_name = "LO..HI")]
     bits: Option<BitRange>,
-    /// Sort so often, each time from the input, and print medians
+    /// Number of sorts, each from the input; medians are printed
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
-    /// Overwrite outputs that are there
+    /// Overwrite existing outputs
     #[arg(long)]
     force: bool,
     /// Compare every byte of the result with a stable sort on the CPU
@@ -219,8 +219,9 @@ fn report(sorted: &Sorted, count: u32) -> String {
             common::duration(most)
         ),
     };
+    let passes = common::passes_line(&[sorted.passes]).map_or(String::new(), |line| format!("{line}\n"));
     match sorted.steps.is_empty() {
-        true => format!("{host} (the device has no timestamps)"),
-        false => format!("{}\n\n{host}", common::step_table(&sorted.steps, count)),
+        true => format!("{passes}{host} (the device has no timestamps)"),
+        false => format!("{}\n\n{passes}{host}", common::step_table(&sorted.steps, count)),
     }
 }

@@ -19,7 +19,7 @@ use clap::Parser;
 use common::files::Output;
 use common::tuning::{self, TuningFlag};
 use glam::Vec3;
-use vksort::standalone::PreparedSort;
+use vksort::standalone::{Passes, PreparedSort};
 use vksort::{KeyOutput, KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
 
 use camera::{Camera, Pose};
@@ -35,16 +35,16 @@ struct Args {
     /// Compressed .ply of splats
     #[arg(long, value_name = "FILE")]
     scene: Option<PathBuf>,
-    /// Make a scene of this many splats up
+    /// Generate a scene of this many splats
     #[arg(long, value_name = "N", conflicts_with = "scene", allow_hyphen_values = true, value_parser = synthetic)]
     synthetic: Option<u32>,
-    /// Seed of the scene that is made up
+    /// Seed of the generated scene
     #[arg(long, value_name = "SEED", default_value_t = 1, requires = "synthetic")]
     seed: u64,
-    /// Where the camera stands [default: where all of the scene is seen]
+    /// Position of the camera [default: all of the scene is visible]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point)]
     eye: Option<Vec3>,
-    /// The point in the scene to look at and fly round [default: its middle]
+    /// Centre of orbit and picture [default: the middle of the scene]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point)]
     target: Option<Vec3>,
     /// Frames of the orbit
@@ -53,7 +53,7 @@ struct Args {
     /// Draw the first frame into this PNG
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
-    /// Overwrite a picture that is there
+    /// Overwrite an existing picture
     #[arg(long, requires = "image")]
     force: bool,
     /// Size of the picture in pixels
@@ -65,9 +65,9 @@ struct Args {
     common: common::Common,
 }
 
-/// The scene that comes along, and its name.
+/// The scene of the repository, and its name.
 const OWN_SCENE: (&str, &[u8]) = ("playbot, 18000 of 500000 splats", include_bytes!("../data/playbot.compressed.ply"));
-/// Most splats that are made up.
+/// Most splats of a generated scene.
 const MAX_SYNTHETIC: u32 = 50_000_000;
 
 fn main() -> ExitCode {
@@ -108,7 +108,7 @@ fn splats() -> Result<()> {
     // Drivers may finish their shaders when they first run; that is no part of a frame.
     Frame::sort(&sort, &splats, &camera).context("first run")?;
     let mut first_order = None;
-    let mut frames = Vec::new();
+    let (mut frames, mut passes) = (Vec::new(), Vec::new());
     for index in 0..args.frames {
         let degrees = 360.0 * index as f32 / args.frames as f32;
         let frame = Frame::sort(&sort, &splats, &Camera::new(pose.orbit(degrees))?)
@@ -120,8 +120,12 @@ fn splats() -> Result<()> {
         common::say(format!("{index:>5}  {degrees:>7.1}  {:>10}  {device:>14}", common::duration(frame.wall)));
         first_order.get_or_insert(frame.order);
         frames.push(frame.steps);
+        passes.push(frame.passes);
     }
     common::say("every order equals the stable sort on the CPU");
+    if let Some(line) = common::passes_line(&passes) {
+        common::say(line);
+    }
     common::check_validation(&gpu.validation_errors())?;
     common::say(format!("\nmedian over the frames\n{}", common::step_table(&medians(&frames), count)));
 
@@ -159,7 +163,7 @@ fn open_scene(args: &Args) -> Result<(String, Vec<Splat>)> {
     }
 }
 
-/// Parses a number of splats to make up.
+/// Parses a number of splats to generate.
 fn synthetic(text: &str) -> Result<u32, String> {
     let count = common::count::parse(text)?;
     if count > MAX_SYNTHETIC { Err(format!("allowed are at most {MAX_SYNTHETIC}")) } else { Ok(count) }
@@ -172,6 +176,7 @@ struct Frame {
     /// From submitting the sort to its end, in nanoseconds.
     wall: f64,
     steps: Vec<StepTime>,
+    passes: Option<Passes>,
 }
 
 impl Frame {
@@ -185,7 +190,7 @@ impl Frame {
         let wall = started.elapsed().as_nanos() as f64;
         sort.read_values(&mut order)?;
         common::verify_order(&order, &depths)?;
-        Ok(Frame { order, wall, steps })
+        Ok(Frame { order, wall, steps, passes: sort.passes()? })
     }
 
     /// Time of all steps in nanoseconds, where the device has timestamps.

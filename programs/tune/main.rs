@@ -20,35 +20,36 @@ use indicatif::{ProgressBar, ProgressStyle};
 use vksort::SortKind;
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions, TuneOptions, TuneProgress};
 
-/// Search for the tuning that sorts fastest on a device, and keep it in a file.
+/// Search for the tuning that sorts fastest on a device, and write it to a file.
 #[derive(Parser)]
 #[command(name = "tune", after_help = HELP)]
 struct Args {
     /// "best", an index or part of a name [default: $VKSORT_DEVICE, else best]
     #[arg(long, value_name = "DEVICE")]
     device: Option<DeviceChoice>,
-    /// Where the profile goes [default: vksort-DEVICE.json]
+    /// File of the profile [default: vksort-DEVICE.json]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Time to take
+    /// Seconds for the search
     #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: u64,
     /// Elements to sort [default: 2^24, on CPUs 2^18, or as memory allows]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = common::count::parse_some)]
     count: Option<u32>,
-    /// Be quick at keys alone, whatever becomes of pairs
+    /// Measure only keys alone, without pairs
     #[arg(long)]
     keys_only: bool,
-    /// Overwrite what is there
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
 }
 
 const HELP: &str = "\
-Starts from the built-in row of the device. Every candidate is compared in full with a stable sort
-on the CPU, and measured beside the best so far. Beside the profile it draws FILE.svg and FILE.png.
+The search starts from the built-in row of the device. It compares the result of every candidate
+with a stable sort on the CPU, and measures it against the best so far. It also draws FILE.svg and
+FILE.png.
 
-The profile serves this device with this driver:
+The profile is valid for this device with this driver:
   sort --tuning FILE
   splats --tuning FILE
   bench --tuning FILE";

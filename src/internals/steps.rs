@@ -10,12 +10,12 @@ use crate::shape::{Shape, ShapeDesc};
 use crate::specialize::specialize;
 use crate::tuning::Tuning;
 
-/// A dispatch, with all that its pipeline is made from.
+/// A dispatch, with the specification of its pipeline.
 #[derive(Clone, Debug)]
 pub struct Dispatch {
-    /// What runs.
+    /// The kernel, and its pass if it has one.
     pub name: StepName,
-    /// The SPIR-V module, which says what the macros of the GLSL are.
+    /// The SPIR-V module, with the macros of its GLSL.
     pub module: Module,
     /// Value of each specialization constant.
     pub constants: [u32; spec::LEN],
@@ -32,14 +32,14 @@ pub enum HostStep {
     Clear {
         /// The first byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: u64,
     },
     /// Runs a kernel.
     Dispatch(Box<Dispatch>),
 }
 
-/// A sort of a count that the host knows.
+/// A sort with a count from the host.
 #[derive(Clone, Debug)]
 pub struct HostSort {
     /// The steps in order.
@@ -56,12 +56,12 @@ pub struct HostSort {
     pub table_bytes: u64,
 }
 
-/// How `count` elements are sorted on a device, by a sorter for up to `capacity` of them. Tiles whose index is a multiple of
-/// `withhold` never publish what they count; 0 for none.
+/// The sort of `count` elements on a device, by a sorter for up to `capacity` elements. Tiles whose index is a multiple of
+/// `withhold` never publish their counts; 0 for none.
 ///
 /// # Errors
 ///
-/// Those of a sorter that is made for the request.
+/// As for a sorter for the request.
 pub fn of(
     profile: &DeviceProfile,
     tuning: &Tuning,

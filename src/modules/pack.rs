@@ -1,11 +1,11 @@
-//! How SPIR-V is kept in a program: the modules of a kernel together, as differences, which are then deflated. `build.rs`
-//! includes this file to pack; the library unpacks.
+//! Compression of SPIR-V: the modules of a kernel together, as differences, which are then deflated. `build.rs` includes
+//! this file to pack; the library unpacks.
 //!
-//! An instruction resembles the one of its opcode before it: types are the same, and ids lie near. So every operand is kept
-//! as the difference to the operand at its position there. Numbers are in base 128: first the opcodes and lengths of all
-//! instructions, then the operands, opcode by opcode through all modules. Variants of a kernel have most of their code in
-//! common, which this order brings close together, within the reach of deflating. It takes about a ninth of the words' bytes;
-//! a module by itself would take a sixth, and deflating the words alone a third.
+//! An instruction resembles the previous instruction of its opcode: types are equal, and ids are close. So every operand is
+//! stored as the difference to the operand at the same position of that instruction. Numbers are in base 128: first the
+//! opcodes and lengths of all instructions, then the operands, opcode by opcode through all modules. The variants of a
+//! kernel share most code, and this order brings it within the window of deflate. The result has about a ninth of the bytes;
+//! modules packed one by one take a sixth, and deflate alone a third.
 
 use miniz_oxide::{deflate, inflate};
 
@@ -39,7 +39,7 @@ pub fn pack(modules: &[Vec<u32>]) -> Vec<u8> {
         for (position, word) in operands.iter().enumerate() {
             let before = last.of(opcode, position);
             let difference = word.wrapping_sub(*before) as i32;
-            // The sign in the lowest bit keeps small differences of either sign short.
+            // The sign is the lowest bit, so that small differences of either sign take few bytes.
             push(&mut bytes, (difference << 1 ^ difference >> 31) as u32);
             *before = *word;
         }
@@ -47,12 +47,12 @@ pub fn pack(modules: &[Vec<u32>]) -> Vec<u8> {
     deflate::compress_to_vec(&bytes, LEVEL)
 }
 
-/// Unpacks one of the modules; `None` for bytes that [`pack`] has not made, and where there are not so many modules.
+/// Unpacks one module; `None` for bytes that [`pack`] did not make, or an index beyond the last module.
 #[allow(dead_code, reason = "build.rs packs only")]
 pub fn unpack(bytes: &[u8], index: usize) -> Option<Vec<u32>> {
     let bytes = inflate::decompress_to_vec(bytes).ok()?;
     let mut bytes = bytes.iter();
-    // The words of all modules, where each module is, and where operands are to go.
+    // The words of all modules, the range of each module, and the positions of operands.
     let (mut words, mut modules, mut operands) = (Vec::new(), Vec::new(), Vec::new());
     for _module in 0..pull(&mut bytes)? {
         let start = words.len();
@@ -81,10 +81,10 @@ pub fn unpack(bytes: &[u8], index: usize) -> Option<Vec<u32>> {
     words.get(modules.get(index)?.clone()).map(<[u32]>::to_vec)
 }
 
-/// Stands for the opcode of a module's header: `OpNop`, which has no operands.
+/// The opcode under which a module's header is packed: `OpNop`, which has no operands itself.
 const HEADER: u32 = 0;
 
-/// The operands of the last instruction, if it was of the same opcode; those of longer ones before it stay.
+/// The operands of the previous instruction of an opcode. Operands beyond its length are those of longer ones before it.
 #[derive(Default)]
 struct Last {
     opcode: u32,
@@ -103,7 +103,7 @@ impl Last {
     }
 }
 
-/// Appends a number, seven bits a byte, lowest first; the top bit says that more follow.
+/// Appends a number, seven bits per byte, lowest first. The top bit is set if more bytes follow.
 fn push(bytes: &mut Vec<u8>, mut number: u32) {
     while number > 0x7F {
         bytes.push(number as u8 | 0x80);

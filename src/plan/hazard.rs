@@ -1,15 +1,15 @@
-//! Which barriers a plan's steps need, derived from what they read and write.
+//! The barriers between a plan's steps, derived from their reads and writes.
 
 use super::step::{Step, Work};
 use crate::kernels::{Region, Usage};
 
-/// Part of a device's work: by which stages, and whether it writes.
+/// Accesses of a step, by stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Scope {
     pub compute_read: bool,
     pub compute_write: bool,
     pub transfer_write: bool,
-    /// As the arguments of a dispatch.
+    /// Reads of the arguments of a dispatch.
     pub indirect_read: bool,
 }
 
@@ -55,7 +55,7 @@ impl Scope {
     }
 }
 
-/// A barrier between what came before and the next step.
+/// A barrier between earlier work and the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Barrier {
     pub from: Scope,
@@ -74,14 +74,14 @@ fn index(region: Region) -> usize {
     }
 }
 
-/// What is known of a region.
+/// The state of a region.
 #[derive(Clone, Copy, Debug)]
 struct State {
     /// The last writes.
     writes: Scope,
     /// Reads since then.
     reads: Scope,
-    /// Kinds of reads that the last writes have been made visible to.
+    /// Kinds of reads to which the last writes are visible.
     seen: Scope,
 }
 
@@ -89,7 +89,7 @@ impl State {
     const UNTOUCHED: State = State { writes: Scope::NONE, reads: Scope::NONE, seen: Scope::NONE };
 }
 
-/// Walks along the steps and says which barrier each needs before it.
+/// Goes through the steps and returns the barrier before each.
 #[derive(Clone, Debug)]
 pub(crate) struct Hazards {
     regions: [State; REGIONS],
@@ -97,8 +97,8 @@ pub(crate) struct Hazards {
 }
 
 impl Hazards {
-    /// Scratch starts as if an earlier sort had just used it, so that a sort can be recorded again and again; the
-    /// caller's buffers start as ready, which is the caller's duty.
+    /// Scratch starts as if an earlier sort had just used it, so that a sort can be recorded repeatedly. The caller's
+    /// buffers start as ready, which is the caller's duty.
     pub fn new(in_place: bool) -> Hazards {
         let used = Scope { compute_read: true, compute_write: true, transfer_write: true, indirect_read: true };
         let mut regions = [State::UNTOUCHED; REGIONS];
@@ -118,7 +118,7 @@ impl Hazards {
         let mut barrier = Barrier { from: Scope::NONE, to: Scope::NONE };
         for (state, next) in self.regions.iter_mut().zip(touched) {
             let writes = !next.writes().is_none();
-            // A write waits for whatever came before. A read waits for writes that it cannot see yet.
+            // A write waits for all earlier accesses. A read waits for writes that are not visible to it.
             let waits_for = match writes {
                 true => state.writes.union(state.reads),
                 false if state.seen.contains(next) => Scope::NONE,

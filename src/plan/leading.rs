@@ -1,29 +1,29 @@
-//! Leading digits: passes over as many of the top digits as distinguish most keys, after which ties are sorted by insertion
-//! (Sedgewick, "Algorithms in C", 1998, section 10.7).
+//! Leading digits: passes over the top digits that distinguish most keys, then an insertion sort of ties (Sedgewick,
+//! "Algorithms in C", 1998, section 10.7).
 //!
-//! The passes over all digits are recorded twice. The histogram decides which of them run in the first phase. The step that
-//! looks for ties decides between mending them and the second phase, which is a plain OneSweep.
+//! The passes over all digits are recorded twice. The histogram decides which passes run in the first phase. The kernel
+//! `ties` decides between the insertion sort and the second phase, which is a plain OneSweep.
 
 use super::{Groups, Kernel, Plan, Step};
 use crate::abi::{self, Push};
 use crate::request::{Algorithm, Count};
 
-/// Fewest digits of which the leading ones may save enough passes.
+/// Fewest digits for which leading digits can save enough passes.
 const MIN_PASSES: u32 = 5;
-/// Fewest bits of a key: the alternate has room for a word for each run, which has two keys or more.
+/// Fewest bits of a key: the list of runs takes one word per run in the alternate, and a run has at least two keys.
 const MIN_KEY_BITS: u32 = 16;
 
 impl Plan {
-    /// Whether a sort by leading digits is worth its second phase. Elsewhere it is a plain OneSweep.
+    /// Whether the sort goes by leading digits. If not, it is a plain OneSweep.
     pub(super) fn leads(&self) -> bool {
         self.algorithm == Algorithm::Leading
             && self.shape.passes >= MIN_PASSES
             && self.request.key.bits() >= MIN_KEY_BITS
-            // The step that looks for ties decides in its last workgroup.
+            // The last workgroup of `ties` decides.
             && !self.shape.decides_apart
     }
 
-    /// Elements of a part in which a workgroup looks for ties; 0 where there is none.
+    /// Elements that a workgroup of `ties` searches; 0 without leading digits.
     pub(super) fn tie_part(&self) -> u32 {
         if self.leads() { self.shape.tie_part() } else { 0 }
     }

@@ -1,10 +1,10 @@
-//! What a plan needs of the caller's scratch, and where in it.
+//! The layout of the caller's scratch.
 
 use super::Plan;
 use crate::abi;
 use crate::request::Algorithm;
 
-/// Alignment of the regions in scratch, in bytes: the most that Vulkan lets a device ask of a storage buffer's offset.
+/// Alignment of the regions in scratch, in bytes: the largest that a Vulkan device may require of a storage buffer's offset.
 pub(crate) const REGION_ALIGNMENT: u64 = 256;
 
 /// A range of scratch in bytes.
@@ -14,19 +14,19 @@ pub(crate) struct ScratchRange {
     pub size: u64,
 }
 
-/// Where everything lies in the caller's scratch; regions that a plan does not need are empty.
+/// The regions of scratch. A region that the plan does not need is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScratchLayout {
     pub counters: ScratchRange,
     /// Behind the counters, so that one fill clears both.
     pub table: ScratchRange,
     pub keys_alternate: ScratchRange,
-    /// Where keys go that nobody wants but later passes.
+    /// The target of keys that the caller discards.
     pub keys_target: ScratchRange,
     pub values_alternate: ScratchRange,
-    /// The sorting permutation by which values are gathered.
+    /// The sorting permutation, for the gather of values.
     pub permutation: ScratchRange,
-    /// Gathered values on their way back to where they came from.
+    /// Gathered values on their way back to the caller's buffer.
     pub aside: ScratchRange,
     /// Size of the whole in bytes.
     pub size: u64,
@@ -43,8 +43,8 @@ impl Plan {
         (4 * self.counter_words()).next_multiple_of(REGION_ALIGNMENT)
     }
 
-    /// Words of the table for `count` elements: a word for each digit and tile, or the ring of look-back with its anchors, as
-    /// far as there are tiles.
+    /// Words of the table for `count` elements: a word for each digit and tile; or the ring of look-back with its anchors,
+    /// at most a slot for each tile.
     pub(super) fn table_words(&self, count: u32) -> u64 {
         let (tiles, slots) = (self.tiles(count), 1 << self.shape.ring_bits);
         let words = match self.algorithm {
@@ -56,7 +56,7 @@ impl Plan {
         u64::from(words) * u64::from(self.shape.radix())
     }
 
-    /// Bits of the number of tiles from an anchor to the next, so that the anchors have a slot each.
+    /// Bits of the number of tiles from an anchor to the next, such that each anchor has a slot of its own.
     pub(super) fn anchor_shift(&self, count: u32) -> u32 {
         let tiles = self.tiles(count);
         if tiles <= 1 << self.shape.ring_bits {
@@ -69,7 +69,7 @@ impl Plan {
     pub fn scratch(&self) -> ScratchLayout {
         let mut size = 0;
         let mut take = |bytes: u64| {
-            // Ranges hold whole words, whatever the size of an element.
+            // Ranges hold whole words.
             let range = ScratchRange { offset: size, size: bytes.next_multiple_of(4) };
             size = (range.offset + range.size).next_multiple_of(REGION_ALIGNMENT);
             range
@@ -78,7 +78,7 @@ impl Plan {
         let passes = self.shape.passes;
         let elements = |bytes: u64, wanted: bool| if wanted { u64::from(self.capacity) * bytes } else { 0 };
         let mut layout = ScratchLayout::default();
-        if self.capacity > 0 && self.ranks_tiles(self.capacity) {
+        if self.ranks_tiles(self.capacity) {
             let (in_place, discards) = (request.in_place(), request.discards_keys());
             let key = request.key.size_bytes();
             let value = request.value.sorted_bytes();

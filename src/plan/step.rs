@@ -1,19 +1,19 @@
-//! One step of a plan, and what it reads and writes.
+//! One step of a plan, and the memory that it reads and writes.
 
 use std::fmt;
 
 use crate::abi::Push;
 use crate::kernels::{Kernel, Region, Usage};
 
-/// Which buffers a step finds at the places of values.
+/// The buffers at the places of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ValueSet {
-    /// What travels with the keys: the caller's values, or the permutation of a sort that gathers.
+    /// The values that move with the keys: the caller's, or the permutation of a sort that gathers.
     Sorted,
-    /// For a gather: from the caller's values by the permutation (at the alternate place) to the caller's output or, in
-    /// place, aside.
+    /// For a gather: the caller's values as the source, the permutation as the alternate, and as the target the caller's
+    /// output or, in place, scratch (`aside`).
     Data,
-    /// From aside to the caller's values.
+    /// For the way back from `aside` to the caller's values.
     Aside,
 }
 
@@ -25,13 +25,13 @@ impl ValueSet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Groups {
     Direct(u32),
-    /// As many as the counters say in this slot.
+    /// The number in this slot of the arguments.
     Counted {
         slot: u32,
     },
 }
 
-/// What a step does.
+/// The work of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Zeroes bytes of counters and table, counted from the start of the counters.
@@ -47,10 +47,10 @@ pub(crate) struct Step {
     pub work: Work,
 }
 
-/// Name of a step: what runs, and its pass where there are several.
+/// Name of a step: a kernel or a command, and its pass if it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StepName {
-    /// What runs.
+    /// The kernel or command.
     pub kernel: &'static str,
     /// The digit, counted from the least significant one.
     pub pass: Option<u32>,
@@ -89,7 +89,7 @@ impl Step {
         self
     }
 
-    /// What the step may read and write.
+    /// The regions that the step may read and write.
     pub fn uses(&self) -> impl Iterator<Item = (Region, Usage)> + use<> {
         const CLEARED: &[(Region, Usage)] = &[(Region::Counters, Usage::Write), (Region::Table, Usage::Write)];
         let (uses, counted) = match self.work {

@@ -10,7 +10,7 @@ use crate::tuning::Tuning;
 
 fn profile(vendor_id: u32, driver_id: i32, subgroup_size: u32) -> DeviceProfile {
     let subgroup_range = (subgroup_size, subgroup_size);
-    // What these vendors' desktop parts have; all others get the common 32 KiB.
+    // Shared memory of these vendors' desktop GPUs; all others get the common 32 KiB.
     let max_shared_bytes = match vendor_id {
         vendor::NVIDIA => 48 << 10,
         vendor::AMD | vendor::INTEL => 64 << 10,
@@ -143,7 +143,7 @@ fn dispatches_cover_the_input_exactly_once() {
             for step in steps(&plan, Count::Host(count)) {
                 let Work::Dispatch { kernel, groups, push, .. } = step.work else { continue };
                 let Groups::Direct(workgroups) = groups else {
-                    // What is decided between two phases has its size from the device.
+                    // The device sizes the steps after the first phase.
                     let decided = [Kernel::Ties, Kernel::Mend].contains(&kernel) || push.phase == 1;
                     assert!(algorithm == Algorithm::Leading && decided, "{step:?} is not sized on the host");
                     continue;
@@ -234,7 +234,7 @@ fn step_counts_are_as_documented() {
     let eight_digits = [&["onesweep"; 8][..], &["ties", "mend"], &["fallback"; 8]].concat();
     assert_eq!(names(leading, host), [&["clear", "histogram"], &eight_digits[..]].concat());
     for (placement, last) in [(Placement::InPlace, "move"), (Placement::OutOfPlace, "fallback")] {
-        // An index that was made by the first phase has to come back even if nobody wants its key.
+        // An index of the first phase has to come back even if its key is discarded.
         let (value, key_output) = (ValueType::Index, KeyOutput::Discarded);
         let odd = SortRequest { bits: (0..56).into(), value, key_output, placement, ..leading };
         assert_eq!(names(odd, Count::Device).last(), Some(&last));
@@ -353,8 +353,8 @@ fn every_conflict_between_steps_has_a_barrier() {
             let mut earlier: Vec<Step> = Vec::new();
             for step in steps(&plan, count) {
                 let barrier = hazards.before(&step);
-                // Independent of `Hazards`: does this step touch what an earlier one since the last barrier wrote,
-                // or write what one read?
+                // Independent of `Hazards`: whether this step accesses a region that a step since the last barrier has
+                // written, or writes a region that one has read.
                 if barrier.is_some() {
                     earlier.clear();
                 }
@@ -426,4 +426,17 @@ fn onesweep_barriers_are_the_expected_ones() {
     for barrier in &barriers[3..] {
         assert_eq!(*barrier, Barrier { from: scope(true, true, false), to: scope(true, true, false) });
     }
+}
+
+#[test]
+fn passes_that_ran_are_counted_in_both_phases() {
+    let plan = plan(&profile(vendor::AMD, 0, 32), Algorithm::Leading, ValueType::None, 1 << 20);
+    let mut counters = vec![0; abi::COUNTERS_HISTOGRAM as usize];
+    let routes = abi::COUNTERS_ROUTES as usize;
+    for route in [5, 7, abi::PHASE_ROUTES as usize] {
+        counters[routes + route] = abi::ROUTE_RUNS;
+    }
+    assert_eq!(plan.passes_of(&counters), (2, plan.shape.passes - 2), "the second phase has not run");
+    counters[(abi::COUNTERS_ARGUMENTS + abi::ARGUMENTS_FALLBACK * abi::ARGUMENT_WORDS) as usize] = 1;
+    assert_eq!(plan.passes_of(&counters), (3, 2 * plan.shape.passes - 3));
 }

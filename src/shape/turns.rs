@@ -1,8 +1,8 @@
-//! Turns of loops that an invocation may have.
+//! The budget of loop iterations ("turns") of an invocation on CPUs.
 //!
-//! lavapipe ends an invocation's loops after 65,535 turns, counted over all of them, and goes on behind them: a sort would
-//! come out wrong, and nobody be told. What grows with a shape has a share of these turns, and shapes are reduced until it
-//! suffices. What is left is for loops over digits, and for walking back over as many tiles as there are threads.
+//! lavapipe ends an invocation's loops after 65,535 turns, counted over all loops, and continues behind them without an
+//! error: the sort would be wrong. Each kind of loop that grows with the shape has a share of these turns, and shapes are
+//! reduced until the share suffices. The rest is for loops over digits, and for look-back over one tile per thread.
 
 use crate::request::SortRequest;
 use crate::shape::Shape;
@@ -10,19 +10,19 @@ use crate::tuning::RankMethod;
 
 /// Turns after which loops end.
 const ALL: u32 = 65_535;
-/// For taking, ranking and placing the items of a tile.
+/// Share of loading, ranking and writing the items of a tile.
 pub(crate) const TILE: u32 = 28_672;
-/// For recounting tiles that other threads are at.
+/// Share of recounting other threads' tiles.
 const RECOUNTS: u32 = 16_384;
-/// For waiting for them.
+/// Share of polling for their words.
 const POLLS: u32 = 4_096;
 /// Threads that lavapipe has at most.
 const THREADS: u32 = 32;
-/// For a workgroup that sorts a block in shared memory, pass by pass, and does nothing else.
+/// Turns of a single workgroup, which sorts a block in shared memory pass by pass.
 const SINGLE: u32 = 64_000;
 /// Words of the largest key.
 const MAX_KEY_WORDS: u32 = 4;
-/// Words of the largest value that travels with its key.
+/// Words of the largest value that moves with its key.
 const VALUE_WORDS: u32 = 4;
 
 const _: () = assert!(TILE + RECOUNTS + POLLS + 16_000 <= ALL && SINGLE < ALL);
@@ -42,7 +42,7 @@ pub(crate) fn of_item(rank: RankMethod, subgroup_size: u32, digit_bits: u32) -> 
     2 + ranking(rank, subgroup_size, digit_bits) + VALUE_WORDS + staging
 }
 
-/// Turns of an invocation that sorts a block in shared memory.
+/// Turns of an invocation of a single workgroup.
 fn of_single_block(shape: &Shape, request: &SortRequest) -> u32 {
     let ranking = ranking(shape.rank, shape.subgroup.size, shape.digit_bits);
     let key_words = request.key.bits().div_ceil(32);
@@ -58,17 +58,17 @@ fn of_single_block(shape: &Shape, request: &SortRequest) -> u32 {
                 + shape.radix().div_ceil(shape.workgroup_size) * (4 + 4 * subgroups)
         }
     };
-    // Before the passes keys are loaded and compared with the first; behind them keys and values are written.
+    // Before the passes keys are loaded and compared with the first; afterwards keys and values are written.
     let once = 4 + 2 * key_words + 2 * value_words;
     shape.passes * (shape.single_items * item + digits) + shape.single_items * once
 }
 
-/// Whether an invocation that sorts a block in shared memory ends before its loops do.
+/// Whether the turns of a single workgroup suffice.
 pub(crate) fn allow_single_block(shape: &Shape, request: &SortRequest) -> bool {
     of_single_block(shape, request) <= SINGLE
 }
 
-/// Most polls of a look-back word on a CPU, of which an invocation has one for each of its digits.
+/// Most polls of a look-back word on a CPU. An invocation polls a word for each of its digits.
 pub(crate) fn most_polls(shape: &Shape) -> u32 {
     let digits = shape.radix().div_ceil(shape.workgroup_size);
     (POLLS / THREADS / digits).max(1)

@@ -20,9 +20,9 @@ pub(super) struct Folding<'a> {
     bool_types: BTreeSet<u32>,
     /// Values of constants that are an integer of 32 bits, or a boolean as 0 or 1.
     scalars: BTreeMap<u32, u32>,
-    /// Where in the output the three numbers of `LocalSize` are.
+    /// Position of the three numbers of `LocalSize` in the output.
     local_size: Option<usize>,
-    /// The constant that is decorated as the size of the workgroup.
+    /// The constant with the decoration `WorkgroupSize`.
     workgroup_size: Option<u32>,
     /// The values of its parts.
     size: Vec<u32>,
@@ -41,7 +41,7 @@ impl<'a> Folding<'a> {
         }
     }
 
-    /// Appends what an instruction becomes.
+    /// Appends the folded form of an instruction.
     pub fn rewrite(&mut self, instruction: &Instruction<'_>, out: &mut Vec<u32>) -> Result<(), SpirvError> {
         let scalar = |id: &u32| self.scalars.get(id).copied();
         match (instruction.op, instruction.operands()) {
@@ -80,7 +80,7 @@ impl<'a> Folding<'a> {
         Ok(())
     }
 
-    /// Appends a scalar constant, with the value given for its `SpecId` or else this one.
+    /// Appends a scalar constant, with the value for its `SpecId` or else this default.
     fn constant(&mut self, out: &mut Vec<u32>, result_type: u32, id: u32, value: u32) {
         let given = self.spec_ids.get(&id).and_then(|spec_id| self.given.get(*spec_id as usize));
         let mut value = given.copied().unwrap_or(value);
@@ -93,16 +93,16 @@ impl<'a> Folding<'a> {
         self.scalars.insert(id, value);
     }
 
-    /// Writes the size of the workgroup, which is known by now, in place of the literals.
+    /// Replaces the literals of the workgroup's size, which is now known.
     pub fn write_workgroup_size(self, out: &mut [u32]) {
         let numbers = self.local_size.and_then(|at| out.get_mut(at..)).unwrap_or_default();
         numbers.iter_mut().zip(self.size).for_each(|(number, size)| *number = size);
     }
 }
 
-/// The result of an operation, where it is defined. Booleans are 0 or 1.
+/// The result of an operation, if it is defined. Booleans are 0 or 1.
 ///
-/// These are the operations that kernels have, and those like them. A kernel with another one fails a test.
+/// The list holds the operations of the kernels, and similar ones. A kernel with another operation fails a test.
 fn evaluate(operation: Op, operands: &[u32]) -> Option<u32> {
     let (a, b) = match (operation, operands) {
         (Op::Not, &[a]) => return Some(!a),
@@ -117,7 +117,7 @@ fn evaluate(operation: Op, operands: &[u32]) -> Option<u32> {
         Op::IAdd => Some(a.wrapping_add(b)),
         Op::ISub => Some(a.wrapping_sub(b)),
         Op::IMul => Some(a.wrapping_mul(b)),
-        // Without a result for some operands, those for which Rust has none either.
+        // These have no result for some operands, the same as in Rust.
         Op::UDiv => a.checked_div(b),
         Op::UMod => a.checked_rem(b),
         Op::ShiftLeftLogical => a.checked_shl(b),

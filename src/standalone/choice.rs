@@ -1,4 +1,4 @@
-//! Choosing among the system's devices.
+//! The choice of a device.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -12,20 +12,20 @@ use crate::request::Algorithm;
 use crate::tuning::Tuning;
 use crate::vk::owned::PhysicalDevice;
 
-/// Environment variable that names a device where none is asked for.
+/// Environment variable that names a device if the options name none.
 const VARIABLE: &str = "VKSORT_DEVICE";
 
 /// Which device to open.
 ///
-/// As text (`--device` of the examples, `VKSORT_DEVICE`): `best`, a number, or a part of the device's name.
+/// As text (`--device` of the programs, `VKSORT_DEVICE`): `best`, a number, or a part of the device's name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
-    /// The best suitable one: discrete before integrated before virtual before CPU.
+    /// The best suitable device: discrete before integrated before virtual before CPU.
     #[default]
     Best,
     /// By its index in [`Gpu::devices`](super::Gpu::devices).
     Index(usize),
-    /// The first whose name contains this, whatever the case.
+    /// The first device whose name contains this text, ignoring case.
     Name(String),
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for DeviceChoice {
     }
 }
 
-/// A device of the system and what vksort would do there.
+/// A device of the system, with the tuning and the algorithm that vksort chooses for it.
 #[derive(Clone, Debug)]
 pub struct DeviceInfo {
     /// Index to choose it by.
@@ -77,13 +77,13 @@ pub struct DeviceInfo {
     pub name: String,
     /// Discrete, integrated, virtual, CPU or other.
     pub kind: &'static str,
-    /// What is known of it, or why it cannot sort.
+    /// Its properties, or the reason why it cannot sort.
     pub profile: Result<DeviceProfile, Error>,
-    /// The built-in tuning and the algorithm for large inputs, when it can sort.
+    /// The built-in tuning and the algorithm for large inputs, if it can sort.
     pub plan: Option<(Tuning, Algorithm)>,
 }
 
-/// The kind of a device, and its rank among the devices to choose from.
+/// The kind of a device, and its rank among devices.
 fn kind(kind: vk::PhysicalDeviceType) -> (&'static str, u32) {
     match kind {
         vk::PhysicalDeviceType::DISCRETE_GPU => ("discrete", 0),
@@ -104,7 +104,7 @@ pub(super) fn describe(devices: Vec<PhysicalDevice>) -> Vec<DeviceInfo> {
     devices.into_iter().enumerate().map(info).collect()
 }
 
-/// The device of a choice. A device chosen by index or name that cannot sort is an error that says why.
+/// The chosen device. If it was chosen by index or name and cannot sort, the error says why.
 pub(super) fn select(choice: &DeviceChoice, devices: Vec<PhysicalDevice>) -> Result<PhysicalDevice, Error> {
     if devices.is_empty() {
         return Err(Error::NoDriver);

@@ -1,4 +1,4 @@
-//! Searching for a device's best tuning, on the device.
+//! The search for a device's best tuning, on the device.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,24 +19,23 @@ use crate::tuning::search::{Failure, Found, Measure, ratio, search};
 pub use crate::tuning::search::{Outcome, Trial, TuneProgress};
 use crate::vk::SorterOptions;
 
-/// Elements where nobody says how many: on GPUs so many that starting a kernel counts for little, and on CPUs, where
-/// that is soon so, so few that many candidates fit into the time.
+/// Default elements on GPUs, where they make the start of kernels negligible, and on CPUs, where more candidates should fit
+/// into the time.
 const COUNT: (u32, u32) = (1 << 24, 1 << 18);
-/// The fewest elements that are tried where memory is short.
+/// The fewest elements that are tried if memory is short.
 const MIN_COUNT: u32 = 1 << 16;
 
-/// Elements where few are sorted: as many as one workgroup may do on most GPUs, if its shape allows; so few on CPUs that it does
-/// on any.
+/// Elements of `FewKeys` on GPUs and on CPUs: few enough for a single workgroup, on most GPUs and on every CPU.
 const FEW: (u32, u32) = (1 << 13, 1 << 12);
 
-/// How to search for a tuning.
+/// Options of [`Gpu::tune`].
 #[derive(Clone, Debug)]
 pub struct TuneOptions {
-    /// Time for all of it. It may take longer by about what building and checking one candidate takes.
+    /// Time for the search. It may take longer by the time to build and check one candidate.
     pub time: Duration,
-    /// Elements to sort; `None` for 2^24, on CPUs 2^18, or for fewer where memory is short.
+    /// Elements to sort; `None` for 2^24, on CPUs 2^18, or for fewer if memory is short.
     pub count: Option<u32>,
-    /// Kinds of sorts to be quick at. A tuning that is slower for one of them is not taken.
+    /// Kinds of sorts to measure. A tuning that is slower for one of them is not taken.
     pub kinds: Vec<SortKind>,
 }
 
@@ -47,24 +46,24 @@ impl Default for TuneOptions {
     }
 }
 
-/// What a search for a tuning found.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Tuned {
-    /// The best tuning with what was measured; with the built-in row where nothing was better.
+    /// The best tuning with its measurements; the built-in row if nothing was faster.
     pub profile: TuningProfile,
-    /// How many times as fast as the built-in row the best was that, beside it once more, did not win.
+    /// How many times as fast as the built-in row the best tuning was, if it did not win the final comparison.
     pub refused: Option<Quartiles>,
-    /// Every candidate that was tried, in order.
+    /// Every candidate, in order.
     pub trials: Vec<Trial>,
 }
 
 impl Gpu {
     /// Searches for the tuning that sorts fastest on this device, from the built-in row on.
     ///
-    /// It tries one field of [`Tuning`] after the other. Every candidate's result is compared in full with a stable sort
-    /// on the CPU before its time counts; one that fails is dropped. Candidates run in turns with the best so far, and
-    /// have to be faster beyond noise. At the end the best is measured beside the built-in row once more, and if it does
-    /// not win there, the profile holds the built-in row. `watch` is called before each candidate.
+    /// It varies one field of [`Tuning`] after the other. Every candidate's result is first compared in full with a stable
+    /// sort on the CPU; a candidate that fails is dropped. Candidates run in turns with the best tuning so far, and must be
+    /// faster beyond noise. At the end the best tuning is measured against the built-in row again. If it does not win, the
+    /// profile holds the built-in row. `watch` is called before each candidate.
     ///
     /// # Errors
     ///
@@ -107,7 +106,7 @@ struct DeviceBench<'a> {
     kinds: Vec<Kind>,
     keys: DeviceBuffer,
     values: DeviceBuffer,
-    /// Of the contender that needs most; each sort uses it from its start.
+    /// Large enough for every contender.
     scratch: DeviceBuffer,
     contenders: Vec<Contender>,
     clock: Clock,
@@ -120,21 +119,21 @@ struct Kind {
     request: SortRequest,
     /// Elements.
     count: u32,
-    /// What is timed: uniform keys.
+    /// Uniform keys, which are timed.
     uniform: Arc<Input>,
-    /// What is only checked: many equal keys, of a count that no block divides.
+    /// Many equal keys, which are only checked; no block divides their count.
     clustered: Arc<Input>,
 }
 
-/// Words of keys with values, and both as a stable sort has them.
+/// Keys with values, and both in sorted order.
 pub struct Input {
-    /// Those of the keys.
+    /// Words of the keys.
     pub keys: Vec<u32>,
-    /// One for each key.
+    /// A value for each key.
     pub values: Vec<u32>,
-    /// The keys as they should come out.
+    /// The keys in sorted order.
     pub sorted_keys: Vec<u32>,
-    /// The values as they should come out.
+    /// The values in sorted order.
     pub sorted_values: Vec<u32>,
 }
 
@@ -144,7 +143,7 @@ struct Contender {
     sorter: Arc<StandaloneSorter>,
 }
 
-/// What is recorded of a tuning for one kind of sort: two with the same need not be measured both.
+/// The record of a tuning for one kind of sort: steps and kernels. Of tunings with equal records, one is measured.
 #[derive(Clone, PartialEq)]
 pub struct Recorded {
     steps: Vec<Step>,
@@ -152,7 +151,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Nothing where the tuning does not fit.
+    /// `None` if the tuning does not fit.
     pub fn of(device: &DeviceProfile, tuning: &Tuning, request: &SortRequest, count: u32) -> Option<Recorded> {
         let algorithm = tuning.algorithm();
         let shape = Shape::fit(&ShapeDesc::new(device, tuning, request, algorithm)).ok()?;
@@ -173,7 +172,7 @@ impl<'a> DeviceBench<'a> {
         let key_bytes = options.kinds.iter().map(|kind| request(*kind).key.size_bytes()).max().unwrap_or_default();
         let buffers = |count: u32| {
             let (keys, values) = (key_bytes * u64::from(count), 4 * u64::from(count));
-            // Scratch holds keys and values, and little more.
+            // Scratch holds keys and values, and a little more.
             let scratch = keys + values + values / 4 + (1 << 20);
             Ok((gpu.buffer(keys)?, gpu.buffer(values)?, gpu.buffer(scratch)?))
         };
@@ -244,7 +243,7 @@ impl<'a> DeviceBench<'a> {
         Ok(())
     }
 
-    /// What was found, as a profile.
+    /// The result as a profile.
     fn report(&self, found: Found) -> Tuned {
         let Found { mut tuning, times, refused, trials } = found;
         let device = self.gpu.profile();
@@ -345,7 +344,7 @@ impl Input {
 /// Uniform keys of a type, and fewer clustered ones.
 pub fn inputs_of(key: KeyType, count: u32, fewer: u32) -> [Input; 2] {
     let clustered = |index: u32| word(index) & word(!index) & 0x0F3F_70FF;
-    // The upper half of wide keys is like narrow ones.
+    // The upper half of a wide key is a narrow key.
     let wide = |top: u32, index: u32| u64::from(top) << 32 | u64::from(word(index ^ 0x5555_5555));
     let make = |count: u32, word: &dyn Fn(u32) -> u32| -> Input {
         let narrow = key.bits() == 32;
@@ -355,7 +354,7 @@ pub fn inputs_of(key: KeyType, count: u32, fewer: u32) -> [Input; 2] {
     [make(count, &word), make(fewer, &clustered)]
 }
 
-/// What a kind of sort asks for.
+/// The request of a kind of sort.
 pub fn request(kind: SortKind) -> SortRequest {
     let (key, value) = match kind {
         SortKind::Keys | SortKind::FewKeys => (KeyType::U32, ValueType::None),
@@ -384,7 +383,7 @@ pub fn compare(what: &str, found: &[u32], needed: &[u32]) -> Result<(), Failure>
     }
 }
 
-/// Whether an error is the tuning's fault, or the device is of no more use.
+/// Whether the tuning or the device has failed.
 pub fn failure(error: Error) -> Failure {
     let lost = vk::Result::ERROR_DEVICE_LOST;
     match error {
@@ -394,7 +393,7 @@ pub fn failure(error: Error) -> Failure {
     }
 }
 
-/// Numbers with as many digits as mean something.
+/// Quartiles with their significant digits.
 fn rounded(quartiles: Quartiles, by: f64) -> Quartiles {
     let round = |number: f64| (number * by).round() / by;
     Quartiles { q25: round(quartiles.q25), median: round(quartiles.median), q75: round(quartiles.q75) }

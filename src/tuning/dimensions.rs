@@ -1,19 +1,19 @@
-//! In which ways tunings can differ: the dimensions of the search, each with the values worth trying.
+//! The dimensions of the search for a tuning: fields to vary, each with its values to try.
 
 use super::{Ballot, RankMethod, Tuning};
 use crate::profile::DeviceProfile;
 
-/// One way in which tunings can differ.
+/// A field of the tuning, or a trade between fields.
 pub struct Dimension {
-    /// The field, or what is traded.
+    /// The field, or the traded fields.
     pub name: &'static str,
-    /// Whether values say nothing about their neighbours, so that all are tried.
+    /// Whether neighbouring values are unrelated, so that the search tries all of them.
     pub unordered: bool,
     values: Values,
 }
 
 enum Values {
-    /// A field, and the numbers to try. The tuning's own is among them in any case.
+    /// A field, and the numbers to try. The tuning's own number is always tried.
     Numbers(fn(&mut Tuning) -> &mut u32, fn(&DeviceProfile) -> Vec<u32>),
     Switch(fn(&mut Tuning) -> &mut bool),
     /// How a tuning's value is shown, and its rungs.
@@ -40,7 +40,7 @@ const fn other(
     Dimension { name, unordered: true, values: Values::Other(show, rungs) }
 }
 
-/// What decides most comes first: the search may run out of time.
+/// Dimensions with the largest effect come first, as the search may run out of time.
 pub const ALL: &[Dimension] = &[
     numbers("workgroup_size", |t| &mut t.workgroup_size, invocations),
     numbers("items_keys", |t| &mut t.items_keys, items),
@@ -78,7 +78,7 @@ pub const ALL: &[Dimension] = &[
         "unroll",
         |t| t.unroll.to_string(),
         |t, device| match device.is_cpu {
-            // They take minutes to compile hundreds of items unrolled, and run them no faster.
+            // Compiling hundreds of unrolled items takes minutes on CPUs, and they run no faster.
             true => vec![t.clone()],
             false => [false, true].map(|unroll| Tuning { unroll, ..t.clone() }).into(),
         },
@@ -87,7 +87,7 @@ pub const ALL: &[Dimension] = &[
         "decide_apart",
         |t| t.decide_apart.to_string(),
         |t, _| match t.decide_apart {
-            // It is a matter of correctness on devices whose row has it.
+            // Devices whose row has it need it for correctness.
             true => vec![t.clone()],
             false => [false, true].map(|decide_apart| Tuning { decide_apart, ..t.clone() }).into(),
         },
@@ -106,7 +106,7 @@ impl Dimension {
         }
     }
 
-    /// The tuning itself among those that differ from it in this dimension alone, in order.
+    /// The tunings that differ only in this dimension, with the tuning itself among them, in order.
     pub fn rungs(&self, tuning: &Tuning, device: &DeviceProfile) -> Vec<Tuning> {
         let with = |change: &dyn Fn(&mut Tuning)| {
             let mut changed = tuning.clone();
@@ -127,7 +127,7 @@ impl Dimension {
     }
 }
 
-/// From GPUs, which hold items in registers, to software drivers, which do not.
+/// Small numbers are for GPUs, which hold items in registers, and large ones for software drivers.
 fn items(_: &DeviceProfile) -> Vec<u32> {
     vec![
         2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 28, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048, 4096, 8192,
@@ -139,7 +139,7 @@ fn invocations(device: &DeviceProfile) -> Vec<u32> {
     sizes.into_iter().filter(|size| *size <= device.max_workgroup_invocations).collect()
 }
 
-/// The default and what may be asked for. Where nothing may, the default is all there is.
+/// The default, and the sizes that the device can require, if any.
 fn subgroups(tuning: &Tuning, device: &DeviceProfile) -> Vec<Tuning> {
     let (least, most) = device.subgroup_range;
     let sizes = [4, 8, 16, 32, 64, 128].into_iter().filter(|size| least < most && (least..=most).contains(size));
@@ -150,7 +150,7 @@ fn subgroups(tuning: &Tuning, device: &DeviceProfile) -> Vec<Tuning> {
     sizes.into_iter().map(|subgroup_size| Tuning { subgroup_size, ..tuning.clone() }).collect()
 }
 
-/// More invocations with fewer items each, or the other way round: blocks stay as large as they are.
+/// More invocations with fewer items each, or fewer with more. The size of a block stays the same.
 fn traded(t: &Tuning, _: &DeviceProfile) -> Vec<Tuning> {
     let smaller = [8, 4, 2].into_iter().filter(|by| t.workgroup_size.is_multiple_of(*by)).map(|by| Tuning {
         workgroup_size: t.workgroup_size / by,
@@ -165,6 +165,6 @@ fn traded(t: &Tuning, _: &DeviceProfile) -> Vec<Tuning> {
         items_pairs: t.items_pairs / by,
         ..t.clone()
     });
-    // What leaves the range of a field would not be taken from a file.
+    // A profile could not hold a number out of range.
     smaller.chain([t.clone()]).chain(larger).filter(|rung| rung == t || rung.check().is_ok()).collect()
 }

@@ -12,15 +12,15 @@ use crate::error::Error;
 use crate::modules;
 use crate::profile::DeviceProfile;
 
-/// Version of the file's layout and of what the fields of [`Tuning`] mean.
+/// Version of the file's layout and of the meaning of [`Tuning`]'s fields.
 const FORMAT: u32 = 7;
 /// Longest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A [`Tuning`] with the device it was measured on, and what was measured: one file of JSON per device.
+/// A [`Tuning`] with its device and its measurements: one JSON file per device.
 ///
-/// The program `tune` makes one, and so does [`Gpu::tune`](crate::standalone::Gpu::tune). A profile serves the device
-/// and the driver that it was made with; [`tuning_for`](Self::tuning_for) tells others apart.
+/// The program `tune` and [`Gpu::tune`](crate::standalone::Gpu::tune) make profiles. A profile is valid for the device and
+/// the driver that it was made with; [`tuning_for`](Self::tuning_for) refuses others.
 ///
 /// ```no_run
 /// # #[cfg(not(feature = "standalone"))] fn main() {}
@@ -33,7 +33,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// let gpu = Gpu::best()?;
 /// let gpu = match profile.tuning_for(gpu.profile()) {
 ///     Ok(tuning) => gpu.with_tuning(tuning),
-///     // Another device, or a driver that was updated since: the built-in row is right there too.
+///     // Another device, or an updated driver: the built-in row sorts correctly there too.
 ///     Err(Error::ForeignProfile { .. } | Error::StaleProfile { .. }) => gpu,
 ///     Err(error) => return Err(error),
 /// };
@@ -54,15 +54,15 @@ pub struct TuningProfile {
     pub vksort_version: String,
     /// The day of the measurement in UTC, as 2026-01-31.
     pub date: String,
-    /// Where it was measured.
+    /// The measured device.
     pub device: ProfiledDevice,
-    /// What to sort with there. It is the built-in row where nothing was better.
+    /// The tuning for the device; the built-in row if nothing was faster.
     pub tuning: Tuning,
-    /// What was measured, a row for each kind of sort.
+    /// The measurements, one for each kind of sort.
     pub measured: Vec<MeasuredSort>,
 }
 
-/// What tells devices and drivers apart.
+/// The identity of a device and its driver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfiledDevice {
@@ -74,7 +74,7 @@ pub struct ProfiledDevice {
     pub name: String,
     /// Vulkan's number for the driver (`VkDriverId`).
     pub driver_id: i32,
-    /// The driver's version, in an encoding of its own.
+    /// The driver's version, in the driver's encoding.
     pub driver_version: u32,
     /// The driver's name and version.
     pub driver: String,
@@ -90,7 +90,7 @@ pub enum SortKind {
     Pairs,
     /// Keys of 64 bits alone.
     WideKeys,
-    /// A few thousand keys of 32 bits alone, where starting kernels is what counts.
+    /// A few thousand keys of 32 bits alone, where starting kernels takes most of the time.
     FewKeys,
 }
 
@@ -104,13 +104,13 @@ pub enum Clock {
     Host,
 }
 
-/// The built-in row and the profile's tuning, run in turns.
+/// Times of the built-in row and of the profile's tuning, run in turns.
 ///
-/// Where the profile's tuning is the built-in row, both have the same times.
+/// If the profile's tuning is the built-in row, both times are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasuredSort {
-    /// What was sorted, in place and ascending.
+    /// The kind of sort, in place and ascending.
     pub kind: SortKind,
     /// Elements, with uniform keys.
     pub count: u32,
@@ -122,7 +122,7 @@ pub struct MeasuredSort {
     pub built_in_ns: Quartiles,
     /// Time of the profile's tuning, in nanoseconds.
     pub tuned_ns: Quartiles,
-    /// How many times as fast the profile's tuning is as the built-in row, taken round by round.
+    /// How many times as fast as the built-in row the profile's tuning is, round by round.
     pub ratio: Quartiles,
 }
 
@@ -173,20 +173,20 @@ impl TuningProfile {
         TuningProfile::from_json(&text).map_err(refuse)
     }
 
-    /// Writes the profile beside its place and then renames it, so that nobody ever sees half of it.
+    /// Writes the profile to a temporary file and renames it, so that the file is always complete.
     ///
     /// # Errors
     ///
-    /// [`Error::Profile`] when the file cannot be written; what was there before stays then.
+    /// [`Error::Profile`] when the file cannot be written. An older file then stays as it was.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
         let refuse = |reason: String| Error::Profile { path: path.display().to_string(), reason };
-        // What is replaced is the file, not a link to it.
+        // A link stays, and its file is replaced.
         let place = fs::canonicalize(path).unwrap_or_else(|_| path.into());
         let part = beside(&place).ok_or_else(|| refuse("not a path of a file".into()))?;
         let written = fs::write(&part, self.to_json()).and_then(|()| fs::rename(&part, &place));
         written.map_err(|error| {
-            // It may not have been created at all.
+            // The file may not exist.
             let _ = fs::remove_file(&part);
             refuse(format!("writing it: {error}"))
         })
@@ -198,12 +198,12 @@ impl TuningProfile {
         text + "\n"
     }
 
-    /// The tuning, for the device and driver that it was measured with.
+    /// The tuning, if the device and the driver are those of the profile.
     ///
     /// # Errors
     ///
     /// [`Error::ForeignProfile`] for another device; [`Error::StaleProfile`] for this device with another
-    /// driver, another version of it, or other kernels. The built-in row is right in both cases.
+    /// driver, another version of it, or other kernels. The built-in row sorts correctly in both cases.
     pub fn tuning_for(&self, device: &DeviceProfile) -> Result<Tuning, Error> {
         let (given, needed) = (&self.device, ProfiledDevice::of(device));
         if given.hardware() != needed.hardware() {
@@ -221,7 +221,7 @@ impl TuningProfile {
         Ok(self.tuning.clone())
     }
 
-    /// A profile from its text, or what is wrong with that.
+    /// A profile from its text, or the reason against it.
     fn from_json(text: &str) -> Result<TuningProfile, String> {
         // Another version may have other fields, so the version comes first.
         #[derive(Deserialize)]
@@ -239,7 +239,7 @@ impl TuningProfile {
 }
 
 impl ProfiledDevice {
-    /// What a profile keeps of a device.
+    /// The identity of a device.
     pub fn of(device: &DeviceProfile) -> ProfiledDevice {
         ProfiledDevice {
             vendor_id: device.vendor_id,
@@ -272,7 +272,7 @@ impl SortKind {
     /// Every kind.
     pub const ALL: &[SortKind] = &[SortKind::Keys, SortKind::Pairs, SortKind::WideKeys, SortKind::FewKeys];
 
-    /// What is sorted: `u32 keys`, `u32 pairs`, `u64 keys` or `few keys`.
+    /// The kind's name: `u32 keys`, `u32 pairs`, `u64 keys` or `few keys`.
     pub fn name(self) -> &'static str {
         match self {
             SortKind::Keys => "u32 keys",
@@ -284,7 +284,7 @@ impl SortKind {
 }
 
 impl Quartiles {
-    /// The quartiles of some numbers, interpolated between two neighbours. Those of no numbers are NaN.
+    /// The quartiles of some numbers, interpolated between two neighbours; NaN for no numbers.
     pub fn of(numbers: &[f64]) -> Quartiles {
         let mut sorted = numbers.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -298,7 +298,7 @@ impl Quartiles {
     }
 }
 
-/// A name for what is to be renamed to `path`.
+/// The temporary file that is renamed to `path`.
 fn beside(path: &Path) -> Option<PathBuf> {
     let mut name = path.file_name()?.to_owned();
     name.push(format!(".{}.part", std::process::id()));
@@ -311,7 +311,7 @@ fn today() -> String {
     date(since.as_secs() / 86_400)
 }
 
-/// The date so many days after 1970-01-01.
+/// The date of a number of days after 1970-01-01.
 fn date(mut days: u64) -> String {
     let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let mut year = 1970;

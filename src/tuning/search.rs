@@ -1,8 +1,7 @@
-//! The search for a device's best tuning: walks along one dimension after the other, from the built-in row on.
+//! The search for a device's best tuning. It starts from the built-in row and walks along one dimension after the other.
 //!
-//! Challenger and incumbent run in turns, so that what the machine does besides touches both alike. A challenger takes
-//! the incumbent's place only when it wins beyond noise. Nothing here knows a device: what is measured is behind
-//! [`Measure`].
+//! Challenger and incumbent run in turns, so that other load on the machine affects both. A challenger replaces the
+//! incumbent only if it is faster beyond noise. Nothing here knows a device: [`Measure`] takes the measurements.
 
 use std::time::Duration;
 
@@ -12,55 +11,55 @@ use super::profile::Quartiles;
 use crate::error::Error;
 use crate::profile::DeviceProfile;
 
-/// What a challenger has to be faster by.
+/// The ratio by which a challenger must be faster.
 const GAIN: f64 = 1.02;
-/// Times the incumbent's time at which a challenger need not run again.
+/// A challenger that takes this many times the incumbent's time does not run again.
 const SLOW: f64 = 3.0;
-/// Rounds after which a challenger that is behind gives up, and the most there are.
+/// Rounds after which a slower challenger gives up, and the most rounds.
 const ROUNDS: (usize, usize) = (5, 11);
 /// The same for the winner and the built-in row.
 const LAST_ROUNDS: (usize, usize) = (5, 21);
 
-/// What a search measures with.
+/// The measurements of a search.
 pub trait Measure {
-    /// What a tuning comes to on the device for one kind of sort. Equal ones need not be tried twice.
+    /// The recorded sort of a tuning, for one kind of sort. Tunings with equal records are tried once.
     type Recorded: Clone + PartialEq;
 
-    /// What a tuning comes to, for each kind of sort; nothing where it does not fit.
+    /// The record of a tuning for each kind of sort; `None` if the tuning does not fit.
     fn recorded(&self, tuning: &Tuning) -> Option<Vec<Self::Recorded>>;
 
-    /// Builds a tuning's kernels for a kind of sort, and checks that they sort rightly.
+    /// Builds a tuning's kernels for a kind of sort, and checks that they sort correctly.
     fn admit(&mut self, tuning: &Tuning, kind: usize) -> Result<(), Failure>;
 
     /// Nanoseconds of one run of kernels that were admitted.
     fn time(&mut self, tuning: &Tuning, kind: usize) -> Result<f64, Failure>;
 
-    /// Frees all kernels but those of these tunings.
+    /// Frees the kernels of all other tunings.
     fn keep(&mut self, tunings: &[&Tuning]);
 
     /// Time since the search began.
     fn elapsed(&self) -> Duration;
 }
 
-/// Why something could not be measured.
+/// Why a measurement failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The tuning does not do here.
+    /// The tuning does not work on this device.
     Tuning(String),
-    /// Nothing does any more.
+    /// The device has failed.
     Device(Error),
 }
 
-/// How a challenger fared.
+/// The result of a challenger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was faster beyond noise, and took the incumbent's place.
+    /// It was faster beyond noise, and replaced the incumbent.
     Won,
-    /// It was not.
+    /// It was not faster.
     Lost,
-    /// It was so slow that it ran but once.
+    /// It was so slow that it ran only once.
     Slow,
-    /// Time was over before it had run often enough.
+    /// Time ran out before it had run often enough.
     Unfinished,
     /// It could not be built, or sorted wrongly.
     Dropped(String),
@@ -71,16 +70,16 @@ pub enum Outcome {
 pub struct Trial {
     /// When it ended, in seconds since the search began.
     pub seconds: f64,
-    /// In what it differed from the incumbent.
+    /// The dimension in which it differed from the incumbent.
     pub dimension: &'static str,
-    /// From the incumbent's value to its own.
+    /// The incumbent's value and its own.
     pub change: String,
-    /// How it fared.
+    /// Its result.
     pub outcome: Outcome,
-    /// How many times as fast as the incumbent it was, round by round, in the geometric mean over all kinds of sorts;
-    /// nothing when it did not run.
+    /// How many times as fast as the incumbent it was, round by round, as the geometric mean over all kinds of sorts; `None`
+    /// if it did not run.
     pub ratio: Option<Quartiles>,
-    /// How many times as fast as the built-in row the incumbent was, measured when it took the lead.
+    /// How many times as fast as the built-in row the incumbent was when it took the lead.
     pub incumbent: f64,
     /// The same of the incumbent after this trial.
     pub best: f64,
@@ -95,7 +94,7 @@ pub struct TuneProgress {
     pub trials: usize,
     /// How many times as fast as the built-in row the incumbent is.
     pub ratio: f64,
-    /// What is tried now.
+    /// The current challenger.
     pub trying: String,
 }
 
@@ -104,19 +103,19 @@ type Times = (Vec<f64>, Vec<f64>);
 
 /// Two tunings, run in turns.
 struct Duel {
-    /// Whether the challenger was so slow that there was one round.
+    /// Whether the challenger was so slow that it ran one round.
     slow: bool,
-    /// For each kind of sort that they differ in.
+    /// The rounds of each kind of sort whose records differ.
     times: Vec<Times>,
 }
 
-/// What a search found.
+/// The result of a search.
 pub struct Found {
-    /// The best, if it won over the built-in row at the end too; else the built-in row.
+    /// The best tuning, if it also beat the built-in row at the end; else the built-in row.
     pub tuning: Tuning,
     /// Nanoseconds of the built-in row and of the tuning, for each kind of sort.
     pub times: Vec<Times>,
-    /// Ratio of the best that did not win at the end.
+    /// Ratio of the best tuning, if it did not win at the end.
     pub refused: Option<Quartiles>,
     /// Every challenger, in order.
     pub trials: Vec<Trial>,
@@ -135,11 +134,11 @@ struct Search<'a, M: Measure> {
     trials: Vec<Trial>,
 }
 
-/// Searches for so long, from a built-in row on.
+/// Searches for the given time, from a built-in row on.
 ///
 /// # Errors
 ///
-/// Those of the device, and that the built-in row does not fit or sorts wrongly.
+/// The errors of the device; and an error if the built-in row does not fit or sorts wrongly.
 pub fn search<M: Measure>(
     bench: &mut M,
     device: &DeviceProfile,
@@ -154,7 +153,7 @@ pub fn search<M: Measure>(
     for &kind in &kinds {
         bench.admit(built_in, kind).map_err(refuse)?;
     }
-    // One round of the end tells what to keep back for all of them.
+    // One round of the built-in row tells how much time to reserve for the end.
     let before = bench.elapsed();
     for &kind in &kinds {
         bench.time(built_in, kind).map_err(refuse)?;
@@ -176,7 +175,7 @@ pub fn search<M: Measure>(
     search.finish(time)
 }
 
-/// What is wrong where the built-in row fails.
+/// The error for a built-in row that fails.
 fn refused(device: &DeviceProfile, built_in: &Tuning, failure: Failure) -> Error {
     match failure {
         Failure::Device(error) => error,
@@ -187,7 +186,7 @@ fn refused(device: &DeviceProfile, built_in: &Tuning, failure: Failure) -> Error
 }
 
 impl<M: Measure> Search<'_, M> {
-    /// Walks along all dimensions, again and again, until time is over or nothing is left to try.
+    /// Walks along all dimensions repeatedly, until time runs out or nothing is left to try.
     fn run(&mut self) -> Result<(), Error> {
         loop {
             let before = self.trials.len();
@@ -202,7 +201,7 @@ impl<M: Measure> Search<'_, M> {
         }
     }
 
-    /// Walks on as long as it pays; tells whether it did. What was tried before is stepped over, so later walks along
+    /// Walks along a dimension while challengers win; returns whether one did. It skips tried tunings, so later walks along
     /// the same dimension reach farther.
     fn walk(&mut self, dimension: &Dimension, up: bool) -> Result<bool, Error> {
         let (mut reach, mut won) = (1, false);
@@ -221,7 +220,7 @@ impl<M: Measure> Search<'_, M> {
         }
     }
 
-    /// Measures the incumbent beside the built-in row once more, or the built-in row alone.
+    /// Measures the incumbent against the built-in row again, or the built-in row alone.
     fn finish(mut self, time: Duration) -> Result<Found, Error> {
         let (built_in, incumbent) = (self.built_in.clone(), self.incumbent.clone());
         let kinds: Vec<usize> = (0..self.tried[0].len()).collect();
@@ -230,7 +229,7 @@ impl<M: Measure> Search<'_, M> {
         if incumbent != built_in {
             self.tell("the best beside the built-in row".into());
             let differ = self.differing(&built_in, &incumbent);
-            // What sorted rightly once has to do so at the end too, after it has run many times.
+            // The winner must still sort correctly after many runs.
             let last = duel(self.bench, (&built_in, Some(&incumbent)), &kinds, LAST_ROUNDS, time);
             let admitted = last.and_then(|last| self.admit(&incumbent, &differ).map(|()| last));
             match admitted {
@@ -272,13 +271,13 @@ impl<M: Measure> Search<'_, M> {
         pairs.filter(|(_, (first, second))| first != second).map(|(kind, _)| kind).collect()
     }
 
-    /// Whether there is no time for another challenger as long as those so far.
+    /// Whether another challenger of average duration would exceed the time.
     fn is_over(&self) -> bool {
         let elapsed = self.bench.elapsed();
         elapsed + elapsed / (self.trials.len() as u32 + 1) >= self.deadline
     }
 
-    /// Tries a challenger, and says how it fared; nothing where it was tried before or does not fit.
+    /// Tries a challenger and returns its result; `None` if it was tried before or does not fit.
     fn challenge(&mut self, dimension: &Dimension, challenger: &Tuning) -> Result<Option<Outcome>, Error> {
         let Some(recorded) = self.bench.recorded(challenger).filter(|recorded| !self.tried.contains(recorded)) else {
             return Ok(None);
@@ -330,10 +329,10 @@ impl<M: Measure> Search<'_, M> {
         Ok(Some(fared))
     }
 
-    /// How many times as fast as the built-in row a challenger is that has won; nothing when it is slower.
+    /// How many times as fast as the built-in row a winning challenger is; `None` if it is slower.
     ///
-    /// Where times jump, as on a busy machine, a row of victories can lead away from the start. They are not multiplied
-    /// but measured, and a lead that turns out to be none begins anew.
+    /// On a busy machine times jump, and several small victories can add up to a slower tuning. So the ratio is measured
+    /// instead of multiplied, and if it is below 1 the search starts again from the built-in row.
     fn standing_of(&mut self, challenger: &Tuning, expected: f64) -> Result<Option<f64>, Error> {
         if self.incumbent == self.built_in {
             return Ok(Some(expected));
@@ -354,8 +353,8 @@ impl<M: Measure> Search<'_, M> {
     }
 }
 
-/// Runs incumbent and challenger in turns, or the incumbent alone: at least so many rounds where time allows, and at most
-/// so many.
+/// Runs incumbent and challenger in turns, or the incumbent alone, for at least and at most the given rounds, as far as time
+/// allows.
 fn duel<M: Measure>(
     bench: &mut M,
     (incumbent, challenger): (&Tuning, Option<&Tuning>),
@@ -364,7 +363,7 @@ fn duel<M: Measure>(
     deadline: Duration,
 ) -> Result<Duel, Failure> {
     let mut duel = Duel { slow: false, times: vec![(Vec::new(), Vec::new()); kinds.len()] };
-    // The end has its rounds whatever the time: without them there is no result.
+    // The final comparison has its rounds whatever the time, as the result needs them.
     let is_last = (least, most) == LAST_ROUNDS;
     for round in 0..most {
         let enough = if is_last { round >= least } else { true };
@@ -373,7 +372,7 @@ fn duel<M: Measure>(
         }
         for (times, &kind) in duel.times.iter_mut().zip(kinds) {
             let first = round % 2 == 0;
-            // Which of them is first changes from round to round, as the second may find caches or clocks otherwise.
+            // The order alternates, as the second run may meet other caches or clock rates.
             for turn in [first, !first] {
                 match (turn, challenger) {
                     (true, _) => times.0.push(bench.time(incumbent, kind)?.max(1.0)),
@@ -399,7 +398,7 @@ impl Duel {
         self.times.iter().map(|(incumbent, _)| incumbent.len()).min().unwrap_or(0)
     }
 
-    /// One time a round for both: the geometric mean over the kinds, in which each counts the same.
+    /// One time per round for both: the geometric mean over all kinds of sorts.
     fn combined(&self) -> (Vec<f64>, Vec<f64>) {
         let mean = |round: usize, of: fn(&Times) -> &Vec<f64>| {
             let logs: f64 = self.times.iter().map(|times| of(times)[round].ln()).sum();
@@ -418,14 +417,14 @@ impl Duel {
         ratio(&incumbent, &challenger)
     }
 
-    /// The same over so many kinds of sorts. Those that both do alike count as no faster and no slower.
+    /// The same over the given number of kinds of sorts. Kinds with equal records count with a ratio of 1.
     fn ratio_of_all(&self, kinds: usize) -> Quartiles {
         let Quartiles { q25, median, q75 } = self.ratio();
         let share = self.times.len() as f64 / kinds as f64;
         Quartiles { q25: q25.powf(share), median: median.powf(share), q75: q75.powf(share) }
     }
 
-    /// Whether the challenger is faster beyond noise, and for no kind of sort slower.
+    /// Whether the challenger is faster beyond noise, and slower for no kind of sort.
     fn is_won(&self) -> bool {
         if self.rounds() < ROUNDS.0 || self.slow {
             return false;

@@ -1,4 +1,4 @@
-//! [`BoundSort`]: a sorter tied to buffers, with its checks and descriptor sets.
+//! [`BoundSort`]: a sorter bound to buffers, with its checks and descriptor sets.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct BufferRange {
     pub offset: u64,
     /// Length of the range in bytes.
     pub size: u64,
-    /// The buffer's usage flags if they are known, to have them checked.
+    /// The buffer's usage flags; `bind` checks them. `None` if they are not known.
     pub usage: Option<vk::BufferUsageFlags>,
 }
 
@@ -33,19 +33,19 @@ impl BufferRange {
 
 /// The buffers of one sort. Ranges must not overlap.
 ///
-/// Those of elements have room for `capacity` of them, rounded up to whole words of 4 bytes; bytes behind the last
-/// element keep what they hold.
+/// Keys and values take `capacity` elements each, rounded up to whole words of 4 bytes. Bytes behind the last element keep
+/// their content.
 ///
-/// `R` says what a range is: a [`BufferRange`], or one of a buffer that vksort owns.
+/// `R` is the type of a range: a [`BufferRange`], or a range of a buffer that vksort owns.
 #[derive(Clone, Copy, Debug)]
 pub struct SortBuffers<R = BufferRange> {
-    /// The keys; sorted here when the request is in place.
+    /// The keys. A request in place sorts them here.
     pub keys: R,
-    /// The values, when the request has any to read; in place also where indices go.
+    /// The values, if the request reads any. A request in place writes sorted values or indices here.
     pub values: Option<R>,
-    /// Where the sorted keys go when the request is out of place and does not discard them.
+    /// The sorted keys of a request out of place that does not discard them.
     pub keys_out: Option<R>,
-    /// Where the sorted values or indices go when the request is out of place.
+    /// The sorted values or indices of a request out of place.
     pub values_out: Option<R>,
     /// At least [`Sorter::scratch_size`](crate::Sorter::scratch_size) bytes with the usage flags
     /// [`Sorter::SCRATCH_USAGE`](crate::Sorter::SCRATCH_USAGE); not needed when the size is 0.
@@ -64,7 +64,7 @@ impl<R> SortBuffers<R> {
     }
 }
 
-/// A sort tied to its buffers. Recording it allocates nothing and touches no descriptor.
+/// A sort bound to its buffers. Recording it allocates nothing and changes no descriptor.
 ///
 /// One bound sort serves every frame: it may be recorded into several command buffers, and these may be in flight at
 /// once, as long as they run on one queue. Bind again when buffers or capacity change.
@@ -94,12 +94,12 @@ impl<R> SortBuffers<R> {
 /// }
 /// ```
 ///
-/// May be dropped before the [`Sorter`](crate::Sorter) it came from or after it, but not while a command buffer that
-/// it was recorded into is pending.
+/// It may be dropped before or after its [`Sorter`](crate::Sorter), but not while a command buffer with the recorded sort is
+/// pending.
 pub struct BoundSort {
     pub(super) sorter: Arc<SorterInner>,
     pub(super) plan: Plan,
-    /// Where the counters start; the table lies behind them.
+    /// Buffer and offset of the counters; the table lies behind them.
     pub(super) counters: Option<(vk::Buffer, u64)>,
     /// The word of the count's descriptor that holds the count, if a count buffer was given.
     pub(super) count_word: Option<u32>,

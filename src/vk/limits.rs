@@ -1,4 +1,4 @@
-//! What a device's limits and features mean for a sort: how elements are reached, and how many of them.
+//! A device's limits for a sort: how kernels access elements, and the most elements.
 
 use super::pipelines::Pipelines;
 use super::sorter::{Access, SorterInner, SorterOptions};
@@ -8,10 +8,10 @@ use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, SortRequest};
 use crate::shape::{Shape, SubgroupChoice};
 
-/// What limits the number of tiles.
+/// The limit on the number of tiles.
 pub(super) const TABLE_LIMIT: &str = "the device's maxStorageBufferRange, for the table of tiles";
 
-/// Most elements up to `most` whose table one descriptor reaches.
+/// Most elements, up to `most`, whose table fits one descriptor.
 pub(super) fn reached_by_table(sorter: &SorterInner, most: u32) -> u32 {
     let fits = |count| sorter.unchecked_plan(count).scratch().table.size <= sorter.profile.max_storage_range_bytes;
     if fits(most) {
@@ -25,7 +25,7 @@ pub(super) fn reached_by_table(sorter: &SorterInner, most: u32) -> u32 {
     fitting
 }
 
-/// Most elements of a sorter, and the limit that says so.
+/// Most elements of a sorter, and the limit that this follows from.
 pub(super) fn max_count(sorter: &SorterInner) -> (u32, &'static str) {
     let mut most = (MAX_COUNT, "2^32 - 1, the largest index");
     let mut limit = |count: u32, limit| {
@@ -44,11 +44,11 @@ pub(super) fn max_count(sorter: &SorterInner) -> (u32, &'static str) {
     if reached < most.0 { (reached, TABLE_LIMIT) } else { most }
 }
 
-/// The way to reach elements that is asked for, or the one that serves the capacity. What no way serves is left to
-/// descriptors, whose checks name what the device lacks.
+/// The requested access, or for `Auto` one that serves the capacity. If no access serves it, the result is descriptors,
+/// whose checks name the limit.
 pub(super) fn choose_access(profile: &DeviceProfile, request: &SortRequest, options: &SorterOptions) -> Access {
     let reached = options.capacity.is_none_or(|capacity| capacity <= by_descriptors(profile, request));
-    // Kernels with emulated subgroups have no variants that take addresses.
+    // Kernels with emulated subgroups have no variants with addresses.
     let emulated = matches!(options.subgroup, SubgroupChoice::Emulated(_)) || !profile.has_sure_subgroups();
     match options.access {
         Access::Auto if reached && profile.serves_descriptors() => Access::Descriptors,
@@ -58,14 +58,14 @@ pub(super) fn choose_access(profile: &DeviceProfile, request: &SortRequest, opti
     }
 }
 
-/// Most elements that descriptors reach: their ranges hold whole words, also of smaller elements.
+/// Most elements that fit one descriptor. A range holds whole words, also for smaller elements.
 fn by_descriptors(profile: &DeviceProfile, request: &SortRequest) -> u32 {
     let widest = request.key.size_bytes().max(request.value.size_bytes());
     let whole_words = profile.max_storage_range_bytes / 4 * 4;
     u32::try_from(whole_words / widest).unwrap_or(MAX_COUNT)
 }
 
-/// Refuses a device that lacks what its kernels reach keys and values by.
+/// Refuses a device that lacks the features of the access.
 pub(super) fn check_access(profile: &DeviceProfile, access: Access, shape: &Shape) -> Result<(), Error> {
     let unsuitable = |what, given: &str, needed: &str| Err(Error::unsuitable(&profile.name, what, given, needed));
     let (given, needed) = (profile.max_storage_buffers, Pipelines::descriptors(access == Access::Addresses));

@@ -1,5 +1,5 @@
-//! Vulkan objects that vksort owns when it is used without a host program: instance, device, queue, memory.
-//! Safe to use from outside: every duty of the recording API is discharged here.
+//! Vulkan objects that vksort owns for the standalone API: instance, device, queue, memory. The API is safe: every duty of
+//! the recording API is discharged here.
 
 mod buffer;
 pub(crate) mod cache;
@@ -10,4 +10,4 @@ mod prepared;
 pub use buffer::{DeviceBuffer, DeviceRange};
 pub(crate) use device::Device;
 pub(crate) use instance::{Instance, PhysicalDevice};
-pub use prepared::{PreparedSort, SortRanges, StandaloneSorter};
+pub use prepared::{Passes, PreparedSort, SortRanges, StandaloneSorter};

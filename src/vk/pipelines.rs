@@ -1,4 +1,4 @@
-//! Compute pipelines, each created as a [`KernelSpec`] says, and their layouts.
+//! Compute pipelines, created from [`KernelSpec`]s, and their layouts.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -25,22 +25,22 @@ const BINDINGS: [(u32, u32); 5] = [
 /// The bindings of keys and values.
 const ELEMENTS: [u32; 2] = [abi::BINDING_KEYS, abi::BINDING_VALUES];
 
-/// What the pipelines are made from.
+/// The description of a sorter's pipelines.
 pub(crate) struct PipelineDesc<'a> {
     pub kernels: &'a [KernelSpec],
-    /// Whether pipelines name the subgroup size they need.
+    /// Whether pipelines require a subgroup size.
     pub required_subgroup_size: bool,
-    /// Whether keys and values are reached by address.
+    /// Whether keys and values are accessed by address.
     pub addressed: bool,
     pub cache: vk::PipelineCache,
-    /// Pipelines that other sorters of the device have made.
+    /// Pipelines of other sorters of the device.
     pub shared: &'a PipelineSet,
 }
 
-/// Pipelines that several sorters of one device share, each of which is made once.
+/// Pipelines that several sorters of one device share. Each pipeline is created once.
 ///
-/// Sorters that differ in the order of keys alone, or in where the window of keys of up to 32 bits begins, have all their
-/// pipelines in common; other sorters have some. A pipeline lives as long as a sorter that uses it.
+/// Sorters share all pipelines if they differ only in the order of keys, or in the lowest bit of the window of keys of up to
+/// 32 bits. Other sorters share some pipelines. A pipeline lives as long as a sorter that uses it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -53,7 +53,7 @@ pub(crate) struct PipelineDesc<'a> {
 /// ```
 #[derive(Default)]
 pub struct PipelineSet {
-    /// By specification, and by whether the layout is for addresses.
+    /// The key is the specification, and whether the layout is for addresses.
     made: Mutex<HashMap<(KernelSpec, bool), Weak<Pipeline>>>,
 }
 
@@ -113,7 +113,7 @@ impl Pipelines {
     ///
     /// # Safety
     ///
-    /// * `device` was created with what its requirements name, the specifications were made for it, and it outlives the
+    /// * `device` was created with its requirements, the specifications were made for it, and it outlives the
     ///   result.
     /// * `desc.cache` is null or a cache of the device that no other thread uses meanwhile.
     /// * The pipelines of `desc.shared` are the device's.
@@ -133,7 +133,7 @@ impl Pipelines {
         };
         let bindings: Vec<_> = Self::bindings(desc.addressed).map(binding).collect();
         let set_info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        // SAFETY: the device is valid by this function's contract; `Drop` destroys whatever was made, once.
+        // SAFETY: the device is valid by this function's contract; `Drop` destroys the layout, once.
         result.set_layout =
             unsafe { device.create_descriptor_set_layout(&set_info, None) }.context("vkCreateDescriptorSetLayout")?;
         let set_layouts = [result.set_layout];
@@ -145,7 +145,7 @@ impl Pipelines {
         result.layout =
             unsafe { device.create_pipeline_layout(&layout_info, None) }.context("vkCreatePipelineLayout")?;
         for spec in desc.kernels {
-            // Layouts that are defined alike are compatible, so a pipeline serves with any sorter's.
+            // Identically defined layouts are compatible, so every sorter can use the pipeline.
             let key = (spec.clone(), desc.addressed);
             let pipeline = match desc.shared.get(&key) {
                 Some(pipeline) => pipeline,
@@ -162,7 +162,7 @@ impl Pipelines {
         Ok(result)
     }
 
-    /// Bindings of the layout, with the number of descriptors in each. What is reached by address has none.
+    /// Bindings of the layout, with their numbers of descriptors. Buffers that are accessed by address have none.
     pub fn bindings(addressed: bool) -> impl Iterator<Item = (u32, u32)> {
         BINDINGS.into_iter().filter(move |(binding, _)| !addressed || !ELEMENTS.contains(binding))
     }
@@ -172,7 +172,7 @@ impl Pipelines {
         Self::bindings(addressed).map(|(_, descriptors)| descriptors).sum()
     }
 
-    /// The pipeline of a kernel that was asked for at creation.
+    /// The pipeline of one of the kernels given to `new`.
     pub fn get(&self, kernel: Kernel) -> vk::Pipeline {
         let pipeline = &self.pipelines[kernel as usize];
         debug_assert!(pipeline.is_some(), "{} was not created", kernel.name());

@@ -1,4 +1,4 @@
-//! Which memory a bound sort finds at which place, with the checks of the caller's ranges.
+//! The memory of a bound sort by place, with the checks of the caller's ranges.
 
 use ash::vk;
 
@@ -12,7 +12,7 @@ type Info = vk::DescriptorBufferInfo;
 
 /// The checked memory of a sort.
 pub(super) struct Places {
-    /// Keys by place; nothing where no pass goes.
+    /// Keys by place; `None` for a place that no pass uses.
     pub keys: [Option<Info>; 3],
     /// Values by set and place.
     pub values: [[Option<Info>; 3]; ValueSet::ALL.len()],
@@ -20,8 +20,8 @@ pub(super) struct Places {
     table: Option<Info>,
     /// The caller's count, with its word in the range.
     pub count: Option<(Info, u32)>,
-    /// What stands in for buffers that the sort does not use, as every descriptor must be valid: the keys, which every
-    /// step has to wait for anyway.
+    /// The range for descriptors that the sort does not use, as every descriptor must be valid. It is the keys, which every
+    /// step waits for in any case.
     stand_in: Info,
 }
 
@@ -106,7 +106,7 @@ impl Places {
         })
     }
 
-    /// What the descriptors of a binding are in one of the sets.
+    /// The descriptors of a binding in one of the sets.
     pub fn of_binding(&self, binding: u32, values: ValueSet) -> Vec<Info> {
         let wanted: &[Option<Info>] = match binding {
             abi::BINDING_KEYS => &self.keys,
@@ -119,7 +119,7 @@ impl Places {
     }
 }
 
-/// Compares the bytes that the sort uses, not what may lie behind them in the given ranges.
+/// Compares the bytes that the sort uses, without the rest of the given ranges.
 fn check_overlaps(ranges: &[(&'static str, Option<BufferRange>, u64)]) -> Result<(), Error> {
     let used: Vec<(&'static str, vk::Buffer, u64, u64)> = ranges
         .iter()

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::plan::{Barrier, Groups, Hazards, Scope, Step, StepName, Work};
 use crate::request::{Algorithm, Count};
 
-/// Queries of a timestamp query pool.
+/// A range of timestamp queries.
 #[derive(Clone, Copy, Debug)]
 pub struct QueryRange {
     /// The pool, of type `TIMESTAMP`.
@@ -32,8 +32,8 @@ pub struct StepTime {
 
 /// Pipeline stages with the accesses in them, for the caller's barriers around a sort.
 ///
-/// The constants are scopes that callers often have around one; [`BoundSort::INPUT_SCOPE`] and
-/// [`BoundSort::OUTPUT_SCOPE`] are those of the sort itself.
+/// The constants are common scopes of callers. [`BoundSort::INPUT_SCOPE`] and [`BoundSort::OUTPUT_SCOPE`] are the scopes of
+/// the sort itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessScope {
     /// Stages.
@@ -64,7 +64,7 @@ impl AccessScope {
     /// Reads of the arguments of indirect draws and dispatches.
     pub const INDIRECT_READ: AccessScope =
         AccessScope::new(vk::PipelineStageFlags::DRAW_INDIRECT, vk::AccessFlags::INDIRECT_COMMAND_READ);
-    /// Reads by the host, once it knows that the commands have completed.
+    /// Reads by the host after it has waited for the commands.
     pub const HOST_READ: AccessScope = AccessScope::new(vk::PipelineStageFlags::HOST, vk::AccessFlags::HOST_READ);
 
     /// Accesses in some stages.
@@ -120,12 +120,12 @@ impl AccessScope {
 }
 
 impl BoundSort {
-    /// How the sort first touches the caller's keys, values and count. Use it as the destination of the barrier before.
+    /// The first accesses of the sort to keys, values and count. It is the destination of the barrier before the sort.
     pub const INPUT_SCOPE: AccessScope = AccessScope::COMPUTE_READ.union(AccessScope::COMPUTE_WRITE);
 
-    /// How the sort last touches the caller's keys, values and count. Use it as the source of the barrier after.
+    /// The last accesses of the sort to keys, values and count. It is the source of the barrier after the sort.
     ///
-    /// A caller that then writes to a buffer which the sort has only read, such as the count, needs no more than these stages.
+    /// Its stages alone are enough before a write to a buffer that the sort only reads, such as the count.
     pub const OUTPUT_SCOPE: AccessScope = AccessScope::COMPUTE_WRITE;
 
     /// Most elements that the sort can be recorded with.
@@ -150,31 +150,30 @@ impl BoundSort {
         self.plan.step_count(count.into()) + 1
     }
 
-    /// Records the sort of the first `count` elements, or of as many as the count buffer holds ([`Count::Device`]).
+    /// Records the sort of the first `count` elements. With [`Count::Device`] the count buffer holds their number.
     ///
-    /// Nothing is allocated, submitted or waited for. With `timestamps`, the queries are reset and written;
+    /// It allocates nothing, submits nothing and waits for nothing. With `timestamps`, it resets and writes the queries;
     /// [`step_times`](Self::step_times) reads them.
     ///
-    /// With a count on the device the dispatches are sized there, and which steps are recorded depends on the capacity
-    /// alone. Nothing outside the bound ranges is touched, whatever the count buffer holds.
+    /// With a count on the device, the device sizes the dispatches, and the recorded steps depend on the capacity alone. The
+    /// sort touches nothing outside the bound ranges, whatever number the count buffer holds.
     ///
     /// # Barriers
     ///
-    /// Barriers between the sort's own steps are recorded with it. Barriers before and after it are the caller's: from
-    /// the writes to keys, values and count to [`INPUT_SCOPE`](Self::INPUT_SCOPE), and from
+    /// Barriers between the sort's own steps are recorded with it. The caller records the barriers around the sort: from the
+    /// writes to keys, values and count to [`INPUT_SCOPE`](Self::INPUT_SCOPE), and from
     /// [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE) to the uses of the result. [`AccessScope::barrier_to`] makes both.
     ///
-    /// The sort's first barrier is for the scratch, which an earlier sort on the same queue may still use. Several sorts on
-    /// one queue may therefore share a scratch buffer without a barrier of the caller's, also those of several frames in
-    /// flight. The barrier is a memory barrier for all buffers: it waits for earlier compute shaders, transfers and reads of
-    /// indirect arguments. In sorts of many elements it happens to order earlier writes of keys by compute shaders and
-    /// transfers, too.
-    /// Do not rely on that. It does not cover writes by other stages (fragment shaders, the host) or on another queue. A sort
-    /// of few elements by a single workgroup has no such barrier for its reads.
+    /// The sort's first barrier protects the scratch, which an earlier sort on the same queue may still use. So several
+    /// sorts on one queue may share a scratch buffer without further barriers, also in several frames in flight. This memory
+    /// barrier waits for earlier compute shaders, transfers and reads of indirect arguments. In sorts of many elements it
+    /// also orders earlier writes of keys by compute shaders and transfers. Do not rely on that: it does not cover writes by
+    /// other stages (fragment shaders, the host) or on another queue, and a sort of few elements has no such barrier for its
+    /// reads.
     ///
     /// # Errors
     ///
-    /// Nothing is recorded when there is an error.
+    /// After an error nothing is recorded.
     ///
     /// * [`Error::TooManyElements`]: the count is over the capacity.
     /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
@@ -184,8 +183,8 @@ impl BoundSort {
     ///
     /// * `commands` is recording, outside a render pass, on a queue family with compute.
     /// * Writes to keys, values and count before the sort are made available and visible to [`Self::INPUT_SCOPE`].
-    /// * Uses of keys and values after the sort wait for [`Self::OUTPUT_SCOPE`].
-    /// * While the sort runs, nothing else touches its buffers, and no two sorts run at once on the same scratch.
+    /// * Accesses to keys and values after the sort wait for [`Self::OUTPUT_SCOPE`].
+    /// * While the sort runs, nothing else accesses its buffers, and no other sort uses the same scratch.
     /// * The queries of `timestamps` are not in use, and their queue family supports timestamps.
     /// * Sorter, bound sort and buffers stay alive until the commands have completed.
     pub unsafe fn record(
@@ -195,7 +194,7 @@ impl BoundSort {
         timestamps: Option<QueryRange>,
     ) -> Result<(), Error> {
         let count = count.into();
-        // The push constants hold one more than the word, and 0 where the count is the host's.
+        // The push constants hold one more than the word, and 0 for a count from the host.
         let count_word = match (self.check_count(count)?, self.count_word) {
             (Count::Device, Some(word)) => word + 1,
             _ => 0,
@@ -245,7 +244,7 @@ impl BoundSort {
         Ok(())
     }
 
-    /// The count, unless it is over the capacity or nothing on the device holds it.
+    /// Refuses a count over the capacity, and a count on the device without a count buffer.
     pub(crate) fn check_count(&self, count: Count) -> Result<Count, Error> {
         match count {
             Count::Host(given) if given > self.plan.capacity => Err(Error::TooManyElements {
@@ -262,7 +261,7 @@ impl BoundSort {
 
     /// Turns the ticks of a recording's queries into the time of each step.
     ///
-    /// * `count`: what the sort was recorded with.
+    /// * `count`: the count that the sort was recorded with.
     /// * `ticks`: one 64-bit result per query of [`query_count`](Self::query_count), in order.
     /// * `valid_bits`: `timestampValidBits` of the queue family.
     pub fn step_times(&self, count: impl Into<Count>, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
@@ -344,7 +343,7 @@ fn access_scope(scope: Scope) -> AccessScope {
     parts.into_iter().filter(|(has, _)| *has).fold(nothing, |all, (_, part)| all.union(part))
 }
 
-/// Spreads workgroups over x and y where one dimension does not hold them; kernels ignore those beyond their tiles.
+/// Spreads workgroups over x and y if one dimension is too small. Kernels ignore workgroups beyond their tiles.
 fn dispatch_size(workgroups: u32, limit: u32) -> (u32, u32) {
     if workgroups <= limit { (workgroups, 1) } else { (limit, workgroups.div_ceil(limit)) }
 }

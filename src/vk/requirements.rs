@@ -1,4 +1,4 @@
-//! What a caller must enable on instance and device, known before the device is created.
+//! The extensions and features to enable on instance and device, known before the device is created.
 
 use std::ffi::CStr;
 
@@ -7,7 +7,7 @@ use ash::vk;
 use crate::error::Error;
 use crate::profile::DeviceProfile;
 
-/// What an instance must be created with.
+/// The extensions and flags of the instance.
 #[derive(Clone, Debug, Default)]
 pub struct InstanceRequirements {
     /// Extensions to enable.
@@ -17,13 +17,13 @@ pub struct InstanceRequirements {
 }
 
 impl InstanceRequirements {
-    /// Least Vulkan version to ask for in `vk::ApplicationInfo`.
+    /// Least Vulkan version in `vk::ApplicationInfo`.
     pub const API_VERSION: u32 = vk::API_VERSION_1_2;
 
-    /// Picks what vksort needs from the instance extensions there are.
+    /// Selects the extensions that vksort needs from the available ones.
     ///
-    /// Nothing is needed except where drivers are layered on another API (MoltenVK): there the loader lists devices
-    /// only to instances that ask for portability enumeration.
+    /// Only drivers that are layered on another API (MoltenVK) need one: the loader lists their devices only to instances
+    /// with portability enumeration.
     pub fn select(available: &[vk::ExtensionProperties]) -> Self {
         let mut requirements = Self::default();
         if lists(available, vk::KHR_PORTABILITY_ENUMERATION_NAME) {
@@ -34,9 +34,9 @@ impl InstanceRequirements {
     }
 }
 
-/// What a device must be created with, and what vksort knows about it.
+/// The extensions and features of the device, and its properties.
 ///
-/// A [`Sorter`](crate::Sorter) relies on the device having been created with everything that is named here.
+/// The device of a [`Sorter`](crate::Sorter) must be created with everything that is named here.
 ///
 /// ```
 /// use ash::vk;
@@ -69,12 +69,12 @@ pub struct Requirements {
     pub device_extensions: Vec<&'static CStr>,
     /// The device's properties and limits.
     pub profile: DeviceProfile,
-    /// Whether pipelines may name the subgroup size they need.
+    /// Whether pipelines may require a subgroup size.
     pub(crate) required_subgroup_size: bool,
 }
 
 impl Requirements {
-    /// Reads what the device offers and decides what vksort needs enabled there.
+    /// Reads the properties of the device, and selects the extensions and features that vksort needs.
     ///
     /// # Errors
     ///
@@ -102,8 +102,8 @@ impl Requirements {
         let portability = vk::KHR_PORTABILITY_SUBSET_NAME;
         let size_control = vk::EXT_SUBGROUP_SIZE_CONTROL_NAME;
         let partition = vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME;
-        // Structures of an extension may only be chained where it exists. That it is core in Vulkan 1.3 does not help
-        // an instance that was created for 1.2; drivers list it all the same.
+        // Structures of an extension may be chained only if the device lists it. Drivers of Vulkan 1.3 list the extensions
+        // of its core too, as the instance may be of 1.2.
         let can_control = lists(&available, size_control);
         let mut control = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
         let mut control_features = vk::PhysicalDeviceSubgroupSizeControlFeatures::default();
@@ -174,7 +174,7 @@ impl Requirements {
             subgroup_partition,
             full_subgroups,
             max_workgroup_subgroups: match required_subgroup_size {
-                // Some drivers set no limit but that of invocations, and say so by the largest number there is.
+                // Drivers whose only limit is the number of invocations report the largest number.
                 true => control.max_compute_workgroup_subgroups.min(limits.max_compute_work_group_invocations),
                 false => u32::MAX / 128,
             },
@@ -218,20 +218,18 @@ impl Requirements {
         }
     }
 
-    /// Checks that a device was created with everything that these requirements name. A caller that has merged features
-    /// into structures of its own asks once, before it creates a [`Sorter`](crate::Sorter): validation layers do not notice
-    /// every missing feature.
+    /// Checks that a device was created with everything that these requirements name. A caller with merged features calls it
+    /// once, before it creates a [`Sorter`](crate::Sorter): validation layers do not notice every missing feature.
     ///
-    /// The arguments are the extensions and features that the device was created with. A feature that was enabled in the
-    /// structure of an extension is set in the structure of its Vulkan version here.
+    /// The arguments are the extensions and features of the device. A feature that the device enables in the structure of an
+    /// extension must be set in the structure of its Vulkan version here.
     ///
     /// # Errors
     ///
-    /// [`Error::NotEnabled`] names every feature and extension that is missing. A caller that leaves one out on purpose takes
-    /// the requirements without it: [`without_subgroup_size_control`](Self::without_subgroup_size_control),
+    /// [`Error::NotEnabled`] names every missing feature and extension. A caller that omits one on purpose takes the
+    /// requirements without it: [`without_subgroup_size_control`](Self::without_subgroup_size_control),
     /// [`without_subgroup_partition`](Self::without_subgroup_partition),
-    /// [`without_small_storage`](Self::without_small_storage),
-    /// [`without_buffer_addresses`](Self::without_buffer_addresses).
+    /// [`without_small_storage`](Self::without_small_storage), [`without_buffer_addresses`](Self::without_buffer_addresses).
     pub fn check_enabled(
         &self,
         extensions: &[&CStr],
@@ -244,7 +242,7 @@ impl Requirements {
         let features = self.features().pairs(&mut core, &mut v11, &mut v12, &mut v13);
         let missing = features.into_iter().filter(|(_, needed, enabled)| *needed == vk::TRUE && **enabled != vk::TRUE);
         let mut missing: Vec<String> = missing.map(|(name, ..)| format!("feature {name}")).collect();
-        // What an extension has brought to Vulkan 1.3 needs no extension there.
+        // Extensions that became core in Vulkan 1.3 need not be enabled there.
         let promoted =
             |name: &CStr| self.profile.api_version >= (1, 3, 0) && name == vk::EXT_SUBGROUP_SIZE_CONTROL_NAME;
         let absent = self.device_extensions.iter().filter(|name| !extensions.contains(name) && !promoted(name));
@@ -266,7 +264,7 @@ impl Requirements {
     }
 
     /// The same without `VK_NV_shader_subgroup_partitioned`, for a device that was created without it.
-    /// [`RankMethod::Partition`](crate::RankMethod::Partition) is then the same as `Ballot`.
+    /// [`RankMethod::Partition`](crate::RankMethod::Partition) then falls back to `Ballot`.
     pub fn without_subgroup_partition(mut self) -> Self {
         self.device_extensions.retain(|name| *name != vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME);
         self.profile.subgroup_partition = false;
@@ -288,17 +286,17 @@ impl Requirements {
     }
 }
 
-/// Features that vksort uses, each as far as the device has it.
+/// Features that vksort uses, each if the device has it.
 ///
 /// * A device that enables nothing else is created with [`chain`](Self::chain).
 /// * A caller with `vk::PhysicalDeviceVulkan11Features`, `Vulkan12Features` and `Vulkan13Features` of its own merges these
 ///   into them with [`add_to`](Self::add_to).
 /// * A caller with other structures sets these fields there. Vulkan allows each feature in one structure of a chain only.
 ///
-/// [`Requirements::check_enabled`] names what has been forgotten.
+/// [`Requirements::check_enabled`] names missing features.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceFeatures {
-    /// `shader_storage_buffer_array_dynamic_indexing`: where elements go is decided while a sort runs.
+    /// `shader_storage_buffer_array_dynamic_indexing`: the device decides where elements go.
     pub core: vk::PhysicalDeviceFeatures,
     /// `storage_buffer16_bit_access`, for keys and values of 16 bits.
     pub storage16: vk::PhysicalDevice16BitStorageFeatures<'static>,
@@ -306,7 +304,7 @@ pub struct DeviceFeatures {
     pub storage8: vk::PhysicalDevice8BitStorageFeatures<'static>,
     /// `buffer_device_address`, for ranges longer than `maxStorageBufferRange`.
     pub addresses: vk::PhysicalDeviceBufferDeviceAddressFeatures<'static>,
-    /// Full subgroups of a known size, where the device offers them.
+    /// Full subgroups of a known size.
     pub subgroup_size_control: Option<vk::PhysicalDeviceSubgroupSizeControlFeatures<'static>>,
 }
 
@@ -324,10 +322,10 @@ impl DeviceFeatures {
         }
     }
 
-    /// Adds the features to structures of the caller's, and takes none away.
+    /// Adds the features to the caller's structures, and removes none.
     ///
-    /// `v13` belongs into the chain where instance and device are of Vulkan 1.3 or newer. On older ones, chain
-    /// [`subgroup_size_control`](Self::subgroup_size_control) instead, and hand in a structure that is not used.
+    /// `v13` belongs in the chain if instance and device are of Vulkan 1.3 or newer. Otherwise chain
+    /// [`subgroup_size_control`](Self::subgroup_size_control) instead, and pass an unused structure as `v13`.
     ///
     /// ```
     /// use ash::vk;
@@ -379,7 +377,7 @@ impl DeviceFeatures {
     }
 }
 
-/// Refuses devices that cannot sort; gives the most timestamp bits of a compute queue of those that can.
+/// Refuses devices that cannot sort; returns the most timestamp bits of a compute queue.
 fn check_suitable(
     device: &str,
     api_version: (u32, u32, u32),
@@ -396,8 +394,8 @@ fn check_suitable(
 
 /// Refuses drivers that are known to sort wrongly.
 ///
-/// MoltenVK before 1.3 sizes arrays by the defaults of specialization constants, and has arrays of descriptors by default only
-/// since 1.2.11. Nobody has seen an older one sort.
+/// MoltenVK before 1.3 sizes arrays by the defaults of specialization constants, and before 1.2.11 it has no arrays of
+/// descriptors by default.
 fn check_driver(device: &str, driver: vk::DriverId, version: u32) -> Result<(), Error> {
     // Two decimal digits each for major, minor and patch.
     const MOLTENVK: u32 = 1_03_00;

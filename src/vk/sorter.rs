@@ -17,25 +17,25 @@ use crate::shape::{Shape, ShapeDesc, Specialization, SubgroupChoice};
 use crate::specialize::specialize;
 use crate::tuning::Tuning;
 
-/// What a [`Sorter`] may be given beyond its request; the default is right for most.
+/// Options of a [`Sorter`] beside its request. The defaults suit most callers.
 #[derive(Clone, Default)]
 pub struct SorterOptions {
     /// Cache for the pipelines; null for none.
     pub pipeline_cache: vk::PipelineCache,
-    /// Pipelines to share with other sorters of the device; `None` for pipelines of the sorter's own.
+    /// Pipelines to share with other sorters of the device; `None` to share none.
     pub pipelines: Option<Arc<PipelineSet>>,
     /// Shape and methods; `None` for the built-in row of the device.
     pub tuning: Option<Tuning>,
     /// Which subgroup operations the kernels use.
     pub subgroup: SubgroupChoice,
-    /// Who specializes the kernels.
+    /// Whether the host or the driver specializes the kernels.
     pub specialization: Specialization,
-    /// How the kernels reach keys and values.
+    /// How the kernels access keys and values.
     pub access: Access,
-    /// The most elements that will be sorted, from which [`Access::Auto`] chooses; `None` when descriptors are sure to reach
-    /// them, or when it is not known. It is no limit.
+    /// The most elements that the sorter will sort, for [`Access::Auto`]; `None` if it is not known, or if descriptors are
+    /// large enough. It is no limit.
     pub capacity: Option<u32>,
-    /// The loaded `VK_EXT_debug_utils` functions of the device, to have every step labelled in captures.
+    /// The loaded `VK_EXT_debug_utils` functions of the device, for labels of the steps in captures.
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
     /// Faults for tests.
     #[cfg(feature = "testing")]
@@ -59,7 +59,7 @@ impl fmt::Debug for SorterOptions {
 }
 
 impl SorterOptions {
-    /// The faults to inject: none but in tests.
+    /// The faults to inject; none without the feature `testing`.
     fn faults(&self) -> Faults {
         #[cfg(feature = "testing")]
         return self.faults;
@@ -68,37 +68,37 @@ impl SorterOptions {
     }
 }
 
-/// How kernels reach keys and values.
+/// How kernels access keys and values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Through descriptors where the device has enough of them and they reach [`SorterOptions::capacity`] elements, else by
-    /// address where the device offers that. [`Sorter::access`] tells which it is.
+    /// By descriptor if the device has enough descriptors and they are large enough for [`SorterOptions::capacity`]
+    /// elements, else by address if the device supports it. [`Sorter::access`] returns the choice.
     #[default]
     Auto,
-    /// Through descriptors. A range may be as long as `maxStorageBufferRange`.
+    /// By descriptor. A range has at most `maxStorageBufferRange` bytes.
     Descriptors,
-    /// By device address. A range may have any length; its buffer needs the usage `SHADER_DEVICE_ADDRESS` (and its
-    /// memory the flag `DEVICE_ADDRESS`), the scratch buffer too. Validation layers do not see such accesses.
+    /// By device address. A range may have any length. Its buffer and the scratch buffer need the usage
+    /// `SHADER_DEVICE_ADDRESS`, and their memory the flag `DEVICE_ADDRESS`. Validation layers do not check these accesses.
     Addresses,
 }
 
-/// Faults that tests inject to see the sort survive them, or to see the checks find them.
+/// Faults that tests inject.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     /// Tiles whose index is a multiple of this never publish their counts; 0 for none.
     pub withhold: u32,
-    /// Leaves out the barrier before the step of this index.
+    /// Omits the barrier before the step of this index.
     pub skip_barrier: Option<u32>,
-    /// Bits of the number of slots in the look-back ring, to have it go round in small sorts.
+    /// Bits of the number of slots in the look-back ring: with few slots, small sorts use each slot several times.
     pub ring_bits: Option<u32>,
-    /// Takes the device for one without 8- and 16-bit storage.
+    /// Treats the device as one without 8- and 16-bit storage.
     pub no_small_storage: bool,
 }
 
-/// One kind of sort, ready to be bound to buffers: pipelines that do not depend on the element count.
+/// The pipelines of one kind of sort, for every element count.
 ///
-/// A sorter is built once per request and device; [`bind`](Sorter::bind) ties it to buffers and
+/// A sorter is built once per request and device; [`bind`](Sorter::bind) binds it to buffers, and
 /// [`BoundSort::record`] puts the sort into a command buffer.
 ///
 /// ```
@@ -147,7 +147,7 @@ impl fmt::Debug for Sorter {
     }
 }
 
-/// What a sorter shares with the sorts bound from it.
+/// The part of a sorter that its bound sorts share.
 pub(crate) struct SorterInner {
     pub pipelines: Pipelines,
     pub request: SortRequest,
@@ -160,10 +160,10 @@ pub(crate) struct SorterInner {
 }
 
 impl Sorter {
-    /// Usage flags that every scratch buffer needs: kernels read and write it, it is cleared, and it holds the sizes of
-    /// dispatches that are decided on the device.
+    /// Usage flags of the scratch buffer: kernels read and write it, a transfer clears it, and it holds the arguments of
+    /// indirect dispatches.
     ///
-    /// Where [`access`](Self::access) is [`Access::Addresses`], it needs `SHADER_DEVICE_ADDRESS` as well.
+    /// If [`access`](Self::access) is [`Access::Addresses`], the buffer needs `SHADER_DEVICE_ADDRESS` as well.
     pub const SCRATCH_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
         vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
             | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
@@ -209,7 +209,7 @@ impl Sorter {
             ..ShapeDesc::new(profile, &tuning, request, algorithm)
         })?;
         check_access(profile, access, &shape)?;
-        // One element more than a workgroup sorts takes every kernel that any count does.
+        // One element more than a single workgroup sorts needs every kernel of any count.
         let capacity = shape.single_block() + 1;
         let plan = Plan::new(request, algorithm, shape, capacity);
         log::info!(
@@ -261,7 +261,7 @@ impl Sorter {
         max_count(&self.inner).0
     }
 
-    /// Elements of a tile, the unit that finds its place as a whole, in a sort of up to `capacity` elements.
+    /// Elements of a tile, which one workgroup takes in a pass, in a sort of up to `capacity` elements.
     ///
     /// # Errors
     ///
@@ -281,7 +281,7 @@ impl Sorter {
         Plan::new(&self.inner.request, self.inner.algorithm, self.inner.shape, count).algorithm_for(count)
     }
 
-    /// How the kernels reach keys and values: never [`Access::Auto`].
+    /// How the kernels access keys and values; never [`Access::Auto`].
     pub fn access(&self) -> Access {
         self.inner.access
     }
@@ -292,12 +292,13 @@ impl Sorter {
         &self.inner.shape
     }
 
-    /// Ties the sorter to buffers; the result can be recorded any number of times, in any number of command buffers.
+    /// Binds the sorter to buffers. The result can be recorded any number of times, in any number of command buffers.
     ///
     /// # Errors
     ///
-    /// A range that is too small, misaligned or overlaps another, a usage flag known to be missing, a buffer
-    /// that is missing or superfluous, a capacity over the limit; [`Error::Vulkan`] when the driver fails.
+    /// [`Error::BufferTooSmall`], [`Error::MisalignedOffset`] or [`Error::Overlap`] for a range;
+    /// [`Error::MissingUsage`] for a known usage; [`Error::BufferPresence`] for a buffer that is missing or not used;
+    /// [`Error::TooManyElements`] for the capacity; [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
     ///
@@ -311,7 +312,7 @@ impl Sorter {
 }
 
 impl SorterInner {
-    /// The plan for a capacity, whatever the limits.
+    /// The plan for a capacity, without a check of limits.
     pub fn unchecked_plan(&self, capacity: u32) -> Plan {
         Plan::new(&self.request, self.algorithm, self.shape, capacity)
     }
@@ -320,7 +321,7 @@ impl SorterInner {
     pub fn plan(&self, capacity: u32) -> Result<Plan, Error> {
         let (mut allowed, mut limit) = max_count(self);
         if capacity <= allowed {
-            // With very many small tiles asked for, a table may be longer than that of more elements in larger tiles.
+            // With many small tiles, the table may be larger than the table of more elements in larger tiles.
             (allowed, limit) = (reached_by_table(self, capacity), TABLE_LIMIT);
         }
         match capacity > allowed {
@@ -332,7 +333,7 @@ impl SorterInner {
     }
 }
 
-/// The kernels of a sorter and why they are what they are; `algorithm` is the one that sorts.
+/// A sorter in one line: its kernels, and the reasons for them. `algorithm` is the one that sorts.
 fn describe(request: &SortRequest, algorithm: Algorithm, tuning: &Tuning, shape: &Shape, access: Access) -> String {
     let why = match (request.algorithm, tuning.look_back) {
         (Some(asked), _) if asked != algorithm => &format!("{asked} was asked for, and does not suit the request"),

@@ -1,62 +1,68 @@
-//! What can be sorted, as a table made by asking the code that decides it.
+//! What can be sorted, written down by asking the code that decides it.
 
 use vksort::{
     Algorithm, BitRange, DeviceProfile, KeyOutput, KeyType, Order, Placement, Shape, ShapeDesc, SortRequest, Tuning,
     ValueType,
 };
 
-/// A column of the table: an option, and the requests that have it.
-pub struct Column {
-    /// Heading.
+/// An option of a sort, and requests that have it.
+pub struct Choice {
+    /// The option in Markdown.
     pub name: &'static str,
     /// Requests with the option, for one key type.
     pub requests: fn(SortRequest) -> Vec<SortRequest>,
 }
 
-/// The columns behind those that describe the key.
-pub const COLUMNS: &[Column] = &[
-    Column { name: "keys alone", requests: |usual| vec![usual] },
-    Column {
-        name: "values of 1, 2, 4, 8, 12, 16 bytes",
+/// The options that every key type has.
+pub const CHOICES: &[Choice] = &[
+    Choice { name: "keys alone", requests: |usual| vec![usual] },
+    Choice {
+        name: "keys with values of 1, 2, 4, 8, 12 or 16 bytes, which move with their keys",
         requests: |usual| {
             [1, 2, 4, 8, 12, 16].map(|bytes| SortRequest { value: ValueType::Bytes(bytes), ..usual }).into()
         },
     },
-    Column {
-        name: "larger values",
+    Choice {
+        name: "keys with larger values, up to 64 KiB, which are gathered once by the sorted permutation",
         requests: |usual| [20, 64, 1028].map(|bytes| SortRequest { value: ValueType::Bytes(bytes), ..usual }).into(),
     },
-    Column { name: "index as value", requests: |usual| vec![SortRequest { value: ValueType::Index, ..usual }] },
-    Column {
-        name: "keys discarded",
+    Choice {
+        name: "the index of each key as its value: the sorting permutation",
+        requests: |usual| vec![SortRequest { value: ValueType::Index, ..usual }],
+    },
+    Choice {
+        name: "values or indices without the sorted keys",
         requests: |usual| {
             [ValueType::U32, ValueType::Index]
                 .map(|value| SortRequest { value, key_output: KeyOutput::Discarded, ..usual })
                 .into()
         },
     },
-    Column { name: "descending", requests: |usual| vec![SortRequest { order: Order::Descending, ..usual }] },
-    Column {
-        name: "bits `lo..hi`",
+    Choice {
+        name: "ascending or descending order",
+        requests: |usual| [Order::Ascending, Order::Descending].map(|order| SortRequest { order, ..usual }).into(),
+    },
+    Choice {
+        name: "all bits of the key, or a window of bits `lo..hi`",
         requests: |usual| windows(usual.key.bits()).into_iter().map(|bits| SortRequest { bits, ..usual }).collect(),
     },
-    Column {
-        name: "out of place",
+    Choice {
+        name: "in place, or out of place with the source untouched",
         requests: |usual| {
             let out = SortRequest { placement: Placement::OutOfPlace, ..usual };
             vec![out, SortRequest { value: ValueType::U32, ..out }]
         },
     },
-    Column {
-        name: "not stable",
+    Choice {
+        name: "stable, or with equal keys in any order (`stable: false`)",
         requests: |usual| {
             let free = SortRequest { stable: false, ..usual };
             let bits = BitRange { low: 1, high: usual.key.bits() };
             vec![SortRequest { value: ValueType::U32, ..free }, SortRequest { bits, ..free }]
         },
     },
-    Column {
-        name: "every algorithm",
+    Choice {
+        name: "every algorithm: `onesweep`, `leading`, `reduce-then-scan`, `single-workgroup`",
         requests: |usual| {
             Algorithm::ALL.iter().map(|&algorithm| SortRequest { algorithm: Some(algorithm), ..usual }).collect()
         },
@@ -79,29 +85,33 @@ fn served(profile: &DeviceProfile, request: &SortRequest) -> Option<Shape> {
     Shape::fit(&ShapeDesc::new(profile, &Tuning::for_device(profile), request, algorithm)).ok()
 }
 
-/// The table in Markdown, as a device serves it: a row for each key type.
-pub fn markdown(profile: &DeviceProfile, columns: &[Column]) -> String {
-    let mut text = String::from("| key | bits | order | passes |");
-    for column in columns {
-        text += &format!(" {} |", column.name);
-    }
-    text += "\n|---|---|---|---|";
-    text += &"---|".repeat(columns.len());
-    text += "\n";
-    for &key in KeyType::ALL {
-        let usual = SortRequest::new(key);
-        let order = match (key.is_float(), key.is_signed()) {
-            (true, _) => "total order",
-            (false, true) => "two's complement",
-            (false, false) => "unsigned",
+/// The key types that a device does not sort with an option.
+pub fn refused(profile: &DeviceProfile, choice: &Choice) -> Vec<KeyType> {
+    let serves = |key: &KeyType| {
+        (choice.requests)(SortRequest::new(*key)).iter().all(|request| served(profile, request).is_some())
+    };
+    KeyType::ALL.iter().copied().filter(|key| !serves(key)).collect()
+}
+
+/// What a device sorts, in Markdown: a table of the key types, and a list of the options that all of them have.
+pub fn markdown(profile: &DeviceProfile, choices: &[Choice]) -> String {
+    let names = |keys: &[KeyType]| keys.iter().map(|key| format!("`{}`", key.name())).collect::<Vec<_>>().join(", ");
+    let mut text = String::from("| bits | unsigned | two's complement | floats | passes |\n|---|---|---|---|---|\n");
+    for keys in KeyType::ALL.chunk_by(|a, b| a.bits() == b.bits()) {
+        let of = |signed: bool, float: bool| {
+            let kind = |key: &&KeyType| (key.is_signed(), key.is_float()) == (signed, float);
+            names(&keys.iter().filter(kind).copied().collect::<Vec<_>>())
         };
-        let passes = served(profile, &usual).map_or("none".into(), |shape| shape.passes.to_string());
-        text += &format!("| `{}` | {} | {order} | {passes} |", key.name(), key.bits());
-        for column in columns {
-            let all = (column.requests)(usual).iter().all(|request| served(profile, request).is_some());
-            text += if all { " yes |" } else { " no |" };
-        }
-        text += "\n";
+        let passes =
+            served(profile, &SortRequest::new(keys[0])).map_or("none".into(), |shape| shape.passes.to_string());
+        let [unsigned, signed, floats] = [of(false, false), of(true, false), of(true, true)];
+        text += &format!("| {} | {unsigned} | {signed} | {floats} | {passes} |\n", keys[0].bits());
+    }
+    text += "\nEvery key type can be sorted with each of these options:\n\n";
+    for choice in choices {
+        let but = refused(profile, choice);
+        let but = if but.is_empty() { String::new() } else { format!(" (not {})", names(&but)) };
+        text += &format!("* {}{but}\n", choice.name);
     }
     text
 }

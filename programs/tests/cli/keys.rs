@@ -67,6 +67,18 @@ fn a_named_algorithm_sorts() {
 }
 
 #[test]
+fn the_report_counts_skipped_passes() {
+    let dir = Dir::new("passes");
+    // The upper half of each key is 0.
+    let keys: Vec<u8> = (0..2000u32).rev().flat_map(u32::to_le_bytes).collect();
+    let input = dir.write("keys.npy", "'<u4'", &[2000], &keys);
+    let report = |algorithm: &str| sort(&["--keys", &input, "--verify", "--algorithm", algorithm]);
+    let passes = "passes     2 of 4 moved elements; a pass is skipped if its digit is the same in all keys\n";
+    assert!(report("onesweep").contains(passes) && report("reduce-then-scan").contains(passes));
+    assert!(!report("single-workgroup").contains("passes  "));
+}
+
+#[test]
 fn an_array_is_taken_for_the_type_that_is_asked_for() {
     let dir = Dir::new("key-type");
     // bfloat16 in uint16, i64 in dates, and keys of 128 bits in one item.

@@ -36,7 +36,7 @@ pub struct DeviceBuffer(Arc<Buffer>);
 pub struct DeviceRange {
     /// The buffer.
     pub buffer: DeviceBuffer,
-    /// Where the range starts, in bytes.
+    /// Offset in bytes.
     pub offset: u64,
     /// Length in bytes.
     pub size: u64,
@@ -58,7 +58,7 @@ impl fmt::Debug for DeviceBuffer {
 }
 
 impl DeviceRange {
-    /// The range as the recording API takes it, if it lies within a buffer of the device.
+    /// The range for the recording API, if it is within a buffer of the device.
     pub(super) fn checked(&self, name: &'static str, device: &Arc<Device>) -> Result<BufferRange, Error> {
         let DeviceRange { buffer: DeviceBuffer(buffer), offset, size } = self;
         if !Arc::ptr_eq(&buffer.device, device) {
@@ -70,7 +70,7 @@ impl DeviceRange {
 }
 
 impl DeviceBuffer {
-    /// A buffer in device memory, of use for everything that a sort asks for; its content is undefined.
+    /// A buffer in device memory with every usage flag of a sort. Its content is undefined.
     pub(crate) fn new(device: &Arc<Device>, size: u64) -> Result<DeviceBuffer, Error> {
         let mut usage = vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::INDIRECT_BUFFER
@@ -88,16 +88,16 @@ impl DeviceBuffer {
         self.0.size
     }
 
-    /// The bytes from `offset` on, `size` of them. They are held against the buffer when a sort is prepared on them.
+    /// The `size` bytes from `offset` on. Preparing a sort checks them against the buffer.
     pub fn range(&self, offset: u64, size: u64) -> DeviceRange {
         DeviceRange { buffer: self.clone(), offset, size }
     }
 
-    /// Writes elements of any plain type from byte `offset` on, and waits.
+    /// Writes elements of any plain type, starting at byte `offset`, and waits.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfBounds`], [`Error::Allocation`] of the memory to copy from, [`Error::Timeout`], [`Error::Vulkan`].
+    /// [`Error::OutOfBounds`], [`Error::Allocation`] for staging memory, [`Error::Timeout`], [`Error::Vulkan`].
     pub fn write<T: Pod>(&self, offset: u64, elements: &[T]) -> Result<(), Error> {
         let bytes: &[u8] = cast_slice(elements);
         let Some(mut staging) = self.staging("to write", offset, bytes.len(), MemoryLocation::CpuToGpu)? else {
@@ -111,7 +111,7 @@ impl DeviceBuffer {
         Ok(())
     }
 
-    /// Reads elements of any plain type from byte `offset` on, and waits.
+    /// Reads elements of any plain type, starting at byte `offset`, and waits.
     ///
     /// # Errors
     ///
@@ -129,12 +129,12 @@ impl DeviceBuffer {
         Ok(())
     }
 
-    /// Copies `size` bytes from byte `from_offset` of another buffer on, to byte `offset` on, all on the device.
+    /// Copies `size` bytes of another buffer, starting at byte `from_offset`, to byte `offset` of this one, and waits.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfBounds`]; [`Error::ForeignBuffer`] for a buffer of another device; [`Error::Unsupported`] for this
-    /// buffer itself, and for anything but whole words of 4 bytes; [`Error::Timeout`], [`Error::Vulkan`].
+    /// buffer itself, and for parts of words of 4 bytes; [`Error::Timeout`], [`Error::Vulkan`].
     pub fn copy_from(&self, offset: u64, from: &DeviceBuffer, from_offset: u64, size: u64) -> Result<(), Error> {
         self.0.check("to copy to", offset, size)?;
         let source = from.range(from_offset, size).checked("to copy from", &self.0.device)?.buffer;
@@ -152,7 +152,7 @@ impl DeviceBuffer {
         self.0.copy(source, self.0.raw, from_offset, offset, size)
     }
 
-    /// Zeroes whole words of 4 bytes from the start on.
+    /// Zeroes whole words of 4 bytes at the start.
     pub(super) fn clear(&self, size: u64) -> Result<(), Error> {
         let buffer = &self.0;
         buffer.check("to clear", 0, size)?;
@@ -167,7 +167,7 @@ impl DeviceBuffer {
         }
     }
 
-    /// A mapped buffer to move up to `size` bytes of a range through, or none for an empty one.
+    /// A mapped buffer for transfers of up to `size` bytes; `None` for 0 bytes.
     fn staging(
         &self,
         what: &'static str,
@@ -222,7 +222,7 @@ impl Buffer {
         bound.context("vkBindBufferMemory").map(|()| buffer)
     }
 
-    /// Refuses a range that is not within the buffer.
+    /// Refuses a range that exceeds the buffer.
     fn check(&self, buffer: &'static str, offset: u64, size: u64) -> Result<(), Error> {
         match offset.checked_add(size) {
             Some(end) if end <= self.size => Ok(()),
@@ -250,7 +250,7 @@ impl Buffer {
         }
     }
 
-    /// Records that transfers are visible to the host and to whatever is submitted later.
+    /// Records a barrier from transfers to the host and to later submissions.
     ///
     /// # Safety
     ///

@@ -1,4 +1,4 @@
-//! A pipeline cache in a file: what a driver has compiled, kept from one run of a program to the next.
+//! A pipeline cache in a file, which keeps a driver's compiled code from one run of a program to the next.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -7,14 +7,14 @@ use std::{fs, process};
 
 use ash::vk;
 
-/// How the file starts. A checksum follows and then the driver's data, as drivers need not notice damage themselves.
+/// The start of the file. A checksum and the driver's data follow. Drivers need not detect damage themselves.
 const MAGIC: [u8; 8] = *b"vksortPC";
 /// Bytes before the driver's data.
 const HEAD_BYTES: usize = MAGIC.len() + size_of::<u64>();
-/// Bytes of Vulkan's own header in front of the data, of version one.
+/// Bytes of Vulkan's header of the data, version one.
 const VULKAN_HEADER_BYTES: usize = 32;
 
-/// The data in a file, if it is whole and of this device and driver. Else one line of the log says why it is not used.
+/// The data in a file, if it is undamaged and of this device and driver. If not, the log says why.
 pub fn load(path: &Path, device: &vk::PhysicalDeviceProperties) -> Vec<u8> {
     let read = fs::read(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => None,
@@ -31,7 +31,7 @@ pub fn load(path: &Path, device: &vk::PhysicalDeviceProperties) -> Vec<u8> {
     }
 }
 
-/// Puts the data into a file, which no program ever sees half written. A file that holds it already is left alone.
+/// Writes the data to a file by renaming a complete one. A file with the same data is not written again.
 pub fn store(path: &Path, data: &[u8]) -> io::Result<()> {
     static PART: AtomicU32 = AtomicU32::new(0);
     let sealed = seal(data);
@@ -43,18 +43,18 @@ pub fn store(path: &Path, data: &[u8]) -> io::Result<()> {
     let part = path.with_file_name(name);
     let stored = fs::write(&part, sealed).and_then(|()| fs::rename(&part, path));
     if stored.is_err() {
-        // It may not exist.
+        // The file may not exist.
         let _ = fs::remove_file(&part);
     }
     stored
 }
 
-/// The file of some data.
+/// The content of the file for some data.
 pub fn seal(data: &[u8]) -> Vec<u8> {
     [&MAGIC, &checksum(data).to_le_bytes(), data].concat()
 }
 
-/// The driver's data, or why it cannot be used.
+/// The driver's data, or the reason against it.
 pub fn open<'a>(bytes: &'a [u8], device: &vk::PhysicalDeviceProperties) -> Result<&'a [u8], String> {
     let (head, data) = bytes.split_at_checked(HEAD_BYTES).ok_or("the file is cut short")?;
     let (magic, sum) = head.split_at(MAGIC.len());

@@ -1,4 +1,4 @@
-//! A device with one compute queue, its allocator, and running recorded work to completion.
+//! A device with one compute queue and its allocator, which runs recorded work to completion.
 
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) struct Device {
     pub debug_utils: Option<ext::debug_utils::Device>,
     pub timestamp_bits: u32,
     queue: Mutex<Queue>,
-    /// Work was submitted whose end was not seen: nothing it may use can be destroyed any more.
+    /// A submission has timed out. Objects that it may use are never destroyed.
     lost: AtomicBool,
 }
 
@@ -39,12 +39,12 @@ struct Queue {
     fence: vk::Fence,
 }
 
-/// A device with what was made from it, destroyed together. A handle that has not been made yet is null.
+/// A device and its objects, destroyed together. A handle that does not exist yet is null.
 struct Handles {
     device: ash::Device,
     pool: vk::CommandPool,
     fence: vk::Fence,
-    /// Held while pipelines are made, as a cache is for one thread at a time.
+    /// Locked while pipelines are created, as only one thread may use a cache at a time.
     pipeline_cache: Mutex<vk::PipelineCache>,
 }
 
@@ -63,8 +63,8 @@ impl Drop for Handles {
 }
 
 impl Device {
-    /// Creates the logical device with what vksort needs and nothing else. Its pipeline cache starts with what the file
-    /// holds, and is put there again in the end.
+    /// Creates the logical device with only the extensions and features that vksort needs. Its pipeline cache starts with
+    /// the content of the file, and is written back in the end.
     pub fn new(
         instance: &Arc<Instance>,
         physical: &PhysicalDevice,
@@ -84,7 +84,7 @@ impl Device {
         let info = features.chain(info);
         // SAFETY: extensions and features were found on this device by `Requirements::query`.
         let raw = unsafe { instance.raw.create_device(physical.raw, &info, None) }.context("vkCreateDevice")?;
-        // From here on a failure destroys what there is.
+        // From here on, a failure destroys the device and its objects.
         let mut handles = Handles {
             device: raw.clone(),
             pool: vk::CommandPool::null(),
@@ -136,19 +136,19 @@ impl Device {
         self.allocator.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// The pipeline cache, for the one thread that has it.
+    /// The pipeline cache, locked.
     pub fn pipeline_cache(&self) -> MutexGuard<'_, vk::PipelineCache> {
         self.handles.pipeline_cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Puts the pipeline cache into its file, if it has one. What goes wrong is told in the log: sorts do without.
+    /// Writes the pipeline cache to its file, if it has one. A failure goes to the log, as sorts do not need the cache.
     pub fn save_pipelines(&self) {
         let Some(path) = &self.cache_file else { return };
         let cache = self.pipeline_cache();
         // SAFETY: the cache is this device's, and no other thread uses it under the lock.
         let data = unsafe { self.raw.get_pipeline_cache_data(*cache) };
         let stored = data.map_err(|result| result.to_string()).and_then(|data| {
-            // Under the lock, so that of two threads the one with more writes last.
+            // Under the lock, so that the larger cache of two threads is written last.
             cache::store(path, &data).map_err(|error| error.to_string())
         });
         if let Err(reason) = stored {
@@ -156,7 +156,7 @@ impl Device {
         }
     }
 
-    /// Empties the pipeline cache, after it has been put into its file.
+    /// Writes the pipeline cache to its file, then empties it.
     pub fn forget_pipelines(&self) -> Result<(), Error> {
         self.save_pipelines();
         let mut cache = self.pipeline_cache();
@@ -168,16 +168,16 @@ impl Device {
         Ok(())
     }
 
-    /// Whether submitted work may still be running, so that nothing may be destroyed.
+    /// Whether a submission has timed out, so that nothing may be destroyed.
     pub fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Records commands `times` times without submitting them; gives the time that each recording took on the host.
+    /// Records commands `times` times without submitting them; returns the time of each recording on the host.
     ///
     /// # Safety
     ///
-    /// What `record` puts into the command buffer is valid there.
+    /// `record` records valid commands.
     pub unsafe fn time_recording(
         &self,
         times: usize,
@@ -188,11 +188,11 @@ impl Device {
         (0..times).map(|_| unsafe { self.record(queue.commands, &record) }).collect()
     }
 
-    /// Records commands anew; gives the time that it took on the host.
+    /// Records commands anew; returns the time on the host.
     ///
     /// # Safety
     ///
-    /// The command buffer is not pending, and what `record` puts there is valid.
+    /// The command buffer is not pending, and `record` records valid commands.
     unsafe fn record(
         &self,
         commands: vk::CommandBuffer,
@@ -213,7 +213,7 @@ impl Device {
     ///
     /// # Safety
     ///
-    /// What `record` puts into the command buffer is valid there, and everything it uses stays alive during the call.
+    /// `record` records valid commands, and their objects stay alive during the call.
     pub unsafe fn execute(
         &self,
         what: &'static str,

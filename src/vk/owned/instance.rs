@@ -23,7 +23,7 @@ pub(crate) struct Instance {
     _entry: ash::Entry,
 }
 
-/// A physical device and what vksort thinks of it.
+/// A physical device and its requirements, or the reason against it.
 pub(crate) struct PhysicalDevice {
     pub raw: vk::PhysicalDevice,
     pub name: String,
@@ -68,7 +68,7 @@ impl Instance {
         }
         // SAFETY: extensions and layers were found above; all pointers live until the call returns.
         let raw = unsafe { entry.create_instance(&info, None) }.map_err(|result| match result {
-            // What loaders answer when no driver is installed.
+            // Loaders return this if no driver is installed.
             vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDriver,
             result => Error::Vulkan { call: "vkCreateInstance", result },
         })?;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ash::vk;
@@ -11,12 +12,13 @@ use bytemuck::Pod;
 
 use super::buffer::{DeviceBuffer, DeviceRange};
 use super::device::Device;
+use crate::abi;
 use crate::error::{Context, Error};
 use crate::request::{Algorithm, Count, SortRequest};
 use crate::vk::{BoundSort, QueryRange, SortBuffers, Sorter, SorterOptions, StepTime};
 
-/// The ranges of one sort: [`SortBuffers`] on owned memory. [`SortRequest::buffers`] says which a request takes, and how
-/// long they are.
+/// The ranges of one sort: [`SortBuffers`] on owned memory. [`SortRequest::buffers`] returns the ranges that a request
+/// needs, with their sizes.
 ///
 /// ```
 /// # fn main() -> Result<(), vksort::Error> {
@@ -44,7 +46,7 @@ use crate::vk::{BoundSort, QueryRange, SortBuffers, Sorter, SorterOptions, StepT
 /// ```
 pub type SortRanges = SortBuffers<DeviceRange>;
 
-/// A [`Sorter`] on an owned device, with its methods: the pipelines of one request.
+/// A [`Sorter`] on an owned device: the pipelines of one request.
 ///
 /// ```
 /// # fn main() -> Result<(), vksort::Error> {
@@ -91,11 +93,11 @@ impl Drop for StandaloneSorter {
 
 impl StandaloneSorter {
     pub(crate) fn new(device: &Arc<Device>, request: &SortRequest, options: &SorterOptions) -> Result<Self, Error> {
-        // Pipelines are made one sorter at a time.
+        // Pipelines are created one sorter at a time.
         let cache = device.pipeline_cache();
         let options = SorterOptions {
             pipeline_cache: *cache,
-            // Not the caller's, which may be of another device.
+            // The caller's set may be of another device.
             pipelines: Some(Arc::clone(&device.pipelines)),
             debug_utils: device.debug_utils.clone(),
             ..options.clone()
@@ -106,8 +108,8 @@ impl StandaloneSorter {
         Ok(StandaloneSorter { sorter: ManuallyDrop::new(sorter), device: Arc::clone(device) })
     }
 
-    /// Prepares a sort of up to `capacity` elements on buffers of its own, for counts from the host or on the device. The
-    /// count on the device starts as 0; keys and values start with undefined content.
+    /// Prepares a sort of up to `capacity` elements on new buffers, for counts from the host or on the device. The count on
+    /// the device starts as 0; keys and values start with undefined content.
     ///
     /// # Errors
     ///
@@ -116,12 +118,12 @@ impl StandaloneSorter {
         self.prepare_buffers(capacity, true)
     }
 
-    /// The same, without a count buffer unless the count may be on the device.
+    /// The same, with a count buffer only if the count may be on the device.
     pub(crate) fn prepare_buffers(&self, capacity: u32, counted: bool) -> Result<PreparedSort, Error> {
         let sizes = self.request().buffers(capacity);
         let allocate = |size: u64| DeviceBuffer::new(&self.device, size).map(|buffer| buffer.range(0, size));
         let optional = |size: Option<u64>| size.map(allocate).transpose();
-        // First of all, as it says whether the capacity is within limits.
+        // This checks the capacity, so it comes before allocations.
         let scratch = Some(self.scratch_size(capacity)?).filter(|size| *size > 0);
         let ranges = SortRanges {
             keys: allocate(sizes.keys)?,
@@ -142,8 +144,8 @@ impl StandaloneSorter {
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignBuffer`] for a buffer of another device, [`Error::OutOfBounds`] for a range that is not within its
-    /// buffer, else as for [`Sorter::bind`](crate::Sorter::bind).
+    /// [`Error::ForeignBuffer`] for a buffer of another device, [`Error::OutOfBounds`] for a range that exceeds its buffer,
+    /// else as for [`Sorter::bind`](crate::Sorter::bind).
     pub fn prepare_on(&self, ranges: SortRanges) -> Result<PreparedSort, Error> {
         let device = &self.device;
         let checked = |name: &'static str, range: &Option<DeviceRange>| {
@@ -161,7 +163,8 @@ impl StandaloneSorter {
         // SAFETY: the buffers are this device's, kept alive by the ranges, and have every usage flag.
         let bound = ManuallyDrop::new(unsafe { self.sorter.bind(&buffers)? });
         let (request, device) = (*self.request(), Arc::clone(device));
-        let mut sort = PreparedSort { bound, queries: None, ranges, request, device };
+        let mut sort =
+            PreparedSort { bound, queries: None, ranges, request, device, has_passes: AtomicBool::new(false) };
         if sort.device.timestamp_bits > 0 {
             let counts = [Count::Host(buffers.capacity), Count::Host(1), Count::Device];
             let count = counts.into_iter().fold(0, |most, count| most.max(sort.bound.query_count(count)));
@@ -174,9 +177,9 @@ impl StandaloneSorter {
     }
 }
 
-/// A sort with its buffers on the device, to be run again and again.
+/// A sort with its buffers on the device, which can be run repeatedly.
 ///
-/// Elements are of any plain type ([`bytemuck::Pod`]): that of the keys, bytes, or a structure of the same size.
+/// Elements have any plain type ([`bytemuck::Pod`]): the type of the keys, bytes, or a structure of the same size.
 ///
 /// ```
 /// # fn main() -> Result<(), vksort::Error> {
@@ -206,6 +209,8 @@ pub struct PreparedSort {
     ranges: SortRanges,
     request: SortRequest,
     device: Arc<Device>,
+    /// Whether the last run took passes over tiles.
+    has_passes: AtomicBool,
 }
 
 impl Drop for PreparedSort {
@@ -231,29 +236,29 @@ impl fmt::Debug for PreparedSort {
 }
 
 impl PreparedSort {
-    /// Writes keys, from the first on.
+    /// Writes the first keys.
     ///
     /// # Errors
     ///
-    /// [`Error::BufferTooSmall`] when there are more than the capacity; [`Error::Allocation`], [`Error::Timeout`],
-    /// [`Error::Vulkan`] when they cannot be copied.
+    /// [`Error::BufferTooSmall`] for more keys than the capacity; [`Error::Allocation`], [`Error::Timeout`],
+    /// [`Error::Vulkan`] for a failed transfer.
     pub fn write_keys<T: Pod>(&self, keys: &[T]) -> Result<(), Error> {
         write("keys", &self.ranges.keys, keys)
     }
 
-    /// Writes values, from the first on.
+    /// Writes the first values.
     ///
     /// # Errors
     ///
     /// As for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request reads no values.
     pub fn write_values<T: Pod>(&self, values: &[T]) -> Result<(), Error> {
-        let (given, needed) = ("no values to read", "values of some bytes");
-        let unread = Error::NotInRequest { what: "writing values is", given, needed };
+        let (given, needed) = ("none", "values of some bytes");
+        let unread = Error::NotInRequest { what: "writing values", given, needed };
         let range = self.ranges.values.as_ref().filter(|_| self.request.value.is_read());
         write("values", range.ok_or(unread)?, values)
     }
 
-    /// Writes the number of elements that a sort with [`Count::Device`] takes. It is 0 before.
+    /// Writes the number of elements for [`Count::Device`]. It starts as 0.
     ///
     /// # Errors
     ///
@@ -263,7 +268,7 @@ impl PreparedSort {
         write("count", self.ranges.count.as_ref().ok_or(absent)?, &[count])
     }
 
-    /// Reads sorted keys, from the first on.
+    /// Reads the first sorted keys.
     ///
     /// # Errors
     ///
@@ -271,24 +276,24 @@ impl PreparedSort {
     pub fn read_keys<T: Pod>(&self, keys: &mut [T]) -> Result<(), Error> {
         if self.request.discards_keys() {
             let (given, needed) = ("discarded keys", "sorted keys");
-            return Err(Error::NotInRequest { what: "sorted keys are", given, needed });
+            return Err(Error::NotInRequest { what: "reading keys", given, needed });
         }
         read("keys", self.ranges.keys_out.as_ref().unwrap_or(&self.ranges.keys), keys)
     }
 
-    /// Reads sorted values or indices, from the first on.
+    /// Reads the first sorted values or indices.
     ///
     /// # Errors
     ///
     /// As for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request has no values.
     pub fn read_values<T: Pod>(&self, values: &mut [T]) -> Result<(), Error> {
         let range = self.ranges.values_out.as_ref().or(self.ranges.values.as_ref());
-        let (given, needed) = ("no values", "values or indices");
-        read("values", range.ok_or(Error::NotInRequest { what: "reading values is", given, needed })?, values)
+        let (given, needed) = ("none", "values or indices");
+        read("values", range.ok_or(Error::NotInRequest { what: "reading values", given, needed })?, values)
     }
 
-    /// Sorts the first `count` elements, or as many as the count buffer holds ([`Count::Device`]), and waits; gives the time
-    /// of each step, or none where the device has no timestamps.
+    /// Sorts the first `count` elements, or the number in the count buffer ([`Count::Device`]), and waits. Returns the time
+    /// of each step; the list is empty if the device has no timestamps.
     ///
     /// # Errors
     ///
@@ -298,7 +303,7 @@ impl PreparedSort {
         self.run_repeatedly(count, 1)
     }
 
-    /// The same sort recorded `times` times into one command buffer; gives the times of the last, and none for no times.
+    /// Runs the sort `times` times in one command buffer; returns the step times of the last run, and nothing for 0 runs.
     ///
     /// # Errors
     ///
@@ -306,7 +311,7 @@ impl PreparedSort {
     pub fn run_repeatedly(&self, count: impl Into<Count>, times: u32) -> Result<Vec<StepTime>, Error> {
         let count = count.into();
         if times == 0 {
-            // No query would be written, and reading one would wait for ever.
+            // Without a run no query is written, and reading it would wait for ever.
             return self.bound.check_count(count).map(|_| Vec::new());
         }
         self.submit_repeatedly(count, times)?;
@@ -320,7 +325,7 @@ impl PreparedSort {
         Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
     }
 
-    /// Runs without reading times, which is all that allocates.
+    /// Runs without reading times, which would allocate.
     #[doc(hidden)]
     pub fn submit(&self, count: impl Into<Count>) -> Result<(), Error> {
         self.submit_repeatedly(count.into(), 1)
@@ -346,11 +351,15 @@ impl PreparedSort {
             }
             Ok(())
         };
+        self.has_passes.store(false, Ordering::Relaxed);
         // SAFETY: see above; `execute` waits until the commands are done.
-        unsafe { device.execute("the sort", record) }
+        unsafe { device.execute("the sort", record)? };
+        let plan = &self.bound.plan;
+        self.has_passes.store(plan.ranks_tiles(plan.most(count)), Ordering::Relaxed);
+        Ok(())
     }
 
-    /// How long each of `times` recordings takes on the host. Nothing is submitted.
+    /// The host's time of each of `times` recordings. Nothing is submitted.
     #[doc(hidden)]
     pub fn time_recording(&self, count: impl Into<Count>, times: usize) -> Result<Vec<Duration>, Error> {
         let count = count.into();
@@ -360,13 +369,39 @@ impl PreparedSort {
         unsafe { self.device.time_recording(times, record) }
     }
 
+    /// The passes of the last run, read from its scratch. `None` before the first run, if the run was a single workgroup,
+    /// and if there was nothing to sort. Another sort on the same scratch makes the numbers meaningless.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`].
+    pub fn passes(&self) -> Result<Option<Passes>, Error> {
+        let Some(scratch) = self.ranges.scratch.as_ref().filter(|_| self.has_passes.load(Ordering::Relaxed)) else {
+            return Ok(None);
+        };
+        let plan = &self.bound.plan;
+        let mut counters = [0; abi::COUNTERS_HISTOGRAM as usize];
+        scratch.buffer.read(scratch.offset + plan.scratch().counters.offset, &mut counters)?;
+        let (ran, skipped) = plan.passes_of(&counters);
+        Ok(Some(Passes { ran, skipped }))
+    }
+
     /// The algorithm that sorts `count` elements.
     pub fn algorithm(&self, count: u32) -> Algorithm {
         self.bound.algorithm(count)
     }
 }
 
-/// The buffer of a range and where the range starts, if it has room for so many bytes.
+/// The passes of a run: [`PreparedSort::passes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passes {
+    /// Passes that moved elements.
+    pub ran: u32,
+    /// Passes that the device skipped, as their digit is the same in all keys.
+    pub skipped: u32,
+}
+
+/// The buffer and the offset of a range, if it has `needed` bytes.
 fn room<'a>(name: &'static str, range: &'a DeviceRange, needed: usize) -> Result<(&'a DeviceBuffer, u64), Error> {
     let needed = needed as u64;
     match needed > range.size {
