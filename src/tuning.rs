@@ -194,7 +194,6 @@ fn adreno(name: &str, evidence: &'static str) -> Tuning {
     Tuning {
         items_keys: 12,
         items_pairs: 12,
-        single_items: 12,
         subgroup_size: Some(64),
         rank: RankMethod::Match,
         min_tiles: 256,
@@ -276,6 +275,7 @@ const ROWS: &[Row] = &[
         tuning: || Tuning {
             items_keys: 24,
             items_pairs: 24,
+            single_items: 24,
             ..intel("intel-xe2", "compiled: fewest instructions a key by anv without spills, see docs/GPU-COMPILERS.md")
         },
     },
@@ -287,7 +287,10 @@ const ROWS: &[Row] = &[
             workgroup_size: 384,
             items_keys: 20,
             items_pairs: 12,
-            ..intel("intel", "compiled: no spills by anv, and half as many invocations again as with 256 of a workgroup")
+            ..intel(
+                "intel",
+                "compiled: no spills by anv, and half as many invocations again as with 256 of a workgroup",
+            )
         },
     },
     Row {
@@ -484,8 +487,7 @@ mod tests {
             ("Adreno (TM) 740", "adreno"),
             ("Turnip Adreno (TM) 750", "adreno"),
         ] {
-            let profile =
-                DeviceProfile { vendor_id: vendor::QUALCOMM, name: name.into(), ..DeviceProfile::default() };
+            let profile = DeviceProfile { vendor_id: vendor::QUALCOMM, name: name.into(), ..DeviceProfile::default() };
             let tuning = Tuning::for_device(&profile);
             assert_eq!(tuning.name, row);
             assert!(tuning.check().is_ok() && tuning.evidence.starts_with("compiled: "), "{tuning:?}");

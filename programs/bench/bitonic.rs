@@ -55,7 +55,7 @@ struct Buffer {
 impl Bitonic {
     /// Whether one workgroup of the device has room for so many keys, or pairs. The network is for powers of two.
     pub fn fits(gpu: &Gpu, elements: u32, pairs: bool) -> bool {
-        let words = if pairs { 2 * u64::from(elements) } else { u64::from(elements) + 1 };
+        let words = u64::from(elements) * if pairs { 2 } else { 1 };
         elements.is_power_of_two() && elements > 1 && 4 * words <= gpu.profile().max_shared_bytes.into()
     }
 
@@ -78,8 +78,7 @@ impl Bitonic {
         });
         let constants = [invocations, elements, pairs.into()];
         let data: Vec<u8> = constants.iter().flat_map(|number: &u32| number.to_ne_bytes()).collect();
-        let entries =
-            [0u32, 1, 2].map(|id| vk::SpecializationMapEntry { constant_id: id, offset: 4 * id, size: 4 });
+        let entries = [0u32, 1, 2].map(|id| vk::SpecializationMapEntry { constant_id: id, offset: 4 * id, size: 4 });
         let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
         let words = ash::util::read_spv(&mut Cursor::new(include_bytes!("bitonic.spv")))?;
         let raw = &device.raw;
@@ -186,8 +185,7 @@ impl Device {
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
             let raw = instance.create_device(physical, &requirements.features().chain(info), None)?;
             let info = vk::CommandPoolCreateInfo::default().queue_family_index(index);
-            let pool =
-                raw.create_command_pool(&info.flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER), None)?;
+            let pool = raw.create_command_pool(&info.flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER), None)?;
             let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
             let info = info.level(vk::CommandBufferLevel::PRIMARY);
             let commands = raw.allocate_command_buffers(&info)?[0];
@@ -199,7 +197,19 @@ impl Device {
             let tick = ticks.then_some(f64::from(limits.timestamp_period));
             let memory = instance.get_physical_device_memory_properties(physical);
             let queue = raw.get_device_queue(index, 0);
-            Ok(Device { instance, raw, memory, queue, pool, commands, fence, queries, tick, lost: Cell::new(false), _entry: entry })
+            Ok(Device {
+                instance,
+                raw,
+                memory,
+                queue,
+                pool,
+                commands,
+                fence,
+                queries,
+                tick,
+                lost: Cell::new(false),
+                _entry: entry,
+            })
         }
     }
 

@@ -23,10 +23,18 @@ pub struct Case {
 /// Who sorts.
 #[derive(Clone, Copy)]
 pub enum How {
-    Device { request: SortRequest, tweak: Tweak },
-    Cpu { peer: Peer, pairs: bool },
+    Device {
+        request: SortRequest,
+        tweak: Tweak,
+    },
+    Cpu {
+        peer: Peer,
+        pairs: bool,
+    },
     /// A bitonic network in one workgroup.
-    Bitonic { pairs: bool },
+    Bitonic {
+        pairs: bool,
+    },
 }
 
 /// What differs from the tuning that all other cases have.

@@ -202,7 +202,8 @@ impl Args {
     /// The candidates to measure on a device; none without `--model`.
     fn model(&self, gpu: &Gpu) -> Result<Model> {
         let Some(path) = &self.model else { return Ok(Model::default()) };
-        Model::read(path, self.model_gpu.as_deref(), gpu.profile()).with_context(|| format!("--model {}", path.display()))
+        Model::read(path, self.model_gpu.as_deref(), gpu.profile())
+            .with_context(|| format!("--model {}", path.display()))
     }
 
     /// Measures a suite at each of its sizes; those that are too large are skipped. All that is measured is handed to
@@ -219,7 +220,9 @@ impl Args {
         let mut cases = suite.cases(self.common.algorithm);
         cases.retain(|case| case.is_there(bench.gpu));
         if suite == Suite::Model {
-            cases.extend(model.cases(SortRequest { algorithm: self.common.algorithm, ..SortRequest::new(KeyType::U32) }));
+            cases.extend(
+                model.cases(SortRequest { algorithm: self.common.algorithm, ..SortRequest::new(KeyType::U32) }),
+            );
         }
         let all = cases;
         for n in self.sizes(bench, suite, &all)? {

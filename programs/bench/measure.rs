@@ -8,7 +8,9 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
-use vksort::{Algorithm, KeyOutput, KeyType, Order, Placement, Quartiles, Shape, SortRequest, SorterOptions, ValueType};
+use vksort::{
+    Algorithm, KeyOutput, KeyType, Order, Placement, Quartiles, Shape, SortRequest, SorterOptions, ValueType,
+};
 
 use crate::bitonic::Bitonic;
 use crate::case::{Case, How, Tweak};

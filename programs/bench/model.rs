@@ -48,7 +48,17 @@ impl Candidate {
         let Candidate { workgroup_size, items, subgroup_size, rank, ballot, leader_adds, few_registers } = self;
         let (items_keys, items_pairs) = (items, items);
         let subgroup_size = Some(subgroup_size);
-        Tuning { workgroup_size, items_keys, items_pairs, subgroup_size, rank, ballot, leader_adds, few_registers, ..row }
+        Tuning {
+            workgroup_size,
+            items_keys,
+            items_pairs,
+            subgroup_size,
+            rank,
+            ballot,
+            leader_adds,
+            few_registers,
+            ..row
+        }
     }
 
     pub fn name(self) -> String {

@@ -64,8 +64,19 @@ pub fn order(rows: &[Ordered], markdown: bool) -> String {
             first.gpu,
             number(found.correlation)
         );
-        let header =
-            ["places differ most", "predicted", "measured", "ns", "cycles", "issue", "shared", "spill", "bytes", "latency", "bound"];
+        let header = [
+            "places differ most",
+            "predicted",
+            "measured",
+            "ns",
+            "cycles",
+            "issue",
+            "shared",
+            "spill",
+            "bytes",
+            "latency",
+            "bound",
+        ];
         let cells = found.places.iter().take(MOVED).map(|(row, predicted, measured)| {
             let mark = if row.built_in == 1 { " (built in)" } else { "" };
             let terms = [row.issue, row.shared, row.spill, row.bytes, row.latency].map(|term| format!("{term:.1}"));
