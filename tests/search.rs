@@ -319,7 +319,16 @@ fn every_candidate_of_the_sweep_is_within_reach() {
             other => panic!("the sweep does not vary {other}"),
         }
     };
-    let varied = ["workgroup_size", "items_keys", "items_pairs", "rank", "ballot", "leader_adds", "few_registers", "subgroup_size"];
+    let varied = [
+        "workgroup_size",
+        "items_keys",
+        "items_pairs",
+        "rank",
+        "ballot",
+        "leader_adds",
+        "few_registers",
+        "subgroup_size",
+    ];
     for vendor_id in [0x10DE, 0x1002, 0x8086, 0x5143] {
         let device = DeviceProfile {
             vendor_id,
@@ -334,7 +343,11 @@ fn every_candidate_of_the_sweep_is_within_reach() {
             // Fifteen items are AMD's own.
             let wanted = sizes(name).iter().filter(|size| **size != "15" || row.items_keys == 15);
             for value in wanted {
-                assert!(shown.iter().any(|shown| shown == value), "{}: {name} {value} is not among {shown:?}", row.name);
+                assert!(
+                    shown.iter().any(|shown| shown == value),
+                    "{}: {name} {value} is not among {shown:?}",
+                    row.name
+                );
             }
         }
     }

@@ -28,7 +28,7 @@ def measure(pipelines, algorithm, count):
 
 
 def main():
-    pipelines = sort.Pipelines("90")
+    pipelines = sort.Pipelines(90)
     print("| keys | algorithm | commands | issued by the busiest workgroups | by all |")
     print("|---|---|---|---|---|")
     for count in [int(text) for text in sys.argv[1:]] or [1 << 10, 1 << 11, 1 << 12, 1 << 13]:
