@@ -120,35 +120,35 @@ impl Bitonic {
         let (raw, [on_device, beside, staging]) = (&self.device.raw, &self.buffers);
         let halves = [(on_device, 0), (beside, bytes)];
         let copied = &halves[..if self.pairs { 2 } else { 1 }];
-        let region = |from, to| [vk::BufferCopy::default().src_offset(from).dst_offset(to).size(bytes)];
         self.device.map(*staging, bytes, |words| {
             words[..count].copy_from_slice(keys);
             words[count..][..values.len()].copy_from_slice(values);
         })?;
-        // SAFETY, for all three: the commands are recording, buffers and pipeline are alive until `submit` has waited, and
-        // regions lie within the buffers.
-        self.device.submit(|commands| unsafe {
-            for (buffer, offset) in copied {
-                raw.cmd_copy_buffer(commands, staging.raw, buffer.raw, &region(*offset, 0));
-            }
+        let copy = |commands, from: &Buffer, to: &Buffer, offsets: (u64, u64)| {
+            let region = [vk::BufferCopy::default().src_offset(offsets.0).dst_offset(offsets.1).size(bytes)];
+            // SAFETY: the commands are recording, both buffers are alive until `submit` has waited, and the region lies within
+            // them.
+            unsafe { raw.cmd_copy_buffer(commands, from.raw, to.raw, &region) }
+        };
+        self.device.submit(|commands| {
+            copied.iter().for_each(|(buffer, offset)| copy(commands, staging, buffer, (*offset, 0)));
         })?;
         let started = Instant::now();
         let compute = vk::PipelineBindPoint::COMPUTE;
-        // SAFETY: as above.
-        self.device.submit(|commands| unsafe {
-            self.device.stamp(commands, 0);
-            raw.cmd_bind_pipeline(commands, compute, self.pipeline);
-            raw.cmd_bind_descriptor_sets(commands, compute, self.layout, 0, &[self.set], &[]);
-            raw.cmd_dispatch(commands, 1, 1, 1);
-            self.device.stamp(commands, 1);
+        self.device.submit(|commands| {
+            // SAFETY: the commands are recording, and pipeline, set and buffers are alive until `submit` has waited.
+            unsafe {
+                self.device.stamp(commands, 0);
+                raw.cmd_bind_pipeline(commands, compute, self.pipeline);
+                raw.cmd_bind_descriptor_sets(commands, compute, self.layout, 0, &[self.set], &[]);
+                raw.cmd_dispatch(commands, 1, 1, 1);
+                self.device.stamp(commands, 1);
+            }
         })?;
         let wall = started.elapsed();
         let on_clock = self.device.stamped()?;
-        // SAFETY: as above.
-        self.device.submit(|commands| unsafe {
-            for (buffer, offset) in copied {
-                raw.cmd_copy_buffer(commands, buffer.raw, staging.raw, &region(0, *offset));
-            }
+        self.device.submit(|commands| {
+            copied.iter().for_each(|(buffer, offset)| copy(commands, buffer, staging, (0, *offset)));
         })?;
         self.device.map(*staging, bytes, |words| {
             keys.copy_from_slice(&words[..count]);

@@ -82,7 +82,8 @@ pub fn order(rows: &[Ordered], markdown: bool) -> String {
             let terms = [row.issue, row.shared, row.spill, row.bytes, row.latency].map(|term| format!("{term:.1}"));
             let places = [predicted.to_string(), measured.to_string()];
             let times = [format!("{:.0}", row.measured_ns), format!("{:.1}", row.cycles)];
-            [&[format!("{}{mark}", row.candidate)][..], &places, &times, &terms, &[row.bound.clone()]].concat()
+            [&[format!("{}{mark}", row.candidate)][..], &places, &times, &terms, std::slice::from_ref(&row.bound)]
+                .concat()
         });
         text += &format!("{}\n\n", build(&header, cells, markdown));
         let header = ["term", "goes with longer than predicted"];
