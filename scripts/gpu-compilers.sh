@@ -12,6 +12,9 @@
 #   --dump FOLDER      write NIR and machine code of every kernel there; likewise
 #   --check            compare all figures with tools/gpu-compilers/limits.csv; a figure beyond its limit fails
 #   --tighten          replace limits in that file by today's figures where these are better
+#   --sweep            compile the pass in many shapes and with all methods instead, and show where the built-in row stands in
+#                      the order of a model; with no other option the candidates are kept in benches/record/gpu-sweep.csv,
+#                      which takes ten minutes; --read FILE predicts such a file anew
 #   --limits FILE      another file of limits
 #   --program FILE     a built program `pipelines`, of the checkout that --root names
 #   --root FOLDER      the checkout that gives names of kernels and constants [default: this one]
@@ -27,10 +30,11 @@ folder=${VKSORT_GPU_COMPILERS:-$PWD/target/gpu-compilers}
 record=benches/record/gpu-compilers.csv
 plot=docs/gpu-compilers.png
 
-program='' complete=1 arguments=()
+program='' complete=1 tool=compilers.py arguments=()
 while (($#)); do
     case $1 in
         --help) usage && exit ;;
+        --sweep) tool=sweep.py record=benches/record/gpu-sweep.csv ;;
         --program | --root | --dump | --limits | --read | --record)
             # Paths are those of the caller's directory.
             [[ ${2:-} ]] || die "$1 needs a path"
@@ -62,5 +66,5 @@ if [[ " ${arguments[*]} " != *" --read "* ]]; then
     fi
 fi
 ((!complete)) || arguments+=(--record "$record")
-python3 -B tools/gpu-compilers/compilers.py --folder "$folder" "${arguments[@]}"
-((!complete)) || "$program" --plot "$record" --out "$plot"
+python3 -B "tools/gpu-compilers/$tool" --folder "$folder" "${arguments[@]}"
+[[ $tool != compilers.py ]] || ((!complete)) || "$program" --plot "$record" --out "$plot"

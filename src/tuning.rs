@@ -183,12 +183,23 @@ fn nvidia(name: &str, evidence: &'static str) -> Tuning {
 fn intel(name: &str, evidence: &'static str) -> Tuning {
     Tuning {
         polls: 64,
-        items_pairs: 12,
         subgroup_size: Some(16),
         few_registers: true,
         ballot: Ballot::OfKeys,
         unordered: false,
         look_back: true,
+        ..gpu(name, evidence)
+    }
+}
+
+/// The common values of the rows of Qualcomm's GPUs.
+fn adreno(name: &str, evidence: &'static str) -> Tuning {
+    Tuning {
+        items_keys: 12,
+        items_pairs: 12,
+        subgroup_size: Some(64),
+        rank: RankMethod::Match,
+        min_tiles: 256,
         ..gpu(name, evidence)
     }
 }
@@ -257,8 +268,10 @@ const ROWS: &[Row] = &[
         // From Xe2 on, registers are twice as wide, and subgroups have 16 lanes at least.
         applies: |p| p.vendor_id == vendor::INTEL && p.subgroup_range.0 >= 16,
         tuning: || Tuning {
-            items_pairs: 16,
-            ..intel("intel-xe2", "compiled: no spills by anv, see docs/GPU-COMPILERS.md")
+            items_keys: 24,
+            items_pairs: 24,
+            single_items: 24,
+            ..intel("intel-xe2", "compiled: fewest instructions a key by anv without spills, see docs/GPU-COMPILERS.md")
         },
     },
     Row {
@@ -266,7 +279,13 @@ const ROWS: &[Row] = &[
         tuning: || Tuning {
             // Passes that move joined words too would need more registers.
             join_index: false,
-            ..intel("intel", "compiled: no spills by anv, see docs/GPU-COMPILERS.md")
+            workgroup_size: 384,
+            items_keys: 20,
+            items_pairs: 12,
+            ..intel(
+                "intel",
+                "compiled: no spills by anv, and half as many invocations again as with 256 of a workgroup",
+            )
         },
     },
     Row {
@@ -274,15 +293,17 @@ const ROWS: &[Row] = &[
         tuning: || Tuning { decide_apart: true, ..gpu("apple", NO_PROGRESS) },
     },
     Row {
-        applies: |p| p.vendor_id == vendor::QUALCOMM,
+        applies: |p| p.vendor_id == vendor::QUALCOMM && p.name.contains("(TM) 6"),
         tuning: || Tuning {
-            items_keys: 12,
-            items_pairs: 12,
-            single_items: 12,
-            subgroup_size: Some(64),
-            rank: RankMethod::Match,
-            min_tiles: 256,
-            ..gpu(
+            // With more, one workgroup fits a core.
+            items_pairs: 8,
+            ..adreno("adreno-6xx", "compiled: two workgroups fit a core by Turnip, with keys and with pairs")
+        },
+    },
+    Row {
+        applies: |p| p.vendor_id == vendor::QUALCOMM,
+        tuning: || {
+            adreno(
                 "adreno",
                 "compiled: twice the waves by Turnip, and half the instructions of ballots, to which no lane shuffles",
             )
@@ -439,7 +460,8 @@ mod tests {
                 tuning.evidence
             );
         }
-        let untested = ROWS.iter().map(|row| (row.tuning)().name).filter(|name| name != "intel");
+        let by_more = ["intel", "adreno-6xx"];
+        let untested = ROWS.iter().map(|row| (row.tuning)().name).filter(|name| !by_more.contains(&name.as_str()));
         for name in untested {
             assert!(classes.iter().any(|class| class.2 == name), "row {name} is not tested");
         }
@@ -453,6 +475,21 @@ mod tests {
         };
         assert_eq!(of((8, 32)).name, "intel");
         assert_eq!(of((16, 32)).name, "intel-xe2");
+    }
+
+    #[test]
+    fn adrenos_rows_go_by_the_name() {
+        for (name, row) in [
+            ("Adreno (TM) 660", "adreno-6xx"),
+            ("Turnip Adreno (TM) 618", "adreno-6xx"),
+            ("Adreno (TM) 740", "adreno"),
+            ("Turnip Adreno (TM) 750", "adreno"),
+        ] {
+            let profile = DeviceProfile { vendor_id: vendor::QUALCOMM, name: name.into(), ..DeviceProfile::default() };
+            let tuning = Tuning::for_device(&profile);
+            assert_eq!(tuning.name, row);
+            assert!(tuning.check().is_ok() && tuning.evidence.starts_with("compiled: "), "{tuning:?}");
+        }
     }
 
     #[test]

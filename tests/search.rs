@@ -305,6 +305,54 @@ fn every_dimension_holds_the_tuning_and_differs_from_it_in_itself() {
     }
 }
 
+/// The search starts from a built-in row, and can reach every candidate that `scripts/gpu-compilers.sh --sweep` compares with it.
+#[test]
+fn every_candidate_of_the_sweep_is_within_reach() {
+    let sizes = |name: &str| -> &[&str] {
+        match name {
+            "workgroup_size" => &["128", "256", "384", "512"],
+            "items_keys" | "items_pairs" => &["8", "12", "15", "16", "20", "24"],
+            "rank" => &["ballot", "match"],
+            "ballot" => &["ByPlace", "ByMask", "OfKeys"],
+            "leader_adds" | "few_registers" => &["false", "true"],
+            "subgroup_size" => &["16", "32", "64"],
+            other => panic!("the sweep does not vary {other}"),
+        }
+    };
+    let varied = [
+        "workgroup_size",
+        "items_keys",
+        "items_pairs",
+        "rank",
+        "ballot",
+        "leader_adds",
+        "few_registers",
+        "subgroup_size",
+    ];
+    for vendor_id in [0x10DE, 0x1002, 0x8086, 0x5143] {
+        let device = DeviceProfile {
+            vendor_id,
+            subgroup_range: (16, 128),
+            max_workgroup_invocations: 1024,
+            ..DeviceProfile::default()
+        };
+        let row = Tuning::for_device(&device);
+        for name in varied {
+            let dimension = dimension(name);
+            let shown: Vec<String> = dimension.rungs(&row, &device).iter().map(|rung| dimension.show(rung)).collect();
+            // Fifteen items are AMD's own.
+            let wanted = sizes(name).iter().filter(|size| **size != "15" || row.items_keys == 15);
+            for value in wanted {
+                assert!(
+                    shown.iter().any(|shown| shown == value),
+                    "{}: {name} {value} is not among {shown:?}",
+                    row.name
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn subgroup_sizes_are_those_that_can_be_asked_for() {
     let rungs = |subgroup_range| {

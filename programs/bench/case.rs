@@ -8,6 +8,7 @@ use vksort::{
 };
 
 use crate::data::Data;
+use crate::model::Candidate;
 use crate::peers::Peer;
 
 /// One thing to measure; its name is unique within its suite.
@@ -22,8 +23,18 @@ pub struct Case {
 /// Who sorts.
 #[derive(Clone, Copy)]
 pub enum How {
-    Device { request: SortRequest, tweak: Tweak },
-    Cpu { peer: Peer, pairs: bool },
+    Device {
+        request: SortRequest,
+        tweak: Tweak,
+    },
+    Cpu {
+        peer: Peer,
+        pairs: bool,
+    },
+    /// A bitonic network in one workgroup.
+    Bitonic {
+        pairs: bool,
+    },
 }
 
 /// What differs from the tuning that all other cases have.
@@ -35,6 +46,7 @@ pub enum Tweak {
     Apart,
     DigitBits(u32),
     Rank(RankMethod),
+    Row(Candidate),
 }
 
 impl Tweak {
@@ -47,6 +59,7 @@ impl Tweak {
             Tweak::Apart => Some(Tuning { join_index: false, ..usual }),
             Tweak::DigitBits(digit_bits) => Some(Tuning { digit_bits, ..usual }),
             Tweak::Rank(rank) => Some(Tuning { rank, ..usual }),
+            Tweak::Row(candidate) => Some(candidate.change(usual)),
         };
         SorterOptions { tuning, ..SorterOptions::default() }
     }
@@ -61,6 +74,7 @@ impl Tweak {
             Tweak::Apart => format!("{row}, index and digit apart"),
             Tweak::DigitBits(bits) => format!("{row}, digit bits {bits}"),
             Tweak::Rank(rank) => format!("{row}, rank {rank:?}"),
+            Tweak::Row(candidate) => format!("{row}, {}", candidate.name()),
         }
     }
 }
@@ -76,7 +90,11 @@ impl Case {
     /// pass reads and writes keys and values. Digits that all keys share take no pass. What one workgroup sorts in its own
     /// memory moves once.
     pub fn floor_bytes(&self, n: u32, varying: u128, algorithm: &str) -> u64 {
-        let How::Device { request, tweak } = self.how else { return floor(4, self.value_bytes(), 4) };
+        let (request, tweak) = match self.how {
+            How::Device { request, tweak } => (request, tweak),
+            How::Bitonic { .. } => return 2 * (4 + self.value_bytes()),
+            How::Cpu { .. } => return floor(4, self.value_bytes(), 4),
+        };
         let (key, value) = (request.key.size_bytes(), request.value.size_bytes());
         let BitRange { low, high } = request.bits;
         if low == high || algorithm == Algorithm::SingleWorkgroup.to_string() {
@@ -102,14 +120,14 @@ impl Case {
     pub fn key(&self) -> KeyType {
         match self.how {
             How::Device { request, .. } => request.key,
-            How::Cpu { .. } => KeyType::U32,
+            How::Cpu { .. } | How::Bitonic { .. } => KeyType::U32,
         }
     }
 
     pub fn value_bytes(&self) -> u64 {
         match self.how {
             How::Device { request, .. } => request.value.size_bytes(),
-            How::Cpu { pairs, .. } => 4 * u64::from(pairs),
+            How::Cpu { pairs, .. } | How::Bitonic { pairs } => 4 * u64::from(pairs),
         }
     }
 }
@@ -133,7 +151,11 @@ pub enum Suite {
     Algorithms,
     /// Beside sorts on the CPU, over many sizes
     Peers,
-    /// All of these
+    /// Few keys: one workgroup, many, and a bitonic network, from 2^10 to 2^17
+    Few,
+    /// Candidate rows of --model, in its order and in the measured one
+    Model,
+    /// All of these but those of a model
     All,
 }
 
@@ -148,14 +170,17 @@ impl Suite {
     /// Itself, or all suites.
     pub fn parts(self) -> Vec<Suite> {
         match self {
-            Suite::All => Suite::value_variants().iter().copied().filter(|suite| *suite != Suite::All).collect(),
+            Suite::All => {
+                let others = [Suite::All, Suite::Model];
+                Suite::value_variants().iter().copied().filter(|suite| !others.contains(suite)).collect()
+            }
             suite => vec![suite],
         }
     }
 
     /// Whether the suite is measured at many sizes.
     pub fn is_ladder(self) -> bool {
-        matches!(self, Suite::Sizes | Suite::Peers)
+        matches!(self, Suite::Sizes | Suite::Peers | Suite::Few)
     }
 
     /// The cases; `algorithm` sorts where a case names no other.
@@ -186,7 +211,9 @@ impl Suite {
                     }
                 }
             }
-            Suite::All => {}
+            Suite::Few => list.few(u32s),
+            // The model has its own.
+            Suite::Model | Suite::All => {}
         }
         list.cases
     }
@@ -214,6 +241,18 @@ impl List {
     fn standard(&mut self, u32s: SortRequest) {
         self.keys_and_pairs(u32s);
         self.add("u32 argsort", argsort(u32s));
+    }
+
+    fn few(&mut self, u32s: SortRequest) {
+        self.keys_and_pairs(u32s);
+        for (what, value) in [("keys", ValueType::None), ("pairs", ValueType::U32)] {
+            for algorithm in [Algorithm::SingleWorkgroup, Algorithm::OneSweep, Algorithm::ReduceThenScan] {
+                let request = SortRequest { value, algorithm: Some(algorithm), ..u32s };
+                self.add(format!("{algorithm} u32 {what}"), request);
+            }
+            let (name, how) = (format!("bitonic u32 {what}"), How::Bitonic { pairs: value != ValueType::None });
+            self.cases.push(Case { suite: self.suite, name, how, data: Data::Uniform });
+        }
     }
 
     fn types(&mut self, u32s: SortRequest) {

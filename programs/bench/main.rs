@@ -12,10 +12,13 @@ mod memory;
 #[path = "../common/picture.rs"]
 mod picture;
 
+mod bitonic;
 mod case;
 mod data;
 mod figures;
 mod measure;
+mod model;
+mod order;
 mod peers;
 mod plot;
 mod report;
@@ -29,12 +32,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
-use vksort::Error;
+use vksort::standalone::Gpu;
+use vksort::{Error, KeyType, SortRequest};
 
 use case::{Case, Suite};
 use common::files::Output;
 use common::tuning::{self, TuningFlag};
 use measure::{Bench, Measured};
+use model::Model;
 use row::{Row, Run};
 
 /// Measure sorts on a device, each verified against a stable sort on the CPU.
@@ -71,6 +76,12 @@ struct Args {
     /// Rows of another program, to show beside these; may be repeated
     #[arg(long, value_name = "FILE")]
     peer_csv: Vec<PathBuf>,
+    /// Candidate rows with what a model predicts of them, as scripts/gpu-compilers.sh --sweep writes them
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    /// The GPU of the model whose rows are measured [default: the one most like the device]
+    #[arg(long, value_name = "NAME", requires = "model")]
+    model_gpu: Option<String>,
     /// Date for the rows [default: today, in UTC]
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = row::parse_date)]
     date: Option<String>,
@@ -86,6 +97,8 @@ struct Args {
 const LARGEST_LOG2: u32 = 28;
 const LARGEST_LOG2_ON_CPU: u32 = 18;
 const SMALLEST_LOG2: u32 = 10;
+/// What counts as few elements.
+const LARGEST_FEW_LOG2: u32 = 17;
 
 fn main() -> ExitCode {
     common::run(bench)
@@ -100,18 +113,25 @@ fn bench() -> Result<()> {
     if let Some(out) = &args.out {
         check_out(out, args.force)?;
     }
+    ensure!(
+        args.model.is_some() == (args.suite == Suite::Model),
+        "--suite is {} and --model is {}given; allowed are both of --suite model and --model FILE, or neither",
+        args.suite.name(),
+        if args.model.is_some() { "" } else { "not " },
+    );
     let read = |path: &PathBuf| row::read(path).with_context(|| format!("--peer-csv {}", path.display()));
     let peers: Vec<Row> = args.peer_csv.iter().map(read).collect::<Result<Vec<_>>>()?.concat();
     let profile = args.tuning.load()?;
     let gpu = tuning::apply(profile, args.common.open()?)?;
     args.common.print_device_of_all(gpu.profile(), gpu.tuning(), gpu.algorithm());
 
+    let model = args.model(&gpu)?;
     let date = args.date.clone().unwrap_or_else(row::today);
     let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };
     let mut bench = Bench::new(&gpu);
     let (mut measured, mut skipped) = (Vec::new(), Vec::new());
     for suite in args.suite.parts() {
-        args.measure(&mut bench, suite, &mut measured, &mut skipped, |measured| {
+        args.measure(&mut bench, &model, suite, &mut measured, &mut skipped, |measured| {
             common::check_validation(&gpu.validation_errors())?;
             let Some(out) = &args.out else { return Ok(()) };
             // A run that is stopped leaves the sizes that it has finished.
@@ -135,10 +155,17 @@ fn bench() -> Result<()> {
     if !patterns.is_empty() {
         common::say(format!("\n{}", report::pattern_table(&patterns, false)));
     }
+    let ordered = model.ordered(&measured);
+    if !ordered.is_empty() {
+        common::say(format!("\n{}", report::order(&ordered, false)));
+    }
     common::say(format!("\nverified   every case, each byte against a stable sort on the CPU, seed {}", args.seed));
     let Some(out) = &args.out else { return Ok(()) };
 
     let mut files = vec![("results.csv".to_string(), row::to_csv(&rows)?)];
+    if !ordered.is_empty() {
+        files.push(("order.csv".to_string(), row::to_csv(&ordered)?));
+    }
     let mut names = Vec::new();
     for (name, figure) in figures::all(&rows, &ratios, &measured) {
         files.push((format!("{name}.svg"), canvas::svg(&figure)?));
@@ -146,7 +173,7 @@ fn bench() -> Result<()> {
         names.push(name);
     }
     let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
-    let summary = report::summary(&rows, &ratios, &patterns, &format!("bench {command}"), &names);
+    let summary = report::summary(&rows, &ratios, &patterns, &ordered, &format!("bench {command}"), &names);
     files.push(("summary.md".to_string(), summary.into_bytes()));
     write(out, files)?;
     common::say(format!("written    {}", out.display()));
@@ -172,11 +199,19 @@ impl Args {
         Ok(())
     }
 
+    /// The candidates to measure on a device; none without `--model`.
+    fn model(&self, gpu: &Gpu) -> Result<Model> {
+        let Some(path) = &self.model else { return Ok(Model::default()) };
+        Model::read(path, self.model_gpu.as_deref(), gpu.profile())
+            .with_context(|| format!("--model {}", path.display()))
+    }
+
     /// Measures a suite at each of its sizes; those that are too large are skipped. All that is measured is handed to
     /// `keep` after each size.
     fn measure(
         &self,
         bench: &mut Bench<'_>,
+        model: &Model,
         suite: Suite,
         measured: &mut Vec<Measured>,
         skipped: &mut Vec<String>,
@@ -184,7 +219,19 @@ impl Args {
     ) -> Result<()> {
         let mut cases = suite.cases(self.common.algorithm);
         cases.retain(|case| case.is_there(bench.gpu));
-        for n in self.sizes(bench, suite, &cases)? {
+        if suite == Suite::Model {
+            cases.extend(
+                model.cases(SortRequest { algorithm: self.common.algorithm, ..SortRequest::new(KeyType::U32) }),
+            );
+        }
+        let all = cases;
+        for n in self.sizes(bench, suite, &all)? {
+            let mut cases = all.clone();
+            for case in &all {
+                if !bench.fits(case, n)? {
+                    cases.retain(|other| other.name != case.name);
+                }
+            }
             let result = match self.lacking(bench, &cases, n) {
                 Ok(None) => bench.measure(&cases, n, self.seed, self.runs),
                 Ok(Some(why)) => {
@@ -220,6 +267,7 @@ impl Args {
         let on_cpu = bench.gpu.profile().is_cpu;
         let largest = match self.max_log2 {
             Some(log2) => log2,
+            None if suite == Suite::Few => LARGEST_FEW_LOG2,
             None => {
                 let mut log2 = if on_cpu { LARGEST_LOG2_ON_CPU } else { LARGEST_LOG2 };
                 while log2 > SMALLEST_LOG2 && !matches!(self.lacking(bench, cases, 1 << log2), Ok(None)) {
@@ -228,14 +276,16 @@ impl Args {
                 log2
             }
         };
+        // Among few elements, every size may have another winner.
+        let step = if suite == Suite::Few { 1 } else { 2 };
         let smallest = match self.min_log2 {
             _ if !suite.is_ladder() => largest,
-            Some(log2) => log2 + (largest + log2) % 2,
-            None => SMALLEST_LOG2 + largest % 2,
+            Some(log2) => log2 + (largest + log2) % step,
+            None => SMALLEST_LOG2 + largest % step,
         };
         let given = self.min_log2.unwrap_or(smallest);
         ensure!(smallest <= largest, "--min-log2 is {given}, allowed are {SMALLEST_LOG2} to {largest}");
-        Ok((smallest..=largest).step_by(2).map(|log2| 1 << log2).collect())
+        Ok((smallest..=largest).step_by(step as usize).map(|log2| 1 << log2).collect())
     }
 
     fn asked(&self) -> String {
@@ -270,7 +320,7 @@ fn is_too_much(error: &anyhow::Error) -> bool {
 /// Every file that a run may write.
 fn file_names() -> impl Iterator<Item = String> {
     let plots = figures::NAMES.iter().flat_map(|name| [format!("{name}.svg"), format!("{name}.png")]);
-    ["results.csv", "summary.md"].map(String::from).into_iter().chain(plots)
+    ["results.csv", "summary.md", "order.csv"].map(String::from).into_iter().chain(plots)
 }
 
 /// Checks that results can be written here, before they are measured.

@@ -8,8 +8,11 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
-use vksort::{KeyOutput, Order, Placement, Quartiles, Shape, SortRequest, SorterOptions, ValueType};
+use vksort::{
+    Algorithm, KeyOutput, KeyType, Order, Placement, Quartiles, Shape, SortRequest, SorterOptions, ValueType,
+};
 
+use crate::bitonic::Bitonic;
 use crate::case::{Case, How, Tweak};
 use crate::data::{Data, Inputs};
 use crate::memory::Memory;
@@ -93,6 +96,7 @@ impl Sizes {
 /// A case ready to run.
 enum Ready {
     Device { request: SortRequest, sort: Box<PreparedSort>, sorter: Arc<StandaloneSorter>, input: Input },
+    Bitonic(Box<Bitonic>),
     Cpu,
 }
 
@@ -176,6 +180,17 @@ impl<'a> Bench<'a> {
         Ok(sizes)
     }
 
+    /// Whether a case is for so many elements: one workgroup has room for few.
+    pub fn fits(&mut self, case: &Case, n: u32) -> Result<bool> {
+        Ok(match case.how {
+            How::Bitonic { pairs } => Bitonic::fits(self.gpu, n, pairs),
+            How::Device { request, tweak } if request.algorithm == Some(Algorithm::SingleWorkgroup) => {
+                n <= self.sorter(&request, tweak, 1)?.shape().single_block()
+            }
+            _ => true,
+        })
+    }
+
     /// The memory that measuring these cases takes.
     pub fn memory(&mut self, cases: &[Case], n: u32) -> Result<Memory> {
         let device = self.sizes(cases, n)?.list().iter().sum::<u64>() + Kept::size(cases, n);
@@ -232,7 +247,11 @@ impl<'a> Bench<'a> {
     }
 
     fn prepare(&mut self, case: &Case, n: u32, buffers: &[DeviceBuffer], kept: &Kept) -> Result<Ready> {
-        let How::Device { request, tweak } = case.how else { return Ok(Ready::Cpu) };
+        let (request, tweak) = match case.how {
+            How::Device { request, tweak } => (request, tweak),
+            How::Bitonic { pairs } => return Ok(Ready::Bitonic(Box::new(Bitonic::new(self.gpu, n, pairs)?))),
+            How::Cpu { .. } => return Ok(Ready::Cpu),
+        };
         let sorter = self.sorter(&request, tweak, n)?;
         let sizes = Sizes::of(&sorter, n)?.list();
         let ranges: Vec<Option<DeviceRange>> =
@@ -270,6 +289,7 @@ fn blank(case: &Case, ready: &Ready, n: u32, inputs: &mut Inputs) -> Measured {
         Ready::Device { request, sort, sorter, .. } => {
             (Some(*sorter.shape()), sort.algorithm(n).to_string(), request.order)
         }
+        Ready::Bitonic(_) => (None, "bitonic".into(), Order::Ascending),
         Ready::Cpu => (None, String::new(), Order::Ascending),
     };
     let varying = inputs.varying(case.data, case.key(), order);
@@ -317,6 +337,22 @@ fn run(
                     step.0 = time.name.to_string();
                     all.push(time.nanoseconds);
                 }
+            }
+        }
+        Ready::Bitonic(network) => {
+            let words = |bytes: &[u8]| bytemuck::pod_collect_to_vec::<u8, u32>(bytes);
+            let mut sorted = words(&inputs.keys(data, key)[..4 * n as usize]);
+            let mut values = words(inputs.values(measured.case.value_bytes()));
+            let (on_clock, wall) = network.run(&mut sorted, &mut values)?;
+            if verified {
+                let value = if values.is_empty() { ValueType::None } else { ValueType::U32 };
+                let request = SortRequest { value, stable: false, ..SortRequest::new(KeyType::U32) };
+                let bytes = [&sorted, &values].map(|words| bytemuck::cast_slice::<u32, u8>(words));
+                inputs.verify(&request, data, bytes[0], bytes[1]).context("verification failed")?;
+            }
+            if round >= WARM_UP {
+                measured.wall.push(wall.as_nanos() as f64);
+                measured.gpu.extend(on_clock);
             }
         }
         Ready::Cpu => {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use vksort::standalone::Gpu;
 use vksort::{Order, Placement, Quartiles, SortRequest};
@@ -95,14 +96,14 @@ fn row(run: &Run<'_>, measured: &Measured, bandwidth: Option<f64>) -> Row {
     let gpu = (!measured.gpu.is_empty()).then(|| Quartiles::of(&measured.gpu));
     let wall = Quartiles::of(&measured.wall);
     let tenths = |ns: f64| (ns * 10.0).round() / 10.0;
-    let on_device = matches!(case.how, How::Device { .. });
+    let on_device = !matches!(case.how, How::Cpu { .. });
     let share = |bandwidth: f64| (*floor_bytes as f64 * f64::from(*n) / median / bandwidth * 1e4).round() / 1e4;
     let (request, tuning) = match case.how {
         How::Device { request, tweak } => (request, tweak.label(run.gpu)),
-        How::Cpu { .. } => (SortRequest::new(case.key()), String::new()),
+        How::Cpu { .. } | How::Bitonic { .. } => (SortRequest::new(case.key()), String::new()),
     };
     let algorithm = match case.how {
-        How::Device { .. } => measured.algorithm.clone(),
+        How::Device { .. } | How::Bitonic { .. } => measured.algorithm.clone(),
         How::Cpu { peer, .. } => peer.name().into(),
     };
     Row {
@@ -147,13 +148,13 @@ fn cpu_name() -> String {
 }
 
 /// Reads rows that another program, or another run, has written.
-pub fn read(path: &Path) -> Result<Vec<Row>> {
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
     let mut reader = csv::Reader::from_path(path)?;
     Ok(reader.deserialize().collect::<Result<_, _>>()?)
 }
 
 /// Rows as a file.
-pub fn to_csv(rows: &[Row]) -> Result<Vec<u8>> {
+pub fn to_csv<T: Serialize>(rows: &[T]) -> Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     rows.iter().try_for_each(|row| writer.serialize(row))?;
     Ok(writer.into_inner()?)

@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
+use crate::order::Ordered;
 use crate::row::{self, Row};
 
 /// What was found in the directory. Runs that were skipped, or stopped before their first size was done, have no rows.
@@ -24,6 +25,8 @@ pub struct Session {
     pub features: Vec<Row>,
     pub patterns: Vec<Row>,
     pub cub: Vec<Row>,
+    /// Candidate rows in the order of a model.
+    pub ordered: Vec<Ordered>,
 }
 
 /// The device as the example `devices` prints it.
@@ -80,9 +83,11 @@ impl Session {
             if !path.exists() {
                 return Ok(Vec::new());
             }
-            let rows = row::read(&path).with_context(|| format!("{run}/results.csv"))?;
+            let rows: Vec<Row> = row::read(&path).with_context(|| format!("{run}/results.csv"))?;
             Ok(rows.into_iter().filter(|row| row.suite == suite).collect())
         };
+        let ordered = directory.join("model").join("order.csv");
+        let ordered = if ordered.exists() { row::read(&ordered).context("model/order.csv")? } else { Vec::new() };
         let steps = text("steps.csv")?;
         let steps = csv::Reader::from_reader(steps.as_bytes()).deserialize().collect::<Result<_, _>>();
         Ok(Session {
@@ -95,6 +100,7 @@ impl Session {
             features: rows("features", "features")?,
             patterns: rows("patterns", "patterns")?,
             cub: rows("cub", "cub")?,
+            ordered,
         })
     }
 

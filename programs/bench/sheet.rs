@@ -1,6 +1,6 @@
 //! The summary of a session, on one page.
 
-use crate::report::{build, duration, size};
+use crate::report::{build, duration, order, size};
 use crate::row::Row;
 use crate::session::{Session, State, Step, find};
 
@@ -30,6 +30,8 @@ pub fn sheet(session: &Session, plot: Option<&str>) -> String {
     text += &format!("\n## Patterns\n\n{}\n", patterns(session));
     text += &format!("\n## Splat depths, top digit constant\n\n{}\n", splats(session));
     text += &format!("\n## Narrow and wide keys\n\n{}\n", other_keys(session));
+    let ordered = if session.ordered.is_empty() { NOT_MEASURED.into() } else { order(&session.ordered, true) };
+    text += &format!("\n## Rows in the model's order and in the measured one\n\n{ordered}\n");
     text += &format!("\n## Skipped, stopped and failed\n\n{}\n", left_out(session));
     text
 }

@@ -37,6 +37,9 @@ struct Args {
     /// Change a field of the built-in row, such as items_keys=12; may be repeated
     #[arg(long, value_name = "FIELD=VALUE")]
     tuning: Vec<String>,
+    /// Create no pipelines, but print the built-in row of the device, with these changes, as JSON
+    #[arg(long, conflicts_with_all = ["plot", "requests"])]
+    row: bool,
     /// Create no pipelines, but plot this record of compilers' figures
     #[arg(long, value_name = "CSV", requires = "out", conflicts_with_all = ["device", "requests", "subgroup", "fewer_items", "tuning"])]
     plot: Option<PathBuf>,
@@ -99,6 +102,10 @@ fn make() -> Result<()> {
         };
         return Output::write_and_say(&[(output, drawn)]);
     }
+    if args.row {
+        common::say(serde_json::to_string(&changed(args.open()?.tuning(), &args.tuning)?)?);
+        return Ok(());
+    }
     let requests = match args.requests.as_slice() {
         [] => Request::value_variants(),
         some => some,
@@ -112,9 +119,13 @@ fn make() -> Result<()> {
 }
 
 impl Args {
+    fn open(&self) -> Result<Gpu> {
+        Ok(Gpu::new(&GpuOptions { device: self.device.clone(), ..GpuOptions::default() })?)
+    }
+
     /// Makes the pipelines of a request, and says how many milliseconds that took.
     fn time(&self, request: Request) -> Result<f64> {
-        let gpu = Gpu::new(&GpuOptions { device: self.device.clone(), ..GpuOptions::default() })?;
+        let gpu = self.open()?;
         let row = changed(gpu.tuning(), &self.tuning)?;
         let fewer = |items: u32| items.saturating_sub(self.fewer_items).max(1);
         let tuning = Tuning {

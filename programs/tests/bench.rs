@@ -576,3 +576,60 @@ fn kept_records_can_be_compared() {
     }
     assert!(compared > 0, "no record is kept");
 }
+
+#[test]
+fn candidates_of_a_model_are_measured_in_its_order() {
+    let scratch = Scratch::new("model");
+    let header = "gpu,request,place,built_in,workgroup_size,items,subgroup_size,rank,ballot,leader_adds,few_registers,issue,\
+                  shared,spill,bytes,latency,bound,cycles";
+    let lines = [
+        "some gpu,keys,1,0,64,8,8,ballot,by-mask,true,false,10,5,0,2,1,issue,10",
+        "some gpu,keys,2,1,32,8,8,match,by-place,false,true,10,20,0,2,1,shared,20",
+        "some gpu,pairs,1,0,64,4,8,ballot,of-keys,false,false,30,5,0,2,1,issue,30",
+        "other,pairs,1,0,64,4,8,ballot,of-keys,false,false,30,5,0,2,1,issue,30",
+    ];
+    fs::write(scratch.0.join("sweep.csv"), format!("{header}\n{}\n", lines.join("\n"))).unwrap();
+    let run = ["--suite", "model", "--model", "sweep.csv", "--count", "20000", "--runs", "2", "--out", "results"];
+    let stdout = scratch.succeed(&[&run[..], &["--model-gpu", "some gpu"]].concat());
+    assert!(stdout.contains("keys, 20000: 2 candidates by the model of some gpu; rank correlation "), "{stdout}");
+    assert!(stdout.contains("32 x 8 / 8 Match few registers (built in)"), "{stdout}");
+    let rows = scratch.rows("results/order.csv");
+    assert_eq!(rows.len(), 3);
+    assert!(rows.iter().all(|row| field(row, "measured_ns").parse::<f64>().unwrap() > 0.0));
+    let summary = fs::read_to_string(scratch.0.join("results/summary.md")).unwrap();
+    assert!(summary.contains("## predicted and measured order"), "{summary}");
+
+    for (arguments, parts) in [
+        (vec!["--suite", "model"], vec!["--suite is model", "--model FILE"]),
+        (vec!["--model", "sweep.csv"], vec!["--suite is features", "--model is given"]),
+        (vec!["--suite", "model", "--model", "none.csv"], vec!["--model none.csv"]),
+        (vec!["--suite", "model", "--model", "sweep.csv"], vec!["the model has no GPU like", "--model-gpu"]),
+        (
+            vec!["--suite", "model", "--model", "sweep.csv", "--model-gpu", "third"],
+            vec!["there is no candidate of \"third\""],
+        ),
+    ] {
+        scratch.fail(&arguments, &parts);
+    }
+}
+
+/// Few elements have a bitonic network beside them, as far as one workgroup has room.
+#[test]
+fn few_elements_are_sorted_in_all_ways() {
+    let scratch = Scratch::new("few");
+    scratch.succeed(&["--suite", "few", "--min-log2", "10", "--max-log2", "11", "--runs", "1", "--out", "results"]);
+    scratch.succeed(&["--suite", "few", "--count", "20000", "--runs", "1", "--out", "many"]);
+    let cases = |path: &str, n: &str| -> HashSet<String> {
+        let rows = scratch.rows(path);
+        rows.iter().filter(|row| field(row, "n") == n).map(|row| field(row, "case").to_string()).collect()
+    };
+    for n in ["1024", "2048"] {
+        let cases = cases("results/results.csv", n);
+        assert_eq!(cases.len(), 11, "{cases:?}");
+        assert!(cases.contains("bitonic u32 keys") && cases.contains("single-workgroup u32 pairs"), "{cases:?}");
+    }
+    let cases = cases("many/results.csv", "20000");
+    let names: HashSet<&str> = cases.iter().map(String::as_str).collect();
+    let many = ["copy", "u32 keys", "u32 pairs", "onesweep u32 keys", "reduce-then-scan u32 keys"];
+    assert!(many.iter().all(|name| names.contains(name)) && names.len() == 7, "{names:?}");
+}

@@ -86,8 +86,8 @@ large_log2=$((max_log2 > 18 + parity ? 18 + parity : max_log2))
 memory_mib=$(awk '$1 == "MemAvailable:" { print int($2 / 2048) }' /proc/meminfo)
 
 # Steps and their shares of the time; what one does not need goes to those after it.
-steps=(test-conformance test-matrix test-leading test-fallback test-recording cub small sizes features patterns tune tuned)
-shares=(14 6 2 2 3 4 14 3 24 9 7 8 10)
+steps=(test-conformance test-matrix test-leading test-fallback test-recording cub small sizes features patterns model few tune tuned)
+shares=(14 6 2 3 4 14 3 24 9 7 8 3 8 10)
 # Seconds since the start; the summary takes a moment too.
 deadline=$((minutes * 60 - 5))
 current='' started=0 building=''
@@ -224,6 +224,19 @@ run_small() {
     fi
 }
 
+# Candidate rows in the order that a model predicts, and in the one that is measured.
+run_model() {
+    begin || return 0
+    attempt "$here/examples/bench" --suite model --model "$here/gpu-sweep.csv" --count $((1 << middle_log2)) \
+        --memory-mib "$memory_mib" --out "$out/$current"
+    if [[ $state == failed && $note == *"the model has no GPU like"* ]]; then
+        end skipped "${note#*: error: }"
+        return
+    fi
+    [[ $state != failed ]] || failed=$((failed + 1))
+    end "$state" "$note"
+}
+
 run_tuner() {
     begin || return 0
     if [[ ! -x $here/examples/tune ]]; then
@@ -286,6 +299,8 @@ run_small
 run_sizes
 begin && run_bench --suite features --count $((1 << middle_log2))
 begin && run_bench --suite patterns --count $((1 << middle_log2))
+run_model
+begin && run_bench --suite few
 run_tuner
 run_tuned
 summarize

@@ -35,22 +35,26 @@ def first(statistics, names, otherwise=0):
     return next((statistics[name] for name in names if name in statistics), otherwise)
 
 
+def command_of(options, name, *arguments):
+    """The command that runs the program on a GPU, with its environment."""
+    gpu = gpus.GPUS[name]
+    foreign = re.compile("VK_|VKSORT_|NULLGPU|MESA_|RADV_|PIPESTATS")
+    environment = {key: value for key, value in os.environ.items() if not foreign.match(key)}
+    environment |= {**gpu.environment, "MESA_SHADER_CACHE_DISABLE": "true", "PIPESTATS": os.devnull,
+                    "VK_INSTANCE_LAYERS": "VK_LAYER_pipestats", "VK_LAYER_PATH": options.folder}
+    command = ["nice", "-n", "19", options.runner, options.folder, gpu.driver, options.program, *arguments]
+    command += ["--subgroup", str(gpu.subgroup)] if gpu.subgroup else []
+    return command + [f"--tuning={change}" for change in options.tuning], environment
+
+
 def run_program(options, name, request, fewer, skip):
     """Makes the pipelines of a request. Gives the layer's lines, and why the program did not end well."""
-    gpu = gpus.GPUS[name]
+    command, environment = command_of(options, name, "--requests", request, "--fewer-items", str(fewer))
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as out:
-        foreign = re.compile("VK_|VKSORT_|NULLGPU|MESA_|RADV_|PIPESTATS")
-        environment = {key: value for key, value in os.environ.items() if not foreign.match(key)}
-        environment |= {**gpu.environment, "PIPESTATS": out.name, "PIPESTATS_SKIP": ",".join(skip),
-                        "VK_INSTANCE_LAYERS": "VK_LAYER_pipestats", "VK_LAYER_PATH": options.folder,
-                        "MESA_SHADER_CACHE_DISABLE": "true"}
+        environment |= {"PIPESTATS": out.name, "PIPESTATS_SKIP": ",".join(skip)}
         if options.dump and not fewer:
             os.makedirs(options.dump, exist_ok=True)
             environment["PIPESTATS_DUMP"] = os.path.join(options.dump, f"{name}.{request}")
-        command = ["nice", "-n", "19", options.runner, options.folder, gpu.driver, options.program,
-                   "--requests", request, "--fewer-items", str(fewer)]
-        command += ["--subgroup", str(gpu.subgroup)] if gpu.subgroup else []
-        command += [f"--tuning={change}" for change in options.tuning]
         why = None
         try:
             done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=options.timeout)
@@ -69,9 +73,10 @@ def name_texts(prefix, line, modules):
         os.replace(path, path.replace(f"{prefix}.{line['number']:03}", f"{prefix}.{kernel}"))
 
 
-def compile_request(options, modules, name, request, fewer):
-    """The layer's line for every pipeline of a request, and a line for every kernel on which the compiler fails."""
-    failures, skip = [], []
+def compile_request(options, modules, name, request, fewer, skip=()):
+    """The layer's line for every pipeline of a request, and a line for every kernel on which the compiler fails. Modules in
+    `skip` are left out."""
+    failures, skip = [], list(skip)
     while True:
         lines, why = run_program(options, name, request, fewer, skip)
         made = [line for line in lines if "module" in line]
@@ -247,8 +252,8 @@ def names(allowed):
     return parse
 
 
-def arguments(given):
-    parser = argparse.ArgumentParser(description=__doc__)
+def arguments(given, description=__doc__):
+    parser = argparse.ArgumentParser(description=description)
     option = parser.add_argument
     option("--gpus", type=names(list(gpus.GPUS)), default=list(gpus.GPUS), metavar="A,B", help="GPUs to compile for")
     option("--requests", type=names(REQUESTS), default=REQUESTS, metavar="A,B", help="requests to compile")

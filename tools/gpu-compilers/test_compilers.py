@@ -8,8 +8,11 @@ import tempfile
 import unittest
 
 import compilers
+import few
 import gpus
+import model
 import spirv
+import sweep
 
 ROOT = os.path.realpath(os.path.join(compilers.HERE, "..", ".."))
 LIMIT = {"gpu": "h100|navi*", "request": "*", "kernel": "onesweep_*", "max_registers": "56", "min_workgroups": "2"}
@@ -103,6 +106,66 @@ class Figures(unittest.TestCase):
             ("adreno740", {"Max Waves Per Core": 8}, 24, 0, 128, 128, 4),
         ]:
             self.assertEqual(gpus.workgroups(gpus.GPUS[name], said, registers, shared, workgroup, subgroup), fit, name)
+
+
+DEVICE = model.Device(cores=10, clock_mhz=1000, bandwidth_gb_s=100, lanes=64, shared_lanes=32, latency=500, transaction=32,
+                      subgroups=(32,))
+CANDIDATE = {"gpu": "h100", "request": "keys", "built_in": "0", "workgroup_size": "256", "items": "16", "subgroup_size": "32",
+             "rank": "ballot", "ballot": "by-place", "leader_adds": "false", "few_registers": "false", "registers": "48",
+             "spills": "0", "fills": "0", "workgroups_per_core": "4", "instructions": "1600"}
+
+
+class Model(unittest.TestCase):
+    def predict(self, pairs=False, **changes):
+        return model.predict(DEVICE, {**CANDIDATE, **changes}, pairs)
+
+    def test_terms_are_those_of_the_formula(self):
+        # 1600 x 0.8 instructions of 8 warps on 2 warps' lanes, for 4096 keys: 40 cycles for 32.
+        self.assertEqual(self.predict()["issue"], 40)
+        self.assertEqual(self.predict()["shared"], 16.8)
+        # 8 bytes a key, 3 KiB of the table, and half a transaction of 256 runs: 10 bytes in a cycle.
+        self.assertEqual(self.predict()["bytes"], round((8 * 4096 + 3072 + 256 * 16) / 10 / 128, 2))
+        self.assertEqual(self.predict()["latency"], round(2000 / 128, 2))
+        self.assertEqual((self.predict()["cycles"], self.predict()["bound"]), (40, "issue"))
+
+    def test_what_is_worse_costs_more(self):
+        base = self.predict()["cycles"]
+        for changes in [{"instructions": "3200"}, {"spills": "400", "fills": "400"}, {"workgroups_per_core": "1"},
+                        {"rank": "match"}]:
+            self.assertGreater(self.predict(**changes)["cycles"], base, changes)
+        self.assertGreater(self.predict(pairs=True)["bytes"], self.predict()["bytes"])
+        self.assertLess(self.predict(leader_adds="true")["shared"], self.predict()["shared"])
+        self.assertEqual(self.predict(workgroups_per_core="1")["bound"], "latency")
+        self.assertIsNone(self.predict(workgroups_per_core="0"))
+
+    def test_every_gpu_of_the_model_has_a_compiler(self):
+        for name, device in model.devices().items():
+            for subgroup in device.subgroups:
+                self.assertIn(sweep.node(name, subgroup), gpus.GPUS)
+
+    def test_the_kept_candidates_have_a_built_in_row_each_and_are_in_the_model_s_order(self):
+        rows = compilers.read_csv(os.path.join(ROOT, "benches", "record", "gpu-sweep.csv"))
+        for gpu in model.devices():
+            for request in sweep.REQUESTS:
+                lines = [row for row in rows if (row["gpu"], row["request"]) == (gpu, request)]
+                self.assertEqual([row["built_in"] for row in lines].count("1"), 1, (gpu, request))
+                self.assertEqual([row["place"] for row in lines], [str(place + 1) for place in range(len(lines))])
+        again = sweep.predicted_again(rows)
+        self.assertEqual([row["cycles"] for row in again], [float(row["cycles"]) for row in rows])
+
+    def test_a_table_marks_the_built_in_row(self):
+        rows = sweep.predicted_again([{**CANDIDATE, "items": "16", "built_in": "1"}, {**CANDIDATE, "instructions": "1000"}])
+        text = sweep.table(rows)
+        self.assertIn("| h100 | keys | 2 of 2 | **256 x 16 / 32 ballot by-place** |", text)
+
+    def test_one_workgroup_takes_longer_with_more_elements_and_a_chain_does_not(self):
+        row = {"workgroup_size": "256", "slope": "80", "instructions": "1600", "kernel": "onesweep_32"}
+        times = [few.single(DEVICE, row, n) for n in (1000, 1024, 1025, 4096)]
+        self.assertTrue(times[0] == times[1] < times[2] < times[3], times)
+        # Eighty instructions of 8 warps in each of four passes, on the lanes of two.
+        self.assertAlmostEqual(few.single(DEVICE, row, 256 * 11) - few.single(DEVICE, row, 256 * 10), 4 * 80 * 5 / 1000)
+        scatter = {**row, "kernel": "scatter_32"}
+        self.assertEqual(few.chain(DEVICE, scatter, row) - few.chain(DEVICE, row, row), 8 * few.DISPATCH)
 
 
 class BadInput(unittest.TestCase):

@@ -3,7 +3,7 @@
 //! The contract of host and kernels (`abi.glsl`), and for a sort of COUNT elements, by a sorter for up to CAPACITY, every step
 //! with its module, specialization constants, workgroups and push constants. VALUE is `none`, `index` (out of place, and the
 //! keys are discarded) or a number of bytes; the rest is in place. A FIELD is one of `Tuning`, such as `items_keys=16`, or
-//! `withhold`: tiles whose index is a multiple of it never publish what they count.
+//! `withhold`: tiles whose index is a multiple of it never publish what they count; or `algorithm`, OneSweep without it.
 
 use std::env;
 
@@ -37,9 +37,9 @@ fn tuning(profile: &DeviceProfile, changes: &[&String]) -> Result<Tuning> {
     Ok(tuning)
 }
 
-fn request(key: &str, value: &str) -> Result<SortRequest> {
+fn request(key: &str, value: &str, algorithm: Algorithm) -> Result<SortRequest> {
     let key: KeyType = key.parse()?;
-    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(key) };
+    let request = SortRequest { algorithm: Some(algorithm), ..SortRequest::new(key) };
     Ok(match value {
         "none" => request,
         "index" => SortRequest {
@@ -79,8 +79,11 @@ fn main() -> Result<()> {
     };
     let (faults, changes): (Vec<_>, Vec<_>) = changes.iter().partition(|change| change.starts_with("withhold="));
     let withhold = faults.first().map_or(Ok(0), |fault| fault["withhold=".len()..].parse()).context("withhold")?;
+    let (named, changes): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.starts_with("algorithm="));
+    let algorithm = named.first().map(|named| named["algorithm=".len()..].parse()).transpose().context("algorithm")?;
+    let algorithm = algorithm.unwrap_or(Algorithm::OneSweep);
     let (capacity, count) = (capacity.parse().context("CAPACITY")?, count.parse().context("COUNT")?);
-    let (profile, request) = (profile(), request(key, value)?);
+    let (profile, request) = (profile(), request(key, value, algorithm)?);
     let tuning = tuning(&profile, &changes)?;
     let sort = steps::of(&profile, &tuning, &request, capacity, count, withhold)?;
     let contract = json!({

@@ -1,6 +1,7 @@
-//! Compiles `glsl/*.comp` to the modules kept in `spirv/`: vksort-spirv [--check]
+//! Compiles `glsl/*.comp` to the modules kept in `spirv/`, and kernels that are no part of the library to modules beside them:
+//! vksort-spirv [--check]
 //!
-//! With `--check` it changes nothing, and fails where `spirv/` is not byte for byte what the GLSL compiles to.
+//! With `--check` it changes nothing, and fails where a module is not byte for byte what the GLSL compiles to.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,6 +21,9 @@ mod digest;
 #[allow(dead_code)]
 #[path = "../../../src/kernels.rs"]
 mod kernels;
+
+/// Kernels of programs, without macros and includes.
+const OTHERS: [&str; 1] = ["programs/bench/bitonic"];
 
 fn main() -> ExitCode {
     match run() {
@@ -43,6 +47,9 @@ fn run() -> Result<()> {
     let made = compile(&glsl)?;
     let kept = read(&spirv)?;
 
+    for other in OTHERS {
+        keep_other(&root.join(other), other, check)?;
+    }
     let changed: Vec<&String> =
         made.iter().filter(|(name, bytes)| kept.get(*name) != Some(bytes)).map(|(name, _)| name).collect();
     let gone: Vec<&String> = kept.keys().filter(|name| !made.contains_key(*name)).collect();
@@ -70,6 +77,28 @@ fn run() -> Result<()> {
     }
     eprintln!("spirv/ is now what glsl/ compiles to: {modules} modules, {} changed", changed.len() + gone.len());
     Ok(())
+}
+
+/// Compiles a kernel to the module beside it, or checks that this was done.
+fn keep_other(path: &Path, name: &str, check: bool) -> Result<()> {
+    let (source, module) = (path.with_extension("comp"), path.with_extension("spv"));
+    let text = fs::read_to_string(&source).with_context(|| format!("reading {}", source.display()))?;
+    let label = format!("{name}.comp");
+    let binary = Compiler::new()?.compile_into_spirv(&text, ShaderKind::Compute, &label, "main", Some(&options()?))?;
+    if fs::read(&module).is_ok_and(|kept| kept == binary.as_binary_u8()) {
+        return Ok(());
+    }
+    ensure!(!check, "{name}.spv is not what {label} compiles to; run scripts/spirv.sh");
+    eprintln!("{name}.spv is now what {label} compiles to");
+    fs::write(&module, binary.as_binary_u8()).with_context(|| format!("writing {}", module.display()))
+}
+
+fn options<'a>() -> Result<CompileOptions<'a>> {
+    let mut options = CompileOptions::new()?;
+    options.set_target_env(TargetEnv::Vulkan, EnvVersion::Vulkan1_2 as u32);
+    options.set_optimization_level(OptimizationLevel::Performance);
+    options.set_warnings_as_errors();
+    Ok(options)
 }
 
 /// The files of a folder by name.
@@ -113,10 +142,7 @@ fn compile(glsl: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
 }
 
 fn one(compiler: &Compiler, glsl: &Path, contract: &str, module: &kernels::Module) -> Result<Vec<u8>> {
-    let mut options = CompileOptions::new()?;
-    options.set_target_env(TargetEnv::Vulkan, EnvVersion::Vulkan1_2 as u32);
-    options.set_optimization_level(OptimizationLevel::Performance);
-    options.set_warnings_as_errors();
+    let mut options = options()?;
     for (name, value) in module.macros() {
         options.add_macro_definition(name, Some(&value.to_string()));
     }
