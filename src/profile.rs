@@ -94,7 +94,8 @@ impl DeviceProfile {
 }
 
 /// PCI and Khronos numbers of vendors.
-pub(crate) mod vendor {
+#[allow(missing_docs, reason = "the names of vendors")]
+pub mod vendor {
     pub const NVIDIA: u32 = 0x10DE;
     pub const AMD: u32 = 0x1002;
     pub const INTEL: u32 = 0x8086;
@@ -104,7 +105,8 @@ pub(crate) mod vendor {
 }
 
 /// Numbers of `VkDriverId`.
-pub(crate) mod driver {
+#[allow(missing_docs, reason = "the names of drivers")]
+pub mod driver {
     pub const IMAGINATION: i32 = 7;
     pub const QUALCOMM: i32 = 8;
     pub const ARM: i32 = 9;

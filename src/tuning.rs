@@ -226,6 +226,12 @@ fn cpu(name: &str, lanes: u32) -> Tuning {
     }
 }
 
+/// The names of the built-in rows.
+#[cfg(feature = "testing")]
+pub fn row_names() -> impl Iterator<Item = String> {
+    ROWS.iter().map(|row| (row.tuning)().name)
+}
+
 /// First row that applies wins; the last one applies to everything.
 const ROWS: &[Row] = &[
     Row { applies: |p| p.driver_id == driver::LLVMPIPE, tuning: || cpu("llvmpipe", 8) },
@@ -415,115 +421,3 @@ pub(crate) const MAX_DIGIT_BITS: u32 = 11;
 const MAX_POLLS: u32 = 1 << 16;
 /// More tiles than any device has workgroups for.
 const MAX_TILES: u32 = 1 << 16;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_are_found_by_driver_before_vendor() {
-        let mut profile = DeviceProfile::default();
-        assert_eq!(Tuning::for_device(&profile).name, "unknown");
-        assert!(!Tuning::for_device(&profile).look_back, "an unknown device must not wait in look-back");
-        profile.vendor_id = vendor::NVIDIA;
-        assert_eq!(Tuning::for_device(&profile).name, "nvidia");
-        profile.driver_id = driver::LLVMPIPE;
-        assert_eq!(Tuning::for_device(&profile).name, "llvmpipe");
-    }
-
-    #[test]
-    fn every_class_of_devices_has_a_row_with_its_evidence() {
-        let of = |vendor_id, driver_id| {
-            Tuning::for_device(&DeviceProfile { vendor_id, driver_id, ..DeviceProfile::default() })
-        };
-        let classes = [
-            (vendor::NVIDIA, 0, "nvidia"),
-            (vendor::NVIDIA, driver::NVK, "nvk"),
-            (vendor::AMD, 0, "amd"),
-            (vendor::INTEL, 0, "intel-xe2"),
-            (vendor::APPLE, 0, "apple"),
-            (0, driver::MOLTENVK, "apple"),
-            (vendor::QUALCOMM, 0, "adreno"),
-            (vendor::ARM, 0, "mali"),
-            (0, driver::LLVMPIPE, "llvmpipe"),
-            (0, driver::SWIFTSHADER, "swiftshader"),
-            (0, 0, "unknown"),
-        ];
-        for (vendor_id, driver_id, name) in classes {
-            let tuning = of(vendor_id, driver_id);
-            assert_eq!(tuning.name, name);
-            assert!(tuning.check().is_ok(), "{tuning:?}");
-            let (kind, what) = tuning.evidence.split_once(": ").unwrap();
-            assert!(
-                ["measured", "compiled", "estimate"].contains(&kind) && !what.is_empty(),
-                "{name}: {}",
-                tuning.evidence
-            );
-        }
-        let by_more = ["intel", "adreno-6xx"];
-        let untested = ROWS.iter().map(|row| (row.tuning)().name).filter(|name| !by_more.contains(&name.as_str()));
-        for name in untested {
-            assert!(classes.iter().any(|class| class.2 == name), "row {name} is not tested");
-        }
-    }
-
-    #[test]
-    fn intels_rows_go_by_the_smallest_subgroup() {
-        let of = |subgroup_range| {
-            let profile = DeviceProfile { vendor_id: vendor::INTEL, subgroup_range, ..DeviceProfile::default() };
-            Tuning::for_device(&profile)
-        };
-        assert_eq!(of((8, 32)).name, "intel");
-        assert_eq!(of((16, 32)).name, "intel-xe2");
-    }
-
-    #[test]
-    fn adrenos_rows_go_by_the_name() {
-        for (name, row) in [
-            ("Adreno (TM) 660", "adreno-6xx"),
-            ("Turnip Adreno (TM) 618", "adreno-6xx"),
-            ("Adreno (TM) 740", "adreno"),
-            ("Turnip Adreno (TM) 750", "adreno"),
-        ] {
-            let profile = DeviceProfile { vendor_id: vendor::QUALCOMM, name: name.into(), ..DeviceProfile::default() };
-            let tuning = Tuning::for_device(&profile);
-            assert_eq!(tuning.name, row);
-            assert!(tuning.check().is_ok() && tuning.evidence.starts_with("compiled: "), "{tuning:?}");
-        }
-    }
-
-    #[test]
-    fn cpus_have_a_tile_for_each_thread() {
-        let tiles = |cpu_threads| {
-            let profile =
-                DeviceProfile { driver_id: driver::LLVMPIPE, is_cpu: true, cpu_threads, ..Default::default() };
-            Tuning::for_device(&profile).min_tiles
-        };
-        assert_eq!([1, 2, 64].map(tiles), [2, 2, 64]);
-    }
-
-    #[test]
-    fn numbers_out_of_range_are_refused_by_their_field() {
-        let tuning = Tuning::for_device(&DeviceProfile::default());
-        let refused = [
-            ("workgroup_size is 0,", Tuning { workgroup_size: 0, ..tuning.clone() }),
-            ("items_keys is 8193,", Tuning { items_keys: 8193, ..tuning.clone() }),
-            ("items_pairs is 0,", Tuning { items_pairs: 0, ..tuning.clone() }),
-            ("single_items is 0,", Tuning { single_items: 0, ..tuning.clone() }),
-            ("subgroup_size is 256,", Tuning { subgroup_size: Some(256), ..tuning.clone() }),
-            ("subgroup_size is 48, allowed is a power", Tuning { subgroup_size: Some(48), ..tuning.clone() }),
-            ("digit_bits is 0,", Tuning { digit_bits: 0, ..tuning.clone() }),
-            ("polls is 4294967295,", Tuning { polls: u32::MAX, ..tuning.clone() }),
-            ("min_tiles is 0,", Tuning { min_tiles: 0, ..tuning.clone() }),
-            ("histogram_workgroup_size is 0,", Tuning { histogram_workgroup_size: 0, ..tuning.clone() }),
-            ("histogram_items is 0,", Tuning { histogram_items: 0, ..tuning.clone() }),
-            ("scan_workgroup_size is 4096,", Tuning { scan_workgroup_size: 4096, ..tuning.clone() }),
-            ("name is ", Tuning { name: "a\nb".into(), ..tuning.clone() }),
-            ("evidence is ", Tuning { evidence: "\u{1b}[2J".into(), ..tuning.clone() }),
-        ];
-        for (start, tuning) in refused {
-            let message = tuning.check().unwrap_err().to_string();
-            assert!(message.starts_with(start) && !message.contains('\n'), "{message}");
-        }
-    }
-}
