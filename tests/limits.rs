@@ -237,7 +237,7 @@ fn ranges_are_refused_by_name_with_what_is_given_and_needed() {
     let message = refused(BufferRange { size: size - 1, ..good });
     assert_eq!(message, format!("buffer range scratch has {} bytes, needed are {size} bytes", size - 1));
     let message = refused(BufferRange { offset: u64::MAX - 63, ..good });
-    assert!(message.contains(&format!("scratch is {size} bytes from byte 18446744073709551552 on")), "{message}");
+    assert!(message.contains(&format!("scratch has {size} bytes from byte 18446744073709551552 on")), "{message}");
     let message = refused(BufferRange { offset: (1 << 13) + 32, ..good });
     assert_eq!(message, "buffer range scratch starts at byte 8224, allowed are multiples of 64");
     for (flag, name) in [
