@@ -66,6 +66,9 @@
 // What the kernels and `build.rs` know of it is more than the host uses.
 #[cfg_attr(not(feature = "testing"), allow(dead_code))]
 mod abi;
+#[cfg(feature = "capi")]
+#[doc(hidden)]
+pub mod capi;
 mod error;
 #[cfg(feature = "testing")]
 #[doc(hidden)]

@@ -8,6 +8,8 @@ mod limits;
 pub(crate) mod owned;
 mod pipelines;
 mod places;
+#[cfg(feature = "capi")]
+mod push;
 mod record;
 mod requirements;
 mod sorter;

@@ -194,12 +194,7 @@ impl BoundSort {
         count: impl Into<Count>,
         timestamps: Option<QueryRange>,
     ) -> Result<(), Error> {
-        let count = count.into();
-        // The push constants hold one more than the word, and 0 where the count is the host's.
-        let count_word = match (self.check_count(count)?, self.count_word) {
-            (Count::Device, Some(word)) => word + 1,
-            _ => 0,
-        };
+        let count = self.check_count(count.into())?;
         let needed = self.plan.step_count(count) + 1;
         if let Some(range) = timestamps
             && range.count < needed
@@ -218,6 +213,34 @@ impl BoundSort {
             unsafe { device.cmd_reset_query_pool(commands, range.pool, range.first, needed) };
         }
         stamp(0, vk::PipelineStageFlags::TOP_OF_PIPE);
+        let mut index = 0;
+        // SAFETY: by this function's contract.
+        unsafe {
+            self.record_steps(commands, count, &mut |_name| {
+                index += 1;
+                stamp(index, vk::PipelineStageFlags::BOTTOM_OF_PIPE);
+            });
+        }
+        Ok(())
+    }
+
+    /// Records the steps for a count that was checked, and calls `after` behind each.
+    ///
+    /// # Safety
+    ///
+    /// As for [`record`](Self::record).
+    pub(super) unsafe fn record_steps(
+        &self,
+        commands: vk::CommandBuffer,
+        count: Count,
+        after: &mut dyn FnMut(StepName),
+    ) {
+        // The push constants hold one more than the word, and 0 where the count is the host's.
+        let count_word = match (count, self.count_word) {
+            (Count::Device, Some(word)) => word + 1,
+            _ => 0,
+        };
+        let device = &self.sorter.pipelines.device;
         let mut hazards = Hazards::new(self.plan.request.in_place());
         let mut index = 0;
         self.plan.each_step(count, &mut |step| {
@@ -240,9 +263,8 @@ impl BoundSort {
                 }
             }
             index += 1;
-            stamp(index, vk::PipelineStageFlags::BOTTOM_OF_PIPE);
+            after(step.name);
         });
-        Ok(())
     }
 
     /// The count, unless it is over the capacity or nothing on the device holds it.
@@ -297,7 +319,9 @@ impl BoundSort {
                 // scratch, with INDIRECT_BUFFER by the contract of `bind`.
                 unsafe {
                     device.cmd_bind_pipeline(commands, compute, pipelines.get(kernel));
-                    device.cmd_bind_descriptor_sets(commands, compute, pipelines.layout, 0, &[self.set(set)], &[]);
+                    if self.set(set) != vk::DescriptorSet::null() {
+                        device.cmd_bind_descriptor_sets(commands, compute, pipelines.layout, 0, &[self.set(set)], &[]);
+                    }
                     device.cmd_push_constants(commands, pipelines.layout, stage, 0, bytemuck::cast_slice(&words));
                     match groups {
                         Groups::Direct(workgroups) => {
