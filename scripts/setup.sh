@@ -4,7 +4,8 @@
 # Installs what is missing with apt (as root or with sudo): a linker, and a Vulkan loader with a driver. Running it again is
 # quick.
 #
-#   --tests       also what scripts/test.sh needs: lavapipe, SwiftShader and two validation layers
+#   --tests       also what scripts/test.sh needs: lavapipe, SwiftShader, two validation layers, and a tool chain for C and
+#                 C++ with Vulkan's headers
 #   --kernels     also what scripts/spirv.sh needs to compile the kernels: a C++ tool chain and the native part of the
 #                 crate shaderc, which takes about 10 minutes of CPU time once per machine. It is kept in ~/.cache/vksort,
 #                 and cargo learns of it in .cargo/config.toml
@@ -89,6 +90,14 @@ find_missing() {
         has "$tool" || [[ " ${needed[*]-} " == *" $tool "* ]] || needed+=("$tool")
     done
     packages+=(${needed[@]+"${needed[@]}"})
+    if ((tests)); then
+        # The programs in C and C++.
+        for tool in g++ cmake make pkg-config; do
+            has "$tool" || [[ " ${packages[*]-} " == *" $tool "* ]] || packages+=("$tool")
+        done
+        [[ -e /usr/include/vulkan/vulkan.h ]] || packages+=(libvulkan-dev)
+        [[ -e /usr/include/volk.h ]] || packages+=(libvulkan-volk-dev)
+    fi
     ((drivers)) || return 0
 
     local libraries
