@@ -15,12 +15,14 @@
 pub mod device;
 mod handles;
 pub mod names;
-mod outcome;
+pub mod outcome;
 pub mod record;
 pub mod sorter;
 mod structs;
 pub mod types;
 pub mod vrdx;
 
+#[cfg(feature = "testing")]
+pub use device::{DEVICE_FUNCTIONS, INSTANCE_FUNCTIONS};
 #[cfg(feature = "testing")]
 pub use outcome::panic_in_the_next_call;

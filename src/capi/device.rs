@@ -16,7 +16,7 @@ use super::types::*;
 use crate::vk::{DeviceFeatures, InstanceRequirements, Requirements};
 
 /// The functions of an instance that vksort calls.
-const INSTANCE_FUNCTIONS: [&CStr; 7] = [
+pub const INSTANCE_FUNCTIONS: [&CStr; 7] = [
     c"vkEnumerateDeviceExtensionProperties",
     c"vkGetDeviceProcAddr",
     c"vkGetPhysicalDeviceFeatures2",
@@ -27,7 +27,7 @@ const INSTANCE_FUNCTIONS: [&CStr; 7] = [
 ];
 
 /// The functions of a device that vksort calls.
-const DEVICE_FUNCTIONS: [&CStr; 24] = [
+pub const DEVICE_FUNCTIONS: [&CStr; 23] = [
     c"vkAllocateDescriptorSets",
     c"vkCmdBindDescriptorSets",
     c"vkCmdBindPipeline",
@@ -50,7 +50,6 @@ const DEVICE_FUNCTIONS: [&CStr; 24] = [
     c"vkDestroyPipelineLayout",
     c"vkDestroyShaderModule",
     c"vkGetBufferDeviceAddress",
-    c"vkGetDeviceProcAddr",
     c"vkUpdateDescriptorSets",
 ];
 
