@@ -8,9 +8,9 @@ use super::bind::{BoundSort, SortBuffers};
 use super::pipelines::Pipelines;
 use super::places::Places;
 use super::requirements::Requirements;
-use super::sorter::{Access, Sorter, SorterInner, SorterOptions};
+use super::sorter::{Access, Sorter, SorterOptions};
 use crate::error::Error;
-use crate::plan::{StepName, ValueSet};
+use crate::plan::{Plan, StepName, ValueSet};
 use crate::request::{Count, SortRequest};
 
 impl Sorter {
@@ -40,7 +40,7 @@ impl Sorter {
     /// [`Error::TooManyElements`].
     pub(crate) fn scratch_size_up_to(&self, capacity: u32) -> Result<u64, Error> {
         self.inner.plan(capacity)?;
-        Ok(most_scratch(&self.inner, capacity))
+        Ok(most_scratch(|capacity| self.inner.unchecked_plan(capacity), capacity))
     }
 
     /// Checks a sort of these buffers, to be recorded once.
@@ -97,8 +97,8 @@ impl PushedSort {
 
 /// The most scratch of all capacities up to this one. Scratch grows with the capacity as long as tiles have one size, and tiles
 /// do not shrink, so the largest capacity of each size of tiles is asked.
-fn most_scratch(sorter: &SorterInner, capacity: u32) -> u64 {
-    let tile = |capacity: u32| sorter.unchecked_plan(capacity).tile_size();
+fn most_scratch(plan: impl Fn(u32) -> Plan, capacity: u32) -> u64 {
+    let tile = |capacity: u32| plan(capacity).tile_size();
     let (mut most, mut first) = (0, 0);
     loop {
         let (mut last, mut beyond) = (first, u64::from(capacity) + 1);
@@ -106,10 +106,47 @@ fn most_scratch(sorter: &SorterInner, capacity: u32) -> u64 {
             let middle = (u64::from(last) + (beyond - u64::from(last)) / 2) as u32;
             if tile(middle) == tile(first) { last = middle } else { beyond = middle.into() }
         }
-        most = most.max(sorter.unchecked_plan(last).scratch().size);
+        most = most.max(plan(last).scratch().size);
         if last == capacity {
             return most;
         }
         first = last + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::KeyType;
+    use crate::profile::DeviceProfile;
+    use crate::request::{Algorithm, ValueType};
+    use crate::shape::{Shape, ShapeDesc};
+    use crate::tuning::Tuning;
+
+    #[test]
+    fn scratch_for_a_capacity_serves_every_smaller_one() {
+        let (mut shrinks, most) = (0, 400_000);
+        for is_cpu in [false, true] {
+            let driver_id = if is_cpu { crate::profile::driver::LLVMPIPE } else { 0 };
+            let profile = DeviceProfile { is_cpu, driver_id, ..DeviceProfile::default() };
+            for algorithm in [Algorithm::OneSweep, Algorithm::ReduceThenScan] {
+                let request = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
+                let tuning = Tuning::for_device(&profile);
+                let shape = Shape::fit(&ShapeDesc::new(&profile, &tuning, &request, algorithm)).unwrap();
+                let plan = |capacity| Plan::new(&request, algorithm, shape, capacity);
+                let (mut so_far, mut before) = (0, 0);
+                for capacity in 0..most {
+                    let size = plan(capacity).scratch().size;
+                    shrinks += u32::from(size < before);
+                    before = size;
+                    so_far = so_far.max(size);
+                    if capacity % 977 == 0 {
+                        let served = most_scratch(plan, capacity);
+                        assert_eq!(served, so_far, "{algorithm}, {capacity} elements, CPU: {is_cpu}");
+                    }
+                }
+            }
+        }
+        assert!(shrinks > 0, "no capacity needs less scratch than the one before, so the largest would do");
     }
 }
