@@ -57,6 +57,8 @@
 //!   the search that makes one, `standalone::Gpu::tune`. Brings serde.
 //! * `testing`: what vksort's own tests need, faults to inject among it; no part of the API, and for nobody else.
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
+//! * `capi`: the functions of `include/vksort.h`, through which programs in C and C++ record sorts; no part of the API of
+//!   this crate.
 //!
 //! Building takes no C++ compiler: the crate holds the SPIR-V of its kernels beside their GLSL.
 //!

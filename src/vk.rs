@@ -1,5 +1,5 @@
-//! The Vulkan layer: the only place in the crate with unsafe code. It knows devices, pipelines, buffers and command
-//! buffers; what a sort consists of comes from [`crate::plan`].
+//! The Vulkan layer: with the C API the only place in the crate with unsafe code. It knows devices, pipelines, buffers and
+//! command buffers; what a sort consists of comes from [`crate::plan`].
 #![allow(unsafe_code)]
 
 mod bind;
