@@ -6,9 +6,9 @@
  * All functions of Vulkan come from the vkGetInstanceProcAddr that the caller passes: the loader's, volk's, or any other.
  * vksort links to no Vulkan library and opens none.
  *
- * Functions return 0, or a negative code and a text: vksortGetLastErrorText. No argument makes one crash that vksort can
- * look at: handles of vksort that are null, destroyed or of another kind, structures of another size, and numbers outside an
- * enumeration are refused. Handles of Vulkan and pointers to memory are taken on trust.
+ * Functions return 0, or a negative code and a text: vksortGetLastErrorText. Handles of vksort that are null, destroyed or of
+ * another kind, structures of another size, and numbers outside an enumeration are refused, and crash nothing. Handles of
+ * Vulkan and pointers to memory are taken on trust.
  *
  * Every structure with a structSize begins with it: set it to the sizeof of the structure, and the rest to zero but for what
  * is wanted. Later versions add fields at the end.
@@ -80,7 +80,7 @@ typedef struct VksortSorter_T VksortSorter_T;
 // A sorter that takes its buffers with each recording.
 typedef struct VksortVrdx_T VksortVrdx_T;
 
-// What a function returns: 0 or `VKSORT_INCOMPLETE`, or a negative code. Codes of vksort are -101 to -199. Any other
+// What a function returns: 0 or VKSORT_INCOMPLETE, or a negative code. Codes of vksort are -101 to -199. Any other
 // negative code is the VkResult of a Vulkan call that failed.
 typedef int32_t VksortResult;
 
@@ -343,7 +343,7 @@ typedef struct {
   uint32_t structSize;
   // 0.
   uint32_t flags;
-  // Finds the functions of Vulkan; it is called with `instance`.
+  // Finds the functions of Vulkan; it is called with instance.
   PFN_vkGetInstanceProcAddr getInstanceProcAddr;
   // The instance, or null where getInstanceProcAddr needs none.
   VkInstance instance;
@@ -518,7 +518,7 @@ typedef struct {
 // All digits in the shared memory of one workgroup, for up to one block of elements.
 #define VKSORT_ALGORITHM_SINGLE_WORKGROUP 4
 
-// Through descriptors where they reach `VksortSorterInfo::capacity` elements, else by address.
+// Through descriptors where they reach VksortSorterInfo::capacity elements, else by address.
 #define VKSORT_ACCESS_AUTO 0
 
 // Through descriptors. A range may be as long as maxStorageBufferRange.
@@ -541,6 +541,10 @@ const char *vksortGetLastErrorText(void);
 //
 // - capabilities: written; structSize must be set.
 // - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// The pointer is null, or leads to a writable structure of as many bytes as its first field says.
 VksortResult vksortGetCapabilities(VksortCapabilities *capabilities);
 
 // Says what a key type is, and how it can be sorted. With numbers from 1 to VKSORT_KEY_TYPES this is the table of all. Every
@@ -549,6 +553,10 @@ VksortResult vksortGetCapabilities(VksortCapabilities *capabilities);
 // - key: one of VKSORT_KEY_...
 // - properties: written; structSize must be set.
 // - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// The pointer is null, or leads to a writable structure of as many bytes as its first field says.
 VksortResult vksortGetKeyTypeProperties(VksortKeyType key,
                                         VksortKeyTypeProperties *properties);
 
@@ -560,6 +568,11 @@ const char *vksortGetAlgorithmName(VksortAlgorithm algorithm);
 // - getInstanceProcAddr: Vulkan's function; it is called without an instance.
 // - requirements: written; structSize must be set. What it points to is static.
 // - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// - The function is null, Vulkan's, or behaves alike.
+// - The pointer is null, or leads to a writable structure of as many bytes as its first field says.
 VksortResult vksortGetInstanceRequirements(PFN_vkGetInstanceProcAddr getInstanceProcAddr,
                                            VksortInstanceRequirements *requirements);
 
@@ -570,6 +583,13 @@ VksortResult vksortGetInstanceRequirements(PFN_vkGetInstanceProcAddr getInstance
 // - Any thread may call it; vkGetInstanceProcAddr is called from that thread.
 //
 // Fails with VKSORT_ERROR_UNSUITABLE_DEVICE for a device below Vulkan 1.2 or without a compute queue.
+//
+// What the caller sees to:
+//
+// - info is null, or leads to a structure of as many bytes as its first field says.
+// - The instance was created for Vulkan 1.2 or newer, and the physical device is its own.
+// - What deviceCreateInfo leads to is null or valid.
+// - requirements is null or writable.
 VksortResult vksortCreateRequirements(const VksortRequirementsInfo *info, VksortRequirements *requirements);
 
 // Ends a handle of requirements. Sorters that were created with it stay.
@@ -583,6 +603,10 @@ VksortResult vksortDestroyRequirements(VksortRequirements requirements);
 // - requirements: a handle, which keeps what the result points to.
 // - result: written; structSize must be set.
 // - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// result is null, or leads to a writable structure of as many bytes as its first field says.
 VksortResult vksortGetDeviceRequirements(VksortRequirements requirements, VksortDeviceRequirements *result);
 
 // Sets the features that vksort needs in the caller's own structures, and takes none away.
@@ -593,6 +617,10 @@ VksortResult vksortGetDeviceRequirements(VksortRequirements requirements, Vksort
 //
 // Fails with VKSORT_ERROR_NOT_ENABLED when a structure is missing; the text names what it would have. Features that do have
 // one are set all the same.
+//
+// What the caller sees to:
+//
+// features is null, or the head of a valid chain that may be written to.
 VksortResult vksortAddDeviceFeatures(VksortRequirements requirements,
                                      VkPhysicalDeviceFeatures2 *features);
 
@@ -603,6 +631,10 @@ VksortResult vksortAddDeviceFeatures(VksortRequirements requirements,
 // - Any thread may call it at any time.
 //
 // Fails with VKSORT_ERROR_NOT_ENABLED; the text names every feature and extension that is missing.
+//
+// What the caller sees to:
+//
+// info is null, or leads to a valid structure with a valid chain.
 VksortResult vksortCheckDevice(VksortRequirements requirements,
                                const VkDeviceCreateInfo *info);
 
@@ -614,6 +646,15 @@ VksortResult vksortCheckDevice(VksortRequirements requirements,
 //
 // Fails with VKSORT_ERROR_VALUE for a request that cannot be, VKSORT_ERROR_UNSUITABLE_DEVICE for one that the device cannot
 // serve, or the VkResult of the driver.
+//
+// What the caller sees to:
+//
+// - info is null, or leads to a structure of as many bytes as its first field says, and so does its request.
+// - The device was created with everything that the requirements name, and is of their physical device.
+// - The device outlives the sorter and every sort bound from it.
+// - The pipeline cache is null or the device's, and no other thread uses it during the call.
+// - shareWith is null or a sorter of the same device.
+// - sorter is null or writable.
 VksortResult vksortCreateSorter(const VksortSorterInfo *info,
                                 VksortSorter *sorter);
 
@@ -628,9 +669,13 @@ VksortResult vksortDestroySorter(VksortSorter sorter);
 //
 // - properties: written; structSize must be set.
 // - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// properties is null, or leads to a writable structure of as many bytes as its first field says.
 VksortResult vksortGetSorterProperties(VksortSorter sorter, VksortSorterProperties *properties);
 
-// Says which buffers a sort of up to `capacity` elements takes, with size in bytes, alignment and usage, the scratch buffer
+// Says which buffers a sort of up to capacity elements takes, with size in bytes, alignment and usage, the scratch buffer
 // among them. A sort with these buffers can be recorded with every smaller count.
 //
 // - capacity: elements.
@@ -638,6 +683,10 @@ VksortResult vksortGetSorterProperties(VksortSorter sorter, VksortSorterProperti
 // - Any thread may call it at any time.
 //
 // Fails with VKSORT_ERROR_TOO_MANY_ELEMENTS.
+//
+// What the caller sees to:
+//
+// requirements is null, or leads to a writable structure of as many bytes as its first field says.
 VksortResult vksortGetBufferRequirements(VksortSorter sorter,
                                          uint32_t capacity,
                                          VksortBufferRequirements *requirements);
@@ -650,6 +699,13 @@ VksortResult vksortGetBufferRequirements(VksortSorter sorter,
 // - Any thread may call it at any time.
 //
 // Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, or the VkResult of the driver.
+//
+// What the caller sees to:
+//
+// - buffers is null, or leads to a structure of as many bytes as its first field says.
+// - The buffers belong to the sorter's device, are bound to memory over the given ranges, have the usage that
+//   vksortGetBufferRequirements says, and outlive the sort.
+// - sort is null or writable.
 VksortResult vksortBind(VksortSorter sorter, const VksortBuffers *buffers, VksortSort *sort);
 
 // Ends a bound sort.
@@ -658,7 +714,7 @@ VksortResult vksortBind(VksortSorter sorter, const VksortBuffers *buffers, Vksor
 // - Its device must be alive, and no command buffer with the sort pending.
 VksortResult vksortDestroySort(VksortSort sort);
 
-// Records a sort of the first `count` elements. Nothing is allocated, submitted or waited for.
+// Records a sort of the first count elements. Nothing is allocated, submitted or waited for.
 //
 // - commandBuffer: recording, outside a render pass, on a queue family with compute. Pipeline, descriptor set 0 and push
 //   constants of the compute bind point are left changed.
@@ -674,6 +730,13 @@ VksortResult vksortDestroySort(VksortSort sort);
 //
 // When it fails, nothing is recorded: VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_BUFFER for a count on the device without
 // a count buffer, VKSORT_ERROR_TOO_FEW_QUERIES.
+//
+// What the caller sees to:
+//
+// - The command buffer is null, or recording, outside a render pass, on a queue family with compute.
+// - Barriers are as above; nothing else touches the buffers while the sort runs.
+// - timestamps is null, or leads to a range of queries that are not in use, and the queue family supports timestamps.
+// - Sort, sorter and buffers live until the commands have completed.
 VksortResult vksortCmdSort(VkCommandBuffer commandBuffer,
                            VksortSort sort,
                            uint64_t count,
@@ -684,6 +747,10 @@ VksortResult vksortCmdSort(VkCommandBuffer commandBuffer,
 // - count: elements, or VKSORT_COUNT_ON_DEVICE.
 // - queries: written.
 // - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// queries is null or writable.
 VksortResult vksortGetQueryCount(VksortSort sort, uint64_t count, uint32_t *queries);
 
 // Says which algorithm sorts so many elements.
@@ -691,6 +758,10 @@ VksortResult vksortGetQueryCount(VksortSort sort, uint64_t count, uint32_t *quer
 // - count: elements, or VKSORT_COUNT_ON_DEVICE.
 // - algorithm: written; one of VKSORT_ALGORITHM_... but VKSORT_ALGORITHM_AUTO.
 // - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// algorithm is null or writable.
 VksortResult vksortGetAlgorithm(VksortSort sort, uint64_t count, VksortAlgorithm *algorithm);
 
 // Turns the ticks of a recording's queries into the time of each step.
@@ -698,11 +769,16 @@ VksortResult vksortGetAlgorithm(VksortSort sort, uint64_t count, VksortAlgorithm
 // - count: what the sort was recorded with.
 // - tickCount, ticks: one 64-bit result per query, in order.
 // - validBits: timestampValidBits of the queue family.
-// - stepCount: the length of `steps` on entry; the number of steps on return. One less than the number of queries is enough.
+// - stepCount: the length of steps on entry; the number of steps on return. One less than the number of queries is enough.
 // - steps: written; null to learn stepCount alone. Names end with a zero.
 // - Any thread may call it at any time.
 //
-// Returns VKSORT_INCOMPLETE when `steps` is too short for all; it then holds the first ones.
+// Returns VKSORT_INCOMPLETE when steps is too short for all; it then holds the first ones.
+//
+// What the caller sees to:
+//
+// - ticks is null, or leads to tickCount numbers.
+// - stepCount is null or writable; steps is null, or writable for as many as stepCount says.
 VksortResult vksortGetStepTimes(VksortSort sort,
                                 uint64_t count,
                                 uint32_t tickCount,
@@ -718,18 +794,29 @@ VksortResult vksortGetStepTimes(VksortSort sort,
 // - sorter: a handle is written, which belongs to the caller until vksortVrdxDestroy.
 //
 // Fails with VKSORT_ERROR_MISSING_FUNCTION when the device was created without VK_KHR_push_descriptor.
+//
+// What the caller sees to:
+//
+// - info is null, or leads to a structure of as many bytes as its first field says; what that leads to is null or valid.
+// - The device is of the physical device, and outlives the sorter. Where deviceCreateInfo is null, it was created with
+//   shaderStorageBufferArrayDynamicIndexing.
+// - sorter is null or writable.
 VksortResult vksortVrdxCreate(const VksortVrdxInfo *info,
                               VksortVrdx *sorter);
 
 // Ends a sorter of vksortVrdxCreate. No command buffer with its sorts may be pending.
 VksortResult vksortVrdxDestroy(VksortVrdx sorter);
 
-// Says how large a storage buffer is that serves every sort of up to `maxElementCount` elements.
+// Says how large a storage buffer is that serves every sort of up to maxElementCount elements.
 //
 // - keyValue: 0 for keys alone, 1 for keys with values. The storage of keys with values serves keys alone, too.
 // - size: written, in bytes.
 // - usage: written, VkBufferUsageFlags.
 // - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// Both pointers are null or writable.
 VksortResult vksortVrdxGetStorageRequirements(VksortVrdx sorter,
                                               uint32_t maxElementCount,
                                               uint32_t keyValue,
@@ -744,6 +831,15 @@ VksortResult vksortVrdxGetStorageRequirements(VksortVrdx sorter,
 // - One sorter may be recorded by several threads at once, into a command buffer each.
 //
 // When it fails, nothing is recorded.
+//
+// What the caller sees to:
+//
+// - The command buffer is null, or recording, outside a render pass, on a queue family with compute.
+// - info is null, or leads to a structure of as many bytes as its first field says.
+// - The buffers belong to the device and hold that many elements. Keys and values have the usage STORAGE_BUFFER, the
+//   indirect buffer has TRANSFER_SRC, and the storage is as vksortVrdxGetStorageRequirements says.
+// - Writes before the sort are made visible to reads of compute shaders. Uses after it wait for writes of compute shaders.
+// - While the sort runs nothing else touches its buffers.
 VksortResult vksortVrdxCmdSort(VkCommandBuffer commandBuffer,
                                VksortVrdx sorter,
                                const VksortVrdxSort *info);

@@ -15,9 +15,9 @@ const BEGINNING: &str = "\
  * All functions of Vulkan come from the vkGetInstanceProcAddr that the caller passes: the loader's, volk's, or any other.
  * vksort links to no Vulkan library and opens none.
  *
- * Functions return 0, or a negative code and a text: vksortGetLastErrorText. No argument makes one crash that vksort can
- * look at: handles of vksort that are null, destroyed or of another kind, structures of another size, and numbers outside an
- * enumeration are refused. Handles of Vulkan and pointers to memory are taken on trust.
+ * Functions return 0, or a negative code and a text: vksortGetLastErrorText. Handles of vksort that are null, destroyed or of
+ * another kind, structures of another size, and numbers outside an enumeration are refused, and crash nothing. Handles of
+ * Vulkan and pointers to memory are taken on trust.
  *
  * Every structure with a structSize begins with it: set it to the sizeof of the structure, and the rest to zero but for what
  * is wanted. Later versions add fields at the end.
@@ -52,21 +52,31 @@ fn header() -> String {
     for_c(&String::from_utf8(text).expect("cbindgen writes UTF-8"))
 }
 
-/// Leaves out the duties that Rust asks every unsafe function to list: to C, every function is one, and the lines before them
-/// say what is needed.
+/// Comments as C has them: names of arguments are those of C, and Rust's heading for what a caller must see to is a line.
 fn for_c(text: &str) -> String {
-    let (mut lines, mut duties) = (Vec::new(), false);
+    let mut lines = Vec::new();
     for line in text.lines() {
-        duties = line.starts_with("//") && (duties || line == "// # Safety");
-        if line == "// # Safety" {
-            // The empty line before it.
-            lines.pop();
+        if !line.trim_start().starts_with("//") {
+            lines.push(line.to_string());
+            continue;
         }
-        if !duties {
-            lines.push(line);
-        }
+        let line = line.replace("# Safety", "What the caller sees to:").replace("// * ", "// - ");
+        // Between quotes are names.
+        let parts =
+            line.split('`').enumerate().map(|(part, text)| if part % 2 == 1 { camel(text) } else { text.into() });
+        lines.push(parts.collect());
     }
     lines.join("\n") + "\n"
+}
+
+/// A name of Rust as that of an argument in C.
+fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_string();
+    if name.starts_with(char::is_uppercase) {
+        return name.into();
+    }
+    words.fold(first, |all, word| all + &word[..1].to_uppercase() + &word[1..])
 }
 
 #[test]
