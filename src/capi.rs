@@ -4,11 +4,11 @@
 //! a thin shell: it checks what C cannot promise, calls the recording API of this crate, and turns the outcome into a code
 //! and a text.
 //!
-//! * Handles are numbers in a register and never followed as pointers ([`handles`]). A handle that is null, destroyed or
+//! * Handles are numbers in a register and never followed as pointers (`handles`). A handle that is null, destroyed or
 //!   of another kind is found out.
-//! * Structures begin with their size, so that fields can be added behind the others ([`structs`]).
+//! * Structures begin with their size, so that fields can be added behind the others (`structs`).
 //! * Enumerations are integers, as a number that is none of an enumeration's would be undefined behaviour in Rust.
-//! * Nothing unwinds into the caller ([`outcome`]).
+//! * Nothing unwinds into the caller (`outcome`).
 #![allow(unsafe_code)]
 #![allow(non_camel_case_types, non_upper_case_globals, reason = "names are those of C")]
 
