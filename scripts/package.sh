@@ -62,13 +62,13 @@ step() {
     say "== package: $*"
     "$@" || die "failed: $*"
 }
-for features in '' standalone wide-keys profiles half standalone,wide-keys,profiles,half; do
+for features in '' standalone wide-keys profiles half capi standalone,wide-keys,profiles,half,capi; do
     step cargo check --quiet --release --no-default-features --features "$features"
 done
 step cargo doc --quiet --no-deps --no-default-features --features standalone,wide-keys,profiles,half
 # cargo leaves out what the crate depends on itself for, by path, so features are named.
 step cargo test --quiet --release --no-run --all-features --all-targets
-step cargo test --quiet --release --all-features --lib --test contract --test rewrite --test spirv --test table
+step cargo test --quiet --release --all-features --lib --test contract --test header --test rewrite --test spirv --test table
 # As a dependency, where only what the library needs is built.
 mkdir -p "$work/dependent/src"
 cat >"$work/dependent/Cargo.toml" <<TOML

@@ -4,7 +4,8 @@
 # Installs with apt, if missing (as root or with sudo): a linker, and a Vulkan loader with a driver. Running it again is
 # quick.
 #
-#   --tests       also the needs of scripts/test.sh: lavapipe, SwiftShader and two validation layers
+#   --tests       also the needs of scripts/test.sh: lavapipe, SwiftShader, two validation layers, and a tool chain for C and
+#                 C++ with Vulkan's headers
 #   --kernels     also the needs of scripts/spirv.sh to compile the kernels: a C++ tool chain and the native part of the
 #                 crate shaderc, which takes about 10 minutes of CPU time once per machine. It stays in ~/.cache/vksort,
 #                 and .cargo/config.toml tells cargo about it
@@ -89,6 +90,14 @@ find_missing() {
         has "$tool" || [[ " ${needed[*]-} " == *" $tool "* ]] || needed+=("$tool")
     done
     packages+=(${needed[@]+"${needed[@]}"})
+    if ((tests)); then
+        # The programs in C and C++.
+        for tool in g++ cmake make pkg-config; do
+            has "$tool" || [[ " ${packages[*]-} " == *" $tool "* ]] || packages+=("$tool")
+        done
+        [[ -e /usr/include/vulkan/vulkan.h ]] || packages+=(libvulkan-dev)
+        [[ -e /usr/include/volk.h ]] || packages+=(libvulkan-volk-dev)
+    fi
     ((drivers)) || return 0
 
     local libraries

@@ -22,10 +22,10 @@ logs=target/test-logs
 devices="blocks conformance matrix leading fallback recording routes properties"
 
 # A row per configuration: name | limit in seconds | suites | driver, validation layer and variables.
-# `lib` stands for the unit tests, `doc` for the documentation tests and `features` for both with other features of the
-# crate; `lavapipe-WIDTH`, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted` mode for the variables that
-# choose them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks. `only=TEXT` runs the tests with
-# that in their name, `skip=TEXT` the others.
+# `lib` stands for the unit tests, `doc` for the documentation tests, `features` for both with other features of the crate, and
+# `c` for the programs in C and C++; `lavapipe-WIDTH`, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted` mode
+# for the variables that choose them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
+# `only=TEXT` runs the tests with that in their name, `skip=TEXT` the others.
 #
 # Nearly all of the time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of a width
 # that take a part of another's kernels come behind it, and cost little. The first two are the longest.
@@ -40,7 +40,8 @@ configurations=(
     # system's, which cannot load its libraries.
     "newer-lavapipe     | 1200 | conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced"
     "swiftshader        | 1200 | $devices splats      | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
-    "host               | 900 | lib contract rewrite spirv shapes table requests limits cache tuning rows search design profiles allocations cost half cli splats bench order tune pipelines | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    "host               | 900 | lib contract rewrite spirv shapes table requests limits cache tuning rows search design profiles allocations cost half cli splats bench order tune pipelines header capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    "c                  | 900 | c                     | lavapipe-256 system-layer"
     "features           | 900 | features              | lavapipe-256"
     "doc                | 300 | doc                   | lavapipe-256"
     "lavapipe-8-busy    | 600 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
@@ -127,6 +128,7 @@ run() {
     for suite in $suites; do
         case $suite in
             features) command=(scripts/features.sh test) ;;
+            c) command=(scripts/c.sh) ;;
             lib | doc) command+=("--$suite") ;;
             *) command+=(--test "$suite") ;;
         esac

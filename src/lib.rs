@@ -56,6 +56,8 @@
 //!   makes one, `standalone::Gpu::tune`. It adds serde.
 //! * `testing`: internals and fault injection for vksort's own tests. It is no part of the API.
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
+//! * `capi`: the functions of `include/vksort.h`, through which programs in C and C++ record sorts; no part of the API of
+//!   this crate.
 //!
 //! Building needs no C++ compiler: the crate holds the SPIR-V of its kernels beside their GLSL.
 //!
@@ -65,6 +67,9 @@
 // The host does not use every constant that kernels and `build.rs` use.
 #[cfg_attr(not(feature = "testing"), allow(dead_code))]
 mod abi;
+#[cfg(feature = "capi")]
+#[doc(hidden)]
+pub mod capi;
 mod error;
 #[cfg(feature = "testing")]
 #[doc(hidden)]

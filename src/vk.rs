@@ -1,5 +1,5 @@
-//! The Vulkan layer: the only place in the crate with unsafe code. It knows devices, pipelines, buffers and command
-//! buffers; [`crate::plan`] gives the steps of a sort.
+//! The Vulkan layer: with the C API, the only place in the crate with unsafe code. It knows devices, pipelines, buffers and
+//! command buffers; [`crate::plan`] gives the steps of a sort.
 #![allow(unsafe_code)]
 
 mod bind;
@@ -8,6 +8,8 @@ mod limits;
 pub(crate) mod owned;
 mod pipelines;
 mod places;
+#[cfg(feature = "capi")]
+mod push;
 mod record;
 mod requirements;
 mod sorter;

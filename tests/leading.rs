@@ -238,7 +238,7 @@ fn main() -> std::process::ExitCode {
     }
     for (index, (key, digit_bits, pattern)) in NARROW.iter().enumerate() {
         for (turn, placement) in [Placement::InPlace, Placement::OutOfPlace].into_iter().enumerate() {
-            if level() == Level::Reduced && (index + turn + first) % 2 == 0 {
+            if level() == Level::Reduced && (index + turn + first).is_multiple_of(2) {
                 continue;
             }
             let request = SortRequest { value: ValueType::Bytes(1 << index), placement, ..usual(*key) };

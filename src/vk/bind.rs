@@ -122,18 +122,7 @@ impl BoundSort {
     ///
     /// As for [`Sorter::bind`](crate::Sorter::bind).
     pub(super) unsafe fn new(sorter: Arc<SorterInner>, buffers: &SortBuffers) -> Result<BoundSort, Error> {
-        let plan = sorter.plan(buffers.capacity)?;
-        let places = Places::check(&sorter, &plan, buffers)?;
-        let mut bound = BoundSort {
-            plan,
-            counters: places.counters.map(|range| (range.buffer, range.offset)),
-            count_word: places.count.map(|(_, word)| word),
-            keys_at: [0; 3],
-            values_at: [[0; 3]; ValueSet::ALL.len()],
-            pool: vk::DescriptorPool::null(),
-            sets: [vk::DescriptorSet::null(); ValueSet::ALL.len()],
-            sorter,
-        };
+        let (mut bound, places) = BoundSort::placed(sorter, buffers)?;
         if buffers.capacity > 0 {
             // SAFETY: the buffers are alive and on this device by the contract of `bind`.
             unsafe {
@@ -146,7 +135,24 @@ impl BoundSort {
         Ok(bound)
     }
 
-    /// The descriptor set that has these values.
+    /// The checked sort, before its descriptors.
+    pub(super) fn placed(sorter: Arc<SorterInner>, buffers: &SortBuffers) -> Result<(BoundSort, Places), Error> {
+        let plan = sorter.plan(buffers.capacity)?;
+        let places = Places::check(&sorter, &plan, buffers)?;
+        let bound = BoundSort {
+            plan,
+            counters: places.counters.map(|range| (range.buffer, range.offset)),
+            count_word: places.count.map(|(_, word)| word),
+            keys_at: [0; 3],
+            values_at: [[0; 3]; ValueSet::ALL.len()],
+            pool: vk::DescriptorPool::null(),
+            sets: [vk::DescriptorSet::null(); ValueSet::ALL.len()],
+            sorter,
+        };
+        Ok((bound, places))
+    }
+
+    /// The descriptor set that has these values; null where descriptors are pushed.
     pub(super) fn set(&self, values: ValueSet) -> vk::DescriptorSet {
         self.sets[values as usize]
     }

@@ -32,6 +32,8 @@ pub(crate) struct PipelineDesc<'a> {
     pub required_subgroup_size: bool,
     /// Whether keys and values are accessed by address.
     pub addressed: bool,
+    /// Whether descriptors are pushed while recording, not bound.
+    pub pushed: bool,
     pub cache: vk::PipelineCache,
     /// Pipelines of other sorters of the device.
     pub shared: &'a PipelineSet,
@@ -53,9 +55,11 @@ pub(crate) struct PipelineDesc<'a> {
 /// ```
 #[derive(Default)]
 pub struct PipelineSet {
-    /// The key is the specification, and whether the layout is for addresses.
-    made: Mutex<HashMap<(KernelSpec, bool), Weak<Pipeline>>>,
+    made: Mutex<HashMap<PipelineKey, Weak<Pipeline>>>,
 }
+
+/// A specification, and whether the layout is for addresses and for pushed descriptors.
+type PipelineKey = (KernelSpec, bool, bool);
 
 impl PipelineSet {
     /// Number of pipelines that sorters use.
@@ -69,11 +73,11 @@ impl PipelineSet {
         self.len() == 0
     }
 
-    fn get(&self, key: &(KernelSpec, bool)) -> Option<Arc<Pipeline>> {
+    fn get(&self, key: &PipelineKey) -> Option<Arc<Pipeline>> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner).get(key)?.upgrade()
     }
 
-    fn insert(&self, key: (KernelSpec, bool), pipeline: &Arc<Pipeline>) {
+    fn insert(&self, key: PipelineKey, pipeline: &Arc<Pipeline>) {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         made.retain(|_, pipeline| pipeline.strong_count() > 0);
         made.insert(key, Arc::downgrade(pipeline));
@@ -115,6 +119,7 @@ impl Pipelines {
     ///
     /// * `device` was created with its requirements, the specifications were made for it, and it outlives the
     ///   result.
+    ///   If descriptors are pushed, `VK_KHR_push_descriptor` or Vulkan 1.4's `pushDescriptor` is enabled.
     /// * `desc.cache` is null or a cache of the device that no other thread uses meanwhile.
     /// * The pipelines of `desc.shared` are the device's.
     pub unsafe fn new(device: &ash::Device, desc: &PipelineDesc<'_>) -> Result<Self, Error> {
@@ -132,7 +137,11 @@ impl Pipelines {
                 .stage_flags(vk::ShaderStageFlags::COMPUTE)
         };
         let bindings: Vec<_> = Self::bindings(desc.addressed).map(binding).collect();
-        let set_info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        let flags = match desc.pushed {
+            true => vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR,
+            false => vk::DescriptorSetLayoutCreateFlags::empty(),
+        };
+        let set_info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&bindings);
         // SAFETY: the device is valid by this function's contract; `Drop` destroys the layout, once.
         result.set_layout =
             unsafe { device.create_descriptor_set_layout(&set_info, None) }.context("vkCreateDescriptorSetLayout")?;
@@ -146,7 +155,7 @@ impl Pipelines {
             unsafe { device.create_pipeline_layout(&layout_info, None) }.context("vkCreatePipelineLayout")?;
         for spec in desc.kernels {
             // Identically defined layouts are compatible, so every sorter can use the pipeline.
-            let key = (spec.clone(), desc.addressed);
+            let key = (spec.clone(), desc.addressed, desc.pushed);
             let pipeline = match desc.shared.get(&key) {
                 Some(pipeline) => pipeline,
                 None => {

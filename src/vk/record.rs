@@ -193,12 +193,7 @@ impl BoundSort {
         count: impl Into<Count>,
         timestamps: Option<QueryRange>,
     ) -> Result<(), Error> {
-        let count = count.into();
-        // The push constants hold one more than the word, and 0 for a count from the host.
-        let count_word = match (self.check_count(count)?, self.count_word) {
-            (Count::Device, Some(word)) => word + 1,
-            _ => 0,
-        };
+        let count = self.check_count(count.into())?;
         let needed = self.plan.step_count(count) + 1;
         if let Some(range) = timestamps
             && range.count < needed
@@ -217,6 +212,34 @@ impl BoundSort {
             unsafe { device.cmd_reset_query_pool(commands, range.pool, range.first, needed) };
         }
         stamp(0, vk::PipelineStageFlags::TOP_OF_PIPE);
+        let mut index = 0;
+        // SAFETY: by this function's contract.
+        unsafe {
+            self.record_steps(commands, count, &mut |_name| {
+                index += 1;
+                stamp(index, vk::PipelineStageFlags::BOTTOM_OF_PIPE);
+            });
+        }
+        Ok(())
+    }
+
+    /// Records the steps for a count that was checked, and calls `after` behind each.
+    ///
+    /// # Safety
+    ///
+    /// As for [`record`](Self::record).
+    pub(super) unsafe fn record_steps(
+        &self,
+        commands: vk::CommandBuffer,
+        count: Count,
+        after: &mut dyn FnMut(StepName),
+    ) {
+        // The push constants hold one more than the word, and 0 for a count from the host.
+        let count_word = match (count, self.count_word) {
+            (Count::Device, Some(word)) => word + 1,
+            _ => 0,
+        };
+        let device = &self.sorter.pipelines.device;
         let mut hazards = Hazards::new(self.plan.request.in_place());
         let mut index = 0;
         self.plan.each_step(count, &mut |step| {
@@ -239,9 +262,8 @@ impl BoundSort {
                 }
             }
             index += 1;
-            stamp(index, vk::PipelineStageFlags::BOTTOM_OF_PIPE);
+            after(step.name);
         });
-        Ok(())
     }
 
     /// Refuses a count over the capacity, and a count on the device without a count buffer.
@@ -296,7 +318,9 @@ impl BoundSort {
                 // scratch, with INDIRECT_BUFFER by the contract of `bind`.
                 unsafe {
                     device.cmd_bind_pipeline(commands, compute, pipelines.get(kernel));
-                    device.cmd_bind_descriptor_sets(commands, compute, pipelines.layout, 0, &[self.set(set)], &[]);
+                    if self.set(set) != vk::DescriptorSet::null() {
+                        device.cmd_bind_descriptor_sets(commands, compute, pipelines.layout, 0, &[self.set(set)], &[]);
+                    }
                     device.cmd_push_constants(commands, pipelines.layout, stage, 0, bytemuck::cast_slice(&words));
                     match groups {
                         Groups::Direct(workgroups) => {

@@ -131,7 +131,7 @@ pub struct Faults {
 /// # Ok(()) }
 /// ```
 pub struct Sorter {
-    inner: Arc<SorterInner>,
+    pub(super) inner: Arc<SorterInner>,
 }
 
 impl fmt::Debug for Sorter {
@@ -156,6 +156,9 @@ pub(crate) struct SorterInner {
     pub shape: Shape,
     pub access: Access,
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
+    /// What pushes descriptors while a sort is recorded, for sorters that are not bound.
+    #[cfg(feature = "capi")]
+    pub push: Option<vk::PFN_vkCmdPushDescriptorSetKHR>,
     pub faults: Faults,
 }
 
@@ -192,6 +195,22 @@ impl Sorter {
         request: &SortRequest,
         options: &SorterOptions,
     ) -> Result<Sorter, Error> {
+        // SAFETY: the same contract.
+        unsafe { Sorter::build(device, requirements, request, options, None) }
+    }
+
+    /// A sorter whose sorts are bound, or recorded with pushed descriptors.
+    ///
+    /// # Safety
+    ///
+    /// As for [`new`](Self::new); `push` is null or the function of `device`, with what it belongs to enabled.
+    pub(super) unsafe fn build(
+        device: &ash::Device,
+        requirements: &Requirements,
+        request: &SortRequest,
+        options: &SorterOptions,
+        push: Option<vk::PFN_vkCmdPushDescriptorSetKHR>,
+    ) -> Result<Sorter, Error> {
         request.check()?;
         let faults = options.faults();
         let profile = &requirements.profile;
@@ -226,6 +245,7 @@ impl Sorter {
             kernels: &specs,
             required_subgroup_size: requirements.required_subgroup_size,
             addressed,
+            pushed: push.is_some(),
             cache: options.pipeline_cache,
             shared: options.pipelines.as_deref().unwrap_or(&own),
         };
@@ -239,6 +259,8 @@ impl Sorter {
             shape,
             access,
             debug_utils: options.debug_utils.clone(),
+            #[cfg(feature = "capi")]
+            push,
             faults,
         };
         Ok(Sorter { inner: Arc::new(inner) })

@@ -1,0 +1,851 @@
+/*
+ * vksort: a radix sort for data that already lives in Vulkan buffers, recorded into your own command buffer.
+ *
+ * Made from src/capi/ by scripts/header.sh: change it there.
+ *
+ * All functions of Vulkan come from the vkGetInstanceProcAddr that the caller passes: the loader's, volk's, or any other.
+ * vksort links to no Vulkan library and opens none.
+ *
+ * Functions return 0, or a negative code and a text: vksortGetLastErrorText. Handles of vksort that are null, destroyed or of
+ * another kind, structures of another size, and numbers outside an enumeration are refused, and crash nothing. Handles of
+ * Vulkan and pointers to memory are taken on trust.
+ *
+ * Every structure with a structSize begins with it: set it to the sizeof of the structure, and the rest to zero but for what
+ * is wanted. Later versions add fields at the end.
+ *
+ * Handles belong to the caller. A call on a handle that another thread destroys at the same time either finishes or fails.
+ */
+
+#ifndef VKSORT_H
+#define VKSORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <vulkan/vulkan_core.h>
+
+// The number of key types, and the last of them.
+#define VKSORT_KEY_TYPES 14
+
+// The number of algorithms, and the last of them.
+#define VKSORT_ALGORITHMS 4
+
+// Flag of a request: equal keys may come out in any order, which may differ between runs. Some devices sort faster then.
+#define VKSORT_REQUEST_NOT_STABLE 1
+
+// Flag of a sorter: every step is labelled in captures. VK_EXT_debug_utils must be enabled on the instance.
+#define VKSORT_SORTER_LABELS 1
+
+// Flag of a key type: a float, sorted in total order.
+#define VKSORT_KEY_IS_FLOAT 1
+
+// Flag of a key type: negative keys come before zero.
+#define VKSORT_KEY_IS_SIGNED 2
+
+// Flag of a key type: this build of vksort has the kernels for it.
+#define VKSORT_KEY_IS_BUILT 4
+
+// As a count: the number of elements is in the count buffer when the sort runs. A number above the capacity is taken for
+// the capacity.
+#define VKSORT_COUNT_ON_DEVICE UINT64_MAX
+
+// How a sort first touches the caller's keys, values and count: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the destination of
+// the barrier before it.
+#define VKSORT_INPUT_STAGES 2048
+
+// VK_ACCESS_SHADER_READ_BIT and VK_ACCESS_SHADER_WRITE_BIT.
+#define VKSORT_INPUT_ACCESS 96
+
+// How a sort last touches the caller's keys and values: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the source of the barrier
+// after it.
+#define VKSORT_OUTPUT_STAGES 2048
+
+// VK_ACCESS_SHADER_WRITE_BIT.
+#define VKSORT_OUTPUT_ACCESS 64
+
+// Length of VksortStepTime::name in bytes, with its zero.
+#define VKSORT_STEP_NAME_SIZE 32
+
+// Timestamps that vksortVrdxCmdSort writes.
+#define VKSORT_VRDX_QUERIES 15
+
+// What a device offers and what it must be created with.
+typedef struct VksortRequirements_T VksortRequirements_T;
+
+// A sorter tied to buffers.
+typedef struct VksortSort_T VksortSort_T;
+
+// The pipelines of one kind of sort.
+typedef struct VksortSorter_T VksortSorter_T;
+
+// A sorter that takes its buffers with each recording.
+typedef struct VksortVrdx_T VksortVrdx_T;
+
+// What a function returns: 0 or VKSORT_INCOMPLETE, or a negative code. Codes of vksort are -101 to -199. Any other
+// negative code is the VkResult of a Vulkan call that failed.
+typedef int32_t VksortResult;
+
+// What this build of vksort can do. Written by vksortGetCapabilities.
+typedef struct {
+  // sizeof(VksortCapabilities), set by the caller.
+  uint32_t structSize;
+  // The version of vksort as VK_MAKE_API_VERSION(0, major, minor, patch).
+  uint32_t version;
+  // The least Vulkan version for VkApplicationInfo::apiVersion.
+  uint32_t vulkanVersion;
+  // Key types are numbered from 1 to this.
+  uint32_t keyTypes;
+  // Algorithms are numbered from 1 to this.
+  uint32_t algorithms;
+  // The most elements of a sort, as far as a device allows.
+  uint32_t maxCount;
+  // The largest value that travels with its key, in bytes.
+  uint32_t maxInlineValueBytes;
+  // The largest value, in bytes.
+  uint32_t maxValueBytes;
+} VksortCapabilities;
+
+// Type of the keys: a number from 1 to VKSORT_KEY_TYPES. 0 is none, so that it cannot be forgotten.
+typedef uint32_t VksortKeyType;
+
+// A key type. Written by vksortGetKeyTypeProperties.
+typedef struct {
+  // sizeof(VksortKeyTypeProperties), set by the caller.
+  uint32_t structSize;
+  // Width of a key in bits.
+  uint32_t bits;
+  // VKSORT_KEY_IS_FLOAT, VKSORT_KEY_IS_SIGNED, VKSORT_KEY_IS_BUILT.
+  uint32_t flags;
+  // A bit 1 << VKSORT_ALGORITHM_... for each algorithm that sorts such keys.
+  uint32_t algorithms;
+  // The name, as in "u32"; static.
+  const char *name;
+} VksortKeyTypeProperties;
+
+// How the keys are sorted. All algorithms give the same result.
+typedef uint32_t VksortAlgorithm;
+
+// What an instance must be created with. Written by vksortGetInstanceRequirements.
+typedef struct {
+  // sizeof(VksortInstanceRequirements), set by the caller.
+  uint32_t structSize;
+  // The least version for VkApplicationInfo::apiVersion.
+  uint32_t apiVersion;
+  // For VkInstanceCreateInfo::flags.
+  VkFlags flags;
+  // Number of extensions.
+  uint32_t extensionCount;
+  // Names of the extensions to enable; static.
+  const char *const *extensions;
+} VksortInstanceRequirements;
+
+// For vksortCreateRequirements.
+typedef struct {
+  // sizeof(VksortRequirementsInfo).
+  uint32_t structSize;
+  // 0.
+  uint32_t flags;
+  // Where all Vulkan functions come from.
+  PFN_vkGetInstanceProcAddr getInstanceProcAddr;
+  // Created for Vulkan 1.2 or newer.
+  VkInstance instance;
+  // A device of the instance.
+  VkPhysicalDevice physicalDevice;
+  // Null, to learn what a device should be created with. For a device that was created already, what it was created with:
+  // the requirements then leave out what it lacks, which may cost speed.
+  const VkDeviceCreateInfo *deviceCreateInfo;
+} VksortRequirementsInfo;
+
+// A handle: what a device offers and what it must be created with.
+typedef VksortRequirements_T *VksortRequirements;
+
+// What a device must be created with. Written by vksortGetDeviceRequirements; all that it points to belongs to the
+// requirements and lives as long.
+typedef struct {
+  // sizeof(VksortDeviceRequirements), set by the caller.
+  uint32_t structSize;
+  // Number of device extensions.
+  uint32_t extensionCount;
+  // Names of the device extensions to enable.
+  const char *const *extensions;
+  // The features to enable, as a chain for VkDeviceCreateInfo::pNext with pEnabledFeatures null. A caller with features of
+  // its own adds these to them by vksortAddDeviceFeatures instead.
+  const VkPhysicalDeviceFeatures2 *features;
+} VksortDeviceRequirements;
+
+// What travels with each key.
+typedef uint32_t VksortValueType;
+
+// Direction; equal keys keep their order in both.
+typedef uint32_t VksortOrder;
+
+// Where the result goes.
+typedef uint32_t VksortPlacement;
+
+// What becomes of the keys.
+typedef uint32_t VksortKeyOutput;
+
+// One kind of sort. All zero but structSize and key is: keys alone, by all bits, ascending, in place, stable.
+typedef struct {
+  // sizeof(VksortSortRequest).
+  uint32_t structSize;
+  // VKSORT_REQUEST_NOT_STABLE or 0.
+  uint32_t flags;
+  // Type of the keys.
+  VksortKeyType key;
+  // What travels with each key.
+  VksortValueType value;
+  // Size of a value in bytes with VKSORT_VALUE_BYTES, else 0.
+  uint32_t valueBytes;
+  // Direction.
+  VksortOrder order;
+  // The lowest bit that counts.
+  uint32_t lowBit;
+  // One more than the highest bit that counts; 0 for all bits from lowBit on.
+  uint32_t highBit;
+  // Where the result goes.
+  VksortPlacement placement;
+  // What becomes of the keys.
+  VksortKeyOutput keyOutput;
+  // The algorithm.
+  VksortAlgorithm algorithm;
+} VksortSortRequest;
+
+// A handle: the pipelines of one kind of sort.
+typedef VksortSorter_T *VksortSorter;
+
+// How kernels reach keys and values.
+typedef uint32_t VksortAccess;
+
+// For vksortCreateSorter.
+typedef struct {
+  // sizeof(VksortSorterInfo).
+  uint32_t structSize;
+  // VKSORT_SORTER_LABELS or 0.
+  uint32_t flags;
+  // The device, created with what the requirements name.
+  VkDevice device;
+  // Requirements of its physical device.
+  VksortRequirements requirements;
+  // What to sort.
+  const VksortSortRequest *request;
+  // A cache of the device for the pipelines, or null. No other thread uses it during the call.
+  VkPipelineCache pipelineCache;
+  // A sorter of the same device to share pipelines with, or null. It may be destroyed before the new one.
+  VksortSorter shareWith;
+  // How kernels reach keys and values.
+  VksortAccess access;
+  // The most elements that will be sorted, from which VKSORT_ACCESS_AUTO chooses; 0 when it is not known. It is no limit.
+  uint32_t capacity;
+} VksortSorterInfo;
+
+// What a sorter is. Written by vksortGetSorterProperties.
+typedef struct {
+  // sizeof(VksortSorterProperties), set by the caller.
+  uint32_t structSize;
+  // The most elements that it can sort on its device.
+  uint32_t maxCount;
+  // The algorithm that sorts maxCount elements.
+  VksortAlgorithm algorithm;
+  // How its kernels reach keys and values; never VKSORT_ACCESS_AUTO.
+  VksortAccess access;
+} VksortSorterProperties;
+
+// What a buffer of a sort must be.
+typedef struct {
+  // The least size of the range in bytes; 0 for a buffer that must not be given.
+  VkDeviceSize size;
+  // What the offset of the range must be a multiple of, in bytes.
+  VkDeviceSize alignment;
+  // The VkBufferUsageFlags that the buffer needs.
+  VkFlags usage;
+  // 0.
+  uint32_t reserved;
+} VksortBufferNeed;
+
+// The buffers of a sort. Written by vksortGetBufferRequirements.
+typedef struct {
+  // sizeof(VksortBufferRequirements), set by the caller.
+  uint32_t structSize;
+  // The most elements that these buffers serve.
+  uint32_t capacity;
+  // The keys; sorted here when the request is in place.
+  VksortBufferNeed keys;
+  // The values, when the request reads any; in place also where indices go.
+  VksortBufferNeed values;
+  // Where the sorted keys go when the request is out of place and does not discard them.
+  VksortBufferNeed keysOut;
+  // Where the sorted values or indices go when the request is out of place.
+  VksortBufferNeed valuesOut;
+  // Memory for the sort alone. Sorts on one queue may share it.
+  VksortBufferNeed scratch;
+  // The number of elements; needed only to record with VKSORT_COUNT_ON_DEVICE.
+  VksortBufferNeed count;
+} VksortBufferRequirements;
+
+// A range of a buffer.
+typedef struct {
+  // The buffer; null when there is none.
+  VkBuffer buffer;
+  // Where the range starts, in bytes.
+  VkDeviceSize offset;
+  // Length of the range in bytes.
+  VkDeviceSize size;
+  // The VkBufferUsageFlags that the buffer was created with, to have them checked; 0 when they are not known.
+  VkFlags usage;
+  // 0.
+  uint32_t reserved;
+} VksortBufferRange;
+
+// The buffers of one sort, for vksortBind. Ranges must not overlap.
+typedef struct {
+  // sizeof(VksortBuffers).
+  uint32_t structSize;
+  // The most elements that the sort will be recorded with.
+  uint32_t capacity;
+  // As in VksortBufferRequirements.
+  VksortBufferRange keys;
+  // As in VksortBufferRequirements.
+  VksortBufferRange values;
+  // As in VksortBufferRequirements.
+  VksortBufferRange keysOut;
+  // As in VksortBufferRequirements.
+  VksortBufferRange valuesOut;
+  // As in VksortBufferRequirements.
+  VksortBufferRange scratch;
+  // As in VksortBufferRequirements.
+  VksortBufferRange count;
+} VksortBuffers;
+
+// A handle: a sorter tied to buffers.
+typedef VksortSort_T *VksortSort;
+
+// Queries of a pool of type VK_QUERY_TYPE_TIMESTAMP.
+typedef struct {
+  // The pool.
+  VkQueryPool pool;
+  // The first query to use.
+  uint32_t first;
+  // Queries that may be used.
+  uint32_t count;
+} VksortQueryRange;
+
+// How long one step of a sort took on the device.
+typedef struct {
+  // Nanoseconds.
+  double nanoseconds;
+  // The name of the step, and its pass where there are several.
+  char name[VKSORT_STEP_NAME_SIZE];
+} VksortStepTime;
+
+// For vksortVrdxCreate.
+typedef struct {
+  // sizeof(VksortVrdxInfo).
+  uint32_t structSize;
+  // 0.
+  uint32_t flags;
+  // Finds the functions of Vulkan; it is called with instance.
+  PFN_vkGetInstanceProcAddr getInstanceProcAddr;
+  // The instance, or null where getInstanceProcAddr needs none.
+  VkInstance instance;
+  // The physical device.
+  VkPhysicalDevice physicalDevice;
+  // The device, with VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor enabled.
+  VkDevice device;
+  // A cache of the device for the pipelines, or null.
+  VkPipelineCache pipelineCache;
+  // What the device was created with, or null when it is not known: then no more is relied on than the feature
+  // shaderStorageBufferArrayDynamicIndexing, which costs speed.
+  const VkDeviceCreateInfo *deviceCreateInfo;
+} VksortVrdxInfo;
+
+// A handle: a sorter that takes its buffers with each recording.
+typedef VksortVrdx_T *VksortVrdx;
+
+// One recording of a sort of 32-bit keys, for vksortVrdxCmdSort.
+typedef struct {
+  // sizeof(VksortVrdxSort).
+  uint32_t structSize;
+  // The number of elements, or the most that indirectBuffer may hold.
+  uint32_t elementCount;
+  // A buffer with the number of elements, or null.
+  VkBuffer indirectBuffer;
+  // Where in indirectBuffer, in bytes.
+  VkDeviceSize indirectOffset;
+  // The keys, 32-bit unsigned integers.
+  VkBuffer keysBuffer;
+  // Where the keys start, in bytes.
+  VkDeviceSize keysOffset;
+  // The values of 32 bits, or null.
+  VkBuffer valuesBuffer;
+  // Where the values start, in bytes.
+  VkDeviceSize valuesOffset;
+  // The storage.
+  VkBuffer storageBuffer;
+  // Where the storage starts, in bytes.
+  VkDeviceSize storageOffset;
+  // A pool for timestamps, or null.
+  VkQueryPool queryPool;
+  // The first of VKSORT_VRDX_QUERIES queries.
+  uint32_t query;
+  // 0.
+  uint32_t reserved;
+} VksortVrdxSort;
+
+// The call did what it was asked for.
+#define VKSORT_SUCCESS 0
+
+// An array was too short, and holds the first part of the result.
+#define VKSORT_INCOMPLETE 5
+
+// A pointer is null that must not be, or is not aligned.
+#define VKSORT_ERROR_POINTER -101
+
+// A handle of vksort is null, destroyed, of another kind, or was never one.
+#define VKSORT_ERROR_HANDLE -102
+
+// The structSize of a structure is none that this version of vksort knows, or fields that it does not know are not zero.
+#define VKSORT_ERROR_STRUCT -103
+
+// A value is none of its enumeration, out of range, or does not go with the others.
+#define VKSORT_ERROR_VALUE -104
+
+// The device cannot serve the request, or not in the way that was asked for.
+#define VKSORT_ERROR_UNSUITABLE_DEVICE -105
+
+// The device was created without features or extensions that are needed; the text names each.
+#define VKSORT_ERROR_NOT_ENABLED -106
+
+// A Vulkan function cannot be had from vkGetInstanceProcAddr or vkGetDeviceProcAddr.
+#define VKSORT_ERROR_MISSING_FUNCTION -107
+
+// This build of vksort leaves out what was asked for.
+#define VKSORT_ERROR_NOT_BUILT -108
+
+// More elements than the device, the sorter or the bound sort allows.
+#define VKSORT_ERROR_TOO_MANY_ELEMENTS -109
+
+// A buffer is missing, superfluous, too small, misaligned, overlaps another, or lacks a usage flag.
+#define VKSORT_ERROR_BUFFER -110
+
+// The range of timestamp queries is shorter than the sort needs.
+#define VKSORT_ERROR_TOO_FEW_QUERIES -111
+
+// A fault of vksort itself. Nothing unwinds into the caller.
+#define VKSORT_ERROR_INTERNAL -199
+
+// 8-bit unsigned integers.
+#define VKSORT_KEY_U8 1
+
+// 8-bit signed integers.
+#define VKSORT_KEY_I8 2
+
+// 16-bit unsigned integers.
+#define VKSORT_KEY_U16 3
+
+// 16-bit signed integers.
+#define VKSORT_KEY_I16 4
+
+// 16-bit IEEE floats, in total order, as all floats: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.
+#define VKSORT_KEY_F16 5
+
+// The upper halves of 32-bit IEEE floats.
+#define VKSORT_KEY_BF16 6
+
+// 32-bit unsigned integers.
+#define VKSORT_KEY_U32 7
+
+// 32-bit signed integers.
+#define VKSORT_KEY_I32 8
+
+// 32-bit IEEE floats.
+#define VKSORT_KEY_F32 9
+
+// 64-bit unsigned integers.
+#define VKSORT_KEY_U64 10
+
+// 64-bit signed integers.
+#define VKSORT_KEY_I64 11
+
+// 64-bit IEEE floats.
+#define VKSORT_KEY_F64 12
+
+// 128-bit unsigned integers, as two of 64 bits with the lower first.
+#define VKSORT_KEY_U128 13
+
+// 128-bit signed integers.
+#define VKSORT_KEY_I128 14
+
+// Nothing: only the keys are sorted.
+#define VKSORT_VALUE_NONE 0
+
+// A value of so many bytes: 1, 2, or a multiple of 4 up to 65536. Up to 16 bytes travel with the keys; larger values are
+// gathered once.
+#define VKSORT_VALUE_BYTES 1
+
+// The key's own index in the input, 32 bits: the result is the sorting permutation, and nothing is read for it.
+#define VKSORT_VALUE_INDEX 2
+
+// Smallest key first.
+#define VKSORT_ORDER_ASCENDING 0
+
+// Largest key first.
+#define VKSORT_ORDER_DESCENDING 1
+
+// Where the input is.
+#define VKSORT_PLACEMENT_IN_PLACE 0
+
+// Into other buffers; the input is not written to.
+#define VKSORT_PLACEMENT_OUT_OF_PLACE 1
+
+// They are sorted like the values.
+#define VKSORT_KEY_OUTPUT_SORTED 0
+
+// Only values or indices are wanted. In place, what is left in the buffer of the keys is not specified.
+#define VKSORT_KEY_OUTPUT_DISCARDED 1
+
+// Chosen by device and number of elements.
+#define VKSORT_ALGORITHM_AUTO 0
+
+// One histogram of all digits, then one chained-scan pass per digit.
+#define VKSORT_ALGORITHM_ONESWEEP 1
+
+// OneSweep over the leading digits, then an insertion sort of short runs; for keys of 64 and 128 bits.
+#define VKSORT_ALGORITHM_LEADING 2
+
+// Count, scan and scatter per digit; no workgroup waits for another.
+#define VKSORT_ALGORITHM_REDUCE_THEN_SCAN 3
+
+// All digits in the shared memory of one workgroup, for up to one block of elements.
+#define VKSORT_ALGORITHM_SINGLE_WORKGROUP 4
+
+// Through descriptors where they reach VksortSorterInfo::capacity elements, else by address.
+#define VKSORT_ACCESS_AUTO 0
+
+// Through descriptors. A range may be as long as maxStorageBufferRange.
+#define VKSORT_ACCESS_DESCRIPTORS 1
+
+// By device address. A range may have any length; buffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT.
+#define VKSORT_ACCESS_ADDRESSES 2
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// What was wrong in the last call of this thread that failed, as text in UTF-8 that ends with a zero; empty if none has.
+//
+// - Never null. The text belongs to vksort and stays until another call of the same thread fails.
+// - Threads have a text each.
+const char *vksortGetLastErrorText(void);
+
+// Says what this build of vksort can do.
+//
+// - capabilities: written; structSize must be set.
+// - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+VksortResult vksortGetCapabilities(VksortCapabilities *capabilities);
+
+// Says what a key type is, and how it can be sorted. With numbers from 1 to VKSORT_KEY_TYPES this is the table of all. Every
+// key type takes every value, order, window of bits and placement.
+//
+// - key: one of VKSORT_KEY_...
+// - properties: written; structSize must be set.
+// - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+VksortResult vksortGetKeyTypeProperties(VksortKeyType key,
+                                        VksortKeyTypeProperties *properties);
+
+// The name of an algorithm as in "onesweep"; null for a number that is none. The text is static. Any thread may call it.
+const char *vksortGetAlgorithmName(VksortAlgorithm algorithm);
+
+// Says what an instance must be created with: nothing but Vulkan 1.2, except where drivers are layered on another API.
+//
+// - getInstanceProcAddr: Vulkan's function; it is called without an instance.
+// - requirements: written; structSize must be set. What it points to is static.
+// - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// - The function is null, Vulkan's, or behaves alike.
+// - The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+VksortResult vksortGetInstanceRequirements(PFN_vkGetInstanceProcAddr getInstanceProcAddr,
+                                           VksortInstanceRequirements *requirements);
+
+// Reads what a physical device offers, and decides what vksort needs enabled there.
+//
+// - info: what to look at. A device that was created already is described by deviceCreateInfo.
+// - requirements: a handle is written, which belongs to the caller until vksortDestroyRequirements.
+// - Any thread may call it; vkGetInstanceProcAddr is called from that thread.
+//
+// Fails with VKSORT_ERROR_UNSUITABLE_DEVICE for a device below Vulkan 1.2 or without a compute queue.
+//
+// What the caller sees to:
+//
+// - info is null, or leads to a structure of as many bytes as its first field says.
+// - The instance was created for Vulkan 1.2 or newer, and the physical device is its own.
+// - What deviceCreateInfo leads to is null or valid.
+// - requirements is null or writable.
+VksortResult vksortCreateRequirements(const VksortRequirementsInfo *info, VksortRequirements *requirements);
+
+// Ends a handle of requirements. Sorters that were created with it stay.
+//
+// - requirements: a handle, or null for nothing to do. What vksortGetDeviceRequirements has pointed to ends with it.
+// - No other thread may use what it has pointed to.
+VksortResult vksortDestroyRequirements(VksortRequirements requirements);
+
+// Says which extensions and features a device must be created with.
+//
+// - requirements: a handle, which keeps what the result points to.
+// - result: written; structSize must be set.
+// - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// result is null, or leads to a writable structure of as many bytes as its first field says.
+VksortResult vksortGetDeviceRequirements(VksortRequirements requirements, VksortDeviceRequirements *result);
+
+// Sets the features that vksort needs in the caller's own structures, and takes none away.
+//
+// - features: the head of a chain as for VkDeviceCreateInfo::pNext. It has a structure for each feature: one of Vulkan 1.1,
+//   1.2 or 1.3, or that of the extension which brought the feature. It belongs to the caller, and is not kept.
+// - Any thread may call it at any time, on chains that no other thread uses.
+//
+// Fails with VKSORT_ERROR_NOT_ENABLED when a structure is missing; the text names what it would have. Features that do have
+// one are set all the same.
+//
+// What the caller sees to:
+//
+// features is null, or the head of a valid chain that may be written to.
+VksortResult vksortAddDeviceFeatures(VksortRequirements requirements,
+                                     VkPhysicalDeviceFeatures2 *features);
+
+// Checks that a device was created with everything that requirements name. Validation layers do not notice every missing
+// feature.
+//
+// - info: what the device was created with; it is not kept.
+// - Any thread may call it at any time.
+//
+// Fails with VKSORT_ERROR_NOT_ENABLED; the text names every feature and extension that is missing.
+//
+// What the caller sees to:
+//
+// info is null, or leads to a valid structure with a valid chain.
+VksortResult vksortCheckDevice(VksortRequirements requirements,
+                               const VkDeviceCreateInfo *info);
+
+// Builds the pipelines for a request, which takes from milliseconds to seconds.
+//
+// - info: what to build; nothing that it points to is kept.
+// - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
+// - Several threads may create sorters at once, with a pipeline cache each.
+//
+// Fails with VKSORT_ERROR_VALUE for a request that cannot be, VKSORT_ERROR_UNSUITABLE_DEVICE for one that the device cannot
+// serve, or the VkResult of the driver.
+//
+// What the caller sees to:
+//
+// - info is null, or leads to a structure of as many bytes as its first field says, and so does its request.
+// - The device was created with everything that the requirements name, and is of their physical device.
+// - The device outlives the sorter and every sort bound from it.
+// - The pipeline cache is null or the device's, and no other thread uses it during the call.
+// - shareWith is null or a sorter of the same device.
+// - sorter is null or writable.
+VksortResult vksortCreateSorter(const VksortSorterInfo *info,
+                                VksortSorter *sorter);
+
+// Ends a sorter. Sorts bound from it stay, and keep its pipelines.
+//
+// - sorter: a handle, or null for nothing to do.
+// - When the last of a sorter and its sorts ends, its device must be alive, and no command buffer with one of its sorts
+//   pending.
+VksortResult vksortDestroySorter(VksortSorter sorter);
+
+// Says what a sorter is.
+//
+// - properties: written; structSize must be set.
+// - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// properties is null, or leads to a writable structure of as many bytes as its first field says.
+VksortResult vksortGetSorterProperties(VksortSorter sorter, VksortSorterProperties *properties);
+
+// Says which buffers a sort of up to capacity elements takes, with size in bytes, alignment and usage, the scratch buffer
+// among them. A sort with these buffers can be recorded with every smaller count.
+//
+// - capacity: elements.
+// - requirements: written; structSize must be set. A buffer with size 0 must not be given.
+// - Any thread may call it at any time.
+//
+// Fails with VKSORT_ERROR_TOO_MANY_ELEMENTS.
+//
+// What the caller sees to:
+//
+// requirements is null, or leads to a writable structure of as many bytes as its first field says.
+VksortResult vksortGetBufferRequirements(VksortSorter sorter,
+                                         uint32_t capacity,
+                                         VksortBufferRequirements *requirements);
+
+// Ties a sorter to buffers. The result can be recorded any number of times, in any number of command buffers.
+//
+// - buffers: the ranges, in bytes, and the capacity, in elements; nothing of it is kept but the handles of the buffers,
+//   which belong to the caller and must outlive the sort.
+// - sort: a handle is written, which belongs to the caller until vksortDestroySort.
+// - Any thread may call it at any time.
+//
+// Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, or the VkResult of the driver.
+//
+// What the caller sees to:
+//
+// - buffers is null, or leads to a structure of as many bytes as its first field says.
+// - The buffers belong to the sorter's device, are bound to memory over the given ranges, have the usage that
+//   vksortGetBufferRequirements says, and outlive the sort.
+// - sort is null or writable.
+VksortResult vksortBind(VksortSorter sorter, const VksortBuffers *buffers, VksortSort *sort);
+
+// Ends a bound sort.
+//
+// - sort: a handle, or null for nothing to do.
+// - Its device must be alive, and no command buffer with the sort pending.
+VksortResult vksortDestroySort(VksortSort sort);
+
+// Records a sort of the first count elements. Nothing is allocated, submitted or waited for.
+//
+// - commandBuffer: recording, outside a render pass, on a queue family with compute. Pipeline, descriptor set 0 and push
+//   constants of the compute bind point are left changed.
+// - count: elements, up to the capacity; or VKSORT_COUNT_ON_DEVICE for as many as the bound count buffer holds when the
+//   sort runs.
+// - timestamps: null, or queries of the command buffer's device, as many as vksortGetQueryCount says. They are reset and
+//   written: one before the first step and one after each. It is not kept.
+// - Barriers around the sort are the caller's: from the writes of keys, values and count to VKSORT_INPUT_STAGES with
+//   VKSORT_INPUT_ACCESS, and from VKSORT_OUTPUT_STAGES with VKSORT_OUTPUT_ACCESS to the uses of the result. Sorts on one
+//   queue may share a scratch buffer without a barrier of the caller's.
+// - One sort may be recorded by several threads at once, into a command buffer each. Sort, sorter and buffers must live
+//   until the commands have completed.
+//
+// When it fails, nothing is recorded: VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_BUFFER for a count on the device without
+// a count buffer, VKSORT_ERROR_TOO_FEW_QUERIES.
+//
+// What the caller sees to:
+//
+// - The command buffer is null, or recording, outside a render pass, on a queue family with compute.
+// - Barriers are as above; nothing else touches the buffers while the sort runs.
+// - timestamps is null, or leads to a range of queries that are not in use, and the queue family supports timestamps.
+// - Sort, sorter and buffers live until the commands have completed.
+VksortResult vksortCmdSort(VkCommandBuffer commandBuffer,
+                           VksortSort sort,
+                           uint64_t count,
+                           const VksortQueryRange *timestamps);
+
+// Says how many timestamp queries a recording with this count writes.
+//
+// - count: elements, or VKSORT_COUNT_ON_DEVICE.
+// - queries: written.
+// - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// queries is null or writable.
+VksortResult vksortGetQueryCount(VksortSort sort, uint64_t count, uint32_t *queries);
+
+// Says which algorithm sorts so many elements.
+//
+// - count: elements, or VKSORT_COUNT_ON_DEVICE.
+// - algorithm: written; one of VKSORT_ALGORITHM_... but VKSORT_ALGORITHM_AUTO.
+// - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// algorithm is null or writable.
+VksortResult vksortGetAlgorithm(VksortSort sort, uint64_t count, VksortAlgorithm *algorithm);
+
+// Turns the ticks of a recording's queries into the time of each step.
+//
+// - count: what the sort was recorded with.
+// - tickCount, ticks: one 64-bit result per query, in order.
+// - validBits: timestampValidBits of the queue family.
+// - stepCount: the length of steps on entry; the number of steps on return. One less than the number of queries is enough.
+// - steps: written; null to learn stepCount alone. Names end with a zero.
+// - Any thread may call it at any time.
+//
+// Returns VKSORT_INCOMPLETE when steps is too short for all; it then holds the first ones.
+//
+// What the caller sees to:
+//
+// - ticks is null, or leads to tickCount numbers.
+// - stepCount is null or writable; steps is null, or writable for as many as stepCount says.
+VksortResult vksortGetStepTimes(VksortSort sort,
+                                uint64_t count,
+                                uint32_t tickCount,
+                                const uint64_t *ticks,
+                                uint32_t validBits,
+                                uint32_t *stepCount,
+                                VksortStepTime *steps);
+
+// Builds the pipelines that sort 32-bit unsigned keys, alone and with values of 32 bits. Programs call it through
+// vksort_vrdx.h.
+//
+// - info: what to build for; nothing that it points to is kept.
+// - sorter: a handle is written, which belongs to the caller until vksortVrdxDestroy.
+//
+// Fails with VKSORT_ERROR_MISSING_FUNCTION when the device was created without VK_KHR_push_descriptor.
+//
+// What the caller sees to:
+//
+// - info is null, or leads to a structure of as many bytes as its first field says; what that leads to is null or valid.
+// - The device is of the physical device, and outlives the sorter. Where deviceCreateInfo is null, it was created with
+//   shaderStorageBufferArrayDynamicIndexing.
+// - sorter is null or writable.
+VksortResult vksortVrdxCreate(const VksortVrdxInfo *info,
+                              VksortVrdx *sorter);
+
+// Ends a sorter of vksortVrdxCreate. No command buffer with its sorts may be pending.
+VksortResult vksortVrdxDestroy(VksortVrdx sorter);
+
+// Says how large a storage buffer is that serves every sort of up to maxElementCount elements.
+//
+// - keyValue: 0 for keys alone, 1 for keys with values. The storage of keys with values serves keys alone, too.
+// - size: written, in bytes.
+// - usage: written, VkBufferUsageFlags.
+// - Any thread may call it at any time.
+//
+// What the caller sees to:
+//
+// Both pointers are null or writable.
+VksortResult vksortVrdxGetStorageRequirements(VksortVrdx sorter,
+                                              uint32_t maxElementCount,
+                                              uint32_t keyValue,
+                                              VkDeviceSize *size,
+                                              VkFlags *usage);
+
+// Records a sort in place.
+//
+// - info: what to sort; it is not kept. Buffers and storage live until the commands have completed.
+// - The queries are not reset. All VKSORT_VRDX_QUERIES of them are written: one at the start, one after clearing, three for
+//   each of four passes, one at the end. What a sort does not have takes no time.
+// - One sorter may be recorded by several threads at once, into a command buffer each.
+//
+// When it fails, nothing is recorded.
+//
+// What the caller sees to:
+//
+// - The command buffer is null, or recording, outside a render pass, on a queue family with compute.
+// - info is null, or leads to a structure of as many bytes as its first field says.
+// - The buffers belong to the device and hold that many elements. Keys and values have the usage STORAGE_BUFFER, the
+//   indirect buffer has TRANSFER_SRC, and the storage is as vksortVrdxGetStorageRequirements says.
+// - Writes before the sort are made visible to reads of compute shaders. Uses after it wait for writes of compute shaders.
+// - While the sort runs nothing else touches its buffers.
+VksortResult vksortVrdxCmdSort(VkCommandBuffer commandBuffer,
+                               VksortVrdx sorter,
+                               const VksortVrdxSort *info);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* VKSORT_H */

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Installs vksort for C and C++ into a temporary folder, and builds, runs and tests there what uses it: scripts/c.sh [--help]
+#
+# Builds examples/c, examples/cpp and tests/c by CMake with gcc and g++, warnings as errors, and runs them under the
+# validation layer on the driver that the environment chooses. Ends with the number of programs as a test result.
+# scripts/setup.sh --tests installs what it takes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+source scripts/lib.sh
+case ${1-} in
+    "") ;;
+    --help) usage && exit ;;
+    *) die "unknown argument $1, allowed is --help" ;;
+esac
+for tool in cmake gcc g++ pkg-config; do
+    has "$tool" || die "$tool is missing: run scripts/setup.sh --tests"
+done
+
+# Most bytes of the shared library with everything, stripped.
+most_bytes=3000000
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+passed=0
+step() {
+    say "-- $*"
+    timeout --kill-after=10 300 "$@" || die "failed: $*"
+    passed=$((passed + 1))
+}
+
+prefix=$work/prefix
+step scripts/install.sh --prefix "$prefix"
+# It can be moved.
+mv "$prefix" "$work/moved" && prefix=$work/moved
+bytes=$(stat -L -c %s "$prefix/lib/libvksort.so")
+((bytes <= most_bytes)) || die "libvksort.so has $bytes bytes, allowed are $most_bytes"
+# All functions of Vulkan come from the caller.
+undefined=$(nm -D --undefined-only "$prefix/lib/libvksort.so")
+! grep -E ' (vk[A-Z]|dlopen)' <<<"$undefined" || die "libvksort.so links to Vulkan or opens a library"
+
+export CFLAGS="-Wall -Wextra -Wpedantic -Werror" CXXFLAGS="-Wall -Wextra -Wpedantic -Werror"
+for project in examples/c examples/cpp tests/c; do
+    build=$work/${project//\//-}
+    step cmake -Wno-dev --log-level=WARNING -S "$project" -B "$build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release
+    step cmake --build "$build" -- --quiet
+done
+# The same example by pkg-config, without CMake.
+read -ra flags < <(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs vksort)
+# shellcheck disable=SC2086
+step gcc -std=c11 $CFLAGS examples/c/record.c "${flags[@]}" -Wl,-rpath,"$prefix/lib" -lvulkan -o "$work/record"
+
+export VKSORT_VALIDATE=1
+step "$work/record" --validate
+step "$work/examples-cpp/record" --validate
+step "$work/tests-c/vrdx"
+step "$work/tests-c/vrdx" --least
+# A wrong argument is one line on stderr and a status that is not zero.
+for program in "$work/record" "$work/examples-cpp/record"; do
+    if "$program" --device 'no such device' >"$work/out" 2>"$work/err"; then
+        die "${program##*/} went on without its device"
+    fi
+    (($(wc -l <"$work/err") == 1)) || die "the error is not one line: $(<"$work/err")"
+    passed=$((passed + 1))
+done
+say "libvksort.so has $bytes bytes"
+printf 'test result: ok. %s passed; 0 failed; 0 ignored\n' "$passed"

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Builds vksort for programs in C and C++, and installs it: scripts/install.sh --prefix DIR [--no-wide-keys]
+#
+# Installs the headers, the library as a shared and as a static one, a pkg-config file (vksort.pc) and a CMake package with
+# the targets vksort::vksort and vksort::vksort_static. The folder can be moved. It takes Rust and a linker; programs that
+# use the library take neither, but Vulkan's headers. For Linux and macOS; on Windows cargo makes the same libraries:
+#
+#   cargo rustc --release --lib --no-default-features --features capi,wide-keys --crate-type cdylib
+#
+#   --prefix DIR    where to: DIR/include, DIR/lib, DIR/lib/pkgconfig and DIR/lib/cmake/vksort
+#   --no-wide-keys  without the kernels for keys of 64 and 128 bits
+#   --help          this text
+set -euo pipefail
+prefix=
+features=capi,wide-keys
+from=$PWD
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/lib.sh
+source scripts/lib.sh
+
+while (($#)); do
+    case $1 in
+        --prefix)
+            [[ ${2:-} ]] || die "--prefix needs a folder"
+            prefix=$2
+            shift
+            ;;
+        --no-wide-keys) features=capi ;;
+        --help) usage && exit ;;
+        *) die "unknown option $1, allowed are --prefix, --no-wide-keys and --help" ;;
+    esac
+    shift
+done
+[[ $prefix ]] || die "--prefix DIR is missing"
+[[ $prefix == /* ]] || prefix=$from/$prefix
+
+version=$(sed -n '/^\[package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+# Versions below 1.0 are compatible where their second number is the same.
+major=${version%%.*} abi=${version%%.*}
+[[ $major != 0 ]] || abi=$(cut -d . -f 1,2 <<<"$version")
+case $(uname) in
+    Darwin) built=libvksort.dylib name=libvksort.$abi.dylib option=-Wl,-install_name,@rpath/$name ;;
+    *) built=libvksort.so name=libvksort.so.$abi option=-Wl,-soname,$name ;;
+esac
+
+target=${CARGO_TARGET_DIR:-$PWD/target}/c-library
+mkdir -p "$target"
+# A profile of its own, so that the builds of the crate stay as they are. Panics unwind up to the border, and no further.
+cargo --config 'profile.c-library.inherits="release"' --config 'profile.c-library.strip="symbols"' \
+    --config 'profile.c-library.lto=true' --config 'profile.c-library.codegen-units=1' --config 'profile.c-library.panic="unwind"' \
+    rustc --quiet --locked --profile c-library --package vksort --lib --no-default-features --features "$features" \
+    --crate-type cdylib,staticlib -- -C "link-arg=$option" --print "native-static-libs=$target/native-static-libs" 2> >(grep -v '^$\|native artifacts' >&2) || die "the build failed"
+needed=$(<"$target/native-static-libs")
+
+library=$prefix/lib package=$prefix/lib/cmake/vksort
+mkdir -p "$prefix/include" "$library/pkgconfig" "$package"
+cp include/*.h "$prefix/include"
+cp "$target/libvksort.a" "$library"
+cp "$target/$built" "$library/$name"
+ln -sf "$name" "$library/$built"
+fill() {
+    sed "s|@VERSION@|$version|; s|@ABI@|$abi|; s|@NAME@|$name|; s|@NEEDED@|$needed|" "scripts/install/$1.in" >"$2/$1"
+}
+fill vksort.pc "$library/pkgconfig"
+fill vksortConfig.cmake "$package"
+fill vksortConfigVersion.cmake "$package"
+say "vksort $version is installed in $prefix"

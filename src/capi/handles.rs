@@ -1,0 +1,55 @@
+//! Handles as C sees them: numbers that are looked up, so that none can lead astray.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+use super::outcome::Failure;
+use super::types::VKSORT_ERROR_HANDLE;
+
+/// What lives behind the handles of one kind.
+pub(super) struct Register<T> {
+    /// The type in C.
+    name: &'static str,
+    live: LazyLock<RwLock<HashMap<usize, Arc<T>>>>,
+}
+
+/// Counts the handles of all kinds, so that a handle is never that of two things.
+static MADE: AtomicUsize = AtomicUsize::new(1);
+
+impl<T> Register<T> {
+    pub const fn new(name: &'static str) -> Self {
+        Register { name, live: LazyLock::new(Default::default) }
+    }
+
+    /// Keeps a thing until its handle is destroyed.
+    pub fn add<H>(&self, thing: T) -> *mut H {
+        // Odd numbers: no pointer to anything aligned is one.
+        let handle = MADE.fetch_add(1, Ordering::Relaxed).wrapping_mul(2).wrapping_add(1);
+        self.live.write().unwrap_or_else(PoisonError::into_inner).insert(handle, Arc::new(thing));
+        std::ptr::without_provenance_mut(handle)
+    }
+
+    /// The thing behind a handle; it stays while the result is held, even if another thread destroys the handle.
+    pub fn get<H>(&self, handle: *mut H) -> Result<Arc<T>, Failure> {
+        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        live.get(&handle.addr()).cloned().ok_or_else(|| self.unknown(handle))
+    }
+
+    /// Ends a handle. Null is none to end.
+    pub fn remove<H>(&self, handle: *mut H) -> Result<(), Failure> {
+        if handle.is_null() {
+            return Ok(());
+        }
+        let removed = self.live.write().unwrap_or_else(PoisonError::into_inner).remove(&handle.addr());
+        removed.map(drop).ok_or_else(|| self.unknown(handle))
+    }
+
+    fn unknown<H>(&self, handle: *mut H) -> Failure {
+        let given = match handle.is_null() {
+            true => "null".to_string(),
+            false => format!("{:#x}, which is destroyed, of another kind or was never one", handle.addr()),
+        };
+        Failure::new(VKSORT_ERROR_HANDLE, format!("the handle is {given}, allowed is a living {}", self.name))
+    }
+}

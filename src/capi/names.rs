@@ -1,0 +1,214 @@
+//! Numbers of enumerations, and what this build can do.
+
+use std::ffi::{CStr, c_char};
+
+use super::outcome::{Failure, run_unit};
+use super::structs::write;
+use super::types::*;
+use crate::key::{KeyType, Order};
+use crate::plan::MAX_COUNT;
+use crate::request::{Algorithm, KeyOutput, Placement, SortRequest, ValueType};
+use crate::vk::{Access, InstanceRequirements};
+
+/// The key types by number.
+const KEYS: [(VksortKeyType, KeyType, &CStr); VKSORT_KEY_TYPES as usize] = [
+    (VKSORT_KEY_U8, KeyType::U8, c"u8"),
+    (VKSORT_KEY_I8, KeyType::I8, c"i8"),
+    (VKSORT_KEY_U16, KeyType::U16, c"u16"),
+    (VKSORT_KEY_I16, KeyType::I16, c"i16"),
+    (VKSORT_KEY_F16, KeyType::F16, c"f16"),
+    (VKSORT_KEY_BF16, KeyType::Bf16, c"bf16"),
+    (VKSORT_KEY_U32, KeyType::U32, c"u32"),
+    (VKSORT_KEY_I32, KeyType::I32, c"i32"),
+    (VKSORT_KEY_F32, KeyType::F32, c"f32"),
+    (VKSORT_KEY_U64, KeyType::U64, c"u64"),
+    (VKSORT_KEY_I64, KeyType::I64, c"i64"),
+    (VKSORT_KEY_F64, KeyType::F64, c"f64"),
+    (VKSORT_KEY_U128, KeyType::U128, c"u128"),
+    (VKSORT_KEY_I128, KeyType::I128, c"i128"),
+];
+
+/// The algorithms by number.
+const ALGORITHMS: [(VksortAlgorithm, Algorithm, &CStr); VKSORT_ALGORITHMS as usize] = [
+    (VKSORT_ALGORITHM_ONESWEEP, Algorithm::OneSweep, c"onesweep"),
+    (VKSORT_ALGORITHM_LEADING, Algorithm::Leading, c"leading"),
+    (VKSORT_ALGORITHM_REDUCE_THEN_SCAN, Algorithm::ReduceThenScan, c"reduce-then-scan"),
+    (VKSORT_ALGORITHM_SINGLE_WORKGROUP, Algorithm::SingleWorkgroup, c"single-workgroup"),
+];
+
+/// The version of the crate, whose parts cargo gives as text.
+const VERSION: u32 = {
+    const fn number(text: &str) -> u32 {
+        let (bytes, mut index, mut number) = (text.as_bytes(), 0, 0);
+        while index < bytes.len() {
+            number = number * 10 + (bytes[index] - b'0') as u32;
+            index += 1;
+        }
+        number
+    }
+    ash::vk::make_api_version(
+        0,
+        number(env!("CARGO_PKG_VERSION_MAJOR")),
+        number(env!("CARGO_PKG_VERSION_MINOR")),
+        number(env!("CARGO_PKG_VERSION_PATCH")),
+    )
+};
+
+fn key(number: VksortKeyType) -> Result<(KeyType, &'static CStr), Failure> {
+    let row = KEYS.iter().find(|(known, ..)| *known == number);
+    let (_, key, name) = row.ok_or_else(|| Failure::value("key", number, "a VKSORT_KEY_ of 1 to 14"))?;
+    Ok((*key, name))
+}
+
+fn algorithm(number: VksortAlgorithm) -> Result<Option<Algorithm>, Failure> {
+    if number == VKSORT_ALGORITHM_AUTO {
+        return Ok(None);
+    }
+    let row = ALGORITHMS.iter().find(|(known, ..)| *known == number);
+    let (_, algorithm, _) = row.ok_or_else(|| Failure::value("algorithm", number, "a VKSORT_ALGORITHM_ of 0 to 4"))?;
+    Ok(Some(*algorithm))
+}
+
+/// The number of an algorithm.
+pub(super) fn number_of(algorithm: Algorithm) -> VksortAlgorithm {
+    let row = ALGORITHMS.iter().find(|(_, known, _)| *known == algorithm);
+    row.map_or(VKSORT_ALGORITHM_AUTO, |(number, ..)| *number)
+}
+
+/// One of two, by number.
+fn one_of<T>(what: &str, number: u32, [zero, one]: [T; 2]) -> Result<T, Failure> {
+    match number {
+        0 => Ok(zero),
+        1 => Ok(one),
+        _ => Err(Failure::value(what, number, "0 or 1")),
+    }
+}
+
+/// Flags of which `known` are allowed.
+pub(super) fn check_flags(what: &str, given: u32, known: u32) -> Result<(), Failure> {
+    match given & !known {
+        0 => Ok(()),
+        _ => Err(Failure::value(what, format!("{given:#x}"), &format!("a union of {known:#x}"))),
+    }
+}
+
+pub(super) fn access(number: VksortAccess) -> Result<Access, Failure> {
+    match number {
+        VKSORT_ACCESS_AUTO => Ok(Access::Auto),
+        VKSORT_ACCESS_DESCRIPTORS => Ok(Access::Descriptors),
+        VKSORT_ACCESS_ADDRESSES => Ok(Access::Addresses),
+        _ => Err(Failure::value("access", number, "a VKSORT_ACCESS_ of 0 to 2")),
+    }
+}
+
+/// The request that a structure describes.
+pub(super) fn request(given: &VksortSortRequest) -> Result<SortRequest, Failure> {
+    let (key, _) = key(given.key)?;
+    check_flags("flags of VksortSortRequest", given.flags, VKSORT_REQUEST_NOT_STABLE)?;
+    let value = match (given.value, given.value_bytes) {
+        (VKSORT_VALUE_NONE, 0) => ValueType::None,
+        (VKSORT_VALUE_INDEX, 0) => ValueType::Index,
+        (VKSORT_VALUE_BYTES, bytes) => ValueType::Bytes(bytes),
+        (VKSORT_VALUE_NONE | VKSORT_VALUE_INDEX, bytes) => {
+            return Err(Failure::value("valueBytes", bytes, "0 without VKSORT_VALUE_BYTES"));
+        }
+        (other, _) => return Err(Failure::value("value", other, "a VKSORT_VALUE_ of 0 to 2")),
+    };
+    let high = if given.high_bit == 0 { key.bits() } else { given.high_bit };
+    let request = SortRequest {
+        key,
+        value,
+        order: one_of("order", given.order, [Order::Ascending, Order::Descending])?,
+        bits: (given.low_bit..high).into(),
+        placement: one_of("placement", given.placement, [Placement::InPlace, Placement::OutOfPlace])?,
+        key_output: one_of("keyOutput", given.key_output, [KeyOutput::Sorted, KeyOutput::Discarded])?,
+        stable: given.flags & VKSORT_REQUEST_NOT_STABLE == 0,
+        algorithm: algorithm(given.algorithm)?,
+    };
+    request.check()?;
+    Ok(request)
+}
+
+/// Says what this build of vksort can do.
+///
+/// - capabilities: written; structSize must be set.
+/// - Any thread may call it at any time.
+///
+/// # Safety
+///
+/// The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+#[unsafe(export_name = "vksortGetCapabilities")]
+pub unsafe extern "C" fn get_capabilities(capabilities: *mut VksortCapabilities) -> VksortResult {
+    run_unit("vksortGetCapabilities", || {
+        let value = VksortCapabilities {
+            struct_size: 0,
+            version: VERSION,
+            vulkan_version: InstanceRequirements::API_VERSION,
+            key_types: VKSORT_KEY_TYPES,
+            algorithms: VKSORT_ALGORITHMS,
+            max_count: MAX_COUNT,
+            max_inline_value_bytes: ValueType::INLINE_BYTES,
+            max_value_bytes: ValueType::MAX_BYTES,
+        };
+        // SAFETY: by this function's contract.
+        unsafe { write(capabilities, &value) }
+    })
+}
+
+/// Says what a key type is, and how it can be sorted. With numbers from 1 to VKSORT_KEY_TYPES this is the table of all. Every
+/// key type takes every value, order, window of bits and placement.
+///
+/// - key: one of VKSORT_KEY_...
+/// - properties: written; structSize must be set.
+/// - Any thread may call it at any time.
+///
+/// # Safety
+///
+/// The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+#[unsafe(export_name = "vksortGetKeyTypeProperties")]
+pub unsafe extern "C" fn get_key_type_properties(
+    key: VksortKeyType,
+    properties: *mut VksortKeyTypeProperties,
+) -> VksortResult {
+    run_unit("vksortGetKeyTypeProperties", || {
+        let (key, name) = self::key(key)?;
+        let flags = [
+            (VKSORT_KEY_IS_FLOAT, key.is_float()),
+            (VKSORT_KEY_IS_SIGNED, key.is_signed()),
+            (VKSORT_KEY_IS_BUILT, crate::modules::check(key).is_ok()),
+        ];
+        let value = VksortKeyTypeProperties {
+            struct_size: 0,
+            bits: key.bits(),
+            flags: flags.into_iter().filter(|(_, has)| *has).map(|(flag, _)| flag).sum(),
+            algorithms: ALGORITHMS.iter().map(|(number, ..)| 1 << number).sum(),
+            name: name.as_ptr(),
+        };
+        // SAFETY: by this function's contract.
+        unsafe { write(properties, &value) }
+    })
+}
+
+/// The name of an algorithm as in "onesweep"; null for a number that is none. The text is static. Any thread may call it.
+#[unsafe(export_name = "vksortGetAlgorithmName")]
+pub extern "C" fn get_algorithm_name(algorithm: VksortAlgorithm) -> *const c_char {
+    let row = ALGORITHMS.iter().find(|(number, ..)| *number == algorithm);
+    row.map_or(std::ptr::null(), |(_, _, name)| name.as_ptr())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_type_and_algorithm_has_a_number_and_its_name() {
+        assert!(KEYS.iter().map(|(_, key, _)| key).eq(KeyType::ALL));
+        assert!(ALGORITHMS.iter().map(|(_, algorithm, _)| algorithm).eq(Algorithm::ALL));
+        for (index, (number, key, name)) in KEYS.iter().enumerate() {
+            assert_eq!((*number as usize, name.to_str()), (index + 1, Ok(key.name())));
+        }
+        for (index, (number, algorithm, name)) in ALGORITHMS.iter().enumerate() {
+            assert_eq!((*number as usize, name.to_str().unwrap()), (index + 1, &algorithm.to_string()[..]));
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Sorters, and the buffers that they take.
+
+use std::sync::Arc;
+
+use ash::vk::BufferUsageFlags as Usage;
+
+use super::device::{self, REQUIREMENTS};
+use super::handles::Register;
+use super::names::{self, check_flags, number_of};
+use super::outcome::{Failure, run_unit};
+use super::structs::{put, read, write};
+use super::types::*;
+use crate::vk::{Access, PipelineSet, Sorter, SorterOptions};
+
+/// What is behind the handle of a sorter.
+pub(super) struct Made {
+    pub sorter: Sorter,
+    /// For sorters that share them.
+    pipelines: Arc<PipelineSet>,
+    /// Of a storage buffer's offset, in bytes.
+    alignment: u64,
+}
+
+pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
+
+/// Builds the pipelines for a request, which takes from milliseconds to seconds.
+///
+/// - info: what to build; nothing that it points to is kept.
+/// - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
+/// - Several threads may create sorters at once, with a pipeline cache each.
+///
+/// Fails with VKSORT_ERROR_VALUE for a request that cannot be, VKSORT_ERROR_UNSUITABLE_DEVICE for one that the device cannot
+/// serve, or the VkResult of the driver.
+///
+/// # Safety
+///
+/// * `info` is null, or leads to a structure of as many bytes as its first field says, and so does its `request`.
+/// * The device was created with everything that the requirements name, and is of their physical device.
+/// * The device outlives the sorter and every sort bound from it.
+/// * The pipeline cache is null or the device's, and no other thread uses it during the call.
+/// * `share_with` is null or a sorter of the same device.
+/// * `sorter` is null or writable.
+#[unsafe(export_name = "vksortCreateSorter")]
+pub unsafe extern "C" fn create_sorter(info: *const VksortSorterInfo, sorter: *mut VksortSorter) -> VksortResult {
+    run_unit("vksortCreateSorter", || {
+        // SAFETY: by this function's contract, here and below.
+        let info = unsafe { read(info)? };
+        check_flags("flags of VksortSorterInfo", info.flags, VKSORT_SORTER_LABELS)?;
+        // SAFETY: as above.
+        unsafe { put(sorter, std::ptr::null_mut())? };
+        let known = REQUIREMENTS.get(info.requirements)?;
+        // SAFETY: as above.
+        let request = names::request(&unsafe { read(info.request)? })?;
+        let pipelines = match info.share_with.is_null() {
+            true => Arc::default(),
+            false => Arc::clone(&SORTERS.get(info.share_with)?.pipelines),
+        };
+        let mut options = SorterOptions {
+            pipeline_cache: info.pipeline_cache,
+            pipelines: Some(Arc::clone(&pipelines)),
+            access: names::access(info.access)?,
+            capacity: (info.capacity > 0).then_some(info.capacity),
+            ..SorterOptions::default()
+        };
+        // SAFETY: the device is of the requirements' instance, by this function's contract, here and below.
+        let device = unsafe { device::load_device(&known.instance, info.device)? };
+        if info.flags & VKSORT_SORTER_LABELS != 0 {
+            for name in [c"vkCmdBeginDebugUtilsLabelEXT", c"vkCmdEndDebugUtilsLabelEXT"] {
+                // SAFETY: as above.
+                if unsafe { device::find(&known.instance, info.device, name) }.is_null() {
+                    let text = format!("{} is not to be had, needed is VK_EXT_debug_utils", name.to_string_lossy());
+                    return Err(Failure::new(VKSORT_ERROR_MISSING_FUNCTION, text));
+                }
+            }
+            options.debug_utils = Some(ash::ext::debug_utils::Device::new(&known.instance, &device));
+        }
+        // SAFETY: device, cache and pipelines are as `Sorter::new` asks, by this function's contract.
+        let made = unsafe { Sorter::new(&device, &known.requirements, &request, &options)? };
+        let alignment = known.requirements.profile.storage_alignment_bytes;
+        // SAFETY: as above.
+        unsafe { put(sorter, SORTERS.add(Made { sorter: made, pipelines, alignment })) }
+    })
+}
+
+/// Ends a sorter. Sorts bound from it stay, and keep its pipelines.
+///
+/// - sorter: a handle, or null for nothing to do.
+/// - When the last of a sorter and its sorts ends, its device must be alive, and no command buffer with one of its sorts
+///   pending.
+#[unsafe(export_name = "vksortDestroySorter")]
+pub extern "C" fn destroy_sorter(sorter: VksortSorter) -> VksortResult {
+    run_unit("vksortDestroySorter", || SORTERS.remove(sorter))
+}
+
+/// Says what a sorter is.
+///
+/// - properties: written; structSize must be set.
+/// - Any thread may call it at any time.
+///
+/// # Safety
+///
+/// `properties` is null, or leads to a writable structure of as many bytes as its first field says.
+#[unsafe(export_name = "vksortGetSorterProperties")]
+pub unsafe extern "C" fn get_sorter_properties(
+    sorter: VksortSorter,
+    properties: *mut VksortSorterProperties,
+) -> VksortResult {
+    run_unit("vksortGetSorterProperties", || {
+        let made = SORTERS.get(sorter)?;
+        let max_count = made.sorter.max_count();
+        let value = VksortSorterProperties {
+            struct_size: 0,
+            max_count,
+            algorithm: number_of(made.sorter.algorithm(max_count)),
+            access: match made.sorter.access() {
+                Access::Auto => VKSORT_ACCESS_AUTO,
+                Access::Descriptors => VKSORT_ACCESS_DESCRIPTORS,
+                Access::Addresses => VKSORT_ACCESS_ADDRESSES,
+            },
+        };
+        // SAFETY: by this function's contract.
+        unsafe { write(properties, &value) }
+    })
+}
+
+/// Says which buffers a sort of up to `capacity` elements takes, with size in bytes, alignment and usage, the scratch buffer
+/// among them. A sort with these buffers can be recorded with every smaller count.
+///
+/// - capacity: elements.
+/// - requirements: written; structSize must be set. A buffer with size 0 must not be given.
+/// - Any thread may call it at any time.
+///
+/// Fails with VKSORT_ERROR_TOO_MANY_ELEMENTS.
+///
+/// # Safety
+///
+/// `requirements` is null, or leads to a writable structure of as many bytes as its first field says.
+#[unsafe(export_name = "vksortGetBufferRequirements")]
+pub unsafe extern "C" fn get_buffer_requirements(
+    sorter: VksortSorter,
+    capacity: u32,
+    requirements: *mut VksortBufferRequirements,
+) -> VksortResult {
+    run_unit("vksortGetBufferRequirements", || {
+        let made = SORTERS.get(sorter)?;
+        let (sorter, alignment) = (&made.sorter, made.alignment);
+        let scratch = sorter.scratch_size(capacity)?;
+        let sizes = sorter.request().buffers(capacity);
+        let reached = match sorter.access() {
+            Access::Addresses => Usage::STORAGE_BUFFER | Usage::SHADER_DEVICE_ADDRESS,
+            Access::Auto | Access::Descriptors => Usage::STORAGE_BUFFER,
+        };
+        let need = |size: Option<u64>, alignment: u64, usage: Usage| match size {
+            Some(size) => VksortBufferNeed { size, alignment, usage: usage.as_raw(), reserved: 0 },
+            None => VksortBufferNeed { size: 0, alignment, usage: 0, reserved: 0 },
+        };
+        // Addresses are multiples of a key, which may be more than the device asks of offsets.
+        let elements = alignment.max(sorter.request().key.size_bytes());
+        let value = VksortBufferRequirements {
+            struct_size: 0,
+            capacity,
+            keys: need(Some(sizes.keys), elements, reached),
+            values: need(sizes.values, elements, reached),
+            keys_out: need(sizes.keys_out, elements, reached),
+            values_out: need(sizes.values_out, elements, reached),
+            scratch: need((scratch > 0).then_some(scratch), elements, reached | Sorter::SCRATCH_USAGE),
+            count: need(Some(4), 4, Usage::STORAGE_BUFFER),
+        };
+        // SAFETY: by this function's contract.
+        unsafe { write(requirements, &value) }
+    })
+}

@@ -1,0 +1,134 @@
+//! Structures that begin with their size, read and written as far as both sides know them.
+
+use std::mem::MaybeUninit;
+
+use super::outcome::Failure;
+use super::types::*;
+
+/// A structure whose first field is a `u32` with its size.
+///
+/// # Safety
+///
+/// * It is `repr(C)`, and its first field is the size.
+/// * All zeros are a valid value.
+pub(super) unsafe trait Sized32: Copy {
+    /// The type in C.
+    const NAME: &str;
+    /// The size that it had in its first version.
+    const FIRST: usize;
+}
+
+macro_rules! sized {
+    ($($name:ident $first:literal),* $(,)?) => {$(
+        // SAFETY: it is made of integers, handles and pointers that may be zero, and begins with `struct_size`.
+        unsafe impl Sized32 for $name {
+            const NAME: &str = stringify!($name);
+            const FIRST: usize = $first;
+        }
+        const _: () = assert!(std::mem::offset_of!($name, struct_size) == 0 && size_of::<$name>() >= $first);
+        // In its first version it is exactly as long.
+        #[cfg(target_pointer_width = "64")]
+        const _: () = assert!(size_of::<$name>() == $first);
+    )*};
+}
+
+sized! {
+    VksortCapabilities 32,
+    VksortKeyTypeProperties 24,
+    VksortInstanceRequirements 24,
+    VksortRequirementsInfo 40,
+    VksortDeviceRequirements 24,
+    VksortSortRequest 44,
+    VksortSorterInfo 56,
+    VksortSorterProperties 16,
+    VksortBufferRequirements 152,
+    VksortBuffers 200,
+    VksortVrdxInfo 56,
+    VksortVrdxSort 88,
+}
+
+/// The most bytes that a structure of a later version may have.
+const MOST: usize = 4096;
+
+/// Refuses a pointer that cannot be followed.
+pub(super) fn check_pointer<T>(pointer: *const T, what: &str) -> Result<(), Failure> {
+    let wrong = match (pointer.is_null(), pointer.is_aligned()) {
+        (true, _) => "null",
+        (_, false) => "not aligned",
+        _ => return Ok(()),
+    };
+    Err(Failure::new(VKSORT_ERROR_POINTER, format!("{what} is {wrong}, allowed is a pointer to one")))
+}
+
+/// The size that the caller says, if it is one.
+///
+/// # Safety
+///
+/// The pointer is null, or leads to a structure.
+unsafe fn size_of_given<T: Sized32>(pointer: *const T) -> Result<usize, Failure> {
+    check_pointer(pointer, T::NAME)?;
+    // SAFETY: the structure begins with its size.
+    let size = unsafe { pointer.cast::<u32>().read() } as usize;
+    match (T::FIRST.min(size_of::<T>())..=MOST).contains(&size) {
+        true => Ok(size),
+        false => Err(Failure::new(
+            VKSORT_ERROR_STRUCT,
+            format!("structSize of {} is {size}, allowed is {}, its size", T::NAME, size_of::<T>()),
+        )),
+    }
+}
+
+/// A structure of the caller's. Fields of a later version must be zero; fields that an earlier one lacks are.
+///
+/// # Safety
+///
+/// The pointer is null, or leads to a structure of as many bytes as its first field says.
+pub(super) unsafe fn read<T: Sized32>(pointer: *const T) -> Result<T, Failure> {
+    // SAFETY: by this function's contract, here and below.
+    let size = unsafe { size_of_given(pointer)? };
+    let mut value = MaybeUninit::<T>::zeroed();
+    let bytes = pointer.cast::<u8>();
+    for index in size_of::<T>()..size {
+        // SAFETY: within the size that the caller gave.
+        if unsafe { bytes.add(index).read() } != 0 {
+            let text =
+                format!("byte {index} of {} is not zero, and this version of vksort knows no field there", T::NAME);
+            return Err(Failure::new(VKSORT_ERROR_STRUCT, text));
+        }
+    }
+    // SAFETY: both have so many bytes; the rest is zero, which is valid.
+    unsafe {
+        value.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(bytes, size.min(size_of::<T>()));
+        Ok(value.assume_init())
+    }
+}
+
+/// Writes a structure as far as the caller's goes. Its size stays, and fields of a later version are zeroed.
+///
+/// # Safety
+///
+/// The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+pub(super) unsafe fn write<T: Sized32>(pointer: *mut T, value: &T) -> Result<(), Failure> {
+    // SAFETY: by this function's contract, here and below.
+    let size = unsafe { size_of_given(pointer)? };
+    let (known, skipped) = (size.min(size_of::<T>()), size_of::<u32>());
+    // SAFETY: within both structures.
+    unsafe {
+        let (to, from) = (pointer.cast::<u8>(), std::ptr::from_ref(value).cast::<u8>());
+        to.add(skipped).copy_from_nonoverlapping(from.add(skipped), known - skipped);
+        to.add(known).write_bytes(0, size - known);
+    }
+    Ok(())
+}
+
+/// Writes a handle or a number.
+///
+/// # Safety
+///
+/// The pointer is null, or writable.
+pub(super) unsafe fn put<T>(pointer: *mut T, value: T) -> Result<(), Failure> {
+    check_pointer(pointer, "the pointer to the result")?;
+    // SAFETY: it is aligned, and writable by this function's contract.
+    unsafe { pointer.write(value) };
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! Sorts whose buffers come with each recording, by pushed descriptors: nothing is kept of them, so nothing can be stale.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::bind::{BoundSort, SortBuffers};
+use super::pipelines::Pipelines;
+use super::places::Places;
+use super::requirements::Requirements;
+use super::sorter::{Access, Sorter, SorterOptions};
+use crate::error::Error;
+use crate::plan::{Plan, StepName, ValueSet};
+use crate::request::{Count, SortRequest};
+
+impl Sorter {
+    /// A sorter whose sorts are recorded through pushed descriptors: [`prepare_pushed`](Self::prepare_pushed).
+    ///
+    /// # Safety
+    ///
+    /// * As for [`new`](Self::new).
+    /// * `push` is the function of `device`, and what it belongs to is enabled.
+    pub(crate) unsafe fn new_pushed(
+        device: &ash::Device,
+        requirements: &Requirements,
+        request: &SortRequest,
+        options: &SorterOptions,
+        push: vk::PFN_vkCmdPushDescriptorSetKHR,
+    ) -> Result<Sorter, Error> {
+        let options = SorterOptions { access: Access::Descriptors, ..options.clone() };
+        // SAFETY: by this function's contract.
+        unsafe { Sorter::build(device, requirements, request, &options, Some(push)) }
+    }
+
+    /// Bytes of scratch that serve every capacity up to this one, which is more than the largest needs where fewer elements
+    /// are sorted in smaller tiles.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyElements`].
+    pub(crate) fn scratch_size_up_to(&self, capacity: u32) -> Result<u64, Error> {
+        self.inner.plan(capacity)?;
+        Ok(most_scratch(|capacity| self.inner.unchecked_plan(capacity), capacity))
+    }
+
+    /// Checks a sort of these buffers, to be recorded once.
+    ///
+    /// # Errors
+    ///
+    /// As for [`bind`](Self::bind) and [`BoundSort::record`].
+    pub(crate) fn prepare_pushed(&self, buffers: &SortBuffers, count: Count) -> Result<PushedSort, Error> {
+        let (sort, places) = BoundSort::placed(Arc::clone(&self.inner), buffers)?;
+        let count = sort.check_count(count)?;
+        Ok(PushedSort { sort, places, count })
+    }
+}
+
+/// A sort that is ready to be recorded once.
+pub(crate) struct PushedSort {
+    sort: BoundSort,
+    places: Places,
+    count: Count,
+}
+
+impl PushedSort {
+    /// Records the sort. `after` is called behind each step.
+    ///
+    /// # Safety
+    ///
+    /// * The sorter was made by [`Sorter::new_pushed`].
+    /// * The buffers are as for [`Sorter::bind`], but that they need to live until the commands have completed only.
+    /// * As for [`BoundSort::record`].
+    pub unsafe fn record(&self, commands: vk::CommandBuffer, after: &mut dyn FnMut(StepName)) {
+        let sorter = &self.sort.sorter;
+        let Some(push) = sorter.push.filter(|_| self.sort.capacity() > 0) else {
+            return;
+        };
+        let infos = Pipelines::bindings(false)
+            .map(|(binding, _)| (binding, self.places.of_binding(binding, ValueSet::Sorted)))
+            .collect::<Vec<_>>();
+        let write = |(binding, infos)| {
+            vk::WriteDescriptorSet::default()
+                .dst_binding(binding)
+                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                .buffer_info(infos)
+        };
+        let writes: Vec<_> = infos.iter().map(|(binding, infos)| write((*binding, infos))).collect();
+        let (layout, compute) = (sorter.pipelines.layout, vk::PipelineBindPoint::COMPUTE);
+        // SAFETY: the command buffer is recording and the buffers are alive, by this function's contract; the layout was made
+        // for pushed descriptors, and the writes are all of its bindings.
+        unsafe {
+            push(commands, compute, layout, 0, writes.len() as u32, writes.as_ptr());
+            self.sort.record_steps(commands, self.count, after);
+        }
+    }
+}
+
+/// The most scratch of all capacities up to this one. Scratch grows with the capacity as long as tiles have one size, and tiles
+/// do not shrink, so the largest capacity of each size of tiles is asked.
+fn most_scratch(plan: impl Fn(u32) -> Plan, capacity: u32) -> u64 {
+    let tile = |capacity: u32| plan(capacity).tile_size();
+    let (mut most, mut first) = (0, 0);
+    loop {
+        let (mut last, mut beyond) = (first, u64::from(capacity) + 1);
+        while beyond - u64::from(last) > 1 {
+            let middle = (u64::from(last) + (beyond - u64::from(last)) / 2) as u32;
+            if tile(middle) == tile(first) { last = middle } else { beyond = middle.into() }
+        }
+        most = most.max(plan(last).scratch().size);
+        if last == capacity {
+            return most;
+        }
+        first = last + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::KeyType;
+    use crate::profile::DeviceProfile;
+    use crate::request::{Algorithm, ValueType};
+    use crate::shape::{Shape, ShapeDesc};
+    use crate::tuning::Tuning;
+
+    #[test]
+    fn scratch_for_a_capacity_serves_every_smaller_one() {
+        let (mut shrinks, most) = (0, 400_000);
+        for is_cpu in [false, true] {
+            let driver_id = if is_cpu { crate::profile::driver::LLVMPIPE } else { 0 };
+            let profile = DeviceProfile { is_cpu, driver_id, ..DeviceProfile::default() };
+            for algorithm in [Algorithm::OneSweep, Algorithm::ReduceThenScan] {
+                let request = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
+                let tuning = Tuning::for_device(&profile);
+                let shape = Shape::fit(&ShapeDesc::new(&profile, &tuning, &request, algorithm)).unwrap();
+                let plan = |capacity| Plan::new(&request, algorithm, shape, capacity);
+                let (mut so_far, mut before) = (0, 0);
+                for capacity in 0..most {
+                    let size = plan(capacity).scratch().size;
+                    shrinks += u32::from(size < before);
+                    before = size;
+                    so_far = so_far.max(size);
+                    if capacity % 977 == 0 {
+                        let served = most_scratch(plan, capacity);
+                        assert_eq!(served, so_far, "{algorithm}, {capacity} elements, CPU: {is_cpu}");
+                    }
+                }
+            }
+        }
+        assert!(shrinks > 0, "no capacity needs less scratch than the one before, so the largest would do");
+    }
+}

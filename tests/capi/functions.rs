@@ -1,0 +1,176 @@
+//! What Vulkan does not give: functions, features and extensions.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::{CStr, CString, c_char};
+use std::ptr::null_mut;
+
+use ash::vk;
+use vksort::capi::{device::*, record::*, sorter::*, types::*, vrdx};
+
+use crate::*;
+
+thread_local! {
+    /// The one function that the filter hides, if any; else it hides all that vksort does not name.
+    static HIDDEN: RefCell<Option<CString>> = const { RefCell::new(None) };
+    static ASKED: Cell<u32> = const { Cell::new(0) };
+}
+
+fn hides(name: &CStr, named: &[&CStr]) -> bool {
+    ASKED.set(ASKED.get() + 1);
+    HIDDEN.with_borrow(|hidden| match hidden {
+        Some(hidden) => name == hidden.as_c_str(),
+        None => !named.contains(&name),
+    })
+}
+
+/// The loader's function, but for what is hidden.
+unsafe extern "system" fn filtered(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    // SAFETY: the caller's duties are the same.
+    let text = unsafe { CStr::from_ptr(name) };
+    if hides(text, &vksort::capi::INSTANCE_FUNCTIONS) {
+        return None;
+    }
+    if text == c"vkGetDeviceProcAddr" {
+        // SAFETY: functions are handed out without their type.
+        return Some(unsafe {
+            std::mem::transmute::<vk::PFN_vkGetDeviceProcAddr, unsafe extern "system" fn()>(filtered_device)
+        });
+    }
+    // SAFETY: as above.
+    unsafe { (vulkan().entry.static_fn().get_instance_proc_addr)(instance, name) }
+}
+
+unsafe extern "system" fn filtered_device(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    // SAFETY: the caller's duties are the same.
+    match hides(unsafe { CStr::from_ptr(name) }, &vksort::capi::DEVICE_FUNCTIONS) {
+        true => None,
+        // SAFETY: as above.
+        false => unsafe { (vulkan().instance.fp_v1_0().get_device_proc_addr)(device, name) },
+    }
+}
+
+#[test]
+fn functions_that_cannot_be_had_are_named_and_no_others_are_called() {
+    let vulkan = vulkan();
+    let info = VksortRequirementsInfo { get_instance_proc_addr: Some(filtered), ..vulkan.info() };
+    let mut requirements = null_mut();
+    let missing = VKSORT_ERROR_MISSING_FUNCTION;
+    for name in vksort::capi::INSTANCE_FUNCTIONS {
+        HIDDEN.set(Some(name.into()));
+        refused(
+            c!(create_requirements(&info, &mut requirements)),
+            missing,
+            &[name.to_str().unwrap(), "vkGetInstanceProcAddr"],
+        );
+    }
+    HIDDEN.set(None);
+    done(c!(create_requirements(&info, &mut requirements)));
+    let requests = [
+        VksortSortRequest { value: VKSORT_VALUE_BYTES, value_bytes: 20, ..u32_keys() },
+        VksortSortRequest { algorithm: VKSORT_ALGORITHM_REDUCE_THEN_SCAN, ..u32_keys() },
+    ];
+    for request in &requests {
+        let sorter_info = VksortSorterInfo { requirements, ..vulkan.sorter_info(request) };
+        let mut sorter = null_mut();
+        for name in vksort::capi::DEVICE_FUNCTIONS {
+            HIDDEN.set(Some(name.into()));
+            refused(
+                c!(create_sorter(&sorter_info, &mut sorter)),
+                missing,
+                &[name.to_str().unwrap(), "vkGetDeviceProcAddr"],
+            );
+        }
+        // With the functions that it names and no others, everything works.
+        HIDDEN.set(None);
+        ASKED.set(0);
+        done(c!(create_sorter(&sorter_info, &mut sorter)));
+        assert!(ASKED.get() > 100, "the filter was not asked");
+        let (buffers, _) = buffers_of(sorter, 20_000);
+        let sort = bound(sorter, &buffers);
+        for count in [20_000, 100, VKSORT_COUNT_ON_DEVICE] {
+            let mut queries = 0;
+            done(c!(get_query_count(sort, count, &mut queries)));
+            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(queries);
+            // SAFETY: the device is alive.
+            let pool = unsafe { vulkan.device.create_query_pool(&info, None).unwrap() };
+            let queries = VksortQueryRange { pool, first: 0, count: queries };
+            vulkan.run(|commands| done(c!(cmd_sort(commands, sort, count, &queries))));
+        }
+        done(destroy_sort(sort));
+        done(destroy_sorter(sorter));
+    }
+    let info = VksortSorterInfo { requirements, flags: VKSORT_SORTER_LABELS, ..vulkan.sorter_info(&requests[0]) };
+    refused(
+        c!(create_sorter(&info, &mut null_mut())),
+        missing,
+        &["vkCmdBeginDebugUtilsLabelEXT", "VK_EXT_debug_utils"],
+    );
+    let info = sized!(VksortVrdxInfo {
+        get_instance_proc_addr: Some(filtered),
+        instance: vulkan.instance.handle(),
+        physical_device: vulkan.physical,
+        device: vulkan.device.handle(),
+    });
+    refused(
+        c!(vrdx::create(&info, &mut null_mut())),
+        missing,
+        &["vkCmdPushDescriptorSetKHR", "VK_KHR_push_descriptor"],
+    );
+    done(destroy_requirements(requirements));
+}
+
+#[test]
+fn what_a_device_lacks_is_named_or_left_out() {
+    let vulkan = vulkan();
+    let mut needed = sized!(VksortDeviceRequirements {});
+    done(c!(get_device_requirements(vulkan.requirements(), &mut needed)));
+    let nothing = vk::DeviceCreateInfo::default();
+    let code = c!(check_device(vulkan.requirements(), &nothing));
+    let dynamic = "feature shaderStorageBufferArrayDynamicIndexing";
+    refused(code, VKSORT_ERROR_NOT_ENABLED, &[dynamic, "was created without"]);
+
+    // A chain of the caller's own gets what is needed, and says what it has no place for.
+    let mut v12 = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
+    let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
+    let mut head = vk::PhysicalDeviceFeatures2::default();
+    let code = c!(add_device_features(vulkan.requirements(), (&raw mut head).cast()));
+    assert_eq!(head.features.shader_storage_buffer_array_dynamic_indexing, vk::TRUE);
+    refused(
+        code,
+        VKSORT_ERROR_NOT_ENABLED,
+        &["VkPhysicalDevice8BitStorageFeatures or VkPhysicalDeviceVulkan12Features"],
+    );
+    let mut control = vk::PhysicalDeviceSubgroupSizeControlFeatures::default();
+    let mut head = head.push_next(&mut v11).push_next(&mut v12).push_next(&mut control);
+    done(c!(add_device_features(vulkan.requirements(), (&raw mut head).cast())));
+    let mut info = vk::DeviceCreateInfo { p_next: (&raw const head).cast(), ..Default::default() };
+    info.enabled_extension_count = needed.extension_count;
+    info.pp_enabled_extension_names = needed.extensions;
+    done(c!(check_device(vulkan.requirements(), (&raw const info).cast())));
+    assert_eq!((v12.timeline_semaphore, v12.storage_buffer8_bit_access), (vk::TRUE, vk::TRUE));
+
+    // Requirements of a device that lacks something are without it.
+    let mut core = vk::PhysicalDeviceFeatures::default();
+    for indexing in [vk::FALSE, vk::TRUE] {
+        core.shader_storage_buffer_array_dynamic_indexing = indexing;
+        let info = vk::DeviceCreateInfo::default().enabled_features(&core);
+        let lacking = VksortRequirementsInfo { device_create_info: (&raw const info).cast(), ..vulkan.info() };
+        let mut requirements = null_mut();
+        done(c!(create_requirements(&lacking, &mut requirements)));
+        done(c!(check_device(requirements, (&raw const info).cast())));
+        let request = u32_keys();
+        let mut sorter = null_mut();
+        let code = c!(create_sorter(&VksortSorterInfo { requirements, ..vulkan.sorter_info(&request) }, &mut sorter));
+        match indexing {
+            vk::FALSE => refused(code, VKSORT_ERROR_UNSUITABLE_DEVICE, &[dynamic]),
+            _ => done(code),
+        }
+        done(destroy_requirements(requirements));
+    }
+    let names = vk::DeviceCreateInfo { enabled_extension_count: 1, ..Default::default() };
+    refused(
+        c!(check_device(vulkan.requirements(), &names)),
+        VKSORT_ERROR_POINTER,
+        &["ppEnabledExtensionNames is null"],
+    );
+}
