@@ -132,6 +132,7 @@ impl Plan {
     }
 
     /// Passes that ran and passes that the device skipped, from the counters after a sort over tiles.
+    #[cfg(any(test, feature = "standalone"))]
     pub fn passes_of(&self, counters: &[u32]) -> (u32, u32) {
         let word = |at: u32| counters[at as usize];
         let fell_back = word(abi::COUNTERS_ARGUMENTS + abi::ARGUMENTS_FALLBACK * abi::ARGUMENT_WORDS) > 0;
