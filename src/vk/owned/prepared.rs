@@ -252,7 +252,7 @@ impl PreparedSort {
     ///
     /// As for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request reads no values.
     pub fn write_values<T: Pod>(&self, values: &[T]) -> Result<(), Error> {
-        let (given, needed) = ("none", "values of some bytes");
+        let (given, needed) = ("no values to read", "a request with values");
         let unread = Error::NotInRequest { what: "writing values", given, needed };
         let range = self.ranges.values.as_ref().filter(|_| self.request.value.is_read());
         write("values", range.ok_or(unread)?, values)
