@@ -163,6 +163,9 @@ pub unsafe extern "C" fn cmd_sort(
                 return Err(Failure::new(VKSORT_ERROR_BUFFER, format!("{name} is null, needed is a VkBuffer")));
             }
         }
+        if given.query_pool != vk::QueryPool::null() && given.query.checked_add(VKSORT_VRDX_QUERIES).is_none() {
+            return Err(Failure::value("query", given.query, "a number with VKSORT_VRDX_QUERIES queries below 2^32"));
+        }
         let (has_values, indirect) =
             (given.values_buffer != vk::Buffer::null(), given.indirect_buffer != vk::Buffer::null());
         let sorter = if has_values { &made.pairs } else { &made.keys };

@@ -413,6 +413,8 @@ fn recording_through_c_adds_less_than_a_microsecond() {
     if pushes {
         done(c!(vrdx::get_storage_requirements(pushed, count, 1, &mut size, &mut usage)));
         each.storage_buffer = vulkan.buffer(size, usage).0.buffer;
+        let beyond = VksortVrdxSort { query_pool: vk::Handle::from_raw(1), query: u32::MAX - 14, ..each };
+        refused(c!(vrdx::cmd_sort(commands, pushed, &beyond)), VKSORT_ERROR_VALUE, &["query is 4294967281"]);
     }
     // They take turns.
     let (mut by_c, mut by_rust, mut by_push) = (Vec::new(), Vec::new(), Vec::new());
