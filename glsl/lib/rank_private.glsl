@@ -26,6 +26,7 @@ void count_block() {
         own_count[digit_bits_of(keys[item])]++;
     }
     uint start = 0;
+    // Unrolled, this loop around a loop takes software drivers five times as long to compile.
     [[dont_unroll]] for (uint turn = 0; turn < DIGITS_EACH; turn++) {
         for (uint lane = 0; lane < WORKGROUP_SIZE; lane++) {
             uint bits = (turn * WORKGROUP_SIZE + lane) ^ digit_flip;
