@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use vksort::standalone::Gpu;
-use vksort::{Error, TuningProfile};
+use vksort::{DeviceProfile, Error, Tuning, TuningProfile};
 
 /// A file to take the tuning from.
 #[derive(Args)]
@@ -22,15 +22,22 @@ impl TuningFlag {
     }
 }
 
-/// The device with the profile's tuning. If the profile is of another device or driver, one line says so, and the built-in row
-/// stays.
+/// The device with the profile's tuning, if that is of it.
 pub fn apply(profile: Option<TuningProfile>, gpu: Gpu) -> Result<Gpu> {
-    let Some(profile) = profile else { return Ok(gpu) };
-    match profile.tuning_for(gpu.profile()) {
-        Ok(tuning) => Ok(gpu.with_tuning(tuning)),
+    Ok(match of(profile, gpu.profile(), gpu.tuning())? {
+        Some(tuning) => gpu.with_tuning(tuning),
+        None => gpu,
+    })
+}
+
+/// The profile's tuning. If the profile is of another device or driver, one line says so, and the built-in row stays.
+pub fn of(profile: Option<TuningProfile>, device: &DeviceProfile, built_in: &Tuning) -> Result<Option<Tuning>> {
+    let Some(profile) = profile else { return Ok(None) };
+    match profile.tuning_for(device) {
+        Ok(tuning) => Ok(Some(tuning)),
         Err(error @ (Error::ForeignProfile { .. } | Error::StaleProfile { .. })) => {
-            eprintln!("--tuning: {error}; sorting with the built-in row {}", gpu.tuning().name);
-            Ok(gpu)
+            eprintln!("--tuning: {error}; sorting with the built-in row {}", built_in.name);
+            Ok(None)
         }
         Err(error) => Err(error.into()),
     }

@@ -1,7 +1,9 @@
 //! The camera: where it stands, how deep a point lies in its view, and the orbit it flies.
 
+use std::str::FromStr;
+
 use anyhow::{Context, Result, ensure};
-use glam::{Quat, Vec3, vec3};
+use glam::{Mat3, Quat, Vec2, Vec3, vec2, vec3};
 
 use crate::scene::Splat;
 
@@ -9,6 +11,8 @@ use crate::scene::Splat;
 pub const UP: Vec3 = Vec3::NEG_Y;
 /// Vertical field of view in degrees.
 pub const FIELD_OF_VIEW: f32 = 50.0;
+/// Colour behind the scene.
+pub const BACKGROUND: Vec3 = vec3(0.09, 0.10, 0.12);
 /// Least depth that is drawn.
 pub const NEAR: f32 = 0.01;
 
@@ -49,12 +53,11 @@ impl Pose {
     }
 }
 
-/// A camera's axes in the scene.
+/// A camera in the scene.
 pub struct Camera {
-    eye: Vec3,
-    right: Vec3,
-    down: Vec3,
-    forward: Vec3,
+    pub eye: Vec3,
+    /// To the right, down and forward.
+    pub axes: Mat3,
 }
 
 impl Camera {
@@ -70,21 +73,47 @@ impl Camera {
         })?;
         // Looking straight up or down, any direction may be to the right.
         let right = forward.cross(UP).try_normalize().unwrap_or_else(|| forward.any_orthonormal_vector());
-        Ok(Camera { eye, right, down: forward.cross(right), forward })
-    }
-
-    /// How far a point lies in front of the camera, negative behind it.
-    pub fn depth(&self, point: Vec3) -> f32 {
-        (point - self.eye).dot(self.forward)
+        Ok(Camera { eye, axes: Mat3::from_cols(right, forward.cross(right), forward) })
     }
 
     /// A point in the camera's coordinates: x to the right, y down, z forward.
     pub fn view(&self, point: Vec3) -> Vec3 {
-        self.turn(point - self.eye)
+        self.axes.transpose() * (point - self.eye)
     }
+}
 
-    /// A direction in the camera's coordinates.
-    pub fn turn(&self, direction: Vec3) -> Vec3 {
-        vec3(direction.dot(self.right), direction.dot(self.down), direction.dot(self.forward))
+/// Size of a picture in pixels.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    pub width: usize,
+    pub height: usize,
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Size, String> {
+        let side = |text: &str| text.parse().ok().filter(|side| (1..=8192).contains(side));
+        let sides = text.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
+        let (width, height) = sides.ok_or("allowed are WIDTHxHEIGHT, each 1 to 8192 pixels")?;
+        Ok(Size { width, height })
+    }
+}
+
+/// How a camera's view falls on a picture.
+pub struct Projection {
+    /// The middle of the picture.
+    pub middle: Vec2,
+    /// Pixels for a slope of 1.
+    pub focal: f32,
+    /// The greatest slopes at which splats are projected as they are.
+    pub border: Vec2,
+}
+
+impl Projection {
+    pub fn new(size: Size) -> Projection {
+        let middle = 0.5 * vec2(size.width as f32, size.height as f32);
+        let slope = (0.5 * FIELD_OF_VIEW.to_radians()).tan();
+        Projection { middle, focal: middle.y / slope, border: 1.3 * slope * vec2(middle.x / middle.y, 1.0) }
     }
 }

@@ -1,38 +1,41 @@
-//! Sorts a scene of Gaussian splats from back to front for each frame of an orbit, and draws the first frame.
+//! Draws a scene of Gaussian splats for each frame of an orbit: culling, keys, sort and drawing are on the device.
 
+#[path = "../common/canvas.rs"]
+mod canvas;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/picture.rs"]
 mod picture;
 
 mod camera;
-mod render;
+mod plot;
+mod reference;
+mod report;
 mod scene;
+mod verify;
+mod vk;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::str::FromStr;
-use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use common::files::Output;
 use common::tuning::{self, TuningFlag};
 use glam::Vec3;
-use vksort::standalone::{Passes, PreparedSort};
-use vksort::{KeyOutput, KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
+use vksort::{KeyType, Order, Tuning};
 
-use camera::{Camera, Pose};
-use render::Size;
+use camera::{Camera, Pose, Size};
 use scene::Splat;
+use vk::{Device, Renderer};
 
-/// Sorts Gaussian splats from back to front for each frame of an orbit, and draws the first frame
+/// Draws Gaussian splats for each frame of an orbit, sorted from back to front on the device
 #[derive(Parser)]
 #[command(after_help = "\
-Without --scene or --synthetic it sorts a scene that comes along: \"PLAYBOT\" by Stephane Agullo
+Without --scene or --synthetic it draws a scene that comes along: \"PLAYBOT\" by Stephane Agullo
 (sa3d.fr), CC BY 4.0, reduced to 18000 splats.")]
 struct Args {
-    /// Compressed .ply of splats
+    /// .ply of splats, compressed or as trained, or .splat
     #[arg(long, value_name = "FILE")]
     scene: Option<PathBuf>,
     /// Generate a scene of this many splats
@@ -50,19 +53,42 @@ struct Args {
     /// Frames of the orbit
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     frames: u32,
-    /// Draw the first frame into this PNG
-    #[arg(long, value_name = "FILE")]
-    image: Option<PathBuf>,
-    /// Overwrite an existing picture
-    #[arg(long, requires = "image")]
-    force: bool,
+    /// Order in which splats are drawn
+    #[arg(long, value_name = "ORDER", default_value = "stable")]
+    order: Ordering,
     /// Size of the picture in pixels
-    #[arg(long, value_name = "WxH", default_value = "1280x720", requires = "image")]
+    #[arg(long, value_name = "WxH", default_value = "1280x720")]
     size: Size,
+    /// Write the first frame to this PNG
+    #[arg(long, visible_alias = "out", value_name = "FILE")]
+    image: Option<PathBuf>,
+    /// Draw the first frame on the CPU too, in stable order, to this PNG
+    #[arg(long, value_name = "FILE")]
+    reference: Option<PathBuf>,
+    /// Plot the time of each pass by frame to this PNG
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Overwrite existing files
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     tuning: TuningFlag,
     #[command(flatten)]
     common: common::Common,
+}
+
+/// The order in which splats are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Ordering {
+    /// From back to front; splats of equal depth in the order of the scene.
+    #[value(help = None)]
+    Stable,
+    /// In the order of the scene.
+    #[value(help = None)]
+    Unsorted,
+    /// From front to back.
+    #[value(help = None)]
+    Reversed,
 }
 
 /// The scene of the repository, and its name.
@@ -77,7 +103,12 @@ fn main() -> ExitCode {
 fn splats() -> Result<()> {
     let args: Args = common::parse()?;
     let profile = args.tuning.load()?;
-    let image = args.image.as_deref().map(|path| png_output(path, args.force)).transpose()?;
+    let output =
+        |flag, path: &Option<PathBuf>| path.as_deref().map(|path| png_output(flag, path, args.force)).transpose();
+    let image = output("--image", &args.image)?;
+    let reference = output("--reference", &args.reference)?;
+    let plot = output("--plot", &args.plot)?;
+    Output::check_distinct(&[&image, &reference, &plot].into_iter().flatten().collect::<Vec<_>>())?;
     let (name, splats) = open_scene(&args)?;
     common::say(format!("scene      {name}, {} splats", splats.len()));
     if splats.is_empty() {
@@ -90,62 +121,63 @@ fn splats() -> Result<()> {
     let camera = Camera::new(pose)?;
     common::say(format!("camera     eye {}, target {}", pose.eye, pose.target));
 
-    let gpu = tuning::apply(profile, args.common.open()?)?;
-    let count = u32::try_from(splats.len()).context("a splat's index has 32 bits")?;
-    // Drawing takes the order alone: depths go in, indices come out.
-    let request = SortRequest {
-        value: ValueType::Index,
-        key_output: KeyOutput::Discarded,
-        order: Order::Descending,
-        algorithm: args.common.algorithm,
-        ..SortRequest::new(KeyType::F32)
-    };
-    let options = SorterOptions { capacity: Some(count), ..SorterOptions::default() };
-    let sort = gpu.sorter(&request, &options)?.prepare(count)?;
-    args.common.print_device(gpu.profile(), gpu.tuning(), sort.algorithm(count));
+    let device = Device::open(args.common.device.as_ref(), args.common.validate)?;
+    let of_device = &device.requirements.profile;
+    let built_in = Tuning::for_device(of_device);
+    let tuning = tuning::of(profile, of_device, &built_in)?;
+    let mut renderer = Renderer::new(&device, &splats, args.size, args.common.algorithm, tuning.clone())?;
+    args.common.print_device(of_device, tuning.as_ref().unwrap_or(&built_in), renderer.algorithm());
 
-    common::say(format!("\n{:>5}  {:>7}  {:>10}  {:>14}", "frame", "angle", "wall", "device time"));
+    common::say(format!("\n{}", report::HEADER));
     // Drivers may finish their shaders when they first run; that is no part of a frame.
-    Frame::sort(&sort, &splats, &camera).context("first run")?;
-    let mut first_order = None;
-    let (mut frames, mut passes) = (Vec::new(), Vec::new());
+    renderer.draw(&camera, args.order).context("first run")?;
+    let (mut frames, mut picture) = (Vec::new(), None);
     for index in 0..args.frames {
         let degrees = 360.0 * index as f32 / args.frames as f32;
-        let frame = Frame::sort(&sort, &splats, &Camera::new(pose.orbit(degrees))?)
-            .with_context(|| format!("frame {index} at {degrees:.1} degrees"))?;
-        let device = match frame.total() {
-            Some(nanoseconds) => common::duration(nanoseconds),
-            None => "no timestamps".into(),
-        };
-        common::say(format!("{index:>5}  {degrees:>7.1}  {:>10}  {device:>14}", common::duration(frame.wall)));
-        first_order.get_or_insert(frame.order);
-        frames.push(frame.steps);
-        passes.push(frame.passes);
+        let context = || format!("frame {index} at {degrees:.1} degrees");
+        let camera = Camera::new(pose.orbit(degrees))?;
+        let times = renderer.draw(&camera, args.order).with_context(context)?;
+        let drawn = renderer.drawn().with_context(context)?;
+        verify::frame(&splats, &camera, args.size, args.order, &drawn).with_context(context)?;
+        common::say(report::line(index, degrees, drawn.order.len(), &times));
+        if index == 0 && image.is_some() {
+            picture = Some(renderer.picture()?);
+        }
+        frames.push(times);
     }
-    common::say("every order equals the stable sort on the CPU");
-    if let Some(line) = common::passes_line(&passes) {
-        common::say(line);
-    }
-    common::check_validation(&gpu.validation_errors())?;
-    common::say(format!("\nmedian over the frames\n{}", common::step_table(&medians(&frames), count)));
+    common::say(match args.order {
+        Ordering::Unsorted => "every order is that of the scene",
+        Ordering::Stable | Ordering::Reversed => "every order equals the stable sort on the CPU",
+    });
+    common::check_validation(&vk::validation_errors())?;
+    common::say(format!("\nmedian over the frames\n{}", report::table(&frames)));
 
-    if let (Some(output), Some(order)) = (image, first_order) {
-        let started = Instant::now();
-        let png = render::render(&splats, &order, &camera, args.size)?;
-        let Size { width, height } = args.size;
-        common::say(format!("\ndrew {width}x{height} pixels on the CPU in {:.1} s", started.elapsed().as_secs_f64()));
-        Output::write_and_say(&[(output, png)])?;
+    let mut files = Vec::new();
+    let encode = |rgb: &[u8]| picture::encode(rgb, args.size.width as u32, args.size.height as u32);
+    if let (Some(output), Some(picture)) = (image, picture) {
+        files.push((output, encode(&picture)?));
     }
-    Ok(())
+    if let Some(output) = reference {
+        let depths: Vec<f32> = splats.iter().map(|splat| camera.view(splat.position).z).collect();
+        let mut order: Vec<u32> = (0..splats.len() as u32).collect();
+        order.sort_by_key(|index| KeyType::F32.sortable(depths[*index as usize].to_bits().into(), Order::Descending));
+        files.push((output, encode(&reference::render(&splats, &order, &camera, args.size))?));
+    }
+    if let Some(output) = plot {
+        let title =
+            format!("{name}, {} splats, {}x{}, {}", splats.len(), args.size.width, args.size.height, of_device.name);
+        files.push((output, canvas::png(&plot::Figure::new(title, &frames)?)?));
+    }
+    Output::write_and_say(&files)
 }
 
 /// Checks that a picture can be written here.
-fn png_output(path: &Path, force: bool) -> Result<Output> {
+fn png_output(flag: &'static str, path: &Path, force: bool) -> Result<Output> {
     let is_png = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png"));
     // What is no file, such as /dev/null, needs no ending.
     let special = path.exists() && !path.is_file() && !path.is_dir();
-    ensure!(is_png || special, "--image is {}, allowed is a path that ends in .png", path.display());
-    Output::new("--image", path, force)
+    ensure!(is_png || special, "{flag} is {}, allowed is a path that ends in .png", path.display());
+    Output::new(flag, path, force)
 }
 
 /// The scene that the flags ask for, with its name.
@@ -158,7 +190,7 @@ fn open_scene(args: &Args) -> Result<(String, Vec<Splat>)> {
         (None, Some(count)) => Ok((format!("synthetic, seed {}", args.seed), scene::synthetic(count, args.seed))),
         (None, None) => {
             let (name, bytes) = OWN_SCENE;
-            Ok((name.into(), scene::read(bytes, bytes.len() as u64)?))
+            Ok((name.into(), scene::read(scene::Format::Ply, bytes, bytes.len() as u64)?))
         }
     }
 }
@@ -169,61 +201,9 @@ fn synthetic(text: &str) -> Result<u32, String> {
     if count > MAX_SYNTHETIC { Err(format!("allowed are at most {MAX_SYNTHETIC}")) } else { Ok(count) }
 }
 
-/// One frame's sort.
-struct Frame {
-    /// Indices of the splats, from the farthest to the nearest.
-    order: Vec<u32>,
-    /// From submitting the sort to its end, in nanoseconds.
-    wall: f64,
-    steps: Vec<StepTime>,
-    passes: Option<Passes>,
-}
-
-impl Frame {
-    /// Sorts the splats by their depth in the camera's view, and checks the result.
-    fn sort(sort: &PreparedSort, splats: &[Splat], camera: &Camera) -> Result<Frame> {
-        let depths: Vec<f32> = splats.iter().map(|splat| camera.depth(splat.position)).collect();
-        let mut order = vec![0; splats.len()];
-        sort.write_keys(&depths)?;
-        let started = Instant::now();
-        let steps = sort.run(splats.len() as u32)?;
-        let wall = started.elapsed().as_nanos() as f64;
-        sort.read_values(&mut order)?;
-        common::verify_order(&order, &depths)?;
-        Ok(Frame { order, wall, steps, passes: sort.passes()? })
-    }
-
-    /// Time of all steps in nanoseconds, where the device has timestamps.
-    fn total(&self) -> Option<f64> {
-        (!self.steps.is_empty()).then(|| self.steps.iter().map(|step| step.nanoseconds).sum())
-    }
-}
-
-/// The median time of each step. Every frame has the same steps.
-fn medians(frames: &[Vec<StepTime>]) -> Vec<StepTime> {
-    let mut medians = frames[0].clone();
-    for (step, median) in medians.iter_mut().enumerate() {
-        let mut times: Vec<f64> = frames.iter().map(|steps| steps[step].nanoseconds).collect();
-        times.sort_by(f64::total_cmp);
-        median.nanoseconds = 0.5 * (times[(times.len() - 1) / 2] + times[times.len() / 2]);
-    }
-    medians
-}
-
 /// Parses `x,y,z`.
 fn point(text: &str) -> Result<Vec3, String> {
     let numbers: Option<Vec<f32>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
     let point = numbers.and_then(|numbers| <[f32; 3]>::try_from(numbers).ok()).map(Vec3::from);
     point.filter(|point| point.is_finite()).ok_or_else(|| "allowed are three finite numbers, x,y,z".into())
-}
-
-impl FromStr for Size {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Size, String> {
-        let side = |text: &str| text.parse().ok().filter(|side| (1..=8192).contains(side));
-        let sides = text.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
-        let (width, height) = sides.ok_or("allowed are WIDTHxHEIGHT, each 1 to 8192 pixels")?;
-        Ok(Size { width, height })
-    }
 }

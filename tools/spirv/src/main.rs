@@ -1,9 +1,10 @@
-//! Compiles `glsl/*.comp` to the modules kept in `spirv/`, and kernels that are no part of the library to modules beside them:
+//! Compiles `glsl/*.comp` to the modules kept in `spirv/`, and shaders that are no part of the library to modules beside them:
 //! vksort-spirv [--check]
 //!
 //! With `--check` it changes nothing, and fails where a module is not byte for byte what the GLSL compiles to.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,8 +23,15 @@ mod digest;
 #[path = "../../../src/kernels.rs"]
 mod kernels;
 
-/// Kernels of programs, without macros and includes.
-const OTHERS: [&str; 1] = ["programs/bench/bitonic"];
+/// Shaders of programs, without macros and includes.
+const OTHERS: [&str; 6] = [
+    "programs/bench/bitonic.comp",
+    "programs/splats/shaders/cull.comp",
+    "programs/splats/shaders/keys.comp",
+    "programs/splats/shaders/quad.vert",
+    "programs/splats/shaders/scan.comp",
+    "programs/splats/shaders/splat.frag",
+];
 
 fn main() -> ExitCode {
     match run() {
@@ -79,17 +87,22 @@ fn run() -> Result<()> {
     Ok(())
 }
 
-/// Compiles a kernel to the module beside it, or checks that this was done.
-fn keep_other(path: &Path, name: &str, check: bool) -> Result<()> {
-    let (source, module) = (path.with_extension("comp"), path.with_extension("spv"));
-    let text = fs::read_to_string(&source).with_context(|| format!("reading {}", source.display()))?;
-    let label = format!("{name}.comp");
-    let binary = Compiler::new()?.compile_into_spirv(&text, ShaderKind::Compute, &label, "main", Some(&options()?))?;
+/// Compiles a shader to the module beside it, or checks that this was done.
+fn keep_other(source: &Path, name: &str, check: bool) -> Result<()> {
+    let kind = match source.extension().and_then(OsStr::to_str) {
+        Some("vert") => ShaderKind::Vertex,
+        Some("frag") => ShaderKind::Fragment,
+        _ => ShaderKind::Compute,
+    };
+    let module = source.with_extension("spv");
+    let text = fs::read_to_string(source).with_context(|| format!("reading {}", source.display()))?;
+    let binary = Compiler::new()?.compile_into_spirv(&text, kind, name, "main", Some(&options()?))?;
     if fs::read(&module).is_ok_and(|kept| kept == binary.as_binary_u8()) {
         return Ok(());
     }
-    ensure!(!check, "{name}.spv is not what {label} compiles to; run scripts/spirv.sh");
-    eprintln!("{name}.spv is now what {label} compiles to");
+    let kept = module.file_name().unwrap_or_default().display();
+    ensure!(!check, "{kept} is not what {name} compiles to; run scripts/spirv.sh");
+    eprintln!("{kept} is now what {name} compiles to");
     fs::write(&module, binary.as_binary_u8()).with_context(|| format!("writing {}", module.display()))
 }
 

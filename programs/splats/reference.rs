@@ -1,24 +1,13 @@
-//! Draws splats on the CPU, one over the other in the order they are given.
+//! Draws splats on the CPU, one over the other in the order they are given: the picture that the device's is compared with.
 
 use std::sync::Mutex;
 use std::thread;
 
-use anyhow::Result;
-use glam::{Mat2, Mat3, Vec2, Vec3, vec2, vec3};
+use glam::{Mat2, Mat3, Vec2, Vec3, vec2};
 use indicatif::ProgressBar;
 
-use crate::camera::{Camera, FIELD_OF_VIEW, NEAR};
-use crate::picture;
+use crate::camera::{BACKGROUND, Camera, NEAR, Projection, Size};
 use crate::scene::Splat;
-
-/// Size of a picture in pixels.
-#[derive(Clone, Copy, Debug)]
-pub struct Size {
-    pub width: usize,
-    pub height: usize,
-}
-
-const BACKGROUND: Vec3 = vec3(0.09, 0.10, 0.12);
 
 /// Least alpha that changes a pixel of 8 bits.
 const MIN_ALPHA: f32 = 1.0 / 255.0;
@@ -37,8 +26,8 @@ struct Footprint {
     opacity: f32,
 }
 
-/// Draws the splats in the given order, each over those before it, and encodes the picture as PNG.
-pub fn render(splats: &[Splat], order: &[u32], camera: &Camera, size: Size) -> Result<Vec<u8>> {
+/// Draws the splats in the given order, each over those before it: three bytes a pixel.
+pub fn render(splats: &[Splat], order: &[u32], camera: &Camera, size: Size) -> Vec<u8> {
     let drawn = project(splats, order, camera, size);
     let mut pixels = vec![BACKGROUND; size.width * size.height];
     let bands = pixels.chunks_mut(BAND_ROWS * size.width).enumerate();
@@ -57,7 +46,9 @@ pub fn render(splats: &[Splat], order: &[u32], camera: &Camera, size: Size) -> R
         }
     });
     progress.finish_and_clear();
-    encode(&pixels, size)
+    let bytes =
+        |pixel: &Vec3| (pixel.clamp(Vec3::ZERO, Vec3::ONE) * 255.0).round().to_array().map(|channel| channel as u8);
+    pixels.iter().flat_map(bytes).collect()
 }
 
 /// The footprints of the splats that are in view, in the given order.
@@ -75,37 +66,53 @@ fn project(splats: &[Splat], order: &[u32], camera: &Camera, size: Size) -> Vec<
 }
 
 fn footprint(splat: &Splat, camera: &Camera, size: Size) -> Option<Footprint> {
-    let view = camera.view(splat.position);
-    if view.z < NEAR {
+    let footprint = project_one(splat, camera, size)?;
+    let middle = Projection::new(size).middle;
+    let inside = (footprint.center - middle).abs().cmple(middle + footprint.reach).all();
+    (inside && footprint.conic.is_finite()).then_some(footprint)
+}
+
+/// Whether a splat is seen; `None` where rounding may decide.
+pub fn is_seen(splat: &Splat, camera: &Camera, size: Size) -> Option<bool> {
+    let depth = camera.view(splat.position).z;
+    if (depth - NEAR).abs() < 1e-4 + 1e-5 * (splat.position - camera.eye).length() {
         return None;
     }
-    let half = 0.5 * vec2(size.width as f32, size.height as f32);
-    let slope = (0.5 * FIELD_OF_VIEW.to_radians()).tan();
-    let focal = half.y / slope;
-    let center = half + focal * view.truncate() / view.z;
+    let Some(Footprint { center, reach, conic, .. }) = project_one(splat, camera, size) else { return Some(false) };
+    let middle = Projection::new(size).middle;
+    let within = (middle + reach - (center - middle).abs()).min_element();
+    // Covariances of which little is left by the inversion may not be invertible on the device.
+    let is_close = within.abs() < 0.01 + 1e-3 * (center.abs() + reach).max_element() || !within.is_finite();
+    let thin = conic.determinant() < 1e-20 || !conic.is_finite();
+    (!is_close && !thin).then_some(within > 0.0)
+}
+
+/// A splat's footprint, wherever it falls.
+fn project_one(splat: &Splat, camera: &Camera, size: Size) -> Option<Footprint> {
+    let view = camera.view(splat.position);
+    if view.z < NEAR || splat.opacity <= MIN_ALPHA {
+        return None;
+    }
+    let Projection { middle, focal, border } = Projection::new(size);
+    let slope = view.truncate() / view.z;
 
     // The perspective is taken as linear around the center. Far outside the picture that would stretch splats
     // beyond measure, so the slope is clamped a little outside the border.
-    let border = 1.3 * slope * vec2(half.x / half.y, 1.0);
-    let ray = (view.truncate() / view.z).clamp(-border, border);
+    let ray = slope.clamp(-border, border);
     let axes = Mat3::from_quat(splat.rotation) * Mat3::from_diagonal(splat.scale);
-    let axes = [axes.x_axis, axes.y_axis, axes.z_axis].map(|axis| {
-        let axis = camera.turn(axis);
-        focal / view.z * (axis.truncate() - ray * axis.z)
-    });
+    let axes = camera.axes.transpose() * axes;
     // A pixel is not a point: 0.3 square pixels keep splats from falling between two of them.
     let mut covariance = Mat2::from_diagonal(Vec2::splat(0.3));
-    for axis in axes {
+    for axis in [axes.x_axis, axes.y_axis, axes.z_axis] {
+        let axis = focal / view.z * (axis.truncate() - ray * axis.z);
         covariance += Mat2::from_cols(axis * axis.x, axis * axis.y);
     }
 
     // alpha = opacity * exp(-distance^2 / 2), with the distance in standard deviations.
-    let distance = (2.0 * (splat.opacity / MIN_ALPHA).ln()).max(0.0).sqrt();
+    let distance = (2.0 * (splat.opacity / MIN_ALPHA).ln()).sqrt();
     let reach = distance * vec2(covariance.x_axis.x, covariance.y_axis.y).sqrt();
-    let conic = covariance.inverse();
-    let outside = (center - half).abs().cmpgt(half + reach).any();
-    let seen = splat.opacity > MIN_ALPHA && center.is_finite() && conic.is_finite() && !outside;
-    seen.then_some(Footprint { center, conic, reach, color: splat.color, opacity: splat.opacity })
+    let (center, conic) = (middle + focal * slope, covariance.inverse());
+    Some(Footprint { center, conic, reach, color: splat.color, opacity: splat.opacity })
 }
 
 /// Draws the rows of one band, of which `first_row` is the topmost.
@@ -126,15 +133,6 @@ fn draw(drawn: &[Footprint], first_row: usize, width: usize, pixels: &mut [Vec3]
             }
         }
     }
-}
-
-fn encode(pixels: &[Vec3], size: Size) -> Result<Vec<u8>> {
-    let bytes: Vec<u8> = pixels
-        .iter()
-        .flat_map(|pixel| (pixel.clamp(Vec3::ZERO, Vec3::ONE) * 255.0).round().to_array())
-        .map(|channel| channel as u8)
-        .collect();
-    picture::encode(&bytes, size.width as u32, size.height as u32)
 }
 
 fn threads() -> usize {

@@ -1,0 +1,45 @@
+//! Checks of what the device culled and sorted, against the CPU.
+
+use anyhow::{Context, Result, bail, ensure};
+use vksort::{KeyType, Order};
+
+use crate::Ordering;
+use crate::camera::{Camera, Size};
+use crate::reference;
+use crate::scene::Splat;
+use crate::vk::Drawn;
+
+/// Checks that the device has drawn the splats that are seen, each once and in the order that was asked for.
+pub fn frame(splats: &[Splat], camera: &Camera, size: Size, ordering: Ordering, drawn: &Drawn) -> Result<()> {
+    let mut is_drawn = vec![false; splats.len()];
+    for (place, index) in drawn.order.iter().enumerate() {
+        let twice = is_drawn.get_mut(*index as usize).map(|is_drawn| std::mem::replace(is_drawn, true));
+        let twice = twice.with_context(|| format!("place {place} of the order holds splat {index}, which is none"))?;
+        ensure!(!twice, "splat {index} is drawn twice");
+    }
+    for (index, (splat, is_drawn)) in splats.iter().zip(is_drawn).enumerate() {
+        let needed = reference::is_seen(splat, camera, size);
+        ensure!(
+            needed.is_none_or(|needed| needed == is_drawn),
+            "splat {index}: drawn is {is_drawn}, needed is {}",
+            !is_drawn
+        );
+        let (given, depth) = (drawn.depths[index], camera.view(splat.position).z);
+        let rounded = 1e-5 * (splat.position - camera.eye).length();
+        ensure!(!is_drawn || (given - depth).abs() <= rounded, "splat {index}: depth is {given}, needed is {depth}");
+    }
+
+    let mut expected = drawn.order.clone();
+    expected.sort_unstable();
+    if ordering != Ordering::Unsorted {
+        let code =
+            |index: &u32| KeyType::F32.sortable(drawn.depths[*index as usize].to_bits().into(), Order::Descending);
+        expected.sort_by_key(code);
+    }
+    if let Some(place) = drawn.order.iter().zip(&expected).position(|(given, needed)| given != needed) {
+        let (given, needed) = (drawn.order[place], expected[place]);
+        let depth = drawn.depths[needed as usize];
+        bail!("place {place} of the sorted order holds splat {given}, needed is splat {needed} with depth {depth}");
+    }
+    Ok(())
+}

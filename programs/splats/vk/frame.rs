@@ -1,0 +1,429 @@
+//! The frames: culling, keys, sort and draw in one command buffer, which waits for nothing on the host.
+
+use std::mem::ManuallyDrop;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use ash::vk::{self, BufferUsageFlags as Usage};
+use glam::Mat3;
+use vksort::{AccessScope, Algorithm, BoundSort, BufferRange, Count, KeyOutput, KeyType, Order};
+use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, Tuning, ValueType};
+
+use super::buffer::{Buffer, barrier};
+use super::device::Device;
+use super::image::{COLOR, Image, LAYER};
+use super::pipelines::{BINDINGS, BLENDED, Pipelines, STAGES};
+use crate::Ordering;
+use crate::camera::{BACKGROUND, Camera, NEAR, Projection, Size};
+use crate::scene::Splat;
+
+/// The passes of a frame.
+pub const PASSES: [&str; 4] = ["cull", "keys", "sort", "draw"];
+/// Timestamps of a frame: at its start and behind each pass.
+const STAMPS: u32 = PASSES.len() as u32 + 1;
+/// Splats of a workgroup, and words that mark those of them that are seen.
+const GROUP: u32 = 256;
+const GROUP_WORDS: u64 = 8;
+/// Size of the description of a frame in bytes.
+pub const FRAME_BYTES: u32 = 80;
+/// Where the arguments of the draw hold the number of splats.
+const COUNT_OFFSET: u64 = 4;
+
+/// What a frame took.
+pub struct Times {
+    /// Recording on the host, with the driver's part of it.
+    pub recording: Duration,
+    /// Submitting on the host, with the driver's part of it.
+    pub submitting: Duration,
+    /// From the submission to the end.
+    pub wall: Duration,
+    /// Nanoseconds of each pass, where the device has timestamps.
+    pub passes: Option<[f64; PASSES.len()]>,
+}
+
+/// What a frame drew.
+pub struct Drawn {
+    /// The splats in the order in which they were sorted, by index.
+    pub order: Vec<u32>,
+    /// The depth of each splat of the scene. Those that were culled have none.
+    pub depths: Vec<f32>,
+}
+
+/// A scene on the device, and what draws it.
+pub struct Renderer {
+    sort: ManuallyDrop<BoundSort>,
+    pool: vk::DescriptorPool,
+    set: vk::DescriptorSet,
+    queries: vk::QueryPool,
+    fence: vk::Fence,
+    framebuffer: vk::Framebuffer,
+    commands: vk::CommandBuffer,
+    blended: Image,
+    picture: Image,
+    /// By binding.
+    buffers: [Buffer; BINDINGS],
+    _scratch: Option<Buffer>,
+    pipelines: Pipelines,
+    splats: u32,
+    size: Size,
+    device: Rc<Device>,
+}
+
+impl Renderer {
+    /// Uploads a scene, and prepares to draw it.
+    pub fn new(
+        device: &Rc<Device>,
+        splats: &[Splat],
+        size: Size,
+        algorithm: Option<Algorithm>,
+        tuning: Option<Tuning>,
+    ) -> Result<Renderer> {
+        let profile = &device.requirements.profile;
+        let most = (profile.max_storage_range_bytes / 16).min(u64::from(GROUP) * u64::from(profile.max_workgroups));
+        let given = splats.len() as u64;
+        ensure!(given <= most, "the scene has {given} splats, allowed on {} are at most {most}", profile.name);
+        let count = splats.len() as u32;
+        let pipelines = Pipelines::new(device)?;
+        let buffers = scene_buffers(device, splats)?;
+
+        let request = SortRequest {
+            value: ValueType::U32,
+            key_output: KeyOutput::Discarded,
+            order: Order::Descending,
+            algorithm,
+            ..SortRequest::new(KeyType::F32)
+        };
+        let options = SorterOptions { tuning, capacity: Some(count), ..SorterOptions::default() };
+        // SAFETY: the device was created with what the requirements name, and outlives the sorter.
+        let sorter = unsafe { Sorter::new(&device.raw, &device.requirements, &request, &options)? };
+        let scratch = match sorter.scratch_size(count)? {
+            0 => None,
+            size => Some(Buffer::new(device, "the scratch of the sort", size, Sorter::SCRATCH_USAGE)?),
+        };
+        let [.., keys, order, draw] = &buffers;
+        let bound = SortBuffers {
+            values: Some(order.range()),
+            scratch: scratch.as_ref().map(Buffer::range),
+            count: Some(BufferRange { offset: COUNT_OFFSET, size: 4, ..draw.range() }),
+            ..SortBuffers::in_place(keys.range(), count)
+        };
+        // SAFETY: the buffers are the device's, and live until the sort is dropped.
+        let sort = unsafe { sorter.bind(&bound)? };
+
+        let extent = vk::Extent2D { width: size.width as u32, height: size.height as u32 };
+        let (source, target) = (vk::ImageUsageFlags::TRANSFER_SRC, vk::ImageUsageFlags::TRANSFER_DST);
+        let blended = Image::new(device, extent, BLENDED, vk::ImageUsageFlags::COLOR_ATTACHMENT | source)?;
+        let picture = Image::new(device, extent, vk::Format::R8G8B8A8_UNORM, source | target)?;
+        let mut renderer = Renderer {
+            sort: ManuallyDrop::new(sort),
+            pool: vk::DescriptorPool::null(),
+            set: vk::DescriptorSet::null(),
+            queries: vk::QueryPool::null(),
+            fence: vk::Fence::null(),
+            framebuffer: vk::Framebuffer::null(),
+            commands: device.commands()?,
+            blended,
+            picture,
+            buffers,
+            _scratch: scratch,
+            pipelines,
+            splats: count,
+            size,
+            device: Rc::clone(device),
+        };
+        renderer.make_handles()?;
+        Ok(renderer)
+    }
+
+    /// The algorithm that sorts the scene.
+    pub fn algorithm(&self) -> Algorithm {
+        self.sort.algorithm(self.splats)
+    }
+
+    /// Draws a frame, and waits for its end.
+    pub fn draw(&mut self, camera: &Camera, ordering: Ordering) -> Result<Times> {
+        let started = Instant::now();
+        // SAFETY: the frame before has ended, so nothing of it is pending.
+        unsafe { self.record(camera, ordering).context("recording a frame")? };
+        let recorded = Instant::now();
+        // SAFETY: the commands were just recorded, and what they use lives as long as the renderer; the fence was reset.
+        unsafe { self.device.submit(self.commands, self.fence)? };
+        let submitted = Instant::now();
+        self.device.wait(self.fence)?;
+        Ok(Times {
+            recording: recorded - started,
+            submitting: submitted - recorded,
+            wall: recorded.elapsed(),
+            passes: self.pass_times()?,
+        })
+    }
+
+    /// What the last frame drew.
+    pub fn drawn(&self) -> Result<Drawn> {
+        let [.., depths, _bits, _counts, _keys, order, draw] = &self.buffers;
+        let count: Vec<u32> = draw.read(2)?;
+        Ok(Drawn { order: order.read(count[1] as usize)?, depths: depths.read(self.splats as usize)? })
+    }
+
+    /// The picture of the last frame, three bytes a pixel.
+    pub fn picture(&self) -> Result<Vec<u8>> {
+        Ok(self.picture.read()?.into_iter().flat_map(|[red, green, blue, _]| [red, green, blue]).collect())
+    }
+
+    fn make_handles(&mut self) -> Result<()> {
+        let raw = &self.device.raw;
+        let storage = vk::DescriptorType::STORAGE_BUFFER;
+        let sizes = [vk::DescriptorPoolSize { ty: storage, descriptor_count: BINDINGS as u32 }];
+        let layouts = [self.pipelines.set_layout];
+        let views = [self.blended.view];
+        // SAFETY: everything is of the same device and alive; `self` owns the handles.
+        unsafe {
+            let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+            self.pool = raw.create_descriptor_pool(&info, None)?;
+            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(self.pool).set_layouts(&layouts);
+            self.set = raw.allocate_descriptor_sets(&info)?[0];
+            for (binding, buffer) in (0..).zip(&self.buffers) {
+                let whole = [vk::DescriptorBufferInfo::default().buffer(buffer.raw).range(vk::WHOLE_SIZE)];
+                let write = vk::WriteDescriptorSet::default().dst_set(self.set).dst_binding(binding);
+                raw.update_descriptor_sets(&[write.descriptor_type(storage).buffer_info(&whole)], &[]);
+            }
+            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(STAMPS);
+            self.queries = raw.create_query_pool(&info, None)?;
+            self.fence = raw.create_fence(&vk::FenceCreateInfo::default(), None)?;
+            let info = vk::FramebufferCreateInfo::default()
+                .render_pass(self.pipelines.pass)
+                .attachments(&views)
+                .width(self.size.width as u32)
+                .height(self.size.height as u32)
+                .layers(1);
+            self.framebuffer = raw.create_framebuffer(&info, None)?;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// The command buffer is not pending.
+    unsafe fn record(&self, camera: &Camera, ordering: Ordering) -> Result<()> {
+        let (raw, commands) = (&self.device.raw, self.commands);
+        let compute = vk::PipelineBindPoint::COMPUTE;
+        let groups = self.splats.div_ceil(GROUP);
+        // SAFETY: by this function's contract. Sets, pipelines and push constants are of one layout. The barriers order
+        // each pass behind the writes that it reads, and the first one behind the reads of the frame before.
+        unsafe {
+            let once = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+            raw.begin_command_buffer(commands, &once)?;
+            if self.device.timestamp_bits > 0 {
+                raw.cmd_reset_query_pool(commands, self.queries, 0, STAMPS);
+            }
+            let both = AccessScope::COMPUTE_READ.union(AccessScope::COMPUTE_WRITE);
+            let drawing = AccessScope::VERTEX_SHADER_READ.union(AccessScope::INDIRECT_READ);
+            barrier(raw, commands, both.union(drawing).union(AccessScope::TRANSFER_READ), both);
+            self.stamp(0);
+            raw.cmd_push_constants(
+                commands,
+                self.pipelines.layout,
+                STAGES,
+                0,
+                bytemuck::cast_slice(&self.frame(camera, ordering)),
+            );
+            for point in [compute, vk::PipelineBindPoint::GRAPHICS] {
+                raw.cmd_bind_descriptor_sets(commands, point, self.pipelines.layout, 0, &[self.set], &[]);
+            }
+            raw.cmd_bind_pipeline(commands, compute, self.pipelines.cull);
+            raw.cmd_dispatch(commands, groups, 1, 1);
+            barrier(raw, commands, AccessScope::COMPUTE_WRITE, both);
+            raw.cmd_bind_pipeline(commands, compute, self.pipelines.scan);
+            raw.cmd_dispatch(commands, 1, 1, 1);
+            self.stamp(1);
+            barrier(raw, commands, AccessScope::COMPUTE_WRITE, AccessScope::COMPUTE_READ);
+            raw.cmd_bind_pipeline(commands, compute, self.pipelines.keys);
+            raw.cmd_dispatch(commands, groups, 1, 1);
+            self.stamp(2);
+            barrier(raw, commands, AccessScope::COMPUTE_WRITE, BoundSort::INPUT_SCOPE);
+            if ordering != Ordering::Unsorted {
+                self.sort.record(commands, Count::Device, None)?;
+            }
+            self.stamp(3);
+            barrier(raw, commands, BoundSort::OUTPUT_SCOPE, drawing);
+            self.record_draw(camera, ordering);
+            self.stamp(4);
+            raw.end_command_buffer(commands)?;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// The command buffer is recording, and what the draw reads is visible to it.
+    unsafe fn record_draw(&self, camera: &Camera, ordering: Ordering) {
+        let (raw, commands) = (&self.device.raw, self.commands);
+        let Size { width, height } = self.size;
+        let area = vk::Rect2D {
+            offset: vk::Offset2D::default(),
+            extent: vk::Extent2D { width: width as u32, height: height as u32 },
+        };
+        let viewport =
+            vk::Viewport { width: width as f32, height: height as f32, max_depth: 1.0, ..vk::Viewport::default() };
+        let [red, green, blue] = BACKGROUND.to_array();
+        let clear = [vk::ClearValue { color: vk::ClearColorValue { float32: [red, green, blue, 1.0] } }];
+        let begin = vk::RenderPassBeginInfo::default()
+            .render_pass(self.pipelines.pass)
+            .framebuffer(self.framebuffer)
+            .render_area(area)
+            .clear_values(&clear);
+        let corners = [vk::Offset3D::default(), vk::Offset3D { x: width as i32, y: height as i32, z: 1 }];
+        let blit = [vk::ImageBlit {
+            src_subresource: LAYER,
+            src_offsets: corners,
+            dst_subresource: LAYER,
+            dst_offsets: corners,
+        }];
+        let (source, target) = (vk::ImageLayout::TRANSFER_SRC_OPTIMAL, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
+        // SAFETY: by this function's contract. Pass, framebuffer and pipeline fit each other; the pass leaves its image in
+        // the layout of the blit.
+        unsafe {
+            raw.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
+            raw.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, self.pipelines.draw);
+            // Binding the pipelines and the set of the sort has made them void.
+            raw.cmd_push_constants(
+                commands,
+                self.pipelines.layout,
+                STAGES,
+                0,
+                bytemuck::cast_slice(&self.frame(camera, ordering)),
+            );
+            raw.cmd_set_viewport(commands, 0, &[viewport]);
+            raw.cmd_set_scissor(commands, 0, &[area]);
+            raw.cmd_draw_indirect(commands, self.buffers[BINDINGS - 1].raw, 0, 1, 0);
+            raw.cmd_end_render_pass(commands);
+            let read = vk::AccessFlags::TRANSFER_READ;
+            self.turn(vk::ImageLayout::UNDEFINED, target, read, vk::AccessFlags::TRANSFER_WRITE);
+            let (blended, picture) = (self.blended.raw, self.picture.raw);
+            raw.cmd_blit_image(commands, blended, source, picture, target, &blit, vk::Filter::NEAREST);
+            self.turn(target, source, vk::AccessFlags::TRANSFER_WRITE, read);
+        }
+    }
+
+    /// Changes the layout of the picture between two transfers.
+    ///
+    /// # Safety
+    ///
+    /// The command buffer is recording, outside a render pass.
+    unsafe fn turn(&self, from: vk::ImageLayout, to: vk::ImageLayout, before: vk::AccessFlags, after: vk::AccessFlags) {
+        let image = [vk::ImageMemoryBarrier::default()
+            .old_layout(from)
+            .new_layout(to)
+            .src_access_mask(before)
+            .dst_access_mask(after)
+            .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+            .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+            .image(self.picture.raw)
+            .subresource_range(COLOR)];
+        let stage = vk::PipelineStageFlags::TRANSFER;
+        // SAFETY: by this function's contract; the image is alive.
+        unsafe {
+            let flags = vk::DependencyFlags::empty();
+            self.device.raw.cmd_pipeline_barrier(self.commands, stage, stage, flags, &[], &[], &image);
+        }
+    }
+
+    /// # Safety
+    ///
+    /// The command buffer is recording, and has reset the queries.
+    unsafe fn stamp(&self, index: u32) {
+        if self.device.timestamp_bits > 0 {
+            let stage = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
+            // SAFETY: by this function's contract; the pool has this query.
+            unsafe { self.device.raw.cmd_write_timestamp(self.commands, stage, self.queries, index) };
+        }
+    }
+
+    /// The description of a frame, as the shaders declare it.
+    fn frame(&self, camera: &Camera, ordering: Ordering) -> [[f32; 4]; FRAME_BYTES as usize / 16] {
+        let Projection { focal, border, .. } = Projection::new(self.size);
+        let Mat3 { x_axis: right, y_axis: down, z_axis: forward } = camera.axes;
+        let (eye, reversed) = (camera.eye, u32::from(ordering == Ordering::Reversed));
+        [
+            eye.extend(f32::from_bits(self.splats)).to_array(),
+            right.extend(focal).to_array(),
+            down.extend(NEAR).to_array(),
+            forward.extend(f32::from_bits(reversed)).to_array(),
+            [self.size.width as f32, self.size.height as f32, border.x, border.y],
+        ]
+    }
+
+    fn pass_times(&self) -> Result<Option<[f64; PASSES.len()]>> {
+        let bits = self.device.timestamp_bits;
+        if bits == 0 {
+            return Ok(None);
+        }
+        let mut ticks = [0u64; STAMPS as usize];
+        // SAFETY: the frame that writes the queries has ended.
+        unsafe {
+            let flags = vk::QueryResultFlags::TYPE_64;
+            self.device.raw.get_query_pool_results(self.queries, 0, &mut ticks, flags)?;
+        }
+        let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
+        let period = f64::from(self.device.requirements.profile.timestamp_period_ns);
+        let between = |pass: usize| (ticks[pass + 1].wrapping_sub(ticks[pass]) & mask) as f64 * period;
+        Ok(Some(std::array::from_fn(between)))
+    }
+}
+
+impl Drop for Renderer {
+    fn drop(&mut self) {
+        if self.device.is_lost() {
+            return;
+        }
+        // SAFETY: every frame was waited for; each handle is null or goes once, and the sort before its buffers.
+        unsafe {
+            ManuallyDrop::drop(&mut self.sort);
+            self.device.raw.destroy_framebuffer(self.framebuffer, None);
+            self.device.raw.destroy_fence(self.fence, None);
+            self.device.raw.destroy_query_pool(self.queries, None);
+            self.device.raw.destroy_descriptor_pool(self.pool, None);
+        }
+    }
+}
+
+/// The buffers of a scene by binding, those that it comes in filled.
+fn scene_buffers(device: &Rc<Device>, splats: &[Splat]) -> Result<[Buffer; BINDINGS]> {
+    let half = |value: f32| u32::from(half::f16::from_f32(value.clamp(-MAX_COLOR, MAX_COLOR)).to_bits());
+    let positions: Vec<[u32; 4]> = splats
+        .iter()
+        .map(|splat| {
+            let [x, y, z] = splat.position.to_array().map(f32::to_bits);
+            [x, y, z, half(splat.color.x) | half(splat.color.y) << 16]
+        })
+        .collect();
+    let covariances: Vec<Mat3> = splats.iter().map(Splat::covariance).collect();
+    let upper = |(splat, rows): (&Splat, &Mat3)| {
+        let [x, y, z] = rows.x_axis.to_array().map(f32::to_bits);
+        [x, y, z, half(splat.color.z)]
+    };
+    let upper: Vec<[u32; 4]> = splats.iter().zip(&covariances).map(upper).collect();
+    let lower = |(splat, rows): (&Splat, &Mat3)| [rows.y_axis.y, rows.y_axis.z, rows.z_axis.z, splat.opacity];
+    let lower: Vec<[f32; 4]> = splats.iter().zip(&covariances).map(lower).collect();
+
+    let count = splats.len() as u64;
+    let groups = count.div_ceil(u64::from(GROUP));
+    let (storage, read) = (Usage::STORAGE_BUFFER, Usage::STORAGE_BUFFER | Usage::TRANSFER_SRC);
+    Ok([
+        Buffer::with(device, "the scene", &positions, storage)?,
+        Buffer::with(device, "the scene", &upper, storage)?,
+        Buffer::with(device, "the scene", &lower, storage)?,
+        Buffer::new(device, "places of splats", 16 * count, storage)?,
+        Buffer::new(device, "shapes of splats", 16 * count, storage)?,
+        Buffer::new(device, "depths", 4 * count, read)?,
+        Buffer::new(device, "marks of splats", 4 * GROUP_WORDS * groups, storage)?,
+        Buffer::new(device, "counts of splats", 4 * groups, storage)?,
+        Buffer::new(device, "keys", 4 * count, storage)?,
+        Buffer::new(device, "values", 4 * count, read)?,
+        Buffer::new(device, "the arguments of the draw", 16, read | Usage::INDIRECT_BUFFER)?,
+    ])
+}
+
+/// Brightest colour that is kept.
+const MAX_COLOR: f32 = 1000.0;
