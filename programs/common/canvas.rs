@@ -22,6 +22,7 @@ pub trait Drawing {
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>) -> Drawn<DB>;
 }
 
+#[allow(dead_code, reason = "not every program writes both")]
 pub fn svg(figure: &impl Drawing) -> Result<Vec<u8>> {
     let mut text = String::new();
     present(figure, SVGBackend::with_string(&mut text, figure.size()).into_drawing_area())?;

@@ -12,7 +12,7 @@ pub const UP: Vec3 = Vec3::NEG_Y;
 /// Vertical field of view in degrees.
 pub const FIELD_OF_VIEW: f32 = 50.0;
 /// Colour behind the scene.
-pub const BACKGROUND: Vec3 = vec3(0.09, 0.10, 0.12);
+pub const BACKGROUND: Vec3 = vec3(23.0 / 255.0, 26.0 / 255.0, 31.0 / 255.0);
 /// Least depth that is drawn.
 pub const NEAR: f32 = 0.01;
 

@@ -42,13 +42,17 @@ impl Drawing for Figure {
         let most = self.frames.iter().map(|passes| passes.iter().sum()).fold(f64::MIN_POSITIVE, f64::max);
         let mut chart = ChartBuilder::on(area)
             .margin_top(TOP)
+            .margin_left(10)
             .margin_right(20)
             .margin_bottom(10)
             .x_label_area_size(45)
             .y_label_area_size(70)
             .build_cartesian_2d(-0.5..self.frames.len() as f64 - 0.5, 0.0..1.05 * most)?;
-        // A frame's number is below its bar.
-        let number = |frame: &f64| if frame.fract() == 0.0 { frame.to_string() } else { String::new() };
+        // A frame's number is below its bar, and between two bars there is none.
+        let number = |frame: &f64| match (frame - frame.round()).abs() < 1e-6 {
+            true => format!("{:.0}", frame.abs()),
+            false => String::new(),
+        };
         chart
             .configure_mesh()
             .disable_x_mesh()

@@ -338,7 +338,7 @@ fn bad_arguments_end_in_one_line() {
 fn scenes_are_sorted() {
     let scratch = Scratch::new("scenes");
     let check = |arguments: &[&str], count: &str| {
-        let stdout = scratch.succeed(&[arguments, &["--frames", "2"]].concat(), 300);
+        let stdout = scratch.succeed(&[arguments, &["--frames", "2", "--size", "160x90"]].concat(), 300);
         assert!(stdout.contains(&format!("{count} splats")), "{stdout}");
         assert!(stdout.contains("every order equals the stable sort on the CPU"), "{stdout}");
     };

@@ -217,10 +217,11 @@ impl Renderer {
             if self.device.timestamp_bits > 0 {
                 raw.cmd_reset_query_pool(commands, self.queries, 0, STAMPS);
             }
+            // lavapipe takes the time at the next barrier.
+            self.stamp(0);
             let both = AccessScope::COMPUTE_READ.union(AccessScope::COMPUTE_WRITE);
             let drawing = AccessScope::VERTEX_SHADER_READ.union(AccessScope::INDIRECT_READ);
             barrier(raw, commands, both.union(drawing).union(AccessScope::TRANSFER_READ), both);
-            self.stamp(0);
             raw.cmd_push_constants(
                 commands,
                 self.pipelines.layout,

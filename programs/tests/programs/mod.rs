@@ -1,5 +1,5 @@
 //! Finding the programs and running them, for the suites that test them.
-#![allow(dead_code, reason = "no suite uses all of it")]
+#![allow(dead_code, unused_imports, reason = "no suite uses all of it")]
 
 #[path = "../../../tests/common/process.rs"]
 mod process;
@@ -46,8 +46,27 @@ impl Picture {
         self.rgb[3 * (y * self.width + x)..][..3].try_into().unwrap()
     }
 
+    /// Peak signal-to-noise ratio against a picture of the same size, in decibels.
+    pub fn psnr(&self, other: &Picture) -> f64 {
+        assert_eq!((self.width, self.height), (other.width, other.height));
+        let squares = self.rgb.iter().zip(&other.rgb).map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2));
+        10.0 * (255.0 * 255.0 * self.rgb.len() as f64 / squares.sum::<f64>()).log10()
+    }
+
     /// Whether all pixels are white.
     pub fn is_blank(&self) -> bool {
         self.rgb.iter().all(|channel| *channel == 255)
     }
+}
+
+/// The header of a .ply as the training of splats writes it, without the properties that nobody reads.
+pub fn trained_header(splats: usize) -> String {
+    let mut text = format!("ply\nformat binary_little_endian 1.0\nelement vertex {splats}\n");
+    for name in ["x", "y", "z", "f_dc_0", "f_dc_1", "f_dc_2", "opacity", "scale_0", "scale_1", "scale_2"] {
+        text += &format!("property float {name}\n");
+    }
+    for index in 0..4 {
+        text += &format!("property float rot_{index}\n");
+    }
+    text + "end_header\n"
 }

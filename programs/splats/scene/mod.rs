@@ -59,7 +59,7 @@ pub enum Format {
 
 impl Format {
     /// The format of a file of this name.
-    fn of(path: &Path) -> Format {
+    pub fn of(path: &Path) -> Format {
         let is_splat = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("splat"));
         if is_splat { Format::Splat } else { Format::Ply }
     }

@@ -1,0 +1,156 @@
+//! The pictures of the program `splats` against those of the CPU, and against those of wrong orders.
+
+mod programs;
+
+use std::path::PathBuf;
+use std::time::Duration;
+use std::{env, fs, thread};
+
+use programs::{Picture, program, run_within};
+
+/// Peak signal-to-noise ratio in decibels that a right picture has at least.
+const RIGHT: f64 = 40.0;
+/// What a picture in a wrong order must fall below.
+const WRONG: f64 = 30.0;
+
+/// A directory of one test's own.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Folder {
+        let path = env::temp_dir().join(format!("vksort-render-{test}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    /// Runs the program, and gives its stdout.
+    fn run(&self, arguments: &[&str]) -> String {
+        let mut command = program("splats");
+        command.args(arguments).args(["--force"]).current_dir(&self.0);
+        if env::var_os("VKSORT_VALIDATE").is_some() {
+            command.arg("--validate");
+        }
+        let output = run_within(Duration::from_secs(120), &mut command);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && stderr.is_empty(), "splats {arguments:?}: {stderr}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The picture of the device, that of the CPU, and the number of splats that the device has drawn.
+    fn draw(&self, arguments: &[&str]) -> (Picture, Picture, usize) {
+        let files = ["--frames", "1", "--image", "device.png", "--reference", "cpu.png"];
+        let stdout = self.run(&[arguments, &files].concat());
+        let read = |name| Picture::read(&self.0.join(name));
+        (read("device.png"), read("cpu.png"), drawn(&stdout))
+    }
+
+    /// Compares the two, and gives the number of splats.
+    fn check(&self, arguments: &[&str]) -> usize {
+        let (device, cpu, drawn) = self.draw(arguments);
+        let ratio = device.psnr(&cpu);
+        println!("{arguments:?}: {drawn} splats, {ratio:.1} dB");
+        assert!(ratio >= RIGHT, "{arguments:?}: {ratio} dB, needed are {RIGHT}");
+        drawn
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+}
+
+/// The number of splats in the line of the first frame.
+fn drawn(stdout: &str) -> usize {
+    let mut lines = stdout.lines().skip_while(|line| !line.starts_with("frame"));
+    let line = lines.nth(1).unwrap_or_else(|| panic!("no line of a frame: {stdout}"));
+    line.split_whitespace().nth(2).unwrap().parse().unwrap()
+}
+
+#[test]
+fn pictures_are_those_of_the_cpu_and_wrong_orders_are_not() {
+    let folder = Folder::new("orders");
+    for scene in [&["--size", "192x108"][..], &["--size", "96x96", "--synthetic", "3000", "--seed", "5"]] {
+        folder.check(scene);
+        for order in ["unsorted", "reversed"] {
+            let (device, cpu, _) = folder.draw(&[scene, &["--order", order]].concat());
+            let ratio = device.psnr(&cpu);
+            println!("{scene:?} {order}: {ratio:.1} dB");
+            assert!(ratio < WRONG, "{scene:?} {order}: {ratio} dB, so the order is not seen");
+        }
+    }
+}
+
+#[test]
+fn splats_out_of_view_are_culled() {
+    let folder = Folder::new("cull");
+    let from = |eye, target| {
+        let camera = ["--eye", eye, "--target", target];
+        folder.check(&[&["--synthetic", "4000", "--size", "80x60"], &camera[..]].concat())
+    };
+    let all = from("0,0,-9", "0,0,0");
+    assert_eq!(all, 4000);
+    // From the middle of the scene, with splats behind the camera, beside it and at the border.
+    let some = from("0,0,0", "1,0.2,0.1");
+    assert!((1..3000).contains(&some), "{some} splats are drawn");
+    assert_eq!(from("0,0,-9", "0,0,-99"), 0);
+}
+
+#[test]
+fn counts_around_those_of_workgroups_and_sizes_that_are_no_multiples() {
+    let folder = Folder::new("counts");
+    for (count, size) in [(1, "1x1"), (255, "33x17"), (256, "17x33"), (257, "40x16"), (66_000, "31x31")] {
+        let given = count.to_string();
+        assert_eq!(folder.check(&["--synthetic", &given, "--size", size]), count);
+    }
+}
+
+#[test]
+fn formats_show_the_same_scene() {
+    let folder = Folder::new("formats");
+    let mut rng = fastrand::Rng::with_seed(11);
+    let (mut trained, mut web) = (programs::trained_header(400).into_bytes(), Vec::new());
+    for _ in 0..400 {
+        let position: [f32; 3] = std::array::from_fn(|_| 2.0 * rng.f32() - 1.0);
+        let scale: [f32; 3] = std::array::from_fn(|_| 0.02 + 0.2 * rng.f32());
+        let color: [u8; 4] = std::array::from_fn(|_| rng.u8(60..=255));
+        let rotation: [u8; 4] = std::array::from_fn(|_| rng.u8(..));
+        let bytes = |values: [f32; 3]| values.map(f32::to_le_bytes).concat();
+        web.extend([bytes(position), bytes(scale), color.to_vec(), rotation.to_vec()].concat());
+        let shown = color.map(|channel| f32::from(channel) / 255.0);
+        let harmonic = [0, 1, 2].map(|channel| (shown[channel] - 0.5) / 0.282_094_8);
+        let opacity = -(1.0 / shown[3].min(0.9999) - 1.0).ln();
+        let turned = rotation.map(|part| f32::from(part) - 128.0);
+        let rest = [opacity.to_le_bytes().to_vec(), bytes(scale.map(f32::ln)), turned.map(f32::to_le_bytes).concat()];
+        trained.extend([bytes(position), bytes(harmonic), rest.concat()].concat());
+    }
+    fs::write(folder.0.join("web.splat"), web).unwrap();
+    fs::write(folder.0.join("trained.ply"), trained).unwrap();
+    let draw = |name| {
+        folder.check(&["--scene", name, "--size", "64x64", "--eye", "0,-1,-4", "--target", "0,0,0"]);
+        Picture::read(&folder.0.join("device.png"))
+    };
+    let (web, trained) = (draw("web.splat"), draw("trained.ply"));
+    assert!(web.psnr(&trained) >= RIGHT, "{} dB between formats", web.psnr(&trained));
+    let background = web.pixel(0, 0);
+    assert!((0..64).any(|x| web.pixel(x, 32) != background), "nothing is drawn");
+}
+
+#[test]
+fn frames_cost_the_host_little_and_are_plotted() {
+    let folder = Folder::new("frames");
+    let stdout = folder.run(&["--synthetic", "500", "--size", "16x16", "--frames", "25", "--plot", "plot.png"]);
+    let line = stdout.lines().find(|line| line.starts_with("recording on the host")).expect("there is such a line");
+    println!("{line}");
+    for pass in ["cull", "keys", "sort", "draw"] {
+        assert!(stdout.lines().any(|line| line.starts_with(&format!("{pass} "))), "{stdout}");
+    }
+    assert!(!Picture::read(&folder.0.join("plot.png")).is_blank());
+    // The layer's checks are on the host, and take longer than what they check.
+    if env::var_os("VKSORT_VALIDATE").is_none() {
+        let micros: f64 = line.split_whitespace().nth_back(1).unwrap().parse().unwrap();
+        assert!(line.ends_with(" us") && micros < 200.0, "{line}");
+    }
+}

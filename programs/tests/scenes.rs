@@ -1,0 +1,213 @@
+//! The readers of scenes, on good files of every format and on files that were good before they were mutated.
+//!
+//! `VKSORT_SEED` repeats a run, and `VKSORT_FUZZ_SECONDS` sets how long it takes.
+
+#[allow(dead_code, reason = "the program makes scenes too")]
+#[path = "../splats/scene/mod.rs"]
+mod scene;
+
+mod programs;
+
+use std::env;
+use std::panic::catch_unwind;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use scene::{Format, Splat};
+
+/// Seconds of mutations unless the variable says otherwise.
+const SECONDS: u64 = 3;
+/// Words and numbers at which readers decide.
+const TOKENS: [&[u8]; 22] = [
+    b"ply\n",
+    b"format ascii 1.0\n",
+    b"format binary_big_endian 1.0\n",
+    b"format binary_little_endian 1.0\n",
+    b"element ",
+    b"element vertex 0\n",
+    b"element vertex 4294967295\n",
+    b"element chunk 18446744073709551615\n",
+    b"element sh 3\nproperty uchar f\n",
+    b"property float ",
+    b"property double x\n",
+    b"property list uchar int f\n",
+    b"property uint packed_position\n",
+    b"comment \n",
+    b"obj_info \n",
+    b"end_header\n",
+    b"\r\n",
+    b"-1",
+    &[0; 4],
+    &[0xFF; 4],
+    &[0, 0, 0x80, 0x7F],
+    &[0, 0, 0xC0, 0x7F],
+];
+
+/// A small file of each kind.
+fn corpus() -> Vec<(Format, Vec<u8>)> {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut files: Vec<_> = kept.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.iter().map(|path| (Format::of(path), std::fs::read(path).unwrap())).collect()
+}
+
+fn read(format: Format, bytes: &[u8]) -> anyhow::Result<Vec<Splat>> {
+    scene::read(format, bytes, bytes.len() as u64)
+}
+
+fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>, others: &[(Format, Vec<u8>)]) {
+    for _ in 0..rng.usize(1..=4) {
+        let at = rng.usize(..=bytes.len());
+        let end = rng.usize(at..=bytes.len().min(at + 64));
+        match rng.u8(..8) {
+            0 => bytes.truncate(at),
+            1 if at < bytes.len() => bytes[at] ^= 1 << rng.u8(..8),
+            2 if at < bytes.len() => bytes[at] = rng.u8(..),
+            3 => drop(bytes.drain(at..end)),
+            4 => {
+                let copy = bytes[at..end].to_vec();
+                let to = rng.usize(..=bytes.len());
+                bytes.splice(to..to, copy);
+            }
+            5 => {
+                let other = &others[rng.usize(..others.len())].1;
+                let from = rng.usize(..=other.len());
+                bytes.splice(at.., other[from..].iter().copied());
+            }
+            6 => drop(bytes.splice(at..end, TOKENS[rng.usize(..TOKENS.len())].iter().copied())),
+            _ => {
+                let digits = bytes.iter().enumerate().filter(|(_, byte)| byte.is_ascii_digit());
+                let digits: Vec<usize> = digits.map(|(place, _)| place).collect();
+                if let Some(place) = rng.choice(digits) {
+                    bytes[place] = b'0' + rng.u8(..10);
+                }
+            }
+        }
+    }
+}
+
+/// What every file must give: splats that can be drawn, no more than it has room for, or a line that says why not.
+fn check(format: Format, bytes: &[u8]) -> Result<bool, String> {
+    let result = catch_unwind(|| read(format, bytes)).map_err(|_| "it panicked".to_string())?;
+    match result {
+        Ok(splats) => {
+            let finite = |splat: &Splat| {
+                let numbers = splat.position.is_finite() && splat.scale.is_finite() && splat.color.is_finite();
+                numbers && splat.rotation.is_normalized() && (0.0..=1.0).contains(&splat.opacity)
+            };
+            match splats.iter().position(|splat| !finite(splat)) {
+                Some(index) => Err(format!("splat {index} cannot be drawn: {:?}", splats[index])),
+                None if 16 * splats.len() > bytes.len() => Err(format!("{} splats are too many", splats.len())),
+                None => Ok(true),
+            }
+        }
+        Err(error) => {
+            let line = format!("{error:#}");
+            let is_line = !line.is_empty() && line.len() < 1000 && !line.contains('\n');
+            if is_line { Ok(false) } else { Err(format!("the error is no line: {line:?}")) }
+        }
+    }
+}
+
+#[test]
+fn mutated_files_give_splats_or_one_line() {
+    let number = |name: &str| env::var(name).ok().map(|text| text.parse::<u64>().expect("it is a number"));
+    let seed = number("VKSORT_SEED").unwrap_or_else(|| fastrand::u64(..));
+    let limit = Duration::from_secs(number("VKSORT_FUZZ_SECONDS").unwrap_or(SECONDS));
+    println!("VKSORT_SEED={seed}");
+    let corpus = corpus();
+    for (format, bytes) in &corpus {
+        assert_eq!(check(*format, bytes), Ok(true), "a file of the corpus, {format:?}");
+    }
+    let (mut read, mut refused) = (0u64, 0u64);
+    let started = Instant::now();
+    let mut trial = 0;
+    while started.elapsed() < limit {
+        let mut rng = Rng::with_seed(seed.wrapping_add(trial));
+        let (format, mut bytes) = corpus[rng.usize(..corpus.len())].clone();
+        mutate(&mut rng, &mut bytes, &corpus);
+        match check(format, &bytes) {
+            Ok(true) => read += 1,
+            Ok(false) => refused += 1,
+            Err(reason) => {
+                panic!("VKSORT_SEED={} finds it first: {reason}\n{}", seed.wrapping_add(trial), bytes.escape_ascii())
+            }
+        }
+        trial += 1;
+    }
+    println!("{trial} files, of which {read} were read and {refused} refused");
+    assert!(read > 0 && refused > 0, "mutations reach too little: {read} files were read, {refused} refused");
+}
+
+#[test]
+fn trained_scenes_are_decoded() {
+    let header =
+        programs::trained_header(1).replace("property float opacity", "property uchar seen\nproperty float opacity");
+    let floats = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    let body = [floats(&[1.0, -2.0, 3.5, 0.0, 1.0, -9.0]), vec![7], floats(&[0.0, 0.0, 1.0, -1.0, 0.0, 2.0, 0.0, 0.0])];
+    let bytes = [header.into_bytes(), body.concat()].concat();
+    let splats = read(Format::Ply, &bytes).unwrap();
+    let [splat] = &splats[..] else { panic!("{} splats", splats.len()) };
+    assert_eq!(splat.position.to_array(), [1.0, -2.0, 3.5]);
+    assert_eq!(splat.rotation.to_array(), [1.0, 0.0, 0.0, 0.0], "half a turn about x");
+    assert_eq!(splat.opacity, 0.5);
+    assert!((splat.scale - glam::vec3(1.0, 1f32.exp(), (-1f32).exp())).length() < 1e-6, "{}", splat.scale);
+    assert!((splat.color - glam::vec3(0.5, 0.782_094_8, 0.0)).length() < 1e-6, "{}", splat.color);
+}
+
+#[test]
+fn splat_files_are_decoded() {
+    let bytes = [1.0f32, -2.0, 3.5, 0.1, 0.2, 0.3].map(f32::to_le_bytes).concat();
+    let bytes = [bytes, vec![255, 0, 51, 102, 128, 255, 128, 128]].concat();
+    let splats = read(Format::Splat, &bytes).unwrap();
+    let [splat] = &splats[..] else { panic!("{} splats", splats.len()) };
+    assert_eq!(splat.position.to_array(), [1.0, -2.0, 3.5]);
+    assert_eq!(splat.scale.to_array(), [0.1, 0.2, 0.3]);
+    assert_eq!(splat.rotation.to_array(), [1.0, 0.0, 0.0, 0.0], "half a turn about x");
+    assert_eq!((splat.color.to_array(), splat.opacity), ([1.0, 0.0, 0.2], 0.4));
+}
+
+#[test]
+fn bad_files_are_refused_by_place() {
+    let line = |format, bytes: &[u8]| format!("{:#}", read(format, bytes).unwrap_err());
+    let good = corpus();
+    let splat = &good.iter().find(|(format, _)| matches!(format, Format::Splat)).unwrap().1;
+    assert_eq!(line(Format::Splat, &splat[1..]), "the file has 127 bytes, allowed are multiples of 32");
+    let with = |place: usize, number: f32| {
+        let mut bytes = splat.clone();
+        bytes[place..place + 4].copy_from_slice(&number.to_le_bytes());
+        line(Format::Splat, &bytes)
+    };
+    assert!(with(32, f32::NAN).starts_with("position of splat 1 is "), "{}", with(32, f32::NAN));
+    assert!(with(76, f32::INFINITY).starts_with("scale of splat 2 is "), "{}", with(76, f32::INFINITY));
+    let mut bytes = splat.clone();
+    bytes[28..32].fill(128);
+    assert_eq!(line(Format::Splat, &bytes), "rotation of splat 0 is zero, allowed are others");
+
+    let header = programs::trained_header(2);
+    let of = |header: String, body: &[f32]| {
+        let body: Vec<u8> = body.iter().flat_map(|value| value.to_le_bytes()).collect();
+        line(Format::Ply, &[header.into_bytes(), body].concat())
+    };
+    let body = [[0.5; 14], [0.5; 14]].concat();
+    let bad = |place: usize, number: f32| {
+        let mut body = body.clone();
+        body[place] = number;
+        of(header.clone(), &body)
+    };
+    assert!(bad(14 + 2, f32::NAN).starts_with("position of splat 1 is "), "{}", bad(16, f32::NAN));
+    assert!(bad(7, 1000.0).starts_with("scale of splat 0 is "), "{}", bad(7, 1000.0));
+    assert!(bad(5, f32::INFINITY).starts_with("color of splat 0 is "), "{}", bad(5, f32::INFINITY));
+    assert!(bad(6, f32::NAN).starts_with("opacity of splat 0 is "), "{}", bad(6, f32::NAN));
+    assert!(bad(10, f32::INFINITY).starts_with("rotation of splat 0 is "), "{}", bad(10, f32::INFINITY));
+    let missing = of(header.replace("property float rot_3\n", ""), &body);
+    assert_eq!(missing, "element vertex has no property rot_3, which a scene needs");
+    let double = of(header.replace("float opacity", "double opacity"), &[&body[..], &[0.0; 2]].concat());
+    assert!(
+        ["property opacity of element vertex", "Double", "Float"].iter().all(|part| double.contains(part)),
+        "{double}"
+    );
+    let short = of(header.clone(), &body[1..]);
+    assert!(short.starts_with("the file has ") && short.contains("needed are"), "{short}");
+}
