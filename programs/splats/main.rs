@@ -187,7 +187,7 @@ fn open_scene(args: &Args) -> Result<(String, Vec<Splat>)> {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
             Ok((name, scene::load(path)?))
         }
-        (None, Some(count)) => Ok((format!("synthetic, seed {}", args.seed), scene::synthetic(count, args.seed))),
+        (None, Some(count)) => Ok((format!("synthetic, seed {}", args.seed), scene::synthetic::make(count, args.seed))),
         (None, None) => {
             let (name, bytes) = OWN_SCENE;
             Ok((name.into(), scene::read(scene::Format::Ply, bytes, bytes.len() as u64)?))

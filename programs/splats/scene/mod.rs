@@ -4,7 +4,7 @@ mod compressed;
 mod header;
 mod ply;
 mod splat;
-mod synthetic;
+pub mod synthetic;
 
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -14,8 +14,6 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use glam::{Mat3, Quat, Vec3};
 use indicatif::ProgressBar;
-
-pub use synthetic::synthetic;
 
 /// A 3-D Gaussian with a colour.
 #[derive(Clone, Debug, PartialEq)]

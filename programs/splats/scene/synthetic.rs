@@ -8,7 +8,7 @@ use indicatif::ProgressIterator;
 use super::Splat;
 
 /// Makes a knotted tube of splats, in random order.
-pub fn synthetic(count: u32, seed: u64) -> Vec<Splat> {
+pub fn make(count: u32, seed: u64) -> Vec<Splat> {
     let mut rng = fastrand::Rng::with_seed(seed);
     // Wide enough to close the surface, however many there are.
     let width = 4.0 / (count.max(1) as f32).sqrt();

@@ -12,7 +12,7 @@ use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, Tuning, ValueType}
 
 use super::buffer::{Buffer, barrier};
 use super::device::Device;
-use super::image::{COLOR, Image, LAYER};
+use super::image::Image;
 use super::pipelines::{BINDINGS, BLENDED, Pipelines, STAGES};
 use crate::Ordering;
 use crate::camera::{BACKGROUND, Camera, NEAR, Projection, Size};
@@ -59,7 +59,6 @@ pub struct Renderer {
     fence: vk::Fence,
     framebuffer: vk::Framebuffer,
     commands: vk::CommandBuffer,
-    blended: Image,
     picture: Image,
     /// By binding.
     buffers: [Buffer; BINDINGS],
@@ -112,9 +111,8 @@ impl Renderer {
         let sort = unsafe { sorter.bind(&bound)? };
 
         let extent = vk::Extent2D { width: size.width as u32, height: size.height as u32 };
-        let (source, target) = (vk::ImageUsageFlags::TRANSFER_SRC, vk::ImageUsageFlags::TRANSFER_DST);
-        let blended = Image::new(device, extent, BLENDED, vk::ImageUsageFlags::COLOR_ATTACHMENT | source)?;
-        let picture = Image::new(device, extent, vk::Format::R8G8B8A8_UNORM, source | target)?;
+        let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+        let picture = Image::new(device, extent, BLENDED, usage)?;
         let mut renderer = Renderer {
             sort: ManuallyDrop::new(sort),
             pool: vk::DescriptorPool::null(),
@@ -123,7 +121,6 @@ impl Renderer {
             fence: vk::Fence::null(),
             framebuffer: vk::Framebuffer::null(),
             commands: device.commands()?,
-            blended,
             picture,
             buffers,
             _scratch: scratch,
@@ -168,7 +165,9 @@ impl Renderer {
 
     /// The picture of the last frame, three bytes a pixel.
     pub fn picture(&self) -> Result<Vec<u8>> {
-        Ok(self.picture.read()?.into_iter().flat_map(|[red, green, blue, _]| [red, green, blue]).collect())
+        let byte = |half: u16| (half::f16::from_bits(half).to_f32().clamp(0.0, 1.0) * 255.0).round() as u8;
+        let pixels = self.picture.read()?.into_iter();
+        Ok(pixels.flat_map(|[red, green, blue, _alpha]| [red, green, blue].map(byte)).collect())
     }
 
     fn make_handles(&mut self) -> Result<()> {
@@ -176,7 +175,7 @@ impl Renderer {
         let storage = vk::DescriptorType::STORAGE_BUFFER;
         let sizes = [vk::DescriptorPoolSize { ty: storage, descriptor_count: BINDINGS as u32 }];
         let layouts = [self.pipelines.set_layout];
-        let views = [self.blended.view];
+        let views = [self.picture.view];
         // SAFETY: everything is of the same device and alive; `self` owns the handles.
         unsafe {
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
@@ -274,16 +273,7 @@ impl Renderer {
             .framebuffer(self.framebuffer)
             .render_area(area)
             .clear_values(&clear);
-        let corners = [vk::Offset3D::default(), vk::Offset3D { x: width as i32, y: height as i32, z: 1 }];
-        let blit = [vk::ImageBlit {
-            src_subresource: LAYER,
-            src_offsets: corners,
-            dst_subresource: LAYER,
-            dst_offsets: corners,
-        }];
-        let (source, target) = (vk::ImageLayout::TRANSFER_SRC_OPTIMAL, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
-        // SAFETY: by this function's contract. Pass, framebuffer and pipeline fit each other; the pass leaves its image in
-        // the layout of the blit.
+        // SAFETY: by this function's contract. Pass, framebuffer and pipeline fit each other.
         unsafe {
             raw.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
             raw.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, self.pipelines.draw);
@@ -299,34 +289,6 @@ impl Renderer {
             raw.cmd_set_scissor(commands, 0, &[area]);
             raw.cmd_draw_indirect(commands, self.buffers[BINDINGS - 1].raw, 0, 1, 0);
             raw.cmd_end_render_pass(commands);
-            let read = vk::AccessFlags::TRANSFER_READ;
-            self.turn(vk::ImageLayout::UNDEFINED, target, read, vk::AccessFlags::TRANSFER_WRITE);
-            let (blended, picture) = (self.blended.raw, self.picture.raw);
-            raw.cmd_blit_image(commands, blended, source, picture, target, &blit, vk::Filter::NEAREST);
-            self.turn(target, source, vk::AccessFlags::TRANSFER_WRITE, read);
-        }
-    }
-
-    /// Changes the layout of the picture between two transfers.
-    ///
-    /// # Safety
-    ///
-    /// The command buffer is recording, outside a render pass.
-    unsafe fn turn(&self, from: vk::ImageLayout, to: vk::ImageLayout, before: vk::AccessFlags, after: vk::AccessFlags) {
-        let image = [vk::ImageMemoryBarrier::default()
-            .old_layout(from)
-            .new_layout(to)
-            .src_access_mask(before)
-            .dst_access_mask(after)
-            .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-            .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-            .image(self.picture.raw)
-            .subresource_range(COLOR)];
-        let stage = vk::PipelineStageFlags::TRANSFER;
-        // SAFETY: by this function's contract; the image is alive.
-        unsafe {
-            let flags = vk::DependencyFlags::empty();
-            self.device.raw.cmd_pipeline_barrier(self.commands, stage, stage, flags, &[], &[], &image);
         }
     }
 

@@ -41,20 +41,18 @@ impl Image {
             image.memory = allocate(device, &needs, vk::MemoryPropertyFlags::DEVICE_LOCAL)
                 .with_context(|| format!("allocating {} bytes for a picture", needs.size))?;
             device.raw.bind_image_memory(raw, image.memory, 0)?;
-            if usage.contains(vk::ImageUsageFlags::COLOR_ATTACHMENT) {
-                let info = vk::ImageViewCreateInfo::default()
-                    .image(raw)
-                    .view_type(vk::ImageViewType::TYPE_2D)
-                    .format(format)
-                    .subresource_range(COLOR);
-                image.view = device.raw.create_image_view(&info, None)?;
-            }
+            let info = vk::ImageViewCreateInfo::default()
+                .image(raw)
+                .view_type(vk::ImageViewType::TYPE_2D)
+                .format(format)
+                .subresource_range(COLOR);
+            image.view = device.raw.create_image_view(&info, None)?;
         }
         Ok(image)
     }
 
-    /// The pixels of an image of four bytes each, in the layout `TRANSFER_SRC_OPTIMAL`.
-    pub fn read(&self) -> Result<Vec<[u8; 4]>> {
+    /// The pixels of an image of four halves each, in the layout `TRANSFER_SRC_OPTIMAL`.
+    pub fn read(&self) -> Result<Vec<[u16; 4]>> {
         let regions = [vk::BufferImageCopy::default().image_subresource(LAYER).image_extent(self.extent.into())];
         let layout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
         let pixels = self.extent.width as usize * self.extent.height as usize;
