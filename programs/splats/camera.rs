@@ -51,6 +51,23 @@ impl Pose {
         let turn = Quat::from_axis_angle(UP, degrees.to_radians());
         Pose { eye: self.target + turn * (self.eye - self.target), ..self }
     }
+
+    /// The pose after flying up, at most nearly to the point above the target.
+    #[cfg(feature = "window")]
+    pub fn tilt(self, degrees: f32) -> Pose {
+        let offset = self.eye - self.target;
+        let height = 90.0 - offset.angle_between(UP).to_degrees();
+        let Some(axis) = offset.cross(UP).try_normalize() else { return self };
+        let turn = Quat::from_axis_angle(axis, ((height + degrees).clamp(-85.0, 85.0) - height).to_radians());
+        Pose { eye: self.target + turn * offset, ..self }
+    }
+
+    /// The pose at another distance from the target.
+    #[cfg(feature = "window")]
+    pub fn zoom(self, factor: f32) -> Pose {
+        let offset = factor * (self.eye - self.target);
+        Pose { eye: self.target + offset.clamp_length(2.0 * NEAR, 1e6), ..self }
+    }
 }
 
 /// A camera in the scene.

@@ -14,11 +14,13 @@ mod report;
 mod scene;
 mod verify;
 mod vk;
+#[cfg(feature = "window")]
+mod window;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use clap::{Parser, ValueEnum};
 use common::files::Output;
 use common::tuning::{self, TuningFlag};
@@ -27,7 +29,7 @@ use vksort::{KeyType, Order, Tuning};
 
 use camera::{Camera, Pose, Size};
 use scene::Splat;
-use vk::{Device, Renderer};
+use vk::{Device, Extensions, Renderer};
 
 /// Draws Gaussian splats for each frame of an orbit, sorted from back to front on the device
 #[derive(Parser)]
@@ -68,6 +70,10 @@ struct Args {
     /// Plot the time of each pass by frame to this PNG
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Show the scene in a window instead
+    #[cfg(feature = "window")]
+    #[arg(long, conflicts_with_all = ["image", "reference", "plot", "frames"])]
+    window: bool,
     /// Overwrite existing files
     #[arg(long)]
     force: bool,
@@ -121,12 +127,21 @@ fn splats() -> Result<()> {
     let camera = Camera::new(pose)?;
     common::say(format!("camera     eye {}, target {}", pose.eye, pose.target));
 
-    let device = Device::open(args.common.device.as_ref(), args.common.validate)?;
-    let of_device = &device.requirements.profile;
-    let built_in = Tuning::for_device(of_device);
-    let tuning = tuning::of(profile, of_device, &built_in)?;
-    let mut renderer = Renderer::new(&device, &splats, args.size, args.common.algorithm, tuning.clone())?;
-    args.common.print_device(of_device, tuning.as_ref().unwrap_or(&built_in), renderer.algorithm());
+    let open = |extensions: &Extensions, size: Size| {
+        let device = Device::open(args.common.device.as_ref(), args.common.validate, extensions)?;
+        let of_device = &device.requirements.profile;
+        let built_in = Tuning::for_device(of_device);
+        let tuning = tuning::of(profile, of_device, &built_in)?;
+        let renderer = Renderer::new(&device, &splats, size, args.common.algorithm, tuning.clone())?;
+        args.common.print_device(of_device, tuning.as_ref().unwrap_or(&built_in), renderer.algorithm());
+        Ok::<_, Error>((device, renderer))
+    };
+    #[cfg(feature = "window")]
+    if args.window {
+        window::run(args.size, pose, args.order, open)?;
+        return common::check_validation(&vk::validation_errors());
+    }
+    let (device, mut renderer) = open(&Extensions::default(), args.size)?;
 
     common::say(format!("\n{}", report::HEADER));
     // Drivers may finish their shaders when they first run; that is no part of a frame.
@@ -164,8 +179,13 @@ fn splats() -> Result<()> {
         files.push((output, encode(&reference::render(&splats, &order, &camera, args.size))?));
     }
     if let Some(output) = plot {
-        let title =
-            format!("{name}, {} splats, {}x{}, {}", splats.len(), args.size.width, args.size.height, of_device.name);
+        let title = format!(
+            "{name}, {} splats, {}x{}, {}",
+            splats.len(),
+            args.size.width,
+            args.size.height,
+            device.requirements.profile.name
+        );
         files.push((output, canvas::png(&plot::Figure::new(title, &frames)?)?));
     }
     Output::write_and_say(&files)

@@ -6,6 +6,10 @@ mod device;
 mod frame;
 mod image;
 mod pipelines;
+#[cfg(feature = "window")]
+mod present;
 
-pub use device::{Device, validation_errors};
+pub use device::{Device, Extensions, validation_errors};
 pub use frame::{Drawn, PASSES, Renderer, Times};
+#[cfg(feature = "window")]
+pub use present::Presenter;

@@ -24,16 +24,27 @@ pub struct Device {
     /// Bits of a timestamp; 0 where the queue has none.
     pub timestamp_bits: u32,
     pub memory: vk::PhysicalDeviceMemoryProperties,
+    #[cfg(feature = "window")]
+    pub family: u32,
+    #[cfg(feature = "window")]
+    pub physical: vk::PhysicalDevice,
     pool: vk::CommandPool,
     /// A submission has timed out or failed. Objects that it may use are never destroyed.
     lost: Cell<bool>,
-    instance: Instance,
+    pub(super) instance: Instance,
+}
+
+/// Extensions for what vksort knows nothing of.
+#[derive(Default)]
+pub struct Extensions {
+    pub instance: Vec<&'static CStr>,
+    pub device: Vec<&'static CStr>,
 }
 
 impl Device {
     /// Opens the device of a choice, or without one that of `VKSORT_DEVICE`, else the best.
-    pub fn open(choice: Option<&DeviceChoice>, validate: bool) -> Result<Rc<Device>> {
-        let instance = Instance::new(validate)?;
+    pub fn open(choice: Option<&DeviceChoice>, validate: bool, extensions: &Extensions) -> Result<Rc<Device>> {
+        let instance = Instance::new(validate, &extensions.instance)?;
         let choice = choice.cloned().map_or_else(DeviceChoice::from_env, Ok)?;
         let physical = instance.select(&choice)?;
         let wanted = vk::QueueFlags::COMPUTE | vk::QueueFlags::GRAPHICS;
@@ -48,7 +59,8 @@ impl Device {
             let timestamp_bits = families[family].timestamp_valid_bits;
             let family = family as u32;
             let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
-            let names: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
+            let names = requirements.device_extensions.iter().chain(&extensions.device);
+            let names: Vec<_> = names.map(|name| name.as_ptr()).collect();
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
             let mut features = requirements.features();
             let raw = instance
@@ -68,6 +80,10 @@ impl Device {
             Ok(Rc::new(Device {
                 queue: raw.get_device_queue(family, 0),
                 memory: instance.raw.get_physical_device_memory_properties(physical),
+                #[cfg(feature = "window")]
+                family,
+                #[cfg(feature = "window")]
+                physical,
                 lost: Cell::new(false),
                 raw,
                 requirements,
@@ -90,13 +106,26 @@ impl Device {
         Ok(unsafe { self.raw.allocate_command_buffers(&info)? }[0])
     }
 
-    /// Submits recorded commands, which signal the fence at their end.
+    /// Submits recorded commands, which signal the fence at their end. Their transfers wait for a semaphore and their end
+    /// signals another, if there are two.
     ///
     /// # Safety
     ///
-    /// The commands are recorded and not pending, what they use is alive, and the fence is unsignalled and not in use.
-    pub unsafe fn submit(&self, commands: vk::CommandBuffer, fence: vk::Fence) -> Result<()> {
-        let submits = [vk::SubmitInfo::default().command_buffers(std::slice::from_ref(&commands))];
+    /// * The commands are recorded and not pending, what they use is alive, and the fence is unsignalled and not in use.
+    /// * The first semaphore will be signalled, and the second is not in use.
+    pub unsafe fn submit(
+        &self,
+        commands: vk::CommandBuffer,
+        fence: vk::Fence,
+        semaphores: Option<[vk::Semaphore; 2]>,
+    ) -> Result<()> {
+        let (waits, signals): (Vec<_>, Vec<_>) = semaphores.into_iter().map(|[wait, signal]| (wait, signal)).unzip();
+        let stages = [vk::PipelineStageFlags::TRANSFER];
+        let submits = [vk::SubmitInfo::default()
+            .command_buffers(std::slice::from_ref(&commands))
+            .wait_semaphores(&waits)
+            .wait_dst_stage_mask(&stages[..waits.len()])
+            .signal_semaphores(&signals)];
         // SAFETY: by this function's contract.
         let submitted = unsafe { self.raw.queue_submit(self.queue, &submits, fence) };
         self.lost.set(self.lost.get() || submitted.is_err());
@@ -129,7 +158,7 @@ impl Device {
                 self.raw.begin_command_buffer(commands, &once)?;
                 record(&self.raw, commands);
                 self.raw.end_command_buffer(commands)?;
-                self.submit(commands, fence)?;
+                self.submit(commands, fence, None)?;
                 self.wait(fence)
             })();
             if !self.is_lost() {
@@ -156,19 +185,21 @@ impl Drop for Device {
 }
 
 /// An instance, with a messenger if the validation layer is loaded. It is destroyed by [`destroy`](Instance::destroy) alone.
-struct Instance {
-    raw: ash::Instance,
+pub(super) struct Instance {
+    pub raw: ash::Instance,
     messenger: Option<(debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
-    _entry: ash::Entry,
+    #[cfg_attr(not(feature = "window"), expect(dead_code, reason = "it keeps the library loaded"))]
+    pub entry: ash::Entry,
 }
 
 impl Instance {
-    fn new(validate: bool) -> Result<Instance> {
+    fn new(validate: bool, others: &[&'static CStr]) -> Result<Instance> {
         // SAFETY: the Vulkan library is trusted to be one. Extensions and layers were found, or creation fails.
         unsafe {
             let entry = ash::Entry::load().map_err(|error| Error::NoLoader(error.to_string()))?;
             let needed = InstanceRequirements::select(&entry.enumerate_instance_extension_properties(None)?);
-            let mut extensions: Vec<*const c_char> = needed.extensions.iter().map(|name| name.as_ptr()).collect();
+            let extensions = needed.extensions.iter().chain(others).map(|name| name.as_ptr());
+            let mut extensions: Vec<*const c_char> = extensions.collect();
             let layers = [VALIDATION_LAYER.as_ptr()];
             let synchronization = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
             let mut checks = vk::ValidationFeaturesEXT::default().enabled_validation_features(&synchronization);
@@ -194,7 +225,7 @@ impl Instance {
                 let handle = functions.create_debug_utils_messenger(&info, None)?;
                 messenger = Some((functions, handle));
             }
-            Ok(Instance { raw, messenger, _entry: entry })
+            Ok(Instance { raw, messenger, entry })
         }
     }
 

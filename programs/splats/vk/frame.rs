@@ -12,7 +12,7 @@ use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, Tuning, ValueType}
 
 use super::buffer::{Buffer, barrier};
 use super::device::Device;
-use super::image::Image;
+use super::image::{COLOR, Image, LAYER};
 use super::pipelines::{BINDINGS, BLENDED, Pipelines, STAGES};
 use crate::Ordering;
 use crate::camera::{BACKGROUND, Camera, NEAR, Projection, Size};
@@ -48,6 +48,14 @@ pub struct Drawn {
     pub order: Vec<u32>,
     /// The depth of each splat of the scene. Those that were culled have none.
     pub depths: Vec<f32>,
+}
+
+/// An image of a window.
+pub struct Target {
+    pub image: vk::Image,
+    pub size: Size,
+    /// The image may be written, and the image is written.
+    pub semaphores: [vk::Semaphore; 2],
 }
 
 /// A scene on the device, and what draws it.
@@ -110,9 +118,6 @@ impl Renderer {
         // SAFETY: the buffers are the device's, and live until the sort is dropped.
         let sort = unsafe { sorter.bind(&bound)? };
 
-        let extent = vk::Extent2D { width: size.width as u32, height: size.height as u32 };
-        let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-        let picture = Image::new(device, extent, BLENDED, usage)?;
         let mut renderer = Renderer {
             sort: ManuallyDrop::new(sort),
             pool: vk::DescriptorPool::null(),
@@ -121,7 +126,7 @@ impl Renderer {
             fence: vk::Fence::null(),
             framebuffer: vk::Framebuffer::null(),
             commands: device.commands()?,
-            picture,
+            picture: picture(device, size)?,
             buffers,
             _scratch: scratch,
             pipelines,
@@ -140,12 +145,23 @@ impl Renderer {
 
     /// Draws a frame, and waits for its end.
     pub fn draw(&mut self, camera: &Camera, ordering: Ordering) -> Result<Times> {
+        // SAFETY: there is no target.
+        unsafe { self.draw_to(camera, ordering, None) }
+    }
+
+    /// Draws a frame, copies it to a target if there is one, and waits for its end.
+    ///
+    /// # Safety
+    ///
+    /// The image of the target is alive and may be written once the first semaphore is signalled, which will happen; the
+    /// second semaphore is not in use.
+    pub unsafe fn draw_to(&mut self, camera: &Camera, ordering: Ordering, target: Option<&Target>) -> Result<Times> {
         let started = Instant::now();
         // SAFETY: the frame before has ended, so nothing of it is pending.
-        unsafe { self.record(camera, ordering).context("recording a frame")? };
+        unsafe { self.record(camera, ordering, target).context("recording a frame")? };
         let recorded = Instant::now();
         // SAFETY: the commands were just recorded, and what they use lives as long as the renderer; the fence was reset.
-        unsafe { self.device.submit(self.commands, self.fence)? };
+        unsafe { self.device.submit(self.commands, self.fence, target.map(|target| target.semaphores))? };
         let submitted = Instant::now();
         self.device.wait(self.fence)?;
         Ok(Times {
@@ -175,7 +191,6 @@ impl Renderer {
         let storage = vk::DescriptorType::STORAGE_BUFFER;
         let sizes = [vk::DescriptorPoolSize { ty: storage, descriptor_count: BINDINGS as u32 }];
         let layouts = [self.pipelines.set_layout];
-        let views = [self.picture.view];
         // SAFETY: everything is of the same device and alive; `self` owns the handles.
         unsafe {
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
@@ -190,21 +205,37 @@ impl Renderer {
             let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(STAMPS);
             self.queries = raw.create_query_pool(&info, None)?;
             self.fence = raw.create_fence(&vk::FenceCreateInfo::default(), None)?;
-            let info = vk::FramebufferCreateInfo::default()
-                .render_pass(self.pipelines.pass)
-                .attachments(&views)
-                .width(self.size.width as u32)
-                .height(self.size.height as u32)
-                .layers(1);
-            self.framebuffer = raw.create_framebuffer(&info, None)?;
         }
+        self.make_framebuffer()
+    }
+
+    fn make_framebuffer(&mut self) -> Result<()> {
+        let views = [self.picture.view];
+        let info = vk::FramebufferCreateInfo::default()
+            .render_pass(self.pipelines.pass)
+            .attachments(&views)
+            .width(self.size.width as u32)
+            .height(self.size.height as u32)
+            .layers(1);
+        // SAFETY: pass and view are alive and fit each other; `self` owns the handle.
+        self.framebuffer = unsafe { self.device.raw.create_framebuffer(&info, None)? };
         Ok(())
+    }
+
+    /// Draws pictures of another size from now on.
+    #[cfg(feature = "window")]
+    pub fn resize(&mut self, size: Size) -> Result<()> {
+        // SAFETY: the last frame was waited for; a null handle takes the place of the destroyed one.
+        unsafe { self.device.raw.destroy_framebuffer(std::mem::take(&mut self.framebuffer), None) };
+        self.picture = picture(&self.device, size)?;
+        self.size = size;
+        self.make_framebuffer()
     }
 
     /// # Safety
     ///
-    /// The command buffer is not pending.
-    unsafe fn record(&self, camera: &Camera, ordering: Ordering) -> Result<()> {
+    /// The command buffer is not pending. The target is as for `draw_to`.
+    unsafe fn record(&self, camera: &Camera, ordering: Ordering, target: Option<&Target>) -> Result<()> {
         let (raw, commands) = (&self.device.raw, self.commands);
         let compute = vk::PipelineBindPoint::COMPUTE;
         let groups = self.splats.div_ceil(GROUP);
@@ -249,6 +280,9 @@ impl Renderer {
             barrier(raw, commands, BoundSort::OUTPUT_SCOPE, drawing);
             self.record_draw(camera, ordering);
             self.stamp(4);
+            if let Some(target) = target {
+                self.record_copy(target);
+            }
             raw.end_command_buffer(commands)?;
         }
         Ok(())
@@ -290,6 +324,43 @@ impl Renderer {
             raw.cmd_draw_indirect(commands, self.buffers[BINDINGS - 1].raw, 0, 1, 0);
             raw.cmd_end_render_pass(commands);
         }
+    }
+
+    /// Copies the picture to an image that is then presented.
+    ///
+    /// # Safety
+    ///
+    /// The command buffer is recording, behind the draw. The target is as for `draw_to`.
+    unsafe fn record_copy(&self, target: &Target) {
+        let (raw, commands) = (&self.device.raw, self.commands);
+        let corner = |size: Size| vk::Offset3D { x: size.width as i32, y: size.height as i32, z: 1 };
+        let blit = [vk::ImageBlit {
+            src_subresource: LAYER,
+            src_offsets: [vk::Offset3D::default(), corner(self.size)],
+            dst_subresource: LAYER,
+            dst_offsets: [vk::Offset3D::default(), corner(target.size)],
+        }];
+        let (from, to) = (vk::ImageLayout::TRANSFER_SRC_OPTIMAL, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
+        let turn = |old, new, before, after| {
+            let image = [vk::ImageMemoryBarrier::default()
+                .old_layout(old)
+                .new_layout(new)
+                .src_access_mask(before)
+                .dst_access_mask(after)
+                .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                .image(target.image)
+                .subresource_range(COLOR)];
+            // The semaphores order what is before and behind by this stage.
+            let stage = vk::PipelineStageFlags::TRANSFER;
+            // SAFETY: by this function's contract.
+            unsafe { raw.cmd_pipeline_barrier(commands, stage, stage, Default::default(), &[], &[], &image) };
+        };
+        let (none, write) = (vk::AccessFlags::empty(), vk::AccessFlags::TRANSFER_WRITE);
+        turn(vk::ImageLayout::UNDEFINED, to, none, write);
+        // SAFETY: by this function's contract; the pass of the draw leaves the picture in this layout.
+        unsafe { raw.cmd_blit_image(commands, self.picture.raw, from, target.image, to, &blit, vk::Filter::NEAREST) };
+        turn(to, vk::ImageLayout::PRESENT_SRC_KHR, write, none);
     }
 
     /// # Safety
@@ -349,6 +420,12 @@ impl Drop for Renderer {
             self.device.raw.destroy_descriptor_pool(self.pool, None);
         }
     }
+}
+
+fn picture(device: &Rc<Device>, size: Size) -> Result<Image> {
+    let extent = vk::Extent2D { width: size.width as u32, height: size.height as u32 };
+    let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+    Image::new(device, extent, BLENDED, usage)
 }
 
 /// The buffers of a scene by binding, those that it comes in filled.
