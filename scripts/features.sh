@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lints or tests the library without features, with each one alone and with all: scripts/features.sh lint|test
 #
-#   lint    the library alone, as a program that depends on it compiles it
+#   lint    the library alone, as a program that depends on it compiles it; then the program splats with its window
 #   test    unit and documentation tests, unoptimized and with overflow checks
 #   --help  this text
 set -euo pipefail
@@ -32,3 +32,5 @@ for chosen in '' $features "$(tr '\n' ',' <<<"$features")"; do
         "${cargo[@]}" test "${options[@]}" --doc
     fi
 done
+[[ $mode != lint ]] ||
+    "${cargo[@]}" clippy --release --locked --package vksort-programs --features window --bin splats -- -D warnings
