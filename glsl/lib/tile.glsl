@@ -121,23 +121,20 @@ uint only_base() { return digit_base[digit_bits_of(keys[0])]; }
 // Writes a tile of any size, element by element: unranked from `base` on, or from the pool to its targets.
 void write_each(uint start, uint elements, bool as_it_is, uint base) {
     if (VALUE_WORDS > 0 && !as_it_is) {
-        EACH_ITEM pool[place_of(item)] = digit_bits_of(keys[item]) << 16 | block_index(item);
+        EACH_ITEM pool[block_index(item)] = place_of(item);
         barrier();
     }
     [[dont_unroll]] for (uint at = thread_index(); at < elements; at += WORKGROUP_SIZE) {
-        uint index = at, target = base + at;
-        if (VALUE_WORDS > 0 && !as_it_is) {
-            index = pool[at] & 0xFFFFu;
-            target = digit_base[pool[at] >> 16] + at;
-        }
+        uint target = base + at;
         KEY key;
         if (VALUE_WORDS > 0 || as_it_is) {
-            key = take_key(start + index);
+            key = take_key(start + at);
+            if (!as_it_is) target = digit_base[digit_bits_of(key)] + pool[at];
         } else {
             key = key_in_pool(at);
             target = digit_base[digit_bits_of(key)] + at;
         }
-        put_element(target, start + index, key, route_moves(active_route));
+        put_element(target, start + at, key, route_moves(active_route));
     }
 }
 
