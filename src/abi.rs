@@ -314,11 +314,47 @@ impl Push {
     }
 }
 
+/// Set in routes at whose end a visitor of the caller's takes the elements. Kernels without a visitor know nothing of it.
+pub const ROUTE_VISITS: u32 = 1 << 26;
+
+/// What a visitor puts before the members of the push constants, and what of these a sorter leaves out.
+#[derive(Clone, Copy, Debug)]
+pub struct VisitorPush<'a> {
+    /// What messages of the compiler call the members.
+    pub name: &'a str,
+    /// The members in GLSL.
+    pub members: &'a str,
+    /// Their size in bytes.
+    pub bytes: u32,
+    /// Whether keys and values are reached by address; else the addresses are left out.
+    pub addressed: bool,
+}
+
+impl VisitorPush<'_> {
+    /// Where the library's members begin behind so many bytes.
+    pub fn offset(bytes: u32) -> u32 {
+        bytes.next_multiple_of(8)
+    }
+
+    /// Words at the start of [`Push::words`] that are left out.
+    pub fn omitted(addressed: bool) -> usize {
+        if addressed { 0 } else { Push::WORDS - Push::FIELDS.len() }
+    }
+}
+
 /// The text of `abi.glsl`.
 pub fn glsl() -> String {
+    glsl_behind(None)
+}
+
+/// The text of `abi.glsl` with the members of a visitor.
+pub fn glsl_behind(visitor: Option<VisitorPush<'_>>) -> String {
     let mut text = String::from("// Written by build.rs from src/abi.rs.\n");
     for (name, value) in CONSTANTS {
         text += &format!("const uint {name} = {value}u;\n");
+    }
+    if visitor.is_some() {
+        text += &format!("const uint ROUTE_VISITS = {ROUTE_VISITS}u;\n");
     }
     text += &format!("const float MAX_EXPECTED_TIES = {MAX_EXPECTED_TIES:?};\n");
     for (id, (name, default)) in SPECIALIZATION.iter().enumerate() {
@@ -327,8 +363,14 @@ pub fn glsl() -> String {
     let (id, default) = (spec::WORKGROUP_SIZE, SPECIALIZATION[spec::WORKGROUP_SIZE].1);
     text += &format!("layout(local_size_x = {default}, local_size_x_id = {id}) in;\n");
     text += "layout(push_constant) uniform Push {\n";
-    for (name, _) in Push::ADDRESSES {
-        text += &format!("    uvec2 {name}[PLACES];\n");
+    if let Some(VisitorPush { name, members, bytes, .. }) = visitor {
+        let offset = VisitorPush::offset(bytes);
+        text += &format!("#line 1 \"{name}\"\n{members}\n#line 1 \"{name}\"\n    layout(offset = {offset})\n");
+    }
+    if visitor.is_none_or(|visitor| visitor.addressed) {
+        for (name, _) in Push::ADDRESSES {
+            text += &format!("    uvec2 {name}[PLACES];\n");
+        }
     }
     for (name, _) in Push::FIELDS {
         text += &format!("    uint {name};\n");

@@ -66,6 +66,8 @@
 // What the kernels and `build.rs` know of it is more than the host uses.
 #[cfg_attr(not(feature = "testing"), allow(dead_code))]
 mod abi;
+#[cfg(feature = "runtime-shaders")]
+mod compile;
 mod error;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
@@ -83,6 +85,7 @@ mod spirv;
 #[cfg(feature = "standalone")]
 pub mod standalone;
 mod tuning;
+mod visitor;
 mod vk;
 
 pub use ash;
@@ -98,12 +101,15 @@ pub use shape::{Specialization, SubgroupChoice};
 #[cfg(feature = "profiles")]
 pub use tuning::profile::{Clock, MeasuredSort, ProfiledDevice, Quartiles, SortKind, TuningProfile};
 pub use tuning::{Ballot, RankMethod, Tuning};
+#[cfg(feature = "runtime-shaders")]
+pub use visitor::VisitorSource;
+pub use visitor::{DepthKeys, DepthPush, Visitor, Visits};
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use vk::Faults;
 pub use vk::{
     Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet, QueryRange,
-    Requirements, SortBuffers, Sorter, SorterOptions, StepTime,
+    Requirements, SortBuffers, Sorter, SorterOptions, StepTime, VisitorResources,
 };
 
 /// The snippets of the README, as documentation tests.

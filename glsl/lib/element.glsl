@@ -25,8 +25,21 @@ void put_value(uint target, uint plane, uint word) { store_value(route_values_to
 // The digit of a key that the next pass needs, for an index to be joined with.
 uint next_digit(KEY key) { return digit_of(take_order(key), route_next(active_route)); }
 
+#ifdef VISITED_OUTPUT
+const uint MOVES_NOTHING = ~0u; // what is left to write of an element that the caller's code has taken
+#endif
+
 // Writes what `moves` says of the element that was at `index`.
 void put_element(uint target, uint index, KEY key, uint moves) {
+#ifdef VISITED_OUTPUT
+    if (route_visits(active_route)) {
+        uint words[MOST_VALUE_WORDS];
+        bool splits = JOIN_INDEX != 0 && moves == MOVES_SPLITTING;
+        for (uint plane = 0; plane < VALUE_WORDS; plane++) words[plane] = splits ? joined_index(key) : value_at(index, plane);
+        visit_sorted(target, take_order(key), words);
+        moves = MOVES_NOTHING;
+    }
+#endif
     if (moves == MOVES_ALL) put_key(target, key);
     if (JOIN_INDEX != 0 && moves == MOVES_JOINING) {
         KEY_WORD(key, 0) = join(value_at(index, 0), next_digit(key));

@@ -143,6 +143,11 @@ void write_each(uint start, uint elements, bool as_it_is, uint base) {
 
 // Writes the tile, whose digits have their bases, or all of it to `base` as it is.
 void write_tile(uint start, uint elements, bool as_it_is, uint base) {
+#ifdef VISITED_OUTPUT
+    // The caller's code takes key and value at once.
+    if (route_visits(active_route)) write_each(start, elements, as_it_is, base);
+    else
+#endif
     if (elements == BLOCK && !as_it_is) write_full(start);
     else write_each(start, elements, as_it_is, base);
 }
