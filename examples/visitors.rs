@@ -12,7 +12,9 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use ash::ext::debug_utils;
 use ash::vk::{self, BufferUsageFlags as Usage, MemoryPropertyFlags as Memory};
-use vksort::{AccessScope, BoundSort, BufferRange, DepthKeys, DepthPush, InstanceRequirements, Placement, Requirements};
+use vksort::{
+    AccessScope, BoundSort, BufferRange, DepthKeys, DepthPush, InstanceRequirements, Placement, Requirements,
+};
 use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, Visitor, VisitorResources};
 
 const HELP: &str = "Sorts splats by depth with a visitor that computes the keys, and verifies the result.
@@ -158,7 +160,8 @@ fn run(flags: &Flags) -> Result<()> {
                 buffered.push(vulkan.submit(by_buffer)?);
             }
             verify("after the last run")?;
-            let ratios: Vec<f64> = visited.iter().zip(&buffered).map(|(visited, buffered)| visited / buffered).collect();
+            let ratios: Vec<f64> =
+                visited.iter().zip(&buffered).map(|(visited, buffered)| visited / buffered).collect();
             println!("{:<11}{}", "visitor", quartiles(visited, "ms"));
             println!("{:<11}{}", "key buffer", quartiles(buffered, "ms"));
             println!("{:<11}{}", "ratio", quartiles(ratios, ""));
@@ -308,17 +311,7 @@ impl Vulkan {
             let pool = device.create_command_pool(&info, None)?;
             let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
             let commands = device.allocate_command_buffers(&info)?[0];
-            Ok(Vulkan {
-                instance,
-                messenger,
-                device,
-                requirements,
-                memory,
-                queue,
-                pool,
-                commands,
-                _entry: entry,
-            })
+            Ok(Vulkan { instance, messenger, device, requirements, memory, queue, pool, commands, _entry: entry })
         }
     }
 

@@ -1,8 +1,6 @@
 //! Compiles a kernel's GLSL. The program that keeps `spirv/` and the library, for visitors, share this file.
 
-use shaderc::{
-    CompileOptions, Compiler, EnvVersion, Error, OptimizationLevel, ResolvedInclude, ShaderKind, TargetEnv,
-};
+use shaderc::{CompileOptions, Compiler, EnvVersion, Error, OptimizationLevel, ResolvedInclude, ShaderKind, TargetEnv};
 
 use crate::kernels::Module;
 

@@ -109,7 +109,11 @@ enum Code {
 impl fmt::Debug for Visitor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (visits, push_bytes) = (self.visits(), self.push_bytes());
-        f.debug_struct("Visitor").field("name", &self.name()).field("visits", &visits).field("push_bytes", &push_bytes).finish()
+        f.debug_struct("Visitor")
+            .field("name", &self.name())
+            .field("visits", &visits)
+            .field("push_bytes", &push_bytes)
+            .finish()
     }
 }
 

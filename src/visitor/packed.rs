@@ -61,7 +61,9 @@ impl Packed {
             .map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")))
             .collect();
         if u64::from(words[1]) << 32 | u64::from(words[0]) != modules::SOURCES_DIGEST {
-            return refuse("it was compiled by another version of vksort, needed is the same version in build script and program");
+            return refuse(
+                "it was compiled by another version of vksort, needed is the same version in build script and program",
+            );
         }
         let rest = &bytes[MAGIC.len() + 12..];
         let (name, packed) = (words[7] as usize, words[8] as usize);
@@ -95,7 +97,8 @@ impl Packed {
             return Err(refuse(format!("it was compiled for another request than {request}")));
         }
         let word = |module: &Module| {
-            let missing = || refuse(format!("it was compiled without the kernel {}, for another request", module.name()));
+            let missing =
+                || refuse(format!("it was compiled without the kernel {}, for another request", module.name()));
             let index = self.modules.iter().position(|other| other == module).ok_or_else(missing)?;
             pack::unpack(&self.packed, index).ok_or_else(|| refuse("the bytes are not whole".into()))
         };

@@ -151,7 +151,8 @@ impl Pipelines {
         let set_layouts = set_layouts.strip_suffix(&[vk::DescriptorSetLayout::null()]).unwrap_or(&set_layouts);
         let push_bytes = desc.visitor.as_ref().map(|visitor| visitor.push_bytes);
         let push_bytes = Self::push_range(push_bytes, desc.addressed).1;
-        let push_ranges = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(push_bytes)];
+        let push_ranges =
+            [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(push_bytes)];
         let layout_info =
             vk::PipelineLayoutCreateInfo::default().set_layouts(set_layouts).push_constant_ranges(&push_ranges);
         // SAFETY: as above; the set layout is alive.
@@ -161,7 +162,8 @@ impl Pipelines {
             if let Some(visitor) = &desc.visitor {
                 // SAFETY: device, cache and layout are valid by this function's contract.
                 let raw = unsafe { create(device, desc, spec, &visitor.words[index], result.layout)? };
-                result.pipelines[spec.module.kernel as usize] = Some(Arc::new(Pipeline { device: device.clone(), raw }));
+                result.pipelines[spec.module.kernel as usize] =
+                    Some(Arc::new(Pipeline { device: device.clone(), raw }));
                 continue;
             }
             // Layouts that are defined alike are compatible, so a pipeline serves with any sorter's.

@@ -103,7 +103,8 @@ impl Places {
         });
         let counters = scratch(layout.counters);
         // With a visitor, scratch is there where no other buffer is.
-        let others = [values, values_target, keys_target, counters, scratch(ScratchRange { offset: 0, size: layout.size })];
+        let others =
+            [values, values_target, keys_target, counters, scratch(ScratchRange { offset: 0, size: layout.size })];
         let stand_in = keys.into_iter().chain(others.into_iter().flatten()).next();
         Ok(Places {
             keys: [keys, keys_target, scratch(layout.keys_alternate)],

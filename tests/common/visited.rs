@@ -109,8 +109,14 @@ impl VisitedArena {
         };
         let sizes = sorter.buffers(capacity);
         let scratch = Some(sorter.scratch_size(capacity)?).filter(|size| *size > 0);
-        let wanted =
-            [Some(sizes.keys).filter(|_| !visits.keys), sizes.values, sizes.keys_out, sizes.values_out, scratch, Some(12)];
+        let wanted = [
+            Some(sizes.keys).filter(|_| !visits.keys),
+            sizes.values,
+            sizes.keys_out,
+            sizes.values_out,
+            scratch,
+            Some(12),
+        ];
         let parts = wanted.map(|size| size.map(&mut part));
         bytes += alignment;
         let buffer = gpu.buffer(bytes as u64)?;
@@ -121,8 +127,16 @@ impl VisitedArena {
         let resources = vec![words(key_words)?, words(key_words)?, words(value_words)?, words(1)?];
         let [keys, values, keys_out, values_out, scratch, _] = parts.map(|part| part.map(range));
         let count = parts[5].map(|part| buffer.range(part.start as u64 + 4, 4));
-        let ranges =
-            VisitedRanges { keys, values, keys_out, values_out, scratch, count, capacity, resources: resources.clone() };
+        let ranges = VisitedRanges {
+            keys,
+            values,
+            keys_out,
+            values_out,
+            scratch,
+            count,
+            capacity,
+            resources: resources.clone(),
+        };
         let sort = sorter.prepare(&ranges)?;
         let (request, capacity) = (*request, capacity as usize);
         Ok(VisitedArena { sorter, sort, request, visits, capacity, buffer, bytes, parts, resources })
@@ -209,10 +223,12 @@ impl VisitedArena {
                 (if found_keys.is_some() { key_size } else { 0 }, if found_values.is_some() { size } else { 0 });
             oracle::settle(&ties, sizes, &mut expected_keys, &mut expected_values);
             let (mut none, mut neither) = (Vec::new(), Vec::new());
-            let (keys, values) = (found_keys.as_mut().unwrap_or(&mut none), found_values.as_mut().unwrap_or(&mut neither));
+            let (keys, values) =
+                (found_keys.as_mut().unwrap_or(&mut none), found_values.as_mut().unwrap_or(&mut neither));
             oracle::settle(&ties, sizes, keys, values);
         }
-        let results = [("keys", key_size, &found_keys, &expected_keys), ("values", size, &found_values, &expected_values)];
+        let results =
+            [("keys", key_size, &found_keys, &expected_keys), ("values", size, &found_values, &expected_values)];
         for (what, size, found, expected) in results {
             if let Some(found) = found
                 && let Some(difference) = oracle::difference(what, size, found, expected)
@@ -221,7 +237,8 @@ impl VisitedArena {
             }
         }
         // Everything but the results and the scratch must be as it was.
-        let written = [(keys_out, sorted * key_size), (values_out, sorted * size), (scratch, scratch.map_or(0, |part| part.len))];
+        let written =
+            [(keys_out, sorted * key_size), (values_out, sorted * size), (scratch, scratch.map_or(0, |part| part.len))];
         for (part, len) in written {
             if let Some(part) = part {
                 after[part.start..][..len].copy_from_slice(&before[part.start..][..len]);

@@ -76,8 +76,7 @@ impl VisitedSorter {
         unsafe {
             let mut layout = vk::DescriptorSetLayout::null();
             if resources > 0 {
-                layout =
-                    raw.create_descriptor_set_layout(&info, None).context("vkCreateDescriptorSetLayout")?;
+                layout = raw.create_descriptor_set_layout(&info, None).context("vkCreateDescriptorSetLayout")?;
             }
             match Sorter::new_visited(raw, &device.requirements, request, &options, visitor, layout) {
                 Ok(sorter) => {

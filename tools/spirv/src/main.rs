@@ -123,7 +123,6 @@ fn one(compiler: &Compiler, glsl: &Path, contract: &str, module: &kernels::Modul
         },
     };
     let sources = compile::Sources { macros: &[], strict: true, folder: "glsl/", find: &find };
-    let words =
-        compile::compile(compiler, module, &sources).with_context(|| format!("module {}", module.name()))?;
+    let words = compile::compile(compiler, module, &sources).with_context(|| format!("module {}", module.name()))?;
     Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
 }
