@@ -15,11 +15,20 @@ use ash::vk::{self, BufferUsageFlags as Usage, MemoryPropertyFlags as Memory};
 use vksort::{
     AccessScope, BoundSort, BufferRange, DepthKeys, DepthPush, InstanceRequirements, Placement, Requirements,
 };
-use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, Visitor, VisitorResources};
+use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, Visitor, VisitorResources, VisitorSource};
 
 const HELP: &str = "Sorts splats by depth with a visitor that computes the keys, and verifies the result.
 
-Usage: visitors [--device INDEX|NAME] [--validate] [--count N] [--keys f32|16|24] [--compare RUNS]";
+Usage: visitors [--device INDEX|NAME] [--validate] [--count N] [--keys f32|16|24|z] [--compare RUNS]
+
+  --keys z  depths are a coordinate, by a visitor of the program's own; else they are computed by one of the library's";
+
+/// A visitor of the program's own: the third coordinate of a position.
+const COORDINATE: &str = "
+layout(set = 1, binding = 0) readonly buffer VisitedPositions { float visited_positions[]; };
+
+uint visit_key(uint index) { return floatBitsToUint(visited_positions[3 * index + 2]); }
+";
 
 /// What the view's row gives for a position, in the steps of the keys: as in `glsl/visitors/depth.glsl`.
 fn key_of(keys: DepthKeys, row: [f32; 4], position: &[f32]) -> u32 {
@@ -43,12 +52,16 @@ fn run(flags: &Flags) -> Result<()> {
     };
     let positions: Vec<f32> = (0..3 * count).map(|_| random()).collect();
     // Depths from 0 to 1, so that near and far are those.
-    let row = [0.5, 0.25, 0.25, 0.0];
+    let row = if flags.along_z { [0.0, 0.0, 1.0, 0.0] } else { [0.5, 0.25, 0.25, 0.0] };
     let push = DepthPush::new(row, 3, 0).to_bytes();
 
     // Once: the layout of the visitor's resources, the sorter, its buffers, the sort that ties them.
     let request = keys.request();
-    let visitor = Visitor::from(keys.source());
+    let mut source = keys.source();
+    if flags.along_z {
+        source = VisitorSource { name: "coordinate.glsl".into(), text: COORDINATE.into(), ..source };
+    }
+    let visitor = Visitor::from(source);
     // SAFETY: handles are the device's and are destroyed once, when the queue is idle; the device was created with what the
     // requirements name, and outlives the sorters; the visitor is one of the library's, with the resources that it asks for.
     unsafe {
@@ -196,6 +209,8 @@ struct Flags {
     count: u32,
     /// What is computed of them.
     keys: DepthKeys,
+    /// Whether it is a coordinate, as it is.
+    along_z: bool,
     /// Runs of each way to measure.
     compare: Option<u32>,
 }
@@ -203,7 +218,8 @@ struct Flags {
 impl Flags {
     /// Reads the command line; nothing when it asks for help, which is printed.
     fn parse() -> Result<Option<Flags>> {
-        let mut flags = Flags { device: None, validate: false, count: 500_000, keys: DepthKeys::F32, compare: None };
+        let (keys, along_z) = (DepthKeys::F32, false);
+        let mut flags = Flags { device: None, validate: false, count: 500_000, keys, along_z, compare: None };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let mut number = |most: u32| -> Result<u32> {
@@ -218,9 +234,13 @@ impl Flags {
                 "--keys" => {
                     flags.keys = match arguments.next().as_deref() {
                         Some("f32") => DepthKeys::F32,
+                        Some("z") => {
+                            flags.along_z = true;
+                            DepthKeys::F32
+                        }
                         Some("16") => DepthKeys::Bits16,
                         Some("24") => DepthKeys::Bits24,
-                        other => bail!("--keys is {other:?}, allowed are f32, 16 and 24"),
+                        other => bail!("--keys is {other:?}, allowed are f32, 16, 24 and z"),
                     }
                 }
                 "--validate" => flags.validate = true,

@@ -40,6 +40,11 @@
 //! See [`SortRequest`] for what each column means. Values of more than 16 bytes are gathered once by the sorted
 //! permutation. Elements of 8 and 16 bits are read and moved packed.
 //!
+//! # Visitors
+//!
+//! GLSL of the caller's can take the place of the keys and values that a sort reads, or of the result that it writes: a
+//! [`Visitor`]. So keys need not be stored before they are sorted. [`DepthKeys`] has visitors for depths of positions.
+//!
 //! # Tuning
 //!
 //! Shape and methods of the kernels are data: [`Tuning::for_device`] has a row for every class of devices.
@@ -57,6 +62,8 @@
 //!   the search that makes one, `standalone::Gpu::tune`. Brings serde.
 //! * `testing`: what vksort's own tests need, faults to inject among it; no part of the API, and for nobody else.
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
+//! * `runtime-shaders`: `VisitorSource`, which compiles a [`Visitor`] in the program or in its build script; brings shaderc,
+//!   which takes a C++ tool chain.
 //!
 //! Building takes no C++ compiler: the crate holds the SPIR-V of its kernels beside their GLSL.
 //!

@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use common::arena::Count;
 use common::patterns::{Pattern, generate};
+use common::routes::Kind;
 use common::suite::{self, SOME_KEYS};
 use common::visited::{VisitedArena, source};
 use common::{Level, assert_valid, gpu, level, seed};
 use libtest_mimic::{Failed, Trial};
+use vksort::internals::abi::COUNTERS_ROUTES;
 use vksort::{
     Access, Algorithm, DepthKeys, DepthPush, Error, Faults, KeyOutput, KeyType, Order, Placement, RankMethod,
     SortRequest, SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, VisitorSource, Visits,
@@ -272,6 +274,39 @@ fn errors_have_file_and_line() -> Result<(), Failed> {
     Ok(())
 }
 
+/// The device writes the routes of the twin where a visitor takes the result, whichever digits are constant.
+fn routes_are_those_of_the_twin() -> Result<(), Failed> {
+    let mut rng = fastrand::Rng::with_seed(seed());
+    let (count, passes) = (1_500u32, 4);
+    for (value, discards_keys, joins) in
+        [(ValueType::None, false, false), (ValueType::U32, true, false), (ValueType::Index, true, true)]
+    {
+        let key_output = if discards_keys { KeyOutput::Discarded } else { KeyOutput::Sorted };
+        let request = SortRequest { value, key_output, ..SortRequest::new(KeyType::U32) };
+        let request = out_of_place(suite::asking(Some(Algorithm::OneSweep), request));
+        let tuning = Tuning { digit_bits: 8, join_index: joins, ..suite::small_blocks() };
+        let options = SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
+        let visitor = Visitor::from(source(KEYS_AND_OUTPUT));
+        let visitor = if value == ValueType::U32 { Visitor::from(source(ALL)) } else { visitor };
+        let arena = VisitedArena::new(&gpu(), &request, &options, &visitor, |_| count)?;
+        let (has_values, makes_values) = (value != ValueType::None, value == ValueType::Index);
+        let kind = Kind { passes, in_place: false, has_values, makes_values, discards_keys, joins, visits: true };
+        for mask in 0..1u32 << passes {
+            let needed: Vec<bool> = (0..passes).map(|pass| mask >> pass & 1 == 1).collect();
+            let bits = needed.iter().rev().fold(0u32, |bits, needed| bits << 8 | if *needed { 0xFF } else { 0 });
+            let keys: Vec<u32> = (0..count).map(|_| rng.u32(..) & bits).collect();
+            arena.check(bytemuck::cast_slice(&keys), Count::Host, mask)?;
+            let found = &arena.counters()[COUNTERS_ROUTES as usize..][..=passes];
+            let expected = kind.route_all_digits(&needed);
+            if found != expected {
+                let what = format!("routes are {found:x?}, those of the twin {expected:x?}");
+                return Err(format!("{kind:?} {needed:?}, VKSORT_SEED={}: {what}", seed()).into());
+            }
+        }
+    }
+    Ok(())
+}
+
 fn expect<T>(result: Result<T, Error>, words: &[&str]) -> Result<(), Failed> {
     let message = match result {
         Ok(_) => return Err("this should have been refused".into()),
@@ -401,7 +436,10 @@ fn main() -> ExitCode {
                 let name = format!("way/{what}/{}/visited-{}", suite::name(&request), name(visits));
                 trials.push(Trial::test(name, move || match way(what) {
                     Some(options) => run(request, visits, &options, 3),
-                    None => Ok(println!("skipped: the device has no buffer addresses")),
+                    None => {
+                        println!("skipped: the device has no buffer addresses");
+                        Ok(())
+                    }
                 }));
             }
         }
@@ -412,6 +450,7 @@ fn main() -> ExitCode {
     for keys in [DepthKeys::F32, DepthKeys::Bits16, DepthKeys::Bits24] {
         trials.push(Trial::test(format!("depth/{keys:?}"), move || depths(keys)));
     }
+    trials.push(Trial::test("routes_are_those_of_the_twin", routes_are_those_of_the_twin));
     trials.push(Trial::test("compiled_beforehand", compiled_beforehand));
     trials.push(Trial::test("errors_have_file_and_line", errors_have_file_and_line));
     trials.push(Trial::test("mistakes", mistakes));

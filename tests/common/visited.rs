@@ -1,5 +1,6 @@
 //! Sorts with a visitor of the tests', in guarded memory, compared in full with the oracle.
 
+use vksort::internals::abi;
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, VisitedRanges, VisitedSort, VisitedSorter};
 use vksort::{KeyOutput, SortRequest, SorterOptions, ValueType, Visitor, VisitorSource, Visits};
 
@@ -248,5 +249,13 @@ impl VisitedArena {
             Some(difference) => Err(difference),
             None => Ok(()),
         }
+    }
+
+    /// The first words of scratch as the last sort has left them: the counters.
+    pub fn counters(&self) -> Vec<u32> {
+        let part = self.parts[4].expect("the sort has scratch");
+        let mut words = vec![0u32; (part.len / 4).min(abi::COUNTERS_HISTOGRAM as usize)];
+        self.buffer.read(part.start as u64, &mut words).unwrap();
+        words
     }
 }
