@@ -299,6 +299,20 @@ impl Push {
     /// Size of the block in bytes.
     pub const SIZE_BYTES: u32 = 4 * Self::WORDS as u32;
 
+    /// Words of the block behind a visitor's members. The addresses come last, as some kernels do without: they begin at a whole
+    /// one.
+    pub const VISITED_WORDS: usize = Self::WORDS + Self::FIELDS.len() % 2;
+
+    /// The block as the words that shaders with a visitor see behind its members.
+    pub fn visited_words(&self) -> [u32; Self::VISITED_WORDS] {
+        let (words, fields) = (self.words(), Self::FIELDS.len());
+        let (addresses, singles) = words.split_at(Self::WORDS - fields);
+        let mut visited = [0; Self::VISITED_WORDS];
+        visited[..fields].copy_from_slice(singles);
+        visited[Self::VISITED_WORDS - addresses.len()..].copy_from_slice(addresses);
+        visited
+    }
+
     /// The block as the words that the shaders see.
     pub fn words(&self) -> [u32; Self::WORDS] {
         let mut words = [0; Self::WORDS];
@@ -336,9 +350,9 @@ impl VisitorPush<'_> {
         bytes.next_multiple_of(8)
     }
 
-    /// Words at the start of [`Push::words`] that are left out.
-    pub fn omitted(addressed: bool) -> usize {
-        if addressed { 0 } else { Push::WORDS - Push::FIELDS.len() }
+    /// Bytes of the library's members: the single words, and behind them the addresses where they are used.
+    pub fn library_bytes(addressed: bool) -> u32 {
+        4 * if addressed { Push::VISITED_WORDS } else { Push::FIELDS.len() } as u32
     }
 }
 
@@ -362,19 +376,17 @@ pub fn glsl_behind(visitor: Option<VisitorPush<'_>>) -> String {
     }
     let (id, default) = (spec::WORKGROUP_SIZE, SPECIALIZATION[spec::WORKGROUP_SIZE].1);
     text += &format!("layout(local_size_x = {default}, local_size_x_id = {id}) in;\n");
+    let addresses: String = Push::ADDRESSES.iter().map(|(name, _)| format!("    uvec2 {name}[PLACES];\n")).collect();
+    let fields: String = Push::FIELDS.iter().map(|(name, _)| format!("    uint {name};\n")).collect();
     text += "layout(push_constant) uniform Push {\n";
-    if let Some(VisitorPush { name, members, bytes, .. }) = visitor {
-        let offset = VisitorPush::offset(bytes);
-        text += &format!("#line 1 \"{name}\"\n{members}\n#line 1 \"{name}\"\n    layout(offset = {offset})\n");
-    }
-    if visitor.is_none_or(|visitor| visitor.addressed) {
-        for (name, _) in Push::ADDRESSES {
-            text += &format!("    uvec2 {name}[PLACES];\n");
+    text += &match visitor {
+        None => addresses + &fields,
+        Some(VisitorPush { name, members, bytes, addressed }) => {
+            let offset = VisitorPush::offset(bytes);
+            let named = format!("#line 1 \"{name}\"\n{members}\n#line 1 \"{name}\"\n    layout(offset = {offset})\n");
+            named + &fields + if addressed { &addresses } else { "" }
         }
-    }
-    for (name, _) in Push::FIELDS {
-        text += &format!("    uint {name};\n");
-    }
+    };
     text += "} push;\n";
     text
 }

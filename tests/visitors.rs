@@ -216,7 +216,7 @@ fn compiled_beforehand() -> Result<(), Failed> {
     };
     assert_eq!(
         refused(SortRequest { key_output: KeyOutput::Discarded, ..request })?,
-        "visitor tests.glsl: it was compiled for another request than u32 keys with values of 4 bytes, out of place, keys discarded"
+        "visitor tests.glsl: it was compiled for another request than u32 keys with values of 4 bytes, ascending, out of place, keys discarded"
     );
     let leading = out_of_place(suite::asking(
         Some(Algorithm::Leading),
@@ -250,7 +250,9 @@ fn errors_have_file_and_line() -> Result<(), Failed> {
     let named =
         |text: &str| VisitorSource { text: text.into(), visits: KEYS, ..VisitorSource::new("shaders/depth.glsl") };
     assert_eq!(
-        message(named("// Keys.\n\nKEY visit_key(uint index) {\n    uint key = index + depth;\n    return key;\n}\n")),
+        message(named(
+            "// Keys.\n\nKEY visit_key(uint index) {\n    uint key = floatBitsToUint(depth);\n    return key;\n}\n"
+        )),
         "visitor shaders/depth.glsl: shaders/depth.glsl:4: error: 'depth' : undeclared identifier"
     );
     let includes = vec![("scene.glsl".into(), "\nuint visit_scene(uint index) { return indx; }\n".into())];

@@ -8,6 +8,13 @@ uint elements_from(uint start, uint size) { return start < count ? min(count - s
 // The key of element `index`, with the bits flipped that depend on its sign.
 KEY take_key(uint index) { return take_order(load_key(route_keys_from(active_route), index)); }
 
+#ifdef VISITED_KEYS
+// The same where it is known whether the caller's code makes the keys, which loops over elements had better decide once.
+bool takes_visited() { return route_keys_from(active_route) == PLACE_SOURCE; }
+KEY take_visited(uint index) { return take_order(load_key(PLACE_SOURCE, index)); }
+KEY take_stored(uint index) { return take_order(stored_key(route_keys_from(active_route), index)); }
+#endif
+
 // Whether values are indices that this pass makes.
 bool makes_indices() { return INDEX_VALUES != 0 && route_values_from(active_route) == PLACE_NONE; }
 

@@ -42,6 +42,13 @@ KEY key_in_pool(uint at) {
 // Takes the `elements` from `start` on. A full tile asks nothing of its elements; ranking never does, as lanes past the end
 // have keys that come last.
 void take_tile(uint start, uint elements) {
+#ifdef VISITED_KEYS
+    if (elements == BLOCK && takes_visited()) {
+        EACH_ITEM keys[item] = take_visited(start + block_index(item));
+    } else if (elements == BLOCK) {
+        EACH_ITEM keys[item] = take_stored(start + block_index(item));
+    } else
+#endif
     if (elements == BLOCK) {
         EACH_ITEM keys[item] = take_key(start + block_index(item));
     } else {
@@ -161,6 +168,20 @@ KEY key_in_place(uint item) {
     uint index = block_index(item);
     return index < tile_elements ? take_key(tile_start + index) : last_key();
 }
+
+#ifdef VISITED_KEYS
+bool takes_visited_keys() { return takes_visited(); }
+
+KEY visited_in_place(uint item) {
+    uint index = block_index(item);
+    return index < tile_elements ? take_visited(tile_start + index) : last_key();
+}
+
+KEY stored_in_place(uint item) {
+    uint index = block_index(item);
+    return index < tile_elements ? take_stored(tile_start + index) : last_key();
+}
+#endif
 
 // Ranking loads the keys.
 void take_tile(uint start, uint elements) {

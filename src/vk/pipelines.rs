@@ -195,7 +195,7 @@ impl Pipelines {
             None => (0, Push::SIZE_BYTES),
             Some(bytes) => {
                 let offset = VisitorPush::offset(bytes);
-                (offset, offset + Push::SIZE_BYTES - 4 * VisitorPush::omitted(addressed) as u32)
+                (offset, offset + VisitorPush::library_bytes(addressed))
             }
         }
     }

@@ -396,11 +396,11 @@ impl BoundSort {
                 let compute = vk::PipelineBindPoint::COMPUTE;
                 let stage = vk::ShaderStageFlags::COMPUTE;
                 let values_at = self.values_at[set as usize];
-                let words = abi::Push { keys_at: self.keys_at, values_at, count_word, ..push }.words();
+                let push = abi::Push { keys_at: self.keys_at, values_at, count_word, ..push };
                 let visitor_bytes = self.sorter.visitor.map(|(bytes, _)| bytes);
-                let addressed = self.sorter.access == Access::Addresses;
-                let (offset, end) = Pipelines::push_range(visitor_bytes, addressed);
-                let words = &words[words.len() - (end - offset) as usize / 4..];
+                let (offset, end) = Pipelines::push_range(visitor_bytes, self.sorter.access == Access::Addresses);
+                let (words, visited) = (push.words(), push.visited_words());
+                let words = if visitor_bytes.is_some() { &visited[..(end - offset) as usize / 4] } else { &words[..] };
                 // SAFETY: pipelines, layout and sets belong together and are alive; the push constants are the whole
                 // block of the layout; the dispatch is within the device's limits, or reads arguments that are from
                 // scratch, with INDIRECT_BUFFER by the contract of `bind`.
