@@ -299,17 +299,18 @@ impl Push {
     /// Size of the block in bytes.
     pub const SIZE_BYTES: u32 = 4 * Self::WORDS as u32;
 
-    /// Words of the block behind a visitor's members. The addresses come last, as some kernels do without: they begin at a whole
-    /// one.
-    pub const VISITED_WORDS: usize = Self::WORDS + Self::FIELDS.len() % 2;
+    /// Most words of the block behind a visitor's members.
+    pub const VISITED_WORDS: usize = Self::WORDS + 1;
 
-    /// The block as the words that shaders with a visitor see behind its members.
-    pub fn visited_words(&self) -> [u32; Self::VISITED_WORDS] {
+    /// The block as the words that shaders with a visitor see behind its members, of which there are so many bytes.
+    pub fn visited_words(&self, visitor_bytes: u32) -> [u32; Self::VISITED_WORDS] {
         let (words, fields) = (self.words(), Self::FIELDS.len());
         let (addresses, singles) = words.split_at(Self::WORDS - fields);
         let mut visited = [0; Self::VISITED_WORDS];
         visited[..fields].copy_from_slice(singles);
-        visited[Self::VISITED_WORDS - addresses.len()..].copy_from_slice(addresses);
+        // Addresses begin at a multiple of 8 bytes.
+        let gap = (VisitorPush::offset(visitor_bytes) as usize / 4 + fields) % 2;
+        visited[fields + gap..][..addresses.len()].copy_from_slice(addresses);
         visited
     }
 
@@ -338,8 +339,6 @@ pub struct VisitorPush<'a> {
     pub name: &'a str,
     /// The members in GLSL.
     pub members: &'a str,
-    /// Their size in bytes.
-    pub bytes: u32,
     /// Whether keys and values are reached by address; else the addresses are left out.
     pub addressed: bool,
 }
@@ -347,12 +346,19 @@ pub struct VisitorPush<'a> {
 impl VisitorPush<'_> {
     /// Where the library's members begin behind so many bytes.
     pub fn offset(bytes: u32) -> u32 {
-        bytes.next_multiple_of(8)
+        bytes.next_multiple_of(4)
     }
 
-    /// Bytes of the library's members: the single words, and behind them the addresses where they are used.
-    pub fn library_bytes(addressed: bool) -> u32 {
-        4 * if addressed { Push::VISITED_WORDS } else { Push::FIELDS.len() } as u32
+    /// Where they end: the single words, and behind them the addresses where they are used, as some kernels do without.
+    pub fn end(bytes: u32, addressed: bool) -> u32 {
+        let singles = Self::offset(bytes) + 4 * Push::FIELDS.len() as u32;
+        if addressed { singles.next_multiple_of(8) + Push::SIZE_BYTES - 4 * Push::FIELDS.len() as u32 } else { singles }
+    }
+
+    /// Members of the library.
+    #[allow(dead_code, reason = "for visitors that are compiled")]
+    pub fn members(addressed: bool) -> usize {
+        Push::FIELDS.len() + if addressed { Push::ADDRESSES.len() } else { 0 }
     }
 }
 
@@ -381,9 +387,8 @@ pub fn glsl_behind(visitor: Option<VisitorPush<'_>>) -> String {
     text += "layout(push_constant) uniform Push {\n";
     text += &match visitor {
         None => addresses + &fields,
-        Some(VisitorPush { name, members, bytes, addressed }) => {
-            let offset = VisitorPush::offset(bytes);
-            let named = format!("#line 1 \"{name}\"\n{members}\n#line 1 \"{name}\"\n    layout(offset = {offset})\n");
+        Some(VisitorPush { name, members, addressed }) => {
+            let named = format!("#line 1 \"{name}\"\n{members}\n#line 1 \"{name}\"\n");
             named + &fields + if addressed { &addresses } else { "" }
         }
     };

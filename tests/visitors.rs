@@ -266,9 +266,15 @@ fn errors_have_file_and_line() -> Result<(), Failed> {
     assert!(found.contains(missing), "{found}");
     let pushed = |members: &str, push_bytes| VisitorSource { push_members: members.into(), push_bytes, ..named(good) };
     let found = message(pushed("uint a;\nunit b;", 8));
-    assert!(found.contains("shaders/depth.glsl (push constants, 8 bytes):2: error: 'unit'"), "{found}");
-    let found = message(pushed("vec4 a;", 8));
-    assert!(found.contains("shaders/depth.glsl (push constants, 8 bytes):"), "{found}");
+    assert!(found.contains("shaders/depth.glsl (push constants):2: error: "), "{found}");
+    for (members, given, found) in
+        [("vec4 a;", 8, 16), ("uint a; vec2 b;", 12, 16), ("", 4, 0), ("mat4 a; uint b;", 72, 68)]
+    {
+        let expected =
+            format!("visitor shaders/depth.glsl: its push constants take {found} bytes, but push_bytes is {given}");
+        assert_eq!(message(pushed(members, given)), expected);
+    }
+    assert_eq!(message(pushed("mat4 a; vec3 b;", 76)), "compiles");
     assert!(message(named("")).contains("visit_key"), "{}", message(named("")));
     // The library's names are taken, which the caller's line is told.
     let found = message(named(&format!("uint push;\n{good}")));

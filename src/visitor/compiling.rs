@@ -64,7 +64,15 @@ pub(super) fn compile(
         let one = |module: &Module| {
             let find = |name: &str, includer: &str| find(source, module.addressed, name, includer);
             let sources = Sources { macros: &macros, strict: false, folder: FOLDER, find: &find };
-            compile_one(&compiler, module, &sources).map_err(|error| refuse(reason(error)))
+            let words = compile_one(&compiler, module, &sources).map_err(|error| refuse(reason(error)))?;
+            let (given, offset) = (source.push_bytes, VisitorPush::offset(source.push_bytes));
+            // The compiler has put the library's members behind those of the visitor, at a multiple of 4 bytes.
+            match crate::spirv::push_offset(&words, VisitorPush::members(module.addressed)) {
+                Some(found) if found != offset => {
+                    Err(refuse(format!("its push constants take {found} bytes, but push_bytes is {given}")))
+                }
+                _ => Ok(words),
+            }
         };
         modules.iter().skip(first).step_by(threads).map(one).collect()
     };
@@ -95,9 +103,8 @@ fn find(source: &VisitorSource, addressed: bool, name: &str, includer: &str) -> 
             return Ok((source.name.clone(), source.text.clone()));
         }
         let push = || {
-            let VisitorSource { push_members, push_bytes, .. } = source;
-            let label = format!("{} (push constants, {push_bytes} bytes)", source.name);
-            abi::glsl_behind(Some(VisitorPush { name: &label, members: push_members, bytes: *push_bytes, addressed }))
+            let name = &format!("{} (push constants)", source.name);
+            abi::glsl_behind(Some(VisitorPush { name, members: &source.push_members, addressed }))
         };
         let text = if name == "abi.glsl" { Some(push()) } else { of_kernels(name) };
         return text.map(|text| (format!("{FOLDER}{name}"), text)).ok_or_else(|| "no file of vksort".into());

@@ -193,10 +193,7 @@ impl Pipelines {
     pub fn push_range(visitor_bytes: Option<u32>, addressed: bool) -> (u32, u32) {
         match visitor_bytes {
             None => (0, Push::SIZE_BYTES),
-            Some(bytes) => {
-                let offset = VisitorPush::offset(bytes);
-                (offset, offset + VisitorPush::library_bytes(addressed))
-            }
+            Some(bytes) => (VisitorPush::offset(bytes), VisitorPush::end(bytes, addressed)),
         }
     }
 

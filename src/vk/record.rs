@@ -399,7 +399,7 @@ impl BoundSort {
                 let push = abi::Push { keys_at: self.keys_at, values_at, count_word, ..push };
                 let visitor_bytes = self.sorter.visitor.map(|(bytes, _)| bytes);
                 let (offset, end) = Pipelines::push_range(visitor_bytes, self.sorter.access == Access::Addresses);
-                let (words, visited) = (push.words(), push.visited_words());
+                let (words, visited) = (push.words(), push.visited_words(visitor_bytes.unwrap_or_default()));
                 let words = if visitor_bytes.is_some() { &visited[..(end - offset) as usize / 4] } else { &words[..] };
                 // SAFETY: pipelines, layout and sets belong together and are alive; the push constants are the whole
                 // block of the layout; the dispatch is within the device's limits, or reads arguments that are from
