@@ -123,3 +123,8 @@ pub use vk::{
 #[cfg(all(doctest, feature = "standalone"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The snippets of the page about visitors, likewise.
+#[cfg(all(doctest, feature = "runtime-shaders"))]
+#[doc = include_str!("../docs/VISITORS.md")]
+struct VisitorsPage;

@@ -115,3 +115,51 @@ fn find(source: &VisitorSource, addressed: bool, name: &str, includer: &str) -> 
     let ready = name.strip_prefix(READY).and_then(|name| of_kernels(&format!("visitors/{name}")));
     ready.map(|text| (name.to_string(), text)).ok_or_else(|| format!("{name:?} is not among the visitor's includes"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::KeyType;
+    use crate::plan::Plan;
+    use crate::profile::DeviceProfile;
+    use crate::request::{Count, Placement, ValueType};
+    use crate::shape::{Shape, ShapeDesc, SubgroupChoice};
+    use crate::specialize::specialize;
+    use crate::tuning::{RankMethod, Tuning};
+
+    /// A build script does not know the device.
+    #[test]
+    fn every_module_that_a_sort_may_take_is_compiled_beforehand() {
+        let profile = DeviceProfile { subgroup_partition: true, ..DeviceProfile::default() };
+        let mut taken = 0;
+        for &key in KeyType::ALL {
+            for value in [ValueType::None, ValueType::Bytes(2), ValueType::Index, ValueType::Bytes(40)] {
+                for algorithm in [None].into_iter().chain(Algorithm::ALL.iter().copied().map(Some)) {
+                    let request =
+                        SortRequest { value, algorithm, placement: Placement::OutOfPlace, ..SortRequest::new(key) };
+                    let compiled = modules_of(&request);
+                    for (rank, look_back, addressed, emulated) in [
+                        (RankMethod::Ballot, true, false, false),
+                        (RankMethod::Partition, false, false, false),
+                        (RankMethod::Private, true, false, false),
+                        (RankMethod::Ballot, true, true, false),
+                        (RankMethod::Match, false, false, true),
+                    ] {
+                        let tuning = Tuning { rank, look_back, ..Tuning::for_device(&profile) };
+                        let algorithm = algorithm.unwrap_or(tuning.algorithm());
+                        let subgroup = if emulated { SubgroupChoice::Emulated(8) } else { SubgroupChoice::Auto };
+                        let desc = ShapeDesc::new(&profile, &tuning, &request, algorithm);
+                        let shape = Shape::fit(&ShapeDesc { addressed, subgroup, ..desc }).unwrap();
+                        let plan = Plan::new(&request, algorithm, shape, shape.single_block() + 1);
+                        for kernel in plan.kernels(&[Count::Host(1), Count::Host(plan.capacity), Count::Device]) {
+                            let module = specialize(kernel, &shape, &request).module;
+                            assert!(compiled.contains(&module), "{request}: {}", module.name());
+                            taken += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(taken > 1000);
+    }
+}

@@ -23,6 +23,7 @@ pub(super) struct Packed {
     packed: Vec<u8>,
 }
 
+#[cfg(feature = "runtime-shaders")]
 fn flags(interface: &Interface) -> u32 {
     let Visits { keys, values, output } = interface.visits;
     [keys, values, output, interface.discards].iter().rev().fold(0, |bits, set| bits << 1 | u32::from(*set))

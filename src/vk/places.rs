@@ -38,7 +38,7 @@ impl Places {
             true => Ok(()),
             false => Err(Error::BufferPresence { buffer, given: present(given), needed: present(needed) }),
         };
-        let given_keys = Some(buffers.keys).filter(|keys| !keys.is_none());
+        let given_keys = Some(buffers.keys).filter(|keys| !visits.keys || !keys.is_none());
         presence("keys", given_keys.is_some(), !visits.keys)?;
         presence("keys_out", buffers.keys_out.is_some(), sizes.keys_out.is_some())?;
         presence("values", buffers.values.is_some(), sizes.values.is_some())?;
