@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs all tests on every driver configuration: scripts/test.sh [--at-once N] [CONFIGURATION...]
 #
-# Sets up the machine first (scripts/setup.sh --tests). Logs are in target/test-logs; each begins with the command that
+# Sets up the machine first (scripts/setup.sh --tests --kernels). Logs are in target/test-logs; each begins with the command that
 # repeats it. Data and combinations follow from a seed, a new one each time; VKSORT_SEED=N repeats a run. The last lines are
 # a table of the configurations and the sum over all.
 #
@@ -19,7 +19,7 @@ logs=target/test-logs
 
 # What runs on every driver. The level `full` takes every option; `reduced` takes some values and windows, and of pairs
 # of options only those that meet in a kernel.
-devices="blocks conformance matrix leading fallback recording routes properties"
+devices="blocks conformance matrix leading fallback recording routes properties visitors"
 
 # A row per configuration: name | limit in seconds | suites | driver, validation layer and variables.
 # `lib` stands for the unit tests, `doc` for the documentation tests, `features` for both with other features of the crate, and
@@ -54,6 +54,8 @@ configurations=(
 
 # Every configuration runs with overflow checks and debug assertions in this package; what it depends on stays as it is.
 cargo=(cargo --config scripts/checked.toml)
+# Visitors are compiled, which takes a C++ tool chain; all configurations run what is built with it.
+features=(--features vksort/runtime-shaders)
 # Four random bytes, as a number.
 seed=${VKSORT_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 
@@ -124,7 +126,7 @@ resolve() {
 run() {
     local name limit suites words variables missing optional only command suite
     split "$1"
-    command=("${cargo[@]}" test --release --no-fail-fast)
+    command=("${cargo[@]}" test --release --no-fail-fast "${features[@]}")
     for suite in $suites; do
         case $suite in
             features) command=(scripts/features.sh test) ;;
@@ -169,7 +171,7 @@ done
 [[ $seed =~ ^[0-9]+$ ]] || die "VKSORT_SEED is '$seed', allowed is a number"
 [[ ${chosen[*]} ]] || chosen=("${names[@]}")
 
-scripts/setup.sh --tests
+scripts/setup.sh --tests --kernels
 # A suite that no configuration runs would pass unseen.
 metadata=$(cargo metadata --locked --no-deps --format-version 1) || die "cargo metadata failed"
 targets=$(python3 -c '
@@ -184,7 +186,7 @@ for suite in $targets; do
 done
 
 printf 'VKSORT_SEED=%s\n' "$seed"
-if ! "${cargo[@]}" test --release --no-run; then
+if ! "${cargo[@]}" test --release --no-run "${features[@]}"; then
     say "test.sh: the tests do not build"
     failed=1
     finish

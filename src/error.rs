@@ -194,6 +194,14 @@ pub enum Error {
         /// The fault.
         reason: String,
     },
+    /// A visitor's code does not compile, or was compiled for something else.
+    #[error("visitor {name}: {reason}")]
+    Visitor {
+        /// What the visitor is called.
+        name: String,
+        /// What is wrong: the compiler's messages with file and line, one a line.
+        reason: String,
+    },
     /// The Vulkan loader could not be loaded.
     #[error(
         "no Vulkan loader was found ({0}); needed is libvulkan (on Debian: apt-get install libvulkan1 mesa-vulkan-drivers)"

@@ -42,6 +42,13 @@ KEY key_in_pool(uint at) {
 // Loads the `elements` from `start` on. A full tile needs no bounds checks. Ranking needs none either, as lanes past the end
 // hold the last key of the order.
 void take_tile(uint start, uint elements) {
+#ifdef VISITED_KEYS
+    if (elements == BLOCK && takes_visited()) {
+        EACH_ITEM keys[item] = take_visited(start + block_index(item));
+    } else if (elements == BLOCK) {
+        EACH_ITEM keys[item] = take_stored(start + block_index(item));
+    } else
+#endif
     if (elements == BLOCK) {
         EACH_ITEM keys[item] = take_key(start + block_index(item));
     } else {
@@ -140,6 +147,11 @@ void write_each(uint start, uint elements, bool as_it_is, uint base) {
 
 // Writes the tile to its digits' bases, or unranked from `base` on.
 void write_tile(uint start, uint elements, bool as_it_is, uint base) {
+#ifdef VISITED_OUTPUT
+    // The caller's code takes key and value at once.
+    if (route_visits(active_route)) write_each(start, elements, as_it_is, base);
+    else
+#endif
     if (elements == BLOCK && !as_it_is) write_full(start);
     else write_each(start, elements, as_it_is, base);
 }
@@ -153,6 +165,20 @@ KEY key_in_place(uint item) {
     uint index = block_index(item);
     return index < tile_elements ? take_key(tile_start + index) : last_key();
 }
+
+#ifdef VISITED_KEYS
+bool takes_visited_keys() { return takes_visited(); }
+
+KEY visited_in_place(uint item) {
+    uint index = block_index(item);
+    return index < tile_elements ? take_visited(tile_start + index) : last_key();
+}
+
+KEY stored_in_place(uint item) {
+    uint index = block_index(item);
+    return index < tile_elements ? take_stored(tile_start + index) : last_key();
+}
+#endif
 
 // Only remembers the range, as ranking loads the keys.
 void take_tile(uint start, uint elements) {
