@@ -86,7 +86,8 @@ fn keep_other(path: &Path, name: &str, check: bool) -> Result<()> {
     let (source, module) = (path.with_extension("comp"), path.with_extension("spv"));
     let text = fs::read_to_string(&source).with_context(|| format!("reading {}", source.display()))?;
     let label = format!("{name}.comp");
-    let binary = Compiler::new()?.compile_into_spirv(&text, ShaderKind::Compute, &label, "main", Some(&compile::options(true)?))?;
+    let options = compile::options(true)?;
+    let binary = Compiler::new()?.compile_into_spirv(&text, ShaderKind::Compute, &label, "main", Some(&options))?;
     if fs::read(&module).is_ok_and(|kept| kept == binary.as_binary_u8()) {
         return Ok(());
     }
