@@ -16,7 +16,7 @@ bool keeps_order() {
 // the target is limited: no element goes past the end.
 void set_base(uint turn, uint base, uint elements) {
     uint past = own_digit(turn) == (1u << digit_width) - 1 ? block_places() - elements : 0;
-    uint most = count - min(totals[turn] - past, count);
+    uint most = count - (totals[turn] - past);
 #if STAGED
     digit_base[own_bits(turn)] = min(base, most) - digit_starts[turn];
 #else
@@ -50,7 +50,8 @@ void take_tile(uint start, uint elements) {
     } else
 #endif
     if (elements == BLOCK) {
-        EACH_ITEM keys[item] = take_key(start + block_index(item));
+        uint first = start + block_index(0);
+        EACH_ITEM keys[item] = take_key(first + item * SUBGROUP_SIZE);
     } else {
         [[dont_unroll]] for (uint at = thread_index(); at < BLOCK; at += WORKGROUP_SIZE) {
             KEY key = last_key();
