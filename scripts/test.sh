@@ -19,7 +19,7 @@ logs=target/test-logs
 
 # What runs on every driver. The level `full` takes every option; `reduced` takes some values and windows, and of pairs
 # of options only those that meet in a kernel.
-devices="blocks conformance matrix leading fallback recording routes properties visitors"
+devices="blocks conformance matrix leading fallback recording routes properties"
 
 # A row per configuration: name | limit in seconds | suites | driver, validation layer and variables.
 # `lib` stands for the unit tests, `doc` for the documentation tests, `features` for both with other features of the crate, and
@@ -30,8 +30,8 @@ devices="blocks conformance matrix leading fallback recording routes properties 
 # Nearly all of the time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of a width
 # that take a part of another's kernels come behind it, and cost little. The first two are the longest.
 configurations=(
-    "lavapipe-8         | 1800 | $devices emulated    | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
-    "lavapipe-4         | 1200 | $devices splats      | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
+    "lavapipe-8         | 1800 | $devices emulated visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
+    "lavapipe-4         | 1200 | $devices splats visitors | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
     # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
     "lavapipe-4-busy    | 600 | conformance fallback  | lavapipe-128 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
     "lavapipe-16        | 1200 | $devices splats      | lavapipe-512 VKSORT_TEST_LEVEL=reduced"
@@ -39,14 +39,14 @@ configurations=(
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
     "newer-lavapipe     | 1200 | conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced"
-    "swiftshader        | 1200 | $devices splats      | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
+    "swiftshader        | 1200 | $devices splats visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
     "host               | 900 | lib contract rewrite spirv shapes table requests limits cache tuning rows search design profiles allocations cost half cli splats bench order tune pipelines header capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
     "c                  | 900 | c                     | lavapipe-256 system-layer"
     "features           | 900 | features              | lavapipe-256"
     "doc                | 300 | doc                   | lavapipe-256"
     "lavapipe-8-busy    | 600 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
     "validation         | 900 | $devices emulated     | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced"
-    "newer-validation   | 900 | matrix leading fallback recording properties | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced"
+    "newer-validation   | 900 | matrix leading fallback recording properties visitors | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced"
     # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
     # barrier are loops, whose turns the older driver limits: it would report races that are none.
     "gpu-assisted       | 600 | matrix leading        | newer-lavapipe newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"

@@ -299,10 +299,10 @@ impl Push {
     /// Size of the block in bytes.
     pub const SIZE_BYTES: u32 = 4 * Self::WORDS as u32;
 
-    /// Most words of the block behind a visitor's members.
+    /// Most words of the block that follows a visitor's members.
     pub const VISITED_WORDS: usize = Self::WORDS + 1;
 
-    /// The block as the words that shaders with a visitor see behind its members, of which there are so many bytes.
+    /// The block as the words that shaders with a visitor see behind its members. Those take `visitor_bytes`.
     pub fn visited_words(&self, visitor_bytes: u32) -> [u32; Self::VISITED_WORDS] {
         let (words, fields) = (self.words(), Self::FIELDS.len());
         let (addresses, singles) = words.split_at(Self::WORDS - fields);
@@ -329,27 +329,27 @@ impl Push {
     }
 }
 
-/// Set in routes at whose end a visitor of the caller's takes the elements. Kernels without a visitor know nothing of it.
+/// Set in the route of the pass that gives the elements to a visitor. Kernels without a visitor do not read it.
 pub const ROUTE_VISITS: u32 = 1 << 26;
 
-/// What a visitor puts before the members of the push constants, and what of these a sorter leaves out.
+/// A visitor's members of the push constants, which come before the library's.
 #[derive(Clone, Copy, Debug)]
 pub struct VisitorPush<'a> {
-    /// What messages of the compiler call the members.
+    /// The name of the members in the compiler's messages.
     pub name: &'a str,
     /// The members in GLSL.
     pub members: &'a str,
-    /// Whether keys and values are reached by address; else the addresses are left out.
+    /// Whether keys and values are accessed by address; otherwise the addresses are left out.
     pub addressed: bool,
 }
 
 impl VisitorPush<'_> {
-    /// Where the library's members begin behind so many bytes.
+    /// The first byte of the library's members, behind `bytes` of the visitor's.
     pub fn offset(bytes: u32) -> u32 {
         bytes.next_multiple_of(4)
     }
 
-    /// Where they end: the single words, and behind them the addresses where they are used, as some kernels do without.
+    /// The byte behind the library's members: the single words, then the addresses if they are used.
     pub fn end(bytes: u32, addressed: bool) -> u32 {
         let singles = Self::offset(bytes) + 4 * Push::FIELDS.len() as u32;
         if addressed { singles.next_multiple_of(8) + Push::SIZE_BYTES - 4 * Push::FIELDS.len() as u32 } else { singles }

@@ -4,13 +4,13 @@ use shaderc::{CompileOptions, Compiler, EnvVersion, Error, OptimizationLevel, Re
 
 use crate::kernels::Module;
 
-/// Where GLSL comes from, and what is defined in it.
+/// The files of a compilation, and its macros.
 pub struct Sources<'a> {
-    /// Macros beside those of the module.
+    /// Macros in addition to the module's.
     pub macros: &'a [(&'static str, u32)],
     /// Whether warnings are errors.
     pub strict: bool,
-    /// What messages call the folder of the kernels.
+    /// The name of the folder of the kernels in messages.
     pub folder: &'a str,
     /// A file of that folder by its name there, or one that another file includes: its full name in messages, and its text.
     #[allow(clippy::type_complexity)]

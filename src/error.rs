@@ -194,12 +194,12 @@ pub enum Error {
         /// The fault.
         reason: String,
     },
-    /// A visitor's code does not compile, or was compiled for something else.
+    /// A visitor's code does not compile, or was compiled for another request or version.
     #[error("visitor {name}: {reason}")]
     Visitor {
-        /// What the visitor is called.
+        /// The visitor's name.
         name: String,
-        /// What is wrong: the compiler's messages with file and line, one a line.
+        /// The cause. For code that does not compile, the compiler's messages with file and line.
         reason: String,
     },
     /// The Vulkan loader could not be loaded.

@@ -199,7 +199,7 @@ impl Plan {
             || request.value.is_read() && !gathers
             // A second phase continues with the indices of the first.
             || self.algorithm == Algorithm::Leading;
-        // A visitor takes the elements of leading digits when ties are in order.
+        // A visitor takes the elements of leading digits after ties are in order.
         let visits = self.shape.visits.output && self.algorithm == Algorithm::Leading;
         if (in_place && self.shape.passes % 2 == 1 && returns || visits) && ranks_tiles {
             emit(move_along(0));

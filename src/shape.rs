@@ -58,7 +58,7 @@ pub struct ShapeDesc<'a> {
     pub subgroup: SubgroupChoice,
     /// Whether keys and values are accessed by address.
     pub addressed: bool,
-    /// Which elements the caller's code sees to.
+    /// The buffers that the caller's code replaces.
     pub visits: Visits,
     /// Whether elements of 8 and 16 bits may be loaded and stored as such.
     pub small_storage: bool,
@@ -140,7 +140,7 @@ pub struct Shape {
     pub max_workgroups: u32,
     /// Whether keys and values are accessed by address.
     pub addressed: bool,
-    /// Which elements the caller's code sees to.
+    /// The buffers that the caller's code replaces.
     pub visits: Visits,
     /// Whether elements of 8 and 16 bits are loaded and stored as such.
     pub small_storage: bool,

@@ -151,7 +151,7 @@ fn undeclared_aliases(instructions: &[Instruction<'_>]) -> Vec<u32> {
     aliased.map(|(variable, _)| *variable).filter(|variable| !declared.contains(variable)).collect()
 }
 
-/// Where the last so many members of the push constants begin, in bytes; `None` for a module that is none, or has not so many.
+/// The offset of the last `members` members of the push constants, in bytes; `None` for invalid SPIR-V or fewer members.
 #[cfg(feature = "runtime-shaders")]
 pub(crate) fn push_offset(words: &[u32], members: usize) -> Option<u32> {
     const PUSH_CONSTANT: u32 = StorageClass::PushConstant as u32;

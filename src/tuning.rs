@@ -287,7 +287,7 @@ const ROWS: &[Row] = &[
             join_index: false,
             workgroup_size: 384,
             items_keys: 20,
-            items_pairs: 12,
+            items_pairs: 16,
             ..intel(
                 "intel",
                 "compiled: no spills by anv, and half as many invocations again as with 256 of a workgroup",

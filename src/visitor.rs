@@ -1,4 +1,4 @@
-//! Visitors: the caller's code in place of the keys and values that a sort reads, or of the result that it writes.
+//! Visitors: the caller's code makes the keys and values that a sort reads, or takes the result that it would write.
 
 #[cfg(feature = "runtime-shaders")]
 mod compiling;
@@ -20,7 +20,7 @@ use packed::Packed;
 #[cfg(feature = "runtime-shaders")]
 pub use source::VisitorSource;
 
-/// Which elements a visitor sees to.
+/// The buffers that a visitor replaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Visits {
     /// It makes the keys: `KEY visit_key(uint index)`.
@@ -32,7 +32,7 @@ pub struct Visits {
 }
 
 impl Visits {
-    /// Refuses a request that does not go with the visitor.
+    /// Refuses a request that the visitor cannot serve.
     pub(crate) fn check(self, request: &SortRequest) -> Result<(), Error> {
         let Visits { keys, values, output } = self;
         if (keys || values || output) && request.in_place() {
@@ -50,16 +50,16 @@ impl Visits {
     }
 }
 
-/// What the code of a visitor depends on in a request.
+/// The properties of a request that the code of a visitor depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Interface {
     pub visits: Visits,
     pub push_bytes: u32,
     /// Words of a key.
     pub key_words: u32,
-    /// Words of the value that the output is given; 0 for none.
+    /// Words of the value that the output function receives; 0 for none.
     pub value_words: u32,
-    /// Whether the output is given no key.
+    /// Whether the output function receives no key.
     pub discards: bool,
 }
 
@@ -74,7 +74,7 @@ impl Interface {
         }
     }
 
-    /// The macros that bring the visitor into a kernel.
+    /// The macros with which a kernel includes the visitor.
     #[cfg(feature = "runtime-shaders")]
     pub fn macros(&self) -> Vec<(&'static str, u32)> {
         let Visits { keys, values, output } = self.visits;
@@ -84,14 +84,14 @@ impl Interface {
     }
 }
 
-/// Code of the caller's that takes the place of a sort's input, or of its output.
+/// The caller's GLSL in the place of a sort's input or output buffers.
 ///
-/// With a visitor, the histogram and the first pass call a function for each key instead of loading it, and the last pass that
-/// runs calls one for each sorted element instead of storing it. No buffer of keys is written or read before the first scatter.
+/// With a visitor, the histogram and the first pass call a function for each key and do not load it. The last pass that runs
+/// calls a function for each sorted element and does not store it. So no buffer of keys is written before the first scatter.
 ///
-/// A visitor is GLSL. The feature `runtime-shaders` compiles it (`VisitorSource`), in the program or in its build script; a
-/// program that has only the result needs no compiler ([`Visitor::from_bytes`]). [`Sorter::new_visited`] makes a sorter with it.
-/// `docs/VISITORS.md` says what the code sees and what it may do.
+/// The feature `runtime-shaders` compiles the GLSL (`VisitorSource`), in the program or in its build script. A program that has
+/// only the compiled bytes needs no compiler ([`Visitor::from_bytes`]). [`Sorter::new_visited`] makes a sorter with a visitor.
+/// `docs/VISITORS.md` lists the functions that the code defines, and its duties.
 ///
 /// [`Sorter::new_visited`]: crate::Sorter::new_visited
 #[derive(Clone)]
@@ -126,16 +126,16 @@ impl From<VisitorSource> for Visitor {
 }
 
 impl Visitor {
-    /// The visitor that `VisitorSource::compile` has compiled for a request, in a build script for instance.
+    /// The visitor from the bytes that `VisitorSource::compile` made for a request, for instance in a build script.
     ///
     /// # Errors
     ///
-    /// [`Error::Visitor`] for bytes that it has not made, or that another version of vksort has made.
+    /// [`Error::Visitor`] for other bytes, and for bytes from another version of vksort.
     pub fn from_bytes(bytes: &[u8]) -> Result<Visitor, Error> {
         Packed::from_bytes(bytes).map(|packed| Visitor { code: Code::Packed(packed) })
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     pub fn name(&self) -> &str {
         match &self.code {
             #[cfg(feature = "runtime-shaders")]
@@ -144,7 +144,7 @@ impl Visitor {
         }
     }
 
-    /// Which elements it sees to.
+    /// The buffers that it replaces.
     pub fn visits(&self) -> Visits {
         match &self.code {
             #[cfg(feature = "runtime-shaders")]
@@ -153,7 +153,7 @@ impl Visitor {
         }
     }
 
-    /// Bytes of push constants that a recording gives it.
+    /// Bytes of its push constants.
     pub fn push_bytes(&self) -> u32 {
         match &self.code {
             #[cfg(feature = "runtime-shaders")]

@@ -9,7 +9,7 @@ uint elements_from(uint start, uint size) { return start < count ? min(count - s
 KEY take_key(uint index) { return take_order(load_key(route_keys_from(active_route), index)); }
 
 #ifdef VISITED_KEYS
-// The same where it is known whether the caller's code makes the keys, which loops over elements had better decide once.
+// The same for loops over elements, which decide once whether the caller's code makes the keys.
 bool takes_visited() { return route_keys_from(active_route) == PLACE_SOURCE; }
 KEY take_visited(uint index) { return take_order(load_key(PLACE_SOURCE, index)); }
 KEY take_stored(uint index) { return take_order(stored_key(route_keys_from(active_route), index)); }

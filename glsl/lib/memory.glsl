@@ -5,7 +5,7 @@
 // 16 bits have types of their own where the device offers them (SMALL); else they are parts of words, and a word that
 // two invocations may write at a time is changed by atomics, which leaves its other elements alone. Kernels that only
 // load elements say so by ELEMENTS_READ_ONLY, as validation layers take note. KEY_VECTORS asks for a view of keys of a word or
-// less in vectors of four words, where there is one. With a visitor (VISITED), the caller's code takes the place of the source.
+// less in vectors of four words, where there is one. With a visitor (VISITED), the caller's code replaces the source.
 
 #ifdef ELEMENTS_READ_ONLY
 #define ELEMENTS readonly buffer

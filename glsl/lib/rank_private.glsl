@@ -27,7 +27,7 @@ uint place_of(uint item) { return places[item]; }
 void count_block() {
     clear_own_counts();
 #if defined(VISITED_KEYS) && !STAGED
-    // A loop of no turns for what the pass does not take: drivers walk through a branch that no lane takes.
+    // One of the loops has no turns: software drivers execute a branch that no lane takes, but not the body of such a loop.
     bool visits = takes_visited_keys();
     for (uint item = 0; item < (visits ? block_items() : 0); item++) {
         keys[item] = visited_in_place(item);

@@ -5,8 +5,8 @@
 // odd number of passes they are at the alternate. Then a pass that need not run copies them back; a plan with an odd
 // number of passes has a final move for that instead.
 //
-// A visitor of the caller's takes the elements from the last pass that runs. Then the target is in scratch, and passes use it
-// only if there are more than two.
+// With a visitor's output, the last pass that runs gives the elements to the caller's code. The target is then in scratch, and
+// passes use it only if there are more than two.
 //
 // If the caller discards the keys, the last pass needs one digit of each key and no more. If an index and a digit fit in
 // one word, the pass before the last joins them, and both passes move one word instead of two.

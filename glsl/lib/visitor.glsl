@@ -1,5 +1,5 @@
-// The caller's code in place of memory: VISITED_KEYS and VISITED_VALUES at the source, VISITED_OUTPUT where the sorted elements
-// go. docs/VISITORS.md says what it may do. Its names begin with `visit`, so that they are not those of a kernel.
+// The caller's code in the place of memory: VISITED_KEYS and VISITED_VALUES replace the source, VISITED_OUTPUT replaces the
+// result. docs/VISITORS.md lists its duties. Its names begin with `visit`, so they differ from the names of a kernel.
 
 #if VISITED_VALUE_WORDS == 1
 #define VALUE uint
@@ -30,7 +30,7 @@ KEY load_key(uint place, uint index) {
     KEY key;
     if (place == PLACE_SOURCE) {
         key = visit_key(index);
-        // Bits that a key does not have would be stored over its neighbours.
+        // Further bits would be stored over neighbouring keys.
         if (KEY_BITS < 32) key &= (1u << (KEY_BITS & 31)) - 1;
     } else {
         key = stored_key(place, index);
@@ -53,7 +53,7 @@ uint load_value(uint place, uint index, uint plane) {
 #endif
 
 #ifdef VISITED_OUTPUT
-// Hands over the element that belongs at `position`.
+// Gives the element of `position` to the caller's code.
 void visit_sorted(uint position, KEY key, uint words[MOST_VALUE_WORDS]) {
 #if VISITED_VALUE_WORDS == 0
     visit_output(position, key);

@@ -1,5 +1,5 @@
-// The depth of positions along a row of a view matrix, for the visitors that make keys of it. Positions are three neighbouring
-// floats every `visitor_stride` floats. Every kernel that asks for a key has to get the same bits, so the sum is precise.
+// The depth of positions along a row of a view matrix, for visitors that make keys of depths. A position is three neighbouring
+// floats, every `visitor_stride` floats. All kernels must get the same bits of a key, so the sum is precise.
 
 layout(set = 1, binding = 0) readonly buffer VisitedPositions { float visited_positions[]; };
 
@@ -12,7 +12,7 @@ float visit_depth(uint index) {
     return depth;
 }
 
-// The depth in `levels` steps, where the row maps near to 0 and far to 1. What is not a number is near.
+// The depth in `levels` steps. The row maps near to 0 and far to 1. NaN counts as near.
 uint visit_quantized(uint index, float levels) {
     float depth = visit_depth(index);
     precise float level = depth > 0.0 ? min(depth, 1.0) * levels : 0.0;

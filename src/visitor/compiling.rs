@@ -15,18 +15,18 @@ use crate::request::{Algorithm, SortRequest};
 // `SOURCES`: the files of `glsl/` by name.
 include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 
-/// What messages call the folder of the kernels: no name of a caller's file.
+/// The folder of the kernels in messages. No file of the caller has such a name.
 const FOLDER: &str = "vksort:glsl/";
-/// What the kernels include the caller's text by.
+/// The name by which kernels include the caller's text.
 const VISITOR: &str = "caller/visitor.glsl";
-/// What callers include the visitors by that come with vksort.
+/// The start of the names by which callers include the visitors that come with vksort.
 const READY: &str = "vksort/";
 
 pub(super) fn interface(source: &VisitorSource, request: &SortRequest) -> Interface {
     Interface::new(source.visits, source.push_bytes, request)
 }
 
-/// Every module that a sort by the request may take, on whatever device.
+/// Every module that a sort by the request may use, on any device.
 pub(super) fn modules_of(request: &SortRequest) -> Vec<Module> {
     let algorithm = request.algorithm;
     let by = |these: &[Algorithm]| algorithm.is_none_or(|asked| these.contains(&asked));
@@ -66,7 +66,7 @@ pub(super) fn compile(
             let sources = Sources { macros: &macros, strict: false, folder: FOLDER, find: &find };
             let words = compile_one(&compiler, module, &sources).map_err(|error| refuse(reason(error)))?;
             let (given, offset) = (source.push_bytes, VisitorPush::offset(source.push_bytes));
-            // The compiler has put the library's members behind those of the visitor, at a multiple of 4 bytes.
+            // The compiler put the library's members behind the visitor's, at a multiple of 4 bytes.
             match crate::spirv::push_offset(&words, VisitorPush::members(module.addressed)) {
                 Some(found) if found != offset => {
                     Err(refuse(format!("its push constants take {found} bytes, but push_bytes is {given}")))
@@ -87,7 +87,7 @@ pub(super) fn compile(
     Ok(in_turn.collect())
 }
 
-/// The compiler's messages alone.
+/// The compiler's messages, without a count of errors.
 fn reason(error: shaderc::Error) -> String {
     match error {
         shaderc::Error::CompilationError(_, messages) => messages.trim_end().to_string(),

@@ -7,8 +7,8 @@ use crate::request::{KeyOutput, Placement, SortRequest, ValueType};
 
 /// Depths of positions as keys, by a visitor that comes with vksort.
 ///
-/// Positions are in a storage buffer at binding 0 of the visitor's set, three neighbouring `f32` each, as far from one to the
-/// next as [`DepthPush`] says. The depth is their product with a row of the view matrix.
+/// Positions are in a storage buffer at binding 0 of the visitor's set. Each is three neighbouring `f32`, and [`DepthPush`] has
+/// the distance from one position to the next. The depth is the product of a position and a row of the view matrix.
 ///
 /// ```
 /// use vksort::{DepthKeys, DepthPush};
@@ -30,7 +30,7 @@ pub enum DepthKeys {
 }
 
 impl DepthKeys {
-    /// Indices of positions, farthest first, without the keys. Its fields may be changed, but for the key and its bits.
+    /// A request for the indices of positions, farthest first, without keys. All fields may be changed except key and bits.
     pub fn request(self) -> SortRequest {
         let (key, bits) = match self {
             DepthKeys::F32 => (KeyType::F32, 32),
@@ -79,20 +79,20 @@ impl DepthPush {
 
     /// For [`DepthKeys::F32`]: the depth is `x * row[0] + y * row[1] + z * row[2] + row[3]`.
     ///
-    /// `stride` counts the floats from one position to the next (3 for packed ones, 4 for `vec4`), `first` those before the
-    /// first one.
+    /// `stride` is the number of floats from one position to the next: 3 for packed positions, 4 for `vec4`. `first` is the
+    /// number of floats before the first position.
     pub fn new(row: [f32; 4], stride: u32, first: u32) -> DepthPush {
         DepthPush { row, stride, first }
     }
 
-    /// For [`DepthKeys::Bits16`] and [`DepthKeys::Bits24`]: the same with the depths of near and far, between which keys differ.
+    /// For [`DepthKeys::Bits16`] and [`DepthKeys::Bits24`]: the same depth, clamped to a range from near to far.
     pub fn quantized(row: [f32; 4], range: std::ops::Range<f32>, stride: u32, first: u32) -> DepthPush {
         let scale = 1.0 / (range.end - range.start);
         let [x, y, z, w] = row;
         DepthPush { row: [x * scale, y * scale, z * scale, (w - range.start) * scale], stride, first }
     }
 
-    /// The bytes to record a sort with.
+    /// The bytes for [`VisitorResources::push`](crate::VisitorResources::push).
     pub fn to_bytes(self) -> [u8; Self::BYTES as usize] {
         let [x, y, z, w] = self.row.map(f32::to_bits);
         let mut bytes = [0; Self::BYTES as usize];

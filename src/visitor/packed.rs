@@ -6,9 +6,9 @@ use crate::kernels::{self, Module};
 use crate::modules::{self, pack};
 use crate::request::SortRequest;
 
-/// What the bytes begin with.
+/// The first bytes.
 const MAGIC: &[u8; 8] = b"vksortV1";
-/// Words behind it: of the digest of the kernels, the sum of the rest, the interface, two lengths, the bits of the modules.
+/// The words that follow: the digest of the kernels, the sum of the rest, the interface, two lengths, the bits of the modules.
 const HEAD_WORDS: usize = 2 + 1 + 4 + 2 + MODULE_WORDS;
 /// Words with a bit for each module.
 const MODULE_WORDS: usize = 4;
@@ -55,7 +55,7 @@ impl Packed {
         let refuse = |reason: &str| Err(Error::Visitor { name: "from bytes".into(), reason: reason.into() });
         let head = MAGIC.len() + 4 * HEAD_WORDS;
         if bytes.len() < head || !bytes.starts_with(MAGIC) {
-            return refuse("the bytes are no compiled visitor, needed are those that VisitorSource::compile gives");
+            return refuse("the bytes are no compiled visitor, needed are bytes from VisitorSource::compile");
         }
         let words: Vec<u32> = bytes[MAGIC.len()..head]
             .chunks_exact(4)
@@ -107,7 +107,7 @@ impl Packed {
     }
 }
 
-/// A sum that finds bytes which have changed (FNV-1a).
+/// A sum by which changed bytes are found (FNV-1a).
 fn sum(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811C_9DC5, |sum, byte| (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }

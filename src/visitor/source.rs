@@ -7,12 +7,12 @@ use crate::error::Error;
 use crate::kernels::Module;
 use crate::request::SortRequest;
 
-/// The GLSL of a [`Visitor`](crate::Visitor), and what a sort calls in it.
+/// The GLSL of a [`Visitor`](crate::Visitor), with its push constants and the functions that it defines.
 ///
 /// ```
 /// use vksort::{KeyType, Placement, SortRequest, VisitorSource, Visits};
 ///
-/// // Keys that are made from two arrays, without a pass that writes them to a third.
+/// // Each key is made from two arrays, and no third array holds the keys.
 /// let source = VisitorSource {
 ///     text: "
 ///         layout(set = 1, binding = 0) readonly buffer VisitedA { uint visited_a[]; };
@@ -26,43 +26,44 @@ use crate::request::SortRequest;
 ///     ..VisitorSource::new("two_arrays.glsl")
 /// };
 /// let request = SortRequest { placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U32) };
-/// // In a build script these bytes go to a file; a program takes them by `include_bytes!` and `Visitor::from_bytes`.
+/// // A build script writes these bytes to a file. The program has `include_bytes!` and `Visitor::from_bytes`.
 /// let bytes = source.compile(&request)?;
 /// # assert!(vksort::Visitor::from_bytes(&bytes)?.visits().keys);
 /// # Ok::<(), vksort::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct VisitorSource {
-    /// What the compiler's messages call the text: the name of its file.
+    /// The name of the text in the compiler's messages: its file.
     pub name: String,
     /// The GLSL. Names at its outermost level begin with `visit`.
     pub text: String,
-    /// Files that the text includes: the name after `#include`, and what is in them. Those that come with vksort, such as
-    /// `vksort/view_depth.glsl`, are there without being listed.
+    /// Files that the text includes: the name after `#include`, and the content. The files that come with vksort, such as
+    /// `vksort/view_depth.glsl`, need not be listed.
     pub includes: Vec<(String, String)>,
-    /// Members of the push constants in GLSL, which the text finds in `push`: `vec4 visitor_row; uint visitor_stride;`.
+    /// Members of the push constants in GLSL, such as `vec4 visitor_row; uint visitor_stride;`. The text reads them as members
+    /// of `push`.
     pub push_members: String,
     /// Their size in bytes: one more than the last byte of the last member.
     pub push_bytes: u32,
-    /// What the text defines.
+    /// The functions that the text defines.
     pub visits: Visits,
 }
 
 impl VisitorSource {
-    /// No text, under a name.
+    /// A source with a name and without text.
     pub fn new(name: impl Into<String>) -> VisitorSource {
         VisitorSource { name: name.into(), ..VisitorSource::default() }
     }
 
-    /// Compiles the visitor into the kernels that sort by a request on any device: bytes for
-    /// [`Visitor::from_bytes`](crate::Visitor::from_bytes). It takes a few seconds.
+    /// Compiles the visitor into the kernels that sort by a request on any device, in a few seconds. The result is for
+    /// [`Visitor::from_bytes`](crate::Visitor::from_bytes).
     ///
-    /// They serve requests of another order, of other bits and of another key type of as many words, too.
+    /// The bytes also serve requests with another order, other bits, or another key type of as many words.
     ///
     /// # Errors
     ///
-    /// [`Error::Visitor`] with the compiler's messages, each with file and line; [`Error::Unsupported`] for a request that does
-    /// not go with the visitor; else as for [`SortRequest::check`].
+    /// [`Error::Visitor`] with the compiler's messages, each with file and line; [`Error::Unsupported`] for a request that
+    /// the visitor cannot serve; otherwise as for [`SortRequest::check`].
     pub fn compile(&self, request: &SortRequest) -> Result<Vec<u8>, Error> {
         request.check()?;
         self.visits.check(request)?;

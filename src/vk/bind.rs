@@ -30,7 +30,7 @@ impl BufferRange {
         BufferRange { buffer, offset: 0, size, usage: None }
     }
 
-    /// No buffer: in place of keys that a [`Visitor`](crate::Visitor) makes.
+    /// No buffer, for keys that a [`Visitor`](crate::Visitor) makes.
     pub const NONE: BufferRange = BufferRange { buffer: vk::Buffer::null(), offset: 0, size: 0, usage: None };
 
     pub(super) fn is_none(&self) -> bool {

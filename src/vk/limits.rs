@@ -88,7 +88,7 @@ pub(super) fn check_access(profile: &DeviceProfile, access: Access, shape: &Shap
     }
 }
 
-/// Refuses a device that has too few push constants for a visitor's and the library's.
+/// Refuses a device with fewer push constants than a visitor and the library need.
 pub(super) fn check_push(profile: &DeviceProfile, visitor_bytes: Option<u32>, addressed: bool) -> Result<(), Error> {
     let (offset, needed) = Pipelines::push_range(visitor_bytes, addressed);
     match needed > profile.max_push_bytes {

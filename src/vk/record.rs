@@ -208,24 +208,23 @@ impl BoundSort {
         unsafe { self.record_all(commands, count.into(), timestamps, None) }
     }
 
-    /// Records a sort whose sorter has a [`Visitor`](crate::Visitor), with what its code finds.
+    /// Records a sort whose sorter has a [`Visitor`](crate::Visitor), with the visitor's resources.
     ///
-    /// The set is bound as set 1, and the push constants are written, before the first step. The visitor reads in compute
-    /// shaders, and its output is written there: [`INPUT_SCOPE`](Self::INPUT_SCOPE) and
-    /// [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE) are the scopes of its buffers, too. All steps may read, and what one step writes
-    /// is not visible to the next.
+    /// The set is bound as set 1, and the push constants are written, before the first step. The visitor reads and writes in
+    /// compute shaders, so [`INPUT_SCOPE`](Self::INPUT_SCOPE) and [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE) are also the scopes of
+    /// its buffers. All steps may call it. A step does not see the writes of the visitor in an earlier step.
     ///
     /// # Errors
     ///
-    /// As for [`record`](Self::record); [`Error::Unsupported`] for push constants of another size, for a set where the
-    /// visitor has none, and for none where it has one.
+    /// As for [`record`](Self::record); [`Error::Unsupported`] for push constants of another size, for a set if the visitor has
+    /// none, and for a null set if it has one.
     ///
     /// # Safety
     ///
-    /// * As for [`record`](Self::record), where the visitor's resources are among the sort's buffers.
+    /// * As for [`record`](Self::record); the visitor's resources count as buffers of the sort.
     /// * `resources.set` is null or was made with a layout like that of the sorter, its descriptors are valid, and it is not
     ///   changed until the commands have completed.
-    /// * What the visitor's output writes is nothing that the sort or the visitor's input reads.
+    /// * The visitor's output function writes no memory that the sort or the visitor's other functions read.
     pub unsafe fn record_visited(
         &self,
         commands: vk::CommandBuffer,
@@ -237,7 +236,7 @@ impl BoundSort {
         unsafe { self.record_all(commands, count.into(), timestamps, Some(resources)) }
     }
 
-    /// Refuses resources that are not what the sorter's visitor takes.
+    /// Refuses resources that do not fit the sorter's visitor.
     fn check_resources(&self, resources: Option<VisitorResources<'_>>) -> Result<(), Error> {
         let (given, needed) = (resources.is_some(), self.sorter.visitor.is_some());
         if given != needed {

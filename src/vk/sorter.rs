@@ -204,25 +204,25 @@ impl Sorter {
 
     /// Builds the pipelines for a request whose keys or values a [`Visitor`] makes, or whose result it takes.
     ///
-    /// The request is out of place. Buffers that the visitor sees to are not bound: [`buffers`](Self::buffers) says which are
-    /// left. `set_layout` is that of the visitor's resources, set 1 in its code; null where it has none. Where a visitor is
-    /// in GLSL, the call compiles it, which takes about a second.
+    /// The request is out of place. Buffers that the visitor replaces are not bound; [`buffers`](Self::buffers) has the sizes of
+    /// the others. `set_layout` is the layout of the visitor's resources, set 1 in its code, or null if it has none. A visitor
+    /// in GLSL is compiled by this call, in about a second.
     ///
-    /// The pipelines are the sorter's own: [`SorterOptions::pipelines`] is not used.
+    /// The pipelines belong to this sorter alone: [`SorterOptions::pipelines`] is not used.
     ///
     /// # Errors
     ///
     /// As for [`new`](Self::new); [`Error::Visitor`] for a visitor that does not compile, or was compiled for another request;
-    /// [`Error::UnsuitableDevice`] where its push constants are too many for the device.
+    /// [`Error::UnsuitableDevice`] if its push constants are more than the device has.
     ///
     /// # Safety
     ///
     /// * As for [`new`](Self::new).
-    /// * `set_layout` is null or belongs to `device`, and has what the visitor's code declares, for the compute stage.
-    /// * `device` was created with the features that the visitor's code takes.
-    /// * A visitor from bytes has those of `VisitorSource::compile`.
-    /// * The visitor's code keeps to `docs/VISITORS.md`: it gives the same bits for an index throughout a sort, reads and
-    ///   writes within its buffers, ends, and has no barriers, shared memory or operations of a subgroup.
+    /// * `set_layout` is null or belongs to `device`, and has the bindings that the visitor's code declares, for compute.
+    /// * `device` was created with the features that the visitor's code uses.
+    /// * The bytes of a visitor from bytes were made by `VisitorSource::compile`.
+    /// * The visitor's code meets the duties in `docs/VISITORS.md`: it gives the same bits for an index throughout a sort, reads
+    ///   and writes within its buffers, ends, and has no barriers, shared memory or subgroup operations.
     pub unsafe fn new_visited(
         device: &ash::Device,
         requirements: &Requirements,
@@ -327,8 +327,8 @@ impl Sorter {
         Ok(self.inner.plan(capacity)?.scratch().size)
     }
 
-    /// The buffers of elements that a sort of up to `capacity` elements takes: those of
-    /// [`SortRequest::buffers`] without those that a visitor sees to. Where it makes the keys, theirs is of 0 bytes.
+    /// The buffers of elements that a sort of up to `capacity` elements needs: those of [`SortRequest::buffers`] without the
+    /// buffers that a visitor replaces. If it makes the keys, their size is 0 bytes.
     pub fn buffers(&self, capacity: u32) -> BufferSizes {
         self.inner.buffers(capacity)
     }
@@ -389,7 +389,7 @@ impl Sorter {
 }
 
 impl SorterInner {
-    /// The buffers of elements that the sort takes.
+    /// The buffers of elements that the sort needs.
     pub fn buffers(&self, capacity: u32) -> BufferSizes {
         let (sizes, Visits { keys, values, output }) = (self.request.buffers(capacity), self.shape.visits);
         BufferSizes {

@@ -1,4 +1,4 @@
-//! Sorts with a visitor of the tests', in guarded memory, compared in full with the oracle.
+//! Sorts with the visitor of the tests, in guarded memory, compared in full with the oracle.
 
 use vksort::internals::abi;
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, VisitedRanges, VisitedSort, VisitedSorter};

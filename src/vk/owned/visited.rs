@@ -1,4 +1,4 @@
-//! Sorts with a visitor on an owned device, for tests: the caller's part of the recording API.
+//! Sorts with a visitor on an owned device, for tests: the code that a caller of the recording API writes.
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::request::{Count, SortRequest};
 use crate::visitor::Visitor;
 use crate::vk::{BoundSort, BufferRange, SortBuffers, Sorter, SorterOptions, VisitorResources};
 
-/// The ranges of a sort whose keys may be a visitor's.
+/// The ranges of a sort with a visitor.
 #[derive(Clone, Debug, Default)]
 pub struct VisitedRanges {
     /// As in [`SortBuffers`]; `None` for keys that the visitor makes.
@@ -33,7 +33,7 @@ pub struct VisitedRanges {
     pub resources: Vec<DeviceBuffer>,
 }
 
-/// A sorter with a visitor.
+/// A sorter with a visitor, and the layout of the visitor's set.
 pub struct VisitedSorter {
     sorter: ManuallyDrop<Sorter>,
     layout: vk::DescriptorSetLayout,
@@ -50,7 +50,7 @@ impl std::ops::Deref for VisitedSorter {
 }
 
 impl VisitedSorter {
-    /// A sorter whose visitor has so many storage buffers.
+    /// A sorter whose visitor has this number of storage buffers.
     pub(crate) fn new(
         device: &Arc<Device>,
         request: &SortRequest,
@@ -146,7 +146,7 @@ impl Drop for VisitedSorter {
     }
 }
 
-/// A sort with a visitor and all that it takes.
+/// A sort with a visitor, bound to its buffers.
 pub struct VisitedSort {
     bound: ManuallyDrop<BoundSort>,
     pool: vk::DescriptorPool,
