@@ -25,6 +25,12 @@ fn main() {
         Ok(text) => fs::write(out.join("modules.rs"), text).expect("OUT_DIR is writable"),
         Err(message) => println!("cargo::error={message}"),
     }
+    if env::var_os("CARGO_FEATURE_RUNTIME_SHADERS").is_some() {
+        match sources(&root.join("glsl")) {
+            Ok(text) => fs::write(out.join("sources.rs"), text).expect("OUT_DIR is writable"),
+            Err(error) => println!("cargo::error=glsl/: {error}"),
+        }
+    }
 }
 
 /// The source that `src/modules.rs` includes. The packed modules are in `out`.
@@ -51,14 +57,29 @@ fn embed(root: &Path, out: &Path) -> Result<String, String> {
         entries += &format!("    include_bytes!({:?}),\n", packed.display().to_string());
     }
     let stale = is_stale(root)?;
+    // What the modules were compiled from, which visitors are compiled into.
+    let kept = root.join("spirv").join(digest::FILE);
+    let sources = digest::add(0, &fs::read(&kept).map_err(|error| format!("{}: {error}", kept.display()))?);
     Ok(format!(
         "const PACKED: [&[u8]; {}] = [\n{entries}];\n\
          const SPECIALIZED: [u64; {}] = [\n{constants}];\n\
          #[allow(dead_code, reason = \"for profiles\")]\nconst DIGEST: u64 = {hash};\n\
+         pub(crate) const SOURCES_DIGEST: u64 = {sources};\n\
          #[allow(dead_code, reason = \"for a test\")]\nconst STALE: bool = {stale};\n",
         kernels::KERNELS.len(),
         modules.len()
     ))
+}
+
+/// Rust source with all GLSL files by their names, for programs that compile visitors.
+fn sources(glsl: &Path) -> std::io::Result<String> {
+    println!("cargo::rerun-if-changed=glsl");
+    let mut entries = String::new();
+    for file in digest::files(glsl)? {
+        let name = digest::name(glsl, &file);
+        entries += &format!("    ({name:?}, include_str!({:?})),\n", file.display().to_string());
+    }
+    Ok(format!("const SOURCES: &[(&str, &str)] = &[\n{entries}];\n"))
 }
 
 /// Whether the GLSL exists and has changed since the modules were compiled. This is a warning and no error, as the modules

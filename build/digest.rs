@@ -13,13 +13,9 @@ const START: u64 = 0xCBF2_9CE4_8422_2325;
 
 /// The digest of `glsl/`, of `abi.glsl`, and of the macros of every module, in hexadecimal.
 pub fn of_sources(glsl: &Path) -> io::Result<String> {
-    let mut files = Vec::new();
-    list(glsl, &mut files)?;
-    files.sort();
     let mut hash = add(START, abi::glsl().as_bytes());
-    for file in files {
-        let name = file.strip_prefix(glsl).expect("listed below this folder").to_string_lossy().replace('\\', "/");
-        hash = add(add(hash, name.as_bytes()), &fs::read(file)?);
+    for file in files(glsl)? {
+        hash = add(add(hash, name(glsl, &file).as_bytes()), &fs::read(file)?);
     }
     for module in kernels::modules() {
         hash = add(hash, format!("{} {:?}", module.name(), module.macros()).as_bytes());
@@ -33,6 +29,19 @@ pub fn add(hash: u64, bytes: &[u8]) -> u64 {
     let hash = bytes.iter().filter(|byte| **byte != b'\r').fold(hash, step);
     // The digest includes the end of a file, so that text moved from one file to the next changes it.
     step(hash, &0xFF)
+}
+
+/// The files below a folder, in order.
+pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    list(folder, &mut files)?;
+    files.sort();
+    Ok(files)
+}
+
+/// The name of a file in the folder that it is below.
+pub fn name(folder: &Path, file: &Path) -> String {
+    file.strip_prefix(folder).expect("listed below this folder").to_string_lossy().replace('\\', "/")
 }
 
 fn list(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

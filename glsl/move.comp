@@ -18,6 +18,16 @@ void main() {
     uint elements = min(count - start, push.part);
     for (uint i = gl_LocalInvocationIndex; i < elements; i += WORKGROUP_SIZE) {
         uint index = start + i;
+#ifdef VISITED_OUTPUT
+        if (route_visits(route)) {
+            uint words[MOST_VALUE_WORDS];
+            bool made = INDEX_VALUES != 0 && route_values_from(route) == PLACE_NONE;
+            for (uint plane = 0; plane < VALUE_WORDS; plane++) {
+                words[plane] = made ? index : load_value(route_values_from(route), index, plane);
+            }
+            visit_sorted(index, load_key(route_keys_from(route), index), words);
+        }
+#endif
         if (route_keys_to(route) != PLACE_NONE) {
             store_key(route_keys_to(route), index, load_key(route_keys_from(route), index));
         }

@@ -33,7 +33,7 @@ void main() {
     barrier();
     tile = uniform_in_subgroup(ticket);
     uint start = tile * tile_size(), base = start;
-    uint elements = elements_from(start, tile_size());
+    uint elements = min(count - start, tile_size());
     bool copies = route_copies(active_route);
     if (!copies) {
         take_tile(start, elements);
@@ -42,7 +42,7 @@ void main() {
         if (FEW_REGISTERS != 0) digit_low += tile >> 31;
         one += tile >> 31;
         rank_tile(elements);
-        if (tile > 0) look_back();
+        look_back();
         publish_sums(elements);
         barrier(); // digit_base and the pool are complete
         copies = moves_as_it_is;

@@ -105,6 +105,17 @@ void main() {
         sort_by_digit(pass, ordered);
         ordered = true;
     }
+#ifdef VISITED_OUTPUT
+    EACH_ITEM {
+        uint position = block_index(item);
+        if (position < count) {
+            uint words[MOST_VALUE_WORDS];
+            for (uint plane = 0; plane < VALUE_WORDS; plane++) words[plane] = value_of(NUMBER_OF(origins, item), plane, count);
+            visit_sorted(position, take_order(keys[item]), words);
+        }
+    }
+    return;
+#endif
     for (uint word = 0; word < KEY_WORDS && DISCARD_KEYS == 0; word++) {
         WRITE(KEY_WORD(take_order(keys[item]), word), put_key_word(index, word, pool[index]));
     }

@@ -43,6 +43,10 @@ cd "$work/$(basename "$archive" .crate)"
 # Outside the repository there are no settings of its workspace.
 export CARGO_TARGET_DIR=$root/target CARGO_NET_OFFLINE=true
 
+# The native part of the crate shaderc, where setup.sh has made it.
+native=$vksort_cache/shaderc-$(cd "$root" && locked_version shaderc-sys)
+[[ ! -e $native ]] || export SHADERC_LIB_DIR=$native
+
 # Every file that the documents link to is there.
 missing=0
 for document in *.md docs/*.md; do
@@ -62,7 +66,7 @@ step() {
     say "== package: $*"
     "$@" || die "failed: $*"
 }
-for features in '' standalone wide-keys profiles half capi standalone,wide-keys,profiles,half,capi; do
+for features in '' standalone wide-keys profiles half capi runtime-shaders standalone,wide-keys,profiles,half,capi; do
     step cargo check --quiet --release --no-default-features --features "$features"
 done
 step cargo doc --quiet --no-deps --no-default-features --features standalone,wide-keys,profiles,half

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs all tests on every driver configuration: scripts/test.sh [--at-once N] [CONFIGURATION...]
 #
-# Sets up the machine first (scripts/setup.sh --tests). Logs are in target/test-logs; each begins with the command that
+# Sets up the machine first (scripts/setup.sh --tests --kernels). Logs are in target/test-logs; each begins with the command that
 # repeats it. Data and combinations follow from a seed, a new one each time; VKSORT_SEED=N repeats a run. The last lines are
 # a table of the configurations and the sum over all.
 #
@@ -30,8 +30,8 @@ devices="blocks conformance matrix leading fallback recording routes properties"
 # Nearly all of the time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of a width
 # that take a part of another's kernels come behind it, and cost little. The first two are the longest.
 configurations=(
-    "lavapipe-8         | 1800 | $devices emulated    | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
-    "lavapipe-4         | 1200 | $devices splats render | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
+    "lavapipe-8         | 1800 | $devices emulated visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
+    "lavapipe-4         | 1200 | $devices splats render visitors | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
     # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
     "lavapipe-4-busy    | 600 | conformance fallback  | lavapipe-128 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
     "lavapipe-16        | 1200 | $devices splats render | lavapipe-512 VKSORT_TEST_LEVEL=reduced"
@@ -39,14 +39,14 @@ configurations=(
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
     "newer-lavapipe     | 1200 | conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced"
-    "swiftshader        | 1200 | $devices splats render | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
+    "swiftshader        | 1200 | $devices splats render visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
     "host               | 900 | lib contract rewrite spirv shapes table requests limits cache tuning rows search design profiles allocations cost half cli splats render scenes bench order tune pipelines header capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
     "c                  | 900 | c                     | lavapipe-256 system-layer"
     "features           | 900 | features              | lavapipe-256"
     "doc                | 300 | doc                   | lavapipe-256"
     "lavapipe-8-busy    | 600 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
     "validation         | 900 | $devices emulated render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced"
-    "newer-validation   | 900 | matrix leading fallback recording properties render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced"
+    "newer-validation   | 900 | matrix leading fallback recording properties visitors render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced"
     # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
     # barrier are loops, whose turns the older driver limits: it would report races that are none.
     "gpu-assisted       | 600 | matrix leading        | newer-lavapipe newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
@@ -54,6 +54,8 @@ configurations=(
 
 # Every configuration runs with overflow checks and debug assertions in this package; what it depends on stays as it is.
 cargo=(cargo --config scripts/checked.toml)
+# Visitors are compiled, which takes a C++ tool chain; all configurations run what is built with it.
+features=(--features vksort/runtime-shaders)
 # Four random bytes, as a number.
 seed=${VKSORT_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 
@@ -124,7 +126,7 @@ resolve() {
 run() {
     local name limit suites words variables missing optional only command suite
     split "$1"
-    command=("${cargo[@]}" test --release --no-fail-fast)
+    command=("${cargo[@]}" test --release --no-fail-fast "${features[@]}")
     for suite in $suites; do
         case $suite in
             features) command=(scripts/features.sh test) ;;
@@ -169,7 +171,7 @@ done
 [[ $seed =~ ^[0-9]+$ ]] || die "VKSORT_SEED is '$seed', allowed is a number"
 [[ ${chosen[*]} ]] || chosen=("${names[@]}")
 
-scripts/setup.sh --tests
+scripts/setup.sh --tests --kernels
 # A suite that no configuration runs would pass unseen.
 metadata=$(cargo metadata --locked --no-deps --format-version 1) || die "cargo metadata failed"
 targets=$(python3 -c '
@@ -184,7 +186,7 @@ for suite in $targets; do
 done
 
 printf 'VKSORT_SEED=%s\n' "$seed"
-if ! "${cargo[@]}" test --release --no-run; then
+if ! "${cargo[@]}" test --release --no-run "${features[@]}"; then
     say "test.sh: the tests do not build"
     failed=1
     finish

@@ -299,6 +299,21 @@ impl Push {
     /// Size of the block in bytes.
     pub const SIZE_BYTES: u32 = 4 * Self::WORDS as u32;
 
+    /// Most words of the block that follows a visitor's members.
+    pub const VISITED_WORDS: usize = Self::WORDS + 1;
+
+    /// The block as the words that shaders with a visitor see behind its members. Those take `visitor_bytes`.
+    pub fn visited_words(&self, visitor_bytes: u32) -> [u32; Self::VISITED_WORDS] {
+        let (words, fields) = (self.words(), Self::FIELDS.len());
+        let (addresses, singles) = words.split_at(Self::WORDS - fields);
+        let mut visited = [0; Self::VISITED_WORDS];
+        visited[..fields].copy_from_slice(singles);
+        // Addresses begin at a multiple of 8 bytes.
+        let gap = (VisitorPush::offset(visitor_bytes) as usize / 4 + fields) % 2;
+        visited[fields + gap..][..addresses.len()].copy_from_slice(addresses);
+        visited
+    }
+
     /// The block as the words that the shaders see.
     pub fn words(&self) -> [u32; Self::WORDS] {
         let mut words = [0; Self::WORDS];
@@ -314,11 +329,52 @@ impl Push {
     }
 }
 
+/// Set in the route of the pass that gives the elements to a visitor. Kernels without a visitor do not read it.
+pub const ROUTE_VISITS: u32 = 1 << 26;
+
+/// A visitor's members of the push constants, which come before the library's.
+#[derive(Clone, Copy, Debug)]
+pub struct VisitorPush<'a> {
+    /// The name of the members in the compiler's messages.
+    pub name: &'a str,
+    /// The members in GLSL.
+    pub members: &'a str,
+    /// Whether keys and values are accessed by address; otherwise the addresses are left out.
+    pub addressed: bool,
+}
+
+impl VisitorPush<'_> {
+    /// The first byte of the library's members, behind `bytes` of the visitor's.
+    pub fn offset(bytes: u32) -> u32 {
+        bytes.next_multiple_of(4)
+    }
+
+    /// The byte behind the library's members: the single words, then the addresses if they are used.
+    pub fn end(bytes: u32, addressed: bool) -> u32 {
+        let singles = Self::offset(bytes) + 4 * Push::FIELDS.len() as u32;
+        if addressed { singles.next_multiple_of(8) + Push::SIZE_BYTES - 4 * Push::FIELDS.len() as u32 } else { singles }
+    }
+
+    /// Members of the library.
+    #[allow(dead_code, reason = "for visitors that are compiled")]
+    pub fn members(addressed: bool) -> usize {
+        Push::FIELDS.len() + if addressed { Push::ADDRESSES.len() } else { 0 }
+    }
+}
+
 /// The text of `abi.glsl`.
 pub fn glsl() -> String {
+    glsl_behind(None)
+}
+
+/// The text of `abi.glsl` with the members of a visitor.
+pub fn glsl_behind(visitor: Option<VisitorPush<'_>>) -> String {
     let mut text = String::from("// Written by build.rs from src/abi.rs.\n");
     for (name, value) in CONSTANTS {
         text += &format!("const uint {name} = {value}u;\n");
+    }
+    if visitor.is_some() {
+        text += &format!("const uint ROUTE_VISITS = {ROUTE_VISITS}u;\n");
     }
     text += &format!("const float MAX_EXPECTED_TIES = {MAX_EXPECTED_TIES:?};\n");
     for (id, (name, default)) in SPECIALIZATION.iter().enumerate() {
@@ -326,13 +382,16 @@ pub fn glsl() -> String {
     }
     let (id, default) = (spec::WORKGROUP_SIZE, SPECIALIZATION[spec::WORKGROUP_SIZE].1);
     text += &format!("layout(local_size_x = {default}, local_size_x_id = {id}) in;\n");
+    let addresses: String = Push::ADDRESSES.iter().map(|(name, _)| format!("    uvec2 {name}[PLACES];\n")).collect();
+    let fields: String = Push::FIELDS.iter().map(|(name, _)| format!("    uint {name};\n")).collect();
     text += "layout(push_constant) uniform Push {\n";
-    for (name, _) in Push::ADDRESSES {
-        text += &format!("    uvec2 {name}[PLACES];\n");
-    }
-    for (name, _) in Push::FIELDS {
-        text += &format!("    uint {name};\n");
-    }
+    text += &match visitor {
+        None => addresses + &fields,
+        Some(VisitorPush { name, members, addressed }) => {
+            let named = format!("#line 1 \"{name}\"\n{members}\n#line 1 \"{name}\"\n");
+            named + &fields + if addressed { &addresses } else { "" }
+        }
+    };
     text += "} push;\n";
     text
 }

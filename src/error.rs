@@ -194,6 +194,14 @@ pub enum Error {
         /// The fault.
         reason: String,
     },
+    /// A visitor's code does not compile, or was compiled for another request or version.
+    #[error("visitor {name}: {reason}")]
+    Visitor {
+        /// The visitor's name.
+        name: String,
+        /// The cause. For code that does not compile, the compiler's messages with file and line.
+        reason: String,
+    },
     /// The Vulkan loader could not be loaded.
     #[error(
         "no Vulkan loader was found ({0}); needed is libvulkan (on Debian: apt-get install libvulkan1 mesa-vulkan-drivers)"

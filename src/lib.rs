@@ -39,6 +39,11 @@
 //!
 //! Passes are those over all bits with digits of 8 bits. [`SortRequest`] explains each option.
 //!
+//! # Visitors
+//!
+//! GLSL of the caller's can take the place of the keys and values that a sort reads, or of the result that it writes: a
+//! [`Visitor`]. So keys need not be stored before they are sorted. [`DepthKeys`] has visitors for depths of positions.
+//!
 //! # Tuning
 //!
 //! A [`Tuning`] holds the shape and the methods of the kernels. [`Tuning::for_device`] has a row for every class of devices.
@@ -56,6 +61,8 @@
 //!   makes one, `standalone::Gpu::tune`. It adds serde.
 //! * `testing`: internals and fault injection for vksort's own tests. It is no part of the API.
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
+//! * `runtime-shaders`: `VisitorSource`, which compiles a [`Visitor`] in the program or in its build script; adds shaderc,
+//!   which needs a C++ tool chain.
 //! * `capi`: the functions of `include/vksort.h`, through which programs in C and C++ record sorts; no part of the API of
 //!   this crate.
 //!
@@ -70,6 +77,8 @@ mod abi;
 #[cfg(feature = "capi")]
 #[doc(hidden)]
 pub mod capi;
+#[cfg(feature = "runtime-shaders")]
+mod compile;
 mod error;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
@@ -87,6 +96,7 @@ mod spirv;
 #[cfg(feature = "standalone")]
 pub mod standalone;
 mod tuning;
+mod visitor;
 mod vk;
 
 pub use ash;
@@ -102,15 +112,23 @@ pub use shape::{Specialization, SubgroupChoice};
 #[cfg(feature = "profiles")]
 pub use tuning::profile::{Clock, MeasuredSort, ProfiledDevice, Quartiles, SortKind, TuningProfile};
 pub use tuning::{Ballot, RankMethod, Tuning};
+#[cfg(feature = "runtime-shaders")]
+pub use visitor::VisitorSource;
+pub use visitor::{DepthKeys, DepthPush, Visitor, Visits};
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use vk::Faults;
 pub use vk::{
     Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet, QueryRange,
-    Requirements, SortBuffers, Sorter, SorterOptions, StepTime,
+    Requirements, SortBuffers, Sorter, SorterOptions, StepTime, VisitorResources,
 };
 
 /// The snippets of the README, as documentation tests.
 #[cfg(all(doctest, feature = "standalone"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The snippets of the page about visitors, likewise.
+#[cfg(all(doctest, feature = "runtime-shaders"))]
+#[doc = include_str!("../docs/VISITORS.md")]
+struct VisitorsPage;

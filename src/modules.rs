@@ -1,6 +1,6 @@
 //! The SPIR-V of the kernels, which `build.rs` packs from the modules kept in `spirv/`.
 
-mod pack;
+pub(crate) mod pack;
 
 use crate::abi::spec;
 use crate::error::Error;
@@ -10,8 +10,12 @@ use crate::key::KeyType;
 // `PACKED`: for each kernel its modules, packed in the order of `kernels::modules`, except those whose feature is off.
 // `SPECIALIZED`: for each of `kernels::modules`, a bit for every specialization constant that it has.
 // `DIGEST`: a hash of all modules, including those whose feature is off.
+// `SOURCES_DIGEST`: a hash of the GLSL that they were compiled from.
 // `STALE`: whether `glsl/` exists and has changed since the modules were compiled.
 include!(concat!(env!("OUT_DIR"), "/modules.rs"));
+
+/// How many of `kernels::modules` there are.
+pub(crate) const COUNT: usize = SPECIALIZED.len();
 
 const _: () = assert!(spec::LEN <= u64::BITS as usize);
 

@@ -186,7 +186,7 @@ impl Plan {
             // The window is empty.
             let keys = !in_place && !request.discards_keys();
             let values = !in_place && request.value.is_read() && !gathers;
-            if keys || values || request.value == ValueType::Index {
+            if keys || values || request.value == ValueType::Index || self.shape.visits.output {
                 emit(move_along(self.route_without_passes()));
             }
             if gathers && !in_place {
@@ -199,7 +199,9 @@ impl Plan {
             || request.value.is_read() && !gathers
             // A second phase continues with the indices of the first.
             || self.algorithm == Algorithm::Leading;
-        if in_place && self.shape.passes % 2 == 1 && returns && ranks_tiles {
+        // A visitor takes the elements of leading digits after ties are in order.
+        let visits = self.shape.visits.output && self.algorithm == Algorithm::Leading;
+        if (in_place && self.shape.passes % 2 == 1 && returns || visits) && ranks_tiles {
             emit(move_along(0));
         }
         if gathers {
@@ -214,13 +216,18 @@ impl Plan {
     fn route_without_passes(&self) -> u32 {
         use abi::{PLACE_NONE, PLACE_SOURCE, PLACE_TARGET};
         let request = &self.request;
-        let keys_to = if request.in_place() || request.discards_keys() { PLACE_NONE } else { PLACE_TARGET };
+        let visits = self.shape.visits.output;
+        let stays = request.in_place() || request.discards_keys() || visits;
+        let keys_to = if stays { PLACE_NONE } else { PLACE_TARGET };
         let (from, to) = match request.value {
+            ValueType::Index if visits => (PLACE_NONE, PLACE_NONE),
+            ValueType::Bytes(_) if visits => (PLACE_SOURCE, PLACE_NONE),
             ValueType::Index => (PLACE_NONE, PLACE_TARGET),
             ValueType::Bytes(_) if !request.value.is_gathered() => (PLACE_SOURCE, PLACE_TARGET),
             _ => (PLACE_NONE, PLACE_NONE),
         };
         abi::ROUTE_RUNS
+            | if visits { abi::ROUTE_VISITS } else { 0 }
             | PLACE_SOURCE << abi::ROUTE_KEYS_FROM
             | keys_to << abi::ROUTE_KEYS_TO
             | from << abi::ROUTE_VALUES_FROM

@@ -49,6 +49,8 @@ pub struct DeviceProfile {
     pub max_storage_range_bytes: u64,
     /// Most storage buffers that a compute shader can reach through descriptors.
     pub max_storage_buffers: u32,
+    /// Most bytes of push constants.
+    pub max_push_bytes: u32,
     /// Whether shaders may index arrays of storage buffers dynamically.
     pub dynamic_indexing: bool,
     /// Whether storage buffers may hold elements of 8 and of 16 bits.
@@ -142,6 +144,7 @@ impl Default for DeviceProfile {
             max_workgroups: 65535,
             max_storage_range_bytes: 1 << 32,
             max_storage_buffers: 16,
+            max_push_bytes: 128,
             dynamic_indexing: true,
             small_storage: true,
             buffer_addresses: true,

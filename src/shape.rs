@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, SortRequest, ValueType};
 use crate::tuning::{Knobs, MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuning};
+use crate::visitor::Visits;
 
 /// Which subgroup operations the kernels use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -57,6 +58,8 @@ pub struct ShapeDesc<'a> {
     pub subgroup: SubgroupChoice,
     /// Whether keys and values are accessed by address.
     pub addressed: bool,
+    /// The buffers that the caller's code replaces.
+    pub visits: Visits,
     /// Whether elements of 8 and 16 bits may be loaded and stored as such.
     pub small_storage: bool,
     /// Whether the host or the driver specializes the kernels.
@@ -83,6 +86,7 @@ impl<'a> ShapeDesc<'a> {
             algorithm,
             subgroup: SubgroupChoice::Auto,
             addressed: false,
+            visits: Visits::default(),
             small_storage: profile.small_storage,
             specialization: Specialization::Auto,
             withhold: 0,
@@ -136,6 +140,8 @@ pub struct Shape {
     pub max_workgroups: u32,
     /// Whether keys and values are accessed by address.
     pub addressed: bool,
+    /// The buffers that the caller's code replaces.
+    pub visits: Visits,
     /// Whether elements of 8 and 16 bits are loaded and stored as such.
     pub small_storage: bool,
     /// Whether the host folds constants into the SPIR-V.
@@ -340,6 +346,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         min_tiles: tuning.min_tiles.max(1),
         max_workgroups: profile.max_workgroups.max(1),
         addressed: desc.addressed,
+        visits: desc.visits,
         small_storage: desc.small_storage && !profile.confuses_views(),
         specializes_on_host: match desc.specialization {
             Specialization::Auto => profile.specializes_weakly(),

@@ -6,6 +6,7 @@ use crate::modules;
 use crate::request::SortRequest;
 use crate::shape::Shape;
 use crate::tuning::RankMethod;
+use crate::visitor::Visits;
 
 /// The specification of a pipeline. Pipelines of one device with equal specifications are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,7 +27,11 @@ pub(crate) struct KernelSpec {
 pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -> KernelSpec {
     let module = module(kernel, shape, request);
     let wanted = constants(kernel, shape, request);
-    let has = modules::specialized(&module);
+    let has = match shape.visits == Visits::default() {
+        true => modules::specialized(&module),
+        // The caller's code may use others.
+        false => [true; spec::LEN],
+    };
     KernelSpec {
         constants: std::array::from_fn(|id| if has[id] { wanted[id] } else { abi::SPECIALIZATION[id].1 }),
         subgroup_size: (kernel.row().variants.ranks && !shape.subgroup.emulated).then_some(shape.subgroup.size),

@@ -150,3 +150,28 @@ fn undeclared_aliases(instructions: &[Instruction<'_>]) -> Vec<u32> {
     let aliased = buffers.iter().filter(|(variable, pointer)| arrays.contains(pointer) || shares(variable));
     aliased.map(|(variable, _)| *variable).filter(|variable| !declared.contains(variable)).collect()
 }
+
+/// The offset of the last `members` members of the push constants, in bytes; `None` for invalid SPIR-V or fewer members.
+#[cfg(feature = "runtime-shaders")]
+pub(crate) fn push_offset(words: &[u32], members: usize) -> Option<u32> {
+    const PUSH_CONSTANT: u32 = StorageClass::PushConstant as u32;
+    const OFFSET: u32 = Decoration::Offset as u32;
+    let instructions = instructions(words).ok()?;
+    let pointer = instructions.iter().find_map(|instruction| match (instruction.op, instruction.operands()) {
+        (Op::Variable, &[pointer, _, PUSH_CONSTANT, ..]) => Some(pointer),
+        _ => None,
+    })?;
+    let block = instructions.iter().find_map(|instruction| match (instruction.op, instruction.operands()) {
+        (Op::TypePointer, &[found, _, block]) if found == pointer => Some(block),
+        _ => None,
+    })?;
+    let all = instructions.iter().find_map(|instruction| match (instruction.op, instruction.operands()) {
+        (Op::TypeStruct, [found, types @ ..]) if *found == block => Some(types.len()),
+        _ => None,
+    })?;
+    let first = all.checked_sub(members)? as u32;
+    instructions.iter().find_map(|instruction| match (instruction.op, instruction.operands()) {
+        (Op::MemberDecorate, &[found, member, OFFSET, offset]) if found == block && member == first => Some(offset),
+        _ => None,
+    })
+}

@@ -33,6 +33,9 @@ use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
 use crate::tuning::Tuning;
 use crate::vk::owned::{Device, Instance};
 pub use crate::vk::owned::{DeviceBuffer, DeviceRange, Passes, PreparedSort, SortRanges, StandaloneSorter};
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use crate::vk::owned::{VisitedRanges, VisitedSort, VisitedSorter};
 use crate::vk::{PipelineSet, SorterOptions};
 
 /// Options of [`Gpu::new`].
@@ -232,6 +235,21 @@ impl Gpu {
         let tuning = options.tuning.clone().unwrap_or_else(|| self.tuning.clone());
         let options = SorterOptions { tuning: Some(tuning), ..options.clone() };
         StandaloneSorter::new(&self.device, request, &options).map(Arc::new)
+    }
+
+    /// A sorter with a visitor that has so many storage buffers.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn visited_sorter(
+        &self,
+        request: &SortRequest,
+        options: &SorterOptions,
+        visitor: &crate::Visitor,
+        resources: u32,
+    ) -> Result<VisitedSorter, Error> {
+        let tuning = options.tuning.clone().unwrap_or_else(|| self.tuning.clone());
+        let options = SorterOptions { tuning: Some(tuning), ..options.clone() };
+        VisitedSorter::new(&self.device, request, &options, visitor, resources)
     }
 
     /// A buffer of `size` bytes in device memory; its content is undefined.

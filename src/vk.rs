@@ -25,7 +25,7 @@ const _: () = {
 
 pub use bind::{BoundSort, BufferRange, SortBuffers};
 pub use pipelines::PipelineSet;
-pub use record::{AccessScope, QueryRange, StepTime};
+pub use record::{AccessScope, QueryRange, StepTime, VisitorResources};
 pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
 #[cfg(feature = "testing")]
 pub use sorter::Faults;

@@ -67,7 +67,7 @@ uint block_index(uint item) {
 #if PRIVATE
     return thread_index() * block_items() + item;
 #else
-    return subgroup_index() * (SUBGROUP_SIZE * block_items()) + item * SUBGROUP_SIZE + subgroup_lane();
+    return subgroup_index() * (SUBGROUP_SIZE * block_items()) + subgroup_lane() + item * SUBGROUP_SIZE;
 #endif
 }
 

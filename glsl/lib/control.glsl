@@ -22,6 +22,9 @@ uint route_keys_from(uint route) { return route >> ROUTE_KEYS_FROM & 3; }
 uint route_keys_to(uint route) { return route >> ROUTE_KEYS_TO & 3; }
 uint route_values_from(uint route) { return route >> ROUTE_VALUES_FROM & 3; }
 uint route_values_to(uint route) { return route >> ROUTE_VALUES_TO & 3; }
+#ifdef VISITED_OUTPUT
+bool route_visits(uint route) { return (route & ROUTE_VISITS) != 0; }
+#endif
 bool route_copies(uint route) { return (route & ROUTE_COPIES) != 0; }
 uint route_moves(uint route) { return route >> ROUTE_MOVES & 3; }
 // The pass whose digit this pass joins with indices.

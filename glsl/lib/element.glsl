@@ -8,6 +8,13 @@ uint elements_from(uint start, uint size) { return start < count ? min(count - s
 // The key of element `index`, with flips by its sign.
 KEY take_key(uint index) { return take_order(load_key(route_keys_from(active_route), index)); }
 
+#ifdef VISITED_KEYS
+// The same for loops over elements, which decide once whether the caller's code makes the keys.
+bool takes_visited() { return route_keys_from(active_route) == PLACE_SOURCE; }
+KEY take_visited(uint index) { return take_order(load_key(PLACE_SOURCE, index)); }
+KEY take_stored(uint index) { return take_order(stored_key(route_keys_from(active_route), index)); }
+#endif
+
 // Whether values are indices that this pass makes.
 bool makes_indices() { return INDEX_VALUES != 0 && route_values_from(active_route) == PLACE_NONE; }
 
@@ -25,8 +32,21 @@ void put_value(uint target, uint plane, uint word) { store_value(route_values_to
 // The digit of the next pass, to be joined with an index.
 uint next_digit(KEY key) { return digit_of(take_order(key), route_next(active_route)); }
 
+#ifdef VISITED_OUTPUT
+const uint MOVES_NOTHING = ~0u; // the caller's code has taken the element
+#endif
+
 // Stores the parts of the element from `index` that `moves` selects.
 void put_element(uint target, uint index, KEY key, uint moves) {
+#ifdef VISITED_OUTPUT
+    if (route_visits(active_route)) {
+        uint words[MOST_VALUE_WORDS];
+        bool splits = JOIN_INDEX != 0 && moves == MOVES_SPLITTING;
+        for (uint plane = 0; plane < VALUE_WORDS; plane++) words[plane] = splits ? joined_index(key) : value_at(index, plane);
+        visit_sorted(target, take_order(key), words);
+        moves = MOVES_NOTHING;
+    }
+#endif
     if (moves == MOVES_ALL) put_key(target, key);
     if (JOIN_INDEX != 0 && moves == MOVES_JOINING) {
         KEY_WORD(key, 0) = join(value_at(index, 0), next_digit(key));

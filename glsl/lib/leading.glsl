@@ -70,6 +70,10 @@ void route_leading_digits(uint count) {
     for (uint pass = leading_low; pass < PASSES; pass++) rounds += needed[pass];
     uint values = VALUE_BITS != 0 ? PLACE_TARGET : PLACE_NONE;
     write_leg(Leg(0, leading_low, PLACE_SOURCE, caller_values(), 0, false));
+#ifdef VISITED_OUTPUT
+    // The move behind the passes gives the elements to the caller's code if ties are in order. Otherwise the second phase does.
+    counters[COUNTERS_ROUTES + PASSES] = route(PLACE_TARGET, PLACE_NONE, values, PLACE_NONE, 0) | ROUTE_VISITS;
+#endif
     counters[COUNTERS_LEADING_LOW] = leading_low;
     counters[COUNTERS_TIES_ROUTE] = route(PLACE_TARGET, PLACE_ALTERNATE, values, values, 0);
     // Out of place, the second phase starts from the source.

@@ -31,13 +31,14 @@ uint first_epoch; // of the pass
 
 // The first word of a digit in a slot, or of a tile. The second word is RADIX words behind it.
 uint words_at(uint slot, uint digit) { return slot * (SLOT_WORDS * RADIX) + digit; }
-uint words_of(uint tile, uint digit) { return words_at(tile & (SLOTS - 1), digit); }
+uint slot_of(uint tile) { return tile & (SLOTS - 1); }
+uint words_of(uint tile, uint digit) { return words_at(slot_of(tile), digit); }
 uint epoch_of(uint tile) { return first_epoch + (tile >> RING_BITS); }
 
 // Anchors: the sums of every (1 << anchor_shift)-th tile except the first, in slots behind the ring. Their epoch is the
 // number of earlier passes.
 bool is_anchor(uint tile) { return tile > 0 && (tile & ((1u << push.anchor_shift) - 1)) == 0; }
-uint anchor_of(uint tile, uint digit) { return words_at(SLOTS - 1 + (tile >> push.anchor_shift), digit); }
+uint anchor_of(uint tile) { return SLOTS - 1 + (tile >> push.anchor_shift); }
 uint anchor_epoch() { return route_round(active_route); }
 
 uint table_load(uint at) {
@@ -51,22 +52,11 @@ void table_store(uint at, uint word) {
 // Fault injection for tests.
 bool publishes(uint tile) { return WITHHOLD == 0 || tile % WITHHOLD != 0; }
 
-uint count_word(uint epoch, uint state, uint count) { return epoch << EPOCH_SHIFT | state << LOW_BITS | count & LOW_MASK; }
+uint count_word(uint epoch, uint state, uint count) { return epoch << EPOCH_SHIFT | state << LOW_BITS | count; }
 
 void store_sum(uint at, uint epoch, uint sum) {
     table_store(at + RADIX, (epoch + 1) << HIGH_BITS | sum >> LOW_BITS);
-    table_store(at, count_word(epoch, COUNT_OF_ALL, sum));
-}
-
-// Adds the count in the words at `at` to `sum`, if both words have the epoch. Returns their state, or another number if not.
-uint take_words(uint at, uint epoch, inout uint sum) {
-    uint low = table_load(at) ^ epoch << EPOCH_SHIFT;
-    uint high = table_load(at + RADIX) ^ (epoch + 1) << HIGH_BITS;
-    uint state = low >> LOW_BITS;
-    if (state == COUNT_OF_ALL && high >> HIGH_BITS != 0) state = 0; // the second word is not yet visible
-    if (state == COUNT_OF_ALL) sum += high << LOW_BITS;
-    if (state == COUNT_OF_TILE || state == COUNT_OF_ALL) sum += low & LOW_MASK;
-    return state;
+    table_store(at, count_word(epoch, COUNT_OF_ALL, sum & LOW_MASK));
 }
 
 // Publishes the tile's own count.
@@ -85,13 +75,15 @@ void publish_count(uint turn) {
 #define RECOUNTED 1
 #endif
 
-// Counts the digits of a late tile from the input, leaves the counts in digit_base, and publishes them for that tile. The
-// tile's own workgroup may publish at the same time: either the same counts or already its sums.
+uint next[DIGITS_EACH]; // for each own digit, one more than the tile to read next; 0 when the sum is complete
+
+// Counts the digits of a late tile from the input, adds the counts that are next, and publishes all of them for that tile.
+// The tile's own workgroup may publish at the same time: either the same counts or already its sums. Its sums, and words of
+// later rounds of the ring, are larger numbers.
 void recount(uint late) {
     EACH_DIGIT digit_base[own_bits(turn)] = 0;
     barrier();
-    uint start = late * tile_size();
-    uint elements = elements_from(start, tile_size());
+    uint start = late * tile_size(), elements = tile_size(); // a tile before this one is full
     [[dont_unroll]] for (uint first = thread_index(); first < elements; first += RECOUNTED * WORKGROUP_SIZE) {
         [[unroll]] for (uint at = 0; at < RECOUNTED; at++) {
             uint i = first + at * WORKGROUP_SIZE;
@@ -100,11 +92,12 @@ void recount(uint late) {
     }
     barrier();
     EACH_DIGIT {
-        uint at = words_of(late, own_digit(turn)), epoch = epoch_of(late), seen = table_load(at);
-        // Words of later rounds of the ring must not be overwritten.
-        bool is_older = (seen >> LOW_BITS & 3) == 0 || int(seen - (epoch << EPOCH_SHIFT)) < 0;
-        uint word = count_word(epoch, COUNT_OF_TILE, digit_base[own_bits(turn)]);
-        if (is_older) atomicCompSwap(table[at], seen, word);
+        uint counted = digit_base[own_bits(turn)];
+        atomicMax(table[words_of(late, own_digit(turn))], count_word(epoch_of(late), COUNT_OF_TILE, counted));
+        if (next[turn] == late + 1) {
+            befores[turn] += counted;
+            next[turn] = late;
+        }
     }
 }
 
@@ -112,8 +105,7 @@ shared uint blocking_tile; // one more than its index, 0 for none
 
 // Adds the elements of each own digit in all earlier tiles to `befores`. It uses digit_base, which is still free.
 void look_back() {
-    uint next[DIGITS_EACH]; // one more than the tile to read next; 0 when the sum is complete
-    uint asked = 0;         // one more than the last tile whose anchor was read
+    uint anchored = 0; // one more than the tile that is read from its anchor
     EACH_DIGIT next[turn] = tile;
     // Each turn handles one blocking tile, by its anchor or by a recount.
     [[dont_unroll]] for (uint turns = 0; turns <= 2 * tile; turns++) {
@@ -123,10 +115,17 @@ void look_back() {
             uint polls = 0;
             while (next[turn] != 0 && polls < POLLS) {
                 uint before = next[turn] - 1;
-                uint state = take_words(words_of(before, own_digit(turn)), epoch_of(before), befores[turn]);
+                bool is_anchored = next[turn] == anchored;
+                uint slot = is_anchored ? anchor_of(before) : slot_of(before);
+                uint epoch = is_anchored ? anchor_epoch() : epoch_of(before), at = words_at(slot, own_digit(turn));
+                // Without the epoch, words are small.
+                uint low = table_load(at) ^ epoch << EPOCH_SHIFT, high = table_load(at + RADIX) ^ (epoch + 1) << HIGH_BITS;
+                bool is_all = low >> LOW_BITS == COUNT_OF_ALL;
                 polls++;
-                if (state == COUNT_OF_TILE || state == COUNT_OF_ALL) {
-                    next[turn] = state == COUNT_OF_ALL ? 0 : before;
+                if (low >> LOW_BITS == COUNT_OF_TILE || is_all && high >> HIGH_BITS == 0) {
+                    befores[turn] += low & LOW_MASK;
+                    if (is_all) befores[turn] += high << LOW_BITS;
+                    next[turn] = is_all ? 0 : before;
                     polls = 0;
                 }
             }
@@ -135,19 +134,8 @@ void look_back() {
         barrier();
         uint blocking = uniform_in_subgroup(blocking_tile);
         if (blocking == 0) break;
-        bool asks = is_anchor(blocking - 1) && asked != blocking;
-        if (!asks) recount(blocking - 1);
-        EACH_DIGIT {
-            if (next[turn] == blocking) {
-                if (!asks) {
-                    befores[turn] += digit_base[own_bits(turn)];
-                    next[turn] = blocking - 1;
-                } else if (take_words(anchor_of(blocking - 1, own_digit(turn)), anchor_epoch(), befores[turn]) == COUNT_OF_ALL) {
-                    next[turn] = 0;
-                }
-            }
-        }
-        asked = blocking;
+        if (is_anchor(blocking - 1) && anchored != blocking) anchored = blocking;
+        else recount(blocking - 1);
         barrier();
     }
 }
@@ -158,7 +146,7 @@ void publish_sums(uint elements) {
         uint digit = own_digit(turn), sum = befores[turn] + totals[turn];
         if (publishes(tile)) {
             store_sum(words_of(tile, digit), epoch_of(tile), sum);
-            if (is_anchor(tile)) store_sum(anchor_of(tile, digit), anchor_epoch(), sum);
+            if (is_anchor(tile)) store_sum(words_at(anchor_of(tile), digit), anchor_epoch(), sum);
         }
         set_base(turn, counters[COUNTERS_HISTOGRAM + push.pass * RADIX + digit] + befores[turn], elements);
     }

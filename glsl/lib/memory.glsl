@@ -5,7 +5,7 @@
 // 16 bits have types of their own where the device offers them (SMALL); else they are parts of words, and a word that
 // two invocations may write at a time is changed by atomics, which leaves its other elements alone. Kernels that only
 // load elements say so by ELEMENTS_READ_ONLY, as validation layers take note. KEY_VECTORS asks for a view of keys of a word or
-// less in vectors of four words, where there is one.
+// less in vectors of four words, where there is one. With a visitor (VISITED), the caller's code replaces the source.
 
 #ifdef ELEMENTS_READ_ONLY
 #define ELEMENTS readonly buffer
@@ -54,7 +54,7 @@ uvec2 address(uvec2 base, uint index, uint stride, uint offset) {
 #define BYTE_CELL(which, place, index) ByteAt(address(push.which##_at[place], index, 1, 0)).cell
 #define HALF_CELL(which, place, index) HalfAt(address(push.which##_at[place], index, 2, 0)).cell
 #else
-#if defined(KEY_VECTORS) && KEY_WORDS == 1
+#if defined(KEY_VECTORS) && KEY_WORDS == 1 && !defined(VISITED_KEYS)
 // The only view of the keys, as some layered drivers cannot have two at one binding.
 layout(set = 0, binding = BINDING_KEYS) ELEMENTS Keys { uvec4 cells[]; } keys_at[PLACES];
 #define HAS_KEY_VECTORS 1
@@ -93,7 +93,18 @@ uint key_in_word(uint word, uint part) {
 }
 #endif
 
-KEY load_key(uint place, uint index) {
+#ifdef VISITED_KEYS
+#define LOAD_KEY stored_key
+#else
+#define LOAD_KEY load_key
+#endif
+#ifdef VISITED_VALUES
+#define LOAD_VALUE stored_value
+#else
+#define LOAD_VALUE load_value
+#endif
+
+KEY LOAD_KEY(uint place, uint index) {
 #if KEY_WORDS == 1
     uint key;
 #if SMALL
@@ -110,7 +121,7 @@ KEY load_key(uint place, uint index) {
 }
 
 // One word of a value, or all of a value of 8 or 16 bits.
-uint load_value(uint place, uint index, uint plane) {
+uint LOAD_VALUE(uint place, uint index, uint plane) {
     uint value;
 #if SMALL
     if (VALUE_BITS == 8) value = uint(BYTE_CELL(values, place, index));
@@ -155,4 +166,8 @@ void store_value(uint place, uint index, uint plane, uint word) {
     }
 #endif
 }
+#endif
+
+#ifdef VISITED
+#include "lib/visitor.glsl"
 #endif

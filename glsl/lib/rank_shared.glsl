@@ -20,7 +20,7 @@ const uint SKEW_SINGLE = 2; // all elements have the same digit
 
 uint first_counter; // of the subgroup
 
-uint counter_of(uint bits) { return first_counter | bits; }
+uint counter_of(uint bits) { return first_counter + bits; }
 
 uint mask_of(uint bits, uint word) { return COUNTERS + (first_counter + bits) * MASK_WORDS + word; }
 

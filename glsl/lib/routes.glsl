@@ -5,6 +5,9 @@
 // odd number of passes they are at the alternate. Then a pass that need not run copies them back; a plan with an odd
 // number of passes has a final move for that instead.
 //
+// With a visitor's output, the last pass that runs gives the elements to the caller's code. The target is then in scratch, and
+// passes use it only if there are more than two.
+//
 // If the caller discards the keys, the last pass needs one digit of each key and no more. If an index and a digit fit in
 // one word, the pass before the last joins them, and both passes move one word instead of two.
 
@@ -49,6 +52,10 @@ void write_leg(Leg leg) {
     uint keys_end = odd && (IN_PLACE != 0 || discards) ? PLACE_ALTERNATE : PLACE_TARGET;
     uint values_end = odd && IN_PLACE != 0 && keeps_values ? PLACE_ALTERNATE : PLACE_TARGET;
 
+#ifdef VISITED_OUTPUT
+    if (odd && leg.finishes) keys_end = values_end = PLACE_ALTERNATE;
+#endif
+
     uint routes = COUNTERS_ROUTES + leg.phase * PHASE_ROUTES;
     uint keys_from = leg.keys_from, values_from = leg.values_from;
     uint remaining = rounds, ranked = leg.ranked, before = PASSES;
@@ -58,10 +65,17 @@ void write_leg(Leg leg) {
         bool last = remaining == 0;
         uint keys = discards && last ? PLACE_NONE : place_before(keys_end, remaining);
         uint values = has_values ? place_before(values_end, remaining) : PLACE_NONE;
+#ifdef VISITED_OUTPUT
+        bool visits = last && leg.finishes;
+        if (visits) keys = values = PLACE_NONE;
+#endif
         uint moves = MOVES_ALL;
         if (discards && last) moves = joins ? MOVES_SPLITTING : MOVES_VALUES;
         if (joins && remaining == 1) moves = MOVES_JOINING;
         uint word = route(keys_from, keys, values_from, values, ranked) | moves << ROUTE_MOVES;
+#ifdef VISITED_OUTPUT
+        if (visits) word |= ROUTE_VISITS;
+#endif
         if (pass == copying) word |= ROUTE_COPIES;
         else ranked++;
         counters[routes + pass] = word;
@@ -72,6 +86,9 @@ void write_leg(Leg leg) {
     }
     bool keys_left = !discards && keys_end == PLACE_ALTERNATE;
     bool values_left = has_values && values_end == PLACE_ALTERNATE;
+#ifdef VISITED_OUTPUT
+    if (leg.finishes) keys_left = values_left = false;
+#endif
     if (keys_left || values_left) {
         counters[routes + PASSES] = route(PLACE_ALTERNATE, keys_left ? PLACE_TARGET : PLACE_NONE, PLACE_ALTERNATE,
                                           values_left ? PLACE_TARGET : PLACE_NONE, 0);

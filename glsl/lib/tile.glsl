@@ -16,7 +16,7 @@ bool keeps_order() {
 // the target is limited: no element goes past the end.
 void set_base(uint turn, uint base, uint elements) {
     uint past = own_digit(turn) == (1u << digit_width) - 1 ? block_places() - elements : 0;
-    uint most = count - min(totals[turn] - past, count);
+    uint most = count - (totals[turn] - past);
 #if STAGED
     digit_base[own_bits(turn)] = min(base, most) - digit_starts[turn];
 #else
@@ -42,8 +42,16 @@ KEY key_in_pool(uint at) {
 // Loads the `elements` from `start` on. A full tile needs no bounds checks. Ranking needs none either, as lanes past the end
 // hold the last key of the order.
 void take_tile(uint start, uint elements) {
+#ifdef VISITED_KEYS
+    if (elements == BLOCK && takes_visited()) {
+        EACH_ITEM keys[item] = take_visited(start + block_index(item));
+    } else if (elements == BLOCK) {
+        EACH_ITEM keys[item] = take_stored(start + block_index(item));
+    } else
+#endif
     if (elements == BLOCK) {
-        EACH_ITEM keys[item] = take_key(start + block_index(item));
+        uint first = start + block_index(0);
+        EACH_ITEM keys[item] = take_key(first + item * SUBGROUP_SIZE);
     } else {
         [[dont_unroll]] for (uint at = thread_index(); at < BLOCK; at += WORKGROUP_SIZE) {
             KEY key = last_key();
@@ -121,28 +129,30 @@ uint only_base() { return digit_base[digit_bits_of(keys[0])]; }
 // Writes a tile of any size, element by element: unranked from `base` on, or from the pool to its targets.
 void write_each(uint start, uint elements, bool as_it_is, uint base) {
     if (VALUE_WORDS > 0 && !as_it_is) {
-        EACH_ITEM pool[place_of(item)] = digit_bits_of(keys[item]) << 16 | block_index(item);
+        EACH_ITEM pool[block_index(item)] = place_of(item);
         barrier();
     }
     [[dont_unroll]] for (uint at = thread_index(); at < elements; at += WORKGROUP_SIZE) {
-        uint index = at, target = base + at;
-        if (VALUE_WORDS > 0 && !as_it_is) {
-            index = pool[at] & 0xFFFFu;
-            target = digit_base[pool[at] >> 16] + at;
-        }
+        uint target = base + at;
         KEY key;
         if (VALUE_WORDS > 0 || as_it_is) {
-            key = take_key(start + index);
+            key = take_key(start + at);
+            if (!as_it_is) target = digit_base[digit_bits_of(key)] + pool[at];
         } else {
             key = key_in_pool(at);
             target = digit_base[digit_bits_of(key)] + at;
         }
-        put_element(target, start + index, key, route_moves(active_route));
+        put_element(target, start + at, key, route_moves(active_route));
     }
 }
 
 // Writes the tile to its digits' bases, or unranked from `base` on.
 void write_tile(uint start, uint elements, bool as_it_is, uint base) {
+#ifdef VISITED_OUTPUT
+    // The caller's code takes key and value at once.
+    if (route_visits(active_route)) write_each(start, elements, as_it_is, base);
+    else
+#endif
     if (elements == BLOCK && !as_it_is) write_full(start);
     else write_each(start, elements, as_it_is, base);
 }
@@ -156,6 +166,20 @@ KEY key_in_place(uint item) {
     uint index = block_index(item);
     return index < tile_elements ? take_key(tile_start + index) : last_key();
 }
+
+#ifdef VISITED_KEYS
+bool takes_visited_keys() { return takes_visited(); }
+
+KEY visited_in_place(uint item) {
+    uint index = block_index(item);
+    return index < tile_elements ? take_visited(tile_start + index) : last_key();
+}
+
+KEY stored_in_place(uint item) {
+    uint index = block_index(item);
+    return index < tile_elements ? take_stored(tile_start + index) : last_key();
+}
+#endif
 
 // Only remembers the range, as ranking loads the keys.
 void take_tile(uint start, uint elements) {

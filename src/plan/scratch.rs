@@ -24,6 +24,8 @@ pub(crate) struct ScratchLayout {
     /// The target of keys that the caller discards.
     pub keys_target: ScratchRange,
     pub values_alternate: ScratchRange,
+    /// The values between two passes if a visitor takes the result, so that there is no output buffer for them.
+    pub values_target: ScratchRange,
     /// The sorting permutation, for the gather of values.
     pub permutation: ScratchRange,
     /// Gathered values on their way back to the caller's buffer.
@@ -86,13 +88,20 @@ impl Plan {
             layout.table = take(4 * self.table_words(self.capacity));
             // A single pass needs no alternate, except in place.
             layout.keys_alternate = take(elements(key, passes > 1 || in_place && !discards));
-            layout.keys_target = take(elements(key, passes > 2 && !in_place && discards));
+            let visits = self.shape.visits.output;
+            layout.keys_target = take(elements(key, passes > 2 && !in_place && (discards || visits)));
             let returns = in_place && !request.value.sorts_index();
             layout.values_alternate = take(elements(value, passes > 1 || returns));
+            layout.values_target = take(elements(value, passes > 2 && visits));
         }
         if request.value.is_gathered() && passes > 0 {
             layout.permutation = take(elements(4, true));
             layout.aside = take(elements(request.value.size_bytes(), request.in_place()));
+        }
+        let visits = self.shape.visits;
+        if layout == ScratchLayout::default() && self.capacity > 0 && visits.keys && visits.output {
+            // Descriptors that a sort does not use have to be of some buffer, and it may have no other.
+            take(4);
         }
         layout.size = size;
         layout

@@ -29,6 +29,13 @@ impl BufferRange {
     pub fn new(buffer: vk::Buffer, size: u64) -> Self {
         BufferRange { buffer, offset: 0, size, usage: None }
     }
+
+    /// No buffer, for keys that a [`Visitor`](crate::Visitor) makes.
+    pub const NONE: BufferRange = BufferRange { buffer: vk::Buffer::null(), offset: 0, size: 0, usage: None };
+
+    pub(super) fn is_none(&self) -> bool {
+        self.buffer == vk::Buffer::null()
+    }
 }
 
 /// The buffers of one sort. Ranges must not overlap.
@@ -39,7 +46,7 @@ impl BufferRange {
 /// `R` is the type of a range: a [`BufferRange`], or a range of a buffer that vksort owns.
 #[derive(Clone, Copy, Debug)]
 pub struct SortBuffers<R = BufferRange> {
-    /// The keys. A request in place sorts them here.
+    /// The keys. A request in place sorts them here. [`BufferRange::NONE`] if a visitor makes them.
     pub keys: R,
     /// The values, if the request reads any. A request in place writes sorted values or indices here.
     pub values: Option<R>,

@@ -87,3 +87,15 @@ pub(super) fn check_access(profile: &DeviceProfile, access: Access, shape: &Shap
         _ => Ok(()),
     }
 }
+
+/// Refuses a device with fewer push constants than a visitor and the library need.
+pub(super) fn check_push(profile: &DeviceProfile, visitor_bytes: Option<u32>, addressed: bool) -> Result<(), Error> {
+    let (offset, needed) = Pipelines::push_range(visitor_bytes, addressed);
+    match needed > profile.max_push_bytes {
+        true => {
+            let needed = format!("{needed}, {offset} of them for the visitor");
+            Err(Error::unsuitable(&profile.name, "maxPushConstantsSize", profile.max_push_bytes, needed))
+        }
+        false => Ok(()),
+    }
+}

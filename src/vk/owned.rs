@@ -6,8 +6,12 @@ pub(crate) mod cache;
 mod device;
 mod instance;
 mod prepared;
+#[cfg(feature = "testing")]
+mod visited;
 
 pub use buffer::{DeviceBuffer, DeviceRange};
 pub(crate) use device::Device;
 pub(crate) use instance::{Instance, PhysicalDevice};
 pub use prepared::{Passes, PreparedSort, SortRanges, StandaloneSorter};
+#[cfg(feature = "testing")]
+pub use visited::{VisitedRanges, VisitedSort, VisitedSorter};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use ash::vk;
 
-use crate::abi::{self, Push, spec};
+use crate::abi::{self, Push, VisitorPush, spec};
 use crate::error::{Context, Error};
 use crate::kernels::{KERNELS, Kernel};
 use crate::modules;
@@ -37,6 +37,16 @@ pub(crate) struct PipelineDesc<'a> {
     pub cache: vk::PipelineCache,
     /// Pipelines of other sorters of the device.
     pub shared: &'a PipelineSet,
+    pub visitor: Option<VisitorDesc>,
+}
+
+/// What a visitor brings to the pipelines.
+pub(crate) struct VisitorDesc {
+    /// The module of each kernel.
+    pub words: Vec<Vec<u32>>,
+    /// The layout of the caller's resources; null for none.
+    pub set_layout: vk::DescriptorSetLayout,
+    pub push_bytes: u32,
 }
 
 /// Pipelines that several sorters of one device share. Each pipeline is created once.
@@ -145,22 +155,34 @@ impl Pipelines {
         // SAFETY: the device is valid by this function's contract; `Drop` destroys the layout, once.
         result.set_layout =
             unsafe { device.create_descriptor_set_layout(&set_info, None) }.context("vkCreateDescriptorSetLayout")?;
-        let set_layouts = [result.set_layout];
+        let visited = desc.visitor.as_ref().map(|visitor| visitor.set_layout);
+        let set_layouts: Vec<_> = [Some(result.set_layout), visited].into_iter().flatten().collect();
+        let set_layouts = set_layouts.strip_suffix(&[vk::DescriptorSetLayout::null()]).unwrap_or(&set_layouts);
+        let push_bytes = desc.visitor.as_ref().map(|visitor| visitor.push_bytes);
+        let push_bytes = Self::push_range(push_bytes, desc.addressed).1;
         let push_ranges =
-            [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(Push::SIZE_BYTES)];
+            [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(push_bytes)];
         let layout_info =
-            vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts).push_constant_ranges(&push_ranges);
+            vk::PipelineLayoutCreateInfo::default().set_layouts(set_layouts).push_constant_ranges(&push_ranges);
         // SAFETY: as above; the set layout is alive.
         result.layout =
             unsafe { device.create_pipeline_layout(&layout_info, None) }.context("vkCreatePipelineLayout")?;
-        for spec in desc.kernels {
+        for (index, spec) in desc.kernels.iter().enumerate() {
+            if let Some(visitor) = &desc.visitor {
+                // SAFETY: device, cache and layout are valid by this function's contract.
+                let raw = unsafe { create(device, desc, spec, &visitor.words[index], result.layout)? };
+                result.pipelines[spec.module.kernel as usize] =
+                    Some(Arc::new(Pipeline { device: device.clone(), raw }));
+                continue;
+            }
             // Identically defined layouts are compatible, so every sorter can use the pipeline.
             let key = (spec.clone(), desc.addressed, desc.pushed);
             let pipeline = match desc.shared.get(&key) {
                 Some(pipeline) => pipeline,
                 None => {
-                    // SAFETY: device, cache and layout are valid by this function's contract.
-                    let raw = unsafe { create(device, desc, spec, result.layout)? };
+                    let words = modules::words(&spec.module)?;
+                    // SAFETY: as above.
+                    let raw = unsafe { create(device, desc, spec, &words, result.layout)? };
                     let pipeline = Arc::new(Pipeline { device: device.clone(), raw });
                     desc.shared.insert(key, &pipeline);
                     pipeline
@@ -174,6 +196,14 @@ impl Pipelines {
     /// Bindings of the layout, with their numbers of descriptors. Buffers that are accessed by address have none.
     pub fn bindings(addressed: bool) -> impl Iterator<Item = (u32, u32)> {
         BINDINGS.into_iter().filter(move |(binding, _)| !addressed || !ELEMENTS.contains(binding))
+    }
+
+    /// Where the library's push constants begin behind those of a visitor, and the bytes of both.
+    pub fn push_range(visitor_bytes: Option<u32>, addressed: bool) -> (u32, u32) {
+        match visitor_bytes {
+            None => (0, Push::SIZE_BYTES),
+            Some(bytes) => (VisitorPush::offset(bytes), VisitorPush::end(bytes, addressed)),
+        }
     }
 
     /// Descriptors that the layout has.
@@ -202,17 +232,18 @@ impl Drop for Pipelines {
 
 /// # Safety
 ///
-/// As for [`Pipelines::new`]; `layout` belongs to the device.
+/// As for [`Pipelines::new`]; `layout` belongs to the device, and `words` are a kernel's SPIR-V.
 unsafe fn create(
     device: &ash::Device,
     desc: &PipelineDesc<'_>,
     spec: &KernelSpec,
+    words: &[u32],
     layout: vk::PipelineLayout,
 ) -> Result<vk::Pipeline, Error> {
     let constants = spec.on_host.then_some(&spec.constants[..]);
     let rewrite = Rewrite { constants, keep_loops: spec.keeps_loops, declare_aliases: true };
     let words = rewrite
-        .apply(&modules::words(&spec.module)?)
+        .apply(words)
         .map_err(|error| Error::Module { module: spec.module.name(), reason: error.to_string() })?;
     // SAFETY: the module is SPIR-V of this crate's kernels, for Vulkan 1.2.
     let module = unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) }

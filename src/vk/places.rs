@@ -21,15 +21,15 @@ pub(super) struct Places {
     /// The caller's count, with its word in the range.
     pub count: Option<(Info, u32)>,
     /// The range for descriptors that the sort does not use, as every descriptor must be valid. It is the keys, which every
-    /// step waits for in any case.
+    /// step waits for in any case, or the buffer that takes their place beside a visitor.
     stand_in: Info,
 }
 
 impl Places {
     pub fn check(sorter: &SorterInner, plan: &Plan, buffers: &SortBuffers) -> Result<Places, Error> {
         let request = &sorter.request;
-        let sizes = request.buffers(plan.capacity);
-        let key_bytes = sizes.keys;
+        let (sizes, visits) = (sorter.buffers(plan.capacity), plan.shape.visits);
+        let key_bytes = request.buffers(plan.capacity).keys;
         let value_bytes = sizes.values.or(sizes.values_out).unwrap_or_default();
         let layout = plan.scratch();
 
@@ -38,6 +38,8 @@ impl Places {
             true => Ok(()),
             false => Err(Error::BufferPresence { buffer, given: present(given), needed: present(needed) }),
         };
+        let given_keys = Some(buffers.keys).filter(|keys| !visits.keys || !keys.is_none());
+        presence("keys", given_keys.is_some(), !visits.keys)?;
         presence("keys_out", buffers.keys_out.is_some(), sizes.keys_out.is_some())?;
         presence("values", buffers.values.is_some(), sizes.values.is_some())?;
         presence("values_out", buffers.values_out.is_some(), sizes.values_out.is_some())?;
@@ -52,7 +54,7 @@ impl Places {
         };
         let alignment = sorter.profile.storage_alignment_bytes;
         let ranges = [
-            ("keys", Some(buffers.keys), key_bytes, elements, alignment),
+            ("keys", given_keys, key_bytes, elements, alignment),
             ("values", buffers.values, value_bytes, elements, alignment),
             ("keys_out", buffers.keys_out, key_bytes, elements, alignment),
             ("values_out", buffers.values_out, value_bytes, elements, alignment),
@@ -74,14 +76,18 @@ impl Places {
             let within = |range: BufferRange| BufferRange { offset: range.offset + part.offset, ..range };
             buffers.scratch.and_then(|range| info(within(range), part.size))
         };
-        let keys = caller(Some(buffers.keys), key_bytes);
-        let keys_target = match (request.in_place(), request.discards_keys()) {
+        let keys = caller(given_keys, key_bytes);
+        let keys_target = match (request.in_place(), request.discards_keys() || visits.output) {
             (true, _) => keys,
             (false, true) => scratch(layout.keys_target),
             (false, false) => caller(buffers.keys_out, key_bytes),
         };
         let values = caller(buffers.values, value_bytes);
-        let values_target = if request.in_place() { values } else { caller(buffers.values_out, value_bytes) };
+        let values_target = match request.in_place() {
+            true => values,
+            false if visits.output => scratch(layout.values_target),
+            false => caller(buffers.values_out, value_bytes),
+        };
         let (permutation, aside) = (scratch(layout.permutation), scratch(layout.aside));
         let alternate = scratch(layout.values_alternate);
         let sorted = match request.value.is_gathered() {
@@ -96,13 +102,17 @@ impl Places {
             (info, (before / 4) as u32)
         });
         let counters = scratch(layout.counters);
+        // With a visitor, scratch is there where no other buffer is.
+        let others =
+            [values, values_target, keys_target, counters, scratch(ScratchRange { offset: 0, size: layout.size })];
+        let stand_in = keys.into_iter().chain(others.into_iter().flatten()).next();
         Ok(Places {
             keys: [keys, keys_target, scratch(layout.keys_alternate)],
             values: [sorted, data, [aside, values, None]],
             counters,
             table: scratch(layout.table),
             count,
-            stand_in: Info { buffer: buffers.keys.buffer, offset: buffers.keys.offset, range: key_bytes.max(4) },
+            stand_in: stand_in.unwrap_or_default(),
         })
     }
 

@@ -29,7 +29,7 @@ impl Sorter {
     ) -> Result<Sorter, Error> {
         let options = SorterOptions { access: Access::Descriptors, ..options.clone() };
         // SAFETY: by this function's contract.
-        unsafe { Sorter::build(device, requirements, request, &options, Some(push)) }
+        unsafe { Sorter::build(device, requirements, request, &options, Some(push), None) }
     }
 
     /// Bytes of scratch that serve every capacity up to this one, which is more than the largest needs where fewer elements

@@ -5,6 +5,8 @@ use std::io::Write as _;
 use ash::vk;
 
 use super::bind::BoundSort;
+use super::pipelines::Pipelines;
+use super::sorter::Access;
 use crate::abi;
 use crate::error::Error;
 use crate::plan::{Barrier, Groups, Hazards, Scope, Step, StepName, Work};
@@ -19,6 +21,15 @@ pub struct QueryRange {
     pub first: u32,
     /// Queries that may be used.
     pub count: u32,
+}
+
+/// What a [`Visitor`](crate::Visitor) finds while a sort runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct VisitorResources<'a> {
+    /// The descriptor set of the layout that [`Sorter::new_visited`](crate::Sorter::new_visited) was given; null for none.
+    pub set: vk::DescriptorSet,
+    /// The push constants, [`Visitor::push_bytes`](crate::Visitor::push_bytes) of them.
+    pub push: &'a [u8],
 }
 
 /// How long one step took on the device.
@@ -193,7 +204,70 @@ impl BoundSort {
         count: impl Into<Count>,
         timestamps: Option<QueryRange>,
     ) -> Result<(), Error> {
-        let count = self.check_count(count.into())?;
+        // SAFETY: the same contract.
+        unsafe { self.record_all(commands, count.into(), timestamps, None) }
+    }
+
+    /// Records a sort whose sorter has a [`Visitor`](crate::Visitor), with the visitor's resources.
+    ///
+    /// The set is bound as set 1, and the push constants are written, before the first step. The visitor reads and writes in
+    /// compute shaders, so [`INPUT_SCOPE`](Self::INPUT_SCOPE) and [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE) are also the scopes of
+    /// its buffers. All steps may call it. A step does not see the writes of the visitor in an earlier step.
+    ///
+    /// # Errors
+    ///
+    /// As for [`record`](Self::record); [`Error::Unsupported`] for push constants of another size, for a set if the visitor has
+    /// none, and for a null set if it has one.
+    ///
+    /// # Safety
+    ///
+    /// * As for [`record`](Self::record); the visitor's resources count as buffers of the sort.
+    /// * `resources.set` is null or was made with a layout like that of the sorter, its descriptors are valid, and it is not
+    ///   changed until the commands have completed.
+    /// * The visitor's output function writes no memory that the sort or the visitor's other functions read.
+    pub unsafe fn record_visited(
+        &self,
+        commands: vk::CommandBuffer,
+        count: impl Into<Count>,
+        timestamps: Option<QueryRange>,
+        resources: VisitorResources<'_>,
+    ) -> Result<(), Error> {
+        // SAFETY: the same contract.
+        unsafe { self.record_all(commands, count.into(), timestamps, Some(resources)) }
+    }
+
+    /// Refuses resources that do not fit the sorter's visitor.
+    fn check_resources(&self, resources: Option<VisitorResources<'_>>) -> Result<(), Error> {
+        let (given, needed) = (resources.is_some(), self.sorter.visitor.is_some());
+        if given != needed {
+            let has = |some: bool| if some { "a visitor" } else { "no visitor" };
+            return Err(Error::unsupported("the recording", has(given), has(needed)));
+        }
+        let (Some(resources), Some((push_bytes, has_set))) = (resources, self.sorter.visitor) else { return Ok(()) };
+        if resources.push.len() != push_bytes as usize {
+            let (given, allowed) = (resources.push.len(), format!("{push_bytes} bytes"));
+            return Err(Error::unsupported("the visitor's push constants", format!("{given} bytes"), allowed));
+        }
+        let given = resources.set != vk::DescriptorSet::null();
+        if given != has_set {
+            let is = |set: bool| if set { "a set" } else { "null" };
+            return Err(Error::unsupported("the visitor's descriptor set", is(given), is(has_set)));
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// As for [`record_visited`](Self::record_visited).
+    unsafe fn record_all(
+        &self,
+        commands: vk::CommandBuffer,
+        count: Count,
+        timestamps: Option<QueryRange>,
+        resources: Option<VisitorResources<'_>>,
+    ) -> Result<(), Error> {
+        self.check_resources(resources)?;
+        let count = self.check_count(count)?;
         let needed = self.plan.step_count(count) + 1;
         if let Some(range) = timestamps
             && range.count < needed
@@ -212,6 +286,10 @@ impl BoundSort {
             unsafe { device.cmd_reset_query_pool(commands, range.pool, range.first, needed) };
         }
         stamp(0, vk::PipelineStageFlags::TOP_OF_PIPE);
+        if let Some(resources) = resources {
+            // SAFETY: the command buffer is recording; the set goes with the layout, by this function's contract.
+            unsafe { self.bind_resources(commands, resources) };
+        }
         let mut index = 0;
         // SAFETY: by this function's contract.
         unsafe {
@@ -296,6 +374,33 @@ impl BoundSort {
             .collect()
     }
 
+    /// Binds a visitor's resources for all steps: these disturb neither set 1 nor its push constants.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is recording, on a queue family with compute, and the set goes with the sorter's layout.
+    unsafe fn bind_resources(&self, commands: vk::CommandBuffer, resources: VisitorResources<'_>) {
+        let pipelines = &self.sorter.pipelines;
+        let (device, stage) = (&pipelines.device, vk::ShaderStageFlags::COMPUTE);
+        // Push constants are whole words.
+        let (words, rest) = resources.push.split_at(resources.push.len() / 4 * 4);
+        let mut last = [0; 4];
+        last[..rest.len()].copy_from_slice(rest);
+        // SAFETY: by this function's contract; offsets and sizes are within the layout's range, which goes on behind them.
+        unsafe {
+            if resources.set != vk::DescriptorSet::null() {
+                let compute = vk::PipelineBindPoint::COMPUTE;
+                device.cmd_bind_descriptor_sets(commands, compute, pipelines.layout, 1, &[resources.set], &[]);
+            }
+            if !words.is_empty() {
+                device.cmd_push_constants(commands, pipelines.layout, stage, 0, words);
+            }
+            if !rest.is_empty() {
+                device.cmd_push_constants(commands, pipelines.layout, stage, words.len() as u32, &last);
+            }
+        }
+    }
+
     /// # Safety
     ///
     /// `commands` is recording, outside a render pass, on a queue family with compute.
@@ -312,7 +417,11 @@ impl BoundSort {
                 let compute = vk::PipelineBindPoint::COMPUTE;
                 let stage = vk::ShaderStageFlags::COMPUTE;
                 let values_at = self.values_at[set as usize];
-                let words = abi::Push { keys_at: self.keys_at, values_at, count_word, ..push }.words();
+                let push = abi::Push { keys_at: self.keys_at, values_at, count_word, ..push };
+                let visitor_bytes = self.sorter.visitor.map(|(bytes, _)| bytes);
+                let (offset, end) = Pipelines::push_range(visitor_bytes, self.sorter.access == Access::Addresses);
+                let (words, visited) = (push.words(), push.visited_words(visitor_bytes.unwrap_or_default()));
+                let words = if visitor_bytes.is_some() { &visited[..(end - offset) as usize / 4] } else { &words[..] };
                 // SAFETY: pipelines, layout and sets belong together and are alive; the push constants are the whole
                 // block of the layout; the dispatch is within the device's limits, or reads arguments that are from
                 // scratch, with INDIRECT_BUFFER by the contract of `bind`.
@@ -321,7 +430,7 @@ impl BoundSort {
                     if self.set(set) != vk::DescriptorSet::null() {
                         device.cmd_bind_descriptor_sets(commands, compute, pipelines.layout, 0, &[self.set(set)], &[]);
                     }
-                    device.cmd_push_constants(commands, pipelines.layout, stage, 0, bytemuck::cast_slice(&words));
+                    device.cmd_push_constants(commands, pipelines.layout, stage, offset, bytemuck::cast_slice(words));
                     match groups {
                         Groups::Direct(workgroups) => {
                             let (x, y) = dispatch_size(workgroups, self.sorter.shape.max_workgroups);

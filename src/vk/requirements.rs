@@ -187,6 +187,7 @@ impl Requirements {
             max_storage_buffers: limits
                 .max_per_stage_descriptor_storage_buffers
                 .min(limits.max_descriptor_set_storage_buffers),
+            max_push_bytes: limits.max_push_constants_size,
             dynamic_indexing: core.shader_storage_buffer_array_dynamic_indexing == vk::TRUE,
             small_storage: storage8.storage_buffer8_bit_access == vk::TRUE
                 && storage16.storage_buffer16_bit_access == vk::TRUE,

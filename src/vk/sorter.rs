@@ -6,16 +6,17 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::bind::{BoundSort, SortBuffers};
-use super::limits::{TABLE_LIMIT, check_access, choose_access, max_count, reached_by_table};
-use super::pipelines::{PipelineDesc, PipelineSet, Pipelines};
+use super::limits::{TABLE_LIMIT, check_access, check_push, choose_access, max_count, reached_by_table};
+use super::pipelines::{PipelineDesc, PipelineSet, Pipelines, VisitorDesc};
 use super::requirements::Requirements;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::profile::DeviceProfile;
-use crate::request::{Algorithm, Count, SortRequest};
+use crate::request::{Algorithm, BufferSizes, Count, SortRequest};
 use crate::shape::{Shape, ShapeDesc, Specialization, SubgroupChoice};
 use crate::specialize::specialize;
 use crate::tuning::Tuning;
+use crate::visitor::{Visitor, Visits};
 
 /// Options of a [`Sorter`] beside its request. The defaults suit most callers.
 #[derive(Clone, Default)]
@@ -160,6 +161,8 @@ pub(crate) struct SorterInner {
     #[cfg(feature = "capi")]
     pub push: Option<vk::PFN_vkCmdPushDescriptorSetKHR>,
     pub faults: Faults,
+    /// Bytes of the visitor's push constants, and whether it has a descriptor set.
+    pub visitor: Option<(u32, bool)>,
 }
 
 impl Sorter {
@@ -196,22 +199,59 @@ impl Sorter {
         options: &SorterOptions,
     ) -> Result<Sorter, Error> {
         // SAFETY: the same contract.
-        unsafe { Sorter::build(device, requirements, request, options, None) }
+        unsafe { Sorter::build(device, requirements, request, options, None, None) }
     }
 
-    /// A sorter whose sorts are bound, or recorded with pushed descriptors.
+    /// Builds the pipelines for a request whose keys or values a [`Visitor`] makes, or whose result it takes.
+    ///
+    /// The request is out of place. Buffers that the visitor replaces are not bound; [`buffers`](Self::buffers) has the sizes of
+    /// the others. `set_layout` is the layout of the visitor's resources, set 1 in its code, or null if it has none. A visitor
+    /// in GLSL is compiled by this call, in about a second.
+    ///
+    /// The pipelines belong to this sorter alone: [`SorterOptions::pipelines`] is not used.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new); [`Error::Visitor`] for a visitor that does not compile, or was compiled for another request;
+    /// [`Error::UnsuitableDevice`] if its push constants are more than the device has.
     ///
     /// # Safety
     ///
-    /// As for [`new`](Self::new); `push` is null or the function of `device`, with what it belongs to enabled.
+    /// * As for [`new`](Self::new).
+    /// * `set_layout` is null or belongs to `device`, and has the bindings that the visitor's code declares, for compute.
+    /// * `device` was created with the features that the visitor's code uses.
+    /// * The bytes of a visitor from bytes were made by `VisitorSource::compile`.
+    /// * The visitor's code meets the duties in `docs/VISITORS.md`: it gives the same bits for an index throughout a sort, reads
+    ///   and writes within its buffers, ends, and has no barriers, shared memory or subgroup operations.
+    pub unsafe fn new_visited(
+        device: &ash::Device,
+        requirements: &Requirements,
+        request: &SortRequest,
+        options: &SorterOptions,
+        visitor: &Visitor,
+        set_layout: vk::DescriptorSetLayout,
+    ) -> Result<Sorter, Error> {
+        // SAFETY: the same contract.
+        unsafe { Sorter::build(device, requirements, request, options, None, Some((visitor, set_layout))) }
+    }
+
+    /// A sorter whose sorts are bound, or recorded with pushed descriptors, perhaps with a visitor and the layout of its set.
+    ///
+    /// # Safety
+    ///
+    /// As for [`new_visited`](Self::new_visited); `push` is `None` or the function of `device`, with what it belongs to
+    /// enabled.
     pub(super) unsafe fn build(
         device: &ash::Device,
         requirements: &Requirements,
         request: &SortRequest,
         options: &SorterOptions,
         push: Option<vk::PFN_vkCmdPushDescriptorSetKHR>,
+        visitor: Option<(&Visitor, vk::DescriptorSetLayout)>,
     ) -> Result<Sorter, Error> {
         request.check()?;
+        let visits = visitor.map_or(Visits::default(), |(visitor, _)| visitor.visits());
+        visits.check(request)?;
         let faults = options.faults();
         let profile = &requirements.profile;
         let access = choose_access(profile, request, options);
@@ -222,12 +262,14 @@ impl Sorter {
             subgroup: options.subgroup,
             specialization: options.specialization,
             addressed,
+            visits,
             small_storage: profile.small_storage && !faults.no_small_storage,
             withhold: faults.withhold,
             ring_bits: faults.ring_bits,
             ..ShapeDesc::new(profile, &tuning, request, algorithm)
         })?;
         check_access(profile, access, &shape)?;
+        check_push(profile, visitor.map(|(visitor, _)| visitor.push_bytes()), addressed)?;
         // One element more than a single workgroup sorts needs every kernel of any count.
         let capacity = shape.single_block() + 1;
         let plan = Plan::new(request, algorithm, shape, capacity);
@@ -240,6 +282,11 @@ impl Sorter {
         );
         let kernels = plan.kernels(&[Count::Host(1), Count::Host(capacity), Count::Device]);
         let specs: Vec<_> = kernels.into_iter().map(|kernel| specialize(kernel, &shape, request)).collect();
+        let with_visitor = |(visitor, set_layout): (&Visitor, _)| -> Result<_, Error> {
+            let modules: Vec<_> = specs.iter().map(|spec| spec.module).collect();
+            let words = visitor.words(&modules, request)?;
+            Ok(VisitorDesc { words, set_layout, push_bytes: visitor.push_bytes() })
+        };
         let own = PipelineSet::default();
         let desc = PipelineDesc {
             kernels: &specs,
@@ -248,6 +295,7 @@ impl Sorter {
             pushed: push.is_some(),
             cache: options.pipeline_cache,
             shared: options.pipelines.as_deref().unwrap_or(&own),
+            visitor: visitor.map(with_visitor).transpose()?,
         };
         // SAFETY: device and cache are as `Pipelines::new` asks, by this function's contract.
         let pipelines = unsafe { Pipelines::new(device, &desc)? };
@@ -262,6 +310,7 @@ impl Sorter {
             #[cfg(feature = "capi")]
             push,
             faults,
+            visitor: visitor.map(|(visitor, layout)| (visitor.push_bytes(), layout != vk::DescriptorSetLayout::null())),
         };
         Ok(Sorter { inner: Arc::new(inner) })
     }
@@ -276,6 +325,12 @@ impl Sorter {
     /// [`Error::TooManyElements`].
     pub fn scratch_size(&self, capacity: u32) -> Result<u64, Error> {
         Ok(self.inner.plan(capacity)?.scratch().size)
+    }
+
+    /// The buffers of elements that a sort of up to `capacity` elements needs: those of [`SortRequest::buffers`] without the
+    /// buffers that a visitor replaces. If it makes the keys, their size is 0 bytes.
+    pub fn buffers(&self, capacity: u32) -> BufferSizes {
+        self.inner.buffers(capacity)
     }
 
     /// Most elements that this sorter can sort on its device.
@@ -334,6 +389,17 @@ impl Sorter {
 }
 
 impl SorterInner {
+    /// The buffers of elements that the sort needs.
+    pub fn buffers(&self, capacity: u32) -> BufferSizes {
+        let (sizes, Visits { keys, values, output }) = (self.request.buffers(capacity), self.shape.visits);
+        BufferSizes {
+            keys: if keys { 0 } else { sizes.keys },
+            values: sizes.values.filter(|_| !values),
+            keys_out: sizes.keys_out.filter(|_| !output),
+            values_out: sizes.values_out.filter(|_| !output),
+        }
+    }
+
     /// The plan for a capacity, without a check of limits.
     pub fn unchecked_plan(&self, capacity: u32) -> Plan {
         Plan::new(&self.request, self.algorithm, self.shape, capacity)

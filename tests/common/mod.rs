@@ -10,6 +10,8 @@ pub mod process;
 pub mod routes;
 pub mod suite;
 pub mod table;
+#[cfg(feature = "runtime-shaders")]
+pub mod visited;
 
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};

@@ -3,7 +3,7 @@
 use vksort::internals::abi::{
     MOVES_ALL, MOVES_JOINING, MOVES_SPLITTING, MOVES_VALUES, PLACE_ALTERNATE, PLACE_NONE, PLACE_SOURCE, PLACE_TARGET,
     ROUTE_COPIES, ROUTE_KEYS_FROM, ROUTE_KEYS_TO, ROUTE_MOVES, ROUTE_NEXT, ROUTE_ROUND, ROUTE_RUNS, ROUTE_VALUES_FROM,
-    ROUTE_VALUES_TO,
+    ROUTE_VALUES_TO, ROUTE_VISITS,
 };
 
 /// What the routes of a sort follow from, beside the keys.
@@ -17,6 +17,8 @@ pub struct Kind {
     pub discards_keys: bool,
     /// Whether an index and a digit may travel in one word, and all indices leave room for a digit.
     pub joins: bool,
+    /// Whether a visitor takes the result.
+    pub visits: bool,
 }
 
 /// A chain of passes that leaves the elements at the target.
@@ -65,8 +67,9 @@ impl Kind {
         }
         let odd = rounds % 2 == 1;
         let joins = self.joins && discards && !keeps_values && rounds > 1;
-        let keys_end = if odd && (self.in_place || discards) { PLACE_ALTERNATE } else { PLACE_TARGET };
-        let values_end = if odd && self.in_place && keeps_values { PLACE_ALTERNATE } else { PLACE_TARGET };
+        let visits = self.visits && leg.finishes;
+        let keys_end = if odd && (self.in_place || discards || visits) { PLACE_ALTERNATE } else { PLACE_TARGET };
+        let values_end = if odd && (self.in_place && keeps_values || visits) { PLACE_ALTERNATE } else { PLACE_TARGET };
 
         let mut routes = vec![0; passes + 1];
         let (mut keys_from, mut values_from) = (leg.keys_from, leg.values_from);
@@ -77,8 +80,9 @@ impl Kind {
             }
             remaining -= 1;
             let last = remaining == 0;
-            let keys = if discards && last { PLACE_NONE } else { place_before(keys_end, remaining) };
-            let values = if self.has_values { place_before(values_end, remaining) } else { PLACE_NONE };
+            let keys = if (discards || visits) && last { PLACE_NONE } else { place_before(keys_end, remaining) };
+            let kept = self.has_values && !(visits && last);
+            let values = if kept { place_before(values_end, remaining) } else { PLACE_NONE };
             let moves = match (discards && last, joins) {
                 (true, true) => MOVES_SPLITTING,
                 (true, false) => MOVES_VALUES,
@@ -86,6 +90,9 @@ impl Kind {
                 _ => MOVES_ALL,
             };
             routes[pass] = route(keys_from, keys, values_from, values, ranked) | moves << ROUTE_MOVES;
+            if visits && last {
+                routes[pass] |= ROUTE_VISITS;
+            }
             match copying == Some(pass) {
                 true => routes[pass] |= ROUTE_COPIES,
                 false => ranked += 1,
@@ -97,7 +104,7 @@ impl Kind {
         }
         let (keys_left, values_left) =
             (!discards && keys_end == PLACE_ALTERNATE, self.has_values && values_end == PLACE_ALTERNATE);
-        if keys_left || values_left {
+        if !visits && (keys_left || values_left) {
             let to = |left: bool| if left { PLACE_TARGET } else { PLACE_NONE };
             routes[passes] = route(PLACE_ALTERNATE, to(keys_left), PLACE_ALTERNATE, to(values_left), 0);
         }

@@ -11,11 +11,13 @@ use std::process::ExitCode;
 use std::thread::{self, ScopedJoinHandle};
 
 use anyhow::{Context, Error, Result, bail, ensure};
-use shaderc::{CompileOptions, Compiler, EnvVersion, OptimizationLevel, ResolvedInclude, ShaderKind, TargetEnv};
+use shaderc::{Compiler, ShaderKind};
 
 #[allow(dead_code)]
 #[path = "../../../src/abi.rs"]
 mod abi;
+#[path = "../../../src/compile.rs"]
+mod compile;
 #[allow(dead_code, reason = "the sum of other bytes is for build.rs")]
 #[path = "../../../build/digest.rs"]
 mod digest;
@@ -52,7 +54,7 @@ fn run() -> Result<()> {
     };
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let (glsl, spirv) = (root.join("glsl"), root.join("spirv"));
-    let made = compile(&glsl)?;
+    let made = compile_all(&glsl)?;
     let kept = read(&spirv)?;
 
     for other in OTHERS {
@@ -96,7 +98,8 @@ fn keep_other(source: &Path, name: &str, check: bool) -> Result<()> {
     };
     let module = source.with_extension("spv");
     let text = fs::read_to_string(source).with_context(|| format!("reading {}", source.display()))?;
-    let binary = Compiler::new()?.compile_into_spirv(&text, kind, name, "main", Some(&options()?))?;
+    let options = compile::options(true)?;
+    let binary = Compiler::new()?.compile_into_spirv(&text, kind, name, "main", Some(&options))?;
     if fs::read(&module).is_ok_and(|kept| kept == binary.as_binary_u8()) {
         return Ok(());
     }
@@ -104,14 +107,6 @@ fn keep_other(source: &Path, name: &str, check: bool) -> Result<()> {
     ensure!(!check, "{kept} is not what {name} compiles to; run scripts/spirv.sh");
     eprintln!("{kept} is now what {name} compiles to");
     fs::write(&module, binary.as_binary_u8()).with_context(|| format!("writing {}", module.display()))
-}
-
-fn options<'a>() -> Result<CompileOptions<'a>> {
-    let mut options = CompileOptions::new()?;
-    options.set_target_env(TargetEnv::Vulkan, EnvVersion::Vulkan1_2 as u32);
-    options.set_optimization_level(OptimizationLevel::Performance);
-    options.set_warnings_as_errors();
-    Ok(options)
 }
 
 /// The files of a folder by name.
@@ -131,7 +126,7 @@ fn read(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
 }
 
 /// Every module by its file's name, and the digest of what they were compiled from.
-fn compile(glsl: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
+fn compile_all(glsl: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let contract = abi::glsl();
     let modules = kernels::modules();
     // The large modules of a kernel stand beside each other, so a thread takes every n-th.
@@ -155,23 +150,14 @@ fn compile(glsl: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
 }
 
 fn one(compiler: &Compiler, glsl: &Path, contract: &str, module: &kernels::Module) -> Result<Vec<u8>> {
-    let mut options = options()?;
-    for (name, value) in module.macros() {
-        options.add_macro_definition(name, Some(&value.to_string()));
-    }
-    options.set_include_callback(|name, _, includer, _| {
-        let content = match name {
-            "abi.glsl" => contract.to_string(),
-            _ => fs::read_to_string(glsl.join(name))
-                .map_err(|error| format!("{name}, included by {includer}: {error}"))?,
-        };
-        Ok(ResolvedInclude { resolved_name: format!("glsl/{name}"), content })
-    });
-    let source = glsl.join(format!("{}.comp", module.kernel.name()));
-    let text = fs::read_to_string(&source).with_context(|| format!("reading {}", source.display()))?;
-    let label = format!("glsl/{}.comp", module.kernel.name());
-    let binary = compiler
-        .compile_into_spirv(&text, ShaderKind::Compute, &label, "main", Some(&options))
-        .with_context(|| format!("module {}", module.name()))?;
-    Ok(binary.as_binary_u8().to_vec())
+    let find = |name: &str, includer: &str| match name {
+        "abi.glsl" => Ok((format!("glsl/{name}"), contract.to_string())),
+        _ => match fs::read_to_string(glsl.join(name)) {
+            Ok(text) => Ok((format!("glsl/{name}"), text)),
+            Err(error) => Err(format!("{name}, included by {includer}: {error}")),
+        },
+    };
+    let sources = compile::Sources { macros: &[], strict: true, folder: "glsl/", find: &find };
+    let words = compile::compile(compiler, module, &sources).with_context(|| format!("module {}", module.name()))?;
+    Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
 }

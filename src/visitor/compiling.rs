@@ -1,0 +1,165 @@
+//! Compiling visitors into the kernels.
+
+use std::num::NonZero;
+use std::thread;
+
+use shaderc::Compiler;
+
+use super::{Interface, VisitorSource};
+use crate::abi::{self, VisitorPush};
+use crate::compile::{Sources, compile as compile_one};
+use crate::error::Error;
+use crate::kernels::{self, Kernel, Module};
+use crate::request::{Algorithm, SortRequest};
+
+// `SOURCES`: the files of `glsl/` by name.
+include!(concat!(env!("OUT_DIR"), "/sources.rs"));
+
+/// The folder of the kernels in messages. No file of the caller has such a name.
+const FOLDER: &str = "vksort:glsl/";
+/// The name by which kernels include the caller's text.
+const VISITOR: &str = "caller/visitor.glsl";
+/// The start of the names by which callers include the visitors that come with vksort.
+const READY: &str = "vksort/";
+
+pub(super) fn interface(source: &VisitorSource, request: &SortRequest) -> Interface {
+    Interface::new(source.visits, source.push_bytes, request)
+}
+
+/// Every module that a sort by the request may use, on any device.
+pub(super) fn modules_of(request: &SortRequest) -> Vec<Module> {
+    let algorithm = request.algorithm;
+    let by = |these: &[Algorithm]| algorithm.is_none_or(|asked| these.contains(&asked));
+    let serves = |kernel: Kernel| match kernel {
+        Kernel::Arguments | Kernel::Histogram => algorithm != Some(Algorithm::SingleWorkgroup),
+        Kernel::OneSweep => by(&[Algorithm::OneSweep, Algorithm::Leading]),
+        Kernel::Ties | Kernel::Mend => algorithm == Some(Algorithm::Leading),
+        Kernel::Count | Kernel::Scan | Kernel::Scatter => by(&[Algorithm::ReduceThenScan]),
+        Kernel::SingleWorkgroup => by(&[Algorithm::SingleWorkgroup]),
+        Kernel::Move => true,
+        Kernel::Gather => request.value.is_gathered(),
+    };
+    let narrow = |bytes: u64| (1..4).contains(&bytes);
+    let small = narrow(request.key.size_bytes()) || narrow(request.value.size_bytes());
+    let key_words = request.key.bits().div_ceil(32);
+    kernels::modules()
+        .into_iter()
+        .filter(|module| serves(module.kernel) && (small || !module.small))
+        .filter(|module| !module.kernel.row().variants.keys || module.key_words == key_words)
+        .collect()
+}
+
+/// Compiles modules with the visitor in them.
+pub(super) fn compile(
+    source: &VisitorSource,
+    modules: &[Module],
+    request: &SortRequest,
+) -> Result<Vec<Vec<u32>>, Error> {
+    let macros = interface(source, request).macros();
+    // The large modules of a kernel stand beside each other, so a thread takes every n-th.
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(modules.len().max(1));
+    let part = |first: usize| -> Result<Vec<Vec<u32>>, Error> {
+        let refuse = |reason: String| Error::Visitor { name: source.name.clone(), reason };
+        let compiler = Compiler::new().map_err(|error| refuse(error.to_string()))?;
+        let one = |module: &Module| {
+            let find = |name: &str, includer: &str| find(source, module.addressed, name, includer);
+            let sources = Sources { macros: &macros, strict: false, folder: FOLDER, find: &find };
+            let words = compile_one(&compiler, module, &sources).map_err(|error| refuse(reason(error)))?;
+            let (given, offset) = (source.push_bytes, VisitorPush::offset(source.push_bytes));
+            // The compiler put the library's members behind the visitor's, at a multiple of 4 bytes.
+            match crate::spirv::push_offset(&words, VisitorPush::members(module.addressed)) {
+                Some(found) if found != offset => {
+                    Err(refuse(format!("its push constants take {found} bytes, but push_bytes is {given}")))
+                }
+                _ => Ok(words),
+            }
+        };
+        modules.iter().skip(first).step_by(threads).map(one).collect()
+    };
+    let parts = thread::scope(|scope| {
+        let part = &part;
+        let parts: Vec<_> = (0..threads).map(|first| scope.spawn(move || part(first))).collect();
+        let join = |part: thread::ScopedJoinHandle<'_, _>| part.join().expect("a thread ends with a result");
+        parts.into_iter().map(join).collect::<Result<Vec<_>, Error>>()
+    })?;
+    let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
+    let in_turn = (0..modules.len()).map(|index| parts[index % threads].next().expect("every module is in a part"));
+    Ok(in_turn.collect())
+}
+
+/// The compiler's messages, without a count of errors.
+fn reason(error: shaderc::Error) -> String {
+    match error {
+        shaderc::Error::CompilationError(_, messages) => messages.trim_end().to_string(),
+        error => error.to_string(),
+    }
+}
+
+/// A file that a kernel or the caller's text includes: its name in messages, and its text.
+fn find(source: &VisitorSource, addressed: bool, name: &str, includer: &str) -> Result<(String, String), String> {
+    let of_kernels = |name: &str| SOURCES.iter().find(|(file, _)| *file == name).map(|(_, text)| text.to_string());
+    if includer.starts_with(FOLDER) {
+        if name == VISITOR {
+            return Ok((source.name.clone(), source.text.clone()));
+        }
+        let push = || {
+            let name = &format!("{} (push constants)", source.name);
+            abi::glsl_behind(Some(VisitorPush { name, members: &source.push_members, addressed }))
+        };
+        let text = if name == "abi.glsl" { Some(push()) } else { of_kernels(name) };
+        return text.map(|text| (format!("{FOLDER}{name}"), text)).ok_or_else(|| "no file of vksort".into());
+    }
+    if let Some((_, text)) = source.includes.iter().find(|(file, _)| file == name) {
+        return Ok((name.to_string(), text.clone()));
+    }
+    let ready = name.strip_prefix(READY).and_then(|name| of_kernels(&format!("visitors/{name}")));
+    ready.map(|text| (name.to_string(), text)).ok_or_else(|| format!("{name:?} is not among the visitor's includes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::KeyType;
+    use crate::plan::Plan;
+    use crate::profile::DeviceProfile;
+    use crate::request::{Count, Placement, ValueType};
+    use crate::shape::{Shape, ShapeDesc, SubgroupChoice};
+    use crate::specialize::specialize;
+    use crate::tuning::{RankMethod, Tuning};
+
+    /// A build script does not know the device.
+    #[test]
+    fn every_module_that_a_sort_may_take_is_compiled_beforehand() {
+        let profile = DeviceProfile { subgroup_partition: true, ..DeviceProfile::default() };
+        let mut taken = 0;
+        for &key in KeyType::ALL {
+            for value in [ValueType::None, ValueType::Bytes(2), ValueType::Index, ValueType::Bytes(40)] {
+                for algorithm in [None].into_iter().chain(Algorithm::ALL.iter().copied().map(Some)) {
+                    let request =
+                        SortRequest { value, algorithm, placement: Placement::OutOfPlace, ..SortRequest::new(key) };
+                    let compiled = modules_of(&request);
+                    for (rank, look_back, addressed, emulated) in [
+                        (RankMethod::Ballot, true, false, false),
+                        (RankMethod::Partition, false, false, false),
+                        (RankMethod::Private, true, false, false),
+                        (RankMethod::Ballot, true, true, false),
+                        (RankMethod::Match, false, false, true),
+                    ] {
+                        let tuning = Tuning { rank, look_back, ..Tuning::for_device(&profile) };
+                        let algorithm = algorithm.unwrap_or(tuning.algorithm());
+                        let subgroup = if emulated { SubgroupChoice::Emulated(8) } else { SubgroupChoice::Auto };
+                        let desc = ShapeDesc::new(&profile, &tuning, &request, algorithm);
+                        let shape = Shape::fit(&ShapeDesc { addressed, subgroup, ..desc }).unwrap();
+                        let plan = Plan::new(&request, algorithm, shape, shape.single_block() + 1);
+                        for kernel in plan.kernels(&[Count::Host(1), Count::Host(plan.capacity), Count::Device]) {
+                            let module = specialize(kernel, &shape, &request).module;
+                            assert!(compiled.contains(&module), "{request}: {}", module.name());
+                            taken += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(taken > 1000);
+    }
+}

@@ -1,0 +1,104 @@
+//! The visitors that come with the library: depths of positions as keys.
+
+#[cfg(feature = "runtime-shaders")]
+use super::{VisitorSource, Visits};
+use crate::key::{KeyType, Order};
+use crate::request::{KeyOutput, Placement, SortRequest, ValueType};
+
+/// Depths of positions as keys, by a visitor that comes with vksort.
+///
+/// Positions are in a storage buffer at binding 0 of the visitor's set. Each is three neighbouring `f32`, and [`DepthPush`] has
+/// the distance from one position to the next. The depth is the product of a position and a row of the view matrix.
+///
+/// ```
+/// use vksort::{DepthKeys, DepthPush};
+///
+/// // Farthest first, in two passes instead of four: depths from 0.1 to 100 in steps of 16 bits.
+/// let (keys, row) = (DepthKeys::Bits16, [0.0, 0.0, 1.0, 0.0]);
+/// assert_eq!(keys.request().bits.len(), 16);
+/// let push = DepthPush::quantized(row, 0.1..100.0, 3, 0).to_bytes();
+/// # assert_eq!(push.len(), DepthPush::BYTES as usize);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DepthKeys {
+    /// The depth as `f32`: four passes of 8 bits.
+    F32,
+    /// The depth between near and far in 2^16 - 1 steps, as `u16`: two passes.
+    Bits16,
+    /// The depth between near and far in 2^24 - 1 steps, as 24 bits of `u32`: three passes.
+    Bits24,
+}
+
+impl DepthKeys {
+    /// A request for the indices of positions, farthest first, without keys. All fields may be changed except key and bits.
+    pub fn request(self) -> SortRequest {
+        let (key, bits) = match self {
+            DepthKeys::F32 => (KeyType::F32, 32),
+            DepthKeys::Bits16 => (KeyType::U16, 16),
+            DepthKeys::Bits24 => (KeyType::U32, 24),
+        };
+        SortRequest {
+            value: ValueType::Index,
+            order: Order::Descending,
+            bits: (0..bits).into(),
+            placement: Placement::OutOfPlace,
+            key_output: KeyOutput::Discarded,
+            ..SortRequest::new(key)
+        }
+    }
+
+    /// The visitor's source.
+    #[cfg(feature = "runtime-shaders")]
+    pub fn source(self) -> VisitorSource {
+        let file = match self {
+            DepthKeys::F32 => "vksort/view_depth.glsl",
+            DepthKeys::Bits16 => "vksort/depth16.glsl",
+            DepthKeys::Bits24 => "vksort/depth24.glsl",
+        };
+        VisitorSource {
+            text: format!("#include \"{file}\"\n"),
+            push_members: "vec4 visitor_row; uint visitor_stride; uint visitor_first;".into(),
+            push_bytes: DepthPush::BYTES,
+            visits: Visits { keys: true, ..Visits::default() },
+            ..VisitorSource::new(file)
+        }
+    }
+}
+
+/// Push constants of the visitors of [`DepthKeys`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DepthPush {
+    row: [f32; 4],
+    stride: u32,
+    first: u32,
+}
+
+impl DepthPush {
+    /// Their size in bytes.
+    pub const BYTES: u32 = 24;
+
+    /// For [`DepthKeys::F32`]: the depth is `x * row[0] + y * row[1] + z * row[2] + row[3]`.
+    ///
+    /// `stride` is the number of floats from one position to the next: 3 for packed positions, 4 for `vec4`. `first` is the
+    /// number of floats before the first position.
+    pub fn new(row: [f32; 4], stride: u32, first: u32) -> DepthPush {
+        DepthPush { row, stride, first }
+    }
+
+    /// For [`DepthKeys::Bits16`] and [`DepthKeys::Bits24`]: the same depth, clamped to a range from near to far.
+    pub fn quantized(row: [f32; 4], range: std::ops::Range<f32>, stride: u32, first: u32) -> DepthPush {
+        let scale = 1.0 / (range.end - range.start);
+        let [x, y, z, w] = row;
+        DepthPush { row: [x * scale, y * scale, z * scale, (w - range.start) * scale], stride, first }
+    }
+
+    /// The bytes for [`VisitorResources::push`](crate::VisitorResources::push).
+    pub fn to_bytes(self) -> [u8; Self::BYTES as usize] {
+        let [x, y, z, w] = self.row.map(f32::to_bits);
+        let mut bytes = [0; Self::BYTES as usize];
+        for (bytes, word) in bytes.chunks_exact_mut(4).zip([x, y, z, w, self.stride, self.first]) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+}

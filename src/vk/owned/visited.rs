@@ -1,0 +1,206 @@
+//! Sorts with a visitor on an owned device, for tests: the code that a caller of the recording API writes.
+
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::buffer::{DeviceBuffer, DeviceRange};
+use super::device::Device;
+use crate::error::{Context, Error};
+use crate::request::{Count, SortRequest};
+use crate::visitor::Visitor;
+use crate::vk::{BoundSort, BufferRange, SortBuffers, Sorter, SorterOptions, VisitorResources};
+
+/// The ranges of a sort with a visitor.
+#[derive(Clone, Debug, Default)]
+pub struct VisitedRanges {
+    /// As in [`SortBuffers`]; `None` for keys that the visitor makes.
+    pub keys: Option<DeviceRange>,
+    /// As in [`SortBuffers`].
+    pub values: Option<DeviceRange>,
+    /// As in [`SortBuffers`].
+    pub keys_out: Option<DeviceRange>,
+    /// As in [`SortBuffers`].
+    pub values_out: Option<DeviceRange>,
+    /// As in [`SortBuffers`].
+    pub scratch: Option<DeviceRange>,
+    /// As in [`SortBuffers`].
+    pub count: Option<DeviceRange>,
+    /// As in [`SortBuffers`].
+    pub capacity: u32,
+    /// The visitor's storage buffers: set 1, binding 0 and so on.
+    pub resources: Vec<DeviceBuffer>,
+}
+
+/// A sorter with a visitor, and the layout of the visitor's set.
+pub struct VisitedSorter {
+    sorter: ManuallyDrop<Sorter>,
+    layout: vk::DescriptorSetLayout,
+    resources: u32,
+    device: Arc<Device>,
+}
+
+impl std::ops::Deref for VisitedSorter {
+    type Target = Sorter;
+
+    fn deref(&self) -> &Sorter {
+        &self.sorter
+    }
+}
+
+impl VisitedSorter {
+    /// A sorter whose visitor has this number of storage buffers.
+    pub(crate) fn new(
+        device: &Arc<Device>,
+        request: &SortRequest,
+        options: &SorterOptions,
+        visitor: &Visitor,
+        resources: u32,
+    ) -> Result<VisitedSorter, Error> {
+        let cache = device.pipeline_cache();
+        let debug_utils = device.debug_utils.clone();
+        let options = SorterOptions { pipeline_cache: *cache, pipelines: None, debug_utils, ..options.clone() };
+        let binding = |binding| {
+            vk::DescriptorSetLayoutBinding::default()
+                .binding(binding)
+                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                .descriptor_count(1)
+                .stage_flags(vk::ShaderStageFlags::COMPUTE)
+        };
+        let bindings: Vec<_> = (0..resources).map(binding).collect();
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        let raw = &device.raw;
+        // SAFETY: the device is alive; `Drop` or the branch below destroys the layout, once. Tests have visitors that keep to
+        // the rules.
+        unsafe {
+            let mut layout = vk::DescriptorSetLayout::null();
+            if resources > 0 {
+                layout = raw.create_descriptor_set_layout(&info, None).context("vkCreateDescriptorSetLayout")?;
+            }
+            match Sorter::new_visited(raw, &device.requirements, request, &options, visitor, layout) {
+                Ok(sorter) => {
+                    let (sorter, device) = (ManuallyDrop::new(sorter), Arc::clone(device));
+                    Ok(VisitedSorter { sorter, layout, resources, device })
+                }
+                Err(error) => {
+                    raw.destroy_descriptor_set_layout(layout, None);
+                    Err(error)
+                }
+            }
+        }
+    }
+
+    /// Binds a sort, and makes the visitor's set.
+    pub fn prepare(&self, ranges: &VisitedRanges) -> Result<VisitedSort, Error> {
+        let device = &self.device;
+        let checked = |name: &'static str, range: &Option<DeviceRange>| {
+            range.as_ref().map(|range| range.checked(name, device)).transpose()
+        };
+        let buffers = SortBuffers {
+            keys: checked("keys", &ranges.keys)?.unwrap_or(BufferRange::NONE),
+            values: checked("values", &ranges.values)?,
+            keys_out: checked("keys_out", &ranges.keys_out)?,
+            values_out: checked("values_out", &ranges.values_out)?,
+            scratch: checked("scratch", &ranges.scratch)?,
+            count: checked("count", &ranges.count)?,
+            capacity: ranges.capacity,
+        };
+        // SAFETY: the buffers are this device's, kept alive by the ranges, and have every usage flag.
+        let bound = ManuallyDrop::new(unsafe { self.sorter.bind(&buffers)? });
+        let (pool, set) = (vk::DescriptorPool::null(), vk::DescriptorSet::null());
+        let mut sort = VisitedSort { bound, pool, set, _ranges: ranges.clone(), device: Arc::clone(device) };
+        if self.resources == 0 {
+            return Ok(sort);
+        }
+        let ty = vk::DescriptorType::STORAGE_BUFFER;
+        let sizes = [vk::DescriptorPoolSize { ty, descriptor_count: self.resources }];
+        let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+        let raw = &device.raw;
+        // SAFETY: the device is alive, and `Drop` destroys the pool; the set is new, and its buffers are kept alive.
+        unsafe {
+            sort.pool = raw.create_descriptor_pool(&info, None).context("vkCreateDescriptorPool")?;
+            let layouts = [self.layout];
+            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(sort.pool).set_layouts(&layouts);
+            sort.set = raw.allocate_descriptor_sets(&info).context("vkAllocateDescriptorSets")?[0];
+            for (binding, buffer) in ranges.resources.iter().enumerate() {
+                let range = buffer.range(0, buffer.size()).checked("resource", device)?;
+                let info = [vk::DescriptorBufferInfo { buffer: range.buffer, offset: 0, range: range.size }];
+                let write = vk::WriteDescriptorSet::default().dst_set(sort.set).dst_binding(binding as u32);
+                raw.update_descriptor_sets(&[write.descriptor_type(ty).buffer_info(&info)], &[]);
+            }
+        }
+        Ok(sort)
+    }
+}
+
+impl Drop for VisitedSorter {
+    fn drop(&mut self) {
+        if !self.device.is_lost() {
+            // SAFETY: every run was waited for; each goes once, before the device that `self` still holds.
+            unsafe {
+                ManuallyDrop::drop(&mut self.sorter);
+                self.device.raw.destroy_descriptor_set_layout(self.layout, None);
+            }
+        }
+    }
+}
+
+/// A sort with a visitor, bound to its buffers.
+pub struct VisitedSort {
+    bound: ManuallyDrop<BoundSort>,
+    pool: vk::DescriptorPool,
+    set: vk::DescriptorSet,
+    _ranges: VisitedRanges,
+    device: Arc<Device>,
+}
+
+impl std::ops::Deref for VisitedSort {
+    type Target = BoundSort;
+
+    fn deref(&self) -> &BoundSort {
+        &self.bound
+    }
+}
+
+impl VisitedSort {
+    /// Sorts `times` times over, and waits.
+    pub fn run(&self, count: impl Into<Count>, push: &[u8], times: u32) -> Result<(), Error> {
+        let (count, resources) = (count.into(), VisitorResources { set: self.set, push });
+        let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
+        let memory = [from.barrier_to(to)];
+        let record = |commands| {
+            for _ in 0..times {
+                // SAFETY: the command buffer is recording on a compute queue; earlier transfers were waited for on the host;
+                // buffers and set are kept alive by `self`.
+                unsafe {
+                    self.device.raw.cmd_pipeline_barrier(
+                        commands,
+                        from.stages,
+                        to.stages,
+                        vk::DependencyFlags::empty(),
+                        &memory,
+                        &[],
+                        &[],
+                    );
+                    self.bound.record_visited(commands, count, None, resources)?;
+                }
+            }
+            Ok(())
+        };
+        // SAFETY: see above; `execute` waits until the commands are done.
+        unsafe { self.device.execute("the sort", record) }
+    }
+}
+
+impl Drop for VisitedSort {
+    fn drop(&mut self) {
+        if !self.device.is_lost() {
+            // SAFETY: every run was waited for; each goes once, before the device that `self` still holds.
+            unsafe {
+                ManuallyDrop::drop(&mut self.bound);
+                self.device.raw.destroy_descriptor_pool(self.pool, None);
+            }
+        }
+    }
+}

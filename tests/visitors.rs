@@ -1,0 +1,466 @@
+//! Visitors: the caller's code makes keys and values or takes the result, with every algorithm and option.
+
+mod common;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use common::arena::Count;
+use common::patterns::{Pattern, generate};
+use common::routes::Kind;
+use common::suite::{self, SOME_KEYS};
+use common::visited::{VisitedArena, source};
+use common::{Level, assert_valid, gpu, level, seed};
+use libtest_mimic::{Failed, Trial};
+use vksort::internals::abi::COUNTERS_ROUTES;
+use vksort::{
+    Access, Algorithm, DepthKeys, DepthPush, Error, Faults, KeyOutput, KeyType, Order, Placement, RankMethod,
+    SortRequest, SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, VisitorSource, Visits,
+};
+
+const KEYS: Visits = Visits { keys: true, values: false, output: false };
+const ELEMENTS: Visits = Visits { values: true, ..KEYS };
+const OUTPUT: Visits = Visits { keys: false, values: false, output: true };
+const KEYS_AND_OUTPUT: Visits = Visits { output: true, ..KEYS };
+const ALL: Visits = Visits { output: true, ..ELEMENTS };
+const VALUES: Visits = Visits { values: true, keys: false, output: false };
+
+fn name(visits: Visits) -> String {
+    let parts = [(visits.keys, "keys"), (visits.values, "values"), (visits.output, "output")];
+    let parts: Vec<&str> = parts.into_iter().filter(|(set, _)| *set).map(|(_, name)| name).collect();
+    parts.join("+")
+}
+
+fn out_of_place(request: SortRequest) -> SortRequest {
+    SortRequest { placement: Placement::OutOfPlace, ..request }
+}
+
+/// Small blocks, so that few elements make many tiles.
+fn small() -> SorterOptions {
+    SorterOptions { tuning: Some(suite::small_blocks()), ..SorterOptions::default() }
+}
+
+/// Sorts by some counts and patterns, each on the host's and on the device's count.
+fn run(request: SortRequest, visits: Visits, options: &SorterOptions, tiles: u32) -> Result<(), Failed> {
+    let visitor = Visitor::from(source(visits));
+    run_visitor(request, &visitor, options, tiles)
+}
+
+fn run_visitor(request: SortRequest, visitor: &Visitor, options: &SorterOptions, tiles: u32) -> Result<(), Failed> {
+    let most = |shape: &vksort::Shape| match request.algorithm {
+        Some(Algorithm::SingleWorkgroup) => shape.single_block(),
+        _ => shape.block().max(shape.single_block()) * tiles + 3,
+    };
+    let arena = VisitedArena::new(&gpu(), &request, options, visitor, |sorter| most(sorter.shape()))?;
+    let block = arena.sorter.shape().block();
+    let capacity = most(arena.sorter.shape());
+    let size = request.key.size_bytes() as usize;
+    let patterns = [
+        (Pattern::Uniform, capacity),
+        (Pattern::FewDistinct, capacity - 1),
+        (Pattern::OneDigit(1), capacity),
+        (Pattern::ConstantDigit(0), 2 * block + 1),
+        (Pattern::AllEqual, block + 1),
+        (Pattern::Special, block),
+        (Pattern::Uniform, 1),
+    ];
+    for (index, (pattern, count)) in patterns.into_iter().enumerate() {
+        let count = count.min(capacity);
+        let mask = 0x5EED_0000 ^ index as u32;
+        let case = |counted: &str, what: String| {
+            let (name, visits) = (suite::name(&request), name(visitor.visits()));
+            Failed::from(format!("{name} {visits} {pattern:?} {count}{counted}, VKSORT_SEED={}: {what}", seed()))
+        };
+        let keys = generate(pattern, request.key, capacity as usize, seed());
+        arena.check(&keys[..count as usize * size], Count::Host, mask).map_err(|what| case("", what))?;
+        let counted = if index == 0 { u32::MAX } else { count };
+        arena.check(&keys, Count::Device(counted), mask).map_err(|what| case(" on the device", what))?;
+    }
+    arena.check(&[], Count::Host, 0)?;
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// Every algorithm with keys of each width, with values and without, in both directions.
+fn requests() -> Vec<(SortRequest, Visits)> {
+    let mut cells = Vec::new();
+    for (turn, algorithm) in Algorithm::ALL.iter().copied().enumerate() {
+        for (at, key) in SOME_KEYS.into_iter().enumerate() {
+            let all = [
+                (ValueType::None, KEYS),
+                (ValueType::Index, KEYS),
+                (ValueType::U32, ELEMENTS),
+                (ValueType::None, OUTPUT),
+                (ValueType::U32, OUTPUT),
+                (ValueType::Index, KEYS_AND_OUTPUT),
+                (ValueType::Bytes(12), ALL),
+                (ValueType::Bytes(16), VALUES),
+            ];
+            let count = all.len();
+            for (index, (value, visits)) in all.into_iter().enumerate() {
+                // Each key type meets each algorithm. The seed chooses the visitor that they meet.
+                if index == (2 * at + 3 * turn + seed() as usize) % count {
+                    let order = if (at + index) % 2 == 0 { Order::Ascending } else { Order::Descending };
+                    let request = SortRequest { value, order, ..SortRequest::new(key) };
+                    cells.push((out_of_place(suite::asking(Some(algorithm), request)), visits));
+                }
+            }
+        }
+    }
+    cells
+}
+
+/// What a request can ask for beside type and algorithm.
+fn options() -> Vec<(&'static str, SortRequest, Visits)> {
+    let onesweep = |request: SortRequest| out_of_place(suite::asking(Some(Algorithm::OneSweep), request));
+    let usual = onesweep(SortRequest::new(KeyType::U32));
+    let floats = onesweep(SortRequest { order: Order::Descending, ..SortRequest::new(KeyType::F32) });
+    let indices = SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..floats };
+    let pairs = SortRequest { value: ValueType::U32, key_output: KeyOutput::Discarded, ..usual };
+    let any = |request: SortRequest| SortRequest { algorithm: None, ..request };
+    vec![
+        ("window", SortRequest { bits: (3..20).into(), value: ValueType::U32, ..usual }, ALL),
+        (
+            "window-of-wide-keys",
+            SortRequest { bits: (20..70).into(), ..onesweep(SortRequest::new(KeyType::U128)) },
+            KEYS,
+        ),
+        ("empty-window", SortRequest { bits: (7..7).into(), value: ValueType::U32, ..usual }, ELEMENTS),
+        ("empty-window-output", SortRequest { bits: (7..7).into(), value: ValueType::Index, ..usual }, ALL_BUT_VALUES),
+        ("one-pass", SortRequest { bits: (0..5).into(), ..pairs }, ALL),
+        ("two-passes", SortRequest { bits: (0..16).into(), value: ValueType::Index, ..usual }, OUTPUT),
+        ("three-passes", SortRequest { bits: (0..24).into(), value: ValueType::U32, ..usual }, ALL),
+        ("discarded", pairs, ELEMENTS),
+        ("discarded-output", pairs, ALL),
+        ("index-discarded", indices, KEYS),
+        ("index-discarded-output", indices, KEYS_AND_OUTPUT),
+        ("index-discarded-three-passes", SortRequest { bits: (8..32).into(), ..indices }, KEYS_AND_OUTPUT),
+        ("unstable", SortRequest { stable: false, value: ValueType::U32, ..usual }, ALL),
+        ("small-values", SortRequest { value: ValueType::Bytes(2), ..usual }, ALL),
+        (
+            "smallest-values",
+            SortRequest { value: ValueType::Bytes(1), ..onesweep(SortRequest::new(KeyType::I16)) },
+            ELEMENTS,
+        ),
+        ("gathered", SortRequest { value: ValueType::Bytes(40), ..usual }, ELEMENTS),
+        (
+            "gathered-without-passes",
+            SortRequest { value: ValueType::Bytes(40), bits: (0..0).into(), ..usual },
+            ELEMENTS,
+        ),
+        ("gathered-by-key", SortRequest { value: ValueType::Bytes(40), ..usual }, KEYS),
+        ("automatic", any(indices), KEYS),
+        ("automatic-output", any(SortRequest { value: ValueType::U32, ..usual }), ALL),
+        ("scanning-discarded-output", suite::asking(Some(Algorithm::ReduceThenScan), indices), KEYS_AND_OUTPUT),
+        ("single-discarded-output", suite::asking(Some(Algorithm::SingleWorkgroup), indices), KEYS_AND_OUTPUT),
+    ]
+}
+
+const ALL_BUT_VALUES: Visits = KEYS_AND_OUTPUT;
+
+/// Ways to reach elements, to rank, and to specialize, which have modules of their own.
+const WAYS: [&str; 7] =
+    ["emulated", "by-ballot", "by-match", "on-host", "without-small-storage", "decided-apart", "by-address"];
+
+/// The options of a way; `None` where the device does not offer it.
+fn way(what: &str) -> Option<SorterOptions> {
+    let tuned = |tuning: Tuning| SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
+    let ranked = |rank| tuned(Tuning { rank, ..suite::small_blocks() });
+    let small_faults = Faults { no_small_storage: true, ..Faults::default() };
+    Some(match what {
+        "emulated" => SorterOptions { subgroup: SubgroupChoice::Emulated(8), ..small() },
+        "by-ballot" => ranked(RankMethod::Ballot),
+        "by-match" => ranked(RankMethod::Match),
+        "on-host" => SorterOptions { specialization: Specialization::Host, ..small() },
+        "without-small-storage" => SorterOptions { faults: small_faults, ..small() },
+        "decided-apart" => tuned(Tuning { decide_apart: true, ..suite::small_blocks() }),
+        _ if !gpu().profile().buffer_addresses => return None,
+        _ => SorterOptions { access: Access::Addresses, ..small() },
+    })
+}
+
+/// Tiles whose count never comes are recounted by the visitor, also on rings that go round.
+fn recounted(withhold: u32, ring_bits: Option<u32>) -> Result<(), Failed> {
+    let faults = Faults { withhold, ring_bits, ..Faults::default() };
+    for (request, visits) in [
+        (SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) }, ALL),
+        (SortRequest { value: ValueType::Index, ..SortRequest::new(KeyType::F64) }, KEYS),
+    ] {
+        let request = out_of_place(suite::asking(Some(Algorithm::OneSweep), request));
+        suite::within(Duration::from_secs(120), "a sort with silent tiles", || {
+            run(request, visits, &SorterOptions { faults, ..small() }, 40)
+        })?;
+    }
+    Ok(())
+}
+
+/// A visitor that was compiled beforehand sorts as one that is compiled at run time; other bytes are refused.
+fn compiled_beforehand() -> Result<(), Failed> {
+    let request = out_of_place(SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) });
+    let bytes = source(ALL).compile(&request)?;
+    println!("{} bytes", bytes.len());
+    let visitor = Visitor::from_bytes(&bytes)?;
+    assert_eq!((visitor.name(), visitor.visits(), visitor.push_bytes()), ("tests.glsl", ALL, 8));
+    for algorithm in
+        [None, Some(Algorithm::OneSweep), Some(Algorithm::ReduceThenScan), Some(Algorithm::SingleWorkgroup)]
+    {
+        run_visitor(suite::asking(algorithm, request), &visitor, &small(), 3)?;
+    }
+    for options in ["emulated", "by-ballot", "by-address"].into_iter().filter_map(way) {
+        run_visitor(SortRequest { order: Order::Descending, ..request }, &visitor, &options, 3)?;
+    }
+    let refused = |request: SortRequest| match gpu().visited_sorter(&request, &small(), &visitor, 4) {
+        Ok(_) => Err(Failed::from("this should have been refused")),
+        Err(error) => Ok(error.to_string()),
+    };
+    assert_eq!(
+        refused(SortRequest { key_output: KeyOutput::Discarded, ..request })?,
+        "visitor tests.glsl: it was compiled for another request than u32 keys with values of 4 bytes, ascending, out of place, keys discarded"
+    );
+    let leading = out_of_place(suite::asking(
+        Some(Algorithm::Leading),
+        SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) },
+    ));
+    let small_digits = Tuning { digit_bits: 4, ..suite::small_blocks() };
+    let options = SorterOptions { tuning: Some(small_digits), ..SorterOptions::default() };
+    match gpu().visited_sorter(&leading, &options, &visitor, 4) {
+        Err(Error::Visitor { reason, .. }) if reason.contains("without the kernel ties_32") => {}
+        other => return Err(format!("a missing kernel gives {:?}", other.err()).into()),
+    }
+    let reason = |bytes: &[u8]| Visitor::from_bytes(bytes).err().map(|error| error.to_string()).unwrap_or_default();
+    let mut changed = bytes.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    assert_eq!(reason(&changed), "visitor from bytes: the bytes are not whole");
+    assert_eq!(reason(&bytes[..bytes.len() - 1]), "visitor from bytes: the bytes are not whole");
+    assert!(reason(b"something else").contains("no compiled visitor"));
+    changed[8] ^= 1;
+    assert!(reason(&changed).contains("another version of vksort"));
+    Ok(())
+}
+
+/// Messages of the compiler have the caller's file and line, also in files that it includes and in push constants.
+fn errors_have_file_and_line() -> Result<(), Failed> {
+    let request = out_of_place(SortRequest::new(KeyType::U32));
+    let good = "KEY visit_key(uint index) { return index; }";
+    let message = |source: VisitorSource| match source.compile(&request) {
+        Ok(_) => "compiles".into(),
+        Err(error) => error.to_string(),
+    };
+    let named =
+        |text: &str| VisitorSource { text: text.into(), visits: KEYS, ..VisitorSource::new("shaders/depth.glsl") };
+    assert_eq!(
+        message(named(
+            "// Keys.\n\nKEY visit_key(uint index) {\n    uint key = floatBitsToUint(depth);\n    return key;\n}\n"
+        )),
+        "visitor shaders/depth.glsl: shaders/depth.glsl:4: error: 'depth' : undeclared identifier"
+    );
+    let includes = vec![("scene.glsl".into(), "\nuint visit_scene(uint index) { return indx; }\n".into())];
+    let found = message(VisitorSource { includes, ..named(&format!("#include \"scene.glsl\"\n{good}")) });
+    assert!(
+        found.starts_with("visitor shaders/depth.glsl: scene.glsl:2: error: 'indx' : undeclared identifier"),
+        "{found}"
+    );
+    let found = message(named(&format!("\n#include \"absent.glsl\"\n{good}")));
+    let missing = "shaders/depth.glsl:2: error: '#include' : \"absent.glsl\" is not among the visitor's includes";
+    assert!(found.contains(missing), "{found}");
+    let pushed = |members: &str, push_bytes| VisitorSource { push_members: members.into(), push_bytes, ..named(good) };
+    let found = message(pushed("uint a;\nunit b;", 8));
+    assert!(found.contains("shaders/depth.glsl (push constants):2: error: "), "{found}");
+    for (members, given, found) in
+        [("vec4 a;", 8, 16), ("uint a; vec2 b;", 12, 16), ("", 4, 0), ("mat4 a; uint b;", 72, 68)]
+    {
+        let expected =
+            format!("visitor shaders/depth.glsl: its push constants take {found} bytes, but push_bytes is {given}");
+        assert_eq!(message(pushed(members, given)), expected);
+    }
+    assert_eq!(message(pushed("mat4 a; vec3 b;", 76)), "compiles");
+    assert!(message(named("")).contains("visit_key"), "{}", message(named("")));
+    // The library's names are taken, which the caller's line is told.
+    let found = message(named(&format!("uint push;\n{good}")));
+    assert!(found.contains("shaders/depth.glsl:1: error: 'push' : redefinition"), "{found}");
+    Ok(())
+}
+
+/// The device writes the routes of the twin where a visitor takes the result, whichever digits are constant.
+fn routes_are_those_of_the_twin() -> Result<(), Failed> {
+    let mut rng = fastrand::Rng::with_seed(seed());
+    let (count, passes) = (1_500u32, 4);
+    for (value, discards_keys, joins) in
+        [(ValueType::None, false, false), (ValueType::U32, true, false), (ValueType::Index, true, true)]
+    {
+        let key_output = if discards_keys { KeyOutput::Discarded } else { KeyOutput::Sorted };
+        let request = SortRequest { value, key_output, ..SortRequest::new(KeyType::U32) };
+        let request = out_of_place(suite::asking(Some(Algorithm::OneSweep), request));
+        let tuning = Tuning { digit_bits: 8, join_index: joins, ..suite::small_blocks() };
+        let options = SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
+        let visitor = Visitor::from(source(KEYS_AND_OUTPUT));
+        let visitor = if value == ValueType::U32 { Visitor::from(source(ALL)) } else { visitor };
+        let arena = VisitedArena::new(&gpu(), &request, &options, &visitor, |_| count)?;
+        let (has_values, makes_values) = (value != ValueType::None, value == ValueType::Index);
+        let kind = Kind { passes, in_place: false, has_values, makes_values, discards_keys, joins, visits: true };
+        for mask in 0..1u32 << passes {
+            let needed: Vec<bool> = (0..passes).map(|pass| mask >> pass & 1 == 1).collect();
+            let bits = needed.iter().rev().fold(0u32, |bits, needed| bits << 8 | if *needed { 0xFF } else { 0 });
+            let keys: Vec<u32> = (0..count).map(|_| rng.u32(..) & bits).collect();
+            arena.check(bytemuck::cast_slice(&keys), Count::Host, mask)?;
+            let found = &arena.counters()[COUNTERS_ROUTES as usize..][..=passes];
+            let expected = kind.route_all_digits(&needed);
+            if found != expected {
+                let what = format!("routes are {found:x?}, those of the twin {expected:x?}");
+                return Err(format!("{kind:?} {needed:?}, VKSORT_SEED={}: {what}", seed()).into());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn expect<T>(result: Result<T, Error>, words: &[&str]) -> Result<(), Failed> {
+    let message = match result {
+        Ok(_) => return Err("this should have been refused".into()),
+        Err(error) => error.to_string(),
+    };
+    match words.iter().find(|word| !message.contains(**word)) {
+        Some(word) => Err(format!("{message:?} does not name {word:?}").into()),
+        None => Ok(()),
+    }
+}
+
+/// What does not go together is refused by name.
+fn mistakes() -> Result<(), Failed> {
+    let request = SortRequest::new(KeyType::U32);
+    let sorter =
+        |request: SortRequest, visits| gpu().visited_sorter(&request, &small(), &Visitor::from(source(visits)), 4);
+    expect(sorter(request, KEYS), &["placement", "in place", "out of place"])?;
+    expect(sorter(out_of_place(request), VALUES), &["value", "None", "makes values"])?;
+    let large = SortRequest { value: ValueType::Bytes(20), ..out_of_place(request) };
+    expect(sorter(large, OUTPUT), &["value size", "20 bytes", "at most 16 bytes"])?;
+    let greedy = VisitorSource { push_members: "uint visitor_words[64];".into(), push_bytes: 256, ..source(KEYS) };
+    if gpu().profile().max_push_bytes < 256 + 52 {
+        let refused = gpu().visited_sorter(&out_of_place(request), &small(), &Visitor::from(greedy), 4);
+        expect(refused, &["maxPushConstantsSize", "308", "256 of them for the visitor"])?;
+    }
+    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..out_of_place(request) };
+    let sorter = sorter(request, KEYS)?;
+    let sizes = sorter.buffers(1000);
+    assert_eq!((sizes.keys, sizes.values, sizes.keys_out, sizes.values_out), (0, None, Some(4000), None));
+    let buffer = gpu().buffer(8192)?;
+    let scratch = sorter.scratch_size(1000)?;
+    let resources: Vec<_> = (0..4).map(|_| gpu().buffer(4096)).collect::<Result<_, _>>()?;
+    let good = vksort::standalone::VisitedRanges {
+        keys_out: Some(buffer.range(0, 4000)),
+        scratch: Some(gpu().buffer(scratch)?.range(0, scratch)),
+        capacity: 1000,
+        resources,
+        ..Default::default()
+    };
+    let with_keys = vksort::standalone::VisitedRanges { keys: Some(buffer.range(4096, 4000)), ..good.clone() };
+    expect(sorter.prepare(&with_keys), &["buffer keys is present", "absent"])?;
+    let sort = sorter.prepare(&good)?;
+    expect(sort.run(10, &[0; 4], 1), &["push constants", "4 bytes", "8 bytes"])?;
+    expect(sort.run(1001, &[0; 8], 1), &["1001", "1000"])?;
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// The visitors that come with the library, on positions packed and padded, against depths computed the same way here.
+fn depths(keys: DepthKeys) -> Result<(), Failed> {
+    let mut rng = fastrand::Rng::with_seed(seed());
+    let request = keys.request();
+    let count = 20_000u32;
+    for (stride, first) in [(3u32, 0u32), (4, 0), (7, 2)] {
+        let floats = (first + count * stride) as usize;
+        let positions: Vec<f32> = (0..floats).map(|_| rng.f32() * 200.0 - 100.0).collect();
+        let row = [rng.f32() - 0.5, rng.f32() - 0.5, rng.f32() - 0.5, rng.f32() * 20.0];
+        let levels = match keys {
+            DepthKeys::F32 => None,
+            DepthKeys::Bits16 => Some(65535.0f32),
+            DepthKeys::Bits24 => Some(16_777_215.0),
+        };
+        let (near, far) = (-20.0f32, 60.0f32);
+        let (push, row) = match levels {
+            None => (DepthPush::new(row, stride, first), row),
+            Some(_) => {
+                let scale = 1.0 / (far - near);
+                let scaled = [row[0] * scale, row[1] * scale, row[2] * scale, (row[3] - near) * scale];
+                (DepthPush::quantized(row, near..far, stride, first), scaled)
+            }
+        };
+        let key = |index: u32| -> u32 {
+            let at = (first + index * stride) as usize;
+            let depth = positions[at] * row[0] + positions[at + 1] * row[1] + positions[at + 2] * row[2] + row[3];
+            match levels {
+                None => depth.to_bits(),
+                Some(levels) if depth > 0.0 => (depth.min(1.0) * levels) as u32,
+                Some(_) => 0,
+            }
+        };
+        let sortable: Vec<u128> =
+            (0..count).map(|index| request.key.sortable(key(index).into(), request.order)).collect();
+        let mut expected: Vec<u32> = (0..count).collect();
+        expected.sort_by_key(|index| sortable[*index as usize]);
+
+        let sorter = gpu().visited_sorter(&request, &SorterOptions::default(), &Visitor::from(keys.source()), 1)?;
+        let resource = gpu().buffer(4 * floats as u64)?;
+        resource.write(0, &positions)?;
+        let scratch = sorter.scratch_size(count)?;
+        let out = gpu().buffer(4 * u64::from(count))?;
+        let sort = sorter.prepare(&vksort::standalone::VisitedRanges {
+            values_out: Some(out.range(0, out.size())),
+            scratch: Some(gpu().buffer(scratch)?.range(0, scratch)),
+            capacity: count,
+            resources: vec![resource],
+            ..Default::default()
+        })?;
+        sort.run(count, &push.to_bytes(), 2)?;
+        let mut found = vec![0u32; count as usize];
+        out.read(0, &mut found)?;
+        if let Some(at) = found.iter().zip(&expected).position(|(found, expected)| found != expected) {
+            let (found, expected) = (found[at], expected[at]);
+            let what = format!("stride {stride}: index {found} at {at} instead of {expected}");
+            return Err(format!("{what}, keys {:x} and {:x}, VKSORT_SEED={}", key(found), key(expected), seed()).into());
+        }
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    let mut trials = Vec::new();
+    for (request, visits) in requests() {
+        let name = format!("{}/visited-{}", suite::name(&request), name(visits));
+        trials.push(Trial::test(name, move || run(request, visits, &small(), 6)));
+    }
+    let part = if level() == Level::Full { 1 } else { 3 };
+    for (what, request, visits) in options().into_iter().skip(seed() as usize % part).step_by(part) {
+        let name = format!("option/{what}/visited-{}", name(visits));
+        trials.push(Trial::test(name, move || run(request, visits, &small(), 6)));
+    }
+    let cells = [(KeyType::U32, ValueType::U32, ALL), (KeyType::U16, ValueType::Index, KEYS)];
+    for (at, what) in WAYS.into_iter().enumerate() {
+        for (index, (key, value, visits)) in cells.into_iter().enumerate() {
+            let algorithm = if (at + index) % 2 == 0 { None } else { Some(Algorithm::ReduceThenScan) };
+            if index == 0 || level() == Level::Full {
+                let request = out_of_place(SortRequest { value, algorithm, ..SortRequest::new(key) });
+                let name = format!("way/{what}/{}/visited-{}", suite::name(&request), name(visits));
+                trials.push(Trial::test(name, move || match way(what) {
+                    Some(options) => run(request, visits, &options, 3),
+                    None => {
+                        println!("skipped: the device has no buffer addresses");
+                        Ok(())
+                    }
+                }));
+            }
+        }
+    }
+    for (name, withhold, ring_bits) in [("all", 1, None), ("every-2nd", 2, Some(2)), ("the-first", u32::MAX, Some(0))] {
+        trials.push(Trial::test(format!("recount/silent-{name}"), move || recounted(withhold, ring_bits)));
+    }
+    for keys in [DepthKeys::F32, DepthKeys::Bits16, DepthKeys::Bits24] {
+        trials.push(Trial::test(format!("depth/{keys:?}"), move || depths(keys)));
+    }
+    trials.push(Trial::test("routes_are_those_of_the_twin", routes_are_those_of_the_twin));
+    trials.push(Trial::test("compiled_beforehand", compiled_beforehand));
+    trials.push(Trial::test("errors_have_file_and_line", errors_have_file_and_line));
+    trials.push(Trial::test("mistakes", mistakes));
+    common::run(trials)
+}
