@@ -55,8 +55,8 @@ struct Args {
     /// Frames of the orbit
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     frames: u32,
-    /// Order in which splats are drawn
-    #[arg(long, value_name = "ORDER", default_value = "stable")]
+    /// Order of drawing: stable|unsorted|reversed
+    #[arg(long, value_name = "ORDER", default_value = "stable", hide_possible_values = true)]
     order: Ordering,
     /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720")]
@@ -87,13 +87,10 @@ struct Args {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Ordering {
     /// From back to front; splats of equal depth in the order of the scene.
-    #[value(help = None)]
     Stable,
     /// In the order of the scene.
-    #[value(help = None)]
     Unsorted,
     /// From front to back.
-    #[value(help = None)]
     Reversed,
 }
 
