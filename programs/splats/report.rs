@@ -18,16 +18,13 @@ pub fn line(index: u32, degrees: f32, splats: usize, times: &Times) -> String {
     format!("{index:>5}  {degrees:>7.1}  {splats:>8}  {wall:>9}{passes}")
 }
 
-/// Median times of passes on the device, where it has timestamps, and of the host.
+/// Median times of passes, where the device has timestamps, and of the host.
 pub fn table(frames: &[Times]) -> String {
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING).set_header(["pass", "time", "share"]);
     if let Some(passes) = frames.iter().map(|times| times.passes).collect::<Option<Vec<_>>>() {
-        let medians = PASSES.map(|_| 0.0);
-        let mut medians: Vec<f64> = medians.to_vec();
-        for (pass, value) in medians.iter_mut().enumerate() {
-            *value = median(passes.iter().map(|times| times[pass]).collect());
-        }
+        let of = |pass: usize| median(passes.iter().map(|times| times[pass]).collect());
+        let medians: Vec<f64> = (0..PASSES.len()).map(of).collect();
         let total: f64 = medians.iter().sum();
         for (name, time) in PASSES.iter().zip(&medians) {
             table.add_row([name.to_string(), duration(*time), format!("{:.1} %", 100.0 * time / total.max(1.0))]);
@@ -37,8 +34,8 @@ pub fn table(frames: &[Times]) -> String {
     let host = |of: fn(&Times) -> std::time::Duration| {
         duration(median(frames.iter().map(|times| of(times).as_nanos() as f64).collect()))
     };
-    table.add_row(["recording on the host".into(), host(|times| times.recording), String::new()]);
-    table.add_row(["submitting on the host".into(), host(|times| times.submitting), String::new()]);
+    table.add_row(["CPU time of recording".into(), host(|times| times.recording), String::new()]);
+    table.add_row(["CPU time of submitting".into(), host(|times| times.submitting), String::new()]);
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((if index == 0 { 0 } else { 2 }, 0));
         column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });

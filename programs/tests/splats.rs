@@ -306,7 +306,7 @@ fn bad_scenes_end_in_one_line() {
 fn bad_arguments_end_in_one_line() {
     let scratch = Scratch::new("bad-arguments");
     scratch.write("scene.ply", &scene(&[]));
-    let cases: [(&[&str], &[&str]); 16] = [
+    let cases: [(&[&str], &[&str]); 19] = [
         (&["--eye", "1,2,3", "--target", "1,2,3"], &["eye is [1, 2, 3]", "target is [1, 2, 3]"]),
         (&["--eye", "nan,0,0"], &["--eye", "nan,0,0", "finite"]),
         (&["--eye", "1,inf,0"], &["--eye", "1,inf,0", "finite"]),
@@ -317,6 +317,9 @@ fn bad_arguments_end_in_one_line() {
         (&["--size", "axb"], &["--size", "axb", "WIDTHxHEIGHT"]),
         (&["--size", "9000x10"], &["--size", "9000x10", "1 to 8192"]),
         (&["--frames", "0"], &["--frames", "0"]),
+        (&["--order", "sideways"], &["--order", "sideways"]),
+        (&["--plot", "plot.svg"], &["--plot", "plot.svg", ".png"]),
+        (&["--reference", "out.png"], &["--image", "--reference", "out.png", "different files"]),
         (&["--image", "nowhere/out.png"], &["--image", "nowhere", "not a directory"]),
         (&["--image", "."], &["--image"]),
         (&["--synthetic", "10"], &["--synthetic", "--scene"]),

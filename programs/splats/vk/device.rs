@@ -24,6 +24,8 @@ pub struct Device {
     /// Bits of a timestamp; 0 where the queue has none.
     pub timestamp_bits: u32,
     pub memory: vk::PhysicalDeviceMemoryProperties,
+    /// Longest side of a picture that can be drawn, in pixels.
+    pub longest_side: u32,
     #[cfg(feature = "window")]
     pub family: u32,
     #[cfg(feature = "window")]
@@ -57,6 +59,9 @@ impl Device {
             let family = family
                 .with_context(|| format!("{} has no queue for compute and graphics", requirements.profile.name))?;
             let timestamp_bits = families[family].timestamp_valid_bits;
+            let limits = instance.raw.get_physical_device_properties(physical).limits;
+            let viewport = limits.max_viewport_dimensions.map(|side| side.min(limits.max_image_dimension2_d));
+            let framebuffer = limits.max_framebuffer_width.min(limits.max_framebuffer_height);
             let family = family as u32;
             let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
             let names = requirements.device_extensions.iter().chain(&extensions.device);
@@ -84,6 +89,7 @@ impl Device {
                 family,
                 #[cfg(feature = "window")]
                 physical,
+                longest_side: viewport[0].min(viewport[1]).min(framebuffer),
                 lost: Cell::new(false),
                 raw,
                 requirements,

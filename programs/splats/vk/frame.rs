@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use ash::vk::{self, BufferUsageFlags as Usage};
+use cpu_time::ThreadTime;
 use glam::Mat3;
 use vksort::{AccessScope, Algorithm, BoundSort, BufferRange, Count, KeyOutput, KeyType, Order};
 use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, Tuning, ValueType};
@@ -32,11 +33,11 @@ const COUNT_OFFSET: u64 = 4;
 
 /// What a frame took.
 pub struct Times {
-    /// Recording on the host, with the driver's part of it.
+    /// CPU time of recording, with the driver's part of it.
     pub recording: Duration,
-    /// Submitting on the host, with the driver's part of it.
+    /// CPU time of submitting in this thread, with the driver's part of it.
     pub submitting: Duration,
-    /// From the submission to the end.
+    /// From before the recording to the end.
     pub wall: Duration,
     /// Nanoseconds of each pass, where the device has timestamps.
     pub passes: Option<[f64; PASSES.len()]>,
@@ -90,6 +91,12 @@ impl Renderer {
         let most = (profile.max_storage_range_bytes / 16).min(u64::from(GROUP) * u64::from(profile.max_workgroups));
         let given = splats.len() as u64;
         ensure!(given <= most, "the scene has {given} splats, allowed on {} are at most {most}", profile.name);
+        ensure!(
+            profile.max_storage_buffers >= BINDINGS as u32,
+            "{} has {} storage buffers in a set, needed are {BINDINGS}",
+            profile.name,
+            profile.max_storage_buffers
+        );
         let count = splats.len() as u32;
         let pipelines = Pipelines::new(device)?;
         let buffers = scene_buffers(device, splats)?;
@@ -118,6 +125,8 @@ impl Renderer {
         // SAFETY: the buffers are the device's, and live until the sort is dropped.
         let sort = unsafe { sorter.bind(&bound)? };
 
+        // What can fail comes first, as the sort is destroyed by the renderer alone.
+        let (commands, picture) = (device.commands()?, picture(device, size)?);
         let mut renderer = Renderer {
             sort: ManuallyDrop::new(sort),
             pool: vk::DescriptorPool::null(),
@@ -125,8 +134,8 @@ impl Renderer {
             queries: vk::QueryPool::null(),
             fence: vk::Fence::null(),
             framebuffer: vk::Framebuffer::null(),
-            commands: device.commands()?,
-            picture: picture(device, size)?,
+            commands,
+            picture,
             buffers,
             _scratch: scratch,
             pipelines,
@@ -156,20 +165,15 @@ impl Renderer {
     /// The image of the target is alive and may be written once the first semaphore is signalled, which will happen; the
     /// second semaphore is not in use.
     pub unsafe fn draw_to(&mut self, camera: &Camera, ordering: Ordering, target: Option<&Target>) -> Result<Times> {
-        let started = Instant::now();
+        let (started, recording) = (Instant::now(), ThreadTime::now());
         // SAFETY: the frame before has ended, so nothing of it is pending.
         unsafe { self.record(camera, ordering, target).context("recording a frame")? };
-        let recorded = Instant::now();
+        let (recording, submitting) = (recording.elapsed(), ThreadTime::now());
         // SAFETY: the commands were just recorded, and what they use lives as long as the renderer; the fence was reset.
         unsafe { self.device.submit(self.commands, self.fence, target.map(|target| target.semaphores))? };
-        let submitted = Instant::now();
+        let submitting = submitting.elapsed();
         self.device.wait(self.fence)?;
-        Ok(Times {
-            recording: recorded - started,
-            submitting: submitted - recorded,
-            wall: recorded.elapsed(),
-            passes: self.pass_times()?,
-        })
+        Ok(Times { recording, submitting, wall: started.elapsed(), passes: self.pass_times()? })
     }
 
     /// What the last frame drew.
@@ -423,6 +427,11 @@ impl Drop for Renderer {
 }
 
 fn picture(device: &Rc<Device>, size: Size) -> Result<Image> {
+    let (side, most) = (size.width.max(size.height), device.longest_side);
+    ensure!(
+        side <= most as usize,
+        "a side of the picture has {side} pixels, allowed on this device are at most {most}"
+    );
     let extent = vk::Extent2D { width: size.width as u32, height: size.height as u32 };
     let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
     Image::new(device, extent, BLENDED, usage)
