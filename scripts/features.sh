@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lints or tests the library without features, with each one alone and with all: scripts/features.sh lint|test
 #
-#   lint    the library alone, as a program that depends on it compiles it; then the program splats with its window
+#   lint    the library alone, as a program that depends on it compiles it; then the programs with their features
 #   test    unit and documentation tests, unoptimized and with overflow checks
 #   --help  this text
 set -euo pipefail
@@ -33,4 +33,4 @@ for chosen in '' $features "$(tr '\n' ',' <<<"$features")"; do
     fi
 done
 [[ $mode != lint ]] ||
-    "${cargo[@]}" clippy --release --locked --package vksort-programs --features window --bin splats -- -D warnings
+    "${cargo[@]}" clippy --release --locked --package vksort-programs --features visitors,window --all-targets -- -D warnings

@@ -55,7 +55,7 @@ configurations=(
 # Every configuration runs with overflow checks and debug assertions in this package; what it depends on stays as it is.
 cargo=(cargo --config scripts/checked.toml)
 # Visitors are compiled, which takes a C++ tool chain; all configurations run what is built with it.
-features=(--features vksort/runtime-shaders)
+features=(--features vksort/runtime-shaders,vksort-programs/visitors)
 # Four random bytes, as a number.
 seed=${VKSORT_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 

@@ -29,7 +29,7 @@ use vksort::{KeyType, Order, Tuning};
 
 use camera::{Camera, Pose, Size};
 use scene::Splat;
-use vk::{Device, Extensions, Renderer};
+use vk::{Device, Extensions, Keys, Renderer};
 
 /// Draws Gaussian splats for each frame of an orbit, sorted from back to front on the device
 #[derive(Parser)]
@@ -58,6 +58,10 @@ struct Args {
     /// Order of drawing: stable|unsorted|reversed
     #[arg(long, value_name = "ORDER", default_value = "stable", hide_possible_values = true)]
     order: Ordering,
+    /// Where the keys of the sort come from: buffer|visitor
+    #[cfg(feature = "visitors")]
+    #[arg(long, value_name = "KEYS", default_value = "buffer", hide_possible_values = true)]
+    keys: Keys,
     /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720")]
     size: Size,
@@ -124,12 +128,16 @@ fn splats() -> Result<()> {
     let camera = Camera::new(pose)?;
     common::say(format!("camera     eye {}, target {}", pose.eye, pose.target));
 
+    #[cfg(feature = "visitors")]
+    let keys = args.keys;
+    #[cfg(not(feature = "visitors"))]
+    let keys = Keys::Buffer;
     let open = |extensions: &Extensions, size: Size| {
         let device = Device::open(args.common.device.as_ref(), args.common.validate, extensions)?;
         let of_device = &device.requirements.profile;
         let built_in = Tuning::for_device(of_device);
         let tuning = tuning::of(profile, of_device, &built_in)?;
-        let renderer = Renderer::new(&device, &splats, size, args.common.algorithm, tuning.clone())?;
+        let renderer = Renderer::new(&device, &splats, size, keys, args.common.algorithm, tuning.clone())?;
         args.common.print_device(of_device, tuning.as_ref().unwrap_or(&built_in), renderer.algorithm());
         Ok::<_, Error>((device, renderer))
     };
@@ -149,7 +157,7 @@ fn splats() -> Result<()> {
         let context = || format!("frame {index} at {degrees:.1} degrees");
         let camera = Camera::new(pose.orbit(degrees))?;
         let times = renderer.draw(&camera, args.order).with_context(context)?;
-        let drawn = renderer.drawn().with_context(context)?;
+        let drawn = renderer.drawn(args.order).with_context(context)?;
         verify::frame(&splats, &camera, args.size, args.order, &drawn).with_context(context)?;
         common::say(report::line(index, degrees, drawn.order.len(), &times));
         if index == 0 && image.is_some() {

@@ -10,6 +10,6 @@ mod pipelines;
 mod present;
 
 pub use device::{Device, Extensions, validation_errors};
-pub use frame::{Drawn, PASSES, Renderer, Times};
+pub use frame::{Drawn, Keys, PASSES, Renderer, Times};
 #[cfg(feature = "window")]
 pub use present::Presenter;

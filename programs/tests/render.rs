@@ -72,7 +72,7 @@ fn drawn(stdout: &str) -> usize {
 #[test]
 fn pictures_are_those_of_the_cpu_and_wrong_orders_are_not() {
     let folder = Folder::new("orders");
-    for scene in [&["--size", "192x108"][..], &["--size", "96x96", "--synthetic", "3000", "--seed", "5"]] {
+    for scene in [&["--size", "128x72"][..], &["--size", "96x96", "--synthetic", "3000", "--seed", "5"]] {
         folder.check(scene);
         for order in ["unsorted", "reversed"] {
             let (device, cpu, _) = folder.draw(&[scene, &["--order", order]].concat());
@@ -104,6 +104,22 @@ fn counts_around_those_of_workgroups_and_sizes_that_are_no_multiples() {
     for (count, size) in [(1, "1x1"), (255, "33x17"), (256, "17x33"), (257, "40x16"), (66_000, "31x31")] {
         let given = count.to_string();
         assert_eq!(folder.check(&["--synthetic", &given, "--size", size]), count);
+    }
+}
+
+/// Keys that are made within the sort give the same picture to a byte.
+#[cfg(feature = "visitors")]
+#[test]
+fn keys_of_a_visitor_are_those_of_the_buffer() {
+    let folder = Folder::new("visitor");
+    // Few splats are sorted by one workgroup.
+    for (count, order) in [("400", "stable"), ("20000", "stable"), ("20000", "reversed"), ("20000", "unsorted")] {
+        let draw = |keys| {
+            let arguments = ["--synthetic", count, "--size", "48x48", "--order", order, "--keys", keys, "--frames", "2"];
+            let stdout = folder.run(&[&arguments[..], &["--image", "device.png"]].concat());
+            (fs::read(folder.0.join("device.png")).unwrap(), drawn(&stdout))
+        };
+        assert!(draw("visitor") == draw("buffer"), "{count} splats, {order}: the pictures differ");
     }
 }
 

@@ -13,7 +13,7 @@ layout(push_constant) uniform Frame {
     vec3 down;
     float near;
     vec3 forward;
-    uint reversed;
+    uint mode;
     vec2 size;
     vec2 border;
 };

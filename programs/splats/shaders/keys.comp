@@ -5,7 +5,10 @@
 
 layout(local_size_x = 256) in;
 
-layout(push_constant) uniform Frame { layout(offset = 12) uint splats; };
+layout(push_constant) uniform Frame {
+    layout(offset = 12) uint splats;
+    layout(offset = 60) uint mode;
+};
 
 layout(std430, binding = 5) readonly buffer Depths { float depths[]; };
 layout(std430, binding = 6) readonly buffer Bits { uint bits[]; };
@@ -23,6 +26,9 @@ void main() {
     for (uint word = own & ~7u; word < own; word++) {
         place += bitCount(bits[word]);
     }
-    keys[place] = depths[splat];
+    // A visitor makes the keys within the sort.
+    if ((mode & 2) == 0) {
+        keys[place] = depths[splat];
+    }
     order[place] = splat;
 }

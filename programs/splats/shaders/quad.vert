@@ -3,7 +3,7 @@
 // A quad around each splat, as large as the ellipse outside which alpha is too little to be seen.
 
 layout(push_constant) uniform Frame {
-    layout(offset = 60) uint reversed;
+    layout(offset = 60) uint mode;
     vec2 size;
 };
 
@@ -12,12 +12,16 @@ layout(std430, binding = 4) readonly buffer Shapes { vec4 shapes[]; };
 layout(std430, binding = 9) readonly buffer Order { uint order[]; };
 layout(std430, binding = 10) readonly buffer Draw { uint vertices; uint instances; };
 
+// Where a sort with a visitor leaves the order.
+layout(std430, binding = 11) readonly buffer Sorted { uint sorted[]; };
+
 layout(location = 0) flat out vec2 center;
 layout(location = 1) flat out vec3 conic;
 layout(location = 2) flat out vec4 color;
 
 void main() {
-    uint splat = order[reversed != 0 ? instances - 1 - gl_InstanceIndex : gl_InstanceIndex];
+    uint rank = (mode & 1) != 0 ? instances - 1 - gl_InstanceIndex : gl_InstanceIndex;
+    uint splat = (mode & 4) != 0 ? sorted[rank] : order[rank];
     uvec4 place = places[splat];
     vec4 shape = shapes[splat];
     center = uintBitsToFloat(place.xy);

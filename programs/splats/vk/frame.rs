@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use ash::vk::{self, BufferUsageFlags as Usage};
 use cpu_time::ThreadTime;
 use glam::Mat3;
-use vksort::{AccessScope, Algorithm, BoundSort, BufferRange, Count, KeyOutput, KeyType, Order};
+use vksort::{AccessScope, Algorithm, BoundSort, BufferRange, Count, KeyOutput, KeyType, Order, Placement};
 use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, Tuning, ValueType};
 
 use super::buffer::{Buffer, barrier};
@@ -28,8 +28,26 @@ const GROUP: u32 = 256;
 const GROUP_WORDS: u64 = 8;
 /// Size of the description of a frame in bytes.
 pub const FRAME_BYTES: u32 = 80;
+/// The binding of the arguments of the draw.
+const DRAW: usize = 10;
 /// Where the arguments of the draw hold the number of splats.
 const COUNT_OFFSET: u64 = 4;
+
+/// Where the keys of the sort come from.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Keys {
+    /// A shader writes them to a buffer.
+    Buffer,
+    /// A visitor makes them within the sort.
+    #[cfg(feature = "visitors")]
+    Visitor,
+}
+
+impl Keys {
+    fn are_visited(self) -> bool {
+        self != Keys::Buffer
+    }
+}
 
 /// What a frame took.
 pub struct Times {
@@ -74,6 +92,7 @@ pub struct Renderer {
     _scratch: Option<Buffer>,
     pipelines: Pipelines,
     splats: u32,
+    keys: Keys,
     size: Size,
     device: Rc<Device>,
 }
@@ -84,6 +103,7 @@ impl Renderer {
         device: &Rc<Device>,
         splats: &[Splat],
         size: Size,
+        keys: Keys,
         algorithm: Option<Algorithm>,
         tuning: Option<Tuning>,
     ) -> Result<Renderer> {
@@ -99,28 +119,40 @@ impl Renderer {
         );
         let count = splats.len() as u32;
         let pipelines = Pipelines::new(device)?;
-        let buffers = scene_buffers(device, splats)?;
+        let buffers = scene_buffers(device, splats, keys)?;
 
         let request = SortRequest {
             value: ValueType::U32,
             key_output: KeyOutput::Discarded,
             order: Order::Descending,
+            placement: if keys.are_visited() { Placement::OutOfPlace } else { Placement::InPlace },
             algorithm,
             ..SortRequest::new(KeyType::F32)
         };
         let options = SorterOptions { tuning, capacity: Some(count), ..SorterOptions::default() };
-        // SAFETY: the device was created with what the requirements name, and outlives the sorter.
-        let sorter = unsafe { Sorter::new(&device.raw, &device.requirements, &request, &options)? };
+        let sorter = match keys {
+            // SAFETY: the device was created with what the requirements name, and outlives the sorter.
+            Keys::Buffer => unsafe { Sorter::new(&device.raw, &device.requirements, &request, &options)? },
+            #[cfg(feature = "visitors")]
+            Keys::Visitor => {
+                let layout = pipelines.set_layout;
+                // SAFETY: as above; the layout has the bindings of the visitor, whose keys are the same throughout a sort.
+                unsafe {
+                    Sorter::new_visited(&device.raw, &device.requirements, &request, &options, &visitor(), layout)?
+                }
+            }
+        };
         let scratch = match sorter.scratch_size(count)? {
             0 => None,
             size => Some(Buffer::new(device, "the scratch of the sort", size, Sorter::SCRATCH_USAGE)?),
         };
-        let [.., keys, order, draw] = &buffers;
+        let [.., of_keys, order, draw, sorted] = &buffers;
         let bound = SortBuffers {
             values: Some(order.range()),
+            values_out: keys.are_visited().then(|| sorted.range()),
             scratch: scratch.as_ref().map(Buffer::range),
             count: Some(BufferRange { offset: COUNT_OFFSET, size: 4, ..draw.range() }),
-            ..SortBuffers::in_place(keys.range(), count)
+            ..SortBuffers::in_place(if keys.are_visited() { BufferRange::NONE } else { of_keys.range() }, count)
         };
         // SAFETY: the buffers are the device's, and live until the sort is dropped.
         let sort = unsafe { sorter.bind(&bound)? };
@@ -140,6 +172,7 @@ impl Renderer {
             _scratch: scratch,
             pipelines,
             splats: count,
+            keys,
             size,
             device: Rc::clone(device),
         };
@@ -177,10 +210,16 @@ impl Renderer {
     }
 
     /// What the last frame drew.
-    pub fn drawn(&self) -> Result<Drawn> {
-        let [.., depths, _bits, _counts, _keys, order, draw] = &self.buffers;
+    pub fn drawn(&self, ordering: Ordering) -> Result<Drawn> {
+        let [.., depths, _bits, _counts, _keys, order, draw, sorted] = &self.buffers;
+        let order = if self.is_apart(ordering) { sorted } else { order };
         let count: Vec<u32> = draw.read(2)?;
         Ok(Drawn { order: order.read(count[1] as usize)?, depths: depths.read(self.splats as usize)? })
+    }
+
+    /// Whether the order is in a buffer of its own.
+    fn is_apart(&self, ordering: Ordering) -> bool {
+        self.keys.are_visited() && ordering != Ordering::Unsorted
     }
 
     /// The picture of the last frame, three bytes a pixel.
@@ -278,7 +317,14 @@ impl Renderer {
             self.stamp(2);
             barrier(raw, commands, AccessScope::COMPUTE_WRITE, BoundSort::INPUT_SCOPE);
             if ordering != Ordering::Unsorted {
-                self.sort.record(commands, Count::Device, None)?;
+                match self.keys {
+                    Keys::Buffer => self.sort.record(commands, Count::Device, None)?,
+                    #[cfg(feature = "visitors")]
+                    Keys::Visitor => {
+                        let resources = vksort::VisitorResources { set: self.set, push: &[] };
+                        self.sort.record_visited(commands, Count::Device, None, resources)?;
+                    }
+                }
             }
             self.stamp(3);
             barrier(raw, commands, BoundSort::OUTPUT_SCOPE, drawing);
@@ -325,7 +371,7 @@ impl Renderer {
             );
             raw.cmd_set_viewport(commands, 0, &[viewport]);
             raw.cmd_set_scissor(commands, 0, &[area]);
-            raw.cmd_draw_indirect(commands, self.buffers[BINDINGS - 1].raw, 0, 1, 0);
+            raw.cmd_draw_indirect(commands, self.buffers[DRAW].raw, 0, 1, 0);
             raw.cmd_end_render_pass(commands);
         }
     }
@@ -382,12 +428,13 @@ impl Renderer {
     fn frame(&self, camera: &Camera, ordering: Ordering) -> [[f32; 4]; FRAME_BYTES as usize / 16] {
         let Projection { focal, border, .. } = Projection::new(self.size);
         let Mat3 { x_axis: right, y_axis: down, z_axis: forward } = camera.axes;
-        let (eye, reversed) = (camera.eye, u32::from(ordering == Ordering::Reversed));
+        let reversed = u32::from(ordering == Ordering::Reversed);
+        let mode = reversed | u32::from(self.keys.are_visited()) << 1 | u32::from(self.is_apart(ordering)) << 2;
         [
-            eye.extend(f32::from_bits(self.splats)).to_array(),
+            camera.eye.extend(f32::from_bits(self.splats)).to_array(),
             right.extend(focal).to_array(),
             down.extend(NEAR).to_array(),
-            forward.extend(f32::from_bits(reversed)).to_array(),
+            forward.extend(f32::from_bits(mode)).to_array(),
             [self.size.width as f32, self.size.height as f32, border.x, border.y],
         ]
     }
@@ -426,6 +473,14 @@ impl Drop for Renderer {
     }
 }
 
+/// What makes the keys within the sort.
+#[cfg(feature = "visitors")]
+fn visitor() -> vksort::Visitor {
+    let text = include_str!("../shaders/depth.glsl").into();
+    let visits = vksort::Visits { keys: true, ..vksort::Visits::default() };
+    vksort::VisitorSource { text, visits, ..vksort::VisitorSource::new("depth.glsl") }.into()
+}
+
 fn picture(device: &Rc<Device>, size: Size) -> Result<Image> {
     let (side, most) = (size.width.max(size.height), device.longest_side);
     ensure!(
@@ -438,7 +493,7 @@ fn picture(device: &Rc<Device>, size: Size) -> Result<Image> {
 }
 
 /// The buffers of a scene by binding, those that it comes in filled.
-fn scene_buffers(device: &Rc<Device>, splats: &[Splat]) -> Result<[Buffer; BINDINGS]> {
+fn scene_buffers(device: &Rc<Device>, splats: &[Splat], keys: Keys) -> Result<[Buffer; BINDINGS]> {
     let half = |value: f32| u32::from(half::f16::from_f32(value.clamp(-MAX_COLOR, MAX_COLOR)).to_bits());
     let positions: Vec<[u32; 4]> = splats
         .iter()
@@ -458,6 +513,8 @@ fn scene_buffers(device: &Rc<Device>, splats: &[Splat]) -> Result<[Buffer; BINDI
 
     let count = splats.len() as u64;
     let groups = count.div_ceil(u64::from(GROUP));
+    // A buffer that no shader uses is as short as a buffer can be.
+    let (of_keys, of_sorted) = if keys.are_visited() { (1, count) } else { (count, 1) };
     let (storage, read) = (Usage::STORAGE_BUFFER, Usage::STORAGE_BUFFER | Usage::TRANSFER_SRC);
     Ok([
         Buffer::with(device, "the scene", &positions, storage)?,
@@ -468,9 +525,10 @@ fn scene_buffers(device: &Rc<Device>, splats: &[Splat]) -> Result<[Buffer; BINDI
         Buffer::new(device, "depths", 4 * count, read)?,
         Buffer::new(device, "marks of splats", 4 * GROUP_WORDS * groups, storage)?,
         Buffer::new(device, "counts of splats", 4 * groups, storage)?,
-        Buffer::new(device, "keys", 4 * count, storage)?,
+        Buffer::new(device, "keys", 4 * of_keys, storage)?,
         Buffer::new(device, "values", 4 * count, read)?,
         Buffer::new(device, "the arguments of the draw", 16, read | Usage::INDIRECT_BUFFER)?,
+        Buffer::new(device, "sorted values", 4 * of_sorted, read)?,
     ])
 }
 

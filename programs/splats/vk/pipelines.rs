@@ -12,7 +12,7 @@ use super::frame::FRAME_BYTES;
 /// Colours while splats are blended: every device can blend them, and 8 bits would round off at every splat.
 pub const BLENDED: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 /// Storage buffers of the shaders, by binding.
-pub const BINDINGS: usize = 11;
+pub const BINDINGS: usize = 12;
 /// Stages that read the description of the frame.
 pub const STAGES: vk::ShaderStageFlags =
     vk::ShaderStageFlags::from_raw(vk::ShaderStageFlags::COMPUTE.as_raw() | vk::ShaderStageFlags::VERTEX.as_raw());
