@@ -5,7 +5,7 @@
 #
 #   --quick          a short run: fewer sizes and patterns, no emulated subgroups
 #   --device DEVICE  an index or a part of the name, as ./examples/devices prints them; the best one without it
-#   --scene FILE     a compressed .ply of splats to sort, instead of one made up
+#   --scene FILE     a scene of splats to draw, instead of one made up
 #   --help           this text
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
