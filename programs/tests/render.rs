@@ -115,7 +115,8 @@ fn keys_of_a_visitor_are_those_of_the_buffer() {
     // Few splats are sorted by one workgroup.
     for (count, order) in [("400", "stable"), ("20000", "stable"), ("20000", "reversed"), ("20000", "unsorted")] {
         let draw = |keys| {
-            let arguments = ["--synthetic", count, "--size", "48x48", "--order", order, "--keys", keys, "--frames", "2"];
+            let arguments =
+                ["--synthetic", count, "--size", "48x48", "--order", order, "--keys", keys, "--frames", "2"];
             let stdout = folder.run(&[&arguments[..], &["--image", "device.png"]].concat());
             (fs::read(folder.0.join("device.png")).unwrap(), drawn(&stdout))
         };
