@@ -4,8 +4,8 @@
 //! docs/guide/src/widths.md:
 //!
 //! ```text
-//! LP_NATIVE_VECTOR_WIDTH=256 VKSORT_SCENES=FOLDER VKSORT_RUNS=21 cargo test --release --package vksort-programs \
-//!     --test widths -- --nocapture
+//! LP_NATIVE_VECTOR_WIDTH=256 VKSORT_SCENES=FOLDER VKSORT_RUNS=24 cargo --config scripts/checked.toml test --release \
+//!     --package vksort-programs --test widths -- --nocapture
 //! ```
 
 #[path = "../common/picture.rs"]
@@ -36,19 +36,27 @@ struct Width {
     name: &'static str,
     key: KeyType,
     bits: std::ops::Range<u32>,
-    /// The number of steps from near to far; `None` for the depth itself.
-    steps: Option<f32>,
+    /// The number of steps from near to far, and how many times as far as the farthest splat far is; `None` for the depth
+    /// itself.
+    steps: Option<(f32, f32)>,
     /// Least peak signal-to-noise ratio of the scene that comes along, in dB.
     least: f64,
 }
 
 /// The first has the order that the others are compared with.
-const WIDTHS: [Width; 5] = [
+const WIDTHS: [Width; 6] = [
     Width { name: "`f32`", key: KeyType::F32, bits: 0..32, steps: None, least: f64::INFINITY },
-    Width { name: "24 bits from near to far", key: KeyType::U32, bits: 0..24, steps: Some(16_777_215.0), least: 50.0 },
-    Width { name: "16 bits from near to far", key: KeyType::U16, bits: 0..16, steps: Some(65_535.0), least: 40.0 },
-    Width { name: "`f32` by bits 8..32", key: KeyType::F32, bits: 8..32, steps: None, least: 40.0 },
-    Width { name: "`f32` by bits 16..32", key: KeyType::F32, bits: 16..32, steps: None, least: 20.0 },
+    Width { name: "24 bits", key: KeyType::U32, bits: 0..24, steps: Some((16_777_215.0, 1.0)), least: 80.0 },
+    Width { name: "16 bits", key: KeyType::U16, bits: 0..16, steps: Some((65_535.0, 1.0)), least: 50.0 },
+    Width {
+        name: "16 bits, far 16 times away",
+        key: KeyType::U16,
+        bits: 0..16,
+        steps: Some((65_535.0, 16.0)),
+        least: 35.0,
+    },
+    Width { name: "`f32` by bits 8..32", key: KeyType::F32, bits: 8..32, steps: None, least: 50.0 },
+    Width { name: "`f32` by bits 16..32", key: KeyType::F32, bits: 16..32, steps: None, least: 30.0 },
 ];
 
 impl Width {
@@ -66,7 +74,7 @@ impl Width {
     fn key(&self, depth: f32, far: f32) -> u32 {
         match self.steps {
             None => depth.to_bits(),
-            Some(steps) => (((depth - NEAR) / (far - NEAR)).clamp(0.0, 1.0) * steps) as u32,
+            Some((steps, farther)) => (((depth - NEAR) / (farther * far - NEAR)).clamp(0.0, 1.0) * steps) as u32,
         }
     }
 
