@@ -129,7 +129,7 @@ fn table(gpu: &Gpu, name: &str, splats: &[Splat]) -> Vec<f64> {
     for view in 0..VIEWS {
         let pose = Pose::suggest(name, splats).orbit(360.0 * view as f32 / VIEWS as f32);
         let camera = Camera::new(pose).unwrap();
-        let depths: Vec<f32> = splats.iter().map(|splat| camera.depth(splat.position)).collect();
+        let depths: Vec<f32> = splats.iter().map(|splat| camera.view(splat.position).z).collect();
         let far = depths.iter().copied().fold(NEAR, f32::max);
         fars.push(far);
         let keys = WIDTHS.map(|width| depths.iter().map(|depth| width.key(*depth, far)).collect::<Vec<_>>());
