@@ -1,4 +1,5 @@
-//! The guide's chapter about errors has every variant of `vksort::Error`, with its message.
+//! The guide's chapter about errors has every variant of `vksort::Error`, with its message; and the chapters with snippets in
+//! Rust are documentation tests.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,9 +41,24 @@ fn explained(chapter: &str) -> BTreeMap<String, Vec<String>> {
     sections.collect()
 }
 
+fn read(path: impl AsRef<Path>) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+#[test]
+fn chapters_with_rust_are_documentation_tests() {
+    let (listed, folder) = (read("src/guide.rs"), Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide/src"));
+    let chapters: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let with_rust = chapters.iter().filter(|path| path.is_file() && read(path).contains("```rust"));
+    let names: Vec<_> = with_rust.map(|path| format!("{:?}", path.file_stem().unwrap())).collect();
+    assert!(!names.is_empty());
+    for name in names {
+        assert!(listed.contains(&name), "src/guide.rs lacks the chapter {name}");
+    }
+}
+
 #[test]
 fn every_error_is_in_the_guide() {
-    let read = |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
     let (code, chapter) = (messages(&read("src/error.rs")), explained(&read("docs/guide/src/errors.md")));
     for (name, message) in &code {
         let found = chapter.get(name).unwrap_or_else(|| panic!("the chapter lacks Error::{name}"));
