@@ -22,7 +22,7 @@ mdbook=$mdbook_dir/bin/mdbook
 [[ -x $mdbook ]] && has python3 || die "mdbook $mdbook_version or python3 is missing: run scripts/setup.sh --guide"
 
 source=docs/guide book=$PWD/target/guide
-rm -rf "$book"
+rm -rf "$book" && mkdir -p target
 "$mdbook" build --dest-dir "$book" "$source" >"$book.log" 2>&1 || { cat "$book.log" >&2 && die "mdbook failed"; }
 ! grep -E 'WARN|ERROR' "$book.log" >&2 || die "mdbook warns"
 python3 scripts/guide/links.py "$book" ${check:+--check} || die "links lead nowhere"
