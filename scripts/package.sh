@@ -49,7 +49,7 @@ native=$vksort_cache/shaderc-$(cd "$root" && locked_version shaderc-sys)
 
 # Every file that the documents link to is there.
 missing=0
-for document in *.md docs/*.md; do
+for document in *.md docs/*.md docs/guide/src/*.md; do
     while read -r link; do
         case $link in
             *://* | '#'* | '') continue ;;

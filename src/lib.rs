@@ -80,6 +80,8 @@ pub mod capi;
 #[cfg(feature = "runtime-shaders")]
 mod compile;
 mod error;
+#[cfg(all(doctest, feature = "standalone"))]
+mod guide;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod internals;
