@@ -18,7 +18,8 @@ source scripts/tally.sh
 logs=target/test-logs
 
 # What runs on every driver. The level `full` takes every option; `reduced` takes some values and windows, and of pairs
-# of options only those that meet in a kernel.
+# of options only those that meet in a kernel. Of two rows with VKSORT_TEST_PART each runs one half of the trials, and the
+# seed chooses which.
 devices="blocks conformance matrix leading fallback recording routes properties"
 
 # A row per configuration: name | limit in seconds | suites | driver, validation layer and variables.
@@ -31,15 +32,15 @@ devices="blocks conformance matrix leading fallback recording routes properties"
 # that take a part of another's kernels come behind it, and cost little. The first two are the longest.
 configurations=(
     "lavapipe-8         | 1800 | $devices emulated visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
-    "lavapipe-4         | 1200 | $devices splats visitors | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
+    "lavapipe-4         | 1200 | $devices splats visitors | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
     # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
     "lavapipe-4-busy    | 600 | conformance fallback  | lavapipe-128 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
-    "lavapipe-16        | 1200 | $devices splats      | lavapipe-512 VKSORT_TEST_LEVEL=reduced"
+    "lavapipe-16        | 1200 | $devices splats      | lavapipe-512 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/2"
     "lavapipe-16-busy   | 600 | conformance fallback  | lavapipe-512 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
-    "newer-lavapipe     | 1200 | conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced"
-    "swiftshader        | 1200 | $devices splats visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
+    "newer-lavapipe     | 1200 | conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/2"
+    "swiftshader        | 1200 | $devices splats visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
     "host               | 900 | lib contract rewrite spirv shapes table requests limits cache tuning rows search design profiles allocations cost half cli splats widths bench order tune pipelines header guide capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
     "c                  | 900 | c                     | lavapipe-256 system-layer"
     "features           | 900 | features              | lavapipe-256"
