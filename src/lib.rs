@@ -109,6 +109,10 @@ pub use vk::{
     Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet, QueryRange,
     Requirements, SortBuffers, Sorter, SorterOptions, StepTime,
 };
+#[cfg(feature = "wgpu")]
+pub use vk::{WgpuCommands, WgpuDevice, WgpuSort, WgpuSorter};
+#[cfg(feature = "wgpu")]
+pub use wgpu;
 
 /// The snippets of the README, as documentation tests.
 #[cfg(all(doctest, feature = "standalone"))]
