@@ -149,16 +149,19 @@ impl WgpuSorter {
         };
         // wgpu's own check comes behind these, as its message names neither the range nor its role.
         drop(BoundSort::placed(Arc::clone(&self.sorter.inner), &raw)?);
-        let used = caller.into_iter().filter_map(|(_, slice, bytes)| Some((slice?, bytes)));
-        let used = used.filter(|_| buffers.capacity > 0);
+        let caller = caller.into_iter().filter_map(|(name, slice, bytes)| Some((name, slice?, bytes)));
+        let caller: Vec<_> = caller.filter(|_| buffers.capacity > 0).collect();
         let tracked = guarded(&inner.device, "Device::create_bind_group", || {
-            used.flat_map(|(slice, bytes)| self.device.bind_groups(slice.buffer(), slice.offset(), bytes)).collect()
+            let groups = caller.iter().map(|(_, slice, bytes)| (slice.buffer(), slice.offset(), *bytes));
+            groups.flat_map(|(buffer, offset, bytes)| self.device.bind_groups(buffer, offset, bytes)).collect()
         })?;
         // SAFETY: wgpu has just bound the buffers on this device, where wgpu's memory lies behind all of each buffer. The
         // result holds them, and their usage was checked.
         let sort = unsafe { self.sorter.bind(&raw)? };
         let scratch = own.or(buffers.scratch.map(|slice| slice.buffer().clone()));
-        Ok(WgpuSort { inner: Arc::new(SortInner { sort, tracked, scratch, device: self.device.clone() }) })
+        let buffers = caller.iter().map(|(name, slice, _)| (*name, slice.buffer().clone())).collect();
+        let device = self.device.clone();
+        Ok(WgpuSort { inner: Arc::new(SortInner { sort, buffers, tracked, scratch, device }) })
     }
 }
 
@@ -178,7 +181,9 @@ pub struct WgpuSort {
 /// What recorded commands hold until they have completed. Fields are dropped in this order: the device last.
 struct SortInner {
     sort: BoundSort,
-    /// Bind groups over all bytes that wgpu has to know of.
+    /// The caller's buffers, with their names.
+    buffers: Vec<(&'static str, Buffer)>,
+    /// Bind groups over all bytes of them that the sort uses.
     tracked: Vec<BindGroup>,
     scratch: Option<Buffer>,
     device: WgpuDevice,
@@ -211,9 +216,13 @@ impl WgpuSort {
     ///
     /// * [`Error::TooManyElements`]: the count is over the capacity.
     /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
-    /// * [`Error::Wgpu`]: the device is lost, or the scratch buffer was destroyed.
+    /// * [`Error::Unsupported`]: a buffer was destroyed.
+    /// * [`Error::Wgpu`]: the device is lost.
     pub fn record(&self, count: impl Into<Count>) -> Result<WgpuCommands, Error> {
         let count = self.inner.sort.check_count(count.into())?;
+        for (name, buffer) in &self.inner.buffers {
+            raw_range(name, buffer.slice(..))?;
+        }
         let device = &self.inner.device.inner;
         let encoder =
             |label| device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });
@@ -230,15 +239,17 @@ impl WgpuSort {
         let mut sort = encoder("vksort");
         let held = Arc::clone(&self.inner);
         sort.on_submitted_work_done(move || drop(held));
-        let gone = |reason: &str| Error::Wgpu { call: "CommandEncoder::as_hal_mut", reason: reason.into() };
         // SAFETY: the command buffer is not ended or destroyed here, and wgpu is not called with this encoder meanwhile.
         unsafe {
             sort.as_hal_mut::<Vulkan, _, _>(|encoder| {
-                let encoder = encoder.ok_or_else(|| gone("the device is lost"))?;
-                // While it is held, the buffer cannot be destroyed. Commands name no other buffer than this one.
+                let lost = || Error::Wgpu { call: "CommandEncoder::as_hal_mut", reason: "the device is lost".into() };
+                let encoder = encoder.ok_or_else(lost)?;
+                // While the handle is held, no buffer can be destroyed. Another thread may have destroyed one since the check
+                // above. wgpu refuses the commands then, and of all buffers they name this one alone; the others are named
+                // by descriptors.
                 let scratch = self.inner.scratch.as_ref().map(|buffer| buffer.as_hal::<Vulkan>());
                 if let Some(None) = scratch {
-                    return Err(gone("the scratch buffer was destroyed"));
+                    return Err(destroyed("scratch"));
                 }
                 // The command buffer is recording, on wgpu's queue, which has compute. Before it runs `before`, whose barrier
                 // makes writes of all buffers visible to shaders, and tells wgpu to do the same behind the sort. The
@@ -284,14 +295,16 @@ impl WgpuCommands {
 
 /// The range of Vulkan's buffer behind a slice.
 fn raw_range(name: &'static str, slice: BufferSlice<'_>) -> Result<BufferRange, Error> {
-    let allowed = "a live buffer of the sorter's device";
     // SAFETY: the handle is not destroyed here.
     let buffer = unsafe { slice.buffer().as_hal::<Vulkan>().map(|buffer| buffer.raw_handle()) };
-    let buffer = buffer.ok_or_else(|| {
-        Error::unsupported(format!("buffer {name}"), "destroyed, invalid or of another backend", allowed)
-    })?;
+    let buffer = buffer.ok_or_else(|| destroyed(name))?;
     let usage = Some(vulkan_usage(slice.buffer().usage()));
     Ok(BufferRange { buffer, offset: slice.offset(), size: slice.size(), usage })
+}
+
+fn destroyed(name: &str) -> Error {
+    let given = "destroyed, invalid or of another backend";
+    Error::unsupported(format!("buffer {name}"), given, "a live buffer of the sorter's device")
 }
 
 /// The flags of Vulkan that wgpu creates a buffer with, of those that sorts need.
