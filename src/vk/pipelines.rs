@@ -94,6 +94,27 @@ impl fmt::Debug for PipelineSet {
 struct Pipeline {
     device: ash::Device,
     raw: vk::Pipeline,
+    /// Without `maintenance4`, the layouts that a pipeline was created with have to live as long as it is used. Another
+    /// sorter may use it longer than the sorter that made it.
+    _layouts: Arc<Layouts>,
+}
+
+/// The layouts of one sorter's pipelines; destroyed on drop.
+struct Layouts {
+    device: ash::Device,
+    set: vk::DescriptorSetLayout,
+    pipeline: vk::PipelineLayout,
+}
+
+impl Drop for Layouts {
+    fn drop(&mut self) {
+        // SAFETY: every handle is null or was created by this device; the callers of `Sorter::new` promised that the device
+        // outlives every sorter that uses a pipeline of these layouts, and that no recorded sort is pending when they go.
+        unsafe {
+            self.device.destroy_pipeline_layout(self.pipeline, None);
+            self.device.destroy_descriptor_set_layout(self.set, None);
+        }
+    }
 }
 
 impl Drop for Pipeline {
@@ -104,12 +125,13 @@ impl Drop for Pipeline {
     }
 }
 
-/// The pipelines of one sorter with their layouts, which are destroyed on drop.
+/// The pipelines of one sorter with their layouts.
 pub(crate) struct Pipelines {
     pub device: ash::Device,
     pub set_layout: vk::DescriptorSetLayout,
     pub layout: vk::PipelineLayout,
     pipelines: [Option<Arc<Pipeline>>; KERNELS.len()],
+    _layouts: Arc<Layouts>,
 }
 
 impl Pipelines {
@@ -123,11 +145,10 @@ impl Pipelines {
     /// * `desc.cache` is null or a cache of the device that no other thread uses meanwhile.
     /// * The pipelines of `desc.shared` are the device's.
     pub unsafe fn new(device: &ash::Device, desc: &PipelineDesc<'_>) -> Result<Self, Error> {
-        let mut result = Pipelines {
+        let mut layouts = Layouts {
             device: device.clone(),
-            set_layout: vk::DescriptorSetLayout::null(),
-            layout: vk::PipelineLayout::null(),
-            pipelines: [const { None }; KERNELS.len()],
+            set: vk::DescriptorSetLayout::null(),
+            pipeline: vk::PipelineLayout::null(),
         };
         let binding = |(binding, descriptors)| {
             vk::DescriptorSetLayoutBinding::default()
@@ -143,16 +164,18 @@ impl Pipelines {
         };
         let set_info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&bindings);
         // SAFETY: the device is valid by this function's contract; `Drop` destroys the layout, once.
-        result.set_layout =
+        layouts.set =
             unsafe { device.create_descriptor_set_layout(&set_info, None) }.context("vkCreateDescriptorSetLayout")?;
-        let set_layouts = [result.set_layout];
+        let set_layouts = [layouts.set];
         let push_ranges =
             [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(Push::SIZE_BYTES)];
         let layout_info =
             vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts).push_constant_ranges(&push_ranges);
         // SAFETY: as above; the set layout is alive.
-        result.layout =
+        layouts.pipeline =
             unsafe { device.create_pipeline_layout(&layout_info, None) }.context("vkCreatePipelineLayout")?;
+        let layouts = Arc::new(layouts);
+        let mut pipelines = [const { None }; KERNELS.len()];
         for spec in desc.kernels {
             // Identically defined layouts are compatible, so every sorter can use the pipeline.
             let key = (spec.clone(), desc.addressed, desc.pushed);
@@ -160,15 +183,16 @@ impl Pipelines {
                 Some(pipeline) => pipeline,
                 None => {
                     // SAFETY: device, cache and layout are valid by this function's contract.
-                    let raw = unsafe { create(device, desc, spec, result.layout)? };
-                    let pipeline = Arc::new(Pipeline { device: device.clone(), raw });
+                    let raw = unsafe { create(device, desc, spec, layouts.pipeline)? };
+                    let pipeline = Arc::new(Pipeline { device: device.clone(), raw, _layouts: Arc::clone(&layouts) });
                     desc.shared.insert(key, &pipeline);
                     pipeline
                 }
             };
-            result.pipelines[spec.module.kernel as usize] = Some(pipeline);
+            pipelines[spec.module.kernel as usize] = Some(pipeline);
         }
-        Ok(result)
+        let (device, set_layout, layout) = (device.clone(), layouts.set, layouts.pipeline);
+        Ok(Pipelines { device, set_layout, layout, pipelines, _layouts: layouts })
     }
 
     /// Bindings of the layout, with their numbers of descriptors. Buffers that are accessed by address have none.
@@ -186,17 +210,6 @@ impl Pipelines {
         let pipeline = &self.pipelines[kernel as usize];
         debug_assert!(pipeline.is_some(), "{} was not created", kernel.name());
         pipeline.as_ref().map_or(vk::Pipeline::null(), |pipeline| pipeline.raw)
-    }
-}
-
-impl Drop for Pipelines {
-    fn drop(&mut self) {
-        // SAFETY: every handle is null or was created here; the caller of `Sorter::new` promised that the device
-        // outlives the sorter and that no recorded sort is pending when it goes.
-        unsafe {
-            self.device.destroy_pipeline_layout(self.layout, None);
-            self.device.destroy_descriptor_set_layout(self.set_layout, None);
-        }
     }
 }
 
