@@ -310,6 +310,17 @@ fn opened_device() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Sorters share pipelines, which a sorter uses longer than the one that made them.
+fn shared_pipelines() -> Result<(), Failed> {
+    let bench = open(&DeviceDescriptor::default())?;
+    let first = WgpuSorter::new(&bench.sorts, &pairs(), None)?;
+    let sorter = WgpuSorter::new(&bench.sorts, &pairs(), None)?;
+    drop(first);
+    let memory = Memory::new(&bench, &sorter, 20_000)?;
+    let keys = generate(Pattern::Uniform, KeyType::F32, 20_000, seed());
+    memory.sort(&bench, &keys, Count::Host(20_000), 0)
+}
+
 /// A framework submits by itself; the parts come in order.
 fn framework() -> Result<(), Failed> {
     let bench = bench();
@@ -341,7 +352,8 @@ fn main() -> ExitCode {
         .into_iter()
         .map(|(name, one)| Trial::test(format!("request/{name}"), move || messages::none_in(|| request(one))))
         .collect();
-    let others: [(&str, fn() -> Result<(), Failed>); 5] = [
+    let others: [(&str, fn() -> Result<(), Failed>); 6] = [
+        ("shared_pipelines", shared_pipelines),
         ("frames", frames),
         ("only_written_by_the_sort", only_written_by_the_sort),
         ("plain_device", plain_device),
