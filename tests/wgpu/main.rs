@@ -3,6 +3,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod cost;
 mod memory;
 mod messages;
 mod refused;
@@ -352,7 +353,8 @@ fn main() -> ExitCode {
         .into_iter()
         .map(|(name, one)| Trial::test(format!("request/{name}"), move || messages::none_in(|| request(one))))
         .collect();
-    let others: [(&str, fn() -> Result<(), Failed>); 6] = [
+    let others: [(&str, fn() -> Result<(), Failed>); 7] = [
+        ("recording_takes_microseconds", cost::recording_takes_microseconds),
         ("shared_pipelines", shared_pipelines),
         ("frames", frames),
         ("only_written_by_the_sort", only_written_by_the_sort),
