@@ -56,6 +56,7 @@
 //!   makes one, `standalone::Gpu::tune`. It adds serde.
 //! * `testing`: internals and fault injection for vksort's own tests. It is no part of the API.
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
+//! * `wgpu`: `WgpuDevice` and `WgpuSorter` sort buffers of wgpu on its Vulkan backend. It adds wgpu.
 //! * `capi`: the functions of `include/vksort.h`, through which programs in C and C++ record sorts; no part of the API of
 //!   this crate.
 //!
