@@ -23,10 +23,10 @@ shift
 
 features=$(awk '/^\[/ { inside = $0 == "[features]" } inside && /^[a-z]/ && $1 != "default" && $1 != "wgpu" { print $1 }' Cargo.toml)
 [[ $features ]] || die "Cargo.toml lists no features"
-chosen=("$@")
+sets=("$@")
 # shellcheck disable=SC2206
-(($#)) || chosen=('' $features "$(tr '\n' ',' <<<"$features")")
-for chosen in "${chosen[@]}"; do
+(($#)) || sets=('' $features "$(tr '\n' ',' <<<"$features")")
+for chosen in "${sets[@]}"; do
     say "-- ${chosen:-no features}"
     options=(--release --locked --package vksort --no-default-features --features "$chosen")
     if [[ $mode == lint ]]; then

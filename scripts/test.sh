@@ -22,9 +22,10 @@ logs=target/test-logs
 devices="blocks conformance matrix leading fallback recording routes properties"
 
 # A row per configuration: name | limit in seconds | suites | driver, validation layer and variables.
-# `lib` stands for the unit tests, `doc` for the documentation tests, `features` for both with other features of the crate, and
-# `c` for the programs in C and C++; `wgpu.sh` for all tests of wgpu, and `wgpu` for their suite alone; `lavapipe-WIDTH`, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted` mode
-# for the variables that choose them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
+# `lib` stands for the unit tests, `doc` for the documentation tests, `features` for both with other features of the crate,
+# `c` for the programs in C and C++, `wgpu.sh` for all tests of the feature wgpu, and `wgpu` for their suite alone;
+# `lavapipe-WIDTH`, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted` mode for the variables that choose
+# them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
 # `only=TEXT` runs the tests with that in their name, `skip=TEXT` the others.
 #
 # Nearly all of the time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of a width

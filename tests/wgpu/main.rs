@@ -8,6 +8,7 @@ mod memory;
 mod messages;
 mod refused;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,6 +17,7 @@ use common::{oracle, seed, validating};
 use libtest_mimic::{Arguments, Failed, Trial};
 use memory::{Memory, read, words};
 use pollster::block_on;
+use vksort::wgpu::hal::api::Vulkan;
 use vksort::wgpu::{
     self, Adapter, Backends, Buffer, BufferUsages, Device, DeviceDescriptor, Features, Instance, InstanceDescriptor,
     InstanceFlags, Limits, Queue,
@@ -322,6 +324,23 @@ fn shared_pipelines() -> Result<(), Failed> {
     memory.sort(&bench, &keys, Count::Host(20_000), 0)
 }
 
+/// wgpu panics when raw commands come into an encoder with commands of its own. If it stops to, a sort can go into the
+/// caller's encoder.
+fn encoders_are_not_shared() -> Result<(), Failed> {
+    let bench = open(&DeviceDescriptor::default())?;
+    let buffer = bench.buffer(1024, BufferUsages::COPY_DST);
+    let mut encoder = bench.device.create_command_encoder(&Default::default());
+    encoder.clear_buffer(&buffer, 0, None);
+    // SAFETY: nothing is done with the command buffer.
+    let mix = AssertUnwindSafe(|| unsafe { encoder.as_hal_mut::<Vulkan, _, _>(|encoder| encoder.is_some()) });
+    let message = match catch_unwind(mix) {
+        Ok(_) => return Err("wgpu takes raw commands beside its own".into()),
+        Err(panic) => panic.downcast_ref::<&str>().copied().unwrap_or_default().to_string(),
+    };
+    assert!(message.contains("Mixing"), "{message}");
+    Ok(())
+}
+
 /// A framework submits by itself; the parts come in order.
 fn framework() -> Result<(), Failed> {
     let bench = bench();
@@ -353,7 +372,8 @@ fn main() -> ExitCode {
         .into_iter()
         .map(|(name, one)| Trial::test(format!("request/{name}"), move || messages::none_in(|| request(one))))
         .collect();
-    let others: [(&str, fn() -> Result<(), Failed>); 7] = [
+    let others: [(&str, fn() -> Result<(), Failed>); 8] = [
+        ("encoders_are_not_shared", encoders_are_not_shared),
         ("recording_takes_microseconds", cost::recording_takes_microseconds),
         ("shared_pipelines", shared_pipelines),
         ("frames", frames),
