@@ -27,6 +27,9 @@ use vksort::{
     WgpuDevice, WgpuSorter,
 };
 
+/// A trial with its name.
+type Named = (&'static str, fn() -> Result<(), Failed>);
+
 /// A device with what its sorts need.
 struct Bench {
     device: Device,
@@ -372,7 +375,7 @@ fn main() -> ExitCode {
         .into_iter()
         .map(|(name, one)| Trial::test(format!("request/{name}"), move || messages::none_in(|| request(one))))
         .collect();
-    let others: [(&str, fn() -> Result<(), Failed>); 8] = [
+    let others: [Named; 8] = [
         ("encoders_are_not_shared", encoders_are_not_shared),
         ("recording_takes_microseconds", cost::recording_takes_microseconds),
         ("shared_pipelines", shared_pipelines),

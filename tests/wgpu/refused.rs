@@ -8,9 +8,9 @@ use vksort::wgpu::{
 };
 use vksort::{Count, Error, KeyType, SortBuffers, SortRequest, WgpuCommands, WgpuDevice, WgpuSort, WgpuSorter};
 
-use crate::{adapter, bench, pairs};
+use crate::{Named, adapter, bench, pairs};
 
-pub const TRIALS: [(&str, fn() -> Result<(), Failed>); 5] = [
+pub const TRIALS: [Named; 5] = [
     ("refused/buffers", buffers),
     ("refused/counts", counts),
     ("refused/destroyed", destroyed),
