@@ -68,7 +68,7 @@
 // Timestamps that vksortVrdxCmdSort writes.
 #define VKSORT_VRDX_QUERIES 15
 
-// What a device offers and what it must be created with.
+// The properties of a device, and the extensions and features that it must be created with.
 typedef struct VksortRequirements_T VksortRequirements_T;
 
 // A sorter tied to buffers.
@@ -144,22 +144,22 @@ typedef struct {
   uint32_t structSize;
   // 0.
   uint32_t flags;
-  // Where all Vulkan functions come from.
+  // All Vulkan functions come from here.
   PFN_vkGetInstanceProcAddr getInstanceProcAddr;
   // Created for Vulkan 1.2 or newer.
   VkInstance instance;
   // A device of the instance.
   VkPhysicalDevice physicalDevice;
-  // Null, to learn what a device should be created with. For a device that was created already, what it was created with:
-  // the requirements then leave out what it lacks, which may cost speed.
+  // Null to learn the extensions and features that a device should be created with. For an existing device, the structure
+  // that it was created with: the requirements then leave out what the device lacks, which may cost speed.
   const VkDeviceCreateInfo *deviceCreateInfo;
 } VksortRequirementsInfo;
 
-// A handle: what a device offers and what it must be created with.
+// A handle: the properties of a device, and the extensions and features that it must be created with.
 typedef VksortRequirements_T *VksortRequirements;
 
-// What a device must be created with. Written by vksortGetDeviceRequirements; all that it points to belongs to the
-// requirements and lives as long.
+// The extensions and features that a device must be created with, written by vksortGetDeviceRequirements. The arrays and
+// structures that it points to belong to the requirements, and live as long.
 typedef struct {
   // sizeof(VksortDeviceRequirements), set by the caller.
   uint32_t structSize;
@@ -181,7 +181,7 @@ typedef uint32_t VksortOrder;
 // Where the result goes.
 typedef uint32_t VksortPlacement;
 
-// What becomes of the keys.
+// Whether the sorted keys are written.
 typedef uint32_t VksortKeyOutput;
 
 // One kind of sort. All zero but structSize and key is: keys alone, by all bits, ascending, in place, stable.
@@ -204,7 +204,7 @@ typedef struct {
   uint32_t highBit;
   // Where the result goes.
   VksortPlacement placement;
-  // What becomes of the keys.
+  // Whether the sorted keys are written.
   VksortKeyOutput keyOutput;
   // The algorithm.
   VksortAlgorithm algorithm;
@@ -391,34 +391,34 @@ typedef struct {
   uint32_t reserved;
 } VksortVrdxSort;
 
-// The call did what it was asked for.
+// The call succeeded.
 #define VKSORT_SUCCESS 0
 
 // An array was too short, and holds the first part of the result.
 #define VKSORT_INCOMPLETE 5
 
-// A pointer is null that must not be, or is not aligned.
+// A pointer is null or misaligned.
 #define VKSORT_ERROR_POINTER -101
 
 // A handle of vksort is null, destroyed, of another kind, or was never one.
 #define VKSORT_ERROR_HANDLE -102
 
-// The structSize of a structure is none that this version of vksort knows, or fields that it does not know are not zero.
+// This version of vksort does not know the structSize of a structure, or a field that it does not know is not zero.
 #define VKSORT_ERROR_STRUCT -103
 
-// A value is none of its enumeration, out of range, or does not go with the others.
+// A value is outside its enumeration or range, or contradicts another value.
 #define VKSORT_ERROR_VALUE -104
 
-// The device cannot serve the request, or not in the way that was asked for.
+// The device cannot serve the request, or an option of it.
 #define VKSORT_ERROR_UNSUITABLE_DEVICE -105
 
 // The device was created without features or extensions that are needed; the text names each.
 #define VKSORT_ERROR_NOT_ENABLED -106
 
-// A Vulkan function cannot be had from vkGetInstanceProcAddr or vkGetDeviceProcAddr.
+// vkGetInstanceProcAddr or vkGetDeviceProcAddr returns null for a Vulkan function.
 #define VKSORT_ERROR_MISSING_FUNCTION -107
 
-// This build of vksort leaves out what was asked for.
+// This build of vksort lacks the key type or the part that the call needs.
 #define VKSORT_ERROR_NOT_BUILT -108
 
 // More elements than the device, the sorter or the bound sort allows.
@@ -500,7 +500,7 @@ typedef struct {
 // They are sorted like the values.
 #define VKSORT_KEY_OUTPUT_SORTED 0
 
-// Only values or indices are wanted. In place, what is left in the buffer of the keys is not specified.
+// The sorted keys are not written. In place, the content of the keys' buffer is then not specified.
 #define VKSORT_KEY_OUTPUT_DISCARDED 1
 
 // Chosen by device and number of elements.
@@ -537,7 +537,7 @@ extern "C" {
 // - Threads have a text each.
 const char *vksortGetLastErrorText(void);
 
-// Says what this build of vksort can do.
+// Returns the capabilities of this build of vksort.
 //
 // - capabilities: written; structSize must be set.
 // - Any thread may call it at any time.
@@ -547,8 +547,8 @@ const char *vksortGetLastErrorText(void);
 // The pointer is null, or leads to a writable structure of as many bytes as its first field says.
 VksortResult vksortGetCapabilities(VksortCapabilities *capabilities);
 
-// Says what a key type is, and how it can be sorted. With numbers from 1 to VKSORT_KEY_TYPES this is the table of all. Every
-// key type takes every value, order, window of bits and placement.
+// Returns the properties of a key type. Calls with the numbers from 1 to VKSORT_KEY_TYPES make a table of all key types. Every
+// key type can be sorted with every value, order, window of bits and placement.
 //
 // - key: one of VKSORT_KEY_...
 // - properties: written; structSize must be set.
@@ -563,7 +563,7 @@ VksortResult vksortGetKeyTypeProperties(VksortKeyType key,
 // The name of an algorithm as in "onesweep"; null for a number that is none. The text is static. Any thread may call it.
 const char *vksortGetAlgorithmName(VksortAlgorithm algorithm);
 
-// Says what an instance must be created with: nothing but Vulkan 1.2, except where drivers are layered on another API.
+// Returns the requirements of an instance: Vulkan 1.2, and an extension if drivers may be layered on another API.
 //
 // - getInstanceProcAddr: Vulkan's function; it is called without an instance.
 // - requirements: written; structSize must be set. What it points to is static.
@@ -576,9 +576,9 @@ const char *vksortGetAlgorithmName(VksortAlgorithm algorithm);
 VksortResult vksortGetInstanceRequirements(PFN_vkGetInstanceProcAddr getInstanceProcAddr,
                                            VksortInstanceRequirements *requirements);
 
-// Reads what a physical device offers, and decides what vksort needs enabled there.
+// Reads the properties of a physical device, and decides which extensions and features vksort needs there.
 //
-// - info: what to look at. A device that was created already is described by deviceCreateInfo.
+// - info: the physical device. For an existing device, deviceCreateInfo describes how it was created.
 // - requirements: a handle is written, which belongs to the caller until vksortDestroyRequirements.
 // - Any thread may call it; vkGetInstanceProcAddr is called from that thread.
 //
@@ -594,13 +594,13 @@ VksortResult vksortCreateRequirements(const VksortRequirementsInfo *info, Vksort
 
 // Ends a handle of requirements. Sorters that were created with it stay.
 //
-// - requirements: a handle, or null for nothing to do. What vksortGetDeviceRequirements has pointed to ends with it.
-// - No other thread may use what it has pointed to.
+// - requirements: a handle, or null for nothing to do. The arrays of vksortGetDeviceRequirements end with it.
+// - No other thread may use these arrays.
 VksortResult vksortDestroyRequirements(VksortRequirements requirements);
 
-// Says which extensions and features a device must be created with.
+// Returns the extensions and features that a device must be created with.
 //
-// - requirements: a handle, which keeps what the result points to.
+// - requirements: a handle, which owns the arrays that the result points to.
 // - result: written; structSize must be set.
 // - Any thread may call it at any time.
 //
@@ -609,14 +609,14 @@ VksortResult vksortDestroyRequirements(VksortRequirements requirements);
 // result is null, or leads to a writable structure of as many bytes as its first field says.
 VksortResult vksortGetDeviceRequirements(VksortRequirements requirements, VksortDeviceRequirements *result);
 
-// Sets the features that vksort needs in the caller's own structures, and takes none away.
+// Sets the features that vksort needs in the caller's own structures. It clears none.
 //
 // - features: the head of a chain as for VkDeviceCreateInfo::pNext. It has a structure for each feature: one of Vulkan 1.1,
 //   1.2 or 1.3, or that of the extension which brought the feature. It belongs to the caller, and is not kept.
 // - Any thread may call it at any time, on chains that no other thread uses.
 //
-// Fails with VKSORT_ERROR_NOT_ENABLED when a structure is missing; the text names what it would have. Features that do have
-// one are set all the same.
+// Fails with VKSORT_ERROR_NOT_ENABLED when a structure is missing; the text names the features that it would hold. The
+// features of the other structures are set.
 //
 // What the caller sees to:
 //
@@ -627,7 +627,7 @@ VksortResult vksortAddDeviceFeatures(VksortRequirements requirements,
 // Checks that a device was created with everything that requirements name. Validation layers do not notice every missing
 // feature.
 //
-// - info: what the device was created with; it is not kept.
+// - info: the structure that the device was created with; it is not kept.
 // - Any thread may call it at any time.
 //
 // Fails with VKSORT_ERROR_NOT_ENABLED; the text names every feature and extension that is missing.
@@ -640,12 +640,12 @@ VksortResult vksortCheckDevice(VksortRequirements requirements,
 
 // Builds the pipelines for a request, which takes from milliseconds to seconds.
 //
-// - info: what to build; nothing that it points to is kept.
+// - info: the request and its options; nothing that it points to is kept.
 // - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
 // - Several threads may create sorters at once, with a pipeline cache each.
 //
-// Fails with VKSORT_ERROR_VALUE for a request that cannot be, VKSORT_ERROR_UNSUITABLE_DEVICE for one that the device cannot
-// serve, or the VkResult of the driver.
+// Fails with VKSORT_ERROR_VALUE for an invalid request, with VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device
+// cannot serve, or with the VkResult of the driver.
 //
 // What the caller sees to:
 //
@@ -665,7 +665,7 @@ VksortResult vksortCreateSorter(const VksortSorterInfo *info,
 //   pending.
 VksortResult vksortDestroySorter(VksortSorter sorter);
 
-// Says what a sorter is.
+// Returns the properties of a sorter.
 //
 // - properties: written; structSize must be set.
 // - Any thread may call it at any time.
@@ -766,7 +766,7 @@ VksortResult vksortGetAlgorithm(VksortSort sort, uint64_t count, VksortAlgorithm
 
 // Turns the ticks of a recording's queries into the time of each step.
 //
-// - count: what the sort was recorded with.
+// - count: the count that the sort was recorded with.
 // - tickCount, ticks: one 64-bit result per query, in order.
 // - validBits: timestampValidBits of the queue family.
 // - stepCount: the length of steps on entry; the number of steps on return. One less than the number of queries is enough.
@@ -790,7 +790,7 @@ VksortResult vksortGetStepTimes(VksortSort sort,
 // Builds the pipelines that sort 32-bit unsigned keys, alone and with values of 32 bits. Programs call it through
 // vksort_vrdx.h.
 //
-// - info: what to build for; nothing that it points to is kept.
+// - info: the device and its properties; nothing that it points to is kept.
 // - sorter: a handle is written, which belongs to the caller until vksortVrdxDestroy.
 //
 // Fails with VKSORT_ERROR_MISSING_FUNCTION when the device was created without VK_KHR_push_descriptor.
@@ -825,9 +825,9 @@ VksortResult vksortVrdxGetStorageRequirements(VksortVrdx sorter,
 
 // Records a sort in place.
 //
-// - info: what to sort; it is not kept. Buffers and storage live until the commands have completed.
+// - info: the buffers and the count; it is not kept. Buffers and storage live until the commands have completed.
 // - The queries are not reset. All VKSORT_VRDX_QUERIES of them are written: one at the start, one after clearing, three for
-//   each of four passes, one at the end. What a sort does not have takes no time.
+//   each of four passes, one at the end. Steps that a sort does not have take no time.
 // - One sorter may be recorded by several threads at once, into a command buffer each.
 //
 // When it fails, nothing is recorded.

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Lints or tests the library without features, with each one alone and with all: scripts/features.sh lint|test
+# Lints or tests the library without features, with each one alone and with all: scripts/features.sh lint|test [FEATURE...]
 #
-#   lint    the library alone, as a program that depends on it compiles it; then the programs with their features
-#   test    unit and documentation tests, unoptimized and with overflow checks
-#   --help  this text
+#   lint     the library alone, as a program that depends on it compiles it; without FEATURE also the programs
+#            with their features
+#   test     unit and documentation tests, unoptimized and with overflow checks
+#   FEATURE  only these, each alone [default: all but wgpu, which takes minutes to compile and has scripts/wgpu.sh]
+#   --help   this text
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -18,11 +20,14 @@ case ${1:-} in
     *) die "the first argument is '${1:-}', allowed are lint, test and --help" ;;
 esac
 mode=$1
+shift
 
-features=$(awk '/^\[/ { inside = $0 == "[features]" } inside && /^[a-z]/ && $1 != "default" { print $1 }' Cargo.toml)
+features=$(awk '/^\[/ { inside = $0 == "[features]" } inside && /^[a-z]/ && $1 != "default" && $1 != "wgpu" { print $1 }' Cargo.toml)
 [[ $features ]] || die "Cargo.toml lists no features"
-# shellcheck disable=SC2086
-for chosen in '' $features "$(tr '\n' ',' <<<"$features")"; do
+sets=("$@")
+# shellcheck disable=SC2206
+(($#)) || sets=('' $features "$(tr '\n' ',' <<<"$features")")
+for chosen in "${sets[@]}"; do
     say "-- ${chosen:-no features}"
     options=(--release --locked --package vksort --no-default-features --features "$chosen")
     if [[ $mode == lint ]]; then
@@ -32,5 +37,5 @@ for chosen in '' $features "$(tr '\n' ',' <<<"$features")"; do
         "${cargo[@]}" test "${options[@]}" --doc
     fi
 done
-[[ $mode != lint ]] ||
+[[ $mode != lint ]] || (($#)) ||
     "${cargo[@]}" clippy --release --locked --package vksort-programs --features visitors,window --all-targets -- -D warnings

@@ -5,6 +5,11 @@
 # shellcheck disable=SC2034
 vksort_cache="${XDG_CACHE_HOME:-$HOME/.cache}/vksort"
 
+# What the guide is built with.
+mdbook_version=0.5.4
+# shellcheck disable=SC2034
+mdbook_dir=$vksort_cache/mdbook-$mdbook_version
+
 # rustup changes the PATH of new shells only.
 command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
 

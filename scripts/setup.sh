@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets this machine up to build and run vksort: scripts/setup.sh [--tests] [--kernels] [--no-drivers]
+# Sets this machine up to build and run vksort: scripts/setup.sh [--tests] [--kernels] [--guide] [--no-drivers]
 #
 # Installs with apt, if missing (as root or with sudo): a linker, and a Vulkan loader with a driver. Running it again is
 # quick.
@@ -9,6 +9,8 @@
 #   --kernels     also the needs of scripts/spirv.sh to compile the kernels: a C++ tool chain and the native part of the
 #                 crate shaderc, which takes about 10 minutes of CPU time once per machine. It stays in ~/.cache/vksort,
 #                 and .cargo/config.toml tells cargo about it
+#   --guide       also mdbook, which scripts/guide.sh builds the guide with. It is compiled once per machine, which takes about
+#                 3 minutes of CPU time, and stays in ~/.cache/vksort
 #   --no-drivers  no Vulkan loader, drivers or layers
 #   --help        this text
 set -euo pipefail
@@ -16,14 +18,15 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
 
-drivers=1 tests=0 kernels=0
+drivers=1 tests=0 kernels=0 guide=0
 for option in "$@"; do
     case $option in
         --tests) tests=1 ;;
         --kernels) kernels=1 ;;
+        --guide) guide=1 ;;
         --no-drivers) drivers=0 ;;
         --help) usage && exit ;;
-        *) die "unknown option $option, allowed are --tests, --kernels, --no-drivers and --help" ;;
+        *) die "unknown option $option, allowed are --tests, --kernels, --guide, --no-drivers and --help" ;;
     esac
 done
 ((drivers || !tests)) || die "--tests needs the drivers that --no-drivers leaves out"
@@ -83,7 +86,7 @@ find_missing() {
         [[ -e $archive ]] || tools+=(cmake git python3)
         [[ -e $archive ]] || has ninja || packages+=(ninja-build)
     fi
-    if ((tests)) && ! chromium_parts >/dev/null; then
+    if ((guide)) || { ((tests)) && ! chromium_parts >/dev/null; }; then
         tools+=(python3)
     fi
     for tool in ${tools[@]+"${tools[@]}"}; do
@@ -235,6 +238,18 @@ configure_cargo() {
     fi
 }
 
+build_mdbook() {
+    say "mdbook: building $mdbook_dir/bin/mdbook, once per machine; about 3 minutes of CPU time"
+    make_work_dir
+    if ! nice cargo install --quiet --locked "mdbook@$mdbook_version" --no-default-features --root "$work/mdbook" \
+        --target-dir "$work/target" >"$work/log" 2>&1; then
+        tail -n 30 "$work/log" >&2
+        die "building mdbook failed, see above"
+    fi
+    mv -T "$work/mdbook" "$mdbook_dir"
+    rm -rf "$work"
+}
+
 # The version that a validation layer reports, which its manifest has to name.
 layer_version() {
     python3 - "$1" <<'PYTHON'
@@ -316,3 +331,4 @@ if ((kernels)); then
     configure_cargo
 fi
 ((!tests)) || unpack_chromium_parts
+((!guide)) || [[ -x $mdbook_dir/bin/mdbook ]] || build_mdbook

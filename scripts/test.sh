@@ -18,30 +18,35 @@ source scripts/tally.sh
 logs=target/test-logs
 
 # What runs on every driver. The level `full` takes every option; `reduced` takes some values and windows, and of pairs
-# of options only those that meet in a kernel.
+# of options only those that meet in a kernel. Of two rows with VKSORT_TEST_PART each runs one half of the trials, and the
+# seed chooses which.
 devices="blocks conformance matrix leading fallback recording routes properties"
 
 # A row per configuration: name | limit in seconds | suites | driver, validation layer and variables.
-# `lib` stands for the unit tests, `doc` for the documentation tests, `features` for both with other features of the crate, and
-# `c` for the programs in C and C++; `lavapipe-WIDTH`, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted` mode
-# for the variables that choose them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
+# `lib` stands for the unit tests, `doc` for the documentation tests, `features` for both with other features of the crate,
+# `c` for the programs in C and C++, `wgpu.sh` for all tests of the feature wgpu, and `wgpu` for their suite alone;
+# `lavapipe-WIDTH`, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted` mode for the variables that choose
+# them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
 # `only=TEXT` runs the tests with that in their name, `skip=TEXT` the others.
 #
 # Nearly all of the time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of a width
 # that take a part of another's kernels come behind it, and cost little. The first two are the longest.
 configurations=(
     "lavapipe-8         | 1800 | $devices emulated visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
-    "lavapipe-4         | 1200 | $devices splats render visitors | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
+    "lavapipe-4         | 1200 | $devices splats render visitors | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
     # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
     "lavapipe-4-busy    | 600 | conformance fallback  | lavapipe-128 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
-    "lavapipe-16        | 1200 | $devices splats render | lavapipe-512 VKSORT_TEST_LEVEL=reduced"
+    "lavapipe-16        | 1200 | $devices splats render | lavapipe-512 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/2"
     "lavapipe-16-busy   | 600 | conformance fallback  | lavapipe-512 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
-    "newer-lavapipe     | 1200 | conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced"
-    "swiftshader        | 1200 | $devices splats render visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced"
-    "host               | 900 | lib contract rewrite spirv shapes table requests limits cache tuning rows search design profiles allocations cost half cli splats render scenes bench order tune pipelines header capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    "newer-lavapipe     | 1200 | conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/2"
+    "swiftshader        | 1200 | $devices splats render visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
+    "host               | 900 | lib contract rewrite spirv shapes table requests limits cache tuning rows search design profiles allocations cost half cli splats render scenes widths bench order tune pipelines header guide capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
     "c                  | 900 | c                     | lavapipe-256 system-layer"
+    # In the second row the layer also sees the hazards between command buffers of a submission, and wgpu has all features.
+    "wgpu               | 900 | wgpu.sh               | lavapipe-256 system-layer VKSORT_EXPECT_SUBGROUP=8"
+    "newer-wgpu         | 600 | wgpu                  | newer-lavapipe newer-layer VK_LAYER_VALIDATE_SYNC=1 VKSORT_EXPECT_BINDING_ARRAYS=1"
     "features           | 900 | features              | lavapipe-256"
     "doc                | 300 | doc                   | lavapipe-256"
     "lavapipe-8-busy    | 600 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
@@ -131,6 +136,8 @@ run() {
         case $suite in
             features) command=(scripts/features.sh test) ;;
             c) command=(scripts/c.sh) ;;
+            wgpu.sh) command=(scripts/wgpu.sh) ;;
+            wgpu) command+=(--package vksort --features wgpu --test wgpu) ;;
             lib | doc) command+=("--$suite") ;;
             *) command+=(--test "$suite") ;;
         esac
@@ -188,6 +195,12 @@ done
 printf 'VKSORT_SEED=%s\n' "$seed"
 if ! "${cargo[@]}" test --release --no-run "${features[@]}"; then
     say "test.sh: the tests do not build"
+    failed=1
+    finish
+fi
+# Rows that run beside them would wait for cargo's lock until wgpu is compiled, and exceed their limits.
+if [[ ${chosen[*]} == *wgpu* ]] && ! "${cargo[@]}" test --release --no-run --package vksort --features wgpu --test wgpu; then
+    say "test.sh: the tests of wgpu do not build"
     failed=1
     finish
 fi

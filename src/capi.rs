@@ -1,13 +1,12 @@
 //! The functions of `include/vksort.h`, through which programs in C and C++ record sorts.
 //!
 //! The header is made from these files by `scripts/header.sh`, so their documentation speaks to callers in C. Every function is
-//! a thin shell: it checks what C cannot promise, calls the recording API of this crate, and turns the outcome into a code
-//! and a text.
+//! thin: it checks its arguments, calls the recording API of this crate, and turns the outcome into a code and a text.
 //!
 //! * Handles are numbers in a register and never followed as pointers (`handles`). A handle that is null, destroyed or
-//!   of another kind is found out.
+//!   of another kind is refused.
 //! * Structures begin with their size, so that fields can be added behind the others (`structs`).
-//! * Enumerations are integers, as a number that is none of an enumeration's would be undefined behaviour in Rust.
+//! * Enumerations are integers, as a number outside a Rust enumeration is undefined behaviour.
 //! * Nothing unwinds into the caller (`outcome`).
 #![allow(unsafe_code)]
 #![allow(non_camel_case_types, non_upper_case_globals, reason = "names are those of C")]

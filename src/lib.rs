@@ -63,6 +63,7 @@
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
 //! * `runtime-shaders`: `VisitorSource`, which compiles a [`Visitor`] in the program or in its build script; adds shaderc,
 //!   which needs a C++ tool chain.
+//! * `wgpu`: `WgpuDevice` and `WgpuSorter` sort buffers of wgpu on its Vulkan backend. It adds wgpu.
 //! * `capi`: the functions of `include/vksort.h`, through which programs in C and C++ record sorts; no part of the API of
 //!   this crate.
 //!
@@ -80,6 +81,8 @@ pub mod capi;
 #[cfg(feature = "runtime-shaders")]
 mod compile;
 mod error;
+#[cfg(all(doctest, feature = "standalone"))]
+mod guide;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod internals;
@@ -122,6 +125,10 @@ pub use vk::{
     Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet, QueryRange,
     Requirements, SortBuffers, Sorter, SorterOptions, StepTime, VisitorResources,
 };
+#[cfg(feature = "wgpu")]
+pub use vk::{WgpuCommands, WgpuDevice, WgpuSort, WgpuSorter};
+#[cfg(feature = "wgpu")]
+pub use wgpu;
 
 /// The snippets of the README, as documentation tests.
 #[cfg(all(doctest, feature = "standalone"))]

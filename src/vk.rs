@@ -13,6 +13,8 @@ mod push;
 mod record;
 mod requirements;
 mod sorter;
+#[cfg(feature = "wgpu")]
+mod wgpu;
 
 // Every thread may use a device's handles and functions. The rules for command buffers are the caller's duty.
 const _: () = {
@@ -21,8 +23,12 @@ const _: () = {
     shared::<Sorter>();
     shared::<BoundSort>();
     shared::<PipelineSet>();
+    #[cfg(feature = "wgpu")]
+    shared::<(WgpuDevice, WgpuSorter, WgpuSort, WgpuCommands)>();
 };
 
+#[cfg(feature = "wgpu")]
+pub use self::wgpu::{WgpuCommands, WgpuDevice, WgpuSort, WgpuSorter};
 pub use bind::{BoundSort, BufferRange, SortBuffers};
 pub use pipelines::PipelineSet;
 pub use record::{AccessScope, QueryRange, StepTime, VisitorResources};

@@ -81,7 +81,7 @@ fn pointer(function: vk::PFN_vkVoidFunction) -> *const c_void {
     function.map_or(std::ptr::null(), |function| function as *const c_void)
 }
 
-/// Refuses what lacks a function that vksort calls.
+/// Refuses a table without a function that vksort calls.
 fn check_functions(missing: &HashSet<&CStr>, called: &[&CStr], whose: &str) -> Result<(), Failure> {
     match called.iter().find(|name| missing.contains(*name)) {
         None => Ok(()),
@@ -262,7 +262,7 @@ impl Enabled {
         Ok(())
     }
 
-    /// The requirements without what the device lacks.
+    /// The requirements without the features and extensions that the device lacks.
     fn restrict(&self, mut requirements: Requirements) -> Requirements {
         let lists = |name: &CStr| self.extensions.contains(&name);
         let promoted = requirements.profile.api_version >= (1, 3, 0);
@@ -286,7 +286,7 @@ impl Enabled {
     }
 }
 
-/// What is known of a physical device, without what a device of it lacks.
+/// The requirements of a physical device, without the features and extensions that a device of it lacks.
 ///
 /// # Safety
 ///
@@ -320,7 +320,7 @@ pub(super) fn least(requirements: Requirements) -> Requirements {
     enabled.restrict(requirements)
 }
 
-/// Says what an instance must be created with: nothing but Vulkan 1.2, except where drivers are layered on another API.
+/// Returns the requirements of an instance: Vulkan 1.2, and an extension if drivers may be layered on another API.
 ///
 /// - getInstanceProcAddr: Vulkan's function; it is called without an instance.
 /// - requirements: written; structSize must be set. What it points to is static.
@@ -371,9 +371,9 @@ struct StaticNames([*const c_char; 1]);
 unsafe impl Sync for StaticNames {}
 static PORTABILITY_POINTERS: StaticNames = StaticNames([vk::KHR_PORTABILITY_ENUMERATION_NAME.as_ptr()]);
 
-/// Reads what a physical device offers, and decides what vksort needs enabled there.
+/// Reads the properties of a physical device, and decides which extensions and features vksort needs there.
 ///
-/// - info: what to look at. A device that was created already is described by deviceCreateInfo.
+/// - info: the physical device. For an existing device, deviceCreateInfo describes how it was created.
 /// - requirements: a handle is written, which belongs to the caller until vksortDestroyRequirements.
 /// - Any thread may call it; vkGetInstanceProcAddr is called from that thread.
 ///
@@ -420,16 +420,16 @@ pub unsafe extern "C" fn create_requirements(
 
 /// Ends a handle of requirements. Sorters that were created with it stay.
 ///
-/// - requirements: a handle, or null for nothing to do. What vksortGetDeviceRequirements has pointed to ends with it.
-/// - No other thread may use what it has pointed to.
+/// - requirements: a handle, or null for nothing to do. The arrays of vksortGetDeviceRequirements end with it.
+/// - No other thread may use these arrays.
 #[unsafe(export_name = "vksortDestroyRequirements")]
 pub extern "C" fn destroy_requirements(requirements: VksortRequirements) -> VksortResult {
     run_unit("vksortDestroyRequirements", || REQUIREMENTS.remove(requirements))
 }
 
-/// Says which extensions and features a device must be created with.
+/// Returns the extensions and features that a device must be created with.
 ///
-/// - requirements: a handle, which keeps what the result points to.
+/// - requirements: a handle, which owns the arrays that the result points to.
 /// - result: written; structSize must be set.
 /// - Any thread may call it at any time.
 ///
@@ -454,14 +454,14 @@ pub unsafe extern "C" fn get_device_requirements(
     })
 }
 
-/// Sets the features that vksort needs in the caller's own structures, and takes none away.
+/// Sets the features that vksort needs in the caller's own structures. It clears none.
 ///
 /// - features: the head of a chain as for VkDeviceCreateInfo::pNext. It has a structure for each feature: one of Vulkan 1.1,
 ///   1.2 or 1.3, or that of the extension which brought the feature. It belongs to the caller, and is not kept.
 /// - Any thread may call it at any time, on chains that no other thread uses.
 ///
-/// Fails with VKSORT_ERROR_NOT_ENABLED when a structure is missing; the text names what it would have. Features that do have
-/// one are set all the same.
+/// Fails with VKSORT_ERROR_NOT_ENABLED when a structure is missing; the text names the features that it would hold. The
+/// features of the other structures are set.
 ///
 /// # Safety
 ///
@@ -500,7 +500,7 @@ pub unsafe extern "C" fn add_device_features(
 /// Checks that a device was created with everything that requirements name. Validation layers do not notice every missing
 /// feature.
 ///
-/// - info: what the device was created with; it is not kept.
+/// - info: the structure that the device was created with; it is not kept.
 /// - Any thread may call it at any time.
 ///
 /// Fails with VKSORT_ERROR_NOT_ENABLED; the text names every feature and extension that is missing.

@@ -129,7 +129,7 @@ pub(super) fn request(given: &VksortSortRequest) -> Result<SortRequest, Failure>
     Ok(request)
 }
 
-/// Says what this build of vksort can do.
+/// Returns the capabilities of this build of vksort.
 ///
 /// - capabilities: written; structSize must be set.
 /// - Any thread may call it at any time.
@@ -155,8 +155,8 @@ pub unsafe extern "C" fn get_capabilities(capabilities: *mut VksortCapabilities)
     })
 }
 
-/// Says what a key type is, and how it can be sorted. With numbers from 1 to VKSORT_KEY_TYPES this is the table of all. Every
-/// key type takes every value, order, window of bits and placement.
+/// Returns the properties of a key type. Calls with the numbers from 1 to VKSORT_KEY_TYPES make a table of all key types. Every
+/// key type can be sorted with every value, order, window of bits and placement.
 ///
 /// - key: one of VKSORT_KEY_...
 /// - properties: written; structSize must be set.

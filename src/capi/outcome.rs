@@ -1,4 +1,4 @@
-//! From the outcome of a call to a code and a text, whatever happens.
+//! Turns the outcome of a call, also a panic, into a code and a text.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::types::*;
 use crate::error::Error;
 
-/// A code, and what is wrong.
+/// A code and the text about the fault.
 pub(super) struct Failure {
     pub code: VksortResult,
     pub text: String,

@@ -189,7 +189,7 @@ pub unsafe extern "C" fn get_algorithm(sort: VksortSort, count: u64, algorithm: 
 
 /// Turns the ticks of a recording's queries into the time of each step.
 ///
-/// - count: what the sort was recorded with.
+/// - count: the count that the sort was recorded with.
 /// - tickCount, ticks: one 64-bit result per query, in order.
 /// - validBits: timestampValidBits of the queue family.
 /// - stepCount: the length of `steps` on entry; the number of steps on return. One less than the number of queries is enough.

@@ -25,12 +25,12 @@ pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
 
 /// Builds the pipelines for a request, which takes from milliseconds to seconds.
 ///
-/// - info: what to build; nothing that it points to is kept.
+/// - info: the request and its options; nothing that it points to is kept.
 /// - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
 /// - Several threads may create sorters at once, with a pipeline cache each.
 ///
-/// Fails with VKSORT_ERROR_VALUE for a request that cannot be, VKSORT_ERROR_UNSUITABLE_DEVICE for one that the device cannot
-/// serve, or the VkResult of the driver.
+/// Fails with VKSORT_ERROR_VALUE for an invalid request, with VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device
+/// cannot serve, or with the VkResult of the driver.
 ///
 /// # Safety
 ///
@@ -92,7 +92,7 @@ pub extern "C" fn destroy_sorter(sorter: VksortSorter) -> VksortResult {
     run_unit("vksortDestroySorter", || SORTERS.remove(sorter))
 }
 
-/// Says what a sorter is.
+/// Returns the properties of a sorter.
 ///
 /// - properties: written; structSize must be set.
 /// - Any thread may call it at any time.

@@ -21,25 +21,25 @@ pub type VkFlags = u32;
 /// What a function returns: 0 or `VKSORT_INCOMPLETE`, or a negative code. Codes of vksort are -101 to -199. Any other
 /// negative code is the VkResult of a Vulkan call that failed.
 pub type VksortResult = i32;
-/// The call did what it was asked for.
+/// The call succeeded.
 pub const VKSORT_SUCCESS: VksortResult = 0;
 /// An array was too short, and holds the first part of the result.
 pub const VKSORT_INCOMPLETE: VksortResult = 5;
-/// A pointer is null that must not be, or is not aligned.
+/// A pointer is null or misaligned.
 pub const VKSORT_ERROR_POINTER: VksortResult = -101;
 /// A handle of vksort is null, destroyed, of another kind, or was never one.
 pub const VKSORT_ERROR_HANDLE: VksortResult = -102;
-/// The structSize of a structure is none that this version of vksort knows, or fields that it does not know are not zero.
+/// This version of vksort does not know the structSize of a structure, or a field that it does not know is not zero.
 pub const VKSORT_ERROR_STRUCT: VksortResult = -103;
-/// A value is none of its enumeration, out of range, or does not go with the others.
+/// A value is outside its enumeration or range, or contradicts another value.
 pub const VKSORT_ERROR_VALUE: VksortResult = -104;
-/// The device cannot serve the request, or not in the way that was asked for.
+/// The device cannot serve the request, or an option of it.
 pub const VKSORT_ERROR_UNSUITABLE_DEVICE: VksortResult = -105;
 /// The device was created without features or extensions that are needed; the text names each.
 pub const VKSORT_ERROR_NOT_ENABLED: VksortResult = -106;
-/// A Vulkan function cannot be had from vkGetInstanceProcAddr or vkGetDeviceProcAddr.
+/// vkGetInstanceProcAddr or vkGetDeviceProcAddr returns null for a Vulkan function.
 pub const VKSORT_ERROR_MISSING_FUNCTION: VksortResult = -107;
-/// This build of vksort leaves out what was asked for.
+/// This build of vksort lacks the key type or the part that the call needs.
 pub const VKSORT_ERROR_NOT_BUILT: VksortResult = -108;
 /// More elements than the device, the sorter or the bound sort allows.
 pub const VKSORT_ERROR_TOO_MANY_ELEMENTS: VksortResult = -109;
@@ -107,11 +107,11 @@ pub const VKSORT_PLACEMENT_IN_PLACE: VksortPlacement = 0;
 /// Into other buffers; the input is not written to.
 pub const VKSORT_PLACEMENT_OUT_OF_PLACE: VksortPlacement = 1;
 
-/// What becomes of the keys.
+/// Whether the sorted keys are written.
 pub type VksortKeyOutput = u32;
 /// They are sorted like the values.
 pub const VKSORT_KEY_OUTPUT_SORTED: VksortKeyOutput = 0;
-/// Only values or indices are wanted. In place, what is left in the buffer of the keys is not specified.
+/// The sorted keys are not written. In place, the content of the keys' buffer is then not specified.
 pub const VKSORT_KEY_OUTPUT_DISCARDED: VksortKeyOutput = 1;
 
 /// How the keys are sorted. All algorithms give the same result.
@@ -173,11 +173,11 @@ const _: () = {
     assert!(VKSORT_OUTPUT_ACCESS == BoundSort::OUTPUT_SCOPE.access.as_raw());
 };
 
-/// What a device offers and what it must be created with.
+/// The properties of a device, and the extensions and features that it must be created with.
 pub struct VksortRequirements_T {
     _opaque: [u8; 0],
 }
-/// A handle: what a device offers and what it must be created with.
+/// A handle: the properties of a device, and the extensions and features that it must be created with.
 pub type VksortRequirements = *mut VksortRequirements_T;
 /// The pipelines of one kind of sort.
 pub struct VksortSorter_T {
@@ -254,19 +254,19 @@ pub struct VksortRequirementsInfo {
     pub struct_size: u32,
     /// 0.
     pub flags: u32,
-    /// Where all Vulkan functions come from.
+    /// All Vulkan functions come from here.
     pub get_instance_proc_addr: PFN_vkGetInstanceProcAddr,
     /// Created for Vulkan 1.2 or newer.
     pub instance: VkInstance,
     /// A device of the instance.
     pub physical_device: VkPhysicalDevice,
-    /// Null, to learn what a device should be created with. For a device that was created already, what it was created with:
-    /// the requirements then leave out what it lacks, which may cost speed.
+    /// Null to learn the extensions and features that a device should be created with. For an existing device, the structure
+    /// that it was created with: the requirements then leave out what the device lacks, which may cost speed.
     pub device_create_info: *const VkDeviceCreateInfo<'static>,
 }
 
-/// What a device must be created with. Written by vksortGetDeviceRequirements; all that it points to belongs to the
-/// requirements and lives as long.
+/// The extensions and features that a device must be created with, written by vksortGetDeviceRequirements. The arrays and
+/// structures that it points to belong to the requirements, and live as long.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct VksortDeviceRequirements {
@@ -303,7 +303,7 @@ pub struct VksortSortRequest {
     pub high_bit: u32,
     /// Where the result goes.
     pub placement: VksortPlacement,
-    /// What becomes of the keys.
+    /// Whether the sorted keys are written.
     pub key_output: VksortKeyOutput,
     /// The algorithm.
     pub algorithm: VksortAlgorithm,

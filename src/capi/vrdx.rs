@@ -37,7 +37,7 @@ const PASSES: u32 = 4;
 /// Builds the pipelines that sort 32-bit unsigned keys, alone and with values of 32 bits. Programs call it through
 /// vksort_vrdx.h.
 ///
-/// - info: what to build for; nothing that it points to is kept.
+/// - info: the device and its properties; nothing that it points to is kept.
 /// - sorter: a handle is written, which belongs to the caller until vksortVrdxDestroy.
 ///
 /// Fails with VKSORT_ERROR_MISSING_FUNCTION when the device was created without VK_KHR_push_descriptor.
@@ -129,9 +129,9 @@ pub unsafe extern "C" fn get_storage_requirements(
 
 /// Records a sort in place.
 ///
-/// - info: what to sort; it is not kept. Buffers and storage live until the commands have completed.
+/// - info: the buffers and the count; it is not kept. Buffers and storage live until the commands have completed.
 /// - The queries are not reset. All VKSORT_VRDX_QUERIES of them are written: one at the start, one after clearing, three for
-///   each of four passes, one at the end. What a sort does not have takes no time.
+///   each of four passes, one at the end. Steps that a sort does not have take no time.
 /// - One sorter may be recorded by several threads at once, into a command buffer each.
 ///
 /// When it fails, nothing is recorded.
@@ -213,8 +213,8 @@ pub unsafe extern "C" fn cmd_sort(
                 );
             }
         };
-        // A caller's barrier may end at reads of compute shaders, as it may for the library that this stands in for. From
-        // there this one leads on to what the sort does; it also orders the count behind an earlier sort on this storage.
+        // A caller's barrier may end at reads of compute shaders, as is allowed for the library that this replaces. This
+        // barrier continues to the sort's own accesses. It also orders the count behind an earlier sort on this storage.
         barrier(compute.union(transfer), compute.union(transfer));
         if indirect {
             let region = vk::BufferCopy { src_offset: given.indirect_offset, dst_offset: start, size: 4 };
@@ -229,7 +229,7 @@ pub unsafe extern "C" fn cmd_sort(
     })
 }
 
-/// Writes each of the timestamps once, in order, whatever steps there are.
+/// Writes each of the timestamps once, in order, for any number of steps.
 struct Stamps<F: FnMut(u32, vk::PipelineStageFlags)> {
     written: u32,
     write: F,

@@ -104,6 +104,27 @@ impl fmt::Debug for PipelineSet {
 struct Pipeline {
     device: ash::Device,
     raw: vk::Pipeline,
+    /// Without `maintenance4`, the layouts that a pipeline was created with have to live as long as it is used. Another
+    /// sorter may use it longer than the sorter that made it.
+    _layouts: Arc<Layouts>,
+}
+
+/// The layouts of one sorter's pipelines; destroyed on drop.
+struct Layouts {
+    device: ash::Device,
+    set: vk::DescriptorSetLayout,
+    pipeline: vk::PipelineLayout,
+}
+
+impl Drop for Layouts {
+    fn drop(&mut self) {
+        // SAFETY: every handle is null or was created by this device; the callers of `Sorter::new` promised that the device
+        // outlives every sorter that uses a pipeline of these layouts, and that no recorded sort is pending when they go.
+        unsafe {
+            self.device.destroy_pipeline_layout(self.pipeline, None);
+            self.device.destroy_descriptor_set_layout(self.set, None);
+        }
+    }
 }
 
 impl Drop for Pipeline {
@@ -114,12 +135,13 @@ impl Drop for Pipeline {
     }
 }
 
-/// The pipelines of one sorter with their layouts, which are destroyed on drop.
+/// The pipelines of one sorter with their layouts.
 pub(crate) struct Pipelines {
     pub device: ash::Device,
     pub set_layout: vk::DescriptorSetLayout,
     pub layout: vk::PipelineLayout,
     pipelines: [Option<Arc<Pipeline>>; KERNELS.len()],
+    _layouts: Arc<Layouts>,
 }
 
 impl Pipelines {
@@ -133,11 +155,10 @@ impl Pipelines {
     /// * `desc.cache` is null or a cache of the device that no other thread uses meanwhile.
     /// * The pipelines of `desc.shared` are the device's.
     pub unsafe fn new(device: &ash::Device, desc: &PipelineDesc<'_>) -> Result<Self, Error> {
-        let mut result = Pipelines {
+        let mut layouts = Layouts {
             device: device.clone(),
-            set_layout: vk::DescriptorSetLayout::null(),
-            layout: vk::PipelineLayout::null(),
-            pipelines: [const { None }; KERNELS.len()],
+            set: vk::DescriptorSetLayout::null(),
+            pipeline: vk::PipelineLayout::null(),
         };
         let binding = |(binding, descriptors)| {
             vk::DescriptorSetLayoutBinding::default()
@@ -153,10 +174,10 @@ impl Pipelines {
         };
         let set_info = vk::DescriptorSetLayoutCreateInfo::default().flags(flags).bindings(&bindings);
         // SAFETY: the device is valid by this function's contract; `Drop` destroys the layout, once.
-        result.set_layout =
+        layouts.set =
             unsafe { device.create_descriptor_set_layout(&set_info, None) }.context("vkCreateDescriptorSetLayout")?;
         let visited = desc.visitor.as_ref().map(|visitor| visitor.set_layout);
-        let set_layouts: Vec<_> = [Some(result.set_layout), visited].into_iter().flatten().collect();
+        let set_layouts: Vec<_> = [Some(layouts.set), visited].into_iter().flatten().collect();
         let set_layouts = set_layouts.strip_suffix(&[vk::DescriptorSetLayout::null()]).unwrap_or(&set_layouts);
         let push_bytes = desc.visitor.as_ref().map(|visitor| visitor.push_bytes);
         let push_bytes = Self::push_range(push_bytes, desc.addressed).1;
@@ -165,14 +186,16 @@ impl Pipelines {
         let layout_info =
             vk::PipelineLayoutCreateInfo::default().set_layouts(set_layouts).push_constant_ranges(&push_ranges);
         // SAFETY: as above; the set layout is alive.
-        result.layout =
+        layouts.pipeline =
             unsafe { device.create_pipeline_layout(&layout_info, None) }.context("vkCreatePipelineLayout")?;
+        let layouts = Arc::new(layouts);
+        let mut pipelines = [const { None }; KERNELS.len()];
+        let owned = |raw| Arc::new(Pipeline { device: device.clone(), raw, _layouts: Arc::clone(&layouts) });
         for (index, spec) in desc.kernels.iter().enumerate() {
             if let Some(visitor) = &desc.visitor {
                 // SAFETY: device, cache and layout are valid by this function's contract.
-                let raw = unsafe { create(device, desc, spec, &visitor.words[index], result.layout)? };
-                result.pipelines[spec.module.kernel as usize] =
-                    Some(Arc::new(Pipeline { device: device.clone(), raw }));
+                let raw = unsafe { create(device, desc, spec, &visitor.words[index], layouts.pipeline)? };
+                pipelines[spec.module.kernel as usize] = Some(owned(raw));
                 continue;
             }
             // Identically defined layouts are compatible, so every sorter can use the pipeline.
@@ -182,15 +205,16 @@ impl Pipelines {
                 None => {
                     let words = modules::words(&spec.module)?;
                     // SAFETY: as above.
-                    let raw = unsafe { create(device, desc, spec, &words, result.layout)? };
-                    let pipeline = Arc::new(Pipeline { device: device.clone(), raw });
+                    let raw = unsafe { create(device, desc, spec, &words, layouts.pipeline)? };
+                    let pipeline = owned(raw);
                     desc.shared.insert(key, &pipeline);
                     pipeline
                 }
             };
-            result.pipelines[spec.module.kernel as usize] = Some(pipeline);
+            pipelines[spec.module.kernel as usize] = Some(pipeline);
         }
-        Ok(result)
+        let (device, set_layout, layout) = (device.clone(), layouts.set, layouts.pipeline);
+        Ok(Pipelines { device, set_layout, layout, pipelines, _layouts: layouts })
     }
 
     /// Bindings of the layout, with their numbers of descriptors. Buffers that are accessed by address have none.
@@ -216,17 +240,6 @@ impl Pipelines {
         let pipeline = &self.pipelines[kernel as usize];
         debug_assert!(pipeline.is_some(), "{} was not created", kernel.name());
         pipeline.as_ref().map_or(vk::Pipeline::null(), |pipeline| pipeline.raw)
-    }
-}
-
-impl Drop for Pipelines {
-    fn drop(&mut self) {
-        // SAFETY: every handle is null or was created here; the caller of `Sorter::new` promised that the device
-        // outlives the sorter and that no recorded sort is pending when it goes.
-        unsafe {
-            self.device.destroy_pipeline_layout(self.layout, None);
-            self.device.destroy_descriptor_set_layout(self.set_layout, None);
-        }
     }
 }
 

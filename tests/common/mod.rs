@@ -45,6 +45,21 @@ pub fn seed() -> u64 {
     })
 }
 
+/// Whether this run has the trial. `VKSORT_TEST_PART=1/2` runs one of two parts of the trials, which the seed chooses.
+fn in_part(name: &str) -> bool {
+    let Ok(text) = std::env::var("VKSORT_TEST_PART") else { return true };
+    let number = |text: &str| text.parse::<u64>().ok();
+    let part = text.split_once('/').and_then(|(part, parts)| number(part).zip(number(parts)));
+    let Some((part, parts)) = part.filter(|(part, parts)| (1..=*parts).contains(part)) else {
+        panic!("VKSORT_TEST_PART is {text:?}, allowed is a part and their number, as 1/2");
+    };
+    // FNV-1a, which stays the same from run to run.
+    let hash = name
+        .bytes()
+        .fold(seed() ^ 0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
+    (hash >> 32) % parts == part - 1
+}
+
 pub fn validating() -> bool {
     std::env::var("VKSORT_VALIDATE").is_ok_and(|value| value == "1")
 }
@@ -86,7 +101,8 @@ pub fn assert_valid(gpu: &Gpu) {
 }
 
 /// Runs a suite's trials and says on which device and seed.
-pub fn run(trials: Vec<Trial>) -> ExitCode {
+pub fn run(mut trials: Vec<Trial>) -> ExitCode {
+    trials.retain(|trial| in_part(trial.name()));
     let _ = env_logger::builder().is_test(true).try_init();
     let arguments = Arguments::from_args();
     if !arguments.list {

@@ -1,0 +1,25 @@
+//! The snippets of the guide, as documentation tests.
+
+macro_rules! chapters {
+    ($($name:ident $file:literal)*) => {
+        $(
+            #[doc = include_str!(concat!("../docs/guide/src/", $file, ".md"))]
+            struct $name;
+        )*
+    };
+}
+
+chapters! {
+    First "first"
+    Frame "frame"
+    Barriers "barriers"
+    Counts "counts"
+    Widths "widths"
+    Floats "floats"
+    FromFidelityFx "from-fidelityfx"
+}
+
+#[cfg(feature = "runtime-shaders")]
+chapters! {
+    Visitors "visitors"
+}
