@@ -8,22 +8,20 @@
 //!     --package vksort-programs --test widths -- --nocapture
 //! ```
 
-#[path = "../common/picture.rs"]
-mod picture;
 #[path = "../splats"]
 mod splats {
     #![allow(dead_code, reason = "the suite draws pictures, and needs no more of the program")]
     pub mod camera;
-    pub mod render;
+    pub mod reference;
     pub mod scene;
 }
 
 use std::path::Path;
 use std::{env, fs};
 
-use splats::camera::{self, Camera, NEAR, Pose};
+use splats::camera::{self, Camera, NEAR, Pose, Size};
+use splats::reference;
 use splats::scene::{self, Splat};
-use splats::{render, render::Size};
 use vksort::standalone::{Gpu, PreparedSort};
 use vksort::{BitRange, KeyOutput, KeyType, Order, Quartiles, SortRequest, SorterOptions, ValueType};
 
@@ -101,15 +99,6 @@ fn sort(width: &Width, sort: &PreparedSort, keys: &[u32], expected: &[u32]) -> (
     (order, steps.iter().map(|step| step.nanoseconds).sum())
 }
 
-/// The colours of the splats that are drawn in an order.
-fn draw(splats: &[Splat], order: &[u32], camera: &Camera) -> Vec<u8> {
-    let file = render::render(splats, order, camera, SIZE).unwrap();
-    let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
-    let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
-    reader.next_frame(&mut rgb).unwrap();
-    rgb
-}
-
 /// The peak signal-to-noise ratio of two pictures in dB; infinite if they are equal.
 fn ratio_in_db(one: &[u8], other: &[u8]) -> f64 {
     assert_eq!(one.len(), other.len());
@@ -138,7 +127,7 @@ fn table(gpu: &Gpu, name: &str, splats: &[Splat]) -> Vec<f64> {
         for (index, width) in WIDTHS.iter().enumerate() {
             let (order, _) = sort(width, &sorts[index], &keys[index], &expected[index]);
             passes[index] = passes[index].max(sorts[index].passes().unwrap().map_or(0, |passes| passes.ran));
-            let drawn = draw(splats, &order, &camera);
+            let drawn = reference::render(splats, &order, &camera, SIZE);
             if index == 0 {
                 reference = drawn;
             } else {
