@@ -56,6 +56,7 @@ fn main() -> ExitCode {
         trial("in-flight", flight::own_scratch),
         trial("in-flight-one-scratch", flight::one_scratch),
         trial("two-queues", queues::two),
+        Trial::test("two-queues-of-devices", queues::roles_of_devices),
         trial("secondary", commands::secondary),
         trial("secondary-simultaneous", commands::secondary_simultaneous),
         trial("submitted-again", commands::submitted_again),

@@ -5,7 +5,7 @@ use libtest_mimic::Failed;
 use vksort::AccessScope;
 
 use super::frame::{Bound, Job, Scratch, Slot, pairs, record_into, rng, small_blocks, sorter};
-use super::vulkan::Vulkan;
+use super::vulkan::{Vulkan, roles};
 
 const FRAMES: usize = 24;
 /// Frames that the host has given to the device.
@@ -87,4 +87,24 @@ pub fn missing_semaphore(vulkan: &Vulkan) -> Result<String, Failed> {
     // The consumer may have taken something else.
     let _ = overlapping(vulkan, false);
     super::hazards(vulkan)
+}
+
+/// The queues that devices of several kinds give the two roles.
+pub fn roles_of_devices() -> Result<(), Failed> {
+    let (both, compute, transfer) =
+        (vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE, vk::QueueFlags::COMPUTE, vk::QueueFlags::TRANSFER);
+    let family =
+        |(queue_flags, queue_count)| vk::QueueFamilyProperties { queue_flags, queue_count, ..Default::default() };
+    for (families, expected) in [
+        (vec![(both, 1)], [(0, 0), (0, 0)]),
+        (vec![(transfer, 2), (both, 16)], [(1, 0), (1, 1)]),
+        (vec![(both, 16), (transfer, 2), (compute, 8)], [(2, 0), (0, 0)]),
+        (vec![(vk::QueueFlags::GRAPHICS, 1), (compute, 1)], [(1, 0), (0, 0)]),
+        (vec![(compute, 2)], [(0, 0), (0, 1)]),
+    ] {
+        let families: Vec<_> = families.into_iter().map(family).collect();
+        assert_eq!(roles(&families)?, expected, "{families:?}");
+    }
+    assert!(roles(&[family((transfer, 1))]).is_err());
+    Ok(())
 }

@@ -362,7 +362,7 @@ fn gives_up(waited: Result<(), vk::Result>) -> Result<(), Failed> {
 }
 
 /// Family and index of the queue that sorts, and of the queue that takes the result.
-fn roles(families: &[vk::QueueFamilyProperties]) -> Result<[(u32, u32); 2], Failed> {
+pub fn roles(families: &[vk::QueueFamilyProperties]) -> Result<[(u32, u32); 2], Failed> {
     let find = |wanted: &dyn Fn(vk::QueueFlags) -> bool| {
         (0..).zip(families).find(|(_, family)| wanted(family.queue_flags)).map(|(index, _)| index)
     };
