@@ -11,18 +11,17 @@ const CAPACITY: u32 = 20_000;
 const FRAMES: usize = 24;
 const IN_FLIGHT: usize = 3;
 
-/// Records a sort into secondary commands, outside a render pass.
+/// Begins secondary commands outside a render pass, has them recorded and ends them.
 fn record_secondary(
     vulkan: &Vulkan,
     commands: vk::CommandBuffer,
     flags: Flags,
-    bound: &Bound,
-    count: Count,
+    record: impl FnOnce(vk::CommandBuffer) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
     let inherited = vk::CommandBufferInheritanceInfo::default();
     let info = vk::CommandBufferBeginInfo::default().flags(flags).inheritance_info(&inherited);
     vulkan!(vulkan.device.begin_command_buffer(commands, &info))?;
-    bound.record(commands, count)?;
+    record(commands)?;
     Ok(vulkan!(vulkan.device.end_command_buffer(commands))?)
 }
 
@@ -31,7 +30,8 @@ fn after_last_frame(vulkan: &Vulkan, commands: vk::CommandBuffer) {
     vulkan.barrier(commands, AccessScope::TRANSFER_READ, AccessScope::TRANSFER_WRITE);
 }
 
-/// Secondary commands for each frame, recorded every time. Each frame has its own elements.
+/// Secondary commands for each frame, recorded every time, with the barrier behind the sort in them. Each frame has its own
+/// elements.
 pub fn secondary(vulkan: &Vulkan) -> Result<String, Failed> {
     let mut rng = rng(5);
     let sorter = sorter(vulkan, &pairs(), &small_blocks(vulkan))?;
@@ -49,12 +49,15 @@ pub fn secondary(vulkan: &Vulkan) -> Result<String, Failed> {
         let count = rng.u32(..=CAPACITY);
         let on_device = rng.bool();
         let job = Job::new(bound.layout, &mut rng, count, on_device);
-        record_secondary(vulkan, *secondary, Flags::ONE_TIME_SUBMIT, bound, job.count)?;
+        record_secondary(vulkan, *secondary, Flags::ONE_TIME_SUBMIT, |commands| {
+            bound.record(commands, job.count)?;
+            vulkan.barrier(commands, Bound::SORTED, AccessScope::TRANSFER_READ);
+            Ok(())
+        })?;
         slot.give(job);
         slot.record(vulkan, Flags::ONE_TIME_SUBMIT, |commands| {
             bound.upload(vulkan, commands, slot.host);
             vulkan!(vulkan.device.cmd_execute_commands(commands, &[*secondary]));
-            vulkan.barrier(commands, Bound::SORTED, AccessScope::TRANSFER_READ);
             bound.download(vulkan, commands, slot.host);
             Ok(())
         })?;
@@ -72,7 +75,7 @@ pub fn secondary_simultaneous(vulkan: &Vulkan) -> Result<String, Failed> {
     let scratch = Scratch::filled(vulkan, &sorter, CAPACITY)?;
     let bound = Bound::new(vulkan, &sorter, &scratch, CAPACITY)?;
     let secondary = vulkan.commands(vulkan.sorting, vk::CommandBufferLevel::SECONDARY)?;
-    record_secondary(vulkan, secondary, Flags::SIMULTANEOUS_USE, &bound, Count::Device)?;
+    record_secondary(vulkan, secondary, Flags::SIMULTANEOUS_USE, |commands| bound.record(commands, Count::Device))?;
     let slot = |_| Slot::new(vulkan, vulkan.sorting, bound.layout.bytes);
     let mut slots: Vec<Slot> = (0..IN_FLIGHT).map(slot).collect::<Result<_, _>>()?;
     let _idle = vulkan.idle_on_drop();

@@ -14,8 +14,8 @@ const FRAMES: usize = 3;
 const IN_FLIGHT: usize = 2;
 const MOST: u32 = 40_000;
 
-/// Each scene has buffers of its own and is bound while frames of the scene before are in flight; these buffers are destroyed
-/// when their last frame has ended. No pipeline is created for a scene.
+/// Each scene has buffers of its own, and is bound while a frame of the scene before is in flight. Elements of a scene are
+/// destroyed when its last frame has ended. No pipeline is created for a scene.
 pub fn other_buffers(vulkan: &Vulkan) -> Result<String, Failed> {
     let mut rng = rng(9);
     let pipelines = Arc::new(PipelineSet::default());
