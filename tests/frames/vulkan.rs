@@ -3,14 +3,14 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ash::ext::debug_utils;
 use ash::vk::{self, BufferUsageFlags as Usage, MemoryPropertyFlags as Memory};
 use libtest_mimic::Failed;
 use vksort::{AccessScope, BufferRange, InstanceRequirements, Requirements};
 
-use super::common::validating;
+use super::common::{gpu, validating};
 
 /// Calls a function of Vulkan, or of the recording API.
 macro_rules! vulkan {
@@ -115,11 +115,12 @@ impl Vulkan {
                 messenger = Some((functions, handle));
             }
 
-            let rank = |device: &vk::PhysicalDevice| {
-                instance.get_physical_device_properties(*device).device_type != vk::PhysicalDeviceType::DISCRETE_GPU
+            let chosen = |device: &vk::PhysicalDevice| {
+                let properties = instance.get_physical_device_properties(*device);
+                properties.device_name_as_c_str().is_ok_and(|name| name.to_bytes() == device_name().as_bytes())
             };
-            let physical = instance.enumerate_physical_devices()?.into_iter().min_by_key(rank);
-            let physical = physical.ok_or("there is no Vulkan device")?;
+            let physical = instance.enumerate_physical_devices()?.into_iter().find(chosen);
+            let physical = physical.ok_or_else(|| format!("the device {} is no longer there", device_name()))?;
             let requirements = Requirements::query(&instance, physical)?;
             let families = instance.get_physical_device_queue_family_properties(physical);
             let [(family, index), (other_family, other_index)] = roles(&families)?;
@@ -337,6 +338,12 @@ impl Vulkan {
         CREATED.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.device.handle());
         self.take_messages()
     }
+}
+
+/// The name of the device that the environment chooses for all suites.
+fn device_name() -> &'static str {
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(|| gpu().profile().name.clone())
 }
 
 /// Waits for both queues on drop.
