@@ -32,7 +32,7 @@ devices="blocks conformance matrix leading fallback recording routes properties"
 # Nearly all of the time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of a width
 # that take a part of another's kernels come behind it, and cost little. The first two are the longest.
 configurations=(
-    "lavapipe-8         | 1800 | $devices emulated visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
+    "lavapipe-8         | 1800 | $devices emulated frames visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
     "lavapipe-4         | 1200 | $devices splats render visitors | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
     # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
     "lavapipe-4-busy    | 600 | conformance fallback  | lavapipe-128 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
@@ -51,7 +51,7 @@ configurations=(
     "doc                | 300 | doc                   | lavapipe-256"
     "lavapipe-8-busy    | 600 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
     "validation         | 900 | $devices emulated render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced"
-    "newer-validation   | 900 | matrix leading fallback recording properties visitors render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced"
+    "newer-validation   | 900 | matrix leading fallback recording frames properties visitors render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced"
     # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
     # barrier are loops, whose turns the older driver limits: it would report races that are none.
     "gpu-assisted       | 600 | matrix leading        | newer-lavapipe newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"

@@ -1,0 +1,72 @@
+//! Sorts as renderers record them: frames in flight, two queues, secondary command buffers, commands that are submitted
+//! again, and other buffers after a change of scene. Every test has an instance and a device of its own.
+#![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+#[macro_use]
+mod vulkan;
+mod commands;
+mod flight;
+mod frame;
+mod queues;
+mod rebind;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use libtest_mimic::{Failed, Trial};
+
+use vulkan::Vulkan;
+
+/// A test with its device. The validation layer must be silent from the instance's creation to the device's end.
+fn trial(name: &'static str, body: fn(&Vulkan) -> Result<String, Failed>) -> Trial {
+    Trial::test(name, move || {
+        let vulkan = Vulkan::open()?;
+        let started = Instant::now();
+        let result = body(&vulkan);
+        let seconds = started.elapsed().as_secs_f64();
+        let messages = vulkan.close();
+        let told = result.map_err(|failed| {
+            let reason = failed.message().unwrap_or_default();
+            Failed::from(format!("{reason}, VKSORT_SEED={}; messages: {messages:?}", common::seed()))
+        })?;
+        if let Some(first) = messages.first() {
+            return Err(format!("{} validation messages, the first: {first}", messages.len()).into());
+        }
+        println!("{name}: {told}, {seconds:.1} s");
+        Ok(())
+    })
+}
+
+/// The control of the layer's silence: a test that provokes hazards expects that it has reported them.
+fn hazards(vulkan: &Vulkan) -> Result<String, Failed> {
+    let messages = vulkan.take_messages();
+    match messages.iter().all(|message| message.contains(" hazard detected")) && !messages.is_empty() {
+        true => Ok(format!("{} messages", messages.len())),
+        false => Err(format!("not hazards alone were reported: {messages:?}").into()),
+    }
+}
+
+fn main() -> ExitCode {
+    let mut trials = vec![
+        // The longest is first.
+        trial("ten-thousand-frames", flight::ten_thousand),
+        trial("in-flight", flight::own_scratch),
+        trial("in-flight-one-scratch", flight::one_scratch),
+        trial("two-queues", queues::two),
+        Trial::test("two-queues-of-devices", queues::roles_of_devices),
+        trial("secondary", commands::secondary),
+        trial("secondary-simultaneous", commands::secondary_simultaneous),
+        trial("submitted-again", commands::submitted_again),
+        trial("submitted-again-while-pending", commands::submitted_while_pending),
+        trial("other-buffers", rebind::other_buffers),
+    ];
+    // The layer must see hazards between submissions, or its silence means nothing.
+    if common::validating() && std::env::var("VKSORT_EXPECT_HAZARDS").is_ok_and(|value| value == "1") {
+        trials.push(trial("missing-barrier-is-found", flight::missing_barrier));
+        trials.push(trial("missing-semaphore-is-found", queues::missing_semaphore));
+    }
+    common::run(trials)
+}
