@@ -44,12 +44,16 @@ const TOKENS: [&[u8]; 22] = [
     &[0, 0, 0xC0, 0x7F],
 ];
 
-/// A small file of each kind.
+/// A small file of each kind. They are part of the suite, which also runs on machines without this repository.
 fn corpus() -> Vec<(Format, Vec<u8>)> {
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-    let mut files: Vec<_> = kept.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files.iter().map(|path| (Format::of(path), std::fs::read(path).unwrap())).collect()
+    let files: [(&str, &[u8]); 5] = [
+        ("compressed.ply", include_bytes!("corpus/compressed.ply")),
+        ("compressed_plain.ply", include_bytes!("corpus/compressed_plain.ply")),
+        ("compressed_sh.ply", include_bytes!("corpus/compressed_sh.ply")),
+        ("four.splat", include_bytes!("corpus/four.splat")),
+        ("trained.ply", include_bytes!("corpus/trained.ply")),
+    ];
+    files.map(|(name, bytes)| (Format::of(Path::new(name)), bytes.to_vec())).to_vec()
 }
 
 fn read(format: Format, bytes: &[u8]) -> anyhow::Result<Vec<Splat>> {
