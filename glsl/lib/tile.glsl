@@ -50,8 +50,7 @@ void take_tile(uint start, uint elements) {
     } else
 #endif
     if (elements == BLOCK) {
-        uint first = start + block_index(0);
-        EACH_ITEM keys[item] = take_key(first + item * SUBGROUP_SIZE);
+        EACH_ITEM keys[item] = take_key(start + block_index(item));
     } else {
         [[dont_unroll]] for (uint at = thread_index(); at < BLOCK; at += WORKGROUP_SIZE) {
             KEY key = last_key();
