@@ -16,12 +16,11 @@ mod splats {
     pub mod scene;
 }
 
-use std::path::Path;
 use std::{env, fs};
 
 use splats::camera::{self, Camera, NEAR, Pose, Size};
 use splats::reference;
-use splats::scene::{self, Splat};
+use splats::scene::{self, Format, Splat};
 use vksort::standalone::{Gpu, PreparedSort};
 use vksort::{BitRange, KeyOutput, KeyType, Order, Quartiles, SortRequest, SorterOptions, ValueType};
 
@@ -157,12 +156,14 @@ fn table(gpu: &Gpu, name: &str, splats: &[Splat]) -> Vec<f64> {
     least
 }
 
+/// The scene of the repository is part of the test, which also runs from the bundle.
+const OWN: &[u8] = include_bytes!("../data/playbot.compressed.ply");
+
 #[test]
 fn fewer_bits_draw_nearly_the_same_picture() {
     let gpu = Gpu::best().unwrap();
     println!("{}, subgroup size {}", gpu.profile().name, gpu.profile().subgroup_size);
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let own = scene::load(&root.join("data/playbot.compressed.ply")).unwrap();
+    let own = scene::read(Format::Ply, OWN, OWN.len() as u64).unwrap();
     for (width, least) in WIDTHS.iter().zip(table(&gpu, "playbot, 18000 of 500000 splats", &own)) {
         assert!(least >= width.least, "{}: {least:.2} dB, needed are {} dB", width.name, width.least);
     }
