@@ -36,7 +36,8 @@ configurations=(
     "lavapipe-4         | 1200 | $devices splats render visitors | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
     # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
     "lavapipe-4-busy    | 600 | conformance fallback  | lavapipe-128 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
-    "lavapipe-16        | 1200 | $devices splats render | lavapipe-512 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/2"
+    # The older lavapipe may crash in draws at this width, which is not its own choice on any processor.
+    "lavapipe-16        | 1200 | $devices             | lavapipe-512 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/2"
     "lavapipe-16-busy   | 600 | conformance fallback  | lavapipe-512 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
@@ -137,7 +138,7 @@ run() {
             features) command=(scripts/features.sh test) ;;
             c) command=(scripts/c.sh) ;;
             wgpu.sh) command=(scripts/wgpu.sh) ;;
-            wgpu) command+=(--package vksort --features wgpu --test wgpu) ;;
+            wgpu) command=("${cargo[@]}" test --release --no-fail-fast --package vksort --features wgpu --test wgpu) ;;
             lib | doc) command+=("--$suite") ;;
             *) command+=(--test "$suite") ;;
         esac

@@ -316,7 +316,8 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     let mut items = held(if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs });
     let single_items = held(tuning.single_items);
     let item_turns = turns::of_item(rank, subgroup.size, digit_bits);
-    while profile.is_cpu && items * item_turns > turns::TILE {
+    let tile_turns = |items| turns::of_tile(items, item_turns, 1 << digit_bits, workgroup_size);
+    while profile.is_cpu && items > 1 && tile_turns(items) > turns::TILE {
         items /= 2;
     }
     let most_invocations = if subgroup.emulated {

@@ -14,6 +14,10 @@ const ALL: u32 = 65_535;
 pub(crate) const TILE: u32 = 28_672;
 /// Share of recounting other threads' tiles.
 const RECOUNTS: u32 = 16_384;
+/// Share of the digits of these tiles, beside a tile of a smaller share.
+const DIGITS: u32 = 12_288;
+/// Turns for each own digit of a recounted tile: to clear it, to publish it, and to read the next tile's word.
+const DIGIT: u32 = 3;
 /// Share of polling for their words.
 const POLLS: u32 = 4_096;
 /// Threads that lavapipe has at most.
@@ -25,7 +29,7 @@ const MAX_KEY_WORDS: u32 = 4;
 /// Words of the largest value that moves with its key.
 const VALUE_WORDS: u32 = 4;
 
-const _: () = assert!(TILE + RECOUNTS + POLLS + 16_000 <= ALL && SINGLE < ALL);
+const _: () = assert!(TILE + RECOUNTS + DIGITS + POLLS + 4_000 <= ALL && SINGLE < ALL);
 
 /// Turns that ranking an item takes.
 fn ranking(rank: RankMethod, subgroup_size: u32, digit_bits: u32) -> u32 {
@@ -40,6 +44,13 @@ fn ranking(rank: RankMethod, subgroup_size: u32, digit_bits: u32) -> u32 {
 pub(crate) fn of_item(rank: RankMethod, subgroup_size: u32, digit_bits: u32) -> u32 {
     let staging = if rank == RankMethod::Private { 0 } else { 6 + 2 * MAX_KEY_WORDS + 2 * VALUE_WORDS };
     2 + ranking(rank, subgroup_size, digit_bits) + VALUE_WORDS + staging
+}
+
+/// Turns of the items of a tile, and of the digits of other threads' tiles beyond their share. An invocation counts
+/// `radix / workgroup_size` digits of each.
+pub(crate) fn of_tile(items: u32, item_turns: u32, radix: u32, workgroup_size: u32) -> u32 {
+    let digits = THREADS * DIGIT * radix.div_ceil(workgroup_size);
+    items * item_turns + digits.saturating_sub(DIGITS)
 }
 
 /// Turns of an invocation of a single workgroup.
@@ -115,7 +126,10 @@ mod tests {
                             let request = SortRequest { value, ..SortRequest::new(key) };
                             let shape = fit(&tuning, &request, size);
                             let items = shape.items;
-                            assert!(items * of_item(shape.rank, size, shape.digit_bits) <= TILE, "{shape:?}");
+                            let of_items = items * of_item(shape.rank, size, shape.digit_bits);
+                            let of_digits = THREADS * DIGIT * shape.radix().div_ceil(shape.workgroup_size);
+                            let fits = of_items <= TILE && of_items + of_digits <= TILE + DIGITS;
+                            assert!(fits || items == 1, "{shape:?}");
                             let at_once = if rank == RankMethod::Private { abi::RECOUNTED_AT_ONCE } else { 1 };
                             assert!(items.div_ceil(at_once) * THREADS <= RECOUNTS, "{shape:?}");
                             assert!(allow_single_block(&shape, &request), "{shape:?}");
