@@ -442,7 +442,9 @@ fn widest_digit(profile: &DeviceProfile, wished: u32, subgroup: &Subgroup) -> u3
     let sums = |bits: u32| (1u32 << bits).div_ceil(subgroup.size);
     let bytes = |bits: u32| 4 * ((2 << bits) + sums(bits) + abi::SHARED_LOOSE_WORDS + emulation);
     let mut bits = wished.clamp(1, MAX_DIGIT_BITS);
-    while bits > USUAL_DIGIT_BITS && bytes(bits) > profile.max_shared_bytes {
+    // On CPUs, the fewest invocations of a workgroup are those of a subgroup.
+    let takes_turns = |bits: u32| profile.is_cpu && 1 << bits > turns::MAX_DIGITS_EACH * subgroup.size;
+    while bits > USUAL_DIGIT_BITS && (bytes(bits) > profile.max_shared_bytes || takes_turns(bits)) {
         bits -= 1;
     }
     bits

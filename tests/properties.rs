@@ -172,7 +172,7 @@ fn run(draw: &Draw) -> Result<(), String> {
     // Where nobody publishes, or the words of a small ring are lost, look-back recounts tile after tile. Drivers of CPUs end
     // an invocation's loops after so many turns, so there are fewer tiles then.
     let recounts = draw.withhold == 1 || draw.ring_bits.is_some();
-    let items = if recounts { 16 * draw.items } else { draw.items };
+    let items = if recounts { 32 * draw.items } else { draw.items };
     let tuning = Tuning {
         items_keys: items,
         items_pairs: items,
