@@ -418,10 +418,18 @@ impl BoundSort {
                 let stage = vk::ShaderStageFlags::COMPUTE;
                 let values_at = self.values_at[set as usize];
                 let push = abi::Push { keys_at: self.keys_at, values_at, count_word, ..push };
-                let visitor_bytes = self.sorter.visitor.map(|(bytes, _)| bytes);
-                let (offset, end) = Pipelines::push_range(visitor_bytes, self.sorter.access == Access::Addresses);
-                let (words, visited) = (push.words(), push.visited_words(visitor_bytes.unwrap_or_default()));
-                let words = if visitor_bytes.is_some() { &visited[..(end - offset) as usize / 4] } else { &words[..] };
+                let (plain, visited);
+                let (offset, words) = match self.sorter.visitor {
+                    None => {
+                        plain = push.words();
+                        (0, &plain[..])
+                    }
+                    Some((bytes, _)) => {
+                        let (offset, end) = Pipelines::push_range(Some(bytes), self.sorter.access == Access::Addresses);
+                        visited = push.visited_words(bytes);
+                        (offset, &visited[..(end - offset) as usize / 4])
+                    }
+                };
                 // SAFETY: pipelines, layout and sets belong together and are alive; the push constants are the whole
                 // block of the layout; the dispatch is within the device's limits, or reads arguments that are from
                 // scratch, with INDIRECT_BUFFER by the contract of `bind`.
