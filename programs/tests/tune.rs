@@ -156,8 +156,7 @@ fn a_device_is_tuned_and_sorts_with_its_profile() {
     for row in &profile.measured {
         assert!(row.count == count_of(row.kind) && row.rounds >= 5 && row.built_in_ns.median > 0.0, "{row:?}");
         assert!(row.ratio.q25 <= row.ratio.median && row.ratio.median <= row.ratio.q75, "{row:?}");
-        // The rounds of a busy machine differ by some percent.
-        assert!(row.ratio.median >= 0.9, "what is kept is no slower: {row:?}");
+        assert!(row.ratio.median >= 0.98, "what is kept is no slower: {row:?}");
     }
     let tuning = profile.tuning_for(gpu.profile()).unwrap();
     assert_eq!(tuning == *gpu.tuning(), profile.measured.iter().all(|row| row.ratio.median == 1.0));

@@ -224,7 +224,8 @@ impl<M: Measure> Search<'_, M> {
     fn finish(mut self, time: Duration) -> Result<Found, Error> {
         let (built_in, incumbent) = (self.built_in.clone(), self.incumbent.clone());
         let kinds: Vec<usize> = (0..self.tried[0].len()).collect();
-        let alone = |duel: Duel| duel.times.into_iter().map(|(times, _)| (times.clone(), times)).collect();
+        let same = |(times, _): Times| (times.clone(), times);
+        let alone = |duel: Duel| duel.times.into_iter().map(same).collect();
         self.bench.keep(&[&built_in, &incumbent]);
         if incumbent != built_in {
             self.tell("the best beside the built-in row".into());
@@ -238,7 +239,13 @@ impl<M: Measure> Search<'_, M> {
                     let judged = Duel { slow: last.slow, times };
                     let trials = self.trials;
                     return Ok(match judged.is_won() {
-                        true => Found { tuning: incumbent, times: last.times, refused: None, trials },
+                        true => {
+                            // Kinds with equal records run the same commands by both tunings: their ratio is 1.
+                            let times = last.times.into_iter().enumerate();
+                            let times =
+                                times.map(|(kind, times)| if differ.contains(&kind) { times } else { same(times) });
+                            Found { tuning: incumbent, times: times.collect(), refused: None, trials }
+                        }
                         false => {
                             let refused = Some(judged.ratio());
                             Found { tuning: built_in, times: alone(last), refused, trials }
