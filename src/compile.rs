@@ -1,5 +1,8 @@
 //! Compiles a kernel's GLSL. The program that keeps `spirv/` and the library, for visitors, share this file.
 
+use std::num::NonZero;
+use std::thread::{self, ScopedJoinHandle};
+
 use shaderc::{CompileOptions, Compiler, EnvVersion, Error, OptimizationLevel, ResolvedInclude, ShaderKind, TargetEnv};
 
 use crate::kernels::Module;
@@ -44,4 +47,27 @@ pub fn compile(compiler: &Compiler, module: &Module, sources: &Sources<'_>) -> R
         (sources.find)(&file, sources.folder).map_err(|error| Error::InternalError(format!("{file}: {error}")))?;
     let binary = compiler.compile_into_spirv(&text, ShaderKind::Compute, &label, "main", Some(&options))?;
     Ok(binary.as_binary().to_vec())
+}
+
+/// Calls `one` for each module on all cores, with a compiler for each thread. Returns the results in order.
+pub fn on_all_cores<T: Send, E: Send>(
+    modules: &[Module],
+    refuse: impl Fn(Error) -> E + Sync,
+    one: impl Fn(&Compiler, &Module) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    // The large modules of a kernel stand beside each other, so a thread takes every n-th.
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(modules.len().max(1));
+    let part = |first: usize| -> Result<Vec<T>, E> {
+        let compiler = Compiler::new().map_err(&refuse)?;
+        modules.iter().skip(first).step_by(threads).map(|module| one(&compiler, module)).collect()
+    };
+    let parts = thread::scope(|scope| {
+        let part = &part;
+        let parts: Vec<_> = (0..threads).map(|first| scope.spawn(move || part(first))).collect();
+        let join = |part: ScopedJoinHandle<'_, _>| part.join().expect("a thread ends with a result");
+        parts.into_iter().map(join).collect::<Result<Vec<_>, E>>()
+    })?;
+    let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
+    let in_turn = (0..modules.len()).map(|index| parts[index % threads].next().expect("every module is in a part"));
+    Ok(in_turn.collect())
 }

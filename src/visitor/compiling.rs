@@ -1,13 +1,8 @@
 //! Compiling visitors into the kernels.
 
-use std::num::NonZero;
-use std::thread;
-
-use shaderc::Compiler;
-
 use super::{Interface, VisitorSource};
 use crate::abi::{self, VisitorPush};
-use crate::compile::{Sources, compile as compile_one};
+use crate::compile::{Sources, compile as compile_one, on_all_cores};
 use crate::error::Error;
 use crate::kernels::{self, Kernel, Module};
 use crate::request::{Algorithm, SortRequest};
@@ -56,15 +51,14 @@ pub(super) fn compile(
     request: &SortRequest,
 ) -> Result<Vec<Vec<u32>>, Error> {
     let macros = interface(source, request).macros();
-    // The large modules of a kernel stand beside each other, so a thread takes every n-th.
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(modules.len().max(1));
-    let part = |first: usize| -> Result<Vec<Vec<u32>>, Error> {
-        let refuse = |reason: String| Error::Visitor { name: source.name.clone(), reason };
-        let compiler = Compiler::new().map_err(|error| refuse(error.to_string()))?;
-        let one = |module: &Module| {
+    let refuse = |reason: String| Error::Visitor { name: source.name.clone(), reason };
+    on_all_cores(
+        modules,
+        |error| refuse(error.to_string()),
+        |compiler, module| {
             let find = |name: &str, includer: &str| find(source, module.addressed, name, includer);
             let sources = Sources { macros: &macros, strict: false, folder: FOLDER, find: &find };
-            let words = compile_one(&compiler, module, &sources).map_err(|error| refuse(reason(error)))?;
+            let words = compile_one(compiler, module, &sources).map_err(|error| refuse(reason(error)))?;
             let (given, offset) = (source.push_bytes, VisitorPush::offset(source.push_bytes));
             // The compiler put the library's members behind the visitor's, at a multiple of 4 bytes.
             match crate::spirv::push_offset(&words, VisitorPush::members(module.addressed)) {
@@ -73,18 +67,8 @@ pub(super) fn compile(
                 }
                 _ => Ok(words),
             }
-        };
-        modules.iter().skip(first).step_by(threads).map(one).collect()
-    };
-    let parts = thread::scope(|scope| {
-        let part = &part;
-        let parts: Vec<_> = (0..threads).map(|first| scope.spawn(move || part(first))).collect();
-        let join = |part: thread::ScopedJoinHandle<'_, _>| part.join().expect("a thread ends with a result");
-        parts.into_iter().map(join).collect::<Result<Vec<_>, Error>>()
-    })?;
-    let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
-    let in_turn = (0..modules.len()).map(|index| parts[index % threads].next().expect("every module is in a part"));
-    Ok(in_turn.collect())
+        },
+    )
 }
 
 /// The compiler's messages, without a count of errors.

@@ -8,7 +8,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::thread::{self, ScopedJoinHandle};
 
 use anyhow::{Context, Error, Result, bail, ensure};
 use shaderc::{Compiler, ShaderKind};
@@ -129,22 +128,11 @@ fn read(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
 fn compile_all(glsl: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let contract = abi::glsl();
     let modules = kernels::modules();
-    // The large modules of a kernel stand beside each other, so a thread takes every n-th.
-    let threads = thread::available_parallelism().map_or(1, |threads| threads.get());
-    let mut files = thread::scope(|scope| {
-        let part = |first: usize| {
-            let (modules, contract) = (&modules, &contract);
-            scope.spawn(move || -> Result<Vec<(String, Vec<u8>)>> {
-                let compiler = Compiler::new()?;
-                let part = modules.iter().skip(first).step_by(threads);
-                part.map(|module| Ok((module.name() + ".spv", one(&compiler, glsl, contract, module)?))).collect()
-            })
-        };
-        let parts: Vec<_> = (0..threads).map(part).collect();
-        let join = |part: ScopedJoinHandle<'_, _>| part.join().expect("a thread ends with a result");
-        let parts = parts.into_iter().map(join).collect::<Result<Vec<_>>>()?;
-        Ok::<_, Error>(parts.into_iter().flatten().collect::<BTreeMap<_, _>>())
-    })?;
+    let named = |compiler: &Compiler, module: &kernels::Module| {
+        Ok((module.name() + ".spv", one(compiler, glsl, &contract, module)?))
+    };
+    let files = compile::on_all_cores(&modules, Error::from, named)?;
+    let mut files: BTreeMap<_, _> = files.into_iter().collect();
     files.insert(digest::FILE.into(), format!("{}\n", digest::of_sources(glsl)?).into_bytes());
     Ok(files)
 }
