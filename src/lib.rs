@@ -78,6 +78,7 @@ mod abi;
 #[cfg(feature = "capi")]
 #[doc(hidden)]
 pub mod capi;
+mod checksum;
 #[cfg(feature = "runtime-shaders")]
 mod compile;
 mod error;

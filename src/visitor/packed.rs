@@ -1,6 +1,7 @@
 //! Compiled visitors as bytes.
 
 use super::{Interface, Visits};
+use crate::checksum;
 use crate::error::Error;
 use crate::kernels::{self, Module};
 use crate::modules::{self, pack};
@@ -8,7 +9,7 @@ use crate::request::SortRequest;
 
 /// The first bytes.
 const MAGIC: &[u8; 8] = b"vksortV1";
-/// The words that follow: the digest of the kernels, the sum of the rest, the interface, two lengths, the bits of the modules.
+/// The words that follow: the digest of the kernels, the low half of the rest's checksum, the interface, two lengths, the bits of the modules.
 const HEAD_WORDS: usize = 2 + 1 + 4 + 2 + MODULE_WORDS;
 /// Words with a bit for each module.
 const MODULE_WORDS: usize = 4;
@@ -47,7 +48,7 @@ impl Packed {
         let rest = [&[flags(&self.interface), push_bytes, key_words, value_words][..], &lengths, &bits].concat();
         let rest: Vec<u8> = rest.into_iter().flat_map(u32::to_le_bytes).collect();
         let rest = [&rest[..], self.name.as_bytes(), &self.packed].concat();
-        let (digest, sum) = (modules::SOURCES_DIGEST.to_le_bytes(), sum(&rest).to_le_bytes());
+        let (digest, sum) = (modules::SOURCES_DIGEST.to_le_bytes(), (checksum::of(&rest) as u32).to_le_bytes());
         [&MAGIC[..], &digest, &sum, &rest].concat()
     }
 
@@ -68,7 +69,7 @@ impl Packed {
         }
         let rest = &bytes[MAGIC.len() + 12..];
         let (name, packed) = (words[7] as usize, words[8] as usize);
-        if sum(rest) != words[2] || bytes.len() - head != name.saturating_add(packed) {
+        if checksum::of(rest) as u32 != words[2] || bytes.len() - head != name.saturating_add(packed) {
             return refuse("the bytes are not whole");
         }
         let flag = |bit: u32| words[3] >> bit & 1 == 1;
@@ -105,11 +106,6 @@ impl Packed {
         };
         modules.iter().map(word).collect()
     }
-}
-
-/// A sum by which changed bytes are found (FNV-1a).
-fn sum(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0x811C_9DC5, |sum, byte| (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
 
 const _: () = assert!(modules::COUNT <= 32 * MODULE_WORDS);

@@ -13,6 +13,7 @@ pub mod table;
 #[cfg(feature = "runtime-shaders")]
 pub mod visited;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
@@ -53,11 +54,10 @@ fn in_part(name: &str) -> bool {
     let Some((part, parts)) = part.filter(|(part, parts)| (1..=*parts).contains(part)) else {
         panic!("VKSORT_TEST_PART is {text:?}, allowed is a part and their number, as 1/2");
     };
-    // FNV-1a, which stays the same from run to run.
-    let hash = name
-        .bytes()
-        .fold(seed() ^ 0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
-    (hash >> 32) % parts == part - 1
+    // With fixed keys it is the same in every process.
+    let mut hasher = DefaultHasher::new();
+    (seed(), name).hash(&mut hasher);
+    hasher.finish() % parts == part - 1
 }
 
 pub fn validating() -> bool {

@@ -7,6 +7,8 @@ use std::{fs, process};
 
 use ash::vk;
 
+use crate::checksum;
+
 /// The start of the file. A checksum and the driver's data follow. Drivers need not detect damage themselves.
 const MAGIC: [u8; 8] = *b"vksortPC";
 /// Bytes before the driver's data.
@@ -51,7 +53,7 @@ pub fn store(path: &Path, data: &[u8]) -> io::Result<()> {
 
 /// The content of the file for some data.
 pub fn seal(data: &[u8]) -> Vec<u8> {
-    [&MAGIC, &checksum(data).to_le_bytes(), data].concat()
+    [&MAGIC, &checksum::of(data).to_le_bytes(), data].concat()
 }
 
 /// The driver's data, or the reason against it.
@@ -61,7 +63,7 @@ pub fn open<'a>(bytes: &'a [u8], device: &vk::PhysicalDeviceProperties) -> Resul
     if magic != MAGIC {
         return Err("the file is no pipeline cache of vksort's".into());
     }
-    if sum != checksum(data).to_le_bytes() {
+    if sum != checksum::of(data).to_le_bytes() {
         return Err("the file is damaged".into());
     }
     let header = data.get(..VULKAN_HEADER_BYTES).ok_or("Vulkan's header is cut short")?;
@@ -81,9 +83,4 @@ pub fn open<'a>(bytes: &'a [u8], device: &vk::PhysicalDeviceProperties) -> Resul
         true => Ok(data),
         false => Err("it was made with another driver".into()),
     }
-}
-
-/// FNV-1a.
-fn checksum(data: &[u8]) -> u64 {
-    data.iter().fold(0xCBF2_9CE4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3))
 }
