@@ -41,8 +41,7 @@ pub fn secondary(vulkan: &Vulkan) -> Result<String, Failed> {
         Ok::<_, Failed>((Bound::new(vulkan, &sorter, &scratch, CAPACITY)?, secondary))
     };
     let bound: Vec<(Bound, vk::CommandBuffer)> = (0..IN_FLIGHT).map(bind).collect::<Result<_, _>>()?;
-    let slot = |_| Slot::new(vulkan, vulkan.sorting, bound[0].0.layout.bytes);
-    let mut slots: Vec<Slot> = (0..IN_FLIGHT).map(slot).collect::<Result<_, _>>()?;
+    let mut slots = Slot::several(vulkan, IN_FLIGHT, bound[0].0.layout.bytes)?;
     let _idle = vulkan.idle_on_drop();
     frames(vulkan, &mut slots, FRAMES, |frame, slot| {
         let (bound, secondary) = &bound[frame % IN_FLIGHT];
@@ -76,8 +75,7 @@ pub fn secondary_simultaneous(vulkan: &Vulkan) -> Result<String, Failed> {
     let bound = Bound::new(vulkan, &sorter, &scratch, CAPACITY)?;
     let secondary = vulkan.commands(vulkan.sorting, vk::CommandBufferLevel::SECONDARY)?;
     record_secondary(vulkan, secondary, Flags::SIMULTANEOUS_USE, |commands| bound.record(commands, Count::Device))?;
-    let slot = |_| Slot::new(vulkan, vulkan.sorting, bound.layout.bytes);
-    let mut slots: Vec<Slot> = (0..IN_FLIGHT).map(slot).collect::<Result<_, _>>()?;
+    let mut slots = Slot::several(vulkan, IN_FLIGHT, bound.layout.bytes)?;
     let _idle = vulkan.idle_on_drop();
     frames(vulkan, &mut slots, FRAMES, |frame, slot| {
         let count = rng.u32(..=CAPACITY);
@@ -91,8 +89,7 @@ pub fn secondary_simultaneous(vulkan: &Vulkan) -> Result<String, Failed> {
                 vulkan.barrier(commands, vksort::BoundSort::OUTPUT_SCOPE, vksort::BoundSort::INPUT_SCOPE);
                 vulkan!(vulkan.device.cmd_execute_commands(commands, &[secondary]));
             }
-            vulkan.barrier(commands, Bound::SORTED, AccessScope::TRANSFER_READ);
-            bound.download(vulkan, commands, slot.host);
+            bound.take(vulkan, commands, slot.host);
             Ok(())
         })?;
         vulkan.submit(vulkan.sorting, &[slot.commands], slot.done)
@@ -110,13 +107,7 @@ pub fn submitted_again(vulkan: &Vulkan) -> Result<String, Failed> {
     let bound = Bound::new(vulkan, &sorter, &scratch, CAPACITY)?;
     let mut slots = [Slot::new(vulkan, vulkan.sorting, bound.layout.bytes)?];
     let host = slots[0].host;
-    slots[0].record(vulkan, Flags::empty(), |commands| {
-        bound.upload(vulkan, commands, host);
-        bound.record(commands, Count::Device)?;
-        vulkan.barrier(commands, Bound::SORTED, AccessScope::TRANSFER_READ);
-        bound.download(vulkan, commands, host);
-        Ok(())
-    })?;
+    slots[0].record(vulkan, Flags::empty(), |commands| bound.sort_at_once(vulkan, commands, host, Count::Device))?;
     let _idle = vulkan.idle_on_drop();
     frames(vulkan, &mut slots, FRAMES, |frame, slot| {
         let counts = [0, 1, CAPACITY, u32::MAX, rng.u32(..=CAPACITY), rng.u32(..=CAPACITY / 10)];
@@ -151,8 +142,7 @@ pub fn submitted_while_pending(vulkan: &Vulkan) -> Result<String, Failed> {
         .map(|slot| {
             let taking = vulkan.commands(vulkan.sorting, vk::CommandBufferLevel::PRIMARY)?;
             record_into(vulkan, taking, Flags::empty(), |commands| {
-                vulkan.barrier(commands, Bound::SORTED, AccessScope::TRANSFER_READ);
-                bound.download(vulkan, commands, slot.host);
+                bound.take(vulkan, commands, slot.host);
                 Ok(())
             })?;
             Ok(taking)

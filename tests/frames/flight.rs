@@ -3,7 +3,7 @@
 use ash::vk;
 use fastrand::Rng;
 use libtest_mimic::Failed;
-use vksort::{AccessScope, Algorithm, Count, Faults, SortRequest, SorterOptions};
+use vksort::{Algorithm, Count, Faults, SortRequest, SorterOptions};
 
 use super::frame::{Bound, Job, Scratch, Slot, frames, pairs, record_into, rng, small_blocks, sorter};
 use super::vulkan::Vulkan;
@@ -24,8 +24,7 @@ fn in_flight(
         (0..scratches).map(|_| Scratch::filled(vulkan, &sorter, capacity)).collect::<Result<_, _>>()?;
     let bind = |frame: usize| Bound::new(vulkan, &sorter, &scratches[frame % scratches.len()], capacity);
     let bound: Vec<Bound> = (0..IN_FLIGHT).map(bind).collect::<Result<_, _>>()?;
-    let slot = |_| Slot::new(vulkan, vulkan.sorting, bound[0].layout.bytes);
-    let mut slots: Vec<Slot> = (0..IN_FLIGHT).map(slot).collect::<Result<_, _>>()?;
+    let mut slots = Slot::several(vulkan, IN_FLIGHT, bound[0].layout.bytes)?;
     let _idle = vulkan.idle_on_drop();
     frames(vulkan, &mut slots, count_of_frames, |frame, slot| {
         let bound = &bound[frame % IN_FLIGHT];
@@ -34,13 +33,7 @@ fn in_flight(
         let job = Job::new(bound.layout, rng, elements, on_device);
         let recorded = job.count;
         slot.give(job);
-        slot.record(vulkan, ONE_TIME, |commands| {
-            bound.upload(vulkan, commands, slot.host);
-            bound.record(commands, recorded)?;
-            vulkan.barrier(commands, Bound::SORTED, AccessScope::TRANSFER_READ);
-            bound.download(vulkan, commands, slot.host);
-            Ok(())
-        })?;
+        slot.record(vulkan, ONE_TIME, |commands| bound.sort_at_once(vulkan, commands, slot.host, recorded))?;
         vulkan.submit(vulkan.sorting, &[slot.commands], slot.done)
     })?;
     scratches.iter().try_for_each(|scratch| scratch.check(vulkan))

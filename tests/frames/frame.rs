@@ -188,6 +188,20 @@ impl Bound {
         Ok(vulkan!(self.sort.record(commands, count, None))?)
     }
 
+    /// Everything of a frame: copies the elements, sorts them, and copies them back.
+    pub fn sort_at_once(
+        &self,
+        vulkan: &Vulkan,
+        commands: vk::CommandBuffer,
+        host: Buffer,
+        count: Count,
+    ) -> Result<(), Failed> {
+        self.upload(vulkan, commands, host);
+        self.record(commands, count)?;
+        self.take(vulkan, commands, host);
+        Ok(())
+    }
+
     /// The last accesses to the elements before the result is taken. The copy wrote the bytes that the sort leaves alone.
     pub const SORTED: AccessScope = BoundSort::OUTPUT_SCOPE.union(AccessScope::TRANSFER_WRITE);
 
@@ -195,6 +209,12 @@ impl Bound {
     pub fn download(&self, vulkan: &Vulkan, commands: vk::CommandBuffer, host: Buffer) {
         vulkan.copy(commands, self.elements.range(0, self.layout.bytes), host, self.layout.bytes);
         vulkan.barrier(commands, AccessScope::TRANSFER_WRITE, AccessScope::HOST_READ);
+    }
+
+    /// Waits for the sort, and copies its result.
+    pub fn take(&self, vulkan: &Vulkan, commands: vk::CommandBuffer, host: Buffer) {
+        vulkan.barrier(commands, Bound::SORTED, AccessScope::TRANSFER_READ);
+        self.download(vulkan, commands, host);
     }
 
     /// Hands the elements from one queue family to another; recorded once on each.
@@ -231,6 +251,11 @@ impl Slot {
     pub fn new(vulkan: &Vulkan, queue: Queue, bytes: usize) -> Result<Slot, Failed> {
         let commands = vulkan.commands(queue, vk::CommandBufferLevel::PRIMARY)?;
         Ok(Slot { commands, done: vulkan.fence()?, host: vulkan.host_buffer(2 * bytes)?, job: None })
+    }
+
+    /// So many slots, for commands of the queue that sorts.
+    pub fn several(vulkan: &Vulkan, slots: usize, bytes: usize) -> Result<Vec<Slot>, Failed> {
+        (0..slots).map(|_| Slot::new(vulkan, vulkan.sorting, bytes)).collect()
     }
 
     /// Writes a frame's elements to where the device copies them from.

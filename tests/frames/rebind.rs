@@ -24,8 +24,7 @@ pub fn other_buffers(vulkan: &Vulkan) -> Result<String, Failed> {
     let created = vulkan.pipelines_created();
     assert!(created > 0 && created == pipelines.len(), "{created} pipelines, {} in the set", pipelines.len());
     let mut scenes: Vec<(Option<Bound>, Scratch)> = Vec::new();
-    let slot = |_| Slot::new(vulkan, vulkan.sorting, Layout::new(MOST).bytes);
-    let mut slots: Vec<Slot> = (0..IN_FLIGHT).map(slot).collect::<Result<_, _>>()?;
+    let mut slots = Slot::several(vulkan, IN_FLIGHT, Layout::new(MOST).bytes)?;
     // Dropped before the scenes, whichever way the test ends.
     let idle = vulkan.idle_on_drop();
     frames(vulkan, &mut slots, SCENES * FRAMES, |frame, slot| {
@@ -52,11 +51,7 @@ pub fn other_buffers(vulkan: &Vulkan) -> Result<String, Failed> {
                 scratch.fill(vulkan, commands);
             }
             vulkan.barrier(commands, AccessScope::TRANSFER_READ, AccessScope::TRANSFER_WRITE);
-            bound.upload(vulkan, commands, slot.host);
-            bound.record(commands, count)?;
-            vulkan.barrier(commands, Bound::SORTED, AccessScope::TRANSFER_READ);
-            bound.download(vulkan, commands, slot.host);
-            Ok(())
+            bound.sort_at_once(vulkan, commands, slot.host, count)
         })?;
         vulkan.submit(vulkan.sorting, &[slot.commands], slot.done)
     })?;
