@@ -17,7 +17,6 @@
 
 layout(set = 0, binding = BINDING_TABLE) coherent buffer Table { uint table[]; };
 
-const uint LOW_BITS = 17; // enough for the elements of a tile
 const uint HIGH_BITS = 15;
 const uint LOW_MASK = (1u << LOW_BITS) - 1;
 const uint COUNT_OF_TILE = 1; // states
@@ -79,7 +78,8 @@ uint next[DIGITS_EACH]; // for each own digit, one more than the tile to read ne
 
 // Counts the digits of a late tile from the input, adds the counts that are next, and publishes all of them for that tile.
 // The tile's own workgroup may publish at the same time: either the same counts or already its sums. Its sums, and words of
-// later rounds of the ring, are larger numbers.
+// later rounds of the ring, are larger numbers and stay. Where the 13 bits of the epoch begin anew, the word of another
+// round may be lost instead, so that its readers recount that tile too.
 void recount(uint late) {
     EACH_DIGIT digit_base[own_bits(turn)] = 0;
     barrier();

@@ -14,7 +14,7 @@ const ALL: u32 = 65_535;
 pub(crate) const TILE: u32 = 28_672;
 /// Share of recounting other threads' tiles.
 const RECOUNTS: u32 = 16_384;
-/// Share of the digits of these tiles, beside a tile of a smaller share.
+/// Share of the digits of these tiles. Turns of digits beyond it reduce the items of the invocation's own tile.
 const DIGITS: u32 = 12_288;
 /// Turns for each own digit of a recounted tile: to clear it, to publish it, and to poll the next tile's word once.
 const DIGIT: u32 = 4;
