@@ -12,7 +12,7 @@
 //! # Ok(()) }
 //! ```
 
-mod choice;
+mod devices;
 #[cfg(feature = "profiles")]
 pub(crate) mod tune;
 
@@ -22,16 +22,18 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytemuck::Pod;
 
-pub use choice::{DeviceChoice, DeviceInfo};
+pub use devices::DeviceInfo;
 #[cfg(feature = "profiles")]
 pub use tune::{Outcome, Trial, TuneOptions, TuneProgress, Tuned};
+
+pub use crate::vk::owned::DeviceChoice;
 
 use crate::error::Error;
 use crate::key::{Key, KeyType, Order};
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
 use crate::tuning::Tuning;
-use crate::vk::owned::{Device, Instance};
+use crate::vk::owned::{Device, Instance, select};
 pub use crate::vk::owned::{DeviceBuffer, DeviceRange, Passes, PreparedSort, SortRanges, StandaloneSorter};
 #[cfg(feature = "testing")]
 #[doc(hidden)]
@@ -101,7 +103,7 @@ impl Gpu {
     pub fn new(options: &GpuOptions) -> Result<Gpu, Error> {
         let instance = Instance::new(options.validation)?;
         let choice = options.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
-        let physical = choice::select(&choice, instance.devices()?)?;
+        let physical = select(&choice, instance.devices()?)?;
         let device = Device::new(&instance, &physical, options.pipeline_cache.as_deref())?;
         let profile = &device.requirements.profile;
         log::info!("device {:?} ({}), chosen by {choice}", profile.name, profile.driver);
@@ -133,7 +135,7 @@ impl Gpu {
     /// [`Error::NoLoader`], [`Error::Vulkan`].
     pub fn devices() -> Result<Vec<DeviceInfo>, Error> {
         let instance = Instance::new(false)?;
-        Ok(choice::describe(instance.devices()?))
+        Ok(devices::describe(instance.devices()?))
     }
 
     /// The properties of the device.

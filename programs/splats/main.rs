@@ -25,7 +25,7 @@ use clap::{Parser, ValueEnum};
 use common::files::Output;
 use common::tuning::{self, TuningFlag};
 use glam::Vec3;
-use vksort::{KeyType, Order, Tuning};
+use vksort::Tuning;
 
 use camera::{Camera, Pose, Size};
 use scene::Splat;
@@ -180,7 +180,7 @@ fn splats() -> Result<()> {
     if let Some(output) = reference {
         let depths: Vec<f32> = splats.iter().map(|splat| camera.view(splat.position).z).collect();
         let mut order: Vec<u32> = (0..splats.len() as u32).collect();
-        order.sort_by_key(|index| KeyType::F32.sortable(depths[*index as usize].to_bits().into(), Order::Descending));
+        reference::back_to_front(&mut order, &depths);
         files.push((output, encode(&reference::render(&splats, &order, &camera, args.size))?));
     }
     if let Some(output) = plot {

@@ -5,6 +5,7 @@ use std::thread;
 
 use glam::{Mat2, Mat3, Vec2, Vec3, vec2};
 use indicatif::ProgressBar;
+use vksort::{KeyType, Order};
 
 use crate::camera::{BACKGROUND, Camera, NEAR, Projection, Size};
 use crate::scene::Splat;
@@ -70,6 +71,11 @@ fn footprint(splat: &Splat, camera: &Camera, size: Size) -> Option<Footprint> {
     let middle = Projection::new(size).middle;
     let inside = (footprint.center - middle).abs().cmple(middle + footprint.reach).all();
     (inside && footprint.conic.is_finite()).then_some(footprint)
+}
+
+/// Puts the indices of splats from back to front. Splats of equal depth stay in their order.
+pub fn back_to_front(order: &mut [u32], depths: &[f32]) {
+    order.sort_by_key(|index| KeyType::F32.sortable(depths[*index as usize].to_bits().into(), Order::Descending));
 }
 
 /// Whether a splat is seen; `None` where rounding may decide.

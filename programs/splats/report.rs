@@ -1,6 +1,7 @@
 //! What frames took, as text.
 
 use comfy_table::{CellAlignment, Table};
+use vksort::Quartiles;
 
 use crate::common::duration;
 use crate::vk::{PASSES, Times};
@@ -23,7 +24,7 @@ pub fn table(frames: &[Times]) -> String {
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING).set_header(["pass", "time", "share"]);
     if let Some(passes) = frames.iter().map(|times| times.passes).collect::<Option<Vec<_>>>() {
-        let of = |pass: usize| median(passes.iter().map(|times| times[pass]).collect());
+        let of = |pass: usize| median(passes.iter().map(|times| times[pass]));
         let medians: Vec<f64> = (0..PASSES.len()).map(of).collect();
         let total: f64 = medians.iter().sum();
         for (name, time) in PASSES.iter().zip(&medians) {
@@ -32,7 +33,7 @@ pub fn table(frames: &[Times]) -> String {
         table.add_row(["total".into(), duration(total), String::new()]);
     }
     let host = |of: fn(&Times) -> std::time::Duration| {
-        duration(median(frames.iter().map(|times| of(times).as_nanos() as f64).collect()))
+        duration(median(frames.iter().map(|times| of(times).as_nanos() as f64)))
     };
     table.add_row(["CPU time of recording".into(), host(|times| times.recording), String::new()]);
     table.add_row(["CPU time of submitting".into(), host(|times| times.submitting), String::new()]);
@@ -43,7 +44,6 @@ pub fn table(frames: &[Times]) -> String {
     table.trim_fmt()
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    0.5 * (values[(values.len() - 1) / 2] + values[values.len() / 2])
+fn median(times: impl Iterator<Item = f64>) -> f64 {
+    Quartiles::of(&times.collect::<Vec<_>>()).median
 }

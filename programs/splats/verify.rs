@@ -1,7 +1,6 @@
 //! Checks of what the device culled and sorted, against the CPU.
 
 use anyhow::{Context, Result, bail, ensure};
-use vksort::{KeyType, Order};
 
 use crate::Ordering;
 use crate::camera::{Camera, Size};
@@ -32,9 +31,7 @@ pub fn frame(splats: &[Splat], camera: &Camera, size: Size, ordering: Ordering, 
     let mut expected = drawn.order.clone();
     expected.sort_unstable();
     if ordering != Ordering::Unsorted {
-        let code =
-            |index: &u32| KeyType::F32.sortable(drawn.depths[*index as usize].to_bits().into(), Order::Descending);
-        expected.sort_by_key(code);
+        reference::back_to_front(&mut expected, &drawn.depths);
     }
     if let Some(place) = drawn.order.iter().zip(&expected).position(|(given, needed)| given != needed) {
         let (given, needed) = (drawn.order[place], expected[place]);

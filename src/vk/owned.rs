@@ -3,6 +3,7 @@
 
 mod buffer;
 pub(crate) mod cache;
+mod choice;
 mod device;
 mod instance;
 mod prepared;
@@ -10,6 +11,8 @@ mod prepared;
 mod visited;
 
 pub use buffer::{DeviceBuffer, DeviceRange};
+pub use choice::DeviceChoice;
+pub(crate) use choice::{kind, select};
 pub(crate) use device::Device;
 pub(crate) use instance::{Instance, PhysicalDevice};
 pub use prepared::{Passes, PreparedSort, SortRanges, StandaloneSorter};

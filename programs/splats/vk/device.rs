@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use ash::ext::debug_utils;
 use ash::vk;
 use vksort::standalone::DeviceChoice;
@@ -48,12 +48,11 @@ impl Device {
     pub fn open(choice: Option<&DeviceChoice>, validate: bool, extensions: &Extensions) -> Result<Rc<Device>> {
         let instance = Instance::new(validate, &extensions.instance)?;
         let choice = choice.cloned().map_or_else(DeviceChoice::from_env, Ok)?;
-        let physical = instance.select(&choice)?;
         let wanted = vk::QueueFlags::COMPUTE | vk::QueueFlags::GRAPHICS;
-        // SAFETY: the physical device is the instance's. The device is created with what was found on it, and the handles
+        // SAFETY: the instance was created for Vulkan 1.2 and is alive. The device is created with what was found on it, and the handles
         // are used with what they come from. `Device` owns them.
         unsafe {
-            let requirements = Requirements::query(&instance.raw, physical)?;
+            let (physical, requirements) = choice.find(&instance.raw)?;
             let families = instance.raw.get_physical_device_queue_family_properties(physical);
             let family = families.iter().position(|family| family.queue_flags.contains(wanted));
             let family = family
@@ -233,39 +232,6 @@ impl Instance {
             }
             Ok(Instance { raw, messenger, entry })
         }
-    }
-
-    fn select(&self, choice: &DeviceChoice) -> Result<vk::PhysicalDevice> {
-        // SAFETY: the instance is alive, and the devices are its own.
-        let (devices, properties): (Vec<_>, Vec<_>) = unsafe {
-            let devices = self.raw.enumerate_physical_devices()?;
-            let properties = devices.iter().map(|device| self.raw.get_physical_device_properties(*device)).collect();
-            (devices, properties)
-        };
-        ensure!(!devices.is_empty(), Error::NoDriver);
-        let name = |index: usize| properties[index].device_name_as_c_str().unwrap_or_default().to_string_lossy();
-        let indices = || 0..devices.len();
-        let found = match choice {
-            DeviceChoice::Best => {
-                // SAFETY: the instance was created for Vulkan 1.2.
-                let suitable = |index: &usize| unsafe { Requirements::query(&self.raw, devices[*index]) }.is_ok();
-                let rank = |index: &usize| match properties[*index].device_type {
-                    vk::PhysicalDeviceType::DISCRETE_GPU => 0,
-                    vk::PhysicalDeviceType::INTEGRATED_GPU => 1,
-                    vk::PhysicalDeviceType::VIRTUAL_GPU => 2,
-                    vk::PhysicalDeviceType::CPU => 3,
-                    _ => 4,
-                };
-                indices().filter(suitable).min_by_key(rank)
-            }
-            DeviceChoice::Index(index) => indices().nth(*index),
-            DeviceChoice::Name(part) => {
-                indices().find(|index| name(*index).to_lowercase().contains(&part.to_lowercase()))
-            }
-        };
-        let names = || indices().map(|index| format!("{index}: {}", name(index))).collect::<Vec<_>>().join(", ");
-        let found = found.ok_or_else(|| Error::NoDevice { given: choice.to_string(), available: names() })?;
-        Ok(devices[found])
     }
 
     /// # Safety

@@ -101,16 +101,8 @@ impl Instance {
 
     /// Every device of the instance, in the loader's order.
     pub fn devices(&self) -> Result<Vec<PhysicalDevice>, Error> {
-        // SAFETY: the instance is alive.
-        let devices = unsafe { self.raw.enumerate_physical_devices() }.context("vkEnumeratePhysicalDevices")?;
-        let describe = |raw| {
-            // SAFETY: the device was just listed by this instance.
-            let properties = unsafe { self.raw.get_physical_device_properties(raw) };
-            // SAFETY: the instance was created for Vulkan 1.2 and the device is its own.
-            let requirements = unsafe { Requirements::query(&self.raw, raw) };
-            PhysicalDevice { raw, name: text(&properties.device_name), kind: properties.device_type, requirements }
-        };
-        Ok(devices.into_iter().map(describe).collect())
+        // SAFETY: the instance is alive, and was created for Vulkan 1.2.
+        unsafe { devices(&self.raw) }
     }
 
     /// Validation errors so far.
@@ -129,6 +121,24 @@ impl Drop for Instance {
             self.raw.destroy_instance(None);
         }
     }
+}
+
+/// Every device of an instance, in the loader's order.
+///
+/// # Safety
+///
+/// The instance is alive, and was created for Vulkan 1.2 or later.
+pub(super) unsafe fn devices(instance: &ash::Instance) -> Result<Vec<PhysicalDevice>, Error> {
+    // SAFETY: by this function's contract.
+    let devices = unsafe { instance.enumerate_physical_devices() }.context("vkEnumeratePhysicalDevices")?;
+    let describe = |raw| {
+        // SAFETY: the device was just listed by this instance.
+        let properties = unsafe { instance.get_physical_device_properties(raw) };
+        // SAFETY: by this function's contract, and the device is the instance's own.
+        let requirements = unsafe { Requirements::query(instance, raw) };
+        PhysicalDevice { raw, name: text(&properties.device_name), kind: properties.device_type, requirements }
+    };
+    Ok(devices.into_iter().map(describe).collect())
 }
 
 fn check_layer(entry: &ash::Entry) -> Result<(), Error> {

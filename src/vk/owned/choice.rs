@@ -1,0 +1,153 @@
+//! The choice of a device.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
+
+use ash::vk;
+
+use super::instance::{self, PhysicalDevice};
+use crate::error::Error;
+#[cfg(doc)]
+use crate::vk::requirements::InstanceRequirements;
+use crate::vk::requirements::Requirements;
+
+/// Environment variable that names a device if the options name none.
+const VARIABLE: &str = "VKSORT_DEVICE";
+
+/// Which device to open.
+///
+/// As text (`--device` of the programs, `VKSORT_DEVICE`): `best`, a number, or a part of the device's name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// The best suitable device: discrete before integrated before virtual before CPU.
+    #[default]
+    Best,
+    /// By its index in [`Gpu::devices`](crate::standalone::Gpu::devices).
+    Index(usize),
+    /// The first device whose name contains this text, ignoring case.
+    Name(String),
+}
+
+impl DeviceChoice {
+    /// The choice in `VKSORT_DEVICE`, or the best device when it is not set.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] when the variable is not valid Unicode.
+    pub fn from_env() -> Result<DeviceChoice, Error> {
+        match std::env::var(VARIABLE) {
+            Ok(text) => Ok(text.parse().unwrap_or_else(|never: Infallible| match never {})),
+            Err(std::env::VarError::NotPresent) => Ok(DeviceChoice::Best),
+            Err(std::env::VarError::NotUnicode(text)) => {
+                let allowed = "best, a number, or a part of a device's name, as valid Unicode";
+                Err(Error::unsupported(format!("environment variable {VARIABLE}"), format!("{text:?}"), allowed))
+            }
+        }
+    }
+}
+
+impl FromStr for DeviceChoice {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(match text.trim() {
+            "" | "best" => DeviceChoice::Best,
+            text => text.parse().map(DeviceChoice::Index).unwrap_or_else(|_| DeviceChoice::Name(text.into())),
+        })
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceChoice::Best => f.write_str("best"),
+            DeviceChoice::Index(index) => write!(f, "index {index}"),
+            DeviceChoice::Name(name) => write!(f, "name {name:?}"),
+        }
+    }
+}
+
+impl DeviceChoice {
+    /// The chosen device of the caller's instance, with its requirements.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NoDriver`] when the instance has no device.
+    /// * [`Error::NoDevice`] when none is meant, with the devices that are there.
+    /// * [`Error::Unsupported`] when the device cannot sort.
+    /// * [`Error::Vulkan`] from the driver.
+    ///
+    /// # Safety
+    ///
+    /// * The instance is alive, and was created for the version of Vulkan in [`InstanceRequirements`] or a later one.
+    pub unsafe fn find(&self, instance: &ash::Instance) -> Result<(vk::PhysicalDevice, Requirements), Error> {
+        // SAFETY: by this function's contract.
+        let device = select(self, unsafe { instance::devices(instance) }?)?;
+        Ok((device.raw, device.requirements?))
+    }
+}
+
+/// The kind of a device, and its rank among devices.
+pub(crate) fn kind(kind: vk::PhysicalDeviceType) -> (&'static str, u32) {
+    match kind {
+        vk::PhysicalDeviceType::DISCRETE_GPU => ("discrete", 0),
+        vk::PhysicalDeviceType::INTEGRATED_GPU => ("integrated", 1),
+        vk::PhysicalDeviceType::VIRTUAL_GPU => ("virtual", 2),
+        vk::PhysicalDeviceType::CPU => ("CPU", 3),
+        _ => ("other", 4),
+    }
+}
+
+/// The chosen device. If it was chosen by index or name and cannot sort, the error says why.
+pub(crate) fn select(choice: &DeviceChoice, devices: Vec<PhysicalDevice>) -> Result<PhysicalDevice, Error> {
+    if devices.is_empty() {
+        return Err(Error::NoDriver);
+    }
+    let names: Vec<String> =
+        devices.iter().enumerate().map(|(index, device)| format!("{index}: {}", device.name)).collect();
+    let wanted = |name: &str, device: &PhysicalDevice| device.name.to_lowercase().contains(&name.to_lowercase());
+    let found = match choice {
+        DeviceChoice::Best => {
+            let mut suitable: Vec<PhysicalDevice> = Vec::new();
+            for device in devices {
+                match &device.requirements {
+                    Ok(_) => suitable.push(device),
+                    Err(error) => log::info!("passed over: {error}"),
+                }
+            }
+            suitable.into_iter().min_by_key(|device| kind(device.kind).1)
+        }
+        DeviceChoice::Index(index) => devices.into_iter().nth(*index),
+        DeviceChoice::Name(name) => devices.into_iter().find(|device| wanted(name, device)),
+    };
+    found.ok_or_else(|| Error::NoDevice { given: choice.to_string(), available: names.join(", ") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(name: &str, kind: vk::PhysicalDeviceType) -> PhysicalDevice {
+        let refused = Error::unsupported("test", 0, 1);
+        PhysicalDevice { raw: vk::PhysicalDevice::null(), name: name.into(), kind, requirements: Err(refused) }
+    }
+
+    #[test]
+    fn devices_are_found_by_index_and_by_part_of_the_name() {
+        let list = || {
+            vec![
+                device("llvmpipe", vk::PhysicalDeviceType::CPU),
+                device("Foo GT", vk::PhysicalDeviceType::DISCRETE_GPU),
+            ]
+        };
+        assert_eq!(select(&DeviceChoice::Index(1), list()).unwrap().name, "Foo GT");
+        assert_eq!(select(&DeviceChoice::Name("LLVM".into()), list()).unwrap().name, "llvmpipe");
+        let message = select(&DeviceChoice::Index(2), list()).err().unwrap().to_string();
+        assert!(message.contains("index 2") && message.contains("1: Foo GT"), "{message}");
+        let message = select(&DeviceChoice::Best, Vec::new()).err().unwrap().to_string();
+        assert!(message.contains("mesa-vulkan-drivers") && message.contains("VK_DRIVER_FILES"), "{message}");
+        let message = select(&DeviceChoice::Best, list()).err().unwrap().to_string();
+        assert!(message.contains("best"), "unsuitable devices are never the best: {message}");
+    }
+}
