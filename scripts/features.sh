@@ -3,7 +3,7 @@
 #
 #   lint     the library alone, as a program that depends on it compiles it; without FEATURE also the programs
 #            with their features
-#   test     unit and documentation tests, unoptimized and with overflow checks
+#   test     unit tests, and documentation tests with no feature and with all, unoptimized and with overflow checks
 #   FEATURE  only these, each alone [default: all but wgpu, which takes minutes to compile and has scripts/wgpu.sh]
 #   --help   this text
 set -euo pipefail
@@ -34,7 +34,7 @@ for chosen in "${sets[@]}"; do
         "${cargo[@]}" clippy "${options[@]}" --lib -- -D warnings
     else
         "${cargo[@]}" test "${options[@]}" --lib
-        "${cargo[@]}" test "${options[@]}" --doc
+        [[ $chosen && $chosen != *,* ]] || "${cargo[@]}" test "${options[@]}" --doc
     fi
 done
 [[ $mode != lint ]] || (($#)) ||

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Packages the crate, and builds and tests the package as its users get it: scripts/package.sh [--list]
 #
-# Unpacks the package into a temporary folder. There it compiles the library with each set of features but wgpu, the
-# documentation, every other test and example, and runs the library's tests, without the network. A missing file makes it fail. Builds go
-# to target/, which holds the built dependencies.
+# Unpacks the package into a temporary folder. There it compiles the library without features and with all but wgpu, every
+# test and example, and runs the tests that need no device, without the network. A missing file makes it fail. Builds go to
+# target/, which holds the built dependencies.
 #
 #   --list  prints the files of the package and their sizes, and ends
 #   --help  this text
@@ -66,15 +66,14 @@ step() {
     say "== package: $*"
     "$@" || die "failed: $*"
 }
-for features in '' standalone wide-keys profiles half capi runtime-shaders standalone,wide-keys,profiles,half,capi; do
-    step cargo check --quiet --release --no-default-features --features "$features"
-done
-step cargo doc --quiet --no-deps --no-default-features --features standalone,wide-keys,profiles,half
-# cargo leaves out what the crate depends on itself for, by path, so features are named. wgpu takes minutes to compile, and
-# scripts/wgpu.sh tests it.
+# scripts/features.sh lints the same sources with each feature alone. wgpu takes minutes to compile, and scripts/wgpu.sh tests it.
+# cargo leaves out what the crate depends on itself for, by path, so features are named.
 every=standalone,wide-keys,profiles,half,capi,runtime-shaders,testing
-step cargo test --quiet --release --no-run --features "$every" --all-targets
-step cargo test --quiet --release --features "$every" --lib --test contract --test header --test rewrite --test spirv --test table
+step cargo check --quiet --release --no-default-features
+step cargo check --quiet --release --features "$every" --all-targets
+# Unoptimized, as in scripts/features.sh: these tests need no device, and what they take is compiling.
+step cargo --config profile.release.package.vksort.opt-level=0 test --quiet --release --features "$every" \
+    --lib --test contract --test header --test rewrite --test spirv --test table
 # As a dependency, where only what the library needs is built.
 mkdir -p "$work/dependent/src"
 cat >"$work/dependent/Cargo.toml" <<TOML

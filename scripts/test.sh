@@ -18,8 +18,8 @@ source scripts/tally.sh
 logs=target/test-logs
 
 # What runs on every driver. The level `full` takes every option; `reduced` takes some values and windows, and of pairs
-# of options only those that meet in a kernel. Of two rows with VKSORT_TEST_PART each runs one half of the trials, and the
-# seed chooses which.
+# of options only those that meet in a kernel. A row with VKSORT_TEST_PART runs that part of the trials, which the seed
+# chooses: of the full designs each run has every trial once, half of them at subgroup size 8 and a quarter each at 4 and 16.
 devices="blocks conformance matrix leading fallback recording routes properties"
 
 # A row per configuration: name | limit in seconds | suites | driver, validation layer and variables.
@@ -30,29 +30,30 @@ devices="blocks conformance matrix leading fallback recording routes properties"
 # `only=TEXT` runs the tests with that in their name, `skip=TEXT` the others.
 #
 # Nearly all of the time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of a width
-# that take a part of another's kernels come behind it, and cost little. The first two are the longest.
+# come behind the longest of it and take the same part of the trials, whose kernels are there already.
 configurations=(
-    "lavapipe-8         | 1800 | $devices emulated frames visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full"
-    "lavapipe-4         | 1200 | $devices splats render visitors | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
-    # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
-    "lavapipe-4-busy    | 600 | conformance fallback  | lavapipe-128 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
+    "lavapipe-8         | 1200 | $devices emulated frames visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/2"
     # The older lavapipe may crash in draws at this width, which is not its own choice on any processor.
-    "lavapipe-16        | 1200 | $devices             | lavapipe-512 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/2"
-    "lavapipe-16-busy   | 600 | conformance fallback  | lavapipe-512 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
+    "lavapipe-16        | 1200 | $devices             | lavapipe-512 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=4/4"
+    "lavapipe-4         | 1200 | $devices splats render visitors | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/4"
+    "swiftshader        | 1200 | $devices splats render visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/3"
+    "host               | 900 | lib contract rewrite spirv shapes table requests limits cache tuning rows search design profiles allocations cost half cli splats render scenes widths bench order tune pipelines header guide capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
+    "lavapipe-4-busy    | 600 | conformance fallback  | lavapipe-128 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/4"
+    "lavapipe-8-busy    | 600 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
+    "lavapipe-16-busy   | 600 | conformance fallback  | lavapipe-512 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=4/4"
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
-    "newer-lavapipe     | 1200 | conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/2"
-    "swiftshader        | 1200 | $devices splats render visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
-    "host               | 900 | lib contract rewrite spirv shapes table requests limits cache tuning rows search design profiles allocations cost half cli splats render scenes widths bench order tune pipelines header guide capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    "newer-lavapipe     | 1200 | conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/3"
     "c                  | 900 | c                     | lavapipe-256 system-layer"
     # In the second row the layer also sees the hazards between command buffers of a submission, and wgpu has all features.
     "wgpu               | 900 | wgpu.sh               | lavapipe-256 system-layer VKSORT_EXPECT_SUBGROUP=8"
     "newer-wgpu         | 600 | wgpu                  | newer-lavapipe newer-layer VK_LAYER_VALIDATE_SYNC=1 VKSORT_EXPECT_BINDING_ARRAYS=1"
     "features           | 900 | features              | lavapipe-256"
     "doc                | 300 | doc                   | lavapipe-256"
-    "lavapipe-8-busy    | 600 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
-    "validation         | 900 | $devices emulated render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced"
-    "newer-validation   | 900 | matrix leading fallback recording frames properties visitors render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced"
+    # The older layer and the newer one, which finds hazards in shaders too, share the suites.
+    "validation         | 900 | blocks conformance recording emulated render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
+    "newer-validation   | 900 | matrix leading fallback recording routes frames properties visitors render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
     # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
     # barrier are loops, whose turns the older driver limits: it would report races that are none.
     "gpu-assisted       | 600 | matrix leading        | newer-lavapipe newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
