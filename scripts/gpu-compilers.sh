@@ -3,7 +3,7 @@
 #
 # Without options it compiles the kernels of all requests for all GPUs, keeps the figures in
 # benches/record/gpu-compilers.csv and draws docs/gpu-compilers.png. docs/GPU-COMPILERS.md explains the figures. The first
-# run unpacks Mesa's compilers (80 MB of Debian packages) into $VKSORT_GPU_COMPILERS, else target/gpu-compilers.
+# run unpacks Mesa's compilers (80 MB of Debian packages) into $VKSORT_GPU_COMPILERS, else ~/.cache/vksort/gpu-compilers.
 #
 #   --gpus A,B         only these GPUs, with a line for each kernel; the record stays
 #   --requests A,B     only these requests, likewise
@@ -26,7 +26,7 @@ here=$PWD
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
-folder=${VKSORT_GPU_COMPILERS:-$PWD/target/gpu-compilers}
+folder=${VKSORT_GPU_COMPILERS:-$vksort_cache/gpu-compilers}
 record=benches/record/gpu-compilers.csv
 plot=docs/gpu-compilers.png
 
@@ -60,7 +60,7 @@ if [[ " ${arguments[*]} " != *" --read "* ]]; then
     ((status != 3)) || { say "gpu-compilers: skipped: $why" && exit; }
     ((status == 0)) || die "setting the compilers up failed with status $status $why"
     if [[ ! $program ]]; then
-        cargo build --quiet --release --package vksort-programs --bin pipelines
+        cargo --config scripts/checked.toml build --quiet --release --package vksort-programs --bin pipelines
         program=${CARGO_TARGET_DIR:-target}/release/pipelines
         arguments+=(--program "$program")
     fi

@@ -5,7 +5,7 @@
 # It translates a kernel to CUDA C++, compiles it, emulates a whole sort, and compares the result with numpy's. A line for
 # each kernel has the instructions that a warp issues for 32 elements on a full tile, static instructions, registers, spills
 # and wavefronts of shared memory, with CUB's beside them. tools/nvidia-assembler/README.md explains the figures. The first
-# run installs NVIDIA's compiler (140 MB from PyPI) in $VKSORT_NVIDIA_ASSEMBLER, else in target/nvidia-assembler.
+# run installs NVIDIA's compiler (140 MB from PyPI) in $VKSORT_NVIDIA_ASSEMBLER, else in ~/.cache/vksort.
 #
 #   KIND           keys, pairs, argsort, u16, u64, u64-pairs, histogram; a FIELD of the tuning, as in pairs:rank=partition.
 #                  Without one, and without --arch, all figures are kept in benches/record/nvidia-assembler.csv
@@ -26,7 +26,7 @@ here=$PWD
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
-export VKSORT_NVIDIA_ASSEMBLER=${VKSORT_NVIDIA_ASSEMBLER:-$PWD/target/nvidia-assembler}
+export VKSORT_NVIDIA_ASSEMBLER=${VKSORT_NVIDIA_ASSEMBLER:-$vksort_cache/nvidia-assembler}
 
 root=$PWD testing=0 arguments=()
 while (($#)); do
@@ -50,7 +50,7 @@ why=$(tools/nvidia-assembler/setup.sh "$VKSORT_NVIDIA_ASSEMBLER") || status=$?
 ((status != 3)) || { say "nvidia-assembler: skipped: $why" && exit; }
 ((status == 0)) || die "setting the compiler up failed with status $status $why"
 export PYTHONPATH=$VKSORT_NVIDIA_ASSEMBLER/cuda VKSORT_ROOT=$root
-(cd "$root" && cargo build --quiet --release --package vksort-contract)
+(cd "$root" && cargo --config scripts/checked.toml build --quiet --release --package vksort-contract)
 export VKSORT_CONTRACT=${CARGO_TARGET_DIR:-$root/target}/release/vksort-contract
 if ((testing)); then
     exec python3 -B -m unittest discover --start-directory tools/nvidia-assembler/tests --top-level-directory tools/nvidia-assembler

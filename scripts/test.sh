@@ -99,7 +99,7 @@ resolve() {
                 [[ $word != lavapipe-512 ]] || ! grep -qw avx512f /proc/cpuinfo || variables+=(VKSORT_EXPECT_SUBGROUP=16)
                 ;;
             newer-lavapipe)
-                compilers=${VKSORT_GPU_COMPILERS:-$PWD/target/gpu-compilers}
+                compilers=${VKSORT_GPU_COMPILERS:-$vksort_cache/gpu-compilers}
                 # What Debian has on the day is no fault of the code.
                 missing=$(tools/gpu-compilers/setup.sh "$compilers") || optional=1 missing=${missing:-setting them up failed}
                 variables+=("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER=$PWD/tools/gpu-compilers/run.sh $compilers lvp"
