@@ -28,7 +28,7 @@ uint mask_of(uint bits, uint word) { return COUNTERS + (first_counter + bits) * 
 // Zero if all digits have equal numbers of bits, so that ballots can take bits from the key.
 const uint ODD_DIGITS = KEY_WORDS - 1 + (WINDOW_BITS ^ (PASSES * RADIX_BITS));
 
-// Lanes with an equal digit, from one ballot per bit. A mask from the bit's sign replaces a select.
+// Lanes with an equal digit, from one ballot per bit; bits beyond the subgroup are unknown. A mask from the bit's sign replaces a select.
 uvec4 peers_by_ballot(KEY key, uint bits) {
     bool by_key = BALLOT == BALLOT_OF_KEYS && ODD_DIGITS == 0;
     uint source = by_key ? KEY_WORD(key, 0) : bits, low = by_key ? digit_low : 0;
@@ -42,7 +42,7 @@ uvec4 peers_by_ballot(KEY key, uint bits) {
             others |= subgroup_ballot(set != 0) ^ uvec4(set);
         }
     }
-    return existing_lanes(~others);
+    return ~others;
 }
 
 // The same from masks in shared memory. The lanes set bits of a mask, and its last lane clears the mask.
@@ -63,7 +63,7 @@ uvec4 peers_by_match(uint bits) {
     return peers;
 }
 
-// Lanes with an equal digit. The partition method has modules of its own, as it needs an extension.
+// Lanes with an equal digit; bits beyond the subgroup are unknown. The partition method has modules of its own, as it needs an extension.
 uvec4 peers_of(KEY key, uint bits) {
 #if PARTITIONED
     return subgroupPartitionNV(bits);
@@ -78,7 +78,7 @@ uint place_in_order(KEY key) {
     uint place;
     if (LEADER_ADDS != 0) {
         uvec4 peers = peers_of(key, bits);
-        uint leader = highest_lane(peers);
+        uint leader = highest_lane(existing_lanes(peers));
         uint below = count_lanes(peers & lanes_below());
         uint start = 0;
         if (subgroup_lane() == leader) start = atomicAdd(pool[at], below + 1);
