@@ -157,6 +157,8 @@ const USUAL_DIGIT_BITS: u32 = 8;
 const HELD_WORDS: u32 = 4096;
 /// Lanes of the largest subgroup with private counters.
 const MAX_PRIVATE_LANES: u32 = 16;
+/// Lanes of a subgroup up to which comparing digits takes fewer instructions than ballots.
+const MAX_COMPARED_LANES: u32 = 16;
 /// Items per invocation of a single workgroup, below which the workgroup shrinks instead of its items.
 const SINGLE_ITEMS: u32 = 16;
 /// Bits of the most slots of a ring: far more slots than a device runs workgroups.
@@ -240,7 +242,7 @@ impl Shape {
         let words = match self.rank {
             RankMethod::Private => 0,
             RankMethod::Match => 1 + self.subgroup.size.div_ceil(32),
-            RankMethod::Ballot | RankMethod::Partition => 1,
+            RankMethod::Ballot | RankMethod::Compare | RankMethod::Partition => 1,
         };
         self.workgroup_size / self.subgroup.size * self.radix() * words
     }
@@ -426,6 +428,7 @@ fn choose_rank(desc: &ShapeDesc<'_>, subgroup: &Subgroup) -> RankMethod {
         // Each emulated ballot takes three barriers of the workgroup, for every bit of a digit.
         _ if subgroup.emulated => RankMethod::Match,
         RankMethod::Match => RankMethod::Match,
+        RankMethod::Compare if subgroup.size <= MAX_COMPARED_LANES => RankMethod::Compare,
         _ => RankMethod::Ballot,
     }
 }

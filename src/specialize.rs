@@ -54,7 +54,7 @@ fn module(kernel: Kernel, shape: &Shape, request: &SortRequest) -> Module {
         ranking: match shape.rank {
             RankMethod::Partition => Ranking::Partitioned,
             RankMethod::Private => Ranking::Private,
-            RankMethod::Ballot | RankMethod::Match => Ranking::Chosen,
+            RankMethod::Ballot | RankMethod::Match | RankMethod::Compare => Ranking::Chosen,
         },
         addressed: shape.addressed,
     };
@@ -91,6 +91,7 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     values[spec::RANK_METHOD] = match shape.rank {
         RankMethod::Ballot | RankMethod::Partition | RankMethod::Private => abi::RANK_BALLOT,
         RankMethod::Match => abi::RANK_MATCH,
+        RankMethod::Compare => abi::RANK_COMPARE,
     };
     values[spec::RADIX_BITS] = shape.digit_bits;
     values[spec::PASSES] = shape.passes.max(1);

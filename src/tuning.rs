@@ -23,6 +23,9 @@ pub enum RankMethod {
     Ballot,
     /// Match masks by shared atomics; any subgroup size.
     Match,
+    /// A lane compares its digit with the digit of each lane, for subgroups of at most 16 lanes on devices whose
+    /// instructions read another lane's register at no cost. In larger subgroups it falls back to `Ballot`.
+    Compare,
     /// Every invocation ranks neighbouring elements by private counters, for drivers on CPUs. A workgroup is then one
     /// subgroup, and blocks are not reordered in shared memory before they are written. It needs subgroup arithmetic and
     /// subgroups of at most 16 lanes. On other devices, and for sorts by address, it falls back to `Ballot`.
@@ -35,7 +38,7 @@ pub enum RankMethod {
 impl RankMethod {
     /// Every method.
     pub const ALL: &'static [RankMethod] =
-        &[RankMethod::Ballot, RankMethod::Match, RankMethod::Private, RankMethod::Partition];
+        &[RankMethod::Ballot, RankMethod::Match, RankMethod::Compare, RankMethod::Private, RankMethod::Partition];
 }
 
 /// How kernels extract a bit of a digit for its ballot. Compilers differ in which way they turn into fewest instructions.
@@ -184,8 +187,9 @@ fn intel(name: &str, evidence: &'static str) -> Tuning {
     Tuning {
         polls: 64,
         subgroup_size: Some(16),
+        rank: RankMethod::Compare,
         few_registers: true,
-        ballot: Ballot::OfKeys,
+        ballot: Ballot::OfKeys, // with larger subgroups
         unordered: false,
         look_back: true,
         ..gpu(name, evidence)
@@ -277,6 +281,7 @@ const ROWS: &[Row] = &[
             items_keys: 24,
             items_pairs: 24,
             single_items: 24,
+            few_registers: false,
             ..intel("intel-xe2", "compiled: fewest instructions a key by anv without spills, see docs/GPU-COMPILERS.md")
         },
     },

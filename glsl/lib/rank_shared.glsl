@@ -63,12 +63,23 @@ uvec4 peers_by_match(uint bits) {
     return peers;
 }
 
+// The same for subgroups of up to 32 lanes, by comparing the digit with that of each lane.
+uvec4 peers_by_comparison(uint bits) {
+    uint peers = 0;
+    [[unroll]] for (uint lane = 0; lane < SUBGROUP_SIZE; lane++) {
+        // Compilers select the bits by a mask, in one instruction.
+        peers = bitfieldInsert(peers, subgroup_shuffle(bits, lane) == bits ? ~0u : 0u, int(lane), 1);
+    }
+    return uvec4(peers, 0, 0, 0);
+}
+
 // Lanes with an equal digit; bits beyond the subgroup are unknown. The partition method has modules of its own, as it needs an extension.
 uvec4 peers_of(KEY key, uint bits) {
 #if PARTITIONED
     return subgroupPartitionNV(bits);
 #else
-    return RANK_METHOD == RANK_MATCH ? peers_by_match(bits) : peers_by_ballot(key, bits);
+    return RANK_METHOD == RANK_MATCH ? peers_by_match(bits)
+        : RANK_METHOD == RANK_COMPARE ? peers_by_comparison(bits) : peers_by_ballot(key, bits);
 #endif
 }
 
