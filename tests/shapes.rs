@@ -99,6 +99,7 @@ fn ranking_methods_give_way_where_there_are_no_modules_for_them() {
 
 #[test]
 fn digits_are_compared_in_small_subgroups_alone() {
+    let request = keys();
     for (subgroup_size, expected) in [(4, RankMethod::Compare), (16, RankMethod::Compare), (32, RankMethod::Ballot)] {
         let profile =
             DeviceProfile { subgroup_size, subgroup_range: (subgroup_size, subgroup_size), ..DeviceProfile::default() };
@@ -106,7 +107,7 @@ fn digits_are_compared_in_small_subgroups_alone() {
         for (subgroup, expected) in
             [(SubgroupChoice::Auto, expected), (SubgroupChoice::Emulated(16), RankMethod::Match)]
         {
-            let desc = ShapeDesc { subgroup, ..ShapeDesc::new(&profile, &tuning, &keys(), Algorithm::OneSweep) };
+            let desc = ShapeDesc { subgroup, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
             assert_eq!(Shape::fit(&desc).unwrap().rank, expected, "{subgroup:?} of {subgroup_size} lanes");
         }
     }

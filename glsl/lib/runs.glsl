@@ -7,14 +7,16 @@ struct Run {
     uint count;
 };
 
+// A run without elements adds nothing, which takes fewer branches than to ask for it.
 #define COUNT_DIGIT(counters, run, next) \
     if (MERGE_RUNS == 0) { \
         atomicAdd(counters[next], 1); \
-    } else if (run.digit == next) { \
-        run.count++; \
     } else { \
-        END_RUN(counters, run); \
-        run = Run(next, 1); \
+        if (run.digit != next) { \
+            END_RUN(counters, run); \
+            run = Run(next, 0); \
+        } \
+        run.count++; \
     }
 
-#define END_RUN(counters, run) if (run.count != 0) atomicAdd(counters[run.digit], run.count)
+#define END_RUN(counters, run) if (MERGE_RUNS != 0) atomicAdd(counters[run.digit], run.count)
