@@ -130,6 +130,8 @@ pub struct Shape {
     pub decides_apart: bool,
     /// Invocations of a workgroup that counts digits.
     pub histogram_workgroup_size: u32,
+    /// Subgroup size that the histogram requires, if any.
+    pub histogram_subgroup_size: Option<u32>,
     /// Keys per invocation and block in the histogram.
     pub histogram_items: u32,
     /// Invocations of a workgroup that scans tile counts.
@@ -344,6 +346,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         unroll: tuning.unroll,
         decides_apart: tuning.decide_apart,
         histogram_workgroup_size: counting(tuning.histogram_workgroup_size),
+        histogram_subgroup_size: None,
         histogram_items: tuning.histogram_items.clamp(1, MAX_ITEMS),
         scan_workgroup_size: counting(tuning.scan_workgroup_size),
         min_tiles: tuning.min_tiles.max(1),
@@ -369,10 +372,21 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     if private {
         shape.histogram_workgroup_size = shape.histogram_workgroup_size.max(subgroup.size).min(most_invocations);
     }
+    shape.histogram_subgroup_size =
+        tuning.histogram_subgroup_size.filter(|size| fills_subgroups(profile, shape.histogram_workgroup_size, *size));
     match shape.histogram_shared_bytes() > profile.max_shared_bytes {
         true => Err(too_little_memory(profile, shape.histogram_shared_bytes())),
         false => Ok(shape),
     }
+}
+
+/// Whether the device can run a workgroup in full subgroups of a size.
+fn fills_subgroups(profile: &DeviceProfile, workgroup_size: u32, size: u32) -> bool {
+    profile.full_subgroups
+        && size.is_power_of_two()
+        && (profile.subgroup_range.0..=profile.subgroup_range.1).contains(&size)
+        && workgroup_size.is_multiple_of(size)
+        && workgroup_size / size <= profile.max_workgroup_subgroups
 }
 
 /// Reduces a shape until limits and memory allow it.

@@ -34,7 +34,10 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
     };
     KernelSpec {
         constants: std::array::from_fn(|id| if has[id] { wanted[id] } else { abi::SPECIALIZATION[id].1 }),
-        subgroup_size: (kernel.row().variants.ranks && !shape.subgroup.emulated).then_some(shape.subgroup.size),
+        subgroup_size: match kernel {
+            Kernel::Histogram => shape.histogram_subgroup_size,
+            _ => (kernel.row().variants.ranks && !shape.subgroup.emulated).then_some(shape.subgroup.size),
+        },
         // The histogram unrolls a loop over few digits.
         keeps_loops: !shape.unroll && kernel != Kernel::Histogram,
         on_host: shape.specializes_on_host,

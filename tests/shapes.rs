@@ -181,6 +181,7 @@ fn absurd_tunings_are_brought_to_what_fits() {
             single_items: number,
             min_tiles: number,
             histogram_workgroup_size: number,
+            histogram_subgroup_size: Some(number),
             histogram_items: number,
             scan_workgroup_size: number,
             digit_bits: number,
