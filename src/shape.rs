@@ -372,8 +372,10 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     if private {
         shape.histogram_workgroup_size = shape.histogram_workgroup_size.max(subgroup.size).min(most_invocations);
     }
-    shape.histogram_subgroup_size =
-        tuning.histogram_subgroup_size.filter(|size| fills_subgroups(profile, shape.histogram_workgroup_size, *size));
+    shape.histogram_subgroup_size = tuning.histogram_subgroup_size.filter(|size| {
+        // Wider keys take more registers, so that drivers choose smaller subgroups.
+        key_words <= 2 && fills_subgroups(profile, shape.histogram_workgroup_size, *size)
+    });
     match shape.histogram_shared_bytes() > profile.max_shared_bytes {
         true => Err(too_little_memory(profile, shape.histogram_shared_bytes())),
         false => Ok(shape),

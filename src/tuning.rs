@@ -108,8 +108,8 @@ pub struct Tuning {
     pub min_tiles: u32,
     /// Invocations of a workgroup that counts digits.
     pub histogram_workgroup_size: u32,
-    /// Subgroup size to require for the histogram, which runs with any, if the device allows it; `None` for the driver's
-    /// choice. Some drivers compile a kernel for every size before they choose.
+    /// Subgroup size to require for the histogram of keys of up to 64 bits, if the device allows it. The histogram runs with
+    /// any; `None` leaves the choice to the driver. Some drivers compile a kernel for every size before they choose.
     pub histogram_subgroup_size: Option<u32>,
     /// Keys per invocation and block in the histogram.
     pub histogram_items: u32,

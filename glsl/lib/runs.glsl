@@ -11,12 +11,11 @@ struct Run {
 #define COUNT_DIGIT(counters, run, next) \
     if (MERGE_RUNS == 0) { \
         atomicAdd(counters[next], 1); \
-    } else { \
-        if (run.digit != next) { \
-            END_RUN(counters, run); \
-            run = Run(next, 0); \
-        } \
+    } else if (run.digit == next) { \
         run.count++; \
+    } else { \
+        END_RUN(counters, run); \
+        run = Run(next, 1); \
     }
 
 #define END_RUN(counters, run) if (MERGE_RUNS != 0) atomicAdd(counters[run.digit], run.count)
