@@ -33,12 +33,13 @@ shared uint digit_count[COUNTS];
 #include "lib/starts.glsl"
 #include "lib/leading.glsl"
 
-// Counters are indexed by the bits of the key.
-void count_key(KEY key) {
+// Counters are indexed by the bits of the key. The few keys that end a part are counted alone, as code for runs is large.
+void count_key(KEY key, bool alone) {
     key = take_order(key);
     [[unroll]] for (uint pass = 0; pass < PASSES; pass++) {
         uint counter = pass * RADIX + bits_at(key, digit_shift(pass), digit_bits(pass));
-        COUNT(pass, counter);
+        if (alone) COUNT_ALONE(counter);
+        else { COUNT(pass, counter); }
     }
 }
 
@@ -51,7 +52,7 @@ uint total_of(uint counter) {
 #if HAS_KEY_VECTORS
 void count_word(uint word) {
     [[unroll]] for (uint part = 0; part < KEYS_PER_WORD; part++) {
-        count_key(key_in_word(word, part));
+        count_key(key_in_word(word, part), false);
     }
 }
 #endif
@@ -87,10 +88,10 @@ void count_part(uint start, uint elements) {
         [[unroll]] for (uint at = 0; at < AT_ONCE; at++) {
             keys[at] = load_key(PLACE_SOURCE, start + i + at * WORKGROUP_SIZE);
         }
-        [[unroll]] for (uint at = 0; at < AT_ONCE; at++) count_key(keys[at]);
+        [[unroll]] for (uint at = 0; at < AT_ONCE; at++) count_key(keys[at], false);
     }
 #endif
-    for (; i < elements; i += WORKGROUP_SIZE) count_key(load_key(PLACE_SOURCE, start + i));
+    for (; i < elements; i += WORKGROUP_SIZE) count_key(load_key(PLACE_SOURCE, start + i), true);
 #if PRIVATE
     ADD_OWN_COUNTS(counters[total_of(at)])
 #else

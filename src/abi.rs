@@ -126,6 +126,8 @@ shared_constants! {
     RANK_BALLOT = 0;
     /// Ranking method: match masks by shared `atomicOr` instead of ballots.
     RANK_MATCH = 1;
+    /// Ranking method: a lane compares its digit with the digit of each lane.
+    RANK_COMPARE = 2;
     /// A bit of a digit is extracted for its ballot by its position in the digit.
     BALLOT_BY_PLACE = 0;
     /// It is extracted by a mask that is unknown to compilers.

@@ -130,6 +130,8 @@ pub struct Shape {
     pub decides_apart: bool,
     /// Invocations of a workgroup that counts digits.
     pub histogram_workgroup_size: u32,
+    /// Subgroup size that the histogram requires, if any.
+    pub histogram_subgroup_size: Option<u32>,
     /// Keys per invocation and block in the histogram.
     pub histogram_items: u32,
     /// Invocations of a workgroup that scans tile counts.
@@ -157,6 +159,8 @@ const USUAL_DIGIT_BITS: u32 = 8;
 const HELD_WORDS: u32 = 4096;
 /// Lanes of the largest subgroup with private counters.
 const MAX_PRIVATE_LANES: u32 = 16;
+/// Lanes of a subgroup up to which comparing digits takes fewer instructions than ballots.
+const MAX_COMPARED_LANES: u32 = 16;
 /// Items per invocation of a single workgroup, below which the workgroup shrinks instead of its items.
 const SINGLE_ITEMS: u32 = 16;
 /// Bits of the most slots of a ring: far more slots than a device runs workgroups.
@@ -242,7 +246,7 @@ impl Shape {
         let words = match self.rank {
             RankMethod::Private => 0,
             RankMethod::Match => 1 + self.subgroup.size.div_ceil(32),
-            RankMethod::Ballot | RankMethod::Partition => 1,
+            RankMethod::Ballot | RankMethod::Compare | RankMethod::Partition => 1,
         };
         self.workgroup_size / self.subgroup.size * self.radix() * words
     }
@@ -344,6 +348,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         unroll: tuning.unroll,
         decides_apart: tuning.decide_apart,
         histogram_workgroup_size: counting(tuning.histogram_workgroup_size),
+        histogram_subgroup_size: None,
         histogram_items: tuning.histogram_items.clamp(1, MAX_ITEMS),
         scan_workgroup_size: counting(tuning.scan_workgroup_size),
         min_tiles: tuning.min_tiles.max(1),
@@ -369,10 +374,23 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     if private {
         shape.histogram_workgroup_size = shape.histogram_workgroup_size.max(subgroup.size).min(most_invocations);
     }
+    shape.histogram_subgroup_size = tuning.histogram_subgroup_size.filter(|size| {
+        // Wider keys take more registers, so that drivers choose smaller subgroups.
+        key_words <= 2 && fills_subgroups(profile, shape.histogram_workgroup_size, *size)
+    });
     match shape.histogram_shared_bytes() > profile.max_shared_bytes {
         true => Err(too_little_memory(profile, shape.histogram_shared_bytes())),
         false => Ok(shape),
     }
+}
+
+/// Whether the device can run a workgroup in full subgroups of a size.
+fn fills_subgroups(profile: &DeviceProfile, workgroup_size: u32, size: u32) -> bool {
+    profile.full_subgroups
+        && size.is_power_of_two()
+        && (profile.subgroup_range.0..=profile.subgroup_range.1).contains(&size)
+        && workgroup_size.is_multiple_of(size)
+        && workgroup_size / size <= profile.max_workgroup_subgroups
 }
 
 /// Reduces a shape until limits and memory allow it.
@@ -428,6 +446,7 @@ fn choose_rank(desc: &ShapeDesc<'_>, subgroup: &Subgroup) -> RankMethod {
         // Each emulated ballot takes three barriers of the workgroup, for every bit of a digit.
         _ if subgroup.emulated => RankMethod::Match,
         RankMethod::Match => RankMethod::Match,
+        RankMethod::Compare if subgroup.size <= MAX_COMPARED_LANES => RankMethod::Compare,
         _ => RankMethod::Ballot,
     }
 }

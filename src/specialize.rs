@@ -34,7 +34,10 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
     };
     KernelSpec {
         constants: std::array::from_fn(|id| if has[id] { wanted[id] } else { abi::SPECIALIZATION[id].1 }),
-        subgroup_size: (kernel.row().variants.ranks && !shape.subgroup.emulated).then_some(shape.subgroup.size),
+        subgroup_size: match kernel {
+            Kernel::Histogram => shape.histogram_subgroup_size,
+            _ => (kernel.row().variants.ranks && !shape.subgroup.emulated).then_some(shape.subgroup.size),
+        },
         // The histogram unrolls a loop over few digits.
         keeps_loops: !shape.unroll && kernel != Kernel::Histogram,
         on_host: shape.specializes_on_host,
@@ -54,7 +57,7 @@ fn module(kernel: Kernel, shape: &Shape, request: &SortRequest) -> Module {
         ranking: match shape.rank {
             RankMethod::Partition => Ranking::Partitioned,
             RankMethod::Private => Ranking::Private,
-            RankMethod::Ballot | RankMethod::Match => Ranking::Chosen,
+            RankMethod::Ballot | RankMethod::Match | RankMethod::Compare => Ranking::Chosen,
         },
         addressed: shape.addressed,
     };
@@ -91,6 +94,7 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     values[spec::RANK_METHOD] = match shape.rank {
         RankMethod::Ballot | RankMethod::Partition | RankMethod::Private => abi::RANK_BALLOT,
         RankMethod::Match => abi::RANK_MATCH,
+        RankMethod::Compare => abi::RANK_COMPARE,
     };
     values[spec::RADIX_BITS] = shape.digit_bits;
     values[spec::PASSES] = shape.passes.max(1);

@@ -23,6 +23,9 @@ pub enum RankMethod {
     Ballot,
     /// Match masks by shared atomics; any subgroup size.
     Match,
+    /// A lane compares its digit with the digit of each lane, for subgroups of at most 16 lanes on devices whose
+    /// instructions read another lane's register at no cost. In larger subgroups it falls back to `Ballot`.
+    Compare,
     /// Every invocation ranks neighbouring elements by private counters, for drivers on CPUs. A workgroup is then one
     /// subgroup, and blocks are not reordered in shared memory before they are written. It needs subgroup arithmetic and
     /// subgroups of at most 16 lanes. On other devices, and for sorts by address, it falls back to `Ballot`.
@@ -35,7 +38,7 @@ pub enum RankMethod {
 impl RankMethod {
     /// Every method.
     pub const ALL: &'static [RankMethod] =
-        &[RankMethod::Ballot, RankMethod::Match, RankMethod::Private, RankMethod::Partition];
+        &[RankMethod::Ballot, RankMethod::Match, RankMethod::Compare, RankMethod::Private, RankMethod::Partition];
 }
 
 /// How kernels extract a bit of a digit for its ballot. Compilers differ in which way they turn into fewest instructions.
@@ -105,6 +108,9 @@ pub struct Tuning {
     pub min_tiles: u32,
     /// Invocations of a workgroup that counts digits.
     pub histogram_workgroup_size: u32,
+    /// Subgroup size to require for the histogram of keys of up to 64 bits, if the device allows it. The histogram runs with
+    /// any; `None` leaves the choice to the driver. Some drivers compile a kernel for every size before they choose.
+    pub histogram_subgroup_size: Option<u32>,
     /// Keys per invocation and block in the histogram.
     pub histogram_items: u32,
     /// Invocations of a workgroup that scans tile counts in reduce-then-scan.
@@ -152,6 +158,7 @@ fn gpu(name: &str, evidence: &'static str) -> Tuning {
         polls: 4,
         min_tiles: 512,
         histogram_workgroup_size: 256,
+        histogram_subgroup_size: None,
         histogram_items: 64,
         scan_workgroup_size: 256,
         unroll: true,
@@ -184,8 +191,10 @@ fn intel(name: &str, evidence: &'static str) -> Tuning {
     Tuning {
         polls: 64,
         subgroup_size: Some(16),
+        histogram_subgroup_size: Some(16),
+        rank: RankMethod::Compare,
         few_registers: true,
-        ballot: Ballot::OfKeys,
+        ballot: Ballot::OfKeys, // with larger subgroups
         unordered: false,
         look_back: true,
         ..gpu(name, evidence)
@@ -277,6 +286,8 @@ const ROWS: &[Row] = &[
             items_keys: 24,
             items_pairs: 24,
             single_items: 24,
+            histogram_subgroup_size: Some(32),
+            few_registers: false,
             ..intel("intel-xe2", "compiled: fewest instructions a key by anv without spills, see docs/GPU-COMPILERS.md")
         },
     },
@@ -382,12 +393,11 @@ impl Tuning {
     /// assert_eq!(error.to_string(), "digit_bits is 12, allowed is 1 to 11");
     /// ```
     pub fn check(&self) -> Result<(), Error> {
-        let ranges: [(&str, u32, RangeInclusive<u32>); 11] = [
+        let ranges: [(&str, u32, RangeInclusive<u32>); 10] = [
             ("workgroup_size", self.workgroup_size, 1..=MAX_INVOCATIONS),
             ("items_keys", self.items_keys, 1..=MAX_ITEMS),
             ("items_pairs", self.items_pairs, 1..=MAX_ITEMS),
             ("single_items", self.single_items, 1..=MAX_ITEMS),
-            ("subgroup_size", self.subgroup_size.unwrap_or(4), 4..=128),
             ("digit_bits", self.digit_bits, 1..=MAX_DIGIT_BITS),
             ("polls", self.polls, 1..=MAX_POLLS),
             ("min_tiles", self.min_tiles, 1..=MAX_TILES),
@@ -400,8 +410,11 @@ impl Tuning {
                 return Err(Error::unsupported(what, given, format!("{} to {}", allowed.start(), allowed.end())));
             }
         }
-        if let Some(size) = self.subgroup_size.filter(|size| !size.is_power_of_two()) {
-            return Err(Error::unsupported("subgroup_size", size, "a power of two from 4 to 128"));
+        let sizes = [("subgroup_size", self.subgroup_size), ("histogram_subgroup_size", self.histogram_subgroup_size)];
+        for (what, size) in sizes {
+            if let Some(size) = size.filter(|size| !(4..=128).contains(size) || !size.is_power_of_two()) {
+                return Err(Error::unsupported(what, size, "a power of two from 4 to 128"));
+            }
         }
         for (what, text) in [("name", self.name.as_str()), ("evidence", &self.evidence)] {
             if text.chars().any(char::is_control) {

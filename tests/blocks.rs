@@ -22,6 +22,7 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
         ("staged", with(staged.clone(), native)),
         ("leader", with(Tuning { leader_adds: true, ballot: Ballot::ByMask, ..staged.clone() }, native)),
         ("lean", with(Tuning { few_registers: true, ballot: Ballot::OfKeys, ..staged.clone() }, native)),
+        ("compare", with(Tuning { rank: RankMethod::Compare, few_registers: true, ..staged.clone() }, native)),
         // An odd number of items, of which the last has half a word for itself.
         ("odd", with(Tuning { few_registers: true, items_keys: 5, items_pairs: 3, ..staged.clone() }, native)),
         ("match", with(Tuning { rank: RankMethod::Match, ..staged.clone() }, native)),

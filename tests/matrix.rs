@@ -112,6 +112,8 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
     let staged = Tuning { rank: RankMethod::Ballot, leader_adds: false, ..tuning.clone() };
     let leader = Tuning { leader_adds: true, ballot: Ballot::ByMask, ..staged.clone() };
     let lean = Tuning { few_registers: true, ballot: Ballot::OfKeys, digit_bits: 8, ..staged.clone() };
+    let histogram_subgroup_size = Some(gpu().profile().subgroup_size);
+    let compare = Tuning { rank: RankMethod::Compare, few_registers: true, histogram_subgroup_size, ..staged.clone() };
     let mut settings = vec![
         ("usual", usual.clone()),
         ("digits-8", tuned(Tuning { digit_bits: 8, ..tuning.clone() })),
@@ -121,6 +123,7 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
         ("staged", tuned(staged)),
         ("staged-leader", tuned(leader)),
         ("staged-lean", tuned(lean)),
+        ("staged-compare", tuned(compare)),
         ("virtual-32", SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..usual.clone() }),
         ("tiny-ring", faults(Faults { ring_bits: Some(0), ..Faults::default() })),
     ];

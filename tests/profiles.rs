@@ -109,13 +109,15 @@ fn tunings(profile: &DeviceProfile, turn: usize) -> Vec<Tuning> {
         polls: number,
         min_tiles: number,
         histogram_workgroup_size: number,
+        histogram_subgroup_size: Some(number),
         histogram_items: number,
         scan_workgroup_size: number,
         subgroup_size: Some(number),
         ..row.clone()
     };
     let others = [extreme(least), extreme(most), extreme(0)];
-    let asking = Tuning { subgroup_size: Some(profile.subgroup_range.0), ..row.clone() };
+    let smallest = Some(profile.subgroup_range.0);
+    let asking = Tuning { subgroup_size: smallest, histogram_subgroup_size: smallest, ..row.clone() };
     vec![others[turn % others.len()].clone(), asking, row]
 }
 
@@ -133,6 +135,15 @@ fn holds(shape: &Shape, profile: &DeviceProfile, request: &SortRequest) -> Resul
             shape.subgroup.emulated || subgroups <= profile.max_workgroup_subgroups,
         ),
         ("the histogram's workgroup fits", (1..=invocations).contains(&shape.histogram_workgroup_size)),
+        (
+            "the histogram's workgroup is as many full subgroups as the device allows",
+            shape.histogram_subgroup_size.is_none_or(|size| {
+                size.is_power_of_two()
+                    && (profile.subgroup_range.0..=profile.subgroup_range.1).contains(&size)
+                    && shape.histogram_workgroup_size.is_multiple_of(size)
+                    && shape.histogram_workgroup_size / size <= profile.max_workgroup_subgroups
+            }),
+        ),
         ("the scan's workgroup fits", (1..=invocations).contains(&shape.scan_workgroup_size)),
         ("shared memory suffices", shape.shared_bytes() <= profile.max_shared_bytes),
         ("the histogram's shared memory suffices", shape.histogram_shared_bytes() <= profile.max_shared_bytes),

@@ -64,6 +64,7 @@ fn numbers_out_of_range_are_refused_by_their_field() {
         ("single_items is 0,", Tuning { single_items: 0, ..tuning.clone() }),
         ("subgroup_size is 256,", Tuning { subgroup_size: Some(256), ..tuning.clone() }),
         ("subgroup_size is 48, allowed is a power", Tuning { subgroup_size: Some(48), ..tuning.clone() }),
+        ("histogram_subgroup_size is 2,", Tuning { histogram_subgroup_size: Some(2), ..tuning.clone() }),
         ("digit_bits is 0,", Tuning { digit_bits: 0, ..tuning.clone() }),
         ("polls is 4294967295,", Tuning { polls: u32::MAX, ..tuning.clone() }),
         ("min_tiles is 0,", Tuning { min_tiles: 0, ..tuning.clone() }),

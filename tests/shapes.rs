@@ -97,6 +97,22 @@ fn ranking_methods_give_way_where_there_are_no_modules_for_them() {
     assert_eq!(rank(&keys, false, SubgroupChoice::Emulated(16)), RankMethod::Match, "ballots take many barriers there");
 }
 
+#[test]
+fn digits_are_compared_in_small_subgroups_alone() {
+    let request = keys();
+    for (subgroup_size, expected) in [(4, RankMethod::Compare), (16, RankMethod::Compare), (32, RankMethod::Ballot)] {
+        let profile =
+            DeviceProfile { subgroup_size, subgroup_range: (subgroup_size, subgroup_size), ..DeviceProfile::default() };
+        let tuning = Tuning { rank: RankMethod::Compare, subgroup_size: None, ..Tuning::for_device(&profile) };
+        for (subgroup, expected) in
+            [(SubgroupChoice::Auto, expected), (SubgroupChoice::Emulated(16), RankMethod::Match)]
+        {
+            let desc = ShapeDesc { subgroup, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
+            assert_eq!(Shape::fit(&desc).unwrap().rank, expected, "{subgroup:?} of {subgroup_size} lanes");
+        }
+    }
+}
+
 /// RADV says that a workgroup may have 2^32 - 1 subgroups.
 #[test]
 fn limits_may_be_as_large_as_their_numbers() {
@@ -165,6 +181,7 @@ fn absurd_tunings_are_brought_to_what_fits() {
             single_items: number,
             min_tiles: number,
             histogram_workgroup_size: number,
+            histogram_subgroup_size: Some(number),
             histogram_items: number,
             scan_workgroup_size: number,
             digit_bits: number,

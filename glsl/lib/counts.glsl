@@ -8,6 +8,7 @@
 
 void begin_counts() { clear_own_counts(); }
 #define COUNT(run, counter) own_count[counter]++
+#define COUNT_ALONE(counter) own_count[counter]++
 
 #else
 
@@ -19,6 +20,7 @@ void begin_counts() {
     [[unroll]] for (uint run = 0; run < RUNS; run++) runs_of[run] = Run(0, 0);
 }
 #define COUNT(run, counter) COUNT_DIGIT(digit_count, runs_of[run], counter)
+#define COUNT_ALONE(counter) atomicAdd(digit_count[counter], 1)
 void end_runs() {
     [[unroll]] for (uint run = 0; run < RUNS; run++) END_RUN(digit_count, runs_of[run]);
 }

@@ -28,7 +28,7 @@ uint mask_of(uint bits, uint word) { return COUNTERS + (first_counter + bits) * 
 // Zero if all digits have equal numbers of bits, so that ballots can take bits from the key.
 const uint ODD_DIGITS = KEY_WORDS - 1 + (WINDOW_BITS ^ (PASSES * RADIX_BITS));
 
-// Lanes with an equal digit, from one ballot per bit. A mask from the bit's sign replaces a select.
+// Lanes with an equal digit, from one ballot per bit; bits beyond the subgroup are unknown. A mask from the bit's sign replaces a select.
 uvec4 peers_by_ballot(KEY key, uint bits) {
     bool by_key = BALLOT == BALLOT_OF_KEYS && ODD_DIGITS == 0;
     uint source = by_key ? KEY_WORD(key, 0) : bits, low = by_key ? digit_low : 0;
@@ -42,7 +42,7 @@ uvec4 peers_by_ballot(KEY key, uint bits) {
             others |= subgroup_ballot(set != 0) ^ uvec4(set);
         }
     }
-    return existing_lanes(~others);
+    return ~others;
 }
 
 // The same from masks in shared memory. The lanes set bits of a mask, and its last lane clears the mask.
@@ -63,12 +63,23 @@ uvec4 peers_by_match(uint bits) {
     return peers;
 }
 
-// Lanes with an equal digit. The partition method has modules of its own, as it needs an extension.
+// The same for subgroups of up to 32 lanes, by comparing the digit with that of each lane.
+uvec4 peers_by_comparison(uint bits) {
+    uint peers = 0;
+    [[unroll]] for (uint lane = 0; lane < SUBGROUP_SIZE; lane++) {
+        // Compilers select the bits by a mask, in one instruction.
+        peers = bitfieldInsert(peers, subgroup_shuffle(bits, lane) == bits ? ~0u : 0u, int(lane), 1);
+    }
+    return uvec4(peers, 0, 0, 0);
+}
+
+// Lanes with an equal digit; bits beyond the subgroup are unknown. The partition method has modules of its own, as it needs an extension.
 uvec4 peers_of(KEY key, uint bits) {
 #if PARTITIONED
     return subgroupPartitionNV(bits);
 #else
-    return RANK_METHOD == RANK_MATCH ? peers_by_match(bits) : peers_by_ballot(key, bits);
+    return RANK_METHOD == RANK_MATCH ? peers_by_match(bits)
+        : RANK_METHOD == RANK_COMPARE ? peers_by_comparison(bits) : peers_by_ballot(key, bits);
 #endif
 }
 
@@ -78,7 +89,7 @@ uint place_in_order(KEY key) {
     uint place;
     if (LEADER_ADDS != 0) {
         uvec4 peers = peers_of(key, bits);
-        uint leader = highest_lane(peers);
+        uint leader = highest_lane(existing_lanes(peers));
         uint below = count_lanes(peers & lanes_below());
         uint start = 0;
         if (subgroup_lane() == leader) start = atomicAdd(pool[at], below + 1);

@@ -35,7 +35,7 @@ uint route(uint keys_from, uint keys_to, uint values_from, uint values_to, uint 
 // Writes the routes of a leg and of the move behind it; one invocation. tests/common/routes.rs has the same in Rust.
 void write_leg(Leg leg) {
     uint rounds = 0, idle = PASSES;
-    for (uint pass = leg.low; pass < PASSES; pass++) {
+    [[dont_unroll]] for (uint pass = leg.low; pass < PASSES; pass++) {
         rounds += needed[pass];
         if (needed[pass] == 0) idle = pass;
     }
@@ -59,7 +59,7 @@ void write_leg(Leg leg) {
     uint routes = COUNTERS_ROUTES + leg.phase * PHASE_ROUTES;
     uint keys_from = leg.keys_from, values_from = leg.values_from;
     uint remaining = rounds, ranked = leg.ranked, before = PASSES;
-    for (uint pass = leg.low; pass < PASSES; pass++) {
+    [[dont_unroll]] for (uint pass = leg.low; pass < PASSES; pass++) {
         if (needed[pass] == 0 && pass != copying) continue;
         remaining--;
         bool last = remaining == 0;
@@ -100,7 +100,7 @@ uint caller_values() { return INDEX_VALUES != 0 ? PLACE_NONE : PLACE_SOURCE; }
 
 uint count_needed() {
     uint digits = 0;
-    for (uint pass = 0; pass < PASSES; pass++) digits += needed[pass];
+    [[dont_unroll]] for (uint pass = 0; pass < PASSES; pass++) digits += needed[pass];
     return digits;
 }
 

@@ -7,6 +7,7 @@ struct Run {
     uint count;
 };
 
+// A run without elements adds nothing, which takes fewer branches than to ask for it.
 #define COUNT_DIGIT(counters, run, next) \
     if (MERGE_RUNS == 0) { \
         atomicAdd(counters[next], 1); \
@@ -17,4 +18,4 @@ struct Run {
         run = Run(next, 1); \
     }
 
-#define END_RUN(counters, run) if (run.count != 0) atomicAdd(counters[run.digit], run.count)
+#define END_RUN(counters, run) if (MERGE_RUNS != 0) atomicAdd(counters[run.digit], run.count)

@@ -10,7 +10,7 @@ shared uint chunk_sum[CHUNKS];
 void write_starts() {
     for (uint chunk = gl_LocalInvocationIndex; chunk < CHUNKS; chunk += WORKGROUP_SIZE) {
         uint sum = 0;
-        for (uint i = 0; i < CHUNK; i++) sum += digit_count[chunk * CHUNK + i];
+        [[dont_unroll]] for (uint i = 0; i < CHUNK; i++) sum += digit_count[chunk * CHUNK + i];
         chunk_sum[chunk] = sum;
     }
     barrier();

@@ -6,6 +6,14 @@
 
 const uint SUBGROUPS = WORKGROUP_SIZE / SUBGROUP_SIZE;
 
+// A mask without the lanes beyond the subgroup.
+uvec4 existing_lanes(uvec4 mask) {
+    if (SUBGROUP_SIZE < 32) mask.x &= (1u << (SUBGROUP_SIZE & 31)) - 1;
+    if (SUBGROUP_SIZE < 64) mask.y = 0;
+    if (SUBGROUP_SIZE < 128) mask.zw = uvec2(0);
+    return mask;
+}
+
 #if EMULATED
 
 shared uint emulated_ballots[4 * SUBGROUPS];
@@ -56,7 +64,7 @@ uvec4 lanes_above() {
     uint lane = subgroup_lane();
     uvec4 own = uvec4(0);
     own[lane / 32] = 1u << (lane % 32);
-    return ~(lanes_below() | own);
+    return existing_lanes(~(lanes_below() | own));
 }
 
 #else
@@ -87,20 +95,12 @@ uint subgroup_inclusive_add(uint value) { return subgroupInclusiveAdd(value); }
 uint uniform_in_subgroup(uint value) { return subgroupBroadcastFirst(value); }
 
 uvec4 lanes_below() { return gl_SubgroupLtMask; }
-uvec4 lanes_above() { return gl_SubgroupGtMask; }
+uvec4 lanes_above() { return existing_lanes(gl_SubgroupGtMask); }
 
 #endif
 
 // Position in the workgroup, counted subgroup by subgroup. It need not be gl_LocalInvocationIndex.
 uint thread_index() { return subgroup_index() * SUBGROUP_SIZE + subgroup_lane(); }
-
-// A mask without the lanes beyond the subgroup.
-uvec4 existing_lanes(uvec4 mask) {
-    if (SUBGROUP_SIZE < 32) mask.x &= (1u << (SUBGROUP_SIZE & 31)) - 1;
-    if (SUBGROUP_SIZE < 64) mask.y = 0;
-    if (SUBGROUP_SIZE < 128) mask.zw = uvec2(0);
-    return mask;
-}
 
 uint count_lanes(uvec4 mask) {
     uint bits = bitCount(mask.x);

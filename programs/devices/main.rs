@@ -136,6 +136,7 @@ fn shapes(keys: &Shape, pairs: &Shape) -> String {
     let rank = match keys.rank {
         RankMethod::Ballot => "ballots",
         RankMethod::Match => "match masks",
+        RankMethod::Compare => "comparisons",
         RankMethod::Private => "counters of each invocation's own",
         RankMethod::Partition => "subgroupPartitionNV",
     };

@@ -278,6 +278,7 @@ fn absurd_numbers_sort_right() {
             polls: number,
             min_tiles: number,
             histogram_workgroup_size: number,
+            histogram_subgroup_size: Some(number),
             histogram_items: number,
             scan_workgroup_size: number,
             look_back,

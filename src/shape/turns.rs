@@ -37,6 +37,7 @@ const _: () = assert!(TILE + RECOUNTS + DIGITS + POLLS + 4_000 <= ALL && SINGLE 
 fn ranking(rank: RankMethod, subgroup_size: u32, digit_bits: u32) -> u32 {
     match rank {
         RankMethod::Match => 2 * subgroup_size.div_ceil(32),
+        RankMethod::Compare => subgroup_size,
         RankMethod::Private => 0,
         RankMethod::Ballot | RankMethod::Partition => digit_bits,
     }

@@ -61,7 +61,9 @@ def predict(device, row, pairs):
     number = {name: float(row[name]) for name in "workgroup_size items instructions spills fills".split()}
     group, executed = number["workgroup_size"], number["instructions"] * EXECUTED
     elements = group * number["items"]
-    turns, ballots = (TURNS[rank, row["leader_adds"] == "true"] for rank in (row["rank"], "ballot"))
+    # Comparisons access shared memory as ballots do.
+    rank = "match" if row["rank"] == "match" else "ballot"
+    turns, ballots = (TURNS[rank, row["leader_adds"] == "true"] for rank in (rank, "ballot"))
     turns = ballots + (turns - ballots) * MATCH_TURN + (VALUE_TURNS if pairs else 0)
     # A run of equal digits in the output begins and ends within a transaction.
     runs = min(elements, DIGITS) * (2 if pairs else 1)

@@ -19,6 +19,9 @@ COLUMNS = ["gpu", "request", "place", "built_in", *FIELDS, *FIGURES, *model.TERM
 METHODS = [("ballot", ballot, leader, few) for ballot in ("by-place", "by-mask", "of-keys")
            for leader in ("false", "true") for few in ("false", "true")]
 METHODS += [("match", "by-place", leader, few) for leader in ("false", "true") for few in ("false", "true")]
+# In larger subgroups ballots take the place of comparisons, with the row's way of a ballot.
+COMPARED = [("compare", leader, few) for leader in ("false", "true") for few in ("false", "true")]
+MOST_COMPARED_LANES = 16
 WORKGROUPS, ITEMS = (128, 256, 384, 512), (8, 12, 16, 20, 24)
 # Candidates a table shows.
 SHOWN = 3
@@ -77,7 +80,8 @@ class Sweep:
             row["subgroup_size"] = str(self.device.subgroups[-1])
         self.compile(row)
         for subgroup in self.device.subgroups:
-            for method in METHODS:
+            compared = COMPARED if subgroup <= MOST_COMPARED_LANES else []
+            for method in METHODS + [(rank, row["ballot"], *rest) for rank, *rest in compared]:
                 self.compile({**row, "subgroup_size": str(subgroup), **dict(zip(FIELDS[3:], method))})
         best = min(self.rows, key=lambda line: line["cycles"])
         for methods in (row, best):
