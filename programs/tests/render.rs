@@ -177,7 +177,7 @@ fn frames_cost_the_host_little_and_are_plotted() {
 #[test]
 fn visitors_are_measured_beside_buffers() {
     let run = |flags: &[&str]| {
-        let output = program("visitors").args(flags).output().unwrap();
+        let output = run_within(Duration::from_secs(120), program("visitors").args(flags));
         let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(output.status.success(), "visitors {flags:?}: {errors}");
         out.into_owned()
@@ -194,7 +194,8 @@ fn visitors_are_measured_beside_buffers() {
         let out = run(&[flags, &["--count", "20001", "--runs", "1"]].concat());
         assert!(out.contains("verified   both results") && out.contains("\nratio      time "), "{out}");
     }
-    let output = program("visitors").args(["--replaces", "output", "--keys-only"]).output().unwrap();
+    let mut refused = program("visitors");
+    let output = run_within(Duration::from_secs(120), refused.args(["--replaces", "output", "--keys-only"]));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(errors, "error: --keys-only has no indices for --replaces output\n");
 
