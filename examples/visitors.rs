@@ -1,25 +1,22 @@
 //! Keys that are never stored: splats are sorted by depth, and the sort computes the depths itself.
 //!
 //! This is one file to copy from. It takes the crates `vksort` with the feature `runtime-shaders`, `ash` with the feature
-//! `loaded`, and `anyhow`. With `--compare` it measures the same sort beside one of keys that a dispatch has stored before.
+//! `loaded`, and `anyhow`.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use ash::ext::debug_utils;
 use ash::vk::{self, BufferUsageFlags as Usage, MemoryPropertyFlags as Memory};
-use vksort::{
-    AccessScope, BoundSort, BufferRange, DepthKeys, DepthPush, InstanceRequirements, Placement, Requirements,
-};
-use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, Visitor, VisitorResources, VisitorSource};
+use vksort::{AccessScope, BoundSort, BufferRange, DepthKeys, DepthPush, InstanceRequirements, Requirements};
+use vksort::{SortBuffers, Sorter, SorterOptions, Visitor, VisitorResources, VisitorSource};
 
 const HELP: &str = "Sorts splats by depth with a visitor that computes the keys, and verifies the result.
 
-Usage: visitors [--device INDEX|NAME] [--validate] [--count N] [--keys f32|16|24|z] [--compare RUNS]
+Usage: visitors [--device INDEX|NAME] [--validate] [--count N] [--keys f32|16|24|z]
 
   --keys z  depths are a coordinate, by a visitor of the program's own; else they are computed by one of the library's";
 
@@ -63,7 +60,7 @@ fn run(flags: &Flags) -> Result<()> {
     }
     let visitor = Visitor::from(source);
     // SAFETY: handles are the device's and are destroyed once, when the queue is idle; the device was created with what the
-    // requirements name, and outlives the sorters; the visitor is one of the library's, with the resources that it asks for.
+    // requirements name, and outlives the sorter; the visitor is one of the library's, with the resources that it asks for.
     unsafe {
         let binding = vk::DescriptorSetLayoutBinding::default()
             .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
@@ -114,89 +111,29 @@ fn run(flags: &Flags) -> Result<()> {
         })?;
 
         // Each frame: the sort, and barriers to what comes before and after it.
-        let by_visitor = |commands: vk::CommandBuffer| -> Result<()> {
+        vulkan.submit(|commands| {
             sort.record_visited(commands, count, None, resources)?;
             barrier(commands, BoundSort::OUTPUT_SCOPE, transfer);
+            copy(commands, order.raw, host.raw, bytes);
+            barrier(commands, AccessScope::TRANSFER_WRITE, AccessScope::HOST_READ);
             Ok(())
-        };
+        })?;
         let mut expected: Vec<u32> = (0..count).collect();
         let code = |index: &u32| {
             let key = key_of(keys, row, &positions[3 * *index as usize..][..3]);
             request.key.sortable(key.into(), request.order)
         };
         expected.sort_by_cached_key(code);
-        let verify = |what: &str| -> Result<()> {
-            vulkan.submit(|commands| {
-                copy(commands, order.raw, host.raw, bytes);
-                barrier(commands, AccessScope::TRANSFER_WRITE, AccessScope::HOST_READ);
-                Ok(())
-            })?;
-            let found = std::slice::from_raw_parts(mapped, count as usize);
-            ensure!(found == expected, "the order {what} is not that of a stable sort on the CPU");
-            Ok(())
-        };
-        vulkan.submit(by_visitor)?;
-        verify("by the visitor")?;
+        let found = std::slice::from_raw_parts(mapped, count as usize);
+        ensure!(found == expected, "the order is not that of a stable sort on the CPU");
         println!("verified   {count} indices equal those of a stable sort on the CPU");
 
-        if let Some(runs) = flags.compare {
-            // The other way: a sort without bits is one dispatch, which stores the keys of the same visitor.
-            let bits = (0..0).into();
-            let none = SortRequest { bits, placement: Placement::OutOfPlace, ..SortRequest::new(request.key) };
-            let storer = Sorter::new_visited(device, requirements, &none, &options, &visitor, layout)?;
-            let in_place = SortRequest { placement: Placement::InPlace, ..request };
-            let plain = Sorter::new(device, requirements, &in_place, &options)?;
-            let stored = vulkan.buffer(in_place.buffers(count).keys, usage, Memory::DEVICE_LOCAL)?;
-            let plain_scratch = plain.scratch_size(count)?.max(4);
-            let aside = vulkan.buffer(plain_scratch, Sorter::SCRATCH_USAGE, Memory::DEVICE_LOCAL)?;
-            let store = storer.bind(&SortBuffers {
-                keys_out: Some(stored.range()),
-                ..SortBuffers::in_place(BufferRange::NONE, count)
-            })?;
-            let sort_stored = plain.bind(&SortBuffers {
-                values: Some(order.range()),
-                scratch: Some(aside.range()),
-                ..SortBuffers::in_place(stored.range(), count)
-            })?;
-            let by_buffer = |commands: vk::CommandBuffer| -> Result<()> {
-                store.record_visited(commands, count, None, resources)?;
-                barrier(commands, BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
-                sort_stored.record(commands, count, None)?;
-                barrier(commands, BoundSort::OUTPUT_SCOPE, transfer);
-                Ok(())
-            };
-            vulkan.submit(by_buffer)?;
-            verify("from the buffer of keys")?;
-            let (mut visited, mut buffered) = (Vec::new(), Vec::new());
-            for _ in 0..runs {
-                visited.push(vulkan.submit(by_visitor)?);
-                buffered.push(vulkan.submit(by_buffer)?);
-            }
-            verify("after the last run")?;
-            let ratios: Vec<f64> =
-                visited.iter().zip(&buffered).map(|(visited, buffered)| visited / buffered).collect();
-            println!("{:<11}{}", "visitor", quartiles(visited, "ms"));
-            println!("{:<11}{}", "key buffer", quartiles(buffered, "ms"));
-            println!("{:<11}{}", "ratio", quartiles(ratios, ""));
-            let bytes = |keys: u64, scratch: u64| keys + scratch + 4 * u64::from(count);
-            println!("{:<11}{} bytes of keys, indices and scratch", "visitor", bytes(0, scratch.size));
-            println!("{:<11}{} bytes", "key buffer", bytes(stored.size, aside.size));
-            drop((store, sort_stored, storer, plain));
-            [stored, aside].into_iter().for_each(|buffer| vulkan.free(buffer));
-        }
         drop((sort, sorter));
         device.destroy_descriptor_pool(sets, None);
         device.destroy_descriptor_set_layout(layout, None);
         [source, order, scratch, host].into_iter().for_each(|buffer| vulkan.free(buffer));
     }
     Ok(())
-}
-
-/// Median and quartiles.
-fn quartiles(mut numbers: Vec<f64>, unit: &str) -> String {
-    numbers.sort_by(f64::total_cmp);
-    let at = |quarter: usize| numbers[(numbers.len() - 1) * quarter / 4];
-    format!("median {:.3} {unit}, quartiles {:.3} and {:.3}", at(2), at(1), at(3))
 }
 
 /// What the command line asks for.
@@ -211,15 +148,13 @@ struct Flags {
     keys: DepthKeys,
     /// Whether it is a coordinate, as it is.
     along_z: bool,
-    /// Runs of each way to measure.
-    compare: Option<u32>,
 }
 
 impl Flags {
     /// Reads the command line; nothing when it asks for help, which is printed.
     fn parse() -> Result<Option<Flags>> {
         let (keys, along_z) = (DepthKeys::F32, false);
-        let mut flags = Flags { device: None, validate: false, count: 500_000, keys, along_z, compare: None };
+        let mut flags = Flags { device: None, validate: false, count: 500_000, keys, along_z };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let mut number = |most: u32| -> Result<u32> {
@@ -229,7 +164,6 @@ impl Flags {
             };
             match argument.as_str() {
                 "--count" => flags.count = number(1 << 24)?,
-                "--compare" => flags.compare = Some(number(10_000)?),
                 "--device" => flags.device = Some(arguments.next().context("--device needs an index or a name")?),
                 "--keys" => {
                     flags.keys = match arguments.next().as_deref() {
@@ -335,22 +269,21 @@ impl Vulkan {
         }
     }
 
-    /// Records commands anew, runs them and waits; gives the milliseconds from submission to end.
+    /// Records commands anew, runs them and waits.
     ///
     /// # Safety
     ///
     /// What `record` puts into the command buffer is valid there.
-    unsafe fn submit(&self, record: impl FnOnce(vk::CommandBuffer) -> Result<()>) -> Result<f64> {
+    unsafe fn submit(&self, record: impl FnOnce(vk::CommandBuffer) -> Result<()>) -> Result<()> {
         // SAFETY: the queue is idle between calls.
         unsafe {
             self.device.begin_command_buffer(self.commands, &vk::CommandBufferBeginInfo::default())?;
             record(self.commands)?;
             self.device.end_command_buffer(self.commands)?;
             let submits = [vk::SubmitInfo::default().command_buffers(std::slice::from_ref(&self.commands))];
-            let started = Instant::now();
             self.device.queue_submit(self.queue, &submits, vk::Fence::null())?;
             self.device.queue_wait_idle(self.queue)?;
-            Ok(started.elapsed().as_secs_f64() * 1e3)
+            Ok(())
         }
     }
 

@@ -84,6 +84,17 @@ typedef struct VksortVrdx_T VksortVrdx_T;
 // negative code is the VkResult of a Vulkan call that failed.
 typedef int32_t VksortResult;
 
+// How severe a message is; smaller numbers are more severe.
+typedef uint32_t VksortLogLevel;
+
+// Takes a message. The text is one of UTF-8 that ends with a zero, and belongs to vksort: copy what is to be kept.
+//
+// - userData: the pointer that vksortSetLogCallback was given.
+// - Threads that call vksort call it, several at once.
+// - It returns normally: it throws no exception and jumps nowhere.
+// - Calls of vksort within it give no messages.
+typedef void (*PFN_vksortLog)(VksortLogLevel level, const char *text, void *userData);
+
 // What this build of vksort can do. Written by vksortGetCapabilities.
 typedef struct {
   // sizeof(VksortCapabilities), set by the caller.
@@ -430,8 +441,23 @@ typedef struct {
 // The range of timestamp queries is shorter than the sort needs.
 #define VKSORT_ERROR_TOO_FEW_QUERIES -111
 
+// The process has another logger, or a log callback sets one.
+#define VKSORT_ERROR_LOGGER -112
+
 // A fault of vksort itself. Nothing unwinds into the caller.
 #define VKSORT_ERROR_INTERNAL -199
+
+// Something failed that no call returns.
+#define VKSORT_LOG_ERROR 1
+
+// Something is not as it should be, and the call goes on.
+#define VKSORT_LOG_WARNING 2
+
+// What vksort has chosen: shape, tuning and algorithm of each sorter.
+#define VKSORT_LOG_INFO 3
+
+// The time that each pipeline took.
+#define VKSORT_LOG_DEBUG 4
 
 // 8-bit unsigned integers.
 #define VKSORT_KEY_U8 1
@@ -536,6 +562,24 @@ extern "C" {
 // - Never null. The text belongs to vksort and stays until another call of the same thread fails.
 // - Threads have a text each.
 const char *vksortGetLastErrorText(void);
+
+// Sets where messages go, for the whole process. Until then there are none.
+//
+// - level: the least severe messages that are wanted, one of VKSORT_LOG_...; any number if callback is null.
+// - callback: it takes the place of the one before. Null ends messages.
+// - userData: handed to the callback. It belongs to the caller.
+// - Any thread may call it at any time. It waits until callbacks that are running have returned, and the one before is not
+//   called any more. So the calling thread holds no lock that the callback takes.
+//
+// Fails with VKSORT_ERROR_LOGGER within a callback, and if the process has another logger, as a program in Rust may have;
+// messages go there then, and the callback is not called.
+//
+// What the caller sees to:
+//
+// - The callback behaves as its type says, and may be called with userData from any thread until it is replaced.
+VksortResult vksortSetLogCallback(VksortLogLevel level,
+                                  PFN_vksortLog callback,
+                                  void *userData);
 
 // Returns the capabilities of this build of vksort.
 //

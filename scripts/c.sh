@@ -46,6 +46,18 @@ for project in examples/c examples/cpp tests/c; do
     step cmake -Wno-dev --log-level=WARNING -S "$project" -B "$build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release
     step cmake --build "$build" -- --quiet
 done
+# The package finds the files of other systems by their names.
+abi=$(readlink "$prefix/lib/libvksort.so") abi=${abi#libvksort.so.}
+names() {
+    step cmake -Wno-dev --log-level=WARNING -S tests/c/names -B "$work/names-$1" -DCMAKE_PREFIX_PATH="$prefix" \
+        -DCMAKE_SYSTEM_NAME="$2" -Dlocation="$3" -Dimports="$4" -Dstatic="$5"
+}
+names linux Linux "lib/libvksort.so.$abi" "" lib/libvksort.a
+names macos Darwin "lib/libvksort.$abi.dylib" "" lib/libvksort.a
+names gnu Windows bin/vksort.dll lib/libvksort.dll.a lib/libvksort.a
+touch "$prefix/lib/vksort.dll.lib"
+names msvc Windows bin/vksort.dll lib/vksort.dll.lib lib/vksort.lib
+rm "$prefix/lib/vksort.dll.lib"
 # The same example by pkg-config, without CMake.
 read -ra flags < <(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs vksort)
 # shellcheck disable=SC2086

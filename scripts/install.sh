@@ -3,11 +3,10 @@
 #
 # Installs the headers, the library as a shared and as a static one, a pkg-config file (vksort.pc) and a CMake package with
 # the targets vksort::vksort and vksort::vksort_static. The folder can be moved. It takes Rust and a linker; programs that
-# use the library take neither, but Vulkan's headers. For Linux and macOS; on Windows cargo makes the same libraries:
+# use the library take neither, but Vulkan's headers. For Linux and macOS, and for Windows in the shell of Git for Windows or
+# MSYS2. It has not been run on macOS and Windows.
 #
-#   cargo rustc --release --lib --no-default-features --features capi,wide-keys --crate-type cdylib
-#
-#   --prefix DIR    where to: DIR/include, DIR/lib, DIR/lib/pkgconfig and DIR/lib/cmake/vksort
+#   --prefix DIR    where to: DIR/include, DIR/lib, DIR/lib/pkgconfig and DIR/lib/cmake/vksort; on Windows the DLL is in DIR/bin
 #   --no-wide-keys  without the kernels for keys of 64 and 128 bits
 #   --help          this text
 set -euo pipefail
@@ -38,9 +37,17 @@ version=$(sed -n '/^\[package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 # Versions below 1.0 are compatible where their second number is the same.
 major=${version%%.*} abi=${version%%.*}
 [[ $major != 0 ]] || abi=$(cut -d . -f 1,2 <<<"$version")
+# The names that cargo gives, and the shared library's name where it is installed; scripts/install/vksortConfig.cmake.in has
+# the same.
+static=libvksort.a imports=
 case $(uname) in
-    Darwin) built=libvksort.dylib name=libvksort.$abi.dylib option=-Wl,-install_name,@rpath/$name ;;
-    *) built=libvksort.so name=libvksort.so.$abi option=-Wl,-soname,$name ;;
+    Darwin) built=libvksort.dylib name=libvksort.$abi.dylib option=-Clink-arg=-Wl,-install_name,@rpath/$name ;;
+    MINGW* | MSYS* | CYGWIN*)
+        built=vksort.dll name=vksort.dll option=-Cdebuginfo=0
+        # By the compiler of Rust's host: MSVC or GNU.
+        if [[ $(rustc -vV) == *-msvc* ]]; then static=vksort.lib imports=vksort.dll.lib; else imports=libvksort.dll.a; fi
+        ;;
+    *) built=libvksort.so name=libvksort.so.$abi option=-Clink-arg=-Wl,-soname,$name ;;
 esac
 
 target=${CARGO_TARGET_DIR:-$PWD/target}/c-library
@@ -49,17 +56,23 @@ mkdir -p "$target"
 cargo --config 'profile.c-library.inherits="release"' --config 'profile.c-library.strip="symbols"' \
     --config 'profile.c-library.lto=true' --config 'profile.c-library.codegen-units=1' --config 'profile.c-library.panic="unwind"' \
     rustc --quiet --locked --profile c-library --package vksort --lib --no-default-features --features "$features" \
-    --crate-type cdylib,staticlib -- -C "link-arg=$option" --print "native-static-libs=$target/native-static-libs" 2> >(grep -v '^$\|native artifacts' >&2) || die "the build failed"
+    --crate-type cdylib,staticlib -- "$option" --print "native-static-libs=$target/native-static-libs" 2> >(grep -v '^$\|native artifacts' >&2) || die "the build failed"
 needed=$(<"$target/native-static-libs")
 
 library=$prefix/lib package=$prefix/lib/cmake/vksort
 mkdir -p "$prefix/include" "$library/pkgconfig" "$package"
 cp include/*.h "$prefix/include"
-cp "$target/libvksort.a" "$library"
-cp "$target/$built" "$library/$name"
-ln -sf "$name" "$library/$built"
+cp "$target/$static" "$library"
+if [[ $imports ]]; then
+    mkdir -p "$prefix/bin"
+    cp "$target/$built" "$prefix/bin"
+    cp "$target/$imports" "$library"
+else
+    cp "$target/$built" "$library/$name"
+    ln -sf "$name" "$library/$built"
+fi
 fill() {
-    sed "s|@VERSION@|$version|; s|@ABI@|$abi|; s|@NAME@|$name|; s|@NEEDED@|$needed|" "scripts/install/$1.in" >"$2/$1"
+    sed "s|@VERSION@|$version|; s|@ABI@|$abi|; s|@NEEDED@|$needed|" "scripts/install/$1.in" >"$2/$1"
 }
 fill vksort.pc "$library/pkgconfig"
 fill vksortConfig.cmake "$package"

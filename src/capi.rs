@@ -8,11 +8,13 @@
 //! * Structures begin with their size, so that fields can be added behind the others (`structs`).
 //! * Enumerations are integers, as a number outside a Rust enumeration is undefined behaviour.
 //! * Nothing unwinds into the caller (`outcome`).
+//! * Messages go to a callback of the caller's, if the process has no other logger (`log`).
 #![allow(unsafe_code)]
 #![allow(non_camel_case_types, non_upper_case_globals, reason = "names are those of C")]
 
 pub mod device;
 mod handles;
+pub mod log;
 pub mod names;
 pub mod outcome;
 pub mod record;

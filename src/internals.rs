@@ -31,3 +31,9 @@ pub mod search {
 pub mod cache {
     pub use crate::vk::owned::cache::*;
 }
+
+/// Devices that wgpu refuses.
+#[cfg(feature = "wgpu")]
+pub mod wgpu {
+    pub use crate::vk::refusal::*;
+}

@@ -127,7 +127,7 @@ pub use vk::{
     Requirements, SortBuffers, Sorter, SorterOptions, StepTime, VisitorResources,
 };
 #[cfg(feature = "wgpu")]
-pub use vk::{WgpuCommands, WgpuDevice, WgpuSort, WgpuSorter};
+pub use vk::{WgpuCommands, WgpuDevice, WgpuSort, WgpuSorter, WgpuStepTimes};
 #[cfg(feature = "wgpu")]
 pub use wgpu;
 

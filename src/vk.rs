@@ -27,8 +27,10 @@ const _: () = {
     shared::<(WgpuDevice, WgpuSorter, WgpuSort, WgpuCommands)>();
 };
 
+#[cfg(all(feature = "wgpu", feature = "testing"))]
+pub use self::wgpu::refusal;
 #[cfg(feature = "wgpu")]
-pub use self::wgpu::{WgpuCommands, WgpuDevice, WgpuSort, WgpuSorter};
+pub use self::wgpu::{WgpuCommands, WgpuDevice, WgpuSort, WgpuSorter, WgpuStepTimes};
 pub use bind::{BoundSort, BufferRange, SortBuffers};
 pub use pipelines::PipelineSet;
 pub use record::{AccessScope, QueryRange, StepTime, VisitorResources};

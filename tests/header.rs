@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// The order of the header.
-const SOURCES: [&str; 7] = ["types", "outcome", "names", "device", "sorter", "record", "vrdx"];
+const SOURCES: [&str; 8] = ["types", "outcome", "log", "names", "device", "sorter", "record", "vrdx"];
 
 const BEGINNING: &str = "\
 /*

@@ -435,12 +435,18 @@ fn main() -> ExitCode {
         let name = format!("option/{what}/visited-{}", name(visits));
         trials.push(Trial::test(name, move || run(request, visits, &small(), 6)));
     }
-    let cells = [(KeyType::U32, ValueType::U32, ALL), (KeyType::U16, ValueType::Index, KEYS)];
+    let (sorted, discarded) = (KeyOutput::Sorted, KeyOutput::Discarded);
+    let cells = [
+        (KeyType::U32, ValueType::U32, sorted, ALL),
+        (KeyType::U16, ValueType::Index, sorted, KEYS),
+        (KeyType::F32, ValueType::Index, discarded, KEYS_AND_OUTPUT),
+    ];
     for (at, what) in WAYS.into_iter().enumerate() {
-        for (index, (key, value, visits)) in cells.into_iter().enumerate() {
-            let algorithm = if (at + index) % 2 == 0 { None } else { Some(Algorithm::ReduceThenScan) };
-            if index == 0 || level() == Level::Full {
-                let request = out_of_place(SortRequest { value, algorithm, ..SortRequest::new(key) });
+        for (index, (key, value, key_output, visits)) in cells.into_iter().enumerate() {
+            let algorithm = if (at + index.div_ceil(2)) % 2 == 0 { None } else { Some(Algorithm::ReduceThenScan) };
+            if index != 1 || level() == Level::Full {
+                let request = SortRequest { value, key_output, algorithm, ..SortRequest::new(key) };
+                let request = out_of_place(request);
                 let name = format!("way/{what}/{}/visited-{}", suite::name(&request), name(visits));
                 trials.push(Trial::test(name, move || match way(what) {
                     Some(options) => run(request, visits, &options, 3),

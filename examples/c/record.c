@@ -44,6 +44,13 @@ static void die(const char *format, ...)
             die("%s", vksortGetLastErrorText());                                \
     } while (0)
 
+/* Takes messages of vksort, here those from warnings on. */
+static void onMessage(VksortLogLevel level, const char *text, void *user)
+{
+    (void)user;
+    fprintf(stderr, "%s: %s\n", level == VKSORT_LOG_ERROR ? "error" : "warning", text);
+}
+
 /* The program's own instance and device, created with what vksort requires. */
 typedef struct {
     VkInstance instance;
@@ -429,6 +436,7 @@ int main(int argc, char **argv)
             die("unknown argument %s, allowed are --device INDEX|NAME, --validate and --help", argv[i]);
         }
     }
+    SORT(vksortSetLogCallback(VKSORT_LOG_WARNING, onMessage, NULL));
     Vulkan vulkan = openVulkan(wanted, validate);
     run(&vulkan);
     closeVulkan(&vulkan);

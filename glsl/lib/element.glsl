@@ -33,20 +33,18 @@ void put_value(uint target, uint plane, uint word) { store_value(route_values_to
 uint next_digit(KEY key) { return digit_of(take_order(key), route_next(active_route)); }
 
 #ifdef VISITED_OUTPUT
-const uint MOVES_NOTHING = ~0u; // the caller's code has taken the element
+const uint MOVES_NOTHING = ~0u; // the caller's code has taken the elements
+
+// Gives the element from `index` to the caller's code; `splits` if the key is an index that is joined with a digit.
+void visit_element(uint target, uint index, KEY key, bool splits) {
+    uint words[MOST_VALUE_WORDS];
+    for (uint plane = 0; plane < VALUE_WORDS; plane++) words[plane] = splits ? joined_index(key) : value_at(index, plane);
+    visit_sorted(target, take_order(key), words);
+}
 #endif
 
 // Stores the parts of the element from `index` that `moves` selects.
-void put_element(uint target, uint index, KEY key, uint moves) {
-#ifdef VISITED_OUTPUT
-    if (route_visits(active_route)) {
-        uint words[MOST_VALUE_WORDS];
-        bool splits = JOIN_INDEX != 0 && moves == MOVES_SPLITTING;
-        for (uint plane = 0; plane < VALUE_WORDS; plane++) words[plane] = splits ? joined_index(key) : value_at(index, plane);
-        visit_sorted(target, take_order(key), words);
-        moves = MOVES_NOTHING;
-    }
-#endif
+void move_element(uint target, uint index, KEY key, uint moves) {
     if (moves == MOVES_ALL) put_key(target, key);
     if (JOIN_INDEX != 0 && moves == MOVES_JOINING) {
         KEY_WORD(key, 0) = join(value_at(index, 0), next_digit(key));
@@ -57,3 +55,13 @@ void put_element(uint target, uint index, KEY key, uint moves) {
         for (uint plane = 0; plane < VALUE_WORDS; plane++) put_value(target, plane, value_at(index, plane));
     }
 }
+
+#ifdef VISITED_OUTPUT
+// Stores an element, or gives it to the caller's code.
+void put_element(uint target, uint index, KEY key, uint moves) {
+    if (route_visits(active_route)) visit_element(target, index, key, joined);
+    else move_element(target, index, key, moves);
+}
+#else
+#define put_element move_element
+#endif

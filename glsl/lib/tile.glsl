@@ -145,11 +145,39 @@ void write_each(uint start, uint elements, bool as_it_is, uint base) {
     }
 }
 
+#ifdef VISITED_OUTPUT
+// Gives a ranked tile to the caller's code, key and value at once, in the order of the pool: neighbouring lanes have
+// neighbouring targets. Keys with values leave the pool for the indices of their elements, which are loaded from there.
+void visit_ranked(uint start, uint elements) {
+    bool loads = VALUE_WORDS > 0 && !joined;
+    if (loads) {
+        EACH_ITEM {
+            uint place = place_of(item);
+            pool[place] = join(block_index(item), digit_bits_of(key_in_pool(place)));
+        }
+        barrier();
+    }
+    [[dont_unroll]] for (uint at = thread_index(); at < elements; at += WORKGROUP_SIZE) {
+        uint bits, index = start;
+        KEY key;
+        if (loads) {
+            bits = pool[at] & (RADIX - 1);
+            index += pool[at] >> RADIX_BITS;
+            key = take_key(index);
+        } else {
+            key = key_in_pool(at);
+            bits = digit_bits_of(key);
+        }
+        visit_element(digit_base[bits] + at, index, key, joined);
+    }
+}
+#endif
+
 // Writes the tile to its digits' bases, or unranked from `base` on.
 void write_tile(uint start, uint elements, bool as_it_is, uint base) {
 #ifdef VISITED_OUTPUT
-    // The caller's code takes key and value at once.
-    if (route_visits(active_route)) write_each(start, elements, as_it_is, base);
+    if (route_visits(active_route) && !as_it_is) visit_ranked(start, elements);
+    else if (route_visits(active_route)) write_each(start, elements, as_it_is, base);
     else
 #endif
     if (elements == BLOCK && !as_it_is) write_full(start);
@@ -203,12 +231,23 @@ void write_tile(uint start, uint elements, bool as_it_is, uint base) {
     uint moves = route_moves(active_route);
     // One loop for each kind of move, without turns for other kinds: software drivers execute a branch that no lane takes,
     // but not the body of such a loop.
+#ifdef VISITED_OUTPUT
+    bool visits = route_visits(active_route);
+    for (uint item = 0; item < (visits && !joined ? block_items() : 0); item++) {
+        uint index = block_index(item);
+        if (index < elements) visit_element(own_count[digit_bits_of(keys[item])]++, start + index, keys[item], false);
+    }
+    for (uint item = 0; item < (visits && joined ? block_items() : 0); item++) {
+        if (block_index(item) < elements) visit_element(own_count[digit_bits_of(keys[item])]++, 0, keys[item], true);
+    }
+    if (visits) moves = MOVES_NOTHING;
+#endif
     [[unroll]] for (uint kind = MOVES_ALL; kind <= MOVES_SPLITTING; kind++) {
         bool possible = kind == MOVES_ALL || kind == MOVES_VALUES && DISCARD_KEYS != 0 || JOIN_INDEX != 0;
         uint items = possible && moves == kind ? block_items() : 0;
         for (uint item = 0; item < items; item++) {
             uint index = block_index(item);
-            if (index < elements) put_element(own_count[digit_bits_of(keys[item])]++, start + index, keys[item], kind);
+            if (index < elements) move_element(own_count[digit_bits_of(keys[item])]++, start + index, keys[item], kind);
         }
     }
 }

@@ -171,3 +171,35 @@ fn frames_cost_the_host_little_and_are_plotted() {
         assert!(line.ends_with(" us") && micros < 200.0, "{line}");
     }
 }
+
+/// Both ways of the program visitors verify their results; the bytes that it prints are those of the documentation.
+#[cfg(feature = "visitors")]
+#[test]
+fn visitors_are_measured_beside_buffers() {
+    let run = |flags: &[&str]| {
+        let output = run_within(Duration::from_secs(120), program("visitors").args(flags));
+        let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "visitors {flags:?}: {errors}");
+        out.into_owned()
+    };
+    let cases: [&[&str]; 6] = [
+        &[],
+        &["--keys", "24", "--input", "vec4"],
+        &["--keys", "16", "--input", "float", "--keys-only"],
+        &["--replaces", "output"],
+        &["--replaces", "output", "--store", "splat", "--keys", "16"],
+        &["--replaces", "output", "--algorithm", "reduce-then-scan"],
+    ];
+    for flags in cases {
+        let out = run(&[flags, &["--count", "20001", "--runs", "1"]].concat());
+        assert!(out.contains("verified   both results") && out.contains("\nratio      time "), "{out}");
+    }
+    let mut refused = program("visitors");
+    let output = run_within(Duration::from_secs(120), refused.args(["--replaces", "output", "--keys-only"]));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(errors, "error: --keys-only has no indices for --replaces output\n");
+
+    let (page, bytes) = (include_str!("../../docs/VISITORS.md"), run(&["--bytes"]));
+    let missing: Vec<&str> = bytes.lines().filter(|line| !page.contains(line)).collect();
+    assert!(bytes.lines().count() > 20 && missing.is_empty(), "docs/VISITORS.md lacks {missing:#?}");
+}

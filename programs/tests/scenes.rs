@@ -1,6 +1,7 @@
 //! The readers of scenes, on good files of every format and on files that were good before they were mutated.
 //!
-//! `VKSORT_SEED` repeats a run, and `VKSORT_FUZZ_SECONDS` sets how long it takes.
+//! `VKSORT_SEED` repeats a run, and `VKSORT_FUZZ_SECONDS` sets how long it takes. A file on which a reader fails is kept in
+//! `target/tmp`, and belongs to the corpus once the reader is mended.
 
 #[allow(dead_code, reason = "the program makes scenes too")]
 #[path = "../splats/scene/mod.rs"]
@@ -8,10 +9,10 @@ mod scene;
 
 mod programs;
 
-use std::env;
 use std::panic::catch_unwind;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use std::{env, fs};
 
 use fastrand::Rng;
 use scene::{Format, Splat};
@@ -114,6 +115,16 @@ fn check(format: Format, bytes: &[u8]) -> Result<bool, String> {
     }
 }
 
+/// Writes a file on which a reader fails; says where it is.
+fn keep(format: Format, seed: u64, bytes: &[u8]) -> String {
+    let extension = if matches!(format, Format::Splat) { "splat" } else { "ply" };
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("scenes-{seed}.{extension}"));
+    match fs::create_dir_all(env!("CARGO_TARGET_TMPDIR")).and_then(|()| fs::write(&path, bytes)) {
+        Ok(()) => format!("the file is {}", path.display()),
+        Err(error) => format!("{} could not be written: {error}", path.display()),
+    }
+}
+
 #[test]
 fn mutated_files_give_splats_or_one_line() {
     let number = |name: &str| env::var(name).ok().map(|text| text.parse::<u64>().expect("it is a number"));
@@ -135,7 +146,9 @@ fn mutated_files_give_splats_or_one_line() {
             Ok(true) => read += 1,
             Ok(false) => refused += 1,
             Err(reason) => {
-                panic!("VKSORT_SEED={} finds it first: {reason}\n{}", seed.wrapping_add(trial), bytes.escape_ascii())
+                let seed = seed.wrapping_add(trial);
+                let kept = keep(format, seed, &bytes);
+                panic!("VKSORT_SEED={seed} finds it first: {reason}\n{kept}\n{}", bytes.escape_ascii())
             }
         }
         trial += 1;

@@ -47,8 +47,21 @@ pub const VKSORT_ERROR_TOO_MANY_ELEMENTS: VksortResult = -109;
 pub const VKSORT_ERROR_BUFFER: VksortResult = -110;
 /// The range of timestamp queries is shorter than the sort needs.
 pub const VKSORT_ERROR_TOO_FEW_QUERIES: VksortResult = -111;
+/// The process has another logger, or a log callback sets one.
+pub const VKSORT_ERROR_LOGGER: VksortResult = -112;
 /// A fault of vksort itself. Nothing unwinds into the caller.
 pub const VKSORT_ERROR_INTERNAL: VksortResult = -199;
+
+/// How severe a message is; smaller numbers are more severe.
+pub type VksortLogLevel = u32;
+/// Something failed that no call returns.
+pub const VKSORT_LOG_ERROR: VksortLogLevel = 1;
+/// Something is not as it should be, and the call goes on.
+pub const VKSORT_LOG_WARNING: VksortLogLevel = 2;
+/// What vksort has chosen: shape, tuning and algorithm of each sorter.
+pub const VKSORT_LOG_INFO: VksortLogLevel = 3;
+/// The time that each pipeline took.
+pub const VKSORT_LOG_DEBUG: VksortLogLevel = 4;
 
 /// Type of the keys: a number from 1 to VKSORT_KEY_TYPES. 0 is none, so that it cannot be forgotten.
 pub type VksortKeyType = u32;

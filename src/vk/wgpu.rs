@@ -1,6 +1,7 @@
 //! Sorts of wgpu's buffers, on its Vulkan backend.
 
 mod device;
+mod times;
 
 use std::fmt;
 use std::future::Future;
@@ -13,6 +14,10 @@ use wgpu::hal::api::Vulkan;
 use wgpu::{BindGroup, Buffer, BufferSlice, BufferUsages, CommandBuffer, ErrorFilter, Queue, SubmissionIndex};
 
 pub use self::device::WgpuDevice;
+#[cfg(feature = "testing")]
+pub use self::device::refusal;
+use self::times::Queries;
+pub use self::times::WgpuStepTimes;
 use super::bind::{BoundSort, BufferRange, SortBuffers};
 use super::sorter::{Sorter, SorterOptions};
 use crate::error::Error;
@@ -219,7 +224,11 @@ impl WgpuSort {
     /// * [`Error::Unsupported`]: a buffer was destroyed.
     /// * [`Error::Wgpu`]: the device is lost.
     pub fn record(&self, count: impl Into<Count>) -> Result<WgpuCommands, Error> {
-        let count = self.inner.sort.check_count(count.into())?;
+        self.record_with(self.inner.sort.check_count(count.into())?, None)
+    }
+
+    /// Records with timestamps, if there are queries. The count was checked.
+    fn record_with(&self, count: Count, queries: Option<&Arc<Queries>>) -> Result<WgpuCommands, Error> {
         for (name, buffer) in &self.inner.buffers {
             raw_range(name, buffer.slice(..))?;
         }
@@ -239,6 +248,9 @@ impl WgpuSort {
         let mut sort = encoder("vksort");
         let held = Arc::clone(&self.inner);
         sort.on_submitted_work_done(move || drop(held));
+        if let Some(queries) = queries.map(Arc::clone) {
+            sort.on_submitted_work_done(move || queries.set_done());
+        }
         // SAFETY: the command buffer is not ended or destroyed here, and wgpu is not called with this encoder meanwhile.
         unsafe {
             sort.as_hal_mut::<Vulkan, _, _>(|encoder| {
@@ -254,7 +266,7 @@ impl WgpuSort {
                 // The command buffer is recording, on wgpu's queue, which has compute. Before it runs `before`, whose barrier
                 // makes writes of all buffers visible to shaders, and tells wgpu to do the same behind the sort. The
                 // commands hold sort and buffers.
-                self.inner.sort.record(encoder.raw_handle(), count, None)
+                self.inner.sort.record(encoder.raw_handle(), count, queries.and_then(|queries| queries.range()))
             })?;
         }
         Ok(WgpuCommands { buffers: [Some(before.finish()), Some(sort.finish())] })

@@ -30,6 +30,7 @@ macro_rules! sized {
 }
 
 mod functions;
+mod logged;
 mod refused;
 
 /// A structure of the header in which all is zero.

@@ -11,6 +11,7 @@ mod refused;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use common::patterns::{Pattern, generate};
 use common::{oracle, seed, validating};
@@ -344,6 +345,40 @@ fn encoders_are_not_shared() -> Result<(), Failed> {
     Ok(())
 }
 
+/// The times of steps are there once the commands have completed, and belong to one recording. They need no handles that
+/// the caller still holds.
+fn step_times() -> Result<(), Failed> {
+    let bench = bench();
+    let sorter = WgpuSorter::new(&bench.sorts, &SortRequest::new(KeyType::U32), None)?;
+    let count = 50_000;
+    let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+    let keys = bench.buffer(4 * u64::from(count), usage);
+    let mut input = written(count, 1);
+    bench.queue.write_buffer(&keys, 0, bytemuck::cast_slice(&input));
+    // SAFETY: the buffer is of the device's instance, and lives during the call.
+    let sort = unsafe { sorter.bind(&SortBuffers::in_place(keys.slice(..), count))? };
+    let (dropped, never) = sort.record_timed(count)?;
+    drop(dropped);
+    let (first, times) = sort.record_timed(count)?;
+    let (second, few) = sort.record_timed(1)?;
+    drop((sort, sorter));
+    assert!(times.read()?.is_none(), "nothing has been submitted");
+    let (copy, after) = bench.copy(&keys);
+    let started = Instant::now();
+    WgpuCommands::submit(&bench.queue, [first, second, copy]);
+    input.sort();
+    expect_words("keys", &words(&read(&bench, &after)?), &input)?;
+    let most = started.elapsed().as_nanos() as f64;
+    let (steps, few) = (times.read()?.expect("it has completed"), few.read()?.expect("it has completed"));
+    let names: Vec<String> = steps.iter().map(|step| step.name.to_string()).collect();
+    assert!(names.len() > 3 && names.contains(&"histogram".to_string()), "{names:?}");
+    assert!(few.len() < steps.len(), "{few:?}");
+    let sum: f64 = steps.iter().chain(&few).map(|step| step.nanoseconds).sum();
+    assert!(sum > 0.0 && sum <= most, "the steps take {sum} ns of {most} ns");
+    assert!(never.read()?.is_none(), "it was not submitted");
+    Ok(())
+}
+
 /// A framework submits by itself; the parts come in order.
 fn framework() -> Result<(), Failed> {
     let bench = bench();
@@ -375,10 +410,11 @@ fn main() -> ExitCode {
         .into_iter()
         .map(|(name, one)| Trial::test(format!("request/{name}"), move || messages::none_in(|| request(one))))
         .collect();
-    let others: [Named; 8] = [
+    let others: [Named; 9] = [
         ("encoders_are_not_shared", encoders_are_not_shared),
         ("recording_takes_microseconds", cost::recording_takes_microseconds),
         ("shared_pipelines", shared_pipelines),
+        ("step_times", step_times),
         ("frames", frames),
         ("only_written_by_the_sort", only_written_by_the_sort),
         ("plain_device", plain_device),

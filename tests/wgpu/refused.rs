@@ -2,6 +2,7 @@
 
 use libtest_mimic::Failed;
 use pollster::block_on;
+use vksort::internals::wgpu::{destroyed_devices, refuse_the_next_device};
 use vksort::wgpu::{
     self, Adapter, BackendOptions, Backends, BufferSlice, BufferUsages, DeviceDescriptor, ErrorFilter, Features,
     Instance, InstanceDescriptor, Limits, NoopBackendOptions,
@@ -10,12 +11,13 @@ use vksort::{Count, Error, KeyType, SortBuffers, SortRequest, WgpuCommands, Wgpu
 
 use crate::{Named, adapter, bench, pairs};
 
-pub const TRIALS: [Named; 5] = [
+pub const TRIALS: [Named; 6] = [
     ("refused/buffers", buffers),
     ("refused/counts", counts),
     ("refused/destroyed", destroyed),
     ("refused/descriptions", descriptions),
     ("refused/backends", backends),
+    ("refused/by-wgpu", by_wgpu),
 ];
 
 /// Expects an error that holds these words.
@@ -29,6 +31,20 @@ pub fn expect<T>(result: Result<T, Error>, words: &[&str]) -> Result<(), Failed>
         Some(word) => Err(format!("{message:?} does not name {word:?}").into()),
         None => Ok(()),
     }
+}
+
+/// A device that wgpu refuses is destroyed, once; another one is destroyed at its end.
+fn by_wgpu() -> Result<(), Failed> {
+    let open = || WgpuDevice::open(&adapter(), &DeviceDescriptor::default());
+    let before = destroyed_devices();
+    refuse_the_next_device();
+    expect(open(), &["vulkan::Adapter::device_from_raw", "memory"])?;
+    assert_eq!(destroyed_devices(), before + 1);
+    let opened = open()?;
+    assert_eq!(destroyed_devices(), before + 1);
+    drop(opened);
+    assert_eq!(destroyed_devices(), before + 2);
+    Ok(())
 }
 
 fn bind(sorter: &WgpuSorter, buffers: SortBuffers<BufferSlice<'_>>) -> Result<WgpuSort, Error> {

@@ -96,9 +96,22 @@ impl WgpuDevice {
             raw_instance.create_device(physical, &info, None).context("vkCreateDevice")?
         };
         let (features, limits, hints) = (desc.required_features, &desc.required_limits, &desc.memory_hints);
+        // wgpu calls it at the end of the device, also if it refuses the device. It destroys none itself then. The adapter
+        // keeps the instance alive.
+        let (ending, instance) = (raw.clone(), adapter.clone());
+        let destroy = move || {
+            // SAFETY: wgpu has destroyed what it made of the device; this is called once.
+            unsafe { ending.destroy_device(None) };
+            #[cfg(feature = "testing")]
+            refusal::count_destroyed();
+            drop(instance);
+        };
+        #[cfg(feature = "testing")]
+        let raw = refusal::refusing_if_asked(raw);
         // SAFETY: the device was created from this adapter, with at least these extensions and features, and with this
-        // queue. wgpu destroys it.
-        let opened = unsafe { hal.device_from_raw(raw, None, &extensions, features, limits, hints, 0, 0) };
+        // queue.
+        let opened =
+            unsafe { hal.device_from_raw(raw, Some(Box::new(destroy)), &extensions, features, limits, hints, 0, 0) };
         let opened = opened.map_err(|error| failed("vulkan::Adapter::device_from_raw", error))?;
         // wgpu takes locks of its own.
         drop(hal);
@@ -297,6 +310,52 @@ unsafe fn merge<'a>(
     }
 }
 
+/// A device that wgpu refuses, to see that it is destroyed.
+#[cfg(feature = "testing")]
+pub mod refusal {
+    use std::cell::Cell;
+
+    use ash::vk;
+
+    thread_local! {
+        static ASKED: Cell<bool> = const { Cell::new(false) };
+        static DESTROYED: Cell<u32> = const { Cell::new(0) };
+    }
+
+    /// Has wgpu refuse the next device that this thread opens.
+    pub fn refuse_the_next_device() {
+        ASKED.set(true);
+    }
+
+    /// The number of opened devices that were destroyed by this thread.
+    pub fn destroyed_devices() -> u32 {
+        DESTROYED.get()
+    }
+
+    pub(super) fn count_destroyed() {
+        let _ = DESTROYED.try_with(|count| count.set(count.get() + 1));
+    }
+
+    unsafe extern "system" fn no_memory(
+        _: vk::Device,
+        _: *const vk::DescriptorSetLayoutCreateInfo<'_>,
+        _: *const vk::AllocationCallbacks<'_>,
+        _: *mut vk::DescriptorSetLayout,
+    ) -> vk::Result {
+        vk::Result::ERROR_OUT_OF_HOST_MEMORY
+    }
+
+    /// The device, without memory for the first object that wgpu makes of it.
+    pub(super) fn refusing_if_asked(raw: ash::Device) -> ash::Device {
+        let mut functions = raw.fp_v1_0().clone();
+        if ASKED.replace(false) {
+            functions.create_descriptor_set_layout = no_memory;
+        }
+        let (v11, v12, v13) = (raw.fp_v1_1().clone(), raw.fp_v1_2().clone(), raw.fp_v1_3().clone());
+        ash::Device::from_parts_1_3(raw.handle(), functions, v11, v12, v13)
+    }
+}
+
 /// What vksort could use of the physical device behind a device.
 fn query(device: &Device) -> Result<Requirements, Error> {
     // SAFETY: not destroyed here; wgpu creates instances for Vulkan 1.3 where the loader knows 1.1, which was checked to
@@ -342,7 +401,7 @@ fn check_instance(version: u32) -> Result<(), Error> {
     }
 }
 
-fn foreign(device: &Device) -> Error {
+pub(super) fn foreign(device: &Device) -> Error {
     Error::unsupported("backend of the wgpu device", device.adapter_info().backend, "Vulkan")
 }
 

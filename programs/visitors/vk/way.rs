@@ -1,0 +1,313 @@
+//! The two ways to one result, on the device.
+
+use std::mem::ManuallyDrop;
+use std::rc::Rc;
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use ash::vk::{self, BufferUsageFlags as Usage};
+use vksort::{
+    Algorithm, BoundSort, BufferRange, DepthPush, KeyOutput, Placement, QueryRange, SortBuffers, SortRequest, Sorter,
+    SorterOptions, ValueType, Visitor, VisitorResources,
+};
+
+use super::buffer::{self, Buffer};
+use super::device::Device;
+use crate::{Case, ROW, Replaced, glsl};
+
+/// Storage buffers of the visitors: depths or positions, the output, the splats.
+const RESOURCES: u32 = 3;
+/// Timestamps of a way: more than its steps.
+const QUERIES: u32 = 64;
+
+/// Nanoseconds of one run: of each step on the device's clock if it has one, and from the first to the last.
+pub struct Timed {
+    pub steps: Vec<(String, f64)>,
+    pub total: f64,
+}
+
+/// Both ways, which share buffers and the visitors' set.
+pub struct Ways {
+    pub visitor: Way,
+    pub buffer: Way,
+}
+
+impl Ways {
+    pub fn new(
+        device: &Rc<Device>,
+        case: &Case,
+        floats: &[f32],
+        splats: &[u32],
+        algorithm: Option<Algorithm>,
+    ) -> Result<Ways> {
+        let shared = Rc::new(Shared::new(device, case, floats, splats)?);
+        let indices = if case.keys_only { ValueType::None } else { ValueType::Index };
+        let key_output = if case.keys_only { KeyOutput::Sorted } else { KeyOutput::Discarded };
+        let request = SortRequest { value: indices, key_output, algorithm, ..case.keys.depth().request() };
+        let nothing = SortRequest { bits: (0..0).into(), algorithm: None, ..request };
+        let (none, stored, result) = (BufferRange::NONE, shared.stored.range(), shared.result.range());
+        let part = |name: &'static str, request: SortRequest, visits: Option<[bool; 2]>, keys: BufferRange| {
+            Part::new(&shared, case, name, request, visits, [keys, stored, result])
+        };
+        let sort = part("", request, Some([true, case.replaces == Replaced::Output]), none)?;
+        let parts = match case.replaces {
+            Replaced::Keys => {
+                // A sort without bits is one dispatch, which stores the keys of the same visitor.
+                let store = SortRequest { value: ValueType::None, key_output: KeyOutput::Sorted, ..nothing };
+                vec![part("store keys", store, Some([true, false]), none)?, part("", request, None, stored)?]
+            }
+            Replaced::Output => {
+                // Here it gives the sorted indices to the same visitor.
+                let take = SortRequest { value: ValueType::U32, ..nothing };
+                vec![
+                    part("", request, Some([true, false]), none)?,
+                    part("take result", take, Some([false, true]), stored)?,
+                ]
+            }
+        };
+        let visitor = Way { name: "with a visitor", parts: vec![sort], shared: Rc::clone(&shared) };
+        Ok(Ways { visitor, buffer: Way { name: "with a buffer", parts, shared } })
+    }
+
+    /// The algorithm of the sort.
+    pub fn algorithm(&self) -> Algorithm {
+        let Way { parts, shared, .. } = &self.visitor;
+        parts[0].sort.algorithm(shared.count)
+    }
+}
+
+/// What both ways use.
+struct Shared {
+    /// The keys that are stored before the sort.
+    stored: Buffer,
+    /// The sort's own result.
+    result: Buffer,
+    /// The visitor's.
+    output: Buffer,
+    _inputs: [Buffer; 2],
+    layout: vk::DescriptorSetLayout,
+    pool: vk::DescriptorPool,
+    set: vk::DescriptorSet,
+    queries: vk::QueryPool,
+    commands: vk::CommandBuffer,
+    fence: vk::Fence,
+    push: [u8; DepthPush::BYTES as usize],
+    count: u32,
+    /// Words of the result.
+    words: usize,
+    outputs: bool,
+    device: Rc<Device>,
+}
+
+impl Shared {
+    fn new(device: &Rc<Device>, case: &Case, floats: &[f32], splats: &[u32]) -> Result<Shared> {
+        let (usage, count) = (Usage::STORAGE_BUFFER | Usage::TRANSFER_SRC, case.count as usize);
+        let words = 4 * count as u64;
+        let outputs = case.replaces == Replaced::Output;
+        let kind = vk::DescriptorType::STORAGE_BUFFER;
+        let stage = vk::ShaderStageFlags::COMPUTE;
+        let binding = |binding| {
+            let binding = vk::DescriptorSetLayoutBinding::default().binding(binding).descriptor_type(kind);
+            binding.descriptor_count(1).stage_flags(stage)
+        };
+        let bindings: Vec<_> = (0..RESOURCES).map(binding).collect();
+        let mut shared = Shared {
+            stored: Buffer::new(device, "keys", words, usage)?,
+            result: Buffer::new(device, "the result", words, usage)?,
+            output: Buffer::new(device, "the visitor's result", case.store.words() as u64 * words, usage)?,
+            _inputs: [
+                Buffer::with(device, "depths or positions", floats, usage)?,
+                Buffer::with(device, "splats", splats, usage)?,
+            ],
+            layout: vk::DescriptorSetLayout::null(),
+            pool: vk::DescriptorPool::null(),
+            set: vk::DescriptorSet::null(),
+            queries: vk::QueryPool::null(),
+            commands: device.commands()?,
+            fence: vk::Fence::null(),
+            push: DepthPush::new(ROW, case.input.stride() as u32, 0).to_bytes(),
+            count: case.count,
+            words: match case.keys_only {
+                // Keys of 16 bits, and no half word at the end.
+                true => count * case.keys.depth().request().key.size_bytes() as usize / 4,
+                false if outputs => case.store.words() * count,
+                false => count,
+            },
+            outputs,
+            device: Rc::clone(device),
+        };
+        let raw = &device.raw;
+        // SAFETY: everything is of the same device and alive; `shared` owns the handles.
+        unsafe {
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            shared.layout = raw.create_descriptor_set_layout(&info, None)?;
+            let sizes = [vk::DescriptorPoolSize { ty: kind, descriptor_count: RESOURCES }];
+            let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+            shared.pool = raw.create_descriptor_pool(&info, None)?;
+            let layouts = [shared.layout];
+            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(shared.pool).set_layouts(&layouts);
+            shared.set = raw.allocate_descriptor_sets(&info)?[0];
+            let [inputs, splats] = &shared._inputs;
+            for (binding, buffer) in (0..).zip([inputs, &shared.output, splats]) {
+                let whole = [vk::DescriptorBufferInfo::default().buffer(buffer.raw).range(vk::WHOLE_SIZE)];
+                let write = vk::WriteDescriptorSet::default().dst_set(shared.set).dst_binding(binding);
+                raw.update_descriptor_sets(&[write.descriptor_type(kind).buffer_info(&whole)], &[]);
+            }
+            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(QUERIES);
+            shared.queries = raw.create_query_pool(&info, None)?;
+            shared.fence = raw.create_fence(&vk::FenceCreateInfo::default(), None)?;
+        }
+        Ok(shared)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if !self.device.is_lost() {
+            let raw = &self.device.raw;
+            // SAFETY: submissions were waited for; each handle goes once.
+            unsafe {
+                raw.destroy_fence(self.fence, None);
+                raw.destroy_query_pool(self.queries, None);
+                raw.destroy_descriptor_pool(self.pool, None);
+                raw.destroy_descriptor_set_layout(self.layout, None);
+            }
+        }
+    }
+}
+
+/// A sort, or a sort without bits, which is one dispatch.
+struct Part {
+    /// The name of the dispatch; empty for a sort, whose steps have names.
+    name: &'static str,
+    sort: ManuallyDrop<BoundSort>,
+    visits: bool,
+    _scratch: Option<Buffer>,
+    shared: Rc<Shared>,
+}
+
+impl Part {
+    /// `visits` says whether a visitor makes the keys, and whether it takes the output. The ranges are the keys, the keys that
+    /// are stored, and the result.
+    fn new(
+        shared: &Rc<Shared>,
+        case: &Case,
+        name: &'static str,
+        request: SortRequest,
+        visits: Option<[bool; 2]>,
+        [keys, stored, result]: [BufferRange; 3],
+    ) -> Result<Part> {
+        let (device, count) = (&shared.device, case.count);
+        let request = SortRequest { placement: Placement::OutOfPlace, ..request };
+        let options = SorterOptions { capacity: Some(count), ..SorterOptions::default() };
+        let (raw, requirements, layout) = (&device.raw, &device.requirements, shared.layout);
+        // SAFETY: the device was created with what the requirements name, and outlives the sorter; the layout has the bindings
+        // of the visitors, whose keys are the same throughout a sort.
+        let sorter = unsafe {
+            match visits {
+                None => Sorter::new(raw, requirements, &request, &options)?,
+                Some([keys, output]) => {
+                    let visitor = Visitor::from(glsl::source(case, keys, output));
+                    Sorter::new_visited(raw, requirements, &request, &options, &visitor, layout)?
+                }
+            }
+        };
+        let scratch = match sorter.scratch_size(count)? {
+            0 => None,
+            size => Some(Buffer::new(device, "the scratch of the sort", size, Sorter::SCRATCH_USAGE)?),
+        };
+        let outputs = visits.is_some_and(|[_, output]| output);
+        let keys_out = request.key_output == KeyOutput::Sorted && !outputs;
+        let bound = SortBuffers {
+            values: (request.value == ValueType::U32).then_some(result),
+            keys_out: keys_out.then_some(if name.is_empty() { result } else { stored }),
+            values_out: (request.value != ValueType::None && !outputs).then_some(result),
+            scratch: scratch.as_ref().map(Buffer::range),
+            ..SortBuffers::in_place(keys, count)
+        };
+        // SAFETY: the buffers are the device's, and live until the sort is dropped.
+        let sort = ManuallyDrop::new(unsafe { sorter.bind(&bound)? });
+        Ok(Part { name, sort, visits: visits.is_some(), _scratch: scratch, shared: Rc::clone(shared) })
+    }
+
+    /// # Safety
+    ///
+    /// The command buffer is recording, and the queries are not in use.
+    unsafe fn record(&self, commands: vk::CommandBuffer, queries: Option<QueryRange>) -> Result<()> {
+        let Shared { set, push, count, .. } = &*self.shared;
+        // SAFETY: by this function's contract; barriers are recorded around the parts, and what they use is alive.
+        unsafe {
+            if self.visits {
+                let resources = VisitorResources { set: *set, push };
+                self.sort.record_visited(commands, *count, queries, resources)?;
+            } else {
+                self.sort.record(commands, *count, queries)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if !self.shared.device.is_lost() {
+            // SAFETY: submissions were waited for; it goes once.
+            unsafe { ManuallyDrop::drop(&mut self.sort) };
+        }
+    }
+}
+
+/// One way: its parts run one behind the other.
+pub struct Way {
+    pub name: &'static str,
+    parts: Vec<Part>,
+    shared: Rc<Shared>,
+}
+
+impl Way {
+    /// Runs it, and waits.
+    pub fn run(&self) -> Result<Timed> {
+        let Shared { device, commands, queries, fence, count, .. } = &*self.shared;
+        let (raw, mut first, mut ranges) = (&device.raw, 0, Vec::new());
+        // SAFETY: the last run was waited for, so that commands, queries and fence are free. The barriers order the parts,
+        // whose writes are read by the next one.
+        unsafe {
+            raw.begin_command_buffer(*commands, &vk::CommandBufferBeginInfo::default())?;
+            for part in &self.parts {
+                let range = QueryRange { pool: *queries, first, count: part.sort.query_count(*count) };
+                first += range.count;
+                ensure!(first <= QUERIES, "the steps have {first} queries, allowed are {QUERIES}");
+                buffer::barrier(raw, *commands, BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
+                part.record(*commands, (device.timestamp_bits > 0).then_some(range))?;
+                ranges.push(range);
+            }
+            raw.end_command_buffer(*commands)?;
+            let started = Instant::now();
+            device.submit(*commands, *fence, None)?;
+            device.wait(*fence)?;
+            let wall = started.elapsed().as_nanos() as f64;
+            if device.timestamp_bits == 0 {
+                return Ok(Timed { steps: Vec::new(), total: wall });
+            }
+            let mut ticks = vec![0u64; first as usize];
+            let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+            raw.get_query_pool_results(*queries, 0, &mut ticks, flags)?;
+            let (mut steps, bits) = (Vec::new(), device.timestamp_bits);
+            for (part, range) in self.parts.iter().zip(ranges) {
+                let ticks = &ticks[range.first as usize..][..range.count as usize];
+                let named = |name: String| if part.name.is_empty() { name } else { part.name.to_string() };
+                let times = part.sort.step_times(*count, ticks, bits);
+                steps.extend(times.into_iter().map(|step| (named(step.name.to_string()), step.nanoseconds)));
+            }
+            // Software drivers have no gap between steps, and a GPU's clock leaves out the submission.
+            let total = if device.requirements.profile.is_cpu { wall } else { steps.iter().map(|step| step.1).sum() };
+            Ok(Timed { steps, total })
+        }
+    }
+
+    /// The words of the result.
+    pub fn result(&self) -> Result<Vec<u32>> {
+        let Shared { result, output, words, outputs, .. } = &*self.shared;
+        if *outputs { output.read(*words) } else { result.read(*words) }
+    }
+}

@@ -1,0 +1,139 @@
+//! Messages for a callback of the caller's.
+
+use std::cell::Cell;
+use std::ffi::{CString, c_char, c_void};
+use std::sync::{OnceLock, PoisonError, RwLock};
+
+use log::{Level, LevelFilter, Log, Metadata, Record};
+
+use super::outcome::{Failure, run_unit};
+use super::types::*;
+
+/// Takes a message. The text is one of UTF-8 that ends with a zero, and belongs to vksort: copy what is to be kept.
+///
+/// - userData: the pointer that vksortSetLogCallback was given.
+/// - Threads that call vksort call it, several at once.
+/// - It returns normally: it throws no exception and jumps nowhere.
+/// - Calls of vksort within it give no messages.
+#[allow(non_snake_case, reason = "names are those of C")]
+pub type PFN_vksortLog =
+    Option<unsafe extern "C" fn(level: VksortLogLevel, text: *const c_char, userData: *mut c_void)>;
+
+/// What the caller has given.
+struct Caller {
+    callback: unsafe extern "C" fn(VksortLogLevel, *const c_char, *mut c_void),
+    user_data: *mut c_void,
+}
+
+// SAFETY: the pointer is only handed back, and the caller's callback may be called from any thread, by the contract of
+// `set_log_callback`.
+unsafe impl Send for Caller {}
+// SAFETY: as above.
+unsafe impl Sync for Caller {}
+
+/// Where messages go. Those who log hold it for reading, so that a callback that was replaced has returned.
+static CALLER: RwLock<Option<Caller>> = RwLock::new(None);
+/// Whether the process has this logger, which is decided once.
+static INSTALLED: OnceLock<bool> = OnceLock::new();
+
+thread_local! {
+    /// Whether the thread is in the callback.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Ends being inside, also by a panic.
+struct Inside;
+
+impl Inside {
+    /// Nothing if the thread is in the callback, or is ending.
+    fn enter() -> Option<Inside> {
+        let before = INSIDE.try_with(|inside| inside.replace(true));
+        before.is_ok_and(|inside| !inside).then(|| Inside)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        let _ = INSIDE.try_with(|inside| inside.set(false));
+    }
+}
+
+struct Logger;
+
+impl Log for Logger {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        let of_vksort = metadata.target().split("::").next() == Some(env!("CARGO_PKG_NAME"));
+        of_vksort && metadata.level() <= log::max_level()
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        if !self.enabled(record.metadata()) {
+            return;
+        }
+        let text: Vec<u8> = record.args().to_string().into_bytes().into_iter().filter(|byte| *byte != 0).collect();
+        let (Ok(text), Some(_inside)) = (CString::new(text), Inside::enter()) else { return };
+        let level = match record.level() {
+            Level::Error => VKSORT_LOG_ERROR,
+            Level::Warn => VKSORT_LOG_WARNING,
+            Level::Info => VKSORT_LOG_INFO,
+            Level::Debug | Level::Trace => VKSORT_LOG_DEBUG,
+        };
+        if let Some(Caller { callback, user_data }) = &*CALLER.read().unwrap_or_else(PoisonError::into_inner) {
+            // SAFETY: by the contract of `set_log_callback`; the text lives until it returns.
+            unsafe { callback(level, text.as_ptr(), *user_data) };
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// Sets where messages go, for the whole process. Until then there are none.
+///
+/// - level: the least severe messages that are wanted, one of VKSORT_LOG_...; any number if callback is null.
+/// - callback: it takes the place of the one before. Null ends messages.
+/// - `user_data`: handed to the callback. It belongs to the caller.
+/// - Any thread may call it at any time. It waits until callbacks that are running have returned, and the one before is not
+///   called any more. So the calling thread holds no lock that the callback takes.
+///
+/// Fails with VKSORT_ERROR_LOGGER within a callback, and if the process has another logger, as a program in Rust may have;
+/// messages go there then, and the callback is not called.
+///
+/// # Safety
+///
+/// * The callback behaves as its type says, and may be called with `user_data` from any thread until it is replaced.
+#[unsafe(export_name = "vksortSetLogCallback")]
+pub unsafe extern "C" fn set_log_callback(
+    level: VksortLogLevel,
+    callback: PFN_vksortLog,
+    user_data: *mut c_void,
+) -> VksortResult {
+    run_unit("vksortSetLogCallback", || {
+        let failure = |text| Failure::new(VKSORT_ERROR_LOGGER, text);
+        if INSIDE.try_with(Cell::get).unwrap_or(true) {
+            return Err(failure("the call comes from a log callback, allowed is a call from elsewhere"));
+        }
+        let (caller, level) = match (callback, level) {
+            (None, _) => (None, LevelFilter::Off),
+            (Some(callback), level) => {
+                let filter = match level {
+                    VKSORT_LOG_ERROR => LevelFilter::Error,
+                    VKSORT_LOG_WARNING => LevelFilter::Warn,
+                    VKSORT_LOG_INFO => LevelFilter::Info,
+                    VKSORT_LOG_DEBUG => LevelFilter::Debug,
+                    _ => return Err(Failure::value("level", level, "a VKSORT_LOG_ of 1 to 4")),
+                };
+                if !INSTALLED.get_or_init(|| log::set_logger(&Logger).is_ok()) {
+                    return Err(failure("the process has another logger, needed is a process without one"));
+                }
+                (Some(Caller { callback, user_data }), filter)
+            }
+        };
+        let mut current = CALLER.write().unwrap_or_else(PoisonError::into_inner);
+        *current = caller;
+        // Another logger has a level of its own.
+        if INSTALLED.get() == Some(&true) {
+            log::set_max_level(level);
+        }
+        Ok(())
+    })
+}
