@@ -33,7 +33,8 @@ shared uint digit_count[COUNTS];
 #include "lib/starts.glsl"
 #include "lib/leading.glsl"
 
-// Counters are indexed by the bits of the key. The few keys that end a part are counted alone, as code for runs is large.
+// Counters are indexed by the bits of the key. Keys behind the last whole load of a part are counted alone, as code for runs is
+// large; so are all keys of a part that begins within a vector.
 void count_key(KEY key, bool alone) {
     key = take_order(key);
     [[unroll]] for (uint pass = 0; pass < PASSES; pass++) {

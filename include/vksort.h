@@ -87,7 +87,7 @@ typedef int32_t VksortResult;
 // How severe a message is; smaller numbers are more severe.
 typedef uint32_t VksortLogLevel;
 
-// Takes a message. The text is one of UTF-8 that ends with a zero, and belongs to vksort: copy what is to be kept.
+// Takes a message. The text is UTF-8 with a zero at its end, and is valid during the call.
 //
 // - userData: the pointer that vksortSetLogCallback was given.
 // - Threads that call vksort call it, several at once.
@@ -447,13 +447,13 @@ typedef struct {
 // A fault of vksort itself. Nothing unwinds into the caller.
 #define VKSORT_ERROR_INTERNAL -199
 
-// Something failed that no call returns.
+// A failure that no call returns.
 #define VKSORT_LOG_ERROR 1
 
-// Something is not as it should be, and the call goes on.
+// A problem that does not end the call.
 #define VKSORT_LOG_WARNING 2
 
-// What vksort has chosen: shape, tuning and algorithm of each sorter.
+// The shape, the tuning and the algorithm of each sorter.
 #define VKSORT_LOG_INFO 3
 
 // The time that each pipeline took.
@@ -571,10 +571,10 @@ const char *vksortGetLastErrorText(void);
 // - Any thread may call it at any time. It waits until callbacks that are running have returned, and the one before is not
 //   called any more. So the calling thread holds no lock that the callback takes.
 //
-// Fails with VKSORT_ERROR_LOGGER within a callback, and if the process has another logger, as a program in Rust may have;
-// messages go there then, and the callback is not called.
+// Fails with VKSORT_ERROR_LOGGER within a callback. It also fails if the process has another logger, as a program in Rust may
+// have, unless callback is null. Messages go there then, and the callback is not called.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // - The callback behaves as its type says, and may be called with userData from any thread until it is replaced.
 VksortResult vksortSetLogCallback(VksortLogLevel level,
@@ -586,7 +586,7 @@ VksortResult vksortSetLogCallback(VksortLogLevel level,
 // - capabilities: written; structSize must be set.
 // - Any thread may call it at any time.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // The pointer is null, or leads to a writable structure of as many bytes as its first field says.
 VksortResult vksortGetCapabilities(VksortCapabilities *capabilities);
@@ -598,7 +598,7 @@ VksortResult vksortGetCapabilities(VksortCapabilities *capabilities);
 // - properties: written; structSize must be set.
 // - Any thread may call it at any time.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // The pointer is null, or leads to a writable structure of as many bytes as its first field says.
 VksortResult vksortGetKeyTypeProperties(VksortKeyType key,
@@ -613,7 +613,7 @@ const char *vksortGetAlgorithmName(VksortAlgorithm algorithm);
 // - requirements: written; structSize must be set. What it points to is static.
 // - Any thread may call it at any time.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // - The function is null, Vulkan's, or behaves alike.
 // - The pointer is null, or leads to a writable structure of as many bytes as its first field says.
@@ -628,7 +628,7 @@ VksortResult vksortGetInstanceRequirements(PFN_vkGetInstanceProcAddr getInstance
 //
 // Fails with VKSORT_ERROR_UNSUITABLE_DEVICE for a device below Vulkan 1.2 or without a compute queue.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // - info is null, or leads to a structure of as many bytes as its first field says.
 // - The instance was created for Vulkan 1.2 or newer, and the physical device is its own.
@@ -648,7 +648,7 @@ VksortResult vksortDestroyRequirements(VksortRequirements requirements);
 // - result: written; structSize must be set.
 // - Any thread may call it at any time.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // result is null, or leads to a writable structure of as many bytes as its first field says.
 VksortResult vksortGetDeviceRequirements(VksortRequirements requirements, VksortDeviceRequirements *result);
@@ -662,7 +662,7 @@ VksortResult vksortGetDeviceRequirements(VksortRequirements requirements, Vksort
 // Fails with VKSORT_ERROR_NOT_ENABLED when a structure is missing; the text names the features that it would hold. The
 // features of the other structures are set.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // features is null, or the head of a valid chain that may be written to.
 VksortResult vksortAddDeviceFeatures(VksortRequirements requirements,
@@ -676,7 +676,7 @@ VksortResult vksortAddDeviceFeatures(VksortRequirements requirements,
 //
 // Fails with VKSORT_ERROR_NOT_ENABLED; the text names every feature and extension that is missing.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // info is null, or leads to a valid structure with a valid chain.
 VksortResult vksortCheckDevice(VksortRequirements requirements,
@@ -691,7 +691,7 @@ VksortResult vksortCheckDevice(VksortRequirements requirements,
 // Fails with VKSORT_ERROR_VALUE for an invalid request, with VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device
 // cannot serve, or with the VkResult of the driver.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // - info is null, or leads to a structure of as many bytes as its first field says, and so does its request.
 // - The device was created with everything that the requirements name, and is of their physical device.
@@ -714,7 +714,7 @@ VksortResult vksortDestroySorter(VksortSorter sorter);
 // - properties: written; structSize must be set.
 // - Any thread may call it at any time.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // properties is null, or leads to a writable structure of as many bytes as its first field says.
 VksortResult vksortGetSorterProperties(VksortSorter sorter, VksortSorterProperties *properties);
@@ -728,7 +728,7 @@ VksortResult vksortGetSorterProperties(VksortSorter sorter, VksortSorterProperti
 //
 // Fails with VKSORT_ERROR_TOO_MANY_ELEMENTS.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // requirements is null, or leads to a writable structure of as many bytes as its first field says.
 VksortResult vksortGetBufferRequirements(VksortSorter sorter,
@@ -744,7 +744,7 @@ VksortResult vksortGetBufferRequirements(VksortSorter sorter,
 //
 // Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, or the VkResult of the driver.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // - buffers is null, or leads to a structure of as many bytes as its first field says.
 // - The buffers belong to the sorter's device, are bound to memory over the given ranges, have the usage that
@@ -775,7 +775,7 @@ VksortResult vksortDestroySort(VksortSort sort);
 // When it fails, nothing is recorded: VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_BUFFER for a count on the device without
 // a count buffer, VKSORT_ERROR_TOO_FEW_QUERIES.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // - The command buffer is null, or recording, outside a render pass, on a queue family with compute.
 // - Barriers are as above; nothing else touches the buffers while the sort runs.
@@ -792,7 +792,7 @@ VksortResult vksortCmdSort(VkCommandBuffer commandBuffer,
 // - queries: written.
 // - Any thread may call it at any time.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // queries is null or writable.
 VksortResult vksortGetQueryCount(VksortSort sort, uint64_t count, uint32_t *queries);
@@ -803,7 +803,7 @@ VksortResult vksortGetQueryCount(VksortSort sort, uint64_t count, uint32_t *quer
 // - algorithm: written; one of VKSORT_ALGORITHM_... but VKSORT_ALGORITHM_AUTO.
 // - Any thread may call it at any time.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // algorithm is null or writable.
 VksortResult vksortGetAlgorithm(VksortSort sort, uint64_t count, VksortAlgorithm *algorithm);
@@ -819,7 +819,7 @@ VksortResult vksortGetAlgorithm(VksortSort sort, uint64_t count, VksortAlgorithm
 //
 // Returns VKSORT_INCOMPLETE when steps is too short for all; it then holds the first ones.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // - ticks is null, or leads to tickCount numbers.
 // - stepCount is null or writable; steps is null, or writable for as many as stepCount says.
@@ -839,7 +839,7 @@ VksortResult vksortGetStepTimes(VksortSort sort,
 //
 // Fails with VKSORT_ERROR_MISSING_FUNCTION when the device was created without VK_KHR_push_descriptor.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // - info is null, or leads to a structure of as many bytes as its first field says; what that leads to is null or valid.
 // - The device is of the physical device, and outlives the sorter. Where deviceCreateInfo is null, it was created with
@@ -858,7 +858,7 @@ VksortResult vksortVrdxDestroy(VksortVrdx sorter);
 // - usage: written, VkBufferUsageFlags.
 // - Any thread may call it at any time.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // Both pointers are null or writable.
 VksortResult vksortVrdxGetStorageRequirements(VksortVrdx sorter,
@@ -876,7 +876,7 @@ VksortResult vksortVrdxGetStorageRequirements(VksortVrdx sorter,
 //
 // When it fails, nothing is recorded.
 //
-// What the caller sees to:
+// Duties of the caller:
 //
 // - The command buffer is null, or recording, outside a render pass, on a queue family with compute.
 // - info is null, or leads to a structure of as many bytes as its first field says.

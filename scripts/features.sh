@@ -3,7 +3,8 @@
 #
 #   lint     the library alone, as a program that depends on it compiles it; without FEATURE also the programs
 #            with their features
-#   test     unit tests, and documentation tests with no feature and with all, unoptimized and with overflow checks
+#   test     unit tests; documentation tests with no feature, with `standalone` alone, which examples need, and with all. They
+#            are unoptimized and have overflow checks
 #   FEATURE  only these, each alone [default: all but wgpu, which takes minutes to compile and has scripts/wgpu.sh]
 #   --help   this text
 set -euo pipefail
@@ -34,7 +35,7 @@ for chosen in "${sets[@]}"; do
         "${cargo[@]}" clippy "${options[@]}" --lib -- -D warnings
     else
         "${cargo[@]}" test "${options[@]}" --lib
-        [[ $chosen && $chosen != *,* ]] || "${cargo[@]}" test "${options[@]}" --doc
+        [[ $chosen && $chosen != standalone && $chosen != *,* ]] || "${cargo[@]}" test "${options[@]}" --doc
     fi
 done
 [[ $mode != lint ]] || (($#)) ||

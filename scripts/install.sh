@@ -39,15 +39,15 @@ major=${version%%.*} abi=${version%%.*}
 [[ $major != 0 ]] || abi=$(cut -d . -f 1,2 <<<"$version")
 # The names that cargo gives, and the shared library's name where it is installed; scripts/install/vksortConfig.cmake.in has
 # the same.
-static=libvksort.a imports=
+static=libvksort.a imports= options=()
 case $(uname) in
-    Darwin) built=libvksort.dylib name=libvksort.$abi.dylib option=-Clink-arg=-Wl,-install_name,@rpath/$name ;;
+    Darwin) built=libvksort.dylib name=libvksort.$abi.dylib options=("-Clink-arg=-Wl,-install_name,@rpath/$name") ;;
     MINGW* | MSYS* | CYGWIN*)
-        built=vksort.dll name=vksort.dll option=-Cdebuginfo=0
+        built=vksort.dll name=vksort.dll
         # By the compiler of Rust's host: MSVC or GNU.
         if [[ $(rustc -vV) == *-msvc* ]]; then static=vksort.lib imports=vksort.dll.lib; else imports=libvksort.dll.a; fi
         ;;
-    *) built=libvksort.so name=libvksort.so.$abi option=-Clink-arg=-Wl,-soname,$name ;;
+    *) built=libvksort.so name=libvksort.so.$abi options=("-Clink-arg=-Wl,-soname,$name") ;;
 esac
 
 target=${CARGO_TARGET_DIR:-$PWD/target}/c-library
@@ -56,7 +56,7 @@ mkdir -p "$target"
 cargo --config 'profile.c-library.inherits="release"' --config 'profile.c-library.strip="symbols"' \
     --config 'profile.c-library.lto=true' --config 'profile.c-library.codegen-units=1' --config 'profile.c-library.panic="unwind"' \
     rustc --quiet --locked --profile c-library --package vksort --lib --no-default-features --features "$features" \
-    --crate-type cdylib,staticlib -- "$option" --print "native-static-libs=$target/native-static-libs" 2> >(grep -v '^$\|native artifacts' >&2) || die "the build failed"
+    --crate-type cdylib,staticlib -- "${options[@]}" --print "native-static-libs=$target/native-static-libs" 2> >(grep -v '^$\|native artifacts' >&2) || die "the build failed"
 needed=$(<"$target/native-static-libs")
 
 library=$prefix/lib package=$prefix/lib/cmake/vksort

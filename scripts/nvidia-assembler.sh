@@ -5,7 +5,8 @@
 # It translates a kernel to CUDA C++, compiles it, emulates a whole sort, and compares the result with numpy's. A line for
 # each kernel has the instructions that a warp issues for 32 elements on a full tile, static instructions, registers, spills
 # and wavefronts of shared memory, with CUB's beside them. tools/nvidia-assembler/README.md explains the figures. The first
-# run installs NVIDIA's compiler (140 MB from PyPI) in $VKSORT_NVIDIA_ASSEMBLER, else in ~/.cache/vksort.
+# run installs NVIDIA's compiler (140 MB from PyPI) in $VKSORT_NVIDIA_ASSEMBLER, else in
+# ~/.cache/vksort/nvidia-assembler.
 #
 #   KIND           keys, pairs, argsort, u16, u64, u64-pairs, histogram; a FIELD of the tuning, as in pairs:rank=partition.
 #                  Without one, and without --arch, all figures are kept in benches/record/nvidia-assembler.csv

@@ -66,7 +66,8 @@ step() {
     say "== package: $*"
     "$@" || die "failed: $*"
 }
-# scripts/features.sh lints the same sources with each feature alone. wgpu takes minutes to compile, and scripts/wgpu.sh tests it.
+# scripts/features.sh lints the same sources with each feature alone, and CI documents them. Examples and tests are checked
+# here and linked by test.sh. wgpu takes minutes to compile, and scripts/wgpu.sh tests it.
 # cargo leaves out what the crate depends on itself for, by path, so features are named.
 every=standalone,wide-keys,profiles,half,capi,runtime-shaders,testing
 step cargo check --quiet --release --no-default-features

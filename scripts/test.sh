@@ -32,7 +32,7 @@ devices="blocks conformance matrix leading fallback recording routes properties"
 # Nearly all of the time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of a width
 # come behind the longest of it and take the same part of the trials, whose kernels are there already.
 configurations=(
-    "lavapipe-8         | 1200 | $devices emulated frames visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/2"
+    "lavapipe-8         | 1200 | $devices emulated frames visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/2 VKSORT_DRAW_SECONDS=30"
     # The older lavapipe may crash in draws at this width, which is not its own choice on any processor.
     "lavapipe-16        | 1200 | $devices             | lavapipe-512 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=4/4"
     "lavapipe-4         | 1200 | $devices splats render visitors | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/4"
@@ -42,7 +42,7 @@ configurations=(
     "fuzz               | 300 | scenes                | VKSORT_FUZZ_SECONDS=120 only=mutated"
     # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
     "lavapipe-4-busy    | 600 | conformance fallback  | lavapipe-128 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/4"
-    "lavapipe-8-busy    | 600 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced"
+    "lavapipe-8-busy    | 600 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
     "lavapipe-16-busy   | 600 | conformance fallback  | lavapipe-512 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=4/4"
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.

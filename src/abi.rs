@@ -115,7 +115,7 @@ shared_constants! {
 
     /// Words of a slot of the look-back ring for each digit.
     SLOT_WORDS = 2;
-    /// Bits of a count in the first of them: enough for the elements of a tile.
+    /// Bits of a count in the first word of a slot: enough for the elements of a tile.
     LOW_BITS = 17;
 
     /// Upper bound of the shared words of a kernel beside its arrays.

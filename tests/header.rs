@@ -60,7 +60,7 @@ fn for_c(text: &str) -> String {
             lines.push(line.to_string());
             continue;
         }
-        let line = line.replace("# Safety", "What the caller sees to:").replace("// * ", "// - ");
+        let line = line.replace("# Safety", "Duties of the caller:").replace("// * ", "// - ");
         // Between quotes are names.
         let parts =
             line.split('`').enumerate().map(|(part, text)| if part % 2 == 1 { camel(text) } else { text.into() });

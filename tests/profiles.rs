@@ -139,6 +139,7 @@ fn holds(shape: &Shape, profile: &DeviceProfile, request: &SortRequest) -> Resul
             "the histogram's workgroup is as many full subgroups as the device allows",
             shape.histogram_subgroup_size.is_none_or(|size| {
                 size.is_power_of_two()
+                    && profile.full_subgroups
                     && (profile.subgroup_range.0..=profile.subgroup_range.1).contains(&size)
                     && shape.histogram_workgroup_size.is_multiple_of(size)
                     && shape.histogram_workgroup_size / size <= profile.max_workgroup_subgroups

@@ -171,6 +171,30 @@ fn devices_without_sure_subgroups_get_emulated_ones() {
 }
 
 #[test]
+fn the_histogram_has_the_subgroups_that_its_row_asks_for() {
+    let intel = DeviceProfile { vendor_id: 0x8086, subgroup_range: (8, 32), ..DeviceProfile::default() };
+    let of = |profile: &DeviceProfile, tuning: &Tuning, key: KeyType| {
+        let request = SortRequest::new(key);
+        let shape = Shape::fit(&ShapeDesc::new(profile, tuning, &request, Algorithm::OneSweep)).unwrap();
+        shape.histogram_subgroup_size
+    };
+    let row = Tuning::for_device(&intel);
+    assert_eq!(of(&intel, &row, KeyType::U32), Some(16));
+    assert_eq!(of(&intel, &row, KeyType::U64), Some(16));
+    assert_eq!(of(&intel, &row, KeyType::U128), None, "keys of 128 bits spill there");
+    let other = Tuning { histogram_subgroup_size: None, ..row.clone() };
+    assert_eq!(of(&intel, &other, KeyType::U32), None);
+    let odd = Tuning { histogram_workgroup_size: 24, ..row.clone() };
+    assert_eq!(of(&intel, &odd, KeyType::U32), None, "24 is no multiple of 16");
+    for unable in [
+        DeviceProfile { full_subgroups: false, ..intel.clone() },
+        DeviceProfile { subgroup_range: (32, 32), ..intel.clone() },
+    ] {
+        assert_eq!(of(&unable, &row, KeyType::U32), None);
+    }
+}
+
+#[test]
 fn absurd_tunings_are_brought_to_what_fits() {
     let profile = DeviceProfile::default();
     for number in [0, 1, 77, u32::MAX] {

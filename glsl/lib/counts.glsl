@@ -16,8 +16,9 @@ void begin_counts() { clear_own_counts(); }
 
 Run runs_of[RUNS];
 
+// The first run has no elements. Its counter is another one for each invocation, as atomics on one would be serialized.
 void begin_counts() {
-    [[unroll]] for (uint run = 0; run < RUNS; run++) runs_of[run] = Run(0, 0);
+    [[unroll]] for (uint run = 0; run < RUNS; run++) runs_of[run] = Run(gl_LocalInvocationIndex % COUNTERS, 0);
 }
 #define COUNT(run, counter) COUNT_DIGIT(digit_count, runs_of[run], counter)
 #define COUNT_ALONE(counter) atomicAdd(digit_count[counter], 1)

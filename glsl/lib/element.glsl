@@ -33,8 +33,6 @@ void put_value(uint target, uint plane, uint word) { store_value(route_values_to
 uint next_digit(KEY key) { return digit_of(take_order(key), route_next(active_route)); }
 
 #ifdef VISITED_OUTPUT
-const uint MOVES_NOTHING = ~0u; // the caller's code has taken the elements
-
 // Gives the element from `index` to the caller's code; `splits` if the key is an index that is joined with a digit.
 void visit_element(uint target, uint index, KEY key, bool splits) {
     uint words[MOST_VALUE_WORDS];

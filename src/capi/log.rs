@@ -9,7 +9,7 @@ use log::{Level, LevelFilter, Log, Metadata, Record};
 use super::outcome::{Failure, run_unit};
 use super::types::*;
 
-/// Takes a message. The text is one of UTF-8 that ends with a zero, and belongs to vksort: copy what is to be kept.
+/// Takes a message. The text is UTF-8 with a zero at its end, and is valid during the call.
 ///
 /// - userData: the pointer that vksortSetLogCallback was given.
 /// - Threads that call vksort call it, several at once.
@@ -19,7 +19,7 @@ use super::types::*;
 pub type PFN_vksortLog =
     Option<unsafe extern "C" fn(level: VksortLogLevel, text: *const c_char, userData: *mut c_void)>;
 
-/// What the caller has given.
+/// The callback that the caller has given.
 struct Caller {
     callback: unsafe extern "C" fn(VksortLogLevel, *const c_char, *mut c_void),
     user_data: *mut c_void,
@@ -31,7 +31,7 @@ unsafe impl Send for Caller {}
 // SAFETY: as above.
 unsafe impl Sync for Caller {}
 
-/// Where messages go. Those who log hold it for reading, so that a callback that was replaced has returned.
+/// Where messages go. A thread that logs holds it for reading, so a callback that was replaced has returned.
 static CALLER: RwLock<Option<Caller>> = RwLock::new(None);
 /// Whether the process has this logger, which is decided once.
 static INSTALLED: OnceLock<bool> = OnceLock::new();
@@ -45,16 +45,15 @@ thread_local! {
 struct Inside;
 
 impl Inside {
-    /// Nothing if the thread is in the callback, or is ending.
+    /// Nothing if the thread is in the callback.
     fn enter() -> Option<Inside> {
-        let before = INSIDE.try_with(|inside| inside.replace(true));
-        before.is_ok_and(|inside| !inside).then(|| Inside)
+        (!INSIDE.replace(true)).then(|| Inside)
     }
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        let _ = INSIDE.try_with(|inside| inside.set(false));
+        INSIDE.set(false);
     }
 }
 
@@ -95,8 +94,8 @@ impl Log for Logger {
 /// - Any thread may call it at any time. It waits until callbacks that are running have returned, and the one before is not
 ///   called any more. So the calling thread holds no lock that the callback takes.
 ///
-/// Fails with VKSORT_ERROR_LOGGER within a callback, and if the process has another logger, as a program in Rust may have;
-/// messages go there then, and the callback is not called.
+/// Fails with VKSORT_ERROR_LOGGER within a callback. It also fails if the process has another logger, as a program in Rust may
+/// have, unless callback is null. Messages go there then, and the callback is not called.
 ///
 /// # Safety
 ///
@@ -109,7 +108,7 @@ pub unsafe extern "C" fn set_log_callback(
 ) -> VksortResult {
     run_unit("vksortSetLogCallback", || {
         let failure = |text| Failure::new(VKSORT_ERROR_LOGGER, text);
-        if INSIDE.try_with(Cell::get).unwrap_or(true) {
+        if INSIDE.get() {
             return Err(failure("the call comes from a log callback, allowed is a call from elsewhere"));
         }
         let (caller, level) = match (callback, level) {
@@ -123,7 +122,7 @@ pub unsafe extern "C" fn set_log_callback(
                     _ => return Err(Failure::value("level", level, "a VKSORT_LOG_ of 1 to 4")),
                 };
                 if !INSTALLED.get_or_init(|| log::set_logger(&Logger).is_ok()) {
-                    return Err(failure("the process has another logger, needed is a process without one"));
+                    return Err(failure("the logger of the process is another one, allowed is that of vksort"));
                 }
                 (Some(Caller { callback, user_data }), filter)
             }

@@ -54,11 +54,11 @@ pub const VKSORT_ERROR_INTERNAL: VksortResult = -199;
 
 /// How severe a message is; smaller numbers are more severe.
 pub type VksortLogLevel = u32;
-/// Something failed that no call returns.
+/// A failure that no call returns.
 pub const VKSORT_LOG_ERROR: VksortLogLevel = 1;
-/// Something is not as it should be, and the call goes on.
+/// A problem that does not end the call.
 pub const VKSORT_LOG_WARNING: VksortLogLevel = 2;
-/// What vksort has chosen: shape, tuning and algorithm of each sorter.
+/// The shape, the tuning and the algorithm of each sorter.
 pub const VKSORT_LOG_INFO: VksortLogLevel = 3;
 /// The time that each pipeline took.
 pub const VKSORT_LOG_DEBUG: VksortLogLevel = 4;

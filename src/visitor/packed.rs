@@ -9,7 +9,8 @@ use crate::request::SortRequest;
 
 /// The first bytes.
 const MAGIC: &[u8; 8] = b"vksortV1";
-/// The words that follow: the digest of the kernels, the low half of the rest's checksum, the interface, two lengths, the bits of the modules.
+/// The words that follow: the digest of the kernels, the low half of the rest's checksum, the interface, two lengths, the bits of
+/// the modules.
 const HEAD_WORDS: usize = 2 + 1 + 4 + 2 + MODULE_WORDS;
 /// Words with a bit for each module.
 const MODULE_WORDS: usize = 4;

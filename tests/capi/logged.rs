@@ -1,15 +1,16 @@
 //! Messages for a callback. The logger is the process's, so each test has a process of its own.
 
 use std::ffi::{CStr, c_char, c_void};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::ptr::{from_mut, from_ref, null_mut};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{env, thread};
 
 use vksort::capi::{log::*, sorter::*, types::*};
 
+use crate::process::run_within;
 use crate::*;
 
 /// The variable that names the test which a process is for.
@@ -25,16 +26,8 @@ fn apart(test: &str, work: fn()) {
     }
     let name = format!("logged::{test}");
     let mut command = Command::new(env::current_exe().unwrap());
-    command.args([&name, "--exact"]).env(APART, test).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let started = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if started.elapsed() > LIMIT {
-            child.kill().unwrap();
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-    let output = child.wait_with_output().unwrap();
+    command.args([&name, "--exact"]).env(APART, test);
+    let output = run_within(LIMIT, &mut command);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.contains("1 passed"), "{text}{}", String::from_utf8_lossy(&output.stderr));
 }
@@ -187,7 +180,7 @@ fn another_logger_keeps_its_messages() {
         let kept = Kept::default();
         for _ in 0..2 {
             let taken = c!(set_log_callback(VKSORT_LOG_DEBUG, Some(keep), kept.user_data()));
-            refused(taken, VKSORT_ERROR_LOGGER, &["the process has another logger"]);
+            refused(taken, VKSORT_ERROR_LOGGER, &["the logger of the process is another one"]);
         }
         done(c!(set_log_callback(0, None, null_mut())));
         log_something();

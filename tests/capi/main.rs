@@ -31,6 +31,8 @@ macro_rules! sized {
 
 mod functions;
 mod logged;
+#[path = "../common/process.rs"]
+mod process;
 mod refused;
 
 /// A structure of the header in which all is zero.

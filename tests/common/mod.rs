@@ -46,8 +46,8 @@ pub fn seed() -> u64 {
     })
 }
 
-/// Whether this run has the trial. `VKSORT_TEST_PART=1/2` runs one of two parts of the trials of a design, which have a slash in
-/// their name; the seed chooses. Parts 1/2, 2/4 and 4/4 are all trials together, each once.
+/// Whether this run has the trial. `VKSORT_TEST_PART=1/2` runs one of two parts of the trials of a design, which have a slash
+/// in their name; the seed chooses. Parts 1/2, 2/4 and 4/4 are all trials together, each once.
 fn in_part(name: &str) -> bool {
     let Ok(text) = std::env::var("VKSORT_TEST_PART") else { return true };
     let number = |text: &str| text.parse::<u64>().ok();

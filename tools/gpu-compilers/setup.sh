@@ -44,20 +44,25 @@ C
             "$to/${driver#*:}/$lib/libvulkan_${driver%:*}.so" >"$to/icd/${driver%:*}.json"
     done
     rm -rf "$to/apt"
-    touch "$to/unpacked"
+    cksum <"$here/setup.sh" >"$to/unpacked"
 }
 
-# Builds a library unless it is newer than its source: library SOURCE LIBRARY FLAGS...
+# Builds a library unless it was built from this source: library SOURCE LIBRARY FLAGS... Checkouts may share the folder, so
+# its time says nothing, and a library that is in use stays whole.
 library() {
     source=$here/$1 library=$to/$2
     shift 2
-    [ "$library" -nt "$source" ] || gcc -O1 -Wall -shared -fPIC "$@" -o "$library" "$source"
+    sum=$(cksum <"$source")
+    [ -e "$library" ] && [ "$sum" = "$(cat "$library.source" 2>/dev/null)" ] && return
+    gcc -O1 -Wall -shared -fPIC "$@" -o "$library.new" "$source"
+    mv "$library.new" "$library"
+    echo "$sum" >"$library.source"
 }
 
 # Of two at once the second finds everything done.
 exec 9>"$to/lock"
 flock 9
-if [ ! -e "$to/unpacked" ]; then
+if [ "$(cat "$to/unpacked" 2>/dev/null)" != "$(cksum <"$here/setup.sh")" ]; then
     [ "$(uname -m)" = x86_64 ] || cannot "the packages are for x86_64, and this is $(uname -m)"
     for tool in apt-get dpkg-deb gcc; do
         command -v "$tool" >/dev/null || cannot "$tool is missing"

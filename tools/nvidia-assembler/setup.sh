@@ -14,6 +14,10 @@ command -v g++ >/dev/null || lacking "there is no g++, which NVIDIA's compiler n
 python3 -m pip --version >/dev/null 2>&1 || lacking "there is no python3 with pip"
 [[ $(uname -sm) == "Linux x86_64" ]] || lacking "the packages are for Linux on x86_64"
 mkdir -p "$folder"
+# Of two at once the second finds everything done.
+exec 9>"$folder/lock"
+flock 9
+[[ ! -e $stamp ]] || exit 0
 work=$(mktemp -d "$folder/setup.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 install() {

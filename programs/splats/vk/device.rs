@@ -49,8 +49,8 @@ impl Device {
         let instance = Instance::new(validate, &extensions.instance)?;
         let choice = choice.cloned().map_or_else(DeviceChoice::from_env, Ok)?;
         let wanted = vk::QueueFlags::COMPUTE | vk::QueueFlags::GRAPHICS;
-        // SAFETY: the instance was created for Vulkan 1.2 and is alive. The device is created with what was found on it, and the handles
-        // are used with what they come from. `Device` owns them.
+        // SAFETY: the instance was created for Vulkan 1.2 and is alive. The device is created with what was found on it, and the
+        // handles are used with what they come from. `Device` owns them.
         unsafe {
             let (physical, requirements) = choice.find(&instance.raw)?;
             let families = instance.raw.get_physical_device_queue_family_properties(physical);

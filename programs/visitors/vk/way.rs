@@ -7,8 +7,8 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use ash::vk::{self, BufferUsageFlags as Usage};
 use vksort::{
-    Algorithm, BoundSort, BufferRange, DepthPush, KeyOutput, Placement, QueryRange, SortBuffers, SortRequest, Sorter,
-    SorterOptions, ValueType, Visitor, VisitorResources,
+    AccessScope, Algorithm, BoundSort, BufferRange, DepthPush, KeyOutput, Placement, QueryRange, SortBuffers,
+    SortRequest, Sorter, SorterOptions, ValueType, Visitor, VisitorResources,
 };
 
 use super::buffer::{self, Buffer};
@@ -76,7 +76,7 @@ impl Ways {
     }
 }
 
-/// What both ways use.
+/// Buffers, the visitors' set, and the objects of a submission.
 struct Shared {
     /// The keys that are stored before the sort.
     stored: Buffer,
@@ -101,7 +101,7 @@ struct Shared {
 
 impl Shared {
     fn new(device: &Rc<Device>, case: &Case, floats: &[f32], splats: &[u32]) -> Result<Shared> {
-        let (usage, count) = (Usage::STORAGE_BUFFER | Usage::TRANSFER_SRC, case.count as usize);
+        let (usage, count) = (Usage::STORAGE_BUFFER | Usage::TRANSFER_SRC | Usage::TRANSFER_DST, case.count as usize);
         let words = 4 * count as u64;
         let outputs = case.replaces == Replaced::Output;
         let kind = vk::DescriptorType::STORAGE_BUFFER;
@@ -128,8 +128,7 @@ impl Shared {
             push: DepthPush::new(ROW, case.input.stride() as u32, 0).to_bytes(),
             count: case.count,
             words: match case.keys_only {
-                // Keys of 16 bits, and no half word at the end.
-                true => count * case.keys.depth().request().key.size_bytes() as usize / 4,
+                true => (count * case.keys.depth().request().key.size_bytes() as usize).div_ceil(4),
                 false if outputs => case.store.words() * count,
                 false => count,
             },
@@ -303,6 +302,23 @@ impl Way {
             let total = if device.requirements.profile.is_cpu { wall } else { steps.iter().map(|step| step.1).sum() };
             Ok(Timed { steps, total })
         }
+    }
+
+    /// Clears the result, which is the same buffer for both ways.
+    pub fn clear(&self) -> Result<()> {
+        let Shared { result, output, device, commands, fence, .. } = &*self.shared;
+        let raw = &device.raw;
+        // SAFETY: the last run was waited for, so that commands, buffers and fence are free.
+        unsafe {
+            raw.begin_command_buffer(*commands, &vk::CommandBufferBeginInfo::default())?;
+            for buffer in [result, output] {
+                raw.cmd_fill_buffer(*commands, buffer.raw, 0, vk::WHOLE_SIZE, 0);
+            }
+            buffer::barrier(raw, *commands, AccessScope::TRANSFER_WRITE, BoundSort::INPUT_SCOPE);
+            raw.end_command_buffer(*commands)?;
+            device.submit(*commands, *fence, None)?;
+        }
+        device.wait(*fence)
     }
 
     /// The words of the result.

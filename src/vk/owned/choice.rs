@@ -74,8 +74,8 @@ impl DeviceChoice {
     /// # Errors
     ///
     /// * [`Error::NoDriver`] when the instance has no device.
-    /// * [`Error::NoDevice`] when none is meant, with the devices that are there.
-    /// * [`Error::Unsupported`] when the device cannot sort.
+    /// * [`Error::NoDevice`] when the choice names no device of the instance. It lists them.
+    /// * [`Error::UnsuitableDevice`] when the device cannot sort.
     /// * [`Error::Vulkan`] from the driver.
     ///
     /// # Safety

@@ -96,8 +96,8 @@ impl WgpuDevice {
             raw_instance.create_device(physical, &info, None).context("vkCreateDevice")?
         };
         let (features, limits, hints) = (desc.required_features, &desc.required_limits, &desc.memory_hints);
-        // wgpu calls it at the end of the device, also if it refuses the device. It destroys none itself then. The adapter
-        // keeps the instance alive.
+        // wgpu calls it at the end of the device, also if it refuses the device. wgpu does not destroy the device itself then.
+        // The adapter keeps the instance alive.
         let (ending, instance) = (raw.clone(), adapter.clone());
         let destroy = move || {
             // SAFETY: wgpu has destroyed what it made of the device; this is called once.

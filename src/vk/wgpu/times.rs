@@ -1,5 +1,6 @@
 //! Times of the steps of a sort on wgpu's queue.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,7 +26,7 @@ pub(super) struct Queries {
     pool: vk::QueryPool,
     range: QueryRange,
     valid_bits: u32,
-    /// Whether the commands have completed.
+    /// Whether the commands have completed, or wgpu has refused them.
     is_done: AtomicBool,
     sort: Arc<SortInner>,
 }
@@ -58,6 +59,12 @@ impl Queries {
 
     pub fn set_done(&self) {
         self.is_done.store(true, Ordering::Release);
+    }
+}
+
+impl fmt::Debug for WgpuStepTimes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WgpuStepTimes").field("count", &self.count).finish_non_exhaustive()
     }
 }
 
@@ -103,6 +110,8 @@ impl WgpuStepTimes {
     /// The time of each step, once wgpu has seen that the commands have completed, in `Device::poll` or in `Queue::submit`;
     /// `None` before. The list is empty if the queue has no timestamps.
     ///
+    /// wgpu reports a submission that it refuses like one that has completed. Then there are no times either.
+    ///
     /// # Errors
     ///
     /// [`Error::Vulkan`] when the driver fails.
@@ -114,9 +123,12 @@ impl WgpuStepTimes {
         let mut ticks = vec![0u64; if *valid_bits > 0 { range.count as usize } else { 0 }];
         if !ticks.is_empty() {
             let (raw, flags) = (&sort.device.inner.raw, vk::QueryResultFlags::TYPE_64);
-            // SAFETY: the commands that reset and wrote all queries have completed, and the pool is alive.
-            unsafe { raw.get_query_pool_results(range.pool, range.first, &mut ticks, flags) }
-                .context("vkGetQueryPoolResults")?;
+            // SAFETY: no commands that write the queries are pending, as they have completed or were refused, and the pool is
+            // alive. The call does not wait, so queries that nothing wrote end it.
+            match unsafe { raw.get_query_pool_results(range.pool, range.first, &mut ticks, flags) } {
+                Err(vk::Result::NOT_READY) => return Ok(None),
+                read => read.context("vkGetQueryPoolResults")?,
+            }
         }
         Ok(Some(sort.sort.step_times(self.count, &ticks, *valid_bits)))
     }
