@@ -70,10 +70,12 @@ step() {
 # here and linked by test.sh. wgpu takes minutes to compile, and scripts/wgpu.sh tests it.
 # cargo leaves out what the crate depends on itself for, by path, so features are named.
 every=standalone,wide-keys,profiles,half,capi,runtime-shaders,testing
-step cargo check --quiet --release --no-default-features
-step cargo check --quiet --release --features "$every" --all-targets
+# In the profile of the tests, which has the dependencies compiled.
+checked=(cargo --config "$root/scripts/checked.toml" --config 'profile.release.package.vksort.opt-level=0')
+step "${checked[@]}" check --quiet --release --no-default-features
+step "${checked[@]}" check --quiet --release --features "$every" --all-targets
 # Unoptimized, as in scripts/features.sh: these tests need no device, and what they take is compiling.
-step cargo --config profile.release.package.vksort.opt-level=0 test --quiet --release --features "$every" \
+step "${checked[@]}" test --quiet --release --features "$every" \
     --lib --test contract --test header --test rewrite --test spirv --test table
 # As a dependency, where only what the library needs is built.
 mkdir -p "$work/dependent/src"

@@ -182,8 +182,10 @@ fn visitors_are_measured_beside_buffers() {
         assert!(output.status.success(), "visitors {flags:?}: {errors}");
         out.into_owned()
     };
-    let cases: [&[&str]; 6] = [
+    let cases: [&[&str]; 8] = [
         &[],
+        &["--replaces", "pairs"],
+        &["--replaces", "pairs", "--keys", "16", "--input", "vec4"],
         &["--keys", "24", "--input", "vec4"],
         &["--keys", "16", "--input", "float", "--keys-only"],
         &["--replaces", "output"],
@@ -194,10 +196,13 @@ fn visitors_are_measured_beside_buffers() {
         let out = run(&[flags, &["--count", "20001", "--runs", "1"]].concat());
         assert!(out.contains("verified   both results") && out.contains("\nratio      time "), "{out}");
     }
-    let mut refused = program("visitors");
-    let output = run_within(Duration::from_secs(120), refused.args(["--replaces", "output", "--keys-only"]));
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(errors, "error: --keys-only has no indices for --replaces output\n");
+    for (flags, expected) in [
+        (["--replaces", "output", "--keys-only"].as_slice(), "--replaces is not keys, allowed with --keys-only is keys"),
+        (&["--store", "splat"], "--replaces is not output, allowed with --store is output"),
+    ] {
+        let output = run_within(Duration::from_secs(120), program("visitors").args(flags));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), format!("error: {expected}\n"));
+    }
 
     let (page, bytes) = (include_str!("../../docs/VISITORS.md"), run(&["--bytes"]));
     let missing: Vec<&str> = bytes.lines().filter(|line| !page.contains(line)).collect();

@@ -17,7 +17,7 @@ pub fn sum(steps: &[Step]) -> u64 {
 /// The steps with a visitor; empty for another algorithm than the two.
 pub fn visited(case: &Case, algorithm: Algorithm) -> Vec<Step> {
     match case.replaces {
-        Replaced::Keys => sort(case, algorithm, input_bytes(case), result_bytes(case)),
+        Replaced::Keys | Replaced::Pairs => sort(case, algorithm, input_bytes(case), result_bytes(case)),
         Replaced::Output => sort(case, algorithm, input_bytes(case), stored_bytes(case)),
     }
 }
@@ -28,6 +28,19 @@ pub fn buffered(case: &Case, algorithm: Algorithm) -> Vec<Step> {
         Replaced::Keys => {
             let store = ("store keys".to_string(), input_bytes(case) + key_bytes(case));
             [store].into_iter().chain(sort(case, algorithm, key_bytes(case), result_bytes(case))).collect()
+        }
+        Replaced::Pairs => {
+            let pair = key_bytes(case) + 4;
+            let store = ("store pairs".to_string(), input_bytes(case) + pair);
+            let sort = match algorithm {
+                Algorithm::SingleWorkgroup => vec![("single_workgroup".into(), 2 * pair)],
+                Algorithm::OneSweep => {
+                    let pass = |pass: u32| (format!("onesweep {pass}"), 2 * pair);
+                    [("histogram".into(), key_bytes(case))].into_iter().chain((0..passes(case)).map(pass)).collect()
+                }
+                _ => Vec::new(),
+            };
+            [store].into_iter().chain(sort).collect()
         }
         Replaced::Output => {
             let store = ("take result".to_string(), result_bytes(case) + stored_bytes(case));
@@ -61,6 +74,11 @@ pub fn all(count: u32) -> String {
         }
         let what = format!("{what}, 32 bits, one workgroup");
         lines.extend(inputs.map(|(input, from)| line(what.clone(), from, &case(Keys::F32, input), few)));
+    }
+    lines.extend(["".into(), "| sort | depth from | keys and indices | visitor | ratio |".into(), RULE.into()]);
+    for (keys, bits) in widths {
+        let case = |input| Case { replaces: Replaced::Pairs, keys, input, keys_only: false, store, count };
+        lines.extend(inputs.map(|(input, from)| line(format!("indices, {bits} bits"), from, &case(input), many)));
     }
     lines.extend(["".into(), "| sort | stored | dispatch behind it | visitor | ratio |".into(), RULE.into()]);
     for (keys, bits) in widths {

@@ -23,7 +23,7 @@ use vk::{Device, Extensions, Timed, Ways};
 The ways take turns. The first and the last result of each are verified. Bytes are those of one workgroup, or of OneSweep by
 digits of 8 bits if no pass is skipped. --bytes prints them for all requests and measures nothing.")]
 struct Args {
-    /// The part that the visitor replaces: keys|output
+    /// The part that the visitor replaces: keys|pairs (keys and indices, which are sorted as pairs)|output
     #[arg(long, value_name = "PART", default_value = "keys", hide_possible_values = true)]
     replaces: Replaced,
     /// Bits of the keys: 32 (f32), 24 or 16
@@ -59,6 +59,8 @@ struct Args {
 enum Replaced {
     /// A dispatch that writes a buffer of keys before the sort.
     Keys,
+    /// A dispatch that writes keys and indices before a sort of both in place, as most renderers do.
+    Pairs,
     /// A dispatch that reads the sorted indices behind the sort. Keys are visited either way.
     Output,
 }
@@ -157,9 +159,11 @@ fn visitors() -> Result<()> {
         common::say(bytes::all(count));
         return Ok(());
     }
-    let replaces_keys = replaces == Replaced::Keys;
-    ensure!(replaces_keys || !keys_only, "--replaces is output, allowed with --keys-only is keys");
-    ensure!(!replaces_keys || store.is_none(), "--replaces is keys, allowed with --store is output");
+    ensure!(replaces == Replaced::Keys || !keys_only, "--replaces is not keys, allowed with --keys-only is keys");
+    ensure!(
+        replaces == Replaced::Output || store.is_none(),
+        "--replaces is not output, allowed with --store is output"
+    );
     let store = store.unwrap_or(Store::Index);
     let case = Case { replaces, keys, input, keys_only, store, count };
 

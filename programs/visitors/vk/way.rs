@@ -41,29 +41,12 @@ impl Ways {
         algorithm: Option<Algorithm>,
     ) -> Result<Ways> {
         let shared = Rc::new(Shared::new(device, case, floats, splats)?);
-        let indices = if case.keys_only { ValueType::None } else { ValueType::Index };
-        let key_output = if case.keys_only { KeyOutput::Sorted } else { KeyOutput::Discarded };
-        let request = SortRequest { value: indices, key_output, algorithm, ..case.keys.depth().request() };
-        let nothing = SortRequest { bits: (0..0).into(), algorithm: None, ..request };
-        let (none, stored, result) = (BufferRange::NONE, shared.stored.range(), shared.result.range());
-        let part = |name: &'static str, request: SortRequest, visits: Option<[bool; 2]>, keys: BufferRange| {
-            Part::new(&shared, case, name, request, visits, [keys, stored, result])
-        };
-        let sort = part("", request, Some([true, case.replaces == Replaced::Output]), none)?;
+        let part = |role| Part::new(&shared, case, algorithm, role);
+        let sort = part(Role::Visited { output: case.replaces == Replaced::Output })?;
         let parts = match case.replaces {
-            Replaced::Keys => {
-                // A sort without bits is one dispatch, which stores the keys of the same visitor.
-                let store = SortRequest { value: ValueType::None, key_output: KeyOutput::Sorted, ..nothing };
-                vec![part("store keys", store, Some([true, false]), none)?, part("", request, None, stored)?]
-            }
-            Replaced::Output => {
-                // Here it gives the sorted indices to the same visitor.
-                let take = SortRequest { value: ValueType::U32, ..nothing };
-                vec![
-                    part("", request, Some([true, false]), none)?,
-                    part("take result", take, Some([false, true]), stored)?,
-                ]
-            }
+            Replaced::Keys => vec![part(Role::StoreKeys)?, part(Role::Sort)?],
+            Replaced::Pairs => vec![part(Role::StorePairs)?, part(Role::SortPairs)?],
+            Replaced::Output => vec![part(Role::Visited { output: false })?, part(Role::TakeResult)?],
         };
         let visitor = Way { name: "with a visitor", parts: vec![sort], shared: Rc::clone(&shared) };
         Ok(Ways { visitor, buffer: Way { name: "with a buffer", parts, shared } })
@@ -175,37 +158,103 @@ impl Drop for Shared {
     }
 }
 
-/// A sort, or a sort without bits, which is one dispatch.
+/// A part of a way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// The sort whose keys a visitor makes, and perhaps takes the output.
+    Visited { output: bool },
+    /// The sort of stored keys.
+    Sort,
+    /// The sort of stored pairs, in place.
+    SortPairs,
+    /// The dispatch that stores the keys of the visitor: a sort without bits.
+    StoreKeys,
+    /// The same with the index of each key.
+    StorePairs,
+    /// The dispatch that gives the sorted indices to the visitor of the output, likewise.
+    TakeResult,
+}
+
+impl Role {
+    /// The name of a dispatch. The steps of a sort have names of their own.
+    fn name(self) -> Option<&'static str> {
+        match self {
+            Role::Visited { .. } | Role::Sort | Role::SortPairs => None,
+            Role::StoreKeys => Some("store keys"),
+            Role::StorePairs => Some("store pairs"),
+            Role::TakeResult => Some("take result"),
+        }
+    }
+
+    /// Whether a visitor makes the keys, and whether one takes the output.
+    fn visits(self) -> [bool; 2] {
+        match self {
+            Role::Visited { output } => [true, output],
+            Role::StoreKeys | Role::StorePairs => [true, false],
+            Role::TakeResult => [false, true],
+            Role::Sort | Role::SortPairs => [false; 2],
+        }
+    }
+
+    fn request(self, case: &Case, algorithm: Option<Algorithm>) -> SortRequest {
+        let indices = if case.keys_only { ValueType::None } else { ValueType::Index };
+        let key_output = if case.keys_only { KeyOutput::Sorted } else { KeyOutput::Discarded };
+        let placement = Placement::OutOfPlace;
+        let usual = SortRequest { value: indices, key_output, placement, algorithm, ..case.keys.depth().request() };
+        let dispatch = SortRequest { bits: (0..0).into(), algorithm: None, ..usual };
+        let key_output = KeyOutput::Sorted;
+        match self {
+            Role::Visited { .. } | Role::Sort => usual,
+            Role::SortPairs => {
+                SortRequest { value: ValueType::U32, key_output, placement: Placement::InPlace, ..usual }
+            }
+            Role::StoreKeys => SortRequest { value: ValueType::None, key_output, ..dispatch },
+            Role::StorePairs => SortRequest { key_output, ..dispatch },
+            Role::TakeResult => SortRequest { value: ValueType::U32, ..dispatch },
+        }
+    }
+
+    /// The buffers but for the scratch.
+    fn buffers(self, shared: &Shared, case: &Case) -> SortBuffers {
+        let (stored, result) = (shared.stored.range(), shared.result.range());
+        let from = |keys: BufferRange| SortBuffers::in_place(keys, shared.count);
+        let sorted = |buffers: SortBuffers| match case.keys_only {
+            true => SortBuffers { keys_out: Some(result), ..buffers },
+            false => SortBuffers { values_out: Some(result), ..buffers },
+        };
+        match self {
+            Role::Visited { output: true } => from(BufferRange::NONE),
+            Role::Visited { output: false } => sorted(from(BufferRange::NONE)),
+            Role::Sort => sorted(from(stored)),
+            Role::StoreKeys => SortBuffers { keys_out: Some(stored), ..from(BufferRange::NONE) },
+            Role::StorePairs => {
+                SortBuffers { keys_out: Some(stored), values_out: Some(result), ..from(BufferRange::NONE) }
+            }
+            Role::SortPairs | Role::TakeResult => SortBuffers { values: Some(result), ..from(stored) },
+        }
+    }
+}
+
+/// A part with what it uses.
 struct Part {
-    /// The name of the dispatch; empty for a sort, whose steps have names.
-    name: &'static str,
+    role: Role,
     sort: ManuallyDrop<BoundSort>,
-    visits: bool,
     _scratch: Option<Buffer>,
     shared: Rc<Shared>,
 }
 
 impl Part {
-    /// `visits` says whether a visitor makes the keys, and whether it takes the output. The ranges are the keys, the keys that
-    /// are stored, and the result.
-    fn new(
-        shared: &Rc<Shared>,
-        case: &Case,
-        name: &'static str,
-        request: SortRequest,
-        visits: Option<[bool; 2]>,
-        [keys, stored, result]: [BufferRange; 3],
-    ) -> Result<Part> {
+    fn new(shared: &Rc<Shared>, case: &Case, algorithm: Option<Algorithm>, role: Role) -> Result<Part> {
         let (device, count) = (&shared.device, case.count);
-        let request = SortRequest { placement: Placement::OutOfPlace, ..request };
+        let request = role.request(case, algorithm);
         let options = SorterOptions { capacity: Some(count), ..SorterOptions::default() };
         let (raw, requirements, layout) = (&device.raw, &device.requirements, shared.layout);
         // SAFETY: the device was created with what the requirements name, and outlives the sorter; the layout has the bindings
         // of the visitors, whose keys are the same throughout a sort.
         let sorter = unsafe {
-            match visits {
-                None => Sorter::new(raw, requirements, &request, &options)?,
-                Some([keys, output]) => {
+            match role.visits() {
+                [false, false] => Sorter::new(raw, requirements, &request, &options)?,
+                [keys, output] => {
                     let visitor = Visitor::from(glsl::source(case, keys, output));
                     Sorter::new_visited(raw, requirements, &request, &options, &visitor, layout)?
                 }
@@ -215,18 +264,11 @@ impl Part {
             0 => None,
             size => Some(Buffer::new(device, "the scratch of the sort", size, Sorter::SCRATCH_USAGE)?),
         };
-        let outputs = visits.is_some_and(|[_, output]| output);
-        let keys_out = request.key_output == KeyOutput::Sorted && !outputs;
-        let bound = SortBuffers {
-            values: (request.value == ValueType::U32).then_some(result),
-            keys_out: keys_out.then_some(if name.is_empty() { result } else { stored }),
-            values_out: (request.value != ValueType::None && !outputs).then_some(result),
-            scratch: scratch.as_ref().map(Buffer::range),
-            ..SortBuffers::in_place(keys, count)
-        };
+        let buffers = role.buffers(shared, case);
+        let bound = SortBuffers { scratch: scratch.as_ref().map(Buffer::range), ..buffers };
         // SAFETY: the buffers are the device's, and live until the sort is dropped.
         let sort = ManuallyDrop::new(unsafe { sorter.bind(&bound)? });
-        Ok(Part { name, sort, visits: visits.is_some(), _scratch: scratch, shared: Rc::clone(shared) })
+        Ok(Part { role, sort, _scratch: scratch, shared: Rc::clone(shared) })
     }
 
     /// # Safety
@@ -236,7 +278,7 @@ impl Part {
         let Shared { set, push, count, .. } = &*self.shared;
         // SAFETY: by this function's contract; barriers are recorded around the parts, and what they use is alive.
         unsafe {
-            if self.visits {
+            if self.role.visits() != [false; 2] {
                 let resources = VisitorResources { set: *set, push };
                 self.sort.record_visited(commands, *count, queries, resources)?;
             } else {
@@ -294,7 +336,7 @@ impl Way {
             let (mut steps, bits) = (Vec::new(), device.timestamp_bits);
             for (part, range) in self.parts.iter().zip(ranges) {
                 let ticks = &ticks[range.first as usize..][..range.count as usize];
-                let named = |name: String| if part.name.is_empty() { name } else { part.name.to_string() };
+                let named = |name: String| part.role.name().map_or(name, str::to_string);
                 let times = part.sort.step_times(*count, ticks, bits);
                 steps.extend(times.into_iter().map(|step| (named(step.name.to_string()), step.nanoseconds)));
             }
