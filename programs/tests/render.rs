@@ -197,7 +197,10 @@ fn visitors_are_measured_beside_buffers() {
         assert!(out.contains("verified   both results") && out.contains("\nratio      time "), "{out}");
     }
     for (flags, expected) in [
-        (["--replaces", "output", "--keys-only"].as_slice(), "--replaces is not keys, allowed with --keys-only is keys"),
+        (
+            ["--replaces", "output", "--keys-only"].as_slice(),
+            "--replaces is not keys, allowed with --keys-only is keys",
+        ),
         (&["--store", "splat"], "--replaces is not output, allowed with --store is output"),
     ] {
         let output = run_within(Duration::from_secs(120), program("visitors").args(flags));
