@@ -36,7 +36,10 @@ pub fn buffered(case: &Case, algorithm: Algorithm) -> Vec<Step> {
                 Algorithm::SingleWorkgroup => vec![("single_workgroup".into(), 2 * pair)],
                 Algorithm::OneSweep => {
                     let pass = |pass: u32| (format!("onesweep {pass}"), 2 * pair);
-                    [("histogram".into(), key_bytes(case))].into_iter().chain((0..passes(case)).map(pass)).collect()
+                    let counted = [("histogram".into(), key_bytes(case))].into_iter();
+                    // In place, an odd number of passes ends in the scratch.
+                    let moved = (passes(case) % 2 == 1).then(|| ("move".into(), 2 * pair));
+                    counted.chain((0..passes(case)).map(pass)).chain(moved).collect()
                 }
                 _ => Vec::new(),
             };
