@@ -26,7 +26,6 @@ here=$PWD
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
-folder=${VKSORT_GPU_COMPILERS:-$vksort_cache/gpu-compilers}
 record=benches/record/gpu-compilers.csv
 plot=docs/gpu-compilers.png
 
@@ -56,7 +55,7 @@ done
 # What is read from a record needs no compiler.
 if [[ " ${arguments[*]} " != *" --read "* ]]; then
     status=0
-    why=$(tools/gpu-compilers/setup.sh "$folder") || status=$?
+    why=$(tools/gpu-compilers/setup.sh "$gpu_compilers") || status=$?
     ((status != 3)) || { say "gpu-compilers: skipped: $why" && exit; }
     ((status == 0)) || die "setting the compilers up failed with status $status $why"
     if [[ ! $program ]]; then
@@ -66,5 +65,5 @@ if [[ " ${arguments[*]} " != *" --read "* ]]; then
     fi
 fi
 ((!complete)) || arguments+=(--record "$record")
-python3 -B "tools/gpu-compilers/$tool" --folder "$folder" "${arguments[@]}"
+python3 -B "tools/gpu-compilers/$tool" --folder "$gpu_compilers" "${arguments[@]}"
 [[ $tool != compilers.py ]] || ((!complete)) || "$program" --plot "$record" --out "$plot"

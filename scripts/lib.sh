@@ -10,6 +10,10 @@ mdbook_version=0.5.4
 # shellcheck disable=SC2034
 mdbook_dir=$vksort_cache/mdbook-$mdbook_version
 
+# Where the compilers of GPUs are unpacked.
+# shellcheck disable=SC2034
+gpu_compilers=${VKSORT_GPU_COMPILERS:-$vksort_cache/gpu-compilers}
+
 # rustup changes the PATH of new shells only.
 command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
 

@@ -88,7 +88,7 @@ split() {
 
 # Turns the words of a row into `variables` and `only`; fails with `missing` set when one cannot be had here.
 resolve() {
-    local word icd layer parts compilers
+    local word icd layer parts
     variables=() only=() missing='' optional=''
     parts=$(chromium_parts) || parts=
     for word in $1; do
@@ -102,10 +102,9 @@ resolve() {
                 [[ $word != lavapipe-512 ]] || ! grep -qw avx512f /proc/cpuinfo || variables+=(VKSORT_EXPECT_SUBGROUP=16)
                 ;;
             newer-lavapipe)
-                compilers=${VKSORT_GPU_COMPILERS:-$vksort_cache/gpu-compilers}
                 # What Debian has on the day is no fault of the code.
-                missing=$(tools/gpu-compilers/setup.sh "$compilers") || optional=1 missing=${missing:-setting them up failed}
-                variables+=("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER=$PWD/tools/gpu-compilers/run.sh $compilers lvp"
+                missing=$(tools/gpu-compilers/setup.sh "$gpu_compilers") || optional=1 missing=${missing:-setting them up failed}
+                variables+=("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER=$PWD/tools/gpu-compilers/run.sh $gpu_compilers lvp"
                     LP_NATIVE_VECTOR_WIDTH=256 "MESA_SHADER_CACHE_DIR=$mesa_cache/newer")
                 ;;
             swiftshader)

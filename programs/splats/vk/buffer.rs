@@ -129,6 +129,20 @@ pub unsafe fn read_back<T: Pod>(
     Ok(elements)
 }
 
+/// Puts whole storage buffers into the bindings of a set, from binding 0 on.
+///
+/// # Safety
+///
+/// The set and the buffers are the device's, the set's layout has these bindings, and no pending commands use the set.
+pub unsafe fn describe<'a>(raw: &ash::Device, set: vk::DescriptorSet, buffers: impl IntoIterator<Item = &'a Buffer>) {
+    for (binding, buffer) in (0..).zip(buffers) {
+        let whole = [vk::DescriptorBufferInfo::default().buffer(buffer.raw).range(vk::WHOLE_SIZE)];
+        let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding).buffer_info(&whole);
+        // SAFETY: by this function's contract.
+        unsafe { raw.update_descriptor_sets(&[write.descriptor_type(vk::DescriptorType::STORAGE_BUFFER)], &[]) };
+    }
+}
+
 /// Records a memory barrier.
 ///
 /// # Safety

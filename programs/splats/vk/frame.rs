@@ -11,7 +11,7 @@ use glam::Mat3;
 use vksort::{AccessScope, Algorithm, BoundSort, BufferRange, Count, KeyOutput, KeyType, Order, Placement};
 use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, Tuning, ValueType};
 
-use super::buffer::{Buffer, barrier};
+use super::buffer::{Buffer, barrier, describe};
 use super::device::Device;
 use super::image::{COLOR, Image, LAYER};
 use super::pipelines::{BINDINGS, BLENDED, Pipelines, STAGES};
@@ -240,11 +240,7 @@ impl Renderer {
             self.pool = raw.create_descriptor_pool(&info, None)?;
             let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(self.pool).set_layouts(&layouts);
             self.set = raw.allocate_descriptor_sets(&info)?[0];
-            for (binding, buffer) in (0..).zip(&self.buffers) {
-                let whole = [vk::DescriptorBufferInfo::default().buffer(buffer.raw).range(vk::WHOLE_SIZE)];
-                let write = vk::WriteDescriptorSet::default().dst_set(self.set).dst_binding(binding);
-                raw.update_descriptor_sets(&[write.descriptor_type(storage).buffer_info(&whole)], &[]);
-            }
+            describe(raw, self.set, &self.buffers);
             let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(STAMPS);
             self.queries = raw.create_query_pool(&info, None)?;
             self.fence = raw.create_fence(&vk::FenceCreateInfo::default(), None)?;

@@ -130,11 +130,7 @@ impl Shared {
             let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(shared.pool).set_layouts(&layouts);
             shared.set = raw.allocate_descriptor_sets(&info)?[0];
             let [inputs, splats] = &shared._inputs;
-            for (binding, buffer) in (0..).zip([inputs, &shared.output, splats]) {
-                let whole = [vk::DescriptorBufferInfo::default().buffer(buffer.raw).range(vk::WHOLE_SIZE)];
-                let write = vk::WriteDescriptorSet::default().dst_set(shared.set).dst_binding(binding);
-                raw.update_descriptor_sets(&[write.descriptor_type(kind).buffer_info(&whole)], &[]);
-            }
+            buffer::describe(raw, shared.set, [inputs, &shared.output, splats]);
             let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(QUERIES);
             shared.queries = raw.create_query_pool(&info, None)?;
             shared.fence = raw.create_fence(&vk::FenceCreateInfo::default(), None)?;
@@ -348,19 +344,16 @@ impl Way {
 
     /// Clears the result, which is the same buffer for both ways.
     pub fn clear(&self) -> Result<()> {
-        let Shared { result, output, device, commands, fence, .. } = &*self.shared;
-        let raw = &device.raw;
-        // SAFETY: the last run was waited for, so that commands, buffers and fence are free.
+        let Shared { result, output, device, .. } = &*self.shared;
+        // SAFETY: the last run was waited for, and the buffers are the device's.
         unsafe {
-            raw.begin_command_buffer(*commands, &vk::CommandBufferBeginInfo::default())?;
-            for buffer in [result, output] {
-                raw.cmd_fill_buffer(*commands, buffer.raw, 0, vk::WHOLE_SIZE, 0);
-            }
-            buffer::barrier(raw, *commands, AccessScope::TRANSFER_WRITE, BoundSort::INPUT_SCOPE);
-            raw.end_command_buffer(*commands)?;
-            device.submit(*commands, *fence, None)?;
+            device.run(|raw, commands| {
+                for buffer in [result, output] {
+                    raw.cmd_fill_buffer(commands, buffer.raw, 0, vk::WHOLE_SIZE, 0);
+                }
+                buffer::barrier(raw, commands, AccessScope::TRANSFER_WRITE, BoundSort::INPUT_SCOPE);
+            })
         }
-        device.wait(*fence)
     }
 
     /// The words of the result.

@@ -45,6 +45,24 @@ impl DeviceChoice {
             }
         }
     }
+
+    /// The chosen device of the caller's instance, with its requirements.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NoDriver`] when the instance has no device.
+    /// * [`Error::NoDevice`] when the choice names no device of the instance. It lists them.
+    /// * [`Error::UnsuitableDevice`] when the device cannot sort.
+    /// * [`Error::Vulkan`] from the driver.
+    ///
+    /// # Safety
+    ///
+    /// * The instance is alive, and was created for the version of Vulkan in [`InstanceRequirements`] or a later one.
+    pub unsafe fn find(&self, instance: &ash::Instance) -> Result<(vk::PhysicalDevice, Requirements), Error> {
+        // SAFETY: by this function's contract.
+        let device = select(self, unsafe { instance::devices(instance) }?)?;
+        Ok((device.raw, device.requirements?))
+    }
 }
 
 impl FromStr for DeviceChoice {
@@ -65,26 +83,6 @@ impl fmt::Display for DeviceChoice {
             DeviceChoice::Index(index) => write!(f, "index {index}"),
             DeviceChoice::Name(name) => write!(f, "name {name:?}"),
         }
-    }
-}
-
-impl DeviceChoice {
-    /// The chosen device of the caller's instance, with its requirements.
-    ///
-    /// # Errors
-    ///
-    /// * [`Error::NoDriver`] when the instance has no device.
-    /// * [`Error::NoDevice`] when the choice names no device of the instance. It lists them.
-    /// * [`Error::UnsuitableDevice`] when the device cannot sort.
-    /// * [`Error::Vulkan`] from the driver.
-    ///
-    /// # Safety
-    ///
-    /// * The instance is alive, and was created for the version of Vulkan in [`InstanceRequirements`] or a later one.
-    pub unsafe fn find(&self, instance: &ash::Instance) -> Result<(vk::PhysicalDevice, Requirements), Error> {
-        // SAFETY: by this function's contract.
-        let device = select(self, unsafe { instance::devices(instance) }?)?;
-        Ok((device.raw, device.requirements?))
     }
 }
 
