@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Lints or tests the library without features, with each one alone and with all: scripts/features.sh lint|test [FEATURE...]
 #
-#   lint     the library alone, as a program that depends on it compiles it; without FEATURE also the programs
-#            with their features
+#   lint     the library alone, as a program that depends on it compiles it; without FEATURE also the programs without
+#            their features
 #   test     unit tests; documentation tests with no feature, with `standalone` alone, which examples need, and with all. They
 #            are unoptimized and have overflow checks
 #   FEATURE  only these, each alone [default: all but wgpu, which takes minutes to compile and has scripts/wgpu.sh]
@@ -39,4 +39,4 @@ for chosen in "${sets[@]}"; do
     fi
 done
 [[ $mode != lint ]] || (($#)) ||
-    "${cargo[@]}" clippy --release --locked --package vksort-programs --features visitors,window --all-targets -- -D warnings
+    "${cargo[@]}" clippy --release --locked --package vksort-programs --bins -- -D warnings

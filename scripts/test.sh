@@ -3,7 +3,8 @@
 #
 # Sets up the machine first (scripts/setup.sh --tests --kernels). Logs are in target/test-logs; each begins with the command that
 # repeats it. Data and combinations follow from a seed, a new one each time; VKSORT_SEED=N repeats a run. The last lines are
-# a table of the configurations and the sum over all.
+# a table of the configurations and the sum over all. lavapipe keeps compiled kernels in ~/.cache/vksort/mesa-*, with which
+# later runs take half the time.
 #
 #   CONFIGURATION  a name from --list [default: all]
 #   --at-once N    configurations that run at the same time [default: 2, as one sometimes leaves cores idle]
@@ -30,12 +31,12 @@ devices="blocks conformance matrix leading fallback routes properties"
 # them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
 # `only=TEXT` runs the tests with that in their name, `skip=TEXT` the others.
 #
-# Nearly all of the time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of a width
-# come behind the longest of it and take the same part of the trials, whose kernels are there already.
+# Nearly all of a first run's time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of
+# a width come behind the longest of it and take the same part of the trials, whose kernels are there already.
 configurations=(
-    "lavapipe-8         | 1200 | $devices recording emulated frames visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/2 VKSORT_DRAW_SECONDS=30"
+    "lavapipe-8         | 1800 | $devices recording emulated frames visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/2 VKSORT_DRAW_SECONDS=30"
     # The older lavapipe may crash in draws at this width, which is not its own choice on any processor.
-    "lavapipe-16        | 1200 | $devices             | lavapipe-512 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=4/4"
+    "lavapipe-16        | 1800 | $devices             | lavapipe-512 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=4/4"
     "lavapipe-4         | 1200 | $devices visitors    | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/4"
     "swiftshader        | 1200 | $devices recording splats render visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/3"
     "host               | 900 | lib contract rewrite spirv shapes table requests limits cache tuning rows search design profiles allocations cost half cli splats render scenes widths bench order tune pipelines header guide capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
@@ -77,8 +78,10 @@ for variable in $(compgen -e); do
     esac
 done
 
-mesa_cache=$(mktemp -d)
-trap 'rm -rf "$mesa_cache"' EXIT
+# Kernels that lavapipe has compiled, for this run and later ones. Mesa finds an entry by the kernel and the driver. Width and
+# processor decide about its code too, so directories are named by them.
+processor=$(grep -m 1 '^flags' /proc/cpuinfo | sha256sum)
+mesa_cache=$vksort_cache/mesa-${processor:0:16}
 
 # Splits a row into `name`, `limit`, `suites` and `words`.
 split() {
@@ -95,7 +98,6 @@ resolve() {
         case $word in
             lavapipe-*)
                 icd=$(lavapipe_icd) || missing="lavapipe is not installed"
-                # Mesa's cache does not know the width, so each width has its own.
                 variables+=("LP_NATIVE_VECTOR_WIDTH=${word#*-}" "MESA_SHADER_CACHE_DIR=$mesa_cache/${word#*-}"
                     "VK_DRIVER_FILES=$icd" "VK_ICD_FILENAMES=$icd")
                 # Without AVX-512 the driver may choose another subgroup size, which the suites then print.
