@@ -4,8 +4,8 @@
 # Installs with apt, if missing (as root or with sudo): a linker, and a Vulkan loader with a driver. Running it again is
 # quick.
 #
-#   --tests       also the needs of scripts/test.sh: lavapipe, SwiftShader, two validation layers, and a tool chain for C and
-#                 C++ with Vulkan's headers
+#   --tests       also the needs of scripts/test.sh: lavapipe, SwiftShader, two validation layers, a display without a screen,
+#                 and a tool chain for C and C++ with Vulkan's headers
 #   --kernels     also the needs of scripts/spirv.sh to compile the kernels: a C++ tool chain and the native part of the
 #                 crate shaderc, which takes about 10 minutes of CPU time once per machine. It stays in ~/.cache/vksort,
 #                 and .cargo/config.toml tells cargo about it
@@ -109,6 +109,14 @@ find_missing() {
     ((!tests)) || system_validation_layer >/dev/null || packages+=(vulkan-validationlayers)
     # Rewritten kernels are validated.
     ((!tests)) || has spirv-val || packages+=(spirv-tools)
+    if ((tests)); then
+        # A window, on a display without a screen.
+        has Xvfb || packages+=(xvfb)
+        has xdotool || packages+=(xdotool)
+        [[ $libraries == *libXcursor.so.1* ]] || packages+=(libxcursor1)
+        [[ $libraries == *libXi.so.6* ]] || packages+=(libxi6)
+        [[ $libraries == *libxkbcommon-x11.so.0* ]] || packages+=(libxkbcommon-x11-0)
+    fi
     # The command line's results are compared with numpy's.
     ((!tests)) || python3 -c 'import numpy' 2>/dev/null || /usr/bin/python3 -c 'import numpy' 2>/dev/null || packages+=(python3-numpy)
     local manifest

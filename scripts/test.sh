@@ -54,6 +54,7 @@ configurations=(
     "wgpu               | 900 | wgpu.sh               | lavapipe-256 system-layer VKSORT_EXPECT_SUBGROUP=8"
     "newer-wgpu         | 600 | wgpu                  | newer-lavapipe newer-layer VK_LAYER_VALIDATE_SYNC=1 VKSORT_EXPECT_BINDING_ARRAYS=1"
     "features           | 900 | features              | lavapipe-256"
+    "window             | 300 | window                | lavapipe-256 system-layer"
     "doc                | 300 | doc                   | lavapipe-256"
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
     "validation         | 900 | blocks conformance recording emulated render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
@@ -66,7 +67,7 @@ configurations=(
 # Every configuration runs with overflow checks and debug assertions in this package; what it depends on stays as it is.
 cargo=(cargo --config scripts/checked.toml)
 # Visitors are compiled, which takes a C++ tool chain; all configurations run what is built with it.
-features=(--features vksort/runtime-shaders,vksort-programs/visitors)
+features=(--features vksort/runtime-shaders,vksort-programs/visitors,vksort-programs/window)
 # Four random bytes, as a number.
 seed=${VKSORT_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 

@@ -29,7 +29,7 @@ pub fn root() -> &'static Path {
 pub struct Picture {
     pub width: usize,
     pub height: usize,
-    rgb: Vec<u8>,
+    pub rgb: Vec<u8>,
 }
 
 impl Picture {
