@@ -74,7 +74,7 @@ fn run(validate: bool) -> Result<()> {
     let keys = vulkan.buffer(sizes.keys, usage, local)?;
     let values = vulkan.buffer(sizes.values.context("there are values")?, usage, local)?;
     let count = vulkan.buffer(4, usage | Usage::TRANSFER_DST, local)?;
-    let scratch = vulkan.buffer(sorter.scratch_size(SPLATS)?, Sorter::SCRATCH_USAGE, local)?;
+    let scratch = vulkan.buffer(sorter.scratch_size(SPLATS)?.max(4), Sorter::SCRATCH_USAGE, local)?;
     // One bound sort serves all frames.
     let buffers = SortBuffers {
         values: Some(values.range()),

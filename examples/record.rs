@@ -32,7 +32,8 @@ fn run(flags: &Flags) -> Result<()> {
     let sizes = request.buffers(COUNT);
     // SAFETY: the device was created with what the requirements name, and outlives the sorter.
     let sorter = unsafe { Sorter::new(device, &vulkan.requirements, &request, &SorterOptions::default())? };
-    let scratch_size = sorter.scratch_size(COUNT)?;
+    // Few elements need no scratch, and Vulkan has no buffers of 0 bytes.
+    let scratch_size = sorter.scratch_size(COUNT)?.max(4);
     let usage = Usage::STORAGE_BUFFER | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
     let keys = vulkan.buffer(sizes.keys, usage, Memory::DEVICE_LOCAL)?;
     let values = vulkan.buffer(sizes.values.context("there are values")?, usage, Memory::DEVICE_LOCAL)?;

@@ -6,9 +6,9 @@
  * All functions of Vulkan come from the vkGetInstanceProcAddr that the caller passes: the loader's, volk's, or any other.
  * vksort links to no Vulkan library and opens none.
  *
- * Functions return 0, or a negative code and a text: vksortGetLastErrorText. Handles of vksort that are null, destroyed or of
- * another kind, structures of another size, and numbers outside an enumeration are refused, and crash nothing. Handles of
- * Vulkan and pointers to memory are taken on trust.
+ * Functions return 0 or VKSORT_INCOMPLETE, which is positive, or a negative code and a text: vksortGetLastErrorText. Handles of
+ * vksort that are null, destroyed or of another kind, structures of another size, and numbers outside an enumeration are
+ * refused, and crash nothing. Handles of Vulkan and pointers to memory are taken on trust.
  *
  * Every structure with a structSize begins with it: set it to the sizeof of the structure, and the rest to zero but for what
  * is wanted. Later versions add fields at the end.
@@ -80,7 +80,7 @@ typedef struct VksortSorter_T VksortSorter_T;
 // A sorter that takes its buffers with each recording.
 typedef struct VksortVrdx_T VksortVrdx_T;
 
-// What a function returns: 0 or VKSORT_INCOMPLETE, or a negative code. Codes of vksort are -101 to -199. Any other
+// The result of a function: 0 or VKSORT_INCOMPLETE, or a negative code. Codes of vksort are -101 to -199. Any other
 // negative code is the VkResult of a Vulkan call that failed.
 typedef int32_t VksortResult;
 
@@ -95,7 +95,7 @@ typedef uint32_t VksortLogLevel;
 // - Calls of vksort within it give no messages.
 typedef void (*PFN_vksortLog)(VksortLogLevel level, const char *text, void *userData);
 
-// What this build of vksort can do. Written by vksortGetCapabilities.
+// The capabilities of this build of vksort. Written by vksortGetCapabilities.
 typedef struct {
   // sizeof(VksortCapabilities), set by the caller.
   uint32_t structSize;
@@ -126,16 +126,17 @@ typedef struct {
   uint32_t bits;
   // VKSORT_KEY_IS_FLOAT, VKSORT_KEY_IS_SIGNED, VKSORT_KEY_IS_BUILT.
   uint32_t flags;
-  // A bit 1 << VKSORT_ALGORITHM_... for each algorithm that sorts such keys.
+  // A bit 1 << VKSORT_ALGORITHM_... for each algorithm that a request with such keys may name.
   uint32_t algorithms;
   // The name, as in "u32"; static.
   const char *name;
 } VksortKeyTypeProperties;
 
-// How the keys are sorted. All algorithms give the same result.
+// The algorithm of a sort. All algorithms give the same result, except for the order of equal keys with
+// VKSORT_REQUEST_NOT_STABLE.
 typedef uint32_t VksortAlgorithm;
 
-// What an instance must be created with. Written by vksortGetInstanceRequirements.
+// The requirements of an instance. Written by vksortGetInstanceRequirements.
 typedef struct {
   // sizeof(VksortInstanceRequirements), set by the caller.
   uint32_t structSize;
@@ -183,10 +184,10 @@ typedef struct {
   const VkPhysicalDeviceFeatures2 *features;
 } VksortDeviceRequirements;
 
-// What travels with each key.
+// The kind of value that moves with each key.
 typedef uint32_t VksortValueType;
 
-// Direction; equal keys keep their order in both.
+// Direction. Equal keys keep their order in both, except with VKSORT_REQUEST_NOT_STABLE.
 typedef uint32_t VksortOrder;
 
 // Where the result goes.
@@ -203,7 +204,7 @@ typedef struct {
   uint32_t flags;
   // Type of the keys.
   VksortKeyType key;
-  // What travels with each key.
+  // The kind of value that moves with each key.
   VksortValueType value;
   // Size of a value in bytes with VKSORT_VALUE_BYTES, else 0.
   uint32_t valueBytes;
@@ -237,7 +238,7 @@ typedef struct {
   VkDevice device;
   // Requirements of its physical device.
   VksortRequirements requirements;
-  // What to sort.
+  // The request.
   const VksortSortRequest *request;
   // A cache of the device for the pipelines, or null. No other thread uses it during the call.
   VkPipelineCache pipelineCache;
@@ -249,7 +250,7 @@ typedef struct {
   uint32_t capacity;
 } VksortSorterInfo;
 
-// What a sorter is. Written by vksortGetSorterProperties.
+// The properties of a sorter. Written by vksortGetSorterProperties.
 typedef struct {
   // sizeof(VksortSorterProperties), set by the caller.
   uint32_t structSize;
@@ -261,11 +262,12 @@ typedef struct {
   VksortAccess access;
 } VksortSorterProperties;
 
-// What a buffer of a sort must be.
+// The requirements of a buffer of a sort.
 typedef struct {
-  // The least size of the range in bytes; 0 for a buffer that must not be given.
+  // The least size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
+  // for scratch.
   VkDeviceSize size;
-  // What the offset of the range must be a multiple of, in bytes.
+  // The alignment in bytes: the offset of the range is a multiple of it.
   VkDeviceSize alignment;
   // The VkBufferUsageFlags that the buffer needs.
   VkFlags usage;
@@ -364,7 +366,7 @@ typedef struct {
   VkDevice device;
   // A cache of the device for the pipelines, or null.
   VkPipelineCache pipelineCache;
-  // What the device was created with, or null when it is not known: then no more is relied on than the feature
+  // The structure that the device was created with, or null when it is not known: then no more is relied on than the feature
   // shaderStorageBufferArrayDynamicIndexing, which costs speed.
   const VkDeviceCreateInfo *deviceCreateInfo;
 } VksortVrdxInfo;
@@ -535,7 +537,8 @@ typedef struct {
 // One histogram of all digits, then one chained-scan pass per digit.
 #define VKSORT_ALGORITHM_ONESWEEP 1
 
-// OneSweep over the leading digits, then an insertion sort of short runs; for keys of 64 and 128 bits.
+// OneSweep over the leading digits, then an insertion sort of short runs; for keys of 64 and 128 bits. Keys of 8 bits and
+// windows of fewer than five digits are sorted by OneSweep.
 #define VKSORT_ALGORITHM_LEADING 2
 
 // Count, scan and scatter per digit; no workgroup waits for another.
@@ -557,7 +560,7 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// What was wrong in the last call of this thread that failed, as text in UTF-8 that ends with a zero; empty if none has.
+// The fault of the last call of this thread that failed, as text in UTF-8 that ends with a zero; empty if none has failed.
 //
 // - Never null. The text belongs to vksort and stays until another call of the same thread fails.
 // - Threads have a text each.
@@ -626,7 +629,7 @@ VksortResult vksortGetInstanceRequirements(PFN_vkGetInstanceProcAddr getInstance
 // - requirements: a handle is written, which belongs to the caller until vksortDestroyRequirements.
 // - Any thread may call it; vkGetInstanceProcAddr is called from that thread.
 //
-// Fails with VKSORT_ERROR_UNSUITABLE_DEVICE for a device below Vulkan 1.2 or without a compute queue.
+// Fails with VKSORT_ERROR_UNSUITABLE_DEVICE for a device below Vulkan 1.2, without a compute queue, or with MoltenVK before 1.3.
 //
 // Duties of the caller:
 //
@@ -688,8 +691,9 @@ VksortResult vksortCheckDevice(VksortRequirements requirements,
 // - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
 // - Several threads may create sorters at once, with a pipeline cache each.
 //
-// Fails with VKSORT_ERROR_VALUE for an invalid request, with VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device
-// cannot serve, or with the VkResult of the driver.
+// Fails with VKSORT_ERROR_VALUE for an invalid request, with VKSORT_ERROR_NOT_BUILT for keys that this build lacks, with
+// VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device cannot serve, with VKSORT_ERROR_MISSING_FUNCTION for labels
+// without VK_EXT_debug_utils, or with the VkResult of the driver.
 //
 // Duties of the caller:
 //
@@ -723,7 +727,7 @@ VksortResult vksortGetSorterProperties(VksortSorter sorter, VksortSorterProperti
 // among them. A sort with these buffers can be recorded with every smaller count.
 //
 // - capacity: elements.
-// - requirements: written; structSize must be set. A buffer with size 0 must not be given.
+// - requirements: written; structSize must be set. A buffer with size 0 must not be given, except for scratch.
 // - Any thread may call it at any time.
 //
 // Fails with VKSORT_ERROR_TOO_MANY_ELEMENTS.
@@ -871,7 +875,8 @@ VksortResult vksortVrdxGetStorageRequirements(VksortVrdx sorter,
 //
 // - info: the buffers and the count; it is not kept. Buffers and storage live until the commands have completed.
 // - The queries are not reset. All VKSORT_VRDX_QUERIES of them are written: one at the start, one after clearing, three for
-//   each of four passes, one at the end. Steps that a sort does not have take no time.
+//   each of four passes (after counting, scanning and moving), one at the end. The query of a step that the sort does not have
+//   is written with the next one.
 // - One sorter may be recorded by several threads at once, into a command buffer each.
 //
 // When it fails, nothing is recorded.
@@ -882,7 +887,8 @@ VksortResult vksortVrdxGetStorageRequirements(VksortVrdx sorter,
 // - info is null, or leads to a structure of as many bytes as its first field says.
 // - The buffers belong to the device and hold that many elements. Keys and values have the usage STORAGE_BUFFER, the
 //   indirect buffer has TRANSFER_SRC, and the storage is as vksortVrdxGetStorageRequirements says.
-// - Writes before the sort are made visible to reads of compute shaders. Uses after it wait for writes of compute shaders.
+// - Writes before the sort are made visible to reads of compute shaders; those of the indirect count may be made visible to
+//   reads of transfers instead. Uses after it wait for writes of compute shaders.
 // - While the sort runs nothing else touches its buffers.
 VksortResult vksortVrdxCmdSort(VkCommandBuffer commandBuffer,
                                VksortVrdx sorter,

@@ -180,10 +180,13 @@ pub enum Algorithm {
     /// OneSweep passes over as many leading digits as distinguish most keys, then an insertion sort of each run of keys that
     /// they do not distinguish: the sublinear-time sort of Sedgewick, "Algorithms in C" (1998), section 10.7.
     ///
-    /// It is for wide keys: the top 24 to 32 bits of 2^20 uniform `u64` distinguish nearly all of them. It falls back to
-    /// OneSweep if it cannot save two passes, if the histogram or samples of the keys predict long runs, and for 2^30
-    /// elements or more. Runs can still be long if digits depend on each other. Then passes over all digits follow, and the
-    /// sort takes up to 1.6 times as long as OneSweep. So the algorithm is used only if a request names it.
+    /// It is for wide keys: the top 24 to 32 bits of 2^20 uniform `u64` distinguish nearly all of them.
+    ///
+    /// * It falls back to OneSweep for keys of 8 bits, for windows of fewer than five digits, and with
+    ///   [`Tuning::decide_apart`](crate::Tuning::decide_apart).
+    /// * It also does so if it cannot save two passes, or if samples of the keys predict long runs.
+    /// * Runs can still be long if digits depend on each other. Then passes over all digits follow, and the sort takes up to
+    ///   1.6 times as long as OneSweep. So the algorithm is used only if a request names it.
     Leading,
     /// Count, scan and scatter per digit; no workgroup ever waits for another.
     ReduceThenScan,

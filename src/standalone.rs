@@ -98,8 +98,9 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::NoLoader`], [`Error::NoDriver`], [`Error::NoDevice`], [`Error::UnsuitableDevice`], [`Error::MissingLayer`],
-    /// and [`Error::Vulkan`] when the driver fails.
+    /// * [`Error::NoLoader`], [`Error::NoDriver`], [`Error::NoDevice`], [`Error::UnsuitableDevice`], [`Error::MissingLayer`].
+    /// * [`Error::Unsupported`] if `VKSORT_DEVICE` is not Unicode.
+    /// * [`Error::Vulkan`] when the driver fails.
     pub fn new(options: &GpuOptions) -> Result<Gpu, Error> {
         let instance = Instance::new(options.validation)?;
         let choice = options.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
@@ -170,8 +171,11 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for bits that the keys do not have, [`Error::TooManyElements`],
-    /// [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`]. After an error the slice is unchanged.
+    /// * [`Error::Unsupported`] for bits that the keys do not have, [`Error::MissingFeature`] for keys that this build lacks.
+    /// * [`Error::UnsuitableDevice`] when the device cannot serve the request.
+    /// * [`Error::TooManyElements`], [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`].
+    ///
+    /// After an error the slice is unchanged.
     pub fn sort<K: Key>(&self, keys: &mut [K], by: impl Into<SortBy>) -> Result<(), Error> {
         let request = by.into().request(K::TYPE);
         self.run(request, keys, &[0u8; 0])?.read_keys(keys)

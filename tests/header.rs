@@ -15,9 +15,9 @@ const BEGINNING: &str = "\
  * All functions of Vulkan come from the vkGetInstanceProcAddr that the caller passes: the loader's, volk's, or any other.
  * vksort links to no Vulkan library and opens none.
  *
- * Functions return 0, or a negative code and a text: vksortGetLastErrorText. Handles of vksort that are null, destroyed or of
- * another kind, structures of another size, and numbers outside an enumeration are refused, and crash nothing. Handles of
- * Vulkan and pointers to memory are taken on trust.
+ * Functions return 0 or VKSORT_INCOMPLETE, which is positive, or a negative code and a text: vksortGetLastErrorText. Handles of
+ * vksort that are null, destroyed or of another kind, structures of another size, and numbers outside an enumeration are
+ * refused, and crash nothing. Handles of Vulkan and pointers to memory are taken on trust.
  *
  * Every structure with a structSize begins with it: set it to the sizeof of the structure, and the rest to zero but for what
  * is wanted. Later versions add fields at the end.

@@ -220,6 +220,9 @@ static void closeVulkan(Vulkan *vulkan)
 static Buffer createBuffer(const Vulkan *vulkan, VkDeviceSize size, VkBufferUsageFlags usage, VkMemoryPropertyFlags wanted)
 {
     Buffer made = {.size = size, .usage = usage};
+    /* Few elements need no scratch, and Vulkan has no buffers of 0 bytes. */
+    if (size == 0)
+        return made;
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size, .usage = usage};
     VK(vkCreateBuffer(vulkan->device, &info, NULL, &made.buffer));
     VkMemoryRequirements needs;

@@ -94,6 +94,9 @@ public:
            VkMemoryPropertyFlags wanted)
         : device_(device), size_(size), usage_(usage)
     {
+        // Few elements need no scratch, and Vulkan has no buffers of 0 bytes.
+        if (size == 0)
+            return;
         VkBufferCreateInfo info{};
         info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
         info.size = size;

@@ -40,7 +40,7 @@ fn facts(session: &Session) -> String {
     let cub = match (session.cub.first(), session.foreign_cub()) {
         (None, _) => NOT_MEASURED.into(),
         (Some(_), Some(other)) => format!("left out: it ran on {other}"),
-        (Some(row), None) => format!("same device and session, {}; always out of place", row.driver),
+        (Some(row), None) => format!("same device and run, {}; always out of place", row.driver),
     };
     let of_own = session.sizes.first().or(session.features.first()).or(session.patterns.first());
     let runs = of_own.map(|row| format!("{}; every result verified", row.runs));

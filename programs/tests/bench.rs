@@ -325,7 +325,7 @@ fn a_session_is_summarized() {
         "* command: `./measure.sh --minutes 3`",
         "* build: vksort 0.0.0, commit abc; for some target",
         "* runs of each case: 21; every result verified",
-        "* CUB: same device and session, X 1.2; always out of place",
+        "* CUB: same device and run, X 1.2; always out of place",
         "* complete: no, see the end",
         "| test-matrix | failed | 40 | 2 | 7 s |",
         "190 passed, 2 failed.",

@@ -377,7 +377,7 @@ static PORTABILITY_POINTERS: StaticNames = StaticNames([vk::KHR_PORTABILITY_ENUM
 /// - requirements: a handle is written, which belongs to the caller until vksortDestroyRequirements.
 /// - Any thread may call it; vkGetInstanceProcAddr is called from that thread.
 ///
-/// Fails with VKSORT_ERROR_UNSUITABLE_DEVICE for a device below Vulkan 1.2 or without a compute queue.
+/// Fails with VKSORT_ERROR_UNSUITABLE_DEVICE for a device below Vulkan 1.2, without a compute queue, or with MoltenVK before 1.3.
 ///
 /// # Safety
 ///

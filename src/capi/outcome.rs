@@ -88,7 +88,7 @@ fn message(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown")
 }
 
-/// What was wrong in the last call of this thread that failed, as text in UTF-8 that ends with a zero; empty if none has.
+/// The fault of the last call of this thread that failed, as text in UTF-8 that ends with a zero; empty if none has failed.
 ///
 /// - Never null. The text belongs to vksort and stays until another call of the same thread fails.
 /// - Threads have a text each.

@@ -29,8 +29,9 @@ pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
 /// - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
 /// - Several threads may create sorters at once, with a pipeline cache each.
 ///
-/// Fails with VKSORT_ERROR_VALUE for an invalid request, with VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device
-/// cannot serve, or with the VkResult of the driver.
+/// Fails with VKSORT_ERROR_VALUE for an invalid request, with VKSORT_ERROR_NOT_BUILT for keys that this build lacks, with
+/// VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device cannot serve, with VKSORT_ERROR_MISSING_FUNCTION for labels
+/// without VK_EXT_debug_utils, or with the VkResult of the driver.
 ///
 /// # Safety
 ///
@@ -127,7 +128,7 @@ pub unsafe extern "C" fn get_sorter_properties(
 /// among them. A sort with these buffers can be recorded with every smaller count.
 ///
 /// - capacity: elements.
-/// - requirements: written; structSize must be set. A buffer with size 0 must not be given.
+/// - requirements: written; structSize must be set. A buffer with size 0 must not be given, except for scratch.
 /// - Any thread may call it at any time.
 ///
 /// Fails with VKSORT_ERROR_TOO_MANY_ELEMENTS.

@@ -18,7 +18,7 @@ pub type VkDeviceSize = u64;
 /// As in Vulkan.
 pub type VkFlags = u32;
 
-/// What a function returns: 0 or `VKSORT_INCOMPLETE`, or a negative code. Codes of vksort are -101 to -199. Any other
+/// The result of a function: 0 or `VKSORT_INCOMPLETE`, or a negative code. Codes of vksort are -101 to -199. Any other
 /// negative code is the VkResult of a Vulkan call that failed.
 pub type VksortResult = i32;
 /// The call succeeded.
@@ -96,7 +96,7 @@ pub const VKSORT_KEY_I128: VksortKeyType = 14;
 /// The number of key types, and the last of them.
 pub const VKSORT_KEY_TYPES: u32 = 14;
 
-/// What travels with each key.
+/// The kind of value that moves with each key.
 pub type VksortValueType = u32;
 /// Nothing: only the keys are sorted.
 pub const VKSORT_VALUE_NONE: VksortValueType = 0;
@@ -106,7 +106,7 @@ pub const VKSORT_VALUE_BYTES: VksortValueType = 1;
 /// The key's own index in the input, 32 bits: the result is the sorting permutation, and nothing is read for it.
 pub const VKSORT_VALUE_INDEX: VksortValueType = 2;
 
-/// Direction; equal keys keep their order in both.
+/// Direction. Equal keys keep their order in both, except with VKSORT_REQUEST_NOT_STABLE.
 pub type VksortOrder = u32;
 /// Smallest key first.
 pub const VKSORT_ORDER_ASCENDING: VksortOrder = 0;
@@ -127,13 +127,15 @@ pub const VKSORT_KEY_OUTPUT_SORTED: VksortKeyOutput = 0;
 /// The sorted keys are not written. In place, the content of the keys' buffer is then not specified.
 pub const VKSORT_KEY_OUTPUT_DISCARDED: VksortKeyOutput = 1;
 
-/// How the keys are sorted. All algorithms give the same result.
+/// The algorithm of a sort. All algorithms give the same result, except for the order of equal keys with
+/// VKSORT_REQUEST_NOT_STABLE.
 pub type VksortAlgorithm = u32;
 /// Chosen by device and number of elements.
 pub const VKSORT_ALGORITHM_AUTO: VksortAlgorithm = 0;
 /// One histogram of all digits, then one chained-scan pass per digit.
 pub const VKSORT_ALGORITHM_ONESWEEP: VksortAlgorithm = 1;
-/// OneSweep over the leading digits, then an insertion sort of short runs; for keys of 64 and 128 bits.
+/// OneSweep over the leading digits, then an insertion sort of short runs; for keys of 64 and 128 bits. Keys of 8 bits and
+/// windows of fewer than five digits are sorted by OneSweep.
 pub const VKSORT_ALGORITHM_LEADING: VksortAlgorithm = 2;
 /// Count, scan and scatter per digit; no workgroup waits for another.
 pub const VKSORT_ALGORITHM_REDUCE_THEN_SCAN: VksortAlgorithm = 3;
@@ -205,7 +207,7 @@ pub struct VksortSort_T {
 /// A handle: a sorter tied to buffers.
 pub type VksortSort = *mut VksortSort_T;
 
-/// What this build of vksort can do. Written by vksortGetCapabilities.
+/// The capabilities of this build of vksort. Written by vksortGetCapabilities.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct VksortCapabilities {
@@ -237,13 +239,13 @@ pub struct VksortKeyTypeProperties {
     pub bits: u32,
     /// VKSORT_KEY_IS_FLOAT, VKSORT_KEY_IS_SIGNED, VKSORT_KEY_IS_BUILT.
     pub flags: u32,
-    /// A bit 1 << VKSORT_ALGORITHM_... for each algorithm that sorts such keys.
+    /// A bit 1 << VKSORT_ALGORITHM_... for each algorithm that a request with such keys may name.
     pub algorithms: u32,
     /// The name, as in "u32"; static.
     pub name: *const c_char,
 }
 
-/// What an instance must be created with. Written by vksortGetInstanceRequirements.
+/// The requirements of an instance. Written by vksortGetInstanceRequirements.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct VksortInstanceRequirements {
@@ -304,7 +306,7 @@ pub struct VksortSortRequest {
     pub flags: u32,
     /// Type of the keys.
     pub key: VksortKeyType,
-    /// What travels with each key.
+    /// The kind of value that moves with each key.
     pub value: VksortValueType,
     /// Size of a value in bytes with VKSORT_VALUE_BYTES, else 0.
     pub value_bytes: u32,
@@ -334,7 +336,7 @@ pub struct VksortSorterInfo {
     pub device: VkDevice,
     /// Requirements of its physical device.
     pub requirements: VksortRequirements,
-    /// What to sort.
+    /// The request.
     pub request: *const VksortSortRequest,
     /// A cache of the device for the pipelines, or null. No other thread uses it during the call.
     pub pipeline_cache: VkPipelineCache,
@@ -346,7 +348,7 @@ pub struct VksortSorterInfo {
     pub capacity: u32,
 }
 
-/// What a sorter is. Written by vksortGetSorterProperties.
+/// The properties of a sorter. Written by vksortGetSorterProperties.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct VksortSorterProperties {
@@ -360,13 +362,14 @@ pub struct VksortSorterProperties {
     pub access: VksortAccess,
 }
 
-/// What a buffer of a sort must be.
+/// The requirements of a buffer of a sort.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct VksortBufferNeed {
-    /// The least size of the range in bytes; 0 for a buffer that must not be given.
+    /// The least size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
+    /// for scratch.
     pub size: VkDeviceSize,
-    /// What the offset of the range must be a multiple of, in bytes.
+    /// The alignment in bytes: the offset of the range is a multiple of it.
     pub alignment: VkDeviceSize,
     /// The VkBufferUsageFlags that the buffer needs.
     pub usage: VkFlags,
@@ -477,7 +480,7 @@ pub struct VksortVrdxInfo {
     pub device: VkDevice,
     /// A cache of the device for the pipelines, or null.
     pub pipeline_cache: VkPipelineCache,
-    /// What the device was created with, or null when it is not known: then no more is relied on than the feature
+    /// The structure that the device was created with, or null when it is not known: then no more is relied on than the feature
     /// shaderStorageBufferArrayDynamicIndexing, which costs speed.
     pub device_create_info: *const VkDeviceCreateInfo<'static>,
 }

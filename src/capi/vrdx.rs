@@ -131,7 +131,8 @@ pub unsafe extern "C" fn get_storage_requirements(
 ///
 /// - info: the buffers and the count; it is not kept. Buffers and storage live until the commands have completed.
 /// - The queries are not reset. All VKSORT_VRDX_QUERIES of them are written: one at the start, one after clearing, three for
-///   each of four passes, one at the end. Steps that a sort does not have take no time.
+///   each of four passes (after counting, scanning and moving), one at the end. The query of a step that the sort does not have
+///   is written with the next one.
 /// - One sorter may be recorded by several threads at once, into a command buffer each.
 ///
 /// When it fails, nothing is recorded.
@@ -142,7 +143,8 @@ pub unsafe extern "C" fn get_storage_requirements(
 /// * `info` is null, or leads to a structure of as many bytes as its first field says.
 /// * The buffers belong to the device and hold that many elements. Keys and values have the usage STORAGE_BUFFER, the
 ///   indirect buffer has TRANSFER_SRC, and the storage is as vksortVrdxGetStorageRequirements says.
-/// * Writes before the sort are made visible to reads of compute shaders. Uses after it wait for writes of compute shaders.
+/// * Writes before the sort are made visible to reads of compute shaders; those of the indirect count may be made visible to
+///   reads of transfers instead. Uses after it wait for writes of compute shaders.
 /// * While the sort runs nothing else touches its buffers.
 #[unsafe(export_name = "vksortVrdxCmdSort")]
 pub unsafe extern "C" fn cmd_sort(

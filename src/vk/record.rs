@@ -164,7 +164,8 @@ impl BoundSort {
     /// Records the sort of the first `count` elements. With [`Count::Device`] the count buffer holds their number.
     ///
     /// It allocates nothing, submits nothing and waits for nothing. With `timestamps`, it resets and writes the queries;
-    /// [`step_times`](Self::step_times) reads them.
+    /// [`step_times`](Self::step_times) reads them. It changes the bound compute pipeline, the descriptor set 0 of compute, and
+    /// the push constants.
     ///
     /// With a count on the device, the device sizes the dispatches, and the recorded steps depend on the capacity alone. The
     /// sort touches nothing outside the bound ranges, whatever number the count buffer holds.
@@ -189,6 +190,7 @@ impl BoundSort {
     /// * [`Error::TooManyElements`]: the count is over the capacity.
     /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
     /// * [`Error::TooFewQueries`]: `timestamps` has fewer queries than [`query_count`](Self::query_count) says.
+    /// * [`Error::Unsupported`]: the sorter has a visitor.
     ///
     /// # Safety
     ///
@@ -216,8 +218,9 @@ impl BoundSort {
     ///
     /// # Errors
     ///
-    /// As for [`record`](Self::record); [`Error::Unsupported`] for push constants of another size, for a set if the visitor has
-    /// none, and for a null set if it has one.
+    /// * [`Error::TooManyElements`], [`Error::BufferPresence`] and [`Error::TooFewQueries`] as for [`record`](Self::record).
+    /// * [`Error::Unsupported`]: the sorter has no visitor, the push constants have another size, there is a set and the visitor
+    ///   has none, or the set is null and the visitor has one.
     ///
     /// # Safety
     ///

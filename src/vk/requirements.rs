@@ -78,8 +78,8 @@ impl Requirements {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsuitableDevice`] for a device below Vulkan 1.2 or without a compute queue; [`Error::Vulkan`] when the
-    /// driver fails.
+    /// * [`Error::UnsuitableDevice`] for a device below Vulkan 1.2, without a compute queue, or with MoltenVK before 1.3.
+    /// * [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
     ///
@@ -310,7 +310,8 @@ pub struct DeviceFeatures {
 }
 
 impl DeviceFeatures {
-    /// The device description with these features enabled. It must not enable any others.
+    /// The device description with these features enabled. `info` enables no feature before: neither by `enabled_features` nor
+    /// by a structure in its chain.
     pub fn chain<'a>(&'a mut self, info: vk::DeviceCreateInfo<'a>) -> vk::DeviceCreateInfo<'a> {
         let info = info
             .enabled_features(&self.core)

@@ -122,7 +122,7 @@ pub struct Faults {
 /// let capacity = 10_000; // elements
 /// let depths = allocate(4 * 10_000, Usage::STORAGE_BUFFER);
 /// let indices = allocate(4 * 10_000, Usage::STORAGE_BUFFER);
-/// let scratch = allocate(sorter.scratch_size(capacity)?, Sorter::SCRATCH_USAGE);
+/// let scratch = allocate(sorter.scratch_size(capacity)?.max(4), Sorter::SCRATCH_USAGE);
 /// let in_place = SortBuffers::in_place(depths, capacity);
 /// let sort = sorter.bind(&SortBuffers { values: Some(indices), scratch: Some(scratch), ..in_place })?;
 ///
@@ -180,8 +180,9 @@ impl Sorter {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a request or option out of range, [`Error::UnsuitableDevice`] when the
-    /// device cannot serve it, [`Error::Vulkan`] when the driver fails.
+    /// * [`Error::Unsupported`] for a request or option out of range, [`Error::MissingFeature`] for keys that this build lacks.
+    /// * [`Error::UnsuitableDevice`] when the device cannot serve the request.
+    /// * [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
     ///
@@ -315,8 +316,11 @@ impl Sorter {
         Ok(Sorter { inner: Arc::new(inner) })
     }
 
-    /// Bytes of scratch that a sort of up to `capacity` elements needs; 0 when it needs none. The buffer needs the usage
-    /// flags [`SCRATCH_USAGE`](Self::SCRATCH_USAGE).
+    /// Bytes of scratch that a sort of up to `capacity` elements needs. The buffer needs the usage flags
+    /// [`SCRATCH_USAGE`](Self::SCRATCH_USAGE).
+    ///
+    /// The size is 0 if the sort needs no scratch, and Vulkan has no buffers of 0 bytes. Leave the range out then, or allocate
+    /// 4 bytes.
     ///
     /// A sort bound with this capacity can be recorded with every smaller count.
     ///

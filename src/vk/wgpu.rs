@@ -70,8 +70,9 @@ impl WgpuSorter {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for a request out of range, [`Error::UnsuitableDevice`] when the device cannot serve it,
-    /// [`Error::Vulkan`] when the driver fails.
+    /// * [`Error::Unsupported`] for a request out of range, [`Error::MissingFeature`] for keys that this build lacks.
+    /// * [`Error::UnsuitableDevice`] when the device cannot serve the request.
+    /// * [`Error::Vulkan`] when the driver fails.
     pub fn new(device: &WgpuDevice, request: &SortRequest, tuning: Option<&Tuning>) -> Result<WgpuSorter, Error> {
         let inner = &device.inner;
         let options = SorterOptions {
@@ -174,7 +175,7 @@ impl WgpuSorter {
 ///
 /// One bound sort serves every frame, also several frames in flight. Bind again when buffers or capacity change.
 ///
-/// What keeps what alive:
+/// Owners and lifetimes:
 ///
 /// * The sort holds device, buffers and pipelines.
 /// * Recorded commands hold the sort until they are dropped or have completed. wgpu notices completion in `Device::poll` and
@@ -289,8 +290,12 @@ impl From<CommandBuffer> for WgpuCommands {
 impl WgpuCommands {
     /// Submits commands in order, by one [`Queue::submit`].
     ///
-    /// Sorts see what earlier commands wrote, and later commands see sorted elements, as between any commands of wgpu. wgpu
-    /// reports errors as `Queue::submit` does: it refuses the whole submission if a buffer was destroyed or is mapped.
+    /// Sorts see what earlier commands wrote, and later commands see sorted elements, as between any commands of wgpu.
+    ///
+    /// # Panics
+    ///
+    /// wgpu refuses the whole submission if a buffer was destroyed or is mapped, and reports this as for `Queue::submit`: to the
+    /// device's error handler, which panics unless the program has set another one.
     pub fn submit(queue: &Queue, commands: impl IntoIterator<Item = WgpuCommands>) -> SubmissionIndex {
         queue.submit(commands.into_iter().flat_map(|commands| commands.buffers).flatten())
     }
