@@ -1,7 +1,9 @@
 //! All of the renderer that calls Vulkan.
 #![allow(unsafe_code)]
 
+#[path = "../common/vk/buffer.rs"]
 mod buffer;
+#[path = "../common/vk/device.rs"]
 mod device;
 mod frame;
 mod image;

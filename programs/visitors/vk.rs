@@ -1,11 +1,11 @@
-//! All of the program that calls Vulkan; device and buffers are the renderer's.
+//! All of the program that calls Vulkan.
 #![allow(unsafe_code)]
 
 #[allow(dead_code, reason = "the renderer uses all of it")]
-#[path = "../splats/vk/buffer.rs"]
+#[path = "../common/vk/buffer.rs"]
 mod buffer;
 #[allow(dead_code, reason = "the renderer uses all of it")]
-#[path = "../splats/vk/device.rs"]
+#[path = "../common/vk/device.rs"]
 mod device;
 mod way;
 
