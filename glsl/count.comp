@@ -40,7 +40,7 @@ void main() {
         COUNT(0, bits);
     }
 #if PRIVATE
-    ADD_OWN_COUNTS(digit_count[at])
+    ADD_COUNTS(digit_count[at])
 #else
     end_runs();
 #endif

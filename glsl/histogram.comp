@@ -39,7 +39,7 @@ void count_key(KEY key, bool alone) {
     key = take_order(key);
     [[unroll]] for (uint pass = 0; pass < PASSES; pass++) {
         uint counter = pass * RADIX + bits_at(key, digit_shift(pass), digit_bits(pass));
-        if (alone) COUNT_ALONE(counter);
+        if (alone) COUNT_ALONE(pass, counter);
         else { COUNT(pass, counter); }
     }
 }
@@ -94,7 +94,7 @@ void count_part(uint start, uint elements) {
 #endif
     for (; i < elements; i += WORKGROUP_SIZE) count_key(load_key(PLACE_SOURCE, start + i), true);
 #if PRIVATE
-    ADD_OWN_COUNTS(counters[total_of(at)])
+    ADD_COUNTS(counters[total_of(at)])
 #else
     end_runs();
     barrier();

@@ -428,6 +428,8 @@ impl Tuning {
 /// Bounds within which no product of a tuning's numbers overflows, far beyond the limits of devices.
 pub(crate) const MAX_INVOCATIONS: u32 = 2048;
 pub(crate) const MAX_ITEMS: u32 = 8192;
+// Private counters of the histogram have 16 bits. Loads of whole vectors give an invocation up to a vector more than its items.
+const _: () = assert!(MAX_ITEMS < 1 << 15);
 /// Digits whose counters still fit into shared memory.
 pub(crate) const MAX_DIGIT_BITS: u32 = 11;
 /// Most reads of a word: with more, a waiting sort would look like a hang.

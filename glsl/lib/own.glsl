@@ -11,11 +11,4 @@ void clear_own_counts() {
     for (uint at = 0; at < OWN_COUNTS; at++) own_count[at] = 0;
 }
 
-// Adds the counts of all invocations to `word`, an expression in the counter `at`.
-#define ADD_OWN_COUNTS(word) \
-    for (uint at = 0; at < OWN_COUNTS; at++) { \
-        uint counted = subgroupAdd(own_count[at]); \
-        if (subgroupElect() && counted != 0) atomicAdd(word, counted); \
-    }
-
 #endif
