@@ -637,7 +637,8 @@ VksortResult vksortGetInstanceRequirements(PFN_vkGetInstanceProcAddr getInstance
 // - The instance was created for Vulkan 1.2 or newer, and the physical device is its own.
 // - What deviceCreateInfo leads to is null or valid.
 // - requirements is null or writable.
-VksortResult vksortCreateRequirements(const VksortRequirementsInfo *info, VksortRequirements *requirements);
+VksortResult vksortCreateRequirements(const VksortRequirementsInfo *info,
+                                      VksortRequirements *requirements);
 
 // Ends a handle of requirements. Sorters that were created with it stay.
 //
