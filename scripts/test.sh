@@ -4,7 +4,7 @@
 # Sets up the machine first (scripts/setup.sh --tests --kernels). Logs are in target/test-logs; each begins with the command that
 # repeats it. Data and combinations follow from a seed, a new one each time; VKSORT_SEED=N repeats a run. The last lines are
 # a table of the configurations and the sum over all. lavapipe keeps compiled kernels in ~/.cache/vksort/mesa-*, with which
-# later runs take half the time.
+# its configurations take half the time in later runs.
 #
 #   CONFIGURATION  a name from --list [default: all]
 #   --at-once N    configurations that run at the same time [default: 2, as one sometimes leaves cores idle]

@@ -114,7 +114,9 @@ pub struct Shape {
     pub passes: u32,
     /// Whether passes may go over leading digits alone.
     pub leading: bool,
-    /// Elements per invocation where a single workgroup sorts them all in shared memory.
+    /// Invocations of a single workgroup that sorts all elements in shared memory.
+    pub single_workgroup_size: u32,
+    /// Elements per invocation of a single workgroup.
     pub single_items: u32,
     /// How equal digits find their order.
     pub rank: RankMethod,
@@ -161,8 +163,6 @@ const HELD_WORDS: u32 = 4096;
 const MAX_PRIVATE_LANES: u32 = 16;
 /// Lanes of a subgroup up to which comparing digits takes fewer instructions than ballots.
 const MAX_COMPARED_LANES: u32 = 16;
-/// Items per invocation of a single workgroup, below which the workgroup shrinks instead of its items.
-const SINGLE_ITEMS: u32 = 16;
 /// Bits of the most slots of a ring: far more slots than a device runs workgroups.
 const MAX_RING_BITS: u32 = 12;
 /// Most blocks of a tile of reduce-then-scan.
@@ -175,7 +175,7 @@ const _: () = assert!(MAX_BLOCK >> abi::LOW_BITS == 0 && (MAX_PRIVATE_LANES * HE
 const MAX_GATHER_TURNS: u64 = 4096;
 
 impl Shape {
-    /// Fits the tuning to the device: halves the workgroup, then the items, until limits and shared memory allow it.
+    /// Fits the tuning to the device: halves workgroups, then their items, until limits and shared memory allow it.
     ///
     /// # Errors
     ///
@@ -218,7 +218,7 @@ impl Shape {
 
     /// The most elements that a single workgroup sorts.
     pub fn single_block(&self) -> u32 {
-        self.workgroup_size * self.single_items
+        self.single_workgroup_size * self.single_items
     }
 
     /// Neighbouring elements that each invocation searches for ties. GPUs fetch their memory together.
@@ -233,22 +233,22 @@ impl Shape {
 
     /// Words of the shared pool of a tile. It holds ranking counters, then staged elements.
     pub fn tile_pool_words(&self) -> u32 {
-        self.ranking_words().max(self.key_words * self.block())
+        self.ranking_words(self.workgroup_size).max(self.key_words * self.block())
     }
 
     /// Words of the shared pool of a single workgroup, which stages a word of each element at a time.
     pub fn single_pool_words(&self) -> u32 {
-        self.ranking_words().max(self.single_block())
+        self.ranking_words(self.single_workgroup_size).max(self.single_block())
     }
 
-    /// Words of the ranking counters, with the match masks.
-    fn ranking_words(&self) -> u32 {
+    /// Words of the ranking counters of a workgroup, with the match masks.
+    fn ranking_words(&self, workgroup_size: u32) -> u32 {
         let words = match self.rank {
             RankMethod::Private => 0,
             RankMethod::Match => 1 + self.subgroup.size.div_ceil(32),
             RankMethod::Ballot | RankMethod::Compare | RankMethod::Partition => 1,
         };
-        self.workgroup_size / self.subgroup.size * self.radix() * words
+        workgroup_size / self.subgroup.size * self.radix() * words
     }
 
     /// Workgroups that share a tile in a gather of these values: large values take many turns.
@@ -270,30 +270,44 @@ impl Shape {
         histogram_bytes(self.passes, self.digit_bits)
     }
 
-    /// Shared memory in bytes, the most of all ranking kernels.
-    pub fn shared_bytes(&self) -> u32 {
-        let emulation = match self.subgroup.emulated {
-            true => self.workgroup_size + 4 * (self.workgroup_size / self.subgroup.size),
-            false => 0,
-        };
-        // The single workgroup stages its elements in every variant.
-        let tile = if self.staged() { self.tile_pool_words() } else { 0 };
-        let sums = self.radix().div_ceil(self.workgroup_size) * (self.workgroup_size / self.subgroup.size);
-        4 * (tile.max(self.single_pool_words()) + self.radix() + sums + abi::SHARED_LOOSE_WORDS + emulation)
+    /// Shared memory of the kernels of tiles, in bytes.
+    pub fn tile_shared_bytes(&self) -> u32 {
+        self.ranking_bytes(self.workgroup_size, if self.staged() { self.tile_pool_words() } else { 0 })
     }
 
-    /// Whether each place in a block fits half a word.
-    fn numbers_places(&self) -> bool {
-        !self.staged() || self.block().max(self.single_block()) <= MAX_BLOCK
+    /// Shared memory of the single workgroup, in bytes. It stages its elements in every variant.
+    pub fn single_shared_bytes(&self) -> u32 {
+        self.ranking_bytes(self.single_workgroup_size, self.single_pool_words())
+    }
+
+    /// Shared memory of a workgroup that ranks, with a pool of so many words.
+    fn ranking_bytes(&self, workgroup_size: u32, pool: u32) -> u32 {
+        let subgroups = workgroup_size / self.subgroup.size;
+        let emulation = if self.subgroup.emulated { workgroup_size + 4 * subgroups } else { 0 };
+        let sums = self.radix().div_ceil(workgroup_size) * subgroups;
+        4 * (pool + self.radix() + sums + abi::SHARED_LOOSE_WORDS + emulation)
+    }
+
+    /// Shared memory in bytes, the most of all ranking kernels.
+    pub fn shared_bytes(&self) -> u32 {
+        self.tile_shared_bytes().max(self.single_shared_bytes())
+    }
+
+    /// Whether the shared memory of the device, and half a word for each place, suffice for a tile.
+    fn fits_tile(&self, profile: &DeviceProfile) -> bool {
+        self.tile_shared_bytes() <= profile.max_shared_bytes && (!self.staged() || self.block() <= MAX_BLOCK)
+    }
+
+    /// Whether they suffice for the single workgroup.
+    fn fits_single(&self, profile: &DeviceProfile) -> bool {
+        self.single_shared_bytes() <= profile.max_shared_bytes && (!self.staged() || self.single_block() <= MAX_BLOCK)
     }
 
     /// The most items of a single workgroup, up to `wished`, that shared memory and turns allow.
     fn most_single_items(&self, desc: &ShapeDesc<'_>, wished: u32) -> u32 {
         let fits = |single_items: u32| {
             let shape = Shape { single_items, ..*self };
-            shape.shared_bytes() <= desc.profile.max_shared_bytes
-                && (!desc.profile.is_cpu || turns::allow_single_block(&shape, desc.request))
-                && shape.numbers_places()
+            shape.fits_single(desc.profile) && (!desc.profile.is_cpu || turns::allow_single_block(&shape, desc.request))
         };
         let (mut fitting, mut beyond) = (self.single_items, wished.max(self.single_items) + 1);
         while beyond - fitting > 1 {
@@ -309,18 +323,23 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     let &ShapeDesc { profile, tuning, request, .. } = desc;
     let private = rank == RankMethod::Private;
     let (passes, digit_bits) = share_bits(profile, request.bits, widest_digit(profile, tuning.digit_bits, &subgroup));
-    let wished_size = tuning.workgroup_size.clamp(subgroup.size, MAX_INVOCATIONS);
-    // Private counters are added up within one subgroup.
-    let workgroup_size = if private { subgroup.size } else { wished_size / subgroup.size * subgroup.size };
     let key_words = request.key.bits().div_ceil(32);
-    let held = |items: u32| {
+    // Invocations of a workgroup, and their items.
+    let held = |wished_size: u32, items: u32| {
+        let subgroups = wished_size.clamp(subgroup.size, MAX_INVOCATIONS) / subgroup.size;
         // Unrolled loops hold items in registers, of which wide keys take more.
         let items = if tuning.unroll { items / key_words } else { items };
         let items = items.clamp(1, MAX_ITEMS);
-        if private { (items * (wished_size / subgroup.size)).min(HELD_WORDS / key_words) } else { items }
+        match private {
+            // Private counters are added up within one subgroup.
+            true => (subgroup.size, (items * subgroups).min(HELD_WORDS / key_words)),
+            false => (subgroups * subgroup.size, items),
+        }
     };
-    let mut items = held(if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs });
-    let single_items = held(tuning.single_items);
+    let items = if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs };
+    let (workgroup_size, mut items) = held(tuning.workgroup_size, items);
+    let (single_workgroup_size, single_items) =
+        held(tuning.single_workgroup_size.unwrap_or(tuning.workgroup_size), tuning.single_items);
     let item_turns = turns::of_item(rank, subgroup.size, digit_bits);
     let tile_turns = |items| turns::of_tile(items, item_turns, 1 << digit_bits, workgroup_size);
     while profile.is_cpu && items > 1 && tile_turns(items) > turns::TILE {
@@ -341,6 +360,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         digit_bits,
         passes,
         leading: desc.algorithm == Algorithm::Leading,
+        single_workgroup_size,
         single_items: items.min(single_items),
         rank,
         knobs: tuning.knobs(request, rank),
@@ -401,23 +421,35 @@ fn shrink(shape: &mut Shape, profile: &DeviceProfile, most_invocations: u32) -> 
         let needed = format!("{size} invocations, one subgroup");
         return Err(Error::unsuitable(&profile.name, "workgroup size limit", given, needed));
     }
-    while shape.workgroup_size > most_invocations {
-        shape.workgroup_size = (shape.workgroup_size / 2 / size * size).max(size);
+    for workgroup_size in [&mut shape.workgroup_size, &mut shape.single_workgroup_size] {
+        while *workgroup_size > most_invocations {
+            *workgroup_size = (*workgroup_size / 2 / size * size).max(size);
+        }
     }
-    while shape.shared_bytes() > profile.max_shared_bytes || !shape.numbers_places() {
-        // If no tile is staged, the single workgroup gives up items first.
-        if !shape.staged() && shape.single_items > SINGLE_ITEMS {
-            shape.single_items /= 2;
-        } else if shape.workgroup_size >= 2 * size {
-            shape.workgroup_size = shape.workgroup_size / 2 / size * size;
-        } else if shape.items.max(shape.single_items) > 1 {
-            shape.items = (shape.items / 2).max(1);
-            shape.single_items = (shape.single_items / 2).max(1);
-        } else {
-            return Err(too_little_memory(profile, shape.shared_bytes()));
+    while !shape.fits_tile(profile) {
+        if !halve(size, &mut shape.workgroup_size, &mut shape.items) {
+            return Err(too_little_memory(profile, shape.tile_shared_bytes()));
+        }
+    }
+    while !shape.fits_single(profile) {
+        if !halve(size, &mut shape.single_workgroup_size, &mut shape.single_items) {
+            return Err(too_little_memory(profile, shape.single_shared_bytes()));
         }
     }
     Ok(())
+}
+
+/// Halves a workgroup, or its items if it is one subgroup. Returns whether there was something to halve.
+fn halve(subgroup_size: u32, workgroup_size: &mut u32, items: &mut u32) -> bool {
+    if *workgroup_size >= 2 * subgroup_size {
+        *workgroup_size = *workgroup_size / 2 / subgroup_size * subgroup_size;
+        true
+    } else if *items > 1 {
+        *items /= 2;
+        true
+    } else {
+        false
+    }
 }
 
 /// Bits of the number of slots of a ring that takes 4 MiB with its anchors and the counters.

@@ -73,7 +73,7 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         Group::Ties => (shape.histogram_workgroup_size, shape.tie_items()),
         Group::Scanning => (shape.scan_workgroup_size, 1),
         Group::Tile => (shape.workgroup_size, shape.items),
-        Group::Single => (shape.workgroup_size, shape.single_items),
+        Group::Single => (shape.single_workgroup_size, shape.single_items),
     };
     // If values are gathered, their indices move with the keys.
     let (value_bytes, index) = match kernel == Kernel::Gather {
@@ -202,7 +202,8 @@ mod tests {
                         Group::One => 1,
                         Group::Counting | Group::Ties => 96,
                         Group::Scanning => 160,
-                        Group::Tile | Group::Single => shape.workgroup_size,
+                        Group::Tile => shape.workgroup_size,
+                        Group::Single => shape.single_workgroup_size,
                     };
                     assert_eq!(size, expected, "{}", spec.module.name());
                     let native = row.variants.ranks && subgroup == SubgroupChoice::Native;

@@ -16,6 +16,14 @@ use vksort::{
 fn settings() -> Vec<(&'static str, SorterOptions)> {
     let row = suite::small_blocks();
     let staged = Tuning { rank: RankMethod::Ballot, unordered: true, digit_bits: 8, leader_adds: false, ..row.clone() };
+    let odd = Tuning {
+        few_registers: true,
+        items_keys: 5,
+        items_pairs: 3,
+        single_workgroup_size: Some(64),
+        single_items: 7,
+        ..staged.clone()
+    };
     let with = |tuning: Tuning, subgroup| SorterOptions { tuning: Some(tuning), subgroup, ..SorterOptions::default() };
     let native = SubgroupChoice::Auto;
     vec![
@@ -23,8 +31,9 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
         ("leader", with(Tuning { leader_adds: true, ballot: Ballot::ByMask, ..staged.clone() }, native)),
         ("lean", with(Tuning { few_registers: true, ballot: Ballot::OfKeys, ..staged.clone() }, native)),
         ("compare", with(Tuning { rank: RankMethod::Compare, few_registers: true, ..staged.clone() }, native)),
-        // An odd number of items, of which the last has half a word for itself.
-        ("odd", with(Tuning { few_registers: true, items_keys: 5, items_pairs: 3, ..staged.clone() }, native)),
+        // An odd number of items, of which the last has half a word for itself, and a single workgroup of more subgroups
+        // than tiles have, which are idle if there are few elements.
+        ("odd", with(odd, native)),
         ("match", with(Tuning { rank: RankMethod::Match, ..staged.clone() }, native)),
         ("virtual-32", with(staged, SubgroupChoice::Emulated(32))),
         ("row", with(row, native)),
@@ -52,14 +61,19 @@ fn requests() -> Vec<SortRequest> {
         down(usual(KeyType::F16)),
         SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..down(usual(KeyType::F32)) },
         SortRequest { algorithm: Some(Algorithm::ReduceThenScan), ..down(pairs(KeyType::F32)) },
+        SortRequest { algorithm: Some(Algorithm::SingleWorkgroup), ..usual(KeyType::U32) },
         SortRequest { algorithm: Some(Algorithm::SingleWorkgroup), ..down(pairs(KeyType::I64)) },
     ]
 }
 
-/// Every count up to two blocks and a little: uniform keys, and keys of which half come last, as lanes past the end do.
+/// Every count up to two blocks and a little, or up to all that one workgroup sorts: uniform keys, and keys of which half come
+/// last, as lanes past the end do.
 fn tails(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     let sorter = gpu().sorter(request, options)?;
-    let capacity = (2 * sorter.shape().block() + 2).min(sorter.max_count());
+    let capacity = match request.algorithm {
+        Some(Algorithm::SingleWorkgroup) => sorter.max_count(),
+        _ => (2 * sorter.shape().block() + 2).min(sorter.max_count()),
+    };
     let arena = Arena::new(&gpu(), &sorter, capacity);
     let size = request.key.size_bytes() as usize;
     let ones = u128::MAX >> (128 - request.key.bits());

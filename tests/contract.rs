@@ -316,11 +316,12 @@ fn shared_memory_is_what_the_host_reckons() {
         let desc = ShapeDesc { subgroup, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
         let shape = Shape::fit(&desc).unwrap();
         let mut set = abi::SPECIALIZATION.map(|(_, default)| default);
-        set[spec::WORKGROUP_SIZE] = shape.workgroup_size;
         set[spec::SUBGROUP_SIZE] = shape.subgroup.size;
         let by_itself = description.kernel == Kernel::SingleWorkgroup;
-        set[spec::ITEMS] = if by_itself { shape.single_items } else { shape.items };
-        set[spec::POOL_WORDS] = if by_itself { shape.single_pool_words() } else { shape.tile_pool_words() };
+        (set[spec::WORKGROUP_SIZE], set[spec::ITEMS], set[spec::POOL_WORDS]) = match by_itself {
+            true => (shape.single_workgroup_size, shape.single_items, shape.single_pool_words()),
+            false => (shape.workgroup_size, shape.items, shape.tile_pool_words()),
+        };
         set[spec::PASSES] = shape.passes;
         let (ids, values) = (decorations(&module, Decoration::SpecId), by_id(&module));
         let shared: u32 = values
@@ -331,11 +332,8 @@ fn shared_memory_is_what_the_host_reckons() {
             .sum();
         let reckoned = match description.kernel {
             Kernel::Histogram => shape.histogram_shared_bytes(),
-            // The single workgroup may have a larger pool than others, or a smaller one.
-            _ => {
-                let largest = shape.single_pool_words().max(shape.tile_pool_words());
-                shape.shared_bytes() - 4 * (largest - set[spec::POOL_WORDS])
-            }
+            Kernel::SingleWorkgroup => shape.single_shared_bytes(),
+            _ => shape.tile_shared_bytes(),
         };
         assert!(4 * shared <= reckoned, "{}: {} of {reckoned}", description.name(), 4 * shared);
         let exact = [Kernel::OneSweep, Kernel::Histogram].contains(&description.kernel);

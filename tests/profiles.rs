@@ -104,6 +104,7 @@ fn tunings(profile: &DeviceProfile, turn: usize) -> Vec<Tuning> {
         workgroup_size: number,
         items_keys: number,
         items_pairs: number,
+        single_workgroup_size: Some(number),
         single_items: number,
         digit_bits: number,
         polls: number,
@@ -124,15 +125,16 @@ fn tunings(profile: &DeviceProfile, turn: usize) -> Vec<Tuning> {
 /// What a shape promises, whoever it is for.
 fn holds(shape: &Shape, profile: &DeviceProfile, request: &SortRequest) -> Result<(), String> {
     let size = shape.subgroup.size;
-    let subgroups = shape.workgroup_size / size.max(1);
+    let ranking = [shape.workgroup_size, shape.single_workgroup_size];
     let invocations = profile.max_workgroup_invocations;
     let checks = [
         ("the subgroup size is a power of two from 4 to 128", size.is_power_of_two() && (4..=128).contains(&size)),
-        ("a workgroup is whole subgroups", shape.workgroup_size > 0 && shape.workgroup_size.is_multiple_of(size)),
-        ("a workgroup is as large as the device allows", shape.workgroup_size <= invocations),
+        ("a workgroup is whole subgroups", ranking.iter().all(|group| *group > 0 && group.is_multiple_of(size))),
+        ("a workgroup is as large as the device allows", ranking.iter().all(|group| *group <= invocations)),
         (
             "a workgroup has as many subgroups as the device allows",
-            shape.subgroup.emulated || subgroups <= profile.max_workgroup_subgroups,
+            shape.subgroup.emulated
+                || ranking.iter().all(|group| group / size.max(1) <= profile.max_workgroup_subgroups),
         ),
         ("the histogram's workgroup fits", (1..=invocations).contains(&shape.histogram_workgroup_size)),
         (

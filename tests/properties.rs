@@ -58,6 +58,7 @@ struct Draw {
     /// The virtual subgroup size, if subgroups are emulated, which they cannot be by address.
     emulated: Option<u32>,
     by_words: bool,
+    single_workgroup_size: Option<u32>,
     ring_bits: Option<u32>,
     withhold: u32,
 }
@@ -79,6 +80,7 @@ fn once_failed() -> Vec<Draw> {
         access: Access::Descriptors,
         emulated: None,
         by_words: false,
+        single_workgroup_size: None,
         ring_bits: None,
         withhold: 0,
     };
@@ -126,7 +128,8 @@ fn keys() -> impl Strategy<Value = Keys> {
 }
 
 fn draws() -> impl Strategy<Value = Draw> {
-    let shape = (1..9u32, prop::option::weighted(0.3, 2..12u32));
+    let single_workgroup_size = prop::option::weighted(0.3, 1..200u32);
+    let shape = (1..9u32, prop::option::weighted(0.3, 2..12u32), single_workgroup_size);
     let rank = (
         prop_oneof![2 => Just(None), 1 => prop::sample::select(RankMethod::ALL).prop_map(Some)],
         any::<bool>(),
@@ -141,7 +144,7 @@ fn draws() -> impl Strategy<Value = Draw> {
     let faults = (prop::option::weighted(0.3, 0..6u32), prop::sample::select(&[0u32, 0, 0, 1, 3]));
     (requests(), keys(), 0..5_000u32, prop::option::weighted(0.4, 0..150u32), shape, rank, device, faults).prop_map(
         |(request, keys, spare, counted, shape, rank, (emulated, addresses, by_words), (ring_bits, withhold))| {
-            let (items, digit_bits) = shape;
+            let (items, digit_bits, single_workgroup_size) = shape;
             let (rank, leader_adds, few_registers, ballot) = rank;
             let access = if addresses && emulated.is_none() { Access::Addresses } else { Access::Descriptors };
             let rank = rank.unwrap_or(suite::small_blocks().rank);
@@ -159,6 +162,7 @@ fn draws() -> impl Strategy<Value = Draw> {
                 access,
                 emulated,
                 by_words,
+                single_workgroup_size,
                 ring_bits,
                 withhold,
             }
@@ -176,6 +180,7 @@ fn run(draw: &Draw) -> Result<(), String> {
     let tuning = Tuning {
         items_keys: items,
         items_pairs: items,
+        single_workgroup_size: draw.single_workgroup_size,
         single_items: 2 * items,
         leader_adds: draw.leader_adds,
         few_registers: draw.few_registers,

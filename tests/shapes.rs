@@ -57,6 +57,25 @@ fn workgroups_shrink_until_their_counters_fit() {
 }
 
 #[test]
+fn the_single_workgroup_has_a_size_of_its_own() {
+    let profile = DeviceProfile { max_shared_bytes: 49152, ..DeviceProfile::default() };
+    let row = Tuning { workgroup_size: 384, items_keys: 20, single_items: 8, ..Tuning::for_device(&profile) };
+    let fit = |profile: &DeviceProfile, single_workgroup_size| {
+        let shape = fit_keys(profile, &Tuning { single_workgroup_size, ..row.clone() }, SubgroupChoice::Auto);
+        assert!(shape.shared_bytes() <= profile.max_shared_bytes, "{shape:?}");
+        (shape.workgroup_size, shape.items, shape.single_workgroup_size, shape.single_items)
+    };
+    assert_eq!(fit(&profile, None), (384, 20, 384, 8), "without one, as many invocations as a tile");
+    assert_eq!(fit(&profile, Some(768)), (384, 20, 768, 8));
+    assert_eq!(fit(&profile, Some(100)), (384, 20, 96, 8), "whole subgroups");
+    assert_eq!(fit(&profile, Some(1)), (384, 20, 32, 8));
+    let small = DeviceProfile { max_workgroup_invocations: 512, ..profile.clone() };
+    assert_eq!(fit(&small, Some(768)), (384, 20, 384, 8), "as many invocations as the device runs");
+    let small = DeviceProfile { max_shared_bytes: 16384, ..profile.clone() };
+    assert_eq!(fit(&small, Some(768)).2, 384, "counters of 24 subgroups take more memory");
+}
+
+#[test]
 fn counters_of_their_own_are_for_small_subgroups() {
     let row = Tuning::for_device(&DeviceProfile { driver_id: LLVMPIPE, ..Default::default() });
     let of = |size: u32| DeviceProfile { subgroup_size: size, subgroup_range: (size, size), ..Default::default() };
@@ -202,6 +221,7 @@ fn absurd_tunings_are_brought_to_what_fits() {
             workgroup_size: number,
             items_keys: number,
             items_pairs: number,
+            single_workgroup_size: Some(number),
             single_items: number,
             min_tiles: number,
             histogram_workgroup_size: number,

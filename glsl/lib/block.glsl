@@ -27,13 +27,24 @@ const uint ITEMS_TOGETHER = 4; // a short block omits items in groups of four
 uint items_here;
 
 uint block_items() { return items_here; }
+#if PRIVATE
 void expect_elements(uint elements) {
     uint each = parts_of(elements, WORKGROUP_SIZE);
-#if !PRIVATE
-    each = (each + ITEMS_TOGETHER - 1) / ITEMS_TOGETHER * ITEMS_TOGETHER;
-#endif
     items_here = min(each, ITEMS);
 }
+#else
+uint busy_subgroups;    // those with elements
+uint items_of_subgroup; // none in the others
+void expect_elements(uint elements) {
+    uint each = parts_of(parts_of(elements, WORKGROUP_SIZE), ITEMS_TOGETHER) * ITEMS_TOGETHER;
+    items_here = min(each, ITEMS);
+    // Emulated subgroup operations need all invocations.
+    busy_subgroups = EMULATED != 0 ? SUBGROUPS : parts_of(elements, SUBGROUP_SIZE * items_here);
+    // A ballot is uniform to every compiler.
+    bool idle = EMULATED == 0 && is_empty(subgroup_ballot(subgroup_index() < busy_subgroups));
+    items_of_subgroup = idle ? 0 : items_here;
+}
+#endif
 #else
 uint block_items() { return ITEMS; }
 void expect_elements(uint elements) {}
@@ -44,7 +55,7 @@ void expect_elements(uint elements) {}
 #elif defined(SHORT_BLOCKS)
 // Loops have constant numbers of turns, so that compilers keep arrays of items in registers, and few branches.
 #define EACH_ITEM \
-    [[unroll]] for (uint items = 0; items < ITEMS; items += ITEMS_TOGETHER) if (items < block_items()) \
+    [[unroll]] for (uint items = 0; items < ITEMS; items += ITEMS_TOGETHER) if (items < items_of_subgroup) \
         [[unroll]] for (uint at = 0, item = items; at < ITEMS_TOGETHER; at++, item++) if (item < ITEMS)
 #else
 #define EACH_ITEM [[unroll]] for (uint item = 0; item < ITEMS; item++)
@@ -60,7 +71,11 @@ void expect_elements(uint elements) {}
     (FEW_REGISTERS == 0 ? numbers[item] : item % 2 == 0 ? numbers[item / 2] & 0xFFFFu : numbers[item / 2] >> 16)
 
 // Places of the block, including those of lanes past the end.
+#if defined(SHORT_BLOCKS) && !PRIVATE
+uint block_places() { return busy_subgroups * (SUBGROUP_SIZE * block_items()); }
+#else
 uint block_places() { return WORKGROUP_SIZE * block_items(); }
+#endif
 
 // Index in the block of this invocation's `item`.
 uint block_index(uint item) {

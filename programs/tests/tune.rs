@@ -270,6 +270,7 @@ fn absurd_numbers_sort_right() {
             workgroup_size: number,
             items_keys: number,
             items_pairs: number,
+            single_workgroup_size: Some(number),
             single_items: number,
             subgroup_size: Some(number),
             rank: RankMethod::ALL[number as usize % RankMethod::ALL.len()],

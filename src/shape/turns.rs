@@ -67,9 +67,9 @@ fn of_single_block(shape: &Shape, request: &SortRequest) -> u32 {
         RankMethod::Private => 2 * shape.radix(),
         _ => {
             let masks = shape.subgroup.size.div_ceil(32);
-            let subgroups = shape.workgroup_size / shape.subgroup.size;
+            let subgroups = shape.single_workgroup_size / shape.subgroup.size;
             shape.radix().div_ceil(shape.subgroup.size) * (1 + masks)
-                + shape.radix().div_ceil(shape.workgroup_size) * (4 + 4 * subgroups)
+                + shape.radix().div_ceil(shape.single_workgroup_size) * (4 + 4 * subgroups)
         }
     };
     // Before the passes keys are loaded and compared with the first; afterwards keys and values are written.

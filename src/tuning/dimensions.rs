@@ -58,7 +58,7 @@ pub const ALL: &[Dimension] = &[
         |t| format!("{:?}", t.ballot),
         |t, _| Ballot::ALL.iter().map(|ballot| Tuning { ballot: *ballot, ..t.clone() }).collect(),
     ),
-    other("subgroup_size", |t| t.subgroup_size.map_or("default".into(), |size| size.to_string()), subgroups),
+    other("subgroup_size", |t| size_or_default(t.subgroup_size), subgroups),
     switch("unordered", |t| &mut t.unordered),
     Dimension {
         unordered: false,
@@ -72,6 +72,10 @@ pub const ALL: &[Dimension] = &[
     numbers("min_tiles", |t| &mut t.min_tiles, |_| (0..=12).map(|log2| 1 << log2).collect()),
     numbers("histogram_items", |t| &mut t.histogram_items, items),
     numbers("histogram_workgroup_size", |t| &mut t.histogram_workgroup_size, invocations),
+    Dimension {
+        unordered: false,
+        ..other("single_workgroup_size", |t| size_or_default(t.single_workgroup_size), single_workgroups)
+    },
     numbers("single_items", |t| &mut t.single_items, items),
     switch("merge_runs", |t| &mut t.merge_runs),
     other(
@@ -137,6 +141,19 @@ fn items(_: &DeviceProfile) -> Vec<u32> {
 fn invocations(device: &DeviceProfile) -> Vec<u32> {
     let sizes = [8, 16, 32, 64, 96, 128, 192, 256, 320, 384, 512, 768, 1024];
     sizes.into_iter().filter(|size| *size <= device.max_workgroup_invocations).collect()
+}
+
+fn size_or_default(size: Option<u32>) -> String {
+    size.map_or("default".into(), |size| size.to_string())
+}
+
+/// The invocations of a tile, and any other number.
+fn single_workgroups(tuning: &Tuning, device: &DeviceProfile) -> Vec<Tuning> {
+    let mut sizes: Vec<Option<u32>> = [None].into_iter().chain(invocations(device).into_iter().map(Some)).collect();
+    sizes.push(tuning.single_workgroup_size);
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes.into_iter().map(|single_workgroup_size| Tuning { single_workgroup_size, ..tuning.clone() }).collect()
 }
 
 /// The default, and the sizes that the device can require, if any.

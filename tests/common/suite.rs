@@ -63,7 +63,15 @@ pub fn small_blocks() -> Tuning {
     let tuning = Tuning::for_device(gpu().profile());
     // Where rows have a small subgroup a workgroup, more items take the place of further ones.
     let workgroup_size = tuning.workgroup_size.max(16);
-    Tuning { workgroup_size, items_keys: 4, items_pairs: 4, single_items: 4, min_tiles: 1, ..tuning }
+    Tuning {
+        workgroup_size,
+        items_keys: 4,
+        items_pairs: 4,
+        single_workgroup_size: None,
+        single_items: 4,
+        min_tiles: 1,
+        ..tuning
+    }
 }
 
 /// One sort to run: buffers for `capacity` elements, `count` of them sorted.

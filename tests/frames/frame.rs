@@ -25,7 +25,15 @@ pub fn pairs() -> SortRequest {
 pub fn small_blocks(vulkan: &Vulkan) -> SorterOptions {
     let tuning = Tuning::for_device(&vulkan.requirements.profile);
     let workgroup_size = tuning.workgroup_size.max(16);
-    let tuning = Tuning { workgroup_size, items_keys: 4, items_pairs: 4, single_items: 4, min_tiles: 1, ..tuning };
+    let tuning = Tuning {
+        workgroup_size,
+        items_keys: 4,
+        items_pairs: 4,
+        single_workgroup_size: None,
+        single_items: 4,
+        min_tiles: 1,
+        ..tuning
+    };
     SorterOptions { tuning: Some(tuning), access: Access::Descriptors, ..SorterOptions::default() }
 }
 

@@ -17,18 +17,21 @@ DISPATCH = 2.0
 STEPS = 2 + PASSES
 # Times that a workgroup waits for itself in a pass of the single workgroup, and cycles of a wait: the latter a guess.
 BARRIERS, BARRIER = 10, 40
+TOGETHER = 4  # items that a single workgroup leaves out together
 
 
-def alone(device, row, turns):
-    """Cycles of a workgroup that has a core for itself, for so many items of a pass; their number is the row's without it."""
-    group = int(row["workgroup_size"])
-    return turns * max(group / device.lanes, model.DEPENDENT)
+def alone(device, invocations, executed):
+    """Cycles in which so many invocations, which have a core for themselves, execute so many instructions each."""
+    return executed * max(invocations / device.lanes, model.DEPENDENT)
 
 
 def single(device, row, elements):
-    """Microseconds of a single workgroup: it executes its loop over the items it has, once for each pass."""
-    items = -(-elements // int(row["workgroup_size"]))
-    cycles = PASSES * (alone(device, row, items * float(row["slope"])) + BARRIERS * BARRIER) + 2 * device.latency
+    """Microseconds of a single workgroup: once for each pass, subgroups with elements execute a loop over their items."""
+    each = -(-elements // int(row["workgroup_size"]))
+    items = -(-each // TOGETHER) * TOGETHER
+    lanes = int(row["subgroup_size"])
+    busy = -(-elements // (lanes * items)) * lanes
+    cycles = PASSES * (alone(device, busy, items * float(row["slope"])) + BARRIERS * BARRIER) + 2 * device.latency
     return DISPATCH + cycles / device.clock_mhz
 
 
@@ -37,8 +40,8 @@ def chain(device, tile, histogram):
     executed = int(tile["instructions"]) * model.EXECUTED
     # Of a part for few elements the histogram executes a fraction of its code, once.
     counted = int(histogram["instructions"]) * model.EXECUTED / 2
-    cycles = PASSES * (alone(device, tile, executed) + model.ROUND_TRIPS * device.latency)
-    cycles += alone(device, histogram, counted) + 3 * device.latency
+    cycles = PASSES * (alone(device, int(tile["workgroup_size"]), executed) + model.ROUND_TRIPS * device.latency)
+    cycles += alone(device, int(histogram["workgroup_size"]), counted) + 3 * device.latency
     steps = STEPS + (2 * PASSES if tile["kernel"].startswith("scatter") else 0)
     return steps * DISPATCH + cycles / device.clock_mhz
 

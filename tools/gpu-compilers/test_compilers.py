@@ -1,5 +1,6 @@
 """Tests of the tool without a GPU, a compiler or the network: python3 -B -m unittest discover tools/gpu-compilers"""
 import contextlib
+import dataclasses
 import io
 import os
 import stat
@@ -159,11 +160,16 @@ class Model(unittest.TestCase):
         self.assertIn("| h100 | keys | 2 of 2 | **256 x 16 / 32 ballot by-place** |", text)
 
     def test_one_workgroup_takes_longer_with_more_elements_and_a_chain_does_not(self):
-        row = {"workgroup_size": "256", "slope": "80", "instructions": "1600", "kernel": "onesweep_32"}
+        row = {"workgroup_size": "256", "subgroup_size": "32", "slope": "80", "instructions": "1600",
+               "kernel": "onesweep_32"}
         times = [few.single(DEVICE, row, n) for n in (1000, 1024, 1025, 4096)]
         self.assertTrue(times[0] == times[1] < times[2] < times[3], times)
-        # Eighty instructions of 8 warps in each of four passes, on the lanes of two.
-        self.assertAlmostEqual(few.single(DEVICE, row, 256 * 11) - few.single(DEVICE, row, 256 * 10), 4 * 80 * 5 / 1000)
+        # Eighty instructions for each of four items, in each of four passes, each waiting for the one before.
+        four_more = few.single(DEVICE, row, 256 * 12) - few.single(DEVICE, row, 256 * 8)
+        self.assertAlmostEqual(four_more, 4 * 4 * 80 * 5 / 1000)
+        # On half the lanes, eight warps take turns; of 1280 elements only five have some.
+        slow = dataclasses.replace(DEVICE, lanes=32)
+        self.assertAlmostEqual(few.single(slow, row, 2048) - few.single(slow, row, 1280), 4 * 8 * 80 * 3 / 1000)
         scatter = {**row, "kernel": "scatter_32"}
         self.assertEqual(few.chain(DEVICE, scatter, row) - few.chain(DEVICE, row, row), 8 * few.DISPATCH)
 
