@@ -230,6 +230,8 @@ specialization! {
     MAX_WORKGROUPS = 65535;
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
     WITHHOLD = 0;
+    /// Whether subgroups without elements rest in a single workgroup. They pass fewer subgroup barriers than the others.
+    SUBGROUPS_REST = 0;
 }
 
 /// Most other keys that share all leading digits with a key, on average.

@@ -88,6 +88,17 @@ impl DeviceProfile {
         [MOLTENVK, DOZEN, QUALCOMM, ARM, IMAGINATION].contains(&self.driver_id)
     }
 
+    /// Whether a subgroup barrier is known to hold up no other subgroup of the workgroup.
+    ///
+    /// By Vulkan's specification it never does. In Mesa's v3dv, and in its llvmpipe of today, every barrier waits for the whole
+    /// workgroup: subgroups that pass fewer barriers than others read too early there, or wait forever.
+    /// The machine code of NVK, RADV, anv and Turnip waits at no other barriers than those of the workgroup.
+    pub(crate) fn confines_subgroup_barriers(&self) -> bool {
+        use driver::{AMD, AMD_OPEN, ANV, INTEL, LLVMPIPE, NVIDIA, NVK, RADV, SWIFTSHADER, TURNIP};
+        let known = [AMD, AMD_OPEN, ANV, INTEL, NVIDIA, NVK, RADV, SWIFTSHADER, TURNIP].contains(&self.driver_id);
+        known || self.driver_id == LLVMPIPE && self.driver.contains("Mesa 22.")
+    }
+
     /// Whether the driver does not support two arrays of descriptors at one binding. SPIRV-Cross, on which MoltenVK is
     /// built, cannot express them in Metal. Kernels access elements of 8 and 16 bits as parts of words there.
     pub(crate) fn confuses_views(&self) -> bool {
@@ -109,11 +120,20 @@ pub mod vendor {
 /// Numbers of `VkDriverId`.
 #[allow(missing_docs, reason = "the names of drivers")]
 pub mod driver {
+    pub const AMD: i32 = 1;
+    pub const AMD_OPEN: i32 = 2;
+    pub const RADV: i32 = 3;
+    pub const NVIDIA: i32 = 4;
+    pub const INTEL: i32 = 5;
+    /// Mesa's driver for GPUs of Intel.
+    pub const ANV: i32 = 6;
     pub const IMAGINATION: i32 = 7;
     pub const QUALCOMM: i32 = 8;
     pub const ARM: i32 = 9;
     pub const SWIFTSHADER: i32 = 10;
     pub const LLVMPIPE: i32 = 13;
+    /// Mesa's driver for GPUs of Qualcomm.
+    pub const TURNIP: i32 = 18;
     /// Mesa's driver for GPUs of NVIDIA.
     pub const NVK: i32 = 24;
     pub const MOLTENVK: i32 = 14;

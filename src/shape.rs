@@ -150,6 +150,8 @@ pub struct Shape {
     pub small_storage: bool,
     /// Whether the host folds constants into the SPIR-V.
     pub specializes_on_host: bool,
+    /// Whether subgroups without elements rest in a single workgroup.
+    pub subgroups_rest: bool,
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
     pub withhold: u32,
 }
@@ -380,6 +382,8 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
             Specialization::Auto => profile.specializes_weakly(),
             specialization => specialization == Specialization::Host,
         },
+        // Emulated subgroup operations need all invocations.
+        subgroups_rest: profile.confines_subgroup_barriers() && !subgroup.emulated,
         withhold: desc.withhold,
         ring_bits: desc.ring_bits.map_or(most_ring_bits(digit_bits), |bits| bits.min(most_ring_bits(digit_bits))),
     };

@@ -114,6 +114,7 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     values[spec::RING_BITS] = shape.ring_bits;
     values[spec::MAX_WORKGROUPS] = shape.max_workgroups;
     values[spec::WITHHOLD] = shape.withhold;
+    values[spec::SUBGROUPS_REST] = shape.subgroups_rest.into();
     for (constant, value) in shape.knobs {
         values[constant] = value;
     }

@@ -1,13 +1,10 @@
 //! Shapes without a device: limits, memory, ranking methods.
 
-use vksort::internals::steps;
+use vksort::internals::{driver, steps};
 use vksort::{
     Algorithm, BitRange, DeviceProfile, Error, KeyType, MAX_COUNT, RankMethod, Shape, ShapeDesc, SortRequest, Subgroup,
     SubgroupChoice, Tuning, ValueType,
 };
-
-/// Vulkan's number of lavapipe.
-const LLVMPIPE: i32 = 13;
 
 fn keys() -> SortRequest {
     SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) }
@@ -75,9 +72,29 @@ fn the_single_workgroup_has_a_size_of_its_own() {
     assert_eq!(fit(&small, Some(768)).2, 384, "counters of 24 subgroups take more memory");
 }
 
+/// They pass fewer subgroup barriers than the others, which must not wait for them.
+#[test]
+fn subgroups_rest_where_subgroup_barriers_are_known_to_concern_one_subgroup() {
+    let rest = |driver_id, driver: &str, subgroup| {
+        let profile = DeviceProfile { driver_id, driver: driver.into(), ..DeviceProfile::default() };
+        fit_keys(&profile, &Tuning::for_device(&profile), subgroup).subgroups_rest
+    };
+    let native = SubgroupChoice::Native;
+    for driver_id in [driver::NVIDIA, driver::NVK, driver::RADV, driver::ANV, driver::TURNIP, driver::SWIFTSHADER] {
+        assert!(rest(driver_id, "any", native), "driver {driver_id}");
+        assert!(!rest(driver_id, "any", SubgroupChoice::Emulated(32)), "emulated operations need all invocations");
+    }
+    const V3DV: i32 = 19;
+    for driver_id in [V3DV, driver::MOLTENVK, driver::DOZEN, 0] {
+        assert!(!rest(driver_id, "any", native), "driver {driver_id}");
+    }
+    assert!(rest(driver::LLVMPIPE, "llvmpipe Mesa 22.3.6 (LLVM 15.0.6)", native));
+    assert!(!rest(driver::LLVMPIPE, "llvmpipe Mesa 26.1.6-1 (LLVM 19.1.7)", native));
+}
+
 #[test]
 fn counters_of_their_own_are_for_small_subgroups() {
-    let row = Tuning::for_device(&DeviceProfile { driver_id: LLVMPIPE, ..Default::default() });
+    let row = Tuning::for_device(&DeviceProfile { driver_id: driver::LLVMPIPE, ..Default::default() });
     let of = |size: u32| DeviceProfile { subgroup_size: size, subgroup_range: (size, size), ..Default::default() };
     for size in [4, 8, 16] {
         let shape = fit_keys(&of(size), &row, SubgroupChoice::Auto);

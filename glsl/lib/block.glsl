@@ -33,16 +33,15 @@ void expect_elements(uint elements) {
     items_here = min(each, ITEMS);
 }
 #else
-uint busy_subgroups;    // those with elements
+uint busy_subgroups;    // those with elements, or all of them
 uint items_of_subgroup; // none in the others
 void expect_elements(uint elements) {
     uint each = parts_of(parts_of(elements, WORKGROUP_SIZE), ITEMS_TOGETHER) * ITEMS_TOGETHER;
     items_here = min(each, ITEMS);
-    // Emulated subgroup operations need all invocations.
-    busy_subgroups = EMULATED != 0 ? SUBGROUPS : parts_of(elements, SUBGROUP_SIZE * items_here);
+    busy_subgroups = SUBGROUPS_REST != 0 ? parts_of(elements, SUBGROUP_SIZE * items_here) : SUBGROUPS;
     // A ballot is uniform to every compiler.
-    bool idle = EMULATED == 0 && is_empty(subgroup_ballot(subgroup_index() < busy_subgroups));
-    items_of_subgroup = idle ? 0 : items_here;
+    bool rests = SUBGROUPS_REST != 0 && is_empty(subgroup_ballot(subgroup_index() < busy_subgroups));
+    items_of_subgroup = rests ? 0 : items_here;
 }
 #endif
 #else

@@ -18,6 +18,7 @@ fn profile() -> DeviceProfile {
     DeviceProfile {
         name: "NVIDIA".into(),
         vendor_id: 0x10DE,
+        driver_id: 4,
         subgroup_partition: true,
         max_shared_bytes: 48 << 10,
         ..DeviceProfile::default()
