@@ -3,7 +3,7 @@
 #
 # Unpacks the package into a temporary folder. There it compiles the library without features and with all but wgpu, every
 # test and example, and runs the tests that need no device, without the network. A missing file makes it fail. Builds go to
-# target/, which holds the built dependencies.
+# target/ or $CARGO_TARGET_DIR, which holds the built dependencies.
 #
 #   --list  prints the files of the package and their sizes, and ends
 #   --help  this text
@@ -41,7 +41,8 @@ fi
 tar -C "$work" -xzf "$archive"
 cd "$work/$(basename "$archive" .crate)"
 # Outside the repository there are no settings of its workspace.
-export CARGO_TARGET_DIR=$root/target CARGO_NET_OFFLINE=true
+[[ ${CARGO_TARGET_DIR:-} == /* ]] || CARGO_TARGET_DIR=$root/${CARGO_TARGET_DIR:-target}
+export CARGO_TARGET_DIR CARGO_NET_OFFLINE=true
 
 # The native part of the crate shaderc, where setup.sh has made it.
 native=$vksort_cache/shaderc-$(cd "$root" && locked_version shaderc-sys)
