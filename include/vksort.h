@@ -537,8 +537,8 @@ typedef struct {
 // One histogram of all digits, then one chained-scan pass per digit.
 #define VKSORT_ALGORITHM_ONESWEEP 1
 
-// OneSweep over the leading digits, then an insertion sort of short runs; for keys of 64 and 128 bits. Keys of 8 bits and
-// windows of fewer than five digits are sorted by OneSweep.
+// OneSweep over the leading digits, then an insertion sort of short runs; for keys of 64 and 128 bits. Keys of 8 bits,
+// windows of fewer than five digits, and all keys on Apple's GPUs and MoltenVK are sorted by OneSweep.
 #define VKSORT_ALGORITHM_LEADING 2
 
 // Count, scan and scatter per digit; no workgroup waits for another.

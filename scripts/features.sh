@@ -39,4 +39,4 @@ for chosen in "${sets[@]}"; do
     fi
 done
 [[ $mode != lint ]] || (($#)) ||
-    "${cargo[@]}" clippy --release --locked --package vksort-programs --bins -- -D warnings
+    "${cargo[@]}" clippy --release --locked --package vksort-programs --all-targets -- -D warnings

@@ -38,7 +38,8 @@ if [[ ${1:-} == --list ]]; then
     exit
 fi
 ((kib <= most_kib)) || die "the package has $kib KiB compressed, allowed are $most_kib KiB"
-tar -C "$work" -xzf "$archive"
+# Not with the archive's old times, by which an earlier build would look fresh.
+tar -C "$work" -xmzf "$archive"
 cd "$work/$(basename "$archive" .crate)"
 # Outside the repository there are no settings of its workspace.
 [[ ${CARGO_TARGET_DIR:-} == /* ]] || CARGO_TARGET_DIR=$root/${CARGO_TARGET_DIR:-target}

@@ -18,7 +18,7 @@ case ${1:-} in
 esac
 
 scripts/setup.sh --kernels --no-drivers
-cargo run --quiet --release --package vksort-spirv -- "$@"
+cargo run --quiet --release --locked --package vksort-spirv -- "$@"
 [[ ${1:-} != --check ]] || exit 0
 
 table=benches/record/spirv.csv

@@ -23,23 +23,24 @@ logs=target/test-logs
 # chooses: of the full designs each run has every trial once, half of them at subgroup size 8 and a quarter each at 4 and 16.
 # Suites of the API (recording, frames) and of programs do not depend on the subgroup size, so fewer rows have them.
 devices="blocks conformance matrix leading fallback routes properties"
-# Without AVX-512 LLVM splits vectors of 16 lanes, and takes minutes for a kernel of wide keys with uneven digits.
-wide=$devices
-grep -qw avx512f /proc/cpuinfo || wide="blocks conformance fallback routes"
+# Without AVX-512 LLVM splits vectors of 16 lanes, and takes minutes for a kernel of wide keys with uneven digits. Then the row
+# of that width leaves out wide keys, and the suite that draws keys of any width; rows of other widths have them.
+wide=$devices narrow=
+grep -qw avx512f /proc/cpuinfo || wide=${devices/ properties/} narrow=skip=u64,i64,f64,u128,i128
 
 # A row per configuration: name | limit in seconds | suites | driver, validation layer and variables.
 # `lib` stands for the unit tests, `doc` for the documentation tests, `features` for both with other features of the crate,
 # `c` for the programs in C and C++, `wgpu.sh` for all tests of the feature wgpu, and `wgpu` for their suite alone;
 # `lavapipe-WIDTH`, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted` mode for the variables that choose
 # them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
-# `only=TEXT` runs the tests with that in their name, `skip=TEXT` the others.
+# `only=TEXT` runs the tests with that in their name, `skip=TEXT,TEXT` those with none of these.
 #
 # Nearly all of a first run's time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of
 # a width come behind the longest of it and take the same part of the trials, whose kernels are there already.
 configurations=(
     "lavapipe-8         | 1800 | $devices recording emulated frames visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/2 VKSORT_DRAW_SECONDS=30"
     # The older lavapipe may crash in draws at this width, which is not its own choice on any processor.
-    "lavapipe-16        | 1800 | $wide                | lavapipe-512 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=4/4"
+    "lavapipe-16        | 1800 | $wide                | lavapipe-512 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=4/4 $narrow"
     "lavapipe-4         | 1200 | $devices visitors    | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/4"
     "swiftshader        | 1200 | $devices recording splats render visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/3"
     "host               | 900 | lib contract rewrite spirv shapes table requests limits cache tuning rows search design profiles allocations cost half cli splats render scenes widths bench order tune pipelines header guide capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
@@ -52,6 +53,9 @@ configurations=(
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
     "newer-lavapipe     | 1200 | conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/3"
+    # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
+    # barrier are loops, whose turns the older driver limits: it would report races that are none.
+    "gpu-assisted       | 600 | matrix leading        | newer-lavapipe newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
     "c                  | 900 | c                     | lavapipe-256 system-layer"
     # In the second row the layer also sees the hazards between command buffers of a submission, and wgpu has all features.
     "wgpu               | 900 | wgpu.sh               | lavapipe-256 system-layer VKSORT_EXPECT_SUBGROUP=8"
@@ -62,12 +66,9 @@ configurations=(
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
     "validation         | 900 | blocks conformance recording emulated render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
     "newer-validation   | 900 | matrix leading fallback recording routes frames properties visitors render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
-    # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
-    # barrier are loops, whose turns the older driver limits: it would report races that are none.
-    "gpu-assisted       | 600 | matrix leading        | newer-lavapipe newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
 )
 
-# Every configuration runs with overflow checks and debug assertions in this package; what it depends on stays as it is.
+# Every configuration runs with overflow checks and debug assertions in this package; its dependencies are not optimized.
 cargo=(cargo --config scripts/checked.toml)
 # Visitors are compiled, which takes a C++ tool chain; all configurations run what is built with it.
 features=(--features vksort/runtime-shaders,vksort-programs/visitors,vksort-programs/window)
@@ -84,9 +85,8 @@ done
 
 # Kernels that lavapipe has compiled, for this run and later ones. Mesa finds an entry by the kernel and the driver. Width and
 # processor decide about its code too, so directories are named by them.
-processor=$(grep -m 1 '^flags' /proc/cpuinfo | sha256sum)
+processor=$(grep -m 1 -E '^(flags|Features)' /proc/cpuinfo | sha256sum) || true
 mesa_cache=$vksort_cache/mesa-${processor:0:16}
-mkdir -p "$mesa_cache" # Mesa itself creates only the last directory of a path
 
 # Splits a row into `name`, `limit`, `suites` and `words`.
 split() {
@@ -96,7 +96,7 @@ split() {
 
 # Turns the words of a row into `variables` and `only`; fails with `missing` set when one cannot be had here.
 resolve() {
-    local word icd layer parts
+    local word icd layer parts text texts
     variables=() only=() missing='' optional=''
     parts=$(chromium_parts) || parts=
     for word in $1; do
@@ -131,7 +131,11 @@ resolve() {
                 ;;
             gpu-assisted) variables+=(VK_LAYER_GPUAV_ENABLE=1) ;;
             only=*) only=(-- "${word#only=}") ;;
-            skip=*) only=(-- --skip "${word#skip=}") ;;
+            skip=*)
+                only=(--)
+                IFS=, read -ra texts <<<"${word#skip=}"
+                for text in "${texts[@]}"; do only+=(--skip "$text"); done
+                ;;
             *=*) variables+=("$word") ;;
             *) die "configuration $name: unknown word $word" ;;
         esac
@@ -190,6 +194,7 @@ done
 [[ ${chosen[*]} ]] || chosen=("${names[@]}")
 
 scripts/setup.sh --tests --kernels
+mkdir -p "$mesa_cache" # Mesa itself creates only the last directory of a path
 # A suite that no configuration runs would pass unseen.
 metadata=$(cargo metadata --locked --no-deps --format-version 1) || die "cargo metadata failed"
 targets=$(python3 -c '

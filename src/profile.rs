@@ -90,12 +90,14 @@ impl DeviceProfile {
 
     /// Whether a subgroup barrier is known to hold up no other subgroup of the workgroup.
     ///
-    /// By Vulkan's specification it never does. In Mesa's v3dv, and in its llvmpipe of today, every barrier waits for the whole
-    /// workgroup: subgroups that pass fewer barriers than others read too early there, or wait forever.
-    /// The machine code of NVK, RADV, anv and Turnip waits at no other barriers than those of the workgroup.
+    /// By Vulkan's specification it never does. In Mesa's v3dv (26.1), and in llvmpipe of some release after 22.3, every barrier
+    /// waits for the whole workgroup: subgroups that pass fewer barriers than others read too early there, or wait forever.
+    ///
+    /// Known are drivers whose machine code waits only at the barriers of the workgroup (NVK, RADV, anv, Turnip, NVIDIA's
+    /// assembler), and software drivers that pass the tests.
     pub(crate) fn confines_subgroup_barriers(&self) -> bool {
-        use driver::{AMD, AMD_OPEN, ANV, INTEL, LLVMPIPE, NVIDIA, NVK, RADV, SWIFTSHADER, TURNIP};
-        let known = [AMD, AMD_OPEN, ANV, INTEL, NVIDIA, NVK, RADV, SWIFTSHADER, TURNIP].contains(&self.driver_id);
+        use driver::{ANV, LLVMPIPE, NVIDIA, NVK, RADV, SWIFTSHADER, TURNIP};
+        let known = [ANV, NVIDIA, NVK, RADV, SWIFTSHADER, TURNIP].contains(&self.driver_id);
         known || self.driver_id == LLVMPIPE && self.driver.contains("Mesa 22.")
     }
 
@@ -120,11 +122,10 @@ pub mod vendor {
 /// Numbers of `VkDriverId`.
 #[allow(missing_docs, reason = "the names of drivers")]
 pub mod driver {
-    pub const AMD: i32 = 1;
-    pub const AMD_OPEN: i32 = 2;
+    /// Mesa's driver for GPUs of AMD.
     pub const RADV: i32 = 3;
+    /// NVIDIA's own driver.
     pub const NVIDIA: i32 = 4;
-    pub const INTEL: i32 = 5;
     /// Mesa's driver for GPUs of Intel.
     pub const ANV: i32 = 6;
     pub const IMAGINATION: i32 = 7;

@@ -75,7 +75,8 @@ pub struct Tuning {
     /// Elements per invocation when values move with the keys.
     pub items_pairs: u32,
     /// Invocations of a single workgroup that sorts in shared memory; `None` for as many as `workgroup_size`. With more
-    /// invocations of fewer elements each, the kernel is shorter and sorts as many elements.
+    /// invocations of fewer elements each, the kernel is shorter and sorts as many elements. With private counters the
+    /// workgroup is one subgroup, and its invocations take the elements of all.
     pub single_workgroup_size: Option<u32>,
     /// Elements per invocation of a single workgroup that sorts in shared memory, as far as they fit.
     pub single_items: u32,
@@ -253,7 +254,7 @@ const ROWS: &[Row] = &[
     Row {
         applies: |p| p.vendor_id == vendor::NVIDIA && p.driver_id == driver::NVK,
         tuning: || Tuning {
-            // Compiled in half the time of 384 invocations with 16 items.
+            // Compiled by 15 % fewer instructions than a sorter with 384 invocations of 16 items.
             single_workgroup_size: Some(768),
             single_items: 8,
             few_registers: true,
@@ -401,11 +402,12 @@ impl Tuning {
     /// assert_eq!(error.to_string(), "digit_bits is 12, allowed is 1 to 11");
     /// ```
     pub fn check(&self) -> Result<(), Error> {
-        let ranges: [(&str, u32, RangeInclusive<u32>); 10] = [
+        let ranges: [(&str, u32, RangeInclusive<u32>); 11] = [
             ("workgroup_size", self.workgroup_size, 1..=MAX_INVOCATIONS),
             ("items_keys", self.items_keys, 1..=MAX_ITEMS),
             ("items_pairs", self.items_pairs, 1..=MAX_ITEMS),
             ("single_items", self.single_items, 1..=MAX_ITEMS),
+            ("single_workgroup_size", self.single_workgroup_size.unwrap_or(1), 1..=MAX_INVOCATIONS),
             ("digit_bits", self.digit_bits, 1..=MAX_DIGIT_BITS),
             ("polls", self.polls, 1..=MAX_POLLS),
             ("min_tiles", self.min_tiles, 1..=MAX_TILES),
@@ -417,9 +419,6 @@ impl Tuning {
             if !allowed.contains(&given) {
                 return Err(Error::unsupported(what, given, format!("{} to {}", allowed.start(), allowed.end())));
             }
-        }
-        if let Some(given) = self.single_workgroup_size.filter(|size| !(1..=MAX_INVOCATIONS).contains(size)) {
-            return Err(Error::unsupported("single_workgroup_size", given, format!("1 to {MAX_INVOCATIONS}")));
         }
         let sizes = [("subgroup_size", self.subgroup_size), ("histogram_subgroup_size", self.histogram_subgroup_size)];
         for (what, size) in sizes {

@@ -120,33 +120,38 @@ const SHARES: [Share; 10] = [
 ];
 
 /// Blocks that follow each other and share a digit among none, some or all of their elements, then one that is not full: in
-/// every order of neighbours, and for several digits that are shared.
+/// every order of neighbours, and for several digits that are shared. For a single workgroup, each block is a sort.
 fn skew(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     let sorter = gpu().sorter(request, options)?;
-    let block = sorter.shape().block();
+    let (block, blocks) = match request.algorithm {
+        Some(Algorithm::SingleWorkgroup) => (sorter.max_count(), 1),
+        _ => (sorter.shape().block(), SHARES.len()),
+    };
     let size = request.key.size_bytes() as usize;
-    let capacity = (SHARES.len() as u32 * block + block / 2 + 1).min(sorter.max_count());
+    let capacity = (blocks as u32 * block + block / 2 + 1).min(sorter.max_count());
     let arena = Arena::new(&gpu(), &sorter, capacity);
     let mut rng = fastrand::Rng::with_seed(seed());
     for shared in [0x00, 0xFF, 0x5A, rng.u8(..)] {
         let mut shares = SHARES;
         rng.shuffle(&mut shares);
-        let mut keys = patterns::generate(Pattern::Uniform, request.key, capacity as usize, rng.u64(..));
-        for (index, key) in keys.chunks_exact_mut(size).enumerate() {
-            let (block_index, at) = (index / block as usize, index as u32 % block);
-            // The block behind the last full one shares its digit among all.
-            let is_shared = match shares.get(block_index).unwrap_or(&Share::All) {
-                Share::Uniform => false,
-                Share::All => true,
-                Share::AllBut(quarter) => at != (quarter * block / 4).min(block - 1),
-                Share::Eighth(more) => i64::from(at) < i64::from(block / 8) + i64::from(*more),
-                Share::Half => at % 2 == 0,
-            };
-            if is_shared {
-                key.fill(shared);
+        for shares in shares.chunks(blocks) {
+            let mut keys = patterns::generate(Pattern::Uniform, request.key, capacity as usize, rng.u64(..));
+            for (index, key) in keys.chunks_exact_mut(size).enumerate() {
+                let (block_index, at) = (index / block as usize, index as u32 % block);
+                // The block behind the last full one shares its digit among all.
+                let is_shared = match shares.get(block_index).unwrap_or(&Share::All) {
+                    Share::Uniform => false,
+                    Share::All => true,
+                    Share::AllBut(quarter) => at != (quarter * block / 4).min(block - 1),
+                    Share::Eighth(more) => i64::from(at) < i64::from(block / 8) + i64::from(*more),
+                    Share::Half => at % 2 == 0,
+                };
+                if is_shared {
+                    key.fill(shared);
+                }
             }
+            check(request, &arena, &keys, &format!("blocks of {block} with {shared:#x} in {shares:?}"))?;
         }
-        check(request, &arena, &keys, &format!("blocks of {block} with {shared:#x} in {shares:?}"))?;
     }
     common::assert_valid(&gpu());
     Ok(())

@@ -61,6 +61,7 @@ fn numbers_out_of_range_are_refused_by_their_field() {
         ("workgroup_size is 0,", Tuning { workgroup_size: 0, ..tuning.clone() }),
         ("items_keys is 8193,", Tuning { items_keys: 8193, ..tuning.clone() }),
         ("single_workgroup_size is 0,", Tuning { single_workgroup_size: Some(0), ..tuning.clone() }),
+        ("single_workgroup_size is 2049,", Tuning { single_workgroup_size: Some(2049), ..tuning.clone() }),
         ("items_pairs is 0,", Tuning { items_pairs: 0, ..tuning.clone() }),
         ("single_items is 0,", Tuning { single_items: 0, ..tuning.clone() }),
         ("subgroup_size is 256,", Tuning { subgroup_size: Some(256), ..tuning.clone() }),

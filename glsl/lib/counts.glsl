@@ -3,7 +3,7 @@
 
 #if PRIVATE
 
-// Two runs share a word, with 16 bits for each count, as an invocation counts at most MAX_ITEMS keys. LLVM takes time that grows
+// Two runs share a word, with 16 bits for each count, as an invocation counts fewer than 2^15 keys. LLVM takes time that grows
 // with the square of a private array.
 const uint HALF_OF_RUNS = (RUNS + 1) / 2;
 #define OWN_COUNTS (COUNTERS / RUNS * HALF_OF_RUNS)

@@ -1,6 +1,6 @@
 // Subgroup operations for subgroups of 4 to 128 lanes, in two implementations with the same functions: the device's own, and
 // an emulation by shared memory and barriers for any virtual size. Because of the barriers, the whole workgroup must call
-// every operation.
+// every operation of the emulation. Some drivers need as much of `subgroup_sync` (see SUBGROUPS_REST).
 //
 // Lane masks are uvec4: word i holds lanes 32 i to 32 i + 31. Compilers drop words beyond the subgroup's lanes.
 

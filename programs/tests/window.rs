@@ -12,8 +12,10 @@ use programs::{Picture, program, run_within};
 
 const WIDTH: usize = 480;
 const HEIGHT: usize = 320;
-/// Longest wait for the window to react. A frame of the slowest driver takes a second, and the first one compiles.
+/// Longest wait for the window to react; the first frame compiles.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Longer than the slowest driver takes for a frame.
+const SLOW_FRAME: Duration = Duration::from_secs(1);
 /// Pictures that differ by more show different orders or cameras.
 const DIFFERENT: f64 = 30.0;
 
@@ -67,6 +69,19 @@ impl Display {
         String::from_utf8(found).unwrap().trim().to_owned()
     }
 
+    /// The picture that stays, once it does not change any more.
+    fn settles(&self) -> Picture {
+        let mut last = self.picture();
+        until("picture that stays", || {
+            thread::sleep(SLOW_FRAME);
+            let picture = self.picture();
+            let stays = picture.psnr(&last).is_infinite();
+            last = picture;
+            stays.then_some(())
+        });
+        last
+    }
+
     /// The first picture to which this applies.
     fn shows(&self, what: &str, applies: impl Fn(&Picture) -> bool) -> Picture {
         until(what, || Some(self.picture()).filter(&applies))
@@ -109,24 +124,41 @@ fn keys_choose_the_order_and_the_pointer_moves_the_camera() {
     let run = run.env("DISPLAY", &display.name).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let window = display.window("splats,.stable:");
     display.hand(&format!("windowfocus {window}"));
-    let stable = display.shows("splats", |picture| picture.pixel(WIDTH / 2, HEIGHT / 2) != picture.pixel(0, 0));
+    display.shows("splats", |picture| picture.pixel(WIDTH / 2, HEIGHT / 2) != picture.pixel(0, 0));
+    let stable = display.settles();
 
-    for (key, order) in [("r", "reversed"), ("u", "unsorted")] {
+    let order = |key: &str, name: &str| {
         display.hand(&format!("key {key}"));
-        display.window(&format!("splats,.{order}:"));
-        display.shows(order, |picture| picture.psnr(&stable) < DIFFERENT);
+        display.window(&format!("splats,.{name}:"));
+        display.settles()
+    };
+    let (reversed, unsorted) = (order("r", "reversed"), order("u", "unsorted"));
+    for (one, other) in [(&stable, &reversed), (&stable, &unsorted), (&reversed, &unsorted)] {
+        assert!(one.psnr(other) < DIFFERENT, "{} dB", one.psnr(other));
     }
-    display.hand("key s");
-    display.window("splats,.stable:");
-    display.shows("the first picture", |picture| picture.psnr(&stable).is_infinite());
+    assert!(order("s", "stable").psnr(&stable).is_infinite(), "the first order shows the first picture");
 
-    display.hand("mousemove 200 200 mousedown 1 mousemove 300 210 mousemove 320 220 mouseup 1");
-    let turned = display.shows("turned camera", |picture| picture.psnr(&stable) < DIFFERENT);
-    display.hand("click 4 click 4 click 4");
-    display.shows("nearer camera", |picture| picture.psnr(&turned) < DIFFERENT);
+    let after = |words: &str| {
+        display.hand(words);
+        display.settles()
+    };
+    let turned = after("mousemove 200 200 mousedown 1 mousemove 300 210 mousemove 320 220 mouseup 1");
+    assert!(turned.psnr(&stable) < DIFFERENT, "the pointer turns the camera");
+    let nearer = after("click 4 click 4 click 4");
+    assert!(nearer.psnr(&turned) < DIFFERENT, "the wheel moves it");
+    let back = after("click 5 click 5 click 5");
+    assert!(back.psnr(&turned) > DIFFERENT && back.psnr(&nearer) < DIFFERENT, "and back");
 
-    display.hand(&format!("windowsize {window} 240 160"));
-    display.shows("smaller window", |picture| picture.pixel(WIDTH - 1, HEIGHT - 1) == [0; 3]);
+    // The old picture has splats at the right edge of the smaller window.
+    let background = back.pixel(0, 0);
+    assert_ne!(back.pixel(WIDTH / 2 - 1, HEIGHT / 4), background);
+    let (width, height) = (WIDTH / 2, HEIGHT / 2);
+    display.hand(&format!("windowsize {window} {width} {height}"));
+    display.shows("a whole picture in a smaller window", |picture| {
+        picture.pixel(WIDTH - 1, HEIGHT - 1) == [0; 3]
+            && picture.pixel(width - 1, height / 2) == background
+            && picture.pixel(width / 2, height / 2) != background
+    });
     display.window("splats,.stable:");
     display.hand("key Escape");
     let output = run_to_its_end(run);

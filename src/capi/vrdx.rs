@@ -245,13 +245,12 @@ impl<F: FnMut(u32, vk::PipelineStageFlags)> Stamps<F> {
         }
     }
 
-    /// A pass has three: behind counting, behind scanning, behind moving. OneSweep counts once for all passes.
+    /// A pass has three: behind counting, behind scanning, behind moving. The histogram counts for all passes.
     fn after(&mut self, name: StepName) {
         let of_pass = |part: u32| 2 + 3 * name.pass.unwrap_or_default().min(PASSES - 1) + part;
         let last = match name.kernel {
             "clear" | "arguments" => 1,
-            "histogram" | "decide" => of_pass(1),
-            "count" => of_pass(0),
+            "histogram" | "decide" | "count" => of_pass(0),
             "scan" => of_pass(1),
             _ => of_pass(2),
         };

@@ -147,8 +147,11 @@ fn size_or_default(size: Option<u32>) -> String {
     size.map_or("default".into(), |size| size.to_string())
 }
 
-/// The invocations of a tile, and any other number.
+/// As many invocations as a tile has (`None`), and other numbers.
 fn single_workgroups(tuning: &Tuning, device: &DeviceProfile) -> Vec<Tuning> {
+    if tuning.rank == RankMethod::Private {
+        return vec![tuning.clone()]; // the workgroup is one subgroup
+    }
     let mut sizes: Vec<Option<u32>> = [None].into_iter().chain(invocations(device).into_iter().map(Some)).collect();
     sizes.push(tuning.single_workgroup_size);
     sizes.sort_unstable();
