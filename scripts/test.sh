@@ -24,7 +24,8 @@ logs=target/test-logs
 # Suites of the API (recording, frames) and of programs do not depend on the subgroup size, so fewer rows have them.
 devices="blocks conformance matrix leading fallback routes properties"
 # Without AVX-512 LLVM splits vectors of 16 lanes, and takes minutes for a kernel of wide keys with uneven digits. Then the row
-# of that width leaves out wide keys, and the suite that draws keys of any width; rows of other widths have them.
+# of that width leaves out wide keys, and the suite that draws keys of any width. Its trials of wide keys run in other runs then,
+# whose seeds give them to other widths.
 wide=$devices narrow=
 grep -qw avx512f /proc/cpuinfo || wide=${devices/ properties/} narrow=skip=u64,i64,f64,u128,i128
 

@@ -171,9 +171,9 @@ const MAX_RING_BITS: u32 = 12;
 pub(crate) const MAX_BLOCKS: u32 = 8;
 /// Most elements of a block: two places share a word.
 const MAX_BLOCK: u32 = 1 << 16;
-// Private counters have no places. With or without them, a look-back word holds the count of a tile, which is one block.
 // A private count has 16 bits.
 const _: () = assert!(HELD_WORDS < 1 << 15);
+// Private counters have no places. With or without them, a look-back word holds the count of a tile, which is one block.
 const _: () = assert!(MAX_BLOCK >> abi::LOW_BITS == 0 && (MAX_PRIVATE_LANES * HELD_WORDS) >> abi::LOW_BITS == 0);
 /// Turns of a gather's loop, beyond which several workgroups share a tile.
 const MAX_GATHER_TURNS: u64 = 4096;

@@ -152,22 +152,26 @@ fn single_workgroups(tuning: &Tuning, device: &DeviceProfile) -> Vec<Tuning> {
     if tuning.rank == RankMethod::Private {
         return vec![tuning.clone()]; // the workgroup is one subgroup
     }
-    let mut sizes: Vec<Option<u32>> = [None].into_iter().chain(invocations(device).into_iter().map(Some)).collect();
-    sizes.push(tuning.single_workgroup_size);
+    sizes_and_default(invocations(device), tuning.single_workgroup_size)
+        .map(|single_workgroup_size| Tuning { single_workgroup_size, ..tuning.clone() })
+        .collect()
+}
+
+/// The default, the sizes, and the tuning's own, in order.
+fn sizes_and_default(sizes: Vec<u32>, own: Option<u32>) -> impl Iterator<Item = Option<u32>> {
+    let mut sizes: Vec<_> = sizes.into_iter().map(Some).chain([None, own]).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    sizes.into_iter().map(|single_workgroup_size| Tuning { single_workgroup_size, ..tuning.clone() }).collect()
+    sizes.into_iter()
 }
 
 /// The default, and the sizes that the device can require, if any.
 fn subgroups(tuning: &Tuning, device: &DeviceProfile) -> Vec<Tuning> {
     let (least, most) = device.subgroup_range;
     let sizes = [4, 8, 16, 32, 64, 128].into_iter().filter(|size| least < most && (least..=most).contains(size));
-    let mut sizes: Vec<Option<u32>> = [None].into_iter().chain(sizes.map(Some)).collect();
-    if !sizes.contains(&tuning.subgroup_size) {
-        sizes.push(tuning.subgroup_size);
-    }
-    sizes.into_iter().map(|subgroup_size| Tuning { subgroup_size, ..tuning.clone() }).collect()
+    sizes_and_default(sizes.collect(), tuning.subgroup_size)
+        .map(|subgroup_size| Tuning { subgroup_size, ..tuning.clone() })
+        .collect()
 }
 
 /// More invocations with fewer items each, or fewer with more. The size of a block stays the same.

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
 use vksort::standalone::StandaloneSorter;
-use vksort::{Algorithm, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, Tuning, ValueType};
+use vksort::{
+    Algorithm, DeviceProfile, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, Tuning, ValueType,
+};
 
 use super::arena::{Arena, Count, value};
 use super::patterns::{self, Pattern};
@@ -60,7 +62,12 @@ pub fn name(request: &SortRequest) -> String {
 
 /// Few items per invocation: quick to compile, and many tiles of few elements.
 pub fn small_blocks() -> Tuning {
-    let tuning = Tuning::for_device(gpu().profile());
+    small_blocks_of(gpu().profile())
+}
+
+/// The same for a device of the test's own.
+pub fn small_blocks_of(profile: &DeviceProfile) -> Tuning {
+    let tuning = Tuning::for_device(profile);
     // Where rows have a small subgroup a workgroup, more items take the place of further ones.
     let workgroup_size = tuning.workgroup_size.max(16);
     Tuning {

@@ -4,11 +4,10 @@ use ash::vk::{self, BufferUsageFlags as Usage};
 use fastrand::Rng;
 use libtest_mimic::Failed;
 use vksort::{
-    Access, AccessScope, BoundSort, Count, KeyType, Order, SortBuffers, SortRequest, Sorter, SorterOptions, Tuning,
-    ValueType,
+    Access, AccessScope, BoundSort, Count, KeyType, Order, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType,
 };
 
-use super::common::{oracle, patterns, seed};
+use super::common::{oracle, patterns, seed, suite};
 use super::vulkan::{Buffer, Queue, Vulkan};
 
 const GUARD: u8 = 0xA7;
@@ -23,17 +22,7 @@ pub fn pairs() -> SortRequest {
 
 /// Few items an invocation: a few thousand elements are many tiles.
 pub fn small_blocks(vulkan: &Vulkan) -> SorterOptions {
-    let tuning = Tuning::for_device(&vulkan.requirements.profile);
-    let workgroup_size = tuning.workgroup_size.max(16);
-    let tuning = Tuning {
-        workgroup_size,
-        items_keys: 4,
-        items_pairs: 4,
-        single_workgroup_size: None,
-        single_items: 4,
-        min_tiles: 1,
-        ..tuning
-    };
+    let tuning = suite::small_blocks_of(&vulkan.requirements.profile);
     SorterOptions { tuning: Some(tuning), access: Access::Descriptors, ..SorterOptions::default() }
 }
 

@@ -11,14 +11,15 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 use vksort::internals::abi::{self, Push, SPECIALIZATION};
 use vksort::internals::steps::{self, HostStep};
+use vksort::internals::{driver, vendor};
 use vksort::{Algorithm, DeviceProfile, KeyOutput, KeyType, Placement, SortRequest, Tuning, ValueType};
 
 /// What every NVIDIA GPU with subgroup operations has.
 fn profile() -> DeviceProfile {
     DeviceProfile {
         name: "NVIDIA".into(),
-        vendor_id: 0x10DE,
-        driver_id: 4,
+        vendor_id: vendor::NVIDIA,
+        driver_id: driver::NVIDIA,
         subgroup_partition: true,
         max_shared_bytes: 48 << 10,
         ..DeviceProfile::default()
