@@ -77,7 +77,7 @@ pub fn missing_barrier(vulkan: &Vulkan) -> Result<String, Failed> {
         record_into(vulkan, commands, ONE_TIME, |commands| bound.record(commands, Count::Host(capacity)))?;
         vulkan.submit(vulkan.sorting, &[commands], vk::Fence::null())?;
     }
-    super::hazards(vulkan)
+    super::reported(vulkan, super::HAZARD)
 }
 
 /// Ten thousand frames whose count changes every time, with 0 and 1 among the counts, and counts above the capacity.

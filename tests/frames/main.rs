@@ -1,5 +1,6 @@
 //! Sorts as renderers record them: frames in flight, two queues, secondary command buffers, commands that are submitted
-//! again, and other buffers after a change of scene. Every test has an instance and a device of its own.
+//! again, and other buffers after a change of scene. Every test has an instance and a device of its own. Software drivers have
+//! one queue; the layer of `tools/two-queues` gives them a second one, of another family.
 #![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
 
 #[path = "../common/mod.rs"]
@@ -40,12 +41,15 @@ fn trial(name: &'static str, body: fn(&Vulkan) -> Result<String, Failed>) -> Tri
     })
 }
 
-/// The control of the layer's silence: a test that provokes hazards expects that it has reported them.
-fn hazards(vulkan: &Vulkan) -> Result<String, Failed> {
+/// In every message about a hazard.
+const HAZARD: &str = " hazard detected";
+
+/// The control of the layer's silence: a test that provokes messages with a text expects them, and no others.
+fn reported(vulkan: &Vulkan, text: &str) -> Result<String, Failed> {
     let messages = vulkan.take_messages();
-    match messages.iter().all(|message| message.contains(" hazard detected")) && !messages.is_empty() {
+    match messages.iter().all(|message| message.contains(text)) && !messages.is_empty() {
         true => Ok(format!("{} messages", messages.len())),
-        false => Err(format!("not hazards alone were reported: {messages:?}").into()),
+        false => Err(format!("not messages with {text:?} alone were reported: {messages:?}").into()),
     }
 }
 
@@ -67,6 +71,9 @@ fn main() -> ExitCode {
     if common::validating() && std::env::var("VKSORT_EXPECT_HAZARDS").is_ok_and(|value| value == "1") {
         trials.push(trial("missing-barrier-is-found", flight::missing_barrier));
         trials.push(trial("missing-semaphore-is-found", queues::missing_semaphore));
+    }
+    if common::validating() && queues::expected_families().is_some_and(|families| families == "2") {
+        trials.push(trial("missing-release-is-found", queues::missing_release));
     }
     common::run(trials)
 }

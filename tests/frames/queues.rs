@@ -15,8 +15,23 @@ const SETS: usize = 2;
 /// Nothing: the other queue and the semaphore have the rest of an ownership transfer.
 const OTHER_QUEUE: vk::AccessFlags = vk::AccessFlags::empty();
 
+/// In how many families the two roles are, if the configuration says so.
+pub fn expected_families() -> Option<String> {
+    std::env::var("VKSORT_EXPECT_FAMILIES").ok()
+}
+
+/// What a control leaves out.
+#[derive(Clone, Copy, PartialEq)]
+enum LeftOut {
+    Nothing,
+    /// The wait of the consumer for the sort.
+    Semaphore,
+    /// The half of the ownership transfer on the queue that sorts.
+    Release,
+}
+
 /// Two timelines: one counts sorted frames, the other one frames whose result was taken.
-fn overlapping(vulkan: &Vulkan, waits_for_sort: bool) -> Result<(), Failed> {
+fn overlapping(vulkan: &Vulkan, left_out: LeftOut) -> Result<(), Failed> {
     let (capacity, mut rng) = (20_000, rng(4));
     let sorter = sorter(vulkan, &pairs(), &small_blocks(vulkan))?;
     let scratches: Vec<Scratch> =
@@ -35,7 +50,12 @@ fn overlapping(vulkan: &Vulkan, waits_for_sort: bool) -> Result<(), Failed> {
         let (slot, taking) = &mut slots[frame % IN_FLIGHT];
         if frame >= IN_FLIGHT {
             // The value after frame 0 is 1.
-            vulkan.wait_until((taken, (frame - IN_FLIGHT + 1) as u64))?;
+            let value = (frame - IN_FLIGHT + 1) as u64;
+            vulkan.wait_until((taken, value))?;
+            if left_out == LeftOut::Semaphore {
+                // Then the result may be taken before the sort, whose commands are to be recorded anew.
+                vulkan.wait_until((sorted, value))?;
+            }
             slot.check()?;
         }
         if frame >= FRAMES {
@@ -48,7 +68,7 @@ fn overlapping(vulkan: &Vulkan, waits_for_sort: bool) -> Result<(), Failed> {
         slot.record(vulkan, Flags::ONE_TIME_SUBMIT, |commands| {
             set.upload(vulkan, commands, slot.host);
             set.record(commands, count)?;
-            if hands_over {
+            if hands_over && left_out != LeftOut::Release {
                 let behind = AccessScope::new(vk::PipelineStageFlags::BOTTOM_OF_PIPE, OTHER_QUEUE);
                 set.hand_over(vulkan, commands, Bound::SORTED, behind);
             }
@@ -66,14 +86,19 @@ fn overlapping(vulkan: &Vulkan, waits_for_sort: bool) -> Result<(), Failed> {
         // All bytes of the set are written anew, so it need not be handed back.
         let free = (frame >= SETS).then(|| (taken, value - SETS as u64));
         vulkan.submit_between(vulkan.sorting, slot.commands, free, (sorted, value))?;
-        vulkan.submit_between(vulkan.consuming, *taking, waits_for_sort.then_some((sorted, value)), (taken, value))?;
+        let behind_sort = (left_out != LeftOut::Semaphore).then_some((sorted, value));
+        vulkan.submit_between(vulkan.consuming, *taking, behind_sort, (taken, value))?;
     }
     scratches.iter().try_for_each(|scratch| scratch.check(vulkan))
 }
 
 /// The sort of a frame runs while the result of the frame before is taken.
 pub fn two(vulkan: &Vulkan) -> Result<String, Failed> {
-    overlapping(vulkan, true)?;
+    overlapping(vulkan, LeftOut::Nothing)?;
+    let families = 1 + usize::from(vulkan.sorting.family != vulkan.consuming.family);
+    if let Some(expected) = expected_families().filter(|expected| *expected != families.to_string()) {
+        return Err(format!("the roles are in {families} families, expected are {expected}").into());
+    }
     let queues = match vulkan.sorting {
         queue if queue == vulkan.consuming => "both roles on one queue, as the device has no other",
         queue if queue.family == vulkan.consuming.family => "two queues of a family",
@@ -85,8 +110,15 @@ pub fn two(vulkan: &Vulkan) -> Result<String, Failed> {
 /// The layer finds that the result is read too early if its consumer does not wait for the sort.
 pub fn missing_semaphore(vulkan: &Vulkan) -> Result<String, Failed> {
     // The consumer may have taken something else.
-    let _ = overlapping(vulkan, false);
-    super::hazards(vulkan)
+    let _ = overlapping(vulkan, LeftOut::Semaphore);
+    super::reported(vulkan, super::HAZARD)
+}
+
+/// The layer finds that the queue that sorts keeps the elements for its family. Layers do not agree to report that the other
+/// family has not taken them, so there is no control of that half.
+pub fn missing_release(vulkan: &Vulkan) -> Result<String, Failed> {
+    overlapping(vulkan, LeftOut::Release)?;
+    super::reported(vulkan, "no matching release")
 }
 
 /// The queues that devices of several kinds give the two roles.
