@@ -33,7 +33,8 @@ grep -qw avx512f /proc/cpuinfo || wide=${devices/ properties/} narrow=skip=u64,i
 # `lib` stands for the unit tests, `doc` for the documentation tests, `features` for both with other features of the crate,
 # `c` for the programs in C and C++, `wgpu.sh` for all tests of the feature wgpu, and `wgpu` for their suite alone;
 # `lavapipe-WIDTH`, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted` mode for the variables that choose
-# them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
+# them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks. `two-queues` puts the layer of
+# tools/two-queues below `newer-layer`.
 # `only=TEXT` runs the tests with that in their name, `skip=TEXT,TEXT` those with none of these.
 #
 # Nearly all of a first run's time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of
@@ -67,6 +68,8 @@ configurations=(
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
     "validation         | 900 | blocks conformance recording emulated render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
     "newer-validation   | 900 | matrix leading fallback recording routes frames properties visitors render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
+    # Frames whose sort is on a queue of another family, which software drivers do not have.
+    "two-queues         | 300 | frames                | lavapipe-256 newer-layer two-queues skip=ten-thousand"
 )
 
 # Every configuration runs with overflow checks and debug assertions in this package; its dependencies are not optimized.
@@ -129,6 +132,12 @@ resolve() {
                 variables+=("VK_LAYER_PATH=$parts/layers" VKSORT_VALIDATE=1
                     # Without it synchronization validation looks at transfers only.
                     VK_LAYER_SYNCVAL_SHADER_ACCESSES_HEURISTIC=1 VKSORT_EXPECT_HAZARDS=1)
+                ;;
+            two-queues)
+                tools/two-queues/build.sh target/two-queues || die "configuration $name: its layer does not build"
+                # The validation layer is the first, which is above the other and so sees both families.
+                variables+=("VK_LAYER_PATH=$parts/layers:$PWD/target/two-queues" VKSORT_EXPECT_FAMILIES=2
+                    VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation:VK_LAYER_VKSORT_two_queues)
                 ;;
             gpu-assisted) variables+=(VK_LAYER_GPUAV_ENABLE=1) ;;
             only=*) only=(-- "${word#only=}") ;;
