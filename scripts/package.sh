@@ -78,7 +78,7 @@ step "${checked[@]}" check --quiet --release --no-default-features
 step "${checked[@]}" check --quiet --release --features "$every" --all-targets
 # Unoptimized, as in scripts/features.sh: these tests need no device, and what they take is compiling.
 step "${checked[@]}" test --quiet --release --features "$every" \
-    --lib --test contract --test header --test rewrite --test spirv --test table
+    --lib --test contract --test header --test instructions --test rewrite --test table
 # As a dependency, where only what the library needs is built.
 mkdir -p "$work/dependent/src"
 cat >"$work/dependent/Cargo.toml" <<TOML

@@ -22,6 +22,6 @@ cargo run --quiet --release --locked --package vksort-spirv -- "$@"
 [[ ${1:-} != --check ]] || exit 0
 
 table=benches/record/spirv.csv
-counted=$(VKSORT_WRITE_SPIRV=1 cargo test --quiet --release --package vksort --test spirv -- --exact --nocapture \
+counted=$(VKSORT_WRITE_SPIRV=1 cargo test --quiet --release --package vksort --test instructions -- --exact --nocapture \
     the_table_of_instructions_is_that_of_the_modules) || die "$counted"
 grep ': ' <<<"$counted" | grep -v '^test result' >&2 || say "$table has no other counts than before"

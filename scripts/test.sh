@@ -20,19 +20,21 @@ logs=target/test-logs
 
 # What runs on every driver. The level `full` takes every option; `reduced` takes some values and windows, and of pairs
 # of options only those that meet in a kernel. A row with VKSORT_TEST_PART runs that part of the trials, which the seed
-# chooses: of the full designs each run has every trial once, half of them at subgroup size 8 and a quarter each at 4 and 16.
-# Suites of the API (recording, frames) and of programs do not depend on the subgroup size, so fewer rows have them.
+# chooses: of the full designs each run has every trial once, half of them at subgroup size 8, three eighths at 4 and an eighth
+# at 16, where kernels take longest to compile. Suites of the API (recording, frames) and of programs do not depend on the
+# subgroup size, so fewer rows have them.
 devices="blocks conformance matrix leading fallback routes properties"
-# Without AVX-512 LLVM splits vectors of 16 lanes, and takes minutes for a kernel of wide keys with uneven digits. Then the row
-# of that width leaves out wide keys, and the suite that draws keys of any width. Its trials of wide keys run in other runs then,
-# whose seeds give them to other widths.
-wide=$devices narrow=
-grep -qw avx512f /proc/cpuinfo || wide=${devices/ properties/} narrow=skip=u64,i64,f64,u128,i128
+# Without AVX-512 vectors of 16 lanes are split. LLVM's optimizer then takes minutes for a kernel of wide keys with uneven
+# digits, so the rows of that width do without it.
+wide=lavapipe-512
+grep -qw avx512f /proc/cpuinfo || wide="lavapipe-512 unoptimized"
+# What measures frames compares two ways in one run, which one row shows.
+untimed=skip=are_measured
 
 # A row per configuration: name | limit in seconds | suites | driver, validation layer and variables.
 # `lib` stands for the unit tests, `doc` for the documentation tests, `features` for both with other features of the crate,
 # `c` for the programs in C and C++, `wgpu.sh` for all tests of the feature wgpu, and `wgpu` for their suite alone;
-# `lavapipe-WIDTH`, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted` mode for the variables that choose
+# `lavapipe-WIDTH`, with kernels `unoptimized` by LLVM, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted` mode for the variables that choose
 # them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks. `two-queues` puts the layer of
 # tools/two-queues below `newer-layer`.
 # `only=TEXT` runs the tests with that in their name, `skip=TEXT,TEXT` those with none of these.
@@ -42,16 +44,17 @@ grep -qw avx512f /proc/cpuinfo || wide=${devices/ properties/} narrow=skip=u64,i
 configurations=(
     "lavapipe-8         | 1800 | $devices recording emulated frames visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/2 VKSORT_DRAW_SECONDS=30"
     # The older lavapipe may crash in draws at this width, which is not its own choice on any processor.
-    "lavapipe-16        | 1800 | $wide                | lavapipe-512 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=4/4 $narrow"
-    "lavapipe-4         | 1200 | $devices visitors    | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/4"
-    "swiftshader        | 1200 | $devices recording splats render visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/3"
-    "host               | 900 | lib contract rewrite spirv shapes table requests limits cache tuning rows search design profiles allocations cost half cli splats render scenes widths bench order tune pipelines header guide capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
-    # Damaged scenes for two minutes; the suite takes seconds elsewhere.
-    "fuzz               | 300 | scenes                | VKSORT_FUZZ_SECONDS=120 only=mutated"
+    "lavapipe-16        | 1800 | $devices             | $wide VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=8/8"
+    "lavapipe-4         | 1200 | $devices visitors    | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/4,4/8"
+    "swiftshader        | 1200 | $devices recording splats render visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/3 $untimed"
+    "host               | 900 | lib contract rewrite instructions shapes table requests limits cache tuning rows search design profiles allocations cost halves cli splats render scenes widths bench order tune pipelines header guide capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    # Damaged scenes for two minutes; the suite takes seconds elsewhere. Without a suite of the library in the row, cargo would
+    # choose fewer features for it, and compile everything again.
+    "fuzz               | 300 | rows scenes           | VKSORT_FUZZ_SECONDS=120 only=mutated"
     # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
-    "lavapipe-4-busy    | 600 | conformance fallback  | lavapipe-128 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/4"
+    "lavapipe-4-busy    | 600 | conformance fallback  | lavapipe-128 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/4,4/8"
     "lavapipe-8-busy    | 600 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
-    "lavapipe-16-busy   | 600 | conformance fallback  | lavapipe-512 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=4/4"
+    "lavapipe-16-busy   | 600 | conformance fallback  | $wide LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=8/8"
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
     "newer-lavapipe     | 1200 | conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/3"
@@ -63,13 +66,13 @@ configurations=(
     "wgpu               | 900 | wgpu.sh               | lavapipe-256 system-layer VKSORT_EXPECT_SUBGROUP=8"
     "newer-wgpu         | 600 | wgpu                  | newer-lavapipe newer-layer VK_LAYER_VALIDATE_SYNC=1 VKSORT_EXPECT_BINDING_ARRAYS=1"
     "features           | 900 | features              | lavapipe-256"
-    "window             | 300 | window                | lavapipe-256 system-layer"
+    "window             | 300 | rows window           | lavapipe-256 system-layer"
     "doc                | 300 | doc                   | lavapipe-256"
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
-    "validation         | 900 | blocks conformance recording emulated render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
-    "newer-validation   | 900 | matrix leading fallback recording routes frames properties visitors render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
-    # Frames whose sort is on a queue of another family, which software drivers do not have.
-    "two-queues         | 300 | frames                | lavapipe-256 newer-layer two-queues skip=ten-thousand"
+    "validation         | 900 | blocks conformance recording emulated render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
+    "newer-validation   | 900 | matrix leading fallback recording routes frames properties visitors render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
+    # A queue of another family, which software drivers do not have.
+    "two-queues         | 300 | frames                | lavapipe-256 newer-layer two-queues only=two-queues"
 )
 
 # Every configuration runs with overflow checks and debug assertions in this package; its dependencies are not optimized.
@@ -112,6 +115,8 @@ resolve() {
                 # Without AVX-512 the driver may choose another subgroup size, which the suites then print.
                 [[ $word != lavapipe-512 ]] || ! grep -qw avx512f /proc/cpuinfo || variables+=(VKSORT_EXPECT_SUBGROUP=16)
                 ;;
+            # Compiled kernels have the same key, so their directory is another one.
+            unoptimized) variables+=(GALLIVM_PERF=nopt "MESA_SHADER_CACHE_DIR=$mesa_cache/unoptimized") ;;
             newer-lavapipe)
                 # What Debian has on the day is no fault of the code.
                 missing=$(tools/gpu-compilers/setup.sh "$gpu_compilers") || optional=1 missing=${missing:-setting them up failed}

@@ -246,9 +246,9 @@ fn every_cell_has_a_trial(requests: &[SortRequest]) -> Result<(), Failed> {
 fn last_joined_index() -> Result<(), Failed> {
     // Wide digits leave the fewest indices.
     let (value, key_output) = (ValueType::Index, KeyOutput::Discarded);
-    let (bits, algorithm) = ((0..20).into(), Some(Algorithm::OneSweep));
+    let (bits, algorithm) = ((0..22).into(), Some(Algorithm::OneSweep));
     let request = SortRequest { value, key_output, bits, algorithm, ..SortRequest::new(KeyType::U32) };
-    let tuning = Tuning { digit_bits: 10, ..gpu().tuning().clone() };
+    let tuning = Tuning { digit_bits: 11, ..gpu().tuning().clone() };
     let sorter = gpu().sorter(&request, &SorterOptions { tuning: Some(tuning), ..SorterOptions::default() })?;
     let limit = 1u32 << (32 - sorter.shape().digit_bits);
     let capacity = limit + 1;

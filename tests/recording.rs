@@ -70,7 +70,9 @@ fn counts_below_capacity() -> Result<(), Failed> {
         let arena = Arena::new(&gpu(), &sorter, capacity);
         let block = sorter.shape().block();
         for count in [0, 1, block, block + 1, 3 * block - 1, 69_999, 70_000] {
-            for counted in [false, true] {
+            // One of the two, in turns that the seed begins, or both.
+            let turn = (u64::from(count) ^ seed()).is_multiple_of(2);
+            for counted in [false, true].into_iter().filter(|counted| level() == Level::Full || *counted == turn) {
                 suite::run_case(&request, &arena, Case { capacity, count, pattern: Pattern::Entropy(3), counted })?;
             }
         }
@@ -117,13 +119,20 @@ fn beyond_descriptors() -> Result<(), Failed> {
     }
     let refused = by_descriptor.scratch_size(most + 1);
     expect(refused, &["maxStorageBufferRange", &most.to_string()])?;
-    let count = most + 12_345;
-    let mut keys: Vec<u32> =
-        bytemuck::pod_collect_to_vec(&generate(Pattern::Uniform, KeyType::U32, count as usize, seed()));
-    let mut expected = keys.clone();
-    expected.sort_unstable();
-    common::open().sort(&mut keys, Order::Ascending)?;
-    assert!(keys == expected, "{count} keys by address came out wrong");
+    // One pass shows as much as several: every descriptor's end is in all of them.
+    let mut keys = vec![0u32; most as usize + 12_345];
+    fastrand::Rng::with_seed(seed()).fill(bytemuck::cast_slice_mut(&mut keys));
+    let mut places = [0; 257];
+    keys.iter().for_each(|key| places[(key >> 24) as usize + 1] += 1);
+    (0..256).for_each(|digit| places[digit + 1] += places[digit]);
+    let mut expected = vec![0; keys.len()];
+    for key in &keys {
+        let place = &mut places[(key >> 24) as usize];
+        expected[*place] = *key;
+        *place += 1;
+    }
+    common::open().sort(&mut keys, Order::Ascending.by_bits(24..32))?;
+    assert!(keys == expected, "{} keys by address came out wrong", keys.len());
     Ok(())
 }
 

@@ -47,12 +47,27 @@ pub struct Sorted {
 }
 
 /// The value of element `index`: the index itself in the first bytes, something derived from it behind.
-pub fn value(index: u32, size: usize) -> impl Iterator<Item = u8> {
+fn put_value(index: u32, bytes: &mut [u8]) {
     let mixed = u64::from(index).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let first = if size < 4 { (mixed >> 40) as u32 } else { index };
-    let rest =
-        (4..size as u64).map(move |byte| (mixed.wrapping_add(byte).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 56) as u8);
-    first.to_le_bytes().into_iter().take(size).chain(rest)
+    match bytes.split_at_mut_checked(4) {
+        None => bytes.copy_from_slice(&mixed.to_le_bytes()[5..][..bytes.len()]),
+        Some((first, rest)) => {
+            first.copy_from_slice(&index.to_le_bytes());
+            for (word, bytes) in (1..).zip(rest.chunks_mut(8)) {
+                let derived = mixed.wrapping_add(word).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+                // The last bytes depend on most of what went in.
+                bytes.copy_from_slice(&derived.to_be_bytes()[..bytes.len()]);
+            }
+        }
+    }
+}
+
+/// The values of elements of these indices, of `size` bytes each.
+pub fn values(indices: impl ExactSizeIterator<Item = u32>, size: usize) -> Vec<u8> {
+    let mut values = vec![0; indices.len() * size];
+    // Without bytes there are no chunks.
+    indices.zip(values.chunks_exact_mut(size.max(1))).for_each(|(index, bytes)| put_value(index, bytes));
+    values
 }
 
 impl Arena {
@@ -92,7 +107,7 @@ impl Arena {
         Arena { buffer, sort, request, bytes, capacity, keys, values, keys_out, values_out, scratch, count }
     }
 
-    /// Sorts `keys` with values made by [`value`], `times` times over, and checks that nothing else was touched.
+    /// Sorts `keys` with values made by [`values`], `times` times over, and checks that nothing else was touched.
     ///
     /// With a count on the device the keys fill the whole capacity, and those past the count must stay as they are.
     pub fn sort(&self, keys: &[u8], count: Count, times: u32) -> Result<Sorted, String> {
@@ -105,9 +120,9 @@ impl Arena {
         assert!(given <= self.capacity && sorted <= given);
         let mut before = vec![GUARD; self.bytes];
         before[self.keys.start..][..keys.len()].copy_from_slice(keys);
-        if let Some(values) = self.values.filter(|_| matches!(self.request.value, ValueType::Bytes(_))) {
-            let all = (0..given as u32).flat_map(|index| value(index, value_size));
-            before[values.start..].iter_mut().zip(all).for_each(|(byte, value)| *byte = value);
+        if let Some(part) = self.values.filter(|_| matches!(self.request.value, ValueType::Bytes(_))) {
+            let all = values(0..given as u32, value_size);
+            before[part.start..][..all.len()].copy_from_slice(&all);
         }
         before[self.scratch.start..][..self.scratch.len].fill(GARBAGE);
         if let Count::Device(count) = count {

@@ -47,18 +47,22 @@ pub fn seed() -> u64 {
 }
 
 /// Whether this run has the trial. `VKSORT_TEST_PART=1/2` runs one of two parts of the trials of a design, which have a slash
-/// in their name; the seed chooses. Parts 1/2, 2/4 and 4/4 are all trials together, each once.
+/// in their name, and `2/4,4/8` runs both of these parts; the seed chooses. Parts 1/2, 2/4, 4/8 and 8/8 are all trials
+/// together, each once.
 fn in_part(name: &str) -> bool {
     let Ok(text) = std::env::var("VKSORT_TEST_PART") else { return true };
-    let number = |text: &str| text.parse::<u64>().ok();
-    let part = text.split_once('/').and_then(|(part, parts)| number(part).zip(number(parts)));
-    let Some((part, parts)) = part.filter(|(part, parts)| (1..=*parts).contains(part)) else {
-        panic!("VKSORT_TEST_PART is {text:?}, allowed is a part and their number, as 1/2");
-    };
     // With fixed keys it is the same in every process.
     let mut hasher = DefaultHasher::new();
     (seed(), name).hash(&mut hasher);
-    !name.contains('/') || hasher.finish() % parts == part - 1
+    let number = |text: &str| text.parse::<u64>().ok();
+    let mut has = text.split(',').map(|part| {
+        let part = part.split_once('/').and_then(|(part, parts)| number(part).zip(number(parts)));
+        let Some((part, parts)) = part.filter(|(part, parts)| (1..=*parts).contains(part)) else {
+            panic!("VKSORT_TEST_PART is {text:?}, allowed are parts and their number, as 1/2 or 2/4,4/8");
+        };
+        hasher.finish() % parts == part - 1
+    });
+    has.any(|has| has) || !name.contains('/')
 }
 
 pub fn validating() -> bool {

@@ -69,11 +69,11 @@ fn main() -> ExitCode {
     ];
     // The layer must see hazards between submissions, or its silence means nothing.
     if common::validating() && std::env::var("VKSORT_EXPECT_HAZARDS").is_ok_and(|value| value == "1") {
-        trials.push(trial("missing-barrier-is-found", flight::missing_barrier));
-        trials.push(trial("missing-semaphore-is-found", queues::missing_semaphore));
+        trials.push(trial("without-barrier", flight::missing_barrier));
+        trials.push(trial("two-queues-without-semaphore", queues::missing_semaphore));
     }
     if common::validating() && queues::expected_families().is_some_and(|families| families == "2") {
-        trials.push(trial("missing-release-is-found", queues::missing_release));
+        trials.push(trial("two-queues-without-release", queues::missing_release));
     }
     common::run(trials)
 }
