@@ -55,35 +55,48 @@ pub fn unpack(bytes: &[u8], index: usize) -> Option<Vec<u32>> {
     let bytes = inflate::decompress_to_vec(bytes).ok()?;
     let mut bytes = bytes.iter();
     // The words of all modules, the range of each module, and the positions of operands.
-    let (mut words, mut modules, mut operands) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut words, mut modules) = (Vec::new(), Vec::new());
+    // By opcode, as sorting the operands takes longer than decoding them.
+    let mut operands = vec![Vec::new(); OPCODES];
     for _module in 0..pull(&mut bytes)? {
         let start = words.len();
         let end = start + pull(&mut bytes)? as usize;
         words.resize(start + HEADER_WORDS, 0);
-        operands.push((HEADER, start..words.len()));
+        operands[HEADER as usize].push(start..words.len());
         while words.len() < end {
             let (opcode, length) = (pull(&mut bytes)?, pull(&mut bytes)?);
             words.push(length << 16 | opcode);
             let first = words.len();
             words.resize(first + length.checked_sub(1)? as usize, 0);
-            operands.push((opcode, first..words.len()));
+            operands.get_mut(opcode as usize)?.push(first..words.len());
         }
         modules.push(start..end);
     }
-    operands.sort_by_key(|(opcode, _)| *opcode);
-    for alike in operands.chunk_by(|one, next| one.0 == next.0) {
-        let longest = alike.iter().map(|(_, place)| place.len()).max().unwrap_or_default();
-        for position in 0..longest {
+    for mut alike in operands {
+        // Those that have an operand at the position.
+        let mut position = 0;
+        alike.retain(|place| position < place.len());
+        while !alike.is_empty() {
             let mut before = 0u32;
-            for (_, place) in alike.iter().filter(|(_, place)| position < place.len()) {
+            let mut ended = false;
+            for place in &alike {
                 let difference = pull(&mut bytes)?;
                 before = before.wrapping_add(difference >> 1 ^ (difference & 1).wrapping_neg());
                 words[place.start + position] = before;
+                ended |= place.len() == position + 1;
+            }
+            position += 1;
+            if ended {
+                alike.retain(|place| position < place.len());
             }
         }
     }
     words.get(modules.get(index)?.clone()).map(<[u32]>::to_vec)
 }
+
+/// Beyond every opcode, the largest of which are those of vendors' extensions.
+#[allow(dead_code, reason = "build.rs packs only")]
+const OPCODES: usize = 1 << 13;
 
 /// The opcode under which a module's header is packed: `OpNop`, which has no operands itself.
 const HEADER: u32 = 0;
@@ -98,8 +111,12 @@ fn push(bytes: &mut Vec<u8>, mut number: u32) {
 }
 
 fn pull(bytes: &mut std::slice::Iter<'_, u8>) -> Option<u32> {
-    let mut number = 0;
-    for shift in (0..32).step_by(7) {
+    let mut number = u32::from(*bytes.next()?);
+    if number <= 0x7F {
+        return Some(number);
+    }
+    number &= 0x7F;
+    for shift in (7..32).step_by(7) {
         let byte = *bytes.next()?;
         number |= u32::from(byte & 0x7F) << shift;
         if byte & 0x80 == 0 {
