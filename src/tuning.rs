@@ -85,7 +85,7 @@ pub struct Tuning {
     /// How a subgroup ranks equal digits.
     pub rank: RankMethod,
     /// Whether one of the lanes with an equal digit adds to their counter, and a shuffle gives the result to the others. If
-    /// false, all of them read the counter, and the last one stores it. It suits devices with fast shuffles.
+    /// false, all of them read the counter, and the last one or all of them store it. It suits devices with fast shuffles.
     pub leader_adds: bool,
     /// Whether an invocation computes digits again and keeps two places in a word, which saves registers and takes a few
     /// more instructions.
@@ -308,6 +308,8 @@ const ROWS: &[Row] = &[
             workgroup_size: 384,
             items_keys: 20,
             items_pairs: 16,
+            single_workgroup_size: Some(512),
+            single_items: 12,
             ..intel(
                 "intel",
                 "compiled: no spills by anv, and half as many invocations again as with 256 of a workgroup",
