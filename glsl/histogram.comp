@@ -1,7 +1,7 @@
 #version 460
 // Counts every digit of every key in one read. Each workgroup counts one part in shared memory, then adds its counts to the
 // totals. The last workgroup turns totals into starts, and writes the routes. On devices without fences between workgroups a
-// second dispatch does this.
+// second dispatch does this. Loops over counters stay loops, which compile sooner.
 
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
@@ -78,7 +78,7 @@ uint count_vectors(uint start, uint elements) {
 // Counts a part of the keys, and adds the counts to the totals.
 void count_part(uint start, uint elements) {
 #if !PRIVATE
-    for (uint at = gl_LocalInvocationIndex; at < COUNTS; at += WORKGROUP_SIZE) digit_count[at] = 0;
+    [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < COUNTS; at += WORKGROUP_SIZE) digit_count[at] = 0;
     barrier();
 #endif
     begin_counts();
@@ -98,7 +98,7 @@ void count_part(uint start, uint elements) {
 #else
     end_runs();
     barrier();
-    for (uint at = gl_LocalInvocationIndex; at < COUNTS; at += WORKGROUP_SIZE) {
+    [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < COUNTS; at += WORKGROUP_SIZE) {
         if (digit_count[at] != 0) atomicAdd(counters[total_of(at)], digit_count[at]);
     }
 #endif
@@ -117,12 +117,12 @@ void main() {
         return;
     }
 
-    for (uint pass = thread; pass < PASSES; pass += WORKGROUP_SIZE) {
+    [[dont_unroll]] for (uint pass = thread; pass < PASSES; pass += WORKGROUP_SIZE) {
         needed[pass] = 1;
         largest[pass] = 0;
     }
     barrier();
-    for (uint at = thread; at < COUNTS; at += WORKGROUP_SIZE) {
+    [[dont_unroll]] for (uint at = thread; at < COUNTS; at += WORKGROUP_SIZE) {
         digit_count[at] = atomicLoad(counters[COUNTERS_HISTOGRAM + at], gl_ScopeDevice, gl_StorageSemanticsNone,
                                      gl_SemanticsRelaxed);
         if (digit_count[at] == count && SKIP != 0) needed[at / RADIX] = 0;

@@ -43,13 +43,14 @@ void visit_element(uint target, uint index, KEY key, bool splits) {
 
 // Stores the parts of the element from `index` that `moves` selects.
 void move_element(uint target, uint index, KEY key, uint moves) {
-    if (moves == MOVES_ALL) put_key(target, key);
+    bool all = DISCARD_KEYS == 0 || moves == MOVES_ALL;
+    if (all) put_key(target, key);
     if (JOIN_INDEX != 0 && moves == MOVES_JOINING) {
         KEY_WORD(key, 0) = join(value_at(index, 0), next_digit(key));
         store_key(route_keys_to(active_route), target, key);
     }
     if (JOIN_INDEX != 0 && moves == MOVES_SPLITTING) put_value(target, 0, joined_index(key));
-    if (moves == MOVES_ALL || moves == MOVES_VALUES) {
+    if (all || moves == MOVES_VALUES) {
         for (uint plane = 0; plane < VALUE_WORDS; plane++) put_value(target, plane, value_at(index, plane));
     }
 }

@@ -8,13 +8,13 @@ shared uint chunk_sum[CHUNKS];
 // Writes the exclusive prefix sums of each pass's counts. An invocation adds up a chunk of counts, then the sums of earlier
 // chunks.
 void write_starts() {
-    for (uint chunk = gl_LocalInvocationIndex; chunk < CHUNKS; chunk += WORKGROUP_SIZE) {
+    [[dont_unroll]] for (uint chunk = gl_LocalInvocationIndex; chunk < CHUNKS; chunk += WORKGROUP_SIZE) {
         uint sum = 0;
         [[dont_unroll]] for (uint i = 0; i < CHUNK; i++) sum += digit_count[chunk * CHUNK + i];
         chunk_sum[chunk] = sum;
     }
     barrier();
-    for (uint chunk = gl_LocalInvocationIndex; chunk < CHUNKS; chunk += WORKGROUP_SIZE) {
+    [[dont_unroll]] for (uint chunk = gl_LocalInvocationIndex; chunk < CHUNKS; chunk += WORKGROUP_SIZE) {
         uint before = 0;
         for (uint earlier = chunk / (RADIX / CHUNK) * (RADIX / CHUNK); earlier < chunk; earlier++) {
             before += chunk_sum[earlier];
