@@ -5,7 +5,7 @@ use vksort::wgpu::{self, Buffer, BufferSlice, BufferUsages};
 use vksort::{Count, KeyOutput, Placement, SortBuffers, SortRequest, ValueType, WgpuCommands, WgpuSort, WgpuSorter};
 
 use crate::Bench;
-use crate::common::arena::value;
+use crate::common::arena::values;
 use crate::common::oracle;
 
 const GUARD: u8 = 0xA7;
@@ -80,8 +80,8 @@ impl Memory {
         before[self.keys.start..][..keys.len()].copy_from_slice(keys);
         before[self.count.clone()].copy_from_slice(&on_device.to_le_bytes());
         if let (Some(part), ValueType::Bytes(_)) = (&self.values, request.value) {
-            let all = (0..self.capacity as u32).flat_map(|index| value(index, value_size));
-            before[part.start..].iter_mut().zip(all).for_each(|(byte, value)| *byte = value);
+            let all = values(0..self.capacity as u32, value_size);
+            before[part.start..][..all.len()].copy_from_slice(&all);
         }
         let sorted = match count {
             Count::Host(count) => count as usize,
@@ -102,7 +102,7 @@ impl Memory {
         let target = if request.placement == Placement::InPlace { &self.values } else { &self.values_out };
         let values: Vec<u8> = match request.value {
             ValueType::Index => bytemuck::cast_slice(&indices).to_vec(),
-            _ => indices.iter().flat_map(|&index| value(index, value_size)).collect(),
+            _ => values(indices.iter().copied(), value_size),
         };
         put(target, &values);
 
