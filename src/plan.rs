@@ -10,7 +10,7 @@ mod step;
 use crate::abi::{self, Push};
 use crate::kernels::Kernel;
 use crate::request::{Algorithm, Count, SortRequest, ValueType};
-use crate::shape::{MAX_BLOCKS, Shape};
+use crate::shape::Shape;
 
 pub(crate) use hazard::{Barrier, Hazards, Scope};
 pub(crate) use scratch::ScratchRange;
@@ -55,7 +55,7 @@ impl Plan {
                 (false, _) => partial(shape.workgroup_size, shape.block()),
                 // A table of all tiles grows with their number.
                 (true, Algorithm::ReduceThenScan) => {
-                    shape.block() * (capacity / shape.block() / shape.min_tiles).clamp(1, MAX_BLOCKS)
+                    shape.block() * (capacity / shape.block() / shape.min_tiles).clamp(1, shape.tile_blocks)
                 }
                 (true, _) => shape.block(),
             },
@@ -174,7 +174,7 @@ impl Plan {
         let ranks_tiles = self.ranks_tiles(most);
         let groups = |per_tile: u32, slot: u32| match count {
             Count::Device if ranks_tiles => Groups::Counted { slot },
-            _ => Groups::Direct(self.tiles(most) * per_tile),
+            _ => Groups::Direct(self.tiles(most).saturating_mul(per_tile)),
         };
         let push = |route: u32| Push { route, ..self.push(count, 0) };
         let gather = |set: ValueSet, in_order: bool| {

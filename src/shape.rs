@@ -104,6 +104,8 @@ pub struct Shape {
     pub workgroup_size: u32,
     /// Elements per invocation and block.
     pub items: u32,
+    /// Most blocks of a tile of reduce-then-scan.
+    pub tile_blocks: u32,
     /// The bits to sort by, shared out evenly among the passes.
     pub window: BitRange,
     /// 32-bit words of a key.
@@ -167,8 +169,8 @@ const MAX_PRIVATE_LANES: u32 = 16;
 const MAX_COMPARED_LANES: u32 = 16;
 /// Bits of the most slots of a ring: far more slots than a device runs workgroups.
 const MAX_RING_BITS: u32 = 12;
-/// Most blocks of a tile of reduce-then-scan.
-pub(crate) const MAX_BLOCKS: u32 = 8;
+/// Most blocks of a tile of reduce-then-scan, where nothing limits them.
+const MAX_BLOCKS: u32 = 8;
 /// Most elements of a block: two places share a word.
 const MAX_BLOCK: u32 = 1 << 16;
 // A private count has 16 bits.
@@ -259,7 +261,7 @@ impl Shape {
     pub(crate) fn gather_splits(&self, value: ValueType) -> u32 {
         let words = value.size_bytes().div_ceil(4);
         // Turns of an invocation's loops over the largest tile.
-        let largest = u64::from(self.block()) * u64::from(MAX_BLOCKS);
+        let largest = u64::from(self.block()) * u64::from(self.tile_blocks);
         let group = u64::from(self.histogram_workgroup_size);
         let turns = if words <= group {
             largest.div_ceil((group / words.max(1)).max(1))
@@ -359,6 +361,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         subgroup,
         workgroup_size,
         items,
+        tile_blocks: MAX_BLOCKS,
         window: request.bits,
         key_words,
         digit_bits,
@@ -391,6 +394,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     };
     shrink(&mut shape, profile, most_invocations)?;
     if profile.is_cpu {
+        shape.tile_blocks = (turns::TILE / tile_turns(shape.items)).clamp(1, MAX_BLOCKS);
         shape.polls = shape.polls.min(turns::most_polls(&shape));
         while !turns::allow_single_block(&shape, request) && shape.single_items > 1 {
             shape.single_items /= 2;

@@ -157,6 +157,23 @@ fn skew(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Tiles of as many blocks as the device lets them have: software drivers limit the turns of an invocation's loops.
+fn many_blocks() -> Result<(), Failed> {
+    let (value, algorithm) = (ValueType::Bytes(16), Some(Algorithm::ReduceThenScan));
+    let request = SortRequest { value, algorithm, ..SortRequest::new(KeyType::U32) };
+    for subgroup in [SubgroupChoice::Auto, SubgroupChoice::Emulated(4)] {
+        // Without private counters, as with elements by address.
+        let tuning = Some(Tuning { rank: RankMethod::Ballot, ..gpu().tuning().clone() });
+        let sorter = gpu().sorter(&request, &SorterOptions { tuning, subgroup, ..SorterOptions::default() })?;
+        let capacity = 1 << 17;
+        let arena = Arena::new(&gpu(), &sorter, capacity);
+        let keys = patterns::generate(Pattern::Uniform, request.key, capacity as usize, seed());
+        check(&request, &arena, &keys, &format!("{capacity} elements, {subgroup:?}"))?;
+    }
+    common::assert_valid(&gpu());
+    Ok(())
+}
+
 fn check(request: &SortRequest, arena: &Arena, keys: &[u8], what: &str) -> Result<(), Failed> {
     suite::run_keys(request, arena, keys, Count::Host)
         .map_err(|reason| format!("{what}, VKSORT_SEED={}: {reason}", seed()).into())
@@ -166,7 +183,7 @@ type Check = fn(&SortRequest, &SorterOptions) -> Result<(), Failed>;
 
 fn main() -> std::process::ExitCode {
     let settings = settings();
-    let mut trials = Vec::new();
+    let mut trials = vec![Trial::test("many-blocks", many_blocks)];
     for (row, request) in requests().into_iter().enumerate() {
         for (column, (setting, options)) in settings.iter().enumerate() {
             // Each request meets the first setting, and one of the others by turns; the seed says with which they begin.

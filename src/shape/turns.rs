@@ -132,7 +132,7 @@ mod tests {
                             let of_items = items * of_item(shape.rank, size, shape.digit_bits);
                             let of_digits = THREADS * DIGIT * shape.radix().div_ceil(shape.workgroup_size);
                             let fits = of_items <= TILE && of_items + of_digits <= TILE + DIGITS;
-                            assert!(fits, "{shape:?}");
+                            assert!(fits && shape.tile_blocks * of_items <= TILE, "{shape:?}");
                             let at_once = if rank == RankMethod::Private { abi::RECOUNTED_AT_ONCE } else { 1 };
                             assert!(items.div_ceil(at_once) * THREADS <= RECOUNTS, "{shape:?}");
                             assert!(allow_single_block(&shape, &request), "{shape:?}");
