@@ -51,12 +51,12 @@ Run run_up_to(uint index) {
     return run;
 }
 
-// Searches this invocation's elements, from `first` on; returns the number of runs whose first inversion is there.
-uint find_runs(uint first) {
+// Searches this invocation's elements, `items` from `first` on; returns the number of runs whose first inversion is there.
+uint find_runs(uint first, uint items) {
     uint begun = 0, inverted = 0, misfits = 0;
     KEY key = load_key(keys_place, first);
     Run run = run_up_to(first);
-    for (uint item = 0; item < ITEMS && first + item < count; item++) {
+    for (uint item = 0; item < items; item++) {
         if (item % 32 == 0) firsts[item / 32] = 0;
         uint index = first + item;
         KEY next = load_key(keys_place, min(index + 1, count - 1));
@@ -94,9 +94,12 @@ void main() {
         too_long = 0;
     }
     barrier();
-    uint first = (workgroup_index() * WORKGROUP_SIZE + gl_LocalInvocationIndex) * ITEMS;
-    uint begun = 0, at = 0;
-    if (first < count) begun = find_runs(first);
+    uint start = workgroup_index() * WORKGROUP_SIZE * ITEMS;
+    uint before = gl_LocalInvocationIndex * ITEMS;
+    // The end of the workgroup's share may be beyond 2^32.
+    uint items = before < count - start ? min(ITEMS, count - start - before) : 0;
+    uint first = start + before, begun = 0, at = 0;
+    if (items > 0) begun = find_runs(first, items);
     if (begun > 0) at = atomicAdd(found, begun);
     barrier();
     if (is_first) {
@@ -107,7 +110,7 @@ void main() {
     barrier();
     if (begun > 0) {
         at += listed;
-        for (uint item = 0; item < ITEMS && first + item < count; item++) {
+        for (uint item = 0; item < items; item++) {
             if ((firsts[item / 32] >> (item % 32) & 1) != 0) {
                 LISTED_RUN(route_keys_to(route), at) = run_up_to(first + item).begin;
                 at++;
