@@ -201,7 +201,7 @@ fn others() -> Vec<SortRequest> {
 const NARROW: &[(KeyType, u32, Pattern)] = &[
     (KeyType::U32, 4, ("uniform", |rng| each(|_| rng.u64(..)), Way::Mended(5))),
     (KeyType::F32, 4, ("few", |rng| (0..800).map(|_| rng.u64(..)).collect(), Way::Mended(4))),
-    (KeyType::I16, 2, ("few", |rng| (0..200).map(|_| rng.u64(..)).collect(), Way::Mended(6))),
+    (KeyType::I32, 2, ("few", |rng| (0..200).map(|_| rng.u64(..)).collect(), Way::Mended(6))),
 ];
 
 /// Tiles that are small, but not as many as elsewhere, and digits of so many bits.

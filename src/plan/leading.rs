@@ -10,8 +10,8 @@ use crate::request::{Algorithm, Count};
 
 /// Fewest digits for which leading digits can save enough passes.
 const MIN_PASSES: u32 = 5;
-/// Fewest bits of a key: the list of runs takes one word per run in the alternate, and a run has at least two keys.
-const MIN_KEY_BITS: u32 = 16;
+/// Fewest bits of a key: parts of words may be stored by two atomics, between which `mend` must not read the key.
+const MIN_KEY_BITS: u32 = 32;
 
 impl Plan {
     /// Whether the sort goes by leading digits. If not, it is a plain OneSweep.

@@ -287,7 +287,7 @@ fn the_alternate_has_room_for_the_list_of_runs() {
             }
         }
     }
-    assert_eq!((phased.iter().min(), phased.iter().max()), (Some(&16), Some(&128)));
+    assert_eq!((phased.iter().min(), phased.iter().max()), (Some(&32), Some(&128)));
 }
 
 #[test]
