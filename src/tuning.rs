@@ -251,6 +251,11 @@ pub fn row_names() -> impl Iterator<Item = String> {
 const ROWS: &[Row] = &[
     Row { applies: |p| p.driver_id == driver::LLVMPIPE, tuning: || cpu("llvmpipe", 8) },
     Row { applies: |p| p.driver_id == driver::SWIFTSHADER, tuning: || cpu("swiftshader", 4) },
+    // Metal decides what workgroups may expect of each other, on GPUs of every vendor.
+    Row {
+        applies: |p| p.vendor_id == vendor::APPLE || p.driver_id == driver::MOLTENVK,
+        tuning: || Tuning { decide_apart: true, ..gpu("apple", NO_PROGRESS) },
+    },
     Row {
         applies: |p| p.vendor_id == vendor::NVIDIA && p.driver_id == driver::NVK,
         tuning: || Tuning {
@@ -315,10 +320,6 @@ const ROWS: &[Row] = &[
                 "compiled: no spills by anv, and half as many invocations again as with 256 of a workgroup",
             )
         },
-    },
-    Row {
-        applies: |p| p.vendor_id == vendor::APPLE || p.driver_id == driver::MOLTENVK,
-        tuning: || Tuning { decide_apart: true, ..gpu("apple", NO_PROGRESS) },
     },
     Row {
         applies: |p| p.vendor_id == vendor::QUALCOMM && p.name.contains("(TM) 6"),
