@@ -131,8 +131,30 @@ fn beyond_descriptors() -> Result<(), Failed> {
         expected[*place] = *key;
         *place += 1;
     }
-    common::open().sort(&mut keys, Order::Ascending.by_bits(24..32))?;
+    let own = common::open();
+    own.sort(&mut keys, Order::Ascending.by_bits(24..32))?;
     assert!(keys == expected, "{} keys by address came out wrong", keys.len());
+    common::assert_valid(&own);
+    Ok(())
+}
+
+/// A sort by address beyond what descriptors reach, with descriptors that it does not use: bound, and not run.
+fn stand_ins() -> Result<(), Failed> {
+    let gpu = gpu();
+    let options = SorterOptions { access: Access::Addresses, ..SorterOptions::default() };
+    let most = gpu.sorter(&SortRequest::new(KeyType::U8), &SorterOptions::default())?.max_count();
+    if most > 1 << 30 || !gpu.profile().buffer_addresses {
+        println!("skipped: descriptors reach {most} bytes, buffer addresses {}", gpu.profile().buffer_addresses);
+        return Ok(());
+    }
+    let sorter = gpu.sorter(&SortRequest::new(KeyType::U8), &options)?;
+    let whole = |size: u64| gpu.buffer(size).map(|buffer| buffer.range(0, size));
+    let scratch = Some(whole(sorter.scratch_size(most + 1)?)?);
+    let size = (u64::from(most) + 1).next_multiple_of(4);
+    let (keys, capacity) = (whole(size)?, most + 1);
+    let ranges = SortRanges { keys, values: None, keys_out: None, values_out: None, scratch, count: None, capacity };
+    sorter.prepare_on(ranges)?;
+    common::assert_valid(&gpu);
     Ok(())
 }
 
@@ -616,6 +638,7 @@ fn main() -> ExitCode {
         Trial::test("examples", examples),
         Trial::test("shader-of-frames", shader_of_frames),
         Trial::test("threads", threads),
+        Trial::test("stand-ins", stand_ins),
     ];
     if level() == Level::Full {
         trials.push(Trial::test("beyond-descriptors", beyond_descriptors));

@@ -112,7 +112,8 @@ impl Places {
             counters,
             table: scratch(layout.table),
             count,
-            stand_in: stand_in.unwrap_or_default(),
+            // A word of it, as buffers that are used by address may be longer than a descriptor.
+            stand_in: stand_in.map(|info| Info { range: info.range.min(4), ..info }).unwrap_or_default(),
         })
     }
 
