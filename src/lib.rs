@@ -82,6 +82,8 @@ mod checksum;
 #[cfg(feature = "runtime-shaders")]
 mod compile;
 mod error;
+#[cfg(any(feature = "standalone", feature = "profiles"))]
+mod files;
 #[cfg(all(doctest, feature = "standalone"))]
 mod guide;
 #[cfg(feature = "testing")]

@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
 use super::Tuning;
 use crate::error::Error;
+use crate::files;
 use crate::modules;
 use crate::profile::DeviceProfile;
 
@@ -181,15 +182,7 @@ impl TuningProfile {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
         let refuse = |reason: String| Error::Profile { path: path.display().to_string(), reason };
-        // A link stays, and its file is replaced.
-        let place = fs::canonicalize(path).unwrap_or_else(|_| path.into());
-        let part = beside(&place).ok_or_else(|| refuse("not a path of a file".into()))?;
-        let written = fs::write(&part, self.to_json()).and_then(|()| fs::rename(&part, &place));
-        written.map_err(|error| {
-            // The file may not exist.
-            let _ = fs::remove_file(&part);
-            refuse(format!("writing it: {error}"))
-        })
+        files::replace(path, self.to_json().as_bytes()).map_err(|error| refuse(format!("writing it: {error}")))
     }
 
     /// The profile as text, as [`save`](Self::save) writes it.
@@ -296,13 +289,6 @@ impl Quartiles {
         };
         Quartiles { q25: at(0.25), median: at(0.5), q75: at(0.75) }
     }
-}
-
-/// The temporary file that is renamed to `path`.
-fn beside(path: &Path) -> Option<PathBuf> {
-    let mut name = path.file_name()?.to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    Some(path.with_file_name(name))
 }
 
 /// The day in UTC, as 2026-01-31.

@@ -1,13 +1,12 @@
 //! A pipeline cache in a file, which keeps a driver's compiled code from one run of a program to the next.
 
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::{fs, process};
 
 use ash::vk;
 
-use crate::checksum;
+use crate::{checksum, files};
 
 /// The start of the file. A checksum and the driver's data follow. Drivers need not detect damage themselves.
 const MAGIC: [u8; 8] = *b"vksortPC";
@@ -35,20 +34,11 @@ pub fn load(path: &Path, device: &vk::PhysicalDeviceProperties) -> Vec<u8> {
 
 /// Writes the data to a file by renaming a complete one. A file with the same data is not written again.
 pub fn store(path: &Path, data: &[u8]) -> io::Result<()> {
-    static PART: AtomicU32 = AtomicU32::new(0);
     let sealed = seal(data);
     if fs::read(path).is_ok_and(|kept| kept == sealed) {
         return Ok(());
     }
-    let mut name = path.file_name().ok_or(ErrorKind::InvalidInput)?.to_owned();
-    name.push(format!(".{}-{}.part", process::id(), PART.fetch_add(1, Ordering::Relaxed)));
-    let part = path.with_file_name(name);
-    let stored = fs::write(&part, sealed).and_then(|()| fs::rename(&part, path));
-    if stored.is_err() {
-        // The file may not exist.
-        let _ = fs::remove_file(&part);
-    }
-    stored
+    files::replace(path, &sealed)
 }
 
 /// The content of the file for some data.
