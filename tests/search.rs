@@ -276,6 +276,12 @@ fn a_device_that_fails_ends_the_search() {
     let mut fake = Fake { fails: |_| Some(Failure::Tuning("key 7 is wrong".into())), ..Fake::new(bowl) };
     let message = fake.search(60).err().unwrap().to_string();
     assert!(message.contains("unknown") && message.contains("example") && message.contains("key 7"), "{message}");
+    // A row that the library refuses does not sort wrongly.
+    fn refused() -> Failure {
+        Failure::Refused(Error::TooManyElements { given: 2, allowed: 1, limit: "a limit".into() })
+    }
+    let mut fake = Fake { fails: |_| Some(refused()), ..Fake::new(bowl) };
+    assert!(matches!(fake.search(60), Err(Error::TooManyElements { .. })));
 }
 
 fn dimension(name: &str) -> &'static Dimension {
@@ -436,5 +442,5 @@ fn only_a_device_that_is_lost_ends_the_search() {
     let vulkan = |result| Error::Vulkan { call: "vkQueueSubmit", result };
     assert!(matches!(failure(vulkan(vk::Result::ERROR_DEVICE_LOST)), Failure::Device(_)));
     assert!(matches!(failure(Error::Timeout { what: "the sort", seconds: 1 }), Failure::Device(_)));
-    assert!(matches!(failure(vulkan(vk::Result::ERROR_INITIALIZATION_FAILED)), Failure::Tuning(_)));
+    assert!(matches!(failure(vulkan(vk::Result::ERROR_INITIALIZATION_FAILED)), Failure::Refused(_)));
 }

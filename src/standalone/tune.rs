@@ -68,7 +68,7 @@ impl Gpu {
     /// # Errors
     ///
     /// [`Error::Unsupported`] for no time, no elements or no kinds; [`Error::WrongResult`] when the built-in row
-    /// sorts wrongly; [`Error::Timeout`] or [`Error::Vulkan`] when the device fails, [`Error::Allocation`] when its
+    /// sorts wrongly; an error of [`Gpu::sorter`] when a kind cannot be sorted; [`Error::Timeout`] or [`Error::Vulkan`] when the device fails, [`Error::Allocation`] when its
     /// memory is too small.
     ///
     /// ```no_run
@@ -389,7 +389,7 @@ pub fn failure(error: Error) -> Failure {
     match error {
         Error::Timeout { .. } => Failure::Device(error),
         Error::Vulkan { result, .. } if result == lost => Failure::Device(error),
-        error => Failure::Tuning(error.to_string()),
+        error => Failure::Refused(error),
     }
 }
 

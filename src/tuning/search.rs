@@ -44,10 +44,23 @@ pub trait Measure {
 /// Why a measurement failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The tuning does not work on this device.
+    /// The tuning does not fit the device, or sorts wrongly.
     Tuning(String),
+    /// The library refuses to sort with it.
+    Refused(Error),
     /// The device has failed.
     Device(Error),
+}
+
+impl Failure {
+    /// The reason against a candidate, or the error of the device.
+    fn reason(self) -> Result<String, Error> {
+        match self {
+            Failure::Tuning(what) => Ok(what),
+            Failure::Refused(error) => Ok(error.to_string()),
+            Failure::Device(error) => Err(error),
+        }
+    }
 }
 
 /// The result of a challenger.
@@ -178,7 +191,7 @@ pub fn search<M: Measure>(
 /// The error for a built-in row that fails.
 fn refused(device: &DeviceProfile, built_in: &Tuning, failure: Failure) -> Error {
     match failure {
-        Failure::Device(error) => error,
+        Failure::Device(error) | Failure::Refused(error) => error,
         Failure::Tuning(what) => {
             Error::WrongResult { tuning: built_in.name.clone(), device: device.name.clone(), what }
         }
@@ -252,8 +265,7 @@ impl<M: Measure> Search<'_, M> {
                         }
                     });
                 }
-                Err(Failure::Device(error)) => return Err(error),
-                Err(Failure::Tuning(what)) => log::warn!("the best is dropped at the end: {what}"),
+                Err(failure) => log::warn!("the best is dropped at the end: {}", failure.reason()?),
             }
         }
         self.tell("the built-in row once more".into());
@@ -307,13 +319,11 @@ impl<M: Measure> Search<'_, M> {
                 };
                 (outcome, (duel.rounds() > 0).then(|| duel.ratio_of_all(all)))
             }
-            Err(Failure::Tuning(what)) => {
+            Err(failure) => {
+                let lost = |_: &Error| log::error!("the device failed with {} {change}", dimension.name);
+                let what = failure.reason().inspect_err(lost)?;
                 log::warn!("dropped: {} {change}: {what}", dimension.name);
                 (Outcome::Dropped(what), None)
-            }
-            Err(Failure::Device(error)) => {
-                log::error!("the device failed with {} {change}", dimension.name);
-                return Err(error);
             }
         };
         let median = ratio.map(|ratio| ratio.median);
@@ -351,11 +361,10 @@ impl<M: Measure> Search<'_, M> {
                 let standing = duel.ratio_of_all(self.tried[0].len()).median;
                 Ok(Some(standing).filter(|standing| *standing > 1.0))
             }
-            Err(Failure::Tuning(what)) => {
-                log::warn!("dropped: {what}");
+            Err(failure) => {
+                log::warn!("dropped: {}", failure.reason()?);
                 Ok(None)
             }
-            Err(Failure::Device(error)) => Err(error),
         }
     }
 }
