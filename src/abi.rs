@@ -352,7 +352,8 @@ pub struct VisitorPush<'a> {
 impl VisitorPush<'_> {
     /// The first byte of the library's members, behind `bytes` of the visitor's.
     pub fn offset(bytes: u32) -> u32 {
-        bytes.next_multiple_of(4)
+        // More than any device has, and so few that sums do not overflow.
+        bytes.min(1 << 30).next_multiple_of(4)
     }
 
     /// The byte behind the library's members: the single words, then the addresses if they are used.

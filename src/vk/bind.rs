@@ -180,8 +180,9 @@ impl BoundSort {
         self.keys_at = places.keys.map(address);
         self.values_at = places.values.map(|set| set.map(address));
         let alignment = self.sorter.request.key.size_bytes().max(4);
-        match self.keys_at.into_iter().find(|address| !address.is_multiple_of(alignment)) {
-            Some(given) => Err(Error::MisalignedOffset { buffer: "of keys", given, allowed: alignment }),
+        let target = if self.sorter.request.discards_keys() { "scratch" } else { "keys_out" };
+        match ["keys", target, "scratch"].into_iter().zip(self.keys_at).find(|(_, at)| !at.is_multiple_of(alignment)) {
+            Some((buffer, given)) => Err(Error::MisalignedOffset { buffer, given, allowed: alignment }),
             None => Ok(()),
         }
     }

@@ -34,7 +34,7 @@ pub(super) fn max_count(sorter: &SorterInner) -> (u32, &'static str) {
         }
     };
     if sorter.access == Access::Descriptors {
-        let reach = "the device's maxStorageBufferRange, beyond which addresses reach: Access::Auto with a capacity";
+        let reach = "the device's maxStorageBufferRange; elements by address reach further";
         limit(by_descriptors(&sorter.profile, &sorter.request), reach);
     }
     if sorter.algorithm == Algorithm::SingleWorkgroup {
@@ -97,5 +97,22 @@ pub(super) fn check_push(profile: &DeviceProfile, visitor_bytes: Option<u32>, ad
             Err(Error::unsuitable(&profile.name, "maxPushConstantsSize", profile.max_push_bytes, needed))
         }
         false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn push_constants_of_any_size_are_refused_without_a_panic() {
+        let profile = DeviceProfile::default();
+        for bytes in [profile.max_push_bytes, 1 << 31, u32::MAX] {
+            for addressed in [false, true] {
+                let refused = check_push(&profile, Some(bytes), addressed).unwrap_err().to_string();
+                assert!(refused.contains("maxPushConstantsSize"), "{refused}");
+            }
+        }
+        assert!(check_push(&profile, Some(4), false).is_ok());
     }
 }
