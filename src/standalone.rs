@@ -133,7 +133,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::NoLoader`], [`Error::Vulkan`].
+    /// [`Error::NoLoader`], [`Error::NoDriver`], [`Error::Vulkan`].
     pub fn devices() -> Result<Vec<DeviceInfo>, Error> {
         let instance = Instance::new(false)?;
         Ok(devices::describe(instance.devices()?))
@@ -178,7 +178,12 @@ impl Gpu {
     /// After an error the slice is unchanged.
     pub fn sort<K: Key>(&self, keys: &mut [K], by: impl Into<SortBy>) -> Result<(), Error> {
         let request = by.into().request(K::TYPE);
-        self.run(request, keys, &[0u8; 0])?.read_keys(keys)
+        let sort = self.run(request, keys, &[0u8; 0])?;
+        // A transfer of many keys has several parts, of which a later one may fail.
+        let mut sorted = vec![K::zeroed(); keys.len()];
+        sort.read_keys(&mut sorted)?;
+        keys.copy_from_slice(&sorted);
+        Ok(())
     }
 
     /// Sorts keys and moves each value with its key; equal keys keep their order. Values have any plain type of 1, 2 or a
@@ -210,10 +215,11 @@ impl Gpu {
         let request = SortRequest { value, ..by.into().request(K::TYPE) };
         let sort = self.run(request, keys, values)?;
         // Both are read before either is changed.
-        let mut sorted = vec![V::zeroed(); values.len()];
-        sort.read_values(&mut sorted)?;
-        sort.read_keys(keys)?;
-        values.copy_from_slice(&sorted);
+        let mut sorted = (vec![K::zeroed(); keys.len()], vec![V::zeroed(); values.len()]);
+        sort.read_keys(&mut sorted.0)?;
+        sort.read_values(&mut sorted.1)?;
+        keys.copy_from_slice(&sorted.0);
+        values.copy_from_slice(&sorted.1);
         Ok(())
     }
 
@@ -277,7 +283,8 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// As for [`sorter`](Self::sorter); [`Error::TooManyElements`], [`Error::Allocation`], [`Error::Timeout`].
+    /// As for [`sorter`](Self::sorter); [`Error::Allocation`], [`Error::Timeout`]. A capacity over the device's limits is no
+    /// error here.
     ///
     /// ```
     /// # fn main() -> Result<(), vksort::Error> {

@@ -173,6 +173,15 @@ impl Device {
         self.lost.load(Ordering::Relaxed)
     }
 
+    /// The queue with its command buffer, if nothing is pending.
+    fn queue(&self) -> Result<MutexGuard<'_, Queue>, Error> {
+        let queue = self.queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match self.is_lost() {
+            true => Err(Error::Vulkan { call: "an earlier submission", result: vk::Result::ERROR_DEVICE_LOST }),
+            false => Ok(queue),
+        }
+    }
+
     /// Records commands `times` times without submitting them; returns the time of each recording on the host.
     ///
     /// # Safety
@@ -183,7 +192,7 @@ impl Device {
         times: usize,
         record: impl Fn(vk::CommandBuffer) -> Result<(), Error>,
     ) -> Result<Vec<Duration>, Error> {
-        let queue = self.queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let queue = self.queue()?;
         // SAFETY: by this function's contract; no submission is pending, as each is waited for under the lock.
         (0..times).map(|_| unsafe { self.record(queue.commands, &record) }).collect()
     }
@@ -219,10 +228,7 @@ impl Device {
         what: &'static str,
         record: impl FnOnce(vk::CommandBuffer) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let queue = self.queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if self.is_lost() {
-            return Err(Error::Vulkan { call: "an earlier submission", result: vk::Result::ERROR_DEVICE_LOST });
-        }
+        let queue = self.queue()?;
         // SAFETY: by this function's contract; nothing is pending, as every submission is waited for under the lock.
         unsafe { self.record(queue.commands, record)? };
         let commands = [queue.commands];

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use ash::vk;
@@ -163,8 +163,15 @@ impl StandaloneSorter {
         // SAFETY: the buffers are this device's, kept alive by the ranges, and have every usage flag.
         let bound = ManuallyDrop::new(unsafe { self.sorter.bind(&buffers)? });
         let (request, device) = (*self.request(), Arc::clone(device));
-        let mut sort =
-            PreparedSort { bound, queries: None, ranges, request, device, has_passes: AtomicBool::new(false) };
+        let mut sort = PreparedSort {
+            bound,
+            queries: None,
+            ranges,
+            request,
+            device,
+            running: Mutex::default(),
+            has_passes: AtomicBool::new(false),
+        };
         if sort.device.timestamp_bits > 0 {
             let counts = [Count::Host(buffers.capacity), Count::Host(1), Count::Device];
             let count = counts.into_iter().fold(0, |most, count| most.max(sort.bound.query_count(count)));
@@ -209,6 +216,8 @@ pub struct PreparedSort {
     ranges: SortRanges,
     request: SortRequest,
     device: Arc<Device>,
+    /// Held from a run's submission until its times are read, as runs share the queries.
+    running: Mutex<()>,
     /// Whether the last run took passes over tiles.
     has_passes: AtomicBool,
 }
@@ -314,7 +323,8 @@ impl PreparedSort {
             // Without a run no query is written, and reading it would wait for ever.
             return self.bound.check_count(count).map(|_| Vec::new());
         }
-        self.submit_repeatedly(count, times)?;
+        let running = self.running();
+        self.submit_repeatedly(count, times, &running)?;
         let device = &self.device;
         let Some(queries) = self.queries else { return Ok(Vec::new()) };
         let mut ticks = vec![0u64; self.bound.query_count(count) as usize];
@@ -328,11 +338,15 @@ impl PreparedSort {
     /// Runs without reading times, which would allocate.
     #[doc(hidden)]
     pub fn submit(&self, count: impl Into<Count>) -> Result<(), Error> {
-        self.submit_repeatedly(count.into(), 1)
+        self.submit_repeatedly(count.into(), 1, &self.running())
+    }
+
+    fn running(&self) -> MutexGuard<'_, ()> {
+        self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Records the sort `times` times, submits it and waits.
-    fn submit_repeatedly(&self, count: Count, times: u32) -> Result<(), Error> {
+    fn submit_repeatedly(&self, count: Count, times: u32, _: &MutexGuard<'_, ()>) -> Result<(), Error> {
         let device = &self.device;
         let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
         let memory = [from.barrier_to(to)];
