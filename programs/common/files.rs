@@ -55,7 +55,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes every output, or none if one of them fails.
+    /// Writes every output, or none if the content of one cannot be written. The renaming comes last.
     ///
     /// Each is written beside its place and then renamed, so no other program ever sees half of one.
     pub fn write_all(outputs: &[(Output, Vec<u8>)]) -> Result<()> {
