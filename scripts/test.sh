@@ -34,34 +34,35 @@ untimed=skip=are_measured
 # A row per configuration: name | limit in seconds | suites | driver, validation layer and variables.
 # `lib` stands for the unit tests, `doc` for the documentation tests, `features` for both with other features of the crate,
 # `c` for the programs in C and C++, `wgpu.sh` for all tests of the feature wgpu, and `wgpu` for their suite alone;
-# `lavapipe-WIDTH`, with kernels `unoptimized` by LLVM, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted` mode for the variables that choose
-# them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks. `two-queues` puts the layer of
-# tools/two-queues below `newer-layer`.
+# `lavapipe-WIDTH`, with kernels `unoptimized` by LLVM, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted`
+# mode for the variables that choose them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
+# `two-queues` puts the layer of tools/two-queues below `newer-layer`.
 # `only=TEXT` runs the tests with that in their name, `skip=TEXT,TEXT` those with none of these.
 #
 # Nearly all of a first run's time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of
 # a width come behind the longest of it and take the same part of the trials, whose kernels are there already. An eighth of few
-# trials may be none, so the busy row of that width takes a half.
+# trials may be none, so the busy row of that width takes a quarter. LLVM's optimizer takes a third of a compilation. Kernels go
+# through it at subgroup size 8, on both versions of Mesa, and the rows of size 4 and the GPU-assisted one do without.
 configurations=(
     "lavapipe-8         | 1800 | $devices recording emulated frames visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/2 VKSORT_DRAW_SECONDS=30"
     # The older lavapipe may crash in draws at this width, which is not its own choice on any processor.
     "lavapipe-16        | 1800 | $devices             | $wide VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=8/8"
-    "lavapipe-4         | 1200 | $devices visitors    | lavapipe-128 VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/4,4/8"
+    "lavapipe-4         | 1200 | $devices visitors    | lavapipe-128 unoptimized VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/4,4/8"
     "swiftshader        | 1200 | $devices recording splats render visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/3 $untimed"
     "host               | 900 | lib contract rewrite instructions shapes table requests limits cache tuning rows search design profiles allocations cost halves cli splats render scenes widths bench order tune pipelines header guide capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
     # Damaged scenes for two minutes; the suite takes seconds elsewhere. Without a suite of the library in the row, cargo would
     # choose fewer features for it, and compile everything again.
     "fuzz               | 300 | rows scenes           | VKSORT_FUZZ_SECONDS=120 only=mutated"
     # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
-    "lavapipe-4-busy    | 600 | conformance fallback  | lavapipe-128 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/4,4/8"
+    "lavapipe-4-busy    | 600 | conformance fallback  | lavapipe-128 unoptimized LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/4,4/8"
     "lavapipe-8-busy    | 600 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
-    "lavapipe-16-busy   | 600 | conformance fallback  | $wide LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
+    "lavapipe-16-busy   | 600 | conformance fallback  | $wide LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=4/4"
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
     "newer-lavapipe     | 1200 | conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/3"
     # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
     # barrier are loops, whose turns the older driver limits: it would report races that are none.
-    "gpu-assisted       | 600 | matrix leading        | newer-lavapipe newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
+    "gpu-assisted       | 600 | matrix leading        | newer-lavapipe unoptimized newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
     "c                  | 900 | c                     | lavapipe-256 system-layer"
     # In the second row the layer also sees the hazards between command buffers of a submission, and wgpu has all features.
     "wgpu               | 900 | wgpu.sh               | lavapipe-256 system-layer VKSORT_EXPECT_SUBGROUP=8"
@@ -91,8 +92,8 @@ for variable in $(compgen -e); do
     esac
 done
 
-# Kernels that lavapipe has compiled, for this run and later ones. Mesa finds an entry by the kernel and the driver. Width and
-# processor decide about its code too, so directories are named by them.
+# Kernels that lavapipe has compiled, for this run and later ones. Mesa finds an entry by the kernel and the driver. Processor,
+# width and optimization decide about its code too, so directories are named by them.
 processor=$(grep -m 1 -E '^(flags|Features)' /proc/cpuinfo | sha256sum) || true
 mesa_cache=$vksort_cache/mesa-${processor:0:16}
 
@@ -104,25 +105,25 @@ split() {
 
 # Turns the words of a row into `variables` and `only`; fails with `missing` set when one cannot be had here.
 resolve() {
-    local word icd layer parts text texts
+    local word icd layer parts text texts kernels=''
     variables=() only=() missing='' optional=''
     parts=$(chromium_parts) || parts=
     for word in $1; do
         case $word in
             lavapipe-*)
                 icd=$(lavapipe_icd) || missing="lavapipe is not installed"
-                variables+=("LP_NATIVE_VECTOR_WIDTH=${word#*-}" "MESA_SHADER_CACHE_DIR=$mesa_cache/${word#*-}"
-                    "VK_DRIVER_FILES=$icd" "VK_ICD_FILENAMES=$icd")
+                kernels=${word#*-}
+                variables+=("LP_NATIVE_VECTOR_WIDTH=$kernels" "VK_DRIVER_FILES=$icd" "VK_ICD_FILENAMES=$icd")
                 # Without AVX-512 the driver may choose another subgroup size, which the suites then print.
                 [[ $word != lavapipe-512 ]] || ! grep -qw avx512f /proc/cpuinfo || variables+=(VKSORT_EXPECT_SUBGROUP=16)
                 ;;
-            # Compiled kernels have the same key, so their directory is another one.
-            unoptimized) variables+=(GALLIVM_PERF=nopt "MESA_SHADER_CACHE_DIR=$mesa_cache/unoptimized") ;;
+            unoptimized) kernels=unoptimized-$kernels variables+=(GALLIVM_PERF=nopt) ;;
             newer-lavapipe)
                 # What Debian has on the day is no fault of the code.
                 missing=$(tools/gpu-compilers/setup.sh "$gpu_compilers") || optional=1 missing=${missing:-setting them up failed}
                 variables+=("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER=$PWD/tools/gpu-compilers/run.sh $gpu_compilers lvp"
-                    LP_NATIVE_VECTOR_WIDTH=256 "MESA_SHADER_CACHE_DIR=$mesa_cache/newer")
+                    LP_NATIVE_VECTOR_WIDTH=256)
+                kernels=newer
                 ;;
             swiftshader)
                 icd=$parts/vk_swiftshader_icd.json
@@ -156,6 +157,7 @@ resolve() {
             *) die "configuration $name: unknown word $word" ;;
         esac
     done
+    [[ -z $kernels ]] || variables+=("MESA_SHADER_CACHE_DIR=$mesa_cache/$kernels")
     [[ -z $missing ]]
 }
 
