@@ -15,7 +15,8 @@
 #define INDEX_CELL(index) values_at[PLACE_ALTERNATE].cells[index]
 #endif
 
-uint origin_of(uint index) { return push.route != 0 ? index : INDEX_CELL(index); }
+// If keys have changed during the sort, the permutation may lack words. So an origin is limited.
+uint origin_of(uint index, uint count) { return push.route != 0 ? index : min(INDEX_CELL(index), count - 1); }
 
 void main() {
     uint count = sort_count();
@@ -34,11 +35,11 @@ void main() {
         uint i = gl_LocalInvocationIndex / VALUE_STRIDE;
         if (i >= together) return;
         for (; i < elements; i += together) {
-            store_value(PLACE_TARGET, start + i, plane, load_value(PLACE_SOURCE, origin_of(start + i), plane));
+            store_value(PLACE_TARGET, start + i, plane, load_value(PLACE_SOURCE, origin_of(start + i, count), plane));
         }
     } else {
         for (uint i = 0; i < elements; i++) {
-            uint origin = origin_of(start + i);
+            uint origin = origin_of(start + i, count);
             for (uint plane = gl_LocalInvocationIndex; plane < VALUE_STRIDE; plane += WORKGROUP_SIZE) {
                 store_value(PLACE_TARGET, start + i, plane, load_value(PLACE_SOURCE, origin, plane));
             }

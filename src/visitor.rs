@@ -80,7 +80,9 @@ impl Interface {
         let Visits { keys, values, output } = self.visits;
         let flags = [("VISITED", true), ("VISITED_KEYS", keys), ("VISITED_VALUES", values), ("VISITED_OUTPUT", output)];
         let flags = flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| (name, 1));
-        flags.chain([("VISITED_VALUE_WORDS", self.value_words), ("VISITED_DISCARDS", self.discards.into())]).collect()
+        // Kernels that move no keys compile the visitor's function for keys all the same.
+        let sizes = [("KEY_WORDS", self.key_words), ("VISITED_VALUE_WORDS", self.value_words)];
+        flags.chain(sizes).chain([("VISITED_DISCARDS", self.discards.into())]).collect()
     }
 }
 

@@ -13,6 +13,7 @@ use common::visited::{VisitedArena, source};
 use common::{Level, assert_valid, gpu, level, seed};
 use libtest_mimic::{Failed, Trial};
 use vksort::internals::abi::COUNTERS_ROUTES;
+use vksort::standalone::{DeviceBuffer, VisitedRanges};
 use vksort::{
     Access, Algorithm, DepthKeys, DepthPush, Error, Faults, KeyOutput, KeyType, Order, Placement, RankMethod,
     SortRequest, SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, VisitorSource, Visits,
@@ -370,7 +371,14 @@ fn depths(keys: DepthKeys) -> Result<(), Failed> {
     let count = 20_000u32;
     for (stride, first) in [(3u32, 0u32), (4, 0), (7, 2)] {
         let floats = (first + count * stride) as usize;
-        let positions: Vec<f32> = (0..floats).map(|_| rng.f32() * 200.0 - 100.0).collect();
+        // NaN and infinity are all of a position, so that sums meet them twice.
+        let mut positions: Vec<f32> = (0..floats).map(|_| rng.f32() * 200.0 - 100.0).collect();
+        for index in (0..count).filter(|index| index % 20 == 7) {
+            let odd = [f32::NAN, f32::NAN, f32::INFINITY][rng.usize(..3)];
+            for float in &mut positions[(first + index * stride) as usize..][..3] {
+                *float = if rng.bool() { odd } else { -odd };
+            }
+        }
         let row = [rng.f32() - 0.5, rng.f32() - 0.5, rng.f32() - 0.5, rng.f32() * 20.0];
         let levels = match keys {
             DepthKeys::F32 => None,
@@ -390,6 +398,7 @@ fn depths(keys: DepthKeys) -> Result<(), Failed> {
             let at = (first + index * stride) as usize;
             let depth = positions[at] * row[0] + positions[at + 1] * row[1] + positions[at + 2] * row[2] + row[3];
             match levels {
+                None if depth.is_nan() => f32::NAN.to_bits(),
                 None => depth.to_bits(),
                 Some(levels) if depth > 0.0 => (depth.min(1.0) * levels) as u32,
                 Some(_) => 0,
@@ -405,7 +414,7 @@ fn depths(keys: DepthKeys) -> Result<(), Failed> {
         resource.write(0, &positions)?;
         let scratch = sorter.scratch_size(count)?;
         let out = gpu().buffer(4 * u64::from(count))?;
-        let sort = sorter.prepare(&vksort::standalone::VisitedRanges {
+        let sort = sorter.prepare(&VisitedRanges {
             values_out: Some(out.range(0, out.size())),
             scratch: Some(gpu().buffer(scratch)?.range(0, scratch)),
             capacity: count,
@@ -422,6 +431,94 @@ fn depths(keys: DepthKeys) -> Result<(), Failed> {
         }
     }
     assert_valid(&gpu());
+    Ok(())
+}
+
+/// Keys that are others in the pass than in the histogram, against the duties of the code. The order is lost; no byte behind the
+/// elements is written, and no value outside of the source is read.
+fn changing_keys(access: Access, value: ValueType) -> Result<(), Failed> {
+    if access == Access::Addresses && !gpu().profile().buffer_addresses {
+        return Ok(());
+    }
+    let text = "
+        layout(set = 1, binding = 0) buffer VisitedCalls { uint visited_calls; };
+        KEY visit_key(uint index) {
+            uint call = atomicAdd(visited_calls, 1u);
+            uint hash = (index + 1u) * 0x9E3779B1u ^ call * 0x85EBCA6Bu;
+            return call < push.visitor_calls ? push.visitor_first : hash ^ hash >> 13;
+        }";
+    let push_members = "uint visitor_calls; uint visitor_first;".into();
+    let source = VisitorSource {
+        text: text.into(),
+        visits: KEYS,
+        push_members,
+        push_bytes: 8,
+        ..VisitorSource::new("changing.glsl")
+    };
+    let request = SortRequest {
+        value,
+        algorithm: Some(Algorithm::OneSweep),
+        bits: (0..24).into(),
+        ..out_of_place(SortRequest::new(KeyType::U32))
+    };
+    let tuning = Tuning { rank: RankMethod::Ballot, digit_bits: 8, ..suite::small_blocks() };
+    let options = SorterOptions { tuning: Some(tuning), access, ..SorterOptions::default() };
+    let sorter = gpu().visited_sorter(&request, &options, &Visitor::from(source), 1)?;
+    let block = sorter.shape().block();
+    let (count, capacity) = (4 * block + block * 3 / 4, 8 * block);
+    let size = value.size_bytes();
+    let words = |bytes: u64| bytes as usize / 4;
+    let filled = |bytes: u64, word: u32| -> Result<DeviceBuffer, Failed> {
+        let buffer = gpu().buffer(bytes.max(4))?;
+        buffer.write(0, &vec![word; words(bytes)])?;
+        Ok(buffer)
+    };
+    const GUARD: u32 = 0xA7A7_A7A7;
+    const GIVEN: u32 = 7;
+    let (keys_out, values_out) =
+        (filled(8 * u64::from(capacity), GUARD)?, filled(2 * size * u64::from(capacity), GUARD)?);
+    let values = filled(size * u64::from(capacity), GIVEN)?;
+    let scratch = filled(sorter.scratch_size(capacity)?, 0xC5C5_C5C5)?;
+    let calls = filled(4, 0)?;
+    let half = |buffer: &DeviceBuffer| buffer.range(0, buffer.size() / 2);
+    let sort = sorter.prepare(&VisitedRanges {
+        keys_out: Some(half(&keys_out)),
+        values: value.is_read().then(|| values.range(0, values.size())),
+        values_out: (size > 0).then(|| half(&values_out)),
+        scratch: Some(scratch.range(0, scratch.size())),
+        capacity,
+        resources: vec![calls.clone()],
+        ..Default::default()
+    })?;
+    for first in [0, u32::MAX] {
+        calls.write(0, &[0u32])?;
+        sort.run(count, bytemuck::bytes_of(&[count, first]), 1)?;
+        for (buffer, size) in [(&keys_out, 4), (&values_out, size)] {
+            let mut found = vec![0u32; words(buffer.size())];
+            buffer.read(0, &mut found)?;
+            let behind = found[words(size * u64::from(count)).min(found.len())..].iter();
+            let written = behind.filter(|word| **word != GUARD).count();
+            assert!(written == 0 || size == 0, "{written} words are written behind {count} elements of {size} bytes");
+            if value.is_gathered() && size > 4 {
+                let foreign = found.iter().filter(|word| ![GUARD, GIVEN].contains(word)).count();
+                assert_eq!(foreign, 0, "{foreign} words of values are not the source's");
+            }
+        }
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// A visitor of keys compiles for every kernel, also for the one that moves large values and no keys.
+fn wide_keys_compile() -> Result<(), Failed> {
+    let text = "
+        layout(set = 1, binding = 0) readonly buffer VisitedWords { uint visited_words[]; };
+        KEY visit_key(uint index) { return uvec2(visited_words[index], index); }";
+    let source = VisitorSource { text: text.into(), visits: KEYS, ..VisitorSource::new("wide.glsl") };
+    for value in [ValueType::U32, ValueType::Bytes(20)] {
+        let request = SortRequest { value, ..out_of_place(SortRequest::new(KeyType::U64)) };
+        source.compile(&request)?;
+    }
     Ok(())
 }
 
@@ -465,6 +562,13 @@ fn main() -> ExitCode {
     for keys in [DepthKeys::F32, DepthKeys::Bits16, DepthKeys::Bits24] {
         trials.push(Trial::test(format!("depth/{keys:?}"), move || depths(keys)));
     }
+    for access in [Access::Descriptors, Access::Addresses] {
+        for value in [ValueType::None, ValueType::Index, ValueType::U32, ValueType::Bytes(20)] {
+            let name = format!("changing-keys/{access:?}-{value:?}");
+            trials.push(Trial::test(name, move || changing_keys(access, value)));
+        }
+    }
+    trials.push(Trial::test("wide_keys_compile", wide_keys_compile));
     trials.push(Trial::test("routes_are_those_of_the_twin", routes_are_those_of_the_twin));
     trials.push(Trial::test("compiled_beforehand", compiled_beforehand));
     trials.push(Trial::test("errors_have_file_and_line", errors_have_file_and_line));

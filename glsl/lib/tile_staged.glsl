@@ -112,6 +112,10 @@ void write_each(uint start, uint elements, bool as_it_is, uint base) {
             key = key_in_pool(at);
             target = digit_base[digit_bits_of(key)] + at;
         }
+#ifdef VISITED_KEYS
+        // The caller's code may give another key now, and then the place belongs to another digit.
+        if (target >= count) continue;
+#endif
         put_element(target, start + at, key, route_moves(active_route));
     }
 }

@@ -86,8 +86,10 @@ impl DepthPush {
     }
 
     /// For [`DepthKeys::Bits16`] and [`DepthKeys::Bits24`]: the same depth, clamped to a range from near to far.
+    ///
+    /// The length of the range is finite. A shorter one than 1e-30 counts as one of that length.
     pub fn quantized(row: [f32; 4], range: std::ops::Range<f32>, stride: u32, first: u32) -> DepthPush {
-        let scale = 1.0 / (range.end - range.start);
+        let scale = (1.0 / (range.end - range.start)).clamp(-1e30, 1e30);
         let [x, y, z, w] = row;
         DepthPush { row: [x * scale, y * scale, z * scale, (w - range.start) * scale], stride, first }
     }
