@@ -180,6 +180,7 @@ impl WgpuSorter {
 /// * The sort holds device, buffers and pipelines.
 /// * Recorded commands hold the sort until they are dropped or have completed. wgpu notices completion in `Device::poll` and
 ///   in `Queue::submit`, so a program that calls neither keeps the memory.
+/// * If the thread that submits them panics, what they hold is leaked, as they may be running.
 pub struct WgpuSort {
     inner: Arc<SortInner>,
 }
@@ -247,11 +248,8 @@ impl WgpuSort {
         drop(pass);
 
         let mut sort = encoder("vksort");
-        let held = Arc::clone(&self.inner);
-        sort.on_submitted_work_done(move || drop(held));
-        if let Some(queries) = queries.map(Arc::clone) {
-            sort.on_submitted_work_done(move || queries.set_done());
-        }
+        let held = Held(Some((Arc::clone(&self.inner), queries.map(Arc::clone))));
+        sort.on_submitted_work_done(move || held.release());
         // SAFETY: the command buffer is not ended or destroyed here, and wgpu is not called with this encoder meanwhile.
         unsafe {
             sort.as_hal_mut::<Vulkan, _, _>(|encoder| {
@@ -271,6 +269,26 @@ impl WgpuSort {
             })?;
         }
         Ok(WgpuCommands { buffers: [Some(before.finish()), Some(sort.finish())] })
+    }
+}
+
+/// What commands hold until they have completed. A panic within wgpu's `Queue::submit` drops the callbacks of commands that are
+/// submitted already, so it leaks them.
+struct Held(Option<(Arc<SortInner>, Option<Arc<Queries>>)>);
+
+impl Held {
+    fn release(mut self) {
+        if let Some((_, Some(queries))) = self.0.take() {
+            queries.set_done();
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::mem::forget(self.0.take());
+        }
     }
 }
 

@@ -11,13 +11,14 @@ use vksort::{Count, Error, KeyType, SortBuffers, SortRequest, WgpuCommands, Wgpu
 
 use crate::{Named, adapter, bench, pairs};
 
-pub const TRIALS: [Named; 6] = [
+pub const TRIALS: [Named; 7] = [
     ("refused/buffers", buffers),
     ("refused/counts", counts),
     ("refused/destroyed", destroyed),
     ("refused/descriptions", descriptions),
     ("refused/backends", backends),
     ("refused/by-wgpu", by_wgpu),
+    ("refused/mapping", mapping),
 ];
 
 /// Expects an error that holds these words.
@@ -178,4 +179,29 @@ fn backends() -> Result<(), Failed> {
     expect(WgpuDevice::open(adapter, &DeviceDescriptor::default()), &["backend", "noop", "Vulkan"])?;
     let (device, _queue) = block_on(adapter.request_device(&DeviceDescriptor::default()))?;
     expect(WgpuDevice::new(&device), &["backend", "noop", "Vulkan"])
+}
+
+/// wgpu refuses a mapping behind the submission, by a panic. The sort is already running then.
+fn mapping() -> Result<(), Failed> {
+    let (device, queue, sorts) = WgpuDevice::open(&adapter(), &DeviceDescriptor::default())?;
+    let count = 1u32 << 22;
+    let buffer = |size, usage| {
+        device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
+    };
+    let keys = buffer(4 * u64::from(count), BufferUsages::STORAGE | BufferUsages::COPY_DST);
+    let unreadable = buffer(16, BufferUsages::MAP_READ | BufferUsages::COPY_DST);
+    let input: Vec<u32> = (0..count).map(|index| index.wrapping_mul(0x9E37_79B9)).collect();
+    queue.write_buffer(&keys, 0, bytemuck::cast_slice(&input));
+    let sorter = WgpuSorter::new(&sorts, &SortRequest::new(KeyType::U32), None)?;
+    let sort = bind(&sorter, SortBuffers::in_place(keys.slice(..), count))?;
+    // What the sort holds is held by the commands alone from here on.
+    let commands = sort.record(count)?;
+    drop((sort, sorter));
+    let encoder = device.create_command_encoder(&Default::default());
+    encoder.map_buffer_on_submit(&unreadable, wgpu::MapMode::Write, .., |_| ());
+    let submit = || WgpuCommands::submit(&queue, [encoder.finish().into(), commands]);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(submit)).is_err();
+    assert!(panicked, "a buffer without the usage MAP_WRITE was mapped for writing");
+    device.poll(wgpu::PollType::wait_indefinitely())?;
+    Ok(())
 }
