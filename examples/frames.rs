@@ -339,6 +339,13 @@ impl Vulkan {
             let fits = |kind: &u32| needs.memory_type_bits >> kind & 1 == 1 && flags(*kind).contains(wanted);
             let kind = (0..self.memory.memory_type_count).find(fits).context("no memory fits a buffer")?;
             let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(kind);
+            // Kernels use addresses where descriptors do not suffice.
+            let addressed = match usage.contains(Usage::SHADER_DEVICE_ADDRESS) {
+                true => vk::MemoryAllocateFlags::DEVICE_ADDRESS,
+                false => vk::MemoryAllocateFlags::empty(),
+            };
+            let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(addressed);
+            let info = info.push_next(&mut flags);
             let memory = self.device.allocate_memory(&info, None)?;
             self.device.bind_buffer_memory(raw, memory, 0)?;
             Ok(Buffer { raw, memory, size, usage })

@@ -269,7 +269,8 @@ typedef struct {
   VkDeviceSize size;
   // The alignment in bytes: the offset of the range is a multiple of it.
   VkDeviceSize alignment;
-  // The VkBufferUsageFlags that the buffer needs.
+  // The VkBufferUsageFlags that the buffer needs. With VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT its memory needs
+  // VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
   VkFlags usage;
   // 0.
   uint32_t reserved;
@@ -537,8 +538,8 @@ typedef struct {
 // One histogram of all digits, then one chained-scan pass per digit.
 #define VKSORT_ALGORITHM_ONESWEEP 1
 
-// OneSweep over the leading digits, then an insertion sort of short runs; for keys of 64 and 128 bits. Keys of 8 bits,
-// windows of fewer than five digits, and all keys on Apple's GPUs and MoltenVK are sorted by OneSweep.
+// OneSweep over the leading digits, then an insertion sort of short runs; for keys of 64 and 128 bits. Keys of 8 and 16
+// bits, windows of fewer than five digits, and all keys on Apple's GPUs and MoltenVK are sorted by OneSweep.
 #define VKSORT_ALGORITHM_LEADING 2
 
 // Count, scan and scatter per digit; no workgroup waits for another.
@@ -553,7 +554,8 @@ typedef struct {
 // Through descriptors. A range may be as long as maxStorageBufferRange.
 #define VKSORT_ACCESS_DESCRIPTORS 1
 
-// By device address. A range may have any length; buffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT.
+// By device address. A range may have any length. Buffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, and their memory
+// VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
 #define VKSORT_ACCESS_ADDRESSES 2
 
 #ifdef __cplusplus
@@ -754,8 +756,11 @@ VksortResult vksortGetBufferRequirements(VksortSorter sorter,
 // - buffers is null, or leads to a structure of as many bytes as its first field says.
 // - The buffers belong to the sorter's device, are bound to memory over the given ranges, have the usage that
 //   vksortGetBufferRequirements says, and outlive the sort.
+// - With the usage VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, a buffer's memory has VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
 // - sort is null or writable.
-VksortResult vksortBind(VksortSorter sorter, const VksortBuffers *buffers, VksortSort *sort);
+VksortResult vksortBind(VksortSorter sorter,
+                        const VksortBuffers *buffers,
+                        VksortSort *sort);
 
 // Ends a bound sort.
 //
@@ -765,8 +770,8 @@ VksortResult vksortDestroySort(VksortSort sort);
 
 // Records a sort of the first count elements. Nothing is allocated, submitted or waited for.
 //
-// - commandBuffer: recording, outside a render pass, on a queue family with compute. Pipeline, descriptor set 0 and push
-//   constants of the compute bind point are left changed.
+// - commandBuffer: recording, outside a render pass, on a queue family with compute. Pipeline and descriptor set 0 of the
+//   compute bind point are left changed, and so are the push constants of the command buffer.
 // - count: elements, up to the capacity; or VKSORT_COUNT_ON_DEVICE for as many as the bound count buffer holds when the
 //   sort runs.
 // - timestamps: null, or queries of the command buffer's device, as many as vksortGetQueryCount says. They are reset and

@@ -41,7 +41,7 @@ typedef struct VrdxSorterCreateInfo {
     VkPhysicalDevice physicalDevice;
     VkDevice device;
     VkPipelineCache pipelineCache;
-    /* What the device was created with, or null. vk_radix_sort.h has no such field. */
+    /* What the device was created with, or null. vk_radix_sort.h has no such field, so initialize the structure with = {0}. */
     const VkDeviceCreateInfo *pDeviceCreateInfo;
 } VrdxSorterCreateInfo;
 

@@ -231,8 +231,14 @@ static Buffer createBuffer(const Vulkan *vulkan, VkDeviceSize size, VkBufferUsag
         VkMemoryPropertyFlags flags = vulkan->memory.memoryTypes[kind].propertyFlags;
         if (!(needs.memoryTypeBits >> kind & 1) || (flags & wanted) != wanted)
             continue;
+        /* Kernels use addresses where descriptors do not suffice. */
+        VkMemoryAllocateFlagsInfo addressed = {
+            .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+            .flags = usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0,
+        };
         VkMemoryAllocateInfo memory = {
             .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+            .pNext = &addressed,
             .allocationSize = needs.size,
             .memoryTypeIndex = kind,
         };

@@ -112,8 +112,14 @@ public:
             ++kind;
         if (kind == types.memoryTypeCount)
             fail("no memory fits a buffer of " + std::to_string(size) + " bytes");
+        // Kernels use addresses where descriptors do not suffice.
+        VkMemoryAllocateFlagsInfo addressed{};
+        addressed.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
+        if ((usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0)
+            addressed.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
         VkMemoryAllocateInfo memory{};
         memory.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+        memory.pNext = &addressed;
         memory.allocationSize = needs.size;
         memory.memoryTypeIndex = kind;
         vk(vkAllocateMemory(device, &memory, nullptr, &memory_), "vkAllocateMemory");

@@ -52,6 +52,7 @@ fn range_of(range: &VksortBufferRange) -> Result<Option<BufferRange>, Failure> {
 /// * `buffers` is null, or leads to a structure of as many bytes as its first field says.
 /// * The buffers belong to the sorter's device, are bound to memory over the given ranges, have the usage that
 ///   vksortGetBufferRequirements says, and outlive the sort.
+/// * With the usage VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, a buffer's memory has VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
 /// * `sort` is null or writable.
 #[unsafe(export_name = "vksortBind")]
 pub unsafe extern "C" fn bind(
@@ -94,8 +95,8 @@ pub extern "C" fn destroy_sort(sort: VksortSort) -> VksortResult {
 
 /// Records a sort of the first `count` elements. Nothing is allocated, submitted or waited for.
 ///
-/// - commandBuffer: recording, outside a render pass, on a queue family with compute. Pipeline, descriptor set 0 and push
-///   constants of the compute bind point are left changed.
+/// - commandBuffer: recording, outside a render pass, on a queue family with compute. Pipeline and descriptor set 0 of the
+///   compute bind point are left changed, and so are the push constants of the command buffer.
 /// - count: elements, up to the capacity; or VKSORT_COUNT_ON_DEVICE for as many as the bound count buffer holds when the
 ///   sort runs.
 /// - timestamps: null, or queries of the command buffer's device, as many as vksortGetQueryCount says. They are reset and

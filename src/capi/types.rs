@@ -134,8 +134,8 @@ pub type VksortAlgorithm = u32;
 pub const VKSORT_ALGORITHM_AUTO: VksortAlgorithm = 0;
 /// One histogram of all digits, then one chained-scan pass per digit.
 pub const VKSORT_ALGORITHM_ONESWEEP: VksortAlgorithm = 1;
-/// OneSweep over the leading digits, then an insertion sort of short runs; for keys of 64 and 128 bits. Keys of 8 bits,
-/// windows of fewer than five digits, and all keys on Apple's GPUs and MoltenVK are sorted by OneSweep.
+/// OneSweep over the leading digits, then an insertion sort of short runs; for keys of 64 and 128 bits. Keys of 8 and 16
+/// bits, windows of fewer than five digits, and all keys on Apple's GPUs and MoltenVK are sorted by OneSweep.
 pub const VKSORT_ALGORITHM_LEADING: VksortAlgorithm = 2;
 /// Count, scan and scatter per digit; no workgroup waits for another.
 pub const VKSORT_ALGORITHM_REDUCE_THEN_SCAN: VksortAlgorithm = 3;
@@ -150,7 +150,8 @@ pub type VksortAccess = u32;
 pub const VKSORT_ACCESS_AUTO: VksortAccess = 0;
 /// Through descriptors. A range may be as long as maxStorageBufferRange.
 pub const VKSORT_ACCESS_DESCRIPTORS: VksortAccess = 1;
-/// By device address. A range may have any length; buffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT.
+/// By device address. A range may have any length. Buffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, and their memory
+/// VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
 pub const VKSORT_ACCESS_ADDRESSES: VksortAccess = 2;
 
 /// Flag of a request: equal keys may come out in any order, which may differ between runs. Some devices sort faster then.
@@ -371,7 +372,8 @@ pub struct VksortBufferNeed {
     pub size: VkDeviceSize,
     /// The alignment in bytes: the offset of the range is a multiple of it.
     pub alignment: VkDeviceSize,
-    /// The VkBufferUsageFlags that the buffer needs.
+    /// The VkBufferUsageFlags that the buffer needs. With VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT its memory needs
+    /// VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
     pub usage: VkFlags,
     /// 0.
     pub reserved: u32,

@@ -169,7 +169,8 @@ impl Sorter {
     /// Usage flags of the scratch buffer: kernels read and write it, a transfer clears it, and it holds the arguments of
     /// indirect dispatches.
     ///
-    /// If [`access`](Self::access) is [`Access::Addresses`], the buffer needs `SHADER_DEVICE_ADDRESS` as well.
+    /// If [`access`](Self::access) is [`Access::Addresses`], the buffer needs `SHADER_DEVICE_ADDRESS` as well, and its
+    /// memory the flag `DEVICE_ADDRESS`.
     pub const SCRATCH_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
         vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
             | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
@@ -385,7 +386,8 @@ impl Sorter {
     ///
     /// * The buffers belong to the sorter's device, are bound to memory over the given ranges, and outlive the result.
     /// * They have the usage `STORAGE_BUFFER`, and the scratch buffer has [`SCRATCH_USAGE`](Self::SCRATCH_USAGE).
-    /// * Where [`access`](Self::access) is [`Access::Addresses`], all but the count buffer have `SHADER_DEVICE_ADDRESS` too.
+    /// * Where [`access`](Self::access) is [`Access::Addresses`], all but the count buffer have `SHADER_DEVICE_ADDRESS` too, and
+    ///   their memory was allocated with the flag `DEVICE_ADDRESS`.
     pub unsafe fn bind(&self, buffers: &SortBuffers) -> Result<BoundSort, Error> {
         // SAFETY: the same contract.
         unsafe { BoundSort::new(Arc::clone(&self.inner), buffers) }

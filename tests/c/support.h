@@ -147,8 +147,13 @@ static inline Buffer createBuffer(const Vulkan *vulkan, VkDeviceSize size, VkBuf
         kind++;
     if (kind == vulkan->memory.memoryTypeCount)
         die("no memory fits a buffer of %llu bytes", (unsigned long long)size);
+    VkMemoryAllocateFlagsInfo addressed = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+        .flags = usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0,
+    };
     VkMemoryAllocateInfo memory = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .pNext = &addressed,
         .allocationSize = needs.size,
         .memoryTypeIndex = kind,
     };

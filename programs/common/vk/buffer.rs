@@ -70,7 +70,12 @@ impl Buffer {
         // SAFETY: the memory is of a type that the buffer allows, and bound once.
         unsafe {
             let needs = device.raw.get_buffer_memory_requirements(raw);
-            buffer.memory = allocate(device, &needs, wanted | coherent)?;
+            // Kernels use addresses where descriptors do not suffice.
+            let flags = match usage.contains(Usage::SHADER_DEVICE_ADDRESS) {
+                true => vk::MemoryAllocateFlags::DEVICE_ADDRESS,
+                false => vk::MemoryAllocateFlags::empty(),
+            };
+            buffer.memory = allocate(device, &needs, wanted | coherent, flags)?;
             device.raw.bind_buffer_memory(raw, buffer.memory, 0)?;
         }
         Ok(buffer)
@@ -90,11 +95,18 @@ impl Drop for Buffer {
 }
 
 /// Memory of a type that has these properties.
-pub fn allocate(device: &Device, needs: &vk::MemoryRequirements, wanted: Memory) -> Result<vk::DeviceMemory> {
+pub fn allocate(
+    device: &Device,
+    needs: &vk::MemoryRequirements,
+    wanted: Memory,
+    flags: vk::MemoryAllocateFlags,
+) -> Result<vk::DeviceMemory> {
     let types = device.memory.memory_types_as_slice();
     let fits = |kind: &usize| needs.memory_type_bits >> kind & 1 == 1 && types[*kind].property_flags.contains(wanted);
     let kind = (0..types.len()).find(fits).with_context(|| format!("no memory of the device is {wanted:?}"))?;
     let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(kind as u32);
+    let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(flags);
+    let info = info.push_next(&mut flags);
     // SAFETY: the device is alive and has this type of memory.
     Ok(unsafe { device.raw.allocate_memory(&info, None)? })
 }

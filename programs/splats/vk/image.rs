@@ -38,8 +38,9 @@ impl Image {
         // SAFETY: the memory is of a type that the image allows, and bound once, before the view is made.
         unsafe {
             let needs = device.raw.get_image_memory_requirements(raw);
-            image.memory = allocate(device, &needs, vk::MemoryPropertyFlags::DEVICE_LOCAL)
-                .with_context(|| format!("allocating {} bytes for a picture", needs.size))?;
+            image.memory =
+                allocate(device, &needs, vk::MemoryPropertyFlags::DEVICE_LOCAL, vk::MemoryAllocateFlags::empty())
+                    .with_context(|| format!("allocating {} bytes for a picture", needs.size))?;
             device.raw.bind_image_memory(raw, image.memory, 0)?;
             let info = vk::ImageViewCreateInfo::default()
                 .image(raw)
