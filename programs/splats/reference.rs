@@ -19,6 +19,8 @@ const BAND_ROWS: usize = 16;
 /// A splat on the picture: a 2-D Gaussian (Zwicker et al., "EWA Splatting", 2002).
 struct Footprint {
     center: Vec2,
+    /// Whether rounding may decide the covariance's determinant.
+    thin: bool,
     /// Inverse of the covariance.
     conic: Mat2,
     /// Half the width and height of the box outside which alpha is too little to be seen.
@@ -84,13 +86,15 @@ pub fn is_seen(splat: &Splat, camera: &Camera, size: Size) -> Option<bool> {
     if (depth - NEAR).abs() < 1e-4 + 1e-5 * (splat.position - camera.eye).length() {
         return None;
     }
-    let Some(Footprint { center, reach, conic, .. }) = project_one(splat, camera, size) else { return Some(false) };
+    let Some(Footprint { center, reach, conic, thin, .. }) = project_one(splat, camera, size) else {
+        return Some(false);
+    };
     let middle = Projection::new(size).middle;
     let within = (middle + reach - (center - middle).abs()).min_element();
-    // Covariances of which little is left by the inversion may not be invertible on the device.
     let is_close = within.abs() < 0.01 + 1e-3 * (center.abs() + reach).max_element() || !within.is_finite();
-    let thin = conic.determinant() < 1e-20 || !conic.is_finite();
-    (!is_close && !thin).then_some(within > 0.0)
+    // The device leaves out splats that are so large that their shape is no number.
+    let large = conic.determinant() < 1e-20 || !conic.is_finite();
+    (!is_close && !thin && !large).then_some(within > 0.0)
 }
 
 /// A splat's footprint, wherever it falls.
@@ -117,8 +121,13 @@ fn project_one(splat: &Splat, camera: &Camera, size: Size) -> Option<Footprint> 
     // alpha = opacity * exp(-distance^2 / 2), with the distance in standard deviations.
     let distance = (2.0 * (splat.opacity / MIN_ALPHA).ln()).sqrt();
     let reach = distance * vec2(covariance.x_axis.x, covariance.y_axis.y).sqrt();
-    let (center, conic) = (middle + focal * slope, covariance.inverse());
-    Some(Footprint { center, conic, reach, color: splat.color, opacity: splat.opacity })
+    let (x, y, z) = (covariance.x_axis.x, covariance.x_axis.y, covariance.y_axis.y);
+    // The difference cancels for long splats. It is no less than this, as the covariance without its 0.3 is positive
+    // semidefinite.
+    let determinant = (x * z - y * y).max(0.3 * (x + z) - 0.09);
+    let conic = Mat2::from_cols(vec2(z, -y), vec2(-y, x)) * determinant.recip();
+    let thin = determinant < 1e-5 * x * z;
+    Some(Footprint { center: middle + focal * slope, thin, conic, reach, color: splat.color, opacity: splat.opacity })
 }
 
 /// Draws the rows of one band, of which `first_row` is the topmost.

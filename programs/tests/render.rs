@@ -124,6 +124,25 @@ fn keys_of_a_visitor_are_those_of_the_buffer() {
     }
 }
 
+/// The covariance of a splat that is thousands of times as long as it is thick has next to no determinant.
+#[test]
+fn long_thin_splats_are_drawn() {
+    let folder = Folder::new("needles");
+    let splats = 40;
+    let mut trained = programs::trained_header(splats).into_bytes();
+    for index in 0..splats {
+        // Through the middle of the picture, each turned further about the axis of the view.
+        let half = 0.5 * std::f32::consts::PI * (index as f32 + 0.3) / splats as f32;
+        let place_and_color = [0.0, 0.0, 0.01 * index as f32, 1.5, -1.0, 0.0];
+        let rest = [3.0, 5f32.ln(), -7.0, -7.0, half.cos(), 0.0, 0.0, half.sin()];
+        trained.extend(place_and_color.iter().chain(&rest).flat_map(|value| value.to_le_bytes()));
+    }
+    fs::write(folder.0.join("needles.ply"), trained).unwrap();
+    let arguments = ["--scene", "needles.ply", "--size", "1280x720", "--eye", "0,0,-1", "--target", "0,0,0"];
+    // The program compares what it has drawn with what the CPU finds seen.
+    assert_eq!(drawn(&folder.run(&[&arguments[..], &["--frames", "1"]].concat())), splats);
+}
+
 #[test]
 fn formats_show_the_same_scene() {
     let folder = Folder::new("formats");

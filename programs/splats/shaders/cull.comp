@@ -67,7 +67,8 @@ bool project(uint splat) {
     // alpha = opacity * exp(-distance^2 / 2), with the distance in standard deviations.
     float squared = 2.0 * log(opacity / MIN_ALPHA);
     vec2 reach = sqrt(squared * shape.xz);
-    float determinant = shape.x * shape.z - shape.y * shape.y;
+    // The difference cancels for long splats. It is no less than this, as the shape without its 0.3 is positive semidefinite.
+    float determinant = max(shape.x * shape.z - shape.y * shape.y, 0.3 * (shape.x + shape.z) - 0.09);
     if (!(all(lessThanEqual(abs(center - middle), middle + reach)) && determinant > 0.0 && determinant < 1e30)) {
         return false;
     }

@@ -26,7 +26,9 @@ void main() {
     vec4 shape = shapes[splat];
     center = uintBitsToFloat(place.xy);
     color = vec4(unpackHalf2x16(place.z), unpackHalf2x16(place.w).x, shape.w);
-    conic = vec3(shape.z, -shape.y, shape.x) / (shape.x * shape.z - shape.y * shape.y);
+    // Bounded as in cull.comp, where the difference cancels.
+    float determinant = max(shape.x * shape.z - shape.y * shape.y, 0.3 * (shape.x + shape.z) - 0.09);
+    conic = vec3(shape.z, -shape.y, shape.x) / determinant;
 
     // The axes of the ellipse are the eigenvectors of the covariance, their lengths the roots of its eigenvalues.
     float middle = 0.5 * (shape.x + shape.z);
