@@ -1,34 +1,80 @@
 //! Files of the library: written whole, or not at all.
 
-use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::{fs, process};
+
+/// Most links that are followed to one file, as on Linux.
+const MAX_LINKS: usize = 40;
 
 /// Writes a file by renaming a complete one to it. A link stays, and its file is replaced. Devices and pipes are written to.
+#[allow(dead_code, reason = "the programs stage several files before they rename the first")]
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    static PART: AtomicU32 = AtomicU32::new(0);
-    let place = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    let place = place(path)?;
     // Renaming over a device such as /dev/null would replace it.
     if place.exists() && !place.is_file() {
         return fs::write(place, bytes);
     }
-    let mut name = place.file_name().ok_or(ErrorKind::InvalidInput)?.to_owned();
-    // Other threads and programs may write the same file.
-    name.push(format!(".{}-{}.part", process::id(), PART.fetch_add(1, Ordering::Relaxed)));
-    let part = place.with_file_name(name);
-    let written = fs::write(&part, bytes).and_then(|()| fs::rename(&part, &place));
-    if written.is_err() {
-        // The file may not exist.
-        let _ = fs::remove_file(&part);
+    let part = stage(&place, bytes)?;
+    fs::rename(&part, &place).inspect_err(|_| remove(&part))
+}
+
+/// Where a path leads. Links are followed, also to a file that does not exist yet.
+pub(crate) fn place(path: &Path) -> io::Result<PathBuf> {
+    let mut place = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        if let Ok(place) = place.canonicalize() {
+            return Ok(place);
+        }
+        let Ok(target) = place.read_link() else { return Ok(place) };
+        // A relative one counts from the folder of its link.
+        place = place.parent().unwrap_or(Path::new("")).join(target);
     }
-    written
+    Err(io::Error::other(format!("links lead to links, allowed are at most {MAX_LINKS}")))
+}
+
+/// Writes a file beside another one that it is to replace, with the permissions of that one; gives its path.
+pub(crate) fn stage(place: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+    let (part, mut file) = create_beside(place)?;
+    let replaced = fs::metadata(place).ok().map(|metadata| metadata.permissions());
+    // They come before the content, which not everyone may be allowed to read.
+    let written = replaced.map_or(Ok(()), |permissions| file.set_permissions(permissions));
+    match written.and_then(|()| file.write_all(bytes)) {
+        Ok(()) => Ok(part),
+        Err(error) => {
+            drop(file);
+            remove(&part);
+            Err(error)
+        }
+    }
+}
+
+/// Creates an empty file beside another one. Its name is short, as a name may have 255 bytes.
+fn create_beside(place: &Path) -> io::Result<(PathBuf, File)> {
+    static PART: AtomicU32 = AtomicU32::new(0);
+    place.file_name().ok_or(ErrorKind::InvalidInput)?;
+    loop {
+        // Other threads and programs may write the same file.
+        let name = format!(".vksort-{}-{}.part", process::id(), PART.fetch_add(1, Ordering::Relaxed));
+        let part = place.with_file_name(name);
+        match OpenOptions::new().write(true).create_new(true).open(&part) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            created => return created.map(|file| (part, file)),
+        }
+    }
+}
+
+/// Removes a file that was staged.
+pub(crate) fn remove(part: &Path) {
+    // Nothing more can be done where this fails.
+    let _ = fs::remove_file(part);
 }
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::os::unix::fs::{FileTypeExt, symlink};
-    use std::path::PathBuf;
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
     use std::{env, thread};
 
     use super::*;
@@ -49,6 +95,48 @@ mod tests {
         assert!(link.is_symlink());
         assert_eq!(fs::read(&file).unwrap(), b"new");
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 2, "nothing else is left behind");
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[test]
+    fn a_link_to_no_file_stays_and_its_file_is_made() {
+        let directory = directory("dangling");
+        let (folder, link, second) = (directory.join("folder"), directory.join("link"), directory.join("second"));
+        fs::create_dir(&folder).unwrap();
+        symlink("folder/file", &link).unwrap();
+        symlink(&link, &second).unwrap();
+        replace(&second, b"new").unwrap();
+        assert!(link.is_symlink() && second.is_symlink());
+        assert_eq!(fs::read(folder.join("file")).unwrap(), b"new");
+        let circle = directory.join("circle");
+        symlink("circle", &circle).unwrap();
+        assert!(replace(&circle, b"lost").is_err() && circle.is_symlink());
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_keeps_its_permissions() {
+        let directory = directory("mode");
+        let file = directory.join("file");
+        for mode in [0o600, 0o640, 0o444] {
+            fs::write(&file, "old").unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+            replace(&file, b"new").unwrap();
+            assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, mode);
+            assert_eq!(fs::read(&file).unwrap(), b"new");
+            fs::remove_file(&file).unwrap();
+        }
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[test]
+    fn names_may_be_as_long_as_a_folder_takes() {
+        let directory = directory("long");
+        let file = directory.join("n".repeat(255));
+        replace(&file, b"old").unwrap();
+        replace(&file, b"new").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 1, "nothing else is left behind");
         fs::remove_dir_all(directory).unwrap();
     }
 

@@ -1,5 +1,8 @@
 //! Output files: checked before the work, and written whole or not at all.
 
+#[path = "../../src/files.rs"]
+mod place;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,30 +21,28 @@ impl Output {
     /// Checks that a file can be written here: a new one, or with `force` in the place of what is there.
     pub fn new(flag: &'static str, path: &Path, force: bool) -> Result<Output> {
         let (as_given, given) = (path.to_path_buf(), path.display());
-        let name = path.file_name().with_context(|| format!("{flag} is {given:?}, allowed is a path of a file"))?;
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let parent_of = |path: &Path| match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        let parent = parent_of(path);
+        ensure!(path.file_name().is_some(), "{flag} is {given:?}, allowed is a path of a file");
         ensure!(parent.is_dir(), "{flag} is {given}, but {} is not a directory", parent.display());
         ensure!(!path.is_dir(), "{flag} is {given}, which is a directory; allowed is a path of a file");
         ensure!(force || !path.is_file(), "{flag} is {given}, which exists; allowed with --force");
-        let path = match path.canonicalize() {
-            Ok(path) => path,
-            Err(_) => parent.canonicalize().with_context(|| format!("{flag} is {given}"))?.join(name),
-        };
+        let mut path = place::place(path).with_context(|| format!("{flag} is {given}"))?;
+        if !path.exists() {
+            let context = || format!("{flag} is {given}, which leads to {}", path.display());
+            let name = path.file_name().with_context(context)?;
+            path = parent_of(&path).canonicalize().with_context(context)?.join(name);
+        }
         Ok(Output { flag, given: as_given, path })
     }
 
     /// Checks that the directory takes files, for work that is too long to find out at its end.
     pub fn check_writable(&self) -> Result<()> {
-        let part = self.part();
         let context = || format!("{}: writing {}", self.flag, self.path.display());
-        fs::write(&part, []).and_then(|()| fs::remove_file(&part)).with_context(context)
-    }
-
-    /// A name beside the output, to be renamed to it.
-    fn part(&self) -> PathBuf {
-        let mut name = self.path.file_name().expect("checked in `new`").to_owned();
-        name.push(format!(".{}.part", std::process::id()));
-        self.path.with_file_name(name)
+        place::stage(&self.path, &[]).map(|part| place::remove(&part)).with_context(context)
     }
 
     /// Checks that no two outputs are the same file.
@@ -67,9 +68,8 @@ impl Output {
                 fs::write(&output.path, bytes).with_context(context)?;
                 continue;
             }
-            let part = output.part();
-            staged.0.push((part.clone(), output.path.clone()));
-            fs::write(&part, bytes).with_context(context)?;
+            let part = place::stage(&output.path, bytes).with_context(context)?;
+            staged.0.push((part, output.path.clone()));
         }
         staged.commit()
     }
@@ -98,9 +98,6 @@ impl Staged {
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        for (part, _) in &self.0 {
-            // It may not have been created yet.
-            let _ = fs::remove_file(part);
-        }
+        self.0.iter().for_each(|(part, _)| place::remove(part));
     }
 }

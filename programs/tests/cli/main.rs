@@ -6,6 +6,8 @@ mod bad;
 mod files;
 mod keys;
 mod numpy;
+#[cfg(unix)]
+mod outputs;
 #[path = "../programs/mod.rs"]
 mod programs;
 mod reference;
