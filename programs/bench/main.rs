@@ -141,7 +141,7 @@ fn bench() -> Result<()> {
     if measured.is_empty() {
         bail!("no size fits, of {}; {}", args.asked(), skipped.first().map_or("there is none", String::as_str));
     }
-    skipped.iter().for_each(|skipped| eprintln!("skipped: {skipped}"));
+    skipped.iter().for_each(|skipped| common::say_on_stderr(format!("skipped: {skipped}")));
 
     let rows = with(&peers, row::rows(&run, &measured));
     let (ratios, patterns) = (stats::ratios(&measured), stats::patterns(&measured));

@@ -119,6 +119,11 @@ pub fn say(line: impl Display) {
     }
 }
 
+/// Prints a line on stderr. There is nobody to tell where that fails.
+pub fn say_on_stderr(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 /// Time and share of each step, then the total and the elements per second.
 pub fn step_table(times: &[StepTime], count: u32) -> String {
     let total: f64 = times.iter().map(|step| step.nanoseconds).sum();
@@ -191,7 +196,7 @@ pub fn run(main: fn() -> anyhow::Result<()>) -> ExitCode {
         Err(error) => {
             let text = format!("{error:#}");
             let line: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-            eprintln!("error: {}", line.join(" "));
+            say_on_stderr(format!("error: {}", line.join(" ")));
             ExitCode::FAILURE
         }
     }

@@ -36,7 +36,7 @@ pub fn of(profile: Option<TuningProfile>, device: &DeviceProfile, built_in: &Tun
     match profile.tuning_for(device) {
         Ok(tuning) => Ok(Some(tuning)),
         Err(error @ (Error::ForeignProfile { .. } | Error::StaleProfile { .. })) => {
-            eprintln!("--tuning: {error}; sorting with the built-in row {}", built_in.name);
+            super::say_on_stderr(format!("--tuning: {error}; sorting with the built-in row {}", built_in.name));
             Ok(None)
         }
         Err(error) => Err(error.into()),
