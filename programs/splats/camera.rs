@@ -24,15 +24,15 @@ pub struct Pose {
 }
 
 impl Pose {
-    /// Poses that show the known scenes well.
+    /// Poses that show the known scenes well, by the names of their files.
     const KNOWN: [(&str, Pose); 2] = [
-        ("playbot", Pose { eye: vec3(1.032, -1.186, -1.789), target: vec3(0.0, -0.434, 0.0) }),
-        ("guitar", Pose { eye: vec3(2.60, -3.424, 4.622), target: vec3(0.065, -2.065, 0.232) }),
+        ("playbot.compressed.ply", Pose { eye: vec3(1.032, -1.186, -1.789), target: vec3(0.0, -0.434, 0.0) }),
+        ("guitar.compressed.ply", Pose { eye: vec3(2.60, -3.424, 4.622), target: vec3(0.065, -2.065, 0.232) }),
     ];
 
-    /// The pose for a scene: that of its name, or one from which all of it is seen.
+    /// The pose for the scene of a file, by its name: a known one, or one from which all of the scene is seen.
     pub fn suggest(name: &str, splats: &[Splat]) -> Pose {
-        let known = Self::KNOWN.iter().find(|(prefix, _)| name.starts_with(prefix));
+        let known = Self::KNOWN.iter().find(|(known, _)| *known == name);
         known.map_or_else(|| Self::around(splats), |(_, pose)| *pose)
     }
 

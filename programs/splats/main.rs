@@ -17,10 +17,11 @@ mod vk;
 #[cfg(feature = "window")]
 mod window;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Error, Result, ensure};
+use anyhow::{Context, Error, Result, bail, ensure};
 use clap::{Parser, ValueEnum};
 use common::files::Output;
 use common::tuning::{self, TuningFlag};
@@ -98,8 +99,12 @@ pub enum Ordering {
     Reversed,
 }
 
-/// The scene of the repository, and its name.
-const OWN_SCENE: (&str, &[u8]) = ("playbot, 18000 of 500000 splats", include_bytes!("../data/playbot.compressed.ply"));
+/// The scene of the repository.
+const OWN_SCENE: &[u8] = include_bytes!("../data/playbot.compressed.ply");
+/// What it is called.
+const OWN_SCENE_NAME: &str = "playbot, 18000 of 500000 splats";
+/// The name of its file.
+const OWN_SCENE_FILE: &str = "playbot.compressed.ply";
 /// Most splats of a generated scene.
 const MAX_SYNTHETIC: u32 = 50_000_000;
 
@@ -119,11 +124,15 @@ fn splats() -> Result<()> {
     let (name, splats) = open_scene(&args)?;
     common::say(format!("scene      {name}, {} splats", splats.len()));
     if splats.is_empty() {
+        let files = [("--image", &image), ("--reference", &reference), ("--plot", &plot)];
+        if let Some((flag, _)) = files.iter().find(|(_, output)| output.is_some()) {
+            bail!("{flag} is given with a scene of 0 splats, allowed is {flag} with 1 or more");
+        }
         common::say("nothing to sort");
         return Ok(());
     }
 
-    let suggested = Pose::suggest(&name, &splats);
+    let suggested = Pose::suggest(args.file_name(), &splats);
     let pose = Pose { eye: args.eye.unwrap_or(suggested.eye), target: args.target.unwrap_or(suggested.target) };
     let camera = Camera::new(pose)?;
     common::say(format!("camera     eye {}, target {}", pose.eye, pose.target));
@@ -196,6 +205,17 @@ fn splats() -> Result<()> {
     Output::write_and_say(&files)
 }
 
+impl Args {
+    /// The name of the scene's file; empty for a generated scene.
+    fn file_name(&self) -> &str {
+        match (&self.scene, self.synthetic) {
+            (Some(path), _) => path.file_name().and_then(OsStr::to_str).unwrap_or_default(),
+            (None, Some(_)) => "",
+            (None, None) => OWN_SCENE_FILE,
+        }
+    }
+}
+
 /// Checks that a picture can be written here.
 fn png_output(flag: &'static str, path: &Path, force: bool) -> Result<Output> {
     let is_png = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png"));
@@ -214,8 +234,8 @@ fn open_scene(args: &Args) -> Result<(String, Vec<Splat>)> {
         }
         (None, Some(count)) => Ok((format!("synthetic, seed {}", args.seed), scene::synthetic::make(count, args.seed))),
         (None, None) => {
-            let (name, bytes) = OWN_SCENE;
-            Ok((name.into(), scene::read(scene::Format::Ply, bytes, bytes.len() as u64)?))
+            let bytes = OWN_SCENE;
+            Ok((OWN_SCENE_NAME.into(), scene::read(scene::Format::Ply, bytes, bytes.len() as u64)?))
         }
     }
 }

@@ -194,6 +194,20 @@ fn near_splats_cover_far_ones_whatever_their_order_in_the_file() {
     }
 }
 
+/// Only the scenes that have one are shown from a pose of their own.
+#[test]
+fn a_scene_is_shown_whole_whatever_its_name_begins_with() {
+    let scratch = Scratch::new("names");
+    let camera = |name: &str| {
+        scratch.write(name, &scene(&[]));
+        let stdout = scratch.succeed(&["--scene", name, "--frames", "1", "--size", "8x8"], 120);
+        stdout.lines().find(|line| line.starts_with("camera")).unwrap().to_string()
+    };
+    let own = camera("scene.ply");
+    assert_eq!([camera("guitar_solo.ply"), camera("playbot.ply")], [own.clone(), own.clone()]);
+    assert_ne!(camera("guitar.compressed.ply"), own);
+}
+
 #[test]
 fn pictures_are_upright_and_not_mirrored() {
     // y points down, and x to the right for an eye before the scene.
@@ -237,8 +251,11 @@ fn other_elements_are_passed_over() {
 fn an_empty_scene_has_nothing_to_sort() {
     let scratch = Scratch::new("empty");
     scratch.write("scene.ply", header("0", "0").as_bytes());
-    let stdout = scratch.succeed(&["--scene", "scene.ply", "--image", "out.png"], 60);
+    let stdout = scratch.succeed(&["--scene", "scene.ply"], 60);
     assert!(stdout.contains("nothing to sort"), "{stdout}");
+    for flag in ["--image", "--reference", "--plot"] {
+        scratch.fail(&["--scene", "scene.ply", flag, "out.png"], &[flag, "0 splats", "1 or more"]);
+    }
     assert_eq!(scratch.names(), ["scene.ply"]);
 }
 
