@@ -174,6 +174,19 @@ fn trained_scenes_are_decoded() {
 }
 
 #[test]
+fn rotations_may_have_any_length() {
+    let header = programs::trained_header(3).into_bytes();
+    let splat = |length: f32| [[0.5f32; 10].to_vec(), [0.6, 0.0, 0.8, 0.0].map(|part| part * length).to_vec()].concat();
+    let body = [1e-20, 1e20, 1e-40].map(splat).concat();
+    let bytes = [header, body.iter().flat_map(|value| value.to_le_bytes()).collect()].concat();
+    let splats = read(Format::Ply, &bytes).unwrap();
+    for splat in &splats {
+        assert!((splat.rotation - glam::quat(0.0, 0.8, 0.0, 0.6)).length() < 1e-4, "{}", splat.rotation);
+    }
+    assert_eq!(splats.len(), 3);
+}
+
+#[test]
 fn splat_files_are_decoded() {
     let bytes = [1.0f32, -2.0, 3.5, 0.1, 0.2, 0.3].map(f32::to_le_bytes).concat();
     let bytes = [bytes, vec![255, 0, 51, 102, 128, 255, 128, 128]].concat();
@@ -216,8 +229,16 @@ fn bad_files_are_refused_by_place() {
     assert!(bad(14 + 2, f32::NAN).starts_with("position of splat 1 is "), "{}", bad(16, f32::NAN));
     assert!(bad(7, 1000.0).starts_with("scale of splat 0 is "), "{}", bad(7, 1000.0));
     assert!(bad(5, f32::INFINITY).starts_with("color of splat 0 is "), "{}", bad(5, f32::INFINITY));
+    assert!(bad(5, f32::NAN).starts_with("color of splat 0 is "), "{}", bad(5, f32::NAN));
     assert!(bad(6, f32::NAN).starts_with("opacity of splat 0 is "), "{}", bad(6, f32::NAN));
     assert!(bad(10, f32::INFINITY).starts_with("rotation of splat 0 is "), "{}", bad(10, f32::INFINITY));
+    let twice = of(
+        header.replace("property float y\n", "property float y\nproperty float x\n"),
+        &[&body[..], &[0.0; 2]].concat(),
+    );
+    assert_eq!(twice, "property x of element vertex is named twice, allowed is once");
+    let twice = of(header.replace("end_header", "element vertex 2\nproperty float x\nend_header"), &body);
+    assert_eq!(twice, "element vertex is named twice, allowed is once");
     let missing = of(header.replace("property float rot_3\n", ""), &body);
     assert_eq!(missing, "element vertex has no property rot_3, which a scene needs");
     let double = of(header.replace("float opacity", "double opacity"), &[&body[..], &[0.0; 2]].concat());

@@ -1,6 +1,6 @@
 //! Headers of PLY files, and the checks of what they announce.
 
-use std::io::{self, BufRead, Read, Take};
+use std::io::{self, BufRead, Read};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use ply_rs_bw::parser::{Parser, Reader};
@@ -10,12 +10,21 @@ use ply_rs_bw::ply::{DefaultElement, ElementDef, Encoding, Header, PropertyDef, 
 const MAX_HEADER_BYTES: u64 = 64 << 10;
 
 /// A file behind its header.
-pub type Body<File> = Reader<Take<File>>;
+pub type Body<File> = Reader<File>;
 
 /// Reads the header of a file of so many bytes. The file holds what the header announces.
 pub fn read<File: BufRead>(file: File, given: u64) -> Result<(Header, Body<File>)> {
-    let mut reader = Reader::new(file.take(MAX_HEADER_BYTES));
-    let header = Parser::<DefaultElement>::new().read_header(&mut reader).map_err(|error| {
+    let mut file = file.take(MAX_HEADER_BYTES);
+    let mut text = Vec::new();
+    let mut line = 0..0;
+    while text[line].trim_ascii() != b"end_header" {
+        let start = text.len();
+        if file.read_until(b'\n', &mut text)? == 0 {
+            break;
+        }
+        line = start..text.len();
+    }
+    let header = Parser::<DefaultElement>::new().read_header(&mut Reader::new(&text[..])).map_err(|error| {
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default().trim_end_matches('.');
         anyhow!("no PLY header in the first {MAX_HEADER_BYTES} bytes: {first}")
@@ -26,10 +35,35 @@ pub fn read<File: BufRead>(file: File, given: u64) -> Result<(Header, Body<File>
         "format is {encoding}, allowed is {}",
         Encoding::BinaryLittleEndian
     );
-    let needed = file_bytes(&header, MAX_HEADER_BYTES - reader.get_ref().limit())?;
+    check_names(&String::from_utf8_lossy(&text))?;
+    let needed = file_bytes(&header, text.len() as u64)?;
     ensure!(given >= needed, "the file has {given} bytes, needed are {needed} bytes for what its header announces");
-    reader.get_mut().set_limit(u64::MAX);
-    Ok((header, reader))
+    Ok((header, Reader::new(file.into_inner())))
+}
+
+/// Refuses names that are there twice, of which the parser would keep one.
+fn check_names(header: &str) -> Result<()> {
+    let (mut elements, mut properties) = (Vec::new(), Vec::new());
+    for line in header.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["element", name, ..] => {
+                ensure!(!elements.contains(&name), "element {name} is named twice, allowed is once");
+                elements.push(name);
+                properties.clear();
+            }
+            ["property", .., name] => {
+                let element = elements.last().copied().unwrap_or_default();
+                ensure!(
+                    !properties.contains(&name),
+                    "property {name} of element {element} is named twice, allowed is once"
+                );
+                properties.push(name);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Passes over the entries of an element.

@@ -47,6 +47,15 @@ impl Splat {
     }
 }
 
+/// A quaternion of any length as a rotation, unless it is zero or not finite.
+fn rotation(x: f32, y: f32, z: f32, w: f32) -> Option<Quat> {
+    let parts = [x, y, z, w].map(f64::from);
+    // Squares of the largest and the smallest numbers are none of f32.
+    let length = parts.iter().map(|part| part * part).sum::<f64>().sqrt();
+    let [x, y, z, w] = parts.map(|part| (part / length) as f32);
+    (length > 0.0 && length.is_finite()).then(|| Quat::from_xyzw(x, y, z, w).normalize())
+}
+
 /// The formats of files.
 #[derive(Clone, Copy, Debug)]
 pub enum Format {

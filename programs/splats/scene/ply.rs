@@ -1,10 +1,10 @@
 //! .ply scenes as the training of 3-D Gaussian splatting writes them (Kerbl et al., 2023): a float for each property of a
 //! splat. Of its spherical harmonics, only those of degree 0 are read.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
-use anyhow::{Result, ensure};
-use glam::{Quat, Vec3, vec3};
+use anyhow::{Context, Result};
+use glam::{Vec3, vec3};
 use ply_rs_bw::ply::{Header, ScalarType};
 
 use super::Splat;
@@ -41,18 +41,18 @@ pub fn read(header: &Header, body: &mut Body<impl BufRead>) -> Result<Vec<Splat>
 
 fn decode(properties: [f32; PROPERTIES.len()], index: usize) -> Result<Splat> {
     let [x, y, z, red, green, blue, opacity, scale_0, scale_1, scale_2, w, i, j, k] = properties;
-    let rotation = Quat::from_xyzw(i, j, k, w);
-    ensure!(
-        rotation.length_squared().is_normal(),
-        "rotation of splat {index} is [{w}, {i}, {j}, {k}], allowed are finite numbers that are not all zero"
-    );
-    let splat = Splat {
+    let rotation = super::rotation(i, j, k, w).with_context(|| {
+        format!("rotation of splat {index} is [{w}, {i}, {j}, {k}], allowed are finite numbers that are not all zero")
+    })?;
+    let mut splat = Splat {
         position: vec3(x, y, z),
-        rotation: rotation.normalize(),
+        rotation,
         scale: vec3(scale_0, scale_1, scale_2).exp(),
-        color: (Vec3::splat(0.5) + HARMONIC * vec3(red, green, blue)).max(Vec3::ZERO),
+        color: Vec3::splat(0.5) + HARMONIC * vec3(red, green, blue),
         opacity: 1.0 / (1.0 + (-opacity).exp()),
     };
     splat.check(format_args!("splat {index}"))?;
+    // The greater of zero and what is no number is zero, so this comes after the check.
+    splat.color = splat.color.max(Vec3::ZERO);
     Ok(splat)
 }

@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use anyhow::{Result, ensure};
-use glam::{Quat, Vec3, Vec4};
+use anyhow::{Context, Result, ensure};
+use glam::{Vec3, Vec4};
 
 use super::Splat;
 
@@ -27,15 +27,9 @@ fn decode(entry: &[u8; SPLAT_BYTES as usize], index: u64) -> Result<Splat> {
     let bytes = |first: usize| Vec4::from_array([0, 1, 2, 3].map(|byte| entry[first + byte].into()));
     let color = bytes(24) / 255.0;
     let [w, x, y, z] = ((bytes(28) - 128.0) / 128.0).to_array();
-    let rotation = Quat::from_xyzw(x, y, z, w);
-    ensure!(rotation.length_squared() > 0.0, "rotation of splat {index} is zero, allowed are others");
-    let splat = Splat {
-        position: vector(0),
-        rotation: rotation.normalize(),
-        scale: vector(3),
-        color: color.truncate(),
-        opacity: color.w,
-    };
+    let rotation = super::rotation(x, y, z, w);
+    let rotation = rotation.with_context(|| format!("rotation of splat {index} is zero, allowed are others"))?;
+    let splat = Splat { position: vector(0), rotation, scale: vector(3), color: color.truncate(), opacity: color.w };
     splat.check(format_args!("splat {index}"))?;
     Ok(splat)
 }
