@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::{Parser, ValueEnum};
 use common::files::Output;
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions};
@@ -103,7 +103,7 @@ fn make() -> Result<()> {
         return Output::write_and_say(&[(output, drawn)]);
     }
     if args.row {
-        common::say(serde_json::to_string(&changed(args.open()?.tuning(), &args.tuning)?)?);
+        common::say(serde_json::to_string(&args.tuning(&args.open()?)?)?);
         return Ok(());
     }
     let requests = match args.requests.as_slice() {
@@ -123,18 +123,30 @@ impl Args {
         Ok(Gpu::new(&GpuOptions { device: self.device.clone(), ..GpuOptions::default() })?)
     }
 
-    /// Makes the pipelines of a request, and says how many milliseconds that took.
-    fn time(&self, request: Request) -> Result<f64> {
-        let gpu = self.open()?;
+    /// The built-in row of a device with the changes that the flags ask for.
+    fn tuning(&self, gpu: &Gpu) -> Result<Tuning> {
         let row = changed(gpu.tuning(), &self.tuning)?;
+        if let Some(size) = self.subgroup {
+            let (least, most) = gpu.profile().subgroup_range;
+            ensure!(
+                size.is_power_of_two() && (least..=most).contains(&size),
+                "--subgroup is {size}, allowed on this device are powers of two from {least} to {most}"
+            );
+        }
         let fewer = |items: u32| items.saturating_sub(self.fewer_items).max(1);
-        let tuning = Tuning {
+        Ok(Tuning {
             subgroup_size: self.subgroup.or(row.subgroup_size),
             items_keys: fewer(row.items_keys),
             items_pairs: fewer(row.items_pairs),
             single_items: fewer(row.single_items),
             ..row
-        };
+        })
+    }
+
+    /// Makes the pipelines of a request, and says how many milliseconds that took.
+    fn time(&self, request: Request) -> Result<f64> {
+        let gpu = self.open()?;
+        let tuning = self.tuning(&gpu)?;
         let started = Instant::now();
         gpu.sorter(&request.request(), &SorterOptions { tuning: Some(tuning), ..SorterOptions::default() })?;
         Ok(1e3 * started.elapsed().as_secs_f64())

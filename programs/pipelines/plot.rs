@@ -17,10 +17,33 @@ struct Line {
     request: String,
     kernel: String,
     registers: f64,
-    spills: u32,
-    fills: u32,
+    spills: u64,
+    fills: u64,
     instructions_per_item: Option<f64>,
     slope: Option<f64>,
+}
+
+impl Line {
+    /// Refuses what no bar can be drawn of.
+    fn check(&self) -> Result<()> {
+        let given = [
+            ("registers", Some(self.registers)),
+            ("instructions_per_item", self.instructions_per_item),
+            ("slope", self.slope),
+        ];
+        for (column, value) in given {
+            // A slope below zero is drawn as zero.
+            let least = if column == "slope" { f64::MIN } else { 0.0 };
+            let value = value.unwrap_or(0.0);
+            ensure!(
+                value.is_finite() && value >= least,
+                "{column} of {}, kernel {}, is {value}, allowed are finite numbers of 0 or more",
+                name_of(self),
+                self.kernel
+            );
+        }
+        Ok(())
+    }
 }
 
 /// A GPU with its lines of the requests, where its record has them.
@@ -54,6 +77,7 @@ impl Figure {
         let mut rows: Vec<Row> = Vec::new();
         for line in csv::Reader::from_path(path).with_context(context)?.deserialize() {
             let line: Line = line.with_context(context)?;
+            line.check().with_context(context)?;
             let Some(request) = REQUESTS.iter().position(|(name, _)| *name == line.request) else { continue };
             if !PASSES.contains(&line.kernel.as_str()) {
                 continue;
@@ -120,8 +144,8 @@ impl Drawing for Figure {
             (value, line.slope.map(|slope| slope.clamp(0.0, value)), format!("{value:.0}"))
         })?;
         self.panel(&right, "registers, in units of the GPU", |line| {
-            let spilled = match line.spills + line.fills {
-                0 => String::new(),
+            let spilled = match (line.spills, line.fills) {
+                (0, 0) => String::new(),
                 _ => format!(", spills {}/{}", line.spills, line.fills),
             };
             (line.registers, None, format!("{:.0}{spilled}", line.registers))

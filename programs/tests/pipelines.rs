@@ -33,6 +33,21 @@ fn a_line_for_each_request_says_how_long_its_pipelines_took() {
 }
 
 #[test]
+fn the_row_has_the_changes_of_all_flags() {
+    let row = |arguments: &[&str]| -> serde_json::Value {
+        let run = run(&[&["--row"], arguments].concat());
+        assert!(run.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&run.stderr));
+        serde_json::from_slice(&run.stdout).unwrap()
+    };
+    let (built_in, changed) = (row(&[]), row(&["--fewer-items", "1", "--tuning", "polls=7"]));
+    for field in ["items_keys", "items_pairs", "single_items"] {
+        let items = |row: &serde_json::Value| row[field].as_u64().unwrap();
+        assert_eq!(items(&changed), (items(&built_in) - 1).max(1), "{field}");
+    }
+    assert_eq!(changed["polls"], 7);
+}
+
+#[test]
 fn the_kept_record_is_drawn() {
     let record = programs::root().join("benches/record/gpu-compilers.csv");
     let (svg, png) = (file("drawn.svg", ""), file("drawn.png", ""));
@@ -52,12 +67,31 @@ fn the_kept_record_is_drawn() {
 fn bad_input_is_one_line() {
     let empty = file("empty.csv", "gpu,compiler,request,kernel,registers,spills,fills,instructions_per_item,slope\n");
     let record = empty.to_str().unwrap();
+    let line = |name: &str, registers: &str, per_item: &str| {
+        let text = format!(
+            "gpu,compiler,request,kernel,registers,spills,fills,instructions_per_item,slope\n\
+             h100,NVK,keys,onesweep_32,{registers},0,0,{per_item},1\n"
+        );
+        file(name, &text)
+    };
+    let bad = [line("neg.csv", "32", "-5"), line("nan.csv", "32", "NaN"), line("inf.csv", "inf", "5")];
+    let [negative, nan, infinite] = bad.each_ref().map(|path| path.to_str().unwrap());
     for (arguments, part) in [
         (vec!["--requests", "keys,u256"], "u256"),
         (vec!["--device", "99"], "99"),
         (vec!["--plot", record], "--out"),
         (vec!["--plot", record, "--out", "no-such-folder/plot.png"], "no-such-folder"),
         (vec!["--plot", record, "--out", "plot.png"], "has no line of a pass"),
+        (
+            vec!["--plot", negative, "--out", "plot.png"],
+            "instructions_per_item of h100, NVK, kernel onesweep_32, is -5",
+        ),
+        (vec!["--plot", nan, "--out", "plot.png"], "is NaN"),
+        (vec!["--plot", infinite, "--out", "plot.png"], "registers of h100"),
+        (vec!["--subgroup", "0"], "--subgroup is 0, allowed"),
+        (vec!["--subgroup", "5", "--requests", "keys"], "--subgroup is 5, allowed"),
+        (vec!["--subgroup", "1024", "--row"], "--subgroup is 1024, allowed"),
+        (vec!["--tuning", "items_keys=0", "--row"], "items_keys"),
         (vec!["--plot", "no-such-file", "--out", "plot.png"], "no-such-file"),
     ] {
         let run = run(&arguments);
@@ -66,7 +100,7 @@ fn bad_input_is_one_line() {
         assert!(stderr.starts_with("error: ") && stderr.trim_end().lines().count() == 1, "{arguments:?}: {stderr}");
         assert!(stderr.contains(part), "{arguments:?}: {part:?} is missing in {stderr:?}");
     }
-    fs::remove_file(empty).unwrap();
+    bad.iter().chain([&empty]).for_each(|path| fs::remove_file(path).unwrap());
 }
 
 #[test]
