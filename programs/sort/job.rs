@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use vksort::standalone::{Gpu, Passes};
-use vksort::{Algorithm, BitRange, KeyOutput, KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
+use vksort::{
+    Algorithm, BitRange, KeyOutput, KeyType, Order, Quartiles, SortRequest, SorterOptions, StepTime, ValueType,
+};
 
 use crate::common::verify::verify_runs;
 use crate::memory::Memory;
@@ -228,9 +230,8 @@ fn filled(mut array: Array, read: impl FnOnce(&mut [u8]) -> Result<(), vksort::E
 fn medians(runs: &[Vec<StepTime>]) -> Vec<StepTime> {
     let steps = runs.first().map_or(0, Vec::len);
     let median = |step: usize| {
-        let mut times: Vec<StepTime> = runs.iter().map(|run| run[step]).collect();
-        times.sort_by(|a, b| a.nanoseconds.total_cmp(&b.nanoseconds));
-        times[times.len() / 2]
+        let times: Vec<f64> = runs.iter().map(|run| run[step].nanoseconds).collect();
+        StepTime { nanoseconds: Quartiles::of(&times).median, ..runs[0][step] }
     };
     (0..steps).map(median).collect()
 }

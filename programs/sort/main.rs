@@ -17,7 +17,7 @@ use common::tuning::{self, TuningFlag};
 use job::{How, Job, Sorted};
 use npy::Array;
 use vksort::standalone::Gpu;
-use vksort::{BitRange, KeyType, Order};
+use vksort::{BitRange, KeyType, Order, Quartiles, ValueType};
 
 /// Sorts .npy arrays on a Vulkan device, stably. Without --keys it sorts and verifies generated pairs.
 #[derive(Parser)]
@@ -82,6 +82,7 @@ sorted in IEEE 754 total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.
 i64, f64, u128 or i128. bf16 is for uint16, and for bfloat16 as ml_dtypes writes it; u128 and i128
 are for uint64 of shape (N, 2), the lower half first.
 Values have any dtype and shape with rows of 1, 2 or 4 n bytes: structured, text, shape (N, 3).
+Rows have at most 65536 bytes, and with --argsort as many as memory takes.
 --bits counts from the lowest bit of the key. Signed and float keys are first made unsigned numbers
 that sort like them, in which the sign is the highest bit and is set for positive keys.
 
@@ -90,6 +91,9 @@ Examples:
   sort --keys k.npy --values v.npy --out-keys sorted-k.npy --out-values sorted-v.npy --verify
   sort --keys morton.npy --bits 32..64 --out-keys by-cell.npy
   sort --count 4000000 --key-type f64 --keys-only --repeat 10";
+
+/// Most bytes of a row that follows a permutation.
+const LARGEST_GATHERED: u32 = u32::MAX - 3;
 
 fn main() -> ExitCode {
     common::run(sort)
@@ -181,7 +185,9 @@ impl Args {
             return Ok(None);
         };
         let (keys, key) = common::during("reading keys", || Array::read_keys(keys, self.key_type))?;
-        let read = |path| common::during("reading values", || Array::read_values(path));
+        // A permutation is sorted in place of values, which then follow it on the host.
+        let most = if self.argsort.is_some() { LARGEST_GATHERED } else { ValueType::MAX_BYTES };
+        let read = |path| common::during("reading values", || Array::read_values(path, most.into()));
         let values = self.values.as_deref().map(read).transpose()?;
         let job = Job::new(keys, key, values, self.how())?;
         job.check()?;
@@ -208,7 +214,7 @@ fn report(sorted: &Sorted, count: u32) -> String {
     }
     let nanoseconds = |wall: &std::time::Duration| wall.as_nanos() as f64;
     let walls: Vec<f64> = sorted.walls.iter().map(nanoseconds).collect();
-    let (least, median, most) = (walls[0], walls[walls.len() / 2], walls[walls.len() - 1]);
+    let (least, median, most) = (walls[0], Quartiles::of(&walls).median, walls[walls.len() - 1]);
     let host = match walls.len() {
         1 => format!("host sees {}, {}", common::duration(median), common::rate(count, median)),
         runs => format!(

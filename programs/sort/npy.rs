@@ -44,14 +44,14 @@ impl Array {
         .with_context(|| format!("--keys {}", path.display()))
     }
 
-    /// Reads values: rows of any kind.
-    pub fn read_values(path: &Path) -> Result<Array> {
+    /// Reads values: rows of any kind, of up to so many bytes.
+    pub fn read_values(path: &Path, most: u64) -> Result<Array> {
         let check = |header: &Header| {
             let (bytes, item, shape) = (header.row_bytes()?, header.shown(), header.npy.shape());
-            let allowed = [1, 2].contains(&bytes) || bytes > 0 && bytes.is_multiple_of(4) && bytes <= u32::MAX.into();
+            let allowed = [1, 2].contains(&bytes) || bytes > 0 && bytes.is_multiple_of(4) && bytes <= most;
             ensure!(
                 allowed,
-                "rows have {bytes} bytes (dtype {item}, shape {shape:?}), allowed are 1, 2, or a multiple of 4 below 2^32"
+                "rows have {bytes} bytes (dtype {item}, shape {shape:?}), allowed are 1, 2, or a multiple of 4 up to {most}"
             );
             Ok(())
         };

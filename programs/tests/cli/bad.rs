@@ -98,6 +98,11 @@ fn bad_values_are_named() {
         // The permutation needs no values, but that they are bad is not hidden by it.
         cases.push((vec!["--keys", &keys, "--values", values, "--out-values", &out, "--argsort", &other], named));
     }
+    let large = write("large.npy", "'<u4'", &[4, 16385], 4 * 65540);
+    cases.push((
+        vec!["--keys", &keys, "--values", &large, "--out-values", &out],
+        vec!["--values", "large.npy", "65540 bytes", "up to 65536"],
+    ));
     check(&dir, cases);
 }
 
