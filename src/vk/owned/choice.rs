@@ -17,13 +17,14 @@ const VARIABLE: &str = "VKSORT_DEVICE";
 
 /// Which device to open.
 ///
-/// As text (`--device` of the programs, `VKSORT_DEVICE`): `best`, a number, or a part of the device's name.
+/// As text (`--device` of the programs, `VKSORT_DEVICE`): `best`, an index, or a part of the device's name, such as `4090`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// The best suitable device: discrete before integrated before virtual before CPU.
     #[default]
     Best,
-    /// By its index in [`Gpu::devices`](crate::standalone::Gpu::devices).
+    /// By its index in [`Gpu::devices`](crate::standalone::Gpu::devices). If no device has the index, this is the first
+    /// device whose name contains the number.
     Index(usize),
     /// The first device whose name contains this text, ignoring case.
     Name(String),
@@ -116,7 +117,8 @@ pub(crate) fn select(choice: &DeviceChoice, devices: Vec<PhysicalDevice>) -> Res
             }
             suitable.into_iter().min_by_key(|device| kind(device.kind).1)
         }
-        DeviceChoice::Index(index) => devices.into_iter().nth(*index),
+        DeviceChoice::Index(index) if *index < devices.len() => devices.into_iter().nth(*index),
+        DeviceChoice::Index(number) => devices.into_iter().find(|device| wanted(&number.to_string(), device)),
         DeviceChoice::Name(name) => devices.into_iter().find(|device| wanted(name, device)),
     };
     found.ok_or_else(|| Error::NoDevice { given: choice.to_string(), available: names.join(", ") })
@@ -136,10 +138,11 @@ mod tests {
         let list = || {
             vec![
                 device("llvmpipe", vk::PhysicalDeviceType::CPU),
-                device("Foo GT", vk::PhysicalDeviceType::DISCRETE_GPU),
+                device("Foo GT 4090", vk::PhysicalDeviceType::DISCRETE_GPU),
             ]
         };
-        assert_eq!(select(&DeviceChoice::Index(1), list()).unwrap().name, "Foo GT");
+        assert_eq!(select(&DeviceChoice::Index(1), list()).unwrap().name, "Foo GT 4090");
+        assert_eq!(select(&"4090".parse().unwrap(), list()).unwrap().name, "Foo GT 4090", "a number of a name");
         assert_eq!(select(&DeviceChoice::Name("LLVM".into()), list()).unwrap().name, "llvmpipe");
         let message = select(&DeviceChoice::Index(2), list()).err().unwrap().to_string();
         assert!(message.contains("index 2") && message.contains("1: Foo GT"), "{message}");
