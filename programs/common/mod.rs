@@ -69,9 +69,11 @@ pub fn parse<Flags: clap::Parser>() -> anyhow::Result<Flags> {
     Flags::try_parse().map_err(usage)
 }
 
-/// The same for a program that has no other flags than these.
+/// The same for a program that has no other flags than these, and takes all devices without `--device`.
 pub fn parse_flags(about: &'static str) -> anyhow::Result<Common> {
     let command = Common::augment_args(clap::Command::new("program")).about(about);
+    let command =
+        command.mut_arg("device", |arg| arg.help("\"best\", an index or part of a name [default: all devices]"));
     command.try_get_matches().and_then(|matches| Common::from_arg_matches(&matches)).map_err(usage)
 }
 

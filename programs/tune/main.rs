@@ -46,8 +46,8 @@ struct Args {
 
 const HELP: &str = "\
 The search starts from the built-in row of the device. It compares the result of every candidate
-with a stable sort on the CPU, and measures it against the best so far. It also draws FILE.svg and
-FILE.png.
+with a stable sort on the CPU, and measures it against the best so far. It also draws two pictures
+beside the profile, with its name but the extensions svg and png.
 
 The profile is valid for this device with this driver:
   sort --tuning FILE

@@ -102,6 +102,31 @@ fn devices_take_the_common_flags() {
     assert!(line.contains("99") && line.contains("0: "), "{line}");
 }
 
+/// Two drivers that are one give two devices of the same name.
+#[test]
+#[cfg(target_os = "linux")]
+fn one_device_is_listed_of_two_of_the_same_name() {
+    let Some(driver) = std::env::var_os("VK_DRIVER_FILES").map(std::path::PathBuf::from) else { return };
+    let dir = Dir::new("same-name");
+    let text = std::fs::read_to_string(&driver).unwrap();
+    let mut manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let library = manifest["ICD"]["library_path"].as_str().unwrap();
+    if library.contains('/') {
+        manifest["ICD"]["library_path"] = driver.parent().unwrap().join(library).to_str().into();
+    }
+    let second = dir.write_bytes("second.json", manifest.to_string().as_bytes());
+    let both = std::env::join_paths([driver, second.into()]).unwrap();
+    let listed = |arguments: &[&str]| -> Vec<String> {
+        let stdout = succeed(program("devices").args(arguments).env("VK_DRIVER_FILES", &both));
+        let lines = stdout.lines().filter_map(|line| line.split_once(": ")).filter(|line| line.0.len() == 1);
+        lines.map(|line| line.0.to_string()).collect()
+    };
+    assert_eq!(listed(&["--algorithm", "onesweep"]), ["0", "1"]);
+    for (device, index) in [("0", "0"), ("1", "1"), ("best", "0")] {
+        assert_eq!(listed(&["--device", device]), [index]);
+    }
+}
+
 #[test]
 fn help_needs_no_device_and_fits_on_a_screen() {
     for (name, most) in [("sort", 60), ("devices", 40), ("splats", 40), ("tune", 40)] {
@@ -111,6 +136,15 @@ fn help_needs_no_device_and_fits_on_a_screen() {
         assert!(output.stderr.is_empty() && stdout.lines().count() <= most, "{name}: {most} lines allowed\n{stdout}");
         assert!(stdout.lines().all(|line| line.len() <= 100), "{name}: 100 columns allowed\n{stdout}");
     }
+}
+
+/// The help of a program says what it does.
+#[test]
+fn help_is_that_of_the_program() {
+    let help = |name| String::from_utf8(run(without_device(name).arg("--help")).stdout).unwrap();
+    assert!(help("devices").contains("[default: all devices]"), "{}", help("devices"));
+    assert!(!help("tune").contains("FILE.svg"), "{}", help("tune"));
+    assert!(help("sort").contains("65536"), "{}", help("sort"));
 }
 
 #[test]
