@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use ash::vk;
-use vksort::standalone::Gpu;
-use vksort::{InstanceRequirements, Requirements};
+use vksort::InstanceRequirements;
+use vksort::standalone::{DeviceChoice, Gpu};
 
 /// Most invocations that pay: from there on, each has one pair of a block.
 const MAX_INVOCATIONS: u32 = 1024;
@@ -25,11 +25,32 @@ struct Device {
     commands: vk::CommandBuffer,
     fence: vk::Fence,
     queries: vk::QueryPool,
-    /// Nanoseconds of a tick of the device's clock; nothing where it has none.
-    tick: Option<f64>,
+    /// The device's clock, where it has one.
+    clock: Option<Clock>,
     /// Whether commands may still be running, after an error.
     lost: Cell<bool>,
     _entry: ash::Entry,
+}
+
+/// The clock of a device's queue.
+#[derive(Clone, Copy)]
+struct Clock {
+    /// Nanoseconds of a tick.
+    tick: f64,
+    /// The bits of a stamp that count.
+    mask: u64,
+}
+
+impl Clock {
+    /// The clock of a queue whose stamps have so many bits, if it has one.
+    fn new(bits: u32, tick: f32) -> Option<Clock> {
+        (bits > 0).then(|| Clock { tick: tick.into(), mask: u64::MAX >> (64 - bits.min(64)) })
+    }
+
+    /// Nanoseconds from one stamp to a later one. In between, the counter may have gone past its last bit.
+    fn between(self, stamps: [u64; 2]) -> f64 {
+        (stamps[1].wrapping_sub(stamps[0]) & self.mask) as f64 * self.tick
+    }
 }
 
 /// The network over one number of elements.
@@ -59,8 +80,9 @@ impl Bitonic {
         elements.is_power_of_two() && elements > 1 && 4 * words <= gpu.profile().max_shared_bytes.into()
     }
 
-    pub fn new(gpu: &Gpu, elements: u32, pairs: bool) -> Result<Bitonic> {
-        let device = Device::open(gpu)?;
+    /// The network on the device that `choice` means, which is that of `gpu`.
+    pub fn new(gpu: &Gpu, choice: &DeviceChoice, elements: u32, pairs: bool) -> Result<Bitonic> {
+        let device = Device::open(choice)?;
         let invocations = (elements / 2).min(gpu.profile().max_workgroup_invocations).min(MAX_INVOCATIONS);
         let (storage, copied) = (vk::BufferUsageFlags::STORAGE_BUFFER, vk::BufferUsageFlags::TRANSFER_SRC);
         let (copied, local) = (copied | vk::BufferUsageFlags::TRANSFER_DST, vk::MemoryPropertyFlags::DEVICE_LOCAL);
@@ -159,7 +181,7 @@ impl Bitonic {
 }
 
 impl Device {
-    fn open(gpu: &Gpu) -> Result<Device> {
+    fn open(choice: &DeviceChoice) -> Result<Device> {
         // SAFETY: the Vulkan library is trusted to be one; handles are used with what they come from, and extensions and features
         // are those that were found.
         unsafe {
@@ -169,13 +191,8 @@ impl Device {
             let application = vk::ApplicationInfo::default().api_version(InstanceRequirements::API_VERSION);
             let info = vk::InstanceCreateInfo::default().application_info(&application).flags(needed.flags);
             let instance = entry.create_instance(&info.enabled_extension_names(&extensions), None)?;
-            let wanted = (&gpu.profile().name, &gpu.profile().driver);
-            let found = instance.enumerate_physical_devices()?.into_iter().find_map(|physical| {
-                let requirements = Requirements::query(&instance, physical).ok()?;
-                let is_it = (&requirements.profile.name, &requirements.profile.driver) == wanted;
-                is_it.then_some((physical, requirements))
-            });
-            let (physical, requirements) = found.context("the device of the bench is not there any more")?;
+            // By name, another device of the same kind might be found.
+            let (physical, requirements) = choice.find(&instance)?;
             let families = instance.get_physical_device_queue_family_properties(physical);
             let family = families.iter().position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
             let family = family.context("the device has no compute queue")?;
@@ -193,8 +210,7 @@ impl Device {
             let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
             let queries = raw.create_query_pool(&info, None)?;
             let limits = instance.get_physical_device_properties(physical).limits;
-            let ticks = families[family].timestamp_valid_bits > 0;
-            let tick = ticks.then_some(f64::from(limits.timestamp_period));
+            let clock = Clock::new(families[family].timestamp_valid_bits, limits.timestamp_period);
             let memory = instance.get_physical_device_memory_properties(physical);
             let queue = raw.get_device_queue(index, 0);
             Ok(Device {
@@ -206,7 +222,7 @@ impl Device {
                 commands,
                 fence,
                 queries,
-                tick,
+                clock,
                 lost: Cell::new(false),
                 _entry: entry,
             })
@@ -273,7 +289,7 @@ impl Device {
     ///
     /// `commands` is recording, and `query` is 0 or 1, in this order.
     unsafe fn stamp(&self, commands: vk::CommandBuffer, query: u32) {
-        if self.tick.is_none() {
+        if self.clock.is_none() {
             return;
         }
         let stage = [vk::PipelineStageFlags::TOP_OF_PIPE, vk::PipelineStageFlags::BOTTOM_OF_PIPE][query as usize];
@@ -288,11 +304,11 @@ impl Device {
 
     /// Nanoseconds between the two stamps of the last submission that had them.
     fn stamped(&self) -> Result<Option<f64>> {
-        let Some(tick) = self.tick else { return Ok(None) };
+        let Some(clock) = self.clock else { return Ok(None) };
         let mut stamps = [0u64; 2];
         // SAFETY: both were written by a submission that was waited for.
         unsafe { self.raw.get_query_pool_results(self.queries, 0, &mut stamps, vk::QueryResultFlags::TYPE_64)? };
-        Ok(Some(stamps[1].wrapping_sub(stamps[0]) as f64 * tick))
+        Ok(Some(clock.between(stamps)))
     }
 }
 

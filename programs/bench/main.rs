@@ -32,7 +32,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
-use vksort::standalone::Gpu;
+use vksort::standalone::{DeviceChoice, Gpu};
 use vksort::{Error, KeyType, SortRequest};
 
 use case::{Case, Suite};
@@ -128,7 +128,8 @@ fn bench() -> Result<()> {
     let model = args.model(&gpu)?;
     let date = args.date.clone().unwrap_or_else(row::today);
     let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };
-    let mut bench = Bench::new(&gpu);
+    let choice = args.common.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
+    let mut bench = Bench::new(&gpu, choice);
     let (mut measured, mut skipped) = (Vec::new(), Vec::new());
     for suite in args.suite.parts() {
         args.measure(&mut bench, &model, suite, &mut measured, &mut skipped, |measured| {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
+use vksort::standalone::{DeviceBuffer, DeviceChoice, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
 use vksort::{
     Algorithm, KeyOutput, KeyType, Order, Placement, Quartiles, Shape, SortRequest, SorterOptions, ValueType,
 };
@@ -50,6 +50,8 @@ impl Measured {
 /// A device with the sorters built so far.
 pub struct Bench<'a> {
     pub gpu: &'a Gpu,
+    /// What the device was chosen by.
+    choice: DeviceChoice,
     sorters: HashMap<(SortRequest, Tweak), Arc<StandaloneSorter>>,
 }
 
@@ -154,8 +156,8 @@ impl Kept {
 }
 
 impl<'a> Bench<'a> {
-    pub fn new(gpu: &'a Gpu) -> Bench<'a> {
-        Bench { gpu, sorters: HashMap::new() }
+    pub fn new(gpu: &'a Gpu, choice: DeviceChoice) -> Bench<'a> {
+        Bench { gpu, choice, sorters: HashMap::new() }
     }
 
     fn sorter(&mut self, request: &SortRequest, tweak: Tweak, n: u32) -> Result<Arc<StandaloneSorter>> {
@@ -249,7 +251,9 @@ impl<'a> Bench<'a> {
     fn prepare(&mut self, case: &Case, n: u32, buffers: &[DeviceBuffer], kept: &Kept) -> Result<Ready> {
         let (request, tweak) = match case.how {
             How::Device { request, tweak } => (request, tweak),
-            How::Bitonic { pairs } => return Ok(Ready::Bitonic(Box::new(Bitonic::new(self.gpu, n, pairs)?))),
+            How::Bitonic { pairs } => {
+                return Ok(Ready::Bitonic(Box::new(Bitonic::new(self.gpu, &self.choice, n, pairs)?)));
+            }
             How::Cpu { .. } => return Ok(Ready::Cpu),
         };
         let sorter = self.sorter(&request, tweak, n)?;
