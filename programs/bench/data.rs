@@ -74,6 +74,11 @@ impl Data {
         }
     }
 
+    /// Bytes of a key, of all but uniform ones.
+    pub fn key_bytes(self) -> u64 {
+        if self == Data::Groups { 8 } else { 4 }
+    }
+
     fn words(self, n: usize, random: &mut fastrand::Rng) -> Vec<u32> {
         const KEY: u32 = 0x5A5A_5A5A;
         // Six multiples of it have six values in every byte.
@@ -130,7 +135,7 @@ impl Inputs {
     }
 
     pub fn keys(&mut self, data: Data, key: KeyType) -> Arc<Vec<u8>> {
-        let bytes = if data == Data::Groups { 8 } else { 4 };
+        let bytes = data.key_bytes();
         assert!(data == Data::Uniform || key.size_bytes() == bytes, "keys of this kind have {bytes} bytes");
         self.all_keys(data)
     }
