@@ -97,8 +97,11 @@ impl Case {
         };
         let (key, value) = (request.key.size_bytes(), request.value.size_bytes());
         let BitRange { low, high } = request.bits;
+        // Indices are made by the first pass, and unwanted keys are not written by the last.
+        let is_index = request.value == ValueType::Index;
+        let not_written = if request.key_output == KeyOutput::Discarded { key } else { 0 };
         if low == high || algorithm == Algorithm::SingleWorkgroup.to_string() {
-            return 2 * (key + value);
+            return 2 * (key + value) - if is_index { value } else { 0 } - not_written;
         }
         let widest = if let Tweak::DigitBits(bits) = tweak { bits } else { 8 };
         let digit_bits = (high - low).div_ceil((high - low).div_ceil(widest));
@@ -107,9 +110,7 @@ impl Case {
         let passes = digits.filter(varies).count() as u64;
         let gathered = request.value.is_gathered();
         let sorted_value = if gathered { 4 } else { value };
-        // Indices are made by the first pass, and unwanted keys are not written by the last.
-        let not_read = if gathered || request.value == ValueType::Index { 4 } else { 0 };
-        let not_written = if request.key_output == KeyOutput::Discarded { key } else { 0 };
+        let not_read = if gathered || is_index { 4 } else { 0 };
         // An index that has room for a digit of its key moves with it as one word into the last pass and out of it.
         let joins = not_read > 0 && not_written >= 4 && passes > 1 && n <= 1 << 24 && tweak != Tweak::Apart;
         let joined = if joins { 2 * 4 } else { 0 };

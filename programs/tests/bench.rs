@@ -633,3 +633,8 @@ fn few_elements_are_sorted_in_all_ways() {
     let many = ["copy", "u32 keys", "u32 pairs", "onesweep u32 keys", "reduce-then-scan u32 keys"];
     assert!(many.iter().all(|name| names.contains(name)) && names.len() == 7, "{names:?}");
 }
+    // An argsort of few elements reads a key and writes an index.
+    scratch.succeed(&["--suite", "sizes", "--count", "1000", "--runs", "1", "--out", "sizes"]);
+    let rows = scratch.rows("sizes/results.csv");
+    let floors: Vec<(&str, &str)> = rows.iter().map(|row| (field(row, "case"), field(row, "floor_bytes"))).collect();
+    assert_eq!(floors, [("copy", "8"), ("u32 keys", "8"), ("u32 pairs", "16"), ("u32 argsort", "8")]);
