@@ -119,13 +119,20 @@ fn bench() -> Result<()> {
         args.suite.name(),
         if args.model.is_some() { "" } else { "not " },
     );
-    let read = |path: &PathBuf| row::read(path).with_context(|| format!("--peer-csv {}", path.display()));
+    let read = |path: &PathBuf| {
+        let rows = row::read_results(path).with_context(|| format!("--peer-csv {}", path.display()))?;
+        ensure!(!rows.is_empty(), "--peer-csv {} has 0 rows, allowed are 1 or more", path.display());
+        Ok(rows)
+    };
     let peers: Vec<Row> = args.peer_csv.iter().map(read).collect::<Result<Vec<_>>>()?.concat();
     let profile = args.tuning.load()?;
     let gpu = tuning::apply(profile, args.common.open()?)?;
     args.common.print_device_of_all(gpu.profile(), gpu.tuning(), gpu.algorithm());
 
     let model = args.model(&gpu)?;
+    if let Some(out) = &args.out {
+        make_out(out)?;
+    }
     let date = args.date.clone().unwrap_or_else(row::today);
     let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };
     let choice = args.common.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
@@ -336,9 +343,14 @@ fn check_out(out: &Path, force: bool) -> Result<()> {
     }
 }
 
+/// Makes the directory of the results, and checks that it takes files, before anything is measured for it.
+fn make_out(out: &Path) -> Result<()> {
+    std::fs::create_dir_all(out).with_context(|| format!("--out is {}, which cannot be made", out.display()))?;
+    Output::new("--out", &out.join("results.csv"), true)?.check_writable()
+}
+
 /// Writes all files or none; what an earlier run left and this one did not make is removed, as it would mislead.
 fn write(out: &Path, files: Vec<(String, Vec<u8>)>) -> Result<()> {
-    std::fs::create_dir_all(out)?;
     let stale: Vec<String> = file_names().filter(|name| !files.iter().any(|(new, _)| new == name)).collect();
     let outputs: Result<Vec<_>> =
         files.into_iter().map(|(name, bytes)| Ok((Output::new("--out", &out.join(name), true)?, bytes))).collect();

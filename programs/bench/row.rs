@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use vksort::standalone::Gpu;
@@ -49,6 +49,9 @@ pub struct Row {
     pub record_ns: Option<f64>,
 }
 
+/// The largest number of a row.
+const LARGEST: f64 = 1e30;
+
 /// What all rows of a run have in common.
 pub struct Run<'a> {
     pub gpu: &'a Gpu,
@@ -64,6 +67,28 @@ impl Row {
             true => format!("{}: {}", self.suite, self.case),
             false => self.case.clone(),
         }
+    }
+
+    /// Refuses numbers that nothing can be drawn of.
+    fn check(&self) -> Result<()> {
+        ensure!(self.n > 0, "n is 0, allowed is 1 or more");
+        let numbers = [
+            ("gpu_ns_median", self.gpu_ns_median),
+            ("gpu_ns_q25", self.gpu_ns_q25),
+            ("gpu_ns_q75", self.gpu_ns_q75),
+            ("gpu_ns_min", self.gpu_ns_min),
+            ("wall_ns_median", self.wall_ns_median),
+            ("wall_ns_q25", self.wall_ns_q25),
+            ("wall_ns_q75", self.wall_ns_q75),
+            ("elements_per_s", Some(self.elements_per_s)),
+            ("floor_share", self.floor_share),
+            ("record_ns", self.record_ns),
+        ];
+        for (column, number) in numbers {
+            let number = number.unwrap_or(0.0);
+            ensure!((0.0..=LARGEST).contains(&number), "{column} is {number:?}, allowed are 0 to {LARGEST:?}");
+        }
+        Ok(())
     }
 
     /// Median and quartiles of what the row is compared by: the time on the device where there is one.
@@ -145,6 +170,15 @@ fn cpu_name() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     line.map_or("CPU".into(), |(_, name)| name.trim().into())
+}
+
+/// Reads rows of results.
+pub fn read_results(path: &Path) -> Result<Vec<Row>> {
+    let rows: Vec<Row> = read(path)?;
+    for (index, row) in rows.iter().enumerate() {
+        row.check().with_context(|| format!("row {}", index + 1))?;
+    }
+    Ok(rows)
 }
 
 /// Reads rows that another program, or another run, has written.

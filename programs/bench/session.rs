@@ -83,7 +83,7 @@ impl Session {
             if !path.exists() {
                 return Ok(Vec::new());
             }
-            let rows: Vec<Row> = row::read(&path).with_context(|| format!("{run}/results.csv"))?;
+            let rows: Vec<Row> = row::read_results(&path).with_context(|| format!("{run}/results.csv"))?;
             Ok(rows.into_iter().filter(|row| row.suite == suite).collect())
         };
         let ordered = directory.join("model").join("order.csv");

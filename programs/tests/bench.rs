@@ -191,7 +191,19 @@ fn patterns_are_measured_beside_uniform_keys() {
 fn bad_arguments_end_in_one_line() {
     let scratch = Scratch::new("bad-arguments");
     fs::write(scratch.0.join("file"), "suite,case\n1,2\n").unwrap();
-    let cases: [(&[&str], &[&str]); 20] = [
+    // A plot to infinity has no end of ticks.
+    let session = Session(&scratch);
+    let rows = |name: &str, ns: f64| session.results(name, "peer", OWN, &[("u32 keys", "uniform", 4096, ns)]);
+    rows("infinite", 0.0);
+    rows("negative", -5.0);
+    session.results("empty", "peer", OWN, &[]);
+    let cases: [(&[&str], &[&str]); 23] = [
+        (
+            &["--peer-csv", "session/infinite/results.csv"],
+            &["--peer-csv", "row 1", "elements_per_s is inf", "0 to 1e30"],
+        ),
+        (&["--peer-csv", "session/negative/results.csv"], &["--peer-csv", "row 1", "gpu_ns_median is -5.0"]),
+        (&["--peer-csv", "session/empty/results.csv"], &["--peer-csv", "empty/results.csv has 0 rows"]),
         (&["--suite", "bogus"], &["--suite", "bogus", "features"]),
         (&["--runs", "0"], &["--runs", "0"]),
         (&["--count", "0"], &["--count", "0"]),
@@ -216,13 +228,16 @@ fn bad_arguments_end_in_one_line() {
     for (arguments, parts) in cases {
         scratch.fail(arguments, parts);
     }
+    if cfg!(target_os = "linux") {
+        scratch.fail(&["--count", "1000", "--out", "/proc/results"], &["--out is /proc/results", "cannot be made"]);
+    }
     let too_much = ["--suite", "types", "--count", "4000000000", "--memory-mib", "16"];
     let parts = ["no size fits", "4000000000", "MiB of memory are needed, allowed are --memory-mib 16"];
     scratch.fail(&too_much, &parts);
     // Less than that, but more than there is: nothing is allocated to find out.
     let too_much = ["--suite", "types", "--count", "4000000000", "--memory-mib", "1000000000"];
     scratch.fail(&too_much, &["no size fits", "4000000000", "memory are needed, available are"]);
-    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1, "a file is left behind");
+    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 2, "a file is left behind");
 }
 
 /// A directory as scripts/pack/measure.sh leaves it.
@@ -623,6 +638,11 @@ fn few_elements_are_sorted_in_all_ways() {
         let rows = scratch.rows(path);
         rows.iter().filter(|row| field(row, "n") == n).map(|row| field(row, "case").to_string()).collect()
     };
+    // An argsort of few elements reads a key and writes an index.
+    scratch.succeed(&["--suite", "sizes", "--count", "1000", "--runs", "1", "--out", "sizes"]);
+    let rows = scratch.rows("sizes/results.csv");
+    let floors: Vec<(&str, &str)> = rows.iter().map(|row| (field(row, "case"), field(row, "floor_bytes"))).collect();
+    assert_eq!(floors, [("copy", "8"), ("u32 keys", "8"), ("u32 pairs", "16"), ("u32 argsort", "8")]);
     for n in ["1024", "2048"] {
         let cases = cases("results/results.csv", n);
         assert_eq!(cases.len(), 11, "{cases:?}");
@@ -633,8 +653,3 @@ fn few_elements_are_sorted_in_all_ways() {
     let many = ["copy", "u32 keys", "u32 pairs", "onesweep u32 keys", "reduce-then-scan u32 keys"];
     assert!(many.iter().all(|name| names.contains(name)) && names.len() == 7, "{names:?}");
 }
-    // An argsort of few elements reads a key and writes an index.
-    scratch.succeed(&["--suite", "sizes", "--count", "1000", "--runs", "1", "--out", "sizes"]);
-    let rows = scratch.rows("sizes/results.csv");
-    let floors: Vec<(&str, &str)> = rows.iter().map(|row| (field(row, "case"), field(row, "floor_bytes"))).collect();
-    assert_eq!(floors, [("copy", "8"), ("u32 keys", "8"), ("u32 pairs", "16"), ("u32 argsort", "8")]);
