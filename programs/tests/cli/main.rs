@@ -79,6 +79,23 @@ fn sort_generates_keys_of_the_type_that_is_asked_for() {
     }
 }
 
+/// The median of two numbers is the one in the middle between them.
+#[test]
+fn medians_of_two_runs_lie_between_them() {
+    let stdout = sort(&["--count", "200000", "--keys-only", "--repeat", "2"]);
+    let line = stdout.lines().find(|line| line.starts_with("host sees ")).unwrap();
+    let words: Vec<&str> = line.split([' ', ',']).collect();
+    let times: Vec<f64> = words
+        .windows(2)
+        .filter_map(|pair| {
+            let unit = [("us", 1.0), ("ms", 1e3), ("s", 1e6)].into_iter().find(|(unit, _)| pair[1] == *unit)?;
+            Some(pair[0].parse::<f64>().ok()? * unit.1)
+        })
+        .collect();
+    let [median, least, most] = times[..] else { panic!("{line}") };
+    assert!((median - 0.5 * (least + most)).abs() <= 0.02 * median, "{line}");
+}
+
 #[test]
 fn devices_are_listed() {
     let stdout = String::from_utf8(run(&mut program("devices")).stdout).unwrap();
