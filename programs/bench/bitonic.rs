@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::io::Cursor;
+use std::mem::ManuallyDrop;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -15,9 +16,16 @@ const MAX_INVOCATIONS: u32 = 1024;
 /// Longest wait for the device.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
+/// An instance of Vulkan, which goes with its owner.
+struct Instance {
+    raw: ash::Instance,
+    _entry: ash::Entry,
+}
+
 /// The device that the bench measures, opened a second time.
 struct Device {
-    instance: ash::Instance,
+    /// It stays with a lost device.
+    instance: ManuallyDrop<Instance>,
     raw: ash::Device,
     memory: vk::PhysicalDeviceMemoryProperties,
     queue: vk::Queue,
@@ -29,7 +37,6 @@ struct Device {
     clock: Option<Clock>,
     /// Whether commands may still be running, after an error.
     lost: Cell<bool>,
-    _entry: ash::Entry,
 }
 
 /// The clock of a device's queue.
@@ -67,7 +74,7 @@ pub struct Bitonic {
     device: Device,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Buffer {
     raw: vk::Buffer,
     memory: vk::DeviceMemory,
@@ -88,11 +95,21 @@ impl Bitonic {
         let (copied, local) = (copied | vk::BufferUsageFlags::TRANSFER_DST, vk::MemoryPropertyFlags::DEVICE_LOCAL);
         let host = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
         let bytes = 4 * u64::from(elements);
-        let buffers = [
-            device.buffer(bytes, storage | copied, local)?,
-            device.buffer(bytes, storage | copied, local)?,
-            device.buffer(2 * bytes, copied, host)?,
-        ];
+        // What is not made yet is null, which destroying passes over.
+        let mut new = Bitonic {
+            elements,
+            pairs,
+            set_layout: vk::DescriptorSetLayout::null(),
+            layout: vk::PipelineLayout::null(),
+            pipeline: vk::Pipeline::null(),
+            pool: vk::DescriptorPool::null(),
+            set: vk::DescriptorSet::null(),
+            buffers: [Buffer::default(); 3],
+            device,
+        };
+        new.buffers[0] = new.device.buffer(bytes, storage | copied, local)?;
+        new.buffers[1] = new.device.buffer(bytes, storage | copied, local)?;
+        new.buffers[2] = new.device.buffer(2 * bytes, copied, host)?;
         let kind = vk::DescriptorType::STORAGE_BUFFER;
         let bindings = [0, 1].map(|binding| {
             let binding = vk::DescriptorSetLayoutBinding::default().binding(binding).descriptor_type(kind);
@@ -103,35 +120,35 @@ impl Bitonic {
         let entries = [0u32, 1, 2].map(|id| vk::SpecializationMapEntry { constant_id: id, offset: 4 * id, size: 4 });
         let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
         let words = ash::util::read_spv(&mut Cursor::new(include_bytes!("bitonic.spv")))?;
-        let raw = &device.raw;
+        let raw = &new.device.raw;
         // SAFETY: the module is what bitonic.comp compiles to, with these bindings and constants; its shared memory and its
         // workgroup are within the device's limits, as `fits` has found; all handles are the device's, and the buffers live as
         // long as the set.
         unsafe {
             let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-            let set_layout = raw.create_descriptor_set_layout(&info, None)?;
-            let layouts = [set_layout];
+            new.set_layout = raw.create_descriptor_set_layout(&info, None)?;
+            let layouts = [new.set_layout];
             let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
-            let layout = raw.create_pipeline_layout(&info, None)?;
+            new.layout = raw.create_pipeline_layout(&info, None)?;
             let module = raw.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None)?;
             let stage = vk::PipelineShaderStageCreateInfo::default().module(module).name(c"main");
             let stage = stage.stage(vk::ShaderStageFlags::COMPUTE).specialization_info(&specialization);
-            let infos = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+            let infos = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(new.layout)];
             let made = raw.create_compute_pipelines(vk::PipelineCache::null(), &infos, None);
             raw.destroy_shader_module(module, None);
-            let pipeline = made.map_err(|(_, result)| result)?[0];
+            new.pipeline = made.map_err(|(_, result)| result)?[0];
             let sizes = [vk::DescriptorPoolSize { ty: kind, descriptor_count: 2 }];
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
-            let pool = raw.create_descriptor_pool(&info, None)?;
-            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
-            let set = raw.allocate_descriptor_sets(&info)?[0];
-            for (binding, buffer) in (0..2).zip(&buffers) {
+            new.pool = raw.create_descriptor_pool(&info, None)?;
+            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(new.pool).set_layouts(&layouts);
+            new.set = raw.allocate_descriptor_sets(&info)?[0];
+            for (binding, buffer) in (0..2).zip(&new.buffers) {
                 let whole = [vk::DescriptorBufferInfo::default().buffer(buffer.raw).range(vk::WHOLE_SIZE)];
-                let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding);
+                let write = vk::WriteDescriptorSet::default().dst_set(new.set).dst_binding(binding);
                 raw.update_descriptor_sets(&[write.descriptor_type(kind).buffer_info(&whole)], &[]);
             }
-            Ok(Bitonic { elements, pairs, set_layout, layout, pipeline, pool, set, buffers, device })
         }
+        Ok(new)
     }
 
     /// Sorts elements, which are brought to the device before; gives the time on the device, if it has a clock, and that on
@@ -190,58 +207,66 @@ impl Device {
             let extensions: Vec<_> = needed.extensions.iter().map(|name| name.as_ptr()).collect();
             let application = vk::ApplicationInfo::default().api_version(InstanceRequirements::API_VERSION);
             let info = vk::InstanceCreateInfo::default().application_info(&application).flags(needed.flags);
-            let instance = entry.create_instance(&info.enabled_extension_names(&extensions), None)?;
+            let raw = entry.create_instance(&info.enabled_extension_names(&extensions), None)?;
+            let instance = Instance { raw, _entry: entry };
             // By name, another device of the same kind might be found.
-            let (physical, requirements) = choice.find(&instance)?;
-            let families = instance.get_physical_device_queue_family_properties(physical);
+            let (physical, requirements) = choice.find(&instance.raw)?;
+            let families = instance.raw.get_physical_device_queue_family_properties(physical);
             let family = families.iter().position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
             let family = family.context("the device has no compute queue")?;
             let index = family as u32;
             let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(index).queue_priorities(&[1.0])];
             let names: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
-            let raw = instance.create_device(physical, &requirements.features().chain(info), None)?;
-            let info = vk::CommandPoolCreateInfo::default().queue_family_index(index);
-            let pool = raw.create_command_pool(&info.flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER), None)?;
-            let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
-            let info = info.level(vk::CommandBufferLevel::PRIMARY);
-            let commands = raw.allocate_command_buffers(&info)?[0];
-            let fence = raw.create_fence(&vk::FenceCreateInfo::default(), None)?;
-            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
-            let queries = raw.create_query_pool(&info, None)?;
-            let limits = instance.get_physical_device_properties(physical).limits;
-            let clock = Clock::new(families[family].timestamp_valid_bits, limits.timestamp_period);
-            let memory = instance.get_physical_device_memory_properties(physical);
-            let queue = raw.get_device_queue(index, 0);
-            Ok(Device {
-                instance,
+            let raw = instance.raw.create_device(physical, &requirements.features().chain(info), None)?;
+            let limits = instance.raw.get_physical_device_properties(physical).limits;
+            let mut new = Device {
+                memory: instance.raw.get_physical_device_memory_properties(physical),
+                instance: ManuallyDrop::new(instance),
+                queue: raw.get_device_queue(index, 0),
                 raw,
-                memory,
-                queue,
-                pool,
-                commands,
-                fence,
-                queries,
-                clock,
+                pool: vk::CommandPool::null(),
+                commands: vk::CommandBuffer::null(),
+                fence: vk::Fence::null(),
+                queries: vk::QueryPool::null(),
+                clock: Clock::new(families[family].timestamp_valid_bits, limits.timestamp_period),
                 lost: Cell::new(false),
-                _entry: entry,
-            })
+            };
+            let info = vk::CommandPoolCreateInfo::default().queue_family_index(index);
+            let info = info.flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+            new.pool = new.raw.create_command_pool(&info, None)?;
+            let info = vk::CommandBufferAllocateInfo::default().command_pool(new.pool).command_buffer_count(1);
+            let info = info.level(vk::CommandBufferLevel::PRIMARY);
+            new.commands = new.raw.allocate_command_buffers(&info)?[0];
+            new.fence = new.raw.create_fence(&vk::FenceCreateInfo::default(), None)?;
+            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
+            new.queries = new.raw.create_query_pool(&info, None)?;
+            Ok(new)
         }
     }
 
     fn buffer(&self, size: u64, usage: vk::BufferUsageFlags, wanted: vk::MemoryPropertyFlags) -> Result<Buffer> {
         let info = vk::BufferCreateInfo::default().size(size).usage(usage);
-        // SAFETY: the device is alive; the memory is of a type that the buffer allows, and bound once.
+        // SAFETY: the device is alive, and nothing uses a buffer that could not be bound.
         unsafe {
             let raw = self.raw.create_buffer(&info, None)?;
+            let memory = self.bind(raw, wanted).inspect_err(|_| self.raw.destroy_buffer(raw, None))?;
+            Ok(Buffer { raw, memory })
+        }
+    }
+
+    /// Binds a buffer to memory of its own.
+    fn bind(&self, raw: vk::Buffer, wanted: vk::MemoryPropertyFlags) -> Result<vk::DeviceMemory> {
+        // SAFETY: buffer and device are alive; the memory is of a type that the buffer allows, and bound once.
+        unsafe {
             let needs = self.raw.get_buffer_memory_requirements(raw);
             let flags = |kind: u32| self.memory.memory_types[kind as usize].property_flags;
             let fits = |kind: &u32| needs.memory_type_bits >> kind & 1 == 1 && flags(*kind).contains(wanted);
             let kind = (0..self.memory.memory_type_count).find(fits).context("no memory fits a buffer")?;
             let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(kind);
             let memory = self.raw.allocate_memory(&info, None)?;
-            self.raw.bind_buffer_memory(raw, memory, 0)?;
-            Ok(Buffer { raw, memory })
+            let bound = self.raw.bind_buffer_memory(raw, memory, 0);
+            Ok(bound.map(|()| memory).inspect_err(|_| self.raw.free_memory(memory, None))?)
         }
     }
 
@@ -343,7 +368,14 @@ impl Drop for Device {
             self.raw.destroy_fence(self.fence, None);
             self.raw.destroy_command_pool(self.pool, None);
             self.raw.destroy_device(None);
-            self.instance.destroy_instance(None);
+            ManuallyDrop::drop(&mut self.instance);
         }
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // SAFETY: what was made from the instance is gone.
+        unsafe { self.raw.destroy_instance(None) };
     }
 }
