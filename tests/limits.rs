@@ -102,10 +102,10 @@ fn ranges_are_held_against_the_device_s_limit_as_they_are_rounded() {
             let block = device.sorter(&profile, &request, SorterOptions::default()).unwrap().shape().single_block();
             let (most, limit) = device.most(&profile, request, Access::Descriptors);
             assert_eq!(u64::from(most), reached.min(block.into()), "{limit}");
-            assert!(limit.contains(if most == block { "block" } else { "addresses" }), "{limit}");
+            assert!(limit.contains(if most == block { "block" } else { "by address" }), "{limit}");
             if range > 1 << 20 {
                 let (most, limit) = device.most(&profile, asking(key, Algorithm::OneSweep), Access::Descriptors);
-                assert!(u64::from(most) == reached && limit.contains("addresses"), "{most} ({limit})");
+                assert!(u64::from(most) == reached && limit.contains("by address"), "{most} ({limit})");
             }
         }
     }
@@ -125,7 +125,7 @@ fn tables_are_held_against_the_device_s_limit() {
     assert_eq!(wide(Algorithm::OneSweep).0, u32::MAX, "a ring is no longer for more elements");
     // Descriptors do not reach so far that the table would be too long.
     let (count, limit) = device.most(&narrow, asking(KeyType::U128, Algorithm::OneSweep), Access::Descriptors);
-    assert!(count == 1 << 20 && limit.contains("addresses"), "{count} ({limit})");
+    assert!(count == 1 << 20 && limit.contains("by address"), "{count} ({limit})");
 }
 
 #[test]
