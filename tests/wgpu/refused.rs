@@ -181,8 +181,9 @@ fn backends() -> Result<(), Failed> {
     expect(WgpuDevice::new(&device), &["backend", "noop", "Vulkan"])
 }
 
-/// wgpu refuses a mapping behind the submission, by a panic. The sort is already running then.
+/// wgpu refuses a mapping behind the submission, by a panic. The sort is already running then, so nothing of it is destroyed.
 fn mapping() -> Result<(), Failed> {
+    let before = destroyed_devices();
     let (device, queue, sorts) = WgpuDevice::open(&adapter(), &DeviceDescriptor::default())?;
     let count = 1u32 << 22;
     let buffer = |size, usage| {
@@ -194,7 +195,7 @@ fn mapping() -> Result<(), Failed> {
     queue.write_buffer(&keys, 0, bytemuck::cast_slice(&input));
     let sorter = WgpuSorter::new(&sorts, &SortRequest::new(KeyType::U32), None)?;
     let sort = bind(&sorter, SortBuffers::in_place(keys.slice(..), count))?;
-    // What the sort holds is held by the commands alone from here on.
+    // The commands alone hold the sort from here on, and with it the device.
     let commands = sort.record(count)?;
     drop((sort, sorter));
     let encoder = device.create_command_encoder(&Default::default());
@@ -203,5 +204,7 @@ fn mapping() -> Result<(), Failed> {
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(submit)).is_err();
     assert!(panicked, "a buffer without the usage MAP_WRITE was mapped for writing");
     device.poll(wgpu::PollType::wait_indefinitely())?;
+    drop((keys, unreadable, sorts, queue, device));
+    assert_eq!(destroyed_devices(), before, "a submitted sort was destroyed before it had completed");
     Ok(())
 }
