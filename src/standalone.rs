@@ -33,7 +33,7 @@ use crate::key::{Key, KeyType, Order};
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
 use crate::tuning::Tuning;
-use crate::vk::owned::{Device, Instance, select};
+use crate::vk::owned::{Device, Instance, index_of, select};
 pub use crate::vk::owned::{DeviceBuffer, DeviceRange, Passes, PreparedSort, SortRanges, StandaloneSorter};
 #[cfg(feature = "testing")]
 #[doc(hidden)]
@@ -137,6 +137,16 @@ impl Gpu {
     pub fn devices() -> Result<Vec<DeviceInfo>, Error> {
         let instance = Instance::new(false)?;
         Ok(devices::describe(instance.devices()?))
+    }
+
+    /// The [index](DeviceInfo::index) of the device that a choice means, suitable or not.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NoDevice`] when the choice means no device, or when it is the best one and none can sort. It lists them.
+    /// * [`Error::NoLoader`], [`Error::NoDriver`], [`Error::Vulkan`].
+    pub fn index_of(choice: &DeviceChoice) -> Result<usize, Error> {
+        index_of(choice, &Instance::new(false)?.devices()?)
     }
 
     /// The properties of the device.

@@ -5,7 +5,7 @@ mod common;
 
 use std::process::ExitCode;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use comfy_table::{ContentArrangement, Table, presets};
 use vksort::standalone::{DeviceChoice, DeviceInfo, Gpu, GpuOptions};
 use vksort::{Algorithm, DeviceProfile, KeyType, Order, RankMethod, Shape, ShapeDesc, SortRequest};
@@ -14,9 +14,6 @@ const ABOUT: &str = "Lists the system's Vulkan devices and what vksort would do 
 
 With --device only the one it names; with --algorithm as if that were asked for; with --validate
 each of them also sorts 10,000 pairs under the validation layer.";
-
-/// Kinds of devices, those first that the library prefers.
-const KINDS: [&str; 4] = ["discrete", "integrated", "virtual", "CPU"];
 
 fn main() -> ExitCode {
     common::run(list)
@@ -27,7 +24,7 @@ fn list() -> anyhow::Result<()> {
     let mut devices = Gpu::devices()?;
     ensure!(!devices.is_empty(), "no Vulkan device was found; is a driver installed?");
     if let Some(choice) = &flags.device {
-        let chosen = chosen(choice, &devices, || flags.open().map(drop))?;
+        let chosen = Gpu::index_of(choice)?;
         devices.retain(|device| device.index == chosen);
     }
     let blocks: Vec<String> = devices.iter().map(|device| describe(device, flags.algorithm)).collect();
@@ -37,28 +34,6 @@ fn list() -> anyhow::Result<()> {
         common::say(format!("\n{}: validated", device.index));
     }
     Ok(())
-}
-
-/// The index of the device that a choice means. `open` opens that device, and is asked where there is none.
-fn chosen(
-    choice: &DeviceChoice,
-    devices: &[DeviceInfo],
-    open: impl FnOnce() -> anyhow::Result<()>,
-) -> anyhow::Result<usize> {
-    let named = |text: &str| devices.iter().find(|device| device.name.to_lowercase().contains(&text.to_lowercase()));
-    let device = match choice {
-        DeviceChoice::Index(index) => devices.get(*index).or_else(|| named(&index.to_string())),
-        DeviceChoice::Name(name) => named(name),
-        DeviceChoice::Best => {
-            let rank = |device: &&DeviceInfo| KINDS.iter().position(|kind| *kind == device.kind).unwrap_or(KINDS.len());
-            devices.iter().filter(|device| device.profile.is_ok()).min_by_key(rank)
-        }
-    };
-    match device {
-        Some(device) => Ok(device.index),
-        // The library's error says what there is.
-        None => open().and_then(|()| bail!("--device is {choice}, which is none of the devices listed")),
-    }
 }
 
 /// Sorts a little under the validation layer.

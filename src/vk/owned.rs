@@ -12,7 +12,7 @@ mod visited;
 
 pub use buffer::{DeviceBuffer, DeviceRange};
 pub use choice::DeviceChoice;
-pub(crate) use choice::{kind, select};
+pub(crate) use choice::{index_of, kind, select};
 pub(crate) use device::Device;
 pub(crate) use instance::{Instance, PhysicalDevice};
 pub use prepared::{Passes, PreparedSort, SortRanges, StandaloneSorter};

@@ -98,30 +98,42 @@ pub(crate) fn kind(kind: vk::PhysicalDeviceType) -> (&'static str, u32) {
     }
 }
 
-/// The chosen device. If it was chosen by index or name and cannot sort, the error says why.
-pub(crate) fn select(choice: &DeviceChoice, devices: Vec<PhysicalDevice>) -> Result<PhysicalDevice, Error> {
+/// The chosen device. If it was chosen by index or name and cannot sort, it holds the reason.
+pub(crate) fn select(choice: &DeviceChoice, mut devices: Vec<PhysicalDevice>) -> Result<PhysicalDevice, Error> {
+    let index = index_of(choice, &devices)?;
+    Ok(devices.swap_remove(index))
+}
+
+/// The index of the chosen device.
+pub(crate) fn index_of(choice: &DeviceChoice, devices: &[PhysicalDevice]) -> Result<usize, Error> {
     if devices.is_empty() {
         return Err(Error::NoDriver);
     }
-    let names: Vec<String> =
-        devices.iter().enumerate().map(|(index, device)| format!("{index}: {}", device.name)).collect();
-    let wanted = |name: &str, device: &PhysicalDevice| device.name.to_lowercase().contains(&name.to_lowercase());
+    let named = |part: &str| {
+        let part = part.to_lowercase();
+        devices.iter().position(|device| device.name.to_lowercase().contains(&part))
+    };
+    let suitable = |(_, device): &(usize, &PhysicalDevice)| match &device.requirements {
+        Ok(_) => true,
+        Err(error) => {
+            log::info!("passed over: {error}");
+            false
+        }
+    };
     let found = match choice {
         DeviceChoice::Best => {
-            let mut suitable: Vec<PhysicalDevice> = Vec::new();
-            for device in devices {
-                match &device.requirements {
-                    Ok(_) => suitable.push(device),
-                    Err(error) => log::info!("passed over: {error}"),
-                }
-            }
-            suitable.into_iter().min_by_key(|device| kind(device.kind).1)
+            let suitable = devices.iter().enumerate().filter(suitable);
+            suitable.min_by_key(|(_, device)| kind(device.kind).1).map(|(index, _)| index)
         }
-        DeviceChoice::Index(index) if *index < devices.len() => devices.into_iter().nth(*index),
-        DeviceChoice::Index(number) => devices.into_iter().find(|device| wanted(&number.to_string(), device)),
-        DeviceChoice::Name(name) => devices.into_iter().find(|device| wanted(name, device)),
+        DeviceChoice::Index(index) if *index < devices.len() => Some(*index),
+        DeviceChoice::Index(number) => named(&number.to_string()),
+        DeviceChoice::Name(name) => named(name),
     };
-    found.ok_or_else(|| Error::NoDevice { given: choice.to_string(), available: names.join(", ") })
+    found.ok_or_else(|| {
+        let names: Vec<String> =
+            devices.iter().enumerate().map(|(index, device)| format!("{index}: {}", device.name)).collect();
+        Error::NoDevice { given: choice.to_string(), available: names.join(", ") }
+    })
 }
 
 #[cfg(test)]
