@@ -150,15 +150,16 @@ fn stand_ins() -> Result<(), Failed> {
     let sorter = gpu.sorter(&SortRequest::new(KeyType::U8), &options)?;
     let whole = |size: u64| gpu.buffer(size).map(|buffer| buffer.range(0, size));
     let size = (u64::from(most) + 1).next_multiple_of(4);
-    let (keys, scratch) = match (whole(size), whole(sorter.scratch_size(most + 1)?)) {
-        (Ok(keys), Ok(scratch)) => (keys, Some(scratch)),
-        (Err(error @ Error::Allocation { .. }), _) | (_, Err(error @ Error::Allocation { .. })) => {
+    let capacity = most + 1;
+    let scratch_size = sorter.scratch_size(capacity)?;
+    let (keys, scratch) = match whole(size).and_then(|keys| Ok((keys, Some(whole(scratch_size)?)))) {
+        Ok(ranges) => ranges,
+        Err(error @ Error::Allocation { .. }) => {
             println!("skipped: {error}");
             return Ok(());
         }
-        (Err(error), _) | (_, Err(error)) => return Err(error.into()),
+        Err(error) => return Err(error.into()),
     };
-    let capacity = most + 1;
     let ranges = SortRanges { keys, values: None, keys_out: None, values_out: None, scratch, count: None, capacity };
     sorter.prepare_on(ranges)?;
     common::assert_valid(&gpu);

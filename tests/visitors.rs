@@ -493,12 +493,12 @@ fn changing_keys(access: Access, value: ValueType) -> Result<(), Failed> {
     for first in [0, u32::MAX] {
         calls.write(0, &[0u32])?;
         sort.run(count, bytemuck::bytes_of(&[count, first]), 1)?;
-        for (buffer, size) in [(&keys_out, 4), (&values_out, size)] {
+        for (buffer, size) in [(&keys_out, 4), (&values_out, size)].into_iter().filter(|(_, size)| *size > 0) {
             let mut found = vec![0u32; words(buffer.size())];
             buffer.read(0, &mut found)?;
-            let behind = found[words(size * u64::from(count)).min(found.len())..].iter();
+            let behind = found[words(size * u64::from(count))..].iter();
             let written = behind.filter(|word| **word != GUARD).count();
-            assert!(written == 0 || size == 0, "{written} words are written behind {count} elements of {size} bytes");
+            assert_eq!(written, 0, "words are written behind {count} elements of {size} bytes");
             if value.is_gathered() && size > 4 {
                 let foreign = found.iter().filter(|word| ![GUARD, GIVEN].contains(word)).count();
                 assert_eq!(foreign, 0, "{foreign} words of values are not the source's");

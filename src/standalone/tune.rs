@@ -67,9 +67,11 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for no time, no elements or no kinds; [`Error::WrongResult`] when the built-in row
-    /// sorts wrongly; an error of [`Gpu::sorter`] when a kind cannot be sorted; [`Error::Timeout`] or [`Error::Vulkan`] when the device fails, [`Error::Allocation`] when its
-    /// memory is too small.
+    /// * [`Error::Unsupported`] for no time, no elements or no kinds.
+    /// * [`Error::WrongResult`] when the built-in row sorts wrongly.
+    /// * An error of [`Gpu::sorter`] when a kind cannot be sorted.
+    /// * [`Error::Allocation`] when the memory of the device is too small.
+    /// * [`Error::Timeout`] or [`Error::Vulkan`] when the device fails.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), vksort::Error> {
