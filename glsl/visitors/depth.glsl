@@ -12,8 +12,7 @@ float visit_depth(uint index) {
     return depth;
 }
 
-// The depth in `levels` steps. The row maps near to 0 and far to 1. NaN counts as near. `levels` is below
-// 2^32.
+// The depth in `levels` steps, which are fewer than 2^32. The row maps near to 0 and far to 1. NaN counts as near.
 uint visit_quantized(uint index, float levels) {
     float depth = visit_depth(index);
     precise float level = depth > 0.0 ? min(depth, 1.0) * levels : 0.0;
