@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use common::arena::{Arena, Count};
 use common::patterns::{self, Pattern};
+use common::visited::{self, VisitedArena};
 use common::{Level, gpu, level, seed, suite};
 use proptest::prelude::*;
 use proptest::test_runner::{
@@ -16,7 +17,7 @@ use proptest::test_runner::{
 };
 use vksort::{
     Access, Algorithm, Ballot, BitRange, Faults, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest,
-    SorterOptions, SubgroupChoice, Tuning, ValueType,
+    SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, Visits,
 };
 
 /// Keys: a pattern, or numbers drawn one by one, which can be shrunk.
@@ -42,51 +43,33 @@ impl Keys {
 #[derive(Clone, Debug)]
 struct Draw {
     request: SortRequest,
+    /// The buffers that a visitor replaces, if any.
+    visits: Visits,
     keys: Keys,
     /// Room for so many elements more than there are keys.
     spare: u32,
     /// The count on the device, if it comes from there, in percent of the capacity.
     counted: Option<u32>,
-    items: u32,
-    leader_adds: bool,
-    few_registers: bool,
-    ballot: Ballot,
-    rank: RankMethod,
-    /// Bits of the widest digit, if not the row's.
-    digit_bits: Option<u32>,
-    access: Access,
-    /// The virtual subgroup size, if subgroups are emulated, which they cannot be by address.
-    emulated: Option<u32>,
-    by_words: bool,
-    single_workgroup_size: Option<u32>,
-    ring_bits: Option<u32>,
-    withhold: u32,
+    options: SorterOptions,
 }
 
 /// What failed once, here or in a suite whose trials are generated; it runs before anything is drawn. Draws that fail are kept
 /// in `tests/regressions` besides, for as long as draws are made in the same way.
 fn once_failed() -> Vec<Draw> {
-    let usual = Draw {
-        request: SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) },
-        keys: Keys::Made { pattern: Pattern::Uniform, count: 20_000, seed: 20_240_917 },
-        spare: 0,
-        counted: None,
-        items: 4,
-        leader_adds: false,
-        few_registers: false,
-        ballot: Ballot::ByPlace,
-        rank: suite::small_blocks().rank,
-        digit_bits: None,
-        access: Access::Descriptors,
-        emulated: None,
-        by_words: false,
-        single_workgroup_size: None,
-        ring_bits: None,
-        withhold: 0,
-    };
+    let tuning = Tuning { items_keys: 32, items_pairs: 32, single_items: 64, ..suite::small_blocks() };
+    let faults = Faults { withhold: 1, ..Faults::default() };
+    let options =
+        SorterOptions { tuning: Some(tuning), access: Access::Descriptors, faults, ..SorterOptions::default() };
     vec![
         // Look-back over every tile took more turns of loops than drivers of CPUs allow.
-        Draw { items: 1, withhold: 1, ..usual },
+        Draw {
+            request: SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) },
+            visits: Visits::default(),
+            keys: Keys::Made { pattern: Pattern::Uniform, count: 20_000, seed: 20_240_917 },
+            spare: 0,
+            counted: None,
+            options,
+        },
     ]
 }
 
@@ -127,100 +110,149 @@ fn keys() -> impl Strategy<Value = Keys> {
     ]
 }
 
-fn draws() -> impl Strategy<Value = Draw> {
-    let single_workgroup_size = prop::option::weighted(0.3, 1..200u32);
-    let shape = (1..9u32, prop::option::weighted(0.3, 2..12u32), single_workgroup_size);
+/// Kernels of all shapes, with blocks so small that few elements make many tiles.
+fn tunings() -> impl Strategy<Value = Tuning> {
+    let blocks = (
+        prop_oneof![Just(None), prop::sample::select(&[8u32, 16, 24, 64, 96, 200]).prop_map(Some)],
+        1..9u32,
+        prop::option::weighted(0.3, 1..200u32),
+        1..40u32,
+        prop::sample::select(&[1u32, 1, 2, 64, 1_000]),
+    );
     let rank = (
         prop_oneof![2 => Just(None), 1 => prop::sample::select(RankMethod::ALL).prop_map(Some)],
         any::<bool>(),
         any::<bool>(),
         prop::sample::select(Ballot::ALL),
+        prop::option::weighted(0.3, 1..12u32),
     );
+    let ways = (
+        prop::bool::weighted(0.75),
+        any::<bool>(),
+        any::<bool>(),
+        prop::bool::weighted(0.75),
+        1..10u32,
+        prop::bool::weighted(0.2),
+        any::<bool>(),
+    );
+    let counting = prop::option::weighted(0.5, (1..140u32, 1..60u32, 1..140u32));
+    (blocks, rank, ways, counting).prop_map(|(blocks, rank, ways, counting)| {
+        let row = suite::small_blocks();
+        let (workgroup_size, items, single_workgroup_size, single_items, min_tiles) = blocks;
+        let (rank, leader_adds, few_registers, ballot, digit_bits) = rank;
+        let (skip, merge_runs, unordered, join_index, polls, decide_apart, look_back) = ways;
+        let of_row = (row.histogram_workgroup_size, row.histogram_items, row.scan_workgroup_size);
+        let (histogram_workgroup_size, histogram_items, scan_workgroup_size) = counting.unwrap_or(of_row);
+        Tuning {
+            workgroup_size: workgroup_size.unwrap_or(row.workgroup_size),
+            items_keys: items,
+            items_pairs: items,
+            single_workgroup_size,
+            single_items,
+            min_tiles,
+            rank: rank.unwrap_or(row.rank),
+            leader_adds,
+            few_registers,
+            ballot,
+            digit_bits: digit_bits.unwrap_or(row.digit_bits),
+            skip,
+            merge_runs,
+            unordered,
+            join_index,
+            polls,
+            decide_apart,
+            look_back,
+            histogram_workgroup_size,
+            histogram_items,
+            scan_workgroup_size,
+            ..row
+        }
+    })
+}
+
+fn options() -> impl Strategy<Value = SorterOptions> {
     let device = (
         prop::option::weighted(0.15, prop::sample::select(&[4u32, 8, 16, 32, 64, 128])),
         prop::bool::weighted(0.2),
         prop::bool::weighted(0.1),
+        prop::sample::select(&[Specialization::Auto, Specialization::Driver, Specialization::Host]),
     );
     let faults = (prop::option::weighted(0.3, 0..6u32), prop::sample::select(&[0u32, 0, 0, 1, 3]));
-    (requests(), keys(), 0..5_000u32, prop::option::weighted(0.4, 0..150u32), shape, rank, device, faults).prop_map(
-        |(request, keys, spare, counted, shape, rank, (emulated, addresses, by_words), (ring_bits, withhold))| {
-            let (items, digit_bits, single_workgroup_size) = shape;
-            let (rank, leader_adds, few_registers, ballot) = rank;
-            let access = if addresses && emulated.is_none() { Access::Addresses } else { Access::Descriptors };
-            let rank = rank.unwrap_or(suite::small_blocks().rank);
-            Draw {
-                request,
-                keys,
-                spare,
-                counted,
-                items,
-                leader_adds,
-                few_registers,
-                ballot,
-                rank,
-                digit_bits,
-                access,
-                emulated,
-                by_words,
-                single_workgroup_size,
-                ring_bits,
-                withhold,
+    (tunings(), device, faults).prop_map(|(mut tuning, device, (ring_bits, withhold))| {
+        let (emulated, addresses, no_small_storage, specialization) = device;
+        // Where nobody publishes, or the words of a small ring are lost, look-back recounts tile after tile. Drivers of CPUs
+        // end an invocation's loops after so many turns, so there are fewer tiles then.
+        if withhold == 1 || ring_bits.is_some() {
+            tuning.items_keys *= LEAST_RECOUNTED.div_ceil(tuning.workgroup_size);
+            tuning.items_pairs = tuning.items_keys;
+        }
+        // Emulated subgroups have descriptors alone.
+        let addresses = addresses && emulated.is_none() && gpu().profile().buffer_addresses;
+        SorterOptions {
+            tuning: Some(tuning),
+            subgroup: emulated.map_or(SubgroupChoice::Auto, SubgroupChoice::Emulated),
+            access: if addresses { Access::Addresses } else { Access::Descriptors },
+            specialization,
+            faults: Faults { withhold, ring_bits, no_small_storage, ..Faults::default() },
+            ..SorterOptions::default()
+        }
+    })
+}
+
+/// Elements of a tile, at least, if many tiles are recounted.
+const LEAST_RECOUNTED: u32 = 512;
+
+fn draws() -> impl Strategy<Value = Draw> {
+    let visits = prop::option::weighted(0.3, (any::<bool>(), any::<bool>(), any::<bool>()));
+    (requests(), visits, keys(), 0..5_000u32, prop::option::weighted(0.4, 0..150u32), options()).prop_map(
+        |(mut request, visits, keys, spare, counted, options)| {
+            // As far as the request can be visited, and then not in place.
+            let (keys_made, values, output) = visits.unwrap_or_default();
+            let visits = Visits {
+                keys: keys_made,
+                values: values && request.value.is_read(),
+                output: output && !request.value.is_gathered(),
+            };
+            if visits != Visits::default() {
+                request.placement = Placement::OutOfPlace;
             }
+            Draw { request, visits, keys, spare, counted, options }
         },
     )
 }
 
 fn run(draw: &Draw) -> Result<(), String> {
+    let Draw { request, visits, options, .. } = draw;
     let gpu = &gpu();
-    let row = suite::small_blocks();
-    // Where nobody publishes, or the words of a small ring are lost, look-back recounts tile after tile. Drivers of CPUs end
-    // an invocation's loops after so many turns, so there are fewer tiles then.
-    let recounts = draw.withhold == 1 || draw.ring_bits.is_some();
-    let items = if recounts { 32 * draw.items } else { draw.items };
-    let tuning = Tuning {
-        items_keys: items,
-        items_pairs: items,
-        single_workgroup_size: draw.single_workgroup_size,
-        single_items: 2 * items,
-        leader_adds: draw.leader_adds,
-        few_registers: draw.few_registers,
-        ballot: draw.ballot,
-        rank: draw.rank,
-        digit_bits: draw.digit_bits.unwrap_or(row.digit_bits),
-        ..row
-    };
-    let faults = Faults {
-        withhold: draw.withhold,
-        ring_bits: draw.ring_bits,
-        no_small_storage: draw.by_words,
-        ..Faults::default()
-    };
-    let options = SorterOptions {
-        tuning: Some(tuning),
-        subgroup: draw.emulated.map_or(SubgroupChoice::Auto, SubgroupChoice::Emulated),
-        access: if gpu.profile().buffer_addresses { draw.access } else { Access::Descriptors },
-        faults,
-        ..SorterOptions::default()
-    };
     let text = |error: vksort::Error| error.to_string();
-    let sorter = gpu.sorter(&draw.request, &options).map_err(text)?;
-    let mut keys = draw.keys.bytes(draw.request.key);
-    let size = draw.request.key.size_bytes() as usize;
-    let mut capacity = (keys.len() / size) as u32 + draw.spare;
-    if capacity > sorter.max_count() {
-        capacity = sorter.max_count();
+    let mut keys = draw.keys.bytes(request.key);
+    let size = request.key.size_bytes() as usize;
+    // The keys fill the capacity if the device has the count.
+    let spare = if draw.counted.is_some() { 0 } else { draw.spare };
+    let wanted = (keys.len() / size) as u32 + spare;
+    let mut fit = |most: u32| {
+        let capacity = wanted.min(most);
         keys.truncate(capacity as usize * size);
-    }
-    let count = match draw.counted {
-        None => Count::Host,
-        Some(percent) => {
-            // The keys fill the capacity then.
-            capacity = (keys.len() / size) as u32;
-            Count::Device((u64::from(capacity) * u64::from(percent) / 100) as u32)
-        }
+        capacity
     };
-    let arena = Arena::new(gpu, &sorter, capacity);
-    suite::run_keys(&draw.request, &arena, &keys, count)?;
+    let counted = |capacity: u32| match draw.counted {
+        None => Count::Host,
+        Some(percent) => Count::Device((u64::from(capacity) * u64::from(percent) / 100) as u32),
+    };
+    if *visits == Visits::default() {
+        let sorter = gpu.sorter(request, options).map_err(text)?;
+        let capacity = fit(sorter.max_count());
+        let arena = Arena::new(gpu, &sorter, capacity);
+        suite::run_keys(request, &arena, &keys, counted(capacity))?;
+    } else {
+        let visitor = Visitor::from(visited::source(*visits));
+        let mut capacity = 0;
+        let arena = VisitedArena::new(gpu, request, options, &visitor, |sorter| {
+            capacity = fit(sorter.max_count());
+            capacity
+        });
+        arena.map_err(text)?.check(&keys, counted(capacity), spare)?;
+    }
     common::assert_valid(gpu);
     Ok(())
 }
