@@ -75,6 +75,8 @@
 // The host does not use every constant that kernels and `build.rs` use.
 #[cfg_attr(not(feature = "testing"), allow(dead_code))]
 mod abi;
+#[cfg(feature = "profiles")]
+mod calendar;
 #[cfg(feature = "capi")]
 #[doc(hidden)]
 pub mod capi;

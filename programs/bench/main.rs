@@ -13,6 +13,8 @@ mod memory;
 mod picture;
 
 mod bitonic;
+#[path = "../../src/calendar.rs"]
+mod calendar;
 mod case;
 mod data;
 mod figures;
@@ -133,7 +135,7 @@ fn bench() -> Result<()> {
     if let Some(out) = &args.out {
         make_out(out)?;
     }
-    let date = args.date.clone().unwrap_or_else(row::today);
+    let date = args.date.clone().unwrap_or_else(calendar::today);
     let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };
     let choice = args.common.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
     let mut bench = Bench::new(&gpu, choice);

@@ -1,6 +1,6 @@
 //! Tables on stdout and in summary.md.
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::Table;
 use vksort::Quartiles;
 
 use crate::common;
@@ -101,17 +101,11 @@ fn over(what: &str, n: u32, over: &Quartiles) -> Vec<String> {
 /// A table whose first column is text, and the others numbers.
 pub fn build(header: &[&str], cells: impl Iterator<Item = Vec<String>>, markdown: bool) -> String {
     let mut table = Table::new();
-    table.load_style(if markdown { presets::ASCII_MARKDOWN } else { presets::NOTHING }).set_header(header);
+    table.set_header(header);
     for row in cells {
         table.add_row(row);
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        if !markdown {
-            column.set_padding((if index == 0 { 0 } else { 2 }, 0));
-        }
-        column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.trim_fmt()
+    common::table_text(table, markdown)
 }
 
 /// All of a run, with what it takes to repeat it.

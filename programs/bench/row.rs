@@ -1,7 +1,6 @@
 //! Rows of results.csv: what was measured, where, and how.
 
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
 use serde::de::DeserializeOwned;
@@ -198,24 +197,4 @@ pub fn to_csv<T: Serialize>(rows: &[T]) -> Result<Vec<u8>> {
 pub fn parse_date(text: &str) -> Result<String, String> {
     let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
     (shape == "0000-00-00").then(|| text.to_string()).ok_or_else(|| "allowed is YYYY-MM-DD".into())
-}
-
-/// Today in UTC, as 2026-01-31.
-pub fn today() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    date(since.as_secs() / 86_400)
-}
-
-/// The date so many days after 1970-01-01: days of eras of 400 years that begin on the first of March (Hinnant,
-/// "chrono-Compatible Low-Level Date Algorithms").
-fn date(days: u64) -> String {
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    let year = 400 * era + year_of_era + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
 }

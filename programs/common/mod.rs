@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use clap::{Args, FromArgMatches};
-use comfy_table::{CellAlignment, Table};
+use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions, Passes};
-use vksort::{Algorithm, DeviceProfile, KeyType, Order, StepTime, Tuning};
+use vksort::{Algorithm, DeviceProfile, StepTime, Tuning};
 
 /// Flags of every program.
 #[derive(Args)]
@@ -94,19 +94,6 @@ pub fn check_validation(errors: &[String]) -> anyhow::Result<()> {
     }
 }
 
-/// Compares indices with those of a stable sort by depth on the CPU, far to near.
-pub fn verify_order(indices: &[u32], depths: &[f32]) -> anyhow::Result<()> {
-    let mut expected: Vec<u32> = (0..depths.len() as u32).collect();
-    let code = |index: &u32| KeyType::F32.sortable(depths[*index as usize].to_bits().into(), Order::Descending);
-    expected.sort_by_key(code);
-    if let Some(place) = indices.iter().zip(&expected).position(|(given, needed)| given != needed) {
-        let (given, needed) = (indices[place], expected[place]);
-        let depth = depths[needed as usize];
-        bail!("place {place} of the sorted order holds splat {given}, needed is splat {needed} with depth {depth}");
-    }
-    Ok(())
-}
-
 /// The first error of printing.
 static PRINTING: OnceLock<io::Error> = OnceLock::new();
 
@@ -126,21 +113,29 @@ pub fn say_on_stderr(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
+/// A table as text, plain or as Markdown. Its first column is text, and the others are numbers.
+pub fn table_text(mut table: Table, markdown: bool) -> String {
+    table.load_style(if markdown { presets::ASCII_MARKDOWN } else { presets::NOTHING });
+    for (index, column) in table.column_iter_mut().enumerate() {
+        if !markdown {
+            column.set_padding((if index == 0 { 0 } else { 2 }, 0));
+        }
+        column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.trim_fmt()
+}
+
 /// Time and share of each step, then the total and the elements per second.
 pub fn step_table(times: &[StepTime], count: u32) -> String {
     let total: f64 = times.iter().map(|step| step.nanoseconds).sum();
     let mut table = Table::new();
-    table.load_style(comfy_table::presets::NOTHING).set_header(["step", "device time", "share"]);
+    table.set_header(["step", "device time", "share"]);
     for step in times {
         let share = format!("{:.1} %", 100.0 * step.nanoseconds / total.max(1.0));
         table.add_row([step.name.to_string(), duration(step.nanoseconds), share]);
     }
     table.add_row(["total".into(), duration(total), rate(count, total)]);
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((if index == 0 { 0 } else { 2 }, 0));
-        column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.trim_fmt()
+    table_text(table, false)
 }
 
 /// The passes of some sorts in one line, if they had any.

@@ -1,4 +1,4 @@
-//! The flag `--tuning`, of examples that sort with a profile which the example `tune` has made.
+//! The flag `--tuning`, of programs that sort with a profile which `tune` has made.
 
 use std::path::PathBuf;
 

@@ -1,9 +1,9 @@
 //! What frames took, as text.
 
-use comfy_table::{CellAlignment, Table};
+use comfy_table::Table;
 use vksort::Quartiles;
 
-use crate::common::duration;
+use crate::common::{self, duration};
 use crate::vk::{PASSES, Times};
 
 /// The columns of [`line`].
@@ -22,7 +22,7 @@ pub fn line(index: u32, degrees: f32, splats: usize, times: &Times) -> String {
 /// Median times of passes, where the device has timestamps, and of the host.
 pub fn table(frames: &[Times]) -> String {
     let mut table = Table::new();
-    table.load_style(comfy_table::presets::NOTHING).set_header(["pass", "time", "share"]);
+    table.set_header(["pass", "time", "share"]);
     if let Some(passes) = frames.iter().map(|times| times.passes).collect::<Option<Vec<_>>>() {
         let of = |pass: usize| median(passes.iter().map(|times| times[pass]));
         let medians: Vec<f64> = (0..PASSES.len()).map(of).collect();
@@ -37,11 +37,7 @@ pub fn table(frames: &[Times]) -> String {
     };
     table.add_row(["CPU time of recording".into(), host(|times| times.recording), String::new()]);
     table.add_row(["CPU time of submitting".into(), host(|times| times.submitting), String::new()]);
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((if index == 0 { 0 } else { 2 }, 0));
-        column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.trim_fmt()
+    common::table_text(table, false)
 }
 
 fn median(times: impl Iterator<Item = f64>) -> f64 {

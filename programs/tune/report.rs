@@ -1,11 +1,11 @@
 //! What was found, as tables.
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::Table;
 use serde_json::Value;
 use vksort::standalone::{Outcome, Trial, Tuned};
 use vksort::{Quartiles, Tuning};
 
-use crate::common::duration;
+use crate::common::{self, duration};
 
 /// The fields of the tuning beside those of the built-in row, what each of them gained, and the times.
 pub fn text(tuned: &Tuned, built_in: &Tuning) -> String {
@@ -76,13 +76,9 @@ pub fn spread(ratio: Quartiles) -> String {
 
 fn table<const N: usize>(header: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header);
+    table.set_header(header);
     for row in rows {
         table.add_row(row);
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((if index == 0 { 0 } else { 2 }, 0));
-        column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });
-    }
-    table.trim_fmt()
+    common::table_text(table, false)
 }

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
 use clap::{Parser, ValueEnum};
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::Table;
 use fastrand::Rng;
 use vksort::{Algorithm, DepthKeys, Order, Quartiles};
 
@@ -239,7 +239,7 @@ fn report(case: &Case, algorithm: Algorithm, [visited, buffered]: [&[Timed]; 2])
     let moved = [bytes::visited(case, algorithm), bytes::buffered(case, algorithm)];
     for ((name, runs), moved) in [("with a visitor", visited), ("with a buffer", buffered)].into_iter().zip(&moved) {
         let mut table = Table::new();
-        table.load_style(presets::NOTHING).set_header([name, "median time", "bytes an element"]);
+        table.set_header([name, "median time", "bytes an element"]);
         for (step, (label, _)) in runs[0].steps.iter().enumerate() {
             let times: Vec<f64> = runs.iter().map(|run| run.steps[step].1).collect();
             let bytes = moved.iter().find(|(name, _)| name == label).map(|(_, bytes)| bytes.to_string());
@@ -250,11 +250,7 @@ fn report(case: &Case, algorithm: Algorithm, [visited, buffered]: [&[Timed]; 2])
         let times = format!("{} ({}, {})", common::duration(median), common::duration(q25), common::duration(q75));
         let bytes = if moved.is_empty() { String::new() } else { bytes::sum(moved).to_string() };
         table.add_row(["all (quartiles)".into(), times, bytes]);
-        for (index, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((if index == 0 { 0 } else { 2 }, 0));
-            column.set_cell_alignment(if index == 0 { CellAlignment::Left } else { CellAlignment::Right });
-        }
-        common::say(format!("{}\n", table.trim_fmt()));
+        common::say(format!("{}\n", common::table_text(table, false)));
     }
     let pairs = visited.iter().zip(buffered);
     let ratios: Vec<f64> = pairs.map(|(visited, buffered)| visited.total / buffered.total).collect();
