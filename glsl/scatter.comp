@@ -29,7 +29,7 @@ void main() {
     if (!route_runs(active_route) || tile >= tiles) return;
 
     uint start = tile * push.part;
-    uint elements = elements_from(start, push.part);
+    uint elements = min(count - start, push.part);
     EACH_DIGIT {
         uint digit = own_digit(turn);
         befores[turn] = counters[COUNTERS_HISTOGRAM + push.pass * RADIX + digit] + table[digit * tiles + tile];

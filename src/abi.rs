@@ -1,6 +1,6 @@
 //! The contract between host and shaders.
 //!
-//! `build.rs` includes this file and writes the text of [`glsl`] to `abi.glsl`, which every kernel includes. The host uses
+//! [`glsl`] makes the text of `abi.glsl`, which every kernel includes. `build.rs` includes this file too. The host uses
 //! the same constants. Nothing here may depend on the rest of the crate.
 
 /// A value that the host and the shaders share under one name.
@@ -376,7 +376,7 @@ pub fn glsl() -> String {
 
 /// The text of `abi.glsl` with the members of a visitor.
 pub fn glsl_behind(visitor: Option<VisitorPush<'_>>) -> String {
-    let mut text = String::from("// Written by build.rs from src/abi.rs.\n");
+    let mut text = String::from("// Made from src/abi.rs.\n");
     for (name, value) in CONSTANTS {
         text += &format!("const uint {name} = {value}u;\n");
     }

@@ -2,9 +2,6 @@
 
 uint count; // elements of the whole sort
 
-// Elements from `start` up to the end of the input or of a part of `size`.
-uint elements_from(uint start, uint size) { return start < count ? min(count - start, size) : 0; }
-
 // The key of element `index`, with flips by its sign.
 KEY take_key(uint index) { return take_order(load_key(route_keys_from(active_route), index)); }
 
@@ -30,7 +27,10 @@ void put_key(uint target, KEY key) { store_key(route_keys_to(active_route), targ
 void put_value(uint target, uint plane, uint word) { store_value(route_values_to(active_route), target, plane, word); }
 
 // The digit of the next pass, to be joined with an index.
-uint next_digit(KEY key) { return digit_of(take_order(key), route_next(active_route)); }
+uint next_digit(KEY key) {
+    uint pass = route_next(active_route);
+    return bits_at(key ^ all_flips(), digit_shift(pass), digit_bits(pass));
+}
 
 #ifdef VISITED_OUTPUT
 // Gives the element from `index` to the caller's code; `splits` if the key is an index that is joined with a digit.

@@ -41,19 +41,3 @@ uint digit_shift(uint pass) { return window_low + pass * (WINDOW_BITS / PASSES) 
 
 // Zero if all digits of wide keys are whole bytes; otherwise a digit may span two words.
 const uint UNEVEN = WINDOW_LOW % 8 + WINDOW_BITS % PASSES + (RADIX_BITS ^ 8);
-
-// The digit of `key` that `pass` sorts by.
-uint digit_of(KEY key, uint pass) {
-    uint shift = digit_shift(pass);
-    uint mask = (1u << digit_bits(pass)) - 1;
-#if KEY_WORDS == 1
-    return sortable_word(key, 0) >> shift & mask;
-#else
-    uint word = shift / 32;
-    uint bits = sortable_word(key, word) >> (shift & 31);
-    if (UNEVEN != 0) {
-        if ((shift & 31) + digit_bits(pass) > 32) bits |= sortable_word(key, word + 1) << (32 - (shift & 31));
-    }
-    return bits & mask;
-#endif
-}
