@@ -162,14 +162,6 @@ impl KeyType {
         let code = self.code(order);
         bits ^ code.flip ^ if self.negative(bits) { code.flip_negative } else { 0 }
     }
-
-    /// The bits of the key whose [`sortable`](Self::sortable) number is given.
-    pub fn from_sortable(self, sortable: u128, order: Order) -> u128 {
-        let code = self.code(order);
-        // Undoing the common flip shows whether the key was negative: its sign bit is not in `flip_negative`.
-        let bits = sortable ^ code.flip;
-        bits ^ if self.negative(bits) { code.flip_negative } else { 0 }
-    }
 }
 
 impl FromStr for KeyType {

@@ -11,7 +11,7 @@ use common::arena::{Arena, Count};
 use common::patterns::{Pattern, generate};
 use common::process::run_within;
 use common::suite::{self, Case};
-use common::{Level, assert_valid, gpu, level, oracle, seed, validating};
+use common::{Level, assert_valid, expect, gpu, level, oracle, seed, validating};
 use libtest_mimic::{Failed, Trial};
 use rspirv::dr::Operand;
 use rspirv::spirv::Op;
@@ -23,19 +23,6 @@ use vksort::{
 
 fn pairs(algorithm: Option<Algorithm>) -> SortRequest {
     SortRequest { value: ValueType::U32, algorithm, ..SortRequest::new(KeyType::F32) }
-}
-
-fn expect<T>(result: Result<T, Error>, words: &[&str]) -> Result<(), Failed> {
-    let message = match result {
-        Ok(_) => return Err("this should have been refused".into()),
-        Err(error) => error.to_string(),
-    };
-    for word in words {
-        if !message.contains(word) {
-            return Err(format!("{message:?} does not name {word:?}").into());
-        }
-    }
-    Ok(())
 }
 
 /// A sort recorded several times into one command buffer sorts what is sorted already, and stays stable.

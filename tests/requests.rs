@@ -52,14 +52,12 @@ fn names_of_keys_parse_back() {
 }
 
 #[test]
-fn sortable_numbers_have_an_inverse_and_reverse_when_descending() {
+fn sortable_numbers_reverse_when_descending() {
     for &key in KeyType::ALL {
         for bits in samples(key.bits()) {
             let up = key.sortable(bits, Order::Ascending);
             let down = key.sortable(bits, Order::Descending);
             assert_eq!(down, !up & (u128::MAX >> (128 - key.bits())));
-            assert_eq!(key.from_sortable(up, Order::Ascending), bits);
-            assert_eq!(key.from_sortable(down, Order::Descending), bits);
         }
     }
 }

@@ -10,7 +10,7 @@ use common::patterns::{Pattern, generate};
 use common::routes::Kind;
 use common::suite::{self, SOME_KEYS};
 use common::visited::{VisitedArena, source};
-use common::{Level, assert_valid, gpu, level, seed};
+use common::{Level, assert_valid, expect, gpu, level, seed};
 use libtest_mimic::{Failed, Trial};
 use vksort::internals::abi::COUNTERS_ROUTES;
 use vksort::standalone::{DeviceBuffer, VisitedRanges};
@@ -314,17 +314,6 @@ fn routes_are_those_of_the_twin() -> Result<(), Failed> {
         }
     }
     Ok(())
-}
-
-fn expect<T>(result: Result<T, Error>, words: &[&str]) -> Result<(), Failed> {
-    let message = match result {
-        Ok(_) => return Err("this should have been refused".into()),
-        Err(error) => error.to_string(),
-    };
-    match words.iter().find(|word| !message.contains(**word)) {
-        Some(word) => Err(format!("{message:?} does not name {word:?}").into()),
-        None => Ok(()),
-    }
 }
 
 /// What does not go together is refused by name.

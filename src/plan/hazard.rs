@@ -64,16 +64,6 @@ pub(crate) struct Barrier {
 
 const REGIONS: usize = 5;
 
-fn index(region: Region) -> usize {
-    match region {
-        Region::Source => 0,
-        Region::Target => 1,
-        Region::Alternate => 2,
-        Region::Counters => 3,
-        Region::Table => 4,
-    }
-}
-
 /// The state of a region.
 #[derive(Clone, Copy, Debug)]
 struct State {
@@ -103,7 +93,7 @@ impl Hazards {
         let used = Scope { compute_read: true, compute_write: true, transfer_write: true, indirect_read: true };
         let mut regions = [State::UNTOUCHED; REGIONS];
         for region in [Region::Alternate, Region::Counters, Region::Table] {
-            regions[index(region)] = State { writes: used.writes(), reads: used.reads(), seen: Scope::NONE };
+            regions[region as usize] = State { writes: used.writes(), reads: used.reads(), seen: Scope::NONE };
         }
         Hazards { regions, in_place }
     }
@@ -113,7 +103,7 @@ impl Hazards {
         let mut touched = [Scope::NONE; REGIONS];
         for (region, usage) in step.uses() {
             let region = if region == Region::Source && self.in_place { Region::Target } else { region };
-            touched[index(region)] = touched[index(region)].union(Scope::of(step, usage));
+            touched[region as usize] = touched[region as usize].union(Scope::of(step, usage));
         }
         let mut barrier = Barrier { from: Scope::NONE, to: Scope::NONE };
         for (state, next) in self.regions.iter_mut().zip(touched) {

@@ -17,8 +17,21 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::{Arguments, Failed, Trial};
 use vksort::standalone::{Gpu, GpuOptions};
+
+/// Expects an error of one line that holds these words.
+pub fn expect<T>(result: Result<T, vksort::Error>, words: &[&str]) -> Result<(), Failed> {
+    let message = match result {
+        Ok(_) => return Err(format!("this should have been refused by an error with {words:?}").into()),
+        Err(error) => error.to_string(),
+    };
+    assert!(!message.contains('\n'), "{message:?} has several lines");
+    match words.iter().find(|word| !message.contains(*word)) {
+        Some(word) => Err(format!("{message:?} does not name {word:?}").into()),
+        None => Ok(()),
+    }
+}
 
 /// How much of the matrix runs (`VKSORT_TEST_LEVEL`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

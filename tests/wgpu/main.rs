@@ -278,7 +278,7 @@ fn plain_device() -> Result<(), Failed> {
     let needed = Features::TEXTURE_BINDING_ARRAY | Features::STORAGE_RESOURCE_BINDING_ARRAY;
     let without = block_on(adapter.request_device(&DeviceDescriptor::default()))?.0;
     let words = ["shaderStorageBufferArrayDynamicIndexing", "STORAGE_RESOURCE_BINDING_ARRAY", "WgpuDevice::open"];
-    refused::expect(WgpuDevice::new(&without), &words)?;
+    common::expect(WgpuDevice::new(&without), &words)?;
     let has = adapter.features().contains(needed);
     println!("the adapter has {needed:?}: {has}");
     // A row whose driver has them would pass unseen if it lost them.

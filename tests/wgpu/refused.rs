@@ -9,6 +9,7 @@ use vksort::wgpu::{
 };
 use vksort::{Count, Error, KeyType, SortBuffers, SortRequest, WgpuCommands, WgpuDevice, WgpuSort, WgpuSorter};
 
+use crate::common::expect;
 use crate::{Named, adapter, bench, pairs};
 
 pub const TRIALS: [Named; 7] = [
@@ -20,19 +21,6 @@ pub const TRIALS: [Named; 7] = [
     ("refused/by-wgpu", by_wgpu),
     ("refused/mapping", mapping),
 ];
-
-/// Expects an error that holds these words.
-pub fn expect<T>(result: Result<T, Error>, words: &[&str]) -> Result<(), Failed> {
-    let message = match result {
-        Ok(_) => return Err(format!("this should have been refused by an error with {words:?}").into()),
-        Err(error) => error.to_string(),
-    };
-    assert!(!message.contains('\n'), "{message:?} has several lines");
-    match words.iter().find(|word| !message.contains(*word)) {
-        Some(word) => Err(format!("{message:?} does not name {word:?}").into()),
-        None => Ok(()),
-    }
-}
 
 /// A device that wgpu refuses is destroyed, once; another one is destroyed at its end.
 fn by_wgpu() -> Result<(), Failed> {

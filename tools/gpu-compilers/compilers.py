@@ -181,7 +181,6 @@ LIMITS = {
     "max_registers": ("registers", max),
     "max_spills": ("spills", max),
     "min_workgroups": ("workgroups_per_core", min),
-    "max_compile_ms": ("compile_ms", max),
 }
 
 
@@ -223,8 +222,7 @@ def tighten(rows, limits):
         of_limit = [row for row in rows if governing(limits, row) is limit]
         for measure, (figure, worst) in LIMITS.items():
             given = [float(row[figure]) for row in of_limit if row[figure] != ""]
-            # Times depend on the machine.
-            if given and limit.get(measure) and figure != "compile_ms":
+            if given and limit.get(measure):
                 now, allowed = worst(given), float(limit[measure])
                 limit[measure] = limit[measure] if worst(now, allowed) == now else f"{now:g}"
     return limits
