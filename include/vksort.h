@@ -23,10 +23,10 @@
 #include <stdint.h>
 #include <vulkan/vulkan_core.h>
 
-// The number of key types, and the last of them.
+// Key types are numbered from 1 to this.
 #define VKSORT_KEY_TYPES 14
 
-// The number of algorithms, and the last of them.
+// Algorithms are numbered from 1 to this.
 #define VKSORT_ALGORITHMS 4
 
 // Flag of a request: equal keys may come out in any order, which may differ between runs. Some devices sort faster then.
@@ -507,7 +507,7 @@ typedef struct {
 // Nothing: only the keys are sorted.
 #define VKSORT_VALUE_NONE 0
 
-// A value of so many bytes: 1, 2, or a multiple of 4 up to 65536. Up to 16 bytes travel with the keys; larger values are
+// A value of this many bytes: 1, 2, or a multiple of 4 up to 65536. Up to 16 bytes travel with the keys; larger values are
 // gathered once.
 #define VKSORT_VALUE_BYTES 1
 
@@ -520,13 +520,13 @@ typedef struct {
 // Largest key first.
 #define VKSORT_ORDER_DESCENDING 1
 
-// Where the input is.
+// The result overwrites the input.
 #define VKSORT_PLACEMENT_IN_PLACE 0
 
-// Into other buffers; the input is not written to.
+// The result goes to other buffers. The input is not written to.
 #define VKSORT_PLACEMENT_OUT_OF_PLACE 1
 
-// They are sorted like the values.
+// Sorted keys are written.
 #define VKSORT_KEY_OUTPUT_SORTED 0
 
 // The sorted keys are not written. In place, the content of the keys' buffer is then not specified.

@@ -13,7 +13,7 @@ pub enum ValueType {
     /// None: only the keys are sorted.
     #[default]
     None,
-    /// A value of so many bytes: 1, 2, or a multiple of 4 up to [`MAX_BYTES`](Self::MAX_BYTES).
+    /// A value of this many bytes: 1, 2, or a multiple of 4 up to [`MAX_BYTES`](Self::MAX_BYTES).
     ///
     /// Values of up to [`INLINE_BYTES`](Self::INLINE_BYTES) move with their keys. Larger values are gathered once, by the
     /// sorted permutation.
@@ -182,7 +182,7 @@ pub enum Algorithm {
     ///
     /// It is for wide keys: the top 24 to 32 bits of 2^20 uniform `u64` distinguish nearly all of them.
     ///
-    /// * It falls back to OneSweep for keys of 8 bits, for windows of fewer than five digits, and with
+    /// * It falls back to OneSweep for keys of 8 and 16 bits, for windows of fewer than five digits, and with
     ///   [`Tuning::decide_apart`](crate::Tuning::decide_apart).
     /// * It also does so if it cannot save two passes, or if samples of the keys predict long runs.
     /// * Runs can still be long if digits depend on each other. Then passes over all digits follow, and the sort takes up to

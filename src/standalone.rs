@@ -233,8 +233,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// The permutation that sorts the keys: entry `i` is the index of key number `i` of the sorted keys. Equal keys keep
-    /// their order.
+    /// The permutation that sorts the keys: entry `i` is the index in the input of the key that is `i`-th in order. Equal keys
+    /// keep their order.
     ///
     /// # Errors
     ///

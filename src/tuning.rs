@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::profile::{DeviceProfile, driver, vendor};
 use crate::request::{Algorithm, SortRequest};
 
-/// How a subgroup ranks equal digits.
+/// How a subgroup ranks equal digits. With emulated subgroups it is always [`Match`](Self::Match).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum RankMethod {
@@ -84,8 +84,8 @@ pub struct Tuning {
     pub subgroup_size: Option<u32>,
     /// How a subgroup ranks equal digits.
     pub rank: RankMethod,
-    /// Whether one of the lanes with an equal digit adds to their counter, and a shuffle gives the result to the others. If
-    /// false, all of them read the counter, and the last one or all of them store it. It suits devices with fast shuffles.
+    /// Whether one of the lanes with an equal digit adds to their counter, and a shuffle gives the result to the others. True
+    /// suits devices with fast shuffles. If false, all of them read the counter, and the last one or all of them store it.
     pub leader_adds: bool,
     /// Whether an invocation computes digits again and keeps two places in a word, which saves registers and takes a few
     /// more instructions.
@@ -107,8 +107,9 @@ pub struct Tuning {
     pub join_index: bool,
     /// Reads of a look-back word before its tile is recounted. CPUs take fewer, as their drivers limit loop iterations.
     pub polls: u32,
-    /// Tiles and histogram parts to have, before they grow to whole blocks. On CPUs the built-in rows have at least one for
-    /// each thread.
+    /// Histogram parts to have before they grow to whole blocks. Tiles of software drivers grow likewise. Tiles of
+    /// reduce-then-scan grow beyond one block only above this number. On CPUs the built-in rows have at least one for each
+    /// thread.
     pub min_tiles: u32,
     /// Invocations of a workgroup that counts digits.
     pub histogram_workgroup_size: u32,

@@ -93,14 +93,14 @@ pub const VKSORT_KEY_F64: VksortKeyType = 12;
 pub const VKSORT_KEY_U128: VksortKeyType = 13;
 /// 128-bit signed integers.
 pub const VKSORT_KEY_I128: VksortKeyType = 14;
-/// The number of key types, and the last of them.
+/// Key types are numbered from 1 to this.
 pub const VKSORT_KEY_TYPES: u32 = 14;
 
 /// The kind of value that moves with each key.
 pub type VksortValueType = u32;
 /// Nothing: only the keys are sorted.
 pub const VKSORT_VALUE_NONE: VksortValueType = 0;
-/// A value of so many bytes: 1, 2, or a multiple of 4 up to 65536. Up to 16 bytes travel with the keys; larger values are
+/// A value of this many bytes: 1, 2, or a multiple of 4 up to 65536. Up to 16 bytes travel with the keys; larger values are
 /// gathered once.
 pub const VKSORT_VALUE_BYTES: VksortValueType = 1;
 /// The key's own index in the input, 32 bits: the result is the sorting permutation, and nothing is read for it.
@@ -115,14 +115,14 @@ pub const VKSORT_ORDER_DESCENDING: VksortOrder = 1;
 
 /// Where the result goes.
 pub type VksortPlacement = u32;
-/// Where the input is.
+/// The result overwrites the input.
 pub const VKSORT_PLACEMENT_IN_PLACE: VksortPlacement = 0;
-/// Into other buffers; the input is not written to.
+/// The result goes to other buffers. The input is not written to.
 pub const VKSORT_PLACEMENT_OUT_OF_PLACE: VksortPlacement = 1;
 
 /// Whether the sorted keys are written.
 pub type VksortKeyOutput = u32;
-/// They are sorted like the values.
+/// Sorted keys are written.
 pub const VKSORT_KEY_OUTPUT_SORTED: VksortKeyOutput = 0;
 /// The sorted keys are not written. In place, the content of the keys' buffer is then not specified.
 pub const VKSORT_KEY_OUTPUT_DISCARDED: VksortKeyOutput = 1;
@@ -141,7 +141,7 @@ pub const VKSORT_ALGORITHM_LEADING: VksortAlgorithm = 2;
 pub const VKSORT_ALGORITHM_REDUCE_THEN_SCAN: VksortAlgorithm = 3;
 /// All digits in the shared memory of one workgroup, for up to one block of elements.
 pub const VKSORT_ALGORITHM_SINGLE_WORKGROUP: VksortAlgorithm = 4;
-/// The number of algorithms, and the last of them.
+/// Algorithms are numbered from 1 to this.
 pub const VKSORT_ALGORITHMS: u32 = 4;
 
 /// How kernels reach keys and values.

@@ -149,7 +149,7 @@ impl BoundSort {
         self.plan.algorithm_for(count)
     }
 
-    /// Names of the steps that sort so many elements, in order.
+    /// Names of the steps that sort `count` elements, in order.
     pub fn step_names(&self, count: impl Into<Count>) -> Vec<StepName> {
         let mut names = Vec::new();
         self.plan.each_step(count.into(), &mut |step| names.push(step.name));

@@ -331,13 +331,17 @@ impl DeviceFeatures {
     ///
     /// ```
     /// use ash::vk;
-    /// # fn merge(requirements: vksort::Requirements) -> Result<(), vksort::Error> {
+    /// # fn merge(
+    /// #     requirements: vksort::Requirements,
+    /// #     mut extensions: Vec<&'static std::ffi::CStr>,
+    /// # ) -> Result<(), vksort::Error> {
     /// let mut core = vk::PhysicalDeviceFeatures::default().sampler_anisotropy(true);
     /// let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
     /// let mut v12 = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
     /// let mut v13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
+    /// extensions.extend(&requirements.device_extensions);
     /// requirements.features().add_to(&mut core, &mut v11, &mut v12, &mut v13);
-    /// requirements.check_enabled(&requirements.device_extensions, &core, &v11, &v12, &v13)?;
+    /// requirements.check_enabled(&extensions, &core, &v11, &v12, &v13)?;
     /// # Ok(()) }
     /// ```
     pub fn add_to(

@@ -378,9 +378,12 @@ impl Sorter {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferTooSmall`], [`Error::MisalignedOffset`] or [`Error::Overlap`] for a range;
-    /// [`Error::MissingUsage`] for a known usage; [`Error::BufferPresence`] for a buffer that is missing or not used;
-    /// [`Error::TooManyElements`] for the capacity; [`Error::Vulkan`] when the driver fails.
+    /// * [`Error::BufferTooSmall`], [`Error::MisalignedOffset`] or [`Error::Overlap`] for a range, [`Error::OutOfBounds`] for a
+    ///   range whose end overflows.
+    /// * [`Error::MissingUsage`] for a known usage.
+    /// * [`Error::BufferPresence`] for a buffer that is missing or not used.
+    /// * [`Error::TooManyElements`] for the capacity.
+    /// * [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
     ///
