@@ -3,6 +3,7 @@
 mod hazard;
 mod leading;
 mod onesweep;
+mod places;
 mod reduce_then_scan;
 mod scratch;
 mod step;
@@ -13,9 +14,12 @@ use crate::request::{Algorithm, Count, SortRequest, ValueType};
 use crate::shape::Shape;
 
 pub(crate) use hazard::{Barrier, Hazards, Scope};
-pub(crate) use scratch::ScratchRange;
-pub use step::StepName;
-pub(crate) use step::{Groups, Step, ValueSet, Work};
+pub use places::Memory;
+#[cfg(feature = "testing")]
+pub use places::Places;
+pub use scratch::ScratchRange;
+pub use step::{Groups, StepName};
+pub(crate) use step::{Step, ValueSet, Work};
 
 /// Most elements of one sort.
 pub const MAX_COUNT: u32 = u32::MAX;

@@ -8,8 +8,8 @@ use vksort::ash::{self, vk};
 use vksort::internals::steps;
 use vksort::standalone::DeviceChoice;
 use vksort::{
-    Access, Algorithm, BufferRange, DeviceProfile, Error, InstanceRequirements, KeyType, PipelineSet, Requirements,
-    SortBuffers, SortRequest, Sorter, SorterOptions, SubgroupChoice, Tuning, ValueType,
+    Access, Algorithm, BufferRange, Count, DeviceProfile, Error, InstanceRequirements, KeyType, PipelineSet,
+    Requirements, ShapeDesc, SortBuffers, SortRequest, Sorter, SorterOptions, SubgroupChoice, Tuning, ValueType,
 };
 
 /// A device that was created as the documentation of `Requirements` says.
@@ -68,7 +68,9 @@ impl Device {
         let most = sorter.max_count();
         // Every descriptor is as long as its range, which holds whole words.
         let tuning = Tuning::for_device(profile);
-        let table = steps::of(profile, &tuning, &request, most, 1, 0).unwrap().table_bytes;
+        let algorithm = request.algorithm.unwrap_or(tuning.algorithm());
+        let desc = ShapeDesc::new(profile, &tuning, &request, algorithm);
+        let table = steps::of(&desc, most, Count::Host(1)).unwrap().table.size;
         let elements = if access == Access::Descriptors { request.buffers(most).keys } else { 0 };
         assert!(table.max(elements) <= profile.max_storage_range_bytes, "{most}: {table} and {elements} bytes");
         sorter.scratch_size(most).unwrap();

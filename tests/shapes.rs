@@ -2,8 +2,8 @@
 
 use vksort::internals::{driver, steps};
 use vksort::{
-    Algorithm, BitRange, DeviceProfile, Error, KeyType, MAX_COUNT, RankMethod, Shape, ShapeDesc, SortRequest, Subgroup,
-    SubgroupChoice, Tuning, ValueType,
+    Algorithm, BitRange, Count, DeviceProfile, Error, KeyType, MAX_COUNT, RankMethod, Shape, ShapeDesc, SortRequest,
+    Subgroup, SubgroupChoice, Tuning, ValueType,
 };
 
 fn keys() -> SortRequest {
@@ -172,8 +172,10 @@ fn limits_may_be_as_large_as_their_numbers() {
         };
         let tuning = Tuning::for_device(&endless);
         for capacity in [0, 1, all] {
-            let sort = steps::of(&endless, &tuning, &keys(), capacity, capacity, 0).unwrap();
-            assert!(sort.table_bytes + sort.counter_bytes <= 4 << 20);
+            let request = keys();
+            let desc = ShapeDesc::new(&endless, &tuning, &request, Algorithm::OneSweep);
+            let sort = steps::of(&desc, capacity, Count::Host(capacity)).unwrap();
+            assert!(sort.table.size + sort.counters.size <= 4 << 20);
         }
     }
 }
@@ -253,8 +255,10 @@ fn absurd_tunings_are_brought_to_what_fits() {
         let shape = fit_keys(&profile, &tuning, SubgroupChoice::Auto);
         assert!(shape.shared_bytes() <= profile.max_shared_bytes && shape.block() >= 32, "{shape:?}");
         for capacity in [0, 1, 1 << 20, MAX_COUNT] {
-            let sort = steps::of(&profile, &tuning, &keys(), capacity, capacity, 0).unwrap();
-            assert!(sort.table_bytes + sort.counter_bytes <= 4 << 20);
+            let request = keys();
+            let desc = ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep);
+            let sort = steps::of(&desc, capacity, Count::Host(capacity)).unwrap();
+            assert!(sort.table.size + sort.counters.size <= 4 << 20);
             assert!(sort.steps.len() as u32 <= 2 + shape.passes + 1);
         }
     }

@@ -1,14 +1,14 @@
 //! The steps of a sort as data, for tools that run its kernels without a device.
 
+pub use crate::plan::{Groups, Memory, Places, ScratchRange};
+
 use crate::abi::{Push, spec};
 use crate::error::Error;
 use crate::kernels::Module;
-use crate::plan::{Groups, Plan, Step, StepName, Work};
-use crate::profile::DeviceProfile;
-use crate::request::{Count, SortRequest};
+use crate::plan::{Plan, Step, StepName, Work};
+use crate::request::Count;
 use crate::shape::{Shape, ShapeDesc};
 use crate::specialize::specialize;
-use crate::tuning::Tuning;
 
 /// A dispatch, with the specification of its pipeline.
 #[derive(Clone, Debug)]
@@ -19,9 +19,13 @@ pub struct Dispatch {
     pub module: Module,
     /// Value of each specialization constant.
     pub constants: [u32; spec::LEN],
+    /// Lanes of its subgroups, if it uses them.
+    pub subgroup_size: Option<u32>,
     /// Workgroups.
-    pub workgroups: u32,
-    /// Push constants.
+    pub groups: Groups,
+    /// The set of values: an index of [`Places::values`].
+    pub values: usize,
+    /// Push constants, but for `count_word` and the addresses.
     pub push: Push,
 }
 
@@ -39,61 +43,56 @@ pub enum HostStep {
     Dispatch(Box<Dispatch>),
 }
 
-/// A sort with a count from the host.
+/// The steps and the memory of a sort.
 #[derive(Clone, Debug)]
 pub struct HostSort {
+    /// The shape of the kernels.
+    pub shape: Shape,
     /// The steps in order.
     pub steps: Vec<HostStep>,
     /// Elements of a tile.
     pub tile: u32,
-    /// Whether the target is the source.
-    pub in_place: bool,
-    /// Bytes of the counters.
-    pub counter_bytes: u64,
-    /// Bytes from the start of the counters to that of the table.
-    pub table_offset: u64,
-    /// Bytes of the table.
-    pub table_bytes: u64,
+    /// The memory of keys and values.
+    pub places: Places,
+    /// Scratch in bytes.
+    pub scratch_bytes: u64,
+    /// The counters.
+    pub counters: ScratchRange,
+    /// The table.
+    pub table: ScratchRange,
 }
 
-/// The sort of `count` elements on a device, by a sorter for up to `capacity` elements. Tiles whose index is a multiple of
-/// `withhold` never publish their counts; 0 for none.
+/// The sort of `count` elements by a sorter for up to `capacity` elements. Without an algorithm in the request, few elements
+/// take a single workgroup.
 ///
 /// # Errors
 ///
 /// As for a sorter for the request.
-pub fn of(
-    profile: &DeviceProfile,
-    tuning: &Tuning,
-    request: &SortRequest,
-    capacity: u32,
-    count: u32,
-    withhold: u32,
-) -> Result<HostSort, Error> {
+pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort, Error> {
+    let request = desc.request;
     request.check()?;
-    let algorithm = request.algorithm.unwrap_or(tuning.algorithm());
-    let desc = ShapeDesc { withhold, ..ShapeDesc::new(profile, tuning, request, algorithm) };
-    let shape = Shape::fit(&desc)?;
-    let plan = Plan::new(request, algorithm, shape, capacity);
+    let shape = Shape::fit(desc)?;
+    let plan = Plan::new(request, desc.algorithm, shape, capacity);
     let mut steps = Vec::new();
-    plan.each_step(Count::Host(count), &mut |Step { name, work }| {
+    plan.each_step(count, &mut |Step { name, work }| {
         steps.push(match work {
             Work::Clear { offset, bytes } => HostStep::Clear { offset, bytes },
-            Work::Dispatch { kernel, groups, push, .. } => {
-                let Groups::Direct(workgroups) = groups else { unreachable!("the host knows the count") };
+            Work::Dispatch { kernel, groups, set, push } => {
                 let pipeline = specialize(kernel, &shape, request);
-                let (module, constants) = (pipeline.module, pipeline.constants);
-                HostStep::Dispatch(Box::new(Dispatch { name, module, constants, workgroups, push }))
+                let (module, constants, subgroup_size) = (pipeline.module, pipeline.constants, pipeline.subgroup_size);
+                let values = set as usize;
+                HostStep::Dispatch(Box::new(Dispatch { name, module, constants, subgroup_size, groups, values, push }))
             }
         });
     });
     let scratch = plan.scratch();
     Ok(HostSort {
+        shape,
         steps,
         tile: plan.tile_size(),
-        in_place: request.in_place(),
-        counter_bytes: scratch.counters.size,
-        table_offset: scratch.table.offset - scratch.counters.offset,
-        table_bytes: scratch.table.size,
+        places: plan.places(),
+        scratch_bytes: scratch.size,
+        counters: scratch.counters,
+        table: scratch.table,
     })
 }

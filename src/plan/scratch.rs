@@ -9,8 +9,10 @@ pub(crate) const REGION_ALIGNMENT: u64 = 256;
 
 /// A range of scratch in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ScratchRange {
+pub struct ScratchRange {
+    /// Its first byte.
     pub offset: u64,
+    /// Its length.
     pub size: u64,
 }
 

@@ -23,10 +23,12 @@ impl ValueSet {
 
 /// How many workgroups a dispatch has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Groups {
+pub enum Groups {
+    /// So many.
     Direct(u32),
-    /// The number in this slot of the arguments.
+    /// The number in a slot of the arguments in the counters.
     Counted {
+        /// The slot.
         slot: u32,
     },
 }

@@ -6,7 +6,7 @@ use super::bind::{BufferRange, SortBuffers};
 use super::sorter::{Access, Sorter, SorterInner};
 use crate::abi;
 use crate::error::Error;
-use crate::plan::{Plan, ScratchRange, ValueSet};
+use crate::plan::{Memory, Plan, ScratchRange, ValueSet};
 
 type Info = vk::DescriptorBufferInfo;
 
@@ -76,25 +76,15 @@ impl Places {
             let within = |range: BufferRange| BufferRange { offset: range.offset + part.offset, ..range };
             buffers.scratch.and_then(|range| info(within(range), part.size))
         };
-        let keys = caller(given_keys, key_bytes);
-        let keys_target = match (request.in_place(), request.discards_keys() || visits.output) {
-            (true, _) => keys,
-            (false, true) => scratch(layout.keys_target),
-            (false, false) => caller(buffers.keys_out, key_bytes),
+        let resolve = |memory: Option<Memory>| match memory? {
+            Memory::Keys => caller(given_keys, key_bytes),
+            Memory::Values => caller(buffers.values, value_bytes),
+            Memory::KeysOut => caller(buffers.keys_out, key_bytes),
+            Memory::ValuesOut => caller(buffers.values_out, value_bytes),
+            Memory::Scratch(part) => scratch(part),
         };
-        let values = caller(buffers.values, value_bytes);
-        let values_target = match request.in_place() {
-            true => values,
-            false if visits.output => scratch(layout.values_target),
-            false => caller(buffers.values_out, value_bytes),
-        };
-        let (permutation, aside) = (scratch(layout.permutation), scratch(layout.aside));
-        let alternate = scratch(layout.values_alternate);
-        let sorted = match request.value.is_gathered() {
-            true => [None, permutation, alternate],
-            false => [values, values_target, alternate],
-        };
-        let data = [values, if request.in_place() { aside } else { values_target }, permutation];
+        let memory = plan.places();
+        let (keys, values) = (memory.keys.map(resolve), memory.values.map(|set| set.map(resolve)));
         // A descriptor's offset is a multiple of the alignment; the count is a word behind it.
         let count = buffers.count.map(|range| {
             let before = range.offset % alignment;
@@ -103,12 +93,12 @@ impl Places {
         });
         let counters = scratch(layout.counters);
         // With a visitor, scratch is there where no other buffer is.
-        let others =
-            [values, values_target, keys_target, counters, scratch(ScratchRange { offset: 0, size: layout.size })];
-        let stand_in = keys.into_iter().chain(others.into_iter().flatten()).next();
+        let others = [caller(buffers.values, value_bytes), caller(buffers.values_out, value_bytes), counters];
+        let stand_ins = keys.into_iter().chain(others).chain([scratch(ScratchRange { offset: 0, size: layout.size })]);
+        let stand_in = stand_ins.flatten().next();
         Ok(Places {
-            keys: [keys, keys_target, scratch(layout.keys_alternate)],
-            values: [sorted, data, [aside, values, None]],
+            keys,
+            values,
             counters,
             table: scratch(layout.table),
             count,

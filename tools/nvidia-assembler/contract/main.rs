@@ -10,9 +10,11 @@ use std::env;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 use vksort::internals::abi::{self, Push, SPECIALIZATION};
-use vksort::internals::steps::{self, HostStep};
+use vksort::internals::steps::{self, Groups, HostStep};
 use vksort::internals::{driver, vendor};
-use vksort::{Algorithm, DeviceProfile, KeyOutput, KeyType, Placement, SortRequest, Tuning, ValueType};
+use vksort::{
+    Algorithm, Count, DeviceProfile, KeyOutput, KeyType, Placement, ShapeDesc, SortRequest, Tuning, ValueType,
+};
 
 /// What every NVIDIA GPU with subgroup operations has.
 fn profile() -> DeviceProfile {
@@ -58,6 +60,13 @@ fn names<'a>(pairs: impl Iterator<Item = (&'a str, u32)>) -> Value {
     pairs.map(|(name, value)| (name.to_string(), value.into())).collect::<Map<_, _>>().into()
 }
 
+fn workgroups(groups: Groups) -> Option<u32> {
+    match groups {
+        Groups::Direct(workgroups) => Some(workgroups),
+        Groups::Counted { .. } => None,
+    }
+}
+
 fn step(step: &HostStep) -> Value {
     match step {
         HostStep::Clear { offset, bytes } => json!({ "clear": { "offset": offset, "bytes": bytes } }),
@@ -68,7 +77,7 @@ fn step(step: &HostStep) -> Value {
             "module": dispatch.module.name(),
             "macros": names(dispatch.module.macros().into_iter()),
             "constants": names(SPECIALIZATION.iter().zip(dispatch.constants).map(|((name, _), value)| (*name, value))),
-            "workgroups": dispatch.workgroups,
+            "workgroups": workgroups(dispatch.groups),
             "push": names(Push::FIELDS.iter().map(|(name, get)| (*name, get(&dispatch.push)))),
         }),
     }
@@ -87,14 +96,14 @@ fn main() -> Result<()> {
     let (capacity, count) = (capacity.parse().context("CAPACITY")?, count.parse().context("COUNT")?);
     let (profile, request) = (profile(), request(key, value, algorithm)?);
     let tuning = tuning(&profile, &changes)?;
-    let sort = steps::of(&profile, &tuning, &request, capacity, count, withhold)?;
+    let desc = ShapeDesc { withhold, ..ShapeDesc::new(&profile, &tuning, &request, algorithm) };
+    let sort = steps::of(&desc, capacity, Count::Host(count))?;
     let contract = json!({
         "abi": abi::glsl(),
         "tile": sort.tile,
-        "in_place": sort.in_place,
-        "counter_bytes": sort.counter_bytes,
-        "table_offset": sort.table_offset,
-        "table_bytes": sort.table_bytes,
+        "in_place": request.placement == Placement::InPlace,
+        "table_offset": sort.table.offset - sort.counters.offset,
+        "table_bytes": sort.table.size,
         "steps": sort.steps.iter().map(step).collect::<Vec<_>>(),
     });
     println!("{contract:#}");
