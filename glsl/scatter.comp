@@ -30,9 +30,12 @@ void main() {
 
     uint start = tile * push.part;
     uint elements = min(count - start, push.part);
-    EACH_DIGIT {
-        uint digit = own_digit(turn);
-        befores[turn] = counters[COUNTERS_HISTOGRAM + push.pass * RADIX + digit] + table[digit * tiles + tile];
+    // A pass that copies has no counts.
+    if (!route_copies(active_route)) {
+        EACH_DIGIT {
+            uint digit = own_digit(turn);
+            befores[turn] = counters[COUNTERS_HISTOGRAM + push.pass * RADIX + digit] + table[digit * tiles + tile];
+        }
     }
     for (uint done = 0; done < elements; done += tile_size()) {
         uint first = start + done, base = first, here = min(elements - done, tile_size());

@@ -21,13 +21,15 @@ void publish_count(uint turn) {}
 
 PER_ITEM(origins); // index in the input of each key
 
-// Puts one word of each element into the pool at the element's place; `word` is an expression in `item`.
-#define STAGE(word) \
-    barrier(); /* all earlier words in the pool have been read */ \
+// Sorts one word of each element through the pool, which is free before and after; `word` is an expression in `item`, and `take`
+// a statement that takes a word from the pool.
+#define SORT_WORD(word, take) \
     EACH_ITEM pool[place_of(item)] = word; \
+    barrier(); \
+    EACH_ITEM { take; } \
     barrier()
 
-// Sorts the block by the digit of `pass`. Staged words come back in stripes, in sorted order.
+// Sorts the block by the digit of `pass`. Words come back in stripes, in sorted order.
 void sort_by_digit(uint pass, bool ordered) {
     begin_pass(0, pass);
     count_block();
@@ -37,14 +39,11 @@ void sort_by_digit(uint pass, bool ordered) {
     rank_block(ordered);
 #endif
     [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
-        STAGE(KEY_WORD(keys[item], word));
-        EACH_ITEM KEY_WORD(keys[item], word) = pool[block_index(item)];
+        SORT_WORD(KEY_WORD(keys[item], word), KEY_WORD(keys[item], word) = pool[block_index(item)]);
     }
     if (VALUE_WORDS > 0) {
-        STAGE(NUMBER_OF(origins, item));
-        EACH_ITEM { SET_NUMBER(origins, item, pool[block_index(item)]); }
+        SORT_WORD(NUMBER_OF(origins, item), SET_NUMBER(origins, item, pool[block_index(item)]));
     }
-    barrier(); // the pool has been read
 }
 
 void take_keys(uint count) {

@@ -34,7 +34,6 @@ KEY sample_at(uint index) {
 // runs of ties are everywhere. All invocations call it, once the counts are no longer needed.
 void try_leading(uint count) {
     uint thread = gl_LocalInvocationIndex;
-    barrier(); // the counts have been read
     if (thread == 0) {
         find_leading(count);
         sampled_inversions = 0;

@@ -44,7 +44,8 @@ uint place_in_order(KEY key) {
         uvec4 peers = peers_of(key, bits);
         place = start + count_lanes(peers & lanes_below());
         uint place_behind = place + 1;
-        subgroup_sync(); // all have read the counter
+        // All have read the counter; match masks have synchronized since.
+        if (RANK_METHOD != RANK_MATCH) subgroup_sync();
         if (ALL_STORE) {
             // Comparisons set no bits beyond the subgroup.
             place_behind = start + count_lanes(RANK_METHOD == RANK_COMPARE ? peers : existing_lanes(peers));

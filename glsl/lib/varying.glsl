@@ -9,6 +9,10 @@ const bool LOOKS = SKIP != 0 && PASSES > 4;
 
 bool varies(uint pass) {
     uint low = digit_shift(pass), end = low + digit_bits(pass), found = 0;
-    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) found |= varying_bits[word] & bits_between(word, low, end);
+    if (LOOKS) {
+        [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
+            found |= varying_bits[word] & bits_between(word, low, end);
+        }
+    }
     return !LOOKS || found != 0;
 }
