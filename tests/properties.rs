@@ -2,42 +2,19 @@
 //! oracle decides. Draws are made for so many seconds, from a seed that each run chooses anew; what has failed once runs first.
 
 mod common;
-
-use std::cell::Cell;
-use std::io::Write;
-use std::time::{Duration, Instant};
+#[path = "common/drawn.rs"]
+mod drawn;
 
 use common::arena::{Arena, Count};
-use common::patterns::{self, Pattern};
+use common::patterns::Pattern;
 use common::visited::{self, VisitedArena};
-use common::{Level, gpu, level, seed, suite};
+use common::{gpu, suite};
+use drawn::{Keys, keys, requests, tunings};
 use proptest::prelude::*;
-use proptest::test_runner::{
-    Config, FileFailurePersistence, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner,
-};
 use vksort::{
-    Access, Algorithm, Ballot, BitRange, Faults, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest,
-    SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, Visits,
+    Access, Algorithm, Faults, KeyType, Placement, SortRequest, SorterOptions, Specialization, SubgroupChoice, Tuning,
+    Visitor, Visits,
 };
-
-/// Keys: a pattern, or numbers drawn one by one, which can be shrunk.
-#[derive(Clone, Debug)]
-enum Keys {
-    Made { pattern: Pattern, count: u32, seed: u64 },
-    Drawn(Vec<u128>),
-}
-
-impl Keys {
-    fn bytes(&self, key: KeyType) -> Vec<u8> {
-        match self {
-            Keys::Made { pattern, count, seed } => patterns::generate(*pattern, key, *count as usize, *seed),
-            Keys::Drawn(numbers) => {
-                let size = key.size_bytes() as usize;
-                numbers.iter().flat_map(|number| number.to_le_bytes().into_iter().take(size)).collect()
-            }
-        }
-    }
-}
 
 /// All that a run depends on.
 #[derive(Clone, Debug)]
@@ -73,103 +50,6 @@ fn once_failed() -> Vec<Draw> {
     ]
 }
 
-fn requests() -> impl Strategy<Value = SortRequest> {
-    let key = prop::sample::select(KeyType::ALL);
-    let value = prop_oneof![
-        Just(ValueType::None),
-        Just(ValueType::Index),
-        prop::sample::select(&[1u32, 2, 4, 8, 12, 16, 20, 100]).prop_map(ValueType::Bytes),
-    ];
-    let order = prop::sample::select(&[Order::Ascending, Order::Descending]);
-    let placement = prop::sample::select(&[Placement::InPlace, Placement::OutOfPlace]);
-    let algorithm = prop::option::of(prop_oneof![Just(Algorithm::OneSweep), prop::sample::select(Algorithm::ALL)]);
-    let window = (any::<u32>(), any::<u32>(), 0..3u32);
-    (key, value, order, placement, algorithm, window, any::<bool>(), any::<bool>()).prop_map(
-        |(key, value, order, placement, algorithm, (low, high, narrow), discard, stable)| {
-            let width = key.bits();
-            let (low, high) = (low % (width + 1), high % (width + 1));
-            let bits = match narrow {
-                0 => BitRange { low: low.min(high), high: low.max(high) },
-                _ => BitRange { low: 0, high: width },
-            };
-            let key_output = match discard && value != ValueType::None {
-                true => KeyOutput::Discarded,
-                false => KeyOutput::Sorted,
-            };
-            let request = SortRequest { key, value, order, bits, placement, key_output, stable, algorithm: None };
-            suite::asking(algorithm, request)
-        },
-    )
-}
-
-fn keys() -> impl Strategy<Value = Keys> {
-    prop_oneof![
-        2 => (prop::sample::select(patterns::ALL), prop_oneof![0..40u32, 0..20_000u32], any::<u64>())
-            .prop_map(|(pattern, count, seed)| Keys::Made { pattern, count, seed }),
-        1 => prop::collection::vec(any::<u128>(), 0..600).prop_map(Keys::Drawn),
-    ]
-}
-
-/// Kernels of all shapes, with blocks so small that few elements make many tiles.
-fn tunings() -> impl Strategy<Value = Tuning> {
-    let blocks = (
-        prop_oneof![Just(None), prop::sample::select(&[8u32, 16, 24, 64, 96, 200]).prop_map(Some)],
-        1..9u32,
-        prop::option::weighted(0.3, 1..200u32),
-        1..40u32,
-        prop::sample::select(&[1u32, 1, 2, 64, 1_000]),
-    );
-    let rank = (
-        prop_oneof![2 => Just(None), 1 => prop::sample::select(RankMethod::ALL).prop_map(Some)],
-        any::<bool>(),
-        any::<bool>(),
-        prop::sample::select(Ballot::ALL),
-        prop::option::weighted(0.3, 1..12u32),
-    );
-    let ways = (
-        prop::bool::weighted(0.75),
-        any::<bool>(),
-        any::<bool>(),
-        prop::bool::weighted(0.75),
-        1..10u32,
-        prop::bool::weighted(0.2),
-        any::<bool>(),
-    );
-    let counting = prop::option::weighted(0.5, (1..140u32, 1..60u32, 1..140u32));
-    (blocks, rank, ways, counting).prop_map(|(blocks, rank, ways, counting)| {
-        let row = suite::small_blocks();
-        let (workgroup_size, items, single_workgroup_size, single_items, min_tiles) = blocks;
-        let (rank, leader_adds, few_registers, ballot, digit_bits) = rank;
-        let (skip, merge_runs, unordered, join_index, polls, decide_apart, look_back) = ways;
-        let of_row = (row.histogram_workgroup_size, row.histogram_items, row.scan_workgroup_size);
-        let (histogram_workgroup_size, histogram_items, scan_workgroup_size) = counting.unwrap_or(of_row);
-        Tuning {
-            workgroup_size: workgroup_size.unwrap_or(row.workgroup_size),
-            items_keys: items,
-            items_pairs: items,
-            single_workgroup_size,
-            single_items,
-            min_tiles,
-            rank: rank.unwrap_or(row.rank),
-            leader_adds,
-            few_registers,
-            ballot,
-            digit_bits: digit_bits.unwrap_or(row.digit_bits),
-            skip,
-            merge_runs,
-            unordered,
-            join_index,
-            polls,
-            decide_apart,
-            look_back,
-            histogram_workgroup_size,
-            histogram_items,
-            scan_workgroup_size,
-            ..row
-        }
-    })
-}
-
 fn options() -> impl Strategy<Value = SorterOptions> {
     let device = (
         prop::option::weighted(0.15, prop::sample::select(&[4u32, 8, 16, 32, 64, 128])),
@@ -178,7 +58,7 @@ fn options() -> impl Strategy<Value = SorterOptions> {
         prop::sample::select(&[Specialization::Auto, Specialization::Driver, Specialization::Host]),
     );
     let faults = (prop::option::weighted(0.3, 0..6u32), prop::sample::select(&[0u32, 0, 0, 1, 3]));
-    (tunings(), device, faults).prop_map(|(mut tuning, device, (ring_bits, withhold))| {
+    (tunings(suite::small_blocks()), device, faults).prop_map(|(mut tuning, device, (ring_bits, withhold))| {
         let (emulated, addresses, no_small_storage, specialization) = device;
         // Where nobody publishes, or the words of a small ring are lost, look-back recounts tile after tile. Drivers of CPUs
         // end an invocation's loops after so many turns, so there are fewer tiles then.
@@ -204,7 +84,7 @@ const LEAST_RECOUNTED: u32 = 512;
 
 fn draws() -> impl Strategy<Value = Draw> {
     let visits = prop::option::weighted(0.3, (any::<bool>(), any::<bool>(), any::<bool>()));
-    (requests(), visits, keys(), 0..5_000u32, prop::option::weighted(0.4, 0..150u32), options()).prop_map(
+    (requests(), visits, keys(20_000), 0..5_000u32, prop::option::weighted(0.4, 0..150u32), options()).prop_map(
         |(mut request, visits, keys, spare, counted, options)| {
             // As far as the request can be visited, and then not in place.
             let (keys_made, values, output) = visits.unwrap_or_default();
@@ -257,56 +137,11 @@ fn run(draw: &Draw) -> Result<(), String> {
     Ok(())
 }
 
-/// Draws until the time is over, as one of several threads; gives how many were drawn.
-fn draw_for(time: Duration, thread: u64) -> u32 {
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed().to_le_bytes());
-    bytes[8..16].copy_from_slice(&thread.to_le_bytes());
-    let kept = FileFailurePersistence::Direct("tests/regressions/properties.txt");
-    let config =
-        Config { cases: 2_000, failure_persistence: Some(Box::new(kept)), max_shrink_iters: 200, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
-    let (started, drawn, failed) = (Instant::now(), Cell::new(0), Cell::new(false));
-    let result = runner.run(&draws(), |draw| {
-        // What fails is shrunk however long it takes; but for that, draws beyond the time pass as they are.
-        if !failed.get() && drawn.get() >= MIN_DRAWS && started.elapsed() > time {
-            return Ok(());
-        }
-        drawn.set(drawn.get() + 1);
-        run(&draw).map_err(|reason| {
-            failed.set(true);
-            TestCaseError::fail(reason)
-        })
-    });
-    match result {
-        Ok(()) => drawn.get(),
-        Err(TestError::Fail(reason, draw)) => {
-            panic!("VKSORT_SEED={}: {reason}\nthe smallest draw that fails: {draw:#?}", seed())
-        }
-        Err(TestError::Abort(reason)) => panic!("VKSORT_SEED={}: {reason}", seed()),
-    }
-}
-
-/// Draws of each thread, however slow the machine.
-const MIN_DRAWS: u32 = 10;
-
 #[test]
 fn any_request_sorts_any_keys() {
     for draw in once_failed() {
         run(&draw).unwrap_or_else(|reason| panic!("{reason}: {draw:#?}"));
     }
-    let text = std::env::var("VKSORT_DRAW_SECONDS");
-    let time = Duration::from_secs(match &text {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("VKSORT_DRAW_SECONDS is {text:?}, allowed is a number")),
-        Err(_) if level() == Level::Full => 15,
-        Err(_) => 6,
-    });
-    let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-    let drawn: u32 = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(move || draw_for(time, thread))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a draw failed")).sum()
-    });
-    // Not by `println!`, which is shown for tests that fail only.
-    writeln!(std::io::stdout(), "{drawn} draws, VKSORT_SEED={}", seed()).unwrap();
+    drawn::run_draws("tests/regressions/properties.txt", draws, run);
     common::close();
 }

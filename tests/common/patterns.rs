@@ -1,6 +1,7 @@
 //! Patterns of keys, made from a seed that every failure prints.
 
 use fastrand::Rng;
+use vksort::internals::abi;
 use vksort::{KeyType, Order};
 
 /// What keys look like.
@@ -22,6 +23,10 @@ pub enum Pattern {
     ConstantDigit(u32),
     /// Only one byte is not the same in all keys.
     OneDigit(u32),
+    /// Groups share an upper half, whose digits each seem to tell keys apart, above uniform lower halves.
+    Groups,
+    /// Uniform but for some keys that share their upper half, one more than leading digits may leave tied.
+    LongRun,
     /// All equal but one.
     OneStray,
 }
@@ -42,8 +47,13 @@ pub const ALL: &[Pattern] = &[
     Pattern::ConstantDigit(0),
     Pattern::ConstantDigit(3),
     Pattern::OneDigit(1),
+    Pattern::Groups,
+    Pattern::LongRun,
     Pattern::OneStray,
 ];
+
+/// 2^128 by the golden ratio: multiples are far apart, and of all bits.
+const SPREAD: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
 
 /// Bits of the exponent of a float, or a third of an integer's.
 fn exponent_bits(key: KeyType) -> u32 {
@@ -92,9 +102,7 @@ pub fn generate(pattern: Pattern, key: KeyType, count: usize, seed: u64) -> Vec<
             keys
         }
         Pattern::TwoValues => fill(&mut |rng| if rng.bool() { repeated >> 3 } else { !repeated }),
-        Pattern::FewDistinct => {
-            fill(&mut |rng| rng.u128(0..7).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835) >> (128 - bits))
-        }
+        Pattern::FewDistinct => fill(&mut |rng| rng.u128(0..7).wrapping_mul(SPREAD) >> (128 - bits)),
         Pattern::Clustered => fill(&mut |rng| {
             let centre = [0, sign, sign >> 1, sign >> 1 | sign, exponent >> 1, sign | exponent >> 1][rng.usize(0..6)];
             if rng.bool() { centre } else { centre ^ rng.u128(0..64) }
@@ -105,6 +113,18 @@ pub fn generate(pattern: Pattern, key: KeyType, count: usize, seed: u64) -> Vec<
         Pattern::Entropy(words) => fill(&mut |rng| (0..words).fold(u128::MAX, |bits, _| bits & rng.u128(..))),
         Pattern::ConstantDigit(index) => fill(&mut |rng| (rng.u128(..) & !byte(index)) | (repeated & byte(index))),
         Pattern::OneDigit(index) => fill(&mut |rng| (rng.u128(..) & byte(index)) | (repeated & !byte(index))),
+        Pattern::Groups => fill(&mut |rng| {
+            let upper = rng.u128(0..32).wrapping_mul(SPREAD) >> (128 - bits) << (bits / 2);
+            upper | rng.u128(..) & ones >> (bits / 2)
+        }),
+        Pattern::LongRun => {
+            let mut keys = fill(&mut |rng| rng.u128(..));
+            let (upper, run) = (rng.u128(..) & ones, count.min(abi::MAX_TIES as usize + 1));
+            let first = rng.usize(0..=count - run);
+            let lower = ones >> (bits / 2);
+            keys[first..][..run].iter_mut().for_each(|key| *key = upper & !lower | *key & lower);
+            keys
+        }
         Pattern::OneStray => {
             let mut keys = vec![sign >> 1; count];
             if count > 0 {

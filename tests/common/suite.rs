@@ -10,7 +10,7 @@ use vksort::{
     Algorithm, DeviceProfile, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, Tuning, ValueType,
 };
 
-use super::arena::{Arena, Count, values};
+use super::arena::{Arena, Count, Sorted, values};
 use super::patterns::{self, Pattern};
 use super::{Level, assert_valid, gpu, level, oracle, seed};
 
@@ -199,8 +199,13 @@ pub fn run_keys(request: &SortRequest, arena: &Arena, keys: &[u8], count: Count)
         Count::Host => keys,
         Count::Device(count) => &keys[..keys.len().min((count as usize).saturating_mul(key_size))],
     };
+    compare(request, sorted, arena.sort(keys, count, 1)?)
+}
+
+/// Compares the result of a sort of these keys, whose values were made by [`values`], with the oracle's.
+pub fn compare(request: &SortRequest, sorted: &[u8], mut found: Sorted) -> Result<(), String> {
+    let key_size = request.key.size_bytes() as usize;
     let indices = oracle::argsort(request, sorted);
-    let mut found = arena.sort(keys, count, 1)?;
     let size = request.value.size_bytes() as usize;
     let mut expected_keys = oracle::gather(sorted, key_size, &indices);
     let mut expected_values: Vec<u8> = values(indices.iter().copied(), size);

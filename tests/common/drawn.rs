@@ -1,0 +1,200 @@
+//! Draws of requests, keys and tunings, and the run over them: for so many seconds, on all cores, from a seed that each run
+//! chooses anew. What fails is shrunk, and kept in `tests/regressions` for as long as draws are made in the same way.
+
+use std::cell::Cell;
+use std::fmt::Debug;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use proptest::test_runner::{
+    Config, FileFailurePersistence, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner,
+};
+use vksort::{
+    Algorithm, Ballot, BitRange, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, Tuning, ValueType,
+};
+
+use super::common::patterns::{self, Pattern};
+use super::common::{Level, level, seed, suite};
+
+/// Keys: a pattern, or numbers drawn one by one, which can be shrunk.
+#[derive(Clone, Debug)]
+pub enum Keys {
+    Made { pattern: Pattern, count: u32, seed: u64 },
+    Drawn(Vec<u128>),
+}
+
+impl Keys {
+    /// The keys of a type.
+    pub fn bytes(&self, key: KeyType) -> Vec<u8> {
+        match self {
+            Keys::Made { pattern, count, seed } => patterns::generate(*pattern, key, *count as usize, *seed),
+            Keys::Drawn(numbers) => {
+                let size = key.size_bytes() as usize;
+                numbers.iter().flat_map(|number| number.to_le_bytes().into_iter().take(size)).collect()
+            }
+        }
+    }
+}
+
+/// Requests of every kind.
+pub fn requests() -> impl Strategy<Value = SortRequest> {
+    let key = prop::sample::select(KeyType::ALL);
+    let value = prop_oneof![
+        Just(ValueType::None),
+        Just(ValueType::Index),
+        prop::sample::select(&[1u32, 2, 4, 8, 12, 16, 20, 100]).prop_map(ValueType::Bytes),
+    ];
+    let order = prop::sample::select(&[Order::Ascending, Order::Descending]);
+    let placement = prop::sample::select(&[Placement::InPlace, Placement::OutOfPlace]);
+    let algorithm = prop::option::of(prop_oneof![Just(Algorithm::OneSweep), prop::sample::select(Algorithm::ALL)]);
+    let window = (any::<u32>(), any::<u32>(), 0..3u32);
+    (key, value, order, placement, algorithm, window, any::<bool>(), any::<bool>()).prop_map(
+        |(key, value, order, placement, algorithm, (low, high, narrow), discard, stable)| {
+            let width = key.bits();
+            let (low, high) = (low % (width + 1), high % (width + 1));
+            let bits = match narrow {
+                0 => BitRange { low: low.min(high), high: low.max(high) },
+                _ => BitRange { low: 0, high: width },
+            };
+            let key_output = match discard && value != ValueType::None {
+                true => KeyOutput::Discarded,
+                false => KeyOutput::Sorted,
+            };
+            let request = SortRequest { key, value, order, bits, placement, key_output, stable, algorithm: None };
+            suite::asking(algorithm, request)
+        },
+    )
+}
+
+/// Few keys or up to so many.
+pub fn keys(most: u32) -> impl Strategy<Value = Keys> {
+    prop_oneof![
+        2 => (prop::sample::select(patterns::ALL), prop_oneof![0..40u32, 0..most], any::<u64>())
+            .prop_map(|(pattern, count, seed)| Keys::Made { pattern, count, seed }),
+        1 => prop::collection::vec(any::<u128>(), 0..600).prop_map(Keys::Drawn),
+    ]
+}
+
+/// Kernels of all shapes, with blocks so small that few elements make many tiles. What is not drawn is the row's.
+pub fn tunings(row: Tuning) -> impl Strategy<Value = Tuning> {
+    let blocks = (
+        prop_oneof![Just(None), prop::sample::select(&[8u32, 16, 24, 64, 96, 200]).prop_map(Some)],
+        1..9u32,
+        prop::option::weighted(0.3, 1..200u32),
+        1..40u32,
+        prop::sample::select(&[1u32, 1, 2, 64, 1_000]),
+    );
+    let rank = (
+        prop_oneof![2 => Just(None), 1 => prop::sample::select(RankMethod::ALL).prop_map(Some)],
+        any::<bool>(),
+        any::<bool>(),
+        prop::sample::select(Ballot::ALL),
+        prop::option::weighted(0.3, 1..12u32),
+    );
+    let ways = (
+        prop::bool::weighted(0.75),
+        any::<bool>(),
+        any::<bool>(),
+        prop::bool::weighted(0.75),
+        1..10u32,
+        prop::bool::weighted(0.2),
+        any::<bool>(),
+    );
+    let counting = prop::option::weighted(0.5, (1..140u32, 1..60u32, 1..140u32));
+    (blocks, rank, ways, counting).prop_map(move |(blocks, rank, ways, counting)| {
+        let row = row.clone();
+        let (workgroup_size, items, single_workgroup_size, single_items, min_tiles) = blocks;
+        let (rank, leader_adds, few_registers, ballot, digit_bits) = rank;
+        let (skip, merge_runs, unordered, join_index, polls, decide_apart, look_back) = ways;
+        let of_row = (row.histogram_workgroup_size, row.histogram_items, row.scan_workgroup_size);
+        let (histogram_workgroup_size, histogram_items, scan_workgroup_size) = counting.unwrap_or(of_row);
+        Tuning {
+            workgroup_size: workgroup_size.unwrap_or(row.workgroup_size),
+            items_keys: items,
+            items_pairs: items,
+            single_workgroup_size,
+            single_items,
+            min_tiles,
+            rank: rank.unwrap_or(row.rank),
+            leader_adds,
+            few_registers,
+            ballot,
+            digit_bits: digit_bits.unwrap_or(row.digit_bits),
+            skip,
+            merge_runs,
+            unordered,
+            join_index,
+            polls,
+            decide_apart,
+            look_back,
+            histogram_workgroup_size,
+            histogram_items,
+            scan_workgroup_size,
+            ..row
+        }
+    })
+}
+
+/// Makes draws and runs them, on each core.
+pub fn run_draws<S: Strategy<Value: Debug>>(
+    kept: &'static str,
+    draws: impl Fn() -> S + Sync,
+    run: impl Fn(&S::Value) -> Result<(), String> + Sync,
+) {
+    let text = std::env::var("VKSORT_DRAW_SECONDS");
+    let time = Duration::from_secs(match &text {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("VKSORT_DRAW_SECONDS is {text:?}, allowed is a number")),
+        Err(_) if level() == Level::Full => 15,
+        Err(_) => 6,
+    });
+    let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    let (draws, run) = (&draws, &run);
+    let drawn: u32 = std::thread::scope(|scope| {
+        let draw = |thread| scope.spawn(move || draw_for(kept, time, thread, &draws(), run));
+        let threads: Vec<_> = (0..threads).map(draw).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a draw failed")).sum()
+    });
+    // Not by `println!`, which is shown for tests that fail only.
+    let mut out = std::io::stdout();
+    writeln!(out, "{drawn} draws, VKSORT_SEED={}", seed()).unwrap();
+}
+
+/// Draws of each thread, however slow the machine.
+const MIN_DRAWS: u32 = 10;
+
+/// Draws until the time is over, as one of several threads; gives how many were drawn.
+fn draw_for<S: Strategy<Value: Debug>>(
+    kept: &'static str,
+    time: Duration,
+    thread: u64,
+    draws: &S,
+    run: impl Fn(&S::Value) -> Result<(), String>,
+) -> u32 {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed().to_le_bytes());
+    bytes[8..16].copy_from_slice(&thread.to_le_bytes());
+    let kept = FileFailurePersistence::Direct(kept);
+    let config =
+        Config { cases: 2_000, failure_persistence: Some(Box::new(kept)), max_shrink_iters: 200, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
+    let (started, drawn, failed) = (Instant::now(), Cell::new(0), Cell::new(false));
+    let result = runner.run(draws, |draw| {
+        // What fails is shrunk however long it takes; but for that, draws beyond the time pass as they are.
+        if !failed.get() && drawn.get() >= MIN_DRAWS && started.elapsed() > time {
+            return Ok(());
+        }
+        drawn.set(drawn.get() + 1);
+        run(&draw).map_err(|reason| {
+            failed.set(true);
+            TestCaseError::fail(reason)
+        })
+    });
+    match result {
+        Ok(()) => drawn.get(),
+        Err(TestError::Fail(reason, draw)) => {
+            panic!("VKSORT_SEED={}: {reason}\nthe smallest draw that fails: {draw:#?}", seed())
+        }
+        Err(TestError::Abort(reason)) => panic!("VKSORT_SEED={}: {reason}", seed()),
+    }
+}

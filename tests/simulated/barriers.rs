@@ -1,0 +1,242 @@
+//! Every barrier and fence that a sort reaches is left out in turn, and the simulation has to tell.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use vksort::internals::kernels::{Kernel, Module};
+use vksort::internals::steps::{self, HostStep};
+use vksort::{
+    Algorithm, BitRange, Count, KeyOutput, KeyType, Placement, RankMethod, ShapeDesc, SortRequest, SubgroupChoice,
+    Tuning, ValueType,
+};
+
+use super::common::patterns::{self, Pattern};
+use super::dispatch::Device;
+use super::program::{Program, Step};
+use super::sort::{self, Sort};
+use super::{check, device_of, small_blocks};
+
+const LANES: u32 = 4;
+const DIGIT_BITS: u32 = 5;
+/// Ways to run a sort without a barrier.
+const TRIES: u64 = 24;
+/// The seed of the keys: luck has to be that of the last run.
+const KEYS: u64 = 20_261_124;
+
+/// Barriers and fences that a kernel needs by the memory model, and that no simulated run misses.
+struct Excuse {
+    /// How the names of the modules begin.
+    modules: &'static str,
+    kind: &'static str,
+    /// Of a module at most.
+    number: usize,
+    reason: &'static str,
+}
+
+const EXCUSED: [Excuse; 9] = [
+    Excuse {
+        modules: "onesweep_32_emulated",
+        kind: "barrier",
+        number: 2,
+        reason: "emulated subgroup operations around it wait as well",
+    },
+    relaxed("onesweep"),
+    relaxed("scatter"),
+    relaxed("single_workgroup"),
+    Excuse {
+        modules: "single_workgroup",
+        kind: "fence",
+        number: 2,
+        reason: "it keeps loads before stores that sort in place, and the simulation delays no load",
+    },
+    Excuse { modules: "single_workgroup", kind: "barrier", number: 1, reason: "no pass follows the last write" },
+    Excuse { modules: "ties", kind: "barrier", number: 1, reason: "the invocation before it publishes" },
+    Excuse {
+        modules: "ties",
+        kind: "fence",
+        number: 2,
+        reason: "counts are exchanged by atomics, which the simulation does not reorder",
+    },
+    Excuse {
+        modules: "histogram_32_private",
+        kind: "fence",
+        number: 2,
+        reason: "seldom do two workgroups finish closely enough",
+    },
+];
+
+const fn relaxed(modules: &'static str) -> Excuse {
+    let reason = "counters are relaxed atomics, which the simulation does not reorder";
+    Excuse { modules, kind: "subgroup barrier", number: 1, reason }
+}
+
+/// A kind of sort whose kernels differ in their barriers.
+struct Case {
+    algorithm: Algorithm,
+    key: KeyType,
+    value: ValueType,
+    rank: RankMethod,
+    subgroup: SubgroupChoice,
+    pattern: Pattern,
+    /// Bits of the number of slots in the look-back ring.
+    ring_bits: u32,
+    /// Blocks to sort, not counting one with few elements.
+    blocks: u32,
+    /// Kernels with other barriers than in other cases; all of them if there are none.
+    kernels: &'static [Kernel],
+}
+
+fn cases() -> Vec<Case> {
+    use Algorithm::{Leading, OneSweep, ReduceThenScan, SingleWorkgroup};
+    let native = |algorithm, key, value, rank| {
+        let (subgroup, pattern) = (SubgroupChoice::Native, Pattern::Uniform);
+        Case { algorithm, key, value, rank, subgroup, pattern, ring_bits: 1, blocks: 6, kernels: &[] }
+    };
+    let mut cases = Vec::new();
+    for rank in [RankMethod::Ballot, RankMethod::Match, RankMethod::Private] {
+        for algorithm in [OneSweep, ReduceThenScan, SingleWorkgroup] {
+            cases.push(native(algorithm, KeyType::U32, ValueType::U32, rank));
+        }
+        cases.push(native(SingleWorkgroup, KeyType::U64, ValueType::None, rank));
+    }
+    cases.push(native(OneSweep, KeyType::U32, ValueType::Index, RankMethod::Ballot));
+    // Look-back reads anchors where tiles have overwritten slots.
+    for rank in [RankMethod::Ballot, RankMethod::Private] {
+        let case = native(OneSweep, KeyType::U32, ValueType::None, rank);
+        cases.push(Case { ring_bits: 3, blocks: 30, kernels: &[Kernel::OneSweep], ..case });
+    }
+    for pattern in [Pattern::Uniform, Pattern::Groups, Pattern::LongRun] {
+        let kernels = &[Kernel::Histogram, Kernel::Ties, Kernel::Mend, Kernel::Move];
+        let case = native(Leading, KeyType::U32, ValueType::U32, RankMethod::Ballot);
+        cases.push(Case { pattern, blocks: 24, kernels, ..case });
+    }
+    // Digits that need no pass.
+    cases.push(Case {
+        pattern: Pattern::ConstantDigit(0),
+        ..native(OneSweep, KeyType::U32, ValueType::None, RankMethod::Private)
+    });
+    let subgroup = SubgroupChoice::Emulated(LANES);
+    cases.push(Case { subgroup, ..native(OneSweep, KeyType::U32, ValueType::U32, RankMethod::Match) });
+    cases
+}
+
+impl Case {
+    fn request(&self) -> SortRequest {
+        let mut request =
+            SortRequest { value: self.value, algorithm: Some(self.algorithm), ..SortRequest::new(self.key) };
+        if self.value == ValueType::Index {
+            (request.placement, request.key_output) = (Placement::OutOfPlace, KeyOutput::Discarded);
+        }
+        // Two passes have the barriers of all.
+        if !matches!(self.algorithm, Algorithm::Leading | Algorithm::SingleWorkgroup) {
+            request.bits = BitRange { low: 0, high: 2 * DIGIT_BITS };
+        }
+        request
+    }
+
+    fn tuning(&self) -> Tuning {
+        Tuning {
+            workgroup_size: 4 * LANES,
+            items_keys: 4,
+            items_pairs: 4,
+            single_items: 6,
+            digit_bits: DIGIT_BITS,
+            polls: 2,
+            min_tiles: 3,
+            rank: self.rank,
+            histogram_workgroup_size: 16,
+            histogram_items: 4,
+            scan_workgroup_size: 16,
+            ..small_blocks(LANES)
+        }
+    }
+
+    /// Leaves out each barrier that has not been noticed yet.
+    fn run(&self, fates: &Mutex<Fates>) {
+        let (request, profile, tuning) = (self.request(), device_of(LANES, true), self.tuning());
+        let desc = ShapeDesc {
+            subgroup: self.subgroup,
+            ring_bits: Some(self.ring_bits),
+            ..ShapeDesc::new(&profile, &tuning, &request, self.algorithm)
+        };
+        let shape = steps::of(&desc, 0, Count::Host(0)).unwrap().shape;
+        let count = match self.algorithm {
+            Algorithm::SingleWorkgroup => shape.single_block() - 3,
+            _ => self.blocks * shape.block() + 5,
+        };
+        let host = steps::of(&desc, count, Count::Host(count)).unwrap();
+        let keys = patterns::generate(self.pattern, self.key, count as usize, KEYS);
+        let run = |changed: Option<(Module, Arc<Program>)>, seed: u64| {
+            let turn = seed as usize;
+            let device =
+                Device { lanes: LANES, resident: [2, 8][turn % 2], shuffles: true, shows: [0, 0, 4][turn % 3] };
+            let sort =
+                Sort { request: &request, host: &host, keys: &keys, capacity: count, counted: None, device, changed };
+            check(&sort, seed)
+        };
+        run(None, 0).unwrap();
+        let mut modules = Vec::new();
+        for step in &host.steps {
+            let HostStep::Dispatch(dispatch) = step else { continue };
+            let module = dispatch.module;
+            if modules.contains(&module) || !(self.kernels.is_empty() || self.kernels.contains(&module.kernel)) {
+                continue;
+            }
+            modules.push(module);
+            let program = sort::program(dispatch);
+            for at in program.barriers() {
+                let key = (module.name(), kind(&program.steps[at as usize]), at);
+                if !program.has_reached(at) || fates.lock().unwrap().get(&key) == Some(&true) {
+                    continue;
+                }
+                let without = Arc::new(program.with(at, Step::Jump { to: at + 1 }));
+                let noticed = (0..TRIES).any(|seed| run(Some((module, Arc::clone(&without))), seed).is_err());
+                *fates.lock().unwrap().entry(key).or_default() |= noticed;
+            }
+        }
+    }
+}
+
+/// Whether a barrier is missed, by module, kind and position.
+type Fates = BTreeMap<(String, &'static str, u32), bool>;
+
+fn kind(step: &Step) -> &'static str {
+    match step {
+        Step::Fence { .. } => "fence",
+        Step::Collective(collective) if collective.workgroup => "barrier",
+        _ => "subgroup barrier",
+    }
+}
+
+#[test]
+fn a_barrier_that_is_left_out_is_noticed() {
+    let (cases, next, fates) = (cases(), AtomicUsize::new(0), Mutex::new(Fates::new()));
+    let run = || {
+        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            case.run(&fates);
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
+        threads.into_iter().for_each(|thread| thread.join().expect("a case failed"));
+    });
+    let fates = fates.into_inner().unwrap();
+    let mut unnoticed = BTreeMap::<(&str, &str), Vec<u32>>::new();
+    for ((module, kind, at), _) in fates.iter().filter(|(_, noticed)| !**noticed) {
+        unnoticed.entry((module, kind)).or_default().push(*at);
+    }
+    for ((module, kind), places) in &unnoticed {
+        let excused = EXCUSED.iter().find(|excuse| module.starts_with(excuse.modules) && excuse.kind == *kind);
+        let allowed = excused.map_or(0, |excuse| excuse.number);
+        println!("{module}: {kind} at {places:?}: {}", excused.map_or("no reason is known", |excuse| excuse.reason));
+        assert!(
+            places.len() <= allowed,
+            "{module}: of each {kind} at {places:?}, only {allowed} may be left out unnoticed"
+        );
+    }
+    let missed = unnoticed.values().map(Vec::len).sum::<usize>();
+    println!("{} of {} barriers and fences are proven necessary", fates.len() - missed, fates.len());
+    assert!(fates.len() >= 100, "a sort reaches only {} barriers and fences", fates.len());
+}

@@ -1,0 +1,188 @@
+//! A sort without a device: its buffers between guard bytes, and its steps one after the other.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use fastrand::Rng;
+use vksort::internals::kernels::Module;
+use vksort::internals::steps::{Dispatch, Groups, HostSort, HostStep, Memory as Buffer};
+use vksort::internals::{Rewrite, abi, module_words};
+use vksort::{SortRequest, ValueType};
+
+use super::common::arena::{Sorted, values};
+use super::dispatch::{self, Device};
+use super::invocation::descriptor;
+use super::memory::{BASE, Memory};
+use super::program::Program;
+
+/// Bytes between buffers, and their alignment.
+const GUARD: u32 = 256;
+const GUARD_BYTE: u8 = 0xA7;
+
+/// A range in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Range {
+    first: u32,
+    size: u32,
+}
+
+/// A sort of `keys`, of which the device counts `counted` if it has the count.
+pub struct Sort<'a> {
+    pub request: &'a SortRequest,
+    pub host: &'a HostSort,
+    pub keys: &'a [u8],
+    /// Elements that the buffers have room for.
+    pub capacity: u32,
+    pub counted: Option<u32>,
+    pub device: Device,
+    /// Another program for a module.
+    pub changed: Option<(Module, Arc<Program>)>,
+}
+
+/// The programs of modules and constants that have been read.
+pub fn program(dispatch: &Dispatch) -> Arc<Program> {
+    type Key = (Module, Vec<u32>);
+    static PROGRAMS: LazyLock<Mutex<HashMap<Key, Arc<Program>>>> = LazyLock::new(Mutex::default);
+    let key = (dispatch.module, dispatch.constants.to_vec());
+    // What cannot be read fails one draw.
+    let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+    let made = programs.entry(key).or_insert_with(|| {
+        let words = module_words(&dispatch.module).expect("the feature of every module is on");
+        let rewrite = Rewrite { constants: Some(&dispatch.constants), ..Rewrite::default() };
+        Arc::new(Program::new(&rewrite.apply(&words).expect("modules can be folded")))
+    });
+    Arc::clone(made)
+}
+
+impl Sort<'_> {
+    /// Runs the sort. Bytes that it may not write are compared with those before.
+    pub fn run(&self, rng: &mut Rng) -> Result<Sorted, String> {
+        let Sort { request, host, keys, .. } = self;
+        let key_size = request.key.size_bytes() as usize;
+        let given = (keys.len() / key_size) as u32;
+        let sizes = request.buffers(self.capacity);
+        let mut bytes = 0;
+        let mut range = |size: u64| {
+            bytes += GUARD;
+            let first = bytes;
+            bytes = (first + size as u32).next_multiple_of(GUARD);
+            Range { first, size: (size as u32).next_multiple_of(4) }
+        };
+        let keys_range = range(sizes.keys);
+        let [values_in, keys_out, values_out] =
+            [sizes.values, sizes.keys_out, sizes.values_out].map(|size| size.map(&mut range));
+        let scratch = range(host.scratch_bytes);
+        let count = range(4);
+        bytes += GUARD;
+
+        let mut before = vec![GUARD_BYTE; bytes as usize];
+        before[keys_range.first as usize..][..keys.len()].copy_from_slice(keys);
+        let value_size = request.value.size_bytes() as usize;
+        if let (Some(range), ValueType::Bytes(_)) = (values_in, request.value) {
+            let all = values(0..given, value_size);
+            before[range.first as usize..][..all.len()].copy_from_slice(&all);
+        }
+        if let Some(counted) = self.counted {
+            before[count.first as usize..][..4].copy_from_slice(&counted.to_le_bytes());
+        }
+        let mut memory = Memory::new(&before, rng.fork());
+        memory.forget(scratch.first, scratch.size);
+        memory.ranges = [Some(keys_range), values_in, keys_out, values_out, Some(scratch)]
+            .into_iter()
+            .flatten()
+            .map(|range| (range.first, range.size))
+            .collect();
+        let part = |range: vksort::internals::steps::ScratchRange| Range {
+            first: scratch.first + range.offset as u32,
+            size: range.size as u32,
+        };
+        let resolve = |buffer: Option<Buffer>| match buffer? {
+            Buffer::Keys => Some(keys_range),
+            Buffer::Values => values_in,
+            Buffer::KeysOut => keys_out,
+            Buffer::ValuesOut => values_out,
+            Buffer::Scratch(range) => Some(part(range)),
+        };
+        let keys_at = host.places.keys.map(resolve);
+        let values_at = host.places.values.map(|set| set.map(resolve));
+        let (counters, table) = (part(host.counters), part(host.table));
+
+        for step in &host.steps {
+            let dispatch = match step {
+                HostStep::Clear { offset, bytes } => {
+                    memory.clear(counters.first + *offset as u32, *bytes as u32);
+                    continue;
+                }
+                HostStep::Dispatch(dispatch) => dispatch,
+            };
+            let values_at = values_at[dispatch.values];
+            let mut descriptors = HashMap::new();
+            let mut describe = |binding: u32, place: u32, range: Range| {
+                descriptors.insert(descriptor(binding, place), (range.first, range.size));
+            };
+            if !dispatch.module.addressed {
+                for (binding, places) in [(abi::BINDING_KEYS, keys_at), (abi::BINDING_VALUES, values_at)] {
+                    let places = (0..).zip(places).filter_map(|(place, range)| Some((place, range?)));
+                    places.for_each(|(place, range)| describe(binding, place, range));
+                }
+            }
+            describe(abi::BINDING_COUNTERS, 0, counters);
+            describe(abi::BINDING_TABLE, 0, table);
+            if self.counted.is_some() {
+                describe(abi::BINDING_COUNT, 0, count);
+            }
+            memory.descriptors = descriptors;
+            let address = |range: Option<Range>| range.map_or(0, |range| BASE + u64::from(range.first));
+            let push = abi::Push {
+                count_word: u32::from(self.counted.is_some()),
+                keys_at: keys_at.map(address),
+                values_at: values_at.map(address),
+                ..dispatch.push
+            };
+            let size = match dispatch.groups {
+                Groups::Direct(groups) => {
+                    let limit = host.shape.max_workgroups;
+                    if groups <= limit { [groups, 1, 1] } else { [limit, groups.div_ceil(limit), 1] }
+                }
+                Groups::Counted { slot } => {
+                    let first = counters.first + 4 * (abi::COUNTERS_ARGUMENTS + slot * abi::ARGUMENT_WORDS);
+                    [0, 4, 8].map(|offset| memory.word(first + offset))
+                }
+            };
+            let program = match &self.changed {
+                Some((module, program)) if *module == dispatch.module => Arc::clone(program),
+                _ => program(dispatch),
+            };
+            let device = Device { lanes: dispatch.subgroup_size.unwrap_or(self.device.lanes), ..self.device };
+            dispatch::run(&program, &device, size, &mut memory, &push.words(), rng)
+                .map_err(|reason| format!("{}: {reason}", dispatch.name))?;
+        }
+
+        let mut after = memory.bytes();
+        let sorted = self.counted.map_or(given, |counted| counted.min(given)) as usize;
+        let in_place = request.placement == vksort::Placement::InPlace;
+        let keys_target = keys_out.or(in_place.then_some(keys_range));
+        let values_target = values_out.or(values_in);
+        let take = |range: Range, size: usize| after[range.first as usize..][..sorted * size].to_vec();
+        let wanted = request.key_output == vksort::KeyOutput::Sorted;
+        let result = Sorted {
+            keys: keys_target.filter(|_| wanted).map(|range| take(range, key_size)),
+            values: values_target.filter(|_| value_size > 0).map(|range| take(range, value_size)),
+        };
+        let written = [
+            (keys_target, sorted * key_size),
+            (values_target, sorted * value_size),
+            (Some(scratch), scratch.size as usize),
+        ];
+        for (range, size) in written {
+            if let Some(range) = range {
+                let first = range.first as usize;
+                after[first..][..size].copy_from_slice(&before[first..][..size]);
+            }
+        }
+        match after.iter().zip(&before).position(|(after, before)| after != before) {
+            Some(byte) => Err(format!("byte {byte} outside the sort's ranges was written")),
+            None => Ok(result),
+        }
+    }
+}
