@@ -80,6 +80,16 @@ uint find_runs(uint first, uint items) {
     return begun;
 }
 
+// Lists the run whose first inversion is between an element and the next one. The run's end is found here, where no key is
+// written: `mend` may not read the first key of the run behind, which another invocation may be moving.
+void list_run(uint place, uint at, uint index) {
+    uint begin = run_up_to(index).begin, end = index + 2;
+    KEY tie = load_key(keys_place, index);
+    while (end < count && end - begin < MAX_TIES && is_tied(load_key(keys_place, end), tie, low)) end++;
+    LISTED_RUN(place, at, 0) = begin;
+    LISTED_RUN(place, at, 1) = min(end - begin, MAX_TIES);
+}
+
 void main() {
     uint route = counters[COUNTERS_TIES_ROUTE];
     keys_place = route_keys_from(route);
@@ -112,7 +122,7 @@ void main() {
         at += listed;
         for (uint item = 0; item < items; item++) {
             if ((firsts[item / 32] >> (item % 32) & 1) != 0) {
-                LISTED_RUN(route_keys_to(route), at) = run_up_to(first + item).begin;
+                list_run(route_keys_to(route), at, first + item);
                 at++;
             }
         }

@@ -169,6 +169,8 @@ const MAX_PRIVATE_LANES: u32 = 16;
 const MAX_COMPARED_LANES: u32 = 16;
 /// Bits of the most slots of a ring: far more slots than a device runs workgroups.
 const MAX_RING_BITS: u32 = 12;
+/// Bits of the epoch in the first word of a slot, beside a state of 2 bits.
+pub const EPOCH_BITS: u32 = 30 - abi::LOW_BITS;
 /// Most blocks of a tile of reduce-then-scan, where nothing limits them.
 const MAX_BLOCKS: u32 = 8;
 /// Most elements of a block: two places share a word.

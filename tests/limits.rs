@@ -298,3 +298,16 @@ fn choices_parse_and_print() {
     assert_eq!(parse("H200"), DeviceChoice::Name("H200".into()));
     assert_eq!(parse("H200").to_string(), "name \"H200\"");
 }
+
+#[test]
+fn tiles_are_as_few_as_look_back_tells_apart() {
+    let device = Device::open();
+    let profile = DeviceProfile { max_storage_range_bytes: (1 << 34) - 4, ..device.profile().clone() };
+    let tuning = Tuning { digit_bits: 11, workgroup_size: 8, items_keys: 1, ..Tuning::for_device(&profile) };
+    let options = SorterOptions { tuning: Some(tuning), ..Default::default() };
+    let sorter = device.sorter(&profile, &asking(KeyType::U32, Algorithm::OneSweep), options).unwrap();
+    let most = sorter.max_count();
+    assert!(most < u32::MAX, "tiles of {} elements", sorter.tile_size(most).unwrap());
+    let refused = sorter.scratch_size(most + 1).unwrap_err().to_string();
+    assert!(refused.contains("rounds") && refused.contains(&most.to_string()), "{refused}");
+}

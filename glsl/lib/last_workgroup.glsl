@@ -10,7 +10,9 @@ bool finishes_last(uint word, uint workgroups) {
                    gl_SemanticsAcquireRelease);
     memoryBarrierBuffer();
     if (gl_LocalInvocationIndex == 0) finished = atomicAdd(counters[word], 1) + 1;
-    barrier();
+    // The fence belongs to the invocation that counts. The barrier hands on what it sees to the others.
     memoryBarrierBuffer();
+    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
+                   gl_SemanticsAcquireRelease);
     return finished == workgroups;
 }

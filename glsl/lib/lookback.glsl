@@ -12,8 +12,8 @@
 //   first   epoch, 13 bits | state, 2 bits | low bits of the count, 17 bits
 //   second  epoch + 1, 17 bits | high bits of the count, 15 bits
 //
-// An epoch of 13 bits is ambiguous only if a slot has no write for 2^13 rounds of the ring. But every workgroup writes to
-// its slot before it ends, and no device runs 2^13 workgroups per slot.
+// A word may be of any earlier round of the pass, of any round of the pass before, or of a later round than that of its
+// reader, as workgroups may be interrupted for any time. So the host allows a pass 2^12 rounds, and no epoch is ambiguous.
 
 layout(set = 0, binding = BINDING_TABLE) coherent buffer Table { uint table[]; };
 

@@ -98,11 +98,11 @@ void count_block() {
                 }
                 totals[turn] = total;
                 publish_count(turn);
-                if (total == block_places()) skew = SKEW_SINGLE;
-                else if (UNORDERED != 0 && total > block_places() / 8) skew = SKEW_SOME;
             }
             uint sum = subgroup_inclusive_add(total);
             digit_starts[turn] = sum - total;
+            if (total == block_places()) skew = SKEW_SINGLE;
+            else if (UNORDERED != 0 && total > block_places() / 8) atomicMax(skew, SKEW_SOME); // perhaps several
             if (subgroup_lane() == SUBGROUP_SIZE - 1) subgroup_sums[turn * SUBGROUPS + subgroup_index()] = sum;
         }
     }

@@ -31,5 +31,7 @@ bool precedes(KEY key, KEY other) {
     return less;
 }
 
-// The list of runs that are not in order, by the index of their first element. It is at the place without elements.
-#define LISTED_RUN(place, index) KEY_WORD(KEY_CELL(place, (index) / KEY_WORDS), (index) % KEY_WORDS)
+// The list of runs that are not in order: of each the index of its first element, and the number of its elements. It is at the
+// place without elements. As runs are of two elements or more, the list has room for all.
+#define LIST_WORD(place, at) KEY_WORD(KEY_CELL(place, (at) / KEY_WORDS), (at) % KEY_WORDS)
+#define LISTED_RUN(place, index, word) LIST_WORD(place, 2 * (index) + (word))

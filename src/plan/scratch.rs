@@ -3,6 +3,7 @@
 use super::Plan;
 use crate::abi;
 use crate::request::Algorithm;
+use crate::shape::EPOCH_BITS;
 
 /// Alignment of the regions in scratch, in bytes: the largest that a Vulkan device may require of a storage buffer's offset.
 pub(crate) const REGION_ALIGNMENT: u64 = 256;
@@ -67,6 +68,16 @@ impl Plan {
             return 31;
         }
         (tiles >> self.shape.anchor_bits()).checked_ilog2().map_or(0, |log2| log2 + 1)
+    }
+
+    /// Most elements for which look-back tells the rounds of its ring apart. A word may be as old as the pass before, so a pass
+    /// has at most half as many rounds as there are epochs.
+    pub fn reached_by_ring(&self) -> u32 {
+        let tiles = match self.algorithm {
+            Algorithm::OneSweep | Algorithm::Leading => 1u32 << (self.shape.ring_bits + EPOCH_BITS - 1),
+            Algorithm::ReduceThenScan | Algorithm::SingleWorkgroup => u32::MAX,
+        };
+        tiles.saturating_mul(self.tile_size())
     }
 
     /// Scratch for up to `capacity` elements.

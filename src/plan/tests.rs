@@ -205,6 +205,31 @@ fn a_ring_has_a_slot_for_each_tile_or_all_slots_and_anchors() {
 }
 
 #[test]
+fn look_back_tells_all_rounds_of_its_ring_apart() {
+    for profile in [profile(vendor::NVIDIA, 0, 32), profile(vendor::ARM, 0, 16), profile(0, LLVMPIPE, 4)] {
+        for key in KeyType::ALL {
+            let request = SortRequest { key: *key, ..asking(Algorithm::OneSweep) };
+            let plan = plan_of(&profile, &request, MAX_COUNT);
+            assert_eq!(plan.reached_by_ring(), MAX_COUNT, "{} of {profile:?}", key.name());
+        }
+    }
+    // Small tiles and few slots: in a pass over more elements, a stale word could be taken for a tile's.
+    let (profile, request) = (profile(vendor::NVIDIA, 0, 32), asking(Algorithm::OneSweep));
+    let tuning = Tuning { items_keys: 1, workgroup_size: 64, ..Tuning::for_device(&profile) };
+    for ring_bits in [0, 1, 5] {
+        let desc = ShapeDesc {
+            ring_bits: Some(ring_bits),
+            ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep)
+        };
+        let plan = Plan::new(&request, Algorithm::OneSweep, Shape::fit(&desc).unwrap(), MAX_COUNT);
+        let tiles = plan.reached_by_ring() / plan.tile_size();
+        assert!((tiles >> ring_bits) < 1 << 13 && tiles >= 1 << ring_bits, "{tiles} tiles, {ring_bits} bits of slots");
+        let one_sum = Plan::new(&request, Algorithm::ReduceThenScan, plan.shape, MAX_COUNT);
+        assert_eq!(one_sum.reached_by_ring(), MAX_COUNT);
+    }
+}
+
+#[test]
 fn step_counts_are_as_documented() {
     let nvidia = profile(vendor::NVIDIA, 0, 32);
     let names = |request: SortRequest, count| -> Vec<&'static str> {

@@ -40,6 +40,8 @@ pub(super) fn max_count(sorter: &SorterInner) -> (u32, &'static str) {
     if sorter.algorithm == Algorithm::SingleWorkgroup {
         limit(sorter.shape.single_block(), "one block of the single-workgroup sort");
     }
+    let rounds = "the rounds of look-back's ring that its words tell apart; larger tiles reach further";
+    limit(sorter.unchecked_plan(MAX_COUNT).reached_by_ring(), rounds);
     let reached = reached_by_table(sorter, most.0);
     if reached < most.0 { (reached, TABLE_LIMIT) } else { most }
 }

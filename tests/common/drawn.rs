@@ -175,8 +175,13 @@ fn draw_for<S: Strategy<Value: Debug>>(
     bytes[..8].copy_from_slice(&seed().to_le_bytes());
     bytes[8..16].copy_from_slice(&thread.to_le_bytes());
     let kept = FileFailurePersistence::Direct(kept);
-    let config =
-        Config { cases: 2_000, failure_persistence: Some(Box::new(kept)), max_shrink_iters: 200, ..Config::default() };
+    let config = Config {
+        cases: 2_000,
+        failure_persistence: Some(Box::new(kept)),
+        max_shrink_iters: 200,
+        max_shrink_time: 60_000,
+        ..Config::default()
+    };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
     let (started, drawn, failed) = (Instant::now(), Cell::new(0), Cell::new(false));
     let result = runner.run(draws, |draw| {
@@ -186,7 +191,10 @@ fn draw_for<S: Strategy<Value: Debug>>(
         }
         drawn.set(drawn.get() + 1);
         run(&draw).map_err(|reason| {
-            failed.set(true);
+            // Shrinking takes a while, and perhaps all memory.
+            if !failed.replace(true) {
+                eprintln!("VKSORT_SEED={}: {reason}\nthis draw fails: {draw:#?}", seed());
+            }
             TestCaseError::fail(reason)
         })
     });

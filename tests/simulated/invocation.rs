@@ -34,6 +34,8 @@ pub struct Invocation {
     number: u32,
     /// Changes of the memory before this one are visible to it.
     pub fresh: u32,
+    /// Barriers that have made stores to buffers visible.
+    pub buffer_barriers: u32,
     calls: Vec<Call>,
     registers: Vec<u32>,
     private: Vec<u32>,
@@ -59,6 +61,7 @@ impl Invocation {
             time,
             number,
             fresh: 0,
+            buffer_barriers: 0,
             calls: Vec::new(),
             registers: program.registers.clone(),
             private: vec![GARBAGE; program.private_words as usize],
@@ -255,7 +258,9 @@ impl Invocation {
     }
 
     fn who(&self) -> Who {
-        Who { invocation: self.time.invocation, number: self.number, fresh: self.fresh }
+        let Time { invocation, workgroup: barriers, .. } = self.time;
+        let Invocation { number, fresh, buffer_barriers, .. } = *self;
+        Who { invocation, number, fresh, barriers, buffer_barriers }
     }
 
     /// The scalar of this number behind a pointer into buffers.
@@ -287,7 +292,7 @@ impl Invocation {
                 Class::Push => around.push[(at / 4 + scalar) as usize],
                 Class::Buffer | Class::Address => {
                     let place = self.place(around.memory, pointer, class, scalar, bytes)?;
-                    around.memory.load(around.pending, place, self.who())?
+                    around.memory.load(around.pending, place, self.who(), false)?
                 }
             };
             self.set(to + scalar, value);
@@ -340,7 +345,7 @@ impl Invocation {
         }
         let (who, place) = (self.who(), self.place(around.memory, pointer, class, 0, 4)?);
         match op {
-            Op::AtomicLoad => around.memory.load(around.pending, place, who),
+            Op::AtomicLoad => around.memory.load(around.pending, place, who, true),
             Op::AtomicStore => around.memory.store(around.pending, place, who, value, true).map(|()| 0),
             _ => around.memory.update(around.pending, place, who, (op, value), is_used),
         }

@@ -1,6 +1,6 @@
 //! The kernels' SPIR-V, run step by step on the CPU: at every subgroup size, in any order of workgroups and invocations, with
-//! memory that shows stores as late as Vulkan allows. An access out of bounds, a read of memory that nothing has written, a race
-//! in shared memory, and a subgroup operation that not all lanes reach are errors, as is an operation without a defined result.
+//! memory that shows stores as late as Vulkan allows. An access out of bounds, a read of memory that nothing has written, a race,
+//! and a subgroup operation that not all lanes reach are errors, as is an operation without a defined result.
 
 #[path = "../common/mod.rs"]
 mod common;

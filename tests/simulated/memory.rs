@@ -16,8 +16,10 @@ pub struct Memory {
     words: Vec<u32>,
     /// The bits of each word that have been written.
     defined: Vec<u32>,
-    /// Who wrote each byte in this dispatch without an atomic, one more than its number; 0 for none.
-    writers: Vec<[u32; 4]>,
+    /// Who wrote each byte in this dispatch without an atomic.
+    writers: Vec<[Option<Writer>; 4]>,
+    /// Who read each byte in this dispatch without an atomic.
+    readers: Vec<[Readers; 4]>,
     /// Descriptors by binding and place: first byte and size.
     pub descriptors: HashMap<u32, (u32, u32)>,
     /// Ranges that may be reached by address: first byte and size.
@@ -29,6 +31,23 @@ pub struct Memory {
     /// The oldest entry that an invocation may load, by word and invocation.
     oldest: HashMap<(u32, u32), u32>,
     pub rng: Rng,
+}
+
+/// The invocation that has written a byte.
+#[derive(Clone, Copy, Debug)]
+struct Writer {
+    who: Who,
+    /// The change that made its last store visible to the device.
+    shown: Option<u32>,
+}
+
+/// Invocations that have read a byte.
+#[derive(Clone, Copy, Debug, Default)]
+struct Readers {
+    last: Option<Who>,
+    /// Whether others of its workgroup have read since the last barrier.
+    other_invocations: bool,
+    other_workgroups: bool,
 }
 
 /// A word before a change.
@@ -76,6 +95,8 @@ struct Store {
 pub struct Pending {
     stores: HashMap<u32, VecDeque<Store>>,
     words: Vec<u32>,
+    /// The last change of each word that came from here.
+    shown: HashMap<u32, u32>,
 }
 
 /// Where a scalar lies.
@@ -93,6 +114,44 @@ pub struct Who {
     pub number: u32,
     /// Changes before this one are visible.
     pub fresh: u32,
+    /// Barriers of the workgroup so far, and of them those that make stores to buffers visible.
+    pub barriers: u32,
+    pub buffer_barriers: u32,
+}
+
+impl Who {
+    /// The first number of the workgroup.
+    fn workgroup(self) -> u32 {
+        self.number - self.invocation
+    }
+}
+
+impl Writer {
+    /// Whether a load of this invocation comes behind the stores of the writer.
+    fn is_before(&self, who: Who) -> bool {
+        let barrier = self.who.workgroup() == who.workgroup() && self.who.buffer_barriers < who.buffer_barriers;
+        self.who.number == who.number || barrier || self.shown.is_some_and(|shown| shown < who.fresh)
+    }
+}
+
+impl Readers {
+    fn add(&mut self, who: Who) {
+        match self.last {
+            Some(last) if last.workgroup() != who.workgroup() => self.other_workgroups = true,
+            Some(last) if last.barriers == who.barriers => self.other_invocations |= last.number != who.number,
+            _ => self.other_invocations = false,
+        }
+        self.last = Some(who);
+    }
+
+    /// Whether one of them may read at the same time as an invocation writes. No fence orders a load before a store here.
+    fn race_with(&self, who: Who) -> bool {
+        self.last.is_some_and(|last| {
+            self.other_workgroups
+                || last.workgroup() != who.workgroup()
+                || last.barriers == who.barriers && (self.other_invocations || last.number != who.number)
+        })
+    }
 }
 
 impl Memory {
@@ -104,7 +163,8 @@ impl Memory {
         Memory {
             words,
             defined: vec![u32::MAX; all],
-            writers: vec![[0; 4]; all],
+            writers: vec![[None; 4]; all],
+            readers: vec![[Readers::default(); 4]; all],
             descriptors: HashMap::new(),
             ranges: Vec::new(),
             history: vec![Former { word: 0, defined: 0, before: 0 }],
@@ -133,7 +193,8 @@ impl Memory {
     }
 
     pub fn begin_dispatch(&mut self) {
-        self.writers.fill([0; 4]);
+        self.writers.fill([None; 4]);
+        self.readers.fill([Readers::default(); 4]);
         self.history.truncate(1);
         self.last.fill(0);
         self.oldest.clear();
@@ -175,18 +236,27 @@ impl Memory {
         self.history.push(Former { word: self.words[at], defined: self.defined[at], before: self.last[at] });
         self.last[at] = self.now() - 1;
         (self.words[at], self.defined[at]) = change.apply(self.words[at], self.defined[at]);
+        if let Change::Set { mask, .. } = change {
+            for byte in bytes_of(mask) {
+                if let Some(writer) = &mut self.writers[at][byte] {
+                    writer.shown = Some(self.last[at]);
+                }
+            }
+        }
     }
 
     /// A content that an invocation may see, and its defined bits.
-    fn visible(&mut self, word: u32, who: Who) -> (u32, u32) {
+    fn visible(&mut self, pending: &Pending, word: u32, who: Who) -> (u32, u32) {
         let at = word as usize;
         let (mut seen, mut entry) = ((self.words[at], self.defined[at]), self.last[at]);
-        if entry < who.fresh.max(1) || self.writers[at].contains(&(who.number + 1)) {
+        // Changes before this one are visible. The workgroup sees its own, as its invocations race for none.
+        let fresh = pending.shown.get(&word).map_or(1, |own| own + 1).max(who.fresh);
+        if entry < fresh || self.writers[at].iter().flatten().any(|writer| writer.who.number == who.number) {
             return seen;
         }
         let oldest = self.oldest.entry((word, who.number)).or_default();
         let mut chosen = self.history.len() as u32;
-        while entry >= who.fresh.max(1).max(*oldest) && self.rng.u32(0..4) == 0 {
+        while entry >= fresh.max(*oldest) && self.rng.u32(0..4) == 0 {
             let former = self.history[entry as usize];
             (seen, chosen, entry) = ((former.word, former.defined), entry, former.before);
         }
@@ -194,11 +264,20 @@ impl Memory {
         seen
     }
 
-    pub fn load(&mut self, pending: &Pending, place: Place, who: Who) -> Result<u32, String> {
-        let (mut word, mut defined) = self.visible(place.word, who);
+    pub fn load(&mut self, pending: &Pending, place: Place, who: Who, is_atomic: bool) -> Result<u32, String> {
+        let (mut word, mut defined) = self.visible(pending, place.word, who);
         for store in pending.stores.get(&place.word).into_iter().flatten() {
             if store.is_seen_by(who) {
                 (word, defined) = store.change.apply(word, defined);
+            }
+        }
+        let at = place.word as usize;
+        for byte in bytes_of(place.mask) {
+            if self.writers[at][byte].is_some_and(|writer| !writer.is_before(who)) {
+                return Err(format!("byte {byte} of word {at} of the memory is read while it is written"));
+            }
+            if !is_atomic {
+                self.readers[at][byte].add(who);
             }
         }
         // Elements of less than a word may be loaded with neighbours that nothing has written yet.
@@ -219,14 +298,15 @@ impl Memory {
     ) -> Result<(), String> {
         let bits = value << place.shift & place.mask;
         if !is_atomic {
-            for (byte, writer) in self.writers[place.word as usize].iter_mut().enumerate() {
-                if place.mask >> (8 * byte) & 0xFF == 0 {
-                    continue;
+            let at = place.word as usize;
+            for byte in bytes_of(place.mask) {
+                if self.writers[at][byte].is_some_and(|writer| writer.who.number != who.number) {
+                    return Err(format!("two invocations write byte {byte} of word {at} of the memory"));
                 }
-                if *writer != 0 && *writer != who.number + 1 {
-                    return Err(format!("two invocations write byte {byte} of word {} of the memory", place.word));
+                if self.readers[at][byte].race_with(who) {
+                    return Err(format!("byte {byte} of word {at} of the memory is written while it is read"));
                 }
-                *writer = who.number + 1;
+                self.writers[at][byte] = Some(Writer { who, shown: None });
             }
         }
         if is_atomic {
@@ -264,6 +344,7 @@ impl Memory {
         }
         let before = self.words[at];
         self.change(place.word, change);
+        pending.shown.insert(place.word, self.last[at]);
         Ok(before)
     }
 
@@ -276,6 +357,7 @@ impl Memory {
         }
         if let Some(Store { change, .. }) = store {
             self.change(word, change);
+            pending.shown.insert(word, self.last[word as usize]);
         }
     }
 
@@ -334,6 +416,11 @@ impl Pending {
     pub fn share(&mut self) {
         self.stores.values_mut().flatten().for_each(|store| store.invocation = None);
     }
+}
+
+/// The bytes of a word under a mask of whole bytes.
+fn bytes_of(mask: u32) -> impl Iterator<Item = usize> {
+    (0..4).filter(move |byte| mask >> (8 * byte) & 0xFF != 0)
 }
 
 impl Place {

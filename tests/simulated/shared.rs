@@ -85,13 +85,10 @@ impl Shared {
         let word = self.words.get_mut(at as usize).ok_or_else(|| format!("shared word {at} is out of bounds"))?;
         let before = word.value;
         let after = update(before);
-        // Stores of the value that is there already, by whomever, change nothing.
-        let keeps = kind == Kind::Write && word.defined && before == after;
         let races = match kind {
             Kind::Read => word.writes.race_with(now) || word.atomic_writes.race_with(now),
             Kind::AtomicRead => word.writes.race_with(now),
             Kind::AtomicWrite | Kind::AtomicUpdate => word.reads.race_with(now) || word.writes.race_with(now),
-            Kind::Write if keeps => word.atomic_writes.race_with(now),
             Kind::Write => {
                 let all = [&word.reads, &word.writes, &word.atomic_reads, &word.atomic_writes];
                 all.iter().any(|accesses| accesses.race_with(now))

@@ -91,7 +91,7 @@ impl Workgroup {
             ran += invocations[lane].run(&mut around, most.min(ENDLESS))?;
             has_stopped |= invocations[lane].state == State::Runs;
         }
-        self.meet(program, subgroup, memory)?;
+        self.meet(program, subgroup)?;
         Ok((ran, has_stopped))
     }
 
@@ -107,7 +107,7 @@ impl Workgroup {
     }
 
     /// Takes the collective step at which a subgroup waits, or the workgroup, once all are there.
-    fn meet(&mut self, program: &Program, subgroup: usize, memory: &Memory) -> Result<(), String> {
+    fn meet(&mut self, program: &Program, subgroup: usize) -> Result<(), String> {
         let of_subgroup = self.of_subgroup(subgroup);
         let of = &self.invocations[of_subgroup.clone()];
         if of.iter().any(|invocation| invocation.state == State::Runs) {
@@ -132,7 +132,12 @@ impl Workgroup {
             }
             if collective.workgroup && collective.semantics & SEMANTICS_BUFFERS != 0 {
                 self.pending.share();
-                self.invocations.iter_mut().for_each(|invocation| invocation.fresh = memory.now());
+                // What one sees, all see now.
+                let fresh = self.invocations.iter().map(|invocation| invocation.fresh).max().unwrap_or(0);
+                for invocation in &mut self.invocations {
+                    invocation.fresh = fresh;
+                    invocation.buffer_barriers += 1;
+                }
             }
             active = all.collect();
             for index in &active {
