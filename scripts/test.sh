@@ -49,7 +49,7 @@ configurations=(
     "lavapipe-16        | 1800 | $devices             | $wide VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=8/8"
     "lavapipe-4         | 1200 | $devices visitors    | lavapipe-128 unoptimized VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/4,4/8"
     "swiftshader        | 1200 | $devices recording splats render visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/3 $untimed"
-    "host               | 900 | lib contract rewrite instructions shapes table requests limits cache tuning rows search design profiles allocations cost halves cli splats render scenes widths bench order tune pipelines header guide capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    "host               | 900 | lib architecture contract rewrite instructions shapes table requests limits cache tuning rows search design profiles allocations cost halves cli splats render scenes widths bench order tune pipelines header guide capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
     # The SPIR-V of the kernels on a simulated device, at subgroup sizes of 4 to 128.
     "simulated          | 600 | simulated             | VKSORT_DRAW_SECONDS=45"
     # Damaged scenes for two minutes; the suite takes seconds elsewhere. Without a suite of the library in the row, cargo would

@@ -7,11 +7,11 @@ mod places;
 mod reduce_then_scan;
 mod scratch;
 mod step;
+mod tiles;
 
 use crate::abi::{self, Push};
 use crate::kernels::Kernel;
-use crate::request::{Algorithm, Count, SortRequest, ValueType};
-use crate::shape::Shape;
+use crate::request::{Algorithm, Count, ValueType};
 
 pub(crate) use hazard::{Barrier, Hazards, Scope};
 pub use places::Memory;
@@ -20,71 +20,12 @@ pub use places::Places;
 pub use scratch::ScratchRange;
 pub use step::{Groups, StepName};
 pub(crate) use step::{Step, ValueSet, Work};
+pub(crate) use tiles::Plan;
 
 /// Most elements of one sort.
 pub const MAX_COUNT: u32 = u32::MAX;
 
-/// Fewest items per invocation of a partial tile or histogram part: fewer would not pay for clearing and adding up counters,
-/// private ones or shared ones.
-const MIN_ITEMS: u32 = 64;
-const MIN_ITEMS_STAGED: u32 = 16;
-
-/// The plan for up to `capacity` elements: a pure function of request, algorithm, shape and capacity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
-    pub request: SortRequest,
-    /// The algorithm for counts over one block; for all counts if the request names it.
-    pub algorithm: Algorithm,
-    pub shape: Shape,
-    pub capacity: u32,
-    /// Elements of a tile. It depends only on the capacity, so that scratch fits every smaller count.
-    tile: u32,
-    /// Keys of a part of the histogram.
-    histogram_part: u32,
-}
-
 impl Plan {
-    /// A plan.
-    pub fn new(request: &SortRequest, algorithm: Algorithm, shape: Shape, capacity: u32) -> Plan {
-        let partial = |group: u32, block: u32| {
-            let min_items = if shape.staged() { MIN_ITEMS_STAGED } else { MIN_ITEMS };
-            partial_block(group, block, min_items, shape.min_tiles, capacity)
-        };
-        let mut plan = Plan {
-            request: *request,
-            algorithm,
-            shape,
-            capacity,
-            tile: match (shape.staged(), algorithm) {
-                (false, _) => partial(shape.workgroup_size, shape.block()),
-                // A table of all tiles grows with their number.
-                (true, Algorithm::ReduceThenScan) => {
-                    shape.block() * (capacity / shape.block() / shape.min_tiles).clamp(1, shape.tile_blocks)
-                }
-                (true, _) => shape.block(),
-            },
-            histogram_part: partial(shape.histogram_workgroup_size, shape.histogram_block()),
-        };
-        if algorithm == Algorithm::Leading && !plan.leads() {
-            plan.algorithm = Algorithm::OneSweep;
-        }
-        plan
-    }
-
-    /// The algorithm that sorts `count` elements.
-    pub fn algorithm_for(&self, count: u32) -> Algorithm {
-        let small = self.request.algorithm.is_none() && count <= self.shape.single_block();
-        if small { Algorithm::SingleWorkgroup } else { self.algorithm }
-    }
-
-    /// The largest possible number of elements.
-    pub fn most(&self, count: Count) -> u32 {
-        match count {
-            Count::Host(count) => count,
-            Count::Device => self.capacity,
-        }
-    }
-
     /// Number of steps that sort `count` elements.
     pub fn step_count(&self, count: Count) -> u32 {
         let mut steps = 0;
@@ -128,11 +69,6 @@ impl Plan {
             });
         }
         kernels
-    }
-
-    /// Whether up to `most` elements take passes over tiles instead of a single workgroup.
-    pub fn ranks_tiles(&self, most: u32) -> bool {
-        most > 0 && self.shape.passes > 0 && self.algorithm_for(most) != Algorithm::SingleWorkgroup
     }
 
     /// Passes that ran and passes that the device skipped, from the counters after a sort over tiles.
@@ -237,47 +173,6 @@ impl Plan {
             | from << abi::ROUTE_VALUES_FROM
             | to << abi::ROUTE_VALUES_TO
     }
-
-    /// Elements of a tile.
-    pub fn tile_size(&self) -> u32 {
-        self.tile
-    }
-
-    /// Tiles of `count` elements.
-    pub fn tiles(&self, count: u32) -> u32 {
-        count.div_ceil(self.tile_size())
-    }
-
-    /// The dispatch over parts of `part` elements. For a count on the device, its size is in slot `slot` of the arguments.
-    fn groups(&self, count: Count, part: u32, slot: u32) -> Groups {
-        match count {
-            Count::Host(count) => Groups::Direct(count.div_ceil(part)),
-            Count::Device => Groups::Counted { slot },
-        }
-    }
-
-    /// Push constants of a pass. Recording adds the count's word and the addresses.
-    fn push(&self, count: Count, pass: u32) -> Push {
-        let anchor_shift = self.anchor_shift(self.most(count));
-        Push { count: self.most(count), pass, part: self.tile_size(), anchor_shift, ..self.key_push() }
-    }
-
-    /// Push constants for the order of keys.
-    fn key_push(&self) -> Push {
-        let key = self.request.key;
-        let flip = key.code(self.request.order).flip;
-        let top = 32 * (key.bits().div_ceil(32) - 1);
-        // Every lower word of a key is flipped alike.
-        let (key_flip, low_flip) = ((flip >> top) as u32, flip as u32);
-        Push { window_low: self.shape.window.low, key_flip, low_flip, ..Push::default() }
-    }
-}
-
-/// The size of a tile, or of a histogram part, that may be a part of a block, as only loops over items depend on it. It is
-/// small enough for `min_tiles` of them if each keeps `min_items` items per invocation.
-fn partial_block(workgroup_size: u32, block: u32, min_items: u32, min_tiles: u32, capacity: u32) -> u32 {
-    let least = workgroup_size.saturating_mul(min_items).min(block);
-    (capacity / min_tiles).clamp(least, block).next_multiple_of(workgroup_size)
 }
 
 #[cfg(test)]

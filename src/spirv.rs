@@ -8,24 +8,15 @@
 //! phis, merge blocks and loop headers, without need.
 
 mod fold;
+mod instruction;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ::spirv::{Decoration, LoopControl, MAGIC_NUMBER, Op, StorageClass};
+use ::spirv::{Decoration, LoopControl, Op, StorageClass};
 
 use fold::Folding;
-
-/// Words before the first instruction: magic, version, generator, bound of the ids, schema.
-const HEADER_WORDS: usize = 5;
-
-/// Why a module cannot be rewritten.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the instruction at word {at} {reason}")]
-pub struct SpirvError {
-    /// Its first word in the given module.
-    at: usize,
-    reason: String,
-}
+pub use instruction::SpirvError;
+use instruction::{HEADER_WORDS, Instruction, emit, instructions};
 
 /// The changes to make to a module; none by default.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,46 +76,6 @@ const RESTRICT: u32 = Decoration::Restrict as u32;
 const SET: u32 = Decoration::DescriptorSet as u32;
 const BINDING: u32 = Decoration::Binding as u32;
 const STORAGE_BUFFER: u32 = StorageClass::StorageBuffer as u32;
-
-/// One instruction of a module.
-struct Instruction<'a> {
-    /// Its first word in the module.
-    at: usize,
-    /// `Nop` for an unknown opcode.
-    op: Op,
-    words: &'a [u32],
-}
-
-impl<'a> Instruction<'a> {
-    fn operands(&self) -> &'a [u32] {
-        &self.words[1..]
-    }
-}
-
-/// The instructions of a module. The first word of each has its length in the upper half and its opcode in the lower.
-fn instructions(words: &[u32]) -> Result<Vec<Instruction<'_>>, SpirvError> {
-    if words.len() < HEADER_WORDS || words[0] != MAGIC_NUMBER {
-        return Err(SpirvError { at: 0, reason: "is none: the module has no header of SPIR-V".into() });
-    }
-    let mut instructions = Vec::new();
-    let mut at = HEADER_WORDS;
-    while at < words.len() {
-        let (length, left) = ((words[at] >> 16) as usize, words.len() - at);
-        if length == 0 || length > left {
-            return Err(SpirvError { at, reason: format!("has {length} words, there are {left}") });
-        }
-        let op = Op::from_u32(words[at] & 0xFFFF).unwrap_or(Op::Nop);
-        instructions.push(Instruction { at, op, words: &words[at..at + length] });
-        at += length;
-    }
-    Ok(instructions)
-}
-
-/// Appends an instruction of less than 2^16 words.
-fn emit(out: &mut Vec<u32>, op: Op, operands: &[u32]) {
-    out.push((operands.len() as u32 + 1) << 16 | op as u32);
-    out.extend_from_slice(operands);
-}
 
 /// Variables without `Aliased` that may be the same memory as another variable, or as another element of themselves.
 ///

@@ -3,7 +3,10 @@
 #![allow(unsafe_code)]
 
 mod bind;
+mod buffers;
+mod inner;
 mod limits;
+mod options;
 #[cfg(feature = "standalone")]
 pub(crate) mod owned;
 mod pipelines;
@@ -31,10 +34,12 @@ const _: () = {
 pub use self::wgpu::refusal;
 #[cfg(feature = "wgpu")]
 pub use self::wgpu::{WgpuCommands, WgpuDevice, WgpuSort, WgpuSorter, WgpuStepTimes};
-pub use bind::{BoundSort, BufferRange, SortBuffers};
+pub use bind::BoundSort;
+pub use buffers::{BufferRange, SortBuffers};
+#[cfg(feature = "testing")]
+pub use options::Faults;
+pub use options::{Access, SorterOptions};
 pub use pipelines::PipelineSet;
 pub use record::{AccessScope, QueryRange, StepTime, VisitorResources};
 pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
-#[cfg(feature = "testing")]
-pub use sorter::Faults;
-pub use sorter::{Access, Sorter, SorterOptions};
+pub use sorter::Sorter;

@@ -4,8 +4,8 @@ use super::*;
 use crate::kernels::{Region, Usage};
 use crate::key::KeyType;
 use crate::profile::{DeviceProfile, driver::LLVMPIPE, vendor};
-use crate::request::{KeyOutput, Placement};
-use crate::shape::ShapeDesc;
+use crate::request::{KeyOutput, Placement, SortRequest};
+use crate::shape::{Shape, ShapeDesc};
 use crate::tuning::Tuning;
 
 fn profile(vendor_id: u32, driver_id: i32, subgroup_size: u32) -> DeviceProfile {

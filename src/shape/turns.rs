@@ -4,8 +4,8 @@
 //! error: the sort would be wrong. Each kind of loop that grows with the shape has a share of these turns, and shapes are
 //! reduced until the share suffices. The rest is for loops over digits, and for look-back over one tile per thread.
 
+use super::sizes::Shape;
 use crate::request::SortRequest;
-use crate::shape::Shape;
 use crate::tuning::RankMethod;
 
 /// Turns after which loops end.

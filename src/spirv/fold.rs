@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ::spirv::{BuiltIn, Decoration, ExecutionMode, Op};
 
-use super::{Instruction, SpirvError, emit};
+use super::instruction::{Instruction, SpirvError, emit};
 
 const LOCAL_SIZE: u32 = ExecutionMode::LocalSize as u32;
 const SPEC_ID: u32 = Decoration::SpecId as u32;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 
-use super::{DeviceBuffer, Gpu, PreparedSort, SortRanges, StandaloneSorter};
+use super::gpu::Gpu;
 use crate::error::Error;
 use crate::key::KeyType;
 use crate::plan::{Plan, Step};
@@ -18,6 +18,7 @@ use crate::tuning::profile::{Clock, MeasuredSort, Quartiles, SortKind, TuningPro
 use crate::tuning::search::{Failure, Found, Measure, ratio, search};
 pub use crate::tuning::search::{Outcome, Trial, TuneProgress};
 use crate::vk::SorterOptions;
+use crate::vk::owned::{DeviceBuffer, PreparedSort, SortRanges, StandaloneSorter};
 
 /// Default elements on GPUs, where they make the start of kernels negligible, and on CPUs, where more candidates should fit
 /// into the time.

@@ -1,8 +1,10 @@
 //! Compiling visitors into the kernels.
 
-use super::{Interface, VisitorSource};
+use super::interface::Interface;
+use super::packed::Packed;
+use super::source::VisitorSource;
 use crate::abi::{self, VisitorPush};
-use crate::compile::{Sources, compile as compile_one, on_all_cores};
+use crate::compile::{Sources, compile, on_all_cores};
 use crate::error::Error;
 use crate::kernels::{self, Kernel, Module};
 use crate::request::{Algorithm, SortRequest};
@@ -17,12 +19,54 @@ const VISITOR: &str = "caller/visitor.glsl";
 /// The start of the names by which callers include the visitors that come with vksort.
 const READY: &str = "vksort/";
 
-pub(super) fn interface(source: &VisitorSource, request: &SortRequest) -> Interface {
-    Interface::new(source.visits, source.push_bytes, request)
+impl VisitorSource {
+    /// Compiles the visitor into the kernels that sort by a request on any device, in a few seconds. The result is for
+    /// [`Visitor::from_bytes`](crate::Visitor::from_bytes).
+    ///
+    /// The bytes also serve requests with another order, other bits, or another key type of as many words.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Visitor`] with the compiler's messages, each with file and line; [`Error::Unsupported`] for a request that
+    /// the visitor cannot serve; otherwise as for [`SortRequest::check`].
+    pub fn compile(&self, request: &SortRequest) -> Result<Vec<u8>, Error> {
+        request.check()?;
+        self.visits.check(request)?;
+        let modules = modules_of(request);
+        let words = self.words(&modules, request)?;
+        Ok(Packed::new(&self.name, self.interface(request), modules, &words).to_bytes())
+    }
+
+    fn interface(&self, request: &SortRequest) -> Interface {
+        Interface::new(self.visits, self.push_bytes, request)
+    }
+
+    /// Compiles modules with the visitor in them.
+    pub(super) fn words(&self, modules: &[Module], request: &SortRequest) -> Result<Vec<Vec<u32>>, Error> {
+        let macros = self.interface(request).macros();
+        let refuse = |reason: String| Error::Visitor { name: self.name.clone(), reason };
+        on_all_cores(
+            modules,
+            |error| refuse(error.to_string()),
+            |compiler, module| {
+                let find = |name: &str, includer: &str| find(self, module.addressed, name, includer);
+                let sources = Sources { macros: &macros, strict: false, folder: FOLDER, find: &find };
+                let words = compile(compiler, module, &sources).map_err(|error| refuse(reason(error)))?;
+                let (given, offset) = (self.push_bytes, VisitorPush::offset(self.push_bytes));
+                // The compiler put the library's members behind the visitor's, at a multiple of 4 bytes.
+                match crate::spirv::push_offset(&words, VisitorPush::members(module.addressed)) {
+                    Some(found) if found != offset => {
+                        Err(refuse(format!("its push constants take {found} bytes, but push_bytes is {given}")))
+                    }
+                    _ => Ok(words),
+                }
+            },
+        )
+    }
 }
 
 /// Every module that a sort by the request may use, on any device.
-pub(super) fn modules_of(request: &SortRequest) -> Vec<Module> {
+fn modules_of(request: &SortRequest) -> Vec<Module> {
     let algorithm = request.algorithm;
     let by = |these: &[Algorithm]| algorithm.is_none_or(|asked| these.contains(&asked));
     let serves = |kernel: Kernel| match kernel {
@@ -42,33 +86,6 @@ pub(super) fn modules_of(request: &SortRequest) -> Vec<Module> {
         .filter(|module| serves(module.kernel) && (small || !module.small))
         .filter(|module| !module.kernel.row().variants.keys || module.key_words == key_words)
         .collect()
-}
-
-/// Compiles modules with the visitor in them.
-pub(super) fn compile(
-    source: &VisitorSource,
-    modules: &[Module],
-    request: &SortRequest,
-) -> Result<Vec<Vec<u32>>, Error> {
-    let macros = interface(source, request).macros();
-    let refuse = |reason: String| Error::Visitor { name: source.name.clone(), reason };
-    on_all_cores(
-        modules,
-        |error| refuse(error.to_string()),
-        |compiler, module| {
-            let find = |name: &str, includer: &str| find(source, module.addressed, name, includer);
-            let sources = Sources { macros: &macros, strict: false, folder: FOLDER, find: &find };
-            let words = compile_one(compiler, module, &sources).map_err(|error| refuse(reason(error)))?;
-            let (given, offset) = (source.push_bytes, VisitorPush::offset(source.push_bytes));
-            // The compiler put the library's members behind the visitor's, at a multiple of 4 bytes.
-            match crate::spirv::push_offset(&words, VisitorPush::members(module.addressed)) {
-                Some(found) if found != offset => {
-                    Err(refuse(format!("its push constants take {found} bytes, but push_bytes is {given}")))
-                }
-                _ => Ok(words),
-            }
-        },
-    )
 }
 
 /// The compiler's messages, without a count of errors.

@@ -1,7 +1,7 @@
 //! The visitors that come with the library: depths of positions as keys.
 
 #[cfg(feature = "runtime-shaders")]
-use super::{VisitorSource, Visits};
+use super::{interface::Visits, source::VisitorSource};
 use crate::key::{KeyType, Order};
 use crate::request::{KeyOutput, Placement, SortRequest, ValueType};
 

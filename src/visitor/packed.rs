@@ -1,6 +1,6 @@
 //! Compiled visitors as bytes.
 
-use super::{Interface, Visits};
+use super::interface::{Interface, Visits};
 use crate::checksum;
 use crate::error::Error;
 use crate::kernels::{self, Module};

@@ -1,11 +1,6 @@
 //! Visitors in GLSL.
 
-use super::Visits;
-use super::compiling;
-use super::packed::Packed;
-use crate::error::Error;
-use crate::kernels::Module;
-use crate::request::SortRequest;
+use super::interface::Visits;
 
 /// The GLSL of a [`Visitor`](crate::Visitor), with its push constants and the functions that it defines.
 ///
@@ -53,26 +48,5 @@ impl VisitorSource {
     /// A source with a name and without text.
     pub fn new(name: impl Into<String>) -> VisitorSource {
         VisitorSource { name: name.into(), ..VisitorSource::default() }
-    }
-
-    /// Compiles the visitor into the kernels that sort by a request on any device, in a few seconds. The result is for
-    /// [`Visitor::from_bytes`](crate::Visitor::from_bytes).
-    ///
-    /// The bytes also serve requests with another order, other bits, or another key type of as many words.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Visitor`] with the compiler's messages, each with file and line; [`Error::Unsupported`] for a request that
-    /// the visitor cannot serve; otherwise as for [`SortRequest::check`].
-    pub fn compile(&self, request: &SortRequest) -> Result<Vec<u8>, Error> {
-        request.check()?;
-        self.visits.check(request)?;
-        let modules = compiling::modules_of(request);
-        let words = self.words(&modules, request)?;
-        Ok(Packed::new(&self.name, compiling::interface(self, request), modules, &words).to_bytes())
-    }
-
-    pub(super) fn words(&self, modules: &[Module], request: &SortRequest) -> Result<Vec<Vec<u32>>, Error> {
-        compiling::compile(self, modules, request)
     }
 }

@@ -5,71 +5,14 @@ use std::sync::Arc;
 
 use ash::vk;
 
+use super::buffers::SortBuffers;
+use super::inner::SorterInner;
+use super::options::Access;
 use super::pipelines::Pipelines;
 use super::places::Places;
-use super::sorter::{Access, SorterInner};
+use super::sorter::Sorter;
 use crate::error::{Context, Error};
 use crate::plan::{Plan, ValueSet};
-
-/// A range of a buffer.
-#[derive(Clone, Copy, Debug)]
-pub struct BufferRange {
-    /// The buffer.
-    pub buffer: vk::Buffer,
-    /// Where the range starts, in bytes.
-    pub offset: u64,
-    /// Length of the range in bytes.
-    pub size: u64,
-    /// The buffer's usage flags; `bind` checks them. `None` if they are not known.
-    pub usage: Option<vk::BufferUsageFlags>,
-}
-
-impl BufferRange {
-    /// The first `size` bytes of a buffer whose usage is not known.
-    pub fn new(buffer: vk::Buffer, size: u64) -> Self {
-        BufferRange { buffer, offset: 0, size, usage: None }
-    }
-
-    /// No buffer, for keys that a [`Visitor`](crate::Visitor) makes.
-    pub const NONE: BufferRange = BufferRange { buffer: vk::Buffer::null(), offset: 0, size: 0, usage: None };
-
-    pub(super) fn is_none(&self) -> bool {
-        self.buffer == vk::Buffer::null()
-    }
-}
-
-/// The buffers of one sort. Ranges must not overlap.
-///
-/// Keys and values take `capacity` elements each, rounded up to whole words of 4 bytes. Bytes behind the last element keep
-/// their content.
-///
-/// `R` is the type of a range: a [`BufferRange`], or a range of a buffer that vksort owns.
-#[derive(Clone, Copy, Debug)]
-pub struct SortBuffers<R = BufferRange> {
-    /// The keys. A request in place sorts them here. [`BufferRange::NONE`] if a visitor makes them.
-    pub keys: R,
-    /// The values, if the request reads any. A request in place writes sorted values or indices here.
-    pub values: Option<R>,
-    /// The sorted keys of a request out of place that does not discard them.
-    pub keys_out: Option<R>,
-    /// The sorted values or indices of a request out of place.
-    pub values_out: Option<R>,
-    /// At least [`Sorter::scratch_size`](crate::Sorter::scratch_size) bytes with the usage flags
-    /// [`Sorter::SCRATCH_USAGE`](crate::Sorter::SCRATCH_USAGE); not needed when the size is 0.
-    pub scratch: Option<R>,
-    /// Four bytes with the number of elements, for sorts that are recorded with [`Count::Device`](crate::Count::Device).
-    /// The offset may be any multiple of 4 bytes.
-    pub count: Option<R>,
-    /// Most elements that the sort will be recorded with.
-    pub capacity: u32,
-}
-
-impl<R> SortBuffers<R> {
-    /// Keys sorted in place, without values or scratch.
-    pub fn in_place(keys: R, capacity: u32) -> Self {
-        SortBuffers { keys, values: None, keys_out: None, values_out: None, scratch: None, count: None, capacity }
-    }
-}
 
 /// A sort bound to its buffers. Recording it allocates nothing and changes no descriptor.
 ///
@@ -101,7 +44,7 @@ impl<R> SortBuffers<R> {
 /// }
 /// ```
 ///
-/// It may be dropped before or after its [`Sorter`](crate::Sorter), but not while a command buffer with the recorded sort is
+/// It may be dropped before or after its [`Sorter`], but not while a command buffer with the recorded sort is
 /// pending.
 pub struct BoundSort {
     pub(super) sorter: Arc<SorterInner>,
@@ -124,10 +67,34 @@ impl fmt::Debug for BoundSort {
     }
 }
 
+impl Sorter {
+    /// Binds the sorter to buffers. The result can be recorded any number of times, in any number of command buffers.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::BufferTooSmall`], [`Error::MisalignedOffset`] or [`Error::Overlap`] for a range, [`Error::OutOfBounds`] for a
+    ///   range whose end overflows.
+    /// * [`Error::MissingUsage`] for a known usage.
+    /// * [`Error::BufferPresence`] for a buffer that is missing or not used.
+    /// * [`Error::TooManyElements`] for the capacity.
+    /// * [`Error::Vulkan`] when the driver fails.
+    ///
+    /// # Safety
+    ///
+    /// * The buffers belong to the sorter's device, are bound to memory over the given ranges, and outlive the result.
+    /// * They have the usage `STORAGE_BUFFER`, and the scratch buffer has [`SCRATCH_USAGE`](Self::SCRATCH_USAGE).
+    /// * Where [`access`](Self::access) is [`Access::Addresses`], all but the count buffer have `SHADER_DEVICE_ADDRESS` too, and
+    ///   their memory was allocated with the flag `DEVICE_ADDRESS`.
+    pub unsafe fn bind(&self, buffers: &SortBuffers) -> Result<BoundSort, Error> {
+        // SAFETY: the same contract.
+        unsafe { BoundSort::new(Arc::clone(&self.inner), buffers) }
+    }
+}
+
 impl BoundSort {
     /// # Safety
     ///
-    /// As for [`Sorter::bind`](crate::Sorter::bind).
+    /// As for [`Sorter::bind`].
     pub(super) unsafe fn new(sorter: Arc<SorterInner>, buffers: &SortBuffers) -> Result<BoundSort, Error> {
         let (mut bound, places) = BoundSort::placed(sorter, buffers)?;
         if buffers.capacity > 0 {

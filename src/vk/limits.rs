@@ -1,49 +1,67 @@
 //! A device's limits for a sort: how kernels access elements, and the most elements.
 
+use super::inner::SorterInner;
+use super::options::{Access, SorterOptions};
 use super::pipelines::Pipelines;
-use super::sorter::{Access, SorterInner, SorterOptions};
 use crate::error::Error;
-use crate::plan::MAX_COUNT;
+use crate::plan::{MAX_COUNT, Plan};
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, SortRequest};
 use crate::shape::{Shape, SubgroupChoice};
 
 /// The limit on the number of tiles.
-pub(super) const TABLE_LIMIT: &str = "the device's maxStorageBufferRange, for the table of tiles";
+const TABLE_LIMIT: &str = "the device's maxStorageBufferRange, for the table of tiles";
 
-/// Most elements, up to `most`, whose table fits one descriptor.
-pub(super) fn reached_by_table(sorter: &SorterInner, most: u32) -> u32 {
-    let fits = |count| sorter.unchecked_plan(count).scratch().table.size <= sorter.profile.max_storage_range_bytes;
-    if fits(most) {
-        return most;
-    }
-    let (mut fitting, mut beyond) = (0, most);
-    while beyond - fitting > 1 {
-        let middle = fitting + (beyond - fitting) / 2;
-        if fits(middle) { fitting = middle } else { beyond = middle }
-    }
-    fitting
-}
-
-/// Most elements of a sorter, and the limit that this follows from.
-pub(super) fn max_count(sorter: &SorterInner) -> (u32, &'static str) {
-    let mut most = (MAX_COUNT, "2^32 - 1, the largest index");
-    let mut limit = |count: u32, limit| {
-        if count < most.0 {
-            most = (count, limit);
+impl SorterInner {
+    /// The plan for a capacity within the limits.
+    pub(super) fn plan(&self, capacity: u32) -> Result<Plan, Error> {
+        let (mut allowed, mut limit) = self.max_count();
+        if capacity <= allowed {
+            // With many small tiles, the table may be larger than the table of more elements in larger tiles.
+            (allowed, limit) = (self.reached_by_table(capacity), TABLE_LIMIT);
         }
-    };
-    if sorter.access == Access::Descriptors {
-        let reach = "the device's maxStorageBufferRange; elements by address reach further";
-        limit(by_descriptors(&sorter.profile, &sorter.request), reach);
+        match capacity > allowed {
+            true => {
+                Err(Error::TooManyElements { given: capacity.into(), allowed: allowed.into(), limit: limit.into() })
+            }
+            false => Ok(self.unchecked_plan(capacity)),
+        }
     }
-    if sorter.algorithm == Algorithm::SingleWorkgroup {
-        limit(sorter.shape.single_block(), "one block of the single-workgroup sort");
+
+    /// Most elements, up to `most`, whose table fits one descriptor.
+    fn reached_by_table(&self, most: u32) -> u32 {
+        let fits = |count| self.unchecked_plan(count).scratch().table.size <= self.profile.max_storage_range_bytes;
+        if fits(most) {
+            return most;
+        }
+        let (mut fitting, mut beyond) = (0, most);
+        while beyond - fitting > 1 {
+            let middle = fitting + (beyond - fitting) / 2;
+            if fits(middle) { fitting = middle } else { beyond = middle }
+        }
+        fitting
     }
-    let rounds = "the rounds of look-back's ring that its words tell apart; larger tiles reach further";
-    limit(sorter.unchecked_plan(MAX_COUNT).reached_by_ring(), rounds);
-    let reached = reached_by_table(sorter, most.0);
-    if reached < most.0 { (reached, TABLE_LIMIT) } else { most }
+
+    /// Most elements of a sorter, and the limit that this follows from.
+    pub(super) fn max_count(&self) -> (u32, &'static str) {
+        let mut most = (MAX_COUNT, "2^32 - 1, the largest index");
+        let mut limit = |count: u32, limit| {
+            if count < most.0 {
+                most = (count, limit);
+            }
+        };
+        if self.access == Access::Descriptors {
+            let reach = "the device's maxStorageBufferRange; elements by address reach further";
+            limit(by_descriptors(&self.profile, &self.request), reach);
+        }
+        if self.algorithm == Algorithm::SingleWorkgroup {
+            limit(self.shape.single_block(), "one block of the single-workgroup sort");
+        }
+        let rounds = "the rounds of look-back's ring that its words tell apart; larger tiles reach further";
+        limit(self.unchecked_plan(MAX_COUNT).reached_by_ring(), rounds);
+        let reached = self.reached_by_table(most.0);
+        if reached < most.0 { (reached, TABLE_LIMIT) } else { most }
+    }
 }
 
 /// The requested access, or for `Auto` one that serves the capacity. If no access serves it, the result is descriptors,

@@ -2,8 +2,10 @@
 
 use ash::vk;
 
-use super::bind::{BufferRange, SortBuffers};
-use super::sorter::{Access, Sorter, SorterInner};
+use super::buffers::{BufferRange, SortBuffers};
+use super::inner::SorterInner;
+use super::options::Access;
+use super::sorter::Sorter;
 use crate::abi;
 use crate::error::Error;
 use crate::plan::{Memory, Plan, ScratchRange, ValueSet};

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::bind::{BoundSort, SortBuffers};
+use super::bind::BoundSort;
+use super::buffers::SortBuffers;
+use super::options::{Access, SorterOptions};
 use super::pipelines::Pipelines;
 use super::places::Places;
 use super::requirements::Requirements;
-use super::sorter::{Access, Sorter, SorterOptions};
+use super::sorter::Sorter;
 use crate::error::Error;
 use crate::plan::{Plan, StepName, ValueSet};
 use crate::request::{Count, SortRequest};

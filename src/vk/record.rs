@@ -5,8 +5,8 @@ use std::io::Write as _;
 use ash::vk;
 
 use super::bind::BoundSort;
+use super::options::Access;
 use super::pipelines::Pipelines;
-use super::sorter::Access;
 use crate::abi;
 use crate::error::Error;
 use crate::plan::{Barrier, Groups, Hazards, Scope, Step, StepName, Work};

@@ -5,102 +5,23 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::bind::{BoundSort, SortBuffers};
-use super::limits::{TABLE_LIMIT, check_access, check_push, choose_access, max_count, reached_by_table};
+use super::inner::SorterInner;
+use super::limits::{check_access, check_push, choose_access};
+use super::options::{Access, SorterOptions};
 use super::pipelines::{PipelineDesc, PipelineSet, Pipelines, VisitorDesc};
 use super::requirements::Requirements;
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BufferSizes, Count, SortRequest};
-use crate::shape::{Shape, ShapeDesc, Specialization, SubgroupChoice};
+use crate::shape::{Shape, ShapeDesc};
 use crate::specialize::specialize;
 use crate::tuning::Tuning;
 use crate::visitor::{Visitor, Visits};
 
-/// Options of a [`Sorter`] beside its request. The defaults suit most callers.
-#[derive(Clone, Default)]
-pub struct SorterOptions {
-    /// Cache for the pipelines; null for none.
-    pub pipeline_cache: vk::PipelineCache,
-    /// Pipelines to share with other sorters of the device; `None` to share none.
-    pub pipelines: Option<Arc<PipelineSet>>,
-    /// Shape and methods; `None` for the built-in row of the device.
-    pub tuning: Option<Tuning>,
-    /// Which subgroup operations the kernels use.
-    pub subgroup: SubgroupChoice,
-    /// Whether the host or the driver specializes the kernels.
-    pub specialization: Specialization,
-    /// How the kernels access keys and values.
-    pub access: Access,
-    /// The most elements that the sorter will sort, for [`Access::Auto`]; `None` if it is not known, or if descriptors are
-    /// large enough. It is no limit.
-    pub capacity: Option<u32>,
-    /// The loaded `VK_EXT_debug_utils` functions of the device, for labels of the steps in captures.
-    pub debug_utils: Option<ash::ext::debug_utils::Device>,
-    /// Faults for tests.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub faults: Faults,
-}
-
-impl fmt::Debug for SorterOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SorterOptions")
-            .field("pipeline_cache", &self.pipeline_cache)
-            .field("pipelines", &self.pipelines)
-            .field("tuning", &self.tuning)
-            .field("subgroup", &self.subgroup)
-            .field("specialization", &self.specialization)
-            .field("access", &self.access)
-            .field("capacity", &self.capacity)
-            .field("debug_utils", &self.debug_utils.is_some())
-            .finish_non_exhaustive()
-    }
-}
-
-impl SorterOptions {
-    /// The faults to inject; none without the feature `testing`.
-    fn faults(&self) -> Faults {
-        #[cfg(feature = "testing")]
-        return self.faults;
-        #[cfg(not(feature = "testing"))]
-        Faults::default()
-    }
-}
-
-/// How kernels access keys and values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Access {
-    /// By descriptor if the device has enough descriptors and they are large enough for [`SorterOptions::capacity`]
-    /// elements, else by address if the device supports it. [`Sorter::access`] returns the choice.
-    #[default]
-    Auto,
-    /// By descriptor. A range has at most `maxStorageBufferRange` bytes.
-    Descriptors,
-    /// By device address. A range may have any length. Its buffer and the scratch buffer need the usage
-    /// `SHADER_DEVICE_ADDRESS`, and their memory the flag `DEVICE_ADDRESS`. Validation layers do not check these accesses.
-    Addresses,
-}
-
-/// Faults that tests inject.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Faults {
-    /// Tiles whose index is a multiple of this never publish their counts; 0 for none.
-    pub withhold: u32,
-    /// Omits the barrier before the step of this index.
-    pub skip_barrier: Option<u32>,
-    /// Bits of the number of slots in the look-back ring: with few slots, small sorts use each slot several times.
-    pub ring_bits: Option<u32>,
-    /// Treats the device as one without 8- and 16-bit storage.
-    pub no_small_storage: bool,
-}
-
 /// The pipelines of one kind of sort, for every element count.
 ///
 /// A sorter is built once per request and device; [`bind`](Sorter::bind) binds it to buffers, and
-/// [`BoundSort::record`] puts the sort into a command buffer.
+/// [`BoundSort::record`](crate::BoundSort::record) puts the sort into a command buffer.
 ///
 /// ```
 /// use ash::vk::{BufferUsageFlags as Usage, CommandBuffer};
@@ -146,23 +67,6 @@ impl fmt::Debug for Sorter {
             .field("access", access)
             .finish_non_exhaustive()
     }
-}
-
-/// The part of a sorter that its bound sorts share.
-pub(crate) struct SorterInner {
-    pub pipelines: Pipelines,
-    pub request: SortRequest,
-    pub profile: DeviceProfile,
-    pub algorithm: Algorithm,
-    pub shape: Shape,
-    pub access: Access,
-    pub debug_utils: Option<ash::ext::debug_utils::Device>,
-    /// What pushes descriptors while a sort is recorded, for sorters that are not bound.
-    #[cfg(feature = "capi")]
-    pub push: Option<vk::PFN_vkCmdPushDescriptorSetKHR>,
-    pub faults: Faults,
-    /// Bytes of the visitor's push constants, and whether it has a descriptor set.
-    pub visitor: Option<(u32, bool)>,
 }
 
 impl Sorter {
@@ -340,7 +244,7 @@ impl Sorter {
 
     /// Most elements that this sorter can sort on its device.
     pub fn max_count(&self) -> u32 {
-        max_count(&self.inner).0
+        self.inner.max_count().0
     }
 
     /// Elements of a tile, which one workgroup takes in a pass, in a sort of up to `capacity` elements.
@@ -372,61 +276,6 @@ impl Sorter {
     #[doc(hidden)]
     pub fn shape(&self) -> &Shape {
         &self.inner.shape
-    }
-
-    /// Binds the sorter to buffers. The result can be recorded any number of times, in any number of command buffers.
-    ///
-    /// # Errors
-    ///
-    /// * [`Error::BufferTooSmall`], [`Error::MisalignedOffset`] or [`Error::Overlap`] for a range, [`Error::OutOfBounds`] for a
-    ///   range whose end overflows.
-    /// * [`Error::MissingUsage`] for a known usage.
-    /// * [`Error::BufferPresence`] for a buffer that is missing or not used.
-    /// * [`Error::TooManyElements`] for the capacity.
-    /// * [`Error::Vulkan`] when the driver fails.
-    ///
-    /// # Safety
-    ///
-    /// * The buffers belong to the sorter's device, are bound to memory over the given ranges, and outlive the result.
-    /// * They have the usage `STORAGE_BUFFER`, and the scratch buffer has [`SCRATCH_USAGE`](Self::SCRATCH_USAGE).
-    /// * Where [`access`](Self::access) is [`Access::Addresses`], all but the count buffer have `SHADER_DEVICE_ADDRESS` too, and
-    ///   their memory was allocated with the flag `DEVICE_ADDRESS`.
-    pub unsafe fn bind(&self, buffers: &SortBuffers) -> Result<BoundSort, Error> {
-        // SAFETY: the same contract.
-        unsafe { BoundSort::new(Arc::clone(&self.inner), buffers) }
-    }
-}
-
-impl SorterInner {
-    /// The buffers of elements that the sort needs.
-    pub fn buffers(&self, capacity: u32) -> BufferSizes {
-        let (sizes, Visits { keys, values, output }) = (self.request.buffers(capacity), self.shape.visits);
-        BufferSizes {
-            keys: if keys { 0 } else { sizes.keys },
-            values: sizes.values.filter(|_| !values),
-            keys_out: sizes.keys_out.filter(|_| !output),
-            values_out: sizes.values_out.filter(|_| !output),
-        }
-    }
-
-    /// The plan for a capacity, without a check of limits.
-    pub fn unchecked_plan(&self, capacity: u32) -> Plan {
-        Plan::new(&self.request, self.algorithm, self.shape, capacity)
-    }
-
-    /// The plan for a capacity within the limits.
-    pub fn plan(&self, capacity: u32) -> Result<Plan, Error> {
-        let (mut allowed, mut limit) = max_count(self);
-        if capacity <= allowed {
-            // With many small tiles, the table may be larger than the table of more elements in larger tiles.
-            (allowed, limit) = (reached_by_table(self, capacity), TABLE_LIMIT);
-        }
-        match capacity > allowed {
-            true => {
-                Err(Error::TooManyElements { given: capacity.into(), allowed: allowed.into(), limit: limit.into() })
-            }
-            false => Ok(self.unchecked_plan(capacity)),
-        }
     }
 }
 

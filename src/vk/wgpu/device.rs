@@ -8,7 +8,7 @@ use ash::vk;
 use wgpu::hal::api::Vulkan;
 use wgpu::{Adapter, BindGroup, Buffer, Device, DeviceDescriptor, Features, Queue};
 
-use super::{WgpuSorter, guarded, one_line};
+use super::guarded::{guarded, one_line};
 use crate::error::{Context, Error};
 use crate::profile::DeviceProfile;
 use crate::vk::pipelines::PipelineSet;
@@ -186,13 +186,6 @@ impl WgpuDevice {
     /// The device's properties and limits, as far as its sorts use them.
     pub fn profile(&self) -> &DeviceProfile {
         &self.inner.requirements.profile
-    }
-
-    /// A scratch buffer.
-    pub(super) fn create_scratch(&self, size: u64) -> Result<Buffer, Error> {
-        let usage = WgpuSorter::SCRATCH_USAGE;
-        let desc = wgpu::BufferDescriptor { label: Some("vksort: scratch"), size, usage, mapped_at_creation: false };
-        guarded(&self.inner.device, "Device::create_buffer", || self.inner.device.create_buffer(&desc))
     }
 
     /// Bind groups over a range, as many as wgpu's limit on a binding asks for.

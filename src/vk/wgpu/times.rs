@@ -2,16 +2,16 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use ash::vk;
-use wgpu::hal::api::Vulkan;
 
-use super::device::foreign;
-use super::{SortInner, WgpuCommands, WgpuSort};
+use super::commands::WgpuCommands;
+use super::held::Queries;
+use super::sort::WgpuSort;
 use crate::error::{Context, Error};
 use crate::request::Count;
-use crate::vk::record::{QueryRange, StepTime};
+use crate::vk::record::StepTime;
 
 /// The times of the steps of a sort that [`WgpuSort::record_timed`] has recorded.
 ///
@@ -21,57 +21,9 @@ pub struct WgpuStepTimes {
     count: Count,
 }
 
-/// Timestamps of one recording. Its commands hold it until they are dropped or have completed.
-pub(super) struct Queries {
-    pool: vk::QueryPool,
-    range: QueryRange,
-    valid_bits: u32,
-    /// Whether the commands have completed, or wgpu has refused them.
-    is_done: AtomicBool,
-    sort: Arc<SortInner>,
-}
-
-impl Queries {
-    /// Timestamps for a recording; nothing if the queue has none.
-    fn new(sort: &Arc<SortInner>, count: Count) -> Result<Queries, Error> {
-        let device = &sort.device.inner;
-        // SAFETY: handles are not destroyed here, and the physical device is the instance's.
-        let families = unsafe {
-            let hal = device.device.as_hal::<Vulkan>().ok_or_else(|| foreign(&device.device))?;
-            let instance = hal.shared_instance().raw_instance();
-            let families = instance.get_physical_device_queue_family_properties(hal.raw_physical_device());
-            families[hal.queue_family_index() as usize]
-        };
-        let (valid_bits, count) = (families.timestamp_valid_bits, sort.sort.query_count(count));
-        let mut pool = vk::QueryPool::null();
-        if valid_bits > 0 {
-            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
-            // SAFETY: the device is alive; `Drop` destroys the pool.
-            pool = unsafe { device.raw.create_query_pool(&info, None).context("vkCreateQueryPool")? };
-        }
-        let (range, sort) = (QueryRange { pool, first: 0, count }, Arc::clone(sort));
-        Ok(Queries { pool, range, valid_bits, is_done: AtomicBool::new(false), sort })
-    }
-
-    pub fn range(&self) -> Option<QueryRange> {
-        (self.valid_bits > 0).then_some(self.range)
-    }
-
-    pub fn set_done(&self) {
-        self.is_done.store(true, Ordering::Release);
-    }
-}
-
 impl fmt::Debug for WgpuStepTimes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WgpuStepTimes").field("count", &self.count).finish_non_exhaustive()
-    }
-}
-
-impl Drop for Queries {
-    fn drop(&mut self) {
-        // SAFETY: the commands have completed or were never submitted, as they hold this; the sort keeps the device alive.
-        unsafe { self.sort.device.inner.raw.destroy_query_pool(self.pool, None) };
     }
 }
 

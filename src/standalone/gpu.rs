@@ -1,0 +1,427 @@
+//! [`Gpu`]: a device that vksort owns, and sorts of slices.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use bytemuck::Pod;
+
+use super::devices::{DeviceInfo, describe};
+use crate::error::Error;
+use crate::key::{Key, KeyType, Order};
+use crate::profile::DeviceProfile;
+use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
+use crate::tuning::Tuning;
+#[cfg(feature = "testing")]
+use crate::vk::owned::VisitedSorter;
+use crate::vk::owned::{
+    Device, DeviceBuffer, DeviceChoice, Instance, PreparedSort, StandaloneSorter, index_of, select,
+};
+use crate::vk::{PipelineSet, SorterOptions};
+
+/// Options of [`Gpu::new`].
+#[derive(Clone, Debug, Default)]
+pub struct GpuOptions {
+    /// The device; `None` for the choice in the environment variable `VKSORT_DEVICE`, or without it the best device.
+    pub device: Option<DeviceChoice>,
+    /// Whether to load the Khronos validation layer with core and synchronization checks.
+    pub validation: bool,
+    /// A file that keeps compiled pipelines from one run of a program to the next (a `VkPipelineCache`).
+    ///
+    /// [`Gpu::new`] reads the file. [`Gpu::warm_up`], [`Gpu::clear`] and closing the device write it. A file that is
+    /// damaged, or of another device or driver, is replaced, and the log says so. The directory must exist.
+    pub pipeline_cache: Option<PathBuf>,
+}
+
+/// A device that vksort owns, for sorting slices and for running prepared sorts.
+///
+/// Threads can share it; their sorts run one after the other.
+///
+/// # What the first sort of a kind costs
+///
+/// [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) build the pipelines of a request at
+/// its first sort. Another key type, value size or window width is another request. Drivers take from some milliseconds to
+/// two seconds to compile pipelines; later sorts by the same request use them again. Another direction uses the same
+/// pipelines, and in keys of up to 32 bits so does another window of the same width. [`warm_up`](Self::warm_up) builds
+/// pipelines ahead of time, and [`GpuOptions::pipeline_cache`] keeps them from one run of the program to the next. The
+/// pipelines of the last [`KEPT_SORTERS`](Self::KEPT_SORTERS) requests stay in memory, until [`clear`](Self::clear) drops
+/// them.
+pub struct Gpu {
+    /// The sorters of slices, the last used first.
+    sorters: Mutex<Vec<Arc<StandaloneSorter>>>,
+    tuning: Tuning,
+    device: Arc<Device>,
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (device, tuning) = (&self.profile().name, &self.tuning.name);
+        f.debug_struct("Gpu").field("device", device).field("tuning", tuning).finish_non_exhaustive()
+    }
+}
+
+impl Gpu {
+    /// Most requests whose pipelines are kept for slices. A further request replaces the least recently used one.
+    pub const KEPT_SORTERS: usize = 64;
+
+    /// Opens the device named by `VKSORT_DEVICE`, or the best one that can sort.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Gpu::new`].
+    pub fn best() -> Result<Gpu, Error> {
+        Gpu::new(&GpuOptions::default())
+    }
+
+    /// Opens a device.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NoLoader`], [`Error::NoDriver`], [`Error::NoDevice`], [`Error::UnsuitableDevice`], [`Error::MissingLayer`].
+    /// * [`Error::Unsupported`] if `VKSORT_DEVICE` is not Unicode.
+    /// * [`Error::Vulkan`] when the driver fails.
+    pub fn new(options: &GpuOptions) -> Result<Gpu, Error> {
+        let instance = Instance::new(options.validation)?;
+        let choice = options.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
+        let physical = select(&choice, instance.devices()?)?;
+        let device = Device::new(&instance, &physical, options.pipeline_cache.as_deref())?;
+        let profile = &device.requirements.profile;
+        log::info!("device {:?} ({}), chosen by {choice}", profile.name, profile.driver);
+        Ok(Gpu { sorters: Mutex::default(), tuning: Tuning::for_device(profile), device })
+    }
+
+    /// The same device, with this tuning for all sorts whose options name none.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), vksort::Error> {
+    /// use vksort::{Order, Tuning, standalone::Gpu};
+    ///
+    /// let gpu = Gpu::best()?;
+    /// let tuning = Tuning { name: "small".into(), workgroup_size: 64, ..gpu.tuning().clone() };
+    /// let gpu = gpu.with_tuning(tuning);
+    /// let mut keys = [3u8, 1, 2];
+    /// gpu.sort(&mut keys, Order::Ascending)?;
+    /// assert_eq!(keys, [1, 2, 3]);
+    /// # Ok(()) }
+    /// ```
+    pub fn with_tuning(self, tuning: Tuning) -> Gpu {
+        Gpu { sorters: Mutex::default(), tuning, device: self.device }
+    }
+
+    /// Every Vulkan device of the system, suitable or not.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoLoader`], [`Error::NoDriver`], [`Error::Vulkan`].
+    pub fn devices() -> Result<Vec<DeviceInfo>, Error> {
+        let instance = Instance::new(false)?;
+        Ok(describe(instance.devices()?))
+    }
+
+    /// The [index](DeviceInfo::index) of the device that a choice means, suitable or not.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::NoDevice`] when the choice means no device, or when it is the best one and none can sort. It lists them.
+    /// * [`Error::NoLoader`], [`Error::NoDriver`], [`Error::Vulkan`].
+    pub fn index_of(choice: &DeviceChoice) -> Result<usize, Error> {
+        index_of(choice, &Instance::new(false)?.devices()?)
+    }
+
+    /// The properties of the device.
+    pub fn profile(&self) -> &DeviceProfile {
+        &self.device.requirements.profile
+    }
+
+    /// The tuning of sorts whose options name none: the built-in row, or the one given to
+    /// [`with_tuning`](Self::with_tuning).
+    pub fn tuning(&self) -> &Tuning {
+        &self.tuning
+    }
+
+    /// The algorithm of [`sort`](Self::sort) and the other calls for more elements than a single workgroup sorts.
+    pub fn algorithm(&self) -> Algorithm {
+        self.tuning.algorithm()
+    }
+
+    /// The pipelines that sorters of the device have built and share.
+    pub fn pipelines(&self) -> &PipelineSet {
+        &self.device.pipelines
+    }
+
+    /// Errors that the validation layer has reported so far; empty without validation.
+    pub fn validation_errors(&self) -> Vec<String> {
+        self.device.instance.validation_errors()
+    }
+
+    /// Sorts keys by an [`Order`], or by some of their bits with [`Order::by_bits`].
+    ///
+    /// The first sort of a kind builds its pipelines: see [what that costs](Gpu#what-the-first-sort-of-a-kind-costs).
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::Unsupported`] for bits that the keys do not have, [`Error::MissingFeature`] for keys that this build lacks.
+    /// * [`Error::UnsuitableDevice`] when the device cannot serve the request.
+    /// * [`Error::TooManyElements`], [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`].
+    ///
+    /// After an error the slice is unchanged.
+    pub fn sort<K: Key>(&self, keys: &mut [K], by: impl Into<SortBy>) -> Result<(), Error> {
+        let request = by.into().request(K::TYPE);
+        let sort = self.run(request, keys, &[0u8; 0])?;
+        // A transfer of many keys has several parts, of which a later one may fail.
+        let mut sorted = vec![K::zeroed(); keys.len()];
+        sort.read_keys(&mut sorted)?;
+        keys.copy_from_slice(&sorted);
+        Ok(())
+    }
+
+    /// Sorts keys and moves each value with its key; equal keys keep their order. Values have any plain type of 1, 2 or a
+    /// multiple of 4 bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LengthMismatch`], [`Error::Unsupported`] for values of another size, else as for
+    /// [`sort`](Self::sort). After an error both slices are unchanged.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), vksort::Error> {
+    /// let mut days = [3u8, 1, 2];
+    /// let mut places = [[0.5f32, 1.0, 2.0], [1.5, 0.0, 0.0], [9.0, 8.0, 7.0]];
+    /// vksort::standalone::Gpu::best()?.sort_pairs(&mut days, &mut places, vksort::Order::Ascending)?;
+    /// assert_eq!((days, places[0]), ([1, 2, 3], [1.5, 0.0, 0.0]));
+    /// # Ok(()) }
+    /// ```
+    pub fn sort_pairs<K: Key, V: Pod>(
+        &self,
+        keys: &mut [K],
+        values: &mut [V],
+        by: impl Into<SortBy>,
+    ) -> Result<(), Error> {
+        if keys.len() != values.len() {
+            return Err(Error::LengthMismatch { given: values.len(), needed: keys.len() });
+        }
+        let value = ValueType::Bytes(size_of::<V>() as u32);
+        let request = SortRequest { value, ..by.into().request(K::TYPE) };
+        let sort = self.run(request, keys, values)?;
+        // Both are read before either is changed.
+        let mut sorted = (vec![K::zeroed(); keys.len()], vec![V::zeroed(); values.len()]);
+        sort.read_keys(&mut sorted.0)?;
+        sort.read_values(&mut sorted.1)?;
+        keys.copy_from_slice(&sorted.0);
+        values.copy_from_slice(&sorted.1);
+        Ok(())
+    }
+
+    /// The permutation that sorts the keys: entry `i` is the index in the input of the key that is `i`-th in order. Equal keys
+    /// keep their order.
+    ///
+    /// # Errors
+    ///
+    /// As for [`sort`](Self::sort).
+    pub fn argsort<K: Key>(&self, keys: &[K], by: impl Into<SortBy>) -> Result<Vec<u32>, Error> {
+        let key_output = KeyOutput::Discarded;
+        let request = SortRequest { value: ValueType::Index, key_output, ..by.into().request(K::TYPE) };
+        let sort = self.run(request, keys, &[0u8; 0])?;
+        let mut indices = vec![0u32; keys.len()];
+        sort.read_values(&mut indices)?;
+        Ok(indices)
+    }
+
+    /// Builds a sorter for a request, with [`tuning`](Self::tuning) if the options name none.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::new`](crate::Sorter::new).
+    pub fn sorter(&self, request: &SortRequest, options: &SorterOptions) -> Result<Arc<StandaloneSorter>, Error> {
+        let tuning = options.tuning.clone().unwrap_or_else(|| self.tuning.clone());
+        let options = SorterOptions { tuning: Some(tuning), ..options.clone() };
+        StandaloneSorter::new(&self.device, request, &options).map(Arc::new)
+    }
+
+    /// A sorter with a visitor that has so many storage buffers.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn visited_sorter(
+        &self,
+        request: &SortRequest,
+        options: &SorterOptions,
+        visitor: &crate::Visitor,
+        resources: u32,
+    ) -> Result<VisitedSorter, Error> {
+        let tuning = options.tuning.clone().unwrap_or_else(|| self.tuning.clone());
+        let options = SorterOptions { tuning: Some(tuning), ..options.clone() };
+        VisitedSorter::new(&self.device, request, &options, visitor, resources)
+    }
+
+    /// A buffer of `size` bytes in device memory; its content is undefined.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Allocation`], [`Error::Vulkan`].
+    pub fn buffer(&self, size: u64) -> Result<DeviceBuffer, Error> {
+        DeviceBuffer::new(&self.device, size)
+    }
+
+    /// Builds the pipelines for sorts of up to `capacity` elements by a request, and runs a small sort with them, so that
+    /// later calls of [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) need not build
+    /// them.
+    ///
+    /// The request of `sort` has the key's type and the order, that of `sort_pairs` also
+    /// [`ValueType::Bytes`] of the value's size, and that of `argsort` [`ValueType::Index`] with
+    /// [`KeyOutput::Discarded`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`sorter`](Self::sorter); [`Error::Allocation`], [`Error::Timeout`]. A capacity over the device's limits is no
+    /// error here.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), vksort::Error> {
+    /// use vksort::{KeyType, Order, SortRequest, standalone::Gpu};
+    ///
+    /// let gpu = Gpu::best()?;
+    /// gpu.warm_up(&SortRequest::new(KeyType::F32), 100_000)?;
+    /// gpu.sort(&mut [2.5f32, -1.0], Order::Ascending)?; // needs no pipelines any more
+    /// # Ok(()) }
+    /// ```
+    pub fn warm_up(&self, request: &SortRequest, capacity: u32) -> Result<(), Error> {
+        let sorter = self.kept_sorter(request, capacity)?;
+        // More elements than a single workgroup sorts need every kernel. Some drivers compile a kernel at its first run.
+        let few = capacity.min(sorter.max_count()).min(sorter.shape().single_block().saturating_add(1));
+        let sort = sorter.prepare_buffers(few, false)?;
+        for count in [few.min(1), few] {
+            sort.run(count)?;
+        }
+        self.device.save_pipelines();
+        Ok(())
+    }
+
+    /// Drops the pipelines that are kept for slices, and empties the driver's pipeline cache. Sorters and prepared sorts
+    /// keep their pipelines.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Vulkan`] when the driver fails.
+    pub fn clear(&self) -> Result<(), Error> {
+        self.sorters().clear();
+        self.device.forget_pipelines()
+    }
+
+    fn sorters(&self) -> MutexGuard<'_, Vec<Arc<StandaloneSorter>>> {
+        self.sorters.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The sorter of a request for `count` elements: a kept one, or a new one.
+    fn kept_sorter(&self, request: &SortRequest, count: u32) -> Result<Arc<StandaloneSorter>, Error> {
+        {
+            let mut kept = self.sorters();
+            let serves = |sorter: &Arc<StandaloneSorter>| sorter.request() == request && count <= sorter.max_count();
+            if let Some(place) = kept.iter().position(serves) {
+                kept[..=place].rotate_right(1);
+                return Ok(Arc::clone(&kept[0]));
+            }
+        }
+        // Without the lock, so that other threads can sort in the meantime.
+        let options = SorterOptions { capacity: Some(count), ..SorterOptions::default() };
+        let sorter = self.sorter(request, &options)?;
+        let mut kept = self.sorters();
+        kept.retain(|other| other.request() != request);
+        kept.insert(0, Arc::clone(&sorter));
+        kept.truncate(Self::KEPT_SORTERS);
+        Ok(sorter)
+    }
+
+    fn run<K: Pod, V: Pod>(&self, request: SortRequest, keys: &[K], values: &[V]) -> Result<PreparedSort, Error> {
+        let count = check_count(keys.len())?;
+        let sort = self.kept_sorter(&request, count)?.prepare_buffers(count, false)?;
+        sort.write_keys(keys)?;
+        if request.value.is_read() {
+            sort.write_values(values)?;
+        }
+        sort.run(count)?;
+        Ok(sort)
+    }
+}
+
+/// A direction and the bits to sort by. An [`Order`] alone stands for all bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SortBy {
+    /// Direction.
+    pub order: Order,
+    /// The bits to sort by; `None` for all bits.
+    pub bits: Option<BitRange>,
+}
+
+impl From<Order> for SortBy {
+    fn from(order: Order) -> Self {
+        SortBy { order, bits: None }
+    }
+}
+
+impl Order {
+    /// This direction, by some bits of the keys.
+    ///
+    /// The first sort of each window width builds pipelines: see [the costs](Gpu#what-the-first-sort-of-a-kind-costs).
+    ///
+    /// ```
+    /// # fn main() -> Result<(), vksort::Error> {
+    /// use vksort::{Order, standalone::Gpu};
+    /// let mut keys = [0x21u32, 0x13, 0x12];
+    /// Gpu::best()?.sort(&mut keys, Order::Ascending.by_bits(4..8))?;
+    /// assert_eq!(keys, [0x13, 0x12, 0x21], "equal bits keep their order");
+    /// # Ok(()) }
+    /// ```
+    pub fn by_bits(self, bits: impl Into<BitRange>) -> SortBy {
+        SortBy { order: self, bits: Some(bits.into()) }
+    }
+}
+
+impl SortBy {
+    fn request(self, key: KeyType) -> SortRequest {
+        let all = SortRequest::new(key);
+        SortRequest { order: self.order, bits: self.bits.unwrap_or(all.bits), ..all }
+    }
+}
+
+/// A slice's length as a count.
+fn check_count(len: usize) -> Result<u32, Error> {
+    let allowed = crate::MAX_COUNT;
+    u32::try_from(len).map_err(|_| Error::TooManyElements {
+        given: len as u64,
+        allowed: allowed.into(),
+        limit: "2^32 - 1, the largest index".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_requests_used_last_stay_built() {
+        let gpu = Gpu::best().unwrap();
+        let algorithm = Some(Algorithm::SingleWorkgroup);
+        let request = |high: u32| SortRequest { bits: (0..high).into(), algorithm, ..SortRequest::new(KeyType::U128) };
+        let kept = |high: u32| gpu.sorters().iter().any(|sorter| *sorter.request() == request(high));
+        let most = Gpu::KEPT_SORTERS as u32;
+        for high in 0..most {
+            gpu.kept_sorter(&request(high), 1).unwrap();
+        }
+        assert!((0..most).all(kept));
+        let first = gpu.kept_sorter(&request(0), 1).unwrap();
+        assert!(Arc::ptr_eq(&first, &gpu.kept_sorter(&request(0), 1).unwrap()), "it is not built again");
+        gpu.kept_sorter(&request(most), 1).unwrap();
+        assert_eq!(gpu.sorters().len(), Gpu::KEPT_SORTERS);
+        assert!(kept(0) && !kept(1) && kept(2) && kept(most));
+        gpu.clear().unwrap();
+        assert!(gpu.sorters().is_empty());
+        let mut keys = [3u32, 1, 2];
+        gpu.warm_up(&SortRequest::new(KeyType::U32), 5_000_000).unwrap();
+        gpu.warm_up(&SortRequest::new(KeyType::U32), 0).unwrap();
+        assert_eq!(gpu.sorters().len(), 1);
+        gpu.sort(&mut keys, Order::Ascending).unwrap();
+        assert_eq!((keys, gpu.sorters().len()), ([1, 2, 3], 1));
+        // A sorter outlives `clear`.
+        first.prepare(1).unwrap().run(1).unwrap();
+    }
+}

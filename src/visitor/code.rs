@@ -1,0 +1,101 @@
+//! [`Visitor`]: the code in the place of buffers, from GLSL or from bytes.
+
+use std::fmt;
+#[cfg(feature = "runtime-shaders")]
+use std::sync::Arc;
+
+use super::interface::Visits;
+use super::packed::Packed;
+#[cfg(feature = "runtime-shaders")]
+use super::source::VisitorSource;
+use crate::error::Error;
+use crate::kernels::Module;
+use crate::request::SortRequest;
+
+/// The caller's GLSL in the place of a sort's input or output buffers.
+///
+/// With a visitor, the histogram and the first pass call a function for each key and do not load it. The last pass that runs
+/// calls a function for each sorted element and does not store it. So no buffer of keys is written before the first scatter.
+///
+/// The feature `runtime-shaders` compiles the GLSL (`VisitorSource`), in the program or in its build script. A program that has
+/// only the compiled bytes needs no compiler ([`Visitor::from_bytes`]). [`Sorter::new_visited`] makes a sorter with a visitor.
+/// `docs/VISITORS.md` lists the functions that the code defines, and its duties.
+///
+/// [`Sorter::new_visited`]: crate::Sorter::new_visited
+#[derive(Clone)]
+pub struct Visitor {
+    code: Code,
+}
+
+#[derive(Clone)]
+enum Code {
+    #[cfg(feature = "runtime-shaders")]
+    Source(Arc<VisitorSource>),
+    Packed(Packed),
+}
+
+impl fmt::Debug for Visitor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (visits, push_bytes) = (self.visits(), self.push_bytes());
+        f.debug_struct("Visitor")
+            .field("name", &self.name())
+            .field("visits", &visits)
+            .field("push_bytes", &push_bytes)
+            .finish()
+    }
+}
+
+#[cfg(feature = "runtime-shaders")]
+impl From<VisitorSource> for Visitor {
+    /// A visitor that is compiled when a sorter is made with it, for that sorter's request and device.
+    fn from(source: VisitorSource) -> Visitor {
+        Visitor { code: Code::Source(Arc::new(source)) }
+    }
+}
+
+impl Visitor {
+    /// The visitor from the bytes that `VisitorSource::compile` made for a request, for instance in a build script.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Visitor`] for other bytes, and for bytes from another version of vksort.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Visitor, Error> {
+        Packed::from_bytes(bytes).map(|packed| Visitor { code: Code::Packed(packed) })
+    }
+
+    /// Its name in messages.
+    pub fn name(&self) -> &str {
+        match &self.code {
+            #[cfg(feature = "runtime-shaders")]
+            Code::Source(source) => &source.name,
+            Code::Packed(packed) => &packed.name,
+        }
+    }
+
+    /// The buffers that it replaces.
+    pub fn visits(&self) -> Visits {
+        match &self.code {
+            #[cfg(feature = "runtime-shaders")]
+            Code::Source(source) => source.visits,
+            Code::Packed(packed) => packed.interface.visits,
+        }
+    }
+
+    /// Bytes of its push constants.
+    pub fn push_bytes(&self) -> u32 {
+        match &self.code {
+            #[cfg(feature = "runtime-shaders")]
+            Code::Source(source) => source.push_bytes,
+            Code::Packed(packed) => packed.interface.push_bytes,
+        }
+    }
+
+    /// The SPIR-V of modules with the visitor in them, for a request.
+    pub(crate) fn words(&self, modules: &[Module], request: &SortRequest) -> Result<Vec<Vec<u32>>, Error> {
+        match &self.code {
+            #[cfg(feature = "runtime-shaders")]
+            Code::Source(source) => source.words(modules, request),
+            Code::Packed(packed) => packed.words(modules, request),
+        }
+    }
+}

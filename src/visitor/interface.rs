@@ -1,0 +1,70 @@
+//! What a visitor replaces, and what its code depends on.
+
+use crate::error::Error;
+use crate::request::{SortRequest, ValueType};
+
+/// The buffers that a visitor replaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Visits {
+    /// It makes the keys: `KEY visit_key(uint index)`.
+    pub keys: bool,
+    /// It makes the values: `uint visit_value(uint index, uint word)`.
+    pub values: bool,
+    /// It takes the sorted elements: `void visit_output(uint position, KEY key, VALUE value)`.
+    pub output: bool,
+}
+
+impl Visits {
+    /// Refuses a request that the visitor cannot serve.
+    pub(crate) fn check(self, request: &SortRequest) -> Result<(), Error> {
+        let Visits { keys, values, output } = self;
+        if (keys || values || output) && request.in_place() {
+            return Err(Error::unsupported("placement", "in place", "out of place with a visitor"));
+        }
+        if values && !request.value.is_read() {
+            let allowed = "a value of some bytes, as the visitor makes values";
+            return Err(Error::unsupported("value", format!("{:?}", request.value), allowed));
+        }
+        if output && request.value.is_gathered() {
+            let allowed = format!("at most {} bytes with a visitor's output", ValueType::INLINE_BYTES);
+            return Err(Error::unsupported("value size", format!("{} bytes", request.value.size_bytes()), allowed));
+        }
+        Ok(())
+    }
+}
+
+/// The properties of a request that the code of a visitor depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Interface {
+    pub visits: Visits,
+    pub push_bytes: u32,
+    /// Words of a key.
+    pub key_words: u32,
+    /// Words of the value that the output function receives; 0 for none.
+    pub value_words: u32,
+    /// Whether the output function receives no key.
+    pub discards: bool,
+}
+
+impl Interface {
+    pub fn new(visits: Visits, push_bytes: u32, request: &SortRequest) -> Interface {
+        Interface {
+            visits,
+            push_bytes,
+            key_words: request.key.bits().div_ceil(32),
+            value_words: if visits.output { request.value.size_bytes().div_ceil(4) as u32 } else { 0 },
+            discards: visits.output && request.discards_keys(),
+        }
+    }
+
+    /// The macros with which a kernel includes the visitor.
+    #[cfg(feature = "runtime-shaders")]
+    pub fn macros(&self) -> Vec<(&'static str, u32)> {
+        let Visits { keys, values, output } = self.visits;
+        let flags = [("VISITED", true), ("VISITED_KEYS", keys), ("VISITED_VALUES", values), ("VISITED_OUTPUT", output)];
+        let flags = flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| (name, 1));
+        // Kernels that move no keys compile the visitor's function for keys all the same.
+        let sizes = [("KEY_WORDS", self.key_words), ("VISITED_VALUE_WORDS", self.value_words)];
+        flags.chain(sizes).chain([("VISITED_DISCARDS", self.discards.into())]).collect()
+    }
+}

@@ -1,0 +1,44 @@
+//! What a sorter shares with the sorts that are bound to it.
+
+use super::options::{Access, Faults};
+use super::pipelines::Pipelines;
+use crate::plan::Plan;
+use crate::profile::DeviceProfile;
+use crate::request::{Algorithm, BufferSizes, SortRequest};
+use crate::shape::Shape;
+use crate::visitor::Visits;
+
+/// The part of a sorter that its bound sorts share.
+pub(crate) struct SorterInner {
+    pub pipelines: Pipelines,
+    pub request: SortRequest,
+    pub profile: DeviceProfile,
+    pub algorithm: Algorithm,
+    pub shape: Shape,
+    pub access: Access,
+    pub debug_utils: Option<ash::ext::debug_utils::Device>,
+    /// What pushes descriptors while a sort is recorded, for sorters that are not bound.
+    #[cfg(feature = "capi")]
+    pub push: Option<ash::vk::PFN_vkCmdPushDescriptorSetKHR>,
+    pub faults: Faults,
+    /// Bytes of the visitor's push constants, and whether it has a descriptor set.
+    pub visitor: Option<(u32, bool)>,
+}
+
+impl SorterInner {
+    /// The buffers of elements that the sort needs.
+    pub fn buffers(&self, capacity: u32) -> BufferSizes {
+        let (sizes, Visits { keys, values, output }) = (self.request.buffers(capacity), self.shape.visits);
+        BufferSizes {
+            keys: if keys { 0 } else { sizes.keys },
+            values: sizes.values.filter(|_| !values),
+            keys_out: sizes.keys_out.filter(|_| !output),
+            values_out: sizes.values_out.filter(|_| !output),
+        }
+    }
+
+    /// The plan for a capacity, without a check of limits.
+    pub fn unchecked_plan(&self, capacity: u32) -> Plan {
+        Plan::new(&self.request, self.algorithm, self.shape, capacity)
+    }
+}

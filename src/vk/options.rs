@@ -1,0 +1,89 @@
+//! Options of a sorter.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::pipelines::PipelineSet;
+use crate::shape::{Specialization, SubgroupChoice};
+use crate::tuning::Tuning;
+
+/// Options of a [`Sorter`](crate::Sorter) beside its request. The defaults suit most callers.
+#[derive(Clone, Default)]
+pub struct SorterOptions {
+    /// Cache for the pipelines; null for none.
+    pub pipeline_cache: vk::PipelineCache,
+    /// Pipelines to share with other sorters of the device; `None` to share none.
+    pub pipelines: Option<Arc<PipelineSet>>,
+    /// Shape and methods; `None` for the built-in row of the device.
+    pub tuning: Option<Tuning>,
+    /// Which subgroup operations the kernels use.
+    pub subgroup: SubgroupChoice,
+    /// Whether the host or the driver specializes the kernels.
+    pub specialization: Specialization,
+    /// How the kernels access keys and values.
+    pub access: Access,
+    /// The most elements that the sorter will sort, for [`Access::Auto`]; `None` if it is not known, or if descriptors are
+    /// large enough. It is no limit.
+    pub capacity: Option<u32>,
+    /// The loaded `VK_EXT_debug_utils` functions of the device, for labels of the steps in captures.
+    pub debug_utils: Option<ash::ext::debug_utils::Device>,
+    /// Faults for tests.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub faults: Faults,
+}
+
+impl fmt::Debug for SorterOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SorterOptions")
+            .field("pipeline_cache", &self.pipeline_cache)
+            .field("pipelines", &self.pipelines)
+            .field("tuning", &self.tuning)
+            .field("subgroup", &self.subgroup)
+            .field("specialization", &self.specialization)
+            .field("access", &self.access)
+            .field("capacity", &self.capacity)
+            .field("debug_utils", &self.debug_utils.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+impl SorterOptions {
+    /// The faults to inject; none without the feature `testing`.
+    pub(super) fn faults(&self) -> Faults {
+        #[cfg(feature = "testing")]
+        return self.faults;
+        #[cfg(not(feature = "testing"))]
+        Faults::default()
+    }
+}
+
+/// How kernels access keys and values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// By descriptor if the device has enough descriptors and they are large enough for [`SorterOptions::capacity`]
+    /// elements, else by address if the device supports it. [`Sorter::access`](crate::Sorter::access) returns the choice.
+    #[default]
+    Auto,
+    /// By descriptor. A range has at most `maxStorageBufferRange` bytes.
+    Descriptors,
+    /// By device address. A range may have any length. Its buffer and the scratch buffer need the usage
+    /// `SHADER_DEVICE_ADDRESS`, and their memory the flag `DEVICE_ADDRESS`. Validation layers do not check these accesses.
+    Addresses,
+}
+
+/// Faults that tests inject.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Faults {
+    /// Tiles whose index is a multiple of this never publish their counts; 0 for none.
+    pub withhold: u32,
+    /// Omits the barrier before the step of this index.
+    pub skip_barrier: Option<u32>,
+    /// Bits of the number of slots in the look-back ring: with few slots, small sorts use each slot several times.
+    pub ring_bits: Option<u32>,
+    /// Treats the device as one without 8- and 16-bit storage.
+    pub no_small_storage: bool,
+}
