@@ -59,7 +59,7 @@ pub struct DeviceProfile {
     pub buffer_addresses: bool,
     /// Size of the largest heap of the device's own memory, in bytes.
     pub memory_bytes: u64,
-    /// Alignment of a storage buffer's offset, in bytes.
+    /// Alignment of a storage buffer's offset, in bytes. Sorts take less than 4 as 4.
     pub storage_alignment_bytes: u64,
     /// Nanoseconds per timestamp tick; 0 when compute queues have no timestamps.
     pub timestamp_period_ns: f32,

@@ -254,6 +254,25 @@ fn ranges_are_refused_by_name_with_what_is_given_and_needed() {
     }
 }
 
+/// A profile's fields are the caller's to change, and an offset of words is the least that kernels need.
+#[test]
+fn an_alignment_of_nothing_is_that_of_a_word() {
+    let device = Device::open();
+    for storage_alignment_bytes in [0, 1] {
+        let profile = DeviceProfile { storage_alignment_bytes, ..device.profile().clone() };
+        let request = asking(KeyType::U32, Algorithm::OneSweep);
+        let options = SorterOptions { access: Access::Descriptors, ..SorterOptions::default() };
+        let sorter = device.sorter(&profile, &request, options).unwrap();
+        let range = |offset| BufferRange { offset, ..BufferRange::new(vk::Buffer::null(), 4) };
+        let of = |keys, count| SortBuffers { count: Some(range(count)), ..SortBuffers::in_place(range(keys), 0) };
+        // SAFETY: a sort of nothing touches no buffer.
+        drop(unsafe { sorter.bind(&of(0, 4)) }.unwrap());
+        // SAFETY: as above.
+        let message = unsafe { sorter.bind(&of(6, 12)) }.unwrap_err().to_string();
+        assert_eq!(message, "buffer range keys starts at byte 6, allowed are multiples of 4");
+    }
+}
+
 /// What is told of sorters.
 struct Told(Mutex<Vec<String>>);
 

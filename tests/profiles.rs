@@ -42,11 +42,11 @@ fn limit(usual: &'static [u32]) -> impl Strategy<Value = u32> {
 fn profiles() -> impl Strategy<Value = DeviceProfile> {
     let subgroups = (limit(&[4, 8, 16, 32, 64, 128]), limit(&[4, 8, 16, 32]), limit(&[16, 32, 64, 128]));
     let workgroups = (limit(&[8, 16, 32, 64]), limit(&[128, 256, 512, 1024]), limit(&[16_384, 32_768, 49_152, 65_536]));
-    let rest = (limit(&[65_535]), limit(&[0, 2, 64]), limit(&[4, 8, 16]), any::<u64>());
+    let rest = (limit(&[65_535]), limit(&[0, 2, 64]), limit(&[4, 8, 16]), any::<u64>(), limit(&[4, 64, 256]));
     let flags = prop::collection::vec(prop::bool::weighted(0.8), 8);
     (prop::sample::select(&ROWS), subgroups, workgroups, rest, flags).prop_map(
         |((vendor_id, driver_id, _), (size, least, most), (subgroups, invocations, shared), rest, flags)| {
-            let (max_workgroups, cpu_threads, max_storage_buffers, max_storage_range_bytes) = rest;
+            let (max_workgroups, cpu_threads, max_storage_buffers, max_storage_range_bytes, alignment) = rest;
             DeviceProfile {
                 name: "drawn".into(),
                 vendor_id,
@@ -64,6 +64,7 @@ fn profiles() -> impl Strategy<Value = DeviceProfile> {
                 max_workgroups,
                 max_storage_buffers,
                 max_storage_range_bytes,
+                storage_alignment_bytes: alignment.into(),
                 dynamic_indexing: flags[5],
                 small_storage: flags[6],
                 buffer_addresses: flags[7],

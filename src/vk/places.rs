@@ -54,7 +54,8 @@ impl Places {
             Access::Auto | Access::Descriptors => storage,
             Access::Addresses => storage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
         };
-        let alignment = sorter.profile.storage_alignment_bytes;
+        // Kernels read whole words, also where a caller's profile asks for less.
+        let alignment = sorter.profile.storage_alignment_bytes.max(4);
         let ranges = [
             ("keys", given_keys, key_bytes, elements, alignment),
             ("values", buffers.values, value_bytes, elements, alignment),
