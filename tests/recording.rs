@@ -15,7 +15,7 @@ use common::{Level, assert_valid, expect, gpu, level, oracle, seed, validating};
 use libtest_mimic::{Failed, Trial};
 use rspirv::dr::Operand;
 use rspirv::spirv::Op;
-use vksort::standalone::{Gpu, GpuOptions, SortRanges};
+use vksort::standalone::{Gpu, GpuOptions, PreparedSort, SortRanges};
 use vksort::{
     Access, Algorithm, Error, Faults, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, SubgroupChoice,
     Tuning, ValueType,
@@ -315,12 +315,17 @@ fn foreign_buffers() -> Result<(), Failed> {
     Ok(())
 }
 
-/// No repetition is no wait: there are no times, and what has not run has left the keys alone.
-fn no_repetitions() -> Result<(), Failed> {
+/// No repetition is no wait: there are no times, and what has not run has left the keys alone. More than a command buffer
+/// should hold are refused before any is recorded.
+fn repetitions() -> Result<(), Failed> {
     let sort = gpu().sorter(&pairs(Some(Algorithm::OneSweep)), &SorterOptions::default())?.prepare(1000)?;
     assert_eq!(sort.run_repeatedly(1000, 0)?, []);
     assert!(sort.run_repeatedly(1000, 1)?.len() > 1 || gpu().profile().timestamp_period_ns == 0.0);
-    expect(sort.run_repeatedly(1001, 0), &["1001", "1000", "bound"])
+    expect(sort.run_repeatedly(1001, 0), &["1001", "1000", "bound"])?;
+    for times in [PreparedSort::MAX_REPETITIONS + 1, u32::MAX] {
+        expect(sort.run_repeatedly(1000, times), &["number of runs", &times.to_string(), "at most 16384"])?;
+    }
+    Ok(())
 }
 
 /// Before a count is written the count is 0, whatever the memory held before.
@@ -619,7 +624,7 @@ fn main() -> ExitCode {
         Trial::test("automatic-choice", automatic_choice),
         Trial::test("bad-buffers", bad_buffers),
         Trial::test("foreign-buffers", foreign_buffers),
-        Trial::test("no-repetitions", no_repetitions),
+        Trial::test("repetitions", repetitions),
         Trial::test("unwritten-count", unwritten_count),
         Trial::test("ranges-out-of-bounds", ranges_out_of_bounds),
         Trial::test("copies", copies),

@@ -245,6 +245,10 @@ impl fmt::Debug for PreparedSort {
 }
 
 impl PreparedSort {
+    /// Most runs in one command buffer. A sort takes some hundred commands at most, and drivers hold all of them in memory,
+    /// so that this many may take a gigabyte.
+    pub const MAX_REPETITIONS: u32 = 1 << 14;
+
     /// Writes the first keys.
     ///
     /// # Errors
@@ -316,9 +320,13 @@ impl PreparedSort {
     ///
     /// # Errors
     ///
-    /// As for [`run`](Self::run).
+    /// [`Error::Unsupported`] for more than [`MAX_REPETITIONS`](Self::MAX_REPETITIONS) runs, else as for [`run`](Self::run).
     pub fn run_repeatedly(&self, count: impl Into<Count>, times: u32) -> Result<Vec<StepTime>, Error> {
         let count = count.into();
+        if times > Self::MAX_REPETITIONS {
+            let allowed = format!("at most {}", Self::MAX_REPETITIONS);
+            return Err(Error::unsupported("number of runs in one command buffer", times, allowed));
+        }
         if times == 0 {
             // Without a run no query is written, and reading it would wait for ever.
             return self.bound.check_count(count).map(|_| Vec::new());
