@@ -8,26 +8,53 @@ use std::cell::Cell;
 use fastrand::Rng;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, RngAlgorithm, TestCaseError, TestRng, TestRunner};
-use vksort::internals::abi;
+use vksort::internals::{abi, driver, row_names, vendor};
 use vksort::{
     Algorithm, BitRange, DeviceProfile, Error, KeyOutput, KeyType, Placement, Shape, ShapeDesc, SortRequest,
     SubgroupChoice, Tuning, ValueType,
 };
 
-/// Vendors and drivers that rows ask for, and one that none does; each with the name of its row.
-const ROWS: [(u32, i32, &str); 11] = [
-    (0x10DE, 0, "nvidia"),
-    (0x10DE, 24, "nvk"),
-    (0x1002, 0, "amd"),
-    (0x8086, 0, "intel-xe2"),
-    (0x106B, 0, "apple"),
-    (0, 14, "apple"),
-    (0x5143, 0, "adreno"),
-    (0x13B5, 0, "mali"),
-    (0, 13, "llvmpipe"),
-    (0, 10, "swiftshader"),
-    (0, 0, "unknown"),
+/// A class of devices, as a row asks for it.
+#[derive(Clone, Copy, Debug)]
+struct Class {
+    name: &'static str,
+    vendor_id: u32,
+    driver_id: i32,
+    /// The subgroup sizes that a shader may request, where a row asks for them.
+    subgroup_range: Option<(u32, u32)>,
+    /// The name of its row.
+    row: &'static str,
+}
+
+const fn class(row: &'static str, vendor_id: u32, driver_id: i32) -> Class {
+    Class { name: "drawn", vendor_id, driver_id, subgroup_range: None, row }
+}
+
+/// Classes of devices for every row.
+const CLASSES: [Class; 13] = [
+    class("nvidia", vendor::NVIDIA, 0),
+    class("nvk", vendor::NVIDIA, driver::NVK),
+    class("amd", vendor::AMD, 0),
+    Class { subgroup_range: Some((8, 32)), ..class("intel", vendor::INTEL, 0) },
+    Class { subgroup_range: Some((16, 32)), ..class("intel-xe2", vendor::INTEL, 0) },
+    class("apple", vendor::APPLE, 0),
+    class("apple", 0, driver::MOLTENVK),
+    Class { name: "Adreno (TM) 660", ..class("adreno-6xx", vendor::QUALCOMM, 0) },
+    class("adreno", vendor::QUALCOMM, 0),
+    class("mali", vendor::ARM, 0),
+    class("llvmpipe", 0, driver::LLVMPIPE),
+    class("swiftshader", 0, driver::SWIFTSHADER),
+    class("unknown", 0, 0),
 ];
+
+impl Class {
+    /// The device of the class with limits of another profile.
+    fn with(self, limits: DeviceProfile) -> DeviceProfile {
+        let Class { name, vendor_id, driver_id, subgroup_range, .. } = self;
+        let subgroup_range = subgroup_range.unwrap_or(limits.subgroup_range);
+        DeviceProfile { name: name.into(), vendor_id, driver_id, subgroup_range, ..limits }
+    }
+}
 
 /// A limit as devices report it, or one that no device should.
 fn limit(usual: &'static [u32]) -> impl Strategy<Value = u32> {
@@ -43,14 +70,11 @@ fn profiles() -> impl Strategy<Value = DeviceProfile> {
     let subgroups = (limit(&[4, 8, 16, 32, 64, 128]), limit(&[4, 8, 16, 32]), limit(&[16, 32, 64, 128]));
     let workgroups = (limit(&[8, 16, 32, 64]), limit(&[128, 256, 512, 1024]), limit(&[16_384, 32_768, 49_152, 65_536]));
     let rest = (limit(&[65_535]), limit(&[0, 2, 64]), limit(&[4, 8, 16]), any::<u64>(), limit(&[4, 64, 256]));
-    let flags = prop::collection::vec(prop::bool::weighted(0.8), 8);
-    (prop::sample::select(&ROWS), subgroups, workgroups, rest, flags).prop_map(
-        |((vendor_id, driver_id, _), (size, least, most), (subgroups, invocations, shared), rest, flags)| {
+    let flags = prop::collection::vec(prop::bool::weighted(0.8), 9);
+    (prop::sample::select(&CLASSES), subgroups, workgroups, rest, flags).prop_map(
+        |(class, (size, least, most), (subgroups, invocations, shared), rest, flags)| {
             let (max_workgroups, cpu_threads, max_storage_buffers, max_storage_range_bytes, alignment) = rest;
-            DeviceProfile {
-                name: "drawn".into(),
-                vendor_id,
-                driver_id,
+            let drawn = DeviceProfile {
                 is_cpu: !flags[0],
                 cpu_threads,
                 subgroup_size: size,
@@ -69,7 +93,9 @@ fn profiles() -> impl Strategy<Value = DeviceProfile> {
                 small_storage: flags[6],
                 buffer_addresses: flags[7],
                 ..DeviceProfile::default()
-            }
+            };
+            // Some devices report other sizes than their class.
+            if flags[8] { class.with(drawn) } else { Class { subgroup_range: None, ..class }.with(drawn) }
         },
     )
 }
@@ -202,24 +228,25 @@ fn fit(profile: &DeviceProfile, turn: usize) -> Result<u32, String> {
 
 #[test]
 fn every_row_is_met() {
-    for (vendor_id, driver_id, name) in ROWS {
-        let profile = DeviceProfile { vendor_id, driver_id, ..DeviceProfile::default() };
-        assert_eq!(Tuning::for_device(&profile).name, name);
+    for class in CLASSES {
+        assert_eq!(Tuning::for_device(&class.with(DeviceProfile::default())).name, class.row, "{class:?}");
+    }
+    for name in row_names() {
+        assert!(CLASSES.iter().any(|class| class.row == name), "no class of devices has the row {name}");
     }
 }
 
 /// What drivers are known to report, with each number at its ends in turn.
 #[test]
 fn rows_fit_devices_with_a_limit_at_its_end() {
-    for (vendor_id, driver_id, name) in ROWS {
-        let usual = DeviceProfile {
-            vendor_id,
-            driver_id,
+    for class in CLASSES {
+        let name = class.row;
+        let usual = class.with(DeviceProfile {
             is_cpu: ["llvmpipe", "swiftshader"].contains(&name),
             subgroup_size: if name == "amd" { 64 } else { 32 },
             subgroup_range: (32, 64),
             ..DeviceProfile::default()
-        };
+        });
         let field = |index: usize, number: u32| {
             let mut profile = usual.clone();
             match index {

@@ -1,6 +1,6 @@
 //! Shapes without a device: limits, memory, ranking methods.
 
-use vksort::internals::{driver, steps};
+use vksort::internals::{driver, steps, vendor};
 use vksort::{
     Algorithm, BitRange, Count, DeviceProfile, Error, KeyType, MAX_COUNT, RankMethod, Shape, ShapeDesc, SortRequest,
     Subgroup, SubgroupChoice, Tuning, ValueType,
@@ -24,7 +24,7 @@ fn fit_keys(profile: &DeviceProfile, tuning: &Tuning, subgroup: SubgroupChoice) 
 #[test]
 fn shapes_fit_the_least_that_vulkan_promises_at_every_subgroup_size() {
     for size in [4, 8, 16, 32, 64, 128] {
-        for vendor_id in [0x10DE, 0x1002, 0x8086, 0x106B, 0x5143, 0x13B5, 0] {
+        for vendor_id in [vendor::NVIDIA, vendor::AMD, vendor::INTEL, vendor::APPLE, vendor::QUALCOMM, vendor::ARM, 0] {
             let least = DeviceProfile {
                 subgroup_size: size,
                 subgroup_range: (size, size),
@@ -152,7 +152,7 @@ fn digits_are_compared_in_small_subgroups_alone() {
 /// RADV says that a workgroup may have 2^32 - 1 subgroups.
 #[test]
 fn limits_may_be_as_large_as_their_numbers() {
-    for vendor_id in [0x10DE, 0x1002, 0x8086, 0x106B, 0x5143, 0] {
+    for vendor_id in [vendor::NVIDIA, vendor::AMD, vendor::INTEL, vendor::APPLE, vendor::QUALCOMM, 0] {
         let radv = DeviceProfile {
             vendor_id,
             subgroup_size: 64,
@@ -210,7 +210,7 @@ fn devices_without_sure_subgroups_get_emulated_ones() {
 
 #[test]
 fn the_histogram_has_the_subgroups_that_its_row_asks_for() {
-    let intel = DeviceProfile { vendor_id: 0x8086, subgroup_range: (8, 32), ..DeviceProfile::default() };
+    let intel = DeviceProfile { vendor_id: vendor::INTEL, subgroup_range: (8, 32), ..DeviceProfile::default() };
     let of = |profile: &DeviceProfile, tuning: &Tuning, key: KeyType| {
         let request = SortRequest::new(key);
         let shape = Shape::fit(&ShapeDesc::new(profile, tuning, &request, Algorithm::OneSweep)).unwrap();
