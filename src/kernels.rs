@@ -47,6 +47,25 @@ pub enum Group {
     Single,
 }
 
+/// The sorts that a kernel takes part in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sorts {
+    /// All.
+    All,
+    /// Those over tiles, by every algorithm.
+    OfTiles,
+    /// OneSweep, and leading digits.
+    LookBack,
+    /// Leading digits.
+    Leading,
+    /// Reduce-then-scan.
+    ReduceThenScan,
+    /// Those of a single workgroup.
+    Single,
+    /// Those whose values are gathered behind the passes.
+    Gathered,
+}
+
 /// The variants of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variants {
@@ -80,12 +99,14 @@ pub struct Row {
     pub variants: Variants,
     /// Size of its workgroups.
     pub group: Group,
+    /// The sorts that it takes part in, at most.
+    pub sorts: Sorts,
     /// The memory that it reads and writes. The device decides the places of a pass, so a pass may use every place.
     pub uses: &'static [(Region, Usage)],
 }
 
 macro_rules! kernels {
-    ($($kernel:ident $file:literal $variants:ident $group:ident [$($region:ident $access:ident),*];)*) => {
+    ($($kernel:ident $file:literal $variants:ident $group:ident $sorts:ident [$($region:ident $access:ident),*];)*) => {
         /// A compute kernel.
         #[allow(missing_docs)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,23 +118,24 @@ macro_rules! kernels {
             file: $file,
             variants: $variants,
             group: Group::$group,
+            sorts: Sorts::$sorts,
             uses: &[$((Region::$region, Usage::$access)),*],
         }),*];
     };
 }
 
 kernels! {
-    Arguments       "arguments"        PLAIN   One      [Counters Write];
-    Histogram       "histogram"        COUNTS  Counting [Source Read, Counters ReadWrite];
-    OneSweep        "onesweep"         RANKS   Tile     [Source Read, Target ReadWrite, Alternate ReadWrite, Counters ReadWrite, Table ReadWrite];
-    Ties            "ties"             READS   Ties     [Target Read, Alternate Write, Counters ReadWrite];
-    Mend            "mend"             MOVES   Counting [Target ReadWrite, Alternate Read, Counters Read];
-    Count           "count"            COUNTS  Counting [Source Read, Target Read, Alternate Read, Counters Read, Table Write];
-    Scan            "scan"             PLAIN   Scanning [Counters Read, Table ReadWrite];
-    Scatter         "scatter"          RANKS   Tile     [Source Read, Target ReadWrite, Alternate ReadWrite, Counters Read, Table Read];
-    SingleWorkgroup "single_workgroup" RANKS   Single   [Source Read, Target Write, Alternate Write];
-    Move            "move"             MOVES   Counting [Source Read, Target ReadWrite, Alternate ReadWrite, Counters Read];
-    Gather          "gather"           GATHERS Counting [Source Read, Target ReadWrite, Alternate ReadWrite];
+    Arguments       "arguments"        PLAIN   One      OfTiles        [Counters Write];
+    Histogram       "histogram"        COUNTS  Counting OfTiles        [Source Read, Counters ReadWrite];
+    OneSweep        "onesweep"         RANKS   Tile     LookBack       [Source Read, Target ReadWrite, Alternate ReadWrite, Counters ReadWrite, Table ReadWrite];
+    Ties            "ties"             READS   Ties     Leading        [Target Read, Alternate Write, Counters ReadWrite];
+    Mend            "mend"             MOVES   Counting Leading        [Target ReadWrite, Alternate Read, Counters Read];
+    Count           "count"            COUNTS  Counting ReduceThenScan [Source Read, Target Read, Alternate Read, Counters Read, Table Write];
+    Scan            "scan"             PLAIN   Scanning ReduceThenScan [Counters Read, Table ReadWrite];
+    Scatter         "scatter"          RANKS   Tile     ReduceThenScan [Source Read, Target ReadWrite, Alternate ReadWrite, Counters Read, Table Read];
+    SingleWorkgroup "single_workgroup" RANKS   Single   Single         [Source Read, Target Write, Alternate Write];
+    Move            "move"             MOVES   Counting All            [Source Read, Target ReadWrite, Alternate ReadWrite, Counters Read];
+    Gather          "gather"           GATHERS Counting Gathered       [Source Read, Target ReadWrite, Alternate ReadWrite];
 }
 
 impl Kernel {

@@ -6,7 +6,7 @@ use super::source::VisitorSource;
 use crate::abi::{self, VisitorPush};
 use crate::compile::{Sources, compile, on_all_cores};
 use crate::error::Error;
-use crate::kernels::{self, Kernel, Module};
+use crate::kernels::{self, Module, Sorts};
 use crate::request::{Algorithm, SortRequest};
 
 // `SOURCES`: the files of `glsl/` by name.
@@ -69,21 +69,22 @@ impl VisitorSource {
 fn modules_of(request: &SortRequest) -> Vec<Module> {
     let algorithm = request.algorithm;
     let by = |these: &[Algorithm]| algorithm.is_none_or(|asked| these.contains(&asked));
-    let serves = |kernel: Kernel| match kernel {
-        Kernel::Arguments | Kernel::Histogram => algorithm != Some(Algorithm::SingleWorkgroup),
-        Kernel::OneSweep => by(&[Algorithm::OneSweep, Algorithm::Leading]),
-        Kernel::Ties | Kernel::Mend => algorithm == Some(Algorithm::Leading),
-        Kernel::Count | Kernel::Scan | Kernel::Scatter => by(&[Algorithm::ReduceThenScan]),
-        Kernel::SingleWorkgroup => by(&[Algorithm::SingleWorkgroup]),
-        Kernel::Move => true,
-        Kernel::Gather => request.value.is_gathered(),
+    let serves = |sorts: Sorts| match sorts {
+        Sorts::All => true,
+        Sorts::OfTiles => algorithm != Some(Algorithm::SingleWorkgroup),
+        Sorts::LookBack => by(&[Algorithm::OneSweep, Algorithm::Leading]),
+        // No tuning has it, so it is asked for.
+        Sorts::Leading => algorithm == Some(Algorithm::Leading),
+        Sorts::ReduceThenScan => by(&[Algorithm::ReduceThenScan]),
+        Sorts::Single => by(&[Algorithm::SingleWorkgroup]),
+        Sorts::Gathered => request.value.is_gathered(),
     };
     let narrow = |bytes: u64| (1..4).contains(&bytes);
     let small = narrow(request.key.size_bytes()) || narrow(request.value.size_bytes());
     let key_words = request.key.bits().div_ceil(32);
     kernels::modules()
         .into_iter()
-        .filter(|module| serves(module.kernel) && (small || !module.small))
+        .filter(|module| serves(module.kernel.row().sorts) && (small || !module.small))
         .filter(|module| !module.kernel.row().variants.keys || module.key_words == key_words)
         .collect()
 }
