@@ -138,6 +138,10 @@ shared_constants! {
     HISTOGRAM_CHUNK = 16;
     /// Keys that a recount of a large block counts in one iteration of its loop.
     RECOUNTED_AT_ONCE = 8;
+
+    // Thresholds of leading digits; `MAX_EXPECTED_TIES` below is another. The host alone has two, which decide before
+    // kernels are built whether any sort of a plan goes by leading digits: they are in `plan/leading.rs`.
+
     /// Most elements of a run of ties that `mend` sorts.
     MAX_TIES = 16;
     /// Least elements per inversion among ties. With more inversions, an insertion sort takes longer than passes.
@@ -234,7 +238,7 @@ specialization! {
     SUBGROUPS_REST = 0;
 }
 
-/// Most other keys that share all leading digits with a key, on average.
+/// Most other keys that share all leading digits with a key, on average: a threshold of leading digits.
 pub const MAX_EXPECTED_TIES: f32 = 0.25;
 
 /// Push constants, the same block for every kernel.
