@@ -8,7 +8,7 @@ pub type Named = (&'static str, u32);
 
 macro_rules! shared_constants {
     ($(#[$table_doc:meta])* $table:ident; $($(#[$doc:meta])* $name:ident = $value:expr;)*) => {
-        $($(#[$doc])* pub const $name: u32 = $value;)*
+        $($(#[$doc])* #[allow(dead_code, reason = "some are for shaders alone")] pub const $name: u32 = $value;)*
         $(#[$table_doc])* pub const $table: &[Named] = &[$((stringify!($name), $value)),*];
     };
 }
@@ -374,6 +374,7 @@ impl VisitorPush<'_> {
 }
 
 /// The text of `abi.glsl`.
+#[allow(dead_code, reason = "for what compiles the kernels")]
 pub fn glsl() -> String {
     glsl_behind(None)
 }

@@ -100,6 +100,7 @@ pub struct Row {
     /// Size of its workgroups.
     pub group: Group,
     /// The sorts that it takes part in, at most.
+    #[allow(dead_code, reason = "for visitors that are compiled")]
     pub sorts: Sorts,
     /// The memory that it reads and writes. The device decides the places of a pass, so a pass may use every place.
     pub uses: &'static [(Region, Usage)],
@@ -193,6 +194,7 @@ impl Module {
     }
 
     /// The macros that select the variant.
+    #[allow(dead_code, reason = "for what compiles kernels")]
     pub fn macros(&self) -> [(&'static str, u32); 6] {
         let flag = u32::from;
         [

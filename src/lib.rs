@@ -72,8 +72,6 @@
 //! The crate logs (`log`) a line for each device that it opens, and for each sorter: its request, its tuning row, and its
 //! algorithm with the reason.
 
-// The host does not use every constant that kernels and `build.rs` use.
-#[cfg_attr(not(feature = "testing"), allow(dead_code))]
 mod abi;
 #[cfg(feature = "profiles")]
 mod calendar;
@@ -91,7 +89,6 @@ mod guide;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod internals;
-#[cfg_attr(not(feature = "testing"), allow(dead_code))]
 mod kernels;
 mod key;
 mod modules;

@@ -55,7 +55,7 @@ fn drawn_constants(rng: &mut fastrand::Rng) -> Vec<u32> {
         "RADIX_BITS" => rng.u32(2..=11),
         "WINDOW_BITS" | "KEY_BITS" => 8 << rng.u32(0..5),
         "VALUE_BITS" => [0, 8, 16, 32, 64, 96, 128][rng.usize(0..7)],
-        "LOOK_BACK_WORDS" | "GATHER_SPLITS" | "BUCKET_BITS" => rng.u32(2..=8),
+        "GATHER_SPLITS" => rng.u32(2..=8),
         "RANK_METHOD" => rng.u32(0..3),
         _ if name.contains("FLIP") => rng.u32(..),
         _ if default <= 1 => rng.u32(0..2),
