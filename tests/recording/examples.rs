@@ -1,0 +1,66 @@
+//! The examples of the recording API.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use libtest_mimic::Failed;
+use rspirv::dr::Operand;
+use rspirv::spirv::Op;
+
+use super::common::process::run_within;
+use super::common::validating;
+
+/// An example as a command, beside this test in the target directory or in `VKSORT_EXAMPLES`.
+fn example(name: &str) -> Command {
+    let directory = std::env::var_os("VKSORT_EXAMPLES").map(PathBuf::from).unwrap_or_else(|| {
+        let test = std::env::current_exe().unwrap();
+        test.parent().and_then(Path::parent).expect("tests are in target/<profile>/deps").join("examples")
+    });
+    let path = directory.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    assert!(path.is_file(), "{} is missing: build it with cargo build --examples", path.display());
+    Command::new(path)
+}
+
+/// The examples of the recording API, as their users run them.
+pub fn examples() -> Result<(), Failed> {
+    for (name, words) in
+        [("record", ["device ", "algorithm ", "verified "]), ("frames", ["device ", "frame 5 ", "verified "])]
+    {
+        let mut command = example(name);
+        if validating() {
+            command.arg("--validate");
+        }
+        let output = run_within(Duration::from_secs(120), &mut command);
+        let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let found = words.iter().all(|word| stdout.contains(word));
+        if !output.status.success() || !found {
+            return Err(format!("{name}: {}\n{stdout}{stderr}", output.status).into());
+        }
+        let output = run_within(Duration::from_secs(120), example(name).arg("--no-such-flag"));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let refused =
+            output.status.code() == Some(1) && stderr.contains("--no-such-flag") && stderr.lines().count() == 1;
+        assert!(refused, "{name}: {stderr}");
+    }
+    Ok(())
+}
+
+/// The shader of the example `frames` is compiled with its source in it, which is the one that is kept beside it.
+pub fn shader_of_frames() -> Result<(), Failed> {
+    let source = include_str!("../../examples/frames/cull.comp");
+    let spirv =
+        rspirv::dr::load_bytes(include_bytes!("../../examples/frames/cull.spv")).map_err(|error| error.to_string())?;
+    let embedded: String = spirv
+        .debug_string_source
+        .iter()
+        .filter(|instruction| matches!(instruction.class.opcode, Op::Source | Op::SourceContinued))
+        .flat_map(|instruction| &instruction.operands)
+        .filter_map(|operand| if let Operand::LiteralString(text) = operand { Some(text.as_str()) } else { None })
+        .collect();
+    assert!(
+        embedded == source,
+        "examples/frames/cull.spv is not compiled from cull.comp, whose first lines say how to"
+    );
+    Ok(())
+}
