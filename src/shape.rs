@@ -14,6 +14,7 @@ pub use sizes::{Shape, Subgroup};
 
 /// Which subgroup operations the kernels use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum SubgroupChoice {
     /// The device's own if it supports full subgroups, else emulated ones.
     #[default]

@@ -18,6 +18,7 @@ use crate::request::{Algorithm, SortRequest};
 /// How a subgroup ranks equal digits. With emulated subgroups it is always [`Match`](Self::Match).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
 pub enum RankMethod {
     /// One ballot per digit bit; any subgroup size.
     Ballot,
@@ -45,6 +46,7 @@ impl RankMethod {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[repr(u32)]
+#[non_exhaustive]
 pub enum Ballot {
     /// By its position in the digit.
     ByPlace = abi::BALLOT_BY_PLACE,
@@ -63,6 +65,8 @@ impl Ballot {
 ///
 /// [`Tuning::for_device`] gives the built-in row; every field can be changed and the result passed as
 /// [`SorterOptions::tuning`](crate::SorterOptions). Shapes too large for a device are reduced until they fit.
+///
+/// The fields are the anatomy of the kernels, and may change with any version of the crate.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Tuning {

@@ -135,6 +135,7 @@ fn shapes(keys: &Shape, pairs: &Shape) -> String {
         RankMethod::Compare => "comparisons",
         RankMethod::Private => "counters of each invocation's own",
         RankMethod::Partition => "subgroupPartitionNV",
+        other => &format!("{other:?}"),
     };
     let subgroups = if keys.subgroup.emulated { "emulated subgroups" } else { "subgroups" };
     format!(

@@ -41,8 +41,9 @@ impl Figure {
             let fare = match trial.outcome {
                 Outcome::Won => 0,
                 Outcome::Lost => 1,
-                Outcome::Slow | Outcome::Unfinished => 2,
                 Outcome::Dropped(_) => 3,
+                // Slow or unfinished.
+                _ => 2,
             };
             points.push((trial.seconds, speed, fare));
             best.extend([(trial.seconds, trial.incumbent), (trial.seconds, trial.best)]);

@@ -8,6 +8,7 @@ use crate::vk::owned::{PhysicalDevice, kind};
 
 /// A device of the system, with the tuning and the algorithm that vksort chooses for it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct DeviceInfo {
     /// Index to choose it by.
     pub index: usize,

@@ -49,6 +49,7 @@ impl Default for TuneOptions {
 
 /// The result of a search.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Tuned {
     /// The best tuning with its measurements; the built-in row if nothing was faster.
     pub profile: TuningProfile,

@@ -84,6 +84,7 @@ pub struct ProfiledDevice {
 /// Kinds of sorts that a tuning is measured with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum SortKind {
     /// Keys of 32 bits alone.
     Keys,
@@ -98,6 +99,7 @@ pub enum SortKind {
 /// Whose clock took the times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Clock {
     /// The device's timestamps.
     Device,

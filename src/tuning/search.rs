@@ -65,6 +65,7 @@ impl Failure {
 
 /// The result of a challenger.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// It was faster beyond noise, and replaced the incumbent.
     Won,
@@ -80,6 +81,7 @@ pub enum Outcome {
 
 /// One challenger of a search.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Trial {
     /// When it ended, in seconds since the search began.
     pub seconds: f64,
@@ -100,6 +102,7 @@ pub struct Trial {
 
 /// Where a search is.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct TuneProgress {
     /// Seconds since it began.
     pub seconds: f64,

@@ -62,6 +62,7 @@ impl SorterOptions {
 
 /// How kernels access keys and values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Access {
     /// By descriptor if the device has enough descriptors and they are large enough for [`SorterOptions::capacity`]
     /// elements, else by address if the device supports it. [`Sorter::access`](crate::Sorter::access) returns the choice.

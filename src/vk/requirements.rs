@@ -9,6 +9,7 @@ use crate::profile::DeviceProfile;
 
 /// The extensions and flags of the instance.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct InstanceRequirements {
     /// Extensions to enable.
     pub extensions: Vec<&'static CStr>,
@@ -64,6 +65,7 @@ impl InstanceRequirements {
 /// # Ok(device) } }
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Requirements {
     /// Device extensions to enable.
     pub device_extensions: Vec<&'static CStr>,
@@ -296,6 +298,7 @@ impl Requirements {
 ///
 /// [`Requirements::check_enabled`] names missing features.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct DeviceFeatures {
     /// `shader_storage_buffer_array_dynamic_indexing`: the device decides where elements go.
     pub core: vk::PhysicalDeviceFeatures,

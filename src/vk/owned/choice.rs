@@ -19,6 +19,7 @@ const VARIABLE: &str = "VKSORT_DEVICE";
 ///
 /// As text (`--device` of the programs, `VKSORT_DEVICE`): `best`, an index, or a part of the device's name, such as `4090`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DeviceChoice {
     /// The best suitable device: discrete before integrated before virtual before CPU.
     #[default]

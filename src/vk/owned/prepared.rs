@@ -416,6 +416,7 @@ impl PreparedSort {
 
 /// The passes of a run: [`PreparedSort::passes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Passes {
     /// Passes that moved elements.
     pub ran: u32,
