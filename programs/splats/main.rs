@@ -89,7 +89,7 @@ struct Args {
 }
 
 /// The order in which splats are drawn.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub enum Ordering {
     /// From back to front; splats of equal depth in the order of the scene.
     Stable,

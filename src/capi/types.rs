@@ -190,18 +190,21 @@ const _: () = {
 };
 
 /// The properties of a device, and the extensions and features that it must be created with.
+#[derive(Debug)]
 pub struct VksortRequirements_T {
     _opaque: [u8; 0],
 }
 /// A handle: the properties of a device, and the extensions and features that it must be created with.
 pub type VksortRequirements = *mut VksortRequirements_T;
 /// The pipelines of one kind of sort.
+#[derive(Debug)]
 pub struct VksortSorter_T {
     _opaque: [u8; 0],
 }
 /// A handle: the pipelines of one kind of sort.
 pub type VksortSorter = *mut VksortSorter_T;
 /// A sorter tied to buffers.
+#[derive(Debug)]
 pub struct VksortSort_T {
     _opaque: [u8; 0],
 }
@@ -210,7 +213,7 @@ pub type VksortSort = *mut VksortSort_T;
 
 /// The capabilities of this build of vksort. Written by vksortGetCapabilities.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortCapabilities {
     /// sizeof(VksortCapabilities), set by the caller.
     pub struct_size: u32,
@@ -232,7 +235,7 @@ pub struct VksortCapabilities {
 
 /// A key type. Written by vksortGetKeyTypeProperties.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortKeyTypeProperties {
     /// sizeof(VksortKeyTypeProperties), set by the caller.
     pub struct_size: u32,
@@ -248,7 +251,7 @@ pub struct VksortKeyTypeProperties {
 
 /// The requirements of an instance. Written by vksortGetInstanceRequirements.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortInstanceRequirements {
     /// sizeof(VksortInstanceRequirements), set by the caller.
     pub struct_size: u32,
@@ -264,7 +267,7 @@ pub struct VksortInstanceRequirements {
 
 /// For vksortCreateRequirements.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortRequirementsInfo {
     /// sizeof(VksortRequirementsInfo).
     pub struct_size: u32,
@@ -284,7 +287,7 @@ pub struct VksortRequirementsInfo {
 /// The extensions and features that a device must be created with, written by vksortGetDeviceRequirements. The arrays and
 /// structures that it points to belong to the requirements, and live as long.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortDeviceRequirements {
     /// sizeof(VksortDeviceRequirements), set by the caller.
     pub struct_size: u32,
@@ -299,7 +302,7 @@ pub struct VksortDeviceRequirements {
 
 /// One kind of sort. All zero but structSize and key is: keys alone, by all bits, ascending, in place, stable.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortSortRequest {
     /// sizeof(VksortSortRequest).
     pub struct_size: u32,
@@ -327,7 +330,7 @@ pub struct VksortSortRequest {
 
 /// For vksortCreateSorter.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortSorterInfo {
     /// sizeof(VksortSorterInfo).
     pub struct_size: u32,
@@ -351,7 +354,7 @@ pub struct VksortSorterInfo {
 
 /// The properties of a sorter. Written by vksortGetSorterProperties.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortSorterProperties {
     /// sizeof(VksortSorterProperties), set by the caller.
     pub struct_size: u32,
@@ -365,7 +368,7 @@ pub struct VksortSorterProperties {
 
 /// The requirements of a buffer of a sort.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortBufferNeed {
     /// The least size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
     /// for scratch.
@@ -381,7 +384,7 @@ pub struct VksortBufferNeed {
 
 /// The buffers of a sort. Written by vksortGetBufferRequirements.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortBufferRequirements {
     /// sizeof(VksortBufferRequirements), set by the caller.
     pub struct_size: u32,
@@ -403,7 +406,7 @@ pub struct VksortBufferRequirements {
 
 /// A range of a buffer.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortBufferRange {
     /// The buffer; null when there is none.
     pub buffer: VkBuffer,
@@ -419,7 +422,7 @@ pub struct VksortBufferRange {
 
 /// The buffers of one sort, for vksortBind. Ranges must not overlap.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortBuffers {
     /// sizeof(VksortBuffers).
     pub struct_size: u32,
@@ -441,7 +444,7 @@ pub struct VksortBuffers {
 
 /// Queries of a pool of type VK_QUERY_TYPE_TIMESTAMP.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortQueryRange {
     /// The pool.
     pub pool: VkQueryPool,
@@ -456,7 +459,7 @@ pub const VKSORT_STEP_NAME_SIZE: usize = 32;
 
 /// How long one step of a sort took on the device.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortStepTime {
     /// Nanoseconds.
     pub nanoseconds: f64,
@@ -466,7 +469,7 @@ pub struct VksortStepTime {
 
 /// For vksortVrdxCreate.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortVrdxInfo {
     /// sizeof(VksortVrdxInfo).
     pub struct_size: u32,
@@ -489,7 +492,7 @@ pub struct VksortVrdxInfo {
 
 /// One recording of a sort of 32-bit keys, for vksortVrdxCmdSort.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct VksortVrdxSort {
     /// sizeof(VksortVrdxSort).
     pub struct_size: u32,
@@ -523,6 +526,7 @@ pub struct VksortVrdxSort {
 pub const VKSORT_VRDX_QUERIES: u32 = 15;
 
 /// A sorter that takes its buffers with each recording.
+#[derive(Debug)]
 pub struct VksortVrdx_T {
     _opaque: [u8; 0],
 }

@@ -130,6 +130,7 @@ struct Kind {
 }
 
 /// Keys with values, and both in sorted order.
+#[derive(Debug)]
 pub struct Input {
     /// Words of the keys.
     pub keys: Vec<u32>,
@@ -148,7 +149,7 @@ struct Contender {
 }
 
 /// The record of a tuning for one kind of sort: steps and kernels. Of tunings with equal records, one is measured.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
     steps: Vec<Step>,
     kernels: Vec<KernelSpec>,
@@ -377,6 +378,10 @@ fn word(index: u32) -> u32 {
 }
 
 /// Names the first difference.
+///
+/// # Errors
+///
+/// The place of the difference, with what was found and needed there.
 pub fn compare(what: &str, found: &[u32], needed: &[u32]) -> Result<(), Failure> {
     match found.iter().zip(needed).position(|(found, needed)| found != needed) {
         None => Ok(()),

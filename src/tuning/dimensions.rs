@@ -4,6 +4,7 @@ use super::{Ballot, RankMethod, Tuning};
 use crate::profile::DeviceProfile;
 
 /// A field of the tuning, or a trade between fields.
+#[derive(Debug)]
 pub struct Dimension {
     /// The field, or the traded fields.
     pub name: &'static str,
@@ -12,6 +13,7 @@ pub struct Dimension {
     values: Values,
 }
 
+#[derive(Debug)]
 enum Values {
     /// A field, and the numbers to try. The tuning's own number is always tried.
     Numbers(fn(&mut Tuning) -> &mut u32, fn(&DeviceProfile) -> Vec<u32>),

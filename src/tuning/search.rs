@@ -29,9 +29,17 @@ pub trait Measure {
     fn recorded(&self, tuning: &Tuning) -> Option<Vec<Self::Recorded>>;
 
     /// Builds a tuning's kernels for a kind of sort, and checks that they sort correctly.
+    ///
+    /// # Errors
+    ///
+    /// Why the tuning is dropped, or the search ends.
     fn admit(&mut self, tuning: &Tuning, kind: usize) -> Result<(), Failure>;
 
     /// Nanoseconds of one run of kernels that were admitted.
+    ///
+    /// # Errors
+    ///
+    /// As for [`admit`](Self::admit).
     fn time(&mut self, tuning: &Tuning, kind: usize) -> Result<f64, Failure>;
 
     /// Frees the kernels of all other tunings.
@@ -126,6 +134,7 @@ struct Duel {
 }
 
 /// The result of a search.
+#[derive(Debug)]
 pub struct Found {
     /// The best tuning, if it also beat the built-in row at the end; else the built-in row.
     pub tuning: Tuning,

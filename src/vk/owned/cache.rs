@@ -33,6 +33,10 @@ pub fn load(path: &Path, device: &vk::PhysicalDeviceProperties) -> Vec<u8> {
 }
 
 /// Writes the data to a file by renaming a complete one. A file with the same data is not written again.
+///
+/// # Errors
+///
+/// Those of the file system.
 pub fn store(path: &Path, data: &[u8]) -> io::Result<()> {
     let sealed = seal(data);
     if fs::read(path).is_ok_and(|kept| kept == sealed) {
@@ -46,7 +50,11 @@ pub fn seal(data: &[u8]) -> Vec<u8> {
     [&MAGIC, &checksum::of(data).to_le_bytes(), data].concat()
 }
 
-/// The driver's data, or the reason against it.
+/// The driver's data.
+///
+/// # Errors
+///
+/// The reason against the data.
 pub fn open<'a>(bytes: &'a [u8], device: &vk::PhysicalDeviceProperties) -> Result<&'a [u8], String> {
     let (head, data) = bytes.split_at_checked(HEAD_BYTES).ok_or("the file is cut short")?;
     let (magic, sum) = head.split_at(MAGIC.len());

@@ -41,6 +41,12 @@ pub struct VisitedSorter {
     device: Arc<Device>,
 }
 
+impl std::fmt::Debug for VisitedSorter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.sorter.fmt(f)
+    }
+}
+
 impl std::ops::Deref for VisitedSorter {
     type Target = Sorter;
 
@@ -92,6 +98,10 @@ impl VisitedSorter {
     }
 
     /// Binds a sort, and makes the visitor's set.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::bind`].
     pub fn prepare(&self, ranges: &VisitedRanges) -> Result<VisitedSort, Error> {
         let device = &self.device;
         let checked = |name: &'static str, range: &Option<DeviceRange>| {
@@ -155,6 +165,12 @@ pub struct VisitedSort {
     device: Arc<Device>,
 }
 
+impl std::fmt::Debug for VisitedSort {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.bound.fmt(f)
+    }
+}
+
 impl std::ops::Deref for VisitedSort {
     type Target = BoundSort;
 
@@ -165,6 +181,10 @@ impl std::ops::Deref for VisitedSort {
 
 impl VisitedSort {
     /// Sorts `times` times over, and waits.
+    ///
+    /// # Errors
+    ///
+    /// As for [`BoundSort::record_visited`]; [`Error::Timeout`], [`Error::Vulkan`].
     pub fn run(&self, count: impl Into<Count>, push: &[u8], times: u32) -> Result<(), Error> {
         let (count, resources) = (count.into(), VisitorResources { set: self.set, push });
         let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
