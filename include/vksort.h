@@ -242,7 +242,8 @@ typedef struct {
   const VksortSortRequest *request;
   // A cache of the device for the pipelines, or null. No other thread uses it during the call.
   VkPipelineCache pipelineCache;
-  // A sorter of the same device to share pipelines with, or null. It may be destroyed before the new one.
+  // A sorter of the same device to share pipelines with, or null. It may be destroyed before the new one. One of another
+  // device is refused.
   VksortSorter shareWith;
   // How kernels reach keys and values.
   VksortAccess access;
@@ -414,7 +415,7 @@ typedef struct {
 // A pointer is null or misaligned.
 #define VKSORT_ERROR_POINTER -101
 
-// A handle of vksort is null, destroyed, of another kind, or was never one.
+// A handle of vksort is null, destroyed, of another kind, of another device, or was never one.
 #define VKSORT_ERROR_HANDLE -102
 
 // This version of vksort does not know the structSize of a structure, or a field that it does not know is not zero.
@@ -695,8 +696,8 @@ VksortResult vksortCheckDevice(VksortRequirements requirements,
 // - Several threads may create sorters at once, with a pipeline cache each.
 //
 // Fails with VKSORT_ERROR_VALUE for an invalid request, with VKSORT_ERROR_NOT_BUILT for keys that this build lacks, with
-// VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device cannot serve, with VKSORT_ERROR_MISSING_FUNCTION for labels
-// without VK_EXT_debug_utils, or with the VkResult of the driver.
+// VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device cannot serve, with VKSORT_ERROR_HANDLE for a shareWith of
+// another device, with VKSORT_ERROR_MISSING_FUNCTION for labels without VK_EXT_debug_utils, or with the VkResult of the driver.
 //
 // Duties of the caller:
 //
@@ -704,7 +705,6 @@ VksortResult vksortCheckDevice(VksortRequirements requirements,
 // - The device was created with everything that the requirements name, and is of their physical device.
 // - The device outlives the sorter and every sort bound from it.
 // - The pipeline cache is null or the device's, and no other thread uses it during the call.
-// - shareWith is null or a sorter of the same device.
 // - sorter is null or writable.
 VksortResult vksortCreateSorter(const VksortSorterInfo *info,
                                 VksortSorter *sorter);

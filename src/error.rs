@@ -82,6 +82,14 @@ pub enum Error {
         /// Which of the sort's buffers.
         buffer: &'static str,
     },
+    /// Pipelines to share belong to another device than the sorter.
+    #[error("pipelines of {allowed:?} were given to a sorter of {given:?}, allowed are sorters of the same VkDevice")]
+    ForeignPipelines {
+        /// The sorter's device.
+        given: vk::Device,
+        /// The device of the pipelines.
+        allowed: vk::Device,
+    },
     /// A buffer range has a misaligned offset.
     #[error("buffer range {buffer} starts at byte {given}, allowed are multiples of {allowed}")]
     MisalignedOffset {

@@ -94,6 +94,29 @@ fn asking(key: KeyType, algorithm: Algorithm) -> SortRequest {
 }
 
 #[test]
+fn pipelines_of_another_device_are_refused_until_none_is_left() {
+    let [one, other] = [Device::open(), Device::open()];
+    let shared = || SorterOptions { pipelines: Some(Arc::clone(&one.pipelines)), ..SorterOptions::default() };
+    let request = SortRequest::new(KeyType::U32);
+    let new = |device: &Device| {
+        // SAFETY: each device has what its requirements name, outlives its sorters, and never runs any of them.
+        unsafe { Sorter::new(&device.raw, &device.requirements, &request, &shared()) }
+    };
+    let sorter = new(&one).unwrap();
+    let made = one.pipelines.len();
+    let refused = new(&other).unwrap_err();
+    let (given, allowed) = (other.raw.handle(), one.raw.handle());
+    assert!(
+        matches!(refused, Error::ForeignPipelines { given: a, allowed: b } if (a, b) == (given, allowed)),
+        "{refused}"
+    );
+    new(&one).unwrap();
+    assert_eq!(one.pipelines.len(), made, "the set stays with its device");
+    drop(sorter);
+    new(&other).unwrap();
+}
+
+#[test]
 fn ranges_are_held_against_the_device_s_limit_as_they_are_rounded() {
     let device = Device::open();
     for range in [(1u64 << 32) - 1, 1 << 27, (1 << 27) + 2, 4097] {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ash::vk::BufferUsageFlags as Usage;
+use ash::vk::Device as VkDevice;
 
 use super::device::{self, REQUIREMENTS};
 use super::handles::Register;
@@ -15,6 +16,7 @@ use crate::vk::{Access, PipelineSet, Sorter, SorterOptions};
 /// What is behind the handle of a sorter.
 pub(super) struct Made {
     pub sorter: Sorter,
+    device: VkDevice,
     /// For sorters that share them.
     pipelines: Arc<PipelineSet>,
     /// Of a storage buffer's offset, in bytes.
@@ -30,8 +32,8 @@ pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
 /// - Several threads may create sorters at once, with a pipeline cache each.
 ///
 /// Fails with VKSORT_ERROR_VALUE for an invalid request, with VKSORT_ERROR_NOT_BUILT for keys that this build lacks, with
-/// VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device cannot serve, with VKSORT_ERROR_MISSING_FUNCTION for labels
-/// without VK_EXT_debug_utils, or with the VkResult of the driver.
+/// VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device cannot serve, with VKSORT_ERROR_HANDLE for a shareWith of
+/// another device, with VKSORT_ERROR_MISSING_FUNCTION for labels without VK_EXT_debug_utils, or with the VkResult of the driver.
 ///
 /// # Safety
 ///
@@ -39,7 +41,6 @@ pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
 /// * The device was created with everything that the requirements name, and is of their physical device.
 /// * The device outlives the sorter and every sort bound from it.
 /// * The pipeline cache is null or the device's, and no other thread uses it during the call.
-/// * `share_with` is null or a sorter of the same device.
 /// * `sorter` is null or writable.
 #[unsafe(export_name = "vksortCreateSorter")]
 pub unsafe extern "C" fn create_sorter(info: *const VksortSorterInfo, sorter: *mut VksortSorter) -> VksortResult {
@@ -54,7 +55,16 @@ pub unsafe extern "C" fn create_sorter(info: *const VksortSorterInfo, sorter: *m
         let request = names::request(&unsafe { read(info.request)? })?;
         let pipelines = match info.share_with.is_null() {
             true => Arc::default(),
-            false => Arc::clone(&SORTERS.get(info.share_with)?.pipelines),
+            false => {
+                let other = SORTERS.get(info.share_with)?;
+                if other.device != info.device {
+                    let (given, allowed) = (other.device, info.device);
+                    let text =
+                        format!("shareWith is a sorter of {given:?}, allowed is a sorter of device, {allowed:?}");
+                    return Err(Failure::new(VKSORT_ERROR_HANDLE, text));
+                }
+                Arc::clone(&other.pipelines)
+            }
         };
         let mut options = SorterOptions {
             pipeline_cache: info.pipeline_cache,
@@ -79,7 +89,7 @@ pub unsafe extern "C" fn create_sorter(info: *const VksortSorterInfo, sorter: *m
         let made = unsafe { Sorter::new(&device, &known.requirements, &request, &options)? };
         let alignment = known.requirements.profile.storage_alignment_bytes;
         // SAFETY: as above.
-        unsafe { put(sorter, SORTERS.add(Made { sorter: made, pipelines, alignment })) }
+        unsafe { put(sorter, SORTERS.add(Made { sorter: made, device: info.device, pipelines, alignment })) }
     })
 }
 

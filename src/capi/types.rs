@@ -27,7 +27,7 @@ pub const VKSORT_SUCCESS: VksortResult = 0;
 pub const VKSORT_INCOMPLETE: VksortResult = 5;
 /// A pointer is null or misaligned.
 pub const VKSORT_ERROR_POINTER: VksortResult = -101;
-/// A handle of vksort is null, destroyed, of another kind, or was never one.
+/// A handle of vksort is null, destroyed, of another kind, of another device, or was never one.
 pub const VKSORT_ERROR_HANDLE: VksortResult = -102;
 /// This version of vksort does not know the structSize of a structure, or a field that it does not know is not zero.
 pub const VKSORT_ERROR_STRUCT: VksortResult = -103;
@@ -344,7 +344,8 @@ pub struct VksortSorterInfo {
     pub request: *const VksortSortRequest,
     /// A cache of the device for the pipelines, or null. No other thread uses it during the call.
     pub pipeline_cache: VkPipelineCache,
-    /// A sorter of the same device to share pipelines with, or null. It may be destroyed before the new one.
+    /// A sorter of the same device to share pipelines with, or null. It may be destroyed before the new one. One of another
+    /// device is refused.
     pub share_with: VksortSorter,
     /// How kernels reach keys and values.
     pub access: VksortAccess,

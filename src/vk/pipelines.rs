@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use ash::vk;
 
@@ -35,7 +35,7 @@ pub(crate) struct PipelineDesc<'a> {
     /// Whether descriptors are pushed while recording, not bound.
     pub pushed: bool,
     pub cache: vk::PipelineCache,
-    /// Pipelines of other sorters of the device.
+    /// Pipelines of other sorters of the device; those of another device are refused.
     pub shared: &'a PipelineSet,
     pub visitor: Option<VisitorDesc>,
 }
@@ -54,6 +54,8 @@ pub(crate) struct VisitorDesc {
 /// Sorters share all pipelines if they differ only in the order of keys, or in the lowest bit of the window of keys of up to
 /// 32 bits. Other sorters share some pipelines. A pipeline lives as long as a sorter that uses it.
 ///
+/// A sorter of another device than that of the living pipelines is refused with [`Error::ForeignPipelines`].
+///
 /// ```
 /// use std::sync::Arc;
 /// use vksort::{PipelineSet, SorterOptions};
@@ -65,7 +67,15 @@ pub(crate) struct VisitorDesc {
 /// ```
 #[derive(Default)]
 pub struct PipelineSet {
-    made: Mutex<HashMap<PipelineKey, Weak<Pipeline>>>,
+    made: Mutex<Made>,
+}
+
+/// The pipelines of a set.
+#[derive(Default)]
+struct Made {
+    /// The device of all of them.
+    device: vk::Device,
+    pipelines: HashMap<PipelineKey, Weak<Pipeline>>,
 }
 
 /// A specification, and whether the layout is for addresses and for pushed descriptors.
@@ -75,7 +85,7 @@ impl PipelineSet {
     /// Number of pipelines that sorters use.
     pub fn len(&self) -> usize {
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        made.values().filter(|pipeline| pipeline.strong_count() > 0).count()
+        made.pipelines.values().filter(|pipeline| pipeline.strong_count() > 0).count()
     }
 
     /// Whether no sorter uses a pipeline of the set.
@@ -83,14 +93,26 @@ impl PipelineSet {
         self.len() == 0
     }
 
-    fn get(&self, key: &PipelineKey) -> Option<Arc<Pipeline>> {
-        self.made.lock().unwrap_or_else(PoisonError::into_inner).get(key)?.upgrade()
+    /// The pipelines, all of them this device's. A set without living pipelines goes over to the device.
+    fn of(&self, device: vk::Device) -> Result<MutexGuard<'_, Made>, Error> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.pipelines.retain(|_, pipeline| pipeline.strong_count() > 0);
+        if made.pipelines.is_empty() {
+            made.device = device;
+        }
+        match made.device == device {
+            true => Ok(made),
+            false => Err(Error::ForeignPipelines { given: device, allowed: made.device }),
+        }
     }
 
-    fn insert(&self, key: PipelineKey, pipeline: &Arc<Pipeline>) {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        made.retain(|_, pipeline| pipeline.strong_count() > 0);
-        made.insert(key, Arc::downgrade(pipeline));
+    fn get(&self, device: vk::Device, key: &PipelineKey) -> Result<Option<Arc<Pipeline>>, Error> {
+        Ok(self.of(device)?.pipelines.get(key).and_then(Weak::upgrade))
+    }
+
+    fn insert(&self, key: PipelineKey, pipeline: &Arc<Pipeline>) -> Result<(), Error> {
+        self.of(pipeline.device.handle())?.pipelines.insert(key, Arc::downgrade(pipeline));
+        Ok(())
     }
 }
 
@@ -153,7 +175,6 @@ impl Pipelines {
     ///   result.
     ///   If descriptors are pushed, `VK_KHR_push_descriptor` or Vulkan 1.4's `pushDescriptor` is enabled.
     /// * `desc.cache` is null or a cache of the device that no other thread uses meanwhile.
-    /// * The pipelines of `desc.shared` are the device's.
     pub unsafe fn new(device: &ash::Device, desc: &PipelineDesc<'_>) -> Result<Self, Error> {
         let mut layouts = Layouts {
             device: device.clone(),
@@ -200,14 +221,14 @@ impl Pipelines {
             }
             // Identically defined layouts are compatible, so every sorter can use the pipeline.
             let key = (spec.clone(), desc.addressed, desc.pushed);
-            let pipeline = match desc.shared.get(&key) {
+            let pipeline = match desc.shared.get(device.handle(), &key)? {
                 Some(pipeline) => pipeline,
                 None => {
                     let words = modules::words(&spec.module)?;
                     // SAFETY: as above.
                     let raw = unsafe { create(device, desc, spec, &words, layouts.pipeline)? };
                     let pipeline = owned(raw);
-                    desc.shared.insert(key, &pipeline);
+                    desc.shared.insert(key, &pipeline)?;
                     pipeline
                 }
             };

@@ -87,6 +87,7 @@ impl Sorter {
     ///
     /// * [`Error::Unsupported`] for a request or option out of range, [`Error::MissingFeature`] for keys that this build lacks.
     /// * [`Error::UnsuitableDevice`] when the device cannot serve the request.
+    /// * [`Error::ForeignPipelines`] when `options.pipelines` holds pipelines of another device.
     /// * [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
@@ -96,7 +97,6 @@ impl Sorter {
     /// * `device` outlives the sorter and every sort bound from it, and when the last of them is dropped, no command
     ///   buffer with a recorded sort is pending.
     /// * `options.pipeline_cache` is null or belongs to `device`, and no other thread uses it during the call.
-    /// * All sorters that `options.pipelines` was given to belong to `device`.
     /// * `options.debug_utils`, if given, was loaded for `device` with the instance extension enabled.
     pub unsafe fn new(
         device: &ash::Device,

@@ -198,6 +198,30 @@ fn handles_that_do_not_live_are_refused() {
 }
 
 #[test]
+fn pipelines_of_another_device_are_refused() {
+    let (vulkan, request) = (vulkan(), u32_keys());
+    let mut needed = sized!(VksortDeviceRequirements {});
+    done(c!(get_device_requirements(vulkan.requirements(), &mut needed)));
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
+    // SAFETY: the device is created with what the requirements name, and none of its sorters is left when it goes.
+    unsafe {
+        let names = std::slice::from_raw_parts(needed.extensions, needed.extension_count as usize);
+        let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(names);
+        info.p_next = needed.features.cast();
+        let other = vulkan.instance.create_device(vulkan.physical, &info, None).unwrap();
+        let sorter = vulkan.sorter(&request);
+        let info = VksortSorterInfo { share_with: sorter, device: other.handle(), ..vulkan.sorter_info(&request) };
+        let mut shared = null_mut();
+        let devices = [vulkan.device.handle(), other.handle()].map(|device| format!("{device:?}"));
+        let parts = ["shareWith", &devices[0], &devices[1]];
+        refused(create_sorter(&info, &mut shared), VKSORT_ERROR_HANDLE, &parts);
+        assert!(shared.is_null());
+        done(destroy_sorter(sorter));
+        other.destroy_device(None);
+    }
+}
+
+#[test]
 fn buffers_and_counts_that_do_not_fit_are_refused() {
     let vulkan = vulkan();
     let request = VksortSortRequest { value: VKSORT_VALUE_BYTES, value_bytes: 4, ..u32_keys() };
