@@ -266,12 +266,12 @@ typedef struct {
 // The requirements of a buffer of a sort.
 typedef struct {
   // The least size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
-  // for scratch.
+  // for scratch. With capacity 0, buffers that the request has may be given or not.
   VkDeviceSize size;
   // The alignment in bytes: the offset of the range is a multiple of it.
   VkDeviceSize alignment;
-  // The VkBufferUsageFlags that the buffer needs. With VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT its memory needs
-  // VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
+  // The VkBufferUsageFlags that the buffer needs; 0 for a buffer that the sort does not use. With
+  // VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT its memory needs VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
   VkFlags usage;
   // 0.
   uint32_t reserved;
@@ -730,7 +730,8 @@ VksortResult vksortGetSorterProperties(VksortSorter sorter, VksortSorterProperti
 // among them. A sort with these buffers can be recorded with every smaller count.
 //
 // - capacity: elements.
-// - requirements: written; structSize must be set. A buffer with size 0 must not be given, except for scratch.
+// - requirements: written; structSize must be set. A buffer with size 0 must not be given, except for scratch. With capacity
+//   0 the sizes of elements are 0, and no buffer needs to be given.
 // - Any thread may call it at any time.
 //
 // Fails with VKSORT_ERROR_TOO_MANY_ELEMENTS.
@@ -747,6 +748,7 @@ VksortResult vksortGetBufferRequirements(VksortSorter sorter,
 // - buffers: the ranges, in bytes, and the capacity, in elements; nothing of it is kept but the handles of the buffers,
 //   which belong to the caller and must outlive the sort.
 // - sort: a handle is written, which belongs to the caller until vksortDestroySort.
+// - With capacity 0 the buffers may be null, and the sort records nothing.
 // - Any thread may call it at any time.
 //
 // Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, or the VkResult of the driver.

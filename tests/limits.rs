@@ -8,7 +8,7 @@ use vksort::ash::{self, vk};
 use vksort::internals::steps;
 use vksort::standalone::DeviceChoice;
 use vksort::{
-    Access, Algorithm, BufferRange, Count, DeviceProfile, Error, InstanceRequirements, KeyType, PipelineSet,
+    Access, Algorithm, BufferRange, Count, DeviceProfile, Error, InstanceRequirements, KeyType, PipelineSet, Placement,
     Requirements, ShapeDesc, SortBuffers, SortRequest, Sorter, SorterOptions, SubgroupChoice, Tuning, ValueType,
 };
 
@@ -114,6 +114,21 @@ fn pipelines_of_another_device_are_refused_until_none_is_left() {
     assert_eq!(one.pipelines.len(), made, "the set stays with its device");
     drop(sorter);
     new(&other).unwrap();
+}
+
+#[test]
+fn no_elements_need_no_buffers() {
+    let device = Device::open();
+    let request =
+        SortRequest { value: ValueType::U32, placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U32) };
+    let sorter = device.sorter(device.profile(), &request, SorterOptions::default()).unwrap();
+    let nothing = SortBuffers::in_place(BufferRange::NONE, 0);
+    // SAFETY: there are no buffers.
+    let sort = unsafe { sorter.bind(&nothing) }.unwrap();
+    assert!(sort.step_names(0).is_empty());
+    // SAFETY: as above.
+    let refused = unsafe { sorter.bind(&SortBuffers { capacity: 1, ..nothing }) }.unwrap_err();
+    assert!(matches!(refused, Error::BufferPresence { buffer: "keys", .. }), "{refused}");
 }
 
 #[test]
@@ -247,7 +262,8 @@ fn ranges_are_refused_by_name_with_what_is_given_and_needed() {
     let options = SorterOptions { access: Access::Descriptors, ..SorterOptions::default() };
     let sorter = device.sorter(&profile, &request, options).unwrap();
     let size = sorter.scratch_size(1000).unwrap();
-    let range = |offset, size| BufferRange { offset, ..BufferRange::new(vk::Buffer::null(), size) };
+    let buffer = vk::Handle::from_raw(1);
+    let range = |offset, size| BufferRange { offset, ..BufferRange::new(buffer, size) };
     // All of one buffer that is none: whatever is right about the scratch, keys and values overlap.
     let refused = |scratch: BufferRange| {
         let values = Some(range(0, 4000));

@@ -43,6 +43,7 @@ fn range_of(range: &VksortBufferRange) -> Result<Option<BufferRange>, Failure> {
 /// - buffers: the ranges, in bytes, and the capacity, in elements; nothing of it is kept but the handles of the buffers,
 ///   which belong to the caller and must outlive the sort.
 /// - sort: a handle is written, which belongs to the caller until vksortDestroySort.
+/// - With capacity 0 the buffers may be null, and the sort records nothing.
 /// - Any thread may call it at any time.
 ///
 /// Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, or the VkResult of the driver.
@@ -66,10 +67,8 @@ pub unsafe extern "C" fn bind(
         // SAFETY: as above.
         unsafe { put(sort, std::ptr::null_mut())? };
         let made = SORTERS.get(sorter)?;
-        let keys = range_of(&given.keys)?
-            .ok_or_else(|| Failure::new(VKSORT_ERROR_BUFFER, "buffer keys is null, needed is a VkBuffer"))?;
         let buffers = SortBuffers {
-            keys,
+            keys: range_of(&given.keys)?.unwrap_or(BufferRange::NONE),
             values: range_of(&given.values)?,
             keys_out: range_of(&given.keys_out)?,
             values_out: range_of(&given.values_out)?,

@@ -138,7 +138,8 @@ pub unsafe extern "C" fn get_sorter_properties(
 /// among them. A sort with these buffers can be recorded with every smaller count.
 ///
 /// - capacity: elements.
-/// - requirements: written; structSize must be set. A buffer with size 0 must not be given, except for scratch.
+/// - requirements: written; structSize must be set. A buffer with size 0 must not be given, except for scratch. With capacity
+///   0 the sizes of elements are 0, and no buffer needs to be given.
 /// - Any thread may call it at any time.
 ///
 /// Fails with VKSORT_ERROR_TOO_MANY_ELEMENTS.

@@ -372,12 +372,12 @@ pub struct VksortSorterProperties {
 #[derive(Clone, Copy, Debug)]
 pub struct VksortBufferNeed {
     /// The least size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
-    /// for scratch.
+    /// for scratch. With capacity 0, buffers that the request has may be given or not.
     pub size: VkDeviceSize,
     /// The alignment in bytes: the offset of the range is a multiple of it.
     pub alignment: VkDeviceSize,
-    /// The VkBufferUsageFlags that the buffer needs. With VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT its memory needs
-    /// VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
+    /// The VkBufferUsageFlags that the buffer needs; 0 for a buffer that the sort does not use. With
+    /// VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT its memory needs VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
     pub usage: VkFlags,
     /// 0.
     pub reserved: u32,

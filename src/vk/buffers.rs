@@ -21,7 +21,7 @@ impl BufferRange {
         BufferRange { buffer, offset: 0, size, usage: None }
     }
 
-    /// No buffer, for keys that a [`Visitor`](crate::Visitor) makes.
+    /// No buffer, for keys that a [`Visitor`](crate::Visitor) makes, and for capacity 0.
     pub const NONE: BufferRange = BufferRange { buffer: vk::Buffer::null(), offset: 0, size: 0, usage: None };
 
     pub(super) fn is_none(&self) -> bool {
@@ -32,12 +32,12 @@ impl BufferRange {
 /// The buffers of one sort. Ranges must not overlap.
 ///
 /// Keys and values take `capacity` elements each, rounded up to whole words of 4 bytes. Bytes behind the last element keep
-/// their content.
+/// their content. With capacity 0 every range may be left out, as Vulkan has no buffers of 0 bytes.
 ///
 /// `R` is the type of a range: a [`BufferRange`], or a range of a buffer that vksort owns.
 #[derive(Clone, Copy, Debug)]
 pub struct SortBuffers<R = BufferRange> {
-    /// The keys. A request in place sorts them here. [`BufferRange::NONE`] if a visitor makes them.
+    /// The keys. A request in place sorts them here. [`BufferRange::NONE`] if a visitor makes them or the capacity is 0.
     pub keys: R,
     /// The values, if the request reads any. A request in place writes sorted values or indices here.
     pub values: Option<R>,

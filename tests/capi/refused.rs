@@ -222,6 +222,33 @@ fn pipelines_of_another_device_are_refused() {
 }
 
 #[test]
+fn no_elements_need_no_buffers() {
+    let vulkan = vulkan();
+    let kinds = [
+        VksortSortRequest { value: VKSORT_VALUE_BYTES, value_bytes: 4, ..u32_keys() },
+        VksortSortRequest { placement: VKSORT_PLACEMENT_OUT_OF_PLACE, value: VKSORT_VALUE_INDEX, ..u32_keys() },
+    ];
+    for request in kinds {
+        let sorter = vulkan.sorter(&request);
+        let mut needs = sized!(VksortBufferRequirements {});
+        done(c!(get_buffer_requirements(sorter, 0, &mut needs)));
+        let sizes = [needs.keys, needs.values, needs.keys_out, needs.values_out, needs.scratch].map(|need| need.size);
+        assert_eq!(sizes, [0; 5]);
+        // As the sizes say, and with those of one element.
+        let (one, _) = buffers_of(sorter, 1);
+        for buffers in [buffers_of(sorter, 0).0, sized!(VksortBuffers {}), VksortBuffers { capacity: 0, ..one }] {
+            let sort = bound(sorter, &buffers);
+            vulkan.run(|commands| done(c!(cmd_sort(commands, sort, 0, null()))));
+            refused(c!(cmd_sort(vulkan.commands(), sort, 1, null())), VKSORT_ERROR_TOO_MANY_ELEMENTS, &["1", "0"]);
+            done(destroy_sort(sort));
+        }
+        let buffers = VksortBuffers { capacity: 1, ..sized!(VksortBuffers {}) };
+        refused(c!(bind(sorter, &buffers, &mut null_mut())), VKSORT_ERROR_BUFFER, &["keys is absent"]);
+        done(destroy_sorter(sorter));
+    }
+}
+
+#[test]
 fn buffers_and_counts_that_do_not_fit_are_refused() {
     let vulkan = vulkan();
     let request = VksortSortRequest { value: VKSORT_VALUE_BYTES, value_bytes: 4, ..u32_keys() };
@@ -235,7 +262,7 @@ fn buffers_and_counts_that_do_not_fit_are_refused() {
         changed
     };
     let bad = [
-        (VksortBuffers { keys: absent, ..good }, "keys is null"),
+        (VksortBuffers { keys: absent, ..good }, "keys is absent"),
         (VksortBuffers { values: absent, ..good }, "values is absent"),
         (VksortBuffers { scratch: absent, ..good }, "scratch is absent"),
         (VksortBuffers { keys_out: good.count, ..good }, "keys_out is present"),
