@@ -56,7 +56,7 @@
 #define VKSORT_INPUT_ACCESS 96
 
 // How a sort last touches the caller's keys and values: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the source of the barrier
-// after it.
+// after it. It is also how a sort touches the buffers that it only writes, the destination of a barrier before it.
 #define VKSORT_OUTPUT_STAGES 2048
 
 // VK_ACCESS_SHADER_WRITE_BIT.
@@ -778,9 +778,15 @@ VksortResult vksortDestroySort(VksortSort sort);
 //   sort runs.
 // - timestamps: null, or queries of the command buffer's device, as many as vksortGetQueryCount says. They are reset and
 //   written: one before the first step and one after each. It is not kept.
-// - Barriers around the sort are the caller's: from the writes of keys, values and count to VKSORT_INPUT_STAGES with
-//   VKSORT_INPUT_ACCESS, and from VKSORT_OUTPUT_STAGES with VKSORT_OUTPUT_ACCESS to the uses of the result. Sorts on one
-//   queue may share a scratch buffer without a barrier of the caller's.
+// - Barriers around the sort are the caller's. Before it: from the writes of keys, values and count to VKSORT_INPUT_STAGES
+//   with VKSORT_INPUT_ACCESS. Also before it: from the last accesses to the buffers that the sort writes to
+//   VKSORT_OUTPUT_STAGES with VKSORT_OUTPUT_ACCESS; if these were reads, the stages alone are enough. Such buffers are keysOut
+//   and valuesOut, and the values of a sort in place that makes indices. After the sort: from VKSORT_OUTPUT_STAGES with
+//   VKSORT_OUTPUT_ACCESS to the uses of the result, and to later writes of any of the buffers.
+// - Sorts on one queue may share a scratch buffer without a barrier of the caller's. If other resources use its memory between
+//   sorts, the barrier before the sort goes from their last accesses to VKSORT_INPUT_STAGES and VK_PIPELINE_STAGE_TRANSFER_BIT
+//   with VKSORT_INPUT_ACCESS and VK_ACCESS_TRANSFER_WRITE_BIT. The barrier after the sort goes from VKSORT_OUTPUT_STAGES with
+//   VKSORT_OUTPUT_ACCESS to their first accesses.
 // - One sort may be recorded by several threads at once, into a command buffer each. Sort, sorter and buffers must live
 //   until the commands have completed.
 //

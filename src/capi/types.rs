@@ -176,7 +176,7 @@ pub const VKSORT_INPUT_STAGES: u32 = 0x800;
 /// VK_ACCESS_SHADER_READ_BIT and VK_ACCESS_SHADER_WRITE_BIT.
 pub const VKSORT_INPUT_ACCESS: u32 = 0x60;
 /// How a sort last touches the caller's keys and values: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the source of the barrier
-/// after it.
+/// after it. It is also how a sort touches the buffers that it only writes, the destination of a barrier before it.
 pub const VKSORT_OUTPUT_STAGES: u32 = 0x800;
 /// VK_ACCESS_SHADER_WRITE_BIT.
 pub const VKSORT_OUTPUT_ACCESS: u32 = 0x40;

@@ -402,6 +402,37 @@ fn every_conflict_between_steps_has_a_barrier() {
     }
 }
 
+/// The scopes that callers are told of, for memory that other resources use before and after a sort: compute shaders and
+/// transfers first touch scratch, and compute shaders are the last stage of a sort, behind everything before.
+#[test]
+fn the_scopes_around_a_sort_cover_its_scratch() {
+    for request in requests() {
+        let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 100_000);
+        for count in [Count::Host(100_000), Count::Device, Count::Host(100)] {
+            let steps = steps(&plan, count);
+            let Some(last) = steps.last() else { continue };
+            assert!(matches!(last.work, Work::Dispatch { .. }), "{request}: {last:?} is last");
+            let mut hazards = Hazards::new(request.in_place());
+            let (mut touched, mut cleared) = (Vec::new(), false);
+            for step in &steps {
+                let barrier = hazards.before(step);
+                // A barrier is for all memory.
+                cleared &= !barrier.is_some_and(|barrier| barrier.from.transfer_write && barrier.to.compute_write);
+                cleared |= matches!(step.work, Work::Clear { .. });
+                for (region, usage) in step.uses() {
+                    let scratch = !matches!(region, Region::Source | Region::Target);
+                    assert!(
+                        !scratch || usage != Usage::Arguments || touched.contains(&region),
+                        "{request}: {step:?} begins with a read of arguments"
+                    );
+                    touched.push(region);
+                }
+            }
+            assert!(!cleared, "{request}: no barrier is behind the clear");
+        }
+    }
+}
+
 #[test]
 fn what_the_device_sized_is_visible_to_every_dispatch_that_reads_it() {
     for request in requests() {

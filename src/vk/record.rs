@@ -136,7 +136,8 @@ impl BoundSort {
 
     /// The last accesses of the sort to keys, values and count. It is the source of the barrier after the sort.
     ///
-    /// Its stages alone are enough before a write to a buffer that the sort only reads, such as the count.
+    /// Its stages alone are enough before a write to a buffer that the sort only reads, such as the count. They are also the
+    /// destination of the barrier from the last reads of the buffers that the sort writes: [`record`](Self::record).
     pub const OUTPUT_SCOPE: AccessScope = AccessScope::COMPUTE_WRITE;
 
     /// Most elements that the sort can be recorded with.
@@ -172,9 +173,16 @@ impl BoundSort {
     ///
     /// # Barriers
     ///
-    /// Barriers between the sort's own steps are recorded with it. The caller records the barriers around the sort: from the
-    /// writes to keys, values and count to [`INPUT_SCOPE`](Self::INPUT_SCOPE), and from
-    /// [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE) to the uses of the result. [`AccessScope::barrier_to`] makes both.
+    /// Barriers between the sort's own steps are recorded with it. The caller records the barriers around the sort, and
+    /// [`AccessScope::barrier_to`] makes them.
+    ///
+    /// * Before: from the writes to keys, values and count to [`INPUT_SCOPE`](Self::INPUT_SCOPE).
+    /// * Before: from the last accesses to the buffers that the sort writes to [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE). These are
+    ///   `keys_out` and `values_out`, the values of a sort in place that makes indices, and what a visitor's output function
+    ///   writes. If the accesses were reads, the stages alone are enough.
+    /// * After: from [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE) to the uses of the result, and to later writes of any of the buffers.
+    ///
+    /// The two before the sort end at the same stage, so one call with the sources of both is enough.
     ///
     /// The sort's first barrier protects the scratch, which an earlier sort on the same queue may still use. So several
     /// sorts on one queue may share a scratch buffer without further barriers, also in several frames in flight. This memory
@@ -182,6 +190,12 @@ impl BoundSort {
     /// also orders earlier writes of keys by compute shaders and transfers. Do not rely on that: it does not cover writes by
     /// other stages (fragment shaders, the host) or on another queue, and a sort of few elements has no such barrier for its
     /// reads.
+    ///
+    /// Other resources may use the memory of the scratch between sorts, as in a render graph with aliased memory. The caller
+    /// then records a barrier before the sort, from the last accesses of the other resource to
+    /// [`INPUT_SCOPE`](Self::INPUT_SCOPE) joined with [`AccessScope::TRANSFER_WRITE`], and one after it, from
+    /// [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE) to the first accesses of the other resource. The sort needs nothing that the scratch
+    /// held before.
     ///
     /// # Errors
     ///
@@ -196,7 +210,9 @@ impl BoundSort {
     ///
     /// * `commands` is recording, outside a render pass, on a queue family with compute.
     /// * Writes to keys, values and count before the sort are made available and visible to [`Self::INPUT_SCOPE`].
-    /// * Accesses to keys and values after the sort wait for [`Self::OUTPUT_SCOPE`].
+    /// * The sort waits, in the stages of [`Self::OUTPUT_SCOPE`], for earlier reads of the buffers that it writes. Earlier writes
+    ///   to them are made available and visible to that scope.
+    /// * Accesses to its buffers after the sort wait for [`Self::OUTPUT_SCOPE`].
     /// * While the sort runs, nothing else accesses its buffers, and no other sort uses the same scratch.
     /// * The queries of `timestamps` are not in use, and their queue family supports timestamps.
     /// * Sorter, bound sort and buffers stay alive until the commands have completed.
