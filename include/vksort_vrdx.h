@@ -1,12 +1,12 @@
 /*
  * The calls of vk_radix_sort.h (github.com/jaesung-cs/vulkan_radix_sort) on vksort, for programs that use them today. Change
- * the include, link to vksort, and keep defining VRDX_IMPLEMENTATION before it in one source file. docs/MIGRATING-VRDX.md of
- * vksort says what differs.
+ * the include, link to vksort, create the device as below, and keep defining VRDX_IMPLEMENTATION before it in one source file.
+ * docs/MIGRATING-VRDX.md of vksort lists each change, and says what differs.
  *
  * - As there: in exactly one file VRDX_IMPLEMENTATION is defined, and the functions of Vulkan are those in scope: the
  *   loader's prototypes, or volk's pointers where volk.h is included before or VRDX_USE_VOLK is defined.
  * - The device needs VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor, and shaderStorageBufferArrayDynamicIndexing. With
- *   VrdxSorterCreateInfo::pDeviceCreateInfo more is used of what it has, which is faster.
+ *   vrdxCreateSorterForDevice more is used of what it has, which is faster.
  * - A call that fails records nothing, and hands a text to VRDX_ERROR, which prints it unless you define it.
  * - Buffers come with each call and are pushed as descriptors. Nothing is kept of them.
  * - Keys are 32-bit unsigned integers, values have 32 bits. Counts are elements; offsets and sizes are bytes.
@@ -41,8 +41,6 @@ typedef struct VrdxSorterCreateInfo {
     VkPhysicalDevice physicalDevice;
     VkDevice device;
     VkPipelineCache pipelineCache;
-    /* What the device was created with, or null. vk_radix_sort.h has no such field, so initialize the structure with = {0}. */
-    const VkDeviceCreateInfo *pDeviceCreateInfo;
 } VrdxSorterCreateInfo;
 
 typedef struct VrdxSorterStorageRequirements {
@@ -56,6 +54,10 @@ extern "C" {
 
 /* Builds the pipelines. The sorter belongs to the caller; it is null when the call fails. */
 void vrdxCreateSorter(const VrdxSorterCreateInfo *pCreateInfo, VrdxSorter *pSorter);
+
+/* The same with what the device was created with, whose features the kernels then use. vk_radix_sort.h has no such call. */
+void vrdxCreateSorterForDevice(const VrdxSorterCreateInfo *pCreateInfo, const VkDeviceCreateInfo *pDeviceCreateInfo,
+                               VrdxSorter *pSorter);
 
 #ifdef __cplusplus
 }
@@ -183,7 +185,8 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vksortVrdxFind(VkInstance instan
     return NULL;
 }
 
-void vrdxCreateSorter(const VrdxSorterCreateInfo *pCreateInfo, VrdxSorter *pSorter)
+void vrdxCreateSorterForDevice(const VrdxSorterCreateInfo *pCreateInfo, const VkDeviceCreateInfo *pDeviceCreateInfo,
+                               VrdxSorter *pSorter)
 {
     VksortVrdxInfo info;
     info.structSize = (uint32_t)sizeof info;
@@ -193,9 +196,14 @@ void vrdxCreateSorter(const VrdxSorterCreateInfo *pCreateInfo, VrdxSorter *pSort
     info.physicalDevice = pCreateInfo->physicalDevice;
     info.device = pCreateInfo->device;
     info.pipelineCache = pCreateInfo->pipelineCache;
-    info.deviceCreateInfo = pCreateInfo->pDeviceCreateInfo;
+    info.deviceCreateInfo = pDeviceCreateInfo;
     *pSorter = VK_NULL_HANDLE;
     vksortVrdxReport(vksortVrdxCreate(&info, pSorter));
+}
+
+void vrdxCreateSorter(const VrdxSorterCreateInfo *pCreateInfo, VrdxSorter *pSorter)
+{
+    vrdxCreateSorterForDevice(pCreateInfo, NULL, pSorter);
 }
 
 #ifdef __cplusplus

@@ -27,7 +27,12 @@ static_assert(std::is_same_v<decltype(&vrdxCmdSortKeyValueIndirect),
                              void (*)(Commands, VrdxSorter, Count, VkBuffer, Offset, VkBuffer, Offset, VkBuffer, Offset,
                                       VkBuffer, Offset, VkQueryPool, uint32_t)>);
 
-// The three fields that programs set, in their order.
+// vksort's own.
+static_assert(std::is_same_v<decltype(&vrdxCreateSorterForDevice),
+                             void (*)(const VrdxSorterCreateInfo *, const VkDeviceCreateInfo *, VrdxSorter *)>);
+
+// The three fields that programs set, in their order, and no other.
+static_assert(sizeof(VrdxSorterCreateInfo) == sizeof(VkPhysicalDevice) + sizeof(VkDevice) + sizeof(VkPipelineCache));
 VrdxSorterCreateInfo info()
 {
     VrdxSorterCreateInfo info = {};

@@ -203,9 +203,17 @@ int main(int argc, char **argv)
     };
     openDevice(&vulkan, info);
 
-    VrdxSorterCreateInfo sorterInfo = {vulkan.physical, vulkan.device, VK_NULL_HANDLE, least ? NULL : &info};
+    /* As in programs that assign the three fields of a structure that they do not initialize. */
+    VrdxSorterCreateInfo sorterInfo;
+    memset(&sorterInfo, 0xA5, sizeof sorterInfo);
+    sorterInfo.physicalDevice = vulkan.physical;
+    sorterInfo.device = vulkan.device;
+    sorterInfo.pipelineCache = VK_NULL_HANDLE;
     VrdxSorter sorter = VK_NULL_HANDLE;
-    vrdxCreateSorter(&sorterInfo, &sorter);
+    if (least)
+        vrdxCreateSorter(&sorterInfo, &sorter);
+    else
+        vrdxCreateSorterForDevice(&sorterInfo, &info, &sorter);
     if (failures > 0)
         die("%s", failure);
     VrdxSorterStorageRequirements keys, pairs;
