@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::ffi::{CStr, c_char, c_void};
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use ash::vk;
@@ -59,19 +60,51 @@ pub(super) struct DeviceKnowledge {
     pub requirements: Requirements,
     /// Names of the extensions, for C.
     extensions: Vec<*const c_char>,
-    /// Boxed, as its parts point to each other.
-    features: Box<FeatureChain>,
+    features: FeatureChain,
 }
 
-// SAFETY: the pointers lead to static text and into the box, and nothing is written once it is made.
+// SAFETY: the pointers lead to static text and into the chain, and nothing is written once it is made.
 unsafe impl Send for DeviceKnowledge {}
 // SAFETY: as above.
 unsafe impl Sync for DeviceKnowledge {}
 
-/// The features as a chain.
-struct FeatureChain {
+/// The features as a chain, on the heap. The parts point to each other, so no reference is made to any of it once it is linked.
+struct FeatureChain(NonNull<Features>);
+
+struct Features {
     head: vk::PhysicalDeviceFeatures2<'static>,
     parts: DeviceFeatures,
+}
+
+impl FeatureChain {
+    fn new(parts: DeviceFeatures) -> FeatureChain {
+        let chain = NonNull::from(Box::leak(Box::new(Features { head: Default::default(), parts })));
+        let at = chain.as_ptr();
+        // SAFETY: nothing else refers to what was just made. Its parts are reached from the one pointer that stays.
+        unsafe {
+            let (head, parts) = (&raw mut (*at).head, &raw mut (*at).parts);
+            (*head).features = (*parts).core;
+            (*head).p_next = (&raw mut (*parts).storage16).cast();
+            (*parts).storage16.p_next = (&raw mut (*parts).storage8).cast();
+            (*parts).storage8.p_next = (&raw mut (*parts).addresses).cast();
+            if let Some(control) = &mut (*parts).subgroup_size_control {
+                (*parts).addresses.p_next = std::ptr::from_mut(control).cast();
+            }
+        }
+        FeatureChain(chain)
+    }
+
+    fn head(&self) -> *const vk::PhysicalDeviceFeatures2<'static> {
+        // SAFETY: the chain lives as long as `self`; no reference is made.
+        unsafe { &raw const (*self.0.as_ptr()).head }
+    }
+}
+
+impl Drop for FeatureChain {
+    fn drop(&mut self) {
+        // SAFETY: it was a box in `new`, and ends once.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
 }
 
 pub(super) static REQUIREMENTS: Register<DeviceKnowledge> = Register::new("VksortRequirements");
@@ -402,15 +435,7 @@ pub unsafe extern "C" fn create_requirements(
         let (get, device) = (info.get_instance_proc_addr, info.physical_device);
         // SAFETY: as above.
         let (instance, queried) = unsafe { query(get, info.instance, device, info.device_create_info)? };
-        let mut features = Box::new(FeatureChain { head: Default::default(), parts: queried.features() });
-        let FeatureChain { head, parts } = &mut *features;
-        head.features = parts.core;
-        parts.storage16.p_next = (&raw mut parts.storage8).cast();
-        parts.storage8.p_next = (&raw mut parts.addresses).cast();
-        if let Some(control) = &mut parts.subgroup_size_control {
-            parts.addresses.p_next = std::ptr::from_mut(control).cast();
-        }
-        head.p_next = (&raw mut parts.storage16).cast();
+        let features = FeatureChain::new(queried.features());
         let extensions = queried.device_extensions.iter().map(|name| name.as_ptr()).collect();
         let handle = REQUIREMENTS.add(DeviceKnowledge { instance, requirements: queried, extensions, features });
         // SAFETY: as above.
@@ -447,7 +472,7 @@ pub unsafe extern "C" fn get_device_requirements(
             struct_size: 0,
             extension_count: known.extensions.len() as u32,
             extensions: known.extensions.as_ptr(),
-            features: &raw const known.features.head,
+            features: known.features.head(),
         };
         // SAFETY: by this function's contract.
         unsafe { write(result, &value) }
