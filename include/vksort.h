@@ -855,13 +855,15 @@ VksortResult vksortGetStepTimes(VksortSort sort,
 // - info: the device and its properties; nothing that it points to is kept.
 // - sorter: a handle is written, which belongs to the caller until vksortVrdxDestroy.
 //
-// Fails with VKSORT_ERROR_MISSING_FUNCTION when the device was created without VK_KHR_push_descriptor.
+// Fails with VKSORT_ERROR_MISSING_FUNCTION when the device has no function that pushes descriptors, and with
+// VKSORT_ERROR_NOT_ENABLED when deviceCreateInfo has neither VK_KHR_push_descriptor nor Vulkan 1.4's pushDescriptor. A device of
+// Vulkan 1.4 has the function in any case, so without deviceCreateInfo a missing feature is not seen.
 //
 // Duties of the caller:
 //
 // - info is null, or leads to a structure of as many bytes as its first field says; what that leads to is null or valid.
 // - The device is of the physical device, and outlives the sorter. Where deviceCreateInfo is null, it was created with
-//   shaderStorageBufferArrayDynamicIndexing.
+//   shaderStorageBufferArrayDynamicIndexing, and with VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
 // - sorter is null or writable.
 VksortResult vksortVrdxCreate(const VksortVrdxInfo *info,
                               VksortVrdx *sorter);

@@ -196,6 +196,20 @@ struct Enabled {
     v11: vk::PhysicalDeviceVulkan11Features<'static>,
     v12: vk::PhysicalDeviceVulkan12Features<'static>,
     v13: vk::PhysicalDeviceVulkan13Features<'static>,
+    push_descriptor: vk::Bool32,
+}
+
+/// VkPhysicalDeviceVulkan14Features, which this version of ash does not have.
+#[repr(C)]
+struct Vulkan14Features {
+    s_type: vk::StructureType,
+    p_next: *mut c_void,
+    _others: [vk::Bool32; 20],
+    push_descriptor: vk::Bool32,
+}
+
+impl Vulkan14Features {
+    const TYPE: vk::StructureType = vk::StructureType::from_raw(55);
 }
 
 impl Enabled {
@@ -282,6 +296,11 @@ impl Enabled {
                         v13.subgroup_size_control 3, v13.compute_full_subgroups 3
                     });
                 }
+                Vulkan14Features::TYPE => {
+                    let theirs = next.cast::<Vulkan14Features>();
+                    // SAFETY: the structure is of this type, as it says itself.
+                    unsafe { meet(&mut self.push_descriptor, &raw mut (*theirs).push_descriptor) };
+                }
                 _ => {}
             }
             // SAFETY: as above.
@@ -344,6 +363,25 @@ pub(super) unsafe fn query(
         requirements = unsafe { Enabled::of(info)? }.restrict(requirements);
     }
     Ok((instance, requirements))
+}
+
+/// Refuses a device that was created without pushed descriptors. A device of Vulkan 1.4 has their function in any case.
+///
+/// # Safety
+///
+/// As for [`query`].
+pub(super) unsafe fn check_pushes(info: *const VkDeviceCreateInfo<'static>) -> Result<(), Failure> {
+    if info.is_null() {
+        return Ok(());
+    }
+    // SAFETY: by this function's contract.
+    let enabled = unsafe { Enabled::of(info)? };
+    if enabled.push_descriptor == vk::TRUE || enabled.extensions.contains(&vk::KHR_PUSH_DESCRIPTOR_NAME) {
+        return Ok(());
+    }
+    let text = "the device was created without pushed descriptors, needed is the extension VK_KHR_push_descriptor or the \
+                feature pushDescriptor of VkPhysicalDeviceVulkan14Features";
+    Err(Failure::new(VKSORT_ERROR_NOT_ENABLED, text))
 }
 
 /// The least that the kernels can do with: one core feature.

@@ -40,13 +40,15 @@ const PASSES: u32 = 4;
 /// - info: the device and its properties; nothing that it points to is kept.
 /// - sorter: a handle is written, which belongs to the caller until vksortVrdxDestroy.
 ///
-/// Fails with VKSORT_ERROR_MISSING_FUNCTION when the device was created without VK_KHR_push_descriptor.
+/// Fails with VKSORT_ERROR_MISSING_FUNCTION when the device has no function that pushes descriptors, and with
+/// VKSORT_ERROR_NOT_ENABLED when deviceCreateInfo has neither VK_KHR_push_descriptor nor Vulkan 1.4's pushDescriptor. A device of
+/// Vulkan 1.4 has the function in any case, so without deviceCreateInfo a missing feature is not seen.
 ///
 /// # Safety
 ///
 /// * `info` is null, or leads to a structure of as many bytes as its first field says; what that leads to is null or valid.
 /// * The device is of the physical device, and outlives the sorter. Where `device_create_info` is null, it was created with
-///   shaderStorageBufferArrayDynamicIndexing.
+///   shaderStorageBufferArrayDynamicIndexing, and with VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
 /// * `sorter` is null or writable.
 #[unsafe(export_name = "vksortVrdxCreate")]
 pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut VksortVrdx) -> VksortResult {
@@ -62,6 +64,8 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
         if info.device_create_info.is_null() {
             requirements = device::least(requirements);
         }
+        // SAFETY: as above.
+        unsafe { device::check_pushes(info.device_create_info)? };
         // SAFETY: the device is of the physical device, by this function's contract, here and below.
         let device = unsafe { device::load_device(&instance, info.device)? };
         let names = [c"vkCmdPushDescriptorSetKHR", c"vkCmdPushDescriptorSet"];

@@ -174,3 +174,43 @@ fn what_a_device_lacks_is_named_or_left_out() {
         &["ppEnabledExtensionNames is null"],
     );
 }
+
+/// VkPhysicalDeviceVulkan14Features: `pushDescriptor` is the last of its 21 features.
+#[repr(C)]
+struct Vulkan14Features {
+    s_type: vk::StructureType,
+    p_next: *const std::ffi::c_void,
+    features: [vk::Bool32; 21],
+}
+
+#[test]
+fn a_device_without_pushed_descriptors_is_refused_though_it_has_their_function() {
+    let vulkan = vulkan();
+    let core = vk::PhysicalDeviceFeatures::default().shader_storage_buffer_array_dynamic_indexing(true);
+    let names = [vk::KHR_PUSH_DESCRIPTOR_NAME.as_ptr()];
+    let plain = vk::DeviceCreateInfo::default().enabled_features(&core);
+    let create = |info: &vk::DeviceCreateInfo<'_>| {
+        let info = sized!(VksortVrdxInfo {
+            get_instance_proc_addr: vulkan.get(),
+            instance: vulkan.instance.handle(),
+            physical_device: vulkan.physical,
+            device: vulkan.device.handle(),
+            device_create_info: std::ptr::from_ref(info).cast(),
+        });
+        let mut sorter = null_mut();
+        let code = c!(vrdx::create(&info, &mut sorter));
+        done(vrdx::destroy(sorter));
+        code
+    };
+    let mut v14 =
+        Vulkan14Features { s_type: vk::StructureType::from_raw(55), p_next: null(), features: [vk::TRUE; 21] };
+    v14.features[20] = vk::FALSE;
+    let parts = ["VK_KHR_push_descriptor", "pushDescriptor of VkPhysicalDeviceVulkan14Features"];
+    let chained = vk::DeviceCreateInfo { p_next: (&raw const v14).cast(), ..plain };
+    for info in [plain, chained] {
+        refused(create(&info), VKSORT_ERROR_NOT_ENABLED, &parts);
+    }
+    done(create(&plain.enabled_extension_names(&names)));
+    let v14 = Vulkan14Features { features: std::array::from_fn(|at| (at == 20).into()), ..v14 };
+    done(create(&vk::DeviceCreateInfo { p_next: (&raw const v14).cast(), ..plain }));
+}
