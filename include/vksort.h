@@ -165,6 +165,11 @@ typedef struct {
   // Null to learn the extensions and features that a device should be created with. For an existing device, the structure
   // that it was created with: the requirements then leave out what the device lacks, which may cost speed.
   const VkDeviceCreateInfo *deviceCreateInfo;
+  // VkApplicationInfo::apiVersion of the instance, or 0 for the device's version. What became core in a version above this
+  // one needs its extension.
+  uint32_t apiVersion;
+  // 0.
+  uint32_t reserved;
 } VksortRequirementsInfo;
 
 // A handle: the properties of a device, and the extensions and features that it must be created with.
@@ -371,6 +376,10 @@ typedef struct {
   // The structure that the device was created with, or null when it is not known: then no more is relied on than the feature
   // shaderStorageBufferArrayDynamicIndexing, which costs speed.
   const VkDeviceCreateInfo *deviceCreateInfo;
+  // VkApplicationInfo::apiVersion of the instance, or 0 for the device's version.
+  uint32_t apiVersion;
+  // 0.
+  uint32_t reserved;
 } VksortVrdxInfo;
 
 // A handle: a sorter that takes its buffers with each recording.

@@ -197,6 +197,8 @@ void vrdxCreateSorterForDevice(const VrdxSorterCreateInfo *pCreateInfo, const Vk
     info.device = pCreateInfo->device;
     info.pipelineCache = pCreateInfo->pipelineCache;
     info.deviceCreateInfo = pDeviceCreateInfo;
+    info.apiVersion = 0;
+    info.reserved = 0;
     *pSorter = VK_NULL_HANDLE;
     vksortVrdxReport(vksortVrdxCreate(&info, pSorter));
 }

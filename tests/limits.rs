@@ -252,6 +252,13 @@ fn features_that_were_not_enabled_are_named() {
     assert!(requirements.check_enabled(&[partition], &core, &v11, &v12, &v13).is_err());
     requirements.profile.api_version = (1, 3, 0);
     requirements.check_enabled(&[partition], &core, &v11, &v12, &v13).unwrap();
+    // But for an instance of an earlier version it is not promoted.
+    let asked =
+        |version| requirements.clone().for_api_version(version).check_enabled(&[partition], &core, &v11, &v12, &v13);
+    let message = asked(vk::API_VERSION_1_2).unwrap_err().to_string();
+    assert!(message.contains("VK_EXT_subgroup_size_control"), "{message}");
+    asked(vk::API_VERSION_1_3).unwrap();
+    asked(vk::make_api_version(0, 1, 4, 300)).unwrap();
 }
 
 #[test]

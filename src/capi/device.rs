@@ -317,7 +317,7 @@ impl Enabled {
     /// The requirements without the features and extensions that the device lacks.
     fn restrict(&self, mut requirements: Requirements) -> Requirements {
         let lists = |name: &CStr| self.extensions.contains(&name);
-        let promoted = requirements.profile.api_version >= (1, 3, 0);
+        let promoted = requirements.has_promoted();
         let on = |feature: vk::Bool32| feature == vk::TRUE;
         let control = promoted || lists(vk::EXT_SUBGROUP_SIZE_CONTROL_NAME);
         if !(control && on(self.v13.subgroup_size_control) && on(self.v13.compute_full_subgroups)) {
@@ -338,7 +338,8 @@ impl Enabled {
     }
 }
 
-/// The requirements of a physical device, without the features and extensions that a device of it lacks.
+/// The requirements of a physical device, without the features and extensions that a device of it lacks. `api_version` is the
+/// one that the application asked for, or 0 for the device's.
 ///
 /// # Safety
 ///
@@ -349,6 +350,7 @@ pub(super) unsafe fn query(
     get: PFN_vkGetInstanceProcAddr,
     instance: vk::Instance,
     physical_device: vk::PhysicalDevice,
+    api_version: u32,
     info: *const VkDeviceCreateInfo<'static>,
 ) -> Result<(ash::Instance, Requirements), Failure> {
     if physical_device == vk::PhysicalDevice::null() {
@@ -358,6 +360,9 @@ pub(super) unsafe fn query(
     let instance = unsafe { load_instance(get, instance)? };
     // SAFETY: as above.
     let mut requirements = unsafe { Requirements::query(&instance, physical_device)? };
+    if api_version != 0 {
+        requirements = requirements.for_api_version(api_version);
+    }
     if !info.is_null() {
         // SAFETY: as above.
         requirements = unsafe { Enabled::of(info)? }.restrict(requirements);
@@ -465,6 +470,7 @@ pub unsafe extern "C" fn create_requirements(
         // SAFETY: by this function's contract, here and below.
         let info = unsafe { read(info)? };
         check_flags("flags of VksortRequirementsInfo", info.flags, 0)?;
+        check_flags("reserved of VksortRequirementsInfo", info.reserved, 0)?;
         // SAFETY: as above.
         unsafe { put(requirements, std::ptr::null_mut())? };
         if info.instance == vk::Instance::null() {
@@ -472,7 +478,8 @@ pub unsafe extern "C" fn create_requirements(
         }
         let (get, device) = (info.get_instance_proc_addr, info.physical_device);
         // SAFETY: as above.
-        let (instance, queried) = unsafe { query(get, info.instance, device, info.device_create_info)? };
+        let (instance, queried) =
+            unsafe { query(get, info.instance, device, info.api_version, info.device_create_info)? };
         let features = FeatureChain::new(queried.features());
         let extensions = queried.device_extensions.iter().map(|name| name.as_ptr()).collect();
         let handle = REQUIREMENTS.add(DeviceKnowledge { instance, requirements: queried, extensions, features });

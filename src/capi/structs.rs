@@ -36,14 +36,14 @@ sized! {
     VksortCapabilities 32,
     VksortKeyTypeProperties 24,
     VksortInstanceRequirements 24,
-    VksortRequirementsInfo 40,
+    VksortRequirementsInfo 48,
     VksortDeviceRequirements 24,
     VksortSortRequest 44,
     VksortSorterInfo 56,
     VksortSorterProperties 16,
     VksortBufferRequirements 152,
     VksortBuffers 200,
-    VksortVrdxInfo 56,
+    VksortVrdxInfo 64,
     VksortVrdxSort 88,
 }
 

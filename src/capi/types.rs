@@ -282,6 +282,11 @@ pub struct VksortRequirementsInfo {
     /// Null to learn the extensions and features that a device should be created with. For an existing device, the structure
     /// that it was created with: the requirements then leave out what the device lacks, which may cost speed.
     pub device_create_info: *const VkDeviceCreateInfo<'static>,
+    /// VkApplicationInfo::apiVersion of the instance, or 0 for the device's version. What became core in a version above this
+    /// one needs its extension.
+    pub api_version: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 /// The extensions and features that a device must be created with, written by vksortGetDeviceRequirements. The arrays and
@@ -489,6 +494,10 @@ pub struct VksortVrdxInfo {
     /// The structure that the device was created with, or null when it is not known: then no more is relied on than the feature
     /// shaderStorageBufferArrayDynamicIndexing, which costs speed.
     pub device_create_info: *const VkDeviceCreateInfo<'static>,
+    /// VkApplicationInfo::apiVersion of the instance, or 0 for the device's version.
+    pub api_version: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 /// One recording of a sort of 32-bit keys, for vksortVrdxCmdSort.

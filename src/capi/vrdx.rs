@@ -58,9 +58,12 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
         check_flags("flags of VksortVrdxInfo", info.flags, 0)?;
         // SAFETY: as above.
         unsafe { put(sorter, std::ptr::null_mut())? };
-        let (get, physical) = (info.get_instance_proc_addr, info.physical_device);
+        check_flags("reserved of VksortVrdxInfo", info.reserved, 0)?;
+        let VksortVrdxInfo { get_instance_proc_addr, physical_device, api_version, .. } = info;
         // SAFETY: as above.
-        let (instance, mut requirements) = unsafe { query(get, info.instance, physical, info.device_create_info)? };
+        let (instance, mut requirements) = unsafe {
+            query(get_instance_proc_addr, info.instance, physical_device, api_version, info.device_create_info)?
+        };
         if info.device_create_info.is_null() {
             requirements = device::least(requirements);
         }

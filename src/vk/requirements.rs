@@ -73,6 +73,8 @@ pub struct Requirements {
     pub profile: DeviceProfile,
     /// Whether pipelines may require a subgroup size.
     pub(crate) required_subgroup_size: bool,
+    /// The version that the application asked for, if it is known.
+    application: Option<u32>,
 }
 
 impl Requirements {
@@ -198,7 +200,7 @@ impl Requirements {
             storage_alignment_bytes: limits.min_storage_buffer_offset_alignment.max(4),
             timestamp_period_ns: if timestamp_bits > 0 { limits.timestamp_period } else { 0.0 },
         };
-        Ok(Requirements { device_extensions, profile, required_subgroup_size })
+        Ok(Requirements { device_extensions, profile, required_subgroup_size, application: None })
     }
 
     /// Features to enable on the device.
@@ -245,15 +247,27 @@ impl Requirements {
         let features = self.features().pairs(&mut core, &mut v11, &mut v12, &mut v13);
         let missing = features.into_iter().filter(|(_, needed, enabled)| *needed == vk::TRUE && **enabled != vk::TRUE);
         let mut missing: Vec<String> = missing.map(|(name, ..)| format!("feature {name}")).collect();
-        // Extensions that became core in Vulkan 1.3 need not be enabled there.
-        let promoted =
-            |name: &CStr| self.profile.api_version >= (1, 3, 0) && name == vk::EXT_SUBGROUP_SIZE_CONTROL_NAME;
+        let promoted = |name: &CStr| self.has_promoted() && name == vk::EXT_SUBGROUP_SIZE_CONTROL_NAME;
         let absent = self.device_extensions.iter().filter(|name| !extensions.contains(name) && !promoted(name));
         missing.extend(absent.map(|name| format!("extension {}", name.to_string_lossy())));
         match missing.is_empty() {
             true => Ok(()),
             false => Err(Error::NotEnabled { device: self.profile.name.clone(), missing: missing.join(", ") }),
         }
+    }
+
+    /// The same for an application that asked for this version, as in `vk::ApplicationInfo`. A device of Vulkan 1.3 has
+    /// subgroup size control without its extension, but not for an instance of Vulkan 1.2. [`query`](Self::query) assumes that
+    /// the application asked for the device's version.
+    pub fn for_api_version(mut self, version: u32) -> Self {
+        self.application = Some(version);
+        self
+    }
+
+    /// Whether extensions that became core in Vulkan 1.3 need not be enabled.
+    pub(crate) fn has_promoted(&self) -> bool {
+        let asked = self.application.is_none_or(|version| version >= vk::API_VERSION_1_3);
+        asked && self.profile.api_version >= (1, 3, 0)
     }
 
     /// The same without subgroup size control, for a device that was created without it. Subgroup operations are then

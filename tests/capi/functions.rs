@@ -149,6 +149,29 @@ fn what_a_device_lacks_is_named_or_left_out() {
     done(c!(check_device(vulkan.requirements(), (&raw const info).cast())));
     assert_eq!((v12.timeline_semaphore, v12.storage_buffer8_bit_access), (vk::TRUE, vk::TRUE));
 
+    // What became core in Vulkan 1.3 needs its extension for an instance of 1.2.
+    let names: &[*const c_char] = match needed.extension_count {
+        0 => &[],
+        // SAFETY: there are as many names, and they live as long as the requirements.
+        count => unsafe { std::slice::from_raw_parts(needed.extensions, count as usize) },
+    };
+    // SAFETY: each is a text.
+    let promoted = |name: &*const c_char| unsafe { CStr::from_ptr(*name) } == vk::EXT_SUBGROUP_SIZE_CONTROL_NAME;
+    let others: Vec<_> = names.iter().copied().filter(|name| !promoted(name)).collect();
+    // SAFETY: the physical device is of the instance.
+    let version = unsafe { vulkan.instance.get_physical_device_properties(vulkan.physical) }.api_version;
+    let without = vk::DeviceCreateInfo { p_next: info.p_next, ..Default::default() }.enabled_extension_names(&others);
+    for api_version in [0, vk::API_VERSION_1_2, vk::API_VERSION_1_3] {
+        let mut requirements = null_mut();
+        done(c!(create_requirements(&VksortRequirementsInfo { api_version, ..vulkan.info() }, &mut requirements)));
+        let code = c!(check_device(requirements, (&raw const without).cast()));
+        match names.len() == others.len() || version >= vk::API_VERSION_1_3 && api_version != vk::API_VERSION_1_2 {
+            true => done(code),
+            false => refused(code, VKSORT_ERROR_NOT_ENABLED, &["extension VK_EXT_subgroup_size_control"]),
+        }
+        done(destroy_requirements(requirements));
+    }
+
     // Requirements of a device that lacks something are without it.
     let mut core = vk::PhysicalDeviceFeatures::default();
     for indexing in [vk::FALSE, vk::TRUE] {
