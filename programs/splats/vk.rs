@@ -5,6 +5,8 @@
 mod buffer;
 #[path = "../common/vk/device.rs"]
 mod device;
+#[cfg(feature = "window")]
+mod extent;
 mod frame;
 mod image;
 mod pipelines;
@@ -14,4 +16,4 @@ mod present;
 pub use device::{Device, Extensions, validation_errors};
 pub use frame::{Drawn, Keys, PASSES, Renderer, Times};
 #[cfg(feature = "window")]
-pub use present::Presenter;
+pub use present::{Presenter, Shown};

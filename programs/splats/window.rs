@@ -13,7 +13,7 @@ use winit::window::{Window, WindowId};
 
 use crate::camera::{Camera, Pose, Size};
 use crate::common::duration;
-use crate::vk::{Device, Extensions, PASSES, Presenter, Renderer, Times};
+use crate::vk::{self, Device, Extensions, PASSES, Presenter, Renderer, Times};
 use crate::{Ordering, common};
 
 /// Degrees for a pixel of dragging.
@@ -85,8 +85,10 @@ impl App<'_> {
         if presenter.size().width == 0 {
             return Ok(());
         }
-        let Some(times) = presenter.show(renderer, &Camera::new(self.pose)?, self.ordering)? else {
-            return self.resize();
+        let times = match presenter.show(renderer, &Camera::new(self.pose)?, self.ordering)? {
+            vk::Shown::Frame(times) => times,
+            vk::Shown::NoImage => return Ok(()),
+            vk::Shown::Changed => return self.resize(),
         };
         if titled.elapsed() >= TITLE {
             *titled = Instant::now();

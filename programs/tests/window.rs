@@ -1,5 +1,7 @@
 //! The window of the program `splats`, on a display of the test's own: Xvfb shows it, and xdotool is the user's hand.
 
+#[path = "../splats/vk/extent.rs"]
+mod extent;
 mod programs;
 
 use std::io::{BufRead, BufReader};
@@ -8,6 +10,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
+use ash::vk;
 use programs::{Picture, program, run_within};
 
 const WIDTH: usize = 480;
@@ -178,4 +181,22 @@ fn without_a_display_one_line_says_so() {
     assert!(!output.status.success());
     assert!(stderr.starts_with("error: there is no display for a window"), "{stderr}");
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
+}
+
+#[test]
+fn images_have_the_size_of_the_surface_or_one_within_its_bounds() {
+    let of = |width, height| vk::Extent2D { width, height };
+    let bounds = vk::SurfaceCapabilitiesKHR {
+        current_extent: of(u32::MAX, u32::MAX),
+        min_image_extent: of(16, 8),
+        max_image_extent: of(640, 480),
+        ..Default::default()
+    };
+    assert_eq!(extent::extent_of(&bounds, (320, 240)), of(320, 240));
+    assert_eq!(extent::extent_of(&bounds, (4, 4)), of(16, 8));
+    assert_eq!(extent::extent_of(&bounds, (4096, 9)), of(640, 9));
+    let fixed = vk::SurfaceCapabilitiesKHR { current_extent: of(0, 0), ..bounds };
+    assert_eq!(extent::extent_of(&fixed, (320, 240)), of(0, 0));
+    let hidden = vk::SurfaceCapabilitiesKHR { min_image_extent: of(0, 0), max_image_extent: of(0, 0), ..bounds };
+    assert_eq!(extent::extent_of(&hidden, (320, 240)), of(0, 0));
 }

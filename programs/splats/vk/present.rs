@@ -9,12 +9,22 @@ use winit::raw_window_handle::{HasDisplayHandle, HasWindowHandle};
 use winit::window::Window;
 
 use super::device::{Device, Extensions};
+use super::extent::extent_of;
 use super::frame::{Renderer, Target, Times};
 use crate::Ordering;
 use crate::camera::{Camera, Size};
 
-/// Longest wait for an image of the window, in nanoseconds.
-const TIMEOUT: u64 = 10_000_000_000;
+/// Longest wait for an image of the window, in nanoseconds. A window that nobody sees may have none, and still has events.
+const TIMEOUT: u64 = 500_000_000;
+
+/// What came of a frame.
+pub enum Shown {
+    Frame(Times),
+    /// The window has no image to draw to now.
+    NoImage,
+    /// The window has changed, and needs new images.
+    Changed,
+}
 
 /// A window's surface with its swapchain. A handle is null until it is made.
 pub struct Presenter {
@@ -86,18 +96,20 @@ impl Presenter {
             self.drop_images()?;
             let of_surface =
                 self.surfaces.get_physical_device_surface_capabilities(self.device.physical, self.surface)?;
-            // Where the surface leaves the size to the swapchain, it is the greatest number.
-            let extent = match of_surface.current_extent.width {
-                u32::MAX => vk::Extent2D { width: inner.width, height: inner.height },
-                _ => of_surface.current_extent,
-            };
+            let extent = extent_of(&of_surface, (inner.width, inner.height));
             if extent.width == 0 || extent.height == 0 {
                 return Ok(());
             }
             let formats = self.surfaces.get_physical_device_surface_formats(self.device.physical, self.surface)?;
             let wanted = [vk::Format::B8G8R8A8_UNORM, vk::Format::R8G8B8A8_UNORM];
-            let format = formats.iter().find(|format| wanted.contains(&format.format));
-            let format = format.context("the window has no format of 8 bits")?;
+            // The picture is copied by a blit, which a device need not allow to every format.
+            let blits = |format: &&vk::SurfaceFormatKHR| {
+                let (instance, physical) = (&self.device.instance.raw, self.device.physical);
+                let features = instance.get_physical_device_format_properties(physical, format.format);
+                features.optimal_tiling_features.contains(vk::FormatFeatureFlags::BLIT_DST)
+            };
+            let format = formats.iter().filter(|format| wanted.contains(&format.format)).find(blits);
+            let format = format.context("the window has no format of 8 bits that a picture can be copied to")?;
             let usage = vk::ImageUsageFlags::TRANSFER_DST;
             ensure!(of_surface.supported_usage_flags.contains(usage), "nothing can be copied to the window");
             let most = if of_surface.max_image_count == 0 { u32::MAX } else { of_surface.max_image_count };
@@ -127,8 +139,8 @@ impl Presenter {
         Ok(())
     }
 
-    /// Draws a frame and shows it. `None` if the window has changed: then it needs new images.
-    pub fn show(&mut self, renderer: &mut Renderer, camera: &Camera, ordering: Ordering) -> Result<Option<Times>> {
+    /// Draws a frame and shows it.
+    pub fn show(&mut self, renderer: &mut Renderer, camera: &Camera, ordering: Ordering) -> Result<Shown> {
         // SAFETY: the swapchain is alive. The semaphores are not in use: the last frame was waited for, and an image comes
         // back only after it was shown.
         unsafe {
@@ -136,7 +148,8 @@ impl Presenter {
                 self.swapchains.acquire_next_image(self.swapchain, TIMEOUT, self.acquired, vk::Fence::null());
             let index = match acquired {
                 Ok((index, _suboptimal)) => index,
-                Err(vk::Result::ERROR_OUT_OF_DATE_KHR) => return Ok(None),
+                Err(vk::Result::TIMEOUT | vk::Result::NOT_READY) => return Ok(Shown::NoImage),
+                Err(vk::Result::ERROR_OUT_OF_DATE_KHR) => return Ok(Shown::Changed),
                 Err(error) => return Err(error).context("waiting for an image of the window"),
             };
             let written = self.written[index as usize];
@@ -147,11 +160,23 @@ impl Presenter {
             let info =
                 vk::PresentInfoKHR::default().wait_semaphores(&written).swapchains(&swapchains).image_indices(&indices);
             match self.swapchains.queue_present(self.device.queue, &info) {
-                Ok(false) => Ok(Some(times)),
-                Ok(true) | Err(vk::Result::ERROR_OUT_OF_DATE_KHR) => Ok(None),
+                // Images of the window's size stay, though others might suit it better: they might not come.
+                Ok(true) if self.has_another_size()? => Ok(Shown::Changed),
+                Ok(_) => Ok(Shown::Frame(times)),
+                Err(vk::Result::ERROR_OUT_OF_DATE_KHR) => Ok(Shown::Changed),
                 Err(error) => Err(error).context("showing a frame"),
             }
         }
+    }
+
+    /// Whether the window has another size than the images.
+    fn has_another_size(&self) -> Result<bool> {
+        let inner = self.window.inner_size();
+        // SAFETY: device and surface are alive.
+        let of_surface =
+            unsafe { self.surfaces.get_physical_device_surface_capabilities(self.device.physical, self.surface)? };
+        let extent = extent_of(&of_surface, (inner.width, inner.height));
+        Ok((extent.width as usize, extent.height as usize) != (self.size.width, self.size.height))
     }
 
     /// # Safety
