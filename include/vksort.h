@@ -575,7 +575,7 @@ extern "C" {
 // The fault of the last call of this thread that failed, as text in UTF-8 that ends with a zero; empty if none has failed.
 //
 // - Never null. The text belongs to vksort and stays until another call of the same thread fails.
-// - Threads have a text each.
+// - Any thread may call it at any time. Threads have a text each.
 const char *vksortGetLastErrorText(void);
 
 // Sets where messages go, for the whole process. Until then there are none.
@@ -640,6 +640,8 @@ VksortResult vksortGetInstanceRequirements(PFN_vkGetInstanceProcAddr getInstance
 // - info: the physical device. For an existing device, deviceCreateInfo describes how it was created.
 // - requirements: a handle is written, which belongs to the caller until vksortDestroyRequirements.
 // - Any thread may call it; vkGetInstanceProcAddr is called from that thread.
+// - The instance lives until the call returns, and while vksortCreateSorter is called with the handle. No other function
+//   uses it.
 //
 // Fails with VKSORT_ERROR_UNSUITABLE_DEVICE for a device below Vulkan 1.2, without a compute queue, or with MoltenVK before 1.3.
 //
@@ -655,7 +657,7 @@ VksortResult vksortCreateRequirements(const VksortRequirementsInfo *info,
 // Ends a handle of requirements. Sorters that were created with it stay.
 //
 // - requirements: a handle, or null for nothing to do. The arrays of vksortGetDeviceRequirements end with it.
-// - No other thread may use these arrays.
+// - Any thread may call it, while no other thread uses these arrays.
 VksortResult vksortDestroyRequirements(VksortRequirements requirements);
 
 // Returns the extensions and features that a device must be created with.
@@ -702,7 +704,7 @@ VksortResult vksortCheckDevice(VksortRequirements requirements,
 //
 // - info: the request and its options; nothing that it points to is kept.
 // - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
-// - Several threads may create sorters at once, with a pipeline cache each.
+// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
 //
 // Fails with VKSORT_ERROR_VALUE for an invalid request, with VKSORT_ERROR_NOT_BUILT for keys that this build lacks, with
 // VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device cannot serve, with VKSORT_ERROR_HANDLE for a shareWith of
@@ -723,6 +725,7 @@ VksortResult vksortCreateSorter(const VksortSorterInfo *info,
 // - sorter: a handle, or null for nothing to do.
 // - When the last of a sorter and its sorts ends, its device must be alive, and no command buffer with one of its sorts
 //   pending.
+// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter ends when that call returns.
 VksortResult vksortDestroySorter(VksortSorter sorter);
 
 // Returns the properties of a sorter.
@@ -777,6 +780,7 @@ VksortResult vksortBind(VksortSorter sorter,
 //
 // - sort: a handle, or null for nothing to do.
 // - Its device must be alive, and no command buffer with the sort pending.
+// - Any thread may call it at any time. If another thread is in a call with the handle, the sort ends when that call returns.
 VksortResult vksortDestroySort(VksortSort sort);
 
 // Records a sort of the first count elements. Nothing is allocated, submitted or waited for.
@@ -796,8 +800,8 @@ VksortResult vksortDestroySort(VksortSort sort);
 //   sorts, the barrier before the sort goes from their last accesses to VKSORT_INPUT_STAGES and VK_PIPELINE_STAGE_TRANSFER_BIT
 //   with VKSORT_INPUT_ACCESS and VK_ACCESS_TRANSFER_WRITE_BIT. The barrier after the sort goes from VKSORT_OUTPUT_STAGES with
 //   VKSORT_OUTPUT_ACCESS to their first accesses.
-// - One sort may be recorded by several threads at once, into a command buffer each. Sort, sorter and buffers must live
-//   until the commands have completed.
+// - Any thread may call it. One sort may be recorded by several threads at once, into a command buffer each.
+// - Sort, sorter and buffers must live until the commands have completed.
 //
 // When it fails, nothing is recorded: VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_BUFFER for a count on the device without
 // a count buffer, VKSORT_ERROR_TOO_FEW_QUERIES.
@@ -863,6 +867,8 @@ VksortResult vksortGetStepTimes(VksortSort sort,
 //
 // - info: the device and its properties; nothing that it points to is kept.
 // - sorter: a handle is written, which belongs to the caller until vksortVrdxDestroy.
+// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
+// - The instance lives until the call returns. No other function uses it.
 //
 // Fails with VKSORT_ERROR_MISSING_FUNCTION when the device has no function that pushes descriptors, and with
 // VKSORT_ERROR_NOT_ENABLED when deviceCreateInfo has neither VK_KHR_push_descriptor nor Vulkan 1.4's pushDescriptor. A device of
@@ -873,11 +879,16 @@ VksortResult vksortGetStepTimes(VksortSort sort,
 // - info is null, or leads to a structure of as many bytes as its first field says; what that leads to is null or valid.
 // - The device is of the physical device, and outlives the sorter. Where deviceCreateInfo is null, it was created with
 //   shaderStorageBufferArrayDynamicIndexing, and with VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
+// - The pipeline cache is null or the device's, and no other thread uses it during the call.
 // - sorter is null or writable.
 VksortResult vksortVrdxCreate(const VksortVrdxInfo *info,
                               VksortVrdx *sorter);
 
-// Ends a sorter of vksortVrdxCreate. No command buffer with its sorts may be pending.
+// Ends a sorter of vksortVrdxCreate.
+//
+// - sorter: a handle, or null for nothing to do.
+// - Its device must be alive, and no command buffer with one of its sorts pending.
+// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter ends when that call returns.
 VksortResult vksortVrdxDestroy(VksortVrdx sorter);
 
 // Says how large a storage buffer is that serves every sort of up to maxElementCount elements.
@@ -902,7 +913,7 @@ VksortResult vksortVrdxGetStorageRequirements(VksortVrdx sorter,
 // - The queries are not reset. All VKSORT_VRDX_QUERIES of them are written: one at the start, one after clearing, three for
 //   each of four passes (after counting, scanning and moving), one at the end. The query of a step that the sort does not have
 //   is written with the next one.
-// - One sorter may be recorded by several threads at once, into a command buffer each.
+// - Any thread may call it. One sorter may be recorded by several threads at once, into a command buffer each.
 //
 // When it fails, nothing is recorded.
 //

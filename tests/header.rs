@@ -102,3 +102,32 @@ fn the_header_is_made_from_the_functions() {
     }
     assert_eq!(kept.len(), made.len(), "include/vksort.h is longer or shorter than what src/capi makes");
 }
+
+/// The comment above each function of a header, with the function's name.
+fn functions(header: &str) -> Vec<(String, String)> {
+    let (mut comment, mut found) = (String::new(), Vec::new());
+    for line in header.lines() {
+        if let Some(text) = line.strip_prefix("//") {
+            comment.push_str(text);
+            continue;
+        }
+        let named = line.split('(').next().and_then(|before| before.split([' ', '*']).next_back());
+        if let Some(name) = named.filter(|name| name.starts_with("vksort") && !line.starts_with(' ')) {
+            found.push((name.to_string(), comment.clone()));
+        }
+        comment.clear();
+    }
+    found
+}
+
+#[test]
+fn every_function_says_which_threads_may_call_it() {
+    let functions = functions(&header());
+    assert!(functions.len() >= 24, "{} functions are found", functions.len());
+    for (name, comment) in functions {
+        assert!(
+            comment.contains("Any thread may call it"),
+            "the comment of {name} does not speak of threads: {comment}"
+        );
+    }
+}

@@ -452,6 +452,8 @@ static PORTABILITY_POINTERS: StaticNames = StaticNames([vk::KHR_PORTABILITY_ENUM
 /// - info: the physical device. For an existing device, deviceCreateInfo describes how it was created.
 /// - requirements: a handle is written, which belongs to the caller until vksortDestroyRequirements.
 /// - Any thread may call it; vkGetInstanceProcAddr is called from that thread.
+/// - The instance lives until the call returns, and while vksortCreateSorter is called with the handle. No other function
+///   uses it.
 ///
 /// Fails with VKSORT_ERROR_UNSUITABLE_DEVICE for a device below Vulkan 1.2, without a compute queue, or with MoltenVK before 1.3.
 ///
@@ -491,7 +493,7 @@ pub unsafe extern "C" fn create_requirements(
 /// Ends a handle of requirements. Sorters that were created with it stay.
 ///
 /// - requirements: a handle, or null for nothing to do. The arrays of vksortGetDeviceRequirements end with it.
-/// - No other thread may use these arrays.
+/// - Any thread may call it, while no other thread uses these arrays.
 #[unsafe(export_name = "vksortDestroyRequirements")]
 pub extern "C" fn destroy_requirements(requirements: VksortRequirements) -> VksortResult {
     run_unit("vksortDestroyRequirements", || REQUIREMENTS.remove(requirements))

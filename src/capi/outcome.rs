@@ -92,7 +92,7 @@ fn message(panic: &(dyn Any + Send)) -> &str {
 /// The fault of the last call of this thread that failed, as text in UTF-8 that ends with a zero; empty if none has failed.
 ///
 /// - Never null. The text belongs to vksort and stays until another call of the same thread fails.
-/// - Threads have a text each.
+/// - Any thread may call it at any time. Threads have a text each.
 #[unsafe(export_name = "vksortGetLastErrorText")]
 pub extern "C" fn last_error_text() -> *const c_char {
     const EMPTY: &CStr = c"";

@@ -87,6 +87,7 @@ pub unsafe extern "C" fn bind(
 ///
 /// - sort: a handle, or null for nothing to do.
 /// - Its device must be alive, and no command buffer with the sort pending.
+/// - Any thread may call it at any time. If another thread is in a call with the handle, the sort ends when that call returns.
 #[unsafe(export_name = "vksortDestroySort")]
 pub extern "C" fn destroy_sort(sort: VksortSort) -> VksortResult {
     run_unit("vksortDestroySort", || SORTS.remove(sort))
@@ -109,8 +110,8 @@ pub extern "C" fn destroy_sort(sort: VksortSort) -> VksortResult {
 ///   sorts, the barrier before the sort goes from their last accesses to VKSORT_INPUT_STAGES and VK_PIPELINE_STAGE_TRANSFER_BIT
 ///   with VKSORT_INPUT_ACCESS and VK_ACCESS_TRANSFER_WRITE_BIT. The barrier after the sort goes from VKSORT_OUTPUT_STAGES with
 ///   VKSORT_OUTPUT_ACCESS to their first accesses.
-/// - One sort may be recorded by several threads at once, into a command buffer each. Sort, sorter and buffers must live
-///   until the commands have completed.
+/// - Any thread may call it. One sort may be recorded by several threads at once, into a command buffer each.
+/// - Sort, sorter and buffers must live until the commands have completed.
 ///
 /// When it fails, nothing is recorded: VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_BUFFER for a count on the device without
 /// a count buffer, VKSORT_ERROR_TOO_FEW_QUERIES.

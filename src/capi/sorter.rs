@@ -29,7 +29,7 @@ pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
 ///
 /// - info: the request and its options; nothing that it points to is kept.
 /// - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
-/// - Several threads may create sorters at once, with a pipeline cache each.
+/// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
 ///
 /// Fails with VKSORT_ERROR_VALUE for an invalid request, with VKSORT_ERROR_NOT_BUILT for keys that this build lacks, with
 /// VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device cannot serve, with VKSORT_ERROR_HANDLE for a shareWith of
@@ -98,6 +98,7 @@ pub unsafe extern "C" fn create_sorter(info: *const VksortSorterInfo, sorter: *m
 /// - sorter: a handle, or null for nothing to do.
 /// - When the last of a sorter and its sorts ends, its device must be alive, and no command buffer with one of its sorts
 ///   pending.
+/// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter ends when that call returns.
 #[unsafe(export_name = "vksortDestroySorter")]
 pub extern "C" fn destroy_sorter(sorter: VksortSorter) -> VksortResult {
     run_unit("vksortDestroySorter", || SORTERS.remove(sorter))

@@ -39,6 +39,8 @@ const PASSES: u32 = 4;
 ///
 /// - info: the device and its properties; nothing that it points to is kept.
 /// - sorter: a handle is written, which belongs to the caller until vksortVrdxDestroy.
+/// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
+/// - The instance lives until the call returns. No other function uses it.
 ///
 /// Fails with VKSORT_ERROR_MISSING_FUNCTION when the device has no function that pushes descriptors, and with
 /// VKSORT_ERROR_NOT_ENABLED when deviceCreateInfo has neither VK_KHR_push_descriptor nor Vulkan 1.4's pushDescriptor. A device of
@@ -49,6 +51,7 @@ const PASSES: u32 = 4;
 /// * `info` is null, or leads to a structure of as many bytes as its first field says; what that leads to is null or valid.
 /// * The device is of the physical device, and outlives the sorter. Where `device_create_info` is null, it was created with
 ///   shaderStorageBufferArrayDynamicIndexing, and with VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
+/// * The pipeline cache is null or the device's, and no other thread uses it during the call.
 /// * `sorter` is null or writable.
 #[unsafe(export_name = "vksortVrdxCreate")]
 pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut VksortVrdx) -> VksortResult {
@@ -96,7 +99,11 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
     })
 }
 
-/// Ends a sorter of vksortVrdxCreate. No command buffer with its sorts may be pending.
+/// Ends a sorter of vksortVrdxCreate.
+///
+/// - sorter: a handle, or null for nothing to do.
+/// - Its device must be alive, and no command buffer with one of its sorts pending.
+/// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter ends when that call returns.
 #[unsafe(export_name = "vksortVrdxDestroy")]
 pub extern "C" fn destroy(sorter: VksortVrdx) -> VksortResult {
     run_unit("vksortVrdxDestroy", || SORTERS.remove(sorter))
@@ -140,7 +147,7 @@ pub unsafe extern "C" fn get_storage_requirements(
 /// - The queries are not reset. All VKSORT_VRDX_QUERIES of them are written: one at the start, one after clearing, three for
 ///   each of four passes (after counting, scanning and moving), one at the end. The query of a step that the sort does not have
 ///   is written with the next one.
-/// - One sorter may be recorded by several threads at once, into a command buffer each.
+/// - Any thread may call it. One sorter may be recorded by several threads at once, into a command buffer each.
 ///
 /// When it fails, nothing is recorded.
 ///
