@@ -4,7 +4,10 @@
  * Made from src/capi/ by scripts/header.sh: change it there.
  *
  * All functions of Vulkan come from the vkGetInstanceProcAddr that the caller passes: the loader's, volk's, or any other.
- * vksort links to no Vulkan library and opens none.
+ * vksort links to no Vulkan library and opens none. It passes no VkAllocationCallbacks to any of them, and takes none.
+ *
+ * This file includes vulkan/vulkan_core.h. With volk, include volk.h before it, or define VK_NO_PROTOTYPES: volk's pointers have
+ * the names of the prototypes.
  *
  * Functions return 0 or VKSORT_INCOMPLETE, which is positive, or a negative code and a text: vksortGetLastErrorText. Handles of
  * vksort that are null, destroyed or of another kind, structures of another size, and numbers outside an enumeration are
@@ -49,7 +52,7 @@
 #define VKSORT_COUNT_ON_DEVICE UINT64_MAX
 
 // How a sort first touches the caller's keys, values and count: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the destination of
-// the barrier before it.
+// the barrier before it. The bits of stages and accesses here are the same in VkPipelineStageFlags2 and VkAccessFlags2.
 #define VKSORT_INPUT_STAGES 2048
 
 // VK_ACCESS_SHADER_READ_BIT and VK_ACCESS_SHADER_WRITE_BIT.

@@ -13,7 +13,10 @@ const BEGINNING: &str = "\
  * Made from src/capi/ by scripts/header.sh: change it there.
  *
  * All functions of Vulkan come from the vkGetInstanceProcAddr that the caller passes: the loader's, volk's, or any other.
- * vksort links to no Vulkan library and opens none.
+ * vksort links to no Vulkan library and opens none. It passes no VkAllocationCallbacks to any of them, and takes none.
+ *
+ * This file includes vulkan/vulkan_core.h. With volk, include volk.h before it, or define VK_NO_PROTOTYPES: volk's pointers have
+ * the names of the prototypes.
  *
  * Functions return 0 or VKSORT_INCOMPLETE, which is positive, or a negative code and a text: vksortGetLastErrorText. Handles of
  * vksort that are null, destroyed or of another kind, structures of another size, and numbers outside an enumeration are

@@ -171,7 +171,7 @@ pub const VKSORT_KEY_IS_BUILT: u32 = 4;
 pub const VKSORT_COUNT_ON_DEVICE: u64 = u64::MAX;
 
 /// How a sort first touches the caller's keys, values and count: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the destination of
-/// the barrier before it.
+/// the barrier before it. The bits of stages and accesses here are the same in VkPipelineStageFlags2 and VkAccessFlags2.
 pub const VKSORT_INPUT_STAGES: u32 = 0x800;
 /// VK_ACCESS_SHADER_READ_BIT and VK_ACCESS_SHADER_WRITE_BIT.
 pub const VKSORT_INPUT_ACCESS: u32 = 0x60;
@@ -187,6 +187,13 @@ const _: () = {
     assert!(VKSORT_INPUT_ACCESS == BoundSort::INPUT_SCOPE.access.as_raw());
     assert!(VKSORT_OUTPUT_STAGES == BoundSort::OUTPUT_SCOPE.stages.as_raw());
     assert!(VKSORT_OUTPUT_ACCESS == BoundSort::OUTPUT_SCOPE.access.as_raw());
+    // The same bits in synchronization2.
+    use ash::vk::{AccessFlags2, PipelineStageFlags2};
+    let (compute, reads, writes) =
+        (PipelineStageFlags2::COMPUTE_SHADER, AccessFlags2::SHADER_READ, AccessFlags2::SHADER_WRITE);
+    assert!(VKSORT_INPUT_STAGES as u64 == compute.as_raw() && VKSORT_OUTPUT_STAGES as u64 == compute.as_raw());
+    assert!(VKSORT_INPUT_ACCESS as u64 == reads.as_raw() | writes.as_raw());
+    assert!(VKSORT_OUTPUT_ACCESS as u64 == writes.as_raw());
 };
 
 /// The properties of a device, and the extensions and features that it must be created with.
