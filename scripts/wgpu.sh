@@ -17,5 +17,5 @@ cargo=(cargo --config scripts/checked.toml)
 options=(--release --package vksort --features wgpu)
 "${cargo[@]}" test "${options[@]}" --test wgpu
 "${cargo[@]}" test "${options[@]}" --lib wgpu
-"${cargo[@]}" test "${options[@]}" --doc wgpu
+"${cargo[@]}" test "${options[@]}" --doc -- wgpu Wgpu
 "${cargo[@]}" run "${options[@]}" --example wgpu -- --validate
