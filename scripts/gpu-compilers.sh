@@ -65,5 +65,7 @@ if [[ " ${arguments[*]} " != *" --read "* ]]; then
     fi
 fi
 ((!complete)) || arguments+=(--record "$record")
+# Compilers beside each other make times longer.
+[[ $tool != compilers.py ]] || ((!complete)) || arguments+=(--times 3)
 python3 -B "tools/gpu-compilers/$tool" --folder "$gpu_compilers" "${arguments[@]}"
 [[ $tool != compilers.py ]] || ((!complete)) || "$program" --plot "$record" --out "$plot"

@@ -162,7 +162,18 @@ def measure(options, report):
             for line in failed:
                 print(f"failed: {line}", flush=True)
             failures += failed
+    for _ in range(1, options.times):
+        for case in cases:
+            made, failed = compile_request(options, modules, *case, 0)
+            if not failed:
+                least_time(done[case], rows_of(*case, made, modules, ids))
     return [row for case in cases for row in done.get(case, [])], failures
+
+
+def least_time(rows, again):
+    """Keeps the shorter of two times of each row, as other programs make times longer only."""
+    for row, other in zip(rows, again, strict=True):
+        row["compile_ms"] = min(row["compile_ms"], other["compile_ms"])
 
 
 def line_of(row):
@@ -180,6 +191,8 @@ LIMITS = {
     "max_slope": ("slope", max),
     "max_registers": ("registers", max),
     "max_spills": ("spills", max),
+    "max_fills": ("fills", max),
+    "max_scratch_bytes": ("scratch_bytes", max),
     "min_workgroups": ("workgroups_per_core", min),
 }
 
@@ -257,6 +270,7 @@ def arguments(given, description=__doc__):
     option("--requests", type=names(REQUESTS), default=REQUESTS, metavar="A,B", help="requests to compile")
     option("--no-slope", action="store_true", help="compile one shape of each kernel only")
     option("--tuning", action="append", default=[], metavar="FIELD=VALUE", help="change a field of the built-in rows")
+    option("--times", type=int, default=1, metavar="N", help="keep the least of N times, all but the first measured alone")
     option("--check", action="store_true", help="say what is beyond the limits, and fail if something is")
     option("--tighten", action="store_true", help="replace limits by figures that are better")
     option("--limits", default=os.path.join(HERE, "limits.csv"), metavar="FILE")
