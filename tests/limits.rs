@@ -310,12 +310,20 @@ fn an_alignment_of_nothing_is_that_of_a_word() {
         let options = SorterOptions { access: Access::Descriptors, ..SorterOptions::default() };
         let sorter = device.sorter(&profile, &request, options).unwrap();
         let range = |offset| BufferRange { offset, ..BufferRange::new(vk::Buffer::null(), 4) };
-        let of = |keys, count| SortBuffers { count: Some(range(count)), ..SortBuffers::in_place(range(keys), 0) };
+        let of = |count| SortBuffers { count: Some(range(count)), ..SortBuffers::in_place(BufferRange::NONE, 0) };
         // SAFETY: a sort of nothing touches no buffer.
-        drop(unsafe { sorter.bind(&of(0, 4)) }.unwrap());
+        drop(unsafe { sorter.bind(&of(4)) }.unwrap());
         // SAFETY: as above.
-        let message = unsafe { sorter.bind(&of(6, 12)) }.unwrap_err().to_string();
-        assert_eq!(message, "buffer range keys starts at byte 6, allowed are multiples of 4");
+        let message = unsafe { sorter.bind(&of(6)) }.unwrap_err().to_string();
+        assert_eq!(message, "buffer range count starts at byte 6, allowed are multiples of 4");
+        let values = Some(range(6));
+        let request = SortRequest { value: ValueType::Index, ..request };
+        let sorter =
+            device.sorter(&profile, &request, SorterOptions { access: Access::Descriptors, ..Default::default() });
+        // SAFETY: as above.
+        let refused = unsafe { sorter.unwrap().bind(&SortBuffers { values, ..of(4) }) };
+        let message = refused.unwrap_err().to_string();
+        assert_eq!(message, "buffer range values starts at byte 6, allowed are multiples of 4");
     }
 }
 

@@ -210,7 +210,13 @@ fn look_back_tells_all_rounds_of_its_ring_apart() {
         for key in KeyType::ALL {
             let request = SortRequest { key: *key, ..asking(Algorithm::OneSweep) };
             let plan = plan_of(&profile, &request, MAX_COUNT);
-            assert_eq!(plan.reached_by_ring(), MAX_COUNT, "{} of {profile:?}", key.name());
+            // Tiles of the widest keys are small, but so many of them fit no memory.
+            let (reached, size) = (u64::from(plan.reached_by_ring()), key.size_bytes());
+            assert!(
+                reached == u64::from(MAX_COUNT) || reached * size >= 1 << 35,
+                "{reached} {} of {profile:?}",
+                key.name()
+            );
         }
     }
     // Small tiles and few slots: in a pass over more elements, a stale word could be taken for a tile's.
