@@ -18,7 +18,7 @@ layout(set = 0, binding = BINDING_TABLE) writeonly buffer Table { uint table[]; 
 shared uint digit_count[RADIX];
 
 #define COUNTERS RADIX
-#define RUNS 1
+#define DIGITS 1
 #include "lib/counts.glsl"
 
 void main() {

@@ -28,7 +28,7 @@ const uint AT_ONCE = 4; // keys that an invocation loads at a time without vecto
 shared uint digit_count[COUNTS];
 
 #define COUNTERS COUNTS
-#define RUNS PASSES
+#define DIGITS PASSES
 #include "lib/counts.glsl"
 #include "lib/starts.glsl"
 #include "lib/leading.glsl"

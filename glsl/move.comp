@@ -20,7 +20,7 @@ void main() {
         uint index = start + i;
 #ifdef VISITED_OUTPUT
         if (route_visits(route)) {
-            uint words[MOST_VALUE_WORDS];
+            uint words[MAX_VALUE_WORDS];
             bool made = INDEX_VALUES != 0 && route_values_from(route) == PLACE_NONE;
             for (uint plane = 0; plane < VALUE_WORDS; plane++) {
                 words[plane] = made ? index : load_value(route_values_from(route), index, plane);

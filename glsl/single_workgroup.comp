@@ -24,7 +24,7 @@ PER_ITEM(origins); // index in the input of each key
 // Sorts one word of each element through the pool, which is free before and after; `word` is an expression in `item`, and `take`
 // a statement that takes a word from the pool.
 #define SORT_WORD(word, take) \
-    EACH_ITEM pool[place_of(item)] = word; \
+    EACH_ITEM pool[rank_of(item)] = word; \
     barrier(); \
     EACH_ITEM { take; } \
     barrier()
@@ -98,7 +98,7 @@ void main() {
     if (count == 0) return;
     expect_elements(count); // few elements take fewer turns
     take_keys(count);
-    bool ordered = UNORDERED == 0 || count < block_places();
+    bool ordered = UNORDERED == 0 || count < block_ranks();
     for (uint pass = 0; pass < PASSES; pass++) {
         if (!varies(pass)) continue;
         sort_by_digit(pass, ordered);
@@ -108,7 +108,7 @@ void main() {
     EACH_ITEM {
         uint position = block_index(item);
         if (position < count) {
-            uint words[MOST_VALUE_WORDS];
+            uint words[MAX_VALUE_WORDS];
             for (uint plane = 0; plane < VALUE_WORDS; plane++) words[plane] = value_of(NUMBER_OF(origins, item), plane, count);
             visit_sorted(position, take_order(keys[item]), words);
         }

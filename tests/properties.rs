@@ -63,7 +63,7 @@ fn options() -> impl Strategy<Value = SorterOptions> {
         // Where nobody publishes, or the words of a small ring are lost, look-back recounts tile after tile. Drivers of CPUs
         // end an invocation's loops after so many turns, so there are fewer tiles then.
         if withhold == 1 || ring_bits.is_some() {
-            tuning.items_keys *= LEAST_RECOUNTED.div_ceil(tuning.workgroup_size);
+            tuning.items_keys *= MIN_RECOUNTED.div_ceil(tuning.workgroup_size);
             tuning.items_pairs = tuning.items_keys;
         }
         // Emulated subgroups have descriptors alone.
@@ -80,7 +80,7 @@ fn options() -> impl Strategy<Value = SorterOptions> {
 }
 
 /// Elements of a tile, at least, if many tiles are recounted.
-const LEAST_RECOUNTED: u32 = 512;
+const MIN_RECOUNTED: u32 = 512;
 
 fn draws() -> impl Strategy<Value = Draw> {
     let visits = prop::option::weighted(0.3, (any::<bool>(), any::<bool>(), any::<bool>()));

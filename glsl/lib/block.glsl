@@ -71,9 +71,9 @@ void expect_elements(uint elements) {}
 
 // Places of the block, including those of lanes past the end.
 #if defined(SHORT_BLOCKS) && !PRIVATE
-uint block_places() { return busy_subgroups * (SUBGROUP_SIZE * block_items()); }
+uint block_ranks() { return busy_subgroups * (SUBGROUP_SIZE * block_items()); }
 #else
-uint block_places() { return WORKGROUP_SIZE * block_items(); }
+uint block_ranks() { return WORKGROUP_SIZE * block_items(); }
 #endif
 
 // Index in the block of this invocation's `item`.
@@ -85,8 +85,8 @@ uint block_index(uint item) {
 #endif
 }
 
-// The place in the sorted block of the element that this invocation takes after staging.
-uint staged_place(uint item) { return thread_index() + item * WORKGROUP_SIZE; }
+// The rank of the element that this invocation takes after staging.
+uint staged_rank(uint item) { return thread_index() + item * WORKGROUP_SIZE; }
 
 // Each invocation owns a few digits. Neighbouring invocations own neighbouring digits.
 const uint DIGITS_EACH = (RADIX + WORKGROUP_SIZE - 1) / WORKGROUP_SIZE;

@@ -35,7 +35,7 @@ uint next_digit(KEY key) {
 #ifdef VISITED_OUTPUT
 // Gives the element from `index` to the caller's code; `splits` if the key is an index that is joined with a digit.
 void visit_element(uint target, uint index, KEY key, bool splits) {
-    uint words[MOST_VALUE_WORDS];
+    uint words[MAX_VALUE_WORDS];
     for (uint plane = 0; plane < VALUE_WORDS; plane++) words[plane] = splits ? joined_index(key) : value_at(index, plane);
     visit_sorted(target, take_order(key), words);
 }

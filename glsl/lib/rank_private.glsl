@@ -17,12 +17,12 @@ KEY stored_in_place(uint item);
 #else
 #define LOAD_AGAIN
 
-uint places[ITEMS]; // in the sorted block
+uint ranks[ITEMS]; // in the sorted block
 
-uint place_of(uint item) { return places[item]; }
+uint rank_of(uint item) { return ranks[item]; }
 #endif
 
-// Counts the block's elements by digit: fills `totals`, and sets each private counter to the place of its next element: in
+// Counts the block's elements by digit: fills `totals`, and sets each private counter to the rank of its next element: in
 // the sorted block if it is staged, else among the elements of its digit.
 void count_block() {
     clear_own_counts();
@@ -63,6 +63,6 @@ void count_block() {
 
 #if STAGED
 void rank_block() {
-    EACH_ITEM places[item] = own_count[digit_bits_of(keys[item])]++;
+    EACH_ITEM ranks[item] = own_count[digit_bits_of(keys[item])]++;
 }
 #endif

@@ -1,8 +1,8 @@
 // Ranking a block by counters in shared memory, one for each digit and subgroup, at the start of the pool: see
 // docs/ALGORITHMS.md, "How a tile is ranked".
 //
-// First the subgroups count their shares of the block. Then each count becomes the place in the sorted block at which the
-// subgroup's elements of the digit start. The place of an element is its counter plus the number of lower lanes with its
+// First the subgroups count their shares of the block. Then each count becomes the rank in the sorted block at which the
+// subgroup's elements of the digit start. The rank of an element is its counter plus the number of lower lanes with its
 // digit.
 //
 // Loads and stores that only subgroup barriers order are atomic, as race detectors ignore subgroup barriers.
@@ -28,34 +28,34 @@ uint counter_of(uint bits) { return RANK_METHOD == RANK_MATCH ? first_counter | 
 // have such a branch anyway, and wide keys leave no register.
 const bool ALL_STORE = BALLOT != BALLOT_BY_MASK && RANK_METHOD != RANK_MATCH && KEY_WORDS == 1;
 
-// The place of this lane's key, behind equal digits of lower lanes. The counter moves on by all lanes with the digit.
-uint place_in_order(KEY key) {
+// The rank of this lane's key, behind equal digits of lower lanes. The counter moves on by all lanes with the digit.
+uint rank_in_order(KEY key) {
     uint bits = digit_bits_of(key), at = counter_of(bits);
-    uint place;
+    uint rank;
     if (LEADER_ADDS != 0) {
         uvec4 peers = peers_of(key, bits);
         uint leader = highest_lane(existing_lanes(peers));
         uint below = count_lanes(peers & lanes_below());
         uint start = 0;
         if (subgroup_lane() == leader) start = atomicAdd(pool[at], below + 1);
-        place = subgroup_shuffle(start, leader) + below;
+        rank = subgroup_shuffle(start, leader) + below;
     } else {
         uint start = atomicLoad(pool[at], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
         uvec4 peers = peers_of(key, bits);
-        place = start + count_lanes(peers & lanes_below());
-        uint place_behind = place + 1;
+        rank = start + count_lanes(peers & lanes_below());
+        uint rank_behind = rank + 1;
         // All have read the counter; match masks have synchronized since.
         if (RANK_METHOD != RANK_MATCH) subgroup_sync();
         if (ALL_STORE) {
             // Comparisons set no bits beyond the subgroup.
-            place_behind = start + count_lanes(RANK_METHOD == RANK_COMPARE ? peers : existing_lanes(peers));
+            rank_behind = start + count_lanes(RANK_METHOD == RANK_COMPARE ? peers : existing_lanes(peers));
         }
         if (ALL_STORE || is_empty(peers & lanes_above())) {
-            atomicStore(pool[at], place_behind, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+            atomicStore(pool[at], rank_behind, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
         }
     }
     subgroup_sync(); // another lane may update the counter next
-    return place;
+    return rank;
 }
 
 uint digit_starts[DIGITS_EACH]; // starts of the own digits in the sorted block
@@ -101,8 +101,8 @@ void count_block() {
             }
             uint sum = subgroup_inclusive_add(total);
             digit_starts[turn] = sum - total;
-            if (total == block_places()) skew = SKEW_SINGLE;
-            else if (UNORDERED != 0 && total > block_places() / 8) atomicMax(skew, SKEW_SOME); // perhaps several
+            if (total == block_ranks()) skew = SKEW_SINGLE;
+            else if (UNORDERED != 0 && total > block_ranks() / 8) atomicMax(skew, SKEW_SOME); // perhaps several
             if (subgroup_lane() == SUBGROUP_SIZE - 1) subgroup_sums[turn * SUBGROUPS + subgroup_index()] = sum;
         }
     }
@@ -121,17 +121,17 @@ void count_block() {
     barrier();
 }
 
-PER_ITEM(places); // in the sorted block
+PER_ITEM(ranks); // in the sorted block
 
-uint place_of(uint item) { return NUMBER_OF(places, item); }
+uint rank_of(uint item) { return NUMBER_OF(ranks, item); }
 
-// Finds the places of a counted block. Equal digits keep their order if `ordered` is set.
+// Finds the ranks of a counted block. Equal digits keep their order if `ordered` is set.
 void rank_block(bool ordered) {
     if (UNORDERED == 0 || ordered || uniform_in_subgroup(skew) != SKEW_NONE) {
-        EACH_ITEM { SET_NUMBER(places, item, place_in_order(keys[item])); }
+        EACH_ITEM { SET_NUMBER(ranks, item, rank_in_order(keys[item])); }
     } else {
         // Atomics on one counter are serialized, so only even distributions come here.
-        EACH_ITEM { SET_NUMBER(places, item, atomicAdd(pool[counter_of(digit_bits_of(keys[item]))], 1)); }
+        EACH_ITEM { SET_NUMBER(ranks, item, atomicAdd(pool[counter_of(digit_bits_of(keys[item]))], 1)); }
     }
     barrier(); // the pool is free
 }

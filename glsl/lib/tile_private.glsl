@@ -1,4 +1,4 @@
-// A tile with private counters, whose elements go straight from their places to their targets.
+// A tile with private counters, whose elements go straight to their targets.
 
 uint tile_start;
 uint tile_elements;

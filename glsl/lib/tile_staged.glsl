@@ -40,7 +40,7 @@ void rank_tile(uint elements) {
     if (!moves_as_it_is) {
         // Without order, keys of lanes past the end could come between elements of the last digit.
         rank_block(keeps_order() || elements < BLOCK);
-        EACH_ITEM put_in_pool(place_of(item), keys[item]);
+        EACH_ITEM put_in_pool(rank_of(item), keys[item]);
     }
 }
 
@@ -48,13 +48,13 @@ void rank_tile(uint elements) {
 // `kept` receives the targets, or with FEW_REGISTERS the digits.
 #define EACH_TARGET(kept, write) \
     EACH_ITEM { \
-        KEY key = key_in_pool(staged_place(item)); \
-        uint bits = digit_bits_of(key), target = digit_base[bits] + staged_place(item); \
+        KEY key = key_in_pool(staged_rank(item)); \
+        uint bits = digit_bits_of(key), target = digit_base[bits] + staged_rank(item); \
         write; \
         SET_NUMBER(kept, item, FEW_REGISTERS != 0 ? bits : target); \
     }
 
-// Writes a full tile: an element's target is its digit's base plus its place. The branches on `moves` are outside the loops.
+// Writes a full tile: an element's target is its digit's base plus its rank. The branches on `moves` are outside the loops.
 void write_full(uint start) {
     uint moves = route_moves(active_route);
     bool joins = JOIN_INDEX != 0 && moves == MOVES_JOINING;
@@ -63,7 +63,7 @@ void write_full(uint start) {
         EACH_TARGET(kept, put_key(target, key))
     } else if (joins) {
         // The digit waits in the pool for its index, so that no register holds the key.
-        EACH_TARGET(kept, pool[staged_place(item)] = next_digit(key))
+        EACH_TARGET(kept, pool[staged_rank(item)] = next_digit(key))
     } else if (joined) {
         EACH_TARGET(kept, put_value(target, 0, joined_index(key)))
     } else {
@@ -78,14 +78,14 @@ void write_full(uint start) {
         }
         barrier(); // the pool has been read
         if (joins) {
-            EACH_ITEM pool[place_of(item)] = join(words[item], pool[place_of(item)]);
+            EACH_ITEM pool[rank_of(item)] = join(words[item], pool[rank_of(item)]);
         } else {
-            EACH_ITEM pool[place_of(item)] = words[item];
+            EACH_ITEM pool[rank_of(item)] = words[item];
         }
         barrier();
         EACH_ITEM {
-            uint word = pool[staged_place(item)], target = NUMBER_OF(kept, item);
-            if (FEW_REGISTERS != 0) target = digit_base[target] + staged_place(item);
+            uint word = pool[staged_rank(item)], target = NUMBER_OF(kept, item);
+            if (FEW_REGISTERS != 0) target = digit_base[target] + staged_rank(item);
             // The branch is inside the loop, as with two loops compilers hold all targets in registers.
             if (joins) store_key(route_keys_to(active_route), target, KEY(word));
             else put_value(target, plane, word);
@@ -99,7 +99,7 @@ uint only_base() { return digit_base[digit_bits_of(keys[0])]; }
 // Writes a tile of any size, element by element: unranked from `base` on, or from the pool to its targets.
 void write_each(uint start, uint elements, bool as_it_is, uint base) {
     if (VALUE_WORDS > 0 && !as_it_is) {
-        EACH_ITEM pool[block_index(item)] = place_of(item);
+        EACH_ITEM pool[block_index(item)] = rank_of(item);
         barrier();
     }
     [[dont_unroll]] for (uint at = thread_index(); at < elements; at += WORKGROUP_SIZE) {
@@ -113,7 +113,7 @@ void write_each(uint start, uint elements, bool as_it_is, uint base) {
             target = digit_base[digit_bits_of(key)] + at;
         }
 #ifdef VISITED_KEYS
-        // The caller's code may give another key now, and then the place belongs to another digit.
+        // The caller's code may give another key now, and then the target belongs to another digit.
         if (target >= count) continue;
 #endif
         put_element(target, start + at, key, route_moves(active_route));
@@ -127,8 +127,8 @@ void visit_ranked(uint start, uint elements) {
     bool loads = VALUE_WORDS > 0 && !joined;
     if (loads) {
         EACH_ITEM {
-            uint place = place_of(item);
-            pool[place] = join(block_index(item), digit_bits_of(key_in_pool(place)));
+            uint rank = rank_of(item);
+            pool[rank] = join(block_index(item), digit_bits_of(key_in_pool(rank)));
         }
         barrier();
     }

@@ -14,7 +14,7 @@
 #define VALUE uvec4
 #define VALUE_OF(words) uvec4(words[0], words[1], words[2], words[3])
 #endif
-#define MOST_VALUE_WORDS 4
+#define MAX_VALUE_WORDS 4
 
 #ifdef VISITED_KEYS
 KEY visit_key(uint index);
@@ -54,7 +54,7 @@ uint load_value(uint place, uint index, uint plane) {
 
 #ifdef VISITED_OUTPUT
 // Gives the element of `position` to the caller's code.
-void visit_sorted(uint position, KEY key, uint words[MOST_VALUE_WORDS]) {
+void visit_sorted(uint position, KEY key, uint words[MAX_VALUE_WORDS]) {
 #if VISITED_VALUE_WORDS == 0
     visit_output(position, key);
 #elif VISITED_DISCARDS
