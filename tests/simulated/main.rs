@@ -9,6 +9,7 @@ mod drawn;
 
 mod arithmetic;
 mod barriers;
+mod bytes;
 mod dispatch;
 mod invocation;
 mod memory;

@@ -24,6 +24,9 @@ pub struct Memory {
     pub descriptors: HashMap<u32, (u32, u32)>,
     /// Ranges that may be reached by address: first byte and size.
     pub ranges: Vec<(u32, u32)>,
+    /// Ranges of counters, and the bytes that invocations have loaded and stored elsewhere.
+    pub counters: Vec<(u32, u32)>,
+    pub moved: u64,
     /// What words were before each change of this dispatch, behind one entry for none.
     history: Vec<Former>,
     /// The last entry of each word.
@@ -167,6 +170,8 @@ impl Memory {
             readers: vec![[Readers::default(); 4]; all],
             descriptors: HashMap::new(),
             ranges: Vec::new(),
+            counters: Vec::new(),
+            moved: 0,
             history: vec![Former { word: 0, defined: 0, before: 0 }],
             last: vec![0; all],
             oldest: HashMap::new(),
@@ -264,7 +269,15 @@ impl Memory {
         seen
     }
 
+    fn count(&mut self, place: Place) {
+        let byte = 4 * place.word;
+        if !self.counters.iter().any(|&(first, size)| (first..first + size).contains(&byte)) {
+            self.moved += u64::from(place.mask.count_ones() / 8);
+        }
+    }
+
     pub fn load(&mut self, pending: &Pending, place: Place, who: Who, is_atomic: bool) -> Result<u32, String> {
+        self.count(place);
         let (mut word, mut defined) = self.visible(pending, place.word, who);
         for store in pending.stores.get(&place.word).into_iter().flatten() {
             if store.is_seen_by(who) {
@@ -296,6 +309,7 @@ impl Memory {
         value: u32,
         is_atomic: bool,
     ) -> Result<(), String> {
+        self.count(place);
         let bits = value << place.shift & place.mask;
         if !is_atomic {
             let at = place.word as usize;

@@ -57,6 +57,11 @@ pub fn program(dispatch: &Dispatch) -> Arc<Program> {
 impl Sort<'_> {
     /// Runs the sort. Bytes that it may not write are compared with those before.
     pub fn run(&self, rng: &mut Rng) -> Result<Sorted, String> {
+        self.run_counting(rng).map(|(sorted, _)| sorted)
+    }
+
+    /// The same, with the bytes of elements that the kernels have loaded and stored.
+    pub fn run_counting(&self, rng: &mut Rng) -> Result<(Sorted, u64), String> {
         let Sort { request, host, keys, .. } = self;
         let key_size = request.key.size_bytes() as usize;
         let given = (keys.len() / key_size) as u32;
@@ -106,6 +111,7 @@ impl Sort<'_> {
         let keys_at = host.places.keys.map(resolve);
         let values_at = host.places.values.map(|set| set.map(resolve));
         let (counters, table) = (part(host.counters), part(host.table));
+        memory.counters = [counters, table, count].map(|range| (range.first, range.size)).to_vec();
 
         for step in &host.steps {
             let dispatch = match step {
@@ -182,7 +188,7 @@ impl Sort<'_> {
         }
         match after.iter().zip(&before).position(|(after, before)| after != before) {
             Some(byte) => Err(format!("byte {byte} outside the sort's ranges was written")),
-            None => Ok(result),
+            None => Ok((result, memory.moved)),
         }
     }
 }

@@ -1,0 +1,46 @@
+//! The bytes that kernels load and store, against the floor of a sort by digits: keys are read once to be counted, and in each
+//! pass keys and values are read and written once.
+
+use vksort::internals::steps;
+use vksort::{Algorithm, Count, KeyType, RankMethod, ShapeDesc, SortRequest, Tuning, ValueType};
+
+use super::common::patterns::{self, Pattern};
+use super::common::suite;
+use super::dispatch::Device;
+use super::sort::Sort;
+use super::{device_of, small_blocks};
+
+/// Sorts so many blocks and further elements; compares the bytes with the floor for each element, and with those for each of
+/// the further ones.
+fn check_bytes(value: ValueType, rank: RankMethod, (blocks, further): (u32, u32), floor: u64, for_further: u64) {
+    let (lanes, key, algorithm) = (8, KeyType::U32, Algorithm::OneSweep);
+    let request = SortRequest { value, algorithm: Some(algorithm), ..SortRequest::new(key) };
+    let (profile, row) = (device_of(lanes, true), small_blocks(lanes));
+    let tuning = Tuning { workgroup_size: 4 * lanes, items_keys: 12, items_pairs: 12, polls: 64, rank, ..row };
+    let desc = ShapeDesc::new(&profile, &tuning, &request, algorithm);
+    let block = steps::of(&desc, 0, Count::Host(0)).unwrap().shape.block();
+    let count = blocks * block + further;
+    let host = steps::of(&desc, count, Count::Host(count)).unwrap();
+    let keys = patterns::generate(Pattern::Uniform, key, count as usize, 1);
+    let device = Device { lanes, resident: 1, shuffles: false, shows: 64 };
+    let sort =
+        Sort { request: &request, host: &host, keys: &keys, capacity: count, counted: None, device, changed: None };
+    let (sorted, bytes) = sort.run_counting(&mut fastrand::Rng::with_seed(1)).unwrap();
+    suite::compare(&request, &keys, sorted).unwrap();
+    let least = floor * u64::from(count) + for_further * u64::from(further);
+    // A workgroup that is interrupted for long has its tile counted by another one, which loads the keys of that tile.
+    let recounted = bytes.checked_sub(least).expect("a sort moves at least the floor");
+    let (tile, what) = (4 * u64::from(block), format!("{bytes} bytes instead of {least}, {request}, {rank:?}"));
+    assert!(recounted.is_multiple_of(tile) && recounted / tile < blocks.into(), "{what}");
+}
+
+#[test]
+fn passes_move_no_byte_twice() {
+    for rank in [RankMethod::Ballot, RankMethod::Match] {
+        for tiles in [(1, 0), (1, 1), (3, 0), (7, 383)] {
+            check_bytes(ValueType::None, rank, tiles, 36, 0);
+            // Pairs of a short tile go to their targets one by one, and so their keys are loaded again in each pass.
+            check_bytes(ValueType::U32, rank, tiles, 68, 4 * 4);
+        }
+    }
+}
