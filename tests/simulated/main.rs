@@ -143,15 +143,16 @@ fn run(draw: &Draw) -> Result<(), String> {
     let device =
         Device { lanes: profile.subgroup_size, resident: draw.resident, shuffles: draw.shuffles, shows: draw.shows };
     let sort = Sort { request, host: &host, keys: &keys, capacity, counted, device, changed: None };
-    check(&sort, draw.seed)
+    check(&sort, draw.seed).map(|_| ())
 }
 
-/// Runs a sort and compares its result in full.
-fn check(sort: &Sort<'_>, seed: u64) -> Result<(), String> {
+/// Runs a sort and compares its result in full; gives the bytes of elements that it has moved.
+fn check(sort: &Sort<'_>, seed: u64) -> Result<u64, String> {
     let size = sort.request.key.size_bytes() as usize;
     let given = sort.keys.len() / size;
     let sorted = sort.counted.map_or(given, |counted| given.min(counted as usize)) * size;
-    suite::compare(sort.request, &sort.keys[..sorted], sort.run(&mut fastrand::Rng::with_seed(seed))?)
+    let (result, moved) = sort.run(&mut fastrand::Rng::with_seed(seed))?;
+    suite::compare(sort.request, &sort.keys[..sorted], result).map(|()| moved)
 }
 
 #[test]

@@ -55,13 +55,9 @@ pub fn program(dispatch: &Dispatch) -> Arc<Program> {
 }
 
 impl Sort<'_> {
-    /// Runs the sort. Bytes that it may not write are compared with those before.
-    pub fn run(&self, rng: &mut Rng) -> Result<Sorted, String> {
-        self.run_counting(rng).map(|(sorted, _)| sorted)
-    }
-
-    /// The same, with the bytes of elements that the kernels have loaded and stored.
-    pub fn run_counting(&self, rng: &mut Rng) -> Result<(Sorted, u64), String> {
+    /// Runs the sort; gives its result, and the bytes of elements that the kernels have loaded and stored. Bytes that it may
+    /// not write are compared with those before.
+    pub fn run(&self, rng: &mut Rng) -> Result<(Sorted, u64), String> {
         let Sort { request, host, keys, .. } = self;
         let key_size = request.key.size_bytes() as usize;
         let given = (keys.len() / key_size) as u32;
