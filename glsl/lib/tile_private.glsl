@@ -33,6 +33,12 @@ void rank_tile(uint elements) {}
 
 uint only_base() { return 0; }
 
+#define MOVE_ITEMS(kind) \
+    for (uint item = 0; item < (moves == kind ? block_items() : 0); item++) { \
+        uint index = block_index(item); \
+        if (index < elements) move_element(own_count[digit_bits_of(keys[item])]++, start + index, keys[item], kind); \
+    }
+
 // Writes each element to its target, or the whole tile unranked from `base` on.
 void write_tile(uint start, uint elements, bool as_it_is, uint base) {
     if (as_it_is) {
@@ -44,7 +50,7 @@ void write_tile(uint start, uint elements, bool as_it_is, uint base) {
     for (uint bits = 0; bits < RADIX; bits++) own_count[bits] += digit_base[bits];
     uint moves = route_moves(active_route);
     // One loop for each kind of move, without turns for other kinds: software drivers execute a branch that no lane takes,
-    // but not the body of such a loop.
+    // but not the body of such a loop. They do not unroll a loop over the kinds, which has loops within.
 #ifdef VISITED_OUTPUT
     bool visits = route_visits(active_route);
     for (uint item = 0; item < (visits && !joined ? block_items() : 0); item++) {
@@ -56,12 +62,8 @@ void write_tile(uint start, uint elements, bool as_it_is, uint base) {
     }
     if (visits) moves = ~0u; // the caller's code has taken the elements
 #endif
-    [[unroll]] for (uint kind = MOVES_ALL; kind <= MOVES_SPLITTING; kind++) {
-        bool possible = kind == MOVES_ALL || kind == MOVES_VALUES && DISCARD_KEYS != 0 || JOIN_INDEX != 0;
-        uint items = possible && moves == kind ? block_items() : 0;
-        for (uint item = 0; item < items; item++) {
-            uint index = block_index(item);
-            if (index < elements) move_element(own_count[digit_bits_of(keys[item])]++, start + index, keys[item], kind);
-        }
-    }
+    MOVE_ITEMS(MOVES_ALL)
+    if (DISCARD_KEYS != 0) MOVE_ITEMS(MOVES_VALUES)
+    if (JOIN_INDEX != 0) MOVE_ITEMS(MOVES_JOINING)
+    if (JOIN_INDEX != 0) MOVE_ITEMS(MOVES_SPLITTING)
 }
