@@ -5,7 +5,7 @@ pub use crate::plan::{Groups, Memory, Places, ScratchRange};
 use crate::abi::{Push, spec};
 use crate::error::Error;
 use crate::kernels::Module;
-use crate::plan::{Plan, Step, StepName, Work};
+use crate::plan::{MAX_COUNT, Plan, Step, StepName, Work};
 use crate::request::Count;
 use crate::shape::{Shape, ShapeDesc};
 use crate::specialize::specialize;
@@ -72,6 +72,11 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
     let request = desc.request;
     request.check()?;
     let shape = Shape::fit(desc)?;
+    let (allowed, limit) = Plan::new(request, desc.algorithm, shape, MAX_COUNT).max_count();
+    if capacity > allowed {
+        let (given, allowed) = (capacity.into(), allowed.into());
+        return Err(Error::TooManyElements { given, allowed, limit: limit.into() });
+    }
     let plan = Plan::new(request, desc.algorithm, shape, capacity);
     let mut steps = Vec::new();
     plan.each_step(count, &mut |Step { name, work }| {

@@ -1,6 +1,6 @@
 //! The layout of the caller's scratch.
 
-use super::Plan;
+use super::{MAX_COUNT, Plan};
 use crate::abi;
 use crate::request::Algorithm;
 use crate::shape::EPOCH_BITS;
@@ -70,14 +70,19 @@ impl Plan {
         (tiles >> self.shape.anchor_bits()).checked_ilog2().map_or(0, |log2| log2 + 1)
     }
 
-    /// Most elements for which look-back tells the rounds of its ring apart. A word may be as old as the pass before, so a pass
-    /// has at most half as many rounds as there are epochs.
-    pub fn reached_by_ring(&self) -> u32 {
-        let tiles = match self.algorithm {
-            Algorithm::OneSweep | Algorithm::Leading => 1u32 << (self.shape.ring_bits + EPOCH_BITS - 1),
-            Algorithm::ReduceThenScan | Algorithm::SingleWorkgroup => u32::MAX,
-        };
-        tiles.saturating_mul(self.tile_size())
+    /// Most elements that the algorithm sorts on any device, and the limit that this follows from. In look-back a word may be
+    /// as old as the pass before, so a pass has at most half as many rounds of the ring as there are epochs.
+    pub fn max_count(&self) -> (u32, &'static str) {
+        let largest = (MAX_COUNT, "2^32 - 1, the largest index");
+        match self.algorithm {
+            Algorithm::SingleWorkgroup => (self.shape.single_block(), "one block of the single-workgroup sort"),
+            Algorithm::ReduceThenScan => largest,
+            Algorithm::OneSweep | Algorithm::Leading => {
+                let tiles = 1u32 << (self.shape.ring_bits + EPOCH_BITS - 1);
+                let rounds = "the rounds of look-back's ring that its words tell apart; larger tiles reach further";
+                tiles.checked_mul(self.tile_size()).map_or(largest, |reached| (reached, rounds))
+            }
+        }
     }
 
     /// Scratch for up to `capacity` elements.

@@ -211,7 +211,7 @@ fn look_back_tells_all_rounds_of_its_ring_apart() {
             let request = SortRequest { key: *key, ..asking(Algorithm::OneSweep) };
             let plan = plan_of(&profile, &request, MAX_COUNT);
             // Tiles of the widest keys are small, but so many of them fit no memory.
-            let (reached, size) = (u64::from(plan.reached_by_ring()), key.size_bytes());
+            let (reached, size) = (u64::from(plan.max_count().0), key.size_bytes());
             assert!(
                 reached == u64::from(MAX_COUNT) || reached * size >= 1 << 35,
                 "{reached} {} of {profile:?}",
@@ -228,10 +228,10 @@ fn look_back_tells_all_rounds_of_its_ring_apart() {
             ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep)
         };
         let plan = Plan::new(&request, Algorithm::OneSweep, Shape::fit(&desc).unwrap(), MAX_COUNT);
-        let tiles = plan.reached_by_ring() / plan.tile_size();
+        let tiles = plan.max_count().0 / plan.tile_size();
         assert!((tiles >> ring_bits) < 1 << 13 && tiles >= 1 << ring_bits, "{tiles} tiles, {ring_bits} bits of slots");
         let one_sum = Plan::new(&request, Algorithm::ReduceThenScan, plan.shape, MAX_COUNT);
-        assert_eq!(one_sum.reached_by_ring(), MAX_COUNT);
+        assert_eq!(one_sum.max_count().0, MAX_COUNT);
     }
 }
 

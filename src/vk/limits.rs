@@ -6,7 +6,7 @@ use super::pipelines::Pipelines;
 use crate::error::Error;
 use crate::plan::{MAX_COUNT, Plan};
 use crate::profile::DeviceProfile;
-use crate::request::{Algorithm, SortRequest};
+use crate::request::SortRequest;
 use crate::shape::{Shape, SubgroupChoice};
 
 /// The limit on the number of tiles.
@@ -44,21 +44,13 @@ impl SorterInner {
 
     /// Most elements of a sorter, and the limit that this follows from.
     pub(super) fn max_count(&self) -> (u32, &'static str) {
-        let mut most = (MAX_COUNT, "2^32 - 1, the largest index");
-        let mut limit = |count: u32, limit| {
-            if count < most.0 {
-                most = (count, limit);
-            }
-        };
+        let mut most = self.unchecked_plan(MAX_COUNT).max_count();
         if self.access == Access::Descriptors {
-            let reach = "the device's maxStorageBufferRange; elements by address reach further";
-            limit(by_descriptors(&self.profile, &self.request), reach);
+            let reached = by_descriptors(&self.profile, &self.request);
+            if reached < most.0 {
+                most = (reached, "the device's maxStorageBufferRange; elements by address reach further");
+            }
         }
-        if self.algorithm == Algorithm::SingleWorkgroup {
-            limit(self.shape.single_block(), "one block of the single-workgroup sort");
-        }
-        let rounds = "the rounds of look-back's ring that its words tell apart; larger tiles reach further";
-        limit(self.unchecked_plan(MAX_COUNT).reached_by_ring(), rounds);
         let reached = self.reached_by_table(most.0);
         if reached < most.0 { (reached, TABLE_LIMIT) } else { most }
     }
