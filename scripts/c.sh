@@ -3,7 +3,7 @@
 #
 # Builds examples/c, examples/cpp and tests/c by CMake with gcc and g++, warnings as errors, and runs them under the
 # validation layer on the driver that the environment chooses. Ends with the number of programs as a test result.
-# scripts/setup.sh --tests installs what it takes.
+# scripts/setup.sh --tests --kernels installs what it takes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -14,7 +14,7 @@ case ${1-} in
     *) die "unknown argument $1, allowed is --help" ;;
 esac
 for tool in cmake gcc g++ pkg-config; do
-    has "$tool" || die "$tool is missing: run scripts/setup.sh --tests"
+    has "$tool" || die "$tool is missing: run scripts/setup.sh --tests --kernels"
 done
 
 # Most bytes of the shared library with everything, stripped.
@@ -72,6 +72,11 @@ awk 'length > 130 { exit 1 }' "$work/help" || die "the help of $compiler is wide
 step "$compiler" --depth 24 --out "$work/depth"
 cmp <(od -An -v -tu1 -w1 "$work/depth" | tr -d ' ') <(sed 1,2d "$work/examples-c/visitors/depth.h" | tr -dc '0-9,' | tr , '\n') ||
     die "the array is not the bytes"
+mkdir "$work/parts"
+echo 'KEY visit_key(uint index) { return index; }' >"$work/parts/key.glsl"
+printf '%s\n' '#include "parts/key.glsl"' 'void visit_output(uint position, VALUE value) {}' >"$work/includes.glsl"
+step "$compiler" "$work/includes.glsl" --include parts/key.glsl --visits keys,output --key u32 --value 4 --discard-keys \
+    --algorithm single-workgroup --out "$work/included"
 sed 's/particle.w/particle.v/' examples/c/distance.glsl >"$work/broken.glsl"
 refused() {
     local message=$1
