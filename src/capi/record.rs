@@ -139,8 +139,8 @@ pub unsafe extern "C" fn cmd_sort(
 /// - resources: the descriptor set, which is bound as set 1, and the push constants; both before the first step. The push
 ///   constants are not kept. The set is not changed until the commands have completed.
 /// - Barriers around the sort are as for vksortCmdSort. The visitor reads and writes in compute shaders, so
-///   VKSORT_INPUT_STAGES, VKSORT_INPUT_ACCESS, VKSORT_OUTPUT_STAGES and VKSORT_OUTPUT_ACCESS hold for its buffers too. A step does
-///   not see what the visitor has written in an earlier step.
+///   VKSORT_INPUT_STAGES, VKSORT_INPUT_ACCESS, VKSORT_OUTPUT_STAGES and VKSORT_OUTPUT_ACCESS hold for its buffers too. A step
+///   does not see what the visitor has written in an earlier step.
 /// - Any thread may call it. One sort may be recorded by several threads at once, into a command buffer each.
 /// - Sort, sorter, buffers and set must live until the commands have completed.
 ///
