@@ -236,7 +236,7 @@ typedef VksortSorter_T *VksortSorter;
 // How kernels reach keys and values.
 typedef uint32_t VksortAccess;
 
-// For vksortCreateSorter.
+// For vksortCreateSorter and vksortCreateVisitedSorter.
 typedef struct {
   // sizeof(VksortSorterInfo).
   uint32_t structSize;
@@ -251,13 +251,27 @@ typedef struct {
   // A cache of the device for the pipelines, or null. No other thread uses it during the call.
   VkPipelineCache pipelineCache;
   // A sorter of the same device to share pipelines with, or null. It may be destroyed before the new one. One of another
-  // device is refused.
+  // device is refused. Pipelines with a visitor in them are not shared.
   VksortSorter shareWith;
   // How kernels reach keys and values.
   VksortAccess access;
   // The most elements that will be sorted, from which VKSORT_ACCESS_AUTO chooses; 0 when it is not known. It is no limit.
   uint32_t capacity;
 } VksortSorterInfo;
+
+// The caller's GLSL in the place of buffers of a sort, as bytes. For vksortCreateVisitedSorter.
+typedef struct {
+  // sizeof(VksortVisitorInfo).
+  uint32_t structSize;
+  // 0.
+  uint32_t reserved;
+  // The bytes that the program vksort-compile-visitor of the same version of vksort has made, at any alignment.
+  const void *code;
+  // Their number.
+  size_t codeSize;
+  // The layout of the visitor's resources, set 1 in its code; null if it has none.
+  VkDescriptorSetLayout setLayout;
+} VksortVisitorInfo;
 
 // The properties of a sorter. Written by vksortGetSorterProperties.
 typedef struct {
@@ -352,6 +366,18 @@ typedef struct {
   uint32_t count;
 } VksortQueryRange;
 
+// What a visitor finds while a sort runs. For vksortCmdSortVisited.
+typedef struct {
+  // sizeof(VksortVisitorResources).
+  uint32_t structSize;
+  // Bytes of the push constants, as many as the visitor was compiled with.
+  uint32_t pushSize;
+  // The push constants; null if there are none.
+  const void *push;
+  // The descriptor set of the layout that the sorter was given; null if it was given none.
+  VkDescriptorSet set;
+} VksortVisitorResources;
+
 // How long one step of a sort took on the device.
 typedef struct {
   // Nanoseconds.
@@ -359,6 +385,40 @@ typedef struct {
   // The name of the step, and its pass where there are several.
   char name[VKSORT_STEP_NAME_SIZE];
 } VksortStepTime;
+
+// The keys of a visitor that comes with vksort: depths of positions. 0 is none, so that it cannot be forgotten.
+//
+// Positions are in a storage buffer at binding 0 of set 1. Each is three neighbouring floats. The depth is the product of a
+// position and a row of the view matrix.
+typedef uint32_t VksortDepthKeys;
+
+// Depths and the places of their positions. For vksortGetDepthPush.
+typedef struct {
+  // sizeof(VksortDepthInfo).
+  uint32_t structSize;
+  // The keys.
+  VksortDepthKeys keys;
+  // The depth is x * row[0] + y * row[1] + z * row[2] + row[3].
+  float row[4];
+  // The depth of the first step; not used with VKSORT_DEPTH_F32.
+  float nearDepth;
+  // The depth of the last step; not used with VKSORT_DEPTH_F32. A distance from nearDepth below 1e-30 counts as 1e-30.
+  float farDepth;
+  // Floats from one position to the next: 3 for packed positions, 4 for vec4.
+  uint32_t stride;
+  // Floats before the first position.
+  uint32_t first;
+} VksortDepthInfo;
+
+// The push constants of the visitors for depths. Written by vksortGetDepthPush.
+typedef struct {
+  // The row, which maps nearDepth to 0 and farDepth to 1 where keys are steps.
+  float row[4];
+  // Floats from one position to the next.
+  uint32_t stride;
+  // Floats before the first position.
+  uint32_t first;
+} VksortDepthPush;
 
 // For vksortVrdxCreate.
 typedef struct {
@@ -459,6 +519,10 @@ typedef struct {
 
 // The process has another logger, or a log callback sets one.
 #define VKSORT_ERROR_LOGGER -112
+
+// The bytes of a visitor are none, or were compiled by another version of vksort or for another request; or its code has
+// resources and no layout for them.
+#define VKSORT_ERROR_VISITOR -113
 
 // A fault of vksort itself. Nothing unwinds into the caller.
 #define VKSORT_ERROR_INTERNAL -199
@@ -570,6 +634,16 @@ typedef struct {
 // By device address. A range may have any length. Buffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, and their memory
 // VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
 #define VKSORT_ACCESS_ADDRESSES 2
+
+// The depth as 32-bit float: four passes of 8 bits. Every NaN is the greatest key.
+#define VKSORT_DEPTH_F32 1
+
+// The depth between near and far in 2^16 - 1 steps, as 16-bit unsigned integer: two passes. NaN counts as near.
+#define VKSORT_DEPTH_BITS16 2
+
+// The depth between near and far in 2^24 - 1 steps, as 24 bits of a 32-bit unsigned integer: three passes. NaN counts as
+// near.
+#define VKSORT_DEPTH_BITS24 3
 
 #ifdef __cplusplus
 extern "C" {
@@ -723,6 +797,33 @@ VksortResult vksortCheckDevice(VksortRequirements requirements,
 VksortResult vksortCreateSorter(const VksortSorterInfo *info,
                                 VksortSorter *sorter);
 
+// Builds the pipelines for a request whose keys or values a visitor makes, or whose result it takes.
+//
+// - info: the request and its options, as for vksortCreateSorter. The request is out of place. Pipelines with a visitor are
+//   this sorter's own: shareWith shares none.
+// - visitor: its bytes and the layout of its resources; the bytes are not kept. Those that were compiled for a request also
+//   serve one with another order, other bits, or another key type of as many words.
+// - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
+// - Buffers that the visitor replaces are not bound: vksortGetBufferRequirements has size 0 for them.
+// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
+//
+// Fails as vksortCreateSorter; with VKSORT_ERROR_VISITOR for bytes that are no visitor's or are damaged, for a visitor of
+// another version of vksort or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for a request that the
+// visitor cannot serve; with VKSORT_ERROR_UNSUITABLE_DEVICE if its push constants are more than the device has.
+//
+// Duties of the caller:
+//
+// - As for vksortCreateSorter.
+// - visitor is null, or leads to a structure of as many bytes as its first field says. Its code is null, or leads to as many
+//   bytes as codeSize says, which the program vksort-compile-visitor has made.
+// - The layout is null or the device's, and has the bindings that the visitor's code declares, for compute.
+// - The device was created with the features that the visitor's code uses.
+// - The visitor's code meets the duties that docs/VISITORS.md lists: it gives the same bits for an index throughout a sort,
+//   reads and writes within its buffers, ends, and has no barriers, shared memory or subgroup operations.
+VksortResult vksortCreateVisitedSorter(const VksortSorterInfo *info,
+                                       const VksortVisitorInfo *visitor,
+                                       VksortSorter *sorter);
+
 // Ends a sorter. Sorts bound from it stay, and keep its pipelines.
 //
 // - sorter: a handle, or null for nothing to do.
@@ -807,7 +908,7 @@ VksortResult vksortDestroySort(VksortSort sort);
 // - Sort, sorter and buffers must live until the commands have completed.
 //
 // When it fails, nothing is recorded: VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_BUFFER for a count on the device without
-// a count buffer, VKSORT_ERROR_TOO_FEW_QUERIES.
+// a count buffer, VKSORT_ERROR_TOO_FEW_QUERIES, VKSORT_ERROR_VALUE for a sorter with a visitor.
 //
 // Duties of the caller:
 //
@@ -819,6 +920,33 @@ VksortResult vksortCmdSort(VkCommandBuffer commandBuffer,
                            VksortSort sort,
                            uint64_t count,
                            const VksortQueryRange *timestamps);
+
+// Records a sort whose sorter has a visitor, with the visitor's resources.
+//
+// - commandBuffer, count and timestamps: as for vksortCmdSort. Descriptor set 1 of the compute bind point is left changed too.
+// - resources: the descriptor set, which is bound as set 1, and the push constants; both before the first step. The push
+//   constants are not kept. The set is not changed until the commands have completed.
+// - Barriers around the sort are as for vksortCmdSort. The visitor reads and writes in compute shaders, so
+//   VKSORT_INPUT_STAGES, VKSORT_INPUT_ACCESS, VKSORT_OUTPUT_STAGES and VKSORT_OUTPUT_ACCESS hold for its buffers too. A step
+//   does not see what the visitor has written in an earlier step.
+// - Any thread may call it. One sort may be recorded by several threads at once, into a command buffer each.
+// - Sort, sorter, buffers and set must live until the commands have completed.
+//
+// When it fails, nothing is recorded: as for vksortCmdSort; VKSORT_ERROR_VALUE for a sorter without a visitor, push constants
+// of another size, a set for a visitor without resources, or none for one with them.
+//
+// Duties of the caller:
+//
+// - As for vksortCmdSort; the visitor's resources count as buffers of the sort.
+// - resources is null, or leads to a structure of as many bytes as its first field says. Its push is null, or leads to as
+//   many bytes as pushSize says.
+// - The set is null, or was allocated with a layout like that of the sorter, and its descriptors are valid.
+// - What the visitor writes is no memory that the sort or the visitor reads.
+VksortResult vksortCmdSortVisited(VkCommandBuffer commandBuffer,
+                                  VksortSort sort,
+                                  uint64_t count,
+                                  const VksortQueryRange *timestamps,
+                                  const VksortVisitorResources *resources);
 
 // Says how many timestamp queries a recording with this count writes.
 //
@@ -864,6 +992,33 @@ VksortResult vksortGetStepTimes(VksortSort sort,
                                 uint32_t validBits,
                                 uint32_t *stepCount,
                                 VksortStepTime *steps);
+
+// Returns a request for the indices of positions, farthest first, without keys. Every field but key, lowBit, highBit and
+// placement may be changed. vksort-compile-visitor --depth makes the visitor for it.
+//
+// - keys: one of VKSORT_DEPTH_...
+// - request: written; structSize must be set.
+// - Any thread may call it at any time.
+//
+// Duties of the caller:
+//
+// request is null, or leads to a writable structure of as many bytes as its first field says.
+VksortResult vksortGetDepthRequest(VksortDepthKeys keys,
+                                   VksortSortRequest *request);
+
+// Returns the push constants of a visitor for depths.
+//
+// - info: the row, the range of depths where keys are steps, and the places of the positions in floats; it is not kept.
+// - push: written. It is the push of VksortVisitorResources, and its size is the pushSize.
+// - Any thread may call it at any time.
+//
+// Fails with VKSORT_ERROR_VALUE for a range of depths that is not finite.
+//
+// Duties of the caller:
+//
+// - info is null, or leads to a structure of as many bytes as its first field says.
+// - push is null or writable.
+VksortResult vksortGetDepthPush(const VksortDepthInfo *info, VksortDepthPush *push);
 
 // Builds the pipelines that sort 32-bit unsigned keys, alone and with values of 32 bits. Programs call it through
 // vksort_vrdx.h.

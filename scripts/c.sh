@@ -3,7 +3,7 @@
 #
 # Builds examples/c, examples/cpp and tests/c by CMake with gcc and g++, warnings as errors, and runs them under the
 # validation layer on the driver that the environment chooses. Ends with the number of programs as a test result.
-# scripts/setup.sh --tests installs what it takes.
+# scripts/setup.sh --tests --kernels installs what it takes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -14,7 +14,7 @@ case ${1-} in
     *) die "unknown argument $1, allowed is --help" ;;
 esac
 for tool in cmake gcc g++ pkg-config; do
-    has "$tool" || die "$tool is missing: run scripts/setup.sh --tests"
+    has "$tool" || die "$tool is missing: run scripts/setup.sh --tests --kernels"
 done
 
 # Most bytes of the shared library with everything, stripped.
@@ -32,6 +32,8 @@ step() {
 
 prefix=$work/prefix
 step scripts/install.sh --prefix "$prefix"
+[[ ! -e $prefix/bin ]] || die "install.sh installs programs without being asked"
+step scripts/install.sh --prefix "$prefix" --visitor-compiler
 # It can be moved.
 mv "$prefix" "$work/moved" && prefix=$work/moved
 bytes=$(stat -L -c %s "$prefix/lib/libvksort.so")
@@ -63,13 +65,43 @@ read -ra flags < <(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --l
 # shellcheck disable=SC2086
 step gcc -std=c11 $CFLAGS examples/c/record.c "${flags[@]}" -Wl,-rpath,"$prefix/lib" -lvulkan -o "$work/record"
 
+# Compiled visitors, as bytes and as an array. A fault is told with file and line, and leaves no file.
+compiler=$prefix/bin/vksort-compile-visitor
+step "$compiler" --help >"$work/help"
+awk 'length > 130 { exit 1 }' "$work/help" || die "the help of $compiler is wider than 130 columns"
+step "$compiler" --depth 24 --out "$work/depth"
+cmp <(od -An -v -tu1 -w1 "$work/depth" | tr -d ' ') <(sed 1,2d "$work/examples-c/visitors/depth.h" | tr -dc '0-9,' | tr , '\n') ||
+    die "the array is not the bytes"
+mkdir "$work/parts"
+echo 'KEY visit_key(uint index) { return index; }' >"$work/parts/key.glsl"
+printf '%s\n' '#include "parts/key.glsl"' 'void visit_output(uint position, VALUE value) {}' >"$work/includes.glsl"
+step "$compiler" "$work/includes.glsl" --include parts/key.glsl --visits keys,output --key u32 --value 4 --discard-keys \
+    --algorithm single-workgroup --out "$work/included"
+sed 's/particle.w/particle.v/' examples/c/distance.glsl >"$work/broken.glsl"
+refused() {
+    local message=$1
+    shift
+    ! "$compiler" "$@" --out "$work/none" 2>"$work/err" || die "vksort-compile-visitor goes on with $*"
+    grep -q "$message" "$work/err" || die "the error is not '$message': $(<"$work/err")"
+    [[ ! -e $work/none ]] || die "a file is left"
+    passed=$((passed + 1))
+}
+refused "^error: visitor .*broken.glsl: .*broken.glsl:9: error: " "$work/broken.glsl" --key f32 --push 'vec4 visitor_eye;' --push-bytes 16
+refused "its push constants take 16 bytes, but push_bytes is 12" examples/c/distance.glsl --key f32 --push 'vec4 visitor_eye;' --push-bytes 12
+refused "^error: reading .*absent.glsl" "$work/absent.glsl" --key u32
+refused "is not among the visitor's includes" <(echo '#include "absent.glsl"') --key u32 --algorithm single-workgroup
+refused "^error: invalid value 'u31'" examples/c/distance.glsl --key u31
+refused "cannot be used with '--depth" examples/c/distance.glsl --depth 24
+refused "allowed is an identifier of C" --depth 24 --c-array 2nd
+
 export VKSORT_VALIDATE=1
 step "$work/record" --validate
+step "$work/examples-c/visitor" --validate
 step "$work/examples-cpp/record" --validate
 step "$work/tests-c/vrdx"
 step "$work/tests-c/vrdx" --least
 # A wrong argument is one line on stderr and a status that is not zero.
-for program in "$work/record" "$work/examples-cpp/record"; do
+for program in "$work/record" "$work/examples-c/visitor" "$work/examples-cpp/record"; do
     if "$program" --device 'no such device' >"$work/out" 2>"$work/err"; then
         die "${program##*/} went on without its device"
     fi

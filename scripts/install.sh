@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds vksort for programs in C and C++, and installs it: scripts/install.sh --prefix DIR [--no-wide-keys]
+# Builds vksort for programs in C and C++, and installs it: scripts/install.sh --prefix DIR [--no-wide-keys] [--visitor-compiler]
 #
 # Installs the headers, the library as a shared and as a static one, a pkg-config file (vksort.pc) and a CMake package with
 # the targets vksort::vksort and vksort::vksort_static. The folder can be moved. It takes Rust and a linker; programs that
@@ -8,10 +8,12 @@
 #
 #   --prefix DIR    where to: DIR/include, DIR/lib, DIR/lib/pkgconfig and DIR/lib/cmake/vksort; on Windows the DLL is in DIR/bin
 #   --no-wide-keys  without the kernels for keys of 64 and 128 bits
+#   --visitor-compiler  also the program DIR/bin/vksort-compile-visitor, in CMake vksort::compile_visitor. It takes what
+#                   scripts/setup.sh --kernels installs
 #   --help          this text
 set -euo pipefail
 prefix=
-features=capi,wide-keys
+features=capi,wide-keys compiler=
 from=$PWD
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -25,8 +27,9 @@ while (($#)); do
             shift
             ;;
         --no-wide-keys) features=capi ;;
+        --visitor-compiler) compiler=vksort-compile-visitor ;;
         --help) usage && exit ;;
-        *) die "unknown option $1, allowed are --prefix, --no-wide-keys and --help" ;;
+        *) die "unknown option $1, allowed are --prefix, --no-wide-keys, --visitor-compiler and --help" ;;
     esac
     shift
 done
@@ -53,8 +56,9 @@ esac
 target=${CARGO_TARGET_DIR:-$PWD/target}/c-library
 mkdir -p "$target"
 # A profile of its own, so that the builds of the crate stay as they are. Panics unwind up to the border, and no further.
-cargo --config 'profile.c-library.inherits="release"' --config 'profile.c-library.strip="symbols"' \
-    --config 'profile.c-library.lto=true' --config 'profile.c-library.codegen-units=1' --config 'profile.c-library.panic="unwind"' \
+profile=(--config 'profile.c-library.inherits="release"' --config 'profile.c-library.strip="symbols"'
+    --config 'profile.c-library.lto=true' --config 'profile.c-library.codegen-units=1' --config 'profile.c-library.panic="unwind"')
+cargo "${profile[@]}" \
     rustc --quiet --locked --profile c-library --package vksort --lib --no-default-features --features "$features" \
     --crate-type cdylib,staticlib -- "${options[@]}" --print "native-static-libs=$target/native-static-libs" 2> >(grep -v '^$\|native artifacts' >&2) || die "the build failed"
 needed=$(<"$target/native-static-libs")
@@ -70,6 +74,12 @@ if [[ $imports ]]; then
 else
     cp "$target/$built" "$library/$name"
     ln -sf "$name" "$library/$built"
+fi
+if [[ $compiler ]]; then
+    cargo "${profile[@]}" build --quiet --locked --profile c-library --package "$compiler" || die "building $compiler failed"
+    [[ $built != *.dll ]] || compiler+=.exe
+    mkdir -p "$prefix/bin"
+    cp "$target/$compiler" "$prefix/bin"
 fi
 fill() {
     sed "s|@VERSION@|$version|; s|@ABI@|$abi|; s|@NEEDED@|$needed|" "scripts/install/$1.in" >"$2/$1"

@@ -21,6 +21,7 @@ pub mod record;
 pub mod sorter;
 mod structs;
 pub mod types;
+pub mod visitor;
 pub mod vrdx;
 
 #[cfg(feature = "testing")]

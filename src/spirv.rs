@@ -102,6 +102,14 @@ fn undeclared_aliases(instructions: &[Instruction<'_>]) -> Vec<u32> {
     aliased.map(|(variable, _)| *variable).filter(|variable| !declared.contains(variable)).collect()
 }
 
+/// Whether a module has resources in a descriptor set; not for invalid SPIR-V.
+pub(crate) fn has_set(words: &[u32], set: u32) -> bool {
+    let decorates = |instruction: &Instruction<'_>| {
+        instruction.op == Op::Decorate && matches!(instruction.operands(), &[_, SET, found] if found == set)
+    };
+    instructions(words).is_ok_and(|instructions| instructions.iter().any(decorates))
+}
+
 /// The offset of the last `members` members of the push constants, in bytes; `None` for invalid SPIR-V or fewer members.
 #[cfg(feature = "runtime-shaders")]
 pub(crate) fn push_offset(words: &[u32], members: usize) -> Option<u32> {

@@ -325,6 +325,8 @@ fn mistakes() -> Result<(), Failed> {
     expect(sorter(out_of_place(request), VALUES), &["value", "None", "makes values"])?;
     let large = SortRequest { value: ValueType::Bytes(20), ..out_of_place(request) };
     expect(sorter(large, OUTPUT), &["value size", "20 bytes", "at most 16 bytes"])?;
+    let bare = gpu().visited_sorter(&out_of_place(request), &small(), &Visitor::from(source(KEYS)), 0);
+    expect(bare, &["visitor tests.glsl", "resources in set 1", "null"])?;
     let greedy = VisitorSource { push_members: "uint visitor_words[64];".into(), push_bytes: 256, ..source(KEYS) };
     if gpu().profile().max_push_bytes < 256 + 52 {
         let refused = gpu().visited_sorter(&out_of_place(request), &small(), &Visitor::from(greedy), 4);

@@ -129,6 +129,32 @@ pub(super) fn request(given: &VksortSortRequest) -> Result<SortRequest, Failure>
     Ok(request)
 }
 
+/// The structure that describes a request; its size is 0.
+pub(super) fn described(request: &SortRequest) -> VksortSortRequest {
+    let (value, value_bytes) = match request.value {
+        ValueType::None => (VKSORT_VALUE_NONE, 0),
+        ValueType::Bytes(bytes) => (VKSORT_VALUE_BYTES, bytes),
+        ValueType::Index => (VKSORT_VALUE_INDEX, 0),
+    };
+    let key = KEYS.iter().find(|(_, known, _)| *known == request.key);
+    VksortSortRequest {
+        struct_size: 0,
+        flags: if request.stable { 0 } else { VKSORT_REQUEST_NOT_STABLE },
+        key: key.map_or(0, |(number, ..)| *number),
+        value,
+        value_bytes,
+        order: if request.order == Order::Ascending { VKSORT_ORDER_ASCENDING } else { VKSORT_ORDER_DESCENDING },
+        low_bit: request.bits.low,
+        high_bit: request.bits.high,
+        placement: if request.in_place() { VKSORT_PLACEMENT_IN_PLACE } else { VKSORT_PLACEMENT_OUT_OF_PLACE },
+        key_output: match request.key_output {
+            KeyOutput::Sorted => VKSORT_KEY_OUTPUT_SORTED,
+            KeyOutput::Discarded => VKSORT_KEY_OUTPUT_DISCARDED,
+        },
+        algorithm: request.algorithm.map_or(VKSORT_ALGORITHM_AUTO, number_of),
+    }
+}
+
 /// Returns the capabilities of this build of vksort.
 ///
 /// - capabilities: written; structSize must be set.
@@ -199,6 +225,23 @@ pub extern "C" fn get_algorithm_name(algorithm: VksortAlgorithm) -> *const c_cha
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_structure_describes_the_request_that_it_is_made_from() {
+        let other = SortRequest {
+            key: KeyType::I64,
+            value: ValueType::Bytes(12),
+            order: Order::Descending,
+            bits: (3..40).into(),
+            placement: Placement::OutOfPlace,
+            key_output: KeyOutput::Discarded,
+            stable: false,
+            algorithm: Some(Algorithm::ReduceThenScan),
+        };
+        for given in [SortRequest::new(KeyType::U8), other, SortRequest { value: ValueType::Index, ..other }] {
+            assert_eq!(request(&described(&given)).ok(), Some(given));
+        }
+    }
 
     #[test]
     fn every_key_type_and_algorithm_has_a_number_and_its_name() {

@@ -41,6 +41,7 @@ impl From<Error> for Failure {
             | Error::BufferPresence { .. } => VKSORT_ERROR_BUFFER,
             Error::ForeignPipelines { .. } => VKSORT_ERROR_HANDLE,
             Error::TooFewQueries { .. } => VKSORT_ERROR_TOO_FEW_QUERIES,
+            Error::Visitor { .. } => VKSORT_ERROR_VISITOR,
             Error::Vulkan { result, .. } => result.as_raw(),
             // What is left belongs to devices that vksort owns, tuning profiles, and faults of its own.
             _ => VKSORT_ERROR_INTERNAL,

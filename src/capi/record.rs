@@ -9,11 +9,11 @@ use super::handles::Register;
 use super::names::{check_flags, number_of};
 use super::outcome::{Failure, run, run_unit};
 use super::sorter::SORTERS;
-use super::structs::{check_pointer, put, read};
+use super::structs::{bytes, check_pointer, put, read};
 use super::types::*;
 use crate::plan::MAX_COUNT;
 use crate::request::Count;
-use crate::vk::{BoundSort, BufferRange, QueryRange, SortBuffers};
+use crate::vk::{BoundSort, BufferRange, QueryRange, SortBuffers, VisitorResources};
 
 static SORTS: Register<BoundSort> = Register::new("VksortSort");
 
@@ -114,7 +114,7 @@ pub extern "C" fn destroy_sort(sort: VksortSort) -> VksortResult {
 /// - Sort, sorter and buffers must live until the commands have completed.
 ///
 /// When it fails, nothing is recorded: VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_BUFFER for a count on the device without
-/// a count buffer, VKSORT_ERROR_TOO_FEW_QUERIES.
+/// a count buffer, VKSORT_ERROR_TOO_FEW_QUERIES, VKSORT_ERROR_VALUE for a sorter with a visitor.
 ///
 /// # Safety
 ///
@@ -129,28 +129,88 @@ pub unsafe extern "C" fn cmd_sort(
     count: u64,
     timestamps: *const VksortQueryRange,
 ) -> VksortResult {
-    run_unit("vksortCmdSort", || {
-        if command_buffer == VkCommandBuffer::null() {
-            return Err(Failure::new(VKSORT_ERROR_POINTER, "commandBuffer is null, needed is a VkCommandBuffer"));
-        }
-        let timestamps = match timestamps.is_null() {
-            true => None,
-            false => {
-                check_pointer(timestamps, "timestamps")?;
-                // SAFETY: it is aligned, and leads to a range by this function's contract.
-                let VksortQueryRange { pool, first, count } = unsafe { *timestamps };
-                if pool == vk::QueryPool::null() || first.checked_add(count).is_none() {
-                    let given = format!("pool {pool:?}, queries {first} and {count} from there on");
-                    return Err(Failure::value("timestamps", given, "a VkQueryPool with queries below 2^32"));
-                }
-                Some(QueryRange { pool, first, count })
-            }
-        };
-        let sort = SORTS.get(sort)?;
+    // SAFETY: by this function's contract; no resources are given.
+    run_unit("vksortCmdSort", || unsafe { record(command_buffer, sort, count, timestamps, None) })
+}
+
+/// Records a sort whose sorter has a visitor, with the visitor's resources.
+///
+/// - commandBuffer, count and timestamps: as for vksortCmdSort. Descriptor set 1 of the compute bind point is left changed too.
+/// - resources: the descriptor set, which is bound as set 1, and the push constants; both before the first step. The push
+///   constants are not kept. The set is not changed until the commands have completed.
+/// - Barriers around the sort are as for vksortCmdSort. The visitor reads and writes in compute shaders, so
+///   VKSORT_INPUT_STAGES, VKSORT_INPUT_ACCESS, VKSORT_OUTPUT_STAGES and VKSORT_OUTPUT_ACCESS hold for its buffers too. A step
+///   does not see what the visitor has written in an earlier step.
+/// - Any thread may call it. One sort may be recorded by several threads at once, into a command buffer each.
+/// - Sort, sorter, buffers and set must live until the commands have completed.
+///
+/// When it fails, nothing is recorded: as for vksortCmdSort; VKSORT_ERROR_VALUE for a sorter without a visitor, push constants
+/// of another size, a set for a visitor without resources, or none for one with them.
+///
+/// # Safety
+///
+/// * As for vksortCmdSort; the visitor's resources count as buffers of the sort.
+/// * `resources` is null, or leads to a structure of as many bytes as its first field says. Its push is null, or leads to as
+///   many bytes as pushSize says.
+/// * The set is null, or was allocated with a layout like that of the sorter, and its descriptors are valid.
+/// * What the visitor writes is no memory that the sort or the visitor reads.
+#[unsafe(export_name = "vksortCmdSortVisited")]
+pub unsafe extern "C" fn cmd_sort_visited(
+    command_buffer: VkCommandBuffer,
+    sort: VksortSort,
+    count: u64,
+    timestamps: *const VksortQueryRange,
+    resources: *const VksortVisitorResources,
+) -> VksortResult {
+    run_unit("vksortCmdSortVisited", || {
+        // SAFETY: it is null or a structure, by this function's contract.
+        let given = unsafe { read(resources)? };
+        let what = "push of VksortVisitorResources";
+        // SAFETY: the push constants have as many bytes, by this function's contract.
+        let push = unsafe { bytes(given.push, given.push_size as usize, what)? };
+        let resources = VisitorResources { set: given.set, push };
         // SAFETY: by this function's contract.
-        unsafe { sort.record(command_buffer, count_of(count)?, timestamps)? };
-        Ok(())
+        unsafe { record(command_buffer, sort, count, timestamps, Some(resources)) }
     })
+}
+
+/// Records a sort, with resources if there are any.
+///
+/// # Safety
+///
+/// As for [`cmd_sort`], and for [`cmd_sort_visited`] with resources.
+unsafe fn record(
+    command_buffer: VkCommandBuffer,
+    sort: VksortSort,
+    count: u64,
+    timestamps: *const VksortQueryRange,
+    resources: Option<VisitorResources<'_>>,
+) -> Result<(), Failure> {
+    if command_buffer == VkCommandBuffer::null() {
+        return Err(Failure::new(VKSORT_ERROR_POINTER, "commandBuffer is null, needed is a VkCommandBuffer"));
+    }
+    let timestamps = match timestamps.is_null() {
+        true => None,
+        false => {
+            check_pointer(timestamps, "timestamps")?;
+            // SAFETY: it is aligned, and leads to a range by this function's contract.
+            let VksortQueryRange { pool, first, count } = unsafe { *timestamps };
+            if pool == vk::QueryPool::null() || first.checked_add(count).is_none() {
+                let given = format!("pool {pool:?}, queries {first} and {count} from there on");
+                return Err(Failure::value("timestamps", given, "a VkQueryPool with queries below 2^32"));
+            }
+            Some(QueryRange { pool, first, count })
+        }
+    };
+    let (sort, count) = (SORTS.get(sort)?, count_of(count)?);
+    // SAFETY: command buffer, barriers, queries and resources are as both functions ask, by this function's contract.
+    unsafe {
+        match resources {
+            None => sort.record(command_buffer, count, timestamps)?,
+            Some(resources) => sort.record_visited(command_buffer, count, timestamps, resources)?,
+        }
+    }
+    Ok(())
 }
 
 /// Says how many timestamp queries a recording with this count writes.

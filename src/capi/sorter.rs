@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use ash::vk::BufferUsageFlags as Usage;
+use ash::vk::DescriptorSetLayout;
 use ash::vk::Device as VkDevice;
 
 use super::device::{self, REQUIREMENTS};
 use super::handles::Register;
 use super::names::{self, check_flags, number_of};
 use super::outcome::{Failure, run_unit};
-use super::structs::{put, read, write};
+use super::structs::{bytes, check_pointer, put, read, write};
 use super::types::*;
+use crate::visitor::Visitor;
 use crate::vk::{Access, PipelineSet, Sorter, SorterOptions};
 
 /// What is behind the handle of a sorter.
@@ -44,53 +46,123 @@ pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
 /// * `sorter` is null or writable.
 #[unsafe(export_name = "vksortCreateSorter")]
 pub unsafe extern "C" fn create_sorter(info: *const VksortSorterInfo, sorter: *mut VksortSorter) -> VksortResult {
-    run_unit("vksortCreateSorter", || {
-        // SAFETY: by this function's contract, here and below.
-        let info = unsafe { read(info)? };
-        check_flags("flags of VksortSorterInfo", info.flags, VKSORT_SORTER_LABELS)?;
-        // SAFETY: as above.
-        unsafe { put(sorter, std::ptr::null_mut())? };
-        let known = REQUIREMENTS.get(info.requirements)?;
-        // SAFETY: as above.
-        let request = names::request(&unsafe { read(info.request)? })?;
-        let pipelines = match info.share_with.is_null() {
-            true => Arc::default(),
-            false => {
-                let other = SORTERS.get(info.share_with)?;
-                if other.device != info.device {
-                    let (given, allowed) = (other.device, info.device);
-                    let text =
-                        format!("shareWith is a sorter of {given:?}, allowed is a sorter of device, {allowed:?}");
-                    return Err(Failure::new(VKSORT_ERROR_HANDLE, text));
-                }
-                Arc::clone(&other.pipelines)
+    // SAFETY: by this function's contract; there is no visitor.
+    run_unit("vksortCreateSorter", || unsafe { create(info, None, sorter) })
+}
+
+/// Builds the pipelines for a request whose keys or values a visitor makes, or whose result it takes.
+///
+/// - info: the request and its options, as for vksortCreateSorter. The request is out of place. Pipelines with a visitor are
+///   this sorter's own: shareWith shares none.
+/// - visitor: its bytes and the layout of its resources; the bytes are not kept. Those that were compiled for a request also
+///   serve one with another order, other bits, or another key type of as many words.
+/// - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
+/// - Buffers that the visitor replaces are not bound: vksortGetBufferRequirements has size 0 for them.
+/// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
+///
+/// Fails as vksortCreateSorter; with VKSORT_ERROR_VISITOR for bytes that are no visitor's or are damaged, for a visitor of
+/// another version of vksort or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for a request that the
+/// visitor cannot serve; with VKSORT_ERROR_UNSUITABLE_DEVICE if its push constants are more than the device has.
+///
+/// # Safety
+///
+/// * As for vksortCreateSorter.
+/// * `visitor` is null, or leads to a structure of as many bytes as its first field says. Its code is null, or leads to as many
+///   bytes as codeSize says, which the program vksort-compile-visitor has made.
+/// * The layout is null or the device's, and has the bindings that the visitor's code declares, for compute.
+/// * The device was created with the features that the visitor's code uses.
+/// * The visitor's code meets the duties that docs/VISITORS.md lists: it gives the same bits for an index throughout a sort,
+///   reads and writes within its buffers, ends, and has no barriers, shared memory or subgroup operations.
+#[unsafe(export_name = "vksortCreateVisitedSorter")]
+pub unsafe extern "C" fn create_visited_sorter(
+    info: *const VksortSorterInfo,
+    visitor: *const VksortVisitorInfo,
+    sorter: *mut VksortSorter,
+) -> VksortResult {
+    // SAFETY: the same contract.
+    run_unit("vksortCreateVisitedSorter", || unsafe { create(info, Some(visitor), sorter) })
+}
+
+/// The visitor that a structure describes, with the layout of its resources.
+///
+/// # Safety
+///
+/// As for [`create_visited_sorter`].
+unsafe fn visitor_of(visitor: *const VksortVisitorInfo) -> Result<(Visitor, DescriptorSetLayout), Failure> {
+    const CODE: &str = "code of VksortVisitorInfo";
+    // SAFETY: it is null or a structure, by this function's contract.
+    let info = unsafe { read(visitor)? };
+    check_flags("reserved of VksortVisitorInfo", info.reserved, 0)?;
+    check_pointer(info.code.cast::<u8>(), CODE)?;
+    // SAFETY: the code has as many bytes, by this function's contract.
+    let code = unsafe { bytes(info.code, info.code_size, CODE)? };
+    Ok((Visitor::from_bytes(code)?, info.set_layout))
+}
+
+/// Builds a sorter, perhaps with a visitor, and writes its handle.
+///
+/// # Safety
+///
+/// As for [`create_sorter`], and for [`create_visited_sorter`] with a visitor.
+unsafe fn create(
+    info: *const VksortSorterInfo,
+    visitor: Option<*const VksortVisitorInfo>,
+    sorter: *mut VksortSorter,
+) -> Result<(), Failure> {
+    // SAFETY: it is null or a structure, by this function's contract.
+    let info = unsafe { read(info)? };
+    check_flags("flags of VksortSorterInfo", info.flags, VKSORT_SORTER_LABELS)?;
+    // SAFETY: it is null or writable, by this function's contract.
+    unsafe { put(sorter, std::ptr::null_mut())? };
+    let known = REQUIREMENTS.get(info.requirements)?;
+    // SAFETY: it is null or a structure, by this function's contract.
+    let request = names::request(&unsafe { read(info.request)? })?;
+    // SAFETY: as `visitor_of` asks, by this function's contract.
+    let visitor = visitor.map(|visitor| unsafe { visitor_of(visitor) }).transpose()?;
+    let pipelines = match info.share_with.is_null() {
+        true => Arc::default(),
+        false => {
+            let other = SORTERS.get(info.share_with)?;
+            if other.device != info.device {
+                let (given, allowed) = (other.device, info.device);
+                let text = format!("shareWith is a sorter of {given:?}, allowed is a sorter of device, {allowed:?}");
+                return Err(Failure::new(VKSORT_ERROR_HANDLE, text));
             }
-        };
-        let mut options = SorterOptions {
-            pipeline_cache: info.pipeline_cache,
-            pipelines: Some(Arc::clone(&pipelines)),
-            access: names::access(info.access)?,
-            capacity: (info.capacity > 0).then_some(info.capacity),
-            ..SorterOptions::default()
-        };
-        // SAFETY: the device is of the requirements' instance, by this function's contract, here and below.
-        let device = unsafe { device::load_device(&known.instance, info.device)? };
-        if info.flags & VKSORT_SORTER_LABELS != 0 {
-            for name in [c"vkCmdBeginDebugUtilsLabelEXT", c"vkCmdEndDebugUtilsLabelEXT"] {
-                // SAFETY: as above.
-                if unsafe { device::find(&known.instance, info.device, name) }.is_null() {
-                    let text = format!("{} is not to be had, needed is VK_EXT_debug_utils", name.to_string_lossy());
-                    return Err(Failure::new(VKSORT_ERROR_MISSING_FUNCTION, text));
-                }
-            }
-            options.debug_utils = Some(ash::ext::debug_utils::Device::new(&known.instance, &device));
+            Arc::clone(&other.pipelines)
         }
-        // SAFETY: device, cache and pipelines are as `Sorter::new` asks, by this function's contract.
-        let made = unsafe { Sorter::new(&device, &known.requirements, &request, &options)? };
-        let alignment = known.requirements.profile.storage_alignment_bytes;
-        // SAFETY: as above.
-        unsafe { put(sorter, SORTERS.add(Made { sorter: made, device: info.device, pipelines, alignment })) }
-    })
+    };
+    let mut options = SorterOptions {
+        pipeline_cache: info.pipeline_cache,
+        pipelines: Some(Arc::clone(&pipelines)),
+        access: names::access(info.access)?,
+        capacity: (info.capacity > 0).then_some(info.capacity),
+        ..SorterOptions::default()
+    };
+    // SAFETY: the device is of the requirements' instance, by this function's contract.
+    let device = unsafe { device::load_device(&known.instance, info.device)? };
+    if info.flags & VKSORT_SORTER_LABELS != 0 {
+        for name in [c"vkCmdBeginDebugUtilsLabelEXT", c"vkCmdEndDebugUtilsLabelEXT"] {
+            // SAFETY: as for `load_device`.
+            if unsafe { device::find(&known.instance, info.device, name) }.is_null() {
+                let text = format!("{} is not to be had, needed is VK_EXT_debug_utils", name.to_string_lossy());
+                return Err(Failure::new(VKSORT_ERROR_MISSING_FUNCTION, text));
+            }
+        }
+        options.debug_utils = Some(ash::ext::debug_utils::Device::new(&known.instance, &device));
+    }
+    let requirements = &known.requirements;
+    // SAFETY: device, cache, pipelines, layout and visitor are as both functions ask, by this function's contract.
+    let made = unsafe {
+        match &visitor {
+            None => Sorter::new(&device, requirements, &request, &options)?,
+            Some((visitor, layout)) => {
+                Sorter::new_visited(&device, requirements, &request, &options, visitor, *layout)?
+            }
+        }
+    };
+    let alignment = requirements.profile.storage_alignment_bytes;
+    // SAFETY: it is writable, as it was above.
+    unsafe { put(sorter, SORTERS.add(Made { sorter: made, device: info.device, pipelines, alignment })) }
 }
 
 /// Ends a sorter. Sorts bound from it stay, and keep its pipelines.
@@ -158,7 +230,9 @@ pub unsafe extern "C" fn get_buffer_requirements(
         let made = SORTERS.get(sorter)?;
         let (sorter, alignment) = (&made.sorter, made.alignment);
         let scratch = sorter.scratch_size(capacity)?;
-        let sizes = sorter.request().buffers(capacity);
+        let sizes = sorter.buffers(capacity);
+        // Other sorts have them also where the capacity is 0.
+        let keys = (!sorter.shape().visits.keys).then_some(sizes.keys);
         let reached = match sorter.access() {
             Access::Addresses => Usage::STORAGE_BUFFER | Usage::SHADER_DEVICE_ADDRESS,
             Access::Auto | Access::Descriptors => Usage::STORAGE_BUFFER,
@@ -172,7 +246,7 @@ pub unsafe extern "C" fn get_buffer_requirements(
         let value = VksortBufferRequirements {
             struct_size: 0,
             capacity,
-            keys: need(Some(sizes.keys), elements, reached),
+            keys: need(keys, elements, reached),
             values: need(sizes.values, elements, reached),
             keys_out: need(sizes.keys_out, elements, reached),
             values_out: need(sizes.values_out, elements, reached),

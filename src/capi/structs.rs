@@ -1,5 +1,6 @@
 //! Structures that begin with their size, read and written as far as both sides know them.
 
+use std::ffi::c_void;
 use std::mem::MaybeUninit;
 
 use super::outcome::Failure;
@@ -45,6 +46,9 @@ sized! {
     VksortBuffers 200,
     VksortVrdxInfo 64,
     VksortVrdxSort 88,
+    VksortVisitorInfo 32,
+    VksortVisitorResources 24,
+    VksortDepthInfo 40,
 }
 
 /// The most bytes that a structure of a later version may have.
@@ -119,6 +123,23 @@ pub(super) unsafe fn write<T: Sized32>(pointer: *mut T, value: &T) -> Result<(),
         to.add(known).write_bytes(0, size - known);
     }
     Ok(())
+}
+
+/// Memory of the caller's; null has no bytes.
+///
+/// # Safety
+///
+/// The pointer is null, or leads to `size` bytes, which nobody writes to while the result is in use.
+pub(super) unsafe fn bytes<'a>(pointer: *const c_void, size: usize, what: &str) -> Result<&'a [u8], Failure> {
+    if size == 0 {
+        return Ok(&[]);
+    }
+    check_pointer(pointer.cast::<u8>(), what)?;
+    if isize::try_from(size).is_err() {
+        return Err(Failure::value(&format!("the size of {what}"), format!("{size} bytes"), "the size of an object"));
+    }
+    // SAFETY: there are as many bytes by this function's contract, and no object has more than was checked.
+    Ok(unsafe { std::slice::from_raw_parts(pointer.cast(), size) })
 }
 
 /// Writes a handle or a number.

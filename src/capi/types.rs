@@ -1,5 +1,7 @@
 //! Constants and structures of the header.
 
+mod visited;
+
 use std::ffi::c_char;
 
 use ash::vk::Buffer as VkBuffer;
@@ -10,6 +12,8 @@ use ash::vk::PhysicalDevice as VkPhysicalDevice;
 use ash::vk::PhysicalDeviceFeatures2 as VkPhysicalDeviceFeatures2;
 use ash::vk::PipelineCache as VkPipelineCache;
 use ash::vk::QueryPool as VkQueryPool;
+
+pub use visited::*;
 
 /// Vulkan's function, or null. Pass the loader's `vkGetInstanceProcAddr`, volk's, or your own.
 pub type PFN_vkGetInstanceProcAddr = Option<ash::vk::PFN_vkGetInstanceProcAddr>;
@@ -49,6 +53,9 @@ pub const VKSORT_ERROR_BUFFER: VksortResult = -110;
 pub const VKSORT_ERROR_TOO_FEW_QUERIES: VksortResult = -111;
 /// The process has another logger, or a log callback sets one.
 pub const VKSORT_ERROR_LOGGER: VksortResult = -112;
+/// The bytes of a visitor are none, or were compiled by another version of vksort or for another request; or its code has
+/// resources and no layout for them.
+pub const VKSORT_ERROR_VISITOR: VksortResult = -113;
 /// A fault of vksort itself. Nothing unwinds into the caller.
 pub const VKSORT_ERROR_INTERNAL: VksortResult = -199;
 
@@ -340,7 +347,7 @@ pub struct VksortSortRequest {
     pub algorithm: VksortAlgorithm,
 }
 
-/// For vksortCreateSorter.
+/// For vksortCreateSorter and vksortCreateVisitedSorter.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct VksortSorterInfo {
@@ -357,7 +364,7 @@ pub struct VksortSorterInfo {
     /// A cache of the device for the pipelines, or null. No other thread uses it during the call.
     pub pipeline_cache: VkPipelineCache,
     /// A sorter of the same device to share pipelines with, or null. It may be destroyed before the new one. One of another
-    /// device is refused.
+    /// device is refused. Pipelines with a visitor in them are not shared.
     pub share_with: VksortSorter,
     /// How kernels reach keys and values.
     pub access: VksortAccess,

@@ -57,16 +57,16 @@ impl Packed {
         let refuse = |reason: &str| Err(Error::Visitor { name: "from bytes".into(), reason: reason.into() });
         let head = MAGIC.len() + 4 * HEAD_WORDS;
         if bytes.len() < head || !bytes.starts_with(MAGIC) {
-            return refuse("the bytes are no compiled visitor, needed are bytes from VisitorSource::compile");
+            return refuse(
+                "the bytes are no compiled visitor, needed are those of VisitorSource::compile or vksort-compile-visitor",
+            );
         }
         let words: Vec<u32> = bytes[MAGIC.len()..head]
             .chunks_exact(4)
             .map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")))
             .collect();
         if u64::from(words[1]) << 32 | u64::from(words[0]) != modules::SOURCES_DIGEST {
-            return refuse(
-                "it was compiled by another version of vksort, needed is the same version in build script and program",
-            );
+            return refuse("it was compiled by another version of vksort, needed is the version that sorts");
         }
         let rest = &bytes[MAGIC.len() + 12..];
         let (name, packed) = (words[7] as usize, words[8] as usize);

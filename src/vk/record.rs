@@ -259,8 +259,11 @@ impl BoundSort {
     fn check_resources(&self, resources: Option<VisitorResources<'_>>) -> Result<(), Error> {
         let (given, needed) = (resources.is_some(), self.sorter.visitor.is_some());
         if given != needed {
-            let has = |some: bool| if some { "a visitor" } else { "no visitor" };
-            return Err(Error::unsupported("the recording", has(given), has(needed)));
+            let (given, allowed) = match needed {
+                true => ("without a visitor's resources", "with them, as the sorter has a visitor"),
+                false => ("with a visitor's resources", "without them, as the sorter has no visitor"),
+            };
+            return Err(Error::unsupported("the recording", given, allowed));
         }
         let (Some(resources), Some((push_bytes, has_set))) = (resources, self.sorter.visitor) else { return Ok(()) };
         if resources.push.len() != push_bytes as usize {

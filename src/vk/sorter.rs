@@ -15,6 +15,7 @@ use crate::plan::Plan;
 use crate::request::{Algorithm, BufferSizes, Count, SortRequest};
 use crate::shape::{Shape, ShapeDesc};
 use crate::specialize::specialize;
+use crate::spirv;
 use crate::tuning::Tuning;
 use crate::visitor::{Visitor, Visits};
 
@@ -118,8 +119,8 @@ impl Sorter {
     ///
     /// # Errors
     ///
-    /// As for [`new`](Self::new); [`Error::Visitor`] for a visitor that does not compile, or was compiled for another request;
-    /// [`Error::UnsuitableDevice`] if its push constants are more than the device has.
+    /// As for [`new`](Self::new); [`Error::Visitor`] for a visitor that does not compile, was compiled for another request, or has
+    /// resources while `set_layout` is null; [`Error::UnsuitableDevice`] if its push constants are more than the device has.
     ///
     /// # Safety
     ///
@@ -188,9 +189,14 @@ impl Sorter {
         );
         let kernels = plan.kernels(&[Count::Host(1), Count::Host(capacity), Count::Device]);
         let specs: Vec<_> = kernels.into_iter().map(|kernel| specialize(kernel, &shape, request)).collect();
-        let with_visitor = |(visitor, set_layout): (&Visitor, _)| -> Result<_, Error> {
+        let with_visitor = |(visitor, set_layout): (&Visitor, vk::DescriptorSetLayout)| -> Result<_, Error> {
             let modules: Vec<_> = specs.iter().map(|spec| spec.module).collect();
             let words = visitor.words(&modules, request)?;
+            let needs_set = words.iter().any(|words| spirv::has_set(words, VISITOR_SET));
+            if needs_set && set_layout == vk::DescriptorSetLayout::null() {
+                let reason = "its code has resources in set 1, but the layout of that set is null".into();
+                return Err(Error::Visitor { name: visitor.name().into(), reason });
+            }
             Ok(VisitorDesc { words, set_layout, push_bytes: visitor.push_bytes() })
         };
         let own = PipelineSet::default();
@@ -278,6 +284,9 @@ impl Sorter {
         &self.inner.shape
     }
 }
+
+/// The descriptor set of a visitor's resources.
+const VISITOR_SET: u32 = 1;
 
 /// A sorter in one line: its kernels, and the reasons for them. `algorithm` is the one that sorts.
 fn describe(request: &SortRequest, algorithm: Algorithm, tuning: &Tuning, shape: &Shape, access: Access) -> String {

@@ -34,6 +34,8 @@ mod logged;
 #[path = "../common/process.rs"]
 mod process;
 mod refused;
+#[cfg(feature = "runtime-shaders")]
+mod visited;
 
 /// A structure of the header in which all is zero.
 fn zeroed<T: Copy>() -> T {

@@ -4,7 +4,7 @@ use std::ptr::{null, null_mut};
 use std::sync::Barrier;
 
 use ash::vk;
-use vksort::capi::{device::*, names::*, record::*, sorter::*, types::*, vrdx};
+use vksort::capi::{device::*, names::*, record::*, sorter::*, types::*, visitor, vrdx};
 
 use crate::*;
 
@@ -315,7 +315,7 @@ fn buffers_and_counts_that_do_not_fit_are_refused() {
 #[test]
 fn a_panic_becomes_a_code_in_every_function() {
     let nothing = vk::CommandBuffer::null();
-    let calls: [(&str, &dyn Fn() -> VksortResult); 20] = [
+    let calls: [(&str, &dyn Fn() -> VksortResult); 24] = [
         ("vksortGetCapabilities", &|| c!(get_capabilities(null_mut()))),
         ("vksortGetKeyTypeProperties", &|| c!(get_key_type_properties(0, null_mut()))),
         ("vksortGetInstanceRequirements", &|| c!(get_instance_requirements(None, null_mut()))),
@@ -325,12 +325,16 @@ fn a_panic_becomes_a_code_in_every_function() {
         ("vksortAddDeviceFeatures", &|| c!(add_device_features(null_mut(), null_mut()))),
         ("vksortCheckDevice", &|| c!(check_device(null_mut(), null()))),
         ("vksortCreateSorter", &|| c!(create_sorter(null(), null_mut()))),
+        ("vksortCreateVisitedSorter", &|| c!(create_visited_sorter(null(), null(), null_mut()))),
         ("vksortDestroySorter", &|| destroy_sorter(null_mut())),
         ("vksortGetSorterProperties", &|| c!(get_sorter_properties(null_mut(), null_mut()))),
         ("vksortGetBufferRequirements", &|| c!(get_buffer_requirements(null_mut(), 0, null_mut()))),
         ("vksortBind", &|| c!(bind(null_mut(), null(), null_mut()))),
         ("vksortDestroySort", &|| destroy_sort(null_mut())),
         ("vksortCmdSort", &|| c!(cmd_sort(nothing, null_mut(), 0, null()))),
+        ("vksortCmdSortVisited", &|| c!(cmd_sort_visited(nothing, null_mut(), 0, null(), null()))),
+        ("vksortGetDepthRequest", &|| c!(visitor::get_depth_request(0, null_mut()))),
+        ("vksortGetDepthPush", &|| c!(visitor::get_depth_push(null(), null_mut()))),
         ("vksortGetQueryCount", &|| c!(get_query_count(null_mut(), 0, null_mut()))),
         ("vksortGetAlgorithm", &|| c!(get_algorithm(null_mut(), 0, null_mut()))),
         ("vksortGetStepTimes", &|| c!(get_step_times(null_mut(), 0, 0, null(), 0, null_mut(), null_mut()))),

@@ -1,0 +1,187 @@
+//! Compiles a visitor into bytes, for programs that have no compiler of GLSL.
+
+#[path = "../../src/files.rs"]
+#[allow(dead_code, reason = "this program writes one file")]
+mod files;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, anyhow};
+use clap::{Parser, ValueEnum};
+use vksort::{Algorithm, DepthKeys, KeyOutput, KeyType, Placement, SortRequest, ValueType, VisitorSource, Visits};
+
+/// Compiles a visitor of vksort: GLSL that makes the keys or values of a sort, or takes its result
+#[derive(Parser)]
+#[command(name = "vksort-compile-visitor", version)]
+#[command(after_help = "\
+The bytes are for vksortCreateVisitedSorter in C, and for Visitor::from_bytes in Rust, of the same version of vksort. They serve
+requests with these options, in any order and with any bits, also of other key types with as many words of 32 bits.
+docs/VISITORS.md describes the GLSL.")]
+struct Args {
+    /// The visitor's GLSL
+    #[arg(value_name = "FILE", required_unless_present = "depth")]
+    file: Option<PathBuf>,
+    /// Where the bytes go
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Write a C array of this name in place of the bytes
+    #[arg(long, value_name = "NAME", value_parser = identifier)]
+    c_array: Option<String>,
+    /// In place of FILE: depths of positions as keys, as f32, or as 16 or 24 bits
+    #[arg(long, value_name = "f32|16|24", hide_possible_values = true)]
+    #[arg(conflicts_with_all = ["file", "key", "visits", "push", "include"])]
+    depth: Option<Depth>,
+    /// Type of the keys, as in u32
+    #[arg(long, value_name = "TYPE", required_unless_present = "depth")]
+    key: Option<KeyType>,
+    /// none, index, or the bytes of a value [default: none, with --depth index]
+    #[arg(long, value_name = "VALUE", value_parser = value)]
+    value: Option<ValueType>,
+    /// The functions that FILE defines: keys, values, output
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "keys", hide_possible_values = true)]
+    visits: Vec<Visited>,
+    /// The request discards the sorted keys
+    #[arg(long)]
+    discard_keys: bool,
+    /// The request names an algorithm: onesweep|leading|reduce-then-scan|single-workgroup
+    #[arg(long, value_name = "NAME")]
+    algorithm: Option<Algorithm>,
+    /// Members of the push constants, as in "vec4 visitor_eye;"
+    #[arg(long, value_name = "GLSL", requires = "push_bytes")]
+    push: Option<String>,
+    /// Bytes of the push constants, up to the end of the last member
+    #[arg(long, value_name = "N", requires = "push")]
+    push_bytes: Option<u32>,
+    /// A file that FILE includes, by its name there, relative to the folder of FILE; may be repeated
+    #[arg(long, value_name = "NAME")]
+    include: Vec<String>,
+}
+
+/// The keys of the visitors that come with vksort.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Depth {
+    #[value(name = "f32")]
+    F32,
+    #[value(name = "16")]
+    Bits16,
+    #[value(name = "24")]
+    Bits24,
+}
+
+impl Depth {
+    fn keys(self) -> DepthKeys {
+        match self {
+            Depth::F32 => DepthKeys::F32,
+            Depth::Bits16 => DepthKeys::Bits16,
+            Depth::Bits24 => DepthKeys::Bits24,
+        }
+    }
+}
+
+/// A function of a visitor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Visited {
+    Keys,
+    Values,
+    Output,
+}
+
+fn value(text: &str) -> Result<ValueType, String> {
+    match text {
+        "none" => Ok(ValueType::None),
+        "index" => Ok(ValueType::Index),
+        _ => text.parse().map(ValueType::Bytes).map_err(|_| "allowed are none, index and a number of bytes".into()),
+    }
+}
+
+fn identifier(text: &str) -> Result<String, String> {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    match text.chars().all(is_part) && text.starts_with(|first: char| !first.is_ascii_digit()) {
+        true => Ok(text.into()),
+        false => Err("allowed is an identifier of C".into()),
+    }
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
+}
+
+/// The visitor that the command line describes, and the request that it is for.
+fn described(args: &Args) -> Result<(VisitorSource, SortRequest)> {
+    let (source, request) = match (args.depth, &args.file, args.key) {
+        (Some(depth), ..) => (depth.keys().source(), depth.keys().request()),
+        (None, Some(file), Some(key)) => {
+            let folder = file.parent().unwrap_or(Path::new(""));
+            let include = |name: &String| Ok((name.clone(), read(&folder.join(name))?));
+            let visits = |visited| args.visits.contains(&visited);
+            let source = VisitorSource {
+                text: read(file)?,
+                includes: args.include.iter().map(include).collect::<Result<_>>()?,
+                push_members: args.push.clone().unwrap_or_default(),
+                push_bytes: args.push_bytes.unwrap_or_default(),
+                visits: Visits {
+                    keys: visits(Visited::Keys),
+                    values: visits(Visited::Values),
+                    output: visits(Visited::Output),
+                },
+                ..VisitorSource::new(file.display().to_string())
+            };
+            (source, SortRequest::new(key))
+        }
+        _ => return Err(anyhow!("FILE and --key are missing, needed are both or --depth")),
+    };
+    let request = SortRequest {
+        value: args.value.unwrap_or(request.value),
+        placement: Placement::OutOfPlace,
+        key_output: if args.discard_keys { KeyOutput::Discarded } else { KeyOutput::Sorted },
+        algorithm: args.algorithm,
+        ..request
+    };
+    Ok((source, request))
+}
+
+/// Bytes as a file that C includes.
+fn c_array(name: &str, bytes: &[u8]) -> String {
+    let mut text = format!(
+        "/* A visitor of vksort {}, made by vksort-compile-visitor. */\nstatic const unsigned char {name}[{}] = {{\n",
+        env!("CARGO_PKG_VERSION"),
+        bytes.len()
+    );
+    for line in bytes.chunks(32) {
+        for byte in line {
+            let _ = write!(text, "{byte},");
+        }
+        text.push('\n');
+    }
+    text + "};\n"
+}
+
+fn run() -> Result<()> {
+    // One line, without the advice that clap adds; `--help` ends the program here.
+    let args = Args::try_parse().map_err(|error| {
+        if !error.use_stderr() {
+            error.exit();
+        }
+        let text = error.to_string();
+        let message: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        anyhow!("{}", message.join(" ").trim_start_matches("error: "))
+    })?;
+    let (source, request) = described(&args)?;
+    let bytes = source.compile(&request)?;
+    let content = args.c_array.map_or_else(|| bytes.clone(), |name| c_array(&name, &bytes).into_bytes());
+    files::replace(&args.out, &content).with_context(|| format!("writing {}", args.out.display()))
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        // The compiler's messages have a line each.
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
