@@ -256,9 +256,9 @@ pub fn row_names() -> impl Iterator<Item = String> {
 const ROWS: &[Row] = &[
     Row { applies: |p| p.driver_id == driver::LLVMPIPE, tuning: || cpu("llvmpipe", 8) },
     Row { applies: |p| p.driver_id == driver::SWIFTSHADER, tuning: || cpu("swiftshader", 4) },
-    // Metal decides what workgroups may expect of each other, on GPUs of every vendor.
+    // Metal decides what workgroups may expect of each other, on GPUs of every vendor. Mesa's driver names Mesa as the vendor.
     Row {
-        applies: |p| p.vendor_id == vendor::APPLE || p.driver_id == driver::MOLTENVK,
+        applies: |p| p.vendor_id == vendor::APPLE || [driver::MOLTENVK, driver::HONEYKRISP].contains(&p.driver_id),
         tuning: || Tuning { decide_apart: true, ..gpu("apple", NO_PROGRESS) },
     },
     Row {
