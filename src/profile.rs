@@ -93,11 +93,11 @@ impl DeviceProfile {
     /// By Vulkan's specification it never does. In Mesa's v3dv (26.1), and in llvmpipe of some release after 22.3, every barrier
     /// waits for the whole workgroup: subgroups that pass fewer barriers than others read too early there, or wait forever.
     ///
-    /// Known are drivers whose machine code waits only at the barriers of the workgroup (NVK, RADV, anv, Turnip, NVIDIA's
-    /// assembler), and software drivers that pass the tests.
+    /// Known are drivers whose machine code waits only at the barriers of the workgroup (NVK, RADV, anv, Turnip, Honeykrisp,
+    /// NVIDIA's assembler), and software drivers that pass the tests.
     pub(crate) fn confines_subgroup_barriers(&self) -> bool {
-        use driver::{ANV, LLVMPIPE, NVIDIA, NVK, RADV, SWIFTSHADER, TURNIP};
-        let known = [ANV, NVIDIA, NVK, RADV, SWIFTSHADER, TURNIP].contains(&self.driver_id);
+        use driver::{ANV, HONEYKRISP, LLVMPIPE, NVIDIA, NVK, RADV, SWIFTSHADER, TURNIP};
+        let known = [ANV, HONEYKRISP, NVIDIA, NVK, RADV, SWIFTSHADER, TURNIP].contains(&self.driver_id);
         known || self.driver_id == LLVMPIPE && self.driver.contains("Mesa 22.")
     }
 
@@ -137,6 +137,8 @@ pub mod driver {
     pub const TURNIP: i32 = 18;
     /// Mesa's driver for GPUs of NVIDIA.
     pub const NVK: i32 = 24;
+    /// Mesa's driver for GPUs of Apple.
+    pub const HONEYKRISP: i32 = 26;
     pub const MOLTENVK: i32 = 14;
     pub const DOZEN: i32 = 23;
 }

@@ -31,7 +31,7 @@ const fn class(row: &'static str, vendor_id: u32, driver_id: i32) -> Class {
 }
 
 /// Classes of devices for every row.
-const CLASSES: [Class; 13] = [
+const CLASSES: [Class; 14] = [
     class("nvidia", vendor::NVIDIA, 0),
     class("nvk", vendor::NVIDIA, driver::NVK),
     class("amd", vendor::AMD, 0),
@@ -39,6 +39,7 @@ const CLASSES: [Class; 13] = [
     Class { subgroup_range: Some((16, 32)), ..class("intel-xe2", vendor::INTEL, 0) },
     class("apple", vendor::APPLE, 0),
     class("apple", 0, driver::MOLTENVK),
+    class("apple", 0, driver::HONEYKRISP),
     Class { name: "Adreno (TM) 660", ..class("adreno-6xx", vendor::QUALCOMM, 0) },
     class("adreno", vendor::QUALCOMM, 0),
     class("mali", vendor::ARM, 0),

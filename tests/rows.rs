@@ -18,6 +18,7 @@ fn every_class_of_devices_has_a_row_with_its_evidence() {
         (intel((16, 32)), "intel-xe2"),
         (of(vendor::APPLE, 0), "apple"),
         (of(0, driver::MOLTENVK), "apple"),
+        (of(0x10005, driver::HONEYKRISP), "apple"),
         (of(vendor::AMD, driver::MOLTENVK), "apple"),
         (of(vendor::INTEL, driver::MOLTENVK), "apple"),
         (adreno("Adreno (TM) 660"), "adreno-6xx"),

@@ -80,7 +80,16 @@ fn subgroups_rest_where_subgroup_barriers_are_known_to_concern_one_subgroup() {
         fit_keys(&profile, &Tuning::for_device(&profile), subgroup).subgroups_rest
     };
     let native = SubgroupChoice::Native;
-    for driver_id in [driver::NVIDIA, driver::NVK, driver::RADV, driver::ANV, driver::TURNIP, driver::SWIFTSHADER] {
+    let known = [
+        driver::NVIDIA,
+        driver::NVK,
+        driver::RADV,
+        driver::ANV,
+        driver::TURNIP,
+        driver::HONEYKRISP,
+        driver::SWIFTSHADER,
+    ];
+    for driver_id in known {
         assert!(rest(driver_id, "any", native), "driver {driver_id}");
         assert!(!rest(driver_id, "any", SubgroupChoice::Emulated(32)), "emulated operations need all invocations");
     }

@@ -56,7 +56,7 @@ fn the_kept_record_is_drawn() {
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     }
     let text = fs::read_to_string(&svg).unwrap();
-    for part in ["h100, NVK", "gfx1201-wave32, RADV", "bmg, anv", "adreno740, Turnip", "pairs"] {
+    for part in ["h100, NVK", "gfx1201-wave32, RADV", "bmg, anv", "adreno740, Turnip", "m1, Honeykrisp", "pairs"] {
         assert!(text.contains(part), "{part} is missing in the plot");
     }
     assert!(!programs::Picture::read(&png).is_blank());

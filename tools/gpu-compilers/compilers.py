@@ -22,10 +22,10 @@ COLUMNS = ("gpu compiler request kernel workgroup_size items subgroup_size regis
            "workgroups_per_core instructions instructions_per_item slope compile_ms").split()
 # Names of one figure in the drivers' statistics.
 INSTRUCTIONS = ("Instruction count", "Instructions", "Instruction Count")
-REGISTERS = ("Number of GPRs", "VGPRs", "Max live registers", "Registers used")
+REGISTERS = ("Number of GPRs", "VGPRs", "Max live registers", "Registers used", "GPRs")
 SPILLS = ("Spills to memory", "Spills", "Spilled VGPRs", "STP Count")
 FILLS = ("Fills from memory", "Fills", "LDP Count")
-SCRATCH = ("SLM size", "Scratch Memory Size", "Scratch size")
+SCRATCH = ("SLM size", "Scratch Memory Size", "Scratch size", "Scratch")
 SHARED = ("LDS size", "Workgroup Memory Size")
 # Items that the second shape has fewer, for the slope.
 FEWER = 4
@@ -38,7 +38,7 @@ def first(statistics, names, otherwise=0):
 def command_of(options, name, *arguments):
     """The command that runs the program on a GPU, with its environment."""
     gpu = gpus.GPUS[name]
-    foreign = re.compile("VK_|VKSORT_|NULLGPU|MESA_|RADV_|PIPESTATS")
+    foreign = re.compile("VK_|VKSORT_|NULLGPU|MESA_|RADV_|AGX_|ASAHI_|HK_|PIPESTATS")
     environment = {key: value for key, value in os.environ.items() if not foreign.match(key)}
     environment |= {**gpu.environment, "MESA_SHADER_CACHE_DISABLE": "true", "PIPESTATS": os.devnull,
                     "VK_INSTANCE_LAYERS": "VK_LAYER_pipestats", "VK_LAYER_PATH": options.folder}

@@ -6,14 +6,14 @@ KIB = 1024
 
 @dataclass(frozen=True)
 class Gpu:
-    compiler: str  # NVK, anv, RADV or Turnip
+    compiler: str  # NVK, anv, RADV, Turnip or Honeykrisp
     node: str  # what the driver finds: NULLGPU of nullgpu.c, or RADV's own name
     core: tuple  # what one core has, as workgroups() reads it
     subgroup: int = 0  # size of the subgroups to ask for; 0 for what the library chooses
 
     @property
     def driver(self):
-        return {"NVK": "nouveau", "anv": "intel", "RADV": "radeon", "Turnip": "freedreno"}[self.compiler]
+        return {"NVK": "nouveau", "anv": "intel", "RADV": "radeon", "Turnip": "freedreno", "Honeykrisp": "asahi"}[self.compiler]
 
     @property
     def environment(self):
@@ -30,6 +30,9 @@ HOPPER, ADA, TURING = (64, 32, 228 * KIB, KIB), (48, 24, 100 * KIB, KIB), (32, 1
 GCN, RDNA2, RDNA3 = (4, 10, 256 * 64, 8, 64 * KIB), (4, 16, 1024 * 32, 16, 128 * KIB), (4, 16, 1536 * 32, 24, 128 * KIB)
 # Intel: threads and shared bytes of a subslice, dual subslice or Xe core.
 GEN9, GEN12, XE_HPG, XE2 = (56, 64 * KIB), (112, 128 * KIB), (128, 128 * KIB), (64, 128 * KIB)
+# Apple: invocations, registers of 16 bits and shared bytes of a core, as measured by the README of
+# github.com/philipturner/metal-benchmarks.
+APPLE7 = (3072, 208 * KIB // 2, 60 * KIB)
 
 GPUS = {
     "h100": Gpu("NVK", "nouveau:180", HOPPER),
@@ -48,6 +51,7 @@ GPUS = {
     "bmg": Gpu("anv", "i915:bmg", XE2),
     "adreno660": Gpu("Turnip", "msm:660", ()),
     "adreno740": Gpu("Turnip", "msm:740", ()),
+    "m1": Gpu("Honeykrisp", "asahi:m1", APPLE7),
 }
 
 
@@ -71,5 +75,10 @@ def workgroups(gpu, statistics, registers, shared, workgroup, subgroup):
         # A thread with 256 registers takes the place of two.
         threads //= 2 if statistics.get("GRF registers", 0) > 128 else 1
         return min(threads // waves, memory // (1 << max(shared - 1, KIB - 1).bit_length()))
+    if gpu.compiler == "Honeykrisp":
+        most, file, memory = gpu.core
+        # The compiler's table of registers ends at the 1024 invocations that a workgroup has at most.
+        held = statistics["Threads"] if statistics["Threads"] < 1024 else min(most, file // up(max(registers, 1), 8))
+        return min(held // (waves * subgroup), memory // up(max(shared, 1), 16))
     # Turnip's own figure knows of shared memory, and waves come in pairs.
     return statistics["Max Waves Per Core"] // up(waves, 2)

@@ -3,11 +3,13 @@
  *   NULLGPU=nouveau:162   NVK, chipset in hex: 162 TU102, 172 GA102, 192 AD102, 180 GH100, 1b2 GB202
  *   NULLGPU=i915:tgl      anv, a name of the table below, or i915:PCIID:SLICES:SUBSLICES:EUS
  *   NULLGPU=msm:740       Turnip, a number of the table below
+ *   NULLGPU=asahi:m1      Honeykrisp, a name of the table below
  *   NULLGPU_DEBUG=1       print what is asked for
  *
  * The node's kernel driver takes everything and does nothing, which is enough to create devices and compile pipelines.
  * The library takes over libdrm's device list and ioctl(). The node is a memfd, so that open, close, dup and mmap need no
- * help. The layouts below are those of the kernel's drm.h, nouveau_drm.h, i915_drm.h and msm_drm.h, and of Mesa's nvif. */
+ * help. The layouts below are those of the kernel's drm.h, nouveau_drm.h, i915_drm.h, msm_drm.h and asahi_drm.h, and of Mesa's
+ * nvif. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -34,7 +36,7 @@ typedef struct { char fullname[512]; } platform_bus;
 typedef struct { char **compatible; } platform_device;
 typedef struct { char **nodes; int available, bustype; void *businfo, *deviceinfo; } drm_device;
 
-enum kind { NONE, NOUVEAU, I915, MSM };
+enum kind { NONE, NOUVEAU, I915, MSM, ASAHI };
 static enum kind kind;
 static const char *driver_name = "none";
 static int version[3] = { 1, 0, 0 };
@@ -61,6 +63,15 @@ static const struct msm msms[] = {
     { 740, 0x43050a01, 3 << 20 }, { 750, 0x43051401, 3 << 20 },
 };
 static struct msm msm;
+
+/* The variant is G for the plain chip, S for Pro, C for Max, D for Ultra. */
+struct apple { const char *name; u32 generation, variant, revision, chip, dies, clusters, cores, khz; };
+static const struct apple apples[] = {
+    { "m1", 13, 'G', 0x11, 0x8103, 1, 1, 8, 1278000 },
+    { "m1max", 13, 'C', 0x20, 0x6001, 1, 4, 8, 1296000 },
+    { "m2", 14, 'G', 0x10, 0x8112, 1, 1, 10, 1398000 },
+};
+static struct apple apple;
 
 /* ---- buffers: places in the node's file ---- */
 #define ARENA (1ull << 38)
@@ -132,6 +143,12 @@ static void setup(void) {
         msm = msms[4];
         for (unsigned i = 0; i < sizeof msms / sizeof *msms; i++)
             if (msms[i].id == (u32)atoi(arg)) msm = msms[i];
+    } else if (!strncmp(want, "asahi", 5)) {
+        kind = ASAHI;
+        driver_name = "asahi";
+        apple = apples[0];
+        for (unsigned i = 0; i < sizeof apples / sizeof *apples; i++)
+            if (!strcmp(apples[i].name, arg)) apple = apples[i];
     } else {
         return;
     }
@@ -148,13 +165,13 @@ static drm_device *device_new(void) {
     device->nodes = calloc(3, sizeof *device->nodes);
     for (int i = 0; i < 3; i++) device->nodes[i] = strdup(i == 2 ? node_path : "");
     device->available = 1 << 2;
-    if (kind == MSM) {
+    if (kind == MSM || kind == ASAHI) {
         device->bustype = 2;
         platform_bus *b = calloc(1, sizeof *b);
         strcpy(b->fullname, "/soc/gpu");
         platform_device *d = calloc(1, sizeof *d);
         d->compatible = calloc(2, sizeof *d->compatible);
-        d->compatible[0] = strdup("qcom,adreno");
+        d->compatible[0] = strdup(kind == MSM ? "qcom,adreno" : "apple,agx");
         device->businfo = b;
         device->deviceinfo = d;
     } else {
@@ -571,6 +588,67 @@ static int msm_ioctl(unsigned nr, void *arg) {
     }
 }
 
+/* asahi */
+struct asahi_params {
+    u64 features;
+    u32 generation, variant, revision, chip, dies, clusters, cores_per_cluster, khz;
+    u64 core_masks[64], vm_start, vm_end, vm_kernel_min;
+    u32 max_commands, max_attachments;
+    u64 timestamp_hz;
+};
+
+static int asahi_ioctl(unsigned nr, void *arg) {
+    static u32 ids;
+    switch (nr) {
+    case 0x00: { /* GET_PARAMS */
+        struct { u32 group, pad; u64 pointer, size; } *g = arg;
+        struct asahi_params p = {
+            .features = 1, /* loads of unmapped memory give 0 */
+            .generation = apple.generation, .variant = apple.variant, .revision = apple.revision, .chip = apple.chip,
+            .dies = apple.dies, .clusters = apple.clusters, .cores_per_cluster = apple.cores, .khz = apple.khz,
+            .vm_start = 1 << 14, .vm_end = 1ull << 39, .vm_kernel_min = 1 << 29,
+            .max_commands = 64, .max_attachments = 16, .timestamp_hz = 24000000,
+        };
+        for (u32 i = 0; i < apple.clusters; i++) p.core_masks[i] = (1ull << apple.cores) - 1;
+        if (g->size > sizeof p) g->size = sizeof p;
+        memcpy((void *)(uintptr_t)g->pointer, &p, g->size);
+        return 0;
+    }
+    case 0x01: { /* GET_TIME */
+        struct { u64 flags, time; } *t = arg;
+        t->time = 1000;
+        return 0;
+    }
+    case 0x02: { /* VM_CREATE */
+        struct { u64 kernel_start, kernel_end; u32 id, pad; } *v = arg;
+        v->id = ++ids;
+        return 0;
+    }
+    case 0x05: { /* GEM_CREATE */
+        struct { u64 size; u32 flags, vm, handle, pad; } *g = arg;
+        g->handle = bo_new(g->size, 0, NULL);
+        return 0;
+    }
+    case 0x06: { /* GEM_MMAP_OFFSET */
+        struct { u32 handle, flags; u64 offset; } *m = arg;
+        m->offset = bo_at(m->handle);
+        return 0;
+    }
+    case 0x07: { /* GEM_BIND_OBJECT */
+        struct { u32 op, flags, handle, vm; u64 offset, range; u32 object, pad; } *b = arg;
+        if (b->op == 0) b->object = ++ids;
+        return 0;
+    }
+    case 0x08: { /* QUEUE_CREATE */
+        struct { u32 flags, vm, priority, id; u64 usc_base; } *q = arg;
+        q->id = ++ids;
+        return 0;
+    }
+    default:
+        return 0;
+    }
+}
+
 int ioctl(int fd, unsigned long request, ...) {
     va_list ap;
     va_start(ap, request);
@@ -581,7 +659,7 @@ int ioctl(int fd, unsigned long request, ...) {
     int result;
     if (nr >= 0x40 && nr < 0xa0)
         result = kind == NOUVEAU ? nv_ioctl(nr - 0x40, arg) : kind == I915 ? i915_ioctl(nr - 0x40, arg) :
-                 msm_ioctl(nr - 0x40, arg);
+                 kind == MSM ? msm_ioctl(nr - 0x40, arg) : asahi_ioctl(nr - 0x40, arg);
     else
         result = core_ioctl(nr, arg);
     if (debug) fprintf(stderr, "nullgpu: %s ioctl 0x%02x -> %d\n", nr >= 0x40 && nr < 0xa0 ? driver_name : "core", nr >= 0x40 && nr < 0xa0 ? nr - 0x40 : nr, result);

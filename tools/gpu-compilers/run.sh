@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs a program with the libraries, the Vulkan loader and one driver of an unpacked root: run.sh FOLDER DRIVER PROGRAM ARGS...
 #
-# FOLDER is where setup.sh unpacked. DRIVER is nouveau, intel, freedreno, radeon or lvp. NULLGPU says which GPU the driver
-# finds (nullgpu.c); lvp is a CPU and needs none.
+# FOLDER is where setup.sh unpacked. DRIVER is nouveau, intel, freedreno, asahi, radeon or lvp. NULLGPU says which GPU the
+# driver finds (nullgpu.c); lvp is a CPU and needs none.
 set -eu
 folder=$(readlink -f "$1") driver=$2
 shift 2

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Unpacks the Vulkan compilers of Mesa into a folder, and builds what runs them without a GPU: setup.sh FOLDER
 #
-# Takes Debian packages: Mesa of trixie-backports (NVK, anv, Turnip, lavapipe) and of trixie (RADV 25.0, which has a null
-# device). Nothing is installed. Needs gcc, apt and dpkg-deb; the second run only builds what has changed. Exit status 3
-# with one line means that the packages cannot be had here. VKSORT_DEBIAN names another mirror.
+# Takes Debian packages: Mesa of trixie-backports (NVK, anv, Turnip, Honeykrisp, lavapipe) and of trixie (RADV 25.0, which has
+# a null device). Nothing is installed. Needs gcc, apt and dpkg-deb; the second run only builds what has changed. Exit status
+# 3 with one line means that the packages cannot be had here. VKSORT_DEBIAN names another mirror.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
 mkdir -p "$1"
@@ -39,7 +39,7 @@ C
     dpkg-deb -x "$to"/apt/libvulkan-dev_*.deb "$to/dev"
     dpkg-deb -x "$to"/apt/mesa-vulkan-drivers_*.deb "$to/root25"
     # The driver's name in its library, and the root that it is in.
-    for driver in nouveau:root intel:root freedreno:root lvp:root radeon:root25; do
+    for driver in nouveau:root intel:root freedreno:root asahi:root lvp:root radeon:root25; do
         printf '{"file_format_version": "1.0.1", "ICD": {"api_version": "1.3.0", "library_path": "%s"}}\n' \
             "$to/${driver#*:}/$lib/libvulkan_${driver%:*}.so" >"$to/icd/${driver%:*}.json"
     done

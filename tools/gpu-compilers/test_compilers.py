@@ -105,6 +105,10 @@ class Figures(unittest.TestCase):
             ("dg2", {"GRF registers": 0}, 100, 21520, 256, 16, 4),
             ("dg2", {"GRF registers": 256}, 200, 1024, 256, 16, 4),
             ("adreno740", {"Max Waves Per Core": 8}, 24, 0, 128, 128, 4),
+            ("m1", {"Threads": 576}, 183, 1 << 10, 256, 32, 2),
+            ("m1", {"Threads": 1024}, 97, 1 << 10, 256, 32, 4),
+            ("m1", {"Threads": 1024}, 43, 20 << 10, 256, 32, 3),
+            ("m1", {"Threads": 1024}, 15, 0, 512, 32, 6),
         ]:
             self.assertEqual(gpus.workgroups(gpus.GPUS[name], said, registers, shared, workgroup, subgroup), fit, name)
 
