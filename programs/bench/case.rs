@@ -45,7 +45,8 @@ pub enum Tweak {
     Unordered(bool),
     Apart,
     DigitBits(u32),
-    Rank(RankMethod),
+    /// A ranking method, and whether a leader adds.
+    Rank(RankMethod, bool),
     Row(Candidate),
 }
 
@@ -58,7 +59,7 @@ impl Tweak {
             Tweak::Unordered(unordered) => Some(Tuning { unordered, ..usual }),
             Tweak::Apart => Some(Tuning { join_index: false, ..usual }),
             Tweak::DigitBits(digit_bits) => Some(Tuning { digit_bits, ..usual }),
-            Tweak::Rank(rank) => Some(Tuning { rank, ..usual }),
+            Tweak::Rank(rank, leader_adds) => Some(Tuning { rank, leader_adds, ..usual }),
             Tweak::Row(candidate) => Some(candidate.change(usual)),
         };
         SorterOptions { tuning, ..SorterOptions::default() }
@@ -73,7 +74,9 @@ impl Tweak {
             Tweak::Unordered(false) => format!("{row}, every pass in order"),
             Tweak::Apart => format!("{row}, index and digit apart"),
             Tweak::DigitBits(bits) => format!("{row}, digit bits {bits}"),
-            Tweak::Rank(rank) => format!("{row}, rank {rank:?}"),
+            Tweak::Rank(rank, leader_adds) => {
+                format!("{row}, rank {rank:?}{}", if leader_adds { ", leader adds" } else { "" })
+            }
             Tweak::Row(candidate) => format!("{row}, {}", candidate.name()),
         }
     }
@@ -82,7 +85,7 @@ impl Tweak {
 impl Case {
     /// Whether the device has what the case is about, and does not put something else in its place.
     pub fn is_there(&self, gpu: &Gpu) -> bool {
-        let partition = matches!(self.how, How::Device { tweak: Tweak::Rank(RankMethod::Partition), .. });
+        let partition = matches!(self.how, How::Device { tweak: Tweak::Rank(RankMethod::Partition, _), .. });
         !partition || gpu.profile().subgroup_partition
     }
 
@@ -148,8 +151,10 @@ pub enum Suite {
     Features,
     /// Data of many kinds
     Patterns,
-    /// Every algorithm and ranking method
+    /// Every algorithm
     Algorithms,
+    /// Every ranking method in the row's shape, and both ways to advance a counter
+    Methods,
     /// Beside sorts on the CPU, over many sizes
     Peers,
     /// Few keys: one workgroup, many, and a bitonic network, from 2^10 to 2^17
@@ -202,6 +207,7 @@ impl Suite {
                 }
             }
             Suite::Algorithms => list.algorithms(u32s),
+            Suite::Methods => list.methods(u32s),
             Suite::Peers => {
                 list.keys_and_pairs(u32s);
                 for pairs in [false, true] {
@@ -305,6 +311,21 @@ impl List {
         self.add("u32 keys 24 bits", SortRequest { bits: (0..24).into(), ..u32s });
     }
 
+    fn methods(&mut self, u32s: SortRequest) {
+        self.keys_and_pairs(u32s);
+        for (what, value) in [("keys", ValueType::None), ("pairs", ValueType::U32)] {
+            for &rank in RankMethod::ALL {
+                let request = SortRequest { value, ..u32s };
+                let name = format!("rank {rank:?} u32 {what}").to_lowercase();
+                self.push(&name, request, Tweak::Rank(rank, false), Data::Uniform);
+                // Private counters have no leader.
+                if rank != RankMethod::Private {
+                    self.push(format!("{name} by leader"), request, Tweak::Rank(rank, true), Data::Uniform);
+                }
+            }
+        }
+    }
+
     fn algorithms(&mut self, u32s: SortRequest) {
         let kinds = [("keys", ValueType::None), ("pairs", ValueType::U32)];
         for (what, value) in kinds {
@@ -317,11 +338,6 @@ impl List {
                     let name = format!("{algorithm} by digits of {digit_bits} u32 {what}");
                     self.push(name, request, Tweak::DigitBits(digit_bits), Data::Uniform);
                 }
-            }
-            for &rank in RankMethod::ALL {
-                let request = SortRequest { value, ..u32s };
-                let name = format!("rank {rank:?} u32 {what}").to_lowercase();
-                self.push(name, request, Tweak::Rank(rank), Data::Uniform);
             }
         }
         for key in [KeyType::U64, KeyType::U128] {

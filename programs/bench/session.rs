@@ -23,6 +23,7 @@ pub struct Session {
     /// The same with the profile of the tuner.
     pub tuned: Vec<Row>,
     pub features: Vec<Row>,
+    pub methods: Vec<Row>,
     pub patterns: Vec<Row>,
     pub cub: Vec<Row>,
     /// Candidate rows in the order of a model.
@@ -98,6 +99,7 @@ impl Session {
             sizes: [rows("sizes", "sizes")?, rows("small", "sizes")?].concat(),
             tuned: rows("tuned", "sizes")?,
             features: rows("features", "features")?,
+            methods: rows("methods", "methods")?,
             patterns: rows("patterns", "patterns")?,
             cub: rows("cub", "cub")?,
             ordered,

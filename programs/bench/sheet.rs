@@ -30,6 +30,7 @@ pub fn sheet(session: &Session, plot: Option<&str>) -> String {
     text += &format!("\n## Patterns\n\n{}\n", patterns(session));
     text += &format!("\n## Splat depths, top digit constant\n\n{}\n", splats(session));
     text += &format!("\n## Narrow and wide keys\n\n{}\n", other_keys(session));
+    text += &format!("\n## Ranking methods in the row's shape\n\n{}\n", methods(session));
     let ordered = if session.ordered.is_empty() { NOT_MEASURED.into() } else { order(&session.ordered, true) };
     text += &format!("\n## Rows in the model's order and in the measured one\n\n{ordered}\n");
     text += &format!("\n## Skipped, stopped and failed\n\n{}\n", left_out(session));
@@ -167,6 +168,20 @@ fn features(session: &Session, header: &[&str; 4], rows: &[(&str, &str, &str)]) 
         vec![name.to_string(), rate(own), rate(cub), ratio(own, cub)]
     });
     Some((build(header, cells, true), n))
+}
+
+/// Ranking methods beside the row's own, for keys and for pairs.
+fn methods(session: &Session) -> String {
+    let find_own = |case: &str| session.methods.iter().find(|row| row.case == case);
+    let ranked = session.methods.iter().filter_map(|row| {
+        let name = row.case.strip_prefix("rank ")?;
+        let base = find_own(if name.contains("u32 keys") { "u32 keys" } else { "u32 pairs" });
+        Some(vec![name.into(), rate(Some(row)), ratio(Some(row), base)])
+    });
+    let cells: Vec<Vec<String>> = ranked.collect();
+    let Some(first) = session.methods.first().filter(|_| !cells.is_empty()) else { return NOT_MEASURED.into() };
+    let table = build(&["method", "G/s", "over the row"], cells.into_iter(), true);
+    format!("{table}\n\n{} elements.", size(first.n))
 }
 
 fn left_out(session: &Session) -> String {

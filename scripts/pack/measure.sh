@@ -86,8 +86,8 @@ large_log2=$((max_log2 > 18 + parity ? 18 + parity : max_log2))
 memory_mib=$(awk '$1 == "MemAvailable:" { print int($2 / 2048) }' /proc/meminfo)
 
 # Steps and their shares of the time; what one does not need goes to those after it.
-steps=(test-conformance test-matrix test-leading test-fallback test-recording cub small sizes features patterns model few tune tuned)
-shares=(14 6 2 3 4 14 3 24 9 7 8 3 8 10)
+steps=(test-conformance test-matrix test-leading test-fallback test-recording cub small sizes features methods patterns model few tune tuned)
+shares=(14 6 2 3 4 14 3 24 9 5 6 8 3 8 10)
 # Seconds since the start; the summary takes a moment too.
 deadline=$((minutes * 60 - 5))
 current='' started=0 building=''
@@ -298,6 +298,7 @@ run_cub
 run_small
 run_sizes
 begin && run_bench --suite features --count $((1 << middle_log2))
+begin && run_bench --suite methods --count $((1 << middle_log2))
 begin && run_bench --suite patterns --count $((1 << middle_log2))
 run_model
 begin && run_bench --suite few

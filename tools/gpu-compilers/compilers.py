@@ -35,15 +35,16 @@ def first(statistics, names, otherwise=0):
     return next((statistics[name] for name in names if name in statistics), otherwise)
 
 
-def command_of(options, name, *arguments):
-    """The command that runs the program on a GPU, with its environment."""
+def command_of(options, name, *arguments, subgroup=None):
+    """The command that runs the program on a GPU, with its environment. A subgroup of 0 leaves the size to the library."""
     gpu = gpus.GPUS[name]
+    subgroup = gpu.subgroup if subgroup is None else subgroup
     foreign = re.compile("VK_|VKSORT_|NULLGPU|MESA_|RADV_|AGX_|ASAHI_|HK_|PIPESTATS")
     environment = {key: value for key, value in os.environ.items() if not foreign.match(key)}
     environment |= {**gpu.environment, "MESA_SHADER_CACHE_DISABLE": "true", "PIPESTATS": os.devnull,
                     "VK_INSTANCE_LAYERS": "VK_LAYER_pipestats", "VK_LAYER_PATH": options.folder}
     command = ["nice", "-n", "19", options.runner, options.folder, gpu.driver, options.program, *arguments]
-    command += ["--subgroup", str(gpu.subgroup)] if gpu.subgroup else []
+    command += ["--subgroup", str(subgroup)] if subgroup else []
     return command + [f"--tuning={change}" for change in options.tuning], environment
 
 

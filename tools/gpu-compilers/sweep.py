@@ -29,7 +29,7 @@ SHOWN = 3
 
 def built_in(options, name, request):
     """The device's row as a candidate."""
-    command, environment = compilers.command_of(options, name, "--row")
+    command, environment = compilers.command_of(options, name, "--row", subgroup=0)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=options.timeout, check=False)
     if done.returncode:
         raise RuntimeError(f"{name}: {done.stderr.strip()}")
@@ -118,6 +118,19 @@ def table(rows):
                          line["workgroups_per_core"], *(line[term] for term in model.TERMS), line["cycles"],
                          f"{float(line['cycles']) / best:.2f}"]
                 text.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(text)
+
+
+def places(rows):
+    """A line for the built-in row of each GPU and request, beside the first of the model's order, as docs/GPU-COMPILERS.md has it."""
+    text = ["| GPU | request | built-in row | place | cycles, bound by | first in the model's order | cycles |", "|---" * 7 + "|"]
+    for gpu, request in dict.fromkeys((row["gpu"], row["request"]) for row in rows):
+        lines = [row for row in rows if (row["gpu"], row["request"]) == (gpu, request)]
+        [own], first = [line for line in lines if int(line["built_in"])], lines[0]
+        best = ["the same", ""] if own is first else [name_of(first).replace("_", " "), f"{float(first['cycles']):.1f}"]
+        cells = [f"`{gpu}`", request, name_of(own).replace("_", " "), f"{own['place']} of {len(lines)}",
+                 f"{float(own['cycles']):.1f}, {own['bound']}", *best]
+        text.append(f"| {' | '.join(cells)} |".replace("|  |", "| |"))
     return "\n".join(text)
 
 

@@ -158,6 +158,20 @@ class Model(unittest.TestCase):
         again = sweep.predicted_again(rows)
         self.assertEqual([row["cycles"] for row in again], [float(row["cycles"]) for row in rows])
 
+    def test_the_page_has_the_places_of_the_kept_candidates(self):
+        rows = compilers.read_csv(os.path.join(ROOT, "benches", "record", "gpu-sweep.csv"))
+        with open(os.path.join(ROOT, "docs", "GPU-COMPILERS.md"), encoding="utf-8") as page:
+            self.assertIn(f"\n\n{sweep.places(rows)}\n\n", page.read())
+
+    def test_the_built_in_rows_of_both_records_are_the_same(self):
+        kept = {(row["gpu"], row["request"]): row for row in compilers.read_csv(
+            os.path.join(ROOT, "benches", "record", "gpu-compilers.csv")) if row["kernel"].startswith(("onesweep_32", "scatter_32"))}
+        for row in compilers.read_csv(os.path.join(ROOT, "benches", "record", "gpu-sweep.csv")):
+            if row["built_in"] == "1":
+                other = kept[sweep.node(row["gpu"], row["subgroup_size"]), row["request"]]
+                fields = ["workgroup_size", "items", "subgroup_size", "registers", "spills", "instructions"]
+                self.assertEqual([row[field] for field in fields], [other[field] for field in fields], row)
+
     def test_a_table_marks_the_built_in_row(self):
         rows = sweep.predicted_again([{**CANDIDATE, "items": "16", "built_in": "1"}, {**CANDIDATE, "instructions": "1000"}])
         text = sweep.table(rows)
