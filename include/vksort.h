@@ -436,8 +436,8 @@ typedef struct {
   VkDevice device;
   // A cache of the device for the pipelines, or null.
   VkPipelineCache pipelineCache;
-  // The structure that the device was created with, or null when it is not known: then no more is relied on than the feature
-  // shaderStorageBufferArrayDynamicIndexing, which costs speed.
+  // The structure that the device was created with, or null when it is not known: then no other extension or feature is used,
+  // which costs speed.
   const VkDeviceCreateInfo *deviceCreateInfo;
   // VkApplicationInfo::apiVersion of the instance, or 0 for the device's version.
   uint32_t apiVersion;
@@ -1036,7 +1036,7 @@ VksortResult vksortGetDepthPush(const VksortDepthInfo *info, VksortDepthPush *pu
 //
 // - info is null, or leads to a structure of as many bytes as its first field says; what that leads to is null or valid.
 // - The device is of the physical device, and outlives the sorter. Where deviceCreateInfo is null, it was created with
-//   shaderStorageBufferArrayDynamicIndexing, and with VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
+//   VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
 // - The pipeline cache is null or the device's, and no other thread uses it during the call.
 // - sorter is null or writable.
 VksortResult vksortVrdxCreate(const VksortVrdxInfo *info,

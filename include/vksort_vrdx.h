@@ -5,8 +5,8 @@
  *
  * - As there: in exactly one file VRDX_IMPLEMENTATION is defined, and the functions of Vulkan are those in scope: the
  *   loader's prototypes, or volk's pointers where volk.h is included before or VRDX_USE_VOLK is defined.
- * - The device needs VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor, and shaderStorageBufferArrayDynamicIndexing. With
- *   vrdxCreateSorterForDevice more is used of what it has, which is faster.
+ * - The device needs VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor. With vrdxCreateSorterForDevice more is used of
+ *   what it has, which is faster.
  * - A call that fails records nothing, and hands a text to VRDX_ERROR, which prints it unless you define it.
  * - Buffers come with each call and are pushed as descriptors. Nothing is kept of them.
  * - Keys are 32-bit unsigned integers, values have 32 bits. Counts are elements; offsets and sizes are bytes.

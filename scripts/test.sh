@@ -65,6 +65,8 @@ configurations=(
     # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
     # barrier are loops, whose turns the older driver limits: it would report races that are none.
     "gpu-assisted       | 600 | matrix leading        | newer-lavapipe unoptimized newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
+    # A device that was created without optional features: kernels branch among buffers, and emulate subgroups.
+    "least              | 600 | conformance matrix leading recording visitors | lavapipe-256 system-layer VKSORT_LEAST=1 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
     "c                  | 900 | c                     | lavapipe-256 system-layer"
     # In the second row the layer also sees the hazards between command buffers of a submission, and wgpu has all features.
     "wgpu               | 900 | wgpu.sh               | lavapipe-256 system-layer VKSORT_EXPECT_SUBGROUP=8"

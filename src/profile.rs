@@ -51,7 +51,7 @@ pub struct DeviceProfile {
     pub max_storage_buffers: u32,
     /// Most bytes of push constants.
     pub max_push_bytes: u32,
-    /// Whether shaders may index arrays of storage buffers dynamically.
+    /// Whether shaders may index arrays of storage buffers dynamically. Kernels have branches instead where they may not.
     pub dynamic_indexing: bool,
     /// Whether storage buffers may hold elements of 8 and of 16 bits.
     pub small_storage: bool,
@@ -66,9 +66,9 @@ pub struct DeviceProfile {
 }
 
 impl DeviceProfile {
-    /// Whether kernels can access keys and values through descriptors, indexed dynamically.
+    /// Whether kernels can access keys and values through descriptors.
     pub(crate) fn serves_descriptors(&self) -> bool {
-        self.dynamic_indexing && self.max_storage_buffers >= DESCRIPTORS
+        self.max_storage_buffers >= DESCRIPTORS
     }
 
     /// Whether kernels can use the device's own subgroups. If full subgroups cannot be required, a driver may leave lanes

@@ -57,6 +57,8 @@ pub struct ShapeDesc<'a> {
     pub visits: Visits,
     /// Whether elements of 8 and 16 bits may be loaded and stored as such.
     pub small_storage: bool,
+    /// Whether arrays of storage buffers may be indexed dynamically.
+    pub dynamic_indexing: bool,
     /// Whether the host or the driver specializes the kernels.
     pub specialization: Specialization,
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
@@ -83,6 +85,7 @@ impl<'a> ShapeDesc<'a> {
             addressed: false,
             visits: Visits::default(),
             small_storage: profile.small_storage,
+            dynamic_indexing: profile.dynamic_indexing,
             specialization: Specialization::Auto,
             withhold: 0,
             ring_bits: None,
@@ -204,6 +207,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
             Specialization::Auto => profile.specializes_weakly(),
             specialization => specialization == Specialization::Host,
         },
+        dynamic_indexing: desc.dynamic_indexing,
         // Emulated subgroup operations need all invocations.
         subgroups_rest: profile.confines_subgroup_barriers() && !subgroup.emulated,
         withhold: desc.withhold,

@@ -21,6 +21,8 @@ pub(crate) struct KernelSpec {
     pub keeps_loops: bool,
     /// Whether the host folds the constants into the module.
     pub on_host: bool,
+    /// Whether branches replace dynamic indices of storage buffers.
+    pub constant_indices: bool,
 }
 
 /// The specification of a kernel's pipeline.
@@ -41,6 +43,7 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
         // The histogram unrolls a loop over few digits.
         keeps_loops: !shape.unroll && kernel != Kernel::Histogram,
         on_host: shape.specializes_on_host,
+        constant_indices: !shape.dynamic_indexing,
         module,
     }
 }

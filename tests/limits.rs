@@ -2,14 +2,16 @@
 //! refuses. The device is said to have less than it has.
 #![allow(unsafe_code)]
 
-use std::sync::{Arc, Mutex};
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use vksort::ash::{self, vk};
-use vksort::internals::steps;
+use vksort::internals::{Rewrite, steps};
 use vksort::standalone::DeviceChoice;
 use vksort::{
     Access, Algorithm, BufferRange, Count, DeviceProfile, Error, InstanceRequirements, KeyType, PipelineSet, Placement,
-    Requirements, ShapeDesc, SortBuffers, SortRequest, Sorter, SorterOptions, SubgroupChoice, Tuning, ValueType,
+    Requirements, ShapeDesc, SortBuffers, SortRequest, Sorter, SorterOptions, Specialization, SubgroupChoice, Tuning,
+    ValueType,
 };
 
 /// A device that was created as the documentation of `Requirements` says.
@@ -185,12 +187,60 @@ fn elements_are_reached_by_address_where_descriptors_do_not_reach() {
     }
     let without = DeviceProfile { buffer_addresses: false, ..common.clone() };
     assert_eq!(choose(&without, auto(Some(1 << 20))), Access::Descriptors);
+    // Branches choose among descriptors as well as dynamic indices do.
+    let fixed = DeviceProfile { dynamic_indexing: false, ..common.clone() };
+    assert_eq!(choose(&fixed, auto(None)), Access::Descriptors);
     let gaps = DeviceProfile { full_subgroups: false, ..common.clone() };
     assert_eq!(choose(&gaps, auto(Some(1 << 20))), Access::Descriptors);
     let emulated = SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..auto(Some(1 << 20)) };
     assert_eq!(choose(&common, emulated), Access::Descriptors);
     for access in [Access::Descriptors, Access::Addresses] {
         assert_eq!(choose(&common, SorterOptions { access, ..auto(Some(1 << 20)) }), access);
+    }
+}
+
+thread_local! {
+    /// The modules that this thread has handed to the driver.
+    static NOTED: RefCell<Vec<Vec<u32>>> = const { RefCell::new(Vec::new()) };
+}
+
+static CREATE: OnceLock<vk::PFN_vkCreateShaderModule> = OnceLock::new();
+
+/// Notes a module, and hands it to the driver.
+unsafe extern "system" fn noting(
+    device: vk::Device,
+    info: *const vk::ShaderModuleCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    module: *mut vk::ShaderModule,
+) -> vk::Result {
+    // SAFETY: the arguments are those of `vkCreateShaderModule`, whose code is whole words.
+    unsafe {
+        let words = std::slice::from_raw_parts((*info).p_code, (*info).code_size / 4);
+        NOTED.with_borrow_mut(|noted| noted.push(words.to_vec()));
+        CREATE.get().unwrap()(device, info, allocator, module)
+    }
+}
+
+/// The layers do not notice dynamic indices on a device without the feature.
+#[test]
+fn drivers_without_dynamic_indexing_get_constant_indices() {
+    let mut device = Device::open();
+    let mut functions = device.raw.fp_v1_0().clone();
+    CREATE.set(functions.create_shader_module).unwrap();
+    functions.create_shader_module = noting;
+    let (v11, v12, v13) = (device.raw.fp_v1_1().clone(), device.raw.fp_v1_2().clone(), device.raw.fp_v1_3().clone());
+    device.raw = ash::Device::from_parts_1_3(device.raw.handle(), functions, v11, v12, v13);
+    let constant = Rewrite { constant_indices: true, ..Rewrite::default() };
+    for specialization in [Specialization::Driver, Specialization::Host] {
+        for dynamic_indexing in [true, false] {
+            let profile = DeviceProfile { dynamic_indexing, ..device.profile().clone() };
+            let request = SortRequest { value: ValueType::U32, ..asking(KeyType::U32, Algorithm::OneSweep) };
+            device.sorter(&profile, &request, SorterOptions { specialization, ..Default::default() }).unwrap();
+            let noted = NOTED.take();
+            let changed = noted.iter().filter(|words| constant.apply(words).unwrap() != **words).count();
+            assert_eq!(changed > 0, dynamic_indexing, "{changed} of {} modules have dynamic indices", noted.len());
+            assert!(noted.len() > 2);
+        }
     }
 }
 
@@ -209,10 +259,10 @@ fn devices_that_lack_a_way_to_reach_elements_are_refused_by_name() {
     let few = DeviceProfile { max_storage_buffers: 4, ..common.clone() };
     let text = refusal(&few, descriptors, auto).unwrap();
     assert!(text.contains("StorageBuffers is 4") && text.contains("at least 9"), "{text}");
-    // Addresses take fewer descriptors, and need no choosing among them.
+    // Addresses take fewer descriptors.
     assert_eq!(refusal(&few, addresses, auto), None);
     let fixed = DeviceProfile { dynamic_indexing: false, buffer_addresses: false, ..common.clone() };
-    assert!(refusal(&fixed, descriptors, auto).unwrap().contains("DynamicIndexing is absent"));
+    assert_eq!(refusal(&fixed, descriptors, auto), None);
     assert!(refusal(&fixed, addresses, auto).unwrap().contains("bufferDeviceAddress is absent"));
     let text = refusal(common, addresses, SubgroupChoice::Emulated(32)).unwrap();
     assert!(text.contains("address") && text.contains("emulated"), "{text}");
@@ -247,6 +297,11 @@ fn features_that_were_not_enabled_are_named() {
     let message = requirements.check_enabled(&all, &core, &v11, &v12, &v13).unwrap_err().to_string();
     assert!(message.contains("bufferDeviceAddress") && !message.contains("8Bit"), "{message}");
     requirements.clone().without_buffer_addresses().check_enabled(&all, &core, &v11, &v12, &v13).unwrap();
+    let indexed = std::mem::take(&mut core);
+    let without = requirements.clone().without_buffer_addresses().without_dynamic_indexing();
+    without.check_enabled(&all, &core, &v11, &v12, &v13).unwrap();
+    assert_eq!(without.features().core.shader_storage_buffer_array_dynamic_indexing, vk::FALSE);
+    core = indexed;
     // Promoted to Vulkan 1.3, the extension need not be named.
     v12.buffer_device_address = vk::TRUE;
     assert!(requirements.check_enabled(&[partition], &core, &v11, &v12, &v13).is_err());

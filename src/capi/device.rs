@@ -332,8 +332,9 @@ impl Enabled {
         if !on(self.v12.buffer_device_address) {
             requirements = requirements.without_buffer_addresses();
         }
-        let profile = &mut requirements.profile;
-        profile.dynamic_indexing &= on(self.core.shader_storage_buffer_array_dynamic_indexing);
+        if !on(self.core.shader_storage_buffer_array_dynamic_indexing) {
+            requirements = requirements.without_dynamic_indexing();
+        }
         requirements
     }
 }
@@ -387,13 +388,6 @@ pub(super) unsafe fn check_pushes(info: *const VkDeviceCreateInfo<'static>) -> R
     let text = "the device was created without pushed descriptors, needed is the extension VK_KHR_push_descriptor or the \
                 feature pushDescriptor of VkPhysicalDeviceVulkan14Features";
     Err(Failure::new(VKSORT_ERROR_NOT_ENABLED, text))
-}
-
-/// The least that the kernels can do with: one core feature.
-pub(super) fn least(requirements: Requirements) -> Requirements {
-    let mut enabled = Enabled::default();
-    enabled.core.shader_storage_buffer_array_dynamic_indexing = vk::TRUE;
-    enabled.restrict(requirements)
 }
 
 /// Returns the requirements of an instance: Vulkan 1.2, and an extension if drivers may be layered on another API.

@@ -505,8 +505,8 @@ pub struct VksortVrdxInfo {
     pub device: VkDevice,
     /// A cache of the device for the pipelines, or null.
     pub pipeline_cache: VkPipelineCache,
-    /// The structure that the device was created with, or null when it is not known: then no more is relied on than the feature
-    /// shaderStorageBufferArrayDynamicIndexing, which costs speed.
+    /// The structure that the device was created with, or null when it is not known: then no other extension or feature is used,
+    /// which costs speed.
     pub device_create_info: *const VkDeviceCreateInfo<'static>,
     /// VkApplicationInfo::apiVersion of the instance, or 0 for the device's version.
     pub api_version: u32,

@@ -50,7 +50,7 @@ const PASSES: u32 = 4;
 ///
 /// * `info` is null, or leads to a structure of as many bytes as its first field says; what that leads to is null or valid.
 /// * The device is of the physical device, and outlives the sorter. Where `device_create_info` is null, it was created with
-///   shaderStorageBufferArrayDynamicIndexing, and with VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
+///   VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
 /// * The pipeline cache is null or the device's, and no other thread uses it during the call.
 /// * `sorter` is null or writable.
 #[unsafe(export_name = "vksortVrdxCreate")]
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
             query(get_instance_proc_addr, info.instance, physical_device, api_version, info.device_create_info)?
         };
         if info.device_create_info.is_null() {
-            requirements = device::least(requirements);
+            requirements = requirements.least();
         }
         // SAFETY: as above.
         unsafe { device::check_pushes(info.device_create_info)? };

@@ -19,6 +19,8 @@ pub struct Dispatch {
     pub module: Module,
     /// Value of each specialization constant.
     pub constants: [u32; spec::LEN],
+    /// Whether branches replace dynamic indices of storage buffers.
+    pub constant_indices: bool,
     /// Lanes of its subgroups, if it uses them.
     pub subgroup_size: Option<u32>,
     /// Workgroups.
@@ -84,9 +86,16 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
             Work::Clear { offset, bytes } => HostStep::Clear { offset, bytes },
             Work::Dispatch { kernel, groups, set, push } => {
                 let pipeline = specialize(kernel, &shape, request);
-                let (module, constants, subgroup_size) = (pipeline.module, pipeline.constants, pipeline.subgroup_size);
-                let values = set as usize;
-                HostStep::Dispatch(Box::new(Dispatch { name, module, constants, subgroup_size, groups, values, push }))
+                HostStep::Dispatch(Box::new(Dispatch {
+                    name,
+                    module: pipeline.module,
+                    constants: pipeline.constants,
+                    constant_indices: pipeline.constant_indices,
+                    subgroup_size: pipeline.subgroup_size,
+                    groups,
+                    values: set as usize,
+                    push,
+                }))
             }
         });
     });

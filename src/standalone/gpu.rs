@@ -13,6 +13,8 @@ use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
 use crate::tuning::Tuning;
 #[cfg(feature = "testing")]
+use crate::vk::Requirements;
+#[cfg(feature = "testing")]
 use crate::vk::owned::VisitedSorter;
 use crate::vk::owned::{
     Device, DeviceBuffer, DeviceChoice, Instance, PreparedSort, StandaloneSorter, index_of, select,
@@ -31,6 +33,10 @@ pub struct GpuOptions {
     /// [`Gpu::new`] reads the file. [`Gpu::warm_up`], [`Gpu::clear`] and closing the device write it. A file that is
     /// damaged, or of another device or driver, is replaced, and the log says so. The directory must exist.
     pub pipeline_cache: Option<PathBuf>,
+    /// Whether the device is created without optional features and extensions.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub least: bool,
 }
 
 /// A device that vksort owns, for sorting slices and for running prepared sorts.
@@ -83,7 +89,12 @@ impl Gpu {
     pub fn new(options: &GpuOptions) -> Result<Gpu, Error> {
         let instance = Instance::new(options.validation)?;
         let choice = options.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
-        let physical = select(&choice, instance.devices()?)?;
+        #[cfg_attr(not(feature = "testing"), expect(unused_mut))]
+        let mut physical = select(&choice, instance.devices()?)?;
+        #[cfg(feature = "testing")]
+        if options.least {
+            physical.requirements = physical.requirements.map(Requirements::least);
+        }
         let device = Device::new(&instance, &physical, options.pipeline_cache.as_deref())?;
         let profile = &device.requirements.profile;
         log::info!("device {:?} ({}), chosen by {choice}", profile.name, profile.driver);

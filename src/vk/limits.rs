@@ -86,9 +86,6 @@ pub(super) fn check_access(profile: &DeviceProfile, access: Access, shape: &Shap
         return unsuitable("maxPerStageDescriptorStorageBuffers", &given.to_string(), &needed);
     }
     match access {
-        Access::Descriptors if !profile.dynamic_indexing => {
-            unsuitable("feature shaderStorageBufferArrayDynamicIndexing", "absent", "present")
-        }
         Access::Addresses if !profile.buffer_addresses => {
             unsuitable("feature bufferDeviceAddress", "absent", "present")
         }

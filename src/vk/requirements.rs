@@ -234,7 +234,8 @@ impl Requirements {
     /// [`Error::NotEnabled`] names every missing feature and extension. A caller that omits one on purpose takes the
     /// requirements without it: [`without_subgroup_size_control`](Self::without_subgroup_size_control),
     /// [`without_subgroup_partition`](Self::without_subgroup_partition),
-    /// [`without_small_storage`](Self::without_small_storage), [`without_buffer_addresses`](Self::without_buffer_addresses).
+    /// [`without_dynamic_indexing`](Self::without_dynamic_indexing), [`without_small_storage`](Self::without_small_storage),
+    /// [`without_buffer_addresses`](Self::without_buffer_addresses).
     pub fn check_enabled(
         &self,
         extensions: &[&CStr],
@@ -288,11 +289,25 @@ impl Requirements {
         self
     }
 
+    /// The same without dynamic indexing of storage buffers, for a device that was created without it. Kernels then branch at
+    /// every access whose buffer the device chooses, which is slower.
+    pub fn without_dynamic_indexing(mut self) -> Self {
+        self.profile.dynamic_indexing = false;
+        self
+    }
+
     /// The same without 8- and 16-bit storage, for a device that was created without it. Elements of these sizes are
     /// then written by atomics on words, which is slower.
     pub fn without_small_storage(mut self) -> Self {
         self.profile.small_storage = false;
         self
+    }
+
+    /// The same without all that a device may be created without.
+    #[cfg(any(feature = "capi", all(feature = "standalone", feature = "testing")))]
+    pub(crate) fn least(self) -> Self {
+        let narrow = self.without_subgroup_size_control().without_subgroup_partition();
+        narrow.without_dynamic_indexing().without_small_storage().without_buffer_addresses()
     }
 
     /// The same without buffer device addresses, for a device that was created without them. Ranges longer than

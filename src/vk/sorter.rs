@@ -171,6 +171,7 @@ impl Sorter {
             addressed,
             visits,
             small_storage: profile.small_storage && !faults.no_small_storage,
+            dynamic_indexing: profile.dynamic_indexing && !faults.no_dynamic_indexing,
             withhold: faults.withhold,
             ring_bits: faults.ring_bits,
             ..ShapeDesc::new(profile, &tuning, request, algorithm)

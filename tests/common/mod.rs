@@ -82,9 +82,11 @@ pub fn validating() -> bool {
     std::env::var("VKSORT_VALIDATE").is_ok_and(|value| value == "1")
 }
 
-/// Opens the device that the environment names, under validation if `VKSORT_VALIDATE=1`.
+/// Opens the device that the environment names, under validation if `VKSORT_VALIDATE=1`, and without optional features if
+/// `VKSORT_LEAST=1`.
 pub fn open() -> Gpu {
-    let gpu = match Gpu::new(&GpuOptions { validation: validating(), ..GpuOptions::default() }) {
+    let least = std::env::var("VKSORT_LEAST").is_ok_and(|value| value == "1");
+    let gpu = match Gpu::new(&GpuOptions { validation: validating(), least, ..GpuOptions::default() }) {
         Ok(gpu) => gpu,
         Err(error) => panic!("no device to test on: {error}"),
     };

@@ -24,8 +24,8 @@ use vksort::wgpu::{
     InstanceFlags, Limits, Queue,
 };
 use vksort::{
-    BitRange, Count, KeyOutput, KeyType, Order, Placement, SortBuffers, SortRequest, Tuning, ValueType, WgpuCommands,
-    WgpuDevice, WgpuSorter,
+    Algorithm, BitRange, Count, KeyOutput, KeyType, Order, Placement, SortBuffers, SortRequest, Tuning, ValueType,
+    WgpuCommands, WgpuDevice, WgpuSorter,
 };
 
 /// A trial with its name.
@@ -272,30 +272,37 @@ fn only_written_by_the_sort() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A device of `request_device` sorts with wgpu's features for dynamic indexing, and is refused by their names without.
+/// A device of `request_device` sorts: without any feature, and with wgpu's features for dynamic indexing.
 fn plain_device() -> Result<(), Failed> {
     let adapter = adapter();
-    let needed = Features::TEXTURE_BINDING_ARRAY | Features::STORAGE_RESOURCE_BINDING_ARRAY;
-    let without = block_on(adapter.request_device(&DeviceDescriptor::default()))?.0;
-    let words = ["shaderStorageBufferArrayDynamicIndexing", "STORAGE_RESOURCE_BINDING_ARRAY", "WgpuDevice::open"];
-    common::expect(WgpuDevice::new(&without), &words)?;
-    let has = adapter.features().contains(needed);
-    println!("the adapter has {needed:?}: {has}");
+    let indexing = Features::TEXTURE_BINDING_ARRAY | Features::STORAGE_RESOURCE_BINDING_ARRAY;
+    let has = adapter.features().contains(indexing);
+    println!("the adapter has {indexing:?}: {has}");
     // A row whose driver has them would pass unseen if it lost them.
     if let Ok(expected) = std::env::var("VKSORT_EXPECT_BINDING_ARRAYS") {
         assert_eq!(has, expected == "1", "the adapter's features are {:?}", adapter.features());
     }
-    if has {
-        let desc = DeviceDescriptor { required_features: needed, ..Default::default() };
+    let most = if has { indexing } else { Features::empty() };
+    for required_features in [Features::empty(), most] {
+        let desc = DeviceDescriptor { required_features, ..Default::default() };
         let (device, queue) = block_on(adapter.request_device(&desc))?;
         let sorts = WgpuDevice::new(&device)?;
-        assert!(!sorts.profile().full_subgroups && !sorts.profile().small_storage);
+        let profile = sorts.profile();
+        assert!(!profile.full_subgroups && !profile.small_storage, "{profile:?}");
+        assert_eq!(profile.dynamic_indexing, !required_features.is_empty(), "{profile:?}");
         let bench = Bench { device, queue, sorts };
-        for request in [pairs(), SortRequest { value: ValueType::Bytes(1), ..SortRequest::new(KeyType::U16) }] {
+        let bytes = SortRequest { value: ValueType::Bytes(1), ..SortRequest::new(KeyType::U16) };
+        let wide = SortRequest { value: ValueType::Bytes(12), ..SortRequest::new(KeyType::U128) };
+        let mut requests = vec![pairs(), bytes, wide];
+        requests.extend(Algorithm::ALL.iter().map(|algorithm| SortRequest { algorithm: Some(*algorithm), ..pairs() }));
+        for request in requests {
             let sorter = WgpuSorter::new(&bench.sorts, &request, None)?;
-            let memory = Memory::new(&bench, &sorter, 20_000)?;
-            let keys = generate(Pattern::Uniform, request.key, 20_000, seed());
-            memory.sort(&bench, &keys, Count::Host(20_000), 0)?;
+            let most = if request.algorithm == Some(Algorithm::SingleWorkgroup) { 500 } else { 20_000 };
+            let memory = Memory::new(&bench, &sorter, most)?;
+            let keys = generate(Pattern::Uniform, request.key, most as usize, seed());
+            for count in [Count::Host(most), Count::Device] {
+                memory.sort(&bench, &keys, count, most)?;
+            }
         }
     }
     Ok(())

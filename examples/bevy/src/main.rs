@@ -33,7 +33,7 @@ const HELP: &str = "Sorts splats by depth in the render graph of Bevy, and verif
 
 Usage: vksort-bevy [--plain] [--validate]
 
-  --plain     takes the device that Bevy creates, with the features that sorts need at least
+  --plain     takes the device that Bevy creates
   --validate  runs under the validation layer, if it is installed";
 
 /// Splats of the scene, of which each frame sees a part.

@@ -20,7 +20,8 @@ const INDEXING: Features = Features::TEXTURE_BINDING_ARRAY.union(Features::STORA
 /// A device of wgpu on the Vulkan backend, with the features that it was created with.
 ///
 /// * [`open`](Self::open) creates a device with everything that sorts use.
-/// * [`new`](Self::new) takes a device that wgpu has created. Its sorts are slower, as wgpu does not enable full subgroups.
+/// * [`new`](Self::new) takes a device that wgpu has created. Its sorts are slower, as wgpu does not enable full subgroups, and
+///   dynamic indexing on request only.
 ///
 /// Clones are the same device. It keeps wgpu's device alive.
 #[derive(Clone)]
@@ -123,26 +124,26 @@ impl WgpuDevice {
         Ok((device, queue, this))
     }
 
-    /// Takes a device that [`Adapter::request_device`] has created.
+    /// Takes a device that [`Adapter::request_device`] has created, with any features and limits.
     ///
-    /// wgpu enables dynamic indexing of storage buffers only with its features [`Features::TEXTURE_BINDING_ARRAY`] and
-    /// [`Features::STORAGE_RESOURCE_BINDING_ARRAY`], so the device must have been created with both. It never enables full
-    /// subgroups and 8-bit storage: subgroups are emulated then, and elements of 8 and 16 bits are written by atomics.
+    /// wgpu enables dynamic indexing of storage buffers only for a device with both of its features
+    /// [`Features::TEXTURE_BINDING_ARRAY`] and [`Features::STORAGE_RESOURCE_BINDING_ARRAY`]. Kernels branch among the buffers
+    /// without it, which is slower. It never enables full subgroups and 8-bit storage: subgroups are emulated then, and elements
+    /// of 8 and 16 bits are written by atomics.
+    ///
+    /// ```no_run
+    /// # fn take(device: &vksort::wgpu::Device) -> Result<(), vksort::Error> {
+    /// let for_sorts = vksort::WgpuDevice::new(device)?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     ///
     /// * [`Error::Unsupported`] for a device of another backend than Vulkan.
-    /// * [`Error::UnsuitableDevice`] for a device without these two features, or one that cannot sort.
+    /// * [`Error::UnsuitableDevice`] for a device that cannot sort.
     /// * [`Error::Wgpu`] or [`Error::Vulkan`] when wgpu or the driver fails.
     pub fn new(device: &Device) -> Result<WgpuDevice, Error> {
-        let (name, features) = (device.adapter_info().name, device.features());
         let requirements = query(device)?;
-        if !features.contains(INDEXING) {
-            let what = "feature shaderStorageBufferArrayDynamicIndexing";
-            let needed = "a device with wgpu's features TEXTURE_BINDING_ARRAY and STORAGE_RESOURCE_BINDING_ARRAY, or one of \
-                          `WgpuDevice::open`";
-            return Err(Error::unsuitable(&name, what, "not enabled", needed));
-        }
         // SAFETY: not destroyed here.
         let partition = unsafe { device.as_hal::<Vulkan>() }.is_some_and(|hal| {
             let name: &CStr = vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME;
@@ -151,7 +152,9 @@ impl WgpuDevice {
         let requirements =
             requirements.without_subgroup_size_control().without_small_storage().without_buffer_addresses();
         let requirements = if partition { requirements } else { requirements.without_subgroup_partition() };
-        // SAFETY: dynamic indexing is all that is left of these requirements, and wgpu enables it with these features.
+        let indexing = device.features().contains(INDEXING);
+        let requirements = if indexing { requirements } else { requirements.without_dynamic_indexing() };
+        // SAFETY: at most dynamic indexing is left of these requirements, and only where wgpu has enabled it.
         unsafe { WgpuDevice::with_requirements(device, requirements) }
     }
 
