@@ -13,8 +13,6 @@ mod memory;
 mod picture;
 
 mod bitonic;
-#[path = "../../src/calendar.rs"]
-mod calendar;
 mod case;
 mod data;
 mod figures;
@@ -31,6 +29,7 @@ mod stats;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
@@ -135,7 +134,7 @@ fn bench() -> Result<()> {
     if let Some(out) = &args.out {
         make_out(out)?;
     }
-    let date = args.date.clone().unwrap_or_else(calendar::today);
+    let date = args.date.clone().unwrap_or_else(|| humantime::format_rfc3339(SystemTime::now()).to_string()[..10].into());
     let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };
     let choice = args.common.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
     let mut bench = Bench::new(&gpu, choice);

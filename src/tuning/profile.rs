@@ -3,11 +3,11 @@
 use std::fs;
 use std::io::Read;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
 use super::Tuning;
-use crate::calendar::today;
 use crate::error::Error;
 use crate::files;
 use crate::modules;
@@ -148,7 +148,8 @@ impl TuningProfile {
             format: FORMAT,
             kernels: modules::digest(),
             vksort_version: env!("CARGO_PKG_VERSION").into(),
-            date: today(),
+            // The day of a time such as 2026-01-31T12:00:00Z, which a clock before 1970 does not have.
+            date: humantime::format_rfc3339(SystemTime::now().max(UNIX_EPOCH)).to_string()[..10].into(),
             device: ProfiledDevice::of(device),
             tuning,
             measured,
