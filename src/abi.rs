@@ -48,7 +48,7 @@ shared_constants! {
     /// Lowest bit of the place that a route writes values to.
     ROUTE_VALUES_TO = 6;
     /// Lowest bit of the number of passes that ranked before, eight bits.
-    ROUTE_ROUND = 8;
+    ROUTE_RANKED = 8;
     /// Set if the pass runs.
     ROUTE_RUNS = 1 << 16;
     /// Lowest bit of one of the `MOVES_*` constants.

@@ -95,7 +95,7 @@ impl Walk<'_> {
             "joined words are split by the next pass"
         );
         if !is_move && route & ROUTE_COPIES == 0 {
-            assert_eq!(route >> ROUTE_ROUND & 0xFF, self.ranked, "rounds count the passes that rank");
+            assert_eq!(route >> ROUTE_RANKED & 0xFF, self.ranked, "the passes that ranked before are counted");
             self.ranked += 1;
         }
         self.last_moves = moves;

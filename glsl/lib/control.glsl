@@ -16,7 +16,8 @@ uint parts_of(uint elements, uint part) { return elements == 0 ? 0 : (elements -
 // Index of the workgroup in a dispatch that may be spread over two dimensions.
 uint workgroup_index() { return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; }
 
-// The fields of a route: two bits for each place, the round, whether the pass runs, and the elements that it moves.
+// The fields of a route: two bits for each place, the number of earlier passes that ranked, whether the pass runs, and the
+// elements that it moves.
 bool route_runs(uint route) { return (route & ROUTE_RUNS) != 0; }
 uint route_keys_from(uint route) { return route >> ROUTE_KEYS_FROM & 3; }
 uint route_keys_to(uint route) { return route >> ROUTE_KEYS_TO & 3; }
@@ -30,4 +31,4 @@ uint route_moves(uint route) { return route >> ROUTE_MOVES & 3; }
 // The pass whose digit this pass joins with indices.
 uint route_next(uint route) { return route >> ROUTE_NEXT & 63; }
 // The number of earlier passes that ranked.
-uint route_round(uint route) { return route >> ROUTE_ROUND & 0xFF; }
+uint route_ranked(uint route) { return route >> ROUTE_RANKED & 0xFF; }

@@ -38,7 +38,7 @@ uint epoch_of(uint tile) { return first_epoch + (tile >> RING_BITS); }
 // number of earlier passes.
 bool is_anchor(uint tile) { return tile > 0 && (tile & ((1u << push.anchor_shift) - 1)) == 0; }
 uint anchor_of(uint tile) { return SLOTS - 1 + (tile >> push.anchor_shift); }
-uint anchor_epoch() { return route_round(active_route); }
+uint anchor_epoch() { return route_ranked(active_route); }
 
 uint table_load(uint at) {
     return atomicLoad(table[at], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);

@@ -27,28 +27,28 @@ uint place_before(uint end, uint remaining) {
     return (remaining & 1) == 0 ? end : PLACE_TARGET + PLACE_ALTERNATE - end;
 }
 
-uint route(uint keys_from, uint keys_to, uint values_from, uint values_to, uint round) {
+uint route(uint keys_from, uint keys_to, uint values_from, uint values_to, uint ranked) {
     return ROUTE_RUNS | keys_from << ROUTE_KEYS_FROM | keys_to << ROUTE_KEYS_TO | values_from << ROUTE_VALUES_FROM
-        | values_to << ROUTE_VALUES_TO | round << ROUTE_ROUND;
+        | values_to << ROUTE_VALUES_TO | ranked << ROUTE_RANKED;
 }
 
 // Writes the routes of a leg and of the move behind it; one invocation. tests/common/routes.rs has the same in Rust.
 void write_leg(Leg leg) {
-    uint rounds = 0, idle = PASSES;
+    uint running = 0, idle = PASSES;
     [[dont_unroll]] for (uint pass = leg.low; pass < PASSES; pass++) {
-        rounds += needed[pass];
+        running += needed[pass];
         if (needed[pass] == 0) idle = pass;
     }
     bool has_values = VALUE_BITS != 0;
     bool keeps_values = has_values && leg.values_from != PLACE_NONE;
     bool discards = DISCARD_KEYS != 0 && leg.finishes;
     uint copying = PASSES;
-    if (PASSES % 2 == 0 && (rounds & 1) != 0 && IN_PLACE != 0 && (!discards || keeps_values)) {
+    if (PASSES % 2 == 0 && (running & 1) != 0 && IN_PLACE != 0 && (!discards || keeps_values)) {
         copying = idle;
-        rounds++;
+        running++;
     }
-    bool odd = (rounds & 1) != 0;
-    bool joins = JOIN_INDEX != 0 && discards && !keeps_values && rounds > 1 && sort_count() <= JOINED_INDICES;
+    bool odd = (running & 1) != 0;
+    bool joins = JOIN_INDEX != 0 && discards && !keeps_values && running > 1 && sort_count() <= JOINED_INDICES;
     uint keys_end = odd && (IN_PLACE != 0 || discards) ? PLACE_ALTERNATE : PLACE_TARGET;
     uint values_end = odd && IN_PLACE != 0 && keeps_values ? PLACE_ALTERNATE : PLACE_TARGET;
 
@@ -58,7 +58,7 @@ void write_leg(Leg leg) {
 
     uint routes = COUNTERS_ROUTES + leg.phase * PHASE_ROUTES;
     uint keys_from = leg.keys_from, values_from = leg.values_from;
-    uint remaining = rounds, ranked = leg.ranked, before = PASSES;
+    uint remaining = running, ranked = leg.ranked, before = PASSES;
     [[dont_unroll]] for (uint pass = leg.low; pass < PASSES; pass++) {
         if (needed[pass] == 0 && pass != copying) continue;
         remaining--;

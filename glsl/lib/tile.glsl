@@ -9,7 +9,7 @@ uint befores[DIGITS_EACH]; // elements of each own digit in earlier tiles
 
 bool keeps_order() {
     // With UNORDERED, the first pass that runs need not keep the order of equal digits.
-    return UNORDERED == 0 || route_round(active_route) > 0;
+    return UNORDERED == 0 || route_ranked(active_route) > 0;
 }
 
 // Sets the target of an own digit, in a tile of `elements`. The caller may have changed the keys since they were counted, so

@@ -2,7 +2,7 @@
 
 use vksort::internals::abi::{
     MOVES_ALL, MOVES_JOINING, MOVES_SPLITTING, MOVES_VALUES, PLACE_ALTERNATE, PLACE_NONE, PLACE_SOURCE, PLACE_TARGET,
-    ROUTE_COPIES, ROUTE_KEYS_FROM, ROUTE_KEYS_TO, ROUTE_MOVES, ROUTE_NEXT, ROUTE_ROUND, ROUTE_RUNS, ROUTE_VALUES_FROM,
+    ROUTE_COPIES, ROUTE_KEYS_FROM, ROUTE_KEYS_TO, ROUTE_MOVES, ROUTE_NEXT, ROUTE_RANKED, ROUTE_RUNS, ROUTE_VALUES_FROM,
     ROUTE_VALUES_TO, ROUTE_VISITS,
 };
 
@@ -38,13 +38,13 @@ fn place_before(end: u32, remaining: u32) -> u32 {
     if remaining.is_multiple_of(2) { end } else { PLACE_TARGET + PLACE_ALTERNATE - end }
 }
 
-fn route(keys_from: u32, keys_to: u32, values_from: u32, values_to: u32, round: u32) -> u32 {
+fn route(keys_from: u32, keys_to: u32, values_from: u32, values_to: u32, ranked: u32) -> u32 {
     ROUTE_RUNS
         | keys_from << ROUTE_KEYS_FROM
         | keys_to << ROUTE_KEYS_TO
         | values_from << ROUTE_VALUES_FROM
         | values_to << ROUTE_VALUES_TO
-        | round << ROUTE_ROUND
+        | ranked << ROUTE_RANKED
 }
 
 impl Kind {
@@ -56,24 +56,24 @@ impl Kind {
     /// The routes of the passes and, behind them, of the final move; 0 where nothing runs.
     pub fn write_leg(&self, leg: Leg, needed: &[bool]) -> Vec<u32> {
         let passes = self.passes;
-        let mut rounds = needed[leg.low..].iter().filter(|needed| **needed).count() as u32;
+        let mut running = needed[leg.low..].iter().filter(|needed| **needed).count() as u32;
         let idle = (leg.low..passes).rev().find(|pass| !needed[*pass]);
         let keeps_values = self.has_values && leg.values_from != PLACE_NONE;
         let discards = self.discards_keys && leg.finishes;
         let mut copying = None;
-        if passes.is_multiple_of(2) && rounds % 2 == 1 && self.in_place && (!discards || keeps_values) {
+        if passes.is_multiple_of(2) && running % 2 == 1 && self.in_place && (!discards || keeps_values) {
             copying = idle;
-            rounds += 1;
+            running += 1;
         }
-        let odd = rounds % 2 == 1;
-        let joins = self.joins && discards && !keeps_values && rounds > 1;
+        let odd = running % 2 == 1;
+        let joins = self.joins && discards && !keeps_values && running > 1;
         let visits = self.visits && leg.finishes;
         let keys_end = if odd && (self.in_place || discards || visits) { PLACE_ALTERNATE } else { PLACE_TARGET };
         let values_end = if odd && (self.in_place && keeps_values || visits) { PLACE_ALTERNATE } else { PLACE_TARGET };
 
         let mut routes = vec![0; passes + 1];
         let (mut keys_from, mut values_from) = (leg.keys_from, leg.values_from);
-        let (mut remaining, mut ranked, mut before) = (rounds, leg.ranked, passes);
+        let (mut remaining, mut ranked, mut before) = (running, leg.ranked, passes);
         for pass in leg.low..passes {
             if !needed[pass] && copying != Some(pass) {
                 continue;
