@@ -52,9 +52,10 @@ impl<'a> Folding<'a> {
             (Op::SpecConstantFalse, &[result_type, id]) => self.constant(out, result_type, id, 0),
             (Op::SpecConstantOp, &[result_type, id, operation, ref operands @ ..]) => {
                 let known: Option<Vec<u32>> = operands.iter().map(scalar).collect();
-                let operation = Op::from_u32(operation).unwrap_or(Op::Nop);
-                let Some(value) = known.as_deref().and_then(|known| evaluate(operation, known)) else {
-                    let reason = format!("cannot be folded: {operation:?} of {operands:?}, which are {known:?}");
+                let op = Op::from_u32(operation).unwrap_or(Op::Nop);
+                let Some(value) = known.as_deref().and_then(|known| evaluate(op, known)) else {
+                    // Operations have numbers here, as the names of all would take 80 kB of a program.
+                    let reason = format!("cannot be folded: opcode {operation} of {operands:?}, which are {known:?}");
                     return Err(SpirvError { at: instruction.at, reason });
                 };
                 self.constant(out, result_type, id, value);

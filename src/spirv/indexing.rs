@@ -173,7 +173,6 @@ impl Branching<'_> {
             let conversion = self.found.conversions.get(&operands[0]).copied().filter(|_| position > 0);
             self.branch(&Access { op, operands, position, pointer, conversion }, ahead);
         } else if passes_on_pointers(op) && operands.iter().any(|id| pointers.contains_key(id)) {
-            // Its number, as the names of all take 80 kB.
             let reason = format!("passes on a pointer through a dynamic index: opcode {}", op as u32);
             return Err(SpirvError { at: instruction.at, reason });
         } else {
