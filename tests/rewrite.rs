@@ -435,8 +435,14 @@ fn what_cannot_be_rewritten_is_named() {
         rewrite.apply(&module_of(&instructions)).unwrap_err()
     };
     let cases = [
-        (operation(Op::UDiv, 4), "the instruction at word 17 cannot be folded: opcode 134 of [4, 4], which are Some([0, 0])"),
-        (operation(Op::SDiv, 4), "the instruction at word 17 cannot be folded: opcode 135 of [4, 4], which are Some([0, 0])"),
+        (
+            operation(Op::UDiv, 4),
+            "the instruction at word 17 cannot be folded: opcode 134 of [4, 4], which are Some([0, 0])",
+        ),
+        (
+            operation(Op::SDiv, 4),
+            "the instruction at word 17 cannot be folded: opcode 135 of [4, 4], which are Some([0, 0])",
+        ),
         (operation(Op::IAdd, 9), "the instruction at word 17 cannot be folded: opcode 128 of [4, 9], which are None"),
         (branches(17, None), "the instruction at word 25 selects one of 17 storage buffers, allowed are 16"),
         (

@@ -134,7 +134,8 @@ fn bench() -> Result<()> {
     if let Some(out) = &args.out {
         make_out(out)?;
     }
-    let date = args.date.clone().unwrap_or_else(|| humantime::format_rfc3339(SystemTime::now()).to_string()[..10].into());
+    let date =
+        args.date.clone().unwrap_or_else(|| humantime::format_rfc3339(SystemTime::now()).to_string()[..10].into());
     let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };
     let choice = args.common.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
     let mut bench = Bench::new(&gpu, choice);
