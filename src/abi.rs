@@ -132,8 +132,6 @@ shared_constants! {
     BALLOT_BY_PLACE = 0;
     /// It is extracted by a mask that is unknown to compilers.
     BALLOT_BY_MASK = 1;
-    /// It is extracted by its position in the key.
-    BALLOT_OF_KEYS = 2;
     /// Counters of the histogram that one invocation adds up.
     HISTOGRAM_CHUNK = 16;
     /// Keys that a recount of a large block counts in one iteration of its loop.

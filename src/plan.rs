@@ -20,10 +20,8 @@ pub use places::Places;
 pub use scratch::ScratchRange;
 pub use step::{Groups, StepName};
 pub(crate) use step::{Step, ValueSet, Work};
+pub use tiles::MAX_COUNT;
 pub(crate) use tiles::Plan;
-
-/// Most elements of one sort.
-pub const MAX_COUNT: u32 = u32::MAX;
 
 impl Plan {
     /// Number of steps that sort `count` elements.

@@ -53,13 +53,11 @@ pub enum Ballot {
     /// By a mask that is unknown to the compiler, so that NVIDIA's compiler does not extract each bit twice. Mesa's compiler
     /// for Apple's GPUs then shifts once instead of three times.
     ByMask = abi::BALLOT_BY_MASK,
-    /// By its position in the key, if all digits have equal numbers of bits. The digit then takes no register.
-    OfKeys = abi::BALLOT_OF_KEYS,
 }
 
 impl Ballot {
     /// Every way.
-    pub const ALL: &'static [Ballot] = &[Ballot::ByPlace, Ballot::ByMask, Ballot::OfKeys];
+    pub const ALL: &'static [Ballot] = &[Ballot::ByPlace, Ballot::ByMask];
 }
 
 /// Shape and methods of the kernels on one class of devices.
@@ -206,7 +204,6 @@ fn intel(name: &str, evidence: &'static str) -> Tuning {
         histogram_subgroup_size: Some(16),
         rank: RankMethod::Compare,
         few_registers: true,
-        ballot: Ballot::OfKeys, // with larger subgroups
         unordered: false,
         look_back: true,
         ..gpu(name, evidence)

@@ -29,7 +29,7 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
     vec![
         ("staged", with(staged.clone(), native)),
         ("leader", with(Tuning { leader_adds: true, ballot: Ballot::ByMask, ..staged.clone() }, native)),
-        ("lean", with(Tuning { few_registers: true, ballot: Ballot::OfKeys, ..staged.clone() }, native)),
+        ("lean", with(Tuning { few_registers: true, ballot: Ballot::ByMask, ..staged.clone() }, native)),
         ("compare", with(Tuning { rank: RankMethod::Compare, few_registers: true, ..staged.clone() }, native)),
         // An odd number of items, of which the last has half a word for itself, and a single workgroup of more subgroups
         // than tiles have, which are idle if there are few elements.

@@ -117,7 +117,7 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
     // Kernels as GPUs have them: of the lanes with an equal digit the last one stores their counter, or one adds to it for all.
     let staged = Tuning { rank: RankMethod::Ballot, leader_adds: false, ..tuning.clone() };
     let leader = Tuning { leader_adds: true, ballot: Ballot::ByMask, ..staged.clone() };
-    let lean = Tuning { few_registers: true, ballot: Ballot::OfKeys, digit_bits: 8, ..staged.clone() };
+    let lean = Tuning { few_registers: true, ballot: Ballot::ByMask, digit_bits: 8, ..staged.clone() };
     let histogram_subgroup_size = Some(gpu().profile().subgroup_size);
     let compare = Tuning { rank: RankMethod::Compare, few_registers: true, histogram_subgroup_size, ..staged.clone() };
     let mut settings = vec![

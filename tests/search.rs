@@ -319,7 +319,7 @@ fn every_candidate_of_the_sweep_is_within_reach() {
             "workgroup_size" => &["128", "256", "384", "512"],
             "items_keys" | "items_pairs" => &["8", "12", "15", "16", "20", "24"],
             "rank" => &["ballot", "match", "compare"],
-            "ballot" => &["ByPlace", "ByMask", "OfKeys"],
+            "ballot" => &["ByPlace", "ByMask"],
             "leader_adds" | "few_registers" => &["false", "true"],
             "subgroup_size" => &["16", "32", "64"],
             other => panic!("the sweep does not vary {other}"),

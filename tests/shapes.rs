@@ -266,7 +266,13 @@ fn absurd_tunings_are_brought_to_what_fits() {
         for capacity in [0, 1, 1 << 20, MAX_COUNT] {
             let request = keys();
             let desc = ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep);
-            let sort = steps::of(&desc, capacity, Count::Host(capacity)).unwrap();
+            let reached = match steps::of(&desc, capacity, Count::Host(capacity)) {
+                // Small tiles and a short ring do not reach all counts.
+                Err(Error::TooManyElements { allowed, .. }) if capacity == MAX_COUNT => allowed as u32,
+                _ => capacity,
+            };
+            assert!(reached == capacity || reached >= 1 << 28, "{reached} elements with {number}");
+            let sort = steps::of(&desc, reached, Count::Host(reached)).unwrap();
             assert!(sort.table.size + sort.counters.size <= 4 << 20);
             assert!(sort.steps.len() as u32 <= 2 + shape.passes + 1);
         }

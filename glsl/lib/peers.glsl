@@ -5,21 +5,16 @@ const uint MASK_WORDS = RANK_METHOD == RANK_MATCH ? (SUBGROUP_SIZE + 31) / 32 : 
 
 uint mask_of(uint bits, uint word) { return COUNTERS + (first_counter + bits) * MASK_WORDS + word; }
 
-// Zero if all digits have equal numbers of bits, so that ballots can take bits from the key.
-const uint ODD_DIGITS = KEY_WORDS - 1 + (WINDOW_BITS ^ (PASSES * RADIX_BITS));
-
 // Lanes with an equal digit, from one ballot per bit; bits beyond the subgroup are unknown. A mask from the bit's sign replaces
 // a select.
-uvec4 peers_by_ballot(KEY key, uint bits) {
-    bool by_key = BALLOT == BALLOT_OF_KEYS && ODD_DIGITS == 0;
-    uint source = by_key ? KEY_WORD(key, 0) : bits, low = by_key ? digit_low : 0;
+uvec4 peers_by_ballot(uint bits) {
     uvec4 others = uvec4(0);
     [[unroll]] for (uint bit = 0; bit < RADIX_BITS; bit++) {
         if (BALLOT == BALLOT_BY_MASK) {
             bool set = (bits & (one << bit)) != 0;
             others |= subgroup_ballot(set) ^ uvec4(set ? ~0u : 0u);
         } else {
-            int set = bitfieldExtract(int(source), int(low + bit), 1);
+            int set = bitfieldExtract(int(bits), int(bit), 1);
             others |= subgroup_ballot(set != 0) ^ uvec4(set);
         }
     }
@@ -56,11 +51,11 @@ uvec4 peers_by_comparison(uint bits) {
 
 // Lanes with an equal digit; bits beyond the subgroup are unknown. The partition method has modules of its own, as it needs an
 // extension.
-uvec4 peers_of(KEY key, uint bits) {
+uvec4 peers_of(uint bits) {
 #if PARTITIONED
     return subgroupPartitionNV(bits);
 #else
     return RANK_METHOD == RANK_MATCH ? peers_by_match(bits)
-        : RANK_METHOD == RANK_COMPARE ? peers_by_comparison(bits) : peers_by_ballot(key, bits);
+        : RANK_METHOD == RANK_COMPARE ? peers_by_comparison(bits) : peers_by_ballot(bits);
 #endif
 }

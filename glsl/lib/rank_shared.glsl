@@ -33,7 +33,7 @@ uint rank_in_order(KEY key) {
     uint bits = digit_bits_of(key), at = counter_of(bits);
     uint rank;
     if (LEADER_ADDS != 0) {
-        uvec4 peers = peers_of(key, bits);
+        uvec4 peers = peers_of(bits);
         uint leader = highest_lane(existing_lanes(peers));
         uint below = count_lanes(peers & lanes_below());
         uint start = 0;
@@ -41,7 +41,7 @@ uint rank_in_order(KEY key) {
         rank = subgroup_shuffle(start, leader) + below;
     } else {
         uint start = atomicLoad(pool[at], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
-        uvec4 peers = peers_of(key, bits);
+        uvec4 peers = peers_of(bits);
         rank = start + count_lanes(peers & lanes_below());
         uint rank_behind = rank + 1;
         // All have read the counter; match masks have synchronized since.

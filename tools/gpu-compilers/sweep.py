@@ -16,7 +16,7 @@ FIELDS = "workgroup_size items subgroup_size rank ballot leader_adds few_registe
 FIGURES = "registers spills fills shared_bytes workgroups_per_core instructions".split()
 COLUMNS = ["gpu", "request", "place", "built_in", *FIELDS, *FIGURES, *model.TERMS, "bound", "cycles"]
 # What is tried beside the row's own: methods in the row's shape, then shapes with the row's methods and with the best ones.
-METHODS = [("ballot", ballot, leader, few) for ballot in ("by-place", "by-mask", "of-keys")
+METHODS = [("ballot", ballot, leader, few) for ballot in ("by-place", "by-mask")
            for leader in ("false", "true") for few in ("false", "true")]
 METHODS += [("match", "by-place", leader, few) for leader in ("false", "true") for few in ("false", "true")]
 # In larger subgroups ballots take the place of comparisons, with the row's way of a ballot.
