@@ -12,8 +12,8 @@ use common::{gpu, suite};
 use drawn::{Keys, keys, requests, tunings};
 use proptest::prelude::*;
 use vksort::{
-    Access, Algorithm, Faults, KeyType, Placement, SortRequest, SorterOptions, Specialization, SubgroupChoice, Tuning,
-    Visitor, Visits,
+    Access, Algorithm, Faults, KeyType, Placement, RankMethod, SortRequest, SorterOptions, Specialization,
+    SubgroupChoice, Tuning, Visitor, Visits,
 };
 
 /// All that a run depends on.
@@ -46,6 +46,19 @@ fn once_failed() -> Vec<Draw> {
             spare: 0,
             counted: None,
             options,
+        },
+        // SwiftShader takes all memory to compile a histogram whose loops over many digits are unrolled, each with a branch.
+        Draw {
+            request: SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U128) },
+            visits: Visits::default(),
+            keys: Keys::Made { pattern: Pattern::OneStray, count: 24, seed: 1 },
+            spare: 869,
+            counted: None,
+            options: SorterOptions {
+                tuning: Some(Tuning { merge_runs: true, rank: RankMethod::Ballot, ..suite::small_blocks() }),
+                specialization: Specialization::Host,
+                ..SorterOptions::default()
+            },
         },
     ]
 }
