@@ -14,7 +14,7 @@
 #   --tighten          replace limits in that file by today's figures where these are better
 #   --sweep            compile the pass in many shapes and with all methods instead, and show where the built-in row stands in
 #                      the order of a model; with no other option the candidates are kept in benches/record/gpu-sweep.csv,
-#                      which takes ten minutes; --read FILE predicts such a file anew
+#                      which takes some minutes; --read FILE predicts such a file anew
 #   --limits FILE      another file of limits
 #   --program FILE     a built program `pipelines`, of the checkout that --root names
 #   --root FOLDER      the checkout that gives names of kernels and constants [default: this one]
