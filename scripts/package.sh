@@ -69,13 +69,14 @@ step() {
     "$@" || die "failed: $*"
 }
 # scripts/features.sh lints the same sources with each feature alone, and CI documents them. Examples and tests are checked
-# here and linked by test.sh. wgpu takes minutes to compile, and scripts/wgpu.sh tests it.
+# here and linked by test.sh. wgpu takes minutes to compile, unless its own lints have been run before, as in CI.
 # cargo leaves out what the crate depends on itself for, by path, so features are named.
 every=standalone,wide-keys,profiles,half,capi,runtime-shaders,testing
 # In the profile of the tests, which has the dependencies compiled.
 checked=(cargo --config "$root/scripts/checked.toml" --config 'profile.release.package.vksort.opt-level=0')
 step "${checked[@]}" check --quiet --release --no-default-features
 step "${checked[@]}" check --quiet --release --features "$every" --all-targets
+step "${checked[@]}" check --quiet --release --features standalone,wide-keys,testing,wgpu --example wgpu --test wgpu
 # Unoptimized, as in scripts/features.sh: these tests need no device, and what they take is compiling.
 step "${checked[@]}" test --quiet --release --features "$every" \
     --lib --test contract --test header --test instructions --test rewrite --test table

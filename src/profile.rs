@@ -101,6 +101,11 @@ impl DeviceProfile {
         known || self.driver_id == LLVMPIPE && self.driver.contains("Mesa 22.")
     }
 
+    /// Whether the driver's compiler may take all memory for branches in unrolled loops, as SwiftShader's does.
+    pub(crate) fn drowns_in_branches(&self) -> bool {
+        self.driver_id == driver::SWIFTSHADER
+    }
+
     /// Whether the driver does not support two arrays of descriptors at one binding. SPIRV-Cross, on which MoltenVK is
     /// built, cannot express them in Metal. Kernels access elements of 8 and 16 bits as parts of words there.
     pub(crate) fn confuses_views(&self) -> bool {

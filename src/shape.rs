@@ -193,6 +193,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         knobs: tuning.knobs(request, rank),
         polls: tuning.polls.max(1),
         unroll: tuning.unroll,
+        unroll_branches: !profile.drowns_in_branches(),
         decides_apart: tuning.decide_apart,
         histogram_workgroup_size: counting(tuning.histogram_workgroup_size),
         histogram_subgroup_size: None,

@@ -40,8 +40,11 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
             Kernel::Histogram => shape.histogram_subgroup_size,
             _ => (kernel.row().variants.ranks && !shape.subgroup.emulated).then_some(shape.subgroup.size),
         },
-        // With private counters the histogram has little code for each digit.
-        keeps_loops: !shape.unroll && (kernel != Kernel::Histogram || module.ranking != Ranking::Private),
+        // The histogram unrolls a loop over few digits. With private counters it has no branch for each.
+        keeps_loops: match kernel {
+            Kernel::Histogram => !shape.unroll_branches && module.ranking != Ranking::Private,
+            _ => !shape.unroll,
+        },
         on_host: shape.specializes_on_host,
         constant_indices: !shape.dynamic_indexing,
         module,

@@ -50,6 +50,8 @@ pub struct Shape {
     pub ring_bits: u32,
     /// Whether the driver is asked to unroll the loops over items.
     pub unroll: bool,
+    /// Whether it is asked to unroll the loops of the histogram over digits, which may have branches.
+    pub unroll_branches: bool,
     /// Whether a dispatch of its own decides the routes.
     pub decides_apart: bool,
     /// Invocations of a workgroup that counts digits.
