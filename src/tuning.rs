@@ -343,10 +343,7 @@ const ROWS: &[Row] = &[
     Row {
         applies: |p| p.vendor_id == vendor::QUALCOMM,
         tuning: || {
-            adreno(
-                "adreno",
-                "compiled: twice the waves by Turnip, and half the instructions of ballots, to which no lane shuffles",
-            )
+            adreno("adreno", "compiled: twice the waves by Turnip, and a fifth fewer instructions than by ballots")
         },
     },
     Row {
