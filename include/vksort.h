@@ -402,7 +402,8 @@ typedef struct {
   float row[4];
   // The depth of the first step; not used with VKSORT_DEPTH_F32.
   float nearDepth;
-  // The depth of the last step; not used with VKSORT_DEPTH_F32. A distance from nearDepth below 1e-30 counts as 1e-30.
+  // The depth of the last step; not used with VKSORT_DEPTH_F32. A distance from nearDepth
+  // counts as 1e-30 at least, and as more where depths are so large that the row would not be finite.
   float farDepth;
   // Floats from one position to the next: 3 for packed positions, 4 for vec4.
   uint32_t stride;
@@ -933,7 +934,7 @@ VksortResult vksortCmdSort(VkCommandBuffer commandBuffer,
 // - Sort, sorter, buffers and set must live until the commands have completed.
 //
 // When it fails, nothing is recorded: as for vksortCmdSort; VKSORT_ERROR_VALUE for a sorter without a visitor, push constants
-// of another size, a set for a visitor without resources, or none for one with them.
+// of another size, a set where the sorter was given no layout, or none where it was given one.
 //
 // Duties of the caller:
 //

@@ -328,7 +328,22 @@ const LOOP: &str = "
 
 #[test]
 fn a_header_of_a_loop_stays_the_target_of_the_back_edge() {
-    let Some(words) = run("spirv-as", &["--target-env", "vulkan1.2", "-", "-o", "-"], LOOP.as_bytes(), "a loop") else {
+    let (start, end) = (LOOP.find("    %more =").unwrap(), LOOP.find("    %after = OpLabel").unwrap());
+    let one_block = "    %sum = OpIAdd %uint %index %three
+    %next = OpAtomicIAdd %uint %chosen %one %zero %sum
+    %more = OpULessThan %bool %word %index
+    OpLoopMerge %after %header None
+    OpBranchConditional %more %header %after
+";
+    let one_block =
+        format!("{}{one_block}{}", &LOOP[..start], &LOOP[end..]).replace("%next %continue", "%next %header");
+    for text in [LOOP, &one_block] {
+        check_loop(text);
+    }
+}
+
+fn check_loop(text: &str) {
+    let Some(words) = run("spirv-as", &["--target-env", "vulkan1.2", "-", "-o", "-"], text.as_bytes(), "a loop") else {
         return;
     };
     let words = ash::util::read_spv(&mut std::io::Cursor::new(words)).expect("it prints whole words");

@@ -29,7 +29,7 @@ mod stats;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
@@ -134,8 +134,10 @@ fn bench() -> Result<()> {
     if let Some(out) = &args.out {
         make_out(out)?;
     }
-    let date =
-        args.date.clone().unwrap_or_else(|| humantime::format_rfc3339(SystemTime::now()).to_string()[..10].into());
+    let date = args
+        .date
+        .clone()
+        .unwrap_or_else(|| humantime::format_rfc3339(SystemTime::now().max(UNIX_EPOCH)).to_string()[..10].into());
     let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };
     let choice = args.common.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
     let mut bench = Bench::new(&gpu, choice);

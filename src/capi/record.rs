@@ -145,7 +145,7 @@ pub unsafe extern "C" fn cmd_sort(
 /// - Sort, sorter, buffers and set must live until the commands have completed.
 ///
 /// When it fails, nothing is recorded: as for vksortCmdSort; VKSORT_ERROR_VALUE for a sorter without a visitor, push constants
-/// of another size, a set for a visitor without resources, or none for one with them.
+/// of another size, a set where the sorter was given no layout, or none where it was given one.
 ///
 /// # Safety
 ///

@@ -29,6 +29,7 @@ pub(super) fn make_constant(words: &[u32]) -> Result<Vec<u32>, SpirvError> {
         part: 0,
         merged: false,
         last_parts: BTreeMap::new(),
+        continues: BTreeMap::new(),
         phis: Vec::new(),
     };
     for (index, instruction) in instructions.iter().enumerate() {
@@ -60,13 +61,15 @@ struct Found<'a> {
     word_type: u32,
     /// Conversions of integers of 8 and 16 bits, by type.
     conversions: BTreeMap<u32, Op>,
+    /// Types of 8 and 16 bits, and types that hold them.
+    small: BTreeSet<u32>,
 }
 
 /// The pointers with a dynamic index. A module has types, constants and variables before its functions.
 fn find<'a>(instructions: &[Instruction<'a>]) -> Result<Found<'a>, SpirvError> {
     let mut found = Found::default();
     let (mut constants, mut values) = (BTreeSet::new(), BTreeMap::new());
-    // The lengths of arrays, by type, by pointer to the type, and by variable.
+    // The lengths of arrays, by type, by pointer to the type, and by variable; 0 if it is unknown here.
     let mut arrays: BTreeMap<u32, u32> = BTreeMap::new();
     for instruction in instructions {
         match (instruction.op, instruction.operands()) {
@@ -74,21 +77,31 @@ fn find<'a>(instructions: &[Instruction<'a>]) -> Result<Found<'a>, SpirvError> {
             (Op::TypeInt, &[id, 32, 0]) => found.word_type = id,
             (Op::TypeInt, &[id, 8 | 16, sign]) => {
                 found.conversions.insert(id, if sign == 0 { Op::UConvert } else { Op::SConvert });
+                found.small.insert(id);
+            }
+            (Op::TypeFloat, &[id, 16, ..]) => _ = found.small.insert(id),
+            (Op::TypeVector, &[id, of, _]) if found.small.contains(&of) => _ = found.small.insert(id),
+            (Op::TypeStruct, &[id, ref members @ ..]) if members.iter().any(|id| found.small.contains(id)) => {
+                found.small.insert(id);
             }
             (Op::Constant, &[_, id, value]) => {
                 constants.insert(id);
                 values.insert(id, value);
             }
             (Op::ConstantNull | Op::SpecConstant | Op::SpecConstantOp, &[_, id, ..]) => _ = constants.insert(id),
-            (Op::TypeArray, &[array, _, length]) => arrays.extend(values.get(&length).map(|length| (array, *length))),
+            (Op::TypeArray, &[array, _, length]) => {
+                arrays.insert(array, values.get(&length).copied().unwrap_or_default());
+            }
+            (Op::TypeRuntimeArray, &[array, _]) => _ = arrays.insert(array, 0),
             (Op::TypePointer, &[of, STORAGE_BUFFER, to]) | (Op::Variable, &[to, of, STORAGE_BUFFER, ..]) => {
                 let length = arrays.get(&to).copied();
                 arrays.extend(length.map(|length| (of, length)));
             }
             (op @ (Op::AccessChain | Op::InBoundsAccessChain), &[result_type, id, array, index, ref rest @ ..]) => {
                 let Some(&elements) = arrays.get(&array).filter(|_| !constants.contains(&index)) else { continue };
-                if elements > MAX_ELEMENTS {
-                    let reason = format!("selects one of {elements} storage buffers, allowed are {MAX_ELEMENTS}");
+                if !(1..=MAX_ELEMENTS).contains(&elements) {
+                    let given = if elements == 0 { "an unknown number of".into() } else { elements.to_string() };
+                    let reason = format!("selects one of {given} storage buffers, allowed are {MAX_ELEMENTS}");
                     return Err(SpirvError { at: instruction.at, reason });
                 }
                 found.most = found.most.max(elements);
@@ -107,14 +120,16 @@ fn position_of_pointer(op: Op) -> Option<usize> {
     match op {
         Op::Store | Op::AtomicStore => Some(0),
         Op::Load | Op::ArrayLength => Some(2),
+        Op::AtomicFAddEXT | Op::AtomicFMinEXT | Op::AtomicFMaxEXT => Some(2),
         op => ATOMICS.contains(&(op as u32)).then_some(2),
     }
 }
 
 /// Whether an instruction may have a pointer to a buffer, and is not the access.
 fn passes_on_pointers(op: Op) -> bool {
-    let chains = [Op::AccessChain, Op::InBoundsAccessChain];
-    chains.contains(&op) || [Op::CopyMemory, Op::CopyObject, Op::FunctionCall, Op::Phi, Op::Select].contains(&op)
+    let chains = [Op::AccessChain, Op::InBoundsAccessChain, Op::PtrAccessChain, Op::InBoundsPtrAccessChain];
+    let copies = [Op::CopyMemory, Op::CopyMemorySized, Op::CopyObject, Op::Phi, Op::Select];
+    chains.contains(&op) || copies.contains(&op) || [Op::FunctionCall, Op::ExtInst].contains(&op)
 }
 
 /// An access through a pointer with a dynamic index.
@@ -140,8 +155,10 @@ struct Branching<'a> {
     merged: bool,
     /// The label of the last part of each block that was split.
     last_parts: BTreeMap<u32, u32>,
-    /// Positions of the given phis in the output.
-    phis: Vec<usize>,
+    /// The new continue target of each loop that was a single block.
+    continues: BTreeMap<u32, u32>,
+    /// Positions of the given phis in the output, with their blocks.
+    phis: Vec<(usize, u32)>,
 }
 
 impl Branching<'_> {
@@ -163,7 +180,10 @@ impl Branching<'_> {
             (Op::LoopMerge, _) if self.merged => return Ok(()),
             (Op::Function, _) if self.numbers.len() < self.found.most as usize => self.declare(),
             (Op::Label, &[block]) => (self.block, self.part, self.merged) = (block, block, false),
-            (Op::Phi, _) => self.phis.push(self.out.len()),
+            (Op::Phi, _) => self.phis.push((self.out.len(), self.block)),
+            (Op::Branch | Op::BranchConditional | Op::Switch, _) if self.continues.contains_key(&self.block) => {
+                return Ok(self.branch_back(instruction));
+            }
             _ => {}
         }
         let pointers = &self.found.pointers;
@@ -171,6 +191,10 @@ impl Branching<'_> {
             && let Some(&pointer) = operands.get(position).and_then(|id| pointers.get(id))
         {
             let conversion = self.found.conversions.get(&operands[0]).copied().filter(|_| position > 0);
+            if position > 0 && conversion.is_none() && self.found.small.contains(&operands[0]) {
+                let reason = "loads vectors, floats or structures of less than 32 bits through a dynamic index".into();
+                return Err(SpirvError { at: instruction.at, reason });
+            }
             self.branch(&Access { op, operands, position, pointer, conversion }, ahead);
         } else if passes_on_pointers(op) && operands.iter().any(|id| pointers.contains_key(id)) {
             let reason = format!("passes on a pointer through a dynamic index: opcode {}", op as u32);
@@ -201,7 +225,15 @@ impl Branching<'_> {
             && let Some(merge) = block.find(|instruction| instruction.op == Op::LoopMerge)
         {
             // The back edge leads to the first part, which has to end as the header of the loop.
-            self.out.extend_from_slice(merge.words);
+            match merge.operands() {
+                // The loop is one block, and its parts need another block to continue with.
+                &[end, next, ref control @ ..] if next == self.block => {
+                    let [target] = self.fresh();
+                    self.continues.insert(self.block, target);
+                    emit(&mut self.out, Op::LoopMerge, &[&[end, target], control].concat());
+                }
+                _ => self.out.extend_from_slice(merge.words),
+            }
             [self.part] = self.fresh();
             emit(&mut self.out, Op::Branch, &[self.part]);
             emit(&mut self.out, Op::Label, &[self.part]);
@@ -217,6 +249,15 @@ impl Branching<'_> {
             }
         }
         self.last_parts.insert(self.block, self.part);
+    }
+
+    /// Appends the end of a loop that was one block: its last part leads to the new continue target, and that to the first part.
+    fn branch_back(&mut self, end: &Instruction<'_>) {
+        let (block, target) = (self.block, self.continues[&self.block]);
+        let operands: Vec<u32> = end.operands().iter().map(|id| if *id == block { target } else { *id }).collect();
+        emit(&mut self.out, end.op, &operands);
+        emit(&mut self.out, Op::Label, &[target]);
+        emit(&mut self.out, Op::Branch, &[block]);
     }
 
     /// Appends the choice among the elements from `element` on. If the access has a result, it is `result`.
@@ -266,12 +307,13 @@ impl Branching<'_> {
         self.numbers.get(element as usize).copied().unwrap_or_default()
     }
 
-    /// The module. Phis name the last parts of the blocks before them.
+    /// The module. Phis name the last parts of the blocks before them; in a loop that was one block, its continue target.
     fn finish(mut self) -> Vec<u32> {
-        for at in self.phis {
+        for (at, block) in self.phis {
             let length = (self.out[at] >> 16) as usize;
             for parent in self.out[at..at + length].iter_mut().skip(4).step_by(2) {
-                *parent = *self.last_parts.get(parent).unwrap_or(parent);
+                let back = self.continues.get(parent).filter(|_| *parent == block);
+                *parent = *back.or(self.last_parts.get(parent)).unwrap_or(parent);
             }
         }
         self.out

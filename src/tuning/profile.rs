@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -141,6 +141,13 @@ pub struct Quartiles {
     pub q75: f64,
 }
 
+/// The day, which is the first part of a time such as 2026-01-31T12:00:00Z. A time before 1970 or after 9999 has no such text.
+fn today() -> String {
+    const LAST: Duration = Duration::from_secs(253_402_300_799);
+    let now = SystemTime::now().clamp(UNIX_EPOCH, UNIX_EPOCH + LAST);
+    humantime::format_rfc3339(now).to_string()[..10].into()
+}
+
 impl TuningProfile {
     /// A profile made now, by this version of vksort on this device.
     pub fn new(device: &DeviceProfile, tuning: Tuning, measured: Vec<MeasuredSort>) -> TuningProfile {
@@ -148,8 +155,7 @@ impl TuningProfile {
             format: FORMAT,
             kernels: modules::digest(),
             vksort_version: env!("CARGO_PKG_VERSION").into(),
-            // The day of a time such as 2026-01-31T12:00:00Z, which a clock before 1970 does not have.
-            date: humantime::format_rfc3339(SystemTime::now().max(UNIX_EPOCH)).to_string()[..10].into(),
+            date: today(),
             device: ProfiledDevice::of(device),
             tuning,
             measured,

@@ -89,8 +89,11 @@ impl DepthPush {
     ///
     /// The length of the range is finite. A shorter one than 1e-30 counts as one of that length.
     pub fn quantized(row: [f32; 4], range: std::ops::Range<f32>, stride: u32, first: u32) -> DepthPush {
-        let scale = (1.0 / (range.end - range.start)).clamp(-1e30, 1e30);
         let [x, y, z, w] = row;
+        // The row stays finite, so that no depth is infinity less infinity.
+        let largest = [x, y, z, w - range.start].map(f32::abs).into_iter().fold(1.0, f32::max);
+        let most = 1e30_f32.min(1e37 / largest);
+        let scale = (1.0 / (range.end - range.start)).clamp(-most, most);
         DepthPush { row: [x * scale, y * scale, z * scale, (w - range.start) * scale], stride, first }
     }
 

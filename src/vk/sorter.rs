@@ -211,7 +211,12 @@ impl Sorter {
             visitor: visitor.map(with_visitor).transpose()?,
         };
         // SAFETY: device and cache are as `Pipelines::new` asks, by this function's contract.
-        let pipelines = unsafe { Pipelines::new(device, &desc)? };
+        let pipelines = unsafe { Pipelines::new(device, &desc) }.map_err(|error| match (error, visitor) {
+            (Error::Module { module, reason }, Some((visitor, _))) => {
+                Error::Visitor { name: visitor.name().into(), reason: format!("kernel {module}: {reason}") }
+            }
+            (error, _) => error,
+        })?;
         let inner = SorterInner {
             pipelines,
             request: *request,

@@ -60,7 +60,8 @@ pub struct VksortDepthInfo {
     pub row: [f32; 4],
     /// The depth of the first step; not used with VKSORT_DEPTH_F32.
     pub near_depth: f32,
-    /// The depth of the last step; not used with VKSORT_DEPTH_F32. A distance from nearDepth below 1e-30 counts as 1e-30.
+    /// The depth of the last step; not used with VKSORT_DEPTH_F32. A distance from nearDepth
+    /// counts as 1e-30 at least, and as more where depths are so large that the row would not be finite.
     pub far_depth: f32,
     /// Floats from one position to the next: 3 for packed positions, 4 for vec4.
     pub stride: u32,

@@ -124,7 +124,8 @@ impl WgpuDevice {
         Ok((device, queue, this))
     }
 
-    /// Takes a device that [`Adapter::request_device`] has created, with any features and limits.
+    /// Takes a device that [`Adapter::request_device`] has created, with any features, and limits that allow compute and a
+    /// storage buffer.
     ///
     /// wgpu enables dynamic indexing of storage buffers only for a device with both of its features
     /// [`Features::TEXTURE_BINDING_ARRAY`] and [`Features::STORAGE_RESOURCE_BINDING_ARRAY`]. Kernels branch among the buffers
