@@ -182,7 +182,8 @@ impl Branching<'_> {
             (Op::Label, &[block]) => (self.block, self.part, self.merged) = (block, block, false),
             (Op::Phi, _) => self.phis.push((self.out.len(), self.block)),
             (Op::Branch | Op::BranchConditional | Op::Switch, _) if self.continues.contains_key(&self.block) => {
-                return Ok(self.branch_back(instruction));
+                self.branch_back(instruction);
+                return Ok(());
             }
             _ => {}
         }
