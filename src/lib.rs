@@ -73,6 +73,8 @@
 //! algorithm with the reason.
 
 mod abi;
+#[cfg(feature = "profiles")]
+mod calendar;
 #[cfg(feature = "capi")]
 #[doc(hidden)]
 pub mod capi;

@@ -434,7 +434,7 @@ fn what_cannot_be_rewritten_is_named() {
             (Op::SpecConstantOp, &[2, 5, operation as u32, 4, operand]),
         ]))
     };
-    let branches = |elements: u32, more: Option<(Op, &[u32])>| {
+    let branches = |elements: u32, more: &[(Op, &[u32])]| {
         let storage_buffer = StorageClass::StorageBuffer as u32;
         let (constant, pointer, variable) = ([1, 2, elements], [4, storage_buffer, 3], [4, 5, storage_buffer]);
         let mut instructions: Vec<(Op, &[u32])> = vec![
@@ -459,10 +459,18 @@ fn what_cannot_be_rewritten_is_named() {
             "the instruction at word 17 cannot be folded: opcode 135 of [4, 4], which are Some([0, 0])",
         ),
         (operation(Op::IAdd, 9), "the instruction at word 17 cannot be folded: opcode 128 of [4, 9], which are None"),
-        (branches(17, None), "the instruction at word 25 selects one of 17 storage buffers, allowed are 16"),
+        (branches(17, &[]), "the instruction at word 25 selects one of 17 storage buffers, allowed are 16"),
         (
-            branches(3, Some((Op::CopyObject, &[6, 8, 7]))),
+            branches(3, &[(Op::CopyObject, &[6, 8, 7])]),
             "the instruction at word 30 passes on a pointer through a dynamic index: opcode 83",
+        ),
+        (
+            branches(3, &[(Op::TypeFloat, &[10, 16]), (Op::Load, &[10, 8, 7])]),
+            "the instruction at word 33 loads vectors, floats or structures of less than 32 bits through a dynamic index",
+        ),
+        (
+            branches(0, &[]),
+            "the instruction at word 25 selects one of an unknown number of storage buffers, allowed are 16",
         ),
         (error(&[]), "the instruction at word 0 is none: the module has no header of SPIR-V"),
         (error(&module_of(&[])[..4]), "the instruction at word 0 is none: the module has no header of SPIR-V"),

@@ -3,6 +3,8 @@
 //! All cases of one size run in turns, so that what the machine does besides touches them alike; the input is restored
 //! between runs by a write that is not timed.
 
+#[path = "../../src/calendar.rs"]
+mod calendar;
 #[path = "../common/canvas.rs"]
 mod canvas;
 #[path = "../common/mod.rs"]
@@ -29,7 +31,6 @@ mod stats;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
@@ -134,10 +135,7 @@ fn bench() -> Result<()> {
     if let Some(out) = &args.out {
         make_out(out)?;
     }
-    let date = args
-        .date
-        .clone()
-        .unwrap_or_else(|| humantime::format_rfc3339(SystemTime::now().max(UNIX_EPOCH)).to_string()[..10].into());
+    let date = args.date.clone().unwrap_or_else(calendar::today);
     let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };
     let choice = args.common.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
     let mut bench = Bench::new(&gpu, choice);

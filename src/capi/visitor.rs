@@ -52,7 +52,7 @@ pub unsafe extern "C" fn get_depth_push(info: *const VksortDepthInfo, push: *mut
     run_unit("vksortGetDepthPush", || {
         // SAFETY: it is null or a structure, by this function's contract.
         let VksortDepthInfo { keys, row, near_depth, far_depth, stride, first, .. } = unsafe { read(info)? };
-        let bytes = match depth_keys(keys)? {
+        let push_of = match depth_keys(keys)? {
             DepthKeys::F32 => DepthPush::new(row, stride, first),
             DepthKeys::Bits16 | DepthKeys::Bits24 => {
                 if !(far_depth - near_depth).is_finite() {
@@ -61,15 +61,9 @@ pub unsafe extern "C" fn get_depth_push(info: *const VksortDepthInfo, push: *mut
                 }
                 DepthPush::quantized(row, near_depth..far_depth, stride, first)
             }
-        }
-        .to_bytes();
-        let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| bytes[4 * at + byte]));
-        let made = VksortDepthPush {
-            row: std::array::from_fn(|at| f32::from_bits(word(at))),
-            stride: word(4),
-            first: word(5),
         };
+        let DepthPush { row, stride, first } = push_of;
         // SAFETY: it is null or writable, by this function's contract.
-        unsafe { put(push, made) }
+        unsafe { put(push, VksortDepthPush { row, stride, first }) }
     })
 }

@@ -3,11 +3,11 @@
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
 use super::Tuning;
+use crate::calendar::today;
 use crate::error::Error;
 use crate::files;
 use crate::modules;
@@ -139,13 +139,6 @@ pub struct Quartiles {
     pub median: f64,
     /// Three quarters of the numbers are below.
     pub q75: f64,
-}
-
-/// The day, which is the first part of a time such as 2026-01-31T12:00:00Z. A time before 1970 or after 9999 has no such text.
-fn today() -> String {
-    const LAST: Duration = Duration::from_secs(253_402_300_799);
-    let now = SystemTime::now().clamp(UNIX_EPOCH, UNIX_EPOCH + LAST);
-    humantime::format_rfc3339(now).to_string()[..10].into()
 }
 
 impl TuningProfile {

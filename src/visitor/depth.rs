@@ -68,9 +68,9 @@ impl DepthKeys {
 /// Push constants of the visitors of [`DepthKeys`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DepthPush {
-    row: [f32; 4],
-    stride: u32,
-    first: u32,
+    pub(crate) row: [f32; 4],
+    pub(crate) stride: u32,
+    pub(crate) first: u32,
 }
 
 impl DepthPush {
@@ -87,7 +87,8 @@ impl DepthPush {
 
     /// For [`DepthKeys::Bits16`] and [`DepthKeys::Bits24`]: the same depth, clamped to a range from near to far.
     ///
-    /// The length of the range is finite. A shorter one than 1e-30 counts as one of that length.
+    /// The length of the range is finite. It counts as 1e-30 at least, and as more where depths are so large that the row would
+    /// not be finite.
     pub fn quantized(row: [f32; 4], range: std::ops::Range<f32>, stride: u32, first: u32) -> DepthPush {
         let [x, y, z, w] = row;
         // The row stays finite, so that no depth is infinity less infinity.
@@ -105,5 +106,19 @@ impl DepthPush {
             bytes.copy_from_slice(&word.to_le_bytes());
         }
         bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_short_ranges_stay_finite() {
+        for (row, near) in [([0.0, 0.0, 1.0, 0.0], 1e9), ([1e8, -1e20, 1.0, 1e30], -5.0), ([0.0, 0.0, 1.0, 0.0], 0.0)] {
+            let push = DepthPush::quantized(row, near..near, 3, 0);
+            assert!(push.row.iter().all(|number| number.is_finite()), "{push:?}");
+            assert!(push.row[2] > 0.0, "{push:?}");
+        }
     }
 }
