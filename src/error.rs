@@ -160,16 +160,6 @@ pub enum Error {
         /// Keys given.
         needed: usize,
     },
-    /// A check found a wrong result. Only a fault of the device, the driver or the kernels can cause it.
-    #[error("tuning {tuning:?} sorts wrongly on device {device:?}: {what}")]
-    WrongResult {
-        /// Name of the tuning.
-        tuning: String,
-        /// Name of the device.
-        device: String,
-        /// The first difference.
-        what: String,
-    },
     /// A tuning profile cannot be read, understood or written.
     #[error("tuning profile {path}: {reason}")]
     Profile {

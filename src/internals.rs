@@ -18,14 +18,6 @@ pub mod kernels {
 /// The steps of a sort, for tools that run its kernels without a device.
 pub mod steps;
 
-/// The search for a tuning, and its measurements on a device.
-#[cfg(all(feature = "profiles", feature = "standalone"))]
-pub mod search {
-    pub use crate::standalone::tune::{Input, Recorded, compare, failure, inputs_of, request};
-    pub use crate::tuning::dimensions::{ALL as DIMENSIONS, Dimension};
-    pub use crate::tuning::search::*;
-}
-
 /// The file of a pipeline cache.
 #[cfg(feature = "standalone")]
 pub mod cache {

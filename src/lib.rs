@@ -57,8 +57,7 @@
 //! * `standalone` (default): the module `standalone`. It adds gpu-allocator and loads the Vulkan library at run time.
 //! * `wide-keys` (default): keys of 64 and 128 bits. Without it the program does not contain their kernels, and
 //!   [`Error::MissingFeature`] refuses requests for these keys.
-//! * `profiles`: `TuningProfile`, a file with a tuning that was measured on a device. With `standalone` also the search that
-//!   makes one, `standalone::Gpu::tune`. It adds serde.
+//! * `profiles`: `TuningProfile`, a file with a tuning that was measured on a device. It adds serde.
 //! * `testing`: internals and fault injection for vksort's own tests. It is no part of the API.
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
 //! * `runtime-shaders`: `VisitorSource`, which compiles a [`Visitor`] in the program or in its build script; adds shaderc,
@@ -73,8 +72,6 @@
 //! algorithm with the reason.
 
 mod abi;
-#[cfg(feature = "profiles")]
-mod calendar;
 #[cfg(feature = "capi")]
 #[doc(hidden)]
 pub mod capi;
@@ -116,6 +113,8 @@ pub use shape::{Shape, ShapeDesc, Subgroup};
 pub use shape::{Specialization, SubgroupChoice};
 #[cfg(feature = "profiles")]
 pub use tuning::profile::{Clock, MeasuredSort, ProfiledDevice, Quartiles, SortKind, TuningProfile};
+#[cfg(feature = "profiles")]
+pub use tuning::recorded::RecordedSort;
 pub use tuning::{Ballot, RankMethod, Tuning};
 #[cfg(feature = "runtime-shaders")]
 pub use visitor::VisitorSource;

@@ -14,13 +14,9 @@
 
 mod devices;
 mod gpu;
-#[cfg(feature = "profiles")]
-pub(crate) mod tune;
 
 pub use devices::DeviceInfo;
 pub use gpu::{Gpu, GpuOptions, SortBy};
-#[cfg(feature = "profiles")]
-pub use tune::{Outcome, Trial, TuneOptions, TuneProgress, Tuned};
 
 pub use crate::vk::owned::{
     DeviceBuffer, DeviceChoice, DeviceRange, Passes, PreparedSort, SortRanges, StandaloneSorter,

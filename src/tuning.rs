@@ -1,11 +1,9 @@
 //! Tuning as data: the shape and the methods of the kernels for each class of devices, each row with its evidence.
 
-#[cfg(all(feature = "profiles", feature = "standalone"))]
-pub(crate) mod dimensions;
 #[cfg(feature = "profiles")]
 pub(crate) mod profile;
-#[cfg(all(feature = "profiles", feature = "standalone"))]
-pub(crate) mod search;
+#[cfg(feature = "profiles")]
+pub(crate) mod recorded;
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;

@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use vksort::{Clock, DeviceProfile, Error, MeasuredSort, Quartiles, RankMethod, SortKind, Tuning, TuningProfile};
 
+/// The day of the profiles.
+const DATE: &str = "2026-01-31";
+
 fn device() -> DeviceProfile {
     DeviceProfile {
         name: "Foo GT \"4\"".into(),
@@ -36,7 +39,7 @@ fn profile() -> TuningProfile {
         rank: RankMethod::Match,
         ..Tuning::for_device(&device())
     };
-    TuningProfile::new(&device(), tuning, SortKind::ALL.iter().map(|kind| sort(*kind)).collect())
+    TuningProfile::new(&device(), tuning, SortKind::ALL.iter().map(|kind| sort(*kind)).collect(), DATE)
 }
 
 /// A file of this test's own.
@@ -68,7 +71,7 @@ fn a_profile_is_the_same_after_writing_and_reading() {
     written.save(&path).unwrap();
     assert_eq!(TuningProfile::load(&path).unwrap(), written);
     // Again, over what is there.
-    let built_in = TuningProfile::new(&device(), Tuning::for_device(&device()), Vec::new());
+    let built_in = TuningProfile::new(&device(), Tuning::for_device(&device()), Vec::new(), DATE);
     built_in.save(&path).unwrap();
     let read = TuningProfile::load(&path).unwrap();
     assert_eq!(read, built_in);
@@ -81,6 +84,7 @@ fn the_file_speaks_of_the_fields_by_their_names() {
     let text = profile().to_json();
     for part in [
         "\"format\": 7",
+        "\"date\": \"2026-01-31\"",
         "\"device_id\": 9013",
         "\"name\": \"Foo GT \\\"4\\\"\"",
         "\"workgroup_size\": 384",

@@ -3,7 +3,7 @@
 //! All cases of one size run in turns, so that what the machine does besides touches them alike; the input is restored
 //! between runs by a write that is not timed.
 
-#[path = "../../src/calendar.rs"]
+#[path = "../common/calendar.rs"]
 mod calendar;
 #[path = "../common/canvas.rs"]
 mod canvas;

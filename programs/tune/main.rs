@@ -1,5 +1,7 @@
 //! Searches for the tuning that sorts fastest on a device, and keeps it in a file: tune --seconds 60
 
+#[path = "../common/calendar.rs"]
+mod calendar;
 #[path = "../common/canvas.rs"]
 mod canvas;
 #[path = "../common/mod.rs"]
@@ -8,6 +10,7 @@ mod common;
 mod picture;
 mod plot;
 mod report;
+mod search;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,8 +20,10 @@ use anyhow::{Result, ensure};
 use clap::Parser;
 use common::files::Output;
 use indicatif::{ProgressBar, ProgressStyle};
+use search::Progress;
+use search::device::{self, Options};
 use vksort::SortKind;
-use vksort::standalone::{DeviceChoice, Gpu, GpuOptions, TuneOptions, TuneProgress};
+use vksort::standalone::{DeviceChoice, Gpu, GpuOptions};
 
 /// Search for the tuning that sorts fastest on a device, and write it to a file.
 #[derive(Parser)]
@@ -70,14 +75,14 @@ fn tune() -> Result<()> {
     let files = files.expect("it was just made");
 
     let kinds = if args.keys_only { vec![SortKind::Keys] } else { SortKind::ALL.to_vec() };
-    let options = TuneOptions { time: Duration::from_secs(args.seconds), count: args.count, kinds };
+    let options = Options { time: Duration::from_secs(args.seconds), count: args.count, kinds };
     common::say(format!("device     {}, driver {}", gpu.profile().name, gpu.profile().driver));
     common::say(format!("built-in   row {:?}: {}", gpu.tuning().name, gpu.tuning().evidence));
     let progress = ProgressBar::new(args.seconds);
     let template = "{pos}/{len} s {bar:20} {wide_msg}";
     progress.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
     progress.enable_steady_tick(Duration::from_millis(200));
-    let tuned = gpu.tune(&options, &mut |at: &TuneProgress| {
+    let tuned = device::tune(&gpu, &options, &calendar::today(), &mut |at: &Progress| {
         progress.set_position((at.seconds as u64).min(args.seconds));
         progress.set_message(format!("{:.2} times as fast, trial {}: {}", at.ratio, at.trials + 1, at.trying));
     });

@@ -3,10 +3,11 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 use vksort::Tuning;
-use vksort::standalone::{Outcome, Tuned};
 
 use crate::canvas::{Area, Drawing, Drawn, FONT, write};
 use crate::report::spread;
+use crate::search::Outcome;
+use crate::search::device::Tuned;
 
 /// What is drawn.
 pub struct Figure {

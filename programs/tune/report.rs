@@ -2,10 +2,11 @@
 
 use comfy_table::Table;
 use serde_json::Value;
-use vksort::standalone::{Outcome, Trial, Tuned};
 use vksort::{Quartiles, Tuning};
 
 use crate::common::{self, duration};
+use crate::search::device::Tuned;
+use crate::search::{Outcome, Trial};
 
 /// The fields of the tuning beside those of the built-in row, what each of them gained, and the times.
 pub fn text(tuned: &Tuned, built_in: &Tuning) -> String {

@@ -7,11 +7,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::Tuning;
-use crate::calendar::today;
 use crate::error::Error;
 use crate::files;
+use crate::key::KeyType;
 use crate::modules;
 use crate::profile::DeviceProfile;
+use crate::request::{SortRequest, ValueType};
 
 /// Version of the file's layout and of the meaning of [`Tuning`]'s fields.
 const FORMAT: u32 = 7;
@@ -20,8 +21,8 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// A [`Tuning`] with its device and its measurements: one JSON file per device.
 ///
-/// The program `tune` and [`Gpu::tune`](crate::standalone::Gpu::tune) make profiles. A profile is valid for the device and
-/// the driver that it was made with; [`tuning_for`](Self::tuning_for) refuses others.
+/// The program `tune` of the repository makes profiles. A profile is valid for the device and the driver that it was made
+/// with; [`tuning_for`](Self::tuning_for) refuses others.
 ///
 /// ```no_run
 /// # #[cfg(not(feature = "standalone"))] fn main() {}
@@ -142,13 +143,18 @@ pub struct Quartiles {
 }
 
 impl TuningProfile {
-    /// A profile made now, by this version of vksort on this device.
-    pub fn new(device: &DeviceProfile, tuning: Tuning, measured: Vec<MeasuredSort>) -> TuningProfile {
+    /// A profile made by this version of vksort on this device, on a day such as `2026-01-31`.
+    pub fn new(
+        device: &DeviceProfile,
+        tuning: Tuning,
+        measured: Vec<MeasuredSort>,
+        date: impl Into<String>,
+    ) -> TuningProfile {
         TuningProfile {
             format: FORMAT,
             kernels: modules::digest(),
             vksort_version: env!("CARGO_PKG_VERSION").into(),
-            date: today(),
+            date: date.into(),
             device: ProfiledDevice::of(device),
             tuning,
             measured,
@@ -275,6 +281,16 @@ impl SortKind {
             SortKind::WideKeys => "u64 keys",
             SortKind::FewKeys => "few keys",
         }
+    }
+
+    /// The sort that is measured.
+    pub fn request(self) -> SortRequest {
+        let (key, value) = match self {
+            SortKind::Keys | SortKind::FewKeys => (KeyType::U32, ValueType::None),
+            SortKind::Pairs => (KeyType::U32, ValueType::U32),
+            SortKind::WideKeys => (KeyType::U64, ValueType::None),
+        };
+        SortRequest { value, ..SortRequest::new(key) }
     }
 }
 

@@ -1,15 +1,19 @@
 //! The search for a tuning: over made-up costs, on a clock that runs only while something is measured, and what it measures
 //! and compares on a device.
 
+#[path = "../tune/search/mod.rs"]
+#[allow(dead_code, reason = "the program uses the rest")]
+mod search;
+
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use anyhow::Result;
+use search::device::{Input, compare, failure, inputs_of};
+use search::dimensions::{ALL as DIMENSIONS, Dimension};
+use search::{Failure, Found, Measure, Outcome, Progress, Trial, ratio, search};
 use vksort::ash::vk;
-use vksort::internals::search::{
-    DIMENSIONS, Dimension, Failure, Found, Input, Measure, Outcome, Recorded, Trial, TuneProgress, compare, failure,
-    inputs_of, ratio, request, search,
-};
 use vksort::{DeviceProfile, Error, KeyType, Quartiles, RankMethod, SortKind, SortRequest, Tuning};
 
 /// A device that is a formula.
@@ -50,7 +54,7 @@ impl Fake {
         }
     }
 
-    fn search(&mut self, seconds: u64) -> Result<Found, Error> {
+    fn search(&mut self, seconds: u64) -> Result<Found> {
         search(self, &device(), &built_in(), Duration::from_secs(seconds), &mut |_| {})
     }
 }
@@ -241,7 +245,7 @@ fn what_is_slow_runs_once() {
 fn a_gain_that_is_gone_at_the_end_is_refused() {
     let mut fake = Fake::new(|tuning, _| if *tuning == built_in() { 1e6 } else { 0.8e6 });
     let late = Rc::clone(&fake.late);
-    let mut watch = |progress: &TuneProgress| late.set(progress.trying == "the best beside the built-in row");
+    let mut watch = |progress: &Progress| late.set(progress.trying == "the best beside the built-in row");
     let found = search(&mut fake, &device(), &built_in(), Duration::from_secs(60), &mut watch).unwrap();
     assert!(found.trials.iter().any(|trial| trial.outcome == Outcome::Won));
     assert_eq!(found.tuning, built_in());
@@ -255,7 +259,7 @@ fn victories_that_lead_below_the_built_in_row_begin_anew() {
     let mut fake = Fake::new(|tuning, _| if tuning.items_keys == 18 { 0.9e6 } else { 1e6 });
     fake.late_cost = |tuning| if tuning.items_keys == 16 { 1e6 } else { 1e6 + 18e6 / f64::from(tuning.items_keys) };
     let late = Rc::clone(&fake.late);
-    let mut watch = |progress: &TuneProgress| late.set(late.get() || progress.ratio > 1.0);
+    let mut watch = |progress: &Progress| late.set(late.get() || progress.ratio > 1.0);
     let found = search(&mut fake, &device(), &built_in(), Duration::from_secs(60), &mut watch).unwrap();
     let won: Vec<&Trial> = found.trials.iter().filter(|trial| trial.outcome == Outcome::Won).collect();
     assert_eq!((won.len(), won[0].change.as_str()), (1, "16 -> 18"), "{won:?}");
@@ -267,11 +271,14 @@ fn victories_that_lead_below_the_built_in_row_begin_anew() {
 
 #[test]
 fn a_device_that_fails_ends_the_search() {
+    fn error_of(fake: &mut Fake) -> Error {
+        fake.search(60).unwrap_err().downcast().unwrap()
+    }
     fn lost() -> Failure {
         Failure::Device(Error::Timeout { what: "the sort", seconds: 1 })
     }
     let mut fake = Fake { fails: |tuning| (tuning.workgroup_size > 128).then(lost), ..Fake::new(bowl) };
-    assert!(matches!(fake.search(60), Err(Error::Timeout { .. })));
+    assert!(matches!(error_of(&mut fake), Error::Timeout { .. }));
     // So does a built-in row that sorts wrongly.
     let mut fake = Fake { fails: |_| Some(Failure::Tuning("key 7 is wrong".into())), ..Fake::new(bowl) };
     let message = fake.search(60).err().unwrap().to_string();
@@ -281,7 +288,7 @@ fn a_device_that_fails_ends_the_search() {
         Failure::Refused(Error::TooManyElements { given: 2, allowed: 1, limit: "a limit".into() })
     }
     let mut fake = Fake { fails: |_| Some(refused()), ..Fake::new(bowl) };
-    assert!(matches!(fake.search(60), Err(Error::TooManyElements { .. })));
+    assert!(matches!(error_of(&mut fake), Error::TooManyElements { .. }));
 }
 
 fn dimension(name: &str) -> &'static Dimension {
@@ -412,13 +419,13 @@ fn every_dimension_leads_to_other_kernels() {
     // Sorts that scan know nothing of look-back, and the others nothing of scans.
     let scans = Tuning { look_back: false, ..row.clone() };
     // Wider digits are for windows that they suit.
-    let keys = request(SortKind::Keys);
+    let keys = SortKind::Keys.request();
     let window = SortRequest { bits: (0..27).into(), ..keys };
-    let requests = [keys, request(SortKind::Pairs), request(SortKind::WideKeys), window];
+    let requests = [keys, SortKind::Pairs.request(), SortKind::WideKeys.request(), window];
     for dimension in DIMENSIONS {
         let differs = |from: &Tuning| {
             dimension.rungs(from, &device).iter().filter(|rung| *rung != from).any(|rung| {
-                let kernels = |tuning, request, count| Recorded::of(&device, tuning, request, count);
+                let kernels = |tuning: &Tuning, request, count| tuning.recorded(&device, request, count);
                 let others = |count, request| kernels(rung, request, count) != kernels(from, request, count);
                 requests.iter().any(|request| others(1 << 24, request) || others(1 << 13, request))
             })

@@ -1,7 +1,6 @@
 //! The dimensions of the search for a tuning: fields to vary, each with its values to try.
 
-use super::{Ballot, RankMethod, Tuning};
-use crate::profile::DeviceProfile;
+use vksort::{Ballot, DeviceProfile, RankMethod, Tuning};
 
 /// A field of the tuning, or a trade between fields.
 #[derive(Debug)]

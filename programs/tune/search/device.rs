@@ -1,24 +1,17 @@
-//! The search for a device's best tuning, on the device.
+//! The search on a device.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ash::vk;
+use anyhow::Result;
+use vksort::ash::vk;
+use vksort::standalone::{DeviceBuffer, Gpu, PreparedSort, SortRanges, StandaloneSorter};
+use vksort::{
+    Clock, Error, KeyType, MeasuredSort, Quartiles, RecordedSort, SortKind, SortRequest, SorterOptions, Tuning,
+    TuningProfile,
+};
 
-use super::gpu::Gpu;
-use crate::error::Error;
-use crate::key::KeyType;
-use crate::plan::{Plan, Step};
-use crate::profile::DeviceProfile;
-use crate::request::{Count, SortRequest, ValueType};
-use crate::shape::{Shape, ShapeDesc};
-use crate::specialize::{KernelSpec, specialize};
-use crate::tuning::Tuning;
-use crate::tuning::profile::{Clock, MeasuredSort, Quartiles, SortKind, TuningProfile};
-use crate::tuning::search::{Failure, Found, Measure, ratio, search};
-pub use crate::tuning::search::{Outcome, Trial, TuneProgress};
-use crate::vk::SorterOptions;
-use crate::vk::owned::{DeviceBuffer, PreparedSort, SortRanges, StandaloneSorter};
+use super::{Failure, Found, Measure, Progress, Trial, ratio, search};
 
 /// Default elements on GPUs, where they make the start of kernels negligible, and on CPUs, where more candidates should fit
 /// into the time.
@@ -29,9 +22,8 @@ const MIN_COUNT: u32 = 1 << 16;
 /// Elements of `FewKeys` on GPUs and on CPUs: few enough for a single workgroup, on most GPUs and on every CPU.
 const FEW: (u32, u32) = (1 << 13, 1 << 12);
 
-/// Options of [`Gpu::tune`].
-#[derive(Clone, Debug)]
-pub struct TuneOptions {
+/// Options of a search.
+pub struct Options {
     /// Time for the search. It may take longer by the time to build and check one candidate.
     pub time: Duration,
     /// Elements to sort; `None` for 2^24, on CPUs 2^18, or for fewer if memory is short.
@@ -40,16 +32,7 @@ pub struct TuneOptions {
     pub kinds: Vec<SortKind>,
 }
 
-/// A minute, for keys, pairs, wide keys and few keys.
-impl Default for TuneOptions {
-    fn default() -> Self {
-        TuneOptions { time: Duration::from_secs(60), count: None, kinds: SortKind::ALL.into() }
-    }
-}
-
 /// The result of a search.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Tuned {
     /// The best tuning with its measurements; the built-in row if nothing was faster.
     pub profile: TuningProfile,
@@ -59,48 +42,17 @@ pub struct Tuned {
     pub trials: Vec<Trial>,
 }
 
-impl Gpu {
-    /// Searches for the tuning that sorts fastest on this device, from the built-in row on.
-    ///
-    /// It varies one field of [`Tuning`] after the other. Every candidate's result is first compared in full with a stable
-    /// sort on the CPU; a candidate that fails is dropped. Candidates run in turns with the best tuning so far, and must be
-    /// faster beyond noise. At the end the best tuning is measured against the built-in row again. If it does not win, the
-    /// profile holds the built-in row. `watch` is called before each candidate.
-    ///
-    /// # Errors
-    ///
-    /// * [`Error::Unsupported`] for no time, no elements or no kinds.
-    /// * [`Error::WrongResult`] when the built-in row sorts wrongly.
-    /// * An error of [`Gpu::sorter`] when a kind cannot be sorted.
-    /// * [`Error::Allocation`] when the memory of the device is too small.
-    /// * [`Error::Timeout`] or [`Error::Vulkan`] when the device fails.
-    ///
-    /// ```no_run
-    /// # fn main() -> Result<(), vksort::Error> {
-    /// use vksort::standalone::{Gpu, TuneOptions};
-    ///
-    /// let tuned = Gpu::best()?.tune(&TuneOptions::default(), &mut |progress| {
-    ///     eprintln!("{:.0} s: {:.2} times as fast, trying {}", progress.seconds, progress.ratio, progress.trying);
-    /// })?;
-    /// tuned.profile.save("vksort-tuning.json")?;
-    /// # Ok(()) }
-    /// ```
-    pub fn tune(&self, options: &TuneOptions, watch: &mut dyn FnMut(&TuneProgress)) -> Result<Tuned, Error> {
-        let refuse = |what: &str, given: &str, allowed: &str| Err(Error::unsupported(what, given, allowed));
-        if options.time.is_zero() {
-            return refuse("time of the search", "0 s", "more than 0 s");
-        }
-        if options.count == Some(0) {
-            return refuse("count of the search", "0", "1 or more elements");
-        }
-        if options.kinds.is_empty() {
-            return refuse("list of kinds of sorts", "empty", "one or more of keys, pairs, wide keys and few keys");
-        }
-        let built_in = Tuning::for_device(self.profile());
-        let mut bench = DeviceBench::new(self, options)?;
-        let found = search(&mut bench, self.profile(), &built_in, options.time, watch)?;
-        Ok(bench.report(found))
-    }
+/// Searches for the tuning that sorts fastest on a device, from the built-in row on.
+///
+/// It varies one field of [`Tuning`] after the other. Every candidate's result is first compared in full with a stable sort on
+/// the CPU; a candidate that fails is dropped. Candidates run in turns with the best tuning so far, and must be faster beyond
+/// noise. At the end the best tuning is measured against the built-in row again. If it does not win, the profile holds the
+/// built-in row. The profile is dated by `date`; `watch` is called before each candidate.
+pub fn tune(gpu: &Gpu, options: &Options, date: &str, watch: &mut dyn FnMut(&Progress)) -> Result<Tuned> {
+    let built_in = Tuning::for_device(gpu.profile());
+    let mut bench = DeviceBench::new(gpu, options)?;
+    let found = search(&mut bench, gpu.profile(), &built_in, options.time, watch)?;
+    Ok(bench.report(found, date))
 }
 
 /// Measures tunings on a device.
@@ -144,37 +96,16 @@ pub struct Input {
 
 struct Contender {
     kind: usize,
-    recorded: Recorded,
+    recorded: RecordedSort,
     sorter: Arc<StandaloneSorter>,
 }
 
-/// The record of a tuning for one kind of sort: steps and kernels. Of tunings with equal records, one is measured.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Recorded {
-    steps: Vec<Step>,
-    kernels: Vec<KernelSpec>,
-}
-
-impl Recorded {
-    /// `None` if the tuning does not fit.
-    pub fn of(device: &DeviceProfile, tuning: &Tuning, request: &SortRequest, count: u32) -> Option<Recorded> {
-        let algorithm = tuning.algorithm();
-        let shape = Shape::fit(&ShapeDesc::new(device, tuning, request, algorithm)).ok()?;
-        let plan = Plan::new(request, algorithm, shape, count);
-        let mut steps = Vec::new();
-        plan.each_step(Count::Host(count), &mut |step| steps.push(step));
-        let kernels = plan.kernels(&[Count::Host(count)]);
-        let kernels = kernels.into_iter().map(|kernel| specialize(kernel, &shape, request)).collect();
-        Some(Recorded { steps, kernels })
-    }
-}
-
 impl<'a> DeviceBench<'a> {
-    fn new(gpu: &'a Gpu, options: &TuneOptions) -> Result<DeviceBench<'a>, Error> {
+    fn new(gpu: &'a Gpu, options: &Options) -> Result<DeviceBench<'a>> {
         let started = Instant::now();
         let largest = if gpu.profile().is_cpu { COUNT.1 } else { COUNT.0 };
         let mut count = options.count.unwrap_or(largest);
-        let key_bytes = options.kinds.iter().map(|kind| request(*kind).key.size_bytes()).max().unwrap_or_default();
+        let key_bytes = options.kinds.iter().map(|kind| kind.request().key.size_bytes()).max().unwrap_or_default();
         let buffers = |count: u32| {
             let (keys, values) = (key_bytes * u64::from(count), 4 * u64::from(count));
             // Scratch holds keys and values, and a little more.
@@ -191,7 +122,7 @@ impl<'a> DeviceBench<'a> {
         let mut kinds: Vec<Kind> = Vec::new();
         for &kind in &options.kinds {
             let count = if kind == SortKind::FewKeys { count.min(few) } else { count };
-            let request = request(kind);
+            let request = kind.request();
             let same = kinds.iter().find(|other| other.request.key == request.key && other.count == count);
             kinds.push(match same {
                 Some(same) => Kind { kind, request, ..same.clone() },
@@ -249,7 +180,7 @@ impl<'a> DeviceBench<'a> {
     }
 
     /// The result as a profile.
-    fn report(&self, found: Found) -> Tuned {
+    fn report(&self, found: Found, date: &str) -> Tuned {
         let Found { mut tuning, times, refused, trials } = found;
         let device = self.gpu.profile();
         let built_in = Tuning::for_device(device);
@@ -263,14 +194,14 @@ impl<'a> DeviceBench<'a> {
             ratio: rounded(ratio(built_in, tuned), 1e4),
         });
         let measured: Vec<MeasuredSort> = rows.collect();
-        let mut profile = TuningProfile::new(device, tuning.clone(), measured);
+        let mut profile = TuningProfile::new(device, tuning.clone(), measured, date);
         if tuning != built_in {
             let gains = profile.measured.iter().map(|row| {
                 let Quartiles { q25, median, q75 } = row.ratio;
                 format!("{} {} {median:.2} ({q25:.2} to {q75:.2})", row.count, row.kind.name())
             });
             let gains: Vec<String> = gains.collect();
-            let (row, date, gains) = (&built_in.name, &profile.date, gains.join(", "));
+            let (row, gains) = (&built_in.name, gains.join(", "));
             tuning.evidence = format!("measured {date}: {gains} times as fast as row {row}").into();
             tuning.name = format!("{row}, tuned");
             profile.tuning = tuning;
@@ -280,11 +211,11 @@ impl<'a> DeviceBench<'a> {
 }
 
 impl Measure for DeviceBench<'_> {
-    type Recorded = Recorded;
+    type Recorded = RecordedSort;
 
-    fn recorded(&self, tuning: &Tuning) -> Option<Vec<Recorded>> {
+    fn recorded(&self, tuning: &Tuning) -> Option<Vec<RecordedSort>> {
         let device = self.gpu.profile();
-        self.kinds.iter().map(|kind| Recorded::of(device, tuning, &kind.request, kind.count)).collect()
+        self.kinds.iter().map(|kind| tuning.recorded(device, &kind.request, kind.count)).collect()
     }
 
     fn admit(&mut self, tuning: &Tuning, kind: usize) -> Result<(), Failure> {
@@ -292,7 +223,7 @@ impl Measure for DeviceBench<'_> {
         let sorter = match self.contender(tuning, kind) {
             Some(contender) => Arc::clone(&contender.sorter),
             None => {
-                let recorded = Recorded::of(self.gpu.profile(), tuning, &request, count);
+                let recorded = tuning.recorded(self.gpu.profile(), &request, count);
                 let recorded = recorded.ok_or_else(|| Failure::Tuning("it does not fit".into()))?;
                 let (tuning, capacity) = (Some(tuning.clone()), Some(count));
                 let options = SorterOptions { tuning, capacity, ..SorterOptions::default() };
@@ -321,7 +252,7 @@ impl Measure for DeviceBench<'_> {
     }
 
     fn keep(&mut self, tunings: &[&Tuning]) {
-        let kept: Vec<Vec<Recorded>> = tunings.iter().filter_map(|tuning| self.recorded(tuning)).collect();
+        let kept: Vec<Vec<RecordedSort>> = tunings.iter().filter_map(|tuning| self.recorded(tuning)).collect();
         self.contenders.retain(|known| kept.iter().any(|recorded| recorded[known.kind] == known.recorded));
     }
 
@@ -359,16 +290,6 @@ pub fn inputs_of(key: KeyType, count: u32, fewer: u32) -> [Input; 2] {
     [make(count, &word), make(fewer, &clustered)]
 }
 
-/// The request of a kind of sort.
-pub fn request(kind: SortKind) -> SortRequest {
-    let (key, value) = match kind {
-        SortKind::Keys | SortKind::FewKeys => (KeyType::U32, ValueType::None),
-        SortKind::Pairs => (KeyType::U32, ValueType::U32),
-        SortKind::WideKeys => (KeyType::U64, ValueType::None),
-    };
-    SortRequest { value, ..SortRequest::new(key) }
-}
-
 /// A random word for an index, the same in every search (the finalizer of MurmurHash3).
 fn word(index: u32) -> u32 {
     let mut word = index.wrapping_add(0x9E37_79B9);
@@ -377,11 +298,7 @@ fn word(index: u32) -> u32 {
     word ^ word >> 16
 }
 
-/// Names the first difference.
-///
-/// # Errors
-///
-/// The place of the difference, with what was found and needed there.
+/// Fails with the first difference.
 pub fn compare(what: &str, found: &[u32], needed: &[u32]) -> Result<(), Failure> {
     match found.iter().zip(needed).position(|(found, needed)| found != needed) {
         None => Ok(()),

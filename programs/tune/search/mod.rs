@@ -3,13 +3,14 @@
 //! Challenger and incumbent run in turns, so that other load on the machine affects both. A challenger replaces the
 //! incumbent only if it is faster beyond noise. Nothing here knows a device: [`Measure`] takes the measurements.
 
+pub mod device;
+pub mod dimensions;
+
 use std::time::Duration;
 
-use super::Tuning;
-use super::dimensions::{self, Dimension};
-use super::profile::Quartiles;
-use crate::error::Error;
-use crate::profile::DeviceProfile;
+use anyhow::{Result, anyhow};
+use dimensions::Dimension;
+use vksort::{DeviceProfile, Error, Quartiles, Tuning};
 
 /// The ratio by which a challenger must be faster.
 const GAIN: f64 = 1.02;
@@ -28,18 +29,11 @@ pub trait Measure {
     /// The record of a tuning for each kind of sort; `None` if the tuning does not fit.
     fn recorded(&self, tuning: &Tuning) -> Option<Vec<Self::Recorded>>;
 
-    /// Builds a tuning's kernels for a kind of sort, and checks that they sort correctly.
-    ///
-    /// # Errors
-    ///
-    /// Why the tuning is dropped, or the search ends.
+    /// Builds a tuning's kernels for a kind of sort, and checks that they sort correctly. A failure drops the tuning, or ends
+    /// the search.
     fn admit(&mut self, tuning: &Tuning, kind: usize) -> Result<(), Failure>;
 
     /// Nanoseconds of one run of kernels that were admitted.
-    ///
-    /// # Errors
-    ///
-    /// As for [`admit`](Self::admit).
     fn time(&mut self, tuning: &Tuning, kind: usize) -> Result<f64, Failure>;
 
     /// Frees the kernels of all other tunings.
@@ -62,18 +56,17 @@ pub enum Failure {
 
 impl Failure {
     /// The reason against a candidate, or the error of the device.
-    fn reason(self) -> Result<String, Error> {
+    fn reason(self) -> Result<String> {
         match self {
             Failure::Tuning(what) => Ok(what),
             Failure::Refused(error) => Ok(error.to_string()),
-            Failure::Device(error) => Err(error),
+            Failure::Device(error) => Err(error.into()),
         }
     }
 }
 
 /// The result of a challenger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Outcome {
     /// It was faster beyond noise, and replaced the incumbent.
     Won,
@@ -89,7 +82,6 @@ pub enum Outcome {
 
 /// One challenger of a search.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Trial {
     /// When it ended, in seconds since the search began.
     pub seconds: f64,
@@ -110,8 +102,7 @@ pub struct Trial {
 
 /// Where a search is.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct TuneProgress {
+pub struct Progress {
     /// Seconds since it began.
     pub seconds: f64,
     /// Challengers so far.
@@ -149,7 +140,7 @@ pub struct Found {
 struct Search<'a, M: Measure> {
     bench: &'a mut M,
     device: &'a DeviceProfile,
-    watch: &'a mut dyn FnMut(&TuneProgress),
+    watch: &'a mut dyn FnMut(&Progress),
     deadline: Duration,
     incumbent: Tuning,
     /// How many times as fast as the built-in row the incumbent is.
@@ -159,22 +150,19 @@ struct Search<'a, M: Measure> {
     trials: Vec<Trial>,
 }
 
-/// Searches for the given time, from a built-in row on.
-///
-/// # Errors
-///
-/// The errors of the device; and an error if the built-in row does not fit or sorts wrongly.
+/// Searches for the given time, from a built-in row on. It fails with the device, and if the built-in row does not fit or sorts
+/// wrongly.
 pub fn search<M: Measure>(
     bench: &mut M,
     device: &DeviceProfile,
     built_in: &Tuning,
     time: Duration,
-    watch: &mut dyn FnMut(&TuneProgress),
-) -> Result<Found, Error> {
+    watch: &mut dyn FnMut(&Progress),
+) -> Result<Found> {
     let refuse = |failure| refused(device, built_in, failure);
     let recorded = bench.recorded(built_in).ok_or_else(|| refuse(Failure::Tuning("it does not fit".into())))?;
     let kinds: Vec<usize> = (0..recorded.len()).collect();
-    watch(&TuneProgress { seconds: 0.0, trials: 0, ratio: 1.0, trying: "the built-in row".into() });
+    watch(&Progress { seconds: 0.0, trials: 0, ratio: 1.0, trying: "the built-in row".into() });
     for &kind in &kinds {
         bench.admit(built_in, kind).map_err(refuse)?;
     }
@@ -201,18 +189,16 @@ pub fn search<M: Measure>(
 }
 
 /// The error for a built-in row that fails.
-fn refused(device: &DeviceProfile, built_in: &Tuning, failure: Failure) -> Error {
+fn refused(device: &DeviceProfile, built_in: &Tuning, failure: Failure) -> anyhow::Error {
     match failure {
-        Failure::Device(error) | Failure::Refused(error) => error,
-        Failure::Tuning(what) => {
-            Error::WrongResult { tuning: built_in.name.clone(), device: device.name.clone(), what }
-        }
+        Failure::Device(error) | Failure::Refused(error) => error.into(),
+        Failure::Tuning(what) => anyhow!("tuning {:?} fails on device {:?}: {what}", built_in.name, device.name),
     }
 }
 
 impl<M: Measure> Search<'_, M> {
     /// Walks along all dimensions repeatedly, until time runs out or nothing is left to try.
-    fn run(&mut self) -> Result<(), Error> {
+    fn run(&mut self) -> Result<()> {
         loop {
             let before = self.trials.len();
             for dimension in dimensions::ALL {
@@ -228,7 +214,7 @@ impl<M: Measure> Search<'_, M> {
 
     /// Walks along a dimension while challengers win; returns whether one did. It skips tried tunings, so later walks along
     /// the same dimension reach farther.
-    fn walk(&mut self, dimension: &Dimension, up: bool) -> Result<bool, Error> {
+    fn walk(&mut self, dimension: &Dimension, up: bool) -> Result<bool> {
         let (mut reach, mut won) = (1, false);
         loop {
             let rungs = dimension.rungs(&self.incumbent, self.device);
@@ -246,7 +232,7 @@ impl<M: Measure> Search<'_, M> {
     }
 
     /// Measures the incumbent against the built-in row again, or the built-in row alone.
-    fn finish(mut self, time: Duration) -> Result<Found, Error> {
+    fn finish(mut self, time: Duration) -> Result<Found> {
         let (built_in, incumbent) = (self.built_in.clone(), self.incumbent.clone());
         let kinds: Vec<usize> = (0..self.tried[0].len()).collect();
         let same = |(times, _): Times| (times.clone(), times);
@@ -288,7 +274,7 @@ impl<M: Measure> Search<'_, M> {
 
     fn tell(&mut self, trying: String) {
         let seconds = self.bench.elapsed().as_secs_f64();
-        (self.watch)(&TuneProgress { seconds, trials: self.trials.len(), ratio: self.standing, trying });
+        (self.watch)(&Progress { seconds, trials: self.trials.len(), ratio: self.standing, trying });
     }
 
     fn admit(&mut self, tuning: &Tuning, kinds: &[usize]) -> Result<(), Failure> {
@@ -309,7 +295,7 @@ impl<M: Measure> Search<'_, M> {
     }
 
     /// Tries a challenger and returns its result; `None` if it was tried before or does not fit.
-    fn challenge(&mut self, dimension: &Dimension, challenger: &Tuning) -> Result<Option<Outcome>, Error> {
+    fn challenge(&mut self, dimension: &Dimension, challenger: &Tuning) -> Result<Option<Outcome>> {
         let Some(recorded) = self.bench.recorded(challenger).filter(|recorded| !self.tried.contains(recorded)) else {
             return Ok(None);
         };
@@ -332,7 +318,7 @@ impl<M: Measure> Search<'_, M> {
                 (outcome, (duel.rounds() > 0).then(|| duel.ratio_of_all(all)))
             }
             Err(failure) => {
-                let lost = |_: &Error| log::error!("the device failed with {} {change}", dimension.name);
+                let lost = |_: &anyhow::Error| log::error!("the device failed with {} {change}", dimension.name);
                 let what = failure.reason().inspect_err(lost)?;
                 log::warn!("dropped: {} {change}: {what}", dimension.name);
                 (Outcome::Dropped(what), None)
@@ -362,7 +348,7 @@ impl<M: Measure> Search<'_, M> {
     ///
     /// On a busy machine times jump, and several small victories can add up to a slower tuning. So the ratio is measured
     /// instead of multiplied, and if it is below 1 the search starts again from the built-in row.
-    fn standing_of(&mut self, challenger: &Tuning, expected: f64) -> Result<Option<f64>, Error> {
+    fn standing_of(&mut self, challenger: &Tuning, expected: f64) -> Result<Option<f64>> {
         if self.incumbent == self.built_in {
             return Ok(Some(expected));
         }
