@@ -23,8 +23,3 @@ mod structs;
 pub mod types;
 pub mod visitor;
 pub mod vrdx;
-
-#[cfg(feature = "testing")]
-pub use device::{DEVICE_FUNCTIONS, INSTANCE_FUNCTIONS};
-#[cfg(feature = "testing")]
-pub use outcome::panic_in_the_next_call;

@@ -4,6 +4,8 @@
 
 mod bind;
 mod buffers;
+#[cfg(any(feature = "capi", feature = "wgpu"))]
+pub(crate) mod chain;
 mod inner;
 mod limits;
 mod options;

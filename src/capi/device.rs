@@ -1,19 +1,17 @@
 //! What instance and device must be created with, and the functions of both.
 
-use std::collections::HashSet;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
-use std::sync::Arc;
 
-use ash::vk;
-use ash::vk::DeviceCreateInfo as VkDeviceCreateInfo;
-use ash::vk::PhysicalDeviceFeatures2 as VkPhysicalDeviceFeatures2;
+use ash::vk::{self, DeviceCreateInfo as VkDeviceCreateInfo, PhysicalDeviceFeatures2 as VkPhysicalDeviceFeatures2};
 
 use super::handles::Register;
 use super::names::check_flags;
 use super::outcome::{Failure, run_unit};
-use super::structs::{check_pointer, put, read, write};
+use super::structs::{check_handle, check_pointer, put, read, write};
 use super::types::*;
+use crate::error::Context;
+use crate::vk::chain::{Place, VersionFeatures, feature_in};
 use crate::vk::{DeviceFeatures, InstanceRequirements, Requirements};
 
 /// The functions of an instance that vksort calls.
@@ -69,34 +67,21 @@ unsafe impl Send for DeviceKnowledge {}
 unsafe impl Sync for DeviceKnowledge {}
 
 /// The features as a chain, on the heap. The parts point to each other, so no reference is made to any of it once it is linked.
-struct FeatureChain(NonNull<Features>);
-
-struct Features {
-    head: vk::PhysicalDeviceFeatures2<'static>,
-    parts: DeviceFeatures,
-}
+struct FeatureChain(NonNull<(vk::PhysicalDeviceFeatures2<'static>, DeviceFeatures)>);
 
 impl FeatureChain {
-    fn new(parts: DeviceFeatures) -> FeatureChain {
-        let chain = NonNull::from(Box::leak(Box::new(Features { head: Default::default(), parts })));
-        let at = chain.as_ptr();
+    fn new(features: DeviceFeatures) -> FeatureChain {
+        let head = vk::PhysicalDeviceFeatures2::default().features(features.core);
+        let chain = NonNull::from(Box::leak(Box::new((head, features))));
         // SAFETY: nothing else refers to what was just made. Its parts are reached from the one pointer that stays.
-        unsafe {
-            let (head, parts) = (&raw mut (*at).head, &raw mut (*at).parts);
-            (*head).features = (*parts).core;
-            (*head).p_next = (&raw mut (*parts).storage16).cast();
-            (*parts).storage16.p_next = (&raw mut (*parts).storage8).cast();
-            (*parts).storage8.p_next = (&raw mut (*parts).addresses).cast();
-            if let Some(control) = &mut (*parts).subgroup_size_control {
-                (*parts).addresses.p_next = std::ptr::from_mut(control).cast();
-            }
-        }
+        let (head, parts) = unsafe { &mut *chain.as_ptr() };
+        head.p_next = parts.chain(Default::default()).p_next.cast_mut();
         FeatureChain(chain)
     }
 
     fn head(&self) -> *const vk::PhysicalDeviceFeatures2<'static> {
         // SAFETY: the chain lives as long as `self`; no reference is made.
-        unsafe { &raw const (*self.0.as_ptr()).head }
+        unsafe { &raw const (*self.0.as_ptr()).0 }
     }
 }
 
@@ -114,15 +99,25 @@ fn pointer(function: vk::PFN_vkVoidFunction) -> *const c_void {
     function.map_or(std::ptr::null(), |function| function as *const c_void)
 }
 
-/// Refuses a table without a function that vksort calls.
-fn check_functions(missing: &HashSet<&CStr>, called: &[&CStr], whose: &str) -> Result<(), Failure> {
-    match called.iter().find(|name| missing.contains(*name)) {
+/// Refuses functions of which one cannot be found. `needed` brings them.
+pub(super) fn check_functions(
+    called: &[&CStr],
+    whose: &str,
+    needed: &str,
+    find: impl Fn(&CStr) -> *const c_void,
+) -> Result<(), Failure> {
+    match called.iter().find(|name| find(name).is_null()) {
         None => Ok(()),
         Some(name) => {
-            let text = format!("{} is not to be had from {whose}, needed is Vulkan 1.2", name.to_string_lossy());
+            let text = format!("{} is not to be had from {whose}, needed is {needed}", name.to_string_lossy());
             Err(Failure::new(VKSORT_ERROR_MISSING_FUNCTION, text))
         }
     }
+}
+
+/// Vulkan's function from which all others come.
+fn given(get: PFN_vkGetInstanceProcAddr) -> Result<vk::PFN_vkGetInstanceProcAddr, Failure> {
+    get.ok_or_else(|| Failure::new(VKSORT_ERROR_POINTER, "getInstanceProcAddr is null, needed is the function"))
 }
 
 /// The functions of an instance. Those that vksort does not call may be missing.
@@ -130,25 +125,13 @@ fn check_functions(missing: &HashSet<&CStr>, called: &[&CStr], whose: &str) -> R
 /// # Safety
 ///
 /// `get` is Vulkan's function or behaves alike, and takes `instance`.
-unsafe fn load_instance(get: PFN_vkGetInstanceProcAddr, handle: vk::Instance) -> Result<ash::Instance, Failure> {
-    let get =
-        get.ok_or_else(|| Failure::new(VKSORT_ERROR_POINTER, "getInstanceProcAddr is null, needed is the function"))?;
-    let mut missing = HashSet::new();
-    // SAFETY: by this function's contract; functions have the types that their names say.
-    let instance = unsafe {
-        ash::Instance::load_with(
-            |name| {
-                let found = pointer(get(handle, name.as_ptr()));
-                if found.is_null() {
-                    missing.extend(INSTANCE_FUNCTIONS.iter().find(|called| **called == name));
-                }
-                found
-            },
-            handle,
-        )
-    };
-    check_functions(&missing, &INSTANCE_FUNCTIONS, "vkGetInstanceProcAddr")?;
-    Ok(instance)
+unsafe fn load_instance(get: PFN_vkGetInstanceProcAddr, instance: vk::Instance) -> Result<ash::Instance, Failure> {
+    let get = given(get)?;
+    // SAFETY: by this function's contract.
+    let find = |name: &CStr| pointer(unsafe { get(instance, name.as_ptr()) });
+    check_functions(&INSTANCE_FUNCTIONS, "vkGetInstanceProcAddr", "Vulkan 1.2", find)?;
+    // SAFETY: functions have the types that their names say.
+    Ok(unsafe { ash::Instance::load_with(find, instance) })
 }
 
 /// The functions of a device.
@@ -157,60 +140,38 @@ unsafe fn load_instance(get: PFN_vkGetInstanceProcAddr, handle: vk::Instance) ->
 ///
 /// `device` is a device of the instance.
 pub(super) unsafe fn load_device(instance: &ash::Instance, device: vk::Device) -> Result<ash::Device, Failure> {
-    if device == vk::Device::null() {
-        return Err(Failure::new(VKSORT_ERROR_POINTER, "device is null, needed is a VkDevice"));
-    }
-    let mut missing = HashSet::new();
-    // SAFETY: by this function's contract; functions have the types that their names say.
-    let loaded = unsafe {
-        ash::Device::load_with(
-            |name| {
-                let found = pointer(instance.get_device_proc_addr(device, name.as_ptr()));
-                if found.is_null() {
-                    missing.extend(DEVICE_FUNCTIONS.iter().find(|called| **called == name));
-                }
-                found
-            },
-            device,
-        )
-    };
-    check_functions(&missing, &DEVICE_FUNCTIONS, "vkGetDeviceProcAddr")?;
-    Ok(loaded)
+    check_handle(device, "device", "VkDevice")?;
+    // SAFETY: by this function's contract.
+    let find = |name: &CStr| unsafe { function(instance, device, name) };
+    check_functions(&DEVICE_FUNCTIONS, "vkGetDeviceProcAddr", "Vulkan 1.2", find)?;
+    // SAFETY: functions have the types that their names say.
+    Ok(unsafe { ash::Device::load_with(find, device) })
 }
 
-/// A function of a device that need not be there.
+/// A function of a device; null if it has none of that name.
 ///
 /// # Safety
 ///
 /// `device` is a device of the instance.
-pub(super) unsafe fn find(instance: &ash::Instance, device: vk::Device, name: &CStr) -> *const c_void {
+pub(super) unsafe fn function(instance: &ash::Instance, device: vk::Device, name: &CStr) -> *const c_void {
     // SAFETY: by this function's contract.
     pointer(unsafe { instance.get_device_proc_addr(device, name.as_ptr()) })
 }
 
 /// What a device was created with, as far as vksort cares.
 #[derive(Default)]
-struct Enabled {
+pub(super) struct Enabled {
     extensions: Vec<&'static CStr>,
-    core: vk::PhysicalDeviceFeatures,
-    v11: vk::PhysicalDeviceVulkan11Features<'static>,
-    v12: vk::PhysicalDeviceVulkan12Features<'static>,
-    v13: vk::PhysicalDeviceVulkan13Features<'static>,
-    push_descriptor: vk::Bool32,
+    features: VersionFeatures,
+    pub push_descriptors: bool,
 }
 
-/// VkPhysicalDeviceVulkan14Features, which this version of ash does not have.
-#[repr(C)]
-struct Vulkan14Features {
-    s_type: vk::StructureType,
-    p_next: *mut c_void,
-    _others: [vk::Bool32; 20],
-    push_descriptor: vk::Bool32,
-}
+/// Leaves a part of the requirements out.
+type Without = fn(Requirements) -> Requirements;
 
-impl Vulkan14Features {
-    const TYPE: vk::StructureType = vk::StructureType::from_raw(55);
-}
+/// The last of the 21 features in VkPhysicalDeviceVulkan14Features, which this version of ash does not have.
+const PUSH_DESCRIPTOR: Place =
+    (vk::StructureType::from_raw(55), size_of::<vk::BaseOutStructure<'_>>() + 20 * size_of::<vk::Bool32>());
 
 impl Enabled {
     /// # Safety
@@ -231,116 +192,38 @@ impl Enabled {
             // SAFETY: it is a text.
             enabled.extensions.push(unsafe { CStr::from_ptr(name) });
         }
-        if !info.p_enabled_features.is_null() {
-            // SAFETY: it leads to the features.
-            enabled.core = unsafe { *info.p_enabled_features };
+        // SAFETY: the features are valid where they are given, and so is the chain, which is only read.
+        unsafe {
+            enabled.features.core = info.p_enabled_features.as_ref().copied().unwrap_or_default();
+            enabled.features.meet(info.p_next, |own, theirs| *own |= *theirs);
+            let pushed = feature_in(info.p_next, PUSH_DESCRIPTOR).is_some_and(|feature| feature.read() == vk::TRUE);
+            enabled.push_descriptors = pushed || enabled.extensions.contains(&vk::KHR_PUSH_DESCRIPTOR_NAME);
         }
-        // SAFETY: the chain is valid, and only read.
-        unsafe { enabled.walk(info.p_next.cast_mut(), |own, theirs| *own |= *theirs) };
         Ok(enabled)
     }
 
-    /// Brings each feature that vksort uses together with where a chain has it. Tells of which structures it has one: for
-    /// 16-bit storage, 8-bit storage, addresses and subgroup size control.
-    ///
-    /// # Safety
-    ///
-    /// The chain is valid, and `meet` may be called on each of its features.
-    unsafe fn walk(&mut self, chain: *mut c_void, meet: unsafe fn(&mut vk::Bool32, *mut vk::Bool32)) -> [bool; 4] {
-        use vk::StructureType as Type;
-        let mut seen = [false; 4];
-        let mut next = chain.cast::<vk::BaseOutStructure<'static>>();
-        macro_rules! met {
-            ($type:ident { $($part:ident.$field:ident $index:literal),* }) => {{
-                let theirs = next.cast::<vk::$type<'static>>();
-                $(
-                    // SAFETY: the structure is of this type, as it says itself.
-                    unsafe { meet(&mut self.$part.$field, &raw mut (*theirs).$field) };
-                    seen[$index] = true;
-                )*
-            }};
-        }
-        while !next.is_null() {
-            // SAFETY: every structure of a chain begins alike.
-            match unsafe { (*next).s_type } {
-                Type::PHYSICAL_DEVICE_FEATURES_2 => {
-                    let theirs = next.cast::<vk::PhysicalDeviceFeatures2<'static>>();
-                    let own = &mut self.core.shader_storage_buffer_array_dynamic_indexing;
-                    // SAFETY: the structure is of this type, as it says itself.
-                    unsafe { meet(own, &raw mut (*theirs).features.shader_storage_buffer_array_dynamic_indexing) };
-                }
-                Type::PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES => {
-                    met!(PhysicalDevice16BitStorageFeatures { v11.storage_buffer16_bit_access 0 });
-                }
-                Type::PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES => {
-                    met!(PhysicalDevice8BitStorageFeatures { v12.storage_buffer8_bit_access 1 });
-                }
-                Type::PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES => {
-                    met!(PhysicalDeviceBufferDeviceAddressFeatures { v12.buffer_device_address 2 });
-                }
-                Type::PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES => {
-                    met!(PhysicalDeviceSubgroupSizeControlFeatures {
-                        v13.subgroup_size_control 3, v13.compute_full_subgroups 3
-                    });
-                }
-                Type::PHYSICAL_DEVICE_VULKAN_1_1_FEATURES => {
-                    met!(PhysicalDeviceVulkan11Features { v11.storage_buffer16_bit_access 0 });
-                }
-                Type::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES => {
-                    met!(PhysicalDeviceVulkan12Features {
-                        v12.storage_buffer8_bit_access 1, v12.buffer_device_address 2
-                    });
-                }
-                Type::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES => {
-                    met!(PhysicalDeviceVulkan13Features {
-                        v13.subgroup_size_control 3, v13.compute_full_subgroups 3
-                    });
-                }
-                Vulkan14Features::TYPE => {
-                    let theirs = next.cast::<Vulkan14Features>();
-                    // SAFETY: the structure is of this type, as it says itself.
-                    unsafe { meet(&mut self.push_descriptor, &raw mut (*theirs).push_descriptor) };
-                }
-                _ => {}
-            }
-            // SAFETY: as above.
-            next = unsafe { (*next).p_next };
-        }
-        seen
-    }
-
-    fn check(&self, requirements: &Requirements) -> Result<(), Failure> {
-        requirements.check_enabled(&self.extensions, &self.core, &self.v11, &self.v12, &self.v13)?;
-        Ok(())
-    }
-
     /// The requirements without the features and extensions that the device lacks.
-    fn restrict(&self, mut requirements: Requirements) -> Requirements {
+    fn restrict(&self, requirements: Requirements) -> Requirements {
+        let VersionFeatures { core, v11, v12, v13 } = &self.features;
         let lists = |name: &CStr| self.extensions.contains(&name);
-        let promoted = requirements.has_promoted();
         let on = |feature: vk::Bool32| feature == vk::TRUE;
-        let control = promoted || lists(vk::EXT_SUBGROUP_SIZE_CONTROL_NAME);
-        if !(control && on(self.v13.subgroup_size_control) && on(self.v13.compute_full_subgroups)) {
-            requirements = requirements.without_subgroup_size_control();
-        }
-        if !lists(vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME) {
-            requirements = requirements.without_subgroup_partition();
-        }
-        if !(on(self.v11.storage_buffer16_bit_access) && on(self.v12.storage_buffer8_bit_access)) {
-            requirements = requirements.without_small_storage();
-        }
-        if !on(self.v12.buffer_device_address) {
-            requirements = requirements.without_buffer_addresses();
-        }
-        if !on(self.core.shader_storage_buffer_array_dynamic_indexing) {
-            requirements = requirements.without_dynamic_indexing();
-        }
-        requirements
+        let control = requirements.has_promoted() || lists(vk::EXT_SUBGROUP_SIZE_CONTROL_NAME);
+        let control = control && on(v13.subgroup_size_control) && on(v13.compute_full_subgroups);
+        let small_storage = on(v11.storage_buffer16_bit_access) && on(v12.storage_buffer8_bit_access);
+        let indexing = on(core.shader_storage_buffer_array_dynamic_indexing);
+        let parts: [(bool, Without); 5] = [
+            (control, Requirements::without_subgroup_size_control),
+            (lists(vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME), Requirements::without_subgroup_partition),
+            (small_storage, Requirements::without_small_storage),
+            (on(v12.buffer_device_address), Requirements::without_buffer_addresses),
+            (indexing, Requirements::without_dynamic_indexing),
+        ];
+        parts.into_iter().filter(|(has, _)| !has).fold(requirements, |rest, (_, without)| without(rest))
     }
 }
 
-/// The requirements of a physical device, without the features and extensions that a device of it lacks. `api_version` is the
-/// one that the application asked for, or 0 for the device's.
+/// The requirements of a physical device, without the features and extensions that a device of it lacks, and what that device
+/// was created with, if `info` says so. `api_version` is the one that the application asked for, or 0 for the device's.
 ///
 /// # Safety
 ///
@@ -353,10 +236,8 @@ pub(super) unsafe fn query(
     physical_device: vk::PhysicalDevice,
     api_version: u32,
     info: *const VkDeviceCreateInfo<'static>,
-) -> Result<(ash::Instance, Requirements), Failure> {
-    if physical_device == vk::PhysicalDevice::null() {
-        return Err(Failure::new(VKSORT_ERROR_POINTER, "physicalDevice is null, needed is a VkPhysicalDevice"));
-    }
+) -> Result<(ash::Instance, Requirements, Option<Enabled>), Failure> {
+    check_handle(physical_device, "physicalDevice", "VkPhysicalDevice")?;
     // SAFETY: by this function's contract, here and below.
     let instance = unsafe { load_instance(get, instance)? };
     // SAFETY: as above.
@@ -364,30 +245,12 @@ pub(super) unsafe fn query(
     if api_version != 0 {
         requirements = requirements.for_api_version(api_version);
     }
-    if !info.is_null() {
-        // SAFETY: as above.
-        requirements = unsafe { Enabled::of(info)? }.restrict(requirements);
-    }
-    Ok((instance, requirements))
-}
-
-/// Refuses a device that was created without pushed descriptors. A device of Vulkan 1.4 has their function in any case.
-///
-/// # Safety
-///
-/// As for [`query`].
-pub(super) unsafe fn check_pushes(info: *const VkDeviceCreateInfo<'static>) -> Result<(), Failure> {
     if info.is_null() {
-        return Ok(());
+        return Ok((instance, requirements, None));
     }
-    // SAFETY: by this function's contract.
+    // SAFETY: as above.
     let enabled = unsafe { Enabled::of(info)? };
-    if enabled.push_descriptor == vk::TRUE || enabled.extensions.contains(&vk::KHR_PUSH_DESCRIPTOR_NAME) {
-        return Ok(());
-    }
-    let text = "the device was created without pushed descriptors, needed is the extension VK_KHR_push_descriptor or the \
-                feature pushDescriptor of VkPhysicalDeviceVulkan14Features";
-    Err(Failure::new(VKSORT_ERROR_NOT_ENABLED, text))
+    Ok((instance, enabled.restrict(requirements), Some(enabled)))
 }
 
 /// Returns the requirements of an instance: Vulkan 1.2, and an extension if drivers may be layered on another API.
@@ -406,23 +269,17 @@ pub unsafe extern "C" fn get_instance_requirements(
     requirements: *mut VksortInstanceRequirements,
 ) -> VksortResult {
     run_unit("vksortGetInstanceRequirements", || {
-        let missing = |what: &str| Failure::new(VKSORT_ERROR_MISSING_FUNCTION, what);
-        let get = get_instance_proc_addr
-            .ok_or_else(|| Failure::new(VKSORT_ERROR_POINTER, "getInstanceProcAddr is null, needed is the function"))?;
-        let name = c"vkEnumerateInstanceExtensionProperties";
+        let get = given(get_instance_proc_addr)?;
         // SAFETY: the function is Vulkan's, and takes no instance for this name.
-        let found = pointer(unsafe { get(vk::Instance::null(), name.as_ptr()) });
-        if found.is_null() {
-            return Err(missing("vkEnumerateInstanceExtensionProperties is not to be had from vkGetInstanceProcAddr"));
-        }
+        let find = |name: &CStr| pointer(unsafe { get(vk::Instance::null(), name.as_ptr()) });
+        check_functions(&[c"vkEnumerateInstanceExtensionProperties"], "vkGetInstanceProcAddr", "Vulkan 1.2", find)?;
         // SAFETY: the function is Vulkan's.
         let entry = unsafe { ash::Entry::from_static_fn(ash::StaticFn { get_instance_proc_addr: get }) };
         // SAFETY: no layer is named.
         let available = unsafe { entry.enumerate_instance_extension_properties(None) }
-            .map_err(|result| Failure::new(result.as_raw(), format!("{} failed: {result}", name.to_string_lossy())))?;
+            .context("vkEnumerateInstanceExtensionProperties")?;
         let needed = InstanceRequirements::select(&available);
-        const PORTABILITY: &[&CStr; 1] = &[vk::KHR_PORTABILITY_ENUMERATION_NAME];
-        debug_assert!(needed.extensions.iter().all(|name| PORTABILITY.contains(name)));
+        debug_assert!(needed.extensions.iter().all(|name| *name == vk::KHR_PORTABILITY_ENUMERATION_NAME));
         let value = VksortInstanceRequirements {
             struct_size: 0,
             api_version: InstanceRequirements::API_VERSION,
@@ -469,12 +326,10 @@ pub unsafe extern "C" fn create_requirements(
         check_flags("reserved of VksortRequirementsInfo", info.reserved, 0)?;
         // SAFETY: as above.
         unsafe { put(requirements, std::ptr::null_mut())? };
-        if info.instance == vk::Instance::null() {
-            return Err(Failure::new(VKSORT_ERROR_POINTER, "instance is null, needed is a VkInstance"));
-        }
+        check_handle(info.instance, "instance", "VkInstance")?;
         let (get, device) = (info.get_instance_proc_addr, info.physical_device);
         // SAFETY: as above.
-        let (instance, queried) =
+        let (instance, queried, _) =
             unsafe { query(get, info.instance, device, info.api_version, info.device_create_info)? };
         let features = FeatureChain::new(queried.features());
         let extensions = queried.device_extensions.iter().map(|name| name.as_ptr()).collect();
@@ -540,11 +395,9 @@ pub unsafe extern "C" fn add_device_features(
     run_unit("vksortAddDeviceFeatures", || {
         let known = REQUIREMENTS.get(requirements)?;
         check_pointer(features, "the pointer to features")?;
-        let mut needed = Enabled::default();
-        let Enabled { core, v11, v12, v13, .. } = &mut needed;
-        known.requirements.features().add_to(core, v11, v12, v13);
+        let mut needed = VersionFeatures::from(known.requirements.features());
         // SAFETY: by this function's contract.
-        let seen = unsafe { needed.walk(features.cast(), |own, theirs| *theirs |= *own) };
+        let [_, seen @ ..] = unsafe { needed.meet(features.cast(), |own, theirs| *theirs |= *own) };
         let parts = [
             (needed.v11.storage_buffer16_bit_access, "16BitStorageFeatures or VkPhysicalDeviceVulkan11Features"),
             (needed.v12.storage_buffer8_bit_access, "8BitStorageFeatures or VkPhysicalDeviceVulkan12Features"),
@@ -580,8 +433,10 @@ pub unsafe extern "C" fn check_device(
     info: *const VkDeviceCreateInfo<'static>,
 ) -> VksortResult {
     run_unit("vksortCheckDevice", || {
-        let known: Arc<DeviceKnowledge> = REQUIREMENTS.get(requirements)?;
+        let known = REQUIREMENTS.get(requirements)?;
         // SAFETY: by this function's contract.
-        unsafe { Enabled::of(info)? }.check(&known.requirements)
+        let Enabled { extensions, features: VersionFeatures { core, v11, v12, v13 }, .. } =
+            unsafe { Enabled::of(info)? };
+        known.requirements.check_enabled(&extensions, &core, &v11, &v12, &v13).map_err(Failure::from)
     })
 }

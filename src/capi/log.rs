@@ -1,12 +1,13 @@
 //! Messages for a callback of the caller's.
 
 use std::cell::Cell;
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{c_char, c_void};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
-use super::outcome::{Failure, run_unit};
+use super::names::one_of;
+use super::outcome::{Failure, c_text, run_unit};
 use super::types::*;
 
 /// Takes a message. The text is UTF-8 with a zero at its end, and is valid during the call.
@@ -41,21 +42,8 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Ends being inside, also by a panic.
-struct Inside;
-
-impl Inside {
-    /// Nothing if the thread is in the callback.
-    fn enter() -> Option<Inside> {
-        (!INSIDE.replace(true)).then(|| Inside)
-    }
-}
-
-impl Drop for Inside {
-    fn drop(&mut self) {
-        INSIDE.set(false);
-    }
-}
+// The numbers of levels are those of the crate `log`.
+const _: () = assert!(VKSORT_LOG_ERROR == Level::Error as u32 && VKSORT_LOG_DEBUG == Level::Debug as u32);
 
 struct Logger;
 
@@ -69,18 +57,16 @@ impl Log for Logger {
         if !self.enabled(record.metadata()) {
             return;
         }
-        let text: Vec<u8> = record.args().to_string().into_bytes().into_iter().filter(|byte| *byte != 0).collect();
-        let (Ok(text), Some(_inside)) = (CString::new(text), Inside::enter()) else { return };
-        let level = match record.level() {
-            Level::Error => VKSORT_LOG_ERROR,
-            Level::Warn => VKSORT_LOG_WARNING,
-            Level::Info => VKSORT_LOG_INFO,
-            Level::Debug | Level::Trace => VKSORT_LOG_DEBUG,
-        };
+        let text = c_text(record.args().to_string());
+        if INSIDE.replace(true) {
+            return;
+        }
+        let level = (record.level() as VksortLogLevel).min(VKSORT_LOG_DEBUG);
         if let Some(Caller { callback, user_data }) = &*CALLER.read().unwrap_or_else(PoisonError::into_inner) {
             // SAFETY: by the contract of `set_log_callback`; the text lives until it returns.
             unsafe { callback(level, text.as_ptr(), *user_data) };
         }
+        INSIDE.set(false);
     }
 
     fn flush(&self) {}
@@ -111,16 +97,11 @@ pub unsafe extern "C" fn set_log_callback(
         if INSIDE.get() {
             return Err(failure("the call comes from a log callback, allowed is a call from elsewhere"));
         }
-        let (caller, level) = match (callback, level) {
-            (None, _) => (None, LevelFilter::Off),
-            (Some(callback), level) => {
-                let filter = match level {
-                    VKSORT_LOG_ERROR => LevelFilter::Error,
-                    VKSORT_LOG_WARNING => LevelFilter::Warn,
-                    VKSORT_LOG_INFO => LevelFilter::Info,
-                    VKSORT_LOG_DEBUG => LevelFilter::Debug,
-                    _ => return Err(Failure::value("level", level, "a VKSORT_LOG_ of 1 to 4")),
-                };
+        let (caller, level) = match callback {
+            None => (None, LevelFilter::Off),
+            Some(callback) => {
+                let filters = [LevelFilter::Error, LevelFilter::Warn, LevelFilter::Info, LevelFilter::Debug];
+                let filter = one_of("level", "VKSORT_LOG_", VKSORT_LOG_ERROR, &filters, level)?;
                 if !INSTALLED.get_or_init(|| log::set_logger(&Logger).is_ok()) {
                     return Err(failure("the logger of the process is another one, allowed is that of vksort"));
                 }

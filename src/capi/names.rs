@@ -8,43 +8,23 @@ use super::types::*;
 use crate::key::{KeyType, Order};
 use crate::plan::MAX_COUNT;
 use crate::request::{Algorithm, KeyOutput, Placement, SortRequest, ValueType};
-use crate::vk::{Access, InstanceRequirements};
+use crate::vk::InstanceRequirements;
 
-/// The key types by number.
-const KEYS: [(VksortKeyType, KeyType, &CStr); VKSORT_KEY_TYPES as usize] = [
-    (VKSORT_KEY_U8, KeyType::U8, c"u8"),
-    (VKSORT_KEY_I8, KeyType::I8, c"i8"),
-    (VKSORT_KEY_U16, KeyType::U16, c"u16"),
-    (VKSORT_KEY_I16, KeyType::I16, c"i16"),
-    (VKSORT_KEY_F16, KeyType::F16, c"f16"),
-    (VKSORT_KEY_BF16, KeyType::Bf16, c"bf16"),
-    (VKSORT_KEY_U32, KeyType::U32, c"u32"),
-    (VKSORT_KEY_I32, KeyType::I32, c"i32"),
-    (VKSORT_KEY_F32, KeyType::F32, c"f32"),
-    (VKSORT_KEY_U64, KeyType::U64, c"u64"),
-    (VKSORT_KEY_I64, KeyType::I64, c"i64"),
-    (VKSORT_KEY_F64, KeyType::F64, c"f64"),
-    (VKSORT_KEY_U128, KeyType::U128, c"u128"),
-    (VKSORT_KEY_I128, KeyType::I128, c"i128"),
-];
+/// The names of the key types, by number from 1 on.
+const KEY_NAMES: [&CStr; VKSORT_KEY_TYPES as usize] =
+    [c"u8", c"i8", c"u16", c"i16", c"f16", c"bf16", c"u32", c"i32", c"f32", c"u64", c"i64", c"f64", c"u128", c"i128"];
 
-/// The algorithms by number.
-const ALGORITHMS: [(VksortAlgorithm, Algorithm, &CStr); VKSORT_ALGORITHMS as usize] = [
-    (VKSORT_ALGORITHM_ONESWEEP, Algorithm::OneSweep, c"onesweep"),
-    (VKSORT_ALGORITHM_LEADING, Algorithm::Leading, c"leading"),
-    (VKSORT_ALGORITHM_REDUCE_THEN_SCAN, Algorithm::ReduceThenScan, c"reduce-then-scan"),
-    (VKSORT_ALGORITHM_SINGLE_WORKGROUP, Algorithm::SingleWorkgroup, c"single-workgroup"),
-];
+/// The names of the algorithms, by number from 1 on.
+const ALGORITHM_NAMES: [&CStr; VKSORT_ALGORITHMS as usize] =
+    [c"onesweep", c"leading", c"reduce-then-scan", c"single-workgroup"];
 
 /// The version of the crate, whose parts cargo gives as text.
 const VERSION: u32 = {
     const fn number(text: &str) -> u32 {
-        let (bytes, mut index, mut number) = (text.as_bytes(), 0, 0);
-        while index < bytes.len() {
-            number = number * 10 + (bytes[index] - b'0') as u32;
-            index += 1;
+        match u32::from_str_radix(text, 10) {
+            Ok(number) => number,
+            Err(_) => panic!("cargo gives numbers"),
         }
-        number
     }
     ash::vk::make_api_version(
         0,
@@ -54,34 +34,20 @@ const VERSION: u32 = {
     )
 };
 
-fn key(number: VksortKeyType) -> Result<(KeyType, &'static CStr), Failure> {
-    let row = KEYS.iter().find(|(known, ..)| *known == number);
-    let (_, key, name) = row.ok_or_else(|| Failure::value("key", number, "a VKSORT_KEY_ of 1 to 14"))?;
-    Ok((*key, name))
+/// The item of an enumeration in the order of its numbers, which begin with `first`.
+pub(super) fn one_of<T: Copy>(what: &str, prefix: &str, first: u32, all: &[T], number: u32) -> Result<T, Failure> {
+    let item = number.checked_sub(first).and_then(|index| all.get(index as usize));
+    let last = first + all.len() as u32 - 1;
+    item.copied().ok_or_else(|| Failure::value(what, number, &format!("a {prefix} of {first} to {last}")))
 }
 
-fn algorithm(number: VksortAlgorithm) -> Result<Option<Algorithm>, Failure> {
-    if number == VKSORT_ALGORITHM_AUTO {
-        return Ok(None);
-    }
-    let row = ALGORITHMS.iter().find(|(known, ..)| *known == number);
-    let (_, algorithm, _) = row.ok_or_else(|| Failure::value("algorithm", number, "a VKSORT_ALGORITHM_ of 0 to 4"))?;
-    Ok(Some(*algorithm))
+fn key(number: VksortKeyType) -> Result<KeyType, Failure> {
+    one_of("key", "VKSORT_KEY_", 1, KeyType::ALL, number)
 }
 
 /// The number of an algorithm.
 pub(super) fn number_of(algorithm: Algorithm) -> VksortAlgorithm {
-    let row = ALGORITHMS.iter().find(|(_, known, _)| *known == algorithm);
-    row.map_or(VKSORT_ALGORITHM_AUTO, |(number, ..)| *number)
-}
-
-/// One of two, by number.
-fn one_of<T>(what: &str, number: u32, [zero, one]: [T; 2]) -> Result<T, Failure> {
-    match number {
-        0 => Ok(zero),
-        1 => Ok(one),
-        _ => Err(Failure::value(what, number, "0 or 1")),
-    }
+    1 + algorithm as VksortAlgorithm
 }
 
 /// Flags of which `known` are allowed.
@@ -92,18 +58,9 @@ pub(super) fn check_flags(what: &str, given: u32, known: u32) -> Result<(), Fail
     }
 }
 
-pub(super) fn access(number: VksortAccess) -> Result<Access, Failure> {
-    match number {
-        VKSORT_ACCESS_AUTO => Ok(Access::Auto),
-        VKSORT_ACCESS_DESCRIPTORS => Ok(Access::Descriptors),
-        VKSORT_ACCESS_ADDRESSES => Ok(Access::Addresses),
-        _ => Err(Failure::value("access", number, "a VKSORT_ACCESS_ of 0 to 2")),
-    }
-}
-
 /// The request that a structure describes.
 pub(super) fn request(given: &VksortSortRequest) -> Result<SortRequest, Failure> {
-    let (key, _) = key(given.key)?;
+    let key = key(given.key)?;
     check_flags("flags of VksortSortRequest", given.flags, VKSORT_REQUEST_NOT_STABLE)?;
     let value = match (given.value, given.value_bytes) {
         (VKSORT_VALUE_NONE, 0) => ValueType::None,
@@ -114,16 +71,19 @@ pub(super) fn request(given: &VksortSortRequest) -> Result<SortRequest, Failure>
         }
         (other, _) => return Err(Failure::value("value", other, "a VKSORT_VALUE_ of 0 to 2")),
     };
+    let placements = [Placement::InPlace, Placement::OutOfPlace];
+    let key_outputs = [KeyOutput::Sorted, KeyOutput::Discarded];
+    let algorithms: Vec<_> = [None].into_iter().chain(Algorithm::ALL.iter().copied().map(Some)).collect();
     let high = if given.high_bit == 0 { key.bits() } else { given.high_bit };
     let request = SortRequest {
         key,
         value,
-        order: one_of("order", given.order, [Order::Ascending, Order::Descending])?,
+        order: one_of("order", "VKSORT_ORDER_", 0, &[Order::Ascending, Order::Descending], given.order)?,
         bits: (given.low_bit..high).into(),
-        placement: one_of("placement", given.placement, [Placement::InPlace, Placement::OutOfPlace])?,
-        key_output: one_of("keyOutput", given.key_output, [KeyOutput::Sorted, KeyOutput::Discarded])?,
+        placement: one_of("placement", "VKSORT_PLACEMENT_", 0, &placements, given.placement)?,
+        key_output: one_of("keyOutput", "VKSORT_KEY_OUTPUT_", 0, &key_outputs, given.key_output)?,
         stable: given.flags & VKSORT_REQUEST_NOT_STABLE == 0,
-        algorithm: algorithm(given.algorithm)?,
+        algorithm: one_of("algorithm", "VKSORT_ALGORITHM_", 0, &algorithms, given.algorithm)?,
     };
     request.check()?;
     Ok(request)
@@ -136,21 +96,18 @@ pub(super) fn described(request: &SortRequest) -> VksortSortRequest {
         ValueType::Bytes(bytes) => (VKSORT_VALUE_BYTES, bytes),
         ValueType::Index => (VKSORT_VALUE_INDEX, 0),
     };
-    let key = KEYS.iter().find(|(_, known, _)| *known == request.key);
+    let discards = request.key_output == KeyOutput::Discarded;
     VksortSortRequest {
         struct_size: 0,
         flags: if request.stable { 0 } else { VKSORT_REQUEST_NOT_STABLE },
-        key: key.map_or(0, |(number, ..)| *number),
+        key: 1 + request.key as VksortKeyType,
         value,
         value_bytes,
         order: if request.order == Order::Ascending { VKSORT_ORDER_ASCENDING } else { VKSORT_ORDER_DESCENDING },
         low_bit: request.bits.low,
         high_bit: request.bits.high,
         placement: if request.in_place() { VKSORT_PLACEMENT_IN_PLACE } else { VKSORT_PLACEMENT_OUT_OF_PLACE },
-        key_output: match request.key_output {
-            KeyOutput::Sorted => VKSORT_KEY_OUTPUT_SORTED,
-            KeyOutput::Discarded => VKSORT_KEY_OUTPUT_DISCARDED,
-        },
+        key_output: if discards { VKSORT_KEY_OUTPUT_DISCARDED } else { VKSORT_KEY_OUTPUT_SORTED },
         algorithm: request.algorithm.map_or(VKSORT_ALGORITHM_AUTO, number_of),
     }
 }
@@ -197,7 +154,7 @@ pub unsafe extern "C" fn get_key_type_properties(
     properties: *mut VksortKeyTypeProperties,
 ) -> VksortResult {
     run_unit("vksortGetKeyTypeProperties", || {
-        let (key, name) = self::key(key)?;
+        let key = self::key(key)?;
         let flags = [
             (VKSORT_KEY_IS_FLOAT, key.is_float()),
             (VKSORT_KEY_IS_SIGNED, key.is_signed()),
@@ -207,8 +164,8 @@ pub unsafe extern "C" fn get_key_type_properties(
             struct_size: 0,
             bits: key.bits(),
             flags: flags.into_iter().filter(|(_, has)| *has).map(|(flag, _)| flag).sum(),
-            algorithms: ALGORITHMS.iter().map(|(number, ..)| 1 << number).sum(),
-            name: name.as_ptr(),
+            algorithms: (1..=VKSORT_ALGORITHMS).map(|number| 1 << number).sum(),
+            name: KEY_NAMES[key as usize].as_ptr(),
         };
         // SAFETY: by this function's contract.
         unsafe { write(properties, &value) }
@@ -218,8 +175,8 @@ pub unsafe extern "C" fn get_key_type_properties(
 /// The name of an algorithm as in "onesweep"; null for a number that is none. The text is static. Any thread may call it.
 #[unsafe(export_name = "vksortGetAlgorithmName")]
 pub extern "C" fn get_algorithm_name(algorithm: VksortAlgorithm) -> *const c_char {
-    let row = ALGORITHMS.iter().find(|(number, ..)| *number == algorithm);
-    row.map_or(std::ptr::null(), |(_, _, name)| name.as_ptr())
+    let name = ALGORITHM_NAMES.get((algorithm as usize).wrapping_sub(1));
+    name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
 #[cfg(test)]
@@ -245,13 +202,41 @@ mod tests {
 
     #[test]
     fn every_key_type_and_algorithm_has_a_number_and_its_name() {
-        assert!(KEYS.iter().map(|(_, key, _)| key).eq(KeyType::ALL));
-        assert!(ALGORITHMS.iter().map(|(_, algorithm, _)| algorithm).eq(Algorithm::ALL));
-        for (index, (number, key, name)) in KEYS.iter().enumerate() {
-            assert_eq!((*number as usize, name.to_str()), (index + 1, Ok(key.name())));
+        let keys = [
+            (VKSORT_KEY_U8, KeyType::U8),
+            (VKSORT_KEY_I8, KeyType::I8),
+            (VKSORT_KEY_U16, KeyType::U16),
+            (VKSORT_KEY_I16, KeyType::I16),
+            (VKSORT_KEY_F16, KeyType::F16),
+            (VKSORT_KEY_BF16, KeyType::Bf16),
+            (VKSORT_KEY_U32, KeyType::U32),
+            (VKSORT_KEY_I32, KeyType::I32),
+            (VKSORT_KEY_F32, KeyType::F32),
+            (VKSORT_KEY_U64, KeyType::U64),
+            (VKSORT_KEY_I64, KeyType::I64),
+            (VKSORT_KEY_F64, KeyType::F64),
+            (VKSORT_KEY_U128, KeyType::U128),
+            (VKSORT_KEY_I128, KeyType::I128),
+        ];
+        assert!(keys.iter().map(|(_, key)| key).eq(KeyType::ALL));
+        for (index, (number, known)) in keys.into_iter().enumerate() {
+            assert_eq!((number as usize, key(number).ok()), (index + 1, Some(known)));
+            assert_eq!(described(&SortRequest::new(known)).key, number);
+            assert_eq!(KEY_NAMES[index].to_str(), Ok(known.name()));
         }
-        for (index, (number, algorithm, name)) in ALGORITHMS.iter().enumerate() {
-            assert_eq!((*number as usize, name.to_str().unwrap()), (index + 1, &algorithm.to_string()[..]));
+        let algorithms = [
+            (VKSORT_ALGORITHM_ONESWEEP, Algorithm::OneSweep),
+            (VKSORT_ALGORITHM_LEADING, Algorithm::Leading),
+            (VKSORT_ALGORITHM_REDUCE_THEN_SCAN, Algorithm::ReduceThenScan),
+            (VKSORT_ALGORITHM_SINGLE_WORKGROUP, Algorithm::SingleWorkgroup),
+        ];
+        assert!(algorithms.iter().map(|(_, algorithm)| algorithm).eq(Algorithm::ALL));
+        for (index, (number, known)) in algorithms.into_iter().enumerate() {
+            let given = SortRequest { algorithm: Some(known), ..SortRequest::new(KeyType::U64) };
+            assert_eq!((number as usize, number_of(known)), (index + 1, number));
+            assert_eq!(described(&given).algorithm, number);
+            assert_eq!(request(&described(&given)).ok(), Some(given));
+            assert_eq!(ALGORITHM_NAMES[index].to_str().unwrap(), known.to_string());
         }
     }
 }

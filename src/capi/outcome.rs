@@ -73,10 +73,14 @@ pub(super) fn run(call: &'static str, work: impl FnOnce() -> Result<VksortResult
 /// Keeps the text of a failure, and gives its code.
 #[cold]
 fn keep(call: &'static str, failure: Failure) -> VksortResult {
-    let text: Vec<u8> = format!("{call}: {}", failure.text).bytes().filter(|byte| *byte != 0).collect();
     // A thread that is ending has no text any more.
-    let _ = LAST.try_with(|last| last.replace(CString::new(text).ok()));
+    let _ = LAST.try_with(|last| last.replace(Some(c_text(format!("{call}: {}", failure.text)))));
     failure.code
+}
+
+/// A text for C, without the zeros in it.
+pub(super) fn c_text(text: String) -> CString {
+    CString::new(text.replace('\0', "")).unwrap_or_default()
 }
 
 /// The same for calls that have nothing else to return.

@@ -2,14 +2,13 @@
 
 use std::ffi::c_char;
 
-use ash::vk;
-use ash::vk::CommandBuffer as VkCommandBuffer;
+use ash::vk::{self, CommandBuffer as VkCommandBuffer};
 
 use super::handles::Register;
 use super::names::{check_flags, number_of};
 use super::outcome::{Failure, run, run_unit};
 use super::sorter::SORTERS;
-use super::structs::{bytes, check_pointer, put, read};
+use super::structs::{bytes, check_handle, check_pointer, put, read};
 use super::types::*;
 use crate::plan::MAX_COUNT;
 use crate::request::Count;
@@ -186,9 +185,7 @@ unsafe fn record(
     timestamps: *const VksortQueryRange,
     resources: Option<VisitorResources<'_>>,
 ) -> Result<(), Failure> {
-    if command_buffer == VkCommandBuffer::null() {
-        return Err(Failure::new(VKSORT_ERROR_POINTER, "commandBuffer is null, needed is a VkCommandBuffer"));
-    }
+    check_handle(command_buffer, "commandBuffer", "VkCommandBuffer")?;
     let timestamps = match timestamps.is_null() {
         true => None,
         false => {
@@ -204,13 +201,7 @@ unsafe fn record(
     };
     let (sort, count) = (SORTS.get(sort)?, count_of(count)?);
     // SAFETY: command buffer, barriers, queries and resources are as both functions ask, by this function's contract.
-    unsafe {
-        match resources {
-            None => sort.record(command_buffer, count, timestamps)?,
-            Some(resources) => sort.record_visited(command_buffer, count, timestamps, resources)?,
-        }
-    }
-    Ok(())
+    unsafe { sort.record_all(command_buffer, count, timestamps, resources) }.map_err(Failure::from)
 }
 
 /// Says how many timestamp queries a recording with this count writes.

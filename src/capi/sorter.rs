@@ -1,14 +1,13 @@
 //! Sorters, and the buffers that they take.
 
+use std::ffi::CStr;
 use std::sync::Arc;
 
-use ash::vk::BufferUsageFlags as Usage;
-use ash::vk::DescriptorSetLayout;
-use ash::vk::Device as VkDevice;
+use ash::vk::{BufferUsageFlags as Usage, DescriptorSetLayout, Device as VkDevice};
 
 use super::device::{self, REQUIREMENTS};
 use super::handles::Register;
-use super::names::{self, check_flags, number_of};
+use super::names::{self, check_flags, number_of, one_of};
 use super::outcome::{Failure, run_unit};
 use super::structs::{bytes, check_pointer, put, read, write};
 use super::types::*;
@@ -131,35 +130,27 @@ unsafe fn create(
             Arc::clone(&other.pipelines)
         }
     };
+    let accesses = [Access::Auto, Access::Descriptors, Access::Addresses];
     let mut options = SorterOptions {
         pipeline_cache: info.pipeline_cache,
         pipelines: Some(Arc::clone(&pipelines)),
-        access: names::access(info.access)?,
+        access: one_of("access", "VKSORT_ACCESS_", VKSORT_ACCESS_AUTO, &accesses, info.access)?,
         capacity: (info.capacity > 0).then_some(info.capacity),
         ..SorterOptions::default()
     };
     // SAFETY: the device is of the requirements' instance, by this function's contract.
     let device = unsafe { device::load_device(&known.instance, info.device)? };
     if info.flags & VKSORT_SORTER_LABELS != 0 {
-        for name in [c"vkCmdBeginDebugUtilsLabelEXT", c"vkCmdEndDebugUtilsLabelEXT"] {
-            // SAFETY: as for `load_device`.
-            if unsafe { device::find(&known.instance, info.device, name) }.is_null() {
-                let text = format!("{} is not to be had, needed is VK_EXT_debug_utils", name.to_string_lossy());
-                return Err(Failure::new(VKSORT_ERROR_MISSING_FUNCTION, text));
-            }
-        }
+        let names = [c"vkCmdBeginDebugUtilsLabelEXT", c"vkCmdEndDebugUtilsLabelEXT"];
+        // SAFETY: as for `load_device`.
+        let find = |name: &CStr| unsafe { device::function(&known.instance, info.device, name) };
+        device::check_functions(&names, "vkGetDeviceProcAddr", "VK_EXT_debug_utils", find)?;
         options.debug_utils = Some(ash::ext::debug_utils::Device::new(&known.instance, &device));
     }
     let requirements = &known.requirements;
-    // SAFETY: device, cache, pipelines, layout and visitor are as both functions ask, by this function's contract.
-    let made = unsafe {
-        match &visitor {
-            None => Sorter::new(&device, requirements, &request, &options)?,
-            Some((visitor, layout)) => {
-                Sorter::new_visited(&device, requirements, &request, &options, visitor, *layout)?
-            }
-        }
-    };
+    let visitor = visitor.as_ref().map(|(visitor, layout)| (visitor, *layout));
+    // SAFETY: device, cache, pipelines, layout and visitor are as the function asks, by this function's contract.
+    let made = unsafe { Sorter::build(&device, requirements, &request, &options, None, visitor)? };
     let alignment = requirements.profile.storage_alignment_bytes;
     // SAFETY: it is writable, as it was above.
     unsafe { put(sorter, SORTERS.add(Made { sorter: made, device: info.device, pipelines, alignment })) }
@@ -191,16 +182,12 @@ pub unsafe extern "C" fn get_sorter_properties(
 ) -> VksortResult {
     run_unit("vksortGetSorterProperties", || {
         let made = SORTERS.get(sorter)?;
-        let max_count = made.sorter.max_count();
+        let (max_count, addressed) = (made.sorter.max_count(), made.sorter.access() == Access::Addresses);
         let value = VksortSorterProperties {
             struct_size: 0,
             max_count,
             algorithm: number_of(made.sorter.algorithm(max_count)),
-            access: match made.sorter.access() {
-                Access::Auto => VKSORT_ACCESS_AUTO,
-                Access::Descriptors => VKSORT_ACCESS_DESCRIPTORS,
-                Access::Addresses => VKSORT_ACCESS_ADDRESSES,
-            },
+            access: if addressed { VKSORT_ACCESS_ADDRESSES } else { VKSORT_ACCESS_DESCRIPTORS },
         };
         // SAFETY: by this function's contract.
         unsafe { write(properties, &value) }
@@ -233,13 +220,10 @@ pub unsafe extern "C" fn get_buffer_requirements(
         let sizes = sorter.buffers(capacity);
         // Other sorts have them also where the capacity is 0.
         let keys = (!sorter.shape().visits.keys).then_some(sizes.keys);
-        let reached = match sorter.access() {
-            Access::Addresses => Usage::STORAGE_BUFFER | Usage::SHADER_DEVICE_ADDRESS,
-            Access::Auto | Access::Descriptors => Usage::STORAGE_BUFFER,
-        };
-        let need = |size: Option<u64>, alignment: u64, usage: Usage| match size {
-            Some(size) => VksortBufferNeed { size, alignment, usage: usage.as_raw(), reserved: 0 },
-            None => VksortBufferNeed { size: 0, alignment, usage: 0, reserved: 0 },
+        let reached = sorter.access().usage();
+        let need = |size: Option<u64>, alignment: u64, usage: Usage| {
+            let (size, usage) = size.map_or((0, 0), |size| (size, usage.as_raw()));
+            VksortBufferNeed { size, alignment, usage, reserved: 0 }
         };
         // Addresses are multiples of a key, which may be more than the device asks of offsets.
         let elements = alignment.max(sorter.request().key.size_bytes());

@@ -3,6 +3,8 @@
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 
+use ash::vk;
+
 use super::outcome::Failure;
 use super::types::*;
 
@@ -62,6 +64,14 @@ pub(super) fn check_pointer<T>(pointer: *const T, what: &str) -> Result<(), Fail
         _ => return Ok(()),
     };
     Err(Failure::new(VKSORT_ERROR_POINTER, format!("{what} is {wrong}, allowed is a pointer to one")))
+}
+
+/// Refuses a null handle of Vulkan.
+pub(super) fn check_handle(handle: impl vk::Handle, name: &str, of_type: &str) -> Result<(), Failure> {
+    match handle.is_null() {
+        true => Err(Failure::new(VKSORT_ERROR_POINTER, format!("{name} is null, needed is a {of_type}"))),
+        false => Ok(()),
+    }
 }
 
 /// The size that the caller says, if it is one.

@@ -4,14 +4,11 @@ mod visited;
 
 use std::ffi::c_char;
 
-use ash::vk::Buffer as VkBuffer;
-use ash::vk::Device as VkDevice;
-use ash::vk::DeviceCreateInfo as VkDeviceCreateInfo;
-use ash::vk::Instance as VkInstance;
-use ash::vk::PhysicalDevice as VkPhysicalDevice;
-use ash::vk::PhysicalDeviceFeatures2 as VkPhysicalDeviceFeatures2;
-use ash::vk::PipelineCache as VkPipelineCache;
-use ash::vk::QueryPool as VkQueryPool;
+use ash::vk::{
+    Buffer as VkBuffer, Device as VkDevice, DeviceCreateInfo as VkDeviceCreateInfo, Instance as VkInstance,
+    PhysicalDevice as VkPhysicalDevice, PhysicalDeviceFeatures2 as VkPhysicalDeviceFeatures2,
+    PipelineCache as VkPipelineCache, QueryPool as VkQueryPool,
+};
 
 pub use visited::*;
 
@@ -194,13 +191,6 @@ const _: () = {
     assert!(VKSORT_INPUT_ACCESS == BoundSort::INPUT_SCOPE.access.as_raw());
     assert!(VKSORT_OUTPUT_STAGES == BoundSort::OUTPUT_SCOPE.stages.as_raw());
     assert!(VKSORT_OUTPUT_ACCESS == BoundSort::OUTPUT_SCOPE.access.as_raw());
-    // The same bits in synchronization2.
-    use ash::vk::{AccessFlags2, PipelineStageFlags2};
-    let (compute, reads, writes) =
-        (PipelineStageFlags2::COMPUTE_SHADER, AccessFlags2::SHADER_READ, AccessFlags2::SHADER_WRITE);
-    assert!(VKSORT_INPUT_STAGES as u64 == compute.as_raw() && VKSORT_OUTPUT_STAGES as u64 == compute.as_raw());
-    assert!(VKSORT_INPUT_ACCESS as u64 == reads.as_raw() | writes.as_raw());
-    assert!(VKSORT_OUTPUT_ACCESS as u64 == writes.as_raw());
 };
 
 /// The properties of a device, and the extensions and features that it must be created with.

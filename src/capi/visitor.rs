@@ -1,6 +1,6 @@
 //! The visitors for depths that come with vksort: their requests and push constants.
 
-use super::names::described;
+use super::names::{described, one_of};
 use super::outcome::{Failure, run_unit};
 use super::structs::{put, read, write};
 use super::types::*;
@@ -8,12 +8,8 @@ use crate::visitor::{DepthKeys, DepthPush};
 
 /// The keys that a number says.
 fn depth_keys(number: VksortDepthKeys) -> Result<DepthKeys, Failure> {
-    match number {
-        VKSORT_DEPTH_F32 => Ok(DepthKeys::F32),
-        VKSORT_DEPTH_BITS16 => Ok(DepthKeys::Bits16),
-        VKSORT_DEPTH_BITS24 => Ok(DepthKeys::Bits24),
-        _ => Err(Failure::value("keys", number, "a VKSORT_DEPTH_ of 1 to 3")),
-    }
+    let all = [DepthKeys::F32, DepthKeys::Bits16, DepthKeys::Bits24];
+    one_of("keys", "VKSORT_DEPTH_", VKSORT_DEPTH_F32, &all, number)
 }
 
 /// Returns a request for the indices of positions, farthest first, without keys. Every field but key, lowBit, highBit and

@@ -3,21 +3,18 @@
 //! Buffers are pushed descriptors. A cache by handles would be cheaper by less than a microsecond, and wrong: a buffer that
 //! is destroyed may come back as another one with the same handle, and no Vulkan call tells.
 
-use std::sync::Arc;
-
-use ash::vk;
-use ash::vk::CommandBuffer as VkCommandBuffer;
+use ash::vk::{self, CommandBuffer as VkCommandBuffer};
 
 use super::device::{self, query};
 use super::handles::Register;
 use super::names::check_flags;
 use super::outcome::{Failure, run_unit};
-use super::structs::{put, read};
+use super::structs::{check_handle, put, read};
 use super::types::*;
 use crate::key::KeyType;
 use crate::plan::StepName;
 use crate::request::{Count, SortRequest, ValueType};
-use crate::vk::{AccessScope, BufferRange, PipelineSet, SortBuffers, Sorter, SorterOptions};
+use crate::vk::{Access, AccessScope, BufferRange, SortBuffers, Sorter, SorterOptions};
 
 /// What is behind a handle.
 struct Vrdx {
@@ -64,19 +61,24 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
         check_flags("reserved of VksortVrdxInfo", info.reserved, 0)?;
         let VksortVrdxInfo { get_instance_proc_addr, physical_device, api_version, .. } = info;
         // SAFETY: as above.
-        let (instance, mut requirements) = unsafe {
+        let (instance, requirements, enabled) = unsafe {
             query(get_instance_proc_addr, info.instance, physical_device, api_version, info.device_create_info)?
         };
-        if info.device_create_info.is_null() {
-            requirements = requirements.least();
-        }
-        // SAFETY: as above.
-        unsafe { device::check_pushes(info.device_create_info)? };
+        let requirements = match enabled {
+            None => requirements.least(),
+            Some(enabled) if enabled.push_descriptors => requirements,
+            // A device of Vulkan 1.4 has the function in any case.
+            Some(_) => {
+                let text = "the device was created without pushed descriptors, needed is the extension \
+                            VK_KHR_push_descriptor or the feature pushDescriptor of VkPhysicalDeviceVulkan14Features";
+                return Err(Failure::new(VKSORT_ERROR_NOT_ENABLED, text));
+            }
+        };
         // SAFETY: the device is of the physical device, by this function's contract, here and below.
         let device = unsafe { device::load_device(&instance, info.device)? };
         let names = [c"vkCmdPushDescriptorSetKHR", c"vkCmdPushDescriptorSet"];
         // SAFETY: as above.
-        let found = names.map(|name| unsafe { device::find(&instance, info.device, name) });
+        let found = names.map(|name| unsafe { device::function(&instance, info.device, name) });
         let Some(push) = found.into_iter().find(|function| !function.is_null()) else {
             let text = "vkCmdPushDescriptorSetKHR is not to be had, needed is a device with VK_KHR_push_descriptor";
             return Err(Failure::new(VKSORT_ERROR_MISSING_FUNCTION, text));
@@ -85,13 +87,14 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
         let push: vk::PFN_vkCmdPushDescriptorSetKHR = unsafe { std::mem::transmute(push) };
         let options = SorterOptions {
             pipeline_cache: info.pipeline_cache,
-            pipelines: Some(Arc::new(PipelineSet::default())),
+            pipelines: Some(Default::default()),
+            access: Access::Descriptors,
             ..SorterOptions::default()
         };
         let build = |value| {
             let request = SortRequest { value, ..SortRequest::new(KeyType::U32) };
-            // SAFETY: device and cache are as `Sorter::new_pushed` asks, and so is the function, by this function's contract.
-            unsafe { Sorter::new_pushed(&device, &requirements, &request, &options, push) }
+            // SAFETY: device and cache are as `Sorter::build` asks, and so is the function, by this function's contract.
+            unsafe { Sorter::build(&device, &requirements, &request, &options, Some(push), None) }
         };
         let (keys, pairs) = (build(ValueType::None)?, build(ValueType::U32)?);
         // SAFETY: as above.
@@ -167,9 +170,7 @@ pub unsafe extern "C" fn cmd_sort(
     info: *const VksortVrdxSort,
 ) -> VksortResult {
     run_unit("vksortVrdxCmdSort", || {
-        if command_buffer == VkCommandBuffer::null() {
-            return Err(Failure::new(VKSORT_ERROR_POINTER, "commandBuffer is null, needed is a VkCommandBuffer"));
-        }
+        check_handle(command_buffer, "commandBuffer", "VkCommandBuffer")?;
         let made = SORTERS.get(sorter)?;
         // SAFETY: by this function's contract, here and below.
         let given = unsafe { read(info)? };
@@ -201,73 +202,49 @@ pub unsafe extern "C" fn cmd_sort(
         let count = if indirect { Count::Device } else { Count::Host(capacity) };
         let recording = sorter.prepare_pushed(&buffers, count)?;
         let device = &made.device;
-        let pool = given.query_pool;
-        let mut stamps = Stamps {
-            written: 0,
-            write: |index: u32, stage| {
+        let (pool, mut stamped) = (given.query_pool, 0);
+        // Writes each of the timestamps once, in order, for any number of steps.
+        let mut stamp_to = |last: u32, stage| {
+            for index in stamped..=last {
                 if pool != vk::QueryPool::null() {
                     // SAFETY: pool and queries are as this function's contract says.
                     unsafe { device.cmd_write_timestamp(command_buffer, stage, pool, given.query + index) };
                 }
-            },
+            }
+            stamped = stamped.max(last + 1);
         };
-        stamps.up_to(0, vk::PipelineStageFlags::TOP_OF_PIPE);
+        let end = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
+        stamp_to(0, vk::PipelineStageFlags::TOP_OF_PIPE);
         let compute = AccessScope::COMPUTE_READ.union(AccessScope::COMPUTE_WRITE);
         let transfer = AccessScope::TRANSFER_READ.union(AccessScope::TRANSFER_WRITE);
-        let barrier = |from: AccessScope, to: AccessScope| {
-            let memory = [from.barrier_to(to)];
-            // SAFETY: the command buffer is recording, by this function's contract.
-            unsafe {
-                device.cmd_pipeline_barrier(
-                    command_buffer,
-                    from.stages,
-                    to.stages,
-                    Default::default(),
-                    &memory,
-                    &[],
-                    &[],
-                );
-            }
-        };
+        let both = compute.union(transfer);
         // A caller's barrier may end at reads of compute shaders, as is allowed for the library that this replaces. This
         // barrier continues to the sort's own accesses. It also orders the count behind an earlier sort on this storage.
-        barrier(compute.union(transfer), compute.union(transfer));
+        // SAFETY: the command buffer is recording, by this function's contract.
+        unsafe { both.record_barrier(both, device, command_buffer) };
         if indirect {
             let region = vk::BufferCopy { src_offset: given.indirect_offset, dst_offset: start, size: 4 };
             // SAFETY: buffers and command buffer are as this function's contract says.
-            unsafe { device.cmd_copy_buffer(command_buffer, given.indirect_buffer, storage, &[region]) };
-            barrier(transfer, compute);
+            unsafe {
+                device.cmd_copy_buffer(command_buffer, given.indirect_buffer, storage, &[region]);
+                transfer.record_barrier(compute, device, command_buffer);
+            }
         }
         // SAFETY: by this function's contract, and the barriers.
-        unsafe { recording.record(command_buffer, &mut |name| stamps.after(name)) };
-        stamps.up_to(VKSORT_VRDX_QUERIES - 1, vk::PipelineStageFlags::BOTTOM_OF_PIPE);
+        unsafe { recording.record(command_buffer, &mut |name| stamp_to(last_of(name), end)) };
+        stamp_to(VKSORT_VRDX_QUERIES - 1, end);
         Ok(())
     })
 }
 
-/// Writes each of the timestamps once, in order, for any number of steps.
-struct Stamps<F: FnMut(u32, vk::PipelineStageFlags)> {
-    written: u32,
-    write: F,
-}
-
-impl<F: FnMut(u32, vk::PipelineStageFlags)> Stamps<F> {
-    fn up_to(&mut self, last: u32, stage: vk::PipelineStageFlags) {
-        while self.written <= last.min(VKSORT_VRDX_QUERIES - 1) {
-            (self.write)(self.written, stage);
-            self.written += 1;
-        }
-    }
-
-    /// A pass has three: behind counting, behind scanning, behind moving. The histogram counts for all passes.
-    fn after(&mut self, name: StepName) {
-        let of_pass = |part: u32| 2 + 3 * name.pass.unwrap_or_default().min(PASSES - 1) + part;
-        let last = match name.kernel {
-            "clear" | "arguments" => 1,
-            "histogram" | "decide" | "count" => of_pass(0),
-            "scan" => of_pass(1),
-            _ => of_pass(2),
-        };
-        self.up_to(last, vk::PipelineStageFlags::BOTTOM_OF_PIPE);
+/// The last timestamp behind a step. A pass has three: behind counting, behind scanning, behind moving. The histogram counts
+/// for all passes.
+fn last_of(name: StepName) -> u32 {
+    let counted = 2 + 3 * name.pass.unwrap_or_default().min(PASSES - 1);
+    match name.kernel {
+        "clear" | "arguments" => 1,
+        "histogram" | "decide" | "count" => counted,
+        "scan" => counted + 1,
+        _ => counted + 2,
     }
 }

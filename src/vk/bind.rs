@@ -9,7 +9,7 @@ use super::buffers::SortBuffers;
 use super::inner::SorterInner;
 use super::options::Access;
 use super::pipelines::Pipelines;
-use super::places::Places;
+use super::places::{Places, writes};
 use super::sorter::Sorter;
 use crate::error::{Context, Error};
 use crate::plan::{Plan, ValueSet};
@@ -174,21 +174,9 @@ impl BoundSort {
         // SAFETY: the pool has room for exactly these sets.
         let sets = unsafe { device.allocate_descriptor_sets(&info) }.context("vkAllocateDescriptorSets")?;
         for (&values, set) in wanted.iter().zip(sets) {
-            let infos: Vec<_> = Pipelines::bindings(addressed)
-                .map(|(binding, _)| (binding, places.of_binding(binding, values)))
-                .collect();
-            let writes: Vec<vk::WriteDescriptorSet<'_>> = infos
-                .iter()
-                .map(|(binding, infos)| {
-                    vk::WriteDescriptorSet::default()
-                        .dst_set(set)
-                        .dst_binding(*binding)
-                        .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                        .buffer_info(infos)
-                })
-                .collect();
+            let descriptors = places.descriptors(addressed, values);
             // SAFETY: the set is new and in no command buffer; ranges were checked against alignment and limits.
-            unsafe { device.update_descriptor_sets(&writes, &[]) };
+            unsafe { device.update_descriptor_sets(&writes(set, &descriptors), &[]) };
             self.sets[values as usize] = set;
         }
         Ok(())

@@ -4,7 +4,7 @@ use ash::vk;
 
 use super::buffers::{BufferRange, SortBuffers};
 use super::inner::SorterInner;
-use super::options::Access;
+use super::pipelines::Pipelines;
 use super::sorter::Sorter;
 use crate::abi;
 use crate::error::Error;
@@ -50,11 +50,7 @@ impl Places {
             presence("scratch", buffers.scratch.is_some(), true)?;
         }
 
-        let storage = vk::BufferUsageFlags::STORAGE_BUFFER;
-        let elements = match sorter.access {
-            Access::Auto | Access::Descriptors => storage,
-            Access::Addresses => storage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
-        };
+        let (storage, elements) = (vk::BufferUsageFlags::STORAGE_BUFFER, sorter.access.usage());
         // Kernels read whole words, also where a caller's profile asks for less.
         let alignment = sorter.profile.storage_alignment_bytes.max(4);
         let ranges = [
@@ -111,8 +107,12 @@ impl Places {
         })
     }
 
-    /// The descriptors of a binding in one of the sets.
-    pub fn of_binding(&self, binding: u32, values: ValueSet) -> Vec<Info> {
+    /// The descriptors of each binding in one of the sets.
+    pub fn descriptors(&self, addressed: bool, values: ValueSet) -> Vec<(u32, Vec<Info>)> {
+        Pipelines::bindings(addressed).map(|(binding, _)| (binding, self.of_binding(binding, values))).collect()
+    }
+
+    fn of_binding(&self, binding: u32, values: ValueSet) -> Vec<Info> {
         let wanted: &[Option<Info>] = match binding {
             abi::BINDING_KEYS => &self.keys,
             abi::BINDING_VALUES => &self.values[values as usize],
@@ -122,6 +122,12 @@ impl Places {
         };
         wanted.iter().map(|info| info.unwrap_or(self.stand_in)).collect()
     }
+}
+
+/// The writes of descriptors to a set; null where they are pushed.
+pub(super) fn writes(set: vk::DescriptorSet, descriptors: &[(u32, Vec<Info>)]) -> Vec<vk::WriteDescriptorSet<'_>> {
+    let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(vk::DescriptorType::STORAGE_BUFFER);
+    descriptors.iter().map(|(binding, infos)| write.dst_binding(*binding).buffer_info(infos)).collect()
 }
 
 /// Compares the bytes that the sort uses, without the rest of the given ranges.

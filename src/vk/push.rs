@@ -6,34 +6,13 @@ use ash::vk;
 
 use super::bind::BoundSort;
 use super::buffers::SortBuffers;
-use super::options::{Access, SorterOptions};
-use super::pipelines::Pipelines;
-use super::places::Places;
-use super::requirements::Requirements;
+use super::places::{Places, writes};
 use super::sorter::Sorter;
 use crate::error::Error;
 use crate::plan::{Plan, StepName, ValueSet};
-use crate::request::{Count, SortRequest};
+use crate::request::Count;
 
 impl Sorter {
-    /// A sorter whose sorts are recorded through pushed descriptors: [`prepare_pushed`](Self::prepare_pushed).
-    ///
-    /// # Safety
-    ///
-    /// * As for [`new`](Self::new).
-    /// * `push` is the function of `device`, and what it belongs to is enabled.
-    pub(crate) unsafe fn new_pushed(
-        device: &ash::Device,
-        requirements: &Requirements,
-        request: &SortRequest,
-        options: &SorterOptions,
-        push: vk::PFN_vkCmdPushDescriptorSetKHR,
-    ) -> Result<Sorter, Error> {
-        let options = SorterOptions { access: Access::Descriptors, ..options.clone() };
-        // SAFETY: by this function's contract.
-        unsafe { Sorter::build(device, requirements, request, &options, Some(push), None) }
-    }
-
     /// Bytes of scratch that serve every capacity up to this one, which is more than the largest needs where fewer elements
     /// are sorted in smaller tiles.
     ///
@@ -45,7 +24,7 @@ impl Sorter {
         Ok(most_scratch(|capacity| self.inner.unchecked_plan(capacity), capacity))
     }
 
-    /// Checks a sort of these buffers, to be recorded once.
+    /// Checks a sort of these buffers, to be recorded once. The sorter was built with a function that pushes descriptors.
     ///
     /// # Errors
     ///
@@ -69,7 +48,7 @@ impl PushedSort {
     ///
     /// # Safety
     ///
-    /// * The sorter was made by [`Sorter::new_pushed`].
+    /// * The sorter was built with a function that pushes descriptors, and reaches elements by descriptors.
     /// * The buffers are as for [`Sorter::bind`], but that they need to live until the commands have completed only.
     /// * As for [`BoundSort::record`].
     pub unsafe fn record(&self, commands: vk::CommandBuffer, after: &mut dyn FnMut(StepName)) {
@@ -77,16 +56,8 @@ impl PushedSort {
         let Some(push) = sorter.push.filter(|_| self.sort.capacity() > 0) else {
             return;
         };
-        let infos = Pipelines::bindings(false)
-            .map(|(binding, _)| (binding, self.places.of_binding(binding, ValueSet::Sorted)))
-            .collect::<Vec<_>>();
-        let write = |(binding, infos)| {
-            vk::WriteDescriptorSet::default()
-                .dst_binding(binding)
-                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                .buffer_info(infos)
-        };
-        let writes: Vec<_> = infos.iter().map(|(binding, infos)| write((*binding, infos))).collect();
+        let descriptors = self.places.descriptors(false, ValueSet::Sorted);
+        let writes = writes(vk::DescriptorSet::null(), &descriptors);
         let (layout, compute) = (sorter.pipelines.layout, vk::PipelineBindPoint::COMPUTE);
         // SAFETY: the command buffer is recording and the buffers are alive, by this function's contract; the layout was made
         // for pushed descriptors, and the writes are all of its bindings.
@@ -121,7 +92,7 @@ mod tests {
     use super::*;
     use crate::key::KeyType;
     use crate::profile::DeviceProfile;
-    use crate::request::{Algorithm, ValueType};
+    use crate::request::{Algorithm, SortRequest, ValueType};
     use crate::shape::{Shape, ShapeDesc};
     use crate::tuning::Tuning;
 

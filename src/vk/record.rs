@@ -120,6 +120,17 @@ impl AccessScope {
         vk::MemoryBarrier::default().src_access_mask(self.access).dst_access_mask(other.access)
     }
 
+    /// Records the barrier from this scope to another.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is recording, on a queue family with the stages of both.
+    pub(crate) unsafe fn record_barrier(self, other: AccessScope, device: &ash::Device, commands: vk::CommandBuffer) {
+        let (memory, flags) = ([self.barrier_to(other)], vk::DependencyFlags::empty());
+        // SAFETY: by this function's contract.
+        unsafe { device.cmd_pipeline_barrier(commands, self.stages, other.stages, flags, &memory, &[], &[]) };
+    }
+
     /// The memory barrier from this scope to another, for `vkCmdPipelineBarrier2`.
     pub fn barrier2_to(self, other: AccessScope) -> vk::MemoryBarrier2<'static> {
         vk::MemoryBarrier2::default()
@@ -278,10 +289,12 @@ impl BoundSort {
         Ok(())
     }
 
+    /// Records a sort, with the visitor's resources if its sorter has a visitor.
+    ///
     /// # Safety
     ///
     /// As for [`record_visited`](Self::record_visited).
-    unsafe fn record_all(
+    pub(crate) unsafe fn record_all(
         &self,
         commands: vk::CommandBuffer,
         count: Count,
@@ -350,10 +363,7 @@ impl BoundSort {
                 if let Some(Barrier { from, to }) = barrier
                     && self.sorter.faults.skip_barrier != Some(index)
                 {
-                    let (from, to) = (access_scope(from), access_scope(to));
-                    let memory = [from.barrier_to(to)];
-                    let flags = vk::DependencyFlags::empty();
-                    device.cmd_pipeline_barrier(commands, from.stages, to.stages, flags, &memory, &[], &[]);
+                    access_scope(from).record_barrier(access_scope(to), device, commands);
                 }
                 self.begin_label(commands, step.name);
                 self.record_step(commands, &step, count_word);

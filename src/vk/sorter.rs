@@ -148,7 +148,7 @@ impl Sorter {
     ///
     /// As for [`new_visited`](Self::new_visited); `push` is `None` or the function of `device`, with what it belongs to
     /// enabled.
-    pub(super) unsafe fn build(
+    pub(crate) unsafe fn build(
         device: &ash::Device,
         requirements: &Requirements,
         request: &SortRequest,

@@ -27,7 +27,7 @@ fn hides(name: &CStr, named: &[&CStr]) -> bool {
 unsafe extern "system" fn filtered(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: the caller's duties are the same.
     let text = unsafe { CStr::from_ptr(name) };
-    if hides(text, &vksort::capi::INSTANCE_FUNCTIONS) {
+    if hides(text, &INSTANCE_FUNCTIONS) {
         return None;
     }
     if text == c"vkGetDeviceProcAddr" {
@@ -42,7 +42,7 @@ unsafe extern "system" fn filtered(instance: vk::Instance, name: *const c_char) 
 
 unsafe extern "system" fn filtered_device(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: the caller's duties are the same.
-    match hides(unsafe { CStr::from_ptr(name) }, &vksort::capi::DEVICE_FUNCTIONS) {
+    match hides(unsafe { CStr::from_ptr(name) }, &DEVICE_FUNCTIONS) {
         true => None,
         // SAFETY: as above.
         false => unsafe { (vulkan().instance.fp_v1_0().get_device_proc_addr)(device, name) },
@@ -55,7 +55,7 @@ fn functions_that_cannot_be_had_are_named_and_no_others_are_called() {
     let info = VksortRequirementsInfo { get_instance_proc_addr: Some(filtered), ..vulkan.info() };
     let mut requirements = null_mut();
     let missing = VKSORT_ERROR_MISSING_FUNCTION;
-    for name in vksort::capi::INSTANCE_FUNCTIONS {
+    for name in INSTANCE_FUNCTIONS {
         HIDDEN.set(Some(name.into()));
         refused(
             c!(create_requirements(&info, &mut requirements)),
@@ -72,7 +72,7 @@ fn functions_that_cannot_be_had_are_named_and_no_others_are_called() {
     for request in &requests {
         let sorter_info = VksortSorterInfo { requirements, ..vulkan.sorter_info(request) };
         let mut sorter = null_mut();
-        for name in vksort::capi::DEVICE_FUNCTIONS {
+        for name in DEVICE_FUNCTIONS {
             HIDDEN.set(Some(name.into()));
             refused(
                 c!(create_sorter(&sorter_info, &mut sorter)),
@@ -232,4 +232,16 @@ fn a_device_without_pushed_descriptors_is_refused_though_it_has_their_function()
     done(create(&plain.enabled_extension_names(&names)));
     let v14 = Vulkan14Features { features: std::array::from_fn(|at| (at == 20).into()), ..v14 };
     done(create(&vk::DeviceCreateInfo { p_next: (&raw const v14).cast(), ..plain }));
+}
+
+#[test]
+fn scopes_have_the_bits_of_synchronization2() {
+    let (compute, reads, writes) = (
+        vk::PipelineStageFlags2::COMPUTE_SHADER.as_raw(),
+        vk::AccessFlags2::SHADER_READ.as_raw(),
+        vk::AccessFlags2::SHADER_WRITE.as_raw(),
+    );
+    let stages = [VKSORT_INPUT_STAGES, VKSORT_OUTPUT_STAGES].map(u64::from);
+    let access = [VKSORT_INPUT_ACCESS, VKSORT_OUTPUT_ACCESS].map(u64::from);
+    assert_eq!((stages, access), ([compute, compute], [reads | writes, writes]));
 }

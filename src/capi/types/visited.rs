@@ -2,8 +2,7 @@
 
 use std::ffi::c_void;
 
-use ash::vk::DescriptorSet as VkDescriptorSet;
-use ash::vk::DescriptorSetLayout as VkDescriptorSetLayout;
+use ash::vk::{DescriptorSet as VkDescriptorSet, DescriptorSetLayout as VkDescriptorSetLayout};
 
 /// The caller's GLSL in the place of buffers of a sort, as bytes. For vksortCreateVisitedSorter.
 #[repr(C)]
