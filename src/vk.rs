@@ -33,7 +33,7 @@ const _: () = {
 };
 
 #[cfg(all(feature = "wgpu", feature = "testing"))]
-pub use self::wgpu::refusal;
+pub use self::wgpu::CREATED;
 #[cfg(feature = "wgpu")]
 pub use self::wgpu::{WgpuCommands, WgpuDevice, WgpuSort, WgpuSorter, WgpuStepTimes};
 pub use bind::BoundSort;

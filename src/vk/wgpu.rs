@@ -10,9 +10,9 @@ mod sorter;
 mod times;
 
 pub use self::commands::WgpuCommands;
-pub use self::device::WgpuDevice;
 #[cfg(feature = "testing")]
-pub use self::device::refusal;
+pub use self::device::CREATED;
+pub use self::device::WgpuDevice;
 pub use self::sort::WgpuSort;
 pub use self::sorter::WgpuSorter;
 pub use self::times::WgpuStepTimes;

@@ -1,8 +1,12 @@
 //! What is refused: values, buffers and devices, each by an error that names it.
 
+use std::cell::Cell;
+use std::sync::OnceLock;
+
 use libtest_mimic::Failed;
 use pollster::block_on;
-use vksort::internals::wgpu::{destroyed_devices, refuse_the_next_device};
+use vksort::ash::{self, vk};
+use vksort::internals::wgpu::CREATED;
 use vksort::wgpu::{
     self, Adapter, BackendOptions, Backends, BufferSlice, BufferUsages, DeviceDescriptor, ErrorFilter, Features,
     Instance, InstanceDescriptor, Limits, NoopBackendOptions,
@@ -22,17 +26,54 @@ pub const TRIALS: [Named; 7] = [
     ("refused/mapping", mapping),
 ];
 
+thread_local! {
+    /// Whether wgpu refuses the next device that this thread opens.
+    static REFUSED: Cell<bool> = const { Cell::new(false) };
+    /// The number of opened devices that were destroyed by this thread.
+    static DESTROYED: Cell<u32> = const { Cell::new(0) };
+}
+
+static DESTROY: OnceLock<vk::PFN_vkDestroyDevice> = OnceLock::new();
+
+unsafe extern "system" fn count_destroyed(device: vk::Device, callbacks: *const vk::AllocationCallbacks<'_>) {
+    DESTROYED.set(DESTROYED.get() + 1);
+    // SAFETY: the caller's duties are the same; all devices here are of one driver, whose function it is.
+    unsafe { DESTROY.get().unwrap()(device, callbacks) };
+}
+
+unsafe extern "system" fn no_memory(
+    _: vk::Device,
+    _: *const vk::DescriptorSetLayoutCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    _: *mut vk::DescriptorSetLayout,
+) -> vk::Result {
+    vk::Result::ERROR_OUT_OF_HOST_MEMORY
+}
+
+/// The device, which counts its end. If it is to be refused, it has no memory for the first object that wgpu makes of it.
+fn counted(raw: ash::Device) -> ash::Device {
+    let mut functions = raw.fp_v1_0().clone();
+    DESTROY.get_or_init(|| functions.destroy_device);
+    functions.destroy_device = count_destroyed;
+    if REFUSED.replace(false) {
+        functions.create_descriptor_set_layout = no_memory;
+    }
+    let (v11, v12, v13) = (raw.fp_v1_1().clone(), raw.fp_v1_2().clone(), raw.fp_v1_3().clone());
+    ash::Device::from_parts_1_3(raw.handle(), functions, v11, v12, v13)
+}
+
 /// A device that wgpu refuses is destroyed, once; another one is destroyed at its end.
 fn by_wgpu() -> Result<(), Failed> {
+    CREATED.set(counted);
     let open = || WgpuDevice::open(&adapter(), &DeviceDescriptor::default());
-    let before = destroyed_devices();
-    refuse_the_next_device();
+    let before = DESTROYED.get();
+    REFUSED.set(true);
     expect(open(), &["vulkan::Adapter::device_from_raw", "memory"])?;
-    assert_eq!(destroyed_devices(), before + 1);
+    assert_eq!(DESTROYED.get(), before + 1);
     let opened = open()?;
-    assert_eq!(destroyed_devices(), before + 1);
+    assert_eq!(DESTROYED.get(), before + 1);
     drop(opened);
-    assert_eq!(destroyed_devices(), before + 2);
+    assert_eq!(DESTROYED.get(), before + 2);
     Ok(())
 }
 
@@ -171,7 +212,8 @@ fn backends() -> Result<(), Failed> {
 
 /// wgpu refuses a mapping behind the submission, by a panic. The sort is already running then, so nothing of it is destroyed.
 fn mapping() -> Result<(), Failed> {
-    let before = destroyed_devices();
+    CREATED.set(counted);
+    let before = DESTROYED.get();
     let (device, queue, sorts) = WgpuDevice::open(&adapter(), &DeviceDescriptor::default())?;
     let count = 1u32 << 22;
     let buffer = |size, usage| {
@@ -193,6 +235,6 @@ fn mapping() -> Result<(), Failed> {
     assert!(panicked, "a buffer without the usage MAP_WRITE was mapped for writing");
     device.poll(wgpu::PollType::wait_indefinitely())?;
     drop((keys, unreadable, sorts, queue, device));
-    assert_eq!(destroyed_devices(), before, "a submitted sort was destroyed before it had completed");
+    assert_eq!(DESTROYED.get(), before, "a submitted sort was destroyed before it had completed");
     Ok(())
 }

@@ -1,16 +1,17 @@
 //! Devices of wgpu, with what sorts need of them.
 
-use std::ffi::CStr;
 use std::fmt;
 use std::sync::Arc;
 
 use ash::vk;
 use wgpu::hal::api::Vulkan;
+use wgpu::hal::vulkan::InstanceShared;
 use wgpu::{Adapter, BindGroup, Buffer, Device, DeviceDescriptor, Features, Queue};
 
-use super::guarded::{guarded, one_line};
+use super::guarded::{failed, guarded};
 use crate::error::{Context, Error};
 use crate::profile::DeviceProfile;
+use crate::vk::chain::VersionFeatures;
 use crate::vk::pipelines::PipelineSet;
 use crate::vk::requirements::{DeviceFeatures, Requirements};
 
@@ -73,10 +74,9 @@ impl WgpuDevice {
         let hal = hal.ok_or_else(|| Error::unsupported("backend of the wgpu adapter", backend, "Vulkan"))?;
         check_description(adapter, desc)?;
         let instance = hal.shared_instance();
-        check_instance(instance.instance_api_version())?;
         let (raw_instance, physical) = (instance.raw_instance(), hal.raw_physical_device());
-        // SAFETY: wgpu creates instances for Vulkan 1.3 where the loader knows 1.1, which was checked to know 1.2.
-        let requirements = unsafe { Requirements::query(raw_instance, physical)? }.without_buffer_addresses();
+        // SAFETY: the physical device belongs to the instance.
+        let requirements = unsafe { query(instance, physical)? };
 
         let mut extensions = hal.required_device_extensions(desc.required_features);
         let own = requirements.device_extensions.iter().filter(|name| !extensions.contains(name));
@@ -96,6 +96,8 @@ impl WgpuDevice {
             let info = merge(info, &mut core, &mut ours);
             raw_instance.create_device(physical, &info, None).context("vkCreateDevice")?
         };
+        #[cfg(feature = "testing")]
+        let raw = CREATED.get()(raw);
         let (features, limits, hints) = (desc.required_features, &desc.required_limits, &desc.memory_hints);
         // wgpu calls it at the end of the device, also if it refuses the device. wgpu does not destroy the device itself then.
         // The adapter keeps the instance alive.
@@ -103,12 +105,8 @@ impl WgpuDevice {
         let destroy = move || {
             // SAFETY: wgpu has destroyed what it made of the device; this is called once.
             unsafe { ending.destroy_device(None) };
-            #[cfg(feature = "testing")]
-            refusal::count_destroyed();
             drop(instance);
         };
-        #[cfg(feature = "testing")]
-        let raw = refusal::refusing_if_asked(raw);
         // SAFETY: the device was created from this adapter, with at least these extensions and features, and with this
         // queue.
         let opened =
@@ -144,14 +142,13 @@ impl WgpuDevice {
     /// * [`Error::UnsuitableDevice`] for a device that cannot sort.
     /// * [`Error::Wgpu`] or [`Error::Vulkan`] when wgpu or the driver fails.
     pub fn new(device: &Device) -> Result<WgpuDevice, Error> {
-        let requirements = query(device)?;
-        // SAFETY: not destroyed here.
-        let partition = unsafe { device.as_hal::<Vulkan>() }.is_some_and(|hal| {
-            let name: &CStr = vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME;
-            hal.enabled_device_extensions().contains(&name)
-        });
-        let requirements =
-            requirements.without_subgroup_size_control().without_small_storage().without_buffer_addresses();
+        // SAFETY: nothing is destroyed here, and the physical device belongs to the instance.
+        let (requirements, partition) = unsafe {
+            let hal = device.as_hal::<Vulkan>().ok_or_else(|| foreign(device))?;
+            let partition = hal.enabled_device_extensions().contains(&vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME);
+            (query(hal.shared_instance(), hal.raw_physical_device())?, partition)
+        };
+        let requirements = requirements.without_subgroup_size_control().without_small_storage();
         let requirements = if partition { requirements } else { requirements.without_subgroup_partition() };
         let indexing = device.features().contains(INDEXING);
         let requirements = if indexing { requirements } else { requirements.without_dynamic_indexing() };
@@ -264,37 +261,11 @@ unsafe fn merge<'a>(
     core: &'a mut vk::PhysicalDeviceFeatures,
     ours: &'a mut DeviceFeatures,
 ) -> vk::DeviceCreateInfo<'a> {
-    core.shader_storage_buffer_array_dynamic_indexing |= ours.core.shader_storage_buffer_array_dynamic_indexing;
+    let mut needed = VersionFeatures::from(*ours);
+    core.shader_storage_buffer_array_dynamic_indexing |= needed.core.shader_storage_buffer_array_dynamic_indexing;
+    // SAFETY: the chain is valid and may be written, by this function's contract.
+    let [_, has16, has8, _, has_control, _] = unsafe { needed.meet(info.p_next, |own, theirs| *theirs |= *own) };
     let mut info = info.enabled_features(core);
-    let (mut has16, mut has8, mut has_control) = (false, false, false);
-    let mut next = info.p_next.cast_mut().cast::<vk::BaseOutStructure<'_>>();
-    // SAFETY: each pointer of the chain is null or leads to a structure of the type that its first field names, by this
-    // function's contract.
-    unsafe {
-        while let Some(structure) = next.as_mut() {
-            match structure.s_type {
-                vk::StructureType::PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES => {
-                    let theirs = &mut *next.cast::<vk::PhysicalDevice16BitStorageFeatures<'_>>();
-                    theirs.storage_buffer16_bit_access |= ours.storage16.storage_buffer16_bit_access;
-                    has16 = true;
-                }
-                vk::StructureType::PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES => {
-                    let theirs = &mut *next.cast::<vk::PhysicalDevice8BitStorageFeatures<'_>>();
-                    theirs.storage_buffer8_bit_access |= ours.storage8.storage_buffer8_bit_access;
-                    has8 = true;
-                }
-                vk::StructureType::PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES => {
-                    let theirs = &mut *next.cast::<vk::PhysicalDeviceSubgroupSizeControlFeatures<'_>>();
-                    let control = ours.subgroup_size_control.unwrap_or_default();
-                    theirs.subgroup_size_control |= control.subgroup_size_control;
-                    theirs.compute_full_subgroups |= control.compute_full_subgroups;
-                    has_control = true;
-                }
-                _ => {}
-            }
-            next = (*next).p_next;
-        }
-    }
     if !has16 {
         info = info.push_next(&mut ours.storage16);
     }
@@ -307,62 +278,11 @@ unsafe fn merge<'a>(
     }
 }
 
-/// A device that wgpu refuses, to see that it is destroyed.
 #[cfg(feature = "testing")]
-pub mod refusal {
-    use std::cell::Cell;
-
-    use ash::vk;
-
-    thread_local! {
-        static ASKED: Cell<bool> = const { Cell::new(false) };
-        static DESTROYED: Cell<u32> = const { Cell::new(0) };
-    }
-
-    /// Has wgpu refuse the next device that this thread opens.
-    pub fn refuse_the_next_device() {
-        ASKED.set(true);
-    }
-
-    /// The number of opened devices that were destroyed by this thread.
-    pub fn destroyed_devices() -> u32 {
-        DESTROYED.get()
-    }
-
-    pub(super) fn count_destroyed() {
-        DESTROYED.set(DESTROYED.get() + 1);
-    }
-
-    unsafe extern "system" fn no_memory(
-        _: vk::Device,
-        _: *const vk::DescriptorSetLayoutCreateInfo<'_>,
-        _: *const vk::AllocationCallbacks<'_>,
-        _: *mut vk::DescriptorSetLayout,
-    ) -> vk::Result {
-        vk::Result::ERROR_OUT_OF_HOST_MEMORY
-    }
-
-    /// The device, without memory for the first object that wgpu makes of it.
-    pub(super) fn refusing_if_asked(raw: ash::Device) -> ash::Device {
-        let mut functions = raw.fp_v1_0().clone();
-        if ASKED.replace(false) {
-            functions.create_descriptor_set_layout = no_memory;
-        }
-        let (v11, v12, v13) = (raw.fp_v1_1().clone(), raw.fp_v1_2().clone(), raw.fp_v1_3().clone());
-        ash::Device::from_parts_1_3(raw.handle(), functions, v11, v12, v13)
-    }
-}
-
-/// What vksort could use of the physical device behind a device.
-fn query(device: &Device) -> Result<Requirements, Error> {
-    // SAFETY: not destroyed here; wgpu creates instances for Vulkan 1.3 where the loader knows 1.1, which was checked to
-    // know 1.2.
-    unsafe {
-        let hal = device.as_hal::<Vulkan>().ok_or_else(|| foreign(device))?;
-        let instance = hal.shared_instance();
-        check_instance(instance.instance_api_version())?;
-        Requirements::query(instance.raw_instance(), hal.raw_physical_device())
-    }
+thread_local! {
+    /// What becomes of a device that this thread creates, before wgpu has it.
+    pub static CREATED: std::cell::Cell<fn(ash::Device) -> ash::Device> =
+        const { std::cell::Cell::new(std::convert::identity) };
 }
 
 /// Refuses features and limits that the adapter lacks, as `Adapter::request_device` does.
@@ -389,21 +309,24 @@ fn check_description(adapter: &Adapter, desc: &DeviceDescriptor<'_>) -> Result<(
     }
 }
 
-/// Refuses an instance below Vulkan 1.2.
-fn check_instance(version: u32) -> Result<(), Error> {
-    let (major, minor) = (vk::api_version_major(version), vk::api_version_minor(version));
-    match version >= vk::API_VERSION_1_2 {
-        true => Ok(()),
-        false => Err(Error::unsupported("Vulkan version of the loader", format!("{major}.{minor}"), "1.2 or newer")),
+/// What vksort could use of a physical device.
+///
+/// # Safety
+///
+/// The physical device belongs to the instance.
+unsafe fn query(instance: &InstanceShared, physical: vk::PhysicalDevice) -> Result<Requirements, Error> {
+    let version = instance.instance_api_version();
+    if version < vk::API_VERSION_1_2 {
+        let given = format!("{}.{}", vk::api_version_major(version), vk::api_version_minor(version));
+        return Err(Error::unsupported("Vulkan version of the loader", given, "1.2 or newer"));
     }
+    // SAFETY: by this function's contract; wgpu creates instances for Vulkan 1.3 where the loader knows 1.1, and here it
+    // knows 1.2.
+    Ok(unsafe { Requirements::query(instance.raw_instance(), physical)? }.without_buffer_addresses())
 }
 
 pub(super) fn foreign(device: &Device) -> Error {
     Error::unsupported("backend of the wgpu device", device.adapter_info().backend, "Vulkan")
-}
-
-fn failed(call: &'static str, error: impl fmt::Display) -> Error {
-    Error::Wgpu { call, reason: one_line(&error.to_string()) }
 }
 
 #[cfg(test)]

@@ -23,12 +23,12 @@ pub(super) fn guarded<T>(device: &wgpu::Device, call: &'static str, work: impl F
     });
     // Every scope is popped.
     match errors.last() {
-        Some(error) => Err(Error::Wgpu { call, reason: one_line(&error.to_string()) }),
+        Some(error) => Err(failed(call, error)),
         None => Ok(made),
     }
 }
 
-/// wgpu's messages are trees over several lines.
-pub(super) fn one_line(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ")
+/// An error of wgpu. Its messages are trees over several lines.
+pub(super) fn failed(call: &'static str, error: impl ToString) -> Error {
+    Error::Wgpu { call, reason: error.to_string().split_whitespace().collect::<Vec<_>>().join(" ") }
 }

@@ -26,50 +26,45 @@ pub(super) struct SortInner {
 
 /// Timestamps of one recording. Its commands hold it until they are dropped or have completed.
 pub(super) struct Queries {
-    pool: vk::QueryPool,
-    pub range: QueryRange,
+    /// Nothing if the queue has no timestamps.
+    pub range: Option<QueryRange>,
     pub valid_bits: u32,
+    /// What the sort was recorded with.
+    pub count: Count,
     /// Whether the commands have completed, or wgpu has refused them.
     pub is_done: AtomicBool,
     pub sort: Arc<SortInner>,
 }
 
 impl Queries {
-    /// Timestamps for a recording; nothing if the queue has none.
+    /// Timestamps for a recording.
     pub fn new(sort: &Arc<SortInner>, count: Count) -> Result<Queries, Error> {
         let device = &sort.device.inner;
         // SAFETY: handles are not destroyed here, and the physical device is the instance's.
-        let families = unsafe {
+        let family = unsafe {
             let hal = device.device.as_hal::<Vulkan>().ok_or_else(|| foreign(&device.device))?;
             let instance = hal.shared_instance().raw_instance();
             let families = instance.get_physical_device_queue_family_properties(hal.raw_physical_device());
             families[hal.queue_family_index() as usize]
         };
-        let (valid_bits, count) = (families.timestamp_valid_bits, sort.sort.query_count(count));
-        let mut pool = vk::QueryPool::null();
+        let (valid_bits, queries) = (family.timestamp_valid_bits, sort.sort.query_count(count));
+        let mut range = None;
         if valid_bits > 0 {
-            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
+            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(queries);
             // SAFETY: the device is alive; `Drop` destroys the pool.
-            pool = unsafe { device.raw.create_query_pool(&info, None).context("vkCreateQueryPool")? };
+            let pool = unsafe { device.raw.create_query_pool(&info, None).context("vkCreateQueryPool")? };
+            range = Some(QueryRange { pool, first: 0, count: queries });
         }
-        let (range, sort) = (QueryRange { pool, first: 0, count }, Arc::clone(sort));
-        Ok(Queries { pool, range, valid_bits, is_done: AtomicBool::new(false), sort })
-    }
-
-    /// The queries to record; none if the queue has no timestamps.
-    pub fn recorded(&self) -> Option<QueryRange> {
-        (self.valid_bits > 0).then_some(self.range)
-    }
-
-    pub fn set_done(&self) {
-        self.is_done.store(true, Ordering::Release);
+        Ok(Queries { range, valid_bits, count, is_done: AtomicBool::new(false), sort: Arc::clone(sort) })
     }
 }
 
 impl Drop for Queries {
     fn drop(&mut self) {
-        // SAFETY: the commands have completed or were never submitted, as they hold this; the sort keeps the device alive.
-        unsafe { self.sort.device.inner.raw.destroy_query_pool(self.pool, None) };
+        if let Some(range) = self.range {
+            // SAFETY: the commands have completed or were never submitted, as they hold this; the sort keeps the device alive.
+            unsafe { self.sort.device.inner.raw.destroy_query_pool(range.pool, None) };
+        }
     }
 }
 
@@ -80,7 +75,7 @@ pub(super) struct Held(pub Option<(Arc<SortInner>, Option<Arc<Queries>>)>);
 impl Held {
     pub fn release(mut self) {
         if let Some((_, Some(queries))) = self.0.take() {
-            queries.set_done();
+            queries.is_done.store(true, Ordering::Release);
         }
     }
 }

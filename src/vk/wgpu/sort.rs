@@ -94,7 +94,7 @@ impl WgpuSort {
                 // The command buffer is recording, on wgpu's queue, which has compute. Before it runs `before`, whose barrier
                 // makes writes of all buffers visible to shaders, and tells wgpu to do the same behind the sort. The
                 // commands hold sort and buffers.
-                self.inner.sort.record(encoder.raw_handle(), count, queries.and_then(|queries| queries.recorded()))
+                self.inner.sort.record(encoder.raw_handle(), count, queries.and_then(|queries| queries.range))
             })?;
         }
         Ok(WgpuCommands { buffers: [Some(before.finish()), Some(sort.finish())] })

@@ -18,12 +18,11 @@ use crate::vk::record::StepTime;
 /// It keeps the sort alive.
 pub struct WgpuStepTimes {
     queries: Arc<Queries>,
-    count: Count,
 }
 
 impl fmt::Debug for WgpuStepTimes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WgpuStepTimes").field("count", &self.count).finish_non_exhaustive()
+        f.debug_struct("WgpuStepTimes").field("count", &self.queries.count).finish_non_exhaustive()
     }
 }
 
@@ -54,7 +53,7 @@ impl WgpuSort {
         let count = self.inner.sort.check_count(count.into())?;
         let queries = Arc::new(Queries::new(&self.inner, count)?);
         let commands = self.record_with(count, Some(&queries))?;
-        Ok((commands, WgpuStepTimes { queries, count }))
+        Ok((commands, WgpuStepTimes { queries }))
     }
 }
 
@@ -68,20 +67,20 @@ impl WgpuStepTimes {
     ///
     /// [`Error::Vulkan`] when the driver fails.
     pub fn read(&self) -> Result<Option<Vec<StepTime>>, Error> {
-        let Queries { range, valid_bits, is_done, sort, .. } = &*self.queries;
+        let Queries { range, valid_bits, count, is_done, sort } = &*self.queries;
         if !is_done.load(Ordering::Acquire) {
             return Ok(None);
         }
-        let mut ticks = vec![0u64; if *valid_bits > 0 { range.count as usize } else { 0 }];
-        if !ticks.is_empty() {
-            let (raw, flags) = (&sort.device.inner.raw, vk::QueryResultFlags::TYPE_64);
-            // SAFETY: no commands that write the queries are pending, as they have completed or were refused, and the pool is
-            // alive. The call does not wait, so queries that nothing wrote end it.
-            match unsafe { raw.get_query_pool_results(range.pool, range.first, &mut ticks, flags) } {
-                Err(vk::Result::NOT_READY) => return Ok(None),
-                read => read.context("vkGetQueryPoolResults")?,
+        let Some(range) = range else { return Ok(Some(Vec::new())) };
+        let mut ticks = vec![0u64; range.count as usize];
+        let (raw, flags) = (&sort.device.inner.raw, vk::QueryResultFlags::TYPE_64);
+        // SAFETY: no commands that write the queries are pending, as they have completed or were refused, and the pool is
+        // alive. The call does not wait, so queries that nothing wrote end it.
+        match unsafe { raw.get_query_pool_results(range.pool, range.first, &mut ticks, flags) } {
+            Err(vk::Result::NOT_READY) => Ok(None),
+            read => {
+                read.context("vkGetQueryPoolResults").map(|()| Some(sort.sort.step_times(*count, &ticks, *valid_bits)))
             }
         }
-        Ok(Some(sort.sort.step_times(self.count, &ticks, *valid_bits)))
     }
 }
