@@ -1,8 +1,8 @@
 //! Handles as C sees them: numbers that are looked up, so that none can lead astray.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::outcome::Failure;
 use super::types::VKSORT_ERROR_HANDLE;
@@ -11,7 +11,7 @@ use super::types::VKSORT_ERROR_HANDLE;
 pub(super) struct Register<T> {
     /// The type in C.
     name: &'static str,
-    live: LazyLock<RwLock<HashMap<usize, Arc<T>>>>,
+    live: RwLock<BTreeMap<usize, Arc<T>>>,
 }
 
 /// Counts the handles of all kinds, so that a handle is never that of two things.
@@ -19,7 +19,7 @@ static MADE: AtomicUsize = AtomicUsize::new(1);
 
 impl<T> Register<T> {
     pub const fn new(name: &'static str) -> Self {
-        Register { name, live: LazyLock::new(Default::default) }
+        Register { name, live: RwLock::new(BTreeMap::new()) }
     }
 
     /// Keeps a thing until its handle is destroyed.

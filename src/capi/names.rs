@@ -19,20 +19,19 @@ const ALGORITHM_NAMES: [&CStr; VKSORT_ALGORITHMS as usize] =
     [c"onesweep", c"leading", c"reduce-then-scan", c"single-workgroup"];
 
 /// The version of the crate, whose parts cargo gives as text.
-const VERSION: u32 = {
-    const fn number(text: &str) -> u32 {
-        match u32::from_str_radix(text, 10) {
-            Ok(number) => number,
-            Err(_) => panic!("cargo gives numbers"),
-        }
+const VERSION: u32 = ash::vk::make_api_version(
+    0,
+    number(env!("CARGO_PKG_VERSION_MAJOR")),
+    number(env!("CARGO_PKG_VERSION_MINOR")),
+    number(env!("CARGO_PKG_VERSION_PATCH")),
+);
+
+const fn number(text: &str) -> u32 {
+    match u32::from_str_radix(text, 10) {
+        Ok(number) => number,
+        Err(_) => panic!("cargo gives numbers"),
     }
-    ash::vk::make_api_version(
-        0,
-        number(env!("CARGO_PKG_VERSION_MAJOR")),
-        number(env!("CARGO_PKG_VERSION_MINOR")),
-        number(env!("CARGO_PKG_VERSION_PATCH")),
-    )
-};
+}
 
 /// The item of an enumeration in the order of its numbers, which begin with `first`.
 pub(super) fn one_of<T: Copy>(what: &str, prefix: &str, first: u32, all: &[T], number: u32) -> Result<T, Failure> {

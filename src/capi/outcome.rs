@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::types::*;
@@ -54,10 +54,17 @@ thread_local! {
     static LAST: RefCell<Option<CString>> = const { RefCell::new(None) };
 }
 
+#[cfg(feature = "testing")]
+thread_local! {
+    /// Has the next call of this thread panic, to see that it gives a code.
+    pub static FAULT: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
 /// Runs a call, and keeps the text of a failure for its thread.
 pub(super) fn run(call: &'static str, work: impl FnOnce() -> Result<VksortResult, Failure>) -> VksortResult {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        fault();
+        #[cfg(feature = "testing")]
+        assert!(!FAULT.replace(false), "asked for by a test");
         work()
     }));
     match outcome {
@@ -100,23 +107,6 @@ fn message(panic: &(dyn Any + Send)) -> &str {
 /// - Any thread may call it at any time. Threads have a text each.
 #[unsafe(export_name = "vksortGetLastErrorText")]
 pub extern "C" fn last_error_text() -> *const c_char {
-    const EMPTY: &CStr = c"";
     let text = LAST.try_with(|last| last.borrow().as_ref().map(|text| text.as_ptr()));
-    text.ok().flatten().unwrap_or(EMPTY.as_ptr())
-}
-
-#[cfg(feature = "testing")]
-thread_local! {
-    static FAULT: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-/// Has the next call of this thread panic, to see that it gives a code.
-#[cfg(feature = "testing")]
-pub fn panic_in_the_next_call() {
-    FAULT.set(true);
-}
-
-fn fault() {
-    #[cfg(feature = "testing")]
-    assert!(!FAULT.replace(false), "asked for by a test");
+    text.ok().flatten().unwrap_or(c"".as_ptr())
 }

@@ -57,20 +57,15 @@ impl VersionFeatures {
         meet: unsafe fn(&mut vk::Bool32, *mut vk::Bool32),
     ) -> [bool; 6] {
         macro_rules! row {
-            ($version:ident.$feature:ident, $($structure:ident),+) => {
+            ($version:ident.$feature:ident, $($structure:ident $($part:ident)?),+) => {
                 (
                     &mut self.$version.$feature,
-                    &[$((vk::$structure::STRUCTURE_TYPE, offset_of!(vk::$structure<'_>, $feature))),+],
+                    &[$((vk::$structure::STRUCTURE_TYPE, offset_of!(vk::$structure<'_>, $($part.)? $feature))),+],
                 )
             };
         }
-        let indexing =
-            offset_of!(vk::PhysicalDeviceFeatures2<'_>, features.shader_storage_buffer_array_dynamic_indexing);
         let rows: [(&mut vk::Bool32, &[Place]); 6] = [
-            (
-                &mut self.core.shader_storage_buffer_array_dynamic_indexing,
-                &[(vk::StructureType::PHYSICAL_DEVICE_FEATURES_2, indexing)],
-            ),
+            row!(core.shader_storage_buffer_array_dynamic_indexing, PhysicalDeviceFeatures2 features),
             row!(v11.storage_buffer16_bit_access, PhysicalDevice16BitStorageFeatures, PhysicalDeviceVulkan11Features),
             row!(v12.storage_buffer8_bit_access, PhysicalDevice8BitStorageFeatures, PhysicalDeviceVulkan12Features),
             row!(v12.buffer_device_address, PhysicalDeviceBufferDeviceAddressFeatures, PhysicalDeviceVulkan12Features),

@@ -342,7 +342,7 @@ fn a_panic_becomes_a_code_in_every_function() {
         ("vksortVrdxCmdSort", &|| c!(vrdx::cmd_sort(nothing, null_mut(), null()))),
     ];
     for (name, call) in calls {
-        vksort::capi::outcome::panic_in_the_next_call();
+        vksort::capi::outcome::FAULT.set(true);
         refused(call(), VKSORT_ERROR_INTERNAL, &[name, "a fault of vksort: asked for by a test"]);
     }
 }

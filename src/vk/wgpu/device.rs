@@ -37,7 +37,6 @@ pub(super) struct DeviceInner {
     pub requirements: Requirements,
     pub pipelines: Arc<PipelineSet>,
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
-    layout: wgpu::BindGroupLayout,
     /// A pipeline that does nothing, for dispatches that tell wgpu which buffers a sort uses.
     pub nothing: wgpu::ComputePipeline,
     pub device: Device,
@@ -152,7 +151,8 @@ impl WgpuDevice {
         let requirements = if partition { requirements } else { requirements.without_subgroup_partition() };
         let indexing = device.features().contains(INDEXING);
         let requirements = if indexing { requirements } else { requirements.without_dynamic_indexing() };
-        // SAFETY: at most dynamic indexing is left of these requirements, and only where wgpu has enabled it.
+        // SAFETY: of these requirements at most dynamic indexing and the partition of subgroups are left, each only where wgpu
+        // has enabled it.
         unsafe { WgpuDevice::with_requirements(device, requirements) }
     }
 
@@ -178,9 +178,9 @@ impl WgpuDevice {
             let functions = labels.then(|| ash::ext::debug_utils::Device::new(instance.raw_instance(), &raw));
             (raw, functions)
         };
-        let (layout, nothing) = guarded(device, "Device::create_compute_pipeline", || nothing(device))?;
+        let nothing = guarded(device, "Device::create_compute_pipeline", || nothing(device))?;
         let (device, pipelines) = (device.clone(), Arc::default());
-        let inner = DeviceInner { raw, requirements, pipelines, debug_utils, layout, nothing, device };
+        let inner = DeviceInner { raw, requirements, pipelines, debug_utils, nothing, device };
         Ok(WgpuDevice { inner: Arc::new(inner) })
     }
 
@@ -191,22 +191,17 @@ impl WgpuDevice {
 
     /// Bind groups over a range, as many as wgpu's limit on a binding asks for.
     pub(super) fn bind_groups(&self, buffer: &Buffer, offset: u64, bytes: u64) -> Vec<BindGroup> {
-        let limits = self.inner.device.limits();
-        let parts = parts(
-            offset,
-            bytes,
-            u64::from(limits.min_storage_buffer_offset_alignment),
-            limits.max_storage_buffer_binding_size,
-        );
+        let (limits, layout) = (self.inner.device.limits(), self.inner.nothing.get_bind_group_layout(0));
+        let (alignment, most) = (limits.min_storage_buffer_offset_alignment, limits.max_storage_buffer_binding_size);
         let group = |(offset, bytes)| {
             let binding = wgpu::BufferBinding { buffer, offset, size: wgpu::BufferSize::new(bytes) };
             self.inner.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("vksort: a buffer of a sort"),
-                layout: &self.inner.layout,
+                layout: &layout,
                 entries: &[wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(binding) }],
             })
         };
-        parts.map(group).collect()
+        parts(offset, bytes, alignment.into(), most).map(group).collect()
     }
 }
 
@@ -217,38 +212,21 @@ fn parts(offset: u64, bytes: u64, alignment: u64, most: u64) -> impl Iterator<It
     (start..end).step_by(step as usize).map(move |start| (start, step.min(end - start)))
 }
 
-/// A pipeline over one storage buffer, and the layout of its bind group.
-fn nothing(device: &Device) -> (wgpu::BindGroupLayout, wgpu::ComputePipeline) {
+/// A pipeline over one storage buffer, of which it uses the length alone.
+fn nothing(device: &Device) -> wgpu::ComputePipeline {
     let label = Some("vksort: nothing");
     let source = "@group(0) @binding(0) var<storage, read_write> words: array<u32>;
-        @compute @workgroup_size(1) fn main() {}";
+        @compute @workgroup_size(1) fn main() { _ = arrayLength(&words); }";
     let source = wgpu::ShaderSource::Wgsl(source.into());
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
-    let buffer = wgpu::BufferBindingType::Storage { read_only: false };
-    let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label,
-        entries: &[wgpu::BindGroupLayoutEntry {
-            binding: 0,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer { ty: buffer, has_dynamic_offset: false, min_binding_size: None },
-            count: None,
-        }],
-    });
-    let bind_group_layouts = [Some(&layout)];
-    let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label,
-        bind_group_layouts: &bind_group_layouts,
-        ..Default::default()
-    });
-    let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-        label,
-        layout: Some(&pipeline_layout),
+        layout: None,
         module: &module,
         entry_point: Some("main"),
         compilation_options: Default::default(),
         cache: None,
-    });
-    (layout, pipeline)
+    })
 }
 
 /// Adds features to the description of a device. A structure that is already chained takes those of its own.

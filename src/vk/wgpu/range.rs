@@ -23,13 +23,8 @@ pub(super) fn destroyed(name: &str) -> Error {
 
 /// The flags of Vulkan that wgpu creates a buffer with, of those that sorts need.
 fn vulkan_usage(usage: BufferUsages) -> vk::BufferUsageFlags {
-    let flags = [
-        (BufferUsages::STORAGE, vk::BufferUsageFlags::STORAGE_BUFFER),
-        (BufferUsages::COPY_DST, vk::BufferUsageFlags::TRANSFER_DST),
-        (BufferUsages::INDIRECT, vk::BufferUsageFlags::INDIRECT_BUFFER),
-    ];
-    flags
-        .into_iter()
-        .filter(|(theirs, _)| usage.contains(*theirs))
-        .fold(Default::default(), |all, (_, flag)| all | flag)
+    let flag = |theirs, flag| if usage.contains(theirs) { flag } else { vk::BufferUsageFlags::empty() };
+    flag(BufferUsages::STORAGE, vk::BufferUsageFlags::STORAGE_BUFFER)
+        | flag(BufferUsages::COPY_DST, vk::BufferUsageFlags::TRANSFER_DST)
+        | flag(BufferUsages::INDIRECT, vk::BufferUsageFlags::INDIRECT_BUFFER)
 }
