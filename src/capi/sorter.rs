@@ -150,7 +150,7 @@ unsafe fn create(
     let requirements = &known.requirements;
     let visitor = visitor.as_ref().map(|(visitor, layout)| (visitor, *layout));
     // SAFETY: device, cache, pipelines, layout and visitor are as the function asks, by this function's contract.
-    let made = unsafe { Sorter::build(&device, requirements, &request, &options, None, visitor)? };
+    let made = unsafe { Sorter::build(&device, requirements, &request, &options, false, visitor)? };
     let alignment = requirements.profile.storage_alignment_bytes;
     // SAFETY: it is writable, as it was above.
     unsafe { put(sorter, SORTERS.add(Made { sorter: made, device: info.device, pipelines, alignment })) }

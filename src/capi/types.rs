@@ -195,23 +195,17 @@ const _: () = {
 
 /// The properties of a device, and the extensions and features that it must be created with.
 #[derive(Debug)]
-pub struct VksortRequirements_T {
-    _opaque: [u8; 0],
-}
+pub struct VksortRequirements_T;
 /// A handle: the properties of a device, and the extensions and features that it must be created with.
 pub type VksortRequirements = *mut VksortRequirements_T;
 /// The pipelines of one kind of sort.
 #[derive(Debug)]
-pub struct VksortSorter_T {
-    _opaque: [u8; 0],
-}
+pub struct VksortSorter_T;
 /// A handle: the pipelines of one kind of sort.
 pub type VksortSorter = *mut VksortSorter_T;
 /// A sorter tied to buffers.
 #[derive(Debug)]
-pub struct VksortSort_T {
-    _opaque: [u8; 0],
-}
+pub struct VksortSort_T;
 /// A handle: a sorter tied to buffers.
 pub type VksortSort = *mut VksortSort_T;
 
@@ -541,8 +535,6 @@ pub const VKSORT_VRDX_QUERIES: u32 = 15;
 
 /// A sorter that takes its buffers with each recording.
 #[derive(Debug)]
-pub struct VksortVrdx_T {
-    _opaque: [u8; 0],
-}
+pub struct VksortVrdx_T;
 /// A handle: a sorter that takes its buffers with each recording.
 pub type VksortVrdx = *mut VksortVrdx_T;

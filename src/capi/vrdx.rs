@@ -19,6 +19,7 @@ use crate::vk::{Access, AccessScope, BufferRange, SortBuffers, Sorter, SorterOpt
 /// What is behind a handle.
 struct Vrdx {
     device: ash::Device,
+    push: vk::PFN_vkCmdPushDescriptorSetKHR,
     keys: Sorter,
     pairs: Sorter,
 }
@@ -93,12 +94,12 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
         };
         let build = |value| {
             let request = SortRequest { value, ..SortRequest::new(KeyType::U32) };
-            // SAFETY: device and cache are as `Sorter::build` asks, and so is the function, by this function's contract.
-            unsafe { Sorter::build(&device, &requirements, &request, &options, Some(push), None) }
+            // SAFETY: device and cache are as `Sorter::build` asks, by this function's contract.
+            unsafe { Sorter::build(&device, &requirements, &request, &options, true, None) }
         };
         let (keys, pairs) = (build(ValueType::None)?, build(ValueType::U32)?);
         // SAFETY: as above.
-        unsafe { put(sorter, SORTERS.add(Vrdx { device, keys, pairs })) }
+        unsafe { put(sorter, SORTERS.add(Vrdx { device, push, keys, pairs })) }
     })
 }
 
@@ -231,7 +232,7 @@ pub unsafe extern "C" fn cmd_sort(
             }
         }
         // SAFETY: by this function's contract, and the barriers.
-        unsafe { recording.record(command_buffer, &mut |name| stamp_to(last_of(name), end)) };
+        unsafe { recording.record(command_buffer, made.push, &mut |name| stamp_to(last_of(name), end)) };
         stamp_to(VKSORT_VRDX_QUERIES - 1, end);
         Ok(())
     })

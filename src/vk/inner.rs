@@ -17,9 +17,6 @@ pub(crate) struct SorterInner {
     pub shape: Shape,
     pub access: Access,
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
-    /// What pushes descriptors while a sort is recorded, for sorters that are not bound.
-    #[cfg(feature = "capi")]
-    pub push: Option<ash::vk::PFN_vkCmdPushDescriptorSetKHR>,
     pub faults: Faults,
     /// Bytes of the visitor's push constants, and whether it has a descriptor set.
     pub visitor: Option<(u32, bool)>,

@@ -24,7 +24,7 @@ impl Sorter {
         Ok(most_scratch(|capacity| self.inner.unchecked_plan(capacity), capacity))
     }
 
-    /// Checks a sort of these buffers, to be recorded once. The sorter was built with a function that pushes descriptors.
+    /// Checks a sort of these buffers, to be recorded once. The sorter was built for pushed descriptors.
     ///
     /// # Errors
     ///
@@ -48,17 +48,22 @@ impl PushedSort {
     ///
     /// # Safety
     ///
-    /// * The sorter was built with a function that pushes descriptors, and reaches elements by descriptors.
+    /// * The sorter was built for pushed descriptors, and reaches elements by descriptors.
+    /// * `push` is the function of its device, and what it belongs to is enabled.
     /// * The buffers are as for [`Sorter::bind`], but that they need to live until the commands have completed only.
     /// * As for [`BoundSort::record`].
-    pub unsafe fn record(&self, commands: vk::CommandBuffer, after: &mut dyn FnMut(StepName)) {
-        let sorter = &self.sort.sorter;
-        let Some(push) = sorter.push.filter(|_| self.sort.capacity() > 0) else {
+    pub unsafe fn record(
+        &self,
+        commands: vk::CommandBuffer,
+        push: vk::PFN_vkCmdPushDescriptorSetKHR,
+        after: &mut dyn FnMut(StepName),
+    ) {
+        if self.sort.capacity() == 0 {
             return;
-        };
+        }
         let descriptors = self.places.descriptors(false, ValueSet::Sorted);
         let writes = writes(vk::DescriptorSet::null(), &descriptors);
-        let (layout, compute) = (sorter.pipelines.layout, vk::PipelineBindPoint::COMPUTE);
+        let (layout, compute) = (self.sort.sorter.pipelines.layout, vk::PipelineBindPoint::COMPUTE);
         // SAFETY: the command buffer is recording and the buffers are alive, by this function's contract; the layout was made
         // for pushed descriptors, and the writes are all of its bindings.
         unsafe {

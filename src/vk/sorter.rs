@@ -106,7 +106,7 @@ impl Sorter {
         options: &SorterOptions,
     ) -> Result<Sorter, Error> {
         // SAFETY: the same contract.
-        unsafe { Sorter::build(device, requirements, request, options, None, None) }
+        unsafe { Sorter::build(device, requirements, request, options, false, None) }
     }
 
     /// Builds the pipelines for a request whose keys or values a [`Visitor`] makes, or whose result it takes.
@@ -139,21 +139,20 @@ impl Sorter {
         set_layout: vk::DescriptorSetLayout,
     ) -> Result<Sorter, Error> {
         // SAFETY: the same contract.
-        unsafe { Sorter::build(device, requirements, request, options, None, Some((visitor, set_layout))) }
+        unsafe { Sorter::build(device, requirements, request, options, false, Some((visitor, set_layout))) }
     }
 
     /// A sorter whose sorts are bound, or recorded with pushed descriptors, perhaps with a visitor and the layout of its set.
     ///
     /// # Safety
     ///
-    /// As for [`new_visited`](Self::new_visited); `push` is `None` or the function of `device`, with what it belongs to
-    /// enabled.
+    /// As for [`new_visited`](Self::new_visited); with `pushed`, the device has pushed descriptors enabled.
     pub(crate) unsafe fn build(
         device: &ash::Device,
         requirements: &Requirements,
         request: &SortRequest,
         options: &SorterOptions,
-        push: Option<vk::PFN_vkCmdPushDescriptorSetKHR>,
+        pushed: bool,
         visitor: Option<(&Visitor, vk::DescriptorSetLayout)>,
     ) -> Result<Sorter, Error> {
         request.check()?;
@@ -205,7 +204,7 @@ impl Sorter {
             kernels: &specs,
             required_subgroup_size: requirements.required_subgroup_size,
             addressed,
-            pushed: push.is_some(),
+            pushed,
             cache: options.pipeline_cache,
             shared: options.pipelines.as_deref().unwrap_or(&own),
             visitor: visitor.map(with_visitor).transpose()?,
@@ -225,8 +224,6 @@ impl Sorter {
             shape,
             access,
             debug_utils: options.debug_utils.clone(),
-            #[cfg(feature = "capi")]
-            push,
             faults,
             visitor: visitor.map(|(visitor, layout)| (visitor.push_bytes(), layout != vk::DescriptorSetLayout::null())),
         };

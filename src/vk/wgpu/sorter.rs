@@ -1,6 +1,5 @@
 //! The pipelines of sorts on a device of wgpu.
 
-use std::fmt;
 use std::sync::Arc;
 
 use wgpu::{Buffer, BufferSlice, BufferUsages};
@@ -41,16 +40,11 @@ use crate::vk::sorter::Sorter;
 /// WgpuCommands::submit(queue, [cull.finish().into(), sort.record(9_000)?, draw.finish().into()]);
 /// # Ok(()) }
 /// ```
+#[derive(Debug)]
 pub struct WgpuSorter {
     // Fields are dropped in this order: the pipelines before the device.
     sorter: Sorter,
     device: WgpuDevice,
-}
-
-impl fmt::Debug for WgpuSorter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.sorter.fmt(f)
-    }
 }
 
 impl WgpuSorter {
