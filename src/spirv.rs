@@ -119,22 +119,21 @@ pub(crate) fn has_set(words: &[u32], set: u32) -> bool {
 pub(crate) fn push_offset(words: &[u32], members: usize) -> Option<u32> {
     const PUSH_CONSTANT: u32 = StorageClass::PushConstant as u32;
     const OFFSET: u32 = Decoration::Offset as u32;
-    let instructions = instructions(words).ok()?;
-    let pointer = instructions.iter().find_map(|instruction| match (instruction.op, instruction.operands()) {
-        (Op::Variable, &[pointer, _, PUSH_CONSTANT, ..]) => Some(pointer),
-        _ => None,
-    })?;
-    let block = instructions.iter().find_map(|instruction| match (instruction.op, instruction.operands()) {
-        (Op::TypePointer, &[found, _, block]) if found == pointer => Some(block),
-        _ => None,
-    })?;
-    let all = instructions.iter().find_map(|instruction| match (instruction.op, instruction.operands()) {
-        (Op::TypeStruct, [found, types @ ..]) if *found == block => Some(types.len()),
-        _ => None,
-    })?;
-    let first = all.checked_sub(members)? as u32;
-    instructions.iter().find_map(|instruction| match (instruction.op, instruction.operands()) {
-        (Op::MemberDecorate, &[found, member, OFFSET, offset]) if found == block && member == first => Some(offset),
-        _ => None,
-    })
+    // Offsets by structure and member, the first of the last members by structure, and structures by pointer.
+    let (mut offsets, mut first, mut blocks) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    for instruction in instructions(words).ok()? {
+        match (instruction.op, instruction.operands()) {
+            (Op::MemberDecorate, &[block, member, OFFSET, offset]) => {
+                _ = offsets.insert((block, member as usize), offset)
+            }
+            (Op::TypeStruct, &[block, ref types @ ..]) => _ = first.insert(block, types.len().checked_sub(members)),
+            (Op::TypePointer, &[pointer, PUSH_CONSTANT, block]) => _ = blocks.insert(pointer, block),
+            (Op::Variable, &[pointer, _, PUSH_CONSTANT, ..]) => {
+                let block = *blocks.get(&pointer)?;
+                return offsets.get(&(block, (*first.get(&block)?)?)).copied();
+            }
+            _ => {}
+        }
+    }
+    None
 }

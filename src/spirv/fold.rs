@@ -12,6 +12,7 @@ const SPEC_ID: u32 = Decoration::SpecId as u32;
 const BUILT_IN: u32 = Decoration::BuiltIn as u32;
 const WORKGROUP_SIZE: u32 = BuiltIn::WorkgroupSize as u32;
 
+#[derive(Default)]
 pub(super) struct Folding<'a> {
     /// Values by `SpecId`.
     given: &'a [u32],
@@ -30,15 +31,7 @@ pub(super) struct Folding<'a> {
 
 impl<'a> Folding<'a> {
     pub fn new(given: &'a [u32]) -> Self {
-        Folding {
-            given,
-            spec_ids: BTreeMap::new(),
-            bool_types: BTreeSet::new(),
-            scalars: BTreeMap::new(),
-            local_size: None,
-            workgroup_size: None,
-            size: Vec::new(),
-        }
+        Folding { given, ..Folding::default() }
     }
 
     /// Appends the folded form of an instruction.

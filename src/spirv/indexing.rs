@@ -7,7 +7,7 @@
 //! x = phi(a, b, c);
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use ::spirv::{Capability, Op, SelectionControl, StorageClass};
 
@@ -21,17 +21,8 @@ const MAX_ELEMENTS: u32 = 16;
 /// The module without dynamic indices of arrays of storage buffers, and without their capability.
 pub(super) fn make_constant(words: &[u32]) -> Result<Vec<u32>, SpirvError> {
     let instructions = instructions(words)?;
-    let mut branching = Branching {
-        found: find(&instructions)?,
-        out: words[..HEADER_WORDS].to_vec(),
-        numbers: Vec::new(),
-        block: 0,
-        part: 0,
-        merged: false,
-        last_parts: BTreeMap::new(),
-        continues: BTreeMap::new(),
-        phis: Vec::new(),
-    };
+    let mut branching =
+        Branching { found: find(&instructions)?, out: words[..HEADER_WORDS].to_vec(), ..Branching::default() };
     for (index, instruction) in instructions.iter().enumerate() {
         branching.rewrite(instruction, &instructions[index..])?;
     }
@@ -59,16 +50,15 @@ struct Found<'a> {
     bool_type: u32,
     /// The type of unsigned integers of 32 bits.
     word_type: u32,
-    /// Conversions of integers of 8 and 16 bits, by type.
-    conversions: BTreeMap<u32, Op>,
-    /// Types of 8 and 16 bits, and types that hold them.
-    small: BTreeSet<u32>,
+    /// Types of 8 and 16 bits, and types that hold them; integers with their conversion.
+    small: BTreeMap<u32, Option<Op>>,
 }
 
 /// The pointers with a dynamic index. A module has types, constants and variables before its functions.
 fn find<'a>(instructions: &[Instruction<'a>]) -> Result<Found<'a>, SpirvError> {
     let mut found = Found::default();
-    let (mut constants, mut values) = (BTreeSet::new(), BTreeMap::new());
+    // Their values; 0 if it is unknown here.
+    let mut constants = BTreeMap::new();
     // The lengths of arrays, by type, by pointer to the type, and by variable; 0 if it is unknown here.
     let mut arrays: BTreeMap<u32, u32> = BTreeMap::new();
     for instruction in instructions {
@@ -76,21 +66,18 @@ fn find<'a>(instructions: &[Instruction<'a>]) -> Result<Found<'a>, SpirvError> {
             (Op::TypeBool, &[id]) => found.bool_type = id,
             (Op::TypeInt, &[id, 32, 0]) => found.word_type = id,
             (Op::TypeInt, &[id, 8 | 16, sign]) => {
-                found.conversions.insert(id, if sign == 0 { Op::UConvert } else { Op::SConvert });
-                found.small.insert(id);
+                found.small.insert(id, Some(if sign == 0 { Op::UConvert } else { Op::SConvert }));
             }
-            (Op::TypeFloat, &[id, 16, ..]) => _ = found.small.insert(id),
-            (Op::TypeVector, &[id, of, _]) if found.small.contains(&of) => _ = found.small.insert(id),
-            (Op::TypeStruct, &[id, ref members @ ..]) if members.iter().any(|id| found.small.contains(id)) => {
-                found.small.insert(id);
+            (Op::TypeFloat, &[id, 16, ..]) => _ = found.small.insert(id, None),
+            (Op::TypeVector, &[id, ref parts @ .., _]) | (Op::TypeStruct, &[id, ref parts @ ..])
+                if parts.iter().any(|part| found.small.contains_key(part)) =>
+            {
+                found.small.insert(id, None);
             }
-            (Op::Constant, &[_, id, value]) => {
-                constants.insert(id);
-                values.insert(id, value);
-            }
-            (Op::ConstantNull | Op::SpecConstant | Op::SpecConstantOp, &[_, id, ..]) => _ = constants.insert(id),
+            (Op::Constant, &[_, id, value]) => _ = constants.insert(id, value),
+            (Op::ConstantNull | Op::SpecConstant | Op::SpecConstantOp, &[_, id, ..]) => _ = constants.insert(id, 0),
             (Op::TypeArray, &[array, _, length]) => {
-                arrays.insert(array, values.get(&length).copied().unwrap_or_default());
+                arrays.insert(array, constants.get(&length).copied().unwrap_or_default());
             }
             (Op::TypeRuntimeArray, &[array, _]) => _ = arrays.insert(array, 0),
             (Op::TypePointer, &[of, STORAGE_BUFFER, to]) | (Op::Variable, &[to, of, STORAGE_BUFFER, ..]) => {
@@ -98,7 +85,7 @@ fn find<'a>(instructions: &[Instruction<'a>]) -> Result<Found<'a>, SpirvError> {
                 arrays.extend(length.map(|length| (of, length)));
             }
             (op @ (Op::AccessChain | Op::InBoundsAccessChain), &[result_type, id, array, index, ref rest @ ..]) => {
-                let Some(&elements) = arrays.get(&array).filter(|_| !constants.contains(&index)) else { continue };
+                let Some(&elements) = arrays.get(&array).filter(|_| !constants.contains_key(&index)) else { continue };
                 if !(1..=MAX_ELEMENTS).contains(&elements) {
                     let given = if elements == 0 { "an unknown number of".into() } else { elements.to_string() };
                     let reason = format!("selects one of {given} storage buffers, allowed are {MAX_ELEMENTS}");
@@ -119,8 +106,7 @@ fn position_of_pointer(op: Op) -> Option<usize> {
     const ATOMICS: std::ops::RangeInclusive<u32> = Op::AtomicLoad as u32..=Op::AtomicXor as u32;
     match op {
         Op::Store | Op::AtomicStore => Some(0),
-        Op::Load | Op::ArrayLength => Some(2),
-        Op::AtomicFAddEXT | Op::AtomicFMinEXT | Op::AtomicFMaxEXT => Some(2),
+        Op::Load | Op::ArrayLength | Op::AtomicFAddEXT | Op::AtomicFMinEXT | Op::AtomicFMaxEXT => Some(2),
         op => ATOMICS.contains(&(op as u32)).then_some(2),
     }
 }
@@ -143,6 +129,7 @@ struct Access<'a> {
     conversion: Option<Op>,
 }
 
+#[derive(Default)]
 struct Branching<'a> {
     found: Found<'a>,
     out: Vec<u32>,
@@ -191,12 +178,12 @@ impl Branching<'_> {
         if let Some(position) = position_of_pointer(op)
             && let Some(&pointer) = operands.get(position).and_then(|id| pointers.get(id))
         {
-            let conversion = self.found.conversions.get(&operands[0]).copied().filter(|_| position > 0);
-            if position > 0 && conversion.is_none() && self.found.small.contains(&operands[0]) {
+            let conversion = self.found.small.get(&operands[0]).copied().filter(|_| position > 0);
+            if conversion == Some(None) {
                 let reason = "loads vectors, floats or structures of less than 32 bits through a dynamic index".into();
                 return Err(SpirvError { at: instruction.at, reason });
             }
-            self.branch(&Access { op, operands, position, pointer, conversion }, ahead);
+            self.branch(&Access { op, operands, position, pointer, conversion: conversion.flatten() }, ahead);
         } else if passes_on_pointers(op) && operands.iter().any(|id| pointers.contains_key(id)) {
             let reason = format!("passes on a pointer through a dynamic index: opcode {}", op as u32);
             return Err(SpirvError { at: instruction.at, reason });
