@@ -23,9 +23,7 @@ use crate::request::SortRequest;
 ///
 /// [`Sorter::new_visited`]: crate::Sorter::new_visited
 #[derive(Clone)]
-pub struct Visitor {
-    code: Code,
-}
+pub struct Visitor(Code);
 
 #[derive(Clone)]
 enum Code {
@@ -36,12 +34,9 @@ enum Code {
 
 impl fmt::Debug for Visitor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (visits, push_bytes) = (self.visits(), self.push_bytes());
-        f.debug_struct("Visitor")
-            .field("name", &self.name())
-            .field("visits", &visits)
-            .field("push_bytes", &push_bytes)
-            .finish()
+        let (name, visits, push_bytes) = self.parts();
+        let mut visitor = f.debug_struct("Visitor");
+        visitor.field("name", &name).field("visits", &visits).field("push_bytes", &push_bytes).finish()
     }
 }
 
@@ -49,7 +44,7 @@ impl fmt::Debug for Visitor {
 impl From<VisitorSource> for Visitor {
     /// A visitor that is compiled when a sorter is made with it, for that sorter's request and device.
     fn from(source: VisitorSource) -> Visitor {
-        Visitor { code: Code::Source(Arc::new(source)) }
+        Visitor(Code::Source(Arc::new(source)))
     }
 }
 
@@ -60,39 +55,35 @@ impl Visitor {
     ///
     /// [`Error::Visitor`] for other bytes, and for bytes from another version of vksort.
     pub fn from_bytes(bytes: &[u8]) -> Result<Visitor, Error> {
-        Packed::from_bytes(bytes).map(|packed| Visitor { code: Code::Packed(packed) })
+        Packed::from_bytes(bytes).map(|packed| Visitor(Code::Packed(packed)))
     }
 
     /// Its name in messages.
     pub fn name(&self) -> &str {
-        match &self.code {
-            #[cfg(feature = "runtime-shaders")]
-            Code::Source(source) => &source.name,
-            Code::Packed(packed) => &packed.name,
-        }
+        self.parts().0
     }
 
     /// The buffers that it replaces.
     pub fn visits(&self) -> Visits {
-        match &self.code {
-            #[cfg(feature = "runtime-shaders")]
-            Code::Source(source) => source.visits,
-            Code::Packed(packed) => packed.interface.visits,
-        }
+        self.parts().1
     }
 
     /// Bytes of its push constants.
     pub fn push_bytes(&self) -> u32 {
-        match &self.code {
+        self.parts().2
+    }
+
+    fn parts(&self) -> (&str, Visits, u32) {
+        match &self.0 {
             #[cfg(feature = "runtime-shaders")]
-            Code::Source(source) => source.push_bytes,
-            Code::Packed(packed) => packed.interface.push_bytes,
+            Code::Source(source) => (&source.name, source.visits, source.push_bytes),
+            Code::Packed(packed) => (&packed.name, packed.interface.visits, packed.interface.push_bytes),
         }
     }
 
     /// The SPIR-V of modules with the visitor in them, for a request.
     pub(crate) fn words(&self, modules: &[Module], request: &SortRequest) -> Result<Vec<Vec<u32>>, Error> {
-        match &self.code {
+        match &self.0 {
             #[cfg(feature = "runtime-shaders")]
             Code::Source(source) => source.words(modules, request),
             Code::Packed(packed) => packed.words(modules, request),

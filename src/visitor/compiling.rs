@@ -1,7 +1,7 @@
 //! Compiling visitors into the kernels.
 
 use super::interface::Interface;
-use super::packed::Packed;
+use super::packed;
 use super::source::VisitorSource;
 use crate::abi::{self, VisitorPush};
 use crate::compile::{Sources, compile, on_all_cores};
@@ -34,7 +34,7 @@ impl VisitorSource {
         self.visits.check(request)?;
         let modules = modules_of(request);
         let words = self.words(&modules, request)?;
-        Ok(Packed::new(&self.name, self.interface(request), modules, &words).to_bytes())
+        Ok(packed::to_bytes(&self.name, self.interface(request), &modules, &words))
     }
 
     fn interface(&self, request: &SortRequest) -> Interface {
@@ -101,14 +101,14 @@ fn reason(error: shaderc::Error) -> String {
 fn find(source: &VisitorSource, addressed: bool, name: &str, includer: &str) -> Result<(String, String), String> {
     let of_kernels = |name: &str| SOURCES.iter().find(|(file, _)| *file == name).map(|(_, text)| text.to_string());
     if includer.starts_with(FOLDER) {
-        if name == VISITOR {
-            return Ok((source.name.clone(), source.text.clone()));
-        }
-        let push = || {
-            let name = &format!("{} (push constants)", source.name);
-            abi::glsl_behind(Some(VisitorPush { name, members: &source.push_members, addressed }))
+        let text = match name {
+            VISITOR => return Ok((source.name.clone(), source.text.clone())),
+            "abi.glsl" => {
+                let name = &format!("{} (push constants)", source.name);
+                Some(abi::glsl_behind(Some(VisitorPush { name, members: &source.push_members, addressed })))
+            }
+            name => of_kernels(name),
         };
-        let text = if name == "abi.glsl" { Some(push()) } else { of_kernels(name) };
         return text.map(|text| (format!("{FOLDER}{name}"), text)).ok_or_else(|| "no file of vksort".into());
     }
     if let Some((_, text)) = source.includes.iter().find(|(file, _)| file == name) {

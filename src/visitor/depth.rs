@@ -101,11 +101,7 @@ impl DepthPush {
     /// The bytes for [`VisitorResources::push`](crate::VisitorResources::push).
     pub fn to_bytes(self) -> [u8; Self::BYTES as usize] {
         let [x, y, z, w] = self.row.map(f32::to_bits);
-        let mut bytes = [0; Self::BYTES as usize];
-        for (bytes, word) in bytes.chunks_exact_mut(4).zip([x, y, z, w, self.stride, self.first]) {
-            bytes.copy_from_slice(&word.to_le_bytes());
-        }
-        bytes
+        bytemuck::cast([x, y, z, w, self.stride, self.first].map(u32::to_le_bytes))
     }
 }
 

@@ -25,34 +25,25 @@ pub(super) struct Packed {
     packed: Vec<u8>,
 }
 
+/// The bytes of modules, which are in the order of [`kernels::modules`].
 #[cfg(feature = "runtime-shaders")]
-fn flags(interface: &Interface) -> u32 {
-    let Visits { keys, values, output } = interface.visits;
-    [keys, values, output, interface.discards].iter().rev().fold(0, |bits, set| bits << 1 | u32::from(*set))
+pub(super) fn to_bytes(name: &str, interface: Interface, modules: &[Module], words: &[Vec<u32>]) -> Vec<u8> {
+    let mut bits = [0u32; MODULE_WORDS];
+    for (index, module) in kernels::modules().iter().enumerate() {
+        bits[index / 32] |= u32::from(modules.contains(module)) << (index % 32);
+    }
+    let Interface { visits: Visits { keys, values, output }, push_bytes, key_words, value_words, discards } = interface;
+    let flags = [keys, values, output, discards].iter().rev().fold(0, |bits, set| bits << 1 | u32::from(*set));
+    let packed = pack::pack(words);
+    let lengths = [name.len() as u32, packed.len() as u32];
+    let rest = [&[flags, push_bytes, key_words, value_words][..], &lengths, &bits].concat();
+    let rest: Vec<u8> = rest.into_iter().flat_map(u32::to_le_bytes).collect();
+    let rest = [&rest[..], name.as_bytes(), &packed].concat();
+    let (digest, sum) = (modules::SOURCES_DIGEST.to_le_bytes(), (checksum::of(&rest) as u32).to_le_bytes());
+    [&MAGIC[..], &digest, &sum, &rest].concat()
 }
 
 impl Packed {
-    /// Packs modules, which are in the order of [`kernels::modules`].
-    #[cfg(feature = "runtime-shaders")]
-    pub fn new(name: &str, interface: Interface, modules: Vec<Module>, words: &[Vec<u32>]) -> Packed {
-        Packed { name: name.into(), interface, modules, packed: pack::pack(words) }
-    }
-
-    #[cfg(feature = "runtime-shaders")]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bits = [0u32; MODULE_WORDS];
-        for (index, module) in kernels::modules().iter().enumerate() {
-            bits[index / 32] |= u32::from(self.modules.contains(module)) << (index % 32);
-        }
-        let Interface { push_bytes, key_words, value_words, .. } = self.interface;
-        let lengths = [self.name.len() as u32, self.packed.len() as u32];
-        let rest = [&[flags(&self.interface), push_bytes, key_words, value_words][..], &lengths, &bits].concat();
-        let rest: Vec<u8> = rest.into_iter().flat_map(u32::to_le_bytes).collect();
-        let rest = [&rest[..], self.name.as_bytes(), &self.packed].concat();
-        let (digest, sum) = (modules::SOURCES_DIGEST.to_le_bytes(), (checksum::of(&rest) as u32).to_le_bytes());
-        [&MAGIC[..], &digest, &sum, &rest].concat()
-    }
-
     pub fn from_bytes(bytes: &[u8]) -> Result<Packed, Error> {
         let refuse = |reason: &str| Err(Error::Visitor { name: "from bytes".into(), reason: reason.into() });
         let head = MAGIC.len() + 4 * HEAD_WORDS;
@@ -61,27 +52,20 @@ impl Packed {
                 "the bytes are no compiled visitor, needed are those of VisitorSource::compile or vksort-compile-visitor",
             );
         }
-        let words: Vec<u32> = bytes[MAGIC.len()..head]
-            .chunks_exact(4)
-            .map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")))
-            .collect();
-        if u64::from(words[1]) << 32 | u64::from(words[0]) != modules::SOURCES_DIGEST {
+        let words = bytes[MAGIC.len()..head].as_chunks().0;
+        let words: [u32; HEAD_WORDS] = std::array::from_fn(|at| u32::from_le_bytes(words[at]));
+        let [low, high, sum, flags, push_bytes, key_words, value_words, name, packed, bits @ ..] = words;
+        if u64::from(high) << 32 | u64::from(low) != modules::SOURCES_DIGEST {
             return refuse("it was compiled by another version of vksort, needed is the version that sorts");
         }
         let rest = &bytes[MAGIC.len() + 12..];
-        let (name, packed) = (words[7] as usize, words[8] as usize);
-        if checksum::of(rest) as u32 != words[2] || bytes.len() - head != name.saturating_add(packed) {
+        let (name, packed) = (name as usize, packed as usize);
+        if checksum::of(rest) as u32 != sum || bytes.len() - head != name.saturating_add(packed) {
             return refuse("the bytes are not whole");
         }
-        let flag = |bit: u32| words[3] >> bit & 1 == 1;
-        let interface = Interface {
-            visits: Visits { keys: flag(0), values: flag(1), output: flag(2) },
-            discards: flag(3),
-            push_bytes: words[4],
-            key_words: words[5],
-            value_words: words[6],
-        };
-        let bits = &words[HEAD_WORDS - MODULE_WORDS..];
+        let [keys, values, output, discards] = std::array::from_fn(|bit| flags >> bit & 1 == 1);
+        let visits = Visits { keys, values, output };
+        let interface = Interface { visits, push_bytes, key_words, value_words, discards };
         let built = kernels::modules().into_iter().enumerate();
         let modules = built.filter(|(index, _)| bits[index / 32] >> (index % 32) & 1 == 1).map(|(_, module)| module);
         let (name, packed) = bytes[head..].split_at(name);
