@@ -41,14 +41,9 @@ pub(crate) fn stage(place: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     let replaced = fs::metadata(place).ok().map(|metadata| metadata.permissions());
     // They come before the content, which not everyone may be allowed to read.
     let written = replaced.map_or(Ok(()), |permissions| file.set_permissions(permissions));
-    match written.and_then(|()| file.write_all(bytes)) {
-        Ok(()) => Ok(part),
-        Err(error) => {
-            drop(file);
-            remove(&part);
-            Err(error)
-        }
-    }
+    let written = written.and_then(|()| file.write_all(bytes));
+    drop(file);
+    written.inspect_err(|_| remove(&part)).map(|()| part)
 }
 
 /// Creates an empty file beside another one. Its name is short, as a name may have 255 bytes.

@@ -17,19 +17,15 @@ const VULKAN_HEADER_BYTES: usize = 32;
 
 /// The data in a file, if it is undamaged and of this device and driver. If not, the log says why.
 pub fn load(path: &Path, device: &vk::PhysicalDeviceProperties) -> Vec<u8> {
-    let read = fs::read(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => None,
-        _ => Some(error.to_string()),
-    });
-    match read.and_then(|bytes| open(&bytes, device).map(<[u8]>::to_vec).map_err(Some)) {
-        Ok(data) => data,
-        Err(reason) => {
-            if let Some(reason) = reason {
-                log::warn!("pipeline cache {}: {reason}; it is not used, and will be replaced", path.display());
-            }
-            Vec::new()
-        }
-    }
+    let opened = match fs::read(path) {
+        Ok(bytes) => open(&bytes, device).map(<[u8]>::to_vec),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
+        Err(error) => Err(error.to_string()),
+    };
+    opened.unwrap_or_else(|reason| {
+        log::warn!("pipeline cache {}: {reason}; it is not used, and will be replaced", path.display());
+        Vec::new()
+    })
 }
 
 /// Writes the data to a file by renaming a complete one. A file with the same data is not written again.

@@ -114,12 +114,8 @@ pub(crate) fn index_of(choice: &DeviceChoice, devices: &[PhysicalDevice]) -> Res
         let part = part.to_lowercase();
         devices.iter().position(|device| device.name.to_lowercase().contains(&part))
     };
-    let suitable = |(_, device): &(usize, &PhysicalDevice)| match &device.requirements {
-        Ok(_) => true,
-        Err(error) => {
-            log::info!("passed over: {error}");
-            false
-        }
+    let suitable = |(_, device): &(usize, &PhysicalDevice)| {
+        device.requirements.as_ref().inspect_err(|error| log::info!("passed over: {error}")).is_ok()
     };
     let found = match choice {
         DeviceChoice::Best => {
