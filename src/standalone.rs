@@ -18,12 +18,12 @@ mod gpu;
 pub use devices::DeviceInfo;
 pub use gpu::{Gpu, GpuOptions, SortBy};
 
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use crate::vk::owned::Device;
 pub use crate::vk::owned::{
     DeviceBuffer, DeviceChoice, DeviceRange, Passes, PreparedSort, SortRanges, StandaloneSorter,
 };
-#[cfg(feature = "testing")]
-#[doc(hidden)]
-pub use crate::vk::owned::{VisitedRanges, VisitedSort, VisitedSorter};
 
 // Several threads can use them; sorts on one device run one after the other.
 const _: () = {

@@ -10,10 +10,11 @@ use common::patterns::{Pattern, generate};
 use common::routes::Kind;
 use common::suite::{self, SOME_KEYS};
 use common::visited::{VisitedArena, source};
+use common::visiting::{VisitedRanges, VisitedSorter};
 use common::{Level, assert_valid, expect, gpu, level, seed};
 use libtest_mimic::{Failed, Trial};
 use vksort::internals::abi::COUNTERS_ROUTES;
-use vksort::standalone::{DeviceBuffer, VisitedRanges};
+use vksort::standalone::DeviceBuffer;
 use vksort::{
     Access, Algorithm, DepthKeys, DepthPush, Error, Faults, KeyOutput, KeyType, Order, Placement, RankMethod,
     SortRequest, SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, VisitorSource, Visits,
@@ -220,7 +221,7 @@ fn compiled_beforehand() -> Result<(), Failed> {
     for options in ["emulated", "by-ballot", "by-address"].into_iter().filter_map(way) {
         run_visitor(SortRequest { order: Order::Descending, ..request }, &visitor, &options, 3)?;
     }
-    let refused = |request: SortRequest| match gpu().visited_sorter(&request, &small(), &visitor, 4) {
+    let refused = |request: SortRequest| match VisitedSorter::new(&gpu(), &request, &small(), &visitor, 4) {
         Ok(_) => Err(Failed::from("this should have been refused")),
         Err(error) => Ok(error.to_string()),
     };
@@ -234,7 +235,7 @@ fn compiled_beforehand() -> Result<(), Failed> {
     ));
     let small_digits = Tuning { digit_bits: 4, ..suite::small_blocks() };
     let options = SorterOptions { tuning: Some(small_digits), ..SorterOptions::default() };
-    match gpu().visited_sorter(&leading, &options, &visitor, 4) {
+    match VisitedSorter::new(&gpu(), &leading, &options, &visitor, 4) {
         Err(Error::Visitor { reason, .. }) if reason.contains("without the kernel ties_32") => {}
         other => return Err(format!("a missing kernel gives {:?}", other.err()).into()),
     }
@@ -329,17 +330,18 @@ fn routes_are_those_of_the_twin() -> Result<(), Failed> {
 /// What does not go together is refused by name.
 fn mistakes() -> Result<(), Failed> {
     let request = SortRequest::new(KeyType::U32);
-    let sorter =
-        |request: SortRequest, visits| gpu().visited_sorter(&request, &small(), &Visitor::from(source(visits)), 4);
+    let sorter = |request: SortRequest, visits| {
+        VisitedSorter::new(&gpu(), &request, &small(), &Visitor::from(source(visits)), 4)
+    };
     expect(sorter(request, KEYS), &["placement", "in place", "out of place"])?;
     expect(sorter(out_of_place(request), VALUES), &["value", "None", "makes values"])?;
     let large = SortRequest { value: ValueType::Bytes(20), ..out_of_place(request) };
     expect(sorter(large, OUTPUT), &["value size", "20 bytes", "at most 16 bytes"])?;
-    let bare = gpu().visited_sorter(&out_of_place(request), &small(), &Visitor::from(source(KEYS)), 0);
+    let bare = VisitedSorter::new(&gpu(), &out_of_place(request), &small(), &Visitor::from(source(KEYS)), 0);
     expect(bare, &["visitor tests.glsl", "resources in set 1", "null"])?;
     let greedy = VisitorSource { push_members: "uint visitor_words[64];".into(), push_bytes: 256, ..source(KEYS) };
     if gpu().profile().max_push_bytes < 256 + 52 {
-        let refused = gpu().visited_sorter(&out_of_place(request), &small(), &Visitor::from(greedy), 4);
+        let refused = VisitedSorter::new(&gpu(), &out_of_place(request), &small(), &Visitor::from(greedy), 4);
         expect(refused, &["maxPushConstantsSize", "308", "256 of them for the visitor"])?;
     }
     let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..out_of_place(request) };
@@ -349,14 +351,14 @@ fn mistakes() -> Result<(), Failed> {
     let buffer = gpu().buffer(8192)?;
     let scratch = sorter.scratch_size(1000)?;
     let resources: Vec<_> = (0..4).map(|_| gpu().buffer(4096)).collect::<Result<_, _>>()?;
-    let good = vksort::standalone::VisitedRanges {
+    let good = VisitedRanges {
         keys_out: Some(buffer.range(0, 4000)),
         scratch: Some(gpu().buffer(scratch)?.range(0, scratch)),
         capacity: 1000,
         resources,
         ..Default::default()
     };
-    let with_keys = vksort::standalone::VisitedRanges { keys: Some(buffer.range(4096, 4000)), ..good.clone() };
+    let with_keys = VisitedRanges { keys: Some(buffer.range(4096, 4000)), ..good.clone() };
     expect(sorter.prepare(&with_keys), &["buffer keys is present", "absent"])?;
     let sort = sorter.prepare(&good)?;
     expect(sort.run(10, &[0; 4], 1), &["push constants", "4 bytes", "8 bytes"])?;
@@ -410,7 +412,7 @@ fn depths(keys: DepthKeys) -> Result<(), Failed> {
         let mut expected: Vec<u32> = (0..count).collect();
         expected.sort_by_key(|index| sortable[*index as usize]);
 
-        let sorter = gpu().visited_sorter(&request, &SorterOptions::default(), &Visitor::from(keys.source()), 1)?;
+        let sorter = VisitedSorter::new(&gpu(), &request, &SorterOptions::default(), &Visitor::from(keys.source()), 1)?;
         let resource = gpu().buffer(4 * floats as u64)?;
         resource.write(0, &positions)?;
         let scratch = sorter.scratch_size(count)?;
@@ -464,7 +466,7 @@ fn changing_keys(access: Access, value: ValueType) -> Result<(), Failed> {
     };
     let tuning = Tuning { rank: RankMethod::Ballot, digit_bits: 8, ..suite::small_blocks() };
     let options = SorterOptions { tuning: Some(tuning), access, ..SorterOptions::default() };
-    let sorter = gpu().visited_sorter(&request, &options, &Visitor::from(source), 1)?;
+    let sorter = VisitedSorter::new(&gpu(), &request, &options, &Visitor::from(source), 1)?;
     let block = sorter.shape().block();
     let (count, capacity) = (4 * block + block * 3 / 4, 8 * block);
     let size = value.size_bytes();

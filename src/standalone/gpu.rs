@@ -14,8 +14,6 @@ use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
 use crate::tuning::Tuning;
 #[cfg(feature = "testing")]
 use crate::vk::Requirements;
-#[cfg(feature = "testing")]
-use crate::vk::owned::VisitedSorter;
 use crate::vk::owned::{
     Device, DeviceBuffer, DeviceChoice, Instance, PreparedSort, StandaloneSorter, index_of, select,
 };
@@ -249,19 +247,11 @@ impl Gpu {
         StandaloneSorter::new(&self.device, request, &options).map(Arc::new)
     }
 
-    /// A sorter with a visitor that has so many storage buffers.
+    /// The device itself, for tests that record sorts.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
-    pub fn visited_sorter(
-        &self,
-        request: &SortRequest,
-        options: &SorterOptions,
-        visitor: &crate::Visitor,
-        resources: u32,
-    ) -> Result<VisitedSorter, Error> {
-        let tuning = options.tuning.clone().unwrap_or_else(|| self.tuning.clone());
-        let options = SorterOptions { tuning: Some(tuning), ..options.clone() };
-        VisitedSorter::new(&self.device, request, &options, visitor, resources)
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
     }
 
     /// A buffer of `size` bytes in device memory; its content is undefined.
@@ -396,10 +386,9 @@ impl SortBy {
 
 /// A slice's length as a count.
 fn check_count(len: usize) -> Result<u32, Error> {
-    let allowed = crate::MAX_COUNT;
     u32::try_from(len).map_err(|_| Error::TooManyElements {
         given: len as u64,
-        allowed: allowed.into(),
+        allowed: crate::MAX_COUNT.into(),
         limit: "2^32 - 1, the largest index".into(),
     })
 }

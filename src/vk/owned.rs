@@ -7,14 +7,10 @@ mod choice;
 mod device;
 mod instance;
 mod prepared;
-#[cfg(feature = "testing")]
-mod visited;
 
 pub use buffer::{DeviceBuffer, DeviceRange};
 pub use choice::DeviceChoice;
 pub(crate) use choice::{index_of, kind, select};
-pub(crate) use device::Device;
+pub use device::Device;
 pub(crate) use instance::{Instance, PhysicalDevice};
 pub use prepared::{Passes, PreparedSort, SortRanges, StandaloneSorter};
-#[cfg(feature = "testing")]
-pub use visited::{VisitedRanges, VisitedSort, VisitedSorter};

@@ -12,6 +12,8 @@ pub mod suite;
 pub mod table;
 #[cfg(feature = "runtime-shaders")]
 pub mod visited;
+#[cfg(feature = "runtime-shaders")]
+pub mod visiting;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::process::ExitCode;

@@ -1,11 +1,12 @@
 //! Sorts with the visitor of the tests, in guarded memory, compared in full with the oracle.
 
 use vksort::internals::abi;
-use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, VisitedRanges, VisitedSort, VisitedSorter};
+use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu};
 use vksort::{KeyOutput, SortRequest, SorterOptions, ValueType, Visitor, VisitorSource, Visits};
 
 use super::arena::Count;
 use super::oracle;
+use super::visiting::{VisitedRanges, VisitedSort, VisitedSorter};
 
 const GUARD: u8 = 0xA7;
 /// Words behind the resources that nobody may write.
@@ -98,7 +99,7 @@ impl VisitedArena {
         visitor: &Visitor,
         capacity: impl FnOnce(&VisitedSorter) -> u32,
     ) -> Result<VisitedArena, vksort::Error> {
-        let sorter = gpu.visited_sorter(request, options, visitor, RESOURCES)?;
+        let sorter = VisitedSorter::new(gpu, request, options, visitor, RESOURCES)?;
         let (visits, capacity) = (visitor.visits(), capacity(&sorter));
         let alignment = gpu.profile().storage_alignment_bytes.max(256) as usize;
         let mut bytes = 0;

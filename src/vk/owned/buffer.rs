@@ -1,7 +1,7 @@
 //! Buffers in device memory, written and read through staging.
 
 use std::fmt;
-use std::mem::ManuallyDrop;
+use std::mem;
 use std::sync::Arc;
 
 use ash::vk;
@@ -47,7 +47,7 @@ struct Buffer {
     raw: vk::Buffer,
     size: u64,
     usage: vk::BufferUsageFlags,
-    allocation: ManuallyDrop<Allocation>,
+    allocation: Allocation,
     device: Arc<Device>,
 }
 
@@ -100,9 +100,8 @@ impl DeviceBuffer {
     /// [`Error::OutOfBounds`], [`Error::Allocation`] for staging memory, [`Error::Timeout`], [`Error::Vulkan`].
     pub fn write<T: Pod>(&self, offset: u64, elements: &[T]) -> Result<(), Error> {
         let bytes: &[u8] = cast_slice(elements);
-        let Some(mut staging) = self.staging("to write", offset, bytes.len(), MemoryLocation::CpuToGpu)? else {
-            return Ok(());
-        };
+        self.0.check("to write", offset, bytes.len() as u64)?;
+        let Some(mut staging) = self.staging(bytes.len(), MemoryLocation::CpuToGpu)? else { return Ok(()) };
         for (part, offset) in bytes.chunks(STAGING_BYTES).zip((offset..).step_by(STAGING_BYTES)) {
             let mapped = staging.allocation.mapped_slice_mut().expect("staging memory is mapped");
             mapped[..part.len()].copy_from_slice(part);
@@ -118,9 +117,8 @@ impl DeviceBuffer {
     /// As for [`write`](Self::write).
     pub fn read<T: Pod>(&self, offset: u64, elements: &mut [T]) -> Result<(), Error> {
         let bytes: &mut [u8] = cast_slice_mut(elements);
-        let Some(staging) = self.staging("to read", offset, bytes.len(), MemoryLocation::GpuToCpu)? else {
-            return Ok(());
-        };
+        self.0.check("to read", offset, bytes.len() as u64)?;
+        let Some(staging) = self.staging(bytes.len(), MemoryLocation::GpuToCpu)? else { return Ok(()) };
         for (part, offset) in bytes.chunks_mut(STAGING_BYTES).zip((offset..).step_by(STAGING_BYTES)) {
             self.0.copy(self.0.raw, staging.raw, offset, 0, part.len() as u64)?;
             let mapped = staging.allocation.mapped_slice().expect("staging memory is mapped");
@@ -152,35 +150,18 @@ impl DeviceBuffer {
         self.0.copy(source, self.0.raw, from_offset, offset, size)
     }
 
-    /// Zeroes whole words of 4 bytes at the start.
-    pub(super) fn clear(&self, size: u64) -> Result<(), Error> {
-        let buffer = &self.0;
-        buffer.check("to clear", 0, size)?;
-        // SAFETY: the range was checked, its length is a multiple of 4 in this crate's calls, and the buffer is alive until
-        // `execute` has waited; the barrier after it makes the zeros visible to every later submission.
-        unsafe {
-            buffer.device.execute("a transfer", |commands| {
-                buffer.device.raw.cmd_fill_buffer(commands, buffer.raw, 0, size, 0);
-                buffer.settle(commands);
-                Ok(())
-            })
-        }
+    /// The buffer itself, for tests that record sorts.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn raw(&self) -> vk::Buffer {
+        self.0.raw
     }
 
     /// A mapped buffer for transfers of up to `size` bytes; `None` for 0 bytes.
-    fn staging(
-        &self,
-        what: &'static str,
-        offset: u64,
-        size: usize,
-        location: MemoryLocation,
-    ) -> Result<Option<Buffer>, Error> {
-        self.0.check(what, offset, size as u64)?;
-        if size == 0 {
-            return Ok(None);
-        }
+    fn staging(&self, size: usize, location: MemoryLocation) -> Result<Option<Buffer>, Error> {
         let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
-        Buffer::create(&self.0.device, "staging", size.min(STAGING_BYTES) as u64, usage, location).map(Some)
+        let size = size.min(STAGING_BYTES) as u64;
+        (size > 0).then(|| Buffer::create(&self.0.device, "staging", size, usage, location)).transpose()
     }
 }
 
@@ -217,7 +198,6 @@ impl Buffer {
         })?;
         // SAFETY: the memory was allocated for this buffer's requirements and is bound once.
         let bound = unsafe { device.raw.bind_buffer_memory(raw, allocation.memory(), allocation.offset()) };
-        let allocation = ManuallyDrop::new(allocation);
         let buffer = Buffer { raw, size, usage, allocation, device: Arc::clone(device) };
         bound.context("vkBindBufferMemory").map(|()| buffer)
     }
@@ -236,7 +216,11 @@ impl Buffer {
         let before = [vk::MemoryBarrier::default()
             .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
             .dst_access_mask(vk::AccessFlags::TRANSFER_READ | vk::AccessFlags::TRANSFER_WRITE)];
+        let everything = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE | vk::AccessFlags::HOST_READ;
+        let written = vk::AccessFlags::TRANSFER_WRITE;
+        let after = [vk::MemoryBarrier::default().src_access_mask(written).dst_access_mask(everything)];
         let (all, transfer) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::TRANSFER);
+        let readers = all | vk::PipelineStageFlags::HOST;
         let flags = vk::DependencyFlags::empty();
         let device = &self.device.raw;
         // SAFETY: both ranges were checked and both buffers are alive until `execute` has waited.
@@ -244,25 +228,10 @@ impl Buffer {
             self.device.execute("a transfer", |commands| {
                 device.cmd_pipeline_barrier(commands, all, transfer, flags, &before, &[], &[]);
                 device.cmd_copy_buffer(commands, from, to, &region);
-                self.settle(commands);
+                device.cmd_pipeline_barrier(commands, transfer, readers, flags, &after, &[], &[]);
                 Ok(())
             })
         }
-    }
-
-    /// Records a barrier from transfers to the host and to later submissions.
-    ///
-    /// # Safety
-    ///
-    /// `commands` is recording.
-    unsafe fn settle(&self, commands: vk::CommandBuffer) {
-        let everything = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE | vk::AccessFlags::HOST_READ;
-        let written = vk::AccessFlags::TRANSFER_WRITE;
-        let after = [vk::MemoryBarrier::default().src_access_mask(written).dst_access_mask(everything)];
-        let readers = vk::PipelineStageFlags::ALL_COMMANDS | vk::PipelineStageFlags::HOST;
-        let (transfer, flags) = (vk::PipelineStageFlags::TRANSFER, vk::DependencyFlags::empty());
-        // SAFETY: by this function's contract.
-        unsafe { self.device.raw.cmd_pipeline_barrier(commands, transfer, readers, flags, &after, &[], &[]) };
     }
 }
 
@@ -274,8 +243,7 @@ impl Drop for Buffer {
         // SAFETY: submissions that used the buffer were waited for; buffer and memory go once, memory last.
         unsafe {
             self.device.raw.destroy_buffer(self.raw, None);
-            let allocation = ManuallyDrop::take(&mut self.allocation);
-            if let Err(error) = self.device.allocator().free(allocation) {
+            if let Err(error) = self.device.allocator().free(mem::take(&mut self.allocation)) {
                 log::error!("freeing device memory failed: {error}");
             }
         }

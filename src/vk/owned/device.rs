@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ash::{ext, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
@@ -18,22 +18,26 @@ use crate::vk::{PipelineSet, Requirements};
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A logical device with one compute queue.
-pub(crate) struct Device {
+#[allow(missing_debug_implementations, reason = "tests alone see it")]
+pub struct Device {
+    /// Its handle and functions.
     pub raw: ash::Device,
+    /// What it was made from.
     pub requirements: Requirements,
-    pub instance: Arc<Instance>,
+    pub(crate) instance: Arc<Instance>,
     allocator: ManuallyDrop<Mutex<Allocator>>,
     handles: ManuallyDrop<Handles>,
     cache_file: Option<PathBuf>,
-    pub pipelines: Arc<PipelineSet>,
+    pub(crate) pipelines: Arc<PipelineSet>,
+    /// For labels, if the instance has the extension.
     pub debug_utils: Option<ext::debug_utils::Device>,
-    pub timestamp_bits: u32,
+    pub(super) timestamp_bits: u32,
     queue: Mutex<Queue>,
     /// A submission has timed out. Objects that it may use are never destroyed.
     lost: AtomicBool,
 }
 
-struct Queue {
+pub(super) struct Queue {
     raw: vk::Queue,
     commands: vk::CommandBuffer,
     fence: vk::Fence,
@@ -65,7 +69,7 @@ impl Drop for Handles {
 impl Device {
     /// Creates the logical device with only the extensions and features that vksort needs. Its pipeline cache starts with
     /// the content of the file, and is written back in the end.
-    pub fn new(
+    pub(crate) fn new(
         instance: &Arc<Instance>,
         physical: &PhysicalDevice,
         cache_file: Option<&Path>,
@@ -132,7 +136,7 @@ impl Device {
         }))
     }
 
-    pub fn allocator(&self) -> MutexGuard<'_, Allocator> {
+    pub(super) fn allocator(&self) -> MutexGuard<'_, Allocator> {
         self.allocator.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
@@ -142,7 +146,7 @@ impl Device {
     }
 
     /// Writes the pipeline cache to its file, if it has one. A failure goes to the log, as sorts do not need the cache.
-    pub fn save_pipelines(&self) {
+    pub(crate) fn save_pipelines(&self) {
         let Some(path) = &self.cache_file else { return };
         let cache = self.pipeline_cache();
         // SAFETY: the cache is this device's, and no other thread uses it under the lock.
@@ -157,7 +161,7 @@ impl Device {
     }
 
     /// Writes the pipeline cache to its file, then empties it.
-    pub fn forget_pipelines(&self) -> Result<(), Error> {
+    pub(crate) fn forget_pipelines(&self) -> Result<(), Error> {
         self.save_pipelines();
         let mut cache = self.pipeline_cache();
         let info = vk::PipelineCacheCreateInfo::default();
@@ -173,52 +177,33 @@ impl Device {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// The queue with its command buffer, if nothing is pending.
-    fn queue(&self) -> Result<MutexGuard<'_, Queue>, Error> {
-        let queue = self.queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        match self.is_lost() {
-            true => Err(Error::Vulkan { call: "an earlier submission", result: vk::Result::ERROR_DEVICE_LOST }),
-            false => Ok(queue),
-        }
-    }
-
-    /// Records commands `times` times without submitting them; returns the time of each recording on the host.
+    /// Records commands anew; returns the queue that may take them.
     ///
     /// # Safety
     ///
     /// `record` records valid commands.
-    pub unsafe fn time_recording(
+    pub(super) unsafe fn record(
         &self,
-        times: usize,
-        record: impl Fn(vk::CommandBuffer) -> Result<(), Error>,
-    ) -> Result<Vec<Duration>, Error> {
-        let queue = self.queue()?;
-        // SAFETY: by this function's contract; no submission is pending, as each is waited for under the lock.
-        (0..times).map(|_| unsafe { self.record(queue.commands, &record) }).collect()
-    }
-
-    /// Records commands anew; returns the time on the host.
-    ///
-    /// # Safety
-    ///
-    /// The command buffer is not pending, and `record` records valid commands.
-    unsafe fn record(
-        &self,
-        commands: vk::CommandBuffer,
         record: impl FnOnce(vk::CommandBuffer) -> Result<(), Error>,
-    ) -> Result<Duration, Error> {
+    ) -> Result<MutexGuard<'_, Queue>, Error> {
+        let queue = self.queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if self.is_lost() {
+            return Err(Error::Vulkan { call: "an earlier submission", result: vk::Result::ERROR_DEVICE_LOST });
+        }
         let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: the command buffer is not pending, by this function's contract; beginning resets what was recorded.
-        unsafe { self.raw.begin_command_buffer(commands, &begin) }.context("vkBeginCommandBuffer")?;
-        let start = Instant::now();
-        let recorded = record(commands);
-        let taken = start.elapsed();
+        // SAFETY: nothing is pending, as every submission is waited for under the lock; beginning resets what was recorded.
+        unsafe { self.raw.begin_command_buffer(queue.commands, &begin) }.context("vkBeginCommandBuffer")?;
+        let recorded = record(queue.commands);
         // SAFETY: the command buffer is recording.
-        unsafe { self.raw.end_command_buffer(commands) }.context("vkEndCommandBuffer")?;
-        recorded.map(|()| taken)
+        unsafe { self.raw.end_command_buffer(queue.commands) }.context("vkEndCommandBuffer")?;
+        recorded.map(|()| queue)
     }
 
     /// Records commands, submits them and waits until they are done.
+    ///
+    /// # Errors
+    ///
+    /// Those of `record`; [`Error::Timeout`], [`Error::Vulkan`].
     ///
     /// # Safety
     ///
@@ -228,9 +213,8 @@ impl Device {
         what: &'static str,
         record: impl FnOnce(vk::CommandBuffer) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let queue = self.queue()?;
-        // SAFETY: by this function's contract; nothing is pending, as every submission is waited for under the lock.
-        unsafe { self.record(queue.commands, record)? };
+        // SAFETY: by this function's contract.
+        let queue = unsafe { self.record(record)? };
         let commands = [queue.commands];
         let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
         // SAFETY: the commands are complete and valid by this function's contract; the fence is unsignalled.

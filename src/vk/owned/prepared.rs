@@ -3,9 +3,8 @@
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ash::vk;
 use bytemuck::Pod;
@@ -135,7 +134,7 @@ impl StandaloneSorter {
             capacity,
         };
         if let Some(count) = &ranges.count {
-            count.buffer.clear(4)?;
+            count.buffer.write(0, &[0u32])?;
         }
         self.prepare_on(ranges)
     }
@@ -162,16 +161,8 @@ impl StandaloneSorter {
         };
         // SAFETY: the buffers are this device's, kept alive by the ranges, and have every usage flag.
         let bound = ManuallyDrop::new(unsafe { self.sorter.bind(&buffers)? });
-        let (request, device) = (*self.request(), Arc::clone(device));
-        let mut sort = PreparedSort {
-            bound,
-            queries: None,
-            ranges,
-            request,
-            device,
-            running: Mutex::default(),
-            has_passes: AtomicBool::new(false),
-        };
+        let device = Arc::clone(device);
+        let mut sort = PreparedSort { bound, queries: None, ranges, device, has_passes: Mutex::default() };
         if sort.device.timestamp_bits > 0 {
             let counts = [Count::Host(buffers.capacity), Count::Host(1), Count::Device];
             let count = counts.into_iter().fold(0, |most, count| most.max(sort.bound.query_count(count)));
@@ -214,12 +205,10 @@ pub struct PreparedSort {
     bound: ManuallyDrop<BoundSort>,
     queries: Option<QueryRange>,
     ranges: SortRanges,
-    request: SortRequest,
     device: Arc<Device>,
-    /// Held from a run's submission until its times are read, as runs share the queries.
-    running: Mutex<()>,
-    /// Whether the last run took passes over tiles.
-    has_passes: AtomicBool,
+    /// Whether the last run took passes over tiles. Locked from a run's submission until its times are read, as runs share
+    /// the queries.
+    has_passes: Mutex<bool>,
 }
 
 impl Drop for PreparedSort {
@@ -240,7 +229,10 @@ impl Drop for PreparedSort {
 
 impl fmt::Debug for PreparedSort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PreparedSort").field("request", &self.request).field("ranges", &self.ranges).finish()
+        f.debug_struct("PreparedSort")
+            .field("request", &self.bound.sorter.request)
+            .field("ranges", &self.ranges)
+            .finish()
     }
 }
 
@@ -267,7 +259,7 @@ impl PreparedSort {
     pub fn write_values<T: Pod>(&self, values: &[T]) -> Result<(), Error> {
         let (given, needed) = ("no values to read", "a request with values");
         let unread = Error::NotInRequest { what: "writing values", given, needed };
-        let range = self.ranges.values.as_ref().filter(|_| self.request.value.is_read());
+        let range = self.ranges.values.as_ref().filter(|_| self.bound.sorter.request.value.is_read());
         write("values", range.ok_or(unread)?, values)
     }
 
@@ -287,7 +279,7 @@ impl PreparedSort {
     ///
     /// As for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request discards keys.
     pub fn read_keys<T: Pod>(&self, keys: &mut [T]) -> Result<(), Error> {
-        if self.request.discards_keys() {
+        if self.bound.sorter.request.discards_keys() {
             let (given, needed) = ("discarded keys", "sorted keys");
             return Err(Error::NotInRequest { what: "reading keys", given, needed });
         }
@@ -331,8 +323,8 @@ impl PreparedSort {
             // Without a run no query is written, and reading it would wait for ever.
             return self.bound.check_count(count).map(|_| Vec::new());
         }
-        let running = self.running();
-        self.submit_repeatedly(count, times, &running)?;
+        let mut has_passes = self.has_passes();
+        self.submit_repeatedly(count, times, &mut has_passes)?;
         let device = &self.device;
         let Some(queries) = self.queries else { return Ok(Vec::new()) };
         let mut ticks = vec![0u64; self.bound.query_count(count) as usize];
@@ -346,15 +338,15 @@ impl PreparedSort {
     /// Runs without reading times, which would allocate.
     #[doc(hidden)]
     pub fn submit(&self, count: impl Into<Count>) -> Result<(), Error> {
-        self.submit_repeatedly(count.into(), 1, &self.running())
+        self.submit_repeatedly(count.into(), 1, &mut self.has_passes())
     }
 
-    fn running(&self) -> MutexGuard<'_, ()> {
-        self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn has_passes(&self) -> MutexGuard<'_, bool> {
+        self.has_passes.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Records the sort `times` times, submits it and waits.
-    fn submit_repeatedly(&self, count: Count, times: u32, _: &MutexGuard<'_, ()>) -> Result<(), Error> {
+    fn submit_repeatedly(&self, count: Count, times: u32, has_passes: &mut bool) -> Result<(), Error> {
         let device = &self.device;
         let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
         let memory = [from.barrier_to(to)];
@@ -373,11 +365,11 @@ impl PreparedSort {
             }
             Ok(())
         };
-        self.has_passes.store(false, Ordering::Relaxed);
+        *has_passes = false;
         // SAFETY: see above; `execute` waits until the commands are done.
         unsafe { device.execute("the sort", record)? };
         let plan = &self.bound.plan;
-        self.has_passes.store(plan.ranks_tiles(plan.most(count)), Ordering::Relaxed);
+        *has_passes = plan.ranks_tiles(plan.most(count));
         Ok(())
     }
 
@@ -385,10 +377,19 @@ impl PreparedSort {
     #[doc(hidden)]
     pub fn time_recording(&self, count: impl Into<Count>, times: usize) -> Result<Vec<Duration>, Error> {
         let count = count.into();
-        // SAFETY: the command buffer is recording on a compute queue; what it refers to is kept alive by `self`.
-        let record = |commands| unsafe { self.bound.record(commands, count, None) };
-        // SAFETY: see above.
-        unsafe { self.device.time_recording(times, record) }
+        let time = |_| {
+            let mut taken = Duration::ZERO;
+            let record = |commands| {
+                let start = Instant::now();
+                // SAFETY: the command buffer is recording on a compute queue; what it refers to is kept alive by `self`.
+                let recorded = unsafe { self.bound.record(commands, count, None) };
+                taken = start.elapsed();
+                recorded
+            };
+            // SAFETY: see above.
+            unsafe { self.device.record(record) }.map(|_queue| taken)
+        };
+        (0..times).map(time).collect()
     }
 
     /// The passes of the last run, read from its scratch. `None` before the first run, if the run was a single workgroup,
@@ -398,9 +399,8 @@ impl PreparedSort {
     ///
     /// [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`].
     pub fn passes(&self) -> Result<Option<Passes>, Error> {
-        let Some(scratch) = self.ranges.scratch.as_ref().filter(|_| self.has_passes.load(Ordering::Relaxed)) else {
-            return Ok(None);
-        };
+        let has_passes = self.has_passes();
+        let Some(scratch) = self.ranges.scratch.as_ref().filter(|_| *has_passes) else { return Ok(None) };
         let plan = &self.bound.plan;
         let mut counters = [0; abi::COUNTERS_HISTOGRAM as usize];
         scratch.buffer.read(scratch.offset + plan.scratch().counters.offset, &mut counters)?;

@@ -1,16 +1,19 @@
-//! Sorts with a visitor on an owned device, for tests: the code that a caller of the recording API writes.
+//! Sorts with a visitor, recorded as a caller of the recording API records them.
+#![allow(unsafe_code)]
 
 use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::sync::Arc;
 
-use ash::vk;
+use vksort::ash::{prelude::VkResult, vk};
+use vksort::standalone::{Device, DeviceBuffer, DeviceRange, Gpu};
+use vksort::{
+    BoundSort, BufferRange, Count, Error, SortBuffers, SortRequest, Sorter, SorterOptions, Visitor, VisitorResources,
+};
 
-use super::buffer::{DeviceBuffer, DeviceRange};
-use super::device::Device;
-use crate::error::{Context, Error};
-use crate::request::{Count, SortRequest};
-use crate::visitor::Visitor;
-use crate::vk::{BoundSort, BufferRange, SortBuffers, Sorter, SorterOptions, VisitorResources};
+fn done<T>(call: &'static str, result: VkResult<T>) -> Result<T, Error> {
+    result.map_err(|result| Error::Vulkan { call, result })
+}
 
 /// The ranges of a sort with a visitor.
 #[derive(Clone, Debug, Default)]
@@ -41,13 +44,7 @@ pub struct VisitedSorter {
     device: Arc<Device>,
 }
 
-impl std::fmt::Debug for VisitedSorter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.sorter.fmt(f)
-    }
-}
-
-impl std::ops::Deref for VisitedSorter {
+impl Deref for VisitedSorter {
     type Target = Sorter;
 
     fn deref(&self) -> &Sorter {
@@ -57,16 +54,23 @@ impl std::ops::Deref for VisitedSorter {
 
 impl VisitedSorter {
     /// A sorter whose visitor has this number of storage buffers.
-    pub(crate) fn new(
-        device: &Arc<Device>,
+    pub fn new(
+        gpu: &Gpu,
         request: &SortRequest,
         options: &SorterOptions,
         visitor: &Visitor,
         resources: u32,
     ) -> Result<VisitedSorter, Error> {
-        let cache = device.pipeline_cache();
-        let debug_utils = device.debug_utils.clone();
-        let options = SorterOptions { pipeline_cache: *cache, pipelines: None, debug_utils, ..options.clone() };
+        let device = gpu.device();
+        let tuning = options.tuning.clone().unwrap_or_else(|| gpu.tuning().clone());
+        let (cache, debug_utils) = (device.pipeline_cache(), device.debug_utils.clone());
+        let options = SorterOptions {
+            tuning: Some(tuning),
+            pipeline_cache: *cache,
+            pipelines: None,
+            debug_utils,
+            ..options.clone()
+        };
         let binding = |binding| {
             vk::DescriptorSetLayoutBinding::default()
                 .binding(binding)
@@ -82,7 +86,7 @@ impl VisitedSorter {
         unsafe {
             let mut layout = vk::DescriptorSetLayout::null();
             if resources > 0 {
-                layout = raw.create_descriptor_set_layout(&info, None).context("vkCreateDescriptorSetLayout")?;
+                layout = done("vkCreateDescriptorSetLayout", raw.create_descriptor_set_layout(&info, None))?;
             }
             match Sorter::new_visited(raw, &device.requirements, request, &options, visitor, layout) {
                 Ok(sorter) => {
@@ -98,22 +102,20 @@ impl VisitedSorter {
     }
 
     /// Binds a sort, and makes the visitor's set.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Sorter::bind`].
     pub fn prepare(&self, ranges: &VisitedRanges) -> Result<VisitedSort, Error> {
         let device = &self.device;
-        let checked = |name: &'static str, range: &Option<DeviceRange>| {
-            range.as_ref().map(|range| range.checked(name, device)).transpose()
+        let raw = |range: &Option<DeviceRange>| {
+            let range = range.as_ref()?;
+            assert!(range.offset + range.size <= range.buffer.size(), "{range:?} exceeds its buffer");
+            Some(BufferRange { buffer: range.buffer.raw(), offset: range.offset, size: range.size, usage: None })
         };
         let buffers = SortBuffers {
-            keys: checked("keys", &ranges.keys)?.unwrap_or(BufferRange::NONE),
-            values: checked("values", &ranges.values)?,
-            keys_out: checked("keys_out", &ranges.keys_out)?,
-            values_out: checked("values_out", &ranges.values_out)?,
-            scratch: checked("scratch", &ranges.scratch)?,
-            count: checked("count", &ranges.count)?,
+            keys: raw(&ranges.keys).unwrap_or(BufferRange::NONE),
+            values: raw(&ranges.values),
+            keys_out: raw(&ranges.keys_out),
+            values_out: raw(&ranges.values_out),
+            scratch: raw(&ranges.scratch),
+            count: raw(&ranges.count),
             capacity: ranges.capacity,
         };
         // SAFETY: the buffers are this device's, kept alive by the ranges, and have every usage flag.
@@ -129,13 +131,12 @@ impl VisitedSorter {
         let raw = &device.raw;
         // SAFETY: the device is alive, and `Drop` destroys the pool; the set is new, and its buffers are kept alive.
         unsafe {
-            sort.pool = raw.create_descriptor_pool(&info, None).context("vkCreateDescriptorPool")?;
+            sort.pool = done("vkCreateDescriptorPool", raw.create_descriptor_pool(&info, None))?;
             let layouts = [self.layout];
             let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(sort.pool).set_layouts(&layouts);
-            sort.set = raw.allocate_descriptor_sets(&info).context("vkAllocateDescriptorSets")?[0];
+            sort.set = done("vkAllocateDescriptorSets", raw.allocate_descriptor_sets(&info))?[0];
             for (binding, buffer) in ranges.resources.iter().enumerate() {
-                let range = buffer.range(0, buffer.size()).checked("resource", device)?;
-                let info = [vk::DescriptorBufferInfo { buffer: range.buffer, offset: 0, range: range.size }];
+                let info = [vk::DescriptorBufferInfo { buffer: buffer.raw(), offset: 0, range: buffer.size() }];
                 let write = vk::WriteDescriptorSet::default().dst_set(sort.set).dst_binding(binding as u32);
                 raw.update_descriptor_sets(&[write.descriptor_type(ty).buffer_info(&info)], &[]);
             }
@@ -165,13 +166,7 @@ pub struct VisitedSort {
     device: Arc<Device>,
 }
 
-impl std::fmt::Debug for VisitedSort {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.bound.fmt(f)
-    }
-}
-
-impl std::ops::Deref for VisitedSort {
+impl Deref for VisitedSort {
     type Target = BoundSort;
 
     fn deref(&self) -> &BoundSort {
@@ -181,10 +176,6 @@ impl std::ops::Deref for VisitedSort {
 
 impl VisitedSort {
     /// Sorts `times` times over, and waits.
-    ///
-    /// # Errors
-    ///
-    /// As for [`BoundSort::record_visited`]; [`Error::Timeout`], [`Error::Vulkan`].
     pub fn run(&self, count: impl Into<Count>, push: &[u8], times: u32) -> Result<(), Error> {
         let (count, resources) = (count.into(), VisitorResources { set: self.set, push });
         let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
