@@ -4,8 +4,11 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering as Atomic};
 
-use vksort::standalone::Gpu;
-use vksort::{Algorithm, Count, KeyType, Placement, SortRequest, SorterOptions, ValueType};
+use vksort::ash::vk;
+use vksort::standalone::{DeviceBuffer, Gpu};
+use vksort::{
+    Algorithm, BufferRange, Count, KeyType, Placement, QueryRange, SortBuffers, SortRequest, SorterOptions, ValueType,
+};
 
 struct Counting;
 
@@ -42,14 +45,46 @@ fn recording_allocates_nothing() {
     for request in requests {
         let sorter = gpu.sorter(&request, &SorterOptions::default()).unwrap();
         let count = 5_000.min(sorter.max_count());
-        let sort = sorter.prepare(count).unwrap();
-        sort.write_count(count).unwrap();
-        sort.submit(count).unwrap();
-        for count in [count.into(), (count / 2).into(), Count::Host(1), Count::Host(0), Count::Device] {
+        let sizes = request.buffers(count);
+        let buffer = |size: u64| gpu.buffer(size).unwrap();
+        let (keys, number) = (buffer(sizes.keys), buffer(4));
+        number.write(0, &[count]).unwrap();
+        let scratch = Some(sorter.scratch_size(count).unwrap()).filter(|size| *size > 0).map(buffer);
+        let others = [sizes.values, sizes.keys_out, sizes.values_out].map(|size| size.map(buffer));
+        let range = |buffer: &DeviceBuffer| BufferRange::new(buffer.raw(), buffer.size());
+        let [values, keys_out, values_out] = others.each_ref().map(|buffer| buffer.as_ref().map(range));
+        let (scratch_range, number_range) = (scratch.as_ref().map(range), Some(range(&number)));
+        // SAFETY: the buffers are the device's, have every usage flag, and outlive the sort.
+        let sort = unsafe {
+            sorter.bind(&SortBuffers {
+                values,
+                keys_out,
+                values_out,
+                scratch: scratch_range,
+                count: number_range,
+                ..SortBuffers::in_place(range(&keys), count)
+            })
+        };
+        let sort = sort.unwrap();
+        let device = gpu.device();
+        let counts = [count.into(), (count / 2).into(), Count::Host(1), Count::Host(0), Count::Device];
+        let most = counts.map(|count| sort.query_count(count)).into_iter().max().unwrap();
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(most);
+        // SAFETY: the device is alive; the pool is destroyed below.
+        let pool = unsafe { device.raw.create_query_pool(&info, None) }.unwrap();
+        let queries = Some(QueryRange { pool, first: 0, count: most });
+        let submit = |count: Count| {
+            // SAFETY: the command buffer is recording, and the device is waited for.
+            unsafe { device.execute("the sort", |commands| sort.record(commands, count, queries)) }.unwrap();
+        };
+        submit(count.into());
+        for count in counts {
             let before = ALLOCATIONS.load(Atomic::Relaxed);
-            sort.submit(count).unwrap();
+            submit(count);
             let made = ALLOCATIONS.load(Atomic::Relaxed) - before;
             assert_eq!(made, 0, "{request:?}, {count:?} elements: allocations while recording and submitting");
         }
+        // SAFETY: every sort was waited for.
+        unsafe { device.raw.destroy_query_pool(pool, None) };
     }
 }

@@ -324,29 +324,7 @@ impl PreparedSort {
             return self.bound.check_count(count).map(|_| Vec::new());
         }
         let mut has_passes = self.has_passes();
-        self.submit_repeatedly(count, times, &mut has_passes)?;
-        let device = &self.device;
-        let Some(queries) = self.queries else { return Ok(Vec::new()) };
-        let mut ticks = vec![0u64; self.bound.query_count(count) as usize];
-        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
-        // SAFETY: the queries were written by the commands that have just completed.
-        unsafe { device.raw.get_query_pool_results(queries.pool, queries.first, &mut ticks, flags) }
-            .context("vkGetQueryPoolResults")?;
-        Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
-    }
-
-    /// Runs without reading times, which would allocate.
-    #[doc(hidden)]
-    pub fn submit(&self, count: impl Into<Count>) -> Result<(), Error> {
-        self.submit_repeatedly(count.into(), 1, &mut self.has_passes())
-    }
-
-    fn has_passes(&self) -> MutexGuard<'_, bool> {
-        self.has_passes.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    /// Records the sort `times` times, submits it and waits.
-    fn submit_repeatedly(&self, count: Count, times: u32, has_passes: &mut bool) -> Result<(), Error> {
+        *has_passes = false;
         let device = &self.device;
         let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
         let memory = [from.barrier_to(to)];
@@ -365,12 +343,21 @@ impl PreparedSort {
             }
             Ok(())
         };
-        *has_passes = false;
         // SAFETY: see above; `execute` waits until the commands are done.
         unsafe { device.execute("the sort", record)? };
         let plan = &self.bound.plan;
         *has_passes = plan.ranks_tiles(plan.most(count));
-        Ok(())
+        let Some(queries) = self.queries else { return Ok(Vec::new()) };
+        let mut ticks = vec![0u64; self.bound.query_count(count) as usize];
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+        // SAFETY: the queries were written by the commands that have just completed.
+        unsafe { device.raw.get_query_pool_results(queries.pool, queries.first, &mut ticks, flags) }
+            .context("vkGetQueryPoolResults")?;
+        Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
+    }
+
+    fn has_passes(&self) -> MutexGuard<'_, bool> {
+        self.has_passes.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// The host's time of each of `times` recordings. Nothing is submitted.
