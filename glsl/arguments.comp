@@ -1,13 +1,10 @@
 #version 460
 // Sizes the dispatches of a sort with a count on the device.
 
-#extension GL_GOOGLE_include_directive : require
-
 #define COUNTERS_WRITTEN
 
 #include "abi.glsl"
 #include "lib/control.glsl"
-#include "lib/arguments.glsl"
 
 void main() {
     if (gl_LocalInvocationIndex != 0) return;

@@ -1,16 +1,11 @@
 #version 460
 // First step of a reduce-then-scan pass: writes the digit counts of each tile, one row of tiles per digit.
 
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_GOOGLE_include_directive : require
-
 #define ELEMENTS_READ_ONLY
 
 #include "abi.glsl"
-#include "lib/key.glsl"
-#include "lib/memory.glsl"
 #include "lib/control.glsl"
-#include "lib/join.glsl"
+#include "lib/memory.glsl"
 #include "lib/pass.glsl"
 
 layout(set = 0, binding = BINDING_TABLE) writeonly buffer Table { uint table[]; };
@@ -39,11 +34,7 @@ void main() {
         uint bits = digit_bits_of(take_order(load_key(route_keys_from(route), start + i)));
         COUNT(0, bits);
     }
-#if PRIVATE
-    ADD_COUNTS(digit_count[at])
-#else
-    end_runs();
-#endif
+    END_COUNTS(digit_count[at])
     barrier();
     for (uint digit = thread; digit < RADIX; digit += WORKGROUP_SIZE) {
         table[digit * tiles + tile] = digit_count[digit ^ digit_flip];

@@ -2,21 +2,14 @@
 // Gathers values that are too large to move with their keys: the sorted permutation at the alternate place gives the index
 // of each value. With push.route set, it copies the values in order.
 
-#extension GL_GOOGLE_include_directive : require
-
 #include "abi.glsl"
-#include "lib/key.glsl"
-#include "lib/memory.glsl"
 #include "lib/control.glsl"
-
-#if ADDRESSED
-#define INDEX_CELL(index) WordAt(address(push.values_at[PLACE_ALTERNATE], index, 4, 0)).cell
-#else
-#define INDEX_CELL(index) values_at[PLACE_ALTERNATE].cells[index]
-#endif
+#include "lib/memory.glsl"
 
 // If keys have changed during the sort, the permutation may lack words. So an origin is limited.
-uint origin_of(uint index, uint count) { return push.route != 0 ? index : min(INDEX_CELL(index), count - 1); }
+uint origin_of(uint index, uint count) {
+    return push.route != 0 ? index : min(INDEX_CELL(PLACE_ALTERNATE, index), count - 1);
+}
 
 void main() {
     uint count = sort_count();

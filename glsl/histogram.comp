@@ -3,22 +3,15 @@
 // totals. The last workgroup turns totals into starts, and writes the routes. On devices without fences between workgroups a
 // second dispatch does this. Loops over counters stay loops, which compile sooner.
 
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_GOOGLE_include_directive : require
-#extension GL_KHR_memory_scope_semantics : require
-
 #define COUNTERS_WRITTEN
 #define ELEMENTS_READ_ONLY
 #define KEY_VECTORS
 
 #include "abi.glsl"
-#include "lib/key.glsl"
-#include "lib/memory.glsl"
 #include "lib/control.glsl"
-#include "lib/join.glsl"
+#include "lib/memory.glsl"
 #include "lib/pass.glsl"
 #include "lib/routes.glsl"
-#include "lib/arguments.glsl"
 #include "lib/last_workgroup.glsl"
 #include "lib/ties.glsl"
 
@@ -58,23 +51,6 @@ void count_word(uint word) {
 }
 #endif
 
-// Counts the keys from `start` on that fill whole vectors, one load per vector; returns the number of keys.
-uint count_vectors(uint start, uint elements) {
-    uint counted = 0;
-#if HAS_KEY_VECTORS
-    uint vectors = start % KEYS_PER_VECTOR == 0 ? elements / KEYS_PER_VECTOR : 0;
-    for (uint i = gl_LocalInvocationIndex; i < vectors; i += WORKGROUP_SIZE) {
-        uvec4 words = keys_at[PLACE_SOURCE].cells[start / KEYS_PER_VECTOR + i];
-        count_word(words.x);
-        count_word(words.y);
-        count_word(words.z);
-        count_word(words.w);
-    }
-    counted = vectors * KEYS_PER_VECTOR;
-#endif
-    return counted;
-}
-
 // Counts a part of the keys, and adds the counts to the totals.
 void count_part(uint start, uint elements) {
 #if !PRIVATE
@@ -82,8 +58,18 @@ void count_part(uint start, uint elements) {
     barrier();
 #endif
     begin_counts();
-    uint i = count_vectors(start, elements) + gl_LocalInvocationIndex;
-#if !HAS_KEY_VECTORS
+    uint i = gl_LocalInvocationIndex;
+#if HAS_KEY_VECTORS
+    uint vectors = start % KEYS_PER_VECTOR == 0 ? elements / KEYS_PER_VECTOR : 0;
+    for (uint at = i; at < vectors; at += WORKGROUP_SIZE) {
+        uvec4 words = keys_at[PLACE_SOURCE].cells[start / KEYS_PER_VECTOR + at];
+        count_word(words.x);
+        count_word(words.y);
+        count_word(words.z);
+        count_word(words.w);
+    }
+    i += vectors * KEYS_PER_VECTOR;
+#else
     for (; i + (AT_ONCE - 1) * WORKGROUP_SIZE < elements; i += AT_ONCE * WORKGROUP_SIZE) {
         KEY keys[AT_ONCE];
         [[unroll]] for (uint at = 0; at < AT_ONCE; at++) {
@@ -94,9 +80,9 @@ void count_part(uint start, uint elements) {
 #endif
     for (; i < elements; i += WORKGROUP_SIZE) count_key(load_key(PLACE_SOURCE, start + i), true);
 #if PRIVATE
-    ADD_COUNTS(counters[total_of(at)])
+    END_COUNTS(counters[total_of(at)])
 #else
-    end_runs();
+    END_COUNTS(digit_count[at])
     barrier();
     [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < COUNTS; at += WORKGROUP_SIZE) {
         if (digit_count[at] != 0) atomicAdd(counters[total_of(at)], digit_count[at]);
@@ -130,8 +116,8 @@ void main() {
     }
     barrier();
     write_starts();
-    bool leads = LEADING != 0 && push.tie_part != 0;
-    if (leads) try_leading(count);
+    bool leads = false;
+    if (LEADING != 0 && push.tie_part != 0) leads = try_leading(count);
     if (thread == 0) {
         if (leads) route_leading_digits(count);
         else route_all_digits();

@@ -1,13 +1,9 @@
 #version 460
 // Sorts each listed run of ties in place by insertion, one invocation per run. Equal keys keep their order.
 
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_GOOGLE_include_directive : require
-
 #include "abi.glsl"
-#include "lib/key.glsl"
-#include "lib/memory.glsl"
 #include "lib/control.glsl"
+#include "lib/memory.glsl"
 #include "lib/ties.glsl"
 
 void load_words(uint place, uint index, out uint words[VALUE_STRIDE]) {

@@ -2,21 +2,11 @@
 // One pass of OneSweep (Adinets and Merrill 2022). A workgroup publishes the digit counts of its tile, ranks its keys, looks
 // back for the counts of earlier tiles, and writes its elements.
 
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_GOOGLE_include_directive : require
-#extension GL_KHR_memory_scope_semantics : require
-
 #define COUNTERS_WRITTEN
 
 #include "abi.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/key.glsl"
-#include "lib/memory.glsl"
 #include "lib/control.glsl"
-#include "lib/join.glsl"
-#include "lib/pass.glsl"
-#include "lib/block.glsl"
-#include "lib/element.glsl"
+#include "lib/memory.glsl"
 #include "lib/tile.glsl"
 #include "lib/lookback.glsl"
 

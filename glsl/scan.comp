@@ -2,8 +2,6 @@
 // Second step of a reduce-then-scan pass: one workgroup per digit replaces the digit's row of tile counts by exclusive
 // prefix sums.
 
-#extension GL_GOOGLE_include_directive : require
-
 #include "abi.glsl"
 #include "lib/control.glsl"
 

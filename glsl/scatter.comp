@@ -2,19 +2,9 @@
 // Third step of a reduce-then-scan pass: ranks and writes each tile. The scanned table gives its places, so no workgroup
 // waits.
 
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_GOOGLE_include_directive : require
-#extension GL_KHR_memory_scope_semantics : require
-
 #include "abi.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/key.glsl"
-#include "lib/memory.glsl"
 #include "lib/control.glsl"
-#include "lib/join.glsl"
-#include "lib/pass.glsl"
-#include "lib/block.glsl"
-#include "lib/element.glsl"
+#include "lib/memory.glsl"
 #include "lib/tile.glsl"
 
 layout(set = 0, binding = BINDING_TABLE) readonly buffer Table { uint table[]; };

@@ -2,17 +2,11 @@
 // Sorts up to one block in the shared memory of one workgroup, digit by digit. With many digits, it skips those that are the
 // same in all keys. At the end it loads each value by the index that has moved with its key.
 
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_GOOGLE_include_directive : require
-#extension GL_KHR_memory_scope_semantics : require
-
 #define SHORT_BLOCKS
 
 #include "abi.glsl"
-#include "lib/subgroup.glsl"
-#include "lib/key.glsl"
-#include "lib/memory.glsl"
 #include "lib/control.glsl"
+#include "lib/memory.glsl"
 #include "lib/pass.glsl"
 #include "lib/block.glsl"
 #include "lib/varying.glsl"
@@ -33,11 +27,7 @@ PER_ITEM(origins); // index in the input of each key
 void sort_by_digit(uint pass, bool ordered) {
     begin_pass(0, pass);
     count_block();
-#if PRIVATE
-    rank_block();
-#else
     rank_block(ordered);
-#endif
     [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
         SORT_WORD(KEY_WORD(keys[item], word), KEY_WORD(keys[item], word) = pool[block_index(item)]);
     }
@@ -53,16 +43,16 @@ void take_keys(uint count) {
             for (uint word = 0; word < KEY_WORDS; word++) varying_bits[word] = 0;
         }
         barrier();
-        first = load_key(PLACE_SOURCE, 0);
+        first = take_order(load_key(PLACE_SOURCE, 0));
     }
     EACH_ITEM {
         uint index = block_index(item);
         // Lanes past the end load too, without a branch.
-        KEY key = load_key(PLACE_SOURCE, min(index, count - 1));
+        KEY key = take_order(load_key(PLACE_SOURCE, min(index, count - 1)));
         [[unroll]] for (uint word = 0; word < KEY_WORDS && LOOKS; word++) {
-            KEY_WORD(differing, word) |= sortable_word(key, word) ^ sortable_word(first, word);
+            KEY_WORD(differing, word) |= KEY_WORD(key, word) ^ KEY_WORD(first, word);
         }
-        keys[item] = index < count ? take_order(key) : last_key();
+        keys[item] = index < count ? key : last_key();
         SET_NUMBER(origins, item, index);
     }
     if (LOOKS) {
@@ -104,11 +94,11 @@ void main() {
         sort_by_digit(pass, ordered);
         ordered = true;
     }
-#ifdef VISITED_OUTPUT
+#if VISITED_OUTPUT
     EACH_ITEM {
         uint position = block_index(item);
         if (position < count) {
-            uint words[MAX_VALUE_WORDS];
+            uvec4 words;
             for (uint plane = 0; plane < VALUE_WORDS; plane++) words[plane] = value_of(NUMBER_OF(origins, item), plane, count);
             visit_sorted(position, take_order(keys[item]), words);
         }

@@ -2,17 +2,11 @@
 // Lists the runs of ties that are not in order after passes over leading digits. The last workgroup decides: if runs are few
 // and short, `mend` sorts them, else a second phase of passes follows.
 
-#extension GL_EXT_control_flow_attributes : require
-#extension GL_GOOGLE_include_directive : require
-#extension GL_KHR_memory_scope_semantics : require
-
 #define COUNTERS_WRITTEN
 
 #include "abi.glsl"
-#include "lib/key.glsl"
-#include "lib/memory.glsl"
 #include "lib/control.glsl"
-#include "lib/arguments.glsl"
+#include "lib/memory.glsl"
 #include "lib/last_workgroup.glsl"
 #include "lib/ties.glsl"
 
@@ -37,16 +31,12 @@ struct Run {
 Run run_up_to(uint index) {
     Run run = Run(index, true);
     KEY key = load_key(keys_place, index);
-    bool goes_on = index > 0;
-    while (goes_on) {
+    while (run.begin > 0 && index - run.begin < MAX_TIES) {
         KEY before = load_key(keys_place, run.begin - 1);
-        goes_on = is_tied(before, key, low);
-        if (goes_on) {
-            if (precedes(key, before)) run.in_order = false;
-            run.begin--;
-            key = before;
-            goes_on = run.begin > 0 && index - run.begin < MAX_TIES;
-        }
+        if (!is_tied(before, key, low)) break;
+        if (precedes(key, before)) run.in_order = false;
+        run.begin--;
+        key = before;
     }
     return run;
 }
@@ -127,8 +117,7 @@ void main() {
             }
         }
     }
-    bool is_last = finishes_last(COUNTERS_TIES_FINISHED, workgroups);
-    if (!is_last || !is_first) return;
+    if (!finishes_last(COUNTERS_TIES_FINISHED, workgroups) || !is_first) return;
 
     bool few = atomicAdd(counters[COUNTERS_INVERSIONS], 0) <= count / ELEMENTS_PER_INVERSION;
     if (few && atomicAdd(counters[COUNTERS_LONG_TIES], 0) == 0) {

@@ -57,6 +57,8 @@ shared_constants! {
     ROUTE_COPIES = 1 << 19;
     /// Lowest bit of the next pass, six bits; set in routes with `MOVES_JOINING`.
     ROUTE_NEXT = 20;
+    /// Set in the route of the pass that gives the elements to a visitor. Kernels without a visitor do not read it.
+    ROUTE_VISITS = 1 << 26;
 
     /// The histogram counts, and its last workgroup decides.
     STAGE_ALL = 0;
@@ -337,9 +339,6 @@ impl Push {
     }
 }
 
-/// Set in the route of the pass that gives the elements to a visitor. Kernels without a visitor do not read it.
-pub const ROUTE_VISITS: u32 = 1 << 26;
-
 /// A visitor's members of the push constants, which come before the library's.
 #[derive(Clone, Copy, Debug)]
 pub struct VisitorPush<'a> {
@@ -382,9 +381,6 @@ pub fn glsl_behind(visitor: Option<VisitorPush<'_>>) -> String {
     let mut text = String::from("// Made from src/abi.rs.\n");
     for (name, value) in CONSTANTS {
         text += &format!("const uint {name} = {value}u;\n");
-    }
-    if visitor.is_some() {
-        text += &format!("const uint ROUTE_VISITS = {ROUTE_VISITS}u;\n");
     }
     text += &format!("const float MAX_EXPECTED_TIES = {MAX_EXPECTED_TIES:?};\n");
     for (id, (name, default)) in SPECIALIZATION.iter().enumerate() {

@@ -193,9 +193,9 @@ impl Module {
         format!("{}_{}{small}{emulated}{ranking}{addressed}", self.kernel.name(), 32 * self.key_words)
     }
 
-    /// The macros that select the variant.
+    /// The macros that select the variant, without a visitor.
     #[allow(dead_code, reason = "for what compiles kernels")]
-    pub fn macros(&self) -> [(&'static str, u32); 6] {
+    pub fn macros(&self) -> [(&'static str, u32); 8] {
         let flag = u32::from;
         [
             ("KEY_WORDS", self.key_words),
@@ -204,6 +204,8 @@ impl Module {
             ("PARTITIONED", flag(self.ranking == Ranking::Partitioned)),
             ("PRIVATE", flag(self.ranking == Ranking::Private)),
             ("ADDRESSED", flag(self.addressed)),
+            ("VISITED_KEYS", 0),
+            ("VISITED_OUTPUT", 0),
         ]
     }
 

@@ -5,6 +5,8 @@
 // In modules for software drivers (PRIVATE) an invocation ranks neighbouring elements by private counters. Only the block of
 // a single workgroup is staged there, as staging costs CPUs time.
 
+#include "lib/subgroup.glsl"
+
 #if PRIVATE && !defined(SHORT_BLOCKS)
 #define STAGED 0
 #else
@@ -21,18 +23,17 @@ KEY keys[ITEMS];
 
 const uint ITEMS_TOGETHER = 4; // a short block omits items in groups of four
 
-// Items per invocation of this block: ITEMS, or fewer for a short block. Kernels with short blocks define SHORT_BLOCKS and
-// call expect_elements.
-#if PRIVATE || defined(SHORT_BLOCKS)
+// Of each kind of block: the items per invocation, which are ITEMS, or fewer for a short block; its places, including those of
+// lanes past the end; and a loop over an invocation's items. Kernels with short blocks define SHORT_BLOCKS and call
+// expect_elements.
+#if PRIVATE
 uint items_here;
 
-uint block_items() { return items_here; }
-#if PRIVATE
-void expect_elements(uint elements) {
-    uint each = parts_of(elements, WORKGROUP_SIZE);
-    items_here = min(each, ITEMS);
-}
-#else
+void expect_elements(uint elements) { items_here = min(parts_of(elements, WORKGROUP_SIZE), ITEMS); }
+uint block_ranks() { return WORKGROUP_SIZE * items_here; }
+#define EACH_ITEM for (uint item = 0; item < items_here; item++)
+#elif defined(SHORT_BLOCKS)
+uint items_here;
 uint busy_subgroups;    // those with elements, or all of them
 uint items_of_subgroup; // none in the others
 void expect_elements(uint elements) {
@@ -43,20 +44,15 @@ void expect_elements(uint elements) {
     bool rests = SUBGROUPS_REST != 0 && is_empty(subgroup_ballot(subgroup_index() < busy_subgroups));
     items_of_subgroup = rests ? 0 : items_here;
 }
-#endif
-#else
-uint block_items() { return ITEMS; }
-void expect_elements(uint elements) {}
-#endif
-
-#if PRIVATE
-#define EACH_ITEM for (uint item = 0; item < block_items(); item++)
-#elif defined(SHORT_BLOCKS)
+uint block_ranks() { return busy_subgroups * (SUBGROUP_SIZE * items_here); }
 // Loops have constant numbers of turns, so that compilers keep arrays of items in registers, and few branches.
 #define EACH_ITEM \
     [[unroll]] for (uint items = 0; items < ITEMS; items += ITEMS_TOGETHER) if (items < items_of_subgroup) \
         [[unroll]] for (uint at = 0, item = items; at < ITEMS_TOGETHER; at++, item++) if (item < ITEMS)
 #else
+const uint items_here = ITEMS;
+
+uint block_ranks() { return BLOCK; }
 #define EACH_ITEM [[unroll]] for (uint item = 0; item < ITEMS; item++)
 #endif
 
@@ -69,20 +65,10 @@ void expect_elements(uint elements) {}
 #define NUMBER_OF(numbers, item) \
     (FEW_REGISTERS == 0 ? numbers[item] : item % 2 == 0 ? numbers[item / 2] & 0xFFFFu : numbers[item / 2] >> 16)
 
-// Places of the block, including those of lanes past the end.
-#if defined(SHORT_BLOCKS) && !PRIVATE
-uint block_ranks() { return busy_subgroups * (SUBGROUP_SIZE * block_items()); }
-#else
-uint block_ranks() { return WORKGROUP_SIZE * block_items(); }
-#endif
-
 // Index in the block of this invocation's `item`.
 uint block_index(uint item) {
-#if PRIVATE
-    return thread_index() * block_items() + item;
-#else
-    return subgroup_index() * (SUBGROUP_SIZE * block_items()) + subgroup_lane() + item * SUBGROUP_SIZE;
-#endif
+    return PRIVATE != 0 ? thread_index() * items_here + item
+        : subgroup_index() * (SUBGROUP_SIZE * items_here) + subgroup_lane() + item * SUBGROUP_SIZE;
 }
 
 // The rank of the element that this invocation takes after staging.
@@ -91,14 +77,14 @@ uint staged_rank(uint item) { return thread_index() + item * WORKGROUP_SIZE; }
 // Each invocation owns a few digits. Neighbouring invocations own neighbouring digits.
 const uint DIGITS_EACH = (RADIX + WORKGROUP_SIZE - 1) / WORKGROUP_SIZE;
 
+uint own_digit(uint turn) { return thread_index() + turn * WORKGROUP_SIZE; }
+
 bool has_digit(uint turn) {
-    bool has = thread_index() + turn * WORKGROUP_SIZE < RADIX;
+    bool has = own_digit(turn) < RADIX;
     // All lanes of a subgroup agree, for a uniform branch.
     if (RADIX % SUBGROUP_SIZE == 0) has = (subgroup_index() + turn * SUBGROUPS) * SUBGROUP_SIZE < RADIX;
     return has;
 }
-
-uint own_digit(uint turn) { return thread_index() + turn * WORKGROUP_SIZE; }
 
 // The own digit as bits of a key.
 uint own_bits(uint turn) { return own_digit(turn) ^ digit_flip; }

@@ -1,8 +1,19 @@
 // The element count, and the route of each pass, which the histogram's last workgroup writes. Kernels that write counters
-// define COUNTERS_WRITTEN, as validation layers check `readonly`.
+// define COUNTERS_WRITTEN, as validation layers check `readonly`. Every kernel includes this file first.
+
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_KHR_memory_scope_semantics : require
 
 #ifdef COUNTERS_WRITTEN
 layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint counters[]; };
+
+// The arguments of an indirect dispatch. Workgroups are spread over two dimensions if one is too small.
+void write_arguments(uint slot, uint workgroups) {
+    uint at = COUNTERS_ARGUMENTS + slot * ARGUMENT_WORDS;
+    counters[at] = min(workgroups, MAX_WORKGROUPS);
+    counters[at + 1] = workgroups <= MAX_WORKGROUPS ? 1 : (workgroups - 1) / MAX_WORKGROUPS + 1;
+    counters[at + 2] = 1;
+}
 #else
 layout(set = 0, binding = BINDING_COUNTERS) readonly buffer Counters { uint counters[]; };
 #endif
@@ -23,9 +34,7 @@ uint route_keys_from(uint route) { return route >> ROUTE_KEYS_FROM & 3; }
 uint route_keys_to(uint route) { return route >> ROUTE_KEYS_TO & 3; }
 uint route_values_from(uint route) { return route >> ROUTE_VALUES_FROM & 3; }
 uint route_values_to(uint route) { return route >> ROUTE_VALUES_TO & 3; }
-#ifdef VISITED_OUTPUT
-bool route_visits(uint route) { return (route & ROUTE_VISITS) != 0; }
-#endif
+bool route_visits(uint route) { return VISITED_OUTPUT != 0 && (route & ROUTE_VISITS) != 0; }
 bool route_copies(uint route) { return (route & ROUTE_COPIES) != 0; }
 uint route_moves(uint route) { return route >> ROUTE_MOVES & 3; }
 // The pass whose digit this pass joins with indices.

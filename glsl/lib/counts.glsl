@@ -19,7 +19,7 @@ void count_own(uint digit, uint counter) {
 #define COUNT_ALONE(digit, counter) count_own(digit, counter)
 
 // Adds the counts of all invocations to `word`, an expression in the counter `at`.
-#define ADD_COUNTS(word) \
+#define END_COUNTS(word) \
     for (uint own = 0; own < OWN_COUNTS; own++) { \
         uint counts = own_count[own]; \
         ADD_OWN_COUNT(own, counts & 0xFFFFu, word) \
@@ -33,7 +33,12 @@ void count_own(uint digit, uint counter) {
 
 #else
 
-#include "lib/runs.glsl"
+// In sorted and skewed inputs an invocation meets runs of equal digits, and its neighbours the same digits at the same time,
+// whose atomics are serialized. So an invocation merges a run before it counts it.
+struct Run {
+    uint counter;
+    uint count;
+};
 
 Run run_of[DIGITS];
 
@@ -41,10 +46,20 @@ Run run_of[DIGITS];
 void begin_counts() {
     [[unroll]] for (uint digit = 0; digit < DIGITS; digit++) run_of[digit] = Run(gl_LocalInvocationIndex % COUNTERS, 0);
 }
-#define COUNT(digit, counter) COUNT_DIGIT(digit_count, run_of[digit], counter)
-#define COUNT_ALONE(digit, counter) atomicAdd(digit_count[counter], 1)
-void end_runs() {
-    [[unroll]] for (uint digit = 0; digit < DIGITS; digit++) END_RUN(digit_count, run_of[digit]);
-}
+
+// A run without elements adds nothing, which takes fewer branches than to ask for it.
+#define END_RUN(run) if (MERGE_RUNS != 0) atomicAdd(digit_count[run.counter], run.count)
+#define COUNT_ALONE(digit, next) atomicAdd(digit_count[next], 1)
+#define COUNT(digit, next) \
+    if (MERGE_RUNS == 0) { \
+        COUNT_ALONE(digit, next); \
+    } else if (run_of[digit].counter == next) { \
+        run_of[digit].count++; \
+    } else { \
+        END_RUN(run_of[digit]); \
+        run_of[digit] = Run(next, 1); \
+    }
+// All other counts are in `digit_count` already, which is `word`.
+#define END_COUNTS(word) [[unroll]] for (uint digit = 0; digit < DIGITS; digit++) END_RUN(run_of[digit]);
 
 #endif

@@ -5,12 +5,10 @@ uint count; // elements of the whole sort
 // The key of element `index`, with flips by its sign.
 KEY take_key(uint index) { return take_order(load_key(route_keys_from(active_route), index)); }
 
-#ifdef VISITED_KEYS
 // The same for loops over elements, which decide once whether the caller's code makes the keys.
-bool takes_visited() { return route_keys_from(active_route) == PLACE_SOURCE; }
+bool takes_visited() { return VISITED_KEYS != 0 && route_keys_from(active_route) == PLACE_SOURCE; }
 KEY take_visited(uint index) { return take_order(load_key(PLACE_SOURCE, index)); }
 KEY take_stored(uint index) { return take_order(stored_key(route_keys_from(active_route), index)); }
-#endif
 
 // Whether values are indices that this pass makes.
 bool makes_indices() { return INDEX_VALUES != 0 && route_values_from(active_route) == PLACE_NONE; }
@@ -32,14 +30,12 @@ uint next_digit(KEY key) {
     return bits_at(key ^ all_flips(), digit_shift(pass), digit_bits(pass));
 }
 
-#ifdef VISITED_OUTPUT
 // Gives the element from `index` to the caller's code; `splits` if the key is an index that is joined with a digit.
 void visit_element(uint target, uint index, KEY key, bool splits) {
-    uint words[MAX_VALUE_WORDS];
+    uvec4 words;
     for (uint plane = 0; plane < VALUE_WORDS; plane++) words[plane] = splits ? joined_index(key) : value_at(index, plane);
     visit_sorted(target, take_order(key), words);
 }
-#endif
 
 // Stores the parts of the element from `index` that `moves` selects.
 void move_element(uint target, uint index, KEY key, uint moves) {
@@ -55,12 +51,8 @@ void move_element(uint target, uint index, KEY key, uint moves) {
     }
 }
 
-#ifdef VISITED_OUTPUT
 // Stores an element, or gives it to the caller's code.
 void put_element(uint target, uint index, KEY key, uint moves) {
     if (route_visits(active_route)) visit_element(target, index, key, joined);
     else move_element(target, index, key, moves);
 }
-#else
-#define put_element move_element
-#endif

@@ -19,13 +19,23 @@ const uint TOP_WORD = KEY_WORDS - 1;
 uint key_flip = push.key_flip;
 uint low_flip = push.low_flip;
 
-// A word of the key in unsigned order.
-uint sortable_word(KEY key, uint word) {
-    uint sign = 0u - (KEY_WORD(key, TOP_WORD) >> ((KEY_BITS - 1) & 31) & 1u);
-    uint flip = word == TOP_WORD ? key_flip : low_flip;
-    uint flip_negative = word == TOP_WORD ? KEY_FLIP_NEGATIVE : LOW_FLIP_NEGATIVE;
-    return KEY_WORD(key, word) ^ flip ^ (sign & flip_negative);
+// The flips of every key.
+KEY all_flips() {
+    KEY flips = KEY(low_flip);
+    KEY_WORD(flips, TOP_WORD) = key_flip;
+    return flips;
 }
+
+// Further flips of a key, which depend on its sign.
+KEY sign_flips(KEY key) {
+    uint sign = uint(bitfieldExtract(int(KEY_WORD(key, TOP_WORD)), int(KEY_BITS - 1) & 31, 1));
+    KEY flips = KEY(LOW_FLIP_NEGATIVE);
+    KEY_WORD(flips, TOP_WORD) = KEY_FLIP_NEGATIVE;
+    return flips & KEY(sign);
+}
+
+// The key in unsigned order.
+KEY sortable(KEY key) { return key ^ sign_flips(key) ^ all_flips(); }
 
 uint digit_bits(uint pass) { return WINDOW_BITS / PASSES + (pass < WINDOW_BITS % PASSES ? 1 : 0); }
 

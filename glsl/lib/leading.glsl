@@ -31,8 +31,9 @@ KEY sample_at(uint index) {
 }
 
 // Chooses the leading digits, and counts pairs of samples that are tied and out of order: several such pairs mean that long
-// runs of ties are everywhere. All invocations call it, once the counts are no longer needed.
-void try_leading(uint count) {
+// runs of ties are everywhere. Returns whether to go by leading digits. All invocations call it, once the counts are no
+// longer needed.
+bool try_leading(uint count) {
     uint thread = gl_LocalInvocationIndex;
     if (thread == 0) {
         find_leading(count);
@@ -57,26 +58,23 @@ void try_leading(uint count) {
     }
     if (against > 0) atomicAdd(sampled_inversions, against);
     barrier();
+    return leading_low < PASSES && sampled_inversions <= MAX_SAMPLED_INVERSIONS;
 }
 
-// Writes the routes of both phases, or of passes over all digits. One invocation calls it.
+// Writes the routes of both phases. One invocation calls it.
 void route_leading_digits(uint count) {
-    if (leading_low == PASSES || sampled_inversions > MAX_SAMPLED_INVERSIONS) {
-        route_all_digits();
-        return;
-    }
     uint rounds = 0;
     for (uint pass = leading_low; pass < PASSES; pass++) rounds += needed[pass];
     uint values = VALUE_BITS != 0 ? PLACE_TARGET : PLACE_NONE;
-    write_leg(Leg(0, leading_low, PLACE_SOURCE, caller_values(), 0, false));
-#ifdef VISITED_OUTPUT
+    write_leg(0, leading_low, PLACE_SOURCE, caller_values(), 0, false);
     // The move behind the passes gives the elements to the caller's code if ties are in order. Otherwise the second phase does.
-    counters[COUNTERS_ROUTES + PASSES] = route(PLACE_TARGET, PLACE_NONE, values, PLACE_NONE, 0) | ROUTE_VISITS;
-#endif
+    if (VISITED_OUTPUT != 0) {
+        counters[COUNTERS_ROUTES + PASSES] = route(PLACE_TARGET, PLACE_NONE, values, PLACE_NONE, 0) | ROUTE_VISITS;
+    }
     counters[COUNTERS_LEADING_LOW] = leading_low;
     counters[COUNTERS_TIES_ROUTE] = route(PLACE_TARGET, PLACE_ALTERNATE, values, values, 0);
     // Out of place, the second phase starts from the source.
-    if (IN_PLACE != 0) write_leg(Leg(1, 0, PLACE_TARGET, values, rounds, true));
-    else write_leg(Leg(1, 0, PLACE_SOURCE, caller_values(), rounds, true));
+    bool in_place = IN_PLACE != 0;
+    write_leg(1, 0, in_place ? PLACE_TARGET : PLACE_SOURCE, in_place ? values : caller_values(), rounds, true);
     write_arguments(ARGUMENTS_TIES, parts_of(count, push.tie_part));
 }

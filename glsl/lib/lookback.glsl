@@ -68,11 +68,7 @@ void publish_count(uint turn) {
 
 // Keys that a recount counts in a turn of its loop. Some drivers limit the turns of an invocation's loops, and private
 // blocks are large; src/shape/turns.rs relies on this number.
-#if PRIVATE
-#define RECOUNTED RECOUNTED_AT_ONCE
-#else
-#define RECOUNTED 1
-#endif
+const uint RECOUNTED = PRIVATE != 0 ? RECOUNTED_AT_ONCE : 1;
 
 uint next[DIGITS_EACH]; // for each own digit, one more than the tile to read next; 0 when the sum is complete
 

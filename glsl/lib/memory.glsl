@@ -5,7 +5,9 @@
 // 16 bits have types of their own where the device offers them (SMALL); else they are parts of words, and a word that
 // two invocations may write at a time is changed by atomics, which leaves its other elements alone. Kernels that only
 // load elements say so by ELEMENTS_READ_ONLY, as validation layers take note. KEY_VECTORS asks for a view of keys of a word or
-// less in vectors of four words, where there is one. With a visitor (VISITED), the caller's code replaces the source.
+// less in vectors of four words, where there is one. With a visitor, the caller's code replaces the source.
+
+#include "lib/key.glsl"
 
 #ifdef ELEMENTS_READ_ONLY
 #define ELEMENTS readonly buffer
@@ -26,13 +28,7 @@ const uint VALUES_PER_WORD = VALUE_BITS == 8 ? 4 : VALUE_BITS == 16 ? 2 : 1;
 #if ADDRESSED
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
-#if KEY_WORDS == 1
-layout(buffer_reference, std430, buffer_reference_align = 4) buffer KeyAt { KEY cell; };
-#elif KEY_WORDS == 2
-layout(buffer_reference, std430, buffer_reference_align = 8) buffer KeyAt { KEY cell; };
-#else
-layout(buffer_reference, std430, buffer_reference_align = 16) buffer KeyAt { KEY cell; };
-#endif
+layout(buffer_reference, std430, buffer_reference_align = 4 * KEY_WORDS) buffer KeyAt { KEY cell; };
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer WordAt { uint cell; };
 #if SMALL
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer ByteAt { uint8_t cell; };
@@ -50,11 +46,12 @@ uvec2 address(uvec2 base, uint index, uint stride, uint offset) {
 }
 
 #define KEY_CELL(place, index) KeyAt(address(push.keys_at[place], index, 4 * KEY_WORDS, 0)).cell
+#define INDEX_CELL(place, index) WordAt(address(push.values_at[place], index, 4, 0)).cell
 #define VALUE_CELL(place, index, plane) WordAt(address(push.values_at[place], index, 4 * VALUE_STRIDE, 4 * (plane))).cell
 #define BYTE_CELL(which, place, index) ByteAt(address(push.which##_at[place], index, 1, 0)).cell
 #define HALF_CELL(which, place, index) HalfAt(address(push.which##_at[place], index, 2, 0)).cell
 #else
-#if defined(KEY_VECTORS) && KEY_WORDS == 1 && !defined(VISITED_KEYS)
+#if defined(KEY_VECTORS) && KEY_WORDS == 1 && !VISITED_KEYS
 // The only view of the keys, as some layered drivers cannot have two at one binding.
 layout(set = 0, binding = BINDING_KEYS) ELEMENTS Keys { uvec4 cells[]; } keys_at[PLACES];
 #define HAS_KEY_VECTORS 1
@@ -72,6 +69,7 @@ layout(set = 0, binding = BINDING_VALUES) ELEMENTS ValueBytes { uint8_t cells[];
 layout(set = 0, binding = BINDING_VALUES) ELEMENTS ValueHalves { uint16_t cells[]; } values_halves_at[PLACES];
 #endif
 
+#define INDEX_CELL(place, index) values_at[place].cells[index]
 #define VALUE_CELL(place, index, plane) values_at[place].cells[(index) * VALUE_STRIDE + (plane)]
 #define BYTE_CELL(which, place, index) which##_bytes_at[place].cells[index]
 #define HALF_CELL(which, place, index) which##_halves_at[place].cells[index]
@@ -84,30 +82,18 @@ layout(set = 0, binding = BINDING_VALUES) ELEMENTS ValueHalves { uint16_t cells[
 
 // Functions have one exit: inlined, an early return becomes a loop, which software drivers pay for.
 
-#if KEY_WORDS == 1
 // Key number `part` of those in a word.
 uint key_in_word(uint word, uint part) {
     uint key = word;
     if (KEY_BITS < 32) key = word >> (part * KEY_BITS) & ((1u << (KEY_BITS & 31)) - 1);
     return key;
 }
-#endif
 
-#ifdef VISITED_KEYS
-#define LOAD_KEY stored_key
-#else
-#define LOAD_KEY load_key
-#endif
-#ifdef VISITED_VALUES
-#define LOAD_VALUE stored_value
-#else
-#define LOAD_VALUE load_value
-#endif
-
-KEY LOAD_KEY(uint place, uint index) {
-#if KEY_WORDS == 1
-    uint key;
-#if SMALL
+KEY stored_key(uint place, uint index) {
+    KEY key;
+#if KEY_WORDS > 1
+    key = KEY_CELL(place, index);
+#elif SMALL
     if (KEY_BITS == 8) key = uint(BYTE_CELL(keys, place, index));
     else if (KEY_BITS == 16) key = uint(HALF_CELL(keys, place, index));
     else key = KEY_CELL(place, index);
@@ -115,13 +101,10 @@ KEY LOAD_KEY(uint place, uint index) {
     key = key_in_word(KEY_CELL(place, index / KEYS_PER_WORD), index % KEYS_PER_WORD);
 #endif
     return key;
-#else
-    return KEY_CELL(place, index);
-#endif
 }
 
 // One word of a value, or all of a value of 8 or 16 bits.
-uint LOAD_VALUE(uint place, uint index, uint plane) {
+uint stored_value(uint place, uint index, uint plane) {
     uint value;
 #if SMALL
     if (VALUE_BITS == 8) value = uint(BYTE_CELL(values, place, index));
@@ -168,6 +151,4 @@ void store_value(uint place, uint index, uint plane, uint word) {
 }
 #endif
 
-#ifdef VISITED
 #include "lib/visitor.glsl"
-#endif

@@ -12,6 +12,13 @@ bool joined = false; // whether the keys are indices, each joined with the digit
 
 uint one = 1; // unknown to compilers
 
+// An index and a digit in one word.
+const uint JOINED_INDICES = 1u << (32 - RADIX_BITS); // so many fit
+
+uint join(uint index, uint digit) { return index << RADIX_BITS | digit; }
+
+uint joined_index(KEY joined) { return KEY_WORD(joined, 0) >> RADIX_BITS; }
+
 uint bits_at(KEY key, uint low, uint width) {
 #if KEY_WORDS == 1
     return key >> low & ((1u << width) - 1);
@@ -25,12 +32,6 @@ uint bits_at(KEY key, uint low, uint width) {
 #endif
 }
 
-KEY all_flips() {
-    KEY flips = KEY(low_flip);
-    KEY_WORD(flips, TOP_WORD) = key_flip;
-    return flips;
-}
-
 void begin_pass(uint route, uint pass) {
     active_route = route;
     joined = JOIN_INDEX != 0 && route_moves(route) == MOVES_SPLITTING;
@@ -41,12 +42,7 @@ void begin_pass(uint route, uint pass) {
 
 // Applies the flips that depend on the sign, or undoes them.
 KEY take_order(KEY key) {
-    if ((KEY_FLIP_NEGATIVE | LOW_FLIP_NEGATIVE) != 0 && !joined) {
-        uint sign = uint(bitfieldExtract(int(KEY_WORD(key, TOP_WORD)), int(KEY_BITS - 1) & 31, 1));
-        KEY flips = KEY(LOW_FLIP_NEGATIVE);
-        KEY_WORD(flips, TOP_WORD) = KEY_FLIP_NEGATIVE;
-        key ^= flips & KEY(sign);
-    }
+    if ((KEY_FLIP_NEGATIVE | LOW_FLIP_NEGATIVE) != 0 && !joined) key ^= sign_flips(key);
     return key;
 }
 

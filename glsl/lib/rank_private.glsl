@@ -4,44 +4,12 @@
 #define OWN_COUNTS RADIX
 #include "lib/own.glsl"
 
-#if !STAGED
-KEY key_in_place(uint item);
-#ifdef VISITED_KEYS
-bool takes_visited_keys();
-KEY visited_in_place(uint item);
-KEY stored_in_place(uint item);
-#endif
-
-// Each loop loads the keys again, as an invocation has more keys than registers.
-#define LOAD_AGAIN keys[item] = key_in_place(item)
-#else
-#define LOAD_AGAIN
-
-uint ranks[ITEMS]; // in the sorted block
-
-uint rank_of(uint item) { return ranks[item]; }
-#endif
-
 // Counts the block's elements by digit: fills `totals`, and sets each private counter to the rank of its next element: in
-// the sorted block if it is staged, else among the elements of its digit.
+// the sorted block if it is staged, else among the elements of its digit. Those of a tile are counted as it is taken.
 void count_block() {
+#if STAGED
     clear_own_counts();
-#if defined(VISITED_KEYS) && !STAGED
-    // One of the loops has no turns: software drivers execute a branch that no lane takes, but not the body of such a loop.
-    bool visits = takes_visited_keys();
-    for (uint item = 0; item < (visits ? block_items() : 0); item++) {
-        keys[item] = visited_in_place(item);
-        own_count[digit_bits_of(keys[item])]++;
-    }
-    for (uint item = 0; item < (visits ? 0 : block_items()); item++) {
-        keys[item] = stored_in_place(item);
-        own_count[digit_bits_of(keys[item])]++;
-    }
-#else
-    EACH_ITEM {
-        LOAD_AGAIN;
-        own_count[digit_bits_of(keys[item])]++;
-    }
+    EACH_ITEM own_count[digit_bits_of(keys[item])]++;
 #endif
     uint start = 0;
     // Unrolled, this loop around a loop takes software drivers five times as long to compile.
@@ -62,7 +30,11 @@ void count_block() {
 }
 
 #if STAGED
-void rank_block() {
+uint ranks[ITEMS]; // in the sorted block
+
+uint rank_of(uint item) { return ranks[item]; }
+
+void rank_block(bool ordered) {
     EACH_ITEM ranks[item] = own_count[digit_bits_of(keys[item])]++;
 }
 #endif

@@ -13,16 +13,6 @@
 
 shared uint needed[PASSES]; // 1 for a pass whose digit is not the same in all keys, else 0
 
-// A chain of passes that leaves the elements at the target: the whole sort, or one phase of a sort by leading digits.
-struct Leg {
-    uint phase;
-    uint low;         // lowest pass of the chain
-    uint keys_from;
-    uint values_from; // PLACE_NONE if the first pass makes the values, which are indices then
-    uint ranked;      // passes that have used the look-back table before
-    bool finishes;    // whether the leg leaves the result, so that nobody reads the keys behind it
-};
-
 uint place_before(uint end, uint remaining) {
     return (remaining & 1) == 0 ? end : PLACE_TARGET + PLACE_ALTERNATE - end;
 }
@@ -32,50 +22,42 @@ uint route(uint keys_from, uint keys_to, uint values_from, uint values_to, uint 
         | values_to << ROUTE_VALUES_TO | ranked << ROUTE_RANKED;
 }
 
-// Writes the routes of a leg and of the move behind it; one invocation. tests/common/routes.rs has the same in Rust.
-void write_leg(Leg leg) {
+// Writes the routes of a leg and of the move behind it; one invocation. A leg is a chain of passes from `low` on that leaves the
+// elements at the target: the whole sort, or one phase of a sort by leading digits. `values_from` is PLACE_NONE if the first
+// pass makes the values, which are indices then. `ranked` passes have used the look-back table before. If the leg `finishes`,
+// it leaves the result, and nobody reads the keys behind it. tests/common/routes.rs has the same in Rust.
+void write_leg(uint phase, uint low, uint keys_from, uint values_from, uint ranked, bool finishes) {
     uint running = 0, idle = PASSES;
-    [[dont_unroll]] for (uint pass = leg.low; pass < PASSES; pass++) {
+    [[dont_unroll]] for (uint pass = low; pass < PASSES; pass++) {
         running += needed[pass];
         if (needed[pass] == 0) idle = pass;
     }
     bool has_values = VALUE_BITS != 0;
-    bool keeps_values = has_values && leg.values_from != PLACE_NONE;
-    bool discards = DISCARD_KEYS != 0 && leg.finishes;
+    bool keeps_values = has_values && values_from != PLACE_NONE;
+    bool discards = DISCARD_KEYS != 0 && finishes;
     uint copying = PASSES;
     if (PASSES % 2 == 0 && (running & 1) != 0 && IN_PLACE != 0 && (!discards || keeps_values)) {
         copying = idle;
         running++;
     }
-    bool odd = (running & 1) != 0;
+    bool odd = (running & 1) != 0, visits = VISITED_OUTPUT != 0 && finishes;
     bool joins = JOIN_INDEX != 0 && discards && !keeps_values && running > 1 && sort_count() <= JOINED_INDICES;
-    uint keys_end = odd && (IN_PLACE != 0 || discards) ? PLACE_ALTERNATE : PLACE_TARGET;
-    uint values_end = odd && IN_PLACE != 0 && keeps_values ? PLACE_ALTERNATE : PLACE_TARGET;
+    uint keys_end = odd && (IN_PLACE != 0 || discards || visits) ? PLACE_ALTERNATE : PLACE_TARGET;
+    uint values_end = odd && (IN_PLACE != 0 && keeps_values || visits) ? PLACE_ALTERNATE : PLACE_TARGET;
 
-#ifdef VISITED_OUTPUT
-    if (odd && leg.finishes) keys_end = values_end = PLACE_ALTERNATE;
-#endif
-
-    uint routes = COUNTERS_ROUTES + leg.phase * PHASE_ROUTES;
-    uint keys_from = leg.keys_from, values_from = leg.values_from;
-    uint remaining = running, ranked = leg.ranked, before = PASSES;
-    [[dont_unroll]] for (uint pass = leg.low; pass < PASSES; pass++) {
+    uint routes = COUNTERS_ROUTES + phase * PHASE_ROUTES;
+    uint remaining = running, before = PASSES;
+    [[dont_unroll]] for (uint pass = low; pass < PASSES; pass++) {
         if (needed[pass] == 0 && pass != copying) continue;
         remaining--;
         bool last = remaining == 0;
-        uint keys = discards && last ? PLACE_NONE : place_before(keys_end, remaining);
-        uint values = has_values ? place_before(values_end, remaining) : PLACE_NONE;
-#ifdef VISITED_OUTPUT
-        bool visits = last && leg.finishes;
-        if (visits) keys = values = PLACE_NONE;
-#endif
+        uint keys = (discards || visits) && last ? PLACE_NONE : place_before(keys_end, remaining);
+        uint values = has_values && !(visits && last) ? place_before(values_end, remaining) : PLACE_NONE;
         uint moves = MOVES_ALL;
         if (discards && last) moves = joins ? MOVES_SPLITTING : MOVES_VALUES;
         if (joins && remaining == 1) moves = MOVES_JOINING;
         uint word = route(keys_from, keys, values_from, values, ranked) | moves << ROUTE_MOVES;
-#ifdef VISITED_OUTPUT
-        if (visits) word |= ROUTE_VISITS;
-#endif
+        if (visits && last) word |= ROUTE_VISITS;
         if (pass == copying) word |= ROUTE_COPIES;
         else ranked++;
         counters[routes + pass] = word;
@@ -84,11 +66,8 @@ void write_leg(Leg leg) {
         values_from = values;
         before = pass;
     }
-    bool keys_left = !discards && keys_end == PLACE_ALTERNATE;
-    bool values_left = has_values && values_end == PLACE_ALTERNATE;
-#ifdef VISITED_OUTPUT
-    if (leg.finishes) keys_left = values_left = false;
-#endif
+    bool keys_left = !discards && !visits && keys_end == PLACE_ALTERNATE;
+    bool values_left = has_values && !visits && values_end == PLACE_ALTERNATE;
     if (keys_left || values_left) {
         counters[routes + PASSES] = route(PLACE_ALTERNATE, keys_left ? PLACE_TARGET : PLACE_NONE, PLACE_ALTERNATE,
                                           values_left ? PLACE_TARGET : PLACE_NONE, 0);
@@ -108,5 +87,5 @@ uint count_needed() {
 void route_all_digits() {
     // Even if all keys are equal, a pass has to bring the elements out of place, or to make the indices.
     if (count_needed() == 0 && (IN_PLACE == 0 || INDEX_VALUES != 0)) needed[PASSES - 1] = 1;
-    write_leg(Leg(0, 0, PLACE_SOURCE, caller_values(), 0, true));
+    write_leg(0, 0, PLACE_SOURCE, caller_values(), 0, true);
 }

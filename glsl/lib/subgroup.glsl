@@ -54,18 +54,14 @@ uint subgroup_inclusive_add(uint value) {
 
 uint uniform_in_subgroup(uint value) { return value; }
 
-uvec4 lanes_below() {
-    ivec4 low = clamp(ivec4(subgroup_lane()) - ivec4(0, 32, 64, 96), 0, 32);
+uvec4 first_lanes(uint lanes) {
+    ivec4 low = clamp(ivec4(lanes) - ivec4(0, 32, 64, 96), 0, 32);
     return uvec4(bitfieldExtract(~0u, 0, low.x), bitfieldExtract(~0u, 0, low.y),
                  bitfieldExtract(~0u, 0, low.z), bitfieldExtract(~0u, 0, low.w));
 }
 
-uvec4 lanes_above() {
-    uint lane = subgroup_lane();
-    uvec4 own = uvec4(0);
-    own[lane / 32] = 1u << (lane % 32);
-    return existing_lanes(~(lanes_below() | own));
-}
+uvec4 lanes_below() { return first_lanes(subgroup_lane()); }
+uvec4 lanes_above() { return existing_lanes(~first_lanes(subgroup_lane() + 1)); }
 
 #else
 

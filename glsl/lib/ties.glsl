@@ -13,20 +13,22 @@ uint bits_between(uint word, uint low, uint end) {
 
 // Whether two keys are equal from bit `low` to the end of the window.
 bool is_tied(KEY key, KEY other, uint low) {
-    uint difference = 0;
+    KEY differing = sortable(key) ^ sortable(other);
+    uint found = 0;
     [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
-        difference |= (sortable_word(key, word) ^ sortable_word(other, word)) & bits_between(word, low, window_end());
+        found |= KEY_WORD(differing, word) & bits_between(word, low, window_end());
     }
-    return difference == 0;
+    return found == 0;
 }
 
 // Whether a key is less than another by all of the window.
 bool precedes(KEY key, KEY other) {
+    KEY mine = sortable(key), its = sortable(other);
     bool less = false;
     [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
         uint bits = bits_between(word, window_low, window_end());
-        uint mine = sortable_word(key, word) & bits, its = sortable_word(other, word) & bits;
-        less = mine < its || mine == its && less;
+        uint left = KEY_WORD(mine, word) & bits, right = KEY_WORD(its, word) & bits;
+        less = left < right || left == right && less;
     }
     return less;
 }

@@ -1,16 +1,15 @@
 // Loading, ranking and writing a tile, for the kernels that scatter by one digit.
 
+#include "lib/pass.glsl"
+#include "lib/element.glsl"
+#include "lib/block.glsl"
+
 shared uint digit_base[RADIX]; // target of a digit's elements, less their ranks; indexed by its bits
 
 // Elements of a tile: a block, or on software drivers the part of a block that the plan sets.
 uint tile_size() { return STAGED != 0 ? BLOCK : push.part; }
 
 uint befores[DIGITS_EACH]; // elements of each own digit in earlier tiles
-
-bool keeps_order() {
-    // With UNORDERED, the first pass that runs need not keep the order of equal digits.
-    return UNORDERED == 0 || route_ranked(active_route) > 0;
-}
 
 // Sets the target of an own digit, in a tile of `elements`. The caller may have changed the keys since they were counted, so
 // the target is limited: no element goes past the end.
@@ -23,9 +22,6 @@ void set_base(uint turn, uint base, uint elements) {
     digit_base[own_bits(turn)] = min(base, most);
 #endif
 }
-
-// Whether all elements of the tile have the same digit, so that it moves without ranking.
-bool moves_as_it_is = false;
 
 #if STAGED
 #include "lib/tile_staged.glsl"

@@ -1,5 +1,8 @@
 // A tile whose keys are in registers, and which is sorted in the pool before it is written.
 
+// Whether all elements of the tile have the same digit, so that it moves without ranking.
+bool moves_as_it_is = false;
+
 void put_in_pool(uint at, KEY key) {
     [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) pool[word * BLOCK + at] = KEY_WORD(key, word);
 }
@@ -13,15 +16,10 @@ KEY key_in_pool(uint at) {
 // Loads the `elements` from `start` on. A full tile needs no bounds checks. Ranking needs none either, as lanes past the end
 // hold the last key of the order.
 void take_tile(uint start, uint elements) {
-#ifdef VISITED_KEYS
-    if (elements == BLOCK && takes_visited()) {
+    if (takes_visited() && elements == BLOCK) {
         EACH_ITEM keys[item] = take_visited(start + block_index(item));
     } else if (elements == BLOCK) {
         EACH_ITEM keys[item] = take_stored(start + block_index(item));
-    } else
-#endif
-    if (elements == BLOCK) {
-        EACH_ITEM keys[item] = take_key(start + block_index(item));
     } else {
         [[dont_unroll]] for (uint at = thread_index(); at < BLOCK; at += WORKGROUP_SIZE) {
             KEY key = last_key();
@@ -38,8 +36,9 @@ void take_tile(uint start, uint elements) {
 void rank_tile(uint elements) {
     moves_as_it_is = uniform_in_subgroup(skew) == SKEW_SINGLE;
     if (!moves_as_it_is) {
-        // Without order, keys of lanes past the end could come between elements of the last digit.
-        rank_block(keeps_order() || elements < BLOCK);
+        // The first pass that runs need not keep the order of equal digits. But without order, keys of lanes past the end
+        // could come between elements of the last digit.
+        rank_block(route_ranked(active_route) > 0 || elements < BLOCK);
         EACH_ITEM put_in_pool(rank_of(item), keys[item]);
     }
 }
@@ -93,9 +92,6 @@ void write_full(uint start) {
     }
 }
 
-// The target of a tile whose elements have the same digit.
-uint only_base() { return digit_base[digit_bits_of(keys[0])]; }
-
 // Writes a tile of any size, element by element: unranked from `base` on, or from the pool to its targets.
 void write_each(uint start, uint elements, bool as_it_is, uint base) {
     if (VALUE_WORDS > 0 && !as_it_is) {
@@ -112,15 +108,12 @@ void write_each(uint start, uint elements, bool as_it_is, uint base) {
             key = key_in_pool(at);
             target = digit_base[digit_bits_of(key)] + at;
         }
-#ifdef VISITED_KEYS
         // The caller's code may give another key now, and then the target belongs to another digit.
-        if (target >= count) continue;
-#endif
+        if (VISITED_KEYS != 0 && target >= count) continue;
         put_element(target, start + at, key, route_moves(active_route));
     }
 }
 
-#ifdef VISITED_OUTPUT
 // Gives a ranked tile to the caller's code, key and value at once, in the order of the pool: neighbouring lanes have
 // neighbouring targets. Keys with values leave the pool for the indices of their elements, which are loaded from there.
 void visit_ranked(uint start, uint elements) {
@@ -146,15 +139,14 @@ void visit_ranked(uint start, uint elements) {
         visit_element(digit_base[bits] + at, index, key, joined);
     }
 }
-#endif
+
+// The target of a tile whose elements have the same digit.
+uint only_base() { return digit_base[digit_bits_of(keys[0])]; }
 
 // Writes the tile to its digits' bases, or unranked from `base` on.
 void write_tile(uint start, uint elements, bool as_it_is, uint base) {
-#ifdef VISITED_OUTPUT
-    if (route_visits(active_route) && !as_it_is) visit_ranked(start, elements);
-    else if (route_visits(active_route)) write_each(start, elements, as_it_is, base);
-    else
-#endif
-    if (elements == BLOCK && !as_it_is) write_full(start);
+    bool visits = route_visits(active_route);
+    if (visits && !as_it_is) visit_ranked(start, elements);
+    else if (elements == BLOCK && !visits && !as_it_is) write_full(start);
     else write_each(start, elements, as_it_is, base);
 }
