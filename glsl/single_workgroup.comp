@@ -43,16 +43,16 @@ void take_keys(uint count) {
             for (uint word = 0; word < KEY_WORDS; word++) varying_bits[word] = 0;
         }
         barrier();
-        first = take_order(load_key(PLACE_SOURCE, 0));
+        first = load_key(PLACE_SOURCE, 0);
     }
     EACH_ITEM {
         uint index = block_index(item);
         // Lanes past the end load too, without a branch.
-        KEY key = take_order(load_key(PLACE_SOURCE, min(index, count - 1)));
+        KEY key = load_key(PLACE_SOURCE, min(index, count - 1));
         [[unroll]] for (uint word = 0; word < KEY_WORDS && LOOKS; word++) {
-            KEY_WORD(differing, word) |= KEY_WORD(key, word) ^ KEY_WORD(first, word);
+            KEY_WORD(differing, word) |= KEY_WORD(sortable(key), word) ^ KEY_WORD(sortable(first), word);
         }
-        keys[item] = index < count ? key : last_key();
+        keys[item] = index < count ? take_order(key) : last_key();
         SET_NUMBER(origins, item, index);
     }
     if (LOOKS) {
