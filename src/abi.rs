@@ -3,6 +3,8 @@
 //! [`glsl`] makes the text of `abi.glsl`, which every kernel includes. `build.rs` includes this file too. The host uses
 //! the same constants. Nothing here may depend on the rest of the crate.
 
+use std::ops::Range;
+
 /// A value that the host and the shaders share under one name.
 pub type Named = (&'static str, u32);
 
@@ -241,99 +243,95 @@ specialization! {
 /// Most other keys that share all leading digits with a key, on average: a threshold of leading digits.
 pub const MAX_EXPECTED_TIES: f32 = 0.25;
 
-/// Push constants, the same block for every kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Push {
-    /// Elements to sort; for a count on the device, the capacity.
-    pub count: u32,
-    /// One more than the word of the count in the count buffer; 0 for a count from the host.
-    pub count_word: u32,
-    /// Index of the digit, counted from the least significant one.
-    pub pass: u32,
-    /// Elements that a workgroup covers: a tile, or a part of the histogram or of a move.
-    pub part: u32,
-    /// Elements of a part of the histogram, for the kernel that sizes dispatches.
-    pub histogram_part: u32,
-    /// Bits of the number of tiles from an anchor of look-back to the next; 31 if the ring has a slot for every tile.
-    pub anchor_shift: u32,
-    /// The route of a move, if the host knows it; not 0 for a gather in order; else 0.
-    pub route: u32,
-    /// 1 for the passes of a second phase, else 0.
-    pub phase: u32,
-    /// Elements that a workgroup of `ties` searches; 0 if the sort does not go by leading digits.
-    pub tie_part: u32,
-    /// The stage of the histogram, one of the `STAGE_*` constants.
-    pub stage: u32,
-    /// Lowest bit of the window, for keys of one word.
-    pub window_low: u32,
-    /// Bits to flip in the top word of every key, so that unsigned order is the order of the request.
-    pub key_flip: u32,
-    /// The same for the lower words of a key.
-    pub low_flip: u32,
-    /// Addresses of the keys by place, for access by address.
-    pub keys_at: [u64; PLACES as usize],
-    /// Addresses of the values by place, for access by address.
-    pub values_at: [u64; PLACES as usize],
-}
-
 /// Reads one member of the push constants.
 pub type PushGetter = fn(&Push) -> u32;
 /// Reads the addresses of one kind of element.
 pub type AddressGetter = fn(&Push) -> [u64; PLACES as usize];
 
-impl Push {
-    /// The block's single words in order, each with its name in the shaders.
-    pub const FIELDS: [(&'static str, PushGetter); 13] = [
-        ("count", |push| push.count),
-        ("count_word", |push| push.count_word),
-        ("pass", |push| push.pass),
-        ("part", |push| push.part),
-        ("histogram_part", |push| push.histogram_part),
-        ("anchor_shift", |push| push.anchor_shift),
-        ("route", |push| push.route),
-        ("phase", |push| push.phase),
-        ("tie_part", |push| push.tie_part),
-        ("stage", |push| push.stage),
-        ("window_low", |push| push.window_low),
-        ("key_flip", |push| push.key_flip),
-        ("low_flip", |push| push.low_flip),
-    ];
+macro_rules! push_constants {
+    ($($(#[$doc:meta])* $field:ident;)*) => {
+        /// Push constants, the same block for every kernel.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Push {
+            $($(#[$doc])* pub $field: u32,)*
+            /// Addresses of the keys by place, for access by address.
+            pub keys_at: [u64; PLACES as usize],
+            /// Addresses of the values by place, for access by address.
+            pub values_at: [u64; PLACES as usize],
+        }
 
-    /// The addresses before them, low word first.
+        impl Push {
+            /// The block's single words in order, each with its name in the shaders.
+            pub const FIELDS: &[(&'static str, PushGetter)] = &[$((stringify!($field), |push| push.$field)),*];
+        }
+    };
+}
+
+push_constants! {
+    /// Elements to sort; for a count on the device, the capacity.
+    count;
+    /// One more than the word of the count in the count buffer; 0 for a count from the host.
+    count_word;
+    /// Index of the digit, counted from the least significant one.
+    pass;
+    /// Elements that a workgroup covers: a tile, or a part of the histogram or of a move.
+    part;
+    /// Elements of a part of the histogram, for the kernel that sizes dispatches.
+    histogram_part;
+    /// Bits of the number of tiles from an anchor of look-back to the next; 31 if the ring has a slot for every tile.
+    anchor_shift;
+    /// The route of a move, if the host knows it; not 0 for a gather in order; else 0.
+    route;
+    /// 1 for the passes of a second phase, else 0.
+    phase;
+    /// Elements that a workgroup of `ties` searches; 0 if the sort does not go by leading digits.
+    tie_part;
+    /// The stage of the histogram, one of the `STAGE_*` constants.
+    stage;
+    /// Lowest bit of the window, for keys of one word.
+    window_low;
+    /// Bits to flip in the top word of every key, so that unsigned order is the order of the request.
+    key_flip;
+    /// The same for the lower words of a key.
+    low_flip;
+}
+
+impl Push {
+    /// The addresses before them, low word first. With a visitor they are behind them.
     pub const ADDRESSES: [(&'static str, AddressGetter); 2] =
         [("keys_at", |push| push.keys_at), ("values_at", |push| push.values_at)];
 
+    /// Words of the single words, and of the addresses.
+    const SINGLES: usize = Self::FIELDS.len();
+    const ADDRESS_WORDS: usize = 2 * PLACES as usize * Self::ADDRESSES.len();
+
     /// Words of the block.
-    pub const WORDS: usize = Self::FIELDS.len() + 2 * PLACES as usize * Self::ADDRESSES.len();
+    pub const WORDS: usize = Self::SINGLES + Self::ADDRESS_WORDS;
 
     /// Size of the block in bytes.
     pub const SIZE_BYTES: u32 = 4 * Self::WORDS as u32;
 
-    /// Most words of the block that follows a visitor's members.
-    pub const VISITED_WORDS: usize = Self::WORDS + 1;
-
-    /// The block as the words that shaders with a visitor see behind its members. Those take `visitor_bytes`.
-    pub fn visited_words(&self, visitor_bytes: u32) -> [u32; Self::VISITED_WORDS] {
-        let (words, fields) = (self.words(), Self::FIELDS.len());
-        let (addresses, singles) = words.split_at(Self::WORDS - fields);
-        let mut visited = [0; Self::VISITED_WORDS];
-        visited[..fields].copy_from_slice(singles);
-        // Addresses begin at a multiple of 8 bytes.
-        let gap = (VisitorPush::offset(visitor_bytes) as usize / 4 + fields) % 2;
-        visited[fields + gap..][..addresses.len()].copy_from_slice(addresses);
-        visited
+    /// The bytes of the block in the push constants, behind those of a visitor if there is one.
+    pub fn range(visitor_bytes: Option<u32>, addressed: bool) -> Range<u32> {
+        let Some(start) = visitor_bytes.map(VisitorPush::offset) else { return 0..Self::SIZE_BYTES };
+        let singles = start + 4 * Self::SINGLES as u32;
+        start..if addressed { singles.next_multiple_of(8) + 4 * Self::ADDRESS_WORDS as u32 } else { singles }
     }
 
-    /// The block as the words that the shaders see.
-    pub fn words(&self) -> [u32; Self::WORDS] {
-        let mut words = [0; Self::WORDS];
-        let (addresses, fields) = words.split_at_mut(Self::WORDS - Self::FIELDS.len());
-        let all = Self::ADDRESSES.iter().flat_map(|(_, get)| get(self));
-        for (pair, address) in addresses.chunks_exact_mut(2).zip(all) {
-            pair.copy_from_slice(&[address as u32, (address >> 32) as u32]);
-        }
-        for (word, (_, get)) in fields.iter_mut().zip(Self::FIELDS) {
+    /// The block as the words that the shaders see, and perhaps words that they do not have: [`Push::range`].
+    pub fn words(&self, visitor_bytes: Option<u32>) -> [u32; Self::WORDS + 1] {
+        let (singles_at, addresses_at) = match visitor_bytes {
+            None => (Self::ADDRESS_WORDS, 0),
+            // Addresses begin at a multiple of 8 bytes.
+            Some(bytes) => (0, Self::SINGLES + (VisitorPush::offset(bytes) as usize / 4 + Self::SINGLES) % 2),
+        };
+        let mut words = [0; Self::WORDS + 1];
+        for (word, (_, get)) in words[singles_at..].iter_mut().zip(Self::FIELDS) {
             *word = get(self);
+        }
+        let addresses = Self::ADDRESSES.iter().flat_map(|(_, get)| get(self));
+        for (pair, address) in words[addresses_at..].chunks_exact_mut(2).zip(addresses) {
+            pair.copy_from_slice(&[address as u32, (address >> 32) as u32]);
         }
         words
     }
@@ -355,12 +353,6 @@ impl VisitorPush<'_> {
     pub fn offset(bytes: u32) -> u32 {
         // More than any device has, and so few that sums do not overflow.
         bytes.min(1 << 30).next_multiple_of(4)
-    }
-
-    /// The byte behind the library's members: the single words, then the addresses if they are used.
-    pub fn end(bytes: u32, addressed: bool) -> u32 {
-        let singles = Self::offset(bytes) + 4 * Push::FIELDS.len() as u32;
-        if addressed { singles.next_multiple_of(8) + Push::SIZE_BYTES - 4 * Push::FIELDS.len() as u32 } else { singles }
     }
 
     /// Members of the library.

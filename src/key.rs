@@ -6,40 +6,6 @@ use bytemuck::Pod;
 
 use crate::error::{Error, by_name};
 
-/// Type of the keys in a buffer. Words of wide keys are stored least significant first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum KeyType {
-    /// 8-bit unsigned integers.
-    U8,
-    /// 8-bit signed integers.
-    I8,
-    /// 16-bit unsigned integers.
-    U16,
-    /// 16-bit signed integers.
-    I16,
-    /// 16-bit IEEE floats (half precision), in total order.
-    F16,
-    /// 16-bit brain floats: the upper half of an `f32`, in total order.
-    Bf16,
-    /// 32-bit unsigned integers.
-    U32,
-    /// 32-bit signed integers.
-    I32,
-    /// 32-bit IEEE floats in the total order of [`f32::total_cmp`].
-    F32,
-    /// 64-bit unsigned integers.
-    U64,
-    /// 64-bit signed integers.
-    I64,
-    /// 64-bit IEEE floats in the total order of [`f64::total_cmp`].
-    F64,
-    /// 128-bit unsigned integers, as two 64-bit ones with the lower first.
-    U128,
-    /// 128-bit signed integers.
-    I128,
-}
-
 /// Direction of the sort; equal keys keep their input order in both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
@@ -60,23 +26,55 @@ enum Kind {
     Float,
 }
 
-/// Each key type's name, width in bits and kind, in the order of the types.
-const ROWS: [(KeyType, &str, u32, Kind); 14] = [
-    (KeyType::U8, "u8", 8, Kind::Unsigned),
-    (KeyType::I8, "i8", 8, Kind::Signed),
-    (KeyType::U16, "u16", 16, Kind::Unsigned),
-    (KeyType::I16, "i16", 16, Kind::Signed),
-    (KeyType::F16, "f16", 16, Kind::Float),
-    (KeyType::Bf16, "bf16", 16, Kind::Float),
-    (KeyType::U32, "u32", 32, Kind::Unsigned),
-    (KeyType::I32, "i32", 32, Kind::Signed),
-    (KeyType::F32, "f32", 32, Kind::Float),
-    (KeyType::U64, "u64", 64, Kind::Unsigned),
-    (KeyType::I64, "i64", 64, Kind::Signed),
-    (KeyType::F64, "f64", 64, Kind::Float),
-    (KeyType::U128, "u128", 128, Kind::Unsigned),
-    (KeyType::I128, "i128", 128, Kind::Signed),
-];
+macro_rules! key_types {
+    ($($(#[$doc:meta])* $key:ident $name:literal $bits:literal $kind:ident;)*) => {
+        /// Type of the keys in a buffer. Words of wide keys are stored least significant first.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum KeyType { $($(#[$doc])* $key),* }
+
+        impl KeyType {
+            /// Every key type.
+            pub const ALL: &'static [KeyType] = &[$(KeyType::$key),*];
+
+            /// The type's name, width in bits and kind.
+            fn row(self) -> (&'static str, u32, Kind) {
+                match self { $(KeyType::$key => ($name, $bits, Kind::$kind)),* }
+            }
+        }
+    };
+}
+
+key_types! {
+    /// 8-bit unsigned integers.
+    U8 "u8" 8 Unsigned;
+    /// 8-bit signed integers.
+    I8 "i8" 8 Signed;
+    /// 16-bit unsigned integers.
+    U16 "u16" 16 Unsigned;
+    /// 16-bit signed integers.
+    I16 "i16" 16 Signed;
+    /// 16-bit IEEE floats (half precision), in total order.
+    F16 "f16" 16 Float;
+    /// 16-bit brain floats: the upper half of an `f32`, in total order.
+    Bf16 "bf16" 16 Float;
+    /// 32-bit unsigned integers.
+    U32 "u32" 32 Unsigned;
+    /// 32-bit signed integers.
+    I32 "i32" 32 Signed;
+    /// 32-bit IEEE floats in the total order of [`f32::total_cmp`].
+    F32 "f32" 32 Float;
+    /// 64-bit unsigned integers.
+    U64 "u64" 64 Unsigned;
+    /// 64-bit signed integers.
+    I64 "i64" 64 Signed;
+    /// 64-bit IEEE floats in the total order of [`f64::total_cmp`].
+    F64 "f64" 64 Float;
+    /// 128-bit unsigned integers, as two 64-bit ones with the lower first.
+    U128 "u128" 128 Unsigned;
+    /// 128-bit signed integers.
+    I128 "i128" 128 Signed;
+}
 
 /// Bits to flip in a key, so that unsigned order of the results is the order of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,22 +86,6 @@ pub(crate) struct KeyCode {
 }
 
 impl KeyType {
-    /// Every key type.
-    pub const ALL: &'static [KeyType] = &{
-        let mut all = [KeyType::U8; ROWS.len()];
-        let mut index = 0;
-        while index < ROWS.len() {
-            all[index] = ROWS[index].0;
-            index += 1;
-        }
-        all
-    };
-
-    fn row(self) -> (&'static str, u32, Kind) {
-        let (_, name, bits, kind) = ROWS[self as usize];
-        (name, bits, kind)
-    }
-
     /// The type's name, such as `u32` or `bf16`.
     pub fn name(self) -> &'static str {
         self.row().0
@@ -117,6 +99,11 @@ impl KeyType {
     /// Size of a key in bytes.
     pub fn size_bytes(self) -> u64 {
         u64::from(self.bits() / 8)
+    }
+
+    /// 32-bit words of a key; a narrower key takes one.
+    pub(crate) fn words(self) -> u32 {
+        self.bits().div_ceil(32)
     }
 
     /// Whether the key is a floating-point number, sorted in total order.
@@ -145,8 +132,9 @@ impl KeyType {
         }
     }
 
-    fn negative(self, bits: u128) -> bool {
-        bits >> (self.bits() - 1) & 1 == 1
+    /// Bits to flip, by word: in the top word of a key, and in each of its lower words, which are flipped alike.
+    pub(crate) fn top_and_low(self, flips: u128) -> (u32, u32) {
+        ((flips >> (32 * (self.words() - 1))) as u32, flips as u32)
     }
 
     /// The unsigned number of a key with these bits: keys in the order of the request have ascending numbers.
@@ -160,7 +148,8 @@ impl KeyType {
     /// ```
     pub fn sortable(self, bits: u128, order: Order) -> u128 {
         let code = self.code(order);
-        bits ^ code.flip ^ if self.negative(bits) { code.flip_negative } else { 0 }
+        let negative = bits >> (self.bits() - 1) & 1 == 1;
+        bits ^ code.flip ^ if negative { code.flip_negative } else { 0 }
     }
 }
 

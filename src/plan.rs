@@ -1,4 +1,4 @@
-//! A sort as data: its steps, their sizes and their buffers. Nothing here knows Vulkan.
+//! A sort as data: its steps, their sizes and their buffers. Nothing here calls Vulkan.
 
 mod hazard;
 mod leading;
@@ -13,7 +13,7 @@ use crate::abi::{self, Push};
 use crate::kernels::Kernel;
 use crate::request::{Algorithm, Count, ValueType};
 
-pub(crate) use hazard::{Barrier, Hazards, Scope};
+pub(crate) use hazard::{Barrier, Hazards};
 pub use places::Memory;
 #[cfg(feature = "testing")]
 pub use places::Places;
@@ -24,13 +24,6 @@ pub use tiles::MAX_COUNT;
 pub(crate) use tiles::Plan;
 
 impl Plan {
-    /// Number of steps that sort `count` elements.
-    pub fn step_count(&self, count: Count) -> u32 {
-        let mut steps = 0;
-        self.each_step(count, &mut |_| steps += 1);
-        steps
-    }
-
     /// Emits the steps that sort `count` elements, in order. Nothing is allocated.
     pub fn each_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
         let most = self.most(count);
@@ -46,8 +39,7 @@ impl Plan {
                 Algorithm::Leading => leading::each_pass(self, count, emit),
                 Algorithm::ReduceThenScan => reduce_then_scan::each_pass(self, count, emit),
                 Algorithm::SingleWorkgroup => {
-                    let push = Push { count: most, ..self.key_push() };
-                    emit(Step::dispatch(Kernel::SingleWorkgroup, None, Groups::Direct(1), push));
+                    emit(Step::dispatch(Kernel::SingleWorkgroup, None, Groups::Direct(1), self.push(count, 0)));
                 }
             }
         }
@@ -84,17 +76,14 @@ impl Plan {
     fn each_head_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
         // The ring is cleared once; it lies behind the counters.
         let table = if self.algorithm.looks_back() { self.table_words(self.most(count)) } else { 0 };
-        emit(Step::clear(0, self.counter_bytes() + 4 * table));
-        let push = self.push(count, 0);
+        emit(Step::clear(self.counter_bytes() + 4 * table));
         if count == Count::Device {
-            let push = Push { histogram_part: self.histogram_part, ..push };
-            emit(Step::dispatch(Kernel::Arguments, None, Groups::Direct(1), push));
+            emit(Step::dispatch(Kernel::Arguments, None, Groups::Direct(1), self.push(count, 0)));
         }
         let part = self.histogram_part;
         let groups = self.groups(count, part, abi::ARGUMENTS_HISTOGRAM);
         let histogram = |groups: Groups, stage: u32| {
-            let push = Push { part, stage, tie_part: self.tie_part(), ..self.push(count, 0) };
-            Step::dispatch(Kernel::Histogram, None, groups, push)
+            Step::dispatch(Kernel::Histogram, None, groups, Push { part, stage, ..self.push(count, 0) })
         };
         if self.shape.decides_apart {
             emit(histogram(groups, abi::STAGE_COUNTS));
@@ -111,7 +100,7 @@ impl Plan {
         let most = self.most(count);
         let ranks_tiles = self.ranks_tiles(most);
         let groups = |per_tile: u32, slot: u32| match count {
-            Count::Device if ranks_tiles => Groups::Counted { slot },
+            Count::Device if ranks_tiles => Groups::Counted(slot),
             _ => Groups::Direct(self.tiles(most).saturating_mul(per_tile)),
         };
         let push = |route: u32| Push { route, ..self.push(count, 0) };
@@ -156,20 +145,16 @@ impl Plan {
         let request = &self.request;
         let visits = self.shape.visits.output;
         let stays = request.in_place() || request.discards_keys() || visits;
+        let moves = request.value != ValueType::None && !request.value.is_gathered();
         let keys_to = if stays { PLACE_NONE } else { PLACE_TARGET };
-        let (from, to) = match request.value {
-            ValueType::Index if visits => (PLACE_NONE, PLACE_NONE),
-            ValueType::Bytes(_) if visits => (PLACE_SOURCE, PLACE_NONE),
-            ValueType::Index => (PLACE_NONE, PLACE_TARGET),
-            ValueType::Bytes(_) if !request.value.is_gathered() => (PLACE_SOURCE, PLACE_TARGET),
-            _ => (PLACE_NONE, PLACE_NONE),
-        };
+        let values_from = if moves && request.value.is_read() { PLACE_SOURCE } else { PLACE_NONE };
+        let values_to = if moves && !visits { PLACE_TARGET } else { PLACE_NONE };
         abi::ROUTE_RUNS
             | if visits { abi::ROUTE_VISITS } else { 0 }
             | PLACE_SOURCE << abi::ROUTE_KEYS_FROM
             | keys_to << abi::ROUTE_KEYS_TO
-            | from << abi::ROUTE_VALUES_FROM
-            | to << abi::ROUTE_VALUES_TO
+            | values_from << abi::ROUTE_VALUES_FROM
+            | values_to << abi::ROUTE_VALUES_TO
     }
 }
 

@@ -1,8 +1,5 @@
 //! Properties and limits of a device: plain data, read once. Tuning and plans follow from it.
 
-/// Most storage buffers of a kernel: keys and values at each place, counters, table and count.
-pub(crate) const DESCRIPTORS: u32 = 2 * crate::abi::PLACES + 3;
-
 /// Properties and limits of a device that decide how it sorts.
 ///
 /// [`Requirements::query`](crate::Requirements::query) fills it in. All fields are public, so that plans can be studied
@@ -66,18 +63,6 @@ pub struct DeviceProfile {
 }
 
 impl DeviceProfile {
-    /// Whether kernels can access keys and values through descriptors.
-    pub(crate) fn serves_descriptors(&self) -> bool {
-        self.max_storage_buffers >= DESCRIPTORS
-    }
-
-    /// Whether kernels can use the device's own subgroups. If full subgroups cannot be required, a driver may leave lanes
-    /// empty, and the mapping of lanes to elements breaks.
-    pub(crate) fn has_sure_subgroups(&self) -> bool {
-        let size = self.subgroup_size;
-        self.subgroup_operations && self.full_subgroups && size.is_power_of_two() && (4..=128).contains(&size)
-    }
-
     /// Whether the driver is known or suspected to handle specialization constants badly.
     ///
     /// MoltenVK before 1.3 sizes arrays by the default value of a specialization constant. Dozen translates to a language

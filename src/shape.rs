@@ -55,10 +55,6 @@ pub struct ShapeDesc<'a> {
     pub addressed: bool,
     /// The buffers that the caller's code replaces.
     pub visits: Visits,
-    /// Whether elements of 8 and 16 bits may be loaded and stored as such.
-    pub small_storage: bool,
-    /// Whether arrays of storage buffers may be indexed dynamically.
-    pub dynamic_indexing: bool,
     /// Whether the host or the driver specializes the kernels.
     pub specialization: Specialization,
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
@@ -69,7 +65,7 @@ pub struct ShapeDesc<'a> {
 }
 
 impl<'a> ShapeDesc<'a> {
-    /// Keys and values by descriptor, with the device's features, and no faults.
+    /// Keys and values by descriptor, and no faults.
     pub fn new(
         profile: &'a DeviceProfile,
         tuning: &'a Tuning,
@@ -84,8 +80,6 @@ impl<'a> ShapeDesc<'a> {
             subgroup: SubgroupChoice::Auto,
             addressed: false,
             visits: Visits::default(),
-            small_storage: profile.small_storage,
-            dynamic_indexing: profile.dynamic_indexing,
             specialization: Specialization::Auto,
             withhold: 0,
             ring_bits: None,
@@ -128,20 +122,20 @@ impl Shape {
             fitted => fitted,
         }
     }
+}
 
-    /// The most items of a single workgroup, up to `wished`, that shared memory and turns allow.
-    fn most_single_items(&self, desc: &ShapeDesc<'_>, wished: u32) -> u32 {
-        let fits = |single_items: u32| {
-            let shape = Shape { single_items, ..*self };
-            shape.fits_single(desc.profile) && (!desc.profile.is_cpu || turns::allow_single_block(&shape, desc.request))
-        };
-        let (mut fitting, mut beyond) = (self.single_items, wished.max(self.single_items) + 1);
-        while beyond - fitting > 1 {
-            let middle = fitting + (beyond - fitting) / 2;
-            if fits(middle) { fitting = middle } else { beyond = middle }
+/// The largest number up to `most` that fits, where `least` fits, and with a number all below it.
+pub(crate) fn largest(least: u32, most: u32, fits: impl Fn(u32) -> bool) -> u32 {
+    let (mut fitting, mut largest, mut next) = (least, most, most);
+    while fitting < largest {
+        if fits(next) {
+            fitting = next
+        } else {
+            largest = next - 1
         }
-        fitting
+        next = largest - (largest - fitting) / 2;
     }
+    fitting
 }
 
 /// The shape with a ranking method.
@@ -149,7 +143,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     let &ShapeDesc { profile, tuning, request, .. } = desc;
     let private = rank == RankMethod::Private;
     let (passes, digit_bits) = share_bits(profile, request.bits, widest_digit(profile, tuning.digit_bits, &subgroup));
-    let key_words = request.key.bits().div_ceil(32);
+    let key_words = request.key.words();
     // Invocations of a workgroup, and their items.
     let held = |wished_size: u32, items: u32| {
         let subgroups = wished_size.clamp(subgroup.size, MAX_INVOCATIONS) / subgroup.size;
@@ -182,7 +176,6 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         workgroup_size,
         items,
         tile_blocks: MAX_BLOCKS,
-        window: request.bits,
         key_words,
         digit_bits,
         passes,
@@ -203,12 +196,12 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         max_workgroups: profile.max_workgroups.max(1),
         addressed: desc.addressed,
         visits: desc.visits,
-        small_storage: desc.small_storage && !profile.confuses_views(),
+        small_storage: profile.small_storage && !profile.confuses_views(),
         specializes_on_host: match desc.specialization {
             Specialization::Auto => profile.specializes_weakly(),
             specialization => specialization == Specialization::Host,
         },
-        dynamic_indexing: desc.dynamic_indexing,
+        dynamic_indexing: profile.dynamic_indexing,
         // Emulated subgroup operations need all invocations.
         subgroups_rest: profile.confines_subgroup_barriers() && !subgroup.emulated,
         withhold: desc.withhold,
@@ -218,11 +211,11 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     if profile.is_cpu {
         shape.tile_blocks = (turns::TILE / tile_turns(shape.items)).clamp(1, MAX_BLOCKS);
         shape.polls = shape.polls.min(turns::most_polls(&shape));
-        while !turns::allow_single_block(&shape, request) && shape.single_items > 1 {
-            shape.single_items /= 2;
-        }
     }
-    shape.single_items = shape.most_single_items(desc, single_items);
+    shape.single_items = largest(1, single_items, |single_items| {
+        let shape = Shape { single_items, ..shape };
+        shape.fits_single(profile) && (!profile.is_cpu || turns::allow_single_block(&shape, request))
+    });
     if private {
         shape.histogram_workgroup_size = shape.histogram_workgroup_size.max(subgroup.size).min(most_invocations);
     }
@@ -302,22 +295,16 @@ fn choose_rank(desc: &ShapeDesc<'_>, subgroup: &Subgroup) -> RankMethod {
     let &ShapeDesc { profile, request, .. } = desc;
     let own_modules = !subgroup.emulated && !desc.addressed;
     let narrow = subgroup.size <= MAX_PRIVATE_LANES;
+    let wide_or_small = request.key.bits() != 32 || (1..4).contains(&request.value.size_bytes());
     match desc.tuning.rank {
         RankMethod::Private if own_modules && narrow => RankMethod::Private,
-        RankMethod::Partition if own_modules && profile.subgroup_partition && !has_wide_or_small(request) => {
-            RankMethod::Partition
-        }
+        RankMethod::Partition if own_modules && profile.subgroup_partition && !wide_or_small => RankMethod::Partition,
         // Each emulated ballot takes three barriers of the workgroup, for every bit of a digit.
         _ if subgroup.emulated => RankMethod::Match,
         RankMethod::Match => RankMethod::Match,
         RankMethod::Compare if subgroup.size <= MAX_COMPARED_LANES => RankMethod::Compare,
         _ => RankMethod::Ballot,
     }
-}
-
-/// Whether keys are not one word, or values are a part of a word.
-fn has_wide_or_small(request: &SortRequest) -> bool {
-    request.key.bits() != 32 || (1..4).contains(&request.value.size_bytes())
 }
 
 /// Bits of the widest digit, up to the preferred ones, whose counters for one subgroup fit shared memory.
@@ -358,7 +345,12 @@ fn share_bits(profile: &DeviceProfile, window: BitRange, most: u32) -> (u32, u32
     (passes, digit_bits(passes))
 }
 
-fn choose_subgroup(desc: &ShapeDesc<'_>) -> Result<Subgroup, Error> {
+/// The device's own subgroups, or emulated ones.
+///
+/// # Errors
+///
+/// As for [`Shape::fit`].
+pub(crate) fn choose_subgroup(desc: &ShapeDesc<'_>) -> Result<Subgroup, Error> {
     let &ShapeDesc { profile, tuning, .. } = desc;
     let (smallest, largest) = profile.subgroup_range;
     let size = match tuning.subgroup_size {

@@ -57,7 +57,7 @@ fn module(kernel: Kernel, shape: &Shape, request: &SortRequest) -> Module {
     let small = narrow(request.key.size_bytes()) || narrow(request.value.size_bytes());
     let module = Module {
         kernel,
-        key_words: request.key.bits().div_ceil(32),
+        key_words: shape.key_words,
         small: small && shape.small_storage,
         emulated: shape.subgroup.emulated,
         ranking: match shape.rank {
@@ -86,8 +86,7 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         true => (request.value.size_bytes(), false),
         false => (request.value.sorted_bytes(), request.value.sorts_index()),
     };
-    let code = request.key.code(request.order);
-    let top = 32 * (request.key.bits().div_ceil(32) - 1);
+    let (top_flip_negative, low_flip_negative) = request.key.top_and_low(request.key.code(request.order).flip_negative);
 
     let mut values = abi::SPECIALIZATION.map(|(_, default)| default);
     values[spec::WORKGROUP_SIZE] = workgroup_size;
@@ -104,12 +103,11 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     };
     values[spec::RADIX_BITS] = shape.digit_bits;
     values[spec::PASSES] = shape.passes.max(1);
-    values[spec::WINDOW_BITS] = shape.window.len();
-    values[spec::WINDOW_LOW] = shape.window.low;
+    values[spec::WINDOW_BITS] = request.bits.len();
+    values[spec::WINDOW_LOW] = request.bits.low;
     values[spec::KEY_BITS] = request.key.bits();
-    values[spec::KEY_FLIP_NEGATIVE] = (code.flip_negative >> top) as u32;
-    // All lower words of a key have equal flips.
-    values[spec::LOW_FLIP_NEGATIVE] = code.flip_negative as u32;
+    values[spec::KEY_FLIP_NEGATIVE] = top_flip_negative;
+    values[spec::LOW_FLIP_NEGATIVE] = low_flip_negative;
     values[spec::VALUE_BITS] = 8 * value_bytes as u32;
     values[spec::INDEX_VALUES] = index.into();
     values[spec::IN_PLACE] = request.in_place().into();

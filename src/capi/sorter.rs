@@ -220,7 +220,7 @@ pub unsafe extern "C" fn get_buffer_requirements(
         let sizes = sorter.buffers(capacity);
         // Other sorts have them also where the capacity is 0.
         let keys = (!sorter.shape().visits.keys).then_some(sizes.keys);
-        let reached = sorter.access().usage();
+        let reached = sorter.inner.element_usage();
         let need = |size: Option<u64>, alignment: u64, usage: Usage| {
             let (size, usage) = size.map_or((0, 0), |size| (size, usage.as_raw()));
             VksortBufferNeed { size, alignment, usage, reserved: 0 }

@@ -34,10 +34,8 @@ pub struct Dispatch {
 /// One step.
 #[derive(Clone, Debug)]
 pub enum HostStep {
-    /// Zeroes bytes of counters and table, counted from the start of the counters.
+    /// Zeroes bytes of counters and table, from the start of the counters on.
     Clear {
-        /// The first byte.
-        offset: u64,
         /// The number of bytes.
         bytes: u64,
     },
@@ -83,7 +81,7 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
     let mut steps = Vec::new();
     plan.each_step(count, &mut |Step { name, work }| {
         steps.push(match work {
-            Work::Clear { offset, bytes } => HostStep::Clear { offset, bytes },
+            Work::Clear { bytes } => HostStep::Clear { bytes },
             Work::Dispatch { kernel, groups, set, push } => {
                 let pipeline = specialize(kernel, &shape, request);
                 HostStep::Dispatch(Box::new(Dispatch {
@@ -103,7 +101,7 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
     Ok(HostSort {
         shape,
         steps,
-        tile: plan.tile_size(),
+        tile: plan.tile,
         places: plan.places(),
         scratch_bytes: scratch.size,
         counters: scratch.counters,

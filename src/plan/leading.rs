@@ -4,7 +4,7 @@
 //! The passes over all digits are recorded twice. The histogram decides which passes run in the first phase. The kernel
 //! `ties` decides between the insertion sort and the second phase, which is a plain OneSweep.
 
-use super::{Groups, Kernel, Plan, Step};
+use super::{Groups, Kernel, Plan, Step, onesweep};
 use crate::abi::{self, Push};
 use crate::request::{Algorithm, Count};
 
@@ -22,23 +22,15 @@ impl Plan {
             // The last workgroup of `ties` decides.
             && !self.shape.decides_apart
     }
-
-    /// Elements that a workgroup of `ties` searches; 0 without leading digits.
-    pub(super) fn tie_part(&self) -> u32 {
-        if self.leads() { self.shape.tie_part() } else { 0 }
-    }
 }
 
 pub(super) fn each_pass(plan: &Plan, count: Count, emit: &mut dyn FnMut(Step)) {
-    let push = |pass| Push { tie_part: plan.tie_part(), ..plan.push(count, pass) };
-    let tiles = plan.groups(count, plan.tile_size(), abi::ARGUMENTS_TILES);
+    onesweep::each_pass(plan, count, emit);
+    let push = plan.push(count, 0);
+    emit(Step::dispatch(Kernel::Ties, None, Groups::Counted(abi::ARGUMENTS_TIES), push));
+    emit(Step::dispatch(Kernel::Mend, None, Groups::Counted(abi::ARGUMENTS_MEND), push));
     for pass in 0..plan.shape.passes {
-        emit(Step::dispatch(Kernel::OneSweep, Some(pass), tiles, push(pass)));
-    }
-    emit(Step::dispatch(Kernel::Ties, None, Groups::Counted { slot: abi::ARGUMENTS_TIES }, push(0)));
-    emit(Step::dispatch(Kernel::Mend, None, Groups::Counted { slot: abi::ARGUMENTS_MEND }, push(0)));
-    for pass in 0..plan.shape.passes {
-        let (groups, push) = (Groups::Counted { slot: abi::ARGUMENTS_FALLBACK }, Push { phase: 1, ..push(pass) });
+        let (groups, push) = (Groups::Counted(abi::ARGUMENTS_FALLBACK), Push { phase: 1, ..plan.push(count, pass) });
         emit(Step::dispatch(Kernel::OneSweep, Some(pass), groups, push).named("fallback"));
     }
 }

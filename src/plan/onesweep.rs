@@ -5,7 +5,7 @@ use crate::abi;
 use crate::request::Count;
 
 pub(super) fn each_pass(plan: &Plan, count: Count, emit: &mut dyn FnMut(Step)) {
-    let tiles = plan.groups(count, plan.tile_size(), abi::ARGUMENTS_TILES);
+    let tiles = plan.groups(count, plan.tile, abi::ARGUMENTS_TILES);
     for pass in 0..plan.shape.passes {
         emit(Step::dispatch(Kernel::OneSweep, Some(pass), tiles, plan.push(count, pass)));
     }

@@ -5,7 +5,7 @@ use crate::abi;
 use crate::request::Count;
 
 pub(super) fn each_pass(plan: &Plan, count: Count, emit: &mut dyn FnMut(Step)) {
-    let tiles = plan.groups(count, plan.tile_size(), abi::ARGUMENTS_TILES);
+    let tiles = plan.groups(count, plan.tile, abi::ARGUMENTS_TILES);
     for pass in 0..plan.shape.passes {
         let push = plan.push(count, pass);
         emit(Step::dispatch(Kernel::Count, Some(pass), tiles, push));

@@ -80,7 +80,7 @@ impl Plan {
             Algorithm::OneSweep | Algorithm::Leading => {
                 let tiles = 1u32 << (self.shape.ring_bits + EPOCH_BITS - 1);
                 let rounds = "the rounds of look-back's ring that its words tell apart; larger tiles reach further";
-                tiles.checked_mul(self.tile_size()).map_or(largest, |reached| (reached, rounds))
+                tiles.checked_mul(self.tile).map_or(largest, |reached| (reached, rounds))
             }
         }
     }

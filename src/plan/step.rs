@@ -27,17 +27,14 @@ pub enum Groups {
     /// So many.
     Direct(u32),
     /// The number in a slot of the arguments in the counters.
-    Counted {
-        /// The slot.
-        slot: u32,
-    },
+    Counted(u32),
 }
 
 /// The work of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Zeroes bytes of counters and table, counted from the start of the counters.
-    Clear { offset: u64, bytes: u64 },
+    /// Zeroes bytes of counters and table, from the start of the counters on.
+    Clear { bytes: u64 },
     /// Runs a kernel.
     Dispatch { kernel: Kernel, groups: Groups, set: ValueSet, push: Push },
 }
@@ -68,8 +65,8 @@ impl fmt::Display for StepName {
 }
 
 impl Step {
-    pub fn clear(offset: u64, bytes: u64) -> Step {
-        Step { name: StepName { kernel: "clear", pass: None }, work: Work::Clear { offset, bytes } }
+    pub fn clear(bytes: u64) -> Step {
+        Step { name: StepName { kernel: "clear", pass: None }, work: Work::Clear { bytes } }
     }
 
     pub fn dispatch(kernel: Kernel, pass: Option<u32>, groups: Groups, push: Push) -> Step {
@@ -96,7 +93,7 @@ impl Step {
         const CLEARED: &[(Region, Usage)] = &[(Region::Counters, Usage::Write), (Region::Table, Usage::Write)];
         let (uses, counted) = match self.work {
             Work::Clear { .. } => (CLEARED, false),
-            Work::Dispatch { kernel, groups, .. } => (kernel.row().uses, matches!(groups, Groups::Counted { .. })),
+            Work::Dispatch { kernel, groups, .. } => (kernel.row().uses, matches!(groups, Groups::Counted(_))),
         };
         uses.iter().copied().chain(counted.then_some((Region::Counters, Usage::Arguments)))
     }

@@ -1,5 +1,7 @@
 //! Plans without a device: sizes, dispatches, routes and barriers.
 
+use ash::vk::AccessFlags;
+
 use super::*;
 use crate::kernels::{Region, Usage};
 use crate::key::KeyType;
@@ -123,9 +125,9 @@ fn scratch_for_a_capacity_serves_every_smaller_count() {
             let host = [1, capacity / 3, capacity / 2 + 1, capacity - 1, capacity].map(Count::Host);
             for count in host.into_iter().chain([Count::Device]) {
                 for step in steps(&plan, count) {
-                    if let Work::Clear { offset, bytes } = step.work {
+                    if let Work::Clear { bytes } = step.work {
                         let end = layout.table.offset + layout.table.size;
-                        assert!(offset + bytes <= end, "{algorithm}, {count:?} of {capacity}");
+                        assert!(bytes <= end, "{algorithm}, {count:?} of {capacity}");
                     }
                 }
                 assert!(plan.table_words(plan.most(count)) * 4 <= layout.table.size);
@@ -138,7 +140,7 @@ fn scratch_for_a_capacity_serves_every_smaller_count() {
 fn dispatches_cover_the_input_exactly_once() {
     for algorithm in chained() {
         let plan = plan(&profile(vendor::NVIDIA, 0, 32), algorithm, ValueType::None, 1 << 29);
-        let tile = plan.tile_size();
+        let tile = plan.tile;
         for count in [1, tile - 1, tile, tile + 1, 10 * tile - 1, 1 << 29] {
             for step in steps(&plan, Count::Host(count)) {
                 let Work::Dispatch { kernel, groups, push, .. } = step.work else { continue };
@@ -171,10 +173,7 @@ fn look_back_takes_constant_memory_and_passes_read_every_key_once() {
                 let plan = Plan::new(&request, Algorithm::OneSweep, shape, capacity);
                 let beyond = plan.scratch().size - 4 * u64::from(capacity);
                 assert!(beyond <= 4 << 20, "{beyond} bytes beyond the alternate, {digit_bits} bits of {capacity}");
-                assert!(
-                    !shape.staged() || plan.tile_size() == shape.block(),
-                    "a tile is a block, which is loaded once"
-                );
+                assert!(!shape.staged() || plan.tile == shape.block(), "a tile is a block, which is loaded once");
             }
         }
     }
@@ -228,7 +227,7 @@ fn look_back_tells_all_rounds_of_its_ring_apart() {
             ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep)
         };
         let plan = Plan::new(&request, Algorithm::OneSweep, Shape::fit(&desc).unwrap(), MAX_COUNT);
-        let tiles = plan.max_count().0 / plan.tile_size();
+        let tiles = plan.max_count().0 / plan.tile;
         assert!((tiles >> ring_bits) < 1 << 13 && tiles >= 1 << ring_bits, "{tiles} tiles, {ring_bits} bits of slots");
         let one_sum = Plan::new(&request, Algorithm::ReduceThenScan, plan.shape, MAX_COUNT);
         assert_eq!(one_sum.max_count().0, MAX_COUNT);
@@ -273,11 +272,11 @@ fn step_counts_are_as_documented() {
     assert_eq!(names(asking(Algorithm::ReduceThenScan), host).len(), 2 + 12);
     for (digit_bits, passes) in [(4, 8), (2, 16)] {
         let tuning = Tuning { digit_bits, ..Tuning::for_device(&nvidia) };
-        for (algorithm, steps) in [(Algorithm::OneSweep, passes), (Algorithm::ReduceThenScan, 3 * passes)] {
+        for (algorithm, dispatches) in [(Algorithm::OneSweep, passes), (Algorithm::ReduceThenScan, 3 * passes)] {
             let request = asking(algorithm);
             let shape = Shape::fit(&ShapeDesc::new(&nvidia, &tuning, &request, algorithm)).unwrap();
             let plan = Plan::new(&request, algorithm, shape, 1 << 20);
-            assert_eq!(plan.step_count(host), 2 + steps, "{algorithm} by digits of {digit_bits} bits");
+            assert_eq!(steps(&plan, host).len(), 2 + dispatches, "{algorithm} by digits of {digit_bits} bits");
         }
     }
 }
@@ -355,7 +354,7 @@ fn small_counts_take_one_dispatch_when_the_algorithm_is_free() {
     let block = plan.shape.single_block();
     assert!(block >= 1 << 13, "shared memory has room for more than a tile: {block}");
     assert_eq!(plan.algorithm_for(block), Algorithm::SingleWorkgroup);
-    assert_eq!(plan.step_count(Count::Host(block)), 1);
+    assert_eq!(steps(&plan, Count::Host(block)).len(), 1);
     assert_eq!(plan.algorithm_for(block + 1), Algorithm::OneSweep);
 }
 
@@ -423,7 +422,9 @@ fn the_scopes_around_a_sort_cover_its_scratch() {
             for step in &steps {
                 let barrier = hazards.before(step);
                 // A barrier is for all memory.
-                cleared &= !barrier.is_some_and(|barrier| barrier.from.transfer_write && barrier.to.compute_write);
+                cleared &= !barrier.is_some_and(|barrier| {
+                    barrier.from.contains(AccessFlags::TRANSFER_WRITE) && barrier.to.contains(AccessFlags::SHADER_WRITE)
+                });
                 cleared |= matches!(step.work, Work::Clear { .. });
                 for (region, usage) in step.uses() {
                     let scratch = !matches!(region, Region::Source | Region::Target);
@@ -447,11 +448,14 @@ fn what_the_device_sized_is_visible_to_every_dispatch_that_reads_it() {
         let (mut written, mut visible) = (Vec::new(), Vec::new());
         for step in steps(&plan, Count::Device) {
             let barrier = hazards.before(&step);
-            if barrier.is_some_and(|barrier| barrier.from.compute_write && barrier.to.indirect_read) {
+            if barrier.is_some_and(|barrier| {
+                barrier.from.contains(AccessFlags::SHADER_WRITE)
+                    && barrier.to.contains(AccessFlags::INDIRECT_COMMAND_READ)
+            }) {
                 visible.append(&mut written);
             }
             let Work::Dispatch { kernel, groups, .. } = step.work else { continue };
-            if let Groups::Counted { slot } = groups {
+            if let Groups::Counted(slot) = groups {
                 assert!(visible.contains(&slot), "{step:?} reads its size too early");
             }
             match kernel {
@@ -473,20 +477,15 @@ fn onesweep_barriers_are_the_expected_ones() {
     let mut hazards = Hazards::new(true);
     let steps = steps(&plan, Count::Host(100_000));
     let barriers: Vec<Barrier> = steps.iter().map(|step| hazards.before(step).unwrap()).collect();
-    let scope = |compute_read, compute_write, transfer_write| Scope {
-        compute_read,
-        compute_write,
-        transfer_write,
-        indirect_read: false,
-    };
     // An earlier sort's use of scratch, then clear, histogram and passes.
-    let before = Scope { indirect_read: true, ..scope(true, true, true) };
-    assert_eq!(barriers[0], Barrier { from: before, to: scope(false, false, true) });
-    assert_eq!(barriers[1], Barrier { from: scope(false, false, true), to: scope(true, true, false) });
-    assert_eq!(barriers[2].to, scope(true, true, false));
-    assert!(barriers[2].from.transfer_write, "the cleared table is first used by the first pass");
+    let (clear, compute) = (AccessFlags::TRANSFER_WRITE, AccessFlags::SHADER_READ | AccessFlags::SHADER_WRITE);
+    let before = AccessFlags::INDIRECT_COMMAND_READ | clear | compute;
+    assert_eq!(barriers[0], Barrier { from: before, to: clear });
+    assert_eq!(barriers[1], Barrier { from: clear, to: compute });
+    assert_eq!(barriers[2].to, compute);
+    assert!(barriers[2].from.contains(clear), "the cleared table is first used by the first pass");
     for barrier in &barriers[3..] {
-        assert_eq!(*barrier, Barrier { from: scope(true, true, false), to: scope(true, true, false) });
+        assert_eq!(*barrier, Barrier { from: compute, to: compute });
     }
 }
 

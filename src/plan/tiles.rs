@@ -22,7 +22,7 @@ pub(crate) struct Plan {
     pub shape: Shape,
     pub capacity: u32,
     /// Elements of a tile. It depends only on the capacity, so that scratch fits every smaller count.
-    pub(super) tile: u32,
+    pub tile: u32,
     /// Keys of a part of the histogram.
     pub(super) histogram_part: u32,
 }
@@ -30,9 +30,12 @@ pub(crate) struct Plan {
 impl Plan {
     /// A plan.
     pub fn new(request: &SortRequest, algorithm: Algorithm, shape: Shape, capacity: u32) -> Plan {
+        // The size of a tile, or of a histogram part, that may be a part of a block, as only loops over items depend on it. It
+        // is small enough for `min_tiles` of them if each keeps the fewest items per invocation.
         let partial = |group: u32, block: u32| {
             let min_items = if shape.staged() { MIN_ITEMS_STAGED } else { MIN_ITEMS };
-            partial_block(group, block, min_items, shape.min_tiles, capacity)
+            let least = group.saturating_mul(min_items).min(block);
+            (capacity / shape.min_tiles).clamp(least, block).next_multiple_of(group)
         };
         let mut plan = Plan {
             request: *request,
@@ -74,44 +77,34 @@ impl Plan {
         most > 0 && self.shape.passes > 0 && self.algorithm_for(most) != Algorithm::SingleWorkgroup
     }
 
-    /// Elements of a tile.
-    pub fn tile_size(&self) -> u32 {
-        self.tile
-    }
-
     /// Tiles of `count` elements.
     pub fn tiles(&self, count: u32) -> u32 {
-        count.div_ceil(self.tile_size())
+        count.div_ceil(self.tile)
     }
 
     /// The dispatch over parts of `part` elements. For a count on the device, its size is in slot `slot` of the arguments.
     pub(super) fn groups(&self, count: Count, part: u32, slot: u32) -> Groups {
         match count {
             Count::Host(count) => Groups::Direct(count.div_ceil(part)),
-            Count::Device => Groups::Counted { slot },
+            Count::Device => Groups::Counted(slot),
         }
     }
 
     /// Push constants of a pass. Recording adds the count's word and the addresses.
     pub(super) fn push(&self, count: Count, pass: u32) -> Push {
-        let anchor_shift = self.anchor_shift(self.most(count));
-        Push { count: self.most(count), pass, part: self.tile_size(), anchor_shift, ..self.key_push() }
+        let (request, most) = (&self.request, self.most(count));
+        let (key_flip, low_flip) = request.key.top_and_low(request.key.code(request.order).flip);
+        Push {
+            count: most,
+            pass,
+            part: self.tile,
+            histogram_part: self.histogram_part,
+            anchor_shift: self.anchor_shift(most),
+            tie_part: if self.algorithm == Algorithm::Leading { self.shape.tie_part() } else { 0 },
+            window_low: request.bits.low,
+            key_flip,
+            low_flip,
+            ..Push::default()
+        }
     }
-
-    /// Push constants for the order of keys.
-    pub(super) fn key_push(&self) -> Push {
-        let key = self.request.key;
-        let flip = key.code(self.request.order).flip;
-        let top = 32 * (key.bits().div_ceil(32) - 1);
-        // Every lower word of a key is flipped alike.
-        let (key_flip, low_flip) = ((flip >> top) as u32, flip as u32);
-        Push { window_low: self.shape.window.low, key_flip, low_flip, ..Push::default() }
-    }
-}
-
-/// The size of a tile, or of a histogram part, that may be a part of a block, as only loops over items depend on it. It is
-/// small enough for `min_tiles` of them if each keeps `min_items` items per invocation.
-fn partial_block(workgroup_size: u32, block: u32, min_items: u32, min_tiles: u32, capacity: u32) -> u32 {
-    let least = workgroup_size.saturating_mul(min_items).min(block);
-    (capacity / min_tiles).clamp(least, block).next_multiple_of(workgroup_size)
 }

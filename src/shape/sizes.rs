@@ -2,7 +2,7 @@
 
 use crate::abi;
 use crate::profile::DeviceProfile;
-use crate::request::{BitRange, ValueType};
+use crate::request::ValueType;
 use crate::tuning::{Knobs, RankMethod};
 use crate::visitor::Visits;
 
@@ -26,8 +26,6 @@ pub struct Shape {
     pub items: u32,
     /// Most blocks of a tile of reduce-then-scan.
     pub tile_blocks: u32,
-    /// The bits to sort by, shared out evenly among the passes.
-    pub window: BitRange,
     /// 32-bit words of a key.
     pub key_words: u32,
     /// Bits of the widest digit.
@@ -183,11 +181,6 @@ impl Shape {
         let emulation = if self.subgroup.emulated { workgroup_size + 4 * subgroups } else { 0 };
         let sums = self.radix().div_ceil(workgroup_size) * subgroups;
         4 * (pool + self.radix() + sums + abi::SHARED_LOOSE_WORDS + emulation)
-    }
-
-    /// Shared memory in bytes, the most of all ranking kernels.
-    pub fn shared_bytes(&self) -> u32 {
-        self.tile_shared_bytes().max(self.single_shared_bytes())
     }
 
     /// Whether the shared memory of the device, and half a word for each place, suffice for a tile.

@@ -59,10 +59,9 @@ pub(crate) fn of_tile(items: u32, item_turns: u32, radix: u32, workgroup_size: u
 /// Turns of an invocation of a single workgroup.
 fn of_single_block(shape: &Shape, request: &SortRequest) -> u32 {
     let ranking = ranking(shape.rank, shape.subgroup.size, shape.digit_bits);
-    let key_words = request.key.bits().div_ceil(32);
     let value_words = request.value.sorted_bytes().div_ceil(4) as u32;
     // Each word of a key, and the index if there are values, is staged and comes back.
-    let item = 2 + ranking + 2 * (key_words + value_words.min(1));
+    let item = 2 + ranking + 2 * (shape.key_words + value_words.min(1));
     let digits = match shape.rank {
         RankMethod::Private => 2 * shape.radix(),
         _ => {
@@ -73,7 +72,7 @@ fn of_single_block(shape: &Shape, request: &SortRequest) -> u32 {
         }
     };
     // Before the passes keys are loaded and compared with the first; afterwards keys and values are written.
-    let once = 4 + 2 * key_words + 2 * value_words;
+    let once = 4 + 2 * shape.key_words + 2 * value_words;
     shape.passes * (shape.single_items * item + digits) + shape.single_items * once
 }
 

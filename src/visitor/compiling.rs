@@ -81,7 +81,7 @@ fn modules_of(request: &SortRequest) -> Vec<Module> {
     };
     let narrow = |bytes: u64| (1..4).contains(&bytes);
     let small = narrow(request.key.size_bytes()) || narrow(request.value.size_bytes());
-    let key_words = request.key.bits().div_ceil(32);
+    let key_words = request.key.words();
     kernels::modules()
         .into_iter()
         .filter(|module| serves(module.kernel.row().sorts) && (small || !module.small))

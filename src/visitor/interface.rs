@@ -51,7 +51,7 @@ impl Interface {
         Interface {
             visits,
             push_bytes,
-            key_words: request.key.bits().div_ceil(32),
+            key_words: request.key.words(),
             value_words: if visits.output { request.value.size_bytes().div_ceil(4) as u32 } else { 0 },
             discards: visits.output && request.discards_keys(),
         }

@@ -7,8 +7,7 @@ use ash::vk;
 
 use super::buffers::SortBuffers;
 use super::inner::SorterInner;
-use super::options::Access;
-use super::pipelines::Pipelines;
+use super::pipelines::{Layouts, Pipelines};
 use super::places::{Places, writes};
 use super::sorter::Sorter;
 use crate::error::{Context, Error};
@@ -86,21 +85,11 @@ impl Sorter {
     /// * Where [`access`](Self::access) is [`Access::Addresses`], all but the count buffer have `SHADER_DEVICE_ADDRESS` too, and
     ///   their memory was allocated with the flag `DEVICE_ADDRESS`.
     pub unsafe fn bind(&self, buffers: &SortBuffers) -> Result<BoundSort, Error> {
-        // SAFETY: the same contract.
-        unsafe { BoundSort::new(Arc::clone(&self.inner), buffers) }
-    }
-}
-
-impl BoundSort {
-    /// # Safety
-    ///
-    /// As for [`Sorter::bind`].
-    pub(super) unsafe fn new(sorter: Arc<SorterInner>, buffers: &SortBuffers) -> Result<BoundSort, Error> {
-        let (mut bound, places) = BoundSort::placed(sorter, buffers)?;
+        let (mut bound, places) = BoundSort::placed(Arc::clone(&self.inner), buffers)?;
         if buffers.capacity > 0 {
-            // SAFETY: the buffers are alive and on this device by the contract of `bind`.
+            // SAFETY: the buffers are alive and on this device by this function's contract.
             unsafe {
-                if bound.sorter.access == Access::Addresses {
+                if self.inner.shape.addressed {
                     bound.take_addresses(&places)?;
                 }
                 bound.create_sets(&places)?;
@@ -108,7 +97,9 @@ impl BoundSort {
         }
         Ok(bound)
     }
+}
 
+impl BoundSort {
     /// The checked sort, before its descriptors.
     pub(super) fn placed(sorter: Arc<SorterInner>, buffers: &SortBuffers) -> Result<(BoundSort, Places), Error> {
         let plan = sorter.plan(buffers.capacity)?;
@@ -135,15 +126,13 @@ impl BoundSort {
     ///
     /// The buffers behind `places` are alive, belong to the sorter's device, and have `SHADER_DEVICE_ADDRESS`.
     unsafe fn take_addresses(&mut self, places: &Places) -> Result<(), Error> {
-        let device = &self.sorter.pipelines.device;
-        let address = |info: Option<vk::DescriptorBufferInfo>| match info {
-            None => 0,
-            Some(info) => {
-                let buffer = vk::BufferDeviceAddressInfo::default().buffer(info.buffer);
-                // SAFETY: the buffer is alive and has the usage, by this function's contract.
-                unsafe { device.get_buffer_device_address(&buffer) + info.offset }
-            }
+        let device = &self.sorter.pipelines.layouts.device;
+        let address = |info: vk::DescriptorBufferInfo| {
+            let buffer = vk::BufferDeviceAddressInfo::default().buffer(info.buffer);
+            // SAFETY: the buffer is alive and has the usage, by this function's contract.
+            unsafe { device.get_buffer_device_address(&buffer) + info.offset }
         };
+        let address = |info: Option<_>| info.map_or(0, address);
         self.keys_at = places.keys.map(address);
         self.values_at = places.values.map(|set| set.map(address));
         let alignment = self.sorter.request.key.size_bytes().max(4);
@@ -158,10 +147,10 @@ impl BoundSort {
     ///
     /// The buffers behind `places` are alive and belong to the sorter's device.
     unsafe fn create_sets(&mut self, places: &Places) -> Result<(), Error> {
-        let device = &self.sorter.pipelines.device;
+        let Layouts { device, set: layout, .. } = &*self.sorter.pipelines.layouts;
         let wanted: &[ValueSet] =
             if self.sorter.request.value.is_gathered() { &ValueSet::ALL } else { &[ValueSet::Sorted] };
-        let addressed = self.sorter.access == Access::Addresses;
+        let addressed = self.sorter.shape.addressed;
         let sizes = [vk::DescriptorPoolSize {
             ty: vk::DescriptorType::STORAGE_BUFFER,
             descriptor_count: Pipelines::descriptors(addressed) * wanted.len() as u32,
@@ -169,7 +158,7 @@ impl BoundSort {
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(wanted.len() as u32).pool_sizes(&sizes);
         // SAFETY: the device is alive by the contract of `Sorter::new`; `Drop` destroys the pool, once.
         self.pool = unsafe { device.create_descriptor_pool(&info, None) }.context("vkCreateDescriptorPool")?;
-        let layouts = vec![self.sorter.pipelines.set_layout; wanted.len()];
+        let layouts = vec![*layout; wanted.len()];
         let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(self.pool).set_layouts(&layouts);
         // SAFETY: the pool has room for exactly these sets.
         let sets = unsafe { device.allocate_descriptor_sets(&info) }.context("vkAllocateDescriptorSets")?;
@@ -187,6 +176,6 @@ impl Drop for BoundSort {
     fn drop(&mut self) {
         // SAFETY: the pool is null or was created in `create_sets`; by the contract of `Sorter::new` the device is
         // alive and no command buffer with the sets is pending.
-        unsafe { self.sorter.pipelines.device.destroy_descriptor_pool(self.pool, None) };
+        unsafe { self.sorter.pipelines.layouts.device.destroy_descriptor_pool(self.pool, None) };
     }
 }

@@ -1,6 +1,8 @@
 //! What a sorter shares with the sorts that are bound to it.
 
-use super::options::{Access, Faults};
+use ash::vk;
+
+use super::options::Faults;
 use super::pipelines::Pipelines;
 use crate::plan::Plan;
 use crate::profile::DeviceProfile;
@@ -15,7 +17,6 @@ pub(crate) struct SorterInner {
     pub profile: DeviceProfile,
     pub algorithm: Algorithm,
     pub shape: Shape,
-    pub access: Access,
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
     pub faults: Faults,
     /// Bytes of the visitor's push constants, and whether it has a descriptor set.
@@ -32,6 +33,13 @@ impl SorterInner {
             keys_out: sizes.keys_out.filter(|_| !output),
             values_out: sizes.values_out.filter(|_| !output),
         }
+    }
+
+    /// The usage flags that buffers of keys and values need.
+    pub fn element_usage(&self) -> vk::BufferUsageFlags {
+        let addresses = vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        let reached = if self.shape.addressed { addresses } else { vk::BufferUsageFlags::empty() };
+        vk::BufferUsageFlags::STORAGE_BUFFER | reached
     }
 
     /// The plan for a capacity, without a check of limits.

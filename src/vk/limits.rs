@@ -1,13 +1,16 @@
 //! A device's limits for a sort: how kernels access elements, and the most elements.
 
+use std::ops::Range;
+
 use super::inner::SorterInner;
 use super::options::{Access, SorterOptions};
 use super::pipelines::Pipelines;
+use crate::abi::Push;
 use crate::error::Error;
 use crate::plan::{MAX_COUNT, Plan};
 use crate::profile::DeviceProfile;
 use crate::request::SortRequest;
-use crate::shape::{Shape, SubgroupChoice};
+use crate::shape::{Shape, ShapeDesc, choose_subgroup, largest};
 
 /// The limit on the number of tiles.
 const TABLE_LIMIT: &str = "the device's maxStorageBufferRange, for the table of tiles";
@@ -15,37 +18,32 @@ const TABLE_LIMIT: &str = "the device's maxStorageBufferRange, for the table of 
 impl SorterInner {
     /// The plan for a capacity within the limits.
     pub(super) fn plan(&self, capacity: u32) -> Result<Plan, Error> {
-        let (mut allowed, mut limit) = self.max_count();
-        if capacity <= allowed {
+        let (allowed, limit) = match self.max_count() {
+            reached if capacity > reached.0 => reached,
             // With many small tiles, the table may be larger than the table of more elements in larger tiles.
-            (allowed, limit) = (self.reached_by_table(capacity), TABLE_LIMIT);
+            _ => (self.reached_by_table(capacity), TABLE_LIMIT),
+        };
+        if capacity > allowed {
+            return Err(Error::TooManyElements {
+                given: capacity.into(),
+                allowed: allowed.into(),
+                limit: limit.into(),
+            });
         }
-        match capacity > allowed {
-            true => {
-                Err(Error::TooManyElements { given: capacity.into(), allowed: allowed.into(), limit: limit.into() })
-            }
-            false => Ok(self.unchecked_plan(capacity)),
-        }
+        Ok(self.unchecked_plan(capacity))
     }
 
     /// Most elements, up to `most`, whose table fits one descriptor.
     fn reached_by_table(&self, most: u32) -> u32 {
-        let fits = |count| self.unchecked_plan(count).scratch().table.size <= self.profile.max_storage_range_bytes;
-        if fits(most) {
-            return most;
-        }
-        let (mut fitting, mut beyond) = (0, most);
-        while beyond - fitting > 1 {
-            let middle = fitting + (beyond - fitting) / 2;
-            if fits(middle) { fitting = middle } else { beyond = middle }
-        }
-        fitting
+        largest(0, most, |count| {
+            self.unchecked_plan(count).scratch().table.size <= self.profile.max_storage_range_bytes
+        })
     }
 
     /// Most elements of a sorter, and the limit that this follows from.
     pub(super) fn max_count(&self) -> (u32, &'static str) {
         let mut most = self.unchecked_plan(MAX_COUNT).max_count();
-        if self.access == Access::Descriptors {
+        if !self.shape.addressed {
             let reached = by_descriptors(&self.profile, &self.request);
             if reached < most.0 {
                 most = (reached, "the device's maxStorageBufferRange; elements by address reach further");
@@ -56,17 +54,17 @@ impl SorterInner {
     }
 }
 
-/// The requested access, or for `Auto` one that serves the capacity. If no access serves it, the result is descriptors,
-/// whose checks name the limit.
-pub(super) fn choose_access(profile: &DeviceProfile, request: &SortRequest, options: &SorterOptions) -> Access {
+/// Whether keys and values are accessed by address: as requested, or for `Auto` if only that serves the capacity. If no access
+/// serves it, descriptors are chosen, whose checks name the limit.
+pub(super) fn choose_addresses(desc: &ShapeDesc<'_>, options: &SorterOptions) -> bool {
+    let &ShapeDesc { profile, request, .. } = desc;
     let reached = options.capacity.is_none_or(|capacity| capacity <= by_descriptors(profile, request));
+    let served = reached && profile.max_storage_buffers >= Pipelines::descriptors(false);
     // Kernels with emulated subgroups have no variants with addresses.
-    let emulated = matches!(options.subgroup, SubgroupChoice::Emulated(_)) || !profile.has_sure_subgroups();
+    let native = choose_subgroup(desc).is_ok_and(|subgroup| !subgroup.emulated);
     match options.access {
-        Access::Auto if reached && profile.serves_descriptors() => Access::Descriptors,
-        Access::Auto if profile.buffer_addresses && !emulated => Access::Addresses,
-        Access::Auto => Access::Descriptors,
-        access => access,
+        Access::Auto => !served && profile.buffer_addresses && native,
+        access => access == Access::Addresses,
     }
 }
 
@@ -78,35 +76,28 @@ fn by_descriptors(profile: &DeviceProfile, request: &SortRequest) -> u32 {
 }
 
 /// Refuses a device that lacks the features of the access.
-pub(super) fn check_access(profile: &DeviceProfile, access: Access, shape: &Shape) -> Result<(), Error> {
-    let unsuitable = |what, given: &str, needed: &str| Err(Error::unsuitable(&profile.name, what, given, needed));
-    let (given, needed) = (profile.max_storage_buffers, Pipelines::descriptors(access == Access::Addresses));
-    if given < needed {
-        let needed = format!("at least {needed}");
-        return unsuitable("maxPerStageDescriptorStorageBuffers", &given.to_string(), &needed);
-    }
-    match access {
-        Access::Addresses if !profile.buffer_addresses => {
-            unsuitable("feature bufferDeviceAddress", "absent", "present")
-        }
-        Access::Addresses if shape.subgroup.emulated => {
-            let what = "subgroup support, with keys and values by address";
-            unsuitable(what, "emulated", "full subgroups of the device's own")
-        }
-        _ => Ok(()),
-    }
+pub(super) fn check_access(profile: &DeviceProfile, shape: &Shape) -> Result<(), Error> {
+    let (given, needed) = (profile.max_storage_buffers, Pipelines::descriptors(shape.addressed));
+    let (what, given, needed) = if given < needed {
+        ("maxPerStageDescriptorStorageBuffers", &*given.to_string(), &*format!("at least {needed}"))
+    } else if shape.addressed && !profile.buffer_addresses {
+        ("feature bufferDeviceAddress", "absent", "present")
+    } else if shape.addressed && shape.subgroup.emulated {
+        ("subgroup support, with keys and values by address", "emulated", "full subgroups of the device's own")
+    } else {
+        return Ok(());
+    };
+    Err(Error::unsuitable(&profile.name, what, given, needed))
 }
 
 /// Refuses a device with fewer push constants than a visitor and the library need.
 pub(super) fn check_push(profile: &DeviceProfile, visitor_bytes: Option<u32>, addressed: bool) -> Result<(), Error> {
-    let (offset, needed) = Pipelines::push_range(visitor_bytes, addressed);
-    match needed > profile.max_push_bytes {
-        true => {
-            let needed = format!("{needed}, {offset} of them for the visitor");
-            Err(Error::unsuitable(&profile.name, "maxPushConstantsSize", profile.max_push_bytes, needed))
-        }
-        false => Ok(()),
+    let Range { start, end } = Push::range(visitor_bytes, addressed);
+    if end > profile.max_push_bytes {
+        let needed = format!("{end}, {start} of them for the visitor");
+        return Err(Error::unsuitable(&profile.name, "maxPushConstantsSize", profile.max_push_bytes, needed));
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -75,16 +75,6 @@ pub enum Access {
     Addresses,
 }
 
-impl Access {
-    /// The usage of buffers of keys and values.
-    pub(crate) fn usage(self) -> vk::BufferUsageFlags {
-        match self {
-            Access::Auto | Access::Descriptors => vk::BufferUsageFlags::STORAGE_BUFFER,
-            Access::Addresses => vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
-        }
-    }
-}
-
 /// Faults that tests inject.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default)]

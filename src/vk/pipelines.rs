@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use ash::vk;
 
-use crate::abi::{self, Push, VisitorPush, spec};
+use crate::abi::{self, Push, spec};
 use crate::error::{Context, Error};
 use crate::kernels::{KERNELS, Kernel};
 use crate::modules;
@@ -35,7 +35,7 @@ pub(crate) struct PipelineDesc<'a> {
     /// Whether descriptors are pushed while recording, not bound.
     pub pushed: bool,
     pub cache: vk::PipelineCache,
-    /// Pipelines of other sorters of the device; those of another device are refused.
+    /// Pipelines of other sorters of the device; those of another device are refused. With a visitor there are none.
     pub shared: &'a PipelineSet,
     pub visitor: Option<VisitorDesc>,
 }
@@ -105,15 +105,6 @@ impl PipelineSet {
             false => Err(Error::ForeignPipelines { given: device, allowed: made.device }),
         }
     }
-
-    fn get(&self, device: vk::Device, key: &PipelineKey) -> Result<Option<Arc<Pipeline>>, Error> {
-        Ok(self.of(device)?.pipelines.get(key).and_then(Weak::upgrade))
-    }
-
-    fn insert(&self, key: PipelineKey, pipeline: &Arc<Pipeline>) -> Result<(), Error> {
-        self.of(pipeline.device.handle())?.pipelines.insert(key, Arc::downgrade(pipeline));
-        Ok(())
-    }
 }
 
 impl fmt::Debug for PipelineSet {
@@ -124,18 +115,17 @@ impl fmt::Debug for PipelineSet {
 
 /// A pipeline; destroyed on drop.
 struct Pipeline {
-    device: ash::Device,
     raw: vk::Pipeline,
     /// Without `maintenance4`, the layouts that a pipeline was created with have to live as long as it is used. Another
     /// sorter may use it longer than the sorter that made it.
-    _layouts: Arc<Layouts>,
+    layouts: Arc<Layouts>,
 }
 
 /// The layouts of one sorter's pipelines; destroyed on drop.
-struct Layouts {
-    device: ash::Device,
-    set: vk::DescriptorSetLayout,
-    pipeline: vk::PipelineLayout,
+pub(crate) struct Layouts {
+    pub device: ash::Device,
+    pub set: vk::DescriptorSetLayout,
+    pub pipeline: vk::PipelineLayout,
 }
 
 impl Drop for Layouts {
@@ -153,17 +143,14 @@ impl Drop for Pipeline {
     fn drop(&mut self) {
         // SAFETY: it was created by this device; the callers of `Sorter::new` promised that the device outlives every sorter
         // that uses the pipeline, and that no recorded sort is pending when the last of them goes.
-        unsafe { self.device.destroy_pipeline(self.raw, None) };
+        unsafe { self.layouts.device.destroy_pipeline(self.raw, None) };
     }
 }
 
 /// The pipelines of one sorter with their layouts.
 pub(crate) struct Pipelines {
-    pub device: ash::Device,
-    pub set_layout: vk::DescriptorSetLayout,
-    pub layout: vk::PipelineLayout,
+    pub layouts: Arc<Layouts>,
     pipelines: [Option<Arc<Pipeline>>; KERNELS.len()],
-    _layouts: Arc<Layouts>,
 }
 
 impl Pipelines {
@@ -201,7 +188,7 @@ impl Pipelines {
         let set_layouts: Vec<_> = [Some(layouts.set), visited].into_iter().flatten().collect();
         let set_layouts = set_layouts.strip_suffix(&[vk::DescriptorSetLayout::null()]).unwrap_or(&set_layouts);
         let push_bytes = desc.visitor.as_ref().map(|visitor| visitor.push_bytes);
-        let push_bytes = Self::push_range(push_bytes, desc.addressed).1;
+        let push_bytes = Push::range(push_bytes, desc.addressed).end;
         let push_ranges =
             [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(push_bytes)];
         let layout_info =
@@ -211,44 +198,32 @@ impl Pipelines {
             unsafe { device.create_pipeline_layout(&layout_info, None) }.context("vkCreatePipelineLayout")?;
         let layouts = Arc::new(layouts);
         let mut pipelines = [const { None }; KERNELS.len()];
-        let owned = |raw| Arc::new(Pipeline { device: device.clone(), raw, _layouts: Arc::clone(&layouts) });
         for (index, spec) in desc.kernels.iter().enumerate() {
-            if let Some(visitor) = &desc.visitor {
-                // SAFETY: device, cache and layout are valid by this function's contract.
-                let raw = unsafe { create(device, desc, spec, &visitor.words[index], layouts.pipeline)? };
-                pipelines[spec.module.kernel as usize] = Some(owned(raw));
-                continue;
-            }
             // Identically defined layouts are compatible, so every sorter can use the pipeline.
             let key = (spec.clone(), desc.addressed, desc.pushed);
-            let pipeline = match desc.shared.get(device.handle(), &key)? {
+            let shared = desc.shared.of(device.handle())?.pipelines.get(&key).and_then(Weak::upgrade);
+            let pipeline = match shared {
                 Some(pipeline) => pipeline,
                 None => {
-                    let words = modules::words(&spec.module)?;
-                    // SAFETY: as above.
+                    let words = match &desc.visitor {
+                        Some(visitor) => visitor.words[index].clone(),
+                        None => modules::words(&spec.module)?,
+                    };
+                    // SAFETY: device, cache and layout are valid by this function's contract.
                     let raw = unsafe { create(device, desc, spec, &words, layouts.pipeline)? };
-                    let pipeline = owned(raw);
-                    desc.shared.insert(key, &pipeline)?;
+                    let pipeline = Arc::new(Pipeline { raw, layouts: Arc::clone(&layouts) });
+                    desc.shared.of(device.handle())?.pipelines.insert(key, Arc::downgrade(&pipeline));
                     pipeline
                 }
             };
             pipelines[spec.module.kernel as usize] = Some(pipeline);
         }
-        let (device, set_layout, layout) = (device.clone(), layouts.set, layouts.pipeline);
-        Ok(Pipelines { device, set_layout, layout, pipelines, _layouts: layouts })
+        Ok(Pipelines { layouts, pipelines })
     }
 
     /// Bindings of the layout, with their numbers of descriptors. Buffers that are accessed by address have none.
     pub fn bindings(addressed: bool) -> impl Iterator<Item = (u32, u32)> {
         BINDINGS.into_iter().filter(move |(binding, _)| !addressed || !ELEMENTS.contains(binding))
-    }
-
-    /// Where the library's push constants begin behind those of a visitor, and the bytes of both.
-    pub fn push_range(visitor_bytes: Option<u32>, addressed: bool) -> (u32, u32) {
-        match visitor_bytes {
-            None => (0, Push::SIZE_BYTES),
-            Some(bytes) => (VisitorPush::offset(bytes), VisitorPush::end(bytes, addressed)),
-        }
     }
 
     /// Descriptors that the layout has.

@@ -1,5 +1,7 @@
 //! The memory of a bound sort by place, with the checks of the caller's ranges.
 
+use std::ops::Range;
+
 use ash::vk;
 
 use super::buffers::{BufferRange, SortBuffers};
@@ -35,52 +37,49 @@ impl Places {
         let value_bytes = sizes.values.or(sizes.values_out).unwrap_or_default();
         let layout = plan.scratch();
 
-        let present = |some: bool| if some { "present" } else { "absent" };
-        // Of no elements, every range may be left out.
-        let presence = |buffer, given: bool, needed: bool| match given == needed || !given && plan.capacity == 0 {
-            true => Ok(()),
-            false => Err(Error::BufferPresence { buffer, given: present(given), needed: present(needed) }),
-        };
-        let given_keys = Some(buffers.keys).filter(|keys| !keys.is_none());
-        presence("keys", given_keys.is_some(), !visits.keys)?;
-        presence("keys_out", buffers.keys_out.is_some(), sizes.keys_out.is_some())?;
-        presence("values", buffers.values.is_some(), sizes.values.is_some())?;
-        presence("values_out", buffers.values_out.is_some(), sizes.values_out.is_some())?;
-        if layout.size > 0 {
-            presence("scratch", buffers.scratch.is_some(), true)?;
-        }
-
-        let (storage, elements) = (vk::BufferUsageFlags::STORAGE_BUFFER, sorter.access.usage());
+        let (storage, elements) = (vk::BufferUsageFlags::STORAGE_BUFFER, sorter.element_usage());
         // Kernels read whole words, also where a caller's profile asks for less.
         let alignment = sorter.profile.storage_alignment_bytes.max(4);
+        let keys = Some(buffers.keys).filter(|keys| !keys.is_none());
+        let needs_scratch = (layout.size > 0).then_some(true);
+        // Whether the range is needed, if that is not the caller's choice.
         let ranges = [
-            ("keys", given_keys, key_bytes, elements, alignment),
-            ("values", buffers.values, value_bytes, elements, alignment),
-            ("keys_out", buffers.keys_out, key_bytes, elements, alignment),
-            ("values_out", buffers.values_out, value_bytes, elements, alignment),
-            ("scratch", buffers.scratch, layout.size, elements | Sorter::SCRATCH_USAGE, alignment),
-            ("count", buffers.count, 4, storage, 4),
+            ("keys", keys, Some(!visits.keys), key_bytes, elements, alignment),
+            ("values", buffers.values, Some(sizes.values.is_some()), value_bytes, elements, alignment),
+            ("keys_out", buffers.keys_out, Some(sizes.keys_out.is_some()), key_bytes, elements, alignment),
+            ("values_out", buffers.values_out, Some(sizes.values_out.is_some()), value_bytes, elements, alignment),
+            ("scratch", buffers.scratch, needs_scratch, layout.size, elements | Sorter::SCRATCH_USAGE, alignment),
+            ("count", buffers.count, None, 4, storage, 4),
         ];
-        for (name, range, needed, usage, alignment) in ranges {
-            if let Some(range) = range {
-                check_range(name, &range, needed, usage, alignment)?;
+        for (buffer, range, needed, ..) in ranges {
+            let given = range.is_some();
+            // Of no elements, every range may be left out.
+            if needed.is_some_and(|needed| given != needed) && (given || plan.capacity > 0) {
+                let present = |some: bool| if some { "present" } else { "absent" };
+                return Err(Error::BufferPresence { buffer, given: present(given), needed: present(!given) });
             }
         }
-        check_overlaps(&ranges.map(|(name, range, needed, ..)| (name, range, needed)))?;
+        for (name, range, _, bytes, usage, alignment) in ranges {
+            if let Some(range) = range {
+                check_range(name, &range, bytes, usage, alignment)?;
+            }
+        }
+        // The bytes that the sort uses, without the rest of the given ranges.
+        let used = ranges.iter().filter_map(|&(name, range, _, bytes, ..)| {
+            range.map(|range| (name, range.buffer, range.offset..range.offset + bytes))
+        });
+        check_overlaps(&used.collect::<Vec<_>>())?;
 
-        let info = |range: BufferRange, size: u64| {
-            (size > 0).then_some(Info { buffer: range.buffer, offset: range.offset, range: size })
+        let info = |range: Option<BufferRange>, offset: u64, size: u64| {
+            let range = range.filter(|_| size > 0)?;
+            Some(Info { buffer: range.buffer, offset: range.offset + offset, range: size })
         };
-        let caller = |range: Option<BufferRange>, size: u64| range.and_then(|range| info(range, size));
-        let scratch = |part: ScratchRange| {
-            let within = |range: BufferRange| BufferRange { offset: range.offset + part.offset, ..range };
-            buffers.scratch.and_then(|range| info(within(range), part.size))
-        };
+        let scratch = |part: ScratchRange| info(buffers.scratch, part.offset, part.size);
         let resolve = |memory: Option<Memory>| match memory? {
-            Memory::Keys => caller(given_keys, key_bytes),
-            Memory::Values => caller(buffers.values, value_bytes),
-            Memory::KeysOut => caller(buffers.keys_out, key_bytes),
-            Memory::ValuesOut => caller(buffers.values_out, value_bytes),
+            Memory::Keys => info(keys, 0, key_bytes),
+            Memory::Values => info(buffers.values, 0, value_bytes),
+            Memory::KeysOut => info(buffers.keys_out, 0, key_bytes),
+            Memory::ValuesOut => info(buffers.values_out, 0, value_bytes),
             Memory::Scratch(part) => scratch(part),
         };
         let memory = plan.places();
@@ -93,9 +92,9 @@ impl Places {
         });
         let counters = scratch(layout.counters);
         // With a visitor, scratch is there where no other buffer is.
-        let others = [caller(buffers.values, value_bytes), caller(buffers.values_out, value_bytes), counters];
-        let stand_ins = keys.into_iter().chain(others).chain([scratch(ScratchRange { offset: 0, size: layout.size })]);
-        let stand_in = stand_ins.flatten().next();
+        let others = [resolve(Some(Memory::Values)), resolve(Some(Memory::ValuesOut)), counters];
+        let whole = scratch(ScratchRange { offset: 0, size: layout.size });
+        let stand_in = keys.into_iter().chain(others).chain([whole]).flatten().next();
         Ok(Places {
             keys,
             values,
@@ -130,23 +129,12 @@ pub(super) fn writes(set: vk::DescriptorSet, descriptors: &[(u32, Vec<Info>)]) -
     descriptors.iter().map(|(binding, infos)| write.dst_binding(*binding).buffer_info(infos)).collect()
 }
 
-/// Compares the bytes that the sort uses, without the rest of the given ranges.
-fn check_overlaps(ranges: &[(&'static str, Option<BufferRange>, u64)]) -> Result<(), Error> {
-    let used: Vec<(&'static str, vk::Buffer, u64, u64)> = ranges
-        .iter()
-        .filter_map(|(name, range, needed)| {
-            range.map(|range| (*name, range.buffer, range.offset, range.offset + needed))
-        })
-        .collect();
-    for (index, first) in used.iter().enumerate() {
-        for second in &used[index + 1..] {
-            if first.1 == second.1 && first.2 < second.3 && second.2 < first.3 {
-                return Err(Error::Overlap {
-                    first: first.0,
-                    second: second.0,
-                    first_bytes: format!("{}..{}", first.2, first.3),
-                    second_bytes: format!("{}..{}", second.2, second.3),
-                });
+fn check_overlaps(used: &[(&'static str, vk::Buffer, Range<u64>)]) -> Result<(), Error> {
+    for (index, (first, buffer, first_bytes)) in used.iter().enumerate() {
+        for (second, other, second_bytes) in &used[index + 1..] {
+            if buffer == other && first_bytes.start < second_bytes.end && second_bytes.start < first_bytes.end {
+                let (first_bytes, second_bytes) = (format!("{first_bytes:?}"), format!("{second_bytes:?}"));
+                return Err(Error::Overlap { first, second, first_bytes, second_bytes });
             }
         }
     }

@@ -11,6 +11,7 @@ use super::sorter::Sorter;
 use crate::error::Error;
 use crate::plan::{Plan, StepName, ValueSet};
 use crate::request::Count;
+use crate::shape::largest;
 
 impl Sorter {
     /// Bytes of scratch that serve every capacity up to this one, which is more than the largest needs where fewer elements
@@ -63,7 +64,7 @@ impl PushedSort {
         }
         let descriptors = self.places.descriptors(false, ValueSet::Sorted);
         let writes = writes(vk::DescriptorSet::null(), &descriptors);
-        let (layout, compute) = (self.sort.sorter.pipelines.layout, vk::PipelineBindPoint::COMPUTE);
+        let (layout, compute) = (self.sort.sorter.pipelines.layouts.pipeline, vk::PipelineBindPoint::COMPUTE);
         // SAFETY: the command buffer is recording and the buffers are alive, by this function's contract; the layout was made
         // for pushed descriptors, and the writes are all of its bindings.
         unsafe {
@@ -76,14 +77,10 @@ impl PushedSort {
 /// The most scratch of all capacities up to this one. Scratch grows with the capacity as long as tiles have one size, and tiles
 /// do not shrink, so the largest capacity of each size of tiles is asked.
 fn most_scratch(plan: impl Fn(u32) -> Plan, capacity: u32) -> u64 {
-    let tile = |capacity: u32| plan(capacity).tile_size();
     let (mut most, mut first) = (0, 0);
     loop {
-        let (mut last, mut beyond) = (first, u64::from(capacity) + 1);
-        while beyond - u64::from(last) > 1 {
-            let middle = (u64::from(last) + (beyond - u64::from(last)) / 2) as u32;
-            if tile(middle) == tile(first) { last = middle } else { beyond = middle.into() }
-        }
+        let tile = plan(first).tile;
+        let last = largest(first, capacity, |middle| plan(middle).tile == tile);
         most = most.max(plan(last).scratch().size);
         if last == capacity {
             return most;

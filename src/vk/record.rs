@@ -5,11 +5,10 @@ use std::io::Write as _;
 use ash::vk;
 
 use super::bind::BoundSort;
-use super::options::Access;
-use super::pipelines::Pipelines;
+use super::pipelines::Layouts;
 use crate::abi;
 use crate::error::Error;
-use crate::plan::{Barrier, Groups, Hazards, Scope, Step, StepName, Work};
+use crate::plan::{Barrier, Groups, Hazards, Step, StepName, Work};
 use crate::request::{Algorithm, Count};
 
 /// A range of timestamp queries.
@@ -170,7 +169,9 @@ impl BoundSort {
 
     /// Timestamp queries that recording the sort writes: one before the first step and one after each.
     pub fn query_count(&self, count: impl Into<Count>) -> u32 {
-        self.plan.step_count(count.into()) + 1
+        let mut queries = 1;
+        self.plan.each_step(count.into(), &mut |_| queries += 1);
+        queries
     }
 
     /// Records the sort of the first `count` elements. With [`Count::Device`] the count buffer holds their number.
@@ -268,25 +269,27 @@ impl BoundSort {
 
     /// Refuses resources that do not fit the sorter's visitor.
     fn check_resources(&self, resources: Option<VisitorResources<'_>>) -> Result<(), Error> {
-        let (given, needed) = (resources.is_some(), self.sorter.visitor.is_some());
-        if given != needed {
-            let (given, allowed) = match needed {
-                true => ("without a visitor's resources", "with them, as the sorter has a visitor"),
-                false => ("with a visitor's resources", "without them, as the sorter has no visitor"),
-            };
-            return Err(Error::unsupported("the recording", given, allowed));
-        }
-        let (Some(resources), Some((push_bytes, has_set))) = (resources, self.sorter.visitor) else { return Ok(()) };
-        if resources.push.len() != push_bytes as usize {
-            let (given, allowed) = (resources.push.len(), format!("{push_bytes} bytes"));
-            return Err(Error::unsupported("the visitor's push constants", format!("{given} bytes"), allowed));
-        }
-        let given = resources.set != vk::DescriptorSet::null();
-        if given != has_set {
-            let is = |set: bool| if set { "a set" } else { "null" };
-            return Err(Error::unsupported("the visitor's descriptor set", is(given), is(has_set)));
-        }
-        Ok(())
+        let (what, given, allowed) = match (resources, self.sorter.visitor) {
+            (None, Some(_)) => {
+                let allowed = "with them, as the sorter has a visitor".into();
+                ("the recording", "without a visitor's resources".into(), allowed)
+            }
+            (Some(_), None) => {
+                let allowed = "without them, as the sorter has no visitor".into();
+                ("the recording", "with a visitor's resources".into(), allowed)
+            }
+            (Some(VisitorResources { push, .. }), Some((bytes, _))) if push.len() != bytes as usize => {
+                ("the visitor's push constants", format!("{} bytes", push.len()), format!("{bytes} bytes"))
+            }
+            (Some(VisitorResources { set, .. }), Some((_, has_set)))
+                if (set != vk::DescriptorSet::null()) != has_set =>
+            {
+                let is = |set: bool| if set { "a set" } else { "null" };
+                ("the visitor's descriptor set", is(!has_set).into(), is(has_set).into())
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::unsupported(what, given, allowed))
     }
 
     /// Records a sort, with the visitor's resources if its sorter has a visitor.
@@ -303,23 +306,22 @@ impl BoundSort {
     ) -> Result<(), Error> {
         self.check_resources(resources)?;
         let count = self.check_count(count)?;
-        let needed = self.plan.step_count(count) + 1;
-        if let Some(range) = timestamps
-            && range.count < needed
-        {
-            return Err(Error::TooFewQueries { given: range.count, needed });
+        let device = &self.sorter.pipelines.layouts.device;
+        if let Some(range) = timestamps {
+            let needed = self.query_count(count);
+            if range.count < needed {
+                return Err(Error::TooFewQueries { given: range.count, needed });
+            }
+            // SAFETY: the pool is valid and the queries in range, by this function's contract and the check above; the command
+            // buffer is outside a render pass.
+            unsafe { device.cmd_reset_query_pool(commands, range.pool, range.first, needed) };
         }
-        let device = &self.sorter.pipelines.device;
         let stamp = |index: u32, stage: vk::PipelineStageFlags| {
             if let Some(range) = timestamps {
-                // SAFETY: the pool is valid and the query in range, by this function's contract and the check above.
+                // SAFETY: as above.
                 unsafe { device.cmd_write_timestamp(commands, stage, range.pool, range.first + index) };
             }
         };
-        if let Some(range) = timestamps {
-            // SAFETY: as above; the command buffer is outside a render pass.
-            unsafe { device.cmd_reset_query_pool(commands, range.pool, range.first, needed) };
-        }
         stamp(0, vk::PipelineStageFlags::TOP_OF_PIPE);
         if let Some(resources) = resources {
             // SAFETY: the command buffer is recording; the set goes with the layout, by this function's contract.
@@ -352,7 +354,7 @@ impl BoundSort {
             (Count::Device, Some(word)) => word + 1,
             _ => 0,
         };
-        let device = &self.sorter.pipelines.device;
+        let device = &self.sorter.pipelines.layouts.device;
         let mut hazards = Hazards::new(self.plan.request.in_place());
         let mut index = 0;
         self.plan.each_step(count, &mut |step| {
@@ -412,8 +414,8 @@ impl BoundSort {
     ///
     /// `commands` is recording, on a queue family with compute, and the set goes with the sorter's layout.
     unsafe fn bind_resources(&self, commands: vk::CommandBuffer, resources: VisitorResources<'_>) {
-        let pipelines = &self.sorter.pipelines;
-        let (device, stage) = (&pipelines.device, vk::ShaderStageFlags::COMPUTE);
+        let Layouts { device, pipeline: layout, .. } = &*self.sorter.pipelines.layouts;
+        let stage = vk::ShaderStageFlags::COMPUTE;
         // Push constants are whole words.
         let (words, rest) = resources.push.split_at(resources.push.len() / 4 * 4);
         let mut last = [0; 4];
@@ -422,13 +424,13 @@ impl BoundSort {
         unsafe {
             if resources.set != vk::DescriptorSet::null() {
                 let compute = vk::PipelineBindPoint::COMPUTE;
-                device.cmd_bind_descriptor_sets(commands, compute, pipelines.layout, 1, &[resources.set], &[]);
+                device.cmd_bind_descriptor_sets(commands, compute, *layout, 1, &[resources.set], &[]);
             }
             if !words.is_empty() {
-                device.cmd_push_constants(commands, pipelines.layout, stage, 0, words);
+                device.cmd_push_constants(commands, *layout, stage, 0, words);
             }
             if !rest.is_empty() {
-                device.cmd_push_constants(commands, pipelines.layout, stage, words.len() as u32, &last);
+                device.cmd_push_constants(commands, *layout, stage, words.len() as u32, &last);
             }
         }
     }
@@ -437,46 +439,36 @@ impl BoundSort {
     ///
     /// `commands` is recording, outside a render pass, on a queue family with compute.
     unsafe fn record_step(&self, commands: vk::CommandBuffer, step: &Step, count_word: u32) {
-        let pipelines = &self.sorter.pipelines;
-        let device = &pipelines.device;
+        let Layouts { device, pipeline: layout, .. } = &*self.sorter.pipelines.layouts;
         match step.work {
-            Work::Clear { offset, bytes } => {
+            Work::Clear { bytes } => {
                 let (buffer, start) = self.counters.expect("a plan with a clear step has scratch");
                 // SAFETY: the range lies in the scratch that `bind` checked, at a multiple of 4, and has TRANSFER_DST.
-                unsafe { device.cmd_fill_buffer(commands, buffer, start + offset, bytes, 0) };
+                unsafe { device.cmd_fill_buffer(commands, buffer, start, bytes, 0) };
             }
             Work::Dispatch { kernel, groups, set, push } => {
-                let compute = vk::PipelineBindPoint::COMPUTE;
-                let stage = vk::ShaderStageFlags::COMPUTE;
+                let (compute, stage) = (vk::PipelineBindPoint::COMPUTE, vk::ShaderStageFlags::COMPUTE);
                 let values_at = self.values_at[set as usize];
                 let push = abi::Push { keys_at: self.keys_at, values_at, count_word, ..push };
-                let (plain, visited);
-                let (offset, words) = match self.sorter.visitor {
-                    None => {
-                        plain = push.words();
-                        (0, &plain[..])
-                    }
-                    Some((bytes, _)) => {
-                        let (offset, end) = Pipelines::push_range(Some(bytes), self.sorter.access == Access::Addresses);
-                        visited = push.visited_words(bytes);
-                        (offset, &visited[..(end - offset) as usize / 4])
-                    }
-                };
+                let visitor_bytes = self.sorter.visitor.map(|(bytes, _)| bytes);
+                let range = abi::Push::range(visitor_bytes, self.sorter.shape.addressed);
+                let words = push.words(visitor_bytes);
+                let bytes = &bytemuck::cast_slice(&words)[..range.len()];
                 // SAFETY: pipelines, layout and sets belong together and are alive; the push constants are the whole
                 // block of the layout; the dispatch is within the device's limits, or reads arguments that are from
                 // scratch, with INDIRECT_BUFFER by the contract of `bind`.
                 unsafe {
-                    device.cmd_bind_pipeline(commands, compute, pipelines.get(kernel));
+                    device.cmd_bind_pipeline(commands, compute, self.sorter.pipelines.get(kernel));
                     if self.set(set) != vk::DescriptorSet::null() {
-                        device.cmd_bind_descriptor_sets(commands, compute, pipelines.layout, 0, &[self.set(set)], &[]);
+                        device.cmd_bind_descriptor_sets(commands, compute, *layout, 0, &[self.set(set)], &[]);
                     }
-                    device.cmd_push_constants(commands, pipelines.layout, stage, offset, bytemuck::cast_slice(words));
+                    device.cmd_push_constants(commands, *layout, stage, range.start, bytes);
                     match groups {
                         Groups::Direct(workgroups) => {
                             let (x, y) = dispatch_size(workgroups, self.sorter.shape.max_workgroups);
                             device.cmd_dispatch(commands, x, y, 1);
                         }
-                        Groups::Counted { slot } => {
+                        Groups::Counted(slot) => {
                             let (buffer, start) = self.counters.expect("counted dispatches have their size in scratch");
                             let word = abi::COUNTERS_ARGUMENTS + slot * abi::ARGUMENT_WORDS;
                             device.cmd_dispatch_indirect(commands, buffer, start + 4 * u64::from(word));
@@ -504,16 +496,12 @@ impl BoundSort {
     }
 }
 
-/// Stages and accesses of one side of a barrier.
-fn access_scope(scope: Scope) -> AccessScope {
-    let parts = [
-        (scope.compute_read, AccessScope::COMPUTE_READ),
-        (scope.compute_write, AccessScope::COMPUTE_WRITE),
-        (scope.indirect_read, AccessScope::INDIRECT_READ),
-        (scope.transfer_write, AccessScope::TRANSFER_WRITE),
-    ];
+/// The scope of one side of a barrier.
+fn access_scope(access: vk::AccessFlags) -> AccessScope {
+    let (read, write) = (AccessScope::COMPUTE_READ, AccessScope::COMPUTE_WRITE);
+    let parts = [read, write, AccessScope::INDIRECT_READ, AccessScope::TRANSFER_WRITE];
     let nothing = AccessScope::new(vk::PipelineStageFlags::empty(), vk::AccessFlags::empty());
-    parts.into_iter().filter(|(has, _)| *has).fold(nothing, |all, (_, part)| all.union(part))
+    parts.into_iter().filter(|part| access.contains(part.access)).fold(nothing, AccessScope::union)
 }
 
 /// Spreads workgroups over x and y if one dimension is too small. Kernels ignore workgroups beyond their tiles.
@@ -526,20 +514,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn barriers_name_exactly_what_a_scope_holds() {
-        let scope = |[compute_read, compute_write, transfer_write, indirect_read]: [bool; 4]| {
-            let scope = access_scope(Scope { compute_read, compute_write, transfer_write, indirect_read });
-            (scope.stages, scope.access)
+    fn scopes_of_barriers_are_their_accesses_with_the_stages() {
+        use vk::{AccessFlags as A, PipelineStageFlags as S};
+        let scope = |access| {
+            let scope = access_scope(access);
+            assert_eq!(scope.access, access);
+            scope.stages
         };
-        let (on, off) = (true, false);
-        let (compute, transfer) = (vk::PipelineStageFlags::COMPUTE_SHADER, vk::PipelineStageFlags::TRANSFER);
-        let (indirect, arguments) = (vk::PipelineStageFlags::DRAW_INDIRECT, vk::AccessFlags::INDIRECT_COMMAND_READ);
-        assert_eq!(scope([on, off, off, off]), (compute, vk::AccessFlags::SHADER_READ));
-        assert_eq!(scope([off, on, off, off]), (compute, vk::AccessFlags::SHADER_WRITE));
-        assert_eq!(scope([off, off, on, off]), (transfer, vk::AccessFlags::TRANSFER_WRITE));
-        assert_eq!(scope([off, off, off, on]), (indirect, arguments));
-        let all = vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE;
-        assert_eq!(scope([on, on, on, off]), (compute | transfer, all));
+        assert_eq!(scope(A::SHADER_READ), S::COMPUTE_SHADER);
+        assert_eq!(scope(A::SHADER_WRITE), S::COMPUTE_SHADER);
+        assert_eq!(scope(A::TRANSFER_WRITE), S::TRANSFER);
+        assert_eq!(scope(A::INDIRECT_COMMAND_READ), S::DRAW_INDIRECT);
+        let all = A::SHADER_READ | A::SHADER_WRITE | A::TRANSFER_WRITE;
+        assert_eq!(scope(all), S::COMPUTE_SHADER | S::TRANSFER);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::inner::SorterInner;
-use super::limits::{check_access, check_push, choose_access};
+use super::limits::{check_access, check_push, choose_addresses};
 use super::options::{Access, SorterOptions};
 use super::pipelines::{PipelineDesc, PipelineSet, Pipelines, VisitorDesc};
 use super::requirements::Requirements;
@@ -54,18 +54,18 @@ use crate::visitor::{Visitor, Visits};
 /// # Ok(()) }
 /// ```
 pub struct Sorter {
-    pub(super) inner: Arc<SorterInner>,
+    pub(crate) inner: Arc<SorterInner>,
 }
 
 impl fmt::Debug for Sorter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SorterInner { request, profile, algorithm, shape, access, .. } = &*self.inner;
+        let SorterInner { request, profile, algorithm, shape, .. } = &*self.inner;
         f.debug_struct("Sorter")
             .field("device", &profile.name)
             .field("request", request)
             .field("algorithm", algorithm)
             .field("shape", shape)
-            .field("access", access)
+            .field("access", &self.access())
             .finish_non_exhaustive()
     }
 }
@@ -159,24 +159,23 @@ impl Sorter {
         let visits = visitor.map_or(Visits::default(), |(visitor, _)| visitor.visits());
         visits.check(request)?;
         let faults = options.faults();
-        let profile = &requirements.profile;
-        let access = choose_access(profile, request, options);
-        let tuning = options.tuning.clone().unwrap_or_else(|| Tuning::for_device(profile));
+        let mut profile = requirements.profile.clone();
+        profile.small_storage &= !faults.no_small_storage;
+        profile.dynamic_indexing &= !faults.no_dynamic_indexing;
+        let tuning = options.tuning.clone().unwrap_or_else(|| Tuning::for_device(&profile));
         let algorithm = request.algorithm.unwrap_or_else(|| tuning.algorithm());
-        let addressed = access == Access::Addresses;
-        let shape = Shape::fit(&ShapeDesc {
+        let mut desc = ShapeDesc {
             subgroup: options.subgroup,
             specialization: options.specialization,
-            addressed,
             visits,
-            small_storage: profile.small_storage && !faults.no_small_storage,
-            dynamic_indexing: profile.dynamic_indexing && !faults.no_dynamic_indexing,
             withhold: faults.withhold,
             ring_bits: faults.ring_bits,
-            ..ShapeDesc::new(profile, &tuning, request, algorithm)
-        })?;
-        check_access(profile, access, &shape)?;
-        check_push(profile, visitor.map(|(visitor, _)| visitor.push_bytes()), addressed)?;
+            ..ShapeDesc::new(&profile, &tuning, request, algorithm)
+        };
+        desc.addressed = choose_addresses(&desc, options);
+        let shape = Shape::fit(&desc)?;
+        check_access(&profile, &shape)?;
+        check_push(&profile, visitor.map(|(visitor, _)| visitor.push_bytes()), shape.addressed)?;
         // One element more than a single workgroup sorts needs every kernel of any count.
         let capacity = shape.single_block() + 1;
         let plan = Plan::new(request, algorithm, shape, capacity);
@@ -185,7 +184,7 @@ impl Sorter {
             profile.name,
             tuning.name,
             tuning.evidence,
-            describe(request, plan.algorithm, &tuning, &shape, access)
+            describe(request, plan.algorithm, &tuning, &shape)
         );
         let kernels = plan.kernels(&[Count::Host(1), Count::Host(capacity), Count::Device]);
         let specs: Vec<_> = kernels.into_iter().map(|kernel| specialize(kernel, &shape, request)).collect();
@@ -203,10 +202,10 @@ impl Sorter {
         let desc = PipelineDesc {
             kernels: &specs,
             required_subgroup_size: requirements.required_subgroup_size,
-            addressed,
+            addressed: shape.addressed,
             pushed,
             cache: options.pipeline_cache,
-            shared: options.pipelines.as_deref().unwrap_or(&own),
+            shared: options.pipelines.as_deref().filter(|_| visitor.is_none()).unwrap_or(&own),
             visitor: visitor.map(with_visitor).transpose()?,
         };
         // SAFETY: device and cache are as `Pipelines::new` asks, by this function's contract.
@@ -219,10 +218,9 @@ impl Sorter {
         let inner = SorterInner {
             pipelines,
             request: *request,
-            profile: profile.clone(),
+            profile,
             algorithm,
             shape,
-            access,
             debug_utils: options.debug_utils.clone(),
             faults,
             visitor: visitor.map(|(visitor, layout)| (visitor.push_bytes(), layout != vk::DescriptorSetLayout::null())),
@@ -263,7 +261,7 @@ impl Sorter {
     /// [`Error::TooManyElements`].
     #[doc(hidden)]
     pub fn tile_size(&self, capacity: u32) -> Result<u32, Error> {
-        Ok(self.inner.plan(capacity)?.tile_size())
+        Ok(self.inner.plan(capacity)?.tile)
     }
 
     /// The request that the sorter was built for.
@@ -273,12 +271,12 @@ impl Sorter {
 
     /// The algorithm that sorts `count` elements here.
     pub fn algorithm(&self, count: u32) -> Algorithm {
-        Plan::new(&self.inner.request, self.inner.algorithm, self.inner.shape, count).algorithm_for(count)
+        self.inner.unchecked_plan(count).algorithm_for(count)
     }
 
     /// How the kernels access keys and values; never [`Access::Auto`].
     pub fn access(&self) -> Access {
-        self.inner.access
+        if self.inner.shape.addressed { Access::Addresses } else { Access::Descriptors }
     }
 
     /// Shape of the kernels: workgroup, items, subgroup.
@@ -292,14 +290,14 @@ impl Sorter {
 const VISITOR_SET: u32 = 1;
 
 /// A sorter in one line: its kernels, and the reasons for them. `algorithm` is the one that sorts.
-fn describe(request: &SortRequest, algorithm: Algorithm, tuning: &Tuning, shape: &Shape, access: Access) -> String {
+fn describe(request: &SortRequest, algorithm: Algorithm, tuning: &Tuning, shape: &Shape) -> String {
     let why = match (request.algorithm, tuning.look_back) {
         (Some(asked), _) if asked != algorithm => &format!("{asked} was asked for, and does not suit the request"),
         (Some(_), _) => "as asked",
         (None, true) => "look-back is known to work here",
         (None, false) => "look-back is not known to work here",
     };
-    let reached = if access == Access::Addresses { ", elements by address" } else { "" };
+    let reached = if shape.addressed { ", elements by address" } else { "" };
     let subgroup = if shape.subgroup.emulated { "emulated subgroups" } else { "subgroups" };
     format!(
         "{algorithm} ({why}), {} invocations x {} items, {subgroup} of {}, ranking by {:?}{reached}",

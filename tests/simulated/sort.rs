@@ -112,8 +112,8 @@ impl Sort<'_> {
 
         for step in &host.steps {
             let dispatch = match step {
-                HostStep::Clear { offset, bytes } => {
-                    memory.clear(counters.first + *offset as u32, *bytes as u32);
+                HostStep::Clear { bytes } => {
+                    memory.clear(counters.first, *bytes as u32);
                     continue;
                 }
                 HostStep::Dispatch(dispatch) => dispatch,
@@ -147,7 +147,7 @@ impl Sort<'_> {
                     let limit = host.shape.max_workgroups;
                     if groups <= limit { [groups, 1, 1] } else { [limit, groups.div_ceil(limit), 1] }
                 }
-                Groups::Counted { slot } => {
+                Groups::Counted(slot) => {
                     let first = counters.first + 4 * (abi::COUNTERS_ARGUMENTS + slot * abi::ARGUMENT_WORDS);
                     [0, 4, 8].map(|offset| memory.word(first + offset))
                 }
@@ -157,7 +157,7 @@ impl Sort<'_> {
                 _ => program(dispatch),
             };
             let device = Device { lanes: dispatch.subgroup_size.unwrap_or(self.device.lanes), ..self.device };
-            dispatch::run(&program, &device, size, &mut memory, &push.words(), rng)
+            dispatch::run(&program, &device, size, &mut memory, &push.words(None)[..abi::Push::WORDS], rng)
                 .map_err(|reason| format!("{}: {reason}", dispatch.name))?;
         }
 

@@ -149,8 +149,7 @@ def emulate(pipelines, plan, keys, values, backwards=False):
     deadline = time.monotonic() + EMULATE_SECONDS
     for step in plan["steps"]:
         if "clear" in step:
-            first = counters + step["clear"]["offset"] // 4
-            memory.words[first : first + step["clear"]["bytes"] // 4] = 0
+            memory.words[counters : counters + step["clear"] // 4] = 0
             continue
         kernel, binary, program = pipelines.get(step, plan["abi"])
         words = parameter(kernel, binary, step["push"], buffers)

@@ -63,13 +63,13 @@ fn names<'a>(pairs: impl Iterator<Item = (&'a str, u32)>) -> Value {
 fn workgroups(groups: Groups) -> Option<u32> {
     match groups {
         Groups::Direct(workgroups) => Some(workgroups),
-        Groups::Counted { .. } => None,
+        Groups::Counted(_) => None,
     }
 }
 
 fn step(step: &HostStep) -> Value {
     match step {
-        HostStep::Clear { offset, bytes } => json!({ "clear": { "offset": offset, "bytes": bytes } }),
+        HostStep::Clear { bytes } => json!({ "clear": bytes }),
         HostStep::Dispatch(dispatch) => json!({
             "kernel": dispatch.module.kernel.name(),
             "name": dispatch.name.to_string(),
