@@ -13,7 +13,7 @@ const START: u64 = 0xCBF2_9CE4_8422_2325;
 
 /// The digest of `glsl/`, of `abi.glsl`, and of the macros of every module, in hexadecimal.
 pub fn of_sources(glsl: &Path) -> io::Result<String> {
-    let mut hash = add(START, abi::glsl().as_bytes());
+    let mut hash = add(START, abi::glsl(None).as_bytes());
     for file in files(glsl)? {
         hash = add(add(hash, name(glsl, &file).as_bytes()), &fs::read(file)?);
     }

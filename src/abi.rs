@@ -354,22 +354,11 @@ impl VisitorPush<'_> {
         // More than any device has, and so few that sums do not overflow.
         bytes.min(1 << 30).next_multiple_of(4)
     }
-
-    /// Members of the library.
-    #[allow(dead_code, reason = "for visitors that are compiled")]
-    pub fn members(addressed: bool) -> usize {
-        Push::FIELDS.len() + if addressed { Push::ADDRESSES.len() } else { 0 }
-    }
 }
 
-/// The text of `abi.glsl`.
+/// The text of `abi.glsl`, perhaps with the members of a visitor.
 #[allow(dead_code, reason = "for what compiles the kernels")]
-pub fn glsl() -> String {
-    glsl_behind(None)
-}
-
-/// The text of `abi.glsl` with the members of a visitor.
-pub fn glsl_behind(visitor: Option<VisitorPush<'_>>) -> String {
+pub fn glsl(visitor: Option<VisitorPush<'_>>) -> String {
     let mut text = String::from("// Made from src/abi.rs.\n");
     for (name, value) in CONSTANTS {
         text += &format!("const uint {name} = {value}u;\n");

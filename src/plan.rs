@@ -106,7 +106,7 @@ impl Plan {
         let push = |route: u32| Push { route, ..self.push(count, 0) };
         let gather = |set: ValueSet, in_order: bool| {
             let groups = groups(self.shape.gather_splits(request.value), abi::ARGUMENTS_GATHER);
-            Step::dispatch(Kernel::Gather, None, groups, push(in_order.into())).on(set)
+            Step { set, ..Step::dispatch(Kernel::Gather, None, groups, push(in_order.into())) }
         };
         let move_along = |route: u32| Step::dispatch(Kernel::Move, None, groups(1, abi::ARGUMENTS_TILES), push(route));
         if self.shape.passes == 0 {

@@ -207,7 +207,18 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         withhold: desc.withhold,
         ring_bits: desc.ring_bits.map_or(most_ring_bits(digit_bits), |bits| bits.min(most_ring_bits(digit_bits))),
     };
-    shrink(&mut shape, profile, most_invocations)?;
+    let size = subgroup.size;
+    if most_invocations < size {
+        let given = format!("{most_invocations} invocations");
+        let needed = format!("{size} invocations, one subgroup");
+        return Err(Error::unsuitable(&profile.name, "workgroup size limit", given, needed));
+    }
+    while (shape.workgroup_size > most_invocations || !shape.fits_tile(profile))
+        && halve(size, &mut shape.workgroup_size, &mut shape.items)
+    {}
+    while (shape.single_workgroup_size > most_invocations || !shape.fits_single(profile))
+        && halve(size, &mut shape.single_workgroup_size, &mut shape.single_items)
+    {}
     if profile.is_cpu {
         shape.tile_blocks = (turns::TILE / tile_turns(shape.items)).clamp(1, MAX_BLOCKS);
         shape.polls = shape.polls.min(turns::most_polls(&shape));
@@ -219,49 +230,22 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     if private {
         shape.histogram_workgroup_size = shape.histogram_workgroup_size.max(subgroup.size).min(most_invocations);
     }
-    shape.histogram_subgroup_size = tuning.histogram_subgroup_size.filter(|size| {
+    // A size with which the device can run the workgroup in full subgroups.
+    shape.histogram_subgroup_size = tuning.histogram_subgroup_size.filter(|&size| {
         // Wider keys take more registers, so that drivers choose smaller subgroups.
-        key_words <= 2 && fills_subgroups(profile, shape.histogram_workgroup_size, *size)
+        key_words <= 2
+            && profile.full_subgroups
+            && size.is_power_of_two()
+            && (profile.subgroup_range.0..=profile.subgroup_range.1).contains(&size)
+            && shape.histogram_workgroup_size.is_multiple_of(size)
+            && shape.histogram_workgroup_size / size <= profile.max_workgroup_subgroups
     });
-    match shape.histogram_shared_bytes() > profile.max_shared_bytes {
-        true => Err(too_little_memory(profile, shape.histogram_shared_bytes())),
-        false => Ok(shape),
+    let needed = shape.tile_shared_bytes().max(shape.single_shared_bytes()).max(shape.histogram_shared_bytes());
+    if needed > profile.max_shared_bytes {
+        let (given, needed) = (format!("{} bytes", profile.max_shared_bytes), format!("{needed} bytes"));
+        return Err(Error::unsuitable(&profile.name, "shared memory", given, needed));
     }
-}
-
-/// Whether the device can run a workgroup in full subgroups of a size.
-fn fills_subgroups(profile: &DeviceProfile, workgroup_size: u32, size: u32) -> bool {
-    profile.full_subgroups
-        && size.is_power_of_two()
-        && (profile.subgroup_range.0..=profile.subgroup_range.1).contains(&size)
-        && workgroup_size.is_multiple_of(size)
-        && workgroup_size / size <= profile.max_workgroup_subgroups
-}
-
-/// Reduces a shape until limits and memory allow it.
-fn shrink(shape: &mut Shape, profile: &DeviceProfile, most_invocations: u32) -> Result<(), Error> {
-    let size = shape.subgroup.size;
-    if most_invocations < size {
-        let given = format!("{most_invocations} invocations");
-        let needed = format!("{size} invocations, one subgroup");
-        return Err(Error::unsuitable(&profile.name, "workgroup size limit", given, needed));
-    }
-    for workgroup_size in [&mut shape.workgroup_size, &mut shape.single_workgroup_size] {
-        while *workgroup_size > most_invocations {
-            *workgroup_size = (*workgroup_size / 2 / size * size).max(size);
-        }
-    }
-    while !shape.fits_tile(profile) {
-        if !halve(size, &mut shape.workgroup_size, &mut shape.items) {
-            return Err(too_little_memory(profile, shape.tile_shared_bytes()));
-        }
-    }
-    while !shape.fits_single(profile) {
-        if !halve(size, &mut shape.single_workgroup_size, &mut shape.single_items) {
-            return Err(too_little_memory(profile, shape.single_shared_bytes()));
-        }
-    }
-    Ok(())
+    Ok(shape)
 }
 
 /// Halves a workgroup, or its items if it is one subgroup. Returns whether there was something to halve.
@@ -283,11 +267,6 @@ fn most_ring_bits(digit_bits: u32) -> u32 {
     let slots = TABLE_BYTES / ((4 * abi::SLOT_WORDS) << digit_bits);
     // Each four slots come with an anchor.
     (slots / 5 * 4).ilog2().min(MAX_RING_BITS)
-}
-
-fn too_little_memory(profile: &DeviceProfile, needed: u32) -> Error {
-    let given = format!("{} bytes", profile.max_shared_bytes);
-    Error::unsuitable(&profile.name, "shared memory", given, format!("{needed} bytes"))
 }
 
 /// The preferred ranking method, or one that suits the device, the elements and their access.

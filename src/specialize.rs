@@ -55,7 +55,7 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
 fn module(kernel: Kernel, shape: &Shape, request: &SortRequest) -> Module {
     let narrow = |bytes: u64| (1..4).contains(&bytes);
     let small = narrow(request.key.size_bytes()) || narrow(request.value.size_bytes());
-    let module = Module {
+    Module {
         kernel,
         key_words: shape.key_words,
         small: small && shape.small_storage,
@@ -66,8 +66,8 @@ fn module(kernel: Kernel, shape: &Shape, request: &SortRequest) -> Module {
             RankMethod::Ballot | RankMethod::Match | RankMethod::Compare => Ranking::Chosen,
         },
         addressed: shape.addressed,
-    };
-    module.closest()
+    }
+    .closest()
 }
 
 /// The value of every specialization constant.

@@ -79,10 +79,10 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
     }
     let plan = Plan::new(request, desc.algorithm, shape, capacity);
     let mut steps = Vec::new();
-    plan.each_step(count, &mut |Step { name, work }| {
+    plan.each_step(count, &mut |Step { name, set, work }| {
         steps.push(match work {
             Work::Clear { bytes } => HostStep::Clear { bytes },
-            Work::Dispatch { kernel, groups, set, push } => {
+            Work::Dispatch { kernel, groups, push } => {
                 let pipeline = specialize(kernel, &shape, request);
                 HostStep::Dispatch(Box::new(Dispatch {
                     name,

@@ -95,7 +95,7 @@ impl Plan {
             range
         };
         let request = &self.request;
-        let passes = self.shape.passes;
+        let (passes, visits) = (self.shape.passes, self.shape.visits);
         let elements = |bytes: u64, wanted: bool| if wanted { u64::from(self.capacity) * bytes } else { 0 };
         let mut layout = ScratchLayout::default();
         if self.ranks_tiles(self.capacity) {
@@ -106,17 +106,15 @@ impl Plan {
             layout.table = take(4 * self.table_words(self.capacity));
             // A single pass needs no alternate, except in place.
             layout.keys_alternate = take(elements(key, passes > 1 || in_place && !discards));
-            let visits = self.shape.visits.output;
-            layout.keys_target = take(elements(key, passes > 2 && !in_place && (discards || visits)));
+            layout.keys_target = take(elements(key, passes > 2 && !in_place && (discards || visits.output)));
             let returns = in_place && !request.value.sorts_index();
             layout.values_alternate = take(elements(value, passes > 1 || returns));
-            layout.values_target = take(elements(value, passes > 2 && visits));
+            layout.values_target = take(elements(value, passes > 2 && visits.output));
         }
         if request.value.is_gathered() && passes > 0 {
             layout.permutation = take(elements(4, true));
             layout.aside = take(elements(request.value.size_bytes(), request.in_place()));
         }
-        let visits = self.shape.visits;
         if layout == ScratchLayout::default() && self.capacity > 0 && visits.keys && visits.output {
             // Descriptors that a sort does not use have to be of some buffer, and it may have no other.
             take(4);

@@ -36,13 +36,14 @@ pub(crate) enum Work {
     /// Zeroes bytes of counters and table, from the start of the counters on.
     Clear { bytes: u64 },
     /// Runs a kernel.
-    Dispatch { kernel: Kernel, groups: Groups, set: ValueSet, push: Push },
+    Dispatch { kernel: Kernel, groups: Groups, push: Push },
 }
 
 /// One step of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub name: StepName,
+    pub set: ValueSet,
     pub work: Work,
 }
 
@@ -66,20 +67,12 @@ impl fmt::Display for StepName {
 
 impl Step {
     pub fn clear(bytes: u64) -> Step {
-        Step { name: StepName { kernel: "clear", pass: None }, work: Work::Clear { bytes } }
+        Step { name: StepName { kernel: "clear", pass: None }, set: ValueSet::Sorted, work: Work::Clear { bytes } }
     }
 
     pub fn dispatch(kernel: Kernel, pass: Option<u32>, groups: Groups, push: Push) -> Step {
         let name = StepName { kernel: kernel.name(), pass };
-        Step { name, work: Work::Dispatch { kernel, groups, set: ValueSet::Sorted, push } }
-    }
-
-    /// The same dispatch on other values.
-    pub fn on(mut self, on: ValueSet) -> Step {
-        if let Work::Dispatch { set, .. } = &mut self.work {
-            *set = on;
-        }
-        self
+        Step { name, set: ValueSet::Sorted, work: Work::Dispatch { kernel, groups, push } }
     }
 
     /// The same step under another name.

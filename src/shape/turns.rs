@@ -56,8 +56,8 @@ pub(crate) fn of_tile(items: u32, item_turns: u32, radix: u32, workgroup_size: u
     items * item_turns + digits.saturating_sub(DIGITS)
 }
 
-/// Turns of an invocation of a single workgroup.
-fn of_single_block(shape: &Shape, request: &SortRequest) -> u32 {
+/// Whether the turns of an invocation of a single workgroup suffice.
+pub(crate) fn allow_single_block(shape: &Shape, request: &SortRequest) -> bool {
     let ranking = ranking(shape.rank, shape.subgroup.size, shape.digit_bits);
     let value_words = request.value.sorted_bytes().div_ceil(4) as u32;
     // Each word of a key, and the index if there are values, is staged and comes back.
@@ -73,12 +73,7 @@ fn of_single_block(shape: &Shape, request: &SortRequest) -> u32 {
     };
     // Before the passes keys are loaded and compared with the first; afterwards keys and values are written.
     let once = 4 + 2 * shape.key_words + 2 * value_words;
-    shape.passes * (shape.single_items * item + digits) + shape.single_items * once
-}
-
-/// Whether the turns of a single workgroup suffice.
-pub(crate) fn allow_single_block(shape: &Shape, request: &SortRequest) -> bool {
-    of_single_block(shape, request) <= SINGLE
+    shape.passes * (shape.single_items * item + digits) + shape.single_items * once <= SINGLE
 }
 
 /// Most polls of a look-back word on a CPU. An invocation polls a word for each of its digits.

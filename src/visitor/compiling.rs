@@ -3,7 +3,7 @@
 use super::interface::Interface;
 use super::packed;
 use super::source::VisitorSource;
-use crate::abi::{self, VisitorPush};
+use crate::abi::{self, Push, VisitorPush};
 use crate::compile::{Sources, compile, on_all_cores};
 use crate::error::Error;
 use crate::kernels::{self, Module, Sorts};
@@ -53,8 +53,9 @@ impl VisitorSource {
                 let sources = Sources { macros: &macros, strict: false, folder: FOLDER, find: &find };
                 let words = compile(compiler, module, &sources).map_err(|error| refuse(reason(error)))?;
                 let (given, offset) = (self.push_bytes, VisitorPush::offset(self.push_bytes));
+                let members = Push::FIELDS.len() + if module.addressed { Push::ADDRESSES.len() } else { 0 };
                 // The compiler put the library's members behind the visitor's, at a multiple of 4 bytes.
-                match crate::spirv::push_offset(&words, VisitorPush::members(module.addressed)) {
+                match crate::spirv::push_offset(&words, members) {
                     Some(found) if found != offset => {
                         Err(refuse(format!("its push constants take {found} bytes, but push_bytes is {given}")))
                     }
@@ -105,7 +106,7 @@ fn find(source: &VisitorSource, addressed: bool, name: &str, includer: &str) -> 
             VISITOR => return Ok((source.name.clone(), source.text.clone())),
             "abi.glsl" => {
                 let name = &format!("{} (push constants)", source.name);
-                Some(abi::glsl_behind(Some(VisitorPush { name, members: &source.push_members, addressed })))
+                Some(abi::glsl(Some(VisitorPush { name, members: &source.push_members, addressed })))
             }
             name => of_kernels(name),
         };

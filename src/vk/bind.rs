@@ -56,7 +56,8 @@ pub struct BoundSort {
     pub(super) keys_at: [u64; 3],
     pub(super) values_at: [[u64; 3]; ValueSet::ALL.len()],
     pool: vk::DescriptorPool,
-    sets: [vk::DescriptorSet; ValueSet::ALL.len()],
+    /// The descriptor set of each set of values; null where descriptors are pushed.
+    pub(super) sets: [vk::DescriptorSet; ValueSet::ALL.len()],
 }
 
 impl fmt::Debug for BoundSort {
@@ -82,8 +83,8 @@ impl Sorter {
     ///
     /// * The buffers belong to the sorter's device, are bound to memory over the given ranges, and outlive the result.
     /// * They have the usage `STORAGE_BUFFER`, and the scratch buffer has [`SCRATCH_USAGE`](Self::SCRATCH_USAGE).
-    /// * Where [`access`](Self::access) is [`Access::Addresses`], all but the count buffer have `SHADER_DEVICE_ADDRESS` too, and
-    ///   their memory was allocated with the flag `DEVICE_ADDRESS`.
+    /// * Where [`access`](Self::access) is [`Access::Addresses`](crate::Access::Addresses), all but the count buffer have
+    ///   `SHADER_DEVICE_ADDRESS` too, and their memory was allocated with the flag `DEVICE_ADDRESS`.
     pub unsafe fn bind(&self, buffers: &SortBuffers) -> Result<BoundSort, Error> {
         let (mut bound, places) = BoundSort::placed(Arc::clone(&self.inner), buffers)?;
         if buffers.capacity > 0 {
@@ -117,11 +118,6 @@ impl BoundSort {
         Ok((bound, places))
     }
 
-    /// The descriptor set that has these values; null where descriptors are pushed.
-    pub(super) fn set(&self, values: ValueSet) -> vk::DescriptorSet {
-        self.sets[values as usize]
-    }
-
     /// # Safety
     ///
     /// The buffers behind `places` are alive, belong to the sorter's device, and have `SHADER_DEVICE_ADDRESS`.
@@ -148,8 +144,7 @@ impl BoundSort {
     /// The buffers behind `places` are alive and belong to the sorter's device.
     unsafe fn create_sets(&mut self, places: &Places) -> Result<(), Error> {
         let Layouts { device, set: layout, .. } = &*self.sorter.pipelines.layouts;
-        let wanted: &[ValueSet] =
-            if self.sorter.request.value.is_gathered() { &ValueSet::ALL } else { &[ValueSet::Sorted] };
+        let wanted = if self.sorter.request.value.is_gathered() { &ValueSet::ALL[..] } else { &[ValueSet::Sorted] };
         let addressed = self.sorter.shape.addressed;
         let sizes = [vk::DescriptorPoolSize {
             ty: vk::DescriptorType::STORAGE_BUFFER,

@@ -75,44 +75,43 @@ fn by_descriptors(profile: &DeviceProfile, request: &SortRequest) -> u32 {
     u32::try_from(whole_words / widest).unwrap_or(MAX_COUNT)
 }
 
-/// Refuses a device that lacks the features of the access.
-pub(super) fn check_access(profile: &DeviceProfile, shape: &Shape) -> Result<(), Error> {
+/// Refuses a device that lacks the features of the access, or has fewer push constants than a visitor and the library need.
+pub(super) fn check_device(profile: &DeviceProfile, shape: &Shape, visitor_bytes: Option<u32>) -> Result<(), Error> {
     let (given, needed) = (profile.max_storage_buffers, Pipelines::descriptors(shape.addressed));
+    let (Range { start, end }, max_push) = (Push::range(visitor_bytes, shape.addressed), profile.max_push_bytes);
     let (what, given, needed) = if given < needed {
         ("maxPerStageDescriptorStorageBuffers", &*given.to_string(), &*format!("at least {needed}"))
     } else if shape.addressed && !profile.buffer_addresses {
         ("feature bufferDeviceAddress", "absent", "present")
     } else if shape.addressed && shape.subgroup.emulated {
         ("subgroup support, with keys and values by address", "emulated", "full subgroups of the device's own")
+    } else if end > max_push {
+        ("maxPushConstantsSize", &*max_push.to_string(), &*format!("{end}, {start} of them for the visitor"))
     } else {
         return Ok(());
     };
     Err(Error::unsuitable(&profile.name, what, given, needed))
 }
 
-/// Refuses a device with fewer push constants than a visitor and the library need.
-pub(super) fn check_push(profile: &DeviceProfile, visitor_bytes: Option<u32>, addressed: bool) -> Result<(), Error> {
-    let Range { start, end } = Push::range(visitor_bytes, addressed);
-    if end > profile.max_push_bytes {
-        let needed = format!("{end}, {start} of them for the visitor");
-        return Err(Error::unsuitable(&profile.name, "maxPushConstantsSize", profile.max_push_bytes, needed));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::KeyType;
+    use crate::request::Algorithm;
+    use crate::tuning::Tuning;
 
     #[test]
     fn push_constants_of_any_size_are_refused_without_a_panic() {
         let profile = DeviceProfile::default();
-        for bytes in [profile.max_push_bytes, 1 << 31, u32::MAX] {
-            for addressed in [false, true] {
-                let refused = check_push(&profile, Some(bytes), addressed).unwrap_err().to_string();
+        let (tuning, request) = (Tuning::for_device(&profile), SortRequest::new(KeyType::U32));
+        for addressed in [false, true] {
+            let desc = ShapeDesc { addressed, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
+            let check = |bytes| check_device(&profile, &Shape::fit(&desc).unwrap(), Some(bytes));
+            for bytes in [profile.max_push_bytes, 1 << 31, u32::MAX] {
+                let refused = check(bytes).unwrap_err().to_string();
                 assert!(refused.contains("maxPushConstantsSize"), "{refused}");
             }
+            assert!(check(4).is_ok());
         }
-        assert!(check_push(&profile, Some(4), false).is_ok());
     }
 }

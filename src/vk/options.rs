@@ -50,16 +50,6 @@ impl fmt::Debug for SorterOptions {
     }
 }
 
-impl SorterOptions {
-    /// The faults to inject; none without the feature `testing`.
-    pub(super) fn faults(&self) -> Faults {
-        #[cfg(feature = "testing")]
-        return self.faults;
-        #[cfg(not(feature = "testing"))]
-        Faults::default()
-    }
-}
-
 /// How kernels access keys and values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]

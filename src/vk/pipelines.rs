@@ -185,14 +185,14 @@ impl Pipelines {
         layouts.set =
             unsafe { device.create_descriptor_set_layout(&set_info, None) }.context("vkCreateDescriptorSetLayout")?;
         let visited = desc.visitor.as_ref().map(|visitor| visitor.set_layout);
+        let visited = visited.filter(|layout| *layout != vk::DescriptorSetLayout::null());
         let set_layouts: Vec<_> = [Some(layouts.set), visited].into_iter().flatten().collect();
-        let set_layouts = set_layouts.strip_suffix(&[vk::DescriptorSetLayout::null()]).unwrap_or(&set_layouts);
         let push_bytes = desc.visitor.as_ref().map(|visitor| visitor.push_bytes);
         let push_bytes = Push::range(push_bytes, desc.addressed).end;
         let push_ranges =
             [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(push_bytes)];
         let layout_info =
-            vk::PipelineLayoutCreateInfo::default().set_layouts(set_layouts).push_constant_ranges(&push_ranges);
+            vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts).push_constant_ranges(&push_ranges);
         // SAFETY: as above; the set layout is alive.
         layouts.pipeline =
             unsafe { device.create_pipeline_layout(&layout_info, None) }.context("vkCreatePipelineLayout")?;

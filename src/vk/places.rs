@@ -42,7 +42,7 @@ impl Places {
         let alignment = sorter.profile.storage_alignment_bytes.max(4);
         let keys = Some(buffers.keys).filter(|keys| !keys.is_none());
         let needs_scratch = (layout.size > 0).then_some(true);
-        // Whether the range is needed, if that is not the caller's choice.
+        // Behind a range is whether it is needed, unless that is the caller's choice.
         let ranges = [
             ("keys", keys, Some(!visits.keys), key_bytes, elements, alignment),
             ("values", buffers.values, Some(sizes.values.is_some()), value_bytes, elements, alignment),

@@ -269,27 +269,25 @@ impl BoundSort {
 
     /// Refuses resources that do not fit the sorter's visitor.
     fn check_resources(&self, resources: Option<VisitorResources<'_>>) -> Result<(), Error> {
-        let (what, given, allowed) = match (resources, self.sorter.visitor) {
+        match (resources, self.sorter.visitor) {
             (None, Some(_)) => {
-                let allowed = "with them, as the sorter has a visitor".into();
-                ("the recording", "without a visitor's resources".into(), allowed)
+                let (given, allowed) = ("without a visitor's resources", "with them, as the sorter has a visitor");
+                Err(Error::unsupported("the recording", given, allowed))
             }
             (Some(_), None) => {
-                let allowed = "without them, as the sorter has no visitor".into();
-                ("the recording", "with a visitor's resources".into(), allowed)
+                let (given, allowed) = ("with a visitor's resources", "without them, as the sorter has no visitor");
+                Err(Error::unsupported("the recording", given, allowed))
             }
-            (Some(VisitorResources { push, .. }), Some((bytes, _))) if push.len() != bytes as usize => {
-                ("the visitor's push constants", format!("{} bytes", push.len()), format!("{bytes} bytes"))
+            (Some(given), Some((bytes, _))) if given.push.len() != bytes as usize => {
+                let (given, allowed) = (format!("{} bytes", given.push.len()), format!("{bytes} bytes"));
+                Err(Error::unsupported("the visitor's push constants", given, allowed))
             }
-            (Some(VisitorResources { set, .. }), Some((_, has_set)))
-                if (set != vk::DescriptorSet::null()) != has_set =>
-            {
+            (Some(given), Some((_, has_set))) if (given.set != vk::DescriptorSet::null()) != has_set => {
                 let is = |set: bool| if set { "a set" } else { "null" };
-                ("the visitor's descriptor set", is(!has_set).into(), is(has_set).into())
+                Err(Error::unsupported("the visitor's descriptor set", is(!has_set), is(has_set)))
             }
-            _ => return Ok(()),
-        };
-        Err(Error::unsupported(what, given, allowed))
+            _ => Ok(()),
+        }
     }
 
     /// Records a sort, with the visitor's resources if its sorter has a visitor.
@@ -446,9 +444,9 @@ impl BoundSort {
                 // SAFETY: the range lies in the scratch that `bind` checked, at a multiple of 4, and has TRANSFER_DST.
                 unsafe { device.cmd_fill_buffer(commands, buffer, start, bytes, 0) };
             }
-            Work::Dispatch { kernel, groups, set, push } => {
+            Work::Dispatch { kernel, groups, push } => {
                 let (compute, stage) = (vk::PipelineBindPoint::COMPUTE, vk::ShaderStageFlags::COMPUTE);
-                let values_at = self.values_at[set as usize];
+                let (set, values_at) = (self.sets[step.set as usize], self.values_at[step.set as usize]);
                 let push = abi::Push { keys_at: self.keys_at, values_at, count_word, ..push };
                 let visitor_bytes = self.sorter.visitor.map(|(bytes, _)| bytes);
                 let range = abi::Push::range(visitor_bytes, self.sorter.shape.addressed);
@@ -459,8 +457,8 @@ impl BoundSort {
                 // scratch, with INDIRECT_BUFFER by the contract of `bind`.
                 unsafe {
                     device.cmd_bind_pipeline(commands, compute, self.sorter.pipelines.get(kernel));
-                    if self.set(set) != vk::DescriptorSet::null() {
-                        device.cmd_bind_descriptor_sets(commands, compute, *layout, 0, &[self.set(set)], &[]);
+                    if set != vk::DescriptorSet::null() {
+                        device.cmd_bind_descriptor_sets(commands, compute, *layout, 0, &[set], &[]);
                     }
                     device.cmd_push_constants(commands, *layout, stage, range.start, bytes);
                     match groups {

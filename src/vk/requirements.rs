@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use ash::vk;
 
-use crate::error::Error;
+use crate::error::{Context, Error};
 use crate::profile::DeviceProfile;
 
 /// The extensions and flags of the instance.
@@ -101,7 +101,7 @@ impl Requirements {
         let timestamp_bits = check_suitable(&name, api_version, &families)?;
         // SAFETY: as above; no layer is named.
         let available = unsafe { instance.enumerate_device_extension_properties(physical_device) }
-            .map_err(|result| Error::Vulkan { call: "vkEnumerateDeviceExtensionProperties", result })?;
+            .context("vkEnumerateDeviceExtensionProperties")?;
 
         let portability = vk::KHR_PORTABILITY_SUBSET_NAME;
         let size_control = vk::EXT_SUBGROUP_SIZE_CONTROL_NAME;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::inner::SorterInner;
-use super::limits::{check_access, check_push, choose_addresses};
+use super::limits::{check_device, choose_addresses};
+#[cfg(not(feature = "testing"))]
+use super::options::Faults;
 use super::options::{Access, SorterOptions};
 use super::pipelines::{PipelineDesc, PipelineSet, Pipelines, VisitorDesc};
 use super::requirements::Requirements;
@@ -158,7 +160,10 @@ impl Sorter {
         request.check()?;
         let visits = visitor.map_or(Visits::default(), |(visitor, _)| visitor.visits());
         visits.check(request)?;
-        let faults = options.faults();
+        #[cfg(feature = "testing")]
+        let faults = options.faults;
+        #[cfg(not(feature = "testing"))]
+        let faults = Faults::default();
         let mut profile = requirements.profile.clone();
         profile.small_storage &= !faults.no_small_storage;
         profile.dynamic_indexing &= !faults.no_dynamic_indexing;
@@ -174,8 +179,7 @@ impl Sorter {
         };
         desc.addressed = choose_addresses(&desc, options);
         let shape = Shape::fit(&desc)?;
-        check_access(&profile, &shape)?;
-        check_push(&profile, visitor.map(|(visitor, _)| visitor.push_bytes()), shape.addressed)?;
+        check_device(&profile, &shape, visitor.map(|(visitor, _)| visitor.push_bytes()))?;
         // One element more than a single workgroup sorts needs every kernel of any count.
         let capacity = shape.single_block() + 1;
         let plan = Plan::new(request, algorithm, shape, capacity);

@@ -99,7 +99,7 @@ fn main() -> Result<()> {
     let desc = ShapeDesc { withhold, ..ShapeDesc::new(&profile, &tuning, &request, algorithm) };
     let sort = steps::of(&desc, capacity, Count::Host(count))?;
     let contract = json!({
-        "abi": abi::glsl(),
+        "abi": abi::glsl(None),
         "tile": sort.tile,
         "in_place": request.placement == Placement::InPlace,
         "table_offset": sort.table.offset - sort.counters.offset,

@@ -126,7 +126,7 @@ fn read(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
 
 /// Every module by its file's name, and the digest of what they were compiled from.
 fn compile_all(glsl: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
-    let contract = abi::glsl();
+    let contract = abi::glsl(None);
     let modules = kernels::modules();
     let named = |compiler: &Compiler, module: &kernels::Module| {
         Ok((module.name() + ".spv", one(compiler, glsl, &contract, module)?))
