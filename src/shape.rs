@@ -157,14 +157,9 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         }
     };
     let items = if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs };
-    let (workgroup_size, mut items) = held(tuning.workgroup_size, items);
+    let (workgroup_size, items) = held(tuning.workgroup_size, items);
     let (single_workgroup_size, single_items) =
         held(tuning.single_workgroup_size.unwrap_or(tuning.workgroup_size), tuning.single_items);
-    let item_turns = turns::of_item(rank, subgroup.size, digit_bits);
-    let tile_turns = |items| turns::of_tile(items, item_turns, 1 << digit_bits, workgroup_size);
-    while profile.is_cpu && items > 1 && tile_turns(items) > turns::TILE {
-        items /= 2;
-    }
     let most_invocations = if subgroup.emulated {
         profile.max_workgroup_invocations
     } else {
@@ -181,7 +176,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         passes,
         leading: desc.algorithm == Algorithm::Leading,
         single_workgroup_size,
-        single_items: items.min(single_items),
+        single_items,
         rank,
         knobs: tuning.knobs(request, rank),
         polls: tuning.polls.max(1),
@@ -213,6 +208,10 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         let needed = format!("{size} invocations, one subgroup");
         return Err(Error::unsuitable(&profile.name, "workgroup size limit", given, needed));
     }
+    if profile.is_cpu {
+        turns::reduce_items(&mut shape);
+    }
+    shape.single_items = single_items.min(shape.items);
     while (shape.workgroup_size > most_invocations || !shape.fits_tile(profile))
         && halve(size, &mut shape.workgroup_size, &mut shape.items)
     {}
@@ -220,7 +219,9 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         && halve(size, &mut shape.single_workgroup_size, &mut shape.single_items)
     {}
     if profile.is_cpu {
-        shape.tile_blocks = (turns::TILE / tile_turns(shape.items)).clamp(1, MAX_BLOCKS);
+        // In a smaller workgroup, an invocation has more digits.
+        turns::reduce_items(&mut shape);
+        shape.tile_blocks = turns::most_blocks(&shape).min(MAX_BLOCKS);
         shape.polls = shape.polls.min(turns::most_polls(&shape));
     }
     shape.single_items = largest(1, single_items, |single_items| {

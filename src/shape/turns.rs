@@ -11,7 +11,7 @@ use crate::tuning::RankMethod;
 /// Turns after which loops end.
 const ALL: u32 = 65_535;
 /// Share of loading, ranking and writing the items of a tile.
-pub(crate) const TILE: u32 = 28_672;
+const TILE: u32 = 28_672;
 /// Share of recounting other threads' tiles.
 const RECOUNTS: u32 = 16_384;
 /// Share of the digits of these tiles. Turns of digits beyond it reduce the items of the invocation's own tile.
@@ -44,16 +44,28 @@ fn ranking(rank: RankMethod, subgroup_size: u32, digit_bits: u32) -> u32 {
 }
 
 /// Turns of an item of a tile.
-pub(crate) fn of_item(rank: RankMethod, subgroup_size: u32, digit_bits: u32) -> u32 {
+fn of_item(rank: RankMethod, subgroup_size: u32, digit_bits: u32) -> u32 {
     let staging = if rank == RankMethod::Private { 0 } else { 6 + 2 * MAX_KEY_WORDS + 2 * VALUE_WORDS };
     2 + ranking(rank, subgroup_size, digit_bits) + VALUE_WORDS + staging
 }
 
 /// Turns of the items of a tile, and of the digits of other threads' tiles beyond their share. An invocation counts
 /// `radix / workgroup_size` digits of each.
-pub(crate) fn of_tile(items: u32, item_turns: u32, radix: u32, workgroup_size: u32) -> u32 {
-    let digits = THREADS * DIGIT * radix.div_ceil(workgroup_size);
-    items * item_turns + digits.saturating_sub(DIGITS)
+fn of_tile(shape: &Shape) -> u32 {
+    let digits = THREADS * DIGIT * shape.radix().div_ceil(shape.workgroup_size);
+    shape.items * of_item(shape.rank, shape.subgroup.size, shape.digit_bits) + digits.saturating_sub(DIGITS)
+}
+
+/// Halves the items of a tile until its turns suffice.
+pub(crate) fn reduce_items(shape: &mut Shape) {
+    while shape.items > 1 && of_tile(shape) > TILE {
+        shape.items /= 2;
+    }
+}
+
+/// Blocks of a tile whose turns suffice.
+pub(crate) fn most_blocks(shape: &Shape) -> u32 {
+    (TILE / of_tile(shape)).max(1)
 }
 
 /// Whether the turns of an invocation of a single workgroup suffice.
@@ -108,10 +120,11 @@ mod tests {
         let row = Tuning::for_device(&DeviceProfile { driver_id: driver::LLVMPIPE, ..DeviceProfile::default() });
         for rank in RankMethod::ALL.iter().copied() {
             for digit_bits in [8, 9, 11] {
-                for items in [1, 100, 4096, 8192] {
+                for (items, workgroup_size) in [(1, 8), (100, 8), (100, 1024), (4096, 256), (8192, 8)] {
                     let tuning = Tuning {
                         rank,
                         digit_bits,
+                        workgroup_size,
                         items_keys: items,
                         items_pairs: items,
                         single_items: items,
