@@ -111,7 +111,7 @@ void main() {
     [[dont_unroll]] for (uint at = thread; at < COUNTS; at += WORKGROUP_SIZE) {
         digit_count[at] = atomicLoad(counters[COUNTERS_HISTOGRAM + at], gl_ScopeDevice, gl_StorageSemanticsNone,
                                      gl_SemanticsRelaxed);
-        if (digit_count[at] == count && SKIP != 0) needed[at / RADIX] = 0;
+        if (digit_count[at] == count) needed[at / RADIX] = 0;
         if (LEADING != 0) atomicMax(largest[at / RADIX], digit_count[at]);
     }
     barrier();

@@ -222,8 +222,6 @@ specialization! {
     DISCARD_KEYS = 0;
     /// Whether an index may move to the last pass in one word with the last digit of its key.
     JOIN_INDEX = 0;
-    /// Whether passes whose digit is the same in all keys are skipped.
-    SKIP = 1;
     /// Whether the sort may go by leading digits.
     LEADING = 0;
     /// Workgroups that share a tile's elements in a gather.

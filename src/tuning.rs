@@ -95,8 +95,6 @@ pub struct Tuning {
     pub ballot: Ballot,
     /// Bits of the widest digit, up to 11. Digits of more than 8 bits are used if they save a quarter of the passes.
     pub digit_bits: u32,
-    /// Whether the device skips passes whose digit is the same in all keys.
-    pub skip: bool,
     /// Whether an invocation merges runs of equal digits before it counts them by a shared atomic. Sorted and skewed inputs
     /// need it on GPUs.
     pub merge_runs: bool,
@@ -135,7 +133,7 @@ pub struct Tuning {
 }
 
 /// Specialization constants, each with its value.
-pub(crate) type Knobs = [(usize, u32); 7];
+pub(crate) type Knobs = [(usize, u32); 6];
 
 /// A row: the class of devices it is for, and the tuning there.
 struct Row {
@@ -158,7 +156,6 @@ fn gpu(name: &str, evidence: &'static str) -> Tuning {
         few_registers: false,
         ballot: Ballot::ByPlace,
         digit_bits: 9,
-        skip: true,
         merge_runs: true,
         unordered: true,
         join_index: true,
@@ -389,7 +386,6 @@ impl Tuning {
             (spec::UNORDERED, unordered.into()),
             (spec::MERGE_RUNS, self.merge_runs.into()),
             (spec::JOIN_INDEX, (self.join_index && joinable).into()),
-            (spec::SKIP, self.skip.into()),
         ]
     }
 

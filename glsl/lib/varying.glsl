@@ -5,7 +5,7 @@
 shared uint varying_bits[KEY_WORDS]; // bits that are not the same in all keys
 
 // Whether to look for constant digits: with few passes it does not pay.
-const bool LOOKS = SKIP != 0 && PASSES > 4;
+const bool LOOKS = PASSES > 4;
 
 bool varies(uint pass) {
     uint low = digit_shift(pass), end = low + digit_bits(pass), found = 0;

@@ -41,7 +41,6 @@ pub enum How {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tweak {
     None,
-    NoSkip,
     Unordered(bool),
     Apart,
     DigitBits(u32),
@@ -55,7 +54,6 @@ impl Tweak {
         let usual = gpu.tuning().clone();
         let tuning = match self {
             Tweak::None => None,
-            Tweak::NoSkip => Some(Tuning { skip: false, ..usual }),
             Tweak::Unordered(unordered) => Some(Tuning { unordered, ..usual }),
             Tweak::Apart => Some(Tuning { join_index: false, ..usual }),
             Tweak::DigitBits(digit_bits) => Some(Tuning { digit_bits, ..usual }),
@@ -69,7 +67,6 @@ impl Tweak {
         let row = gpu.tuning().name.clone();
         match self {
             Tweak::None => row,
-            Tweak::NoSkip => format!("{row}, skip off"),
             Tweak::Unordered(true) => format!("{row}, first pass out of order"),
             Tweak::Unordered(false) => format!("{row}, every pass in order"),
             Tweak::Apart => format!("{row}, index and digit apart"),
@@ -297,7 +294,6 @@ impl List {
             self.push(format!("{what} pairs out of place"), f32s(out(pairs)), Tweak::None, data);
             self.push(format!("{what} argsort"), f32s(argsort(u32s)), Tweak::None, data);
         }
-        self.push("u32 keys skip off", u32s, Tweak::NoSkip, Data::Uniform);
         self.push("u32 keys out of order", u32s, Tweak::Unordered(true), Data::Uniform);
         self.push("u32 keys in order", u32s, Tweak::Unordered(false), Data::Uniform);
         self.push("u32 argsort apart", argsort(u32s), Tweak::Apart, Data::Uniform);

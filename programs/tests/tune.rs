@@ -217,7 +217,7 @@ fn bad_input_ends_in_one_line() {
         ("text.json", &["text.json", "not a profile"]),
         ("rank.json", &["rank.json", "unknown variant `un", "match"]),
         ("polls.json", &["polls.json", "polls is 99999", "1 to 65536"]),
-        ("version.json", &["version.json", "format is 97, allowed is 7"]),
+        ("version.json", &["version.json", "format is 98, allowed is 8"]),
     ];
     for (file, parts) in profiles {
         for example in ["sort", "splats", "bench"] {
