@@ -163,16 +163,12 @@ macro_rules! specialization {
 
         /// Indices into [`SPECIALIZATION`].
         pub mod spec {
-            specialization!(@ 0usize; $($(#[$doc])* $name)*);
+            #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "constants have these names")]
+            enum Id { $($name,)* Len }
+            $($(#[$doc])* pub const $name: usize = Id::$name as usize;)*
+            /// Number of specialization constants.
+            pub const LEN: usize = Id::Len as usize;
         }
-    };
-    (@ $at:expr; $(#[$doc:meta])* $name:ident $($rest:tt)*) => {
-        $(#[$doc])* pub const $name: usize = $at;
-        specialization!(@ $at + 1; $($rest)*);
-    };
-    (@ $at:expr;) => {
-        /// Number of specialization constants.
-        pub const LEN: usize = $at;
     };
 }
 

@@ -76,7 +76,7 @@ impl Plan {
     fn each_head_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
         // The ring is cleared once; it lies behind the counters.
         let table = if self.algorithm.looks_back() { self.table_words(self.most(count)) } else { 0 };
-        emit(Step::clear(self.counter_bytes() + 4 * table));
+        emit(Step::clear(self.scratch().table.offset + 4 * table));
         if count == Count::Device {
             emit(Step::dispatch(Kernel::Arguments, None, Groups::Direct(1), self.push(count, 0)));
         }

@@ -201,7 +201,7 @@ pub unsafe extern "C" fn cmd_sort(
             ..SortBuffers::in_place(range(given.keys_buffer, given.keys_offset, bytes), capacity)
         };
         let count = if indirect { Count::Device } else { Count::Host(capacity) };
-        let recording = sorter.prepare_pushed(&buffers, count)?;
+        let sort = sorter.prepare_pushed(&buffers, count)?;
         let device = &made.device;
         let (pool, mut stamped) = (given.query_pool, 0);
         // Writes each of the timestamps once, in order, for any number of steps.
@@ -232,7 +232,7 @@ pub unsafe extern "C" fn cmd_sort(
             }
         }
         // SAFETY: by this function's contract, and the barriers.
-        unsafe { recording.record(command_buffer, made.push, &mut |name| stamp_to(last_of(name), end)) };
+        unsafe { sort.record_pushed(command_buffer, count, made.push, &mut |name| stamp_to(last_of(name), end)) };
         stamp_to(VKSORT_VRDX_QUERIES - 1, end);
         Ok(())
     })

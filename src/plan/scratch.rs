@@ -38,16 +38,6 @@ pub(crate) struct ScratchLayout {
 }
 
 impl Plan {
-    /// Words of the counters: tickets, routes, arguments, and a count for each digit of each pass.
-    pub(super) fn counter_words(&self) -> u64 {
-        u64::from(abi::COUNTERS_HISTOGRAM) + u64::from(self.shape.passes) * u64::from(self.shape.radix())
-    }
-
-    /// Bytes from the start of the counters to that of the table.
-    pub(super) fn counter_bytes(&self) -> u64 {
-        (4 * self.counter_words()).next_multiple_of(REGION_ALIGNMENT)
-    }
-
     /// Words of the table for `count` elements: a word for each digit and tile; or the ring of look-back with its anchors,
     /// at most a slot for each tile.
     pub(super) fn table_words(&self, count: u32) -> u64 {
@@ -102,7 +92,9 @@ impl Plan {
             let (in_place, discards) = (request.in_place(), request.discards_keys());
             let key = request.key.size_bytes();
             let value = request.value.sorted_bytes();
-            layout.counters = take(4 * self.counter_words());
+            // Tickets, routes, arguments, and a count for each digit of each pass.
+            let digits = u64::from(passes) * u64::from(self.shape.radix());
+            layout.counters = take(4 * (u64::from(abi::COUNTERS_HISTOGRAM) + digits));
             layout.table = take(4 * self.table_words(self.capacity));
             // A single pass needs no alternate, except in place.
             layout.keys_alternate = take(elements(key, passes > 1 || in_place && !discards));

@@ -48,10 +48,7 @@ use crate::plan::{Plan, ValueSet};
 pub struct BoundSort {
     pub(super) sorter: Arc<SorterInner>,
     pub(super) plan: Plan,
-    /// Buffer and offset of the counters; the table lies behind them.
-    pub(super) counters: Option<(vk::Buffer, u64)>,
-    /// The word of the count's descriptor that holds the count, if a count buffer was given.
-    pub(super) count_word: Option<u32>,
+    pub(super) places: Places,
     /// Addresses of keys and of values by place, for each set of values; zeros when descriptors are used.
     pub(super) keys_at: [u64; 3],
     pub(super) values_at: [[u64; 3]; ValueSet::ALL.len()],
@@ -86,14 +83,14 @@ impl Sorter {
     /// * Where [`access`](Self::access) is [`Access::Addresses`](crate::Access::Addresses), all but the count buffer have
     ///   `SHADER_DEVICE_ADDRESS` too, and their memory was allocated with the flag `DEVICE_ADDRESS`.
     pub unsafe fn bind(&self, buffers: &SortBuffers) -> Result<BoundSort, Error> {
-        let (mut bound, places) = BoundSort::placed(Arc::clone(&self.inner), buffers)?;
+        let mut bound = BoundSort::placed(Arc::clone(&self.inner), buffers)?;
         if buffers.capacity > 0 {
             // SAFETY: the buffers are alive and on this device by this function's contract.
             unsafe {
                 if self.inner.shape.addressed {
-                    bound.take_addresses(&places)?;
+                    bound.take_addresses()?;
                 }
-                bound.create_sets(&places)?;
+                bound.create_sets()?;
             }
         }
         Ok(bound)
@@ -102,26 +99,23 @@ impl Sorter {
 
 impl BoundSort {
     /// The checked sort, before its descriptors.
-    pub(super) fn placed(sorter: Arc<SorterInner>, buffers: &SortBuffers) -> Result<(BoundSort, Places), Error> {
+    pub(super) fn placed(sorter: Arc<SorterInner>, buffers: &SortBuffers) -> Result<BoundSort, Error> {
         let plan = sorter.plan(buffers.capacity)?;
-        let places = Places::check(&sorter, &plan, buffers)?;
-        let bound = BoundSort {
+        Ok(BoundSort {
+            places: Places::check(&sorter, &plan, buffers)?,
             plan,
-            counters: places.counters.map(|range| (range.buffer, range.offset)),
-            count_word: places.count.map(|(_, word)| word),
             keys_at: [0; 3],
             values_at: [[0; 3]; ValueSet::ALL.len()],
             pool: vk::DescriptorPool::null(),
             sets: [vk::DescriptorSet::null(); ValueSet::ALL.len()],
             sorter,
-        };
-        Ok((bound, places))
+        })
     }
 
     /// # Safety
     ///
-    /// The buffers behind `places` are alive, belong to the sorter's device, and have `SHADER_DEVICE_ADDRESS`.
-    unsafe fn take_addresses(&mut self, places: &Places) -> Result<(), Error> {
+    /// The buffers are alive, belong to the sorter's device, and have `SHADER_DEVICE_ADDRESS`.
+    unsafe fn take_addresses(&mut self) -> Result<(), Error> {
         let device = &self.sorter.pipelines.layouts.device;
         let address = |info: vk::DescriptorBufferInfo| {
             let buffer = vk::BufferDeviceAddressInfo::default().buffer(info.buffer);
@@ -129,8 +123,8 @@ impl BoundSort {
             unsafe { device.get_buffer_device_address(&buffer) + info.offset }
         };
         let address = |info: Option<_>| info.map_or(0, address);
-        self.keys_at = places.keys.map(address);
-        self.values_at = places.values.map(|set| set.map(address));
+        self.keys_at = self.places.keys.map(address);
+        self.values_at = self.places.values.map(|set| set.map(address));
         let alignment = self.sorter.request.key.size_bytes().max(4);
         let target = if self.sorter.request.discards_keys() { "scratch" } else { "keys_out" };
         match ["keys", target, "scratch"].into_iter().zip(self.keys_at).find(|(_, at)| !at.is_multiple_of(alignment)) {
@@ -141,8 +135,8 @@ impl BoundSort {
 
     /// # Safety
     ///
-    /// The buffers behind `places` are alive and belong to the sorter's device.
-    unsafe fn create_sets(&mut self, places: &Places) -> Result<(), Error> {
+    /// The buffers are alive and belong to the sorter's device.
+    unsafe fn create_sets(&mut self) -> Result<(), Error> {
         let Layouts { device, set: layout, .. } = &*self.sorter.pipelines.layouts;
         let wanted = if self.sorter.request.value.is_gathered() { &ValueSet::ALL[..] } else { &[ValueSet::Sorted] };
         let addressed = self.sorter.shape.addressed;
@@ -158,7 +152,7 @@ impl BoundSort {
         // SAFETY: the pool has room for exactly these sets.
         let sets = unsafe { device.allocate_descriptor_sets(&info) }.context("vkAllocateDescriptorSets")?;
         for (&values, set) in wanted.iter().zip(sets) {
-            let descriptors = places.descriptors(addressed, values);
+            let descriptors = self.places.descriptors(addressed, values);
             // SAFETY: the set is new and in no command buffer; ranges were checked against alignment and limits.
             unsafe { device.update_descriptor_sets(&writes(set, &descriptors), &[]) };
             self.sets[values as usize] = set;

@@ -23,10 +23,6 @@ impl BufferRange {
 
     /// No buffer, for keys that a [`Visitor`](crate::Visitor) makes, and for capacity 0.
     pub const NONE: BufferRange = BufferRange { buffer: vk::Buffer::null(), offset: 0, size: 0, usage: None };
-
-    pub(super) fn is_none(&self) -> bool {
-        self.buffer == vk::Buffer::null()
-    }
 }
 
 /// The buffers of one sort. Ranges must not overlap.

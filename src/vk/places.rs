@@ -20,6 +20,7 @@ pub(super) struct Places {
     pub keys: [Option<Info>; 3],
     /// Values by set and place.
     pub values: [[Option<Info>; 3]; ValueSet::ALL.len()],
+    /// The counters; the table lies behind them.
     pub counters: Option<Info>,
     table: Option<Info>,
     /// The caller's count, with its word in the range.
@@ -40,7 +41,7 @@ impl Places {
         let (storage, elements) = (vk::BufferUsageFlags::STORAGE_BUFFER, sorter.element_usage());
         // Kernels read whole words, also where a caller's profile asks for less.
         let alignment = sorter.profile.storage_alignment_bytes.max(4);
-        let keys = Some(buffers.keys).filter(|keys| !keys.is_none());
+        let keys = Some(buffers.keys).filter(|keys| keys.buffer != vk::Buffer::null());
         let needs_scratch = (layout.size > 0).then_some(true);
         // Behind a range is whether it is needed, unless that is the caller's choice.
         let ranges = [

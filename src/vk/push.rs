@@ -6,7 +6,7 @@ use ash::vk;
 
 use super::bind::BoundSort;
 use super::buffers::SortBuffers;
-use super::places::{Places, writes};
+use super::places::writes;
 use super::sorter::Sorter;
 use crate::error::Error;
 use crate::plan::{Plan, StepName, ValueSet};
@@ -25,51 +25,45 @@ impl Sorter {
         Ok(most_scratch(|capacity| self.inner.unchecked_plan(capacity), capacity))
     }
 
-    /// Checks a sort of these buffers, to be recorded once. The sorter was built for pushed descriptors.
+    /// Checks a sort of these buffers, to be recorded once, with this count. The sorter was built for pushed descriptors.
     ///
     /// # Errors
     ///
     /// As for [`bind`](Self::bind) and [`BoundSort::record`].
-    pub(crate) fn prepare_pushed(&self, buffers: &SortBuffers, count: Count) -> Result<PushedSort, Error> {
-        let (sort, places) = BoundSort::placed(Arc::clone(&self.inner), buffers)?;
-        let count = sort.check_count(count)?;
-        Ok(PushedSort { sort, places, count })
+    pub(crate) fn prepare_pushed(&self, buffers: &SortBuffers, count: Count) -> Result<BoundSort, Error> {
+        let sort = BoundSort::placed(Arc::clone(&self.inner), buffers)?;
+        sort.check_count(count).map(|_| sort)
     }
 }
 
-/// A sort that is ready to be recorded once.
-pub(crate) struct PushedSort {
-    sort: BoundSort,
-    places: Places,
-    count: Count,
-}
-
-impl PushedSort {
-    /// Records the sort. `after` is called behind each step.
+impl BoundSort {
+    /// Records a sort whose descriptors are pushed. `after` is called behind each step.
     ///
     /// # Safety
     ///
-    /// * The sorter was built for pushed descriptors, and reaches elements by descriptors.
+    /// * The sorter was built for pushed descriptors, reaches elements by descriptors, and made this sort by
+    ///   [`Sorter::prepare_pushed`] with this count.
     /// * `push` is the function of its device, and what it belongs to is enabled.
     /// * The buffers are as for [`Sorter::bind`], but that they need to live until the commands have completed only.
     /// * As for [`BoundSort::record`].
-    pub unsafe fn record(
+    pub(crate) unsafe fn record_pushed(
         &self,
         commands: vk::CommandBuffer,
+        count: Count,
         push: vk::PFN_vkCmdPushDescriptorSetKHR,
         after: &mut dyn FnMut(StepName),
     ) {
-        if self.sort.capacity() == 0 {
+        if self.capacity() == 0 {
             return;
         }
         let descriptors = self.places.descriptors(false, ValueSet::Sorted);
         let writes = writes(vk::DescriptorSet::null(), &descriptors);
-        let (layout, compute) = (self.sort.sorter.pipelines.layouts.pipeline, vk::PipelineBindPoint::COMPUTE);
+        let (layout, compute) = (self.sorter.pipelines.layouts.pipeline, vk::PipelineBindPoint::COMPUTE);
         // SAFETY: the command buffer is recording and the buffers are alive, by this function's contract; the layout was made
         // for pushed descriptors, and the writes are all of its bindings.
         unsafe {
             push(commands, compute, layout, 0, writes.len() as u32, writes.as_ptr());
-            self.sort.record_steps(commands, self.count, after);
+            self.record_steps(commands, count, after);
         }
     }
 }

@@ -348,8 +348,8 @@ impl BoundSort {
         after: &mut dyn FnMut(StepName),
     ) {
         // The push constants hold one more than the word, and 0 for a count from the host.
-        let count_word = match (count, self.count_word) {
-            (Count::Device, Some(word)) => word + 1,
+        let count_word = match (count, self.places.count) {
+            (Count::Device, Some((_, word))) => word + 1,
             _ => 0,
         };
         let device = &self.sorter.pipelines.layouts.device;
@@ -384,7 +384,7 @@ impl BoundSort {
                 allowed: self.plan.capacity.into(),
                 limit: "the capacity that the sort was bound with".into(),
             }),
-            Count::Device if self.count_word.is_none() => {
+            Count::Device if self.places.count.is_none() => {
                 Err(Error::BufferPresence { buffer: "count", given: "absent", needed: "present" })
             }
             count => Ok(count),
@@ -440,9 +440,9 @@ impl BoundSort {
         let Layouts { device, pipeline: layout, .. } = &*self.sorter.pipelines.layouts;
         match step.work {
             Work::Clear { bytes } => {
-                let (buffer, start) = self.counters.expect("a plan with a clear step has scratch");
+                let counters = self.places.counters.expect("a plan with a clear step has scratch");
                 // SAFETY: the range lies in the scratch that `bind` checked, at a multiple of 4, and has TRANSFER_DST.
-                unsafe { device.cmd_fill_buffer(commands, buffer, start, bytes, 0) };
+                unsafe { device.cmd_fill_buffer(commands, counters.buffer, counters.offset, bytes, 0) };
             }
             Work::Dispatch { kernel, groups, push } => {
                 let (compute, stage) = (vk::PipelineBindPoint::COMPUTE, vk::ShaderStageFlags::COMPUTE);
@@ -467,9 +467,10 @@ impl BoundSort {
                             device.cmd_dispatch(commands, x, y, 1);
                         }
                         Groups::Counted(slot) => {
-                            let (buffer, start) = self.counters.expect("counted dispatches have their size in scratch");
+                            let counters = self.places.counters.expect("counted dispatches have their size in scratch");
                             let word = abi::COUNTERS_ARGUMENTS + slot * abi::ARGUMENT_WORDS;
-                            device.cmd_dispatch_indirect(commands, buffer, start + 4 * u64::from(word));
+                            let offset = counters.offset + 4 * u64::from(word);
+                            device.cmd_dispatch_indirect(commands, counters.buffer, offset);
                         }
                     }
                 }

@@ -383,8 +383,7 @@ impl DeviceFeatures {
         v12: &mut vk::PhysicalDeviceVulkan12Features<'_>,
         v13: &mut vk::PhysicalDeviceVulkan13Features<'_>,
     ) {
-        let pairs = self.pairs(core, v11, v12, v13);
-        for (_, needed, enabled) in pairs {
+        for (_, needed, enabled) in self.pairs(core, v11, v12, v13) {
             *enabled |= needed;
         }
     }
