@@ -434,15 +434,18 @@ fn what_cannot_be_rewritten_is_named() {
             (Op::SpecConstantOp, &[2, 5, operation as u32, 4, operand]),
         ]))
     };
-    let branches = |elements: u32, more: &[(Op, &[u32])]| {
+    let branches = |elements: u32, bits: u32, more: &[(Op, &[u32])]| {
         let storage_buffer = StorageClass::StorageBuffer as u32;
         let (constant, pointer, variable) = ([1, 2, elements], [4, storage_buffer, 3], [4, 5, storage_buffer]);
+        let index_type = [11, bits, 0];
         let mut instructions: Vec<(Op, &[u32])> = vec![
             (Op::TypeInt, &[1, 32, 0]),
             (Op::Constant, &constant),
             (Op::TypeArray, &[3, 1, 2]),
             (Op::TypePointer, &pointer),
             (Op::Variable, &variable),
+            (Op::TypeInt, &index_type),
+            (Op::Undef, &[11, 9]),
             (Op::AccessChain, &[6, 7, 5, 9]),
         ];
         instructions.extend(more);
@@ -459,18 +462,22 @@ fn what_cannot_be_rewritten_is_named() {
             "the instruction at word 17 cannot be folded: opcode 135 of [4, 4], which are Some([0, 0])",
         ),
         (operation(Op::IAdd, 9), "the instruction at word 17 cannot be folded: opcode 128 of [4, 9], which are None"),
-        (branches(17, &[]), "the instruction at word 25 selects one of 17 storage buffers, allowed are 16"),
+        (branches(17, 32, &[]), "the instruction at word 32 selects one of 17 storage buffers, allowed are 16"),
         (
-            branches(3, &[(Op::CopyObject, &[6, 8, 7])]),
-            "the instruction at word 30 passes on a pointer through a dynamic index: opcode 83",
+            branches(3, 32, &[(Op::CopyObject, &[6, 8, 7])]),
+            "the instruction at word 37 passes on a pointer through a dynamic index: opcode 83",
         ),
         (
-            branches(3, &[(Op::TypeFloat, &[10, 16]), (Op::Load, &[10, 8, 7])]),
-            "the instruction at word 33 loads vectors, floats or structures of less than 32 bits through a dynamic index",
+            branches(3, 32, &[(Op::TypeFloat, &[10, 16]), (Op::Load, &[10, 8, 7])]),
+            "the instruction at word 40 loads vectors, floats or structures of less than 32 bits through a dynamic index",
         ),
         (
-            branches(0, &[]),
-            "the instruction at word 25 selects one of an unknown number of storage buffers, allowed are 16",
+            branches(3, 64, &[]),
+            "the instruction at word 32 selects a storage buffer by an integer of other than 32 bits",
+        ),
+        (
+            branches(0, 32, &[]),
+            "the instruction at word 32 selects one of an unknown number of storage buffers, allowed are 16",
         ),
         (error(&[]), "the instruction at word 0 is none: the module has no header of SPIR-V"),
         (error(&module_of(&[])[..4]), "the instruction at word 0 is none: the module has no header of SPIR-V"),

@@ -7,7 +7,7 @@
 //! x = phi(a, b, c);
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ::spirv::{Capability, Op, SelectionControl, StorageClass};
 
@@ -61,7 +61,14 @@ fn find<'a>(instructions: &[Instruction<'a>]) -> Result<Found<'a>, SpirvError> {
     let mut constants = BTreeMap::new();
     // The lengths of arrays, by type, by pointer to the type, and by variable; 0 if it is unknown here.
     let mut arrays: BTreeMap<u32, u32> = BTreeMap::new();
+    // Types of integers of other than 32 bits, and values of these types.
+    let mut odd = BTreeSet::new();
     for instruction in instructions {
+        match (instruction.op, instruction.operands()) {
+            (Op::TypeInt, &[id, bits, _]) if bits != 32 => _ = odd.insert(id),
+            (_, &[of, id, ..]) if odd.contains(&of) => _ = odd.insert(id),
+            _ => {}
+        }
         match (instruction.op, instruction.operands()) {
             (Op::TypeBool, &[id]) => found.bool_type = id,
             (Op::TypeInt, &[id, 32, 0]) => found.word_type = id,
@@ -74,7 +81,7 @@ fn find<'a>(instructions: &[Instruction<'a>]) -> Result<Found<'a>, SpirvError> {
             {
                 found.small.insert(id, None);
             }
-            (Op::Constant, &[_, id, value]) => _ = constants.insert(id, value),
+            (Op::Constant, &[_, id, value, ..]) => _ = constants.insert(id, value),
             (Op::ConstantNull | Op::SpecConstant | Op::SpecConstantOp, &[_, id, ..]) => _ = constants.insert(id, 0),
             (Op::TypeArray, &[array, _, length]) => {
                 arrays.insert(array, constants.get(&length).copied().unwrap_or_default());
@@ -89,6 +96,10 @@ fn find<'a>(instructions: &[Instruction<'a>]) -> Result<Found<'a>, SpirvError> {
                 if !(1..=MAX_ELEMENTS).contains(&elements) {
                     let given = if elements == 0 { "an unknown number of".into() } else { elements.to_string() };
                     let reason = format!("selects one of {given} storage buffers, allowed are {MAX_ELEMENTS}");
+                    return Err(SpirvError { at: instruction.at, reason });
+                }
+                if odd.contains(&index) {
+                    let reason = "selects a storage buffer by an integer of other than 32 bits".into();
                     return Err(SpirvError { at: instruction.at, reason });
                 }
                 found.most = found.most.max(elements);
