@@ -106,6 +106,7 @@ const MAX_BLOCKS: u32 = 8;
 const _: () = assert!(HELD_WORDS < 1 << 15);
 // Private counters have no places. With or without them, a look-back word holds the count of a tile, which is one block.
 const _: () = assert!(MAX_BLOCK >> abi::LOW_BITS == 0 && (MAX_PRIVATE_LANES * HELD_WORDS) >> abi::LOW_BITS == 0);
+
 impl Shape {
     /// Fits the tuning to the device: halves workgroups, then their items, until limits and shared memory allow it.
     ///
