@@ -145,16 +145,17 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     let private = rank == RankMethod::Private;
     let (passes, digit_bits) = share_bits(profile, request.bits, widest_digit(profile, tuning.digit_bits, &subgroup));
     let key_words = request.key.words();
+    let size = invocations_step(profile, &subgroup);
     // Invocations of a workgroup, and their items.
     let held = |wished_size: u32, items: u32| {
-        let subgroups = wished_size.clamp(subgroup.size, MAX_INVOCATIONS) / subgroup.size;
+        let subgroups = wished_size.clamp(size, MAX_INVOCATIONS) / size;
         // Unrolled loops hold items in registers, of which wide keys take more.
         let items = if tuning.unroll { items / key_words } else { items };
         let items = items.clamp(1, MAX_ITEMS);
         match private {
             // Private counters are added up within one subgroup.
-            true => (subgroup.size, (items * subgroups).min(HELD_WORDS / key_words)),
-            false => (subgroups * subgroup.size, items),
+            true => (size, (items * subgroups).min(HELD_WORDS / key_words)),
+            false => (subgroups * size, items),
         }
     };
     let items = if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs };
@@ -203,7 +204,6 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         withhold: desc.withhold,
         ring_bits: desc.ring_bits.map_or(most_ring_bits(digit_bits), |bits| bits.min(most_ring_bits(digit_bits))),
     };
-    let size = subgroup.size;
     if most_invocations < size {
         let given = format!("{most_invocations} invocations");
         let needed = format!("{size} invocations, one subgroup");
@@ -250,10 +250,18 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     Ok(shape)
 }
 
-/// Halves a workgroup, or its items if it is one subgroup. Returns whether there was something to halve.
-fn halve(subgroup_size: u32, workgroup_size: &mut u32, items: &mut u32) -> bool {
-    if *workgroup_size >= 2 * subgroup_size {
-        *workgroup_size = *workgroup_size / 2 / subgroup_size * subgroup_size;
+/// The number of which invocations of a workgroup are a multiple. If subgroups are emulated, they also fill the device's own:
+/// lavapipe of Mesa 22.3 loses lanes of a subgroup that is not full, after a branch with barriers that no workgroup takes.
+fn invocations_step(profile: &DeviceProfile, subgroup: &Subgroup) -> u32 {
+    let own = profile.subgroup_size;
+    let fills = subgroup.emulated && own.is_power_of_two() && own <= profile.max_workgroup_invocations.min(128);
+    if fills { subgroup.size.max(own) } else { subgroup.size }
+}
+
+/// Halves a workgroup, or its items if it is the smallest. Returns whether there was something to halve.
+fn halve(step: u32, workgroup_size: &mut u32, items: &mut u32) -> bool {
+    if *workgroup_size >= 2 * step {
+        *workgroup_size = *workgroup_size / 2 / step * step;
         true
     } else if *items > 1 {
         *items /= 2;

@@ -47,6 +47,23 @@ fn once_failed() -> Vec<Draw> {
             counted: None,
             options,
         },
+        // lavapipe of Mesa 22.3 lost lanes of a subgroup that was not full, after a branch with barriers that was not taken.
+        Draw {
+            request: SortRequest {
+                bits: (0..7).into(),
+                algorithm: Some(Algorithm::OneSweep),
+                ..SortRequest::new(KeyType::U32)
+            },
+            visits: Visits::default(),
+            keys: Keys::Made { pattern: Pattern::OneStray, count: 1_000, seed: 1 },
+            spare: 0,
+            counted: None,
+            options: SorterOptions {
+                tuning: Some(Tuning { workgroup_size: 12, rank: RankMethod::Match, ..suite::small_blocks() }),
+                subgroup: SubgroupChoice::Emulated(4),
+                ..SorterOptions::default()
+            },
+        },
         // SwiftShader takes all memory to compile a histogram whose loops over many digits are unrolled, each with a branch.
         Draw {
             request: SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U128) },
