@@ -35,6 +35,9 @@ mod logged;
 mod process;
 mod refused;
 #[cfg(feature = "runtime-shaders")]
+#[path = "../common/sets.rs"]
+mod sets;
+#[cfg(feature = "runtime-shaders")]
 mod visited;
 
 /// A structure of the header in which all is zero.

@@ -57,42 +57,17 @@ impl Guarded {
 
 /// A layout with so many storage buffers.
 fn layout_of(buffers: u32) -> vk::DescriptorSetLayout {
-    let binding = |binding| {
-        vk::DescriptorSetLayoutBinding::default()
-            .binding(binding)
-            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-            .descriptor_count(1)
-            .stage_flags(vk::ShaderStageFlags::COMPUTE)
-    };
-    let bindings: Vec<_> = (0..buffers).map(binding).collect();
-    let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-    // SAFETY: the device is alive.
-    unsafe { vulkan().device.create_descriptor_set_layout(&info, None).unwrap() }
+    sets::layout_of(&vulkan().device, buffers)
 }
 
 /// A set with these ranges.
 fn set_of(layout: vk::DescriptorSetLayout, ranges: &[&VksortBufferRange]) -> vk::DescriptorSet {
-    let sizes =
-        [vk::DescriptorPoolSize { ty: vk::DescriptorType::STORAGE_BUFFER, descriptor_count: ranges.len() as u32 }];
-    let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
-    // SAFETY: the device is alive, and the buffers stay.
-    unsafe {
-        let device = &vulkan().device;
-        let pool = device.create_descriptor_pool(&info, None).unwrap();
-        let layouts = [layout];
-        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
-        let set = device.allocate_descriptor_sets(&info).unwrap()[0];
-        for (binding, range) in ranges.iter().enumerate() {
-            let info = [vk::DescriptorBufferInfo { buffer: range.buffer, offset: range.offset, range: range.size }];
-            let write = vk::WriteDescriptorSet::default()
-                .dst_set(set)
-                .dst_binding(binding as u32)
-                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                .buffer_info(&info);
-            device.update_descriptor_sets(&[write], &[]);
-        }
-        set
-    }
+    let info = |range: &&VksortBufferRange| vk::DescriptorBufferInfo {
+        buffer: range.buffer,
+        offset: range.offset,
+        range: range.size,
+    };
+    sets::set_of(&vulkan().device, layout, &ranges.iter().map(info).collect::<Vec<_>>()).1
 }
 
 fn visitor_info(code: &[u8], set_layout: vk::DescriptorSetLayout) -> VksortVisitorInfo {

@@ -8,6 +8,8 @@ pub mod patterns;
 pub mod phases;
 pub mod process;
 pub mod routes;
+#[cfg(feature = "runtime-shaders")]
+pub mod sets;
 pub mod suite;
 pub mod table;
 #[cfg(feature = "runtime-shaders")]

@@ -5,15 +5,13 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use vksort::ash::{prelude::VkResult, vk};
+use vksort::ash::vk;
 use vksort::standalone::{Device, DeviceBuffer, DeviceRange, Gpu};
 use vksort::{
     BoundSort, BufferRange, Count, Error, SortBuffers, SortRequest, Sorter, SorterOptions, Visitor, VisitorResources,
 };
 
-fn done<T>(call: &'static str, result: VkResult<T>) -> Result<T, Error> {
-    result.map_err(|result| Error::Vulkan { call, result })
-}
+use super::sets::{layout_of, set_of};
 
 /// The ranges of a sort with a visitor.
 #[derive(Clone, Debug, Default)]
@@ -71,23 +69,11 @@ impl VisitedSorter {
             debug_utils,
             ..options.clone()
         };
-        let binding = |binding| {
-            vk::DescriptorSetLayoutBinding::default()
-                .binding(binding)
-                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                .descriptor_count(1)
-                .stage_flags(vk::ShaderStageFlags::COMPUTE)
-        };
-        let bindings: Vec<_> = (0..resources).map(binding).collect();
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
         let raw = &device.raw;
+        let layout = if resources > 0 { layout_of(raw, resources) } else { vk::DescriptorSetLayout::null() };
         // SAFETY: the device is alive; `Drop` or the branch below destroys the layout, once. Tests have visitors that keep to
         // the rules.
         unsafe {
-            let mut layout = vk::DescriptorSetLayout::null();
-            if resources > 0 {
-                layout = done("vkCreateDescriptorSetLayout", raw.create_descriptor_set_layout(&info, None))?;
-            }
             match Sorter::new_visited(raw, &device.requirements, request, &options, visitor, layout) {
                 Ok(sorter) => {
                     let (sorter, device) = (ManuallyDrop::new(sorter), Arc::clone(device));
@@ -120,28 +106,14 @@ impl VisitedSorter {
         };
         // SAFETY: the buffers are this device's, kept alive by the ranges, and have every usage flag.
         let bound = ManuallyDrop::new(unsafe { self.sorter.bind(&buffers)? });
-        let (pool, set) = (vk::DescriptorPool::null(), vk::DescriptorSet::null());
-        let mut sort = VisitedSort { bound, pool, set, _ranges: ranges.clone(), device: Arc::clone(device) };
-        if self.resources == 0 {
-            return Ok(sort);
-        }
-        let ty = vk::DescriptorType::STORAGE_BUFFER;
-        let sizes = [vk::DescriptorPoolSize { ty, descriptor_count: self.resources }];
-        let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
-        let raw = &device.raw;
-        // SAFETY: the device is alive, and `Drop` destroys the pool; the set is new, and its buffers are kept alive.
-        unsafe {
-            sort.pool = done("vkCreateDescriptorPool", raw.create_descriptor_pool(&info, None))?;
-            let layouts = [self.layout];
-            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(sort.pool).set_layouts(&layouts);
-            sort.set = done("vkAllocateDescriptorSets", raw.allocate_descriptor_sets(&info))?[0];
-            for (binding, buffer) in ranges.resources.iter().enumerate() {
-                let info = [vk::DescriptorBufferInfo { buffer: buffer.raw(), offset: 0, range: buffer.size() }];
-                let write = vk::WriteDescriptorSet::default().dst_set(sort.set).dst_binding(binding as u32);
-                raw.update_descriptor_sets(&[write.descriptor_type(ty).buffer_info(&info)], &[]);
-            }
-        }
-        Ok(sort)
+        let resource =
+            |buffer: &DeviceBuffer| vk::DescriptorBufferInfo { buffer: buffer.raw(), offset: 0, range: buffer.size() };
+        let resources: Vec<_> = ranges.resources.iter().map(resource).collect();
+        let (pool, set) = match self.resources {
+            0 => (vk::DescriptorPool::null(), vk::DescriptorSet::null()),
+            _ => set_of(&device.raw, self.layout, &resources),
+        };
+        Ok(VisitedSort { bound, pool, set, _ranges: ranges.clone(), device: Arc::clone(device) })
     }
 }
 

@@ -326,8 +326,6 @@ impl PreparedSort {
         let mut has_passes = self.has_passes();
         *has_passes = false;
         let device = &self.device;
-        let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
-        let memory = [from.barrier_to(to)];
         let record = |commands| {
             for time in 0..times {
                 let queries = self.queries.filter(|_| time + 1 == times);
@@ -335,8 +333,7 @@ impl PreparedSort {
                 // host, earlier sorts are ordered by the barrier; buffers and queries are kept alive by `self`.
                 unsafe {
                     if time > 0 {
-                        let flags = vk::DependencyFlags::empty();
-                        device.raw.cmd_pipeline_barrier(commands, from.stages, to.stages, flags, &memory, &[], &[]);
+                        BoundSort::OUTPUT_SCOPE.record_barrier(BoundSort::INPUT_SCOPE, &device.raw, commands);
                     }
                     self.bound.record(commands, count, queries)?;
                 }
