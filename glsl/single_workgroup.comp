@@ -13,55 +13,11 @@
 
 void publish_count(uint turn) {}
 
-PER_ITEM(origins); // index in the input of each key
-
-// Sorts one word of each element through the pool, which is free before and after; `word` is an expression in `item`, and `take`
-// a statement that takes a word from the pool.
-#define SORT_WORD(word, take) \
-    EACH_ITEM pool[rank_of(item)] = word; \
-    barrier(); \
-    EACH_ITEM { take; } \
-    barrier()
-
-// Sorts the block by the digit of `pass`. Words come back in stripes, in sorted order.
-void sort_by_digit(uint pass, bool ordered) {
-    begin_pass(0, pass);
-    count_block();
-    rank_block(ordered);
-    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
-        SORT_WORD(KEY_WORD(keys[item], word), KEY_WORD(keys[item], word) = pool[block_index(item)]);
-    }
-    if (VALUE_WORDS > 0) {
-        SORT_WORD(NUMBER_OF(origins, item), SET_NUMBER(origins, item, pool[block_index(item)]));
-    }
-}
-
-void take_keys(uint count) {
-    KEY first = KEY(0), differing = KEY(0);
-    if (LOOKS) {
-        if (thread_index() == 0) {
-            for (uint word = 0; word < KEY_WORDS; word++) varying_bits[word] = 0;
-        }
-        barrier();
-        first = load_key(PLACE_SOURCE, 0);
-    }
-    EACH_ITEM {
-        uint index = block_index(item);
-        // Lanes past the end load too, without a branch.
-        KEY key = load_key(PLACE_SOURCE, min(index, count - 1));
-        [[unroll]] for (uint word = 0; word < KEY_WORDS && LOOKS; word++) {
-            KEY_WORD(differing, word) |= KEY_WORD(sortable(key), word) ^ KEY_WORD(sortable(first), word);
-        }
-        keys[item] = index < count ? take_order(key) : last_key();
-        SET_NUMBER(origins, item, index);
-    }
-    if (LOOKS) {
-        [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
-            if (KEY_WORD(differing, word) != 0) atomicOr(varying_bits[word], KEY_WORD(differing, word));
-        }
-        barrier();
-    }
-}
+#if PRIVATE
+#include "lib/single_private.glsl"
+#else
+#include "lib/single_shared.glsl"
+#endif
 
 void put_key_word(uint index, uint word, uint bits) {
 #if KEY_WORDS == 1
@@ -91,7 +47,7 @@ void main() {
     bool ordered = UNORDERED == 0 || count < block_ranks();
     for (uint pass = 0; pass < PASSES; pass++) {
         if (!varies(pass)) continue;
-        sort_by_digit(pass, ordered);
+        sort_by_digit(pass, ordered, count);
         ordered = true;
     }
 #if VISITED_OUTPUT
@@ -99,17 +55,17 @@ void main() {
         uint position = block_index(item);
         if (position < count) {
             uvec4 words;
-            for (uint plane = 0; plane < VALUE_WORDS; plane++) words[plane] = value_of(NUMBER_OF(origins, item), plane, count);
-            visit_sorted(position, take_order(keys[item]), words);
+            for (uint plane = 0; plane < VALUE_WORDS; plane++) words[plane] = value_of(origin_of(item, count), plane, count);
+            visit_sorted(position, sorted_key(item, count), words);
         }
     }
     return;
 #endif
     for (uint word = 0; word < KEY_WORDS && DISCARD_KEYS == 0; word++) {
-        WRITE(KEY_WORD(take_order(keys[item]), word), put_key_word(index, word, pool[index]));
+        WRITE(sorted_word(item, word, count), put_key_word(index, word, pool[index]));
     }
     for (uint plane = 0; plane < VALUE_WORDS; plane++) {
         // In place, all values are read before the first is written.
-        WRITE(value_of(NUMBER_OF(origins, item), plane, count), store_value(PLACE_TARGET, index, plane, pool[index]));
+        WRITE(value_of(origin_of(item, count), plane, count), store_value(PLACE_TARGET, index, plane, pool[index]));
     }
 }

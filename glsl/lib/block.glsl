@@ -19,7 +19,17 @@ const uint BLOCK = WORKGROUP_SIZE * ITEMS;
 shared uint pool[POOL_WORDS]; // ranking counters, then staged elements
 #endif
 
-KEY keys[ITEMS];
+// LLVM takes an array of up to 1024 elements apart, into a store of zero for each, and then takes seconds to order the stores. So
+// software drivers get a longer one.
+#if PRIVATE
+#define HELD_ITEMS (ITEMS <= 1024 ? 1025 : ITEMS)
+#else
+#define HELD_ITEMS ITEMS
+#endif
+
+#if !PRIVATE || !STAGED
+KEY keys[HELD_ITEMS];
+#endif
 
 const uint ITEMS_TOGETHER = 4; // a short block omits items in groups of four
 
@@ -56,6 +66,7 @@ uint block_ranks() { return BLOCK; }
 #define EACH_ITEM [[unroll]] for (uint item = 0; item < ITEMS; item++)
 #endif
 
+#if !PRIVATE
 // A number of up to 16 bits for each item; with FEW_REGISTERS two numbers share a word.
 #define PER_ITEM(numbers) uint numbers[FEW_REGISTERS != 0 ? (ITEMS + 1) / 2 : ITEMS]
 #define SET_NUMBER(numbers, item, number) \
@@ -64,6 +75,7 @@ uint block_ranks() { return BLOCK; }
     else numbers[item / 2] |= (number) << 16
 #define NUMBER_OF(numbers, item) \
     (FEW_REGISTERS == 0 ? numbers[item] : item % 2 == 0 ? numbers[item / 2] & 0xFFFFu : numbers[item / 2] >> 16)
+#endif
 
 // Index in the block of this invocation's `item`.
 uint block_index(uint item) {

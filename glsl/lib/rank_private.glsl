@@ -4,13 +4,9 @@
 #define OWN_COUNTS RADIX
 #include "lib/own.glsl"
 
-// Counts the block's elements by digit: fills `totals`, and sets each private counter to the rank of its next element: in
-// the sorted block if it is staged, else among the elements of its digit. Those of a tile are counted as it is taken.
+// Adds up the private counters, in which each invocation has counted its elements: fills `totals`, and sets each counter to the
+// rank of its next element: in the sorted block if it is staged, else among the elements of its digit.
 void count_block() {
-#if STAGED
-    clear_own_counts();
-    EACH_ITEM own_count[digit_bits_of(keys[item])]++;
-#endif
     uint start = 0;
     // Unrolled, this loop around a loop takes software drivers five times as long to compile.
     [[dont_unroll]] for (uint turn = 0; turn < DIGITS_EACH; turn++) {
@@ -28,13 +24,3 @@ void count_block() {
         if (has_digit(turn)) publish_count(turn);
     }
 }
-
-#if STAGED
-uint ranks[ITEMS]; // in the sorted block
-
-uint rank_of(uint item) { return ranks[item]; }
-
-void rank_block(bool ordered) {
-    EACH_ITEM ranks[item] = own_count[digit_bits_of(keys[item])]++;
-}
-#endif

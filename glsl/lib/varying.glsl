@@ -16,3 +16,23 @@ bool varies(uint pass) {
     }
     return !LOOKS || found != 0;
 }
+
+// All invocations call it before they compare keys.
+void clear_varying() {
+    if (LOOKS) {
+        if (thread_index() == 0) {
+            for (uint word = 0; word < KEY_WORDS; word++) varying_bits[word] = 0;
+        }
+        barrier();
+    }
+}
+
+// Takes the bits in which keys of this invocation differ from the first one.
+void find_varying(KEY differing) {
+    if (LOOKS) {
+        [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
+            if (KEY_WORD(differing, word) != 0) atomicOr(varying_bits[word], KEY_WORD(differing, word));
+        }
+        barrier();
+    }
+}
