@@ -13,7 +13,6 @@
 #include "lib/pass.glsl"
 #include "lib/routes.glsl"
 #include "lib/last_workgroup.glsl"
-#include "lib/ties.glsl"
 
 const uint COUNTS = PASSES * RADIX;
 const uint AT_ONCE = 4; // keys that an invocation loads at a time without vectors
@@ -24,7 +23,6 @@ shared uint digit_count[COUNTS];
 #define DIGITS PASSES
 #include "lib/counts.glsl"
 #include "lib/starts.glsl"
-#include "lib/leading.glsl"
 
 // Counters are indexed by the bits of the key. Keys behind the last whole load of a part are counted alone, as code for runs is
 // large; so are all keys of a part that begins within a vector.
@@ -103,23 +101,14 @@ void main() {
         return;
     }
 
-    [[dont_unroll]] for (uint pass = thread; pass < PASSES; pass += WORKGROUP_SIZE) {
-        needed[pass] = 1;
-        largest[pass] = 0;
-    }
+    [[dont_unroll]] for (uint pass = thread; pass < PASSES; pass += WORKGROUP_SIZE) needed[pass] = 1;
     barrier();
     [[dont_unroll]] for (uint at = thread; at < COUNTS; at += WORKGROUP_SIZE) {
         digit_count[at] = atomicLoad(counters[COUNTERS_HISTOGRAM + at], gl_ScopeDevice, gl_StorageSemanticsNone,
                                      gl_SemanticsRelaxed);
         if (digit_count[at] == count) needed[at / RADIX] = 0;
-        if (LEADING != 0) atomicMax(largest[at / RADIX], digit_count[at]);
     }
     barrier();
     write_starts();
-    bool leads = false;
-    if (LEADING != 0 && push.tie_part != 0) leads = try_leading(count);
-    if (thread == 0) {
-        if (leads) route_leading_digits(count);
-        else route_all_digits();
-    }
+    if (thread == 0) write_routes();
 }

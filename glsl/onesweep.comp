@@ -14,12 +14,12 @@ shared uint ticket;
 
 void main() {
     count = sort_count();
-    begin_pass(counters[COUNTERS_ROUTES + push.phase * PHASE_ROUTES + push.pass], push.pass);
+    begin_pass(counters[COUNTERS_ROUTES + push.pass], push.pass);
     uint tiles = parts_of(count, tile_size());
     first_epoch = route_ranked(active_route) * ((tiles >> RING_BITS) + 1);
     if (!route_runs(active_route) || workgroup_index() >= tiles) return;
     // Workgroups take tickets in the order of their start, so the workgroups of earlier tiles have started.
-    if (thread_index() == 0) ticket = atomicAdd(counters[push.phase * MAX_PASSES + push.pass], 1);
+    if (thread_index() == 0) ticket = atomicAdd(counters[push.pass], 1);
     barrier();
     tile = uniform_in_subgroup(ticket);
     uint start = tile * tile_size(), base = start;

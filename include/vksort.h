@@ -30,7 +30,7 @@
 #define VKSORT_KEY_TYPES 14
 
 // Algorithms are numbered from 1 to this.
-#define VKSORT_ALGORITHMS 4
+#define VKSORT_ALGORITHMS 3
 
 // Flag of a request: equal keys may come out in any order, which may differ between runs. Some devices sort faster then.
 #define VKSORT_REQUEST_NOT_STABLE 1
@@ -616,15 +616,11 @@ typedef struct {
 // One histogram of all digits, then one chained-scan pass per digit.
 #define VKSORT_ALGORITHM_ONESWEEP 1
 
-// OneSweep over the leading digits, then an insertion sort of short runs; for keys of 64 and 128 bits. Keys of 8 and 16
-// bits, windows of fewer than five digits, and all keys on Apple's GPUs and MoltenVK are sorted by OneSweep.
-#define VKSORT_ALGORITHM_LEADING 2
-
 // Count, scan and scatter per digit; no workgroup waits for another.
-#define VKSORT_ALGORITHM_REDUCE_THEN_SCAN 3
+#define VKSORT_ALGORITHM_REDUCE_THEN_SCAN 2
 
 // All digits in the shared memory of one workgroup, for up to one block of elements.
-#define VKSORT_ALGORITHM_SINGLE_WORKGROUP 4
+#define VKSORT_ALGORITHM_SINGLE_WORKGROUP 3
 
 // Through descriptors where they reach VksortSorterInfo::capacity elements, else by address.
 #define VKSORT_ACCESS_AUTO 0

@@ -23,7 +23,7 @@ logs=target/test-logs
 # chooses: of the full designs each run has every trial once, half of them at subgroup size 8, three eighths at 4 and an eighth
 # at 16, where kernels take longest to compile. Suites of the API (recording, frames) and of programs do not depend on the
 # subgroup size, so fewer rows have them.
-devices="blocks conformance matrix leading fallback routes properties"
+devices="blocks conformance matrix fallback routes properties"
 # Without AVX-512 vectors of 16 lanes are split. LLVM's optimizer then takes minutes for a kernel of wide keys with uneven
 # digits, so the rows of that width do without it.
 wide=lavapipe-512
@@ -64,9 +64,9 @@ configurations=(
     "newer-lavapipe     | 1200 | conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/3"
     # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
     # barrier are loops, whose turns the older driver limits: it would report races that are none.
-    "gpu-assisted       | 600 | matrix leading        | newer-lavapipe unoptimized newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
+    "gpu-assisted       | 600 | matrix                | newer-lavapipe unoptimized newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
     # A device that was created without optional features: kernels branch among buffers, and emulate subgroups.
-    "least              | 600 | conformance matrix leading recording visitors | lavapipe-256 system-layer VKSORT_LEAST=1 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
+    "least              | 600 | conformance matrix recording visitors | lavapipe-256 system-layer VKSORT_LEAST=1 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
     "c                  | 900 | c                     | lavapipe-256 system-layer"
     # In the second row the layer also sees the hazards between command buffers of a submission, and wgpu has all features.
     "wgpu               | 900 | wgpu.sh               | lavapipe-256 system-layer VKSORT_EXPECT_SUBGROUP=8"
@@ -76,7 +76,7 @@ configurations=(
     "doc                | 300 | doc                   | lavapipe-256"
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
     "validation         | 900 | blocks conformance recording emulated render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
-    "newer-validation   | 900 | matrix leading fallback recording routes frames properties visitors render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
+    "newer-validation   | 900 | matrix fallback recording routes frames properties visitors render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
     # A queue of another family, which software drivers do not have.
     "two-queues         | 300 | frames                | lavapipe-256 newer-layer two-queues only=two-queues"
 )

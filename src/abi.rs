@@ -78,28 +78,14 @@ shared_constants! {
     /// The pass moves indices, and reads them from such words.
     MOVES_SPLITTING = 3;
 
-    /// Most passes of a sort. The counters start with a tile ticket for each pass of both phases.
+    /// Most passes of a sort. The counters start with a tile ticket for each.
     MAX_PASSES = 64;
     /// Word of the counters that counts the finished workgroups of the histogram.
-    COUNTERS_FINISHED = 128;
-    /// Word of the counters that counts the finished workgroups of `ties`.
-    COUNTERS_TIES_FINISHED = 129;
-    /// Word of the counters that counts the runs of ties that are too long for `mend`.
-    COUNTERS_LONG_TIES = 130;
-    /// Word of the counters with the lowest of the leading digits.
-    COUNTERS_LEADING_LOW = 131;
-    /// Word of the counters with the route to the elements and to the list of runs of ties.
-    COUNTERS_TIES_ROUTE = 132;
-    /// Word of the counters that counts the runs of ties that are not in order.
-    COUNTERS_RUNS = 133;
-    /// Word of the counters that counts the inversions: ties that are less than the element before them.
-    COUNTERS_INVERSIONS = 134;
-    /// First of the routes in the counters, one word per pass and one for the final move, for each phase.
-    COUNTERS_ROUTES = 136;
-    /// Words from the routes of one phase to those of the next.
-    PHASE_ROUTES = 65;
+    COUNTERS_FINISHED = 64;
+    /// First of the routes in the counters, one word per pass and one for the final move.
+    COUNTERS_ROUTES = 65;
     /// First word of the arguments of indirect dispatches in the counters.
-    COUNTERS_ARGUMENTS = 268;
+    COUNTERS_ARGUMENTS = 132;
     /// Words from one dispatch's arguments to the next's.
     ARGUMENT_WORDS = 4;
     /// Arguments of the histogram.
@@ -108,14 +94,8 @@ shared_constants! {
     ARGUMENTS_TILES = 1;
     /// Arguments of a gather.
     ARGUMENTS_GATHER = 2;
-    /// Arguments of `ties`.
-    ARGUMENTS_TIES = 3;
-    /// Arguments of `mend`.
-    ARGUMENTS_MEND = 4;
-    /// Arguments of the passes of a second phase.
-    ARGUMENTS_FALLBACK = 5;
     /// First word of the digit counts in the counters, which become the digits' starts.
-    COUNTERS_HISTOGRAM = 292;
+    COUNTERS_HISTOGRAM = 144;
 
     /// Words of a slot of the look-back ring for each digit.
     SLOT_WORDS = 2;
@@ -140,20 +120,6 @@ shared_constants! {
     HISTOGRAM_CHUNK = 16;
     /// Keys that a recount of a large block counts in one iteration of its loop.
     RECOUNTED_AT_ONCE = 8;
-
-    // Thresholds of leading digits; `MAX_EXPECTED_TIES` below is another. The host alone has two, which decide before
-    // kernels are built whether any sort of a plan goes by leading digits: they are in `plan/leading.rs`.
-
-    /// Most elements of a run of ties that `mend` sorts.
-    MAX_TIES = 16;
-    /// Least elements per inversion among ties. With more inversions, an insertion sort takes longer than passes.
-    ELEMENTS_PER_INVERSION = 8;
-    /// Least passes that leading digits save.
-    MIN_SAVED_PASSES = 2;
-    /// Most samples of the keys for the choice of leading digits.
-    MAX_SAMPLES = 64;
-    /// Most pairs of samples that are tied and out of order. Uniform keys rarely have more.
-    MAX_SAMPLED_INVERSIONS = 1;
 }
 
 macro_rules! specialization {
@@ -218,8 +184,6 @@ specialization! {
     DISCARD_KEYS = 0;
     /// Whether an index may move to the last pass in one word with the last digit of its key.
     JOIN_INDEX = 0;
-    /// Whether the sort may go by leading digits.
-    LEADING = 0;
     /// Workgroups that share a tile's elements in a gather.
     GATHER_SPLITS = 1;
     /// Reads of one look-back word before the blocking tile is recounted.
@@ -233,9 +197,6 @@ specialization! {
     /// Whether subgroups without elements rest in a single workgroup. They pass fewer subgroup barriers than the others.
     SUBGROUPS_REST = 0;
 }
-
-/// Most other keys that share all leading digits with a key, on average: a threshold of leading digits.
-pub const MAX_EXPECTED_TIES: f32 = 0.25;
 
 /// Reads one member of the push constants.
 pub type PushGetter = fn(&Push) -> u32;
@@ -276,10 +237,6 @@ push_constants! {
     anchor_shift;
     /// The route of a move, if the host knows it; not 0 for a gather in order; else 0.
     route;
-    /// 1 for the passes of a second phase, else 0.
-    phase;
-    /// Elements that a workgroup of `ties` searches; 0 if the sort does not go by leading digits.
-    tie_part;
     /// The stage of the histogram, one of the `STAGE_*` constants.
     stage;
     /// Lowest bit of the window, for keys of one word.
@@ -357,7 +314,6 @@ pub fn glsl(visitor: Option<VisitorPush<'_>>) -> String {
     for (name, value) in CONSTANTS {
         text += &format!("const uint {name} = {value}u;\n");
     }
-    text += &format!("const float MAX_EXPECTED_TIES = {MAX_EXPECTED_TIES:?};\n");
     for (id, (name, default)) in SPECIALIZATION.iter().enumerate() {
         text += &format!("layout(constant_id = {id}) const uint {name} = {default}u;\n");
     }

@@ -37,8 +37,6 @@ pub enum Group {
     One,
     /// The workgroup of kernels that count digits, move or gather.
     Counting,
-    /// The same size, where each invocation searches neighbouring elements for ties.
-    Ties,
     /// The workgroup that scans the counts of tiles.
     Scanning,
     /// The workgroup that ranks and scatters a tile, block by block.
@@ -54,10 +52,8 @@ pub enum Sorts {
     All,
     /// Those over tiles, by every algorithm.
     OfTiles,
-    /// OneSweep, and leading digits.
+    /// OneSweep.
     LookBack,
-    /// Leading digits.
-    Leading,
     /// Reduce-then-scan.
     ReduceThenScan,
     /// Those of a single workgroup.
@@ -129,8 +125,6 @@ kernels! {
     Arguments       "arguments"        PLAIN   One      OfTiles        [Counters Write];
     Histogram       "histogram"        COUNTS  Counting OfTiles        [Source Read, Counters ReadWrite];
     OneSweep        "onesweep"         RANKS   Tile     LookBack       [Source Read, Target ReadWrite, Alternate ReadWrite, Counters ReadWrite, Table ReadWrite];
-    Ties            "ties"             READS   Ties     Leading        [Target Read, Alternate Write, Counters ReadWrite];
-    Mend            "mend"             MOVES   Counting Leading        [Target ReadWrite, Alternate Read, Counters Read];
     Count           "count"            COUNTS  Counting ReduceThenScan [Source Read, Target Read, Alternate Read, Counters Read, Table Write];
     Scan            "scan"             PLAIN   Scanning ReduceThenScan [Counters Read, Table ReadWrite];
     Scatter         "scatter"          RANKS   Tile     ReduceThenScan [Source Read, Target ReadWrite, Alternate ReadWrite, Counters Read, Table Read];

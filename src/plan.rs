@@ -1,7 +1,6 @@
 //! A sort as data: its steps, their sizes and their buffers. Nothing here calls Vulkan.
 
 mod hazard;
-mod leading;
 mod onesweep;
 mod places;
 mod reduce_then_scan;
@@ -36,7 +35,6 @@ impl Plan {
         if self.shape.passes > 0 {
             match self.algorithm_for(most) {
                 Algorithm::OneSweep => onesweep::each_pass(self, count, emit),
-                Algorithm::Leading => leading::each_pass(self, count, emit),
                 Algorithm::ReduceThenScan => reduce_then_scan::each_pass(self, count, emit),
                 Algorithm::SingleWorkgroup => {
                     emit(Step::dispatch(Kernel::SingleWorkgroup, None, Groups::Direct(1), self.push(count, 0)));
@@ -64,12 +62,9 @@ impl Plan {
     /// Passes that ran and passes that the device skipped, from the counters after a sort over tiles.
     #[cfg(any(test, feature = "standalone"))]
     pub fn passes_of(&self, counters: &[u32]) -> (u32, u32) {
-        let word = |at: u32| counters[at as usize];
-        let fell_back = word(abi::COUNTERS_ARGUMENTS + abi::ARGUMENTS_FALLBACK * abi::ARGUMENT_WORDS) > 0;
-        let (phases, passes) = (1 + u32::from(fell_back), self.shape.passes);
-        let at = |pass: u32| abi::COUNTERS_ROUTES + pass / passes * abi::PHASE_ROUTES + pass % passes;
-        let ran = (0..phases * passes).filter(|pass| word(at(*pass)) & abi::ROUTE_RUNS != 0).count() as u32;
-        (ran, phases * passes - ran)
+        let (passes, routes) = (self.shape.passes, &counters[abi::COUNTERS_ROUTES as usize..]);
+        let ran = routes[..passes as usize].iter().filter(|route| **route & abi::ROUTE_RUNS != 0).count() as u32;
+        (ran, passes - ran)
     }
 
     /// The clear, the sizing of dispatches for a count on the device, and the histogram.
@@ -122,13 +117,8 @@ impl Plan {
             return;
         }
         // An odd number of passes may have run, without a copy: see glsl/lib/routes.glsl.
-        let returns = !request.discards_keys()
-            || request.value.is_read() && !gathers
-            // A second phase continues with the indices of the first.
-            || self.algorithm == Algorithm::Leading;
-        // A visitor takes the elements of leading digits after ties are in order.
-        let visits = self.shape.visits.output && self.algorithm == Algorithm::Leading;
-        if (in_place && self.shape.passes % 2 == 1 && returns || visits) && ranks_tiles {
+        let returns = !request.discards_keys() || request.value.is_read() && !gathers;
+        if in_place && self.shape.passes % 2 == 1 && returns && ranks_tiles {
             emit(move_along(0));
         }
         if gathers {

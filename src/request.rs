@@ -171,23 +171,12 @@ pub struct BufferSizes {
 /// The algorithm of a sort. All algorithms give the same result, bit for bit, except for the order of equal keys if
 /// [`SortRequest::stable`] is false.
 ///
-/// As text (`--algorithm` of the programs): `onesweep`, `leading`, `reduce-then-scan`, `single-workgroup`.
+/// As text (`--algorithm` of the programs): `onesweep`, `reduce-then-scan`, `single-workgroup`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
     /// One histogram of all digits, then one chained-scan pass per digit (Adinets and Merrill 2022).
     OneSweep,
-    /// OneSweep passes over as many leading digits as distinguish most keys, then an insertion sort of each run of keys that
-    /// they do not distinguish: the sublinear-time sort of Sedgewick, "Algorithms in C" (1998), section 10.7.
-    ///
-    /// It is for wide keys: the top 24 to 32 bits of 2^20 uniform `u64` distinguish nearly all of them.
-    ///
-    /// * It falls back to OneSweep for keys of 8 and 16 bits, for windows of fewer than five digits, and with
-    ///   [`Tuning::decide_apart`](crate::Tuning::decide_apart).
-    /// * It also does so if it cannot save two passes, or if samples of the keys predict long runs.
-    /// * Runs can still be long if digits depend on each other. Then passes over all digits follow, and the sort takes up to
-    ///   1.6 times as long as OneSweep. So the algorithm is used only if a request names it.
-    Leading,
     /// Count, scan and scatter per digit; no workgroup ever waits for another.
     ReduceThenScan,
     /// One workgroup sorts by all digits in its shared memory, for up to one block of elements.
@@ -196,12 +185,11 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Every algorithm.
-    pub const ALL: &'static [Algorithm] =
-        &[Algorithm::OneSweep, Algorithm::Leading, Algorithm::ReduceThenScan, Algorithm::SingleWorkgroup];
+    pub const ALL: &'static [Algorithm] = &[Algorithm::OneSweep, Algorithm::ReduceThenScan, Algorithm::SingleWorkgroup];
 
     /// Whether tiles use look-back.
     pub(crate) fn looks_back(self) -> bool {
-        matches!(self, Algorithm::OneSweep | Algorithm::Leading)
+        self == Algorithm::OneSweep
     }
 }
 
@@ -209,7 +197,6 @@ impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Algorithm::OneSweep => "onesweep",
-            Algorithm::Leading => "leading",
             Algorithm::ReduceThenScan => "reduce-then-scan",
             Algorithm::SingleWorkgroup => "single-workgroup",
         })

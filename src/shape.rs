@@ -176,7 +176,6 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         key_words,
         digit_bits,
         passes,
-        leading: desc.algorithm == Algorithm::Leading,
         single_workgroup_size,
         single_items,
         rank,

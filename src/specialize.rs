@@ -76,7 +76,6 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     let (workgroup_size, items) = match group {
         Group::One => (1, 1),
         Group::Counting => (shape.histogram_workgroup_size, 1),
-        Group::Ties => (shape.histogram_workgroup_size, shape.tie_items()),
         Group::Scanning => (shape.scan_workgroup_size, 1),
         Group::Tile => (shape.workgroup_size, shape.items),
         Group::Single => (shape.single_workgroup_size, shape.single_items),
@@ -112,7 +111,6 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     values[spec::INDEX_VALUES] = index.into();
     values[spec::IN_PLACE] = request.in_place().into();
     values[spec::DISCARD_KEYS] = request.discards_keys().into();
-    values[spec::LEADING] = shape.leading.into();
     values[spec::GATHER_SPLITS] = shape.gather_splits(request.value);
     values[spec::POLLS] = shape.polls;
     values[spec::RING_BITS] = shape.ring_bits;
@@ -205,7 +203,7 @@ mod tests {
                     let size = spec.constants[spec::WORKGROUP_SIZE];
                     let expected = match row.group {
                         Group::One => 1,
-                        Group::Counting | Group::Ties => 96,
+                        Group::Counting => 96,
                         Group::Scanning => 160,
                         Group::Tile => shape.workgroup_size,
                         Group::Single => shape.single_workgroup_size,

@@ -123,7 +123,7 @@ pub struct Tuning {
     /// drivers only take longer to compile.
     pub unroll: bool,
     /// Whether a dispatch of its own decides the routes, instead of the histogram's last workgroup. Devices without fences
-    /// between workgroups of one dispatch need it, such as Metal before 3.2. Leading digits then fall back to OneSweep.
+    /// between workgroups of one dispatch need it, such as Metal before 3.2.
     pub decide_apart: bool,
     /// Whether the automatic choice uses look-back (OneSweep). Look-back never hangs; this field says whether it is known to
     /// be correct and fast.

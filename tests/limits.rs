@@ -404,16 +404,19 @@ fn what_is_told_of_a_sorter_is_the_algorithm_that_sorts() {
     log::set_max_level(log::LevelFilter::Info);
     let device = Device::open();
     // Windows of this test's own tell its sorters from those of others.
-    for (key, access, start) in [
-        (KeyType::U64, Access::Descriptors, "leading (as asked)"),
-        (KeyType::U32, Access::Addresses, "onesweep (leading was asked for"),
+    for (key, access, algorithm) in [
+        (KeyType::U64, Access::Descriptors, Algorithm::ReduceThenScan),
+        (KeyType::U32, Access::Addresses, Algorithm::OneSweep),
     ] {
-        let request = SortRequest { bits: (1..key.bits()).into(), ..asking(key, Algorithm::Leading) };
+        let request = SortRequest { bits: (1..key.bits()).into(), ..asking(key, algorithm) };
         device.sorter(device.profile(), &request, SorterOptions { access, ..Default::default() }).unwrap();
         let told = TOLD.0.lock().unwrap();
         let line = told.iter().find(|line| line.contains(&format!(": {request}: "))).unwrap();
         let tuning = Tuning::for_device(device.profile());
-        assert!(line.contains(&format!("tuning {} ({}), {start}", tuning.name, tuning.evidence)), "{line}");
+        assert!(
+            line.contains(&format!("tuning {} ({}), {algorithm} (as asked)", tuning.name, tuning.evidence)),
+            "{line}"
+        );
         assert_eq!(line.contains("by address"), access == Access::Addresses, "{line}");
     }
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::arena::Arena;
-use common::routes::{Kind, Leg};
+use common::routes::Kind;
 use common::{assert_valid, gpu, seed, suite};
 use libtest_mimic::{Failed, Trial};
 use vksort::internals::abi::*;
@@ -148,7 +148,7 @@ fn every_mask_ends_at_the_target() -> Result<(), Failed> {
         for kind in kinds(passes) {
             for needed in masks(passes) {
                 check((kind, &needed), || {
-                    let routes = kind.route_all_digits(&needed);
+                    let routes = kind.routes(&needed);
                     let mut walk = Walk::start(&kind);
                     walk.take_all(&routes);
                     walk.finish(&needed);
@@ -156,40 +156,6 @@ fn every_mask_ends_at_the_target() -> Result<(), Failed> {
                     assert!(walk.ranked == active || active == 0 && walk.ranked <= 1, "{} passes rank", walk.ranked);
                     assert!(routes[passes] == 0 || passes % 2 == 1, "an even number of passes has no move");
                 })?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Leading digits, and the second phase over all digits behind them.
-fn both_phases_end_at_the_target() -> Result<(), Failed> {
-    let digits = |needed: &[bool]| needed.iter().filter(|needed| **needed).count() as u32;
-    for passes in 5..=8 {
-        for kind in kinds(passes) {
-            for needed in masks(passes) {
-                for low in 1..passes {
-                    let (leading, all) = (digits(&needed[low..]), digits(&needed));
-                    if leading == 0 || all < leading + MIN_SAVED_PASSES || kind.in_place && leading % 2 == 1 {
-                        continue;
-                    }
-                    check((kind, &needed, low), || {
-                        let mut walk = Walk::start(&kind);
-                        let (keys_from, values_from) = (walk.keys, walk.values);
-                        let leg = Leg { low, keys_from, values_from, ranked: 0, finishes: false };
-                        walk.take_all(&kind.write_leg(leg, &needed));
-                        assert!(walk.keys == PLACE_TARGET && (!kind.has_values || walk.values == PLACE_TARGET));
-                        if !kind.in_place {
-                            // The source is still there.
-                            (walk.keys, walk.values) = (keys_from, values_from);
-                        }
-                        let (keys_from, values_from) = (walk.keys, walk.values);
-                        let leg = Leg { low: 0, keys_from, values_from, ranked: leading, finishes: true };
-                        walk.take_all(&kind.write_leg(leg, &needed));
-                        walk.finish(&needed);
-                        assert_eq!(walk.ranked, leading + all);
-                    })?;
-                }
             }
         }
     }
@@ -219,7 +185,7 @@ fn the_device_writes_the_same(kind: Kind) -> Result<(), Failed> {
         let at = |what: String| Failed::from(format!("needed {needed:?}, VKSORT_SEED={}: {what}", seed()));
         suite::run_keys(&request, &arena, bytemuck::cast_slice(&keys), common::arena::Count::Host).map_err(at)?;
         let found = arena.counters()[COUNTERS_ROUTES as usize..][..=kind.passes].to_vec();
-        let expected = kind.route_all_digits(&needed);
+        let expected = kind.routes(&needed);
         if found != expected {
             return Err(at(format!("routes are {found:x?}, those of the twin {expected:x?}")));
         }
@@ -229,10 +195,7 @@ fn the_device_writes_the_same(kind: Kind) -> Result<(), Failed> {
 }
 
 fn main() -> std::process::ExitCode {
-    let mut trials = vec![
-        Trial::test("every_mask_ends_at_the_target", every_mask_ends_at_the_target),
-        Trial::test("both_phases_end_at_the_target", both_phases_end_at_the_target),
-    ];
+    let mut trials = vec![Trial::test("every_mask_ends_at_the_target", every_mask_ends_at_the_target)];
     for passes in [3, 4] {
         // Those with a visitor are compared where there is one: tests/visitors.rs sorts by them.
         for kind in kinds(passes).into_iter().filter(|kind| !kind.visits) {

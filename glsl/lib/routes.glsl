@@ -22,32 +22,33 @@ uint route(uint keys_from, uint keys_to, uint values_from, uint values_to, uint 
         | values_to << ROUTE_VALUES_TO | ranked << ROUTE_RANKED;
 }
 
-// Writes the routes of a leg and of the move behind it; one invocation. A leg is a chain of passes from `low` on that leaves the
-// elements at the target: the whole sort, or one phase of a sort by leading digits. `values_from` is PLACE_NONE if the first
-// pass makes the values, which are indices then. `ranked` passes have used the look-back table before. If the leg `finishes`,
-// it leaves the result, and nobody reads the keys behind it. tests/common/routes.rs has the same in Rust.
-void write_leg(uint phase, uint low, uint keys_from, uint values_from, uint ranked, bool finishes) {
+// Writes the routes of the passes and of the move behind them; one invocation. tests/common/routes.rs has the same in Rust.
+void write_routes() {
     uint running = 0, idle = PASSES;
-    [[dont_unroll]] for (uint pass = low; pass < PASSES; pass++) {
-        running += needed[pass];
+    [[dont_unroll]] for (uint pass = 0; pass < PASSES; pass++) running += needed[pass];
+    bool has_values = VALUE_BITS != 0, keeps_values = has_values && INDEX_VALUES == 0;
+    bool discards = DISCARD_KEYS != 0, visits = VISITED_OUTPUT != 0;
+    // Even if all keys are equal, a pass has to bring the elements out of place, or to make the indices.
+    if (running == 0 && (IN_PLACE == 0 || INDEX_VALUES != 0)) {
+        needed[PASSES - 1] = 1;
+        running = 1;
+    }
+    [[dont_unroll]] for (uint pass = 0; pass < PASSES; pass++) {
         if (needed[pass] == 0) idle = pass;
     }
-    bool has_values = VALUE_BITS != 0;
-    bool keeps_values = has_values && values_from != PLACE_NONE;
-    bool discards = DISCARD_KEYS != 0 && finishes;
     uint copying = PASSES;
     if (PASSES % 2 == 0 && (running & 1) != 0 && IN_PLACE != 0 && (!discards || keeps_values)) {
         copying = idle;
         running++;
     }
-    bool odd = (running & 1) != 0, visits = VISITED_OUTPUT != 0 && finishes;
+    bool odd = (running & 1) != 0;
     bool joins = JOIN_INDEX != 0 && discards && !keeps_values && running > 1 && sort_count() <= JOINED_INDICES;
     uint keys_end = odd && (IN_PLACE != 0 || discards || visits) ? PLACE_ALTERNATE : PLACE_TARGET;
     uint values_end = odd && (IN_PLACE != 0 && keeps_values || visits) ? PLACE_ALTERNATE : PLACE_TARGET;
 
-    uint routes = COUNTERS_ROUTES + phase * PHASE_ROUTES;
-    uint remaining = running, before = PASSES;
-    [[dont_unroll]] for (uint pass = low; pass < PASSES; pass++) {
+    uint keys_from = PLACE_SOURCE, values_from = INDEX_VALUES != 0 ? PLACE_NONE : PLACE_SOURCE;
+    uint remaining = running, ranked = 0, before = PASSES;
+    [[dont_unroll]] for (uint pass = 0; pass < PASSES; pass++) {
         if (needed[pass] == 0 && pass != copying) continue;
         remaining--;
         bool last = remaining == 0;
@@ -60,8 +61,8 @@ void write_leg(uint phase, uint low, uint keys_from, uint values_from, uint rank
         if (visits && last) word |= ROUTE_VISITS;
         if (pass == copying) word |= ROUTE_COPIES;
         else ranked++;
-        counters[routes + pass] = word;
-        if (joins && last) counters[routes + before] |= pass << ROUTE_NEXT;
+        counters[COUNTERS_ROUTES + pass] = word;
+        if (joins && last) counters[COUNTERS_ROUTES + before] |= pass << ROUTE_NEXT;
         keys_from = keys;
         values_from = values;
         before = pass;
@@ -69,23 +70,7 @@ void write_leg(uint phase, uint low, uint keys_from, uint values_from, uint rank
     bool keys_left = !discards && !visits && keys_end == PLACE_ALTERNATE;
     bool values_left = has_values && !visits && values_end == PLACE_ALTERNATE;
     if (keys_left || values_left) {
-        counters[routes + PASSES] = route(PLACE_ALTERNATE, keys_left ? PLACE_TARGET : PLACE_NONE, PLACE_ALTERNATE,
-                                          values_left ? PLACE_TARGET : PLACE_NONE, 0);
+        counters[COUNTERS_ROUTES + PASSES] = route(PLACE_ALTERNATE, keys_left ? PLACE_TARGET : PLACE_NONE, PLACE_ALTERNATE,
+                                                   values_left ? PLACE_TARGET : PLACE_NONE, 0);
     }
-}
-
-// Where the caller's values are; PLACE_NONE if they are indices, which the first pass makes.
-uint caller_values() { return INDEX_VALUES != 0 ? PLACE_NONE : PLACE_SOURCE; }
-
-uint count_needed() {
-    uint digits = 0;
-    [[dont_unroll]] for (uint pass = 0; pass < PASSES; pass++) digits += needed[pass];
-    return digits;
-}
-
-// Routes over all digits that are not the same in all keys.
-void route_all_digits() {
-    // Even if all keys are equal, a pass has to bring the elements out of place, or to make the indices.
-    if (count_needed() == 0 && (IN_PLACE == 0 || INDEX_VALUES != 0)) needed[PASSES - 1] = 1;
-    write_leg(0, 0, PLACE_SOURCE, caller_values(), 0, true);
 }

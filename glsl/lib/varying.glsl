@@ -1,11 +1,17 @@
 // The digits that are not the same in all keys of a block.
 
-#include "lib/ties.glsl"
-
 shared uint varying_bits[KEY_WORDS]; // bits that are not the same in all keys
 
 // Whether to look for constant digits: with few passes it does not pay.
 const bool LOOKS = PASSES > 4;
+
+// Bits of a word of the key from bit `low` of the whole key up to but not including bit `end`.
+uint bits_between(uint word, uint low, uint end) {
+    int first = clamp(int(low) - 32 * int(word), 0, 32), last = clamp(int(end) - 32 * int(word), 0, 32);
+    uint bits = 0;
+    if (first < last) bits = ~0u >> (32 - (last - first)) << first;
+    return bits;
+}
 
 bool varies(uint pass) {
     uint low = digit_shift(pass), end = low + digit_bits(pass), found = 0;

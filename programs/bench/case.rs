@@ -281,9 +281,6 @@ impl List {
         }
         let u64s = SortRequest { key: KeyType::U64, bits: (0..64).into(), ..u32s };
         self.add("u64 keys out of place", out(u64s));
-        for (what, algorithm) in [("leading", Algorithm::Leading), ("all", Algorithm::OneSweep)] {
-            self.add(format!("u64 keys by {what} digits"), out(SortRequest { algorithm: Some(algorithm), ..u64s }));
-        }
         self.add("u32 keys out of place", out(u32s));
         self.add("u32 pairs out of place", out(pairs));
         self.add("u32 argsort out of place", out(argsort(u32s)));
@@ -323,11 +320,8 @@ impl List {
     }
 
     fn algorithms(&mut self, u32s: SortRequest) {
-        let kinds = [("keys", ValueType::None), ("pairs", ValueType::U32)];
-        for (what, value) in kinds {
-            // One is for few elements, and another for wide keys.
-            let others = [Algorithm::SingleWorkgroup, Algorithm::Leading];
-            for &algorithm in Algorithm::ALL.iter().filter(|algorithm| !others.contains(algorithm)) {
+        for (what, value) in [("keys", ValueType::None), ("pairs", ValueType::U32)] {
+            for algorithm in [Algorithm::OneSweep, Algorithm::ReduceThenScan] {
                 let request = SortRequest { value, algorithm: Some(algorithm), ..u32s };
                 self.add(format!("{algorithm} u32 {what}"), request);
                 for digit_bits in [4, 2] {
@@ -335,19 +329,6 @@ impl List {
                     self.push(name, request, Tweak::DigitBits(digit_bits), Data::Uniform);
                 }
             }
-        }
-        for key in [KeyType::U64, KeyType::U128] {
-            for (what, value) in kinds {
-                for algorithm in [Algorithm::OneSweep, Algorithm::Leading] {
-                    let bits = SortRequest::new(key).bits;
-                    let request = SortRequest { key, bits, value, algorithm: Some(algorithm), ..u32s };
-                    self.add(format!("{algorithm} {} {what}", key.name()), request);
-                }
-            }
-        }
-        for algorithm in [Algorithm::OneSweep, Algorithm::Leading] {
-            let request = SortRequest { algorithm: Some(algorithm), bits: (0..64).into(), key: KeyType::U64, ..u32s };
-            self.push(format!("{algorithm} u64 groups"), request, Tweak::None, Data::Groups);
         }
     }
 }

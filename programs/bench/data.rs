@@ -30,9 +30,6 @@ pub enum Data {
     OneStray,
     /// View depths as `f32`, from 2 to 8: all have the same 8 highest bits.
     Splats,
-    /// Keys of 64 bits that are random below an upper half that is spread in every digit and shared by some 64 keys: there is
-    /// nothing that a sort by leading digits is worse at.
-    Groups,
 }
 
 impl Data {
@@ -57,6 +54,9 @@ impl Data {
         Data::Splats,
     ];
 
+    /// Bytes of a key, of all but uniform ones.
+    pub const KEY_BYTES: u64 = 4;
+
     pub fn name(self) -> String {
         match self {
             Data::Uniform => "uniform".into(),
@@ -70,13 +70,7 @@ impl Data {
             Data::TopByte(values) => format!("top byte of {values} values"),
             Data::OneStray => "one stray".into(),
             Data::Splats => "splat depths".into(),
-            Data::Groups => "groups".into(),
         }
-    }
-
-    /// Bytes of a key, of all but uniform ones.
-    pub fn key_bytes(self) -> u64 {
-        if self == Data::Groups { 8 } else { 4 }
     }
 
     fn words(self, n: usize, random: &mut fastrand::Rng) -> Vec<u32> {
@@ -92,10 +86,6 @@ impl Data {
             // The values are spread over the byte, so that they differ in digits of other widths too.
             Data::TopByte(values) => {
                 (0..n).map(|_| (random.u32(..values) * SIXTH) & 0xFF00_0000 | random.u32(..1 << 24)).collect()
-            }
-            Data::Groups => {
-                let groups = (n as u32 / 64).max(1);
-                (0..n).flat_map(|_| [random.u32(..), random.u32(..groups).wrapping_mul(0x9E37_79B9)]).collect()
             }
             Data::Splats => (0..n).map(|_| (2.0 + 5.999 * random.f32()).to_bits()).collect(),
         };
@@ -135,8 +125,8 @@ impl Inputs {
     }
 
     pub fn keys(&mut self, data: Data, key: KeyType) -> Arc<Vec<u8>> {
-        let bytes = data.key_bytes();
-        assert!(data == Data::Uniform || key.size_bytes() == bytes, "keys of this kind have {bytes} bytes");
+        let known = data == Data::Uniform || key.size_bytes() == Data::KEY_BYTES;
+        assert!(known, "keys of this kind have {} bytes", Data::KEY_BYTES);
         self.all_keys(data)
     }
 

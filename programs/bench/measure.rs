@@ -150,10 +150,7 @@ impl Kept {
     /// Bytes of the arrays that these cases start from.
     fn size(cases: &[Case], n: u32) -> u64 {
         let (keys, values) = widest(cases);
-        kinds(cases)
-            .map(|data| if data == Data::Uniform { keys } else { data.key_bytes() })
-            .chain([values])
-            .sum::<u64>()
+        kinds(cases).map(|data| if data == Data::Uniform { keys } else { Data::KEY_BYTES }).chain([values]).sum::<u64>()
             * u64::from(n)
     }
 }
@@ -200,7 +197,7 @@ impl<'a> Bench<'a> {
     pub fn memory(&mut self, cases: &[Case], n: u32) -> Result<Memory> {
         let device = self.sizes(cases, n)?.list().iter().sum::<u64>() + Kept::size(cases, n);
         let widest = widest(cases);
-        let others: u64 = kinds(cases).filter(|data| *data != Data::Uniform).map(Data::key_bytes).sum();
+        let others = Data::KEY_BYTES * kinds(cases).filter(|data| *data != Data::Uniform).count() as u64;
         // Inputs and what is read back, further kinds of keys, and the order with what it is sorted by.
         let order = if widest.0 > 4 { 36 } else { 12 };
         let host = u64::from(n) * (2 * (widest.0 + widest.1) + others + order);

@@ -152,8 +152,7 @@ fn other_keys(session: &Session) -> String {
     let rows = [
         ("u16, in place", "u16 keys", "u16 keys"),
         ("u64, in place", "u64 keys", "u64 keys"),
-        ("u64, out of place, by all digits", "u64 keys by all digits", "u64 keys"),
-        ("u64, out of place, by leading digits", "u64 keys by leading digits", "u64 keys"),
+        ("u64, out of place", "u64 keys out of place", "u64 keys"),
     ];
     let table = features(session, &["keys", "G/s", "CUB", "vksort / CUB"], &rows);
     table.map_or(NOT_MEASURED.into(), |(table, n)| format!("{table}\n\n{} keys.", size(n)))

@@ -25,7 +25,7 @@ pub struct Common {
     /// "best", an index or part of a name [default: $VKSORT_DEVICE, else best]
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<DeviceChoice>,
-    /// onesweep|leading|reduce-then-scan|single-workgroup [auto]
+    /// onesweep|reduce-then-scan|single-workgroup [auto]
     #[arg(long, value_name = "NAME")]
     pub algorithm: Option<Algorithm>,
     /// Check with the Vulkan validation layer, including synchronization
@@ -41,11 +41,7 @@ impl Common {
 
     /// Prints where the sort runs, and with which algorithm.
     pub fn print_device(&self, profile: &DeviceProfile, tuning: &Tuning, algorithm: Algorithm) {
-        let why = match self.algorithm {
-            None => "automatic".into(),
-            Some(asked) if asked == algorithm => "as asked".into(),
-            Some(asked) => format!("{asked} was asked for, which would save nothing with these keys"),
-        };
+        let why = if self.algorithm.is_some() { "as asked" } else { "automatic" };
         self.print_device_with(profile, tuning, &format!("{algorithm} ({why}"));
     }
 

@@ -46,7 +46,7 @@ struct Args {
     /// The request discards the sorted keys
     #[arg(long)]
     discard_keys: bool,
-    /// The request names an algorithm: onesweep|leading|reduce-then-scan|single-workgroup
+    /// The request names an algorithm: onesweep|reduce-then-scan|single-workgroup
     #[arg(long, value_name = "NAME")]
     algorithm: Option<Algorithm>,
     /// Members of the push constants, as in "vec4 visitor_eye;"

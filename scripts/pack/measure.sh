@@ -86,8 +86,8 @@ large_log2=$((max_log2 > 18 + parity ? 18 + parity : max_log2))
 memory_mib=$(awk '$1 == "MemAvailable:" { print int($2 / 2048) }' /proc/meminfo)
 
 # Steps and their shares of the time; what one does not need goes to those after it.
-steps=(test-conformance test-matrix test-leading test-fallback test-recording cub small sizes features methods patterns model few tune tuned)
-shares=(14 6 2 3 4 14 3 24 9 5 6 8 3 8 10)
+steps=(test-conformance test-matrix test-fallback test-recording cub small sizes features methods patterns model few tune tuned)
+shares=(14 6 3 4 14 3 24 9 5 6 8 3 8 10)
 # Seconds since the start; the summary takes a moment too.
 deadline=$((minutes * 60 - 5))
 current='' started=0 building=''
@@ -291,7 +291,7 @@ trap cleanup EXIT
 
 printf '%s minutes at most; results go to %s\n' "$minutes" "$out"
 start_building_cub
-for suite in conformance matrix leading fallback recording; do
+for suite in conformance matrix fallback recording; do
     run_tests "$suite"
 done
 run_cub

@@ -14,7 +14,7 @@ source "$here/tally.sh"
 logs=vksort-logs
 
 level=full elements=16777216 scene=(--synthetic 500000)
-tests=("$here"/tests/*) validated=(conformance leading fallback emulated recording frames)
+tests=("$here"/tests/*) validated=(conformance fallback emulated recording frames)
 while (($#)); do
     case $1 in
         --quick)

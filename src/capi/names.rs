@@ -15,8 +15,7 @@ const KEY_NAMES: [&CStr; VKSORT_KEY_TYPES as usize] =
     [c"u8", c"i8", c"u16", c"i16", c"f16", c"bf16", c"u32", c"i32", c"f32", c"u64", c"i64", c"f64", c"u128", c"i128"];
 
 /// The names of the algorithms, by number from 1 on.
-const ALGORITHM_NAMES: [&CStr; VKSORT_ALGORITHMS as usize] =
-    [c"onesweep", c"leading", c"reduce-then-scan", c"single-workgroup"];
+const ALGORITHM_NAMES: [&CStr; VKSORT_ALGORITHMS as usize] = [c"onesweep", c"reduce-then-scan", c"single-workgroup"];
 
 /// The version of the crate, whose parts cargo gives as text.
 const VERSION: u32 = ash::vk::make_api_version(
@@ -225,7 +224,6 @@ mod tests {
         }
         let algorithms = [
             (VKSORT_ALGORITHM_ONESWEEP, Algorithm::OneSweep),
-            (VKSORT_ALGORITHM_LEADING, Algorithm::Leading),
             (VKSORT_ALGORITHM_REDUCE_THEN_SCAN, Algorithm::ReduceThenScan),
             (VKSORT_ALGORITHM_SINGLE_WORKGROUP, Algorithm::SingleWorkgroup),
         ];

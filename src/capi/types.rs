@@ -138,15 +138,12 @@ pub type VksortAlgorithm = u32;
 pub const VKSORT_ALGORITHM_AUTO: VksortAlgorithm = 0;
 /// One histogram of all digits, then one chained-scan pass per digit.
 pub const VKSORT_ALGORITHM_ONESWEEP: VksortAlgorithm = 1;
-/// OneSweep over the leading digits, then an insertion sort of short runs; for keys of 64 and 128 bits. Keys of 8 and 16
-/// bits, windows of fewer than five digits, and all keys on Apple's GPUs and MoltenVK are sorted by OneSweep.
-pub const VKSORT_ALGORITHM_LEADING: VksortAlgorithm = 2;
 /// Count, scan and scatter per digit; no workgroup waits for another.
-pub const VKSORT_ALGORITHM_REDUCE_THEN_SCAN: VksortAlgorithm = 3;
+pub const VKSORT_ALGORITHM_REDUCE_THEN_SCAN: VksortAlgorithm = 2;
 /// All digits in the shared memory of one workgroup, for up to one block of elements.
-pub const VKSORT_ALGORITHM_SINGLE_WORKGROUP: VksortAlgorithm = 4;
+pub const VKSORT_ALGORITHM_SINGLE_WORKGROUP: VksortAlgorithm = 3;
 /// Algorithms are numbered from 1 to this.
-pub const VKSORT_ALGORITHMS: u32 = 4;
+pub const VKSORT_ALGORITHMS: u32 = 3;
 
 /// How kernels reach keys and values.
 pub type VksortAccess = u32;

@@ -67,7 +67,7 @@ impl Plan {
         match self.algorithm {
             Algorithm::SingleWorkgroup => (self.shape.single_block(), "one block of the single-workgroup sort"),
             Algorithm::ReduceThenScan => largest,
-            Algorithm::OneSweep | Algorithm::Leading => {
+            Algorithm::OneSweep => {
                 let tiles = 1u32 << (self.shape.ring_bits + EPOCH_BITS - 1);
                 let rounds = "the rounds of look-back's ring that its words tell apart; larger tiles reach further";
                 tiles.checked_mul(self.tile).map_or(largest, |reached| (reached, rounds))

@@ -33,10 +33,8 @@ fn plan(profile: &DeviceProfile, algorithm: Algorithm, value: ValueType, capacit
     plan_of(profile, &request, capacity)
 }
 
-/// Keys of a width that the algorithm is for.
 fn asking(algorithm: Algorithm) -> SortRequest {
-    let key = if algorithm == Algorithm::Leading { KeyType::U64 } else { KeyType::U32 };
-    SortRequest { algorithm: Some(algorithm), ..SortRequest::new(key) }
+    SortRequest { algorithm: Some(algorithm), ..SortRequest::new(KeyType::U32) }
 }
 
 fn steps(plan: &Plan, count: Count) -> Vec<Step> {
@@ -144,12 +142,7 @@ fn dispatches_cover_the_input_exactly_once() {
         for count in [1, tile - 1, tile, tile + 1, 10 * tile - 1, 1 << 29] {
             for step in steps(&plan, Count::Host(count)) {
                 let Work::Dispatch { kernel, groups, push, .. } = step.work else { continue };
-                let Groups::Direct(workgroups) = groups else {
-                    // The device sizes the steps after the first phase.
-                    let decided = [Kernel::Ties, Kernel::Mend].contains(&kernel) || push.phase == 1;
-                    assert!(algorithm == Algorithm::Leading && decided, "{step:?} is not sized on the host");
-                    continue;
-                };
+                let Groups::Direct(workgroups) = groups else { panic!("{step:?} is not sized on the host") };
                 assert_ne!(kernel, Kernel::Gather);
                 if kernel == Kernel::Scan {
                     assert_eq!(workgroups, plan.shape.radix());
@@ -260,15 +253,6 @@ fn step_counts_are_as_documented() {
     assert_eq!(names(large, host), ["clear", "histogram", "onesweep", "move", "gather", "gather"]);
     assert_eq!(names(SortRequest { bits: (5..5).into(), ..out }, host), ["move"]);
     assert!(names(SortRequest { bits: (5..5).into(), ..onesweep }, host).is_empty());
-    let leading = asking(Algorithm::Leading);
-    let eight_digits = [&["onesweep"; 8][..], &["ties", "mend"], &["fallback"; 8]].concat();
-    assert_eq!(names(leading, host), [&["clear", "histogram"], &eight_digits[..]].concat());
-    for (placement, last) in [(Placement::InPlace, "move"), (Placement::OutOfPlace, "fallback")] {
-        // An index of the first phase has to come back even if its key is discarded.
-        let (value, key_output) = (ValueType::Index, KeyOutput::Discarded);
-        let odd = SortRequest { bits: (0..56).into(), value, key_output, placement, ..leading };
-        assert_eq!(names(odd, Count::Device).last(), Some(&last));
-    }
     assert_eq!(names(asking(Algorithm::ReduceThenScan), host).len(), 2 + 12);
     for (digit_bits, passes) in [(4, 8), (2, 16)] {
         let tuning = Tuning { digit_bits, ..Tuning::for_device(&nvidia) };
@@ -282,69 +266,23 @@ fn step_counts_are_as_documented() {
 }
 
 #[test]
-fn leading_digits_that_cannot_save_passes_are_a_plain_onesweep() {
-    let nvidia = profile(vendor::NVIDIA, 0, 32);
-    let request = asking(Algorithm::Leading);
-    let apple = plan_of(&profile(vendor::APPLE, 0, 32), &request, 100_000);
-    assert_eq!(apple.algorithm, Algorithm::OneSweep, "ties would be judged by a last workgroup");
-    let narrow = SortRequest { bits: (0..32).into(), ..request };
-    let plain = SortRequest { algorithm: Some(Algorithm::OneSweep), ..narrow };
-    let [leading, plain] = [narrow, plain].map(|request| plan_of(&nvidia, &request, 100_000));
-    assert_eq!((leading.algorithm, leading.scratch()), (Algorithm::OneSweep, plain.scratch()));
-    for count in [Count::Host(100_000), Count::Device] {
-        assert_eq!(steps(&leading, count), steps(&plain, count), "{count:?}");
-    }
-    assert_eq!(plan_of(&nvidia, &request, MAX_COUNT).algorithm, Algorithm::Leading);
-}
-
-#[test]
-fn the_alternate_has_room_for_the_list_of_runs() {
-    // Digits of few bits, so that narrow keys have enough of them.
-    let profile = profile(0, LLVMPIPE, 8);
-    let tuning = Tuning { digit_bits: 3, ..Tuning::for_device(&profile) };
-    let mut phased = Vec::new();
-    for key in KeyType::ALL.iter().copied() {
-        for placement in [Placement::InPlace, Placement::OutOfPlace] {
-            let request = SortRequest { placement, algorithm: Some(Algorithm::Leading), ..SortRequest::new(key) };
-            let shape = Shape::fit(&ShapeDesc::new(&profile, &tuning, &request, Algorithm::Leading)).unwrap();
-            for capacity in [1, 2, 100_001] {
-                let plan = Plan::new(&request, Algorithm::Leading, shape, capacity);
-                if plan.algorithm == Algorithm::Leading {
-                    let runs = u64::from(capacity) / 2;
-                    assert!(4 * runs <= plan.scratch().keys_alternate.size, "{} {capacity}", key.name());
-                    phased.push(key.bits());
-                }
-            }
-        }
-    }
-    assert_eq!((phased.iter().min(), phased.iter().max()), (Some(&32), Some(&128)));
-}
-
-#[test]
 fn what_steps_tell_each_other_has_words_of_its_own() {
     use abi::*;
     let mut parts = [
-        (0, 2 * MAX_PASSES),
+        (0, MAX_PASSES),
         (COUNTERS_FINISHED, 1),
-        (COUNTERS_TIES_FINISHED, 1),
-        (COUNTERS_LONG_TIES, 1),
-        (COUNTERS_LEADING_LOW, 1),
-        (COUNTERS_TIES_ROUTE, 1),
-        (COUNTERS_ROUTES, 2 * PHASE_ROUTES),
-        (COUNTERS_RUNS, 1),
-        (COUNTERS_INVERSIONS, 1),
-        (COUNTERS_ARGUMENTS, (ARGUMENTS_FALLBACK + 1) * ARGUMENT_WORDS),
+        // A move has a route too.
+        (COUNTERS_ROUTES, MAX_PASSES + 1),
+        (COUNTERS_ARGUMENTS, (ARGUMENTS_GATHER + 1) * ARGUMENT_WORDS),
         (COUNTERS_HISTOGRAM, 1),
     ];
     parts.sort_unstable();
     for pair in parts.windows(2) {
         assert!(pair[0].0 + pair[0].1 <= pair[1].0, "{pair:?}");
     }
-    const { assert!(PHASE_ROUTES > MAX_PASSES, "a move has a route too") };
-    let mut slots =
-        [ARGUMENTS_HISTOGRAM, ARGUMENTS_TILES, ARGUMENTS_GATHER, ARGUMENTS_TIES, ARGUMENTS_MEND, ARGUMENTS_FALLBACK];
+    let mut slots = [ARGUMENTS_HISTOGRAM, ARGUMENTS_TILES, ARGUMENTS_GATHER];
     slots.sort_unstable();
-    assert!(slots.windows(2).all(|pair| pair[0] < pair[1]) && slots[5] == ARGUMENTS_FALLBACK);
+    assert!(slots.windows(2).all(|pair| pair[0] < pair[1]) && slots[2] == ARGUMENTS_GATHER);
 }
 
 #[test]
@@ -458,13 +396,8 @@ fn what_the_device_sized_is_visible_to_every_dispatch_that_reads_it() {
             if let Groups::Counted(slot) = groups {
                 assert!(visible.contains(&slot), "{step:?} reads its size too early");
             }
-            match kernel {
-                Kernel::Arguments => {
-                    written.extend([abi::ARGUMENTS_HISTOGRAM, abi::ARGUMENTS_TILES, abi::ARGUMENTS_GATHER]);
-                }
-                Kernel::Histogram => written.push(abi::ARGUMENTS_TIES),
-                Kernel::Ties => written.extend([abi::ARGUMENTS_MEND, abi::ARGUMENTS_FALLBACK]),
-                _ => {}
+            if kernel == Kernel::Arguments {
+                written.extend([abi::ARGUMENTS_HISTOGRAM, abi::ARGUMENTS_TILES, abi::ARGUMENTS_GATHER]);
             }
         }
     }
@@ -490,14 +423,11 @@ fn onesweep_barriers_are_the_expected_ones() {
 }
 
 #[test]
-fn passes_that_ran_are_counted_in_both_phases() {
-    let plan = plan(&profile(vendor::AMD, 0, 32), Algorithm::Leading, ValueType::None, 1 << 20);
+fn passes_that_ran_are_counted() {
+    let plan = plan(&profile(vendor::AMD, 0, 32), Algorithm::OneSweep, ValueType::None, 1 << 20);
     let mut counters = vec![0; abi::COUNTERS_HISTOGRAM as usize];
-    let routes = abi::COUNTERS_ROUTES as usize;
-    for route in [5, 7, abi::PHASE_ROUTES as usize] {
-        counters[routes + route] = abi::ROUTE_RUNS;
+    for pass in [0, 2] {
+        counters[abi::COUNTERS_ROUTES as usize + pass] = abi::ROUTE_RUNS;
     }
-    assert_eq!(plan.passes_of(&counters), (2, plan.shape.passes - 2), "the second phase has not run");
-    counters[(abi::COUNTERS_ARGUMENTS + abi::ARGUMENTS_FALLBACK * abi::ARGUMENT_WORDS) as usize] = 1;
-    assert_eq!(plan.passes_of(&counters), (3, 2 * plan.shape.passes - 3));
+    assert_eq!(plan.passes_of(&counters), (2, plan.shape.passes - 2));
 }

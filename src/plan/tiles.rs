@@ -37,7 +37,7 @@ impl Plan {
             let least = group.saturating_mul(min_items).min(block);
             (capacity / shape.min_tiles).clamp(least, block).next_multiple_of(group)
         };
-        let mut plan = Plan {
+        Plan {
             request: *request,
             algorithm,
             shape,
@@ -51,11 +51,7 @@ impl Plan {
                 (true, _) => shape.block(),
             },
             histogram_part: partial(shape.histogram_workgroup_size, shape.histogram_block()),
-        };
-        if algorithm == Algorithm::Leading && !plan.leads() {
-            plan.algorithm = Algorithm::OneSweep;
         }
-        plan
     }
 
     /// The algorithm that sorts `count` elements.
@@ -100,7 +96,6 @@ impl Plan {
             part: self.tile,
             histogram_part: self.histogram_part,
             anchor_shift: self.anchor_shift(most),
-            tie_part: if self.algorithm == Algorithm::Leading { self.shape.tie_part() } else { 0 },
             window_low: request.bits.low,
             key_flip,
             low_flip,

@@ -32,8 +32,6 @@ pub struct Shape {
     pub digit_bits: u32,
     /// Digits of a key.
     pub passes: u32,
-    /// Whether passes may go over leading digits alone.
-    pub leading: bool,
     /// Invocations of a single workgroup that sorts all elements in shared memory.
     pub single_workgroup_size: u32,
     /// Elements per invocation of a single workgroup.
@@ -114,16 +112,6 @@ impl Shape {
     /// The most elements that a single workgroup sorts.
     pub fn single_block(&self) -> u32 {
         self.single_workgroup_size * self.single_items
-    }
-
-    /// Neighbouring elements that each invocation searches for ties. GPUs fetch their memory together.
-    pub fn tie_items(&self) -> u32 {
-        if self.staged() { 8 } else { 512 }
-    }
-
-    /// Elements that a workgroup searches for ties.
-    pub fn tie_part(&self) -> u32 {
-        self.histogram_workgroup_size * self.tie_items()
     }
 
     /// Words of the shared pool of a tile. It holds ranking counters, then staged elements.

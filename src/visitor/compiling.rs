@@ -69,15 +69,13 @@ impl VisitorSource {
 /// Every module that a sort by the request may use, on any device.
 fn modules_of(request: &SortRequest) -> Vec<Module> {
     let algorithm = request.algorithm;
-    let by = |these: &[Algorithm]| algorithm.is_none_or(|asked| these.contains(&asked));
+    let by = |this: Algorithm| algorithm.is_none_or(|asked| asked == this);
     let serves = |sorts: Sorts| match sorts {
         Sorts::All => true,
         Sorts::OfTiles => algorithm != Some(Algorithm::SingleWorkgroup),
-        Sorts::LookBack => by(&[Algorithm::OneSweep, Algorithm::Leading]),
-        // No tuning has it, so it is asked for.
-        Sorts::Leading => algorithm == Some(Algorithm::Leading),
-        Sorts::ReduceThenScan => by(&[Algorithm::ReduceThenScan]),
-        Sorts::Single => by(&[Algorithm::SingleWorkgroup]),
+        Sorts::LookBack => by(Algorithm::OneSweep),
+        Sorts::ReduceThenScan => by(Algorithm::ReduceThenScan),
+        Sorts::Single => by(Algorithm::SingleWorkgroup),
         Sorts::Gathered => request.value.is_gathered(),
     };
     let narrow = |bytes: u64| (1..4).contains(&bytes);

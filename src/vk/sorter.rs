@@ -296,7 +296,6 @@ const VISITOR_SET: u32 = 1;
 /// A sorter in one line: its kernels, and the reasons for them. `algorithm` is the one that sorts.
 fn describe(request: &SortRequest, algorithm: Algorithm, tuning: &Tuning, shape: &Shape) -> String {
     let why = match (request.algorithm, tuning.look_back) {
-        (Some(asked), _) if asked != algorithm => &format!("{asked} was asked for, and does not suit the request"),
         (Some(_), _) => "as asked",
         (None, true) => "look-back is known to work here",
         (None, false) => "look-back is not known to work here",

@@ -353,8 +353,8 @@ fn bytes_and_layouts_that_do_not_fit_are_refused() {
     create(&info, &visitor_info(code, none), visitor, &["c.glsl", "set 1", "null"]);
     let wide = VksortSortRequest { key: VKSORT_KEY_U64, ..request };
     create(&vulkan.sorter_info(&wide), &good, visitor, &["c.glsl", "another request than u64 keys"]);
-    let leading = VksortSortRequest { value: VKSORT_VALUE_BYTES, value_bytes: 20, ..request };
-    create(&vulkan.sorter_info(&leading), &good, visitor, &["without the kernel", "another request"]);
+    let gathered = VksortSortRequest { value: VKSORT_VALUE_BYTES, value_bytes: 20, ..request };
+    create(&vulkan.sorter_info(&gathered), &good, visitor, &["without the kernel", "another request"]);
     let in_place = VksortSortRequest { placement: VKSORT_PLACEMENT_IN_PLACE, ..request };
     create(&vulkan.sorter_info(&in_place), &good, VKSORT_ERROR_VALUE, &["placement is in place", "out of place"]);
     let bad = VksortSorterInfo { device: vk::Device::null(), ..info };

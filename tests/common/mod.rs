@@ -5,7 +5,6 @@ pub mod arena;
 pub mod design;
 pub mod oracle;
 pub mod patterns;
-pub mod phases;
 pub mod process;
 pub mod routes;
 #[cfg(feature = "runtime-shaders")]

@@ -1,7 +1,6 @@
 //! Patterns of keys, made from a seed that every failure prints.
 
 use fastrand::Rng;
-use vksort::internals::abi;
 use vksort::{KeyType, Order};
 
 /// What keys look like.
@@ -25,8 +24,6 @@ pub enum Pattern {
     OneDigit(u32),
     /// Groups share an upper half, whose digits each seem to tell keys apart, above uniform lower halves.
     Groups,
-    /// Uniform but for some keys that share their upper half, one more than leading digits may leave tied.
-    LongRun,
     /// All equal but one.
     OneStray,
 }
@@ -48,7 +45,6 @@ pub const ALL: &[Pattern] = &[
     Pattern::ConstantDigit(3),
     Pattern::OneDigit(1),
     Pattern::Groups,
-    Pattern::LongRun,
     Pattern::OneStray,
 ];
 
@@ -117,14 +113,6 @@ pub fn generate(pattern: Pattern, key: KeyType, count: usize, seed: u64) -> Vec<
             let upper = rng.u128(0..32).wrapping_mul(SPREAD) >> (128 - bits) << (bits / 2);
             upper | rng.u128(..) & ones >> (bits / 2)
         }),
-        Pattern::LongRun => {
-            let mut keys = fill(&mut |rng| rng.u128(..));
-            let (upper, run) = (rng.u128(..) & ones, count.min(abi::MAX_TIES as usize + 1));
-            let first = rng.usize(0..=count - run);
-            let lower = ones >> (bits / 2);
-            keys[first..][..run].iter_mut().for_each(|key| *key = upper & !lower | *key & lower);
-            keys
-        }
         Pattern::OneStray => {
             let mut keys = vec![sign >> 1; count];
             if count > 0 {

@@ -1,4 +1,4 @@
-//! The twin of `glsl/lib/routes.glsl`: the routes of a leg as the histogram's last workgroup writes them.
+//! The twin of `glsl/lib/routes.glsl`: the routes as the histogram's last workgroup writes them.
 
 use vksort::internals::abi::{
     MOVES_ALL, MOVES_JOINING, MOVES_SPLITTING, MOVES_VALUES, PLACE_ALTERNATE, PLACE_NONE, PLACE_SOURCE, PLACE_TARGET,
@@ -21,19 +21,6 @@ pub struct Kind {
     pub visits: bool,
 }
 
-/// A chain of passes that leaves the elements at the target.
-#[derive(Clone, Copy, Debug)]
-pub struct Leg {
-    /// Lowest pass of the chain.
-    pub low: usize,
-    pub keys_from: u32,
-    pub values_from: u32,
-    /// Passes that have used the look-back table before.
-    pub ranked: u32,
-    /// Whether the leg leaves the result.
-    pub finishes: bool,
-}
-
 fn place_before(end: u32, remaining: u32) -> u32 {
     if remaining.is_multiple_of(2) { end } else { PLACE_TARGET + PLACE_ALTERNATE - end }
 }
@@ -54,43 +41,50 @@ impl Kind {
     }
 
     /// The routes of the passes and, behind them, of the final move; 0 where nothing runs.
-    pub fn write_leg(&self, leg: Leg, needed: &[bool]) -> Vec<u32> {
+    pub fn routes(&self, needed: &[bool]) -> Vec<u32> {
         let passes = self.passes;
-        let mut running = needed[leg.low..].iter().filter(|needed| **needed).count() as u32;
-        let idle = (leg.low..passes).rev().find(|pass| !needed[*pass]);
-        let keeps_values = self.has_values && leg.values_from != PLACE_NONE;
-        let discards = self.discards_keys && leg.finishes;
+        let mut needed = needed.to_vec();
+        if needed.iter().all(|needed| !needed) && (!self.in_place || self.makes_values) {
+            needed[passes - 1] = true;
+        }
+        let mut running = needed.iter().filter(|needed| **needed).count() as u32;
+        let idle = (0..passes).rev().find(|pass| !needed[*pass]);
+        let keeps_values = self.has_values && !self.makes_values;
         let mut copying = None;
-        if passes.is_multiple_of(2) && running % 2 == 1 && self.in_place && (!discards || keeps_values) {
+        if passes.is_multiple_of(2) && running % 2 == 1 && self.in_place && (!self.discards_keys || keeps_values) {
             copying = idle;
             running += 1;
         }
         let odd = running % 2 == 1;
-        let joins = self.joins && discards && !keeps_values && running > 1;
-        let visits = self.visits && leg.finishes;
-        let keys_end = if odd && (self.in_place || discards || visits) { PLACE_ALTERNATE } else { PLACE_TARGET };
-        let values_end = if odd && (self.in_place && keeps_values || visits) { PLACE_ALTERNATE } else { PLACE_TARGET };
+        let joins = self.joins && self.discards_keys && !keeps_values && running > 1;
+        let alternate = |at: bool| if at { PLACE_ALTERNATE } else { PLACE_TARGET };
+        let keys_end = alternate(odd && (self.in_place || self.discards_keys || self.visits));
+        let values_end = alternate(odd && (self.in_place && keeps_values || self.visits));
 
         let mut routes = vec![0; passes + 1];
-        let (mut keys_from, mut values_from) = (leg.keys_from, leg.values_from);
-        let (mut remaining, mut ranked, mut before) = (running, leg.ranked, passes);
-        for pass in leg.low..passes {
+        let (mut keys_from, mut values_from) = (PLACE_SOURCE, self.caller_values());
+        let (mut remaining, mut ranked, mut before) = (running, 0, passes);
+        for pass in 0..passes {
             if !needed[pass] && copying != Some(pass) {
                 continue;
             }
             remaining -= 1;
             let last = remaining == 0;
-            let keys = if (discards || visits) && last { PLACE_NONE } else { place_before(keys_end, remaining) };
-            let kept = self.has_values && !(visits && last);
+            let keys = if (self.discards_keys || self.visits) && last {
+                PLACE_NONE
+            } else {
+                place_before(keys_end, remaining)
+            };
+            let kept = self.has_values && !(self.visits && last);
             let values = if kept { place_before(values_end, remaining) } else { PLACE_NONE };
-            let moves = match (discards && last, joins) {
+            let moves = match (self.discards_keys && last, joins) {
                 (true, true) => MOVES_SPLITTING,
                 (true, false) => MOVES_VALUES,
                 (false, true) if remaining == 1 => MOVES_JOINING,
                 _ => MOVES_ALL,
             };
             routes[pass] = route(keys_from, keys, values_from, values, ranked) | moves << ROUTE_MOVES;
-            if visits && last {
+            if self.visits && last {
                 routes[pass] |= ROUTE_VISITS;
             }
             match copying == Some(pass) {
@@ -102,22 +96,12 @@ impl Kind {
             }
             (keys_from, values_from, before) = (keys, values, pass);
         }
-        let (keys_left, values_left) =
-            (!discards && keys_end == PLACE_ALTERNATE, self.has_values && values_end == PLACE_ALTERNATE);
-        if !visits && (keys_left || values_left) {
+        let keys_left = !self.discards_keys && keys_end == PLACE_ALTERNATE;
+        let values_left = self.has_values && values_end == PLACE_ALTERNATE;
+        if !self.visits && (keys_left || values_left) {
             let to = |left: bool| if left { PLACE_TARGET } else { PLACE_NONE };
             routes[passes] = route(PLACE_ALTERNATE, to(keys_left), PLACE_ALTERNATE, to(values_left), 0);
         }
         routes
-    }
-
-    /// Routes over all digits that are needed.
-    pub fn route_all_digits(&self, needed: &[bool]) -> Vec<u32> {
-        let mut needed = needed.to_vec();
-        if needed.iter().all(|needed| !needed) && (!self.in_place || self.makes_values) {
-            needed[self.passes - 1] = true;
-        }
-        let (keys_from, values_from) = (PLACE_SOURCE, self.caller_values());
-        self.write_leg(Leg { low: 0, keys_from, values_from, ranked: 0, finishes: true }, &needed)
     }
 }

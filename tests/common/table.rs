@@ -62,7 +62,7 @@ pub const CHOICES: &[Choice] = &[
         },
     },
     Choice {
-        name: "every algorithm: `onesweep`, `leading`, `reduce-then-scan`, `single-workgroup`",
+        name: "every algorithm: `onesweep`, `reduce-then-scan`, `single-workgroup`",
         requests: |usual| {
             Algorithm::ALL.iter().map(|&algorithm| SortRequest { algorithm: Some(algorithm), ..usual }).collect()
         },

@@ -34,7 +34,7 @@ struct Excuse {
     reason: &'static str,
 }
 
-const EXCUSED: [Excuse; 9] = [
+const EXCUSED: [Excuse; 7] = [
     Excuse {
         modules: "onesweep_32_emulated",
         kind: "barrier",
@@ -51,13 +51,6 @@ const EXCUSED: [Excuse; 9] = [
         reason: "it keeps loads before stores that sort in place, and the simulation delays no load",
     },
     Excuse { modules: "single_workgroup", kind: "barrier", number: 1, reason: "no pass follows the last write" },
-    Excuse { modules: "ties", kind: "barrier", number: 1, reason: "the invocation before it publishes" },
-    Excuse {
-        modules: "ties",
-        kind: "fence",
-        number: 2,
-        reason: "counts are exchanged by atomics, which the simulation does not reorder",
-    },
     Excuse {
         modules: "histogram_32",
         kind: "fence",
@@ -88,7 +81,7 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    use Algorithm::{Leading, OneSweep, ReduceThenScan, SingleWorkgroup};
+    use Algorithm::{OneSweep, ReduceThenScan, SingleWorkgroup};
     let native = |algorithm, key, value, rank| {
         let (subgroup, pattern) = (SubgroupChoice::Native, Pattern::Uniform);
         Case { algorithm, key, value, rank, subgroup, pattern, ring_bits: 1, blocks: 6, kernels: &[] }
@@ -106,16 +99,11 @@ fn cases() -> Vec<Case> {
         let case = native(OneSweep, KeyType::U32, ValueType::None, rank);
         cases.push(Case { ring_bits: 3, blocks: 30, kernels: &[Kernel::OneSweep], ..case });
     }
-    for pattern in [Pattern::Uniform, Pattern::Groups, Pattern::LongRun] {
-        let kernels = &[Kernel::Histogram, Kernel::Ties, Kernel::Mend, Kernel::Move];
-        let case = native(Leading, KeyType::U32, ValueType::U32, RankMethod::Ballot);
-        cases.push(Case { pattern, blocks: 24, kernels, ..case });
-    }
     // Digits that need no pass.
-    cases.push(Case {
-        pattern: Pattern::ConstantDigit(0),
-        ..native(OneSweep, KeyType::U32, ValueType::None, RankMethod::Private)
-    });
+    for rank in [RankMethod::Ballot, RankMethod::Private] {
+        let case = native(OneSweep, KeyType::U32, ValueType::None, rank);
+        cases.push(Case { pattern: Pattern::ConstantDigit(0), ..case });
+    }
     let subgroup = SubgroupChoice::Emulated(LANES);
     cases.push(Case { subgroup, ..native(OneSweep, KeyType::U32, ValueType::U32, RankMethod::Match) });
     cases
@@ -129,7 +117,7 @@ impl Case {
             (request.placement, request.key_output) = (Placement::OutOfPlace, KeyOutput::Discarded);
         }
         // Two passes have the barriers of all.
-        if !matches!(self.algorithm, Algorithm::Leading | Algorithm::SingleWorkgroup) {
+        if self.algorithm != Algorithm::SingleWorkgroup {
             request.bits = BitRange { low: 0, high: 2 * DIGIT_BITS };
         }
         request
