@@ -28,10 +28,10 @@ void main() {
 
     uint start = tile * push.part;
     uint elements = min(count - start, push.part);
-    begin_pass(route, push.pass);
+    begin_pass(route, route_digit(route));
     begin_counts();
     for (uint i = thread; i < elements; i += WORKGROUP_SIZE) {
-        uint bits = digit_bits_of(take_order(load_key(route_keys_from(route), start + i)));
+        uint bits = digit_bits_of(take_order(load_key(takes_given(), start + i)));
         COUNT(0, bits);
     }
     END_COUNTS(digit_count[at])

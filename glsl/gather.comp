@@ -1,5 +1,5 @@
 #version 460
-// Gathers values that are too large to move with their keys: the sorted permutation at the alternate place gives the index
+// Gathers values that are too large to move with their keys: the sorted permutation in the place of keys gives the index
 // of each value. With push.route set, it copies the values in order.
 
 #include "abi.glsl"
@@ -8,7 +8,7 @@
 
 // If keys have changed during the sort, the permutation may lack words. So an origin is limited.
 uint origin_of(uint index, uint count) {
-    return push.route != 0 ? index : min(INDEX_CELL(PLACE_ALTERNATE, index), count - 1);
+    return push.route != 0 ? index : min(INDEX_CELL(index), count - 1);
 }
 
 void main() {
@@ -28,13 +28,13 @@ void main() {
         uint i = gl_LocalInvocationIndex / VALUE_STRIDE;
         if (i >= together) return;
         for (; i < elements; i += together) {
-            store_value(PLACE_TARGET, start + i, plane, load_value(PLACE_SOURCE, origin_of(start + i, count), plane));
+            store_value(start + i, plane, load_value(true, origin_of(start + i, count), plane));
         }
     } else {
         for (uint i = 0; i < elements; i++) {
             uint origin = origin_of(start + i, count);
             for (uint plane = gl_LocalInvocationIndex; plane < VALUE_STRIDE; plane += WORKGROUP_SIZE) {
-                store_value(PLACE_TARGET, start + i, plane, load_value(PLACE_SOURCE, origin, plane));
+                store_value(start + i, plane, load_value(true, origin, plane));
             }
         }
     }

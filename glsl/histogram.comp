@@ -60,7 +60,7 @@ void count_part(uint start, uint elements) {
 #if HAS_KEY_VECTORS
     uint vectors = start % KEYS_PER_VECTOR == 0 ? elements / KEYS_PER_VECTOR : 0;
     for (uint at = i; at < vectors; at += WORKGROUP_SIZE) {
-        uvec4 words = keys_at[PLACE_SOURCE].cells[start / KEYS_PER_VECTOR + at];
+        uvec4 words = keys_from.cells[start / KEYS_PER_VECTOR + at];
         count_word(words.x);
         count_word(words.y);
         count_word(words.z);
@@ -71,12 +71,12 @@ void count_part(uint start, uint elements) {
     for (; i + (AT_ONCE - 1) * WORKGROUP_SIZE < elements; i += AT_ONCE * WORKGROUP_SIZE) {
         KEY keys[AT_ONCE];
         [[unroll]] for (uint at = 0; at < AT_ONCE; at++) {
-            keys[at] = load_key(PLACE_SOURCE, start + i + at * WORKGROUP_SIZE);
+            keys[at] = load_key(true, start + i + at * WORKGROUP_SIZE);
         }
         [[unroll]] for (uint at = 0; at < AT_ONCE; at++) count_key(keys[at], false);
     }
 #endif
-    for (; i < elements; i += WORKGROUP_SIZE) count_key(load_key(PLACE_SOURCE, start + i), true);
+    for (; i < elements; i += WORKGROUP_SIZE) count_key(load_key(true, start + i), true);
 #if PRIVATE
     END_COUNTS(counters[total_of(at)])
 #else

@@ -9,7 +9,7 @@
 
 void main() {
     // A plan without passes gives the route; otherwise the histogram has written it.
-    uint route = push.route != 0 ? push.route : counters[COUNTERS_ROUTES + PASSES];
+    uint route = push.route != 0 ? push.route : counters[COUNTERS_ROUTES + push.pass];
     count = sort_count();
     active_route = route;
     uint part = workgroup_index();
@@ -19,10 +19,8 @@ void main() {
     for (uint i = gl_LocalInvocationIndex; i < elements; i += WORKGROUP_SIZE) {
         uint index = start + i;
         if (route_visits(route)) visit_element(index, index, take_key(index), false);
-        if (route_keys_to(route) != PLACE_NONE) {
-            store_key(route_keys_to(route), index, load_key(route_keys_from(route), index));
-        }
-        if (route_values_to(route) != PLACE_NONE) {
+        if ((route & ROUTE_TAKES_KEYS) != 0) store_key(index, load_key(takes_given(), index));
+        if ((route & ROUTE_TAKES_VALUES) != 0) {
             for (uint plane = 0; plane < VALUE_WORDS; plane++) put_value(index, plane, value_at(index, plane));
         }
     }

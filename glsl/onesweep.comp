@@ -14,9 +14,10 @@ shared uint ticket;
 
 void main() {
     count = sort_count();
-    begin_pass(counters[COUNTERS_ROUTES + push.pass], push.pass);
+    uint route = counters[COUNTERS_ROUTES + push.pass];
+    begin_pass(route, route_digit(route));
     uint tiles = parts_of(count, tile_size());
-    first_epoch = route_ranked(active_route) * ((tiles >> RING_BITS) + 1);
+    first_epoch = push.pass * ((tiles >> RING_BITS) + 1);
     if (!route_runs(active_route) || workgroup_index() >= tiles) return;
     // Workgroups take tickets in the order of their start, so the workgroups of earlier tiles have started.
     if (thread_index() == 0) ticket = atomicAdd(counters[push.pass], 1);

@@ -13,7 +13,8 @@ void publish_count(uint turn) {}
 
 void main() {
     count = sort_count();
-    begin_pass(counters[COUNTERS_ROUTES + push.pass], push.pass);
+    uint route = counters[COUNTERS_ROUTES + push.pass];
+    begin_pass(route, route_digit(route));
     uint tile = workgroup_index();
     uint tiles = parts_of(count, push.part);
     if (!route_runs(active_route) || tile >= tiles) return;
@@ -24,7 +25,7 @@ void main() {
     if (!route_copies(active_route)) {
         EACH_DIGIT {
             uint digit = own_digit(turn);
-            befores[turn] = counters[COUNTERS_HISTOGRAM + push.pass * RADIX + digit] + table[digit * tiles + tile];
+            befores[turn] = counters[COUNTERS_HISTOGRAM + route_digit(active_route) * RADIX + digit] + table[digit * tiles + tile];
         }
     }
     for (uint done = 0; done < elements; done += tile_size()) {

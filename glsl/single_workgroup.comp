@@ -21,14 +21,14 @@ void publish_count(uint turn) {}
 
 void put_key_word(uint index, uint word, uint bits) {
 #if KEY_WORDS == 1
-    store_key(PLACE_TARGET, index, bits);
+    store_key(index, bits);
 #else
-    KEY_WORD(KEY_CELL(PLACE_TARGET, index), word) = bits;
+    KEY_WORD(KEY_CELL(to, index), word) = bits;
 #endif
 }
 
 uint value_of(uint origin, uint plane, uint count) {
-    return INDEX_VALUES != 0 ? origin : load_value(PLACE_SOURCE, min(origin, count - 1), plane);
+    return INDEX_VALUES != 0 ? origin : load_value(true, min(origin, count - 1), plane);
 }
 
 // Writes one word of each element, an expression in `item`, from the pool by `store`, a statement in `index`.
@@ -66,6 +66,6 @@ void main() {
     }
     for (uint plane = 0; plane < VALUE_WORDS; plane++) {
         // In place, all values are read before the first is written.
-        WRITE(value_of(origin_of(item, count), plane, count), store_value(PLACE_TARGET, index, plane, pool[index]));
+        WRITE(value_of(origin_of(item, count), plane, count), store_value(index, plane, pool[index]));
     }
 }

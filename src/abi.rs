@@ -19,48 +19,37 @@ shared_constants! {
     /// Plain constants, emitted as GLSL constants of the same name.
     CONSTANTS;
 
-    /// Descriptor binding of the keys, one descriptor per place.
-    BINDING_KEYS = 0;
-    /// Descriptor binding of the values, one descriptor per place.
-    BINDING_VALUES = 1;
+    /// Descriptor binding of the keys that a step reads.
+    BINDING_KEYS_FROM = 0;
+    /// Descriptor binding of the keys that a step writes.
+    BINDING_KEYS_TO = 1;
+    /// Descriptor binding of the values that a step reads.
+    BINDING_VALUES_FROM = 2;
+    /// Descriptor binding of the values that a step writes.
+    BINDING_VALUES_TO = 3;
     /// Descriptor binding of the counters.
-    BINDING_COUNTERS = 2;
+    BINDING_COUNTERS = 4;
     /// Descriptor binding of the table with one word per tile and digit.
-    BINDING_TABLE = 3;
+    BINDING_TABLE = 5;
     /// Descriptor binding of the caller's element count.
-    BINDING_COUNT = 4;
+    BINDING_COUNT = 6;
 
-    /// Places where elements can be.
-    PLACES = 3;
-    /// The caller's input.
-    PLACE_SOURCE = 0;
-    /// The caller's output; the same memory as the input when sorting in place.
-    PLACE_TARGET = 1;
-    /// The second half of the ping-pong, in scratch.
-    PLACE_ALTERNATE = 2;
-    /// No place: for discarded keys, and for values that are indices.
-    PLACE_NONE = 3;
-
-    /// Lowest bit of the place that a route reads keys from.
-    ROUTE_KEYS_FROM = 0;
-    /// Lowest bit of the place that a route writes keys to.
-    ROUTE_KEYS_TO = 2;
-    /// Lowest bit of the place that a route reads values from.
-    ROUTE_VALUES_FROM = 4;
-    /// Lowest bit of the place that a route writes values to.
-    ROUTE_VALUES_TO = 6;
-    /// Lowest bit of the number of passes that ranked before, eight bits.
-    ROUTE_RANKED = 8;
-    /// Set if the pass runs.
-    ROUTE_RUNS = 1 << 16;
+    /// Lowest bit of the digit of a pass, six bits.
+    ROUTE_DIGIT = 0;
+    /// Lowest bit of the digit of the next pass, six bits; set in routes with `MOVES_JOINING`.
+    ROUTE_NEXT = 6;
     /// Lowest bit of one of the `MOVES_*` constants.
-    ROUTE_MOVES = 17;
+    ROUTE_MOVES = 12;
+    /// Set if the pass runs.
+    ROUTE_RUNS = 1 << 14;
     /// Set if the pass only copies.
-    ROUTE_COPIES = 1 << 19;
-    /// Lowest bit of the next pass, six bits; set in routes with `MOVES_JOINING`.
-    ROUTE_NEXT = 20;
+    ROUTE_COPIES = 1 << 15;
+    /// Set if a move takes keys.
+    ROUTE_TAKES_KEYS = 1 << 16;
+    /// Set if a move takes values.
+    ROUTE_TAKES_VALUES = 1 << 17;
     /// Set in the route of the pass that gives the elements to a visitor. Kernels without a visitor do not read it.
-    ROUTE_VISITS = 1 << 26;
+    ROUTE_VISITS = 1 << 18;
 
     /// The histogram counts, and its last workgroup decides.
     STAGE_ALL = 0;
@@ -200,8 +189,8 @@ specialization! {
 
 /// Reads one member of the push constants.
 pub type PushGetter = fn(&Push) -> u32;
-/// Reads the addresses of one kind of element.
-pub type AddressGetter = fn(&Push) -> [u64; PLACES as usize];
+/// Reads one address.
+pub type AddressGetter = fn(&Push) -> u64;
 
 macro_rules! push_constants {
     ($($(#[$doc:meta])* $field:ident;)*) => {
@@ -209,10 +198,14 @@ macro_rules! push_constants {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Push {
             $($(#[$doc])* pub $field: u32,)*
-            /// Addresses of the keys by place, for access by address.
-            pub keys_at: [u64; PLACES as usize],
-            /// Addresses of the values by place, for access by address.
-            pub values_at: [u64; PLACES as usize],
+            /// Address of the keys that a step reads, for access by address.
+            pub keys_from: u64,
+            /// Address of the keys that it writes.
+            pub keys_to: u64,
+            /// Address of the values that it reads.
+            pub values_from: u64,
+            /// Address of the values that it writes.
+            pub values_to: u64,
         }
 
         impl Push {
@@ -227,7 +220,7 @@ push_constants! {
     count;
     /// One more than the word of the count in the count buffer; 0 for a count from the host.
     count_word;
-    /// Index of the digit, counted from the least significant one.
+    /// Index of the pass; the number of passes for the move behind them.
     pass;
     /// Elements that a workgroup covers: a tile, or a part of the histogram or of a move.
     part;
@@ -249,12 +242,16 @@ push_constants! {
 
 impl Push {
     /// The addresses before them, low word first. With a visitor they are behind them.
-    pub const ADDRESSES: [(&'static str, AddressGetter); 2] =
-        [("keys_at", |push| push.keys_at), ("values_at", |push| push.values_at)];
+    pub const ADDRESSES: [(&'static str, AddressGetter); 4] = [
+        ("keys_from", |push| push.keys_from),
+        ("keys_to", |push| push.keys_to),
+        ("values_from", |push| push.values_from),
+        ("values_to", |push| push.values_to),
+    ];
 
     /// Words of the single words, and of the addresses.
     const SINGLES: usize = Self::FIELDS.len();
-    const ADDRESS_WORDS: usize = 2 * PLACES as usize * Self::ADDRESSES.len();
+    const ADDRESS_WORDS: usize = 2 * Self::ADDRESSES.len();
 
     /// Words of the block.
     pub const WORDS: usize = Self::SINGLES + Self::ADDRESS_WORDS;
@@ -280,7 +277,7 @@ impl Push {
         for (word, (_, get)) in words[singles_at..].iter_mut().zip(Self::FIELDS) {
             *word = get(self);
         }
-        let addresses = Self::ADDRESSES.iter().flat_map(|(_, get)| get(self));
+        let addresses = Self::ADDRESSES.iter().map(|(_, get)| get(self));
         for (pair, address) in words[addresses_at..].chunks_exact_mut(2).zip(addresses) {
             pair.copy_from_slice(&[address as u32, (address >> 32) as u32]);
         }
@@ -319,7 +316,7 @@ pub fn glsl(visitor: Option<VisitorPush<'_>>) -> String {
     }
     let (id, default) = (spec::WORKGROUP_SIZE, SPECIALIZATION[spec::WORKGROUP_SIZE].1);
     text += &format!("layout(local_size_x = {default}, local_size_x_id = {id}) in;\n");
-    let addresses: String = Push::ADDRESSES.iter().map(|(name, _)| format!("    uvec2 {name}[PLACES];\n")).collect();
+    let addresses: String = Push::ADDRESSES.iter().map(|(name, _)| format!("    uvec2 {name};\n")).collect();
     let fields: String = Push::FIELDS.iter().map(|(name, _)| format!("    uint {name};\n")).collect();
     text += "layout(push_constant) uniform Push {\n";
     text += &match visitor {

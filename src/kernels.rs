@@ -98,7 +98,7 @@ pub struct Row {
     /// The sorts that it takes part in, at most.
     #[allow(dead_code, reason = "for visitors that are compiled")]
     pub sorts: Sorts,
-    /// The memory that it reads and writes. The device decides the places of a pass, so a pass may use every place.
+    /// The memory that it reads and writes. A pass may use every place, as one row serves all passes.
     pub uses: &'static [(Region, Usage)],
 }
 

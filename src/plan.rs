@@ -17,8 +17,8 @@ pub use places::Memory;
 #[cfg(feature = "testing")]
 pub use places::Places;
 pub use scratch::ScratchRange;
+pub(crate) use step::{Ends, Step, Work};
 pub use step::{Groups, StepName};
-pub(crate) use step::{Step, ValueSet, Work};
 pub use tiles::MAX_COUNT;
 pub(crate) use tiles::Plan;
 
@@ -99,52 +99,49 @@ impl Plan {
             _ => Groups::Direct(self.tiles(most).saturating_mul(per_tile)),
         };
         let push = |route: u32| Push { route, ..self.push(count, 0) };
-        let gather = |set: ValueSet, in_order: bool| {
+        let gather = |ends: Ends, in_order: bool| {
             let groups = groups(self.shape.gather_splits(request.value), abi::ARGUMENTS_GATHER);
-            Step { set, ..Step::dispatch(Kernel::Gather, None, groups, push(in_order.into())) }
+            Step { ends, ..Step::dispatch(Kernel::Gather, None, groups, push(in_order.into())) }
         };
-        let move_along = |route: u32| Step::dispatch(Kernel::Move, None, groups(1, abi::ARGUMENTS_TILES), push(route));
+        let move_along = |ends: Ends, push: Push| Step {
+            ends,
+            ..Step::dispatch(Kernel::Move, None, groups(1, abi::ARGUMENTS_TILES), push)
+        };
         if self.shape.passes == 0 {
             // The window is empty.
             let keys = !in_place && !request.discards_keys();
             let values = !in_place && request.value.is_read() && !gathers;
             if keys || values || request.value == ValueType::Index || self.shape.visits.output {
-                emit(move_along(self.route_without_passes()));
+                emit(move_along(Ends::Direct, push(self.route_without_passes())));
             }
             if gathers && !in_place {
-                emit(gather(ValueSet::Data, true));
+                emit(gather(Ends::Gather, true));
             }
             return;
         }
         // An odd number of passes may have run, without a copy: see glsl/lib/routes.glsl.
         let returns = !request.discards_keys() || request.value.is_read() && !gathers;
         if in_place && self.shape.passes % 2 == 1 && returns && ranks_tiles {
-            emit(move_along(0));
+            emit(move_along(Ends::Back, self.push(count, self.shape.passes)));
         }
         if gathers {
-            emit(gather(ValueSet::Data, false));
+            emit(gather(Ends::Gather, false));
             if in_place {
-                emit(gather(ValueSet::Aside, true));
+                emit(gather(Ends::Aside, true));
             }
         }
     }
 
     /// The route of the elements if the window is empty.
     fn route_without_passes(&self) -> u32 {
-        use abi::{PLACE_NONE, PLACE_SOURCE, PLACE_TARGET};
         let request = &self.request;
         let visits = self.shape.visits.output;
         let stays = request.in_place() || request.discards_keys() || visits;
-        let moves = request.value != ValueType::None && !request.value.is_gathered();
-        let keys_to = if stays { PLACE_NONE } else { PLACE_TARGET };
-        let values_from = if moves && request.value.is_read() { PLACE_SOURCE } else { PLACE_NONE };
-        let values_to = if moves && !visits { PLACE_TARGET } else { PLACE_NONE };
+        let values = request.value != ValueType::None && !request.value.is_gathered() && !visits;
         abi::ROUTE_RUNS
             | if visits { abi::ROUTE_VISITS } else { 0 }
-            | PLACE_SOURCE << abi::ROUTE_KEYS_FROM
-            | keys_to << abi::ROUTE_KEYS_TO
-            | values_from << abi::ROUTE_VALUES_FROM
-            | values_to << abi::ROUTE_VALUES_TO
+            | if stays { 0 } else { abi::ROUTE_TAKES_KEYS }
+            | if values { abi::ROUTE_TAKES_VALUES } else { 0 }
     }
 }
 

@@ -19,6 +19,8 @@ use fold::Folding;
 pub use instruction::SpirvError;
 use instruction::{HEADER_WORDS, Instruction, emit, instructions};
 
+use crate::abi;
+
 /// The changes to make to a module; none by default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rewrite<'a> {
@@ -83,8 +85,8 @@ const STORAGE_BUFFER: u32 = StorageClass::StorageBuffer as u32;
 
 /// Variables without `Aliased` that may be the same memory as another variable, or as another element of themselves.
 ///
-/// Two elements of an array of descriptors are the same buffer in place. Variables that share a binding are views of it.
-/// `Restrict` declares that a variable has no alias.
+/// What a kernel reads and what it writes may be the same buffer in place. Variables that share a binding are views of it, and two
+/// elements of an array of a visitor's descriptors may be one buffer. `Restrict` declares that a variable has no alias.
 fn undeclared_aliases(instructions: &[Instruction<'_>]) -> Vec<u32> {
     let mut places: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
     let (mut declared, mut arrays, mut buffers) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
@@ -102,7 +104,10 @@ fn undeclared_aliases(instructions: &[Instruction<'_>]) -> Vec<u32> {
     }
     let at = |place| buffers.iter().filter(|(variable, _)| places.get(variable) == Some(place)).count();
     let shares = |variable| places.get(variable).is_some_and(|place| at(place) > 1);
-    let aliased = buffers.iter().filter(|(variable, pointer)| arrays.contains(pointer) || shares(variable));
+    let moves =
+        |variable| places.get(variable).is_some_and(|(set, binding)| *set == 0 && *binding < abi::BINDING_COUNTERS);
+    let aliased =
+        buffers.iter().filter(|(variable, pointer)| arrays.contains(pointer) || shares(variable) || moves(variable));
     aliased.map(|(variable, _)| *variable).filter(|variable| !declared.contains(variable)).collect()
 }
 

@@ -53,16 +53,22 @@ fn by_id(module: &Module) -> BTreeMap<u32, &Instruction> {
     module.types_global_values.iter().filter_map(|value| Some((value.result_id?, value))).collect()
 }
 
+/// The bindings of keys and values.
+const ELEMENTS: &[u32] =
+    &[abi::BINDING_KEYS_FROM, abi::BINDING_KEYS_TO, abi::BINDING_VALUES_FROM, abi::BINDING_VALUES_TO];
+
 /// The bindings of a kernel's regions, in ascending order.
 fn expected_bindings(description: &kernels::Module) -> Vec<u32> {
     let uses = description.kernel.row().uses;
     let has = |wanted: &[Region]| uses.iter().any(|(region, _)| wanted.contains(region));
     let elements = has(&[Region::Source, Region::Target, Region::Alternate]) && !description.addressed;
-    // Values move wherever keys are stored; a gather moves values alone.
-    let (keys, stores) = (description.kernel.row().variants.keys, description.kernel.row().variants.stores);
+    // Values move wherever keys are stored; a gather moves values alone, by a permutation in the place of keys.
+    let (stores, gathers) = (description.kernel.row().variants.stores, description.kernel == Kernel::Gather);
     let bindings = [
-        (abi::BINDING_KEYS, elements && keys),
-        (abi::BINDING_VALUES, elements && (stores || !keys)),
+        (abi::BINDING_KEYS_FROM, elements),
+        (abi::BINDING_KEYS_TO, elements && stores),
+        (abi::BINDING_VALUES_FROM, elements && (stores || gathers)),
+        (abi::BINDING_VALUES_TO, elements && (stores || gathers)),
         (abi::BINDING_COUNTERS, has(&[Region::Counters])),
         (abi::BINDING_TABLE, has(&[Region::Table])),
         (abi::BINDING_COUNT, true),
@@ -104,7 +110,7 @@ fn rows_say_what_kernels_read_and_write() {
         let read_only = decorated(&module, Decoration::NonWritable);
         let elements = [Region::Source, Region::Target, Region::Alternate];
         let groups: [(&[Region], &[u32]); 3] = [
-            (&elements, &[abi::BINDING_KEYS, abi::BINDING_VALUES]),
+            (&elements, ELEMENTS),
             (&[Region::Counters], &[abi::BINDING_COUNTERS]),
             (&[Region::Table], &[abi::BINDING_TABLE]),
         ];
@@ -135,15 +141,10 @@ fn modules_use_exactly_the_bindings_of_their_kernel() {
         let values = by_id(&module);
         let mut bindings = Vec::new();
         for (id, binding) in decorations(&module, Decoration::Binding) {
-            // An array of descriptors has one for each place; small elements are other views of the same.
+            // A binding is one buffer; small elements are other views of the same.
             let pointer = values[&values[&id].result_type.unwrap()];
             let pointee = values[&pointer.operands[1].unwrap_id_ref()];
-            let by_place = [abi::BINDING_KEYS, abi::BINDING_VALUES].contains(&binding);
-            assert_eq!(pointee.class.opcode == Op::TypeArray, by_place, "{}: {binding}", description.name());
-            if by_place {
-                let length = values[&pointee.operands[1].unwrap_id_ref()];
-                assert_eq!(length.operands[0], Operand::LiteralBit32(abi::PLACES), "{}", description.name());
-            }
+            assert_eq!(pointee.class.opcode, Op::TypeStruct, "{}: {binding}", description.name());
             bindings.push(binding);
         }
         bindings.sort_unstable();
@@ -198,30 +199,31 @@ fn push_constants_are_the_words_of_push() {
                     && member.operands[2] == Operand::Decoration(Decoration::Offset)
                 {
                     let index = member.operands[1].unwrap_literal_bit32();
-                    // Addresses come first, two words for each place.
-                    let addresses = index.min(Push::ADDRESSES.len() as u32);
-                    let offset = 4 * (index - addresses + 2 * abi::PLACES * addresses);
+                    // Addresses come first, of two words each.
+                    let offset = 4 * (index + index.min(Push::ADDRESSES.len() as u32));
                     assert_eq!(member.operands[3].unwrap_literal_bit32(), offset, "{}", description.name());
                 }
             }
         }
     }
     let push = Push {
-        keys_at: [0x2_0000_0001, 0x4_0000_0003, 0x6_0000_0005],
-        values_at: [0x8_0000_0007, 0xA_0000_0009, 0xC_0000_000B],
-        count: 13,
-        count_word: 14,
-        pass: 15,
-        part: 16,
-        histogram_part: 17,
-        anchor_shift: 18,
-        route: 19,
-        stage: 20,
-        window_low: 21,
-        key_flip: 22,
-        low_flip: 23,
+        keys_from: 0x2_0000_0001,
+        keys_to: 0x4_0000_0003,
+        values_from: 0x6_0000_0005,
+        values_to: 0x8_0000_0007,
+        count: 9,
+        count_word: 10,
+        pass: 11,
+        part: 12,
+        histogram_part: 13,
+        anchor_shift: 14,
+        route: 15,
+        stage: 16,
+        window_low: 17,
+        key_flip: 18,
+        low_flip: 19,
     };
-    assert_eq!(push.words(None)[..Push::WORDS].to_vec(), (1..=23).collect::<Vec<u32>>());
+    assert_eq!(push.words(None)[..Push::WORDS].to_vec(), (1..=19).collect::<Vec<u32>>());
     assert_eq!(size_of::<Push>(), 4 * Push::WORDS.next_multiple_of(2), "a member of Push is in no table");
     const { assert!(Push::SIZE_BYTES <= 128, "no more than 128 bytes are sure to be had") };
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use rspirv::binary::{Assemble, parse_words};
 use rspirv::dr::{Instruction, Loader, Module, Operand};
-use rspirv::spirv::{BuiltIn, Capability, Decoration, ExecutionMode, LoopControl, MAGIC_NUMBER, Op, StorageClass};
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, LoopControl, MAGIC_NUMBER, Op, StorageClass};
 use vksort::internals::{Rewrite, abi, kernels, module_words};
 
 /// The seed of what is drawn (`VKSORT_SEED`), printed for the day a test fails.
@@ -243,37 +243,6 @@ fn accesses(module: &Module) -> BTreeMap<(u32, Option<u32>, Op), usize> {
         }
     }
     accesses
-}
-
-#[test]
-fn dynamic_indices_become_branches() {
-    let mut dynamic = 0;
-    for (name, words) in modules() {
-        let rewritten = Rewrite { constant_indices: true, ..Rewrite::default() }.apply(&words).unwrap();
-        let (before, after) = (parse(&words), parse(&rewritten));
-        let indexing = Operand::Capability(Capability::StorageBufferArrayDynamicIndexing);
-        assert!(after.capabilities.iter().all(|capability| capability.operands[0] != indexing), "{name}");
-        // An access through an unknown element is there once for each element.
-        let mut expected = BTreeMap::new();
-        for ((variable, element, op), times) in accesses(&before) {
-            dynamic += usize::from(element.is_none());
-            for element in element.map_or(0..abi::PLACES, |element| element..element + 1) {
-                *expected.entry((variable, Some(element), op)).or_default() += times;
-            }
-        }
-        assert_eq!(accesses(&after), expected, "{name}");
-        let none =
-            [Op::Branch, Op::BranchConditional, Op::Label, Op::SelectionMerge, Op::IEqual, Op::Phi, Op::UConvert];
-        let others = |module: &Module| {
-            let known = |op: &Op| none.contains(op) || expected.keys().any(|(.., access)| access == op);
-            let all = module.functions.iter().flat_map(|function| function.all_inst_iter());
-            let ops = all.map(|instruction| instruction.class.opcode).filter(|op| !known(op) && *op != Op::AccessChain);
-            ops.collect::<Vec<_>>()
-        };
-        assert!(others(&before) == others(&after), "{name}: only branches and accesses are new");
-        validate(&rewritten, &name);
-    }
-    assert!(dynamic > 0, "no kernel has dynamic indices");
 }
 
 /// A loop whose header loads through a dynamic index, with a phi behind each block that is split.
@@ -554,10 +523,10 @@ fn buffers_that_may_be_one_memory_are_declared_so() {
         let is_aliased = |annotation: &&Instruction| decoration(annotation) == Some((Decoration::Aliased, &[]));
         let is_restricted = |annotation: &Instruction| decoration(annotation) == Some((Decoration::Restrict, &[]));
         assert!(!before.annotations.iter().any(is_restricted), "{name}");
-        // Keys and values by place are what may be one memory; all else is one range of scratch each.
+        // Keys and values are what may be one memory; all else is one range of scratch each.
         let of_elements = |annotation: &&Instruction| {
-            let places = [abi::BINDING_KEYS, abi::BINDING_VALUES].map(Operand::LiteralBit32);
-            let binding = matches!(decoration(annotation), Some((Decoration::Binding, [at])) if places.contains(at));
+            let elements = |at: &Operand| at.unwrap_literal_bit32() < abi::BINDING_COUNTERS;
+            let binding = matches!(decoration(annotation), Some((Decoration::Binding, [at])) if elements(at));
             binding && !description.addressed
         };
         let targets = |filter: &dyn Fn(&&Instruction) -> bool| {

@@ -1,5 +1,5 @@
-//! Routes: that every way through the places brings all elements where they belong, whichever digits are constant, and that
-//! the device writes the same routes as the twin of its code.
+//! Routes: that every way through the places of a plan brings all elements where they belong, whichever digits are constant, and
+//! that the device writes the same routes as the twin of its code.
 
 mod common;
 
@@ -8,132 +8,161 @@ use common::routes::Kind;
 use common::{assert_valid, gpu, seed, suite};
 use libtest_mimic::{Failed, Trial};
 use vksort::internals::abi::*;
-use vksort::{Algorithm, KeyOutput, KeyType, Placement, SortRequest, SorterOptions, Tuning, ValueType};
+use vksort::internals::steps::{self, Dispatch, HostStep, Memory};
+use vksort::{
+    Algorithm, Count, DeviceProfile, KeyOutput, KeyType, Placement, ShapeDesc, SortRequest, SorterOptions, Tuning,
+    ValueType, Visits,
+};
 
-/// Every kind of sort with so many passes whose routes differ.
-fn kinds(passes: usize) -> Vec<Kind> {
-    let mut kinds = Vec::new();
-    for in_place in [true, false] {
-        for (has_values, makes_values) in [(false, false), (true, false), (true, true)] {
-            for (discards_keys, joins) in [(false, false), (true, false), (true, true)] {
-                if (has_values || !discards_keys) && (makes_values || !joins) {
-                    for visits in [false, true] {
-                        if !(visits && in_place) {
-                            let kind =
-                                Kind { passes, in_place, has_values, makes_values, discards_keys, joins, visits };
-                            kinds.push(kind);
-                        }
-                    }
-                }
-            }
+/// A sort by so many digits of 8 bits.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    request: SortRequest,
+    kind: Kind,
+}
+
+impl Case {
+    fn tuning(&self) -> Tuning {
+        Tuning { digit_bits: 8, join_index: self.kind.joins, ..suite::small_blocks_of(&DeviceProfile::default()) }
+    }
+}
+
+/// Every kind of sort with so many passes whose routes or places differ.
+fn cases(key: KeyType, passes: usize) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let bits = (0..8 * passes as u32).into();
+    let requests = [Placement::InPlace, Placement::OutOfPlace].into_iter().flat_map(|placement| {
+        [ValueType::None, ValueType::U32, ValueType::Index, ValueType::Bytes(20)].into_iter().flat_map(move |value| {
+            [KeyOutput::Sorted, KeyOutput::Discarded].into_iter().map(move |key_output| {
+                let algorithm = Some(Algorithm::OneSweep);
+                SortRequest { value, placement, key_output, bits, algorithm, ..SortRequest::new(key) }
+            })
+        })
+    });
+    for request in requests.filter(|request| request.check().is_ok()) {
+        let kind = Kind {
+            passes,
+            in_place: request.placement == Placement::InPlace,
+            has_values: request.value != ValueType::None,
+            makes_values: matches!(request.value, ValueType::Index | ValueType::Bytes(20)),
+            discards_keys: request.key_output == KeyOutput::Discarded,
+            joins: false,
+            visits: false,
+        };
+        cases.push(Case { request, kind });
+        if kind.makes_values && kind.discards_keys {
+            cases.push(Case { request, kind: Kind { joins: true, ..kind } });
         }
     }
-    kinds
+    let visited: Vec<Case> = cases
+        .iter()
+        .filter(|case| !case.kind.in_place && case.request.value != ValueType::Bytes(20))
+        .map(|case| Case { kind: Kind { visits: true, ..case.kind }, ..*case })
+        .collect();
+    cases.extend(visited);
+    cases
 }
 
 fn masks(passes: usize) -> impl Iterator<Item = Vec<bool>> {
     (0..1u32 << passes).map(move |mask| (0..passes).map(|pass| mask >> pass & 1 == 1).collect())
 }
 
-fn field(route: u32, at: u32) -> u32 {
-    route >> at & 3
-}
-
-/// Follows elements along routes. In place, source and target are one memory.
+/// Follows elements through the memory that the plan gives to each step, along the routes.
 struct Walk<'a> {
-    kind: &'a Kind,
-    keys: u32,
-    values: u32,
-    ranked: u32,
+    case: &'a Case,
+    keys: Memory,
+    /// The memory of values, or of the indices that move in their place; `None` before they are made and while they are joined.
+    values: Option<Memory>,
     last_moves: u32,
+    /// The digits that have been sorted by.
+    digits: Vec<u32>,
     /// Whether a visitor has taken the elements.
     visited: bool,
 }
 
 impl Walk<'_> {
-    fn start(kind: &Kind) -> Walk<'_> {
-        Walk { kind, keys: PLACE_SOURCE, values: kind.caller_values(), ranked: 0, last_moves: 0, visited: false }
+    fn start(case: &Case) -> Walk<'_> {
+        let values = (case.kind.has_values && !case.kind.makes_values).then_some(Memory::Values);
+        Walk { case, keys: Memory::Keys, values, last_moves: MOVES_ALL, digits: Vec::new(), visited: false }
     }
 
-    /// Takes the passes of a leg, and the move behind them.
-    fn take_all(&mut self, routes: &[u32]) {
-        let passes = self.kind.passes;
-        routes.iter().enumerate().for_each(|(pass, route)| self.take(*route, pass == passes));
+    /// Where a step writes: to another memory than the one that it reads, and not to the source out of place.
+    fn written(&self, from: Option<Memory>, to: Option<Memory>) -> Memory {
+        let to = to.expect("what is written has memory");
+        assert!(from != Some(to), "elements are written where they are read");
+        let source = [Memory::Keys, Memory::Values].contains(&to);
+        assert!(self.case.kind.in_place || !source, "the source is written");
+        to
     }
 
-    fn same(&self, first: u32, second: u32) -> bool {
-        let memory = |place: u32| if self.kind.in_place && place == PLACE_SOURCE { PLACE_TARGET } else { place };
-        memory(first) == memory(second)
-    }
-
-    /// Takes the pass or move of a route, if it runs.
-    fn take(&mut self, route: u32, is_move: bool) {
+    /// Takes a pass or the move behind the passes, if it runs.
+    fn take(&mut self, dispatch: &Dispatch, route: u32) {
         if route & ROUTE_RUNS == 0 {
             return;
         }
-        let (keys_to, values_to) = (field(route, ROUTE_KEYS_TO), field(route, ROUTE_VALUES_TO));
-        let moves = field(route, ROUTE_MOVES);
+        let Kind { has_values, makes_values, discards_keys, .. } = self.case.kind;
         assert!(!self.visited, "something moves behind the visitor");
+        let (keys, values) = (dispatch.places.keys, dispatch.places.values);
+        let (copies, moves) = (route & ROUTE_COPIES != 0, route >> ROUTE_MOVES & 3);
+        let makes = makes_values && dispatch.push.pass == 0;
         self.visited = route & ROUTE_VISITS != 0;
-        if self.visited {
-            assert!(keys_to == PLACE_NONE && values_to == PLACE_NONE, "what a visitor takes goes to memory, too");
-        }
-        if !(is_move && keys_to == PLACE_NONE) {
-            assert!(self.same(field(route, ROUTE_KEYS_FROM), self.keys), "keys are read where they are not");
-            assert!(keys_to == PLACE_NONE || !self.same(keys_to, self.keys), "keys are written where they are read");
-        }
-        assert!(self.kind.in_place || ![keys_to, values_to].contains(&PLACE_SOURCE), "the source is written");
-        if !(is_move && values_to == PLACE_NONE) && self.kind.has_values {
-            assert!(self.same(field(route, ROUTE_VALUES_FROM), self.values), "values are read where they are not");
-            assert!(self.visited || !self.same(values_to, self.values), "values are written where they are read");
-        }
-        let takes_no_key = self.visited || [MOVES_VALUES, MOVES_SPLITTING].contains(&moves);
-        assert!(keys_to != PLACE_NONE || is_move || takes_no_key);
+        let (takes_keys, takes_values) = match dispatch.name.kernel {
+            "move" => (route & ROUTE_TAKES_KEYS != 0, route & ROUTE_TAKES_VALUES != 0),
+            _ => ([MOVES_ALL, MOVES_JOINING].contains(&moves), has_values && moves != MOVES_JOINING),
+        };
         assert_eq!(
             moves == MOVES_SPLITTING,
             self.last_moves == MOVES_JOINING,
             "joined words are split by the next pass"
         );
-        if !is_move && route & ROUTE_COPIES == 0 {
-            assert_eq!(route >> ROUTE_RANKED & 0xFF, self.ranked, "the passes that ranked before are counted");
-            self.ranked += 1;
+        if takes_keys || !copies {
+            assert_eq!(keys[0], Some(self.keys), "keys are read where they are not");
+        }
+        let joined = [MOVES_JOINING, MOVES_SPLITTING].contains(&moves);
+        if has_values && !makes && (takes_values && moves != MOVES_SPLITTING || moves == MOVES_JOINING) {
+            assert_eq!(values[0], self.values, "values are read where they are not");
+        }
+        assert!(takes_keys || discards_keys || self.visited, "keys are lost");
+        assert!(!joined || makes_values && discards_keys);
+        if takes_keys && !self.visited {
+            self.keys = self.written(keys[0], keys[1]);
+        }
+        if takes_values && !self.visited {
+            self.values = Some(self.written(values[0].filter(|_| !makes), values[1]));
+        }
+        if !copies {
+            self.digits.push(route >> ROUTE_DIGIT & 63);
+        }
+        if moves == MOVES_JOINING {
+            self.values = None;
         }
         self.last_moves = moves;
-        if keys_to != PLACE_NONE || !is_move {
-            self.keys = keys_to;
-        }
-        if values_to != PLACE_NONE {
-            self.values = values_to;
-        }
-        // Scratch has no more places than src/plan/scratch.rs gives it.
-        let Kind { passes, in_place, discards_keys, makes_values, visits, .. } = *self.kind;
-        if !is_move && keys_to == PLACE_TARGET && !in_place && (discards_keys || visits) {
-            assert!(passes > 2, "discarded keys have no second place");
-        }
-        if !is_move && values_to == PLACE_TARGET && visits {
-            assert!(passes > 2, "values have no second place");
-        }
-        if !is_move && keys_to == PLACE_ALTERNATE {
-            assert!(passes > 1 || in_place && !discards_keys, "keys have no alternate");
-        }
-        if !is_move && values_to == PLACE_ALTERNATE {
-            assert!(passes > 1 || in_place && !makes_values, "values have no alternate");
-        }
     }
 
-    fn finish(&self, needed: &[bool]) {
-        let Kind { in_place, has_values, discards_keys, visits, .. } = *self.kind;
+    /// Takes a gather of values, by the permutation or in order.
+    fn gather(&mut self, dispatch: &Dispatch, gathered: &mut Memory) {
+        let Dispatch { places, push, .. } = dispatch;
+        assert_eq!(places.values[0], Some(*gathered), "values are gathered where they are not");
+        assert!(push.route != 0 || places.keys[0] == self.values, "the permutation is not where it is read");
+        *gathered = places.values[1].expect("gathered values have memory");
+    }
+
+    fn finish(&self, needed: &[bool], gathered: Memory) {
+        let Kind { passes, in_place, has_values, makes_values, discards_keys, visits, .. } = self.case.kind;
+        let mut expected: Vec<u32> = (0..passes as u32).filter(|digit| needed[*digit as usize]).collect();
+        if expected.is_empty() && (!in_place || makes_values) {
+            expected.push(passes as u32 - 1);
+        }
+        assert_eq!(self.digits, expected, "the digits that vary are sorted by, the lowest first");
         assert_eq!(self.visited, visits, "the visitor takes the elements once");
         if visits {
             return;
         }
-        let untouched = in_place && needed.iter().all(|needed| !needed);
-        if !discards_keys {
-            assert!(self.same(self.keys, PLACE_TARGET), "keys end at place {}", self.keys);
-        }
-        if has_values {
-            assert!(self.same(self.values, PLACE_TARGET) || untouched, "values end at place {}", self.values);
-        }
+        let (keys, values) =
+            if in_place { (Memory::Keys, Memory::Values) } else { (Memory::KeysOut, Memory::ValuesOut) };
+        assert!(discards_keys || self.keys == keys, "keys end at {:?}", self.keys);
+        let ends = if self.case.request.value == ValueType::Bytes(20) { Some(gathered) } else { self.values };
+        assert!(!has_values || ends == Some(values), "values end at {ends:?}");
     }
 }
 
@@ -142,19 +171,34 @@ fn check(case: impl std::fmt::Debug, check: impl FnOnce() + std::panic::UnwindSa
     std::panic::catch_unwind(check).map_err(|_| format!("the case is {case:?}").into())
 }
 
-/// All digits that vary, for up to eight passes.
+/// All digits that vary, for up to eight passes: the places that the plan gives to each step go with the routes.
 fn every_mask_ends_at_the_target() -> Result<(), Failed> {
+    let (profile, count) = (DeviceProfile::default(), 100_000);
     for passes in 1..=8 {
-        for kind in kinds(passes) {
+        for case in cases(KeyType::U64, passes) {
+            let tuning = case.tuning();
+            let visits = Visits { output: case.kind.visits, ..Visits::default() };
+            let desc = ShapeDesc { visits, ..ShapeDesc::new(&profile, &tuning, &case.request, Algorithm::OneSweep) };
+            let sort = steps::of(&desc, count, Count::Host(count))?;
             for needed in masks(passes) {
-                check((kind, &needed), || {
-                    let routes = kind.routes(&needed);
-                    let mut walk = Walk::start(&kind);
-                    walk.take_all(&routes);
-                    walk.finish(&needed);
-                    let active = needed.iter().filter(|needed| **needed).count() as u32;
-                    assert!(walk.ranked == active || active == 0 && walk.ranked <= 1, "{} passes rank", walk.ranked);
-                    assert!(routes[passes] == 0 || passes % 2 == 1, "an even number of passes has no move");
+                check((case, &needed), || {
+                    let routes = case.kind.routes(&needed);
+                    let mut walk = Walk::start(&case);
+                    let mut gathered = Memory::Values;
+                    for step in &sort.steps {
+                        let HostStep::Dispatch(dispatch) = step else { continue };
+                        match dispatch.name.kernel {
+                            "histogram" => assert_eq!(dispatch.places.keys[0], Some(Memory::Keys)),
+                            "gather" => walk.gather(dispatch, &mut gathered),
+                            _ => walk.take(dispatch, routes[dispatch.push.pass as usize]),
+                        }
+                    }
+                    let moves = sort
+                        .steps
+                        .iter()
+                        .any(|step| matches!(step, HostStep::Dispatch(dispatch) if dispatch.name.kernel == "move"));
+                    assert!(routes[passes] == 0 || moves, "no step takes the last route");
+                    walk.finish(&needed, gathered);
                 })?;
             }
         }
@@ -163,17 +207,8 @@ fn every_mask_ends_at_the_target() -> Result<(), Failed> {
 }
 
 /// Sorts keys of which some digits are constant, and compares the routes on the device with the twin's.
-fn the_device_writes_the_same(kind: Kind) -> Result<(), Failed> {
-    let placement = if kind.in_place { Placement::InPlace } else { Placement::OutOfPlace };
-    let value = match (kind.has_values, kind.makes_values) {
-        (false, _) => ValueType::None,
-        (true, false) => ValueType::U32,
-        (true, true) => ValueType::Index,
-    };
-    let key_output = if kind.discards_keys { KeyOutput::Discarded } else { KeyOutput::Sorted };
-    let bits = (0..8 * kind.passes as u32).into();
-    let algorithm = Some(Algorithm::OneSweep);
-    let request = SortRequest { value, placement, key_output, bits, algorithm, ..SortRequest::new(KeyType::U32) };
+fn the_device_writes_the_same(case: Case) -> Result<(), Failed> {
+    let Case { request, kind } = case;
     let tuning = Tuning { digit_bits: 8, join_index: kind.joins, ..suite::small_blocks() };
     let sorter = gpu().sorter(&request, &SorterOptions { tuning: Some(tuning), ..SorterOptions::default() })?;
     let count = 1_500;
@@ -198,13 +233,10 @@ fn main() -> std::process::ExitCode {
     let mut trials = vec![Trial::test("every_mask_ends_at_the_target", every_mask_ends_at_the_target)];
     for passes in [3, 4] {
         // Those with a visitor are compared where there is one: tests/visitors.rs sorts by them.
-        for kind in kinds(passes).into_iter().filter(|kind| !kind.visits) {
-            let on = |set: bool, name: &'static str| if set { name } else { "" };
-            let values = if kind.makes_values { "/index" } else { on(kind.has_values, "/values") };
-            let placement = on(!kind.in_place, "/out-of-place");
-            let (discards, joins) = (on(kind.discards_keys, "/discarded"), on(kind.joins, "/joined"));
-            let name = format!("device/{passes}-passes{values}{placement}{discards}{joins}");
-            trials.push(Trial::test(name, move || the_device_writes_the_same(kind)));
+        for case in cases(KeyType::U32, passes).into_iter().filter(|case| !case.kind.visits) {
+            let joins = if case.kind.joins { "/joined" } else { "" };
+            let name = format!("device/{passes}-passes/{}{joins}", suite::name(&case.request));
+            trials.push(Trial::test(name, move || the_device_writes_the_same(case)));
         }
     }
     common::run(trials)

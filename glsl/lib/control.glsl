@@ -27,17 +27,14 @@ uint parts_of(uint elements, uint part) { return elements == 0 ? 0 : (elements -
 // Index of the workgroup in a dispatch that may be spread over two dimensions.
 uint workgroup_index() { return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; }
 
-// The fields of a route: two bits for each place, the number of earlier passes that ranked, whether the pass runs, and the
-// elements that it moves.
+// Whether a step reads the caller's elements: the first pass does, and a move without passes.
+bool takes_given() { return push.pass == 0; }
+
+// The fields of a route: whether the pass runs, its digit, and what it moves.
 bool route_runs(uint route) { return (route & ROUTE_RUNS) != 0; }
-uint route_keys_from(uint route) { return route >> ROUTE_KEYS_FROM & 3; }
-uint route_keys_to(uint route) { return route >> ROUTE_KEYS_TO & 3; }
-uint route_values_from(uint route) { return route >> ROUTE_VALUES_FROM & 3; }
-uint route_values_to(uint route) { return route >> ROUTE_VALUES_TO & 3; }
+uint route_digit(uint route) { return route >> ROUTE_DIGIT & 63; }
 bool route_visits(uint route) { return VISITED_OUTPUT != 0 && (route & ROUTE_VISITS) != 0; }
 bool route_copies(uint route) { return (route & ROUTE_COPIES) != 0; }
 uint route_moves(uint route) { return route >> ROUTE_MOVES & 3; }
-// The pass whose digit this pass joins with indices.
+// The digit that this pass joins with indices: that of the next pass.
 uint route_next(uint route) { return route >> ROUTE_NEXT & 63; }
-// The number of earlier passes that ranked.
-uint route_ranked(uint route) { return route >> ROUTE_RANKED & 0xFF; }

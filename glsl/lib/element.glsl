@@ -3,32 +3,35 @@
 uint count; // elements of the whole sort
 
 // The key of element `index`, with flips by its sign.
-KEY take_key(uint index) { return take_order(load_key(route_keys_from(active_route), index)); }
+KEY take_key(uint index) { return take_order(load_key(takes_given(), index)); }
 
 // The same for loops over elements, which decide once whether the caller's code makes the keys.
-bool takes_visited() { return VISITED_KEYS != 0 && route_keys_from(active_route) == PLACE_SOURCE; }
-KEY take_visited(uint index) { return take_order(load_key(PLACE_SOURCE, index)); }
-KEY take_stored(uint index) { return take_order(stored_key(route_keys_from(active_route), index)); }
+bool takes_visited() { return VISITED_KEYS != 0 && takes_given(); }
+KEY take_visited(uint index) { return take_order(load_key(true, index)); }
+KEY take_stored(uint index) { return take_order(stored_key(index)); }
 
 // Whether values are indices that this pass makes.
-bool makes_indices() { return INDEX_VALUES != 0 && route_values_from(active_route) == PLACE_NONE; }
+bool makes_indices() { return INDEX_VALUES != 0 && takes_given(); }
 
 // One word of the value of element `index`.
 uint value_at(uint index, uint plane) {
     uint value = index;
-    if (!makes_indices()) value = load_value(route_values_from(active_route), index, plane);
+    if (!makes_indices()) value = load_value(takes_given(), index, plane);
     return value;
 }
 
-void put_key(uint target, KEY key) { store_key(route_keys_to(active_route), target, take_order(key)); }
+void put_key(uint target, KEY key) { store_key(target, take_order(key)); }
 
-void put_value(uint target, uint plane, uint word) { store_value(route_values_to(active_route), target, plane, word); }
+void put_value(uint target, uint plane, uint word) { store_value(target, plane, word); }
 
 // The digit of the next pass, to be joined with an index.
 uint next_digit(KEY key) {
     uint pass = route_next(active_route);
     return bits_at(key ^ all_flips(), digit_shift(pass), digit_bits(pass));
 }
+
+// Whether `moves` needs the key of an element that moves as it is. Behind a pass that discards keys, a pass that copies finds none.
+bool moves_key(uint moves) { return DISCARD_KEYS == 0 || moves != MOVES_VALUES; }
 
 // Gives the element from `index` to the caller's code; `splits` if the key is an index that is joined with a digit.
 void visit_element(uint target, uint index, KEY key, bool splits) {
@@ -43,7 +46,7 @@ void move_element(uint target, uint index, KEY key, uint moves) {
     if (all) put_key(target, key);
     if (JOIN_INDEX != 0 && moves == MOVES_JOINING) {
         KEY_WORD(key, 0) = join(value_at(index, 0), next_digit(key));
-        store_key(route_keys_to(active_route), target, key);
+        store_key(target, key);
     }
     if (JOIN_INDEX != 0 && moves == MOVES_SPLITTING) put_value(target, 0, joined_index(key));
     if (all || moves == MOVES_VALUES) {

@@ -38,7 +38,7 @@ uint epoch_of(uint tile) { return first_epoch + (tile >> RING_BITS); }
 // number of earlier passes.
 bool is_anchor(uint tile) { return tile > 0 && (tile & ((1u << push.anchor_shift) - 1)) == 0; }
 uint anchor_of(uint tile) { return SLOTS - 1 + (tile >> push.anchor_shift); }
-uint anchor_epoch() { return route_ranked(active_route); }
+uint anchor_epoch() { return push.pass; }
 
 uint table_load(uint at) {
     return atomicLoad(table[at], gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
@@ -144,6 +144,6 @@ void publish_sums(uint elements) {
             store_sum(words_of(tile, digit), epoch_of(tile), sum);
             if (is_anchor(tile)) store_sum(words_at(anchor_of(tile), digit), anchor_epoch(), sum);
         }
-        set_base(turn, counters[COUNTERS_HISTOGRAM + push.pass * RADIX + digit] + befores[turn], elements);
+        set_base(turn, counters[COUNTERS_HISTOGRAM + route_digit(active_route) * RADIX + digit] + befores[turn], elements);
     }
 }

@@ -1,5 +1,4 @@
-// Keys and values in memory. A sort's elements are at one of three places, chosen while it runs: the caller's input, the
-// caller's output (the same memory when sorting in place), and the alternate of the ping-pong in scratch.
+// Keys and values in memory. A step moves elements from one place to another, which the host binds for the step: `from` and `to`.
 //
 // Places are descriptors, or addresses where a range is longer than a descriptor may be (ADDRESSED). Elements of 8 and
 // 16 bits have types of their own where the device offers them (SMALL); else they are parts of words, and a word that
@@ -45,34 +44,40 @@ uvec2 address(uvec2 base, uint index, uint stride, uint offset) {
     return uvec2(low, base.y + high + carry);
 }
 
-#define KEY_CELL(place, index) KeyAt(address(push.keys_at[place], index, 4 * KEY_WORDS, 0)).cell
-#define INDEX_CELL(place, index) WordAt(address(push.values_at[place], index, 4, 0)).cell
-#define VALUE_CELL(place, index, plane) WordAt(address(push.values_at[place], index, 4 * VALUE_STRIDE, 4 * (plane))).cell
-#define BYTE_CELL(which, place, index) ByteAt(address(push.which##_at[place], index, 1, 0)).cell
-#define HALF_CELL(which, place, index) HalfAt(address(push.which##_at[place], index, 2, 0)).cell
+#define KEY_CELL(place, index) KeyAt(address(push.keys_##place, index, 4 * KEY_WORDS, 0)).cell
+#define INDEX_CELL(index) WordAt(address(push.keys_from, index, 4, 0)).cell
+#define VALUE_CELL(place, index, plane) WordAt(address(push.values_##place, index, 4 * VALUE_STRIDE, 4 * (plane))).cell
+#define BYTE_CELL(which, place, index) ByteAt(address(push.which##_##place, index, 1, 0)).cell
+#define HALF_CELL(which, place, index) HalfAt(address(push.which##_##place, index, 2, 0)).cell
 #else
 #if defined(KEY_VECTORS) && KEY_WORDS == 1 && !VISITED_KEYS
 // The only view of the keys, as some layered drivers cannot have two at one binding.
-layout(set = 0, binding = BINDING_KEYS) ELEMENTS Keys { uvec4 cells[]; } keys_at[PLACES];
+layout(set = 0, binding = BINDING_KEYS_FROM) ELEMENTS KeysFrom { uvec4 cells[]; } keys_from;
 #define HAS_KEY_VECTORS 1
 const uint KEYS_PER_VECTOR = 4 * KEYS_PER_WORD;
-#define KEY_CELL(place, index) keys_at[place].cells[(index) / 4][(index) % 4]
+#define KEY_CELL(place, index) keys_##place.cells[(index) / 4][(index) % 4]
 #else
-layout(set = 0, binding = BINDING_KEYS) ELEMENTS Keys { KEY cells[]; } keys_at[PLACES];
-#define KEY_CELL(place, index) keys_at[place].cells[index]
+layout(set = 0, binding = BINDING_KEYS_FROM) ELEMENTS KeysFrom { KEY cells[]; } keys_from;
+layout(set = 0, binding = BINDING_KEYS_TO) ELEMENTS KeysTo { KEY cells[]; } keys_to;
+#define KEY_CELL(place, index) keys_##place.cells[index]
 #endif
-layout(set = 0, binding = BINDING_VALUES) ELEMENTS Values { uint cells[]; } values_at[PLACES];
+layout(set = 0, binding = BINDING_VALUES_FROM) ELEMENTS ValuesFrom { uint cells[]; } values_from;
+layout(set = 0, binding = BINDING_VALUES_TO) ELEMENTS ValuesTo { uint cells[]; } values_to;
 #if SMALL
-layout(set = 0, binding = BINDING_KEYS) ELEMENTS KeyBytes { uint8_t cells[]; } keys_bytes_at[PLACES];
-layout(set = 0, binding = BINDING_KEYS) ELEMENTS KeyHalves { uint16_t cells[]; } keys_halves_at[PLACES];
-layout(set = 0, binding = BINDING_VALUES) ELEMENTS ValueBytes { uint8_t cells[]; } values_bytes_at[PLACES];
-layout(set = 0, binding = BINDING_VALUES) ELEMENTS ValueHalves { uint16_t cells[]; } values_halves_at[PLACES];
+layout(set = 0, binding = BINDING_KEYS_FROM) ELEMENTS KeyBytesFrom { uint8_t cells[]; } keys_bytes_from;
+layout(set = 0, binding = BINDING_KEYS_TO) ELEMENTS KeyBytesTo { uint8_t cells[]; } keys_bytes_to;
+layout(set = 0, binding = BINDING_KEYS_FROM) ELEMENTS KeyHalvesFrom { uint16_t cells[]; } keys_halves_from;
+layout(set = 0, binding = BINDING_KEYS_TO) ELEMENTS KeyHalvesTo { uint16_t cells[]; } keys_halves_to;
+layout(set = 0, binding = BINDING_VALUES_FROM) ELEMENTS ValueBytesFrom { uint8_t cells[]; } values_bytes_from;
+layout(set = 0, binding = BINDING_VALUES_TO) ELEMENTS ValueBytesTo { uint8_t cells[]; } values_bytes_to;
+layout(set = 0, binding = BINDING_VALUES_FROM) ELEMENTS ValueHalvesFrom { uint16_t cells[]; } values_halves_from;
+layout(set = 0, binding = BINDING_VALUES_TO) ELEMENTS ValueHalvesTo { uint16_t cells[]; } values_halves_to;
 #endif
 
-#define INDEX_CELL(place, index) values_at[place].cells[index]
-#define VALUE_CELL(place, index, plane) values_at[place].cells[(index) * VALUE_STRIDE + (plane)]
-#define BYTE_CELL(which, place, index) which##_bytes_at[place].cells[index]
-#define HALF_CELL(which, place, index) which##_halves_at[place].cells[index]
+#define INDEX_CELL(index) KEY_WORD(KEY_CELL(from, (index) / KEY_WORDS), (index) % KEY_WORDS)
+#define VALUE_CELL(place, index, plane) values_##place.cells[(index) * VALUE_STRIDE + (plane)]
+#define BYTE_CELL(which, place, index) which##_bytes_##place.cells[index]
+#define HALF_CELL(which, place, index) which##_halves_##place.cells[index]
 #endif
 
 // Replaces element `part` of `bits` bits in a word.
@@ -89,29 +94,29 @@ uint key_in_word(uint word, uint part) {
     return key;
 }
 
-KEY stored_key(uint place, uint index) {
+KEY stored_key(uint index) {
     KEY key;
 #if KEY_WORDS > 1
-    key = KEY_CELL(place, index);
+    key = KEY_CELL(from, index);
 #elif SMALL
-    if (KEY_BITS == 8) key = uint(BYTE_CELL(keys, place, index));
-    else if (KEY_BITS == 16) key = uint(HALF_CELL(keys, place, index));
-    else key = KEY_CELL(place, index);
+    if (KEY_BITS == 8) key = uint(BYTE_CELL(keys, from, index));
+    else if (KEY_BITS == 16) key = uint(HALF_CELL(keys, from, index));
+    else key = KEY_CELL(from, index);
 #else
-    key = key_in_word(KEY_CELL(place, index / KEYS_PER_WORD), index % KEYS_PER_WORD);
+    key = key_in_word(KEY_CELL(from, index / KEYS_PER_WORD), index % KEYS_PER_WORD);
 #endif
     return key;
 }
 
 // One word of a value, or all of a value of 8 or 16 bits.
-uint stored_value(uint place, uint index, uint plane) {
+uint stored_value(uint index, uint plane) {
     uint value;
 #if SMALL
-    if (VALUE_BITS == 8) value = uint(BYTE_CELL(values, place, index));
-    else if (VALUE_BITS == 16) value = uint(HALF_CELL(values, place, index));
-    else value = VALUE_CELL(place, index, plane);
+    if (VALUE_BITS == 8) value = uint(BYTE_CELL(values, from, index));
+    else if (VALUE_BITS == 16) value = uint(HALF_CELL(values, from, index));
+    else value = VALUE_CELL(from, index, plane);
 #else
-    value = VALUE_CELL(place, index / VALUES_PER_WORD, plane);
+    value = VALUE_CELL(from, index / VALUES_PER_WORD, plane);
     if (VALUES_PER_WORD > 1) {
         value = value >> (index % VALUES_PER_WORD * VALUE_BITS) & ((1u << (VALUE_BITS & 31)) - 1);
     }
@@ -120,32 +125,32 @@ uint stored_value(uint place, uint index, uint plane) {
 }
 
 #ifndef ELEMENTS_READ_ONLY
-void store_key(uint place, uint index, KEY key) {
+void store_key(uint index, KEY key) {
 #if KEY_WORDS > 1
-    KEY_CELL(place, index) = key;
+    KEY_CELL(to, index) = key;
 #elif SMALL
-    if (KEY_BITS == 8) BYTE_CELL(keys, place, index) = uint8_t(key);
-    else if (KEY_BITS == 16) HALF_CELL(keys, place, index) = uint16_t(key);
-    else KEY_CELL(place, index) = key;
+    if (KEY_BITS == 8) BYTE_CELL(keys, to, index) = uint8_t(key);
+    else if (KEY_BITS == 16) HALF_CELL(keys, to, index) = uint16_t(key);
+    else KEY_CELL(to, index) = key;
 #else
     if (KEY_BITS < 32) {
-        STORE_PART(KEY_CELL(place, index / KEYS_PER_WORD), index % KEYS_PER_WORD, KEY_BITS & 31, key);
+        STORE_PART(KEY_CELL(to, index / KEYS_PER_WORD), index % KEYS_PER_WORD, KEY_BITS & 31, key);
     } else {
-        KEY_CELL(place, index) = key;
+        KEY_CELL(to, index) = key;
     }
 #endif
 }
 
-void store_value(uint place, uint index, uint plane, uint word) {
+void store_value(uint index, uint plane, uint word) {
 #if SMALL
-    if (VALUE_BITS == 8) BYTE_CELL(values, place, index) = uint8_t(word);
-    else if (VALUE_BITS == 16) HALF_CELL(values, place, index) = uint16_t(word);
-    else VALUE_CELL(place, index, plane) = word;
+    if (VALUE_BITS == 8) BYTE_CELL(values, to, index) = uint8_t(word);
+    else if (VALUE_BITS == 16) HALF_CELL(values, to, index) = uint16_t(word);
+    else VALUE_CELL(to, index, plane) = word;
 #else
     if (VALUES_PER_WORD > 1) {
-        STORE_PART(VALUE_CELL(place, index / VALUES_PER_WORD, 0), index % VALUES_PER_WORD, VALUE_BITS & 31, word);
+        STORE_PART(VALUE_CELL(to, index / VALUES_PER_WORD, 0), index % VALUES_PER_WORD, VALUE_BITS & 31, word);
     } else {
-        VALUE_CELL(place, index, plane) = word;
+        VALUE_CELL(to, index, plane) = word;
     }
 #endif
 }

@@ -32,11 +32,11 @@ uint bits_at(KEY key, uint low, uint width) {
 #endif
 }
 
-void begin_pass(uint route, uint pass) {
+void begin_pass(uint route, uint digit) {
     active_route = route;
     joined = JOIN_INDEX != 0 && route_moves(route) == MOVES_SPLITTING;
-    digit_low = joined ? 0 : digit_shift(pass);
-    digit_width = joined ? RADIX_BITS : digit_bits(pass);
+    digit_low = joined ? 0 : digit_shift(digit);
+    digit_width = joined ? RADIX_BITS : digit_bits(digit);
     digit_flip = joined ? 0 : bits_at(all_flips(), digit_low, digit_width);
 }
 

@@ -6,14 +6,14 @@ uint origins[HELD_ITEMS]; // index in the input of each key
 // If keys have changed during the sort, the origins may not be a permutation. So they are limited.
 uint origin_of(uint item, uint count) { return min(origins[item], count - 1); }
 
-KEY sorted_key(uint item, uint count) { return load_key(PLACE_SOURCE, origin_of(item, count)); }
+KEY sorted_key(uint item, uint count) { return load_key(true, origin_of(item, count)); }
 
 // One word of it. In place, words of other numbers may have been written already.
 uint sorted_word(uint item, uint word, uint count) {
 #if KEY_WORDS == 1 || VISITED_KEYS
     return KEY_WORD(sorted_key(item, count), word);
 #else
-    return KEY_WORD(KEY_CELL(PLACE_SOURCE, origin_of(item, count)), word);
+    return KEY_WORD(KEY_CELL(from, origin_of(item, count)), word);
 #endif
 }
 
@@ -38,7 +38,7 @@ void sort_by_digit(uint pass, bool ordered, uint count) {
 void take_keys(uint count) {
     KEY first = KEY(0), differing = KEY(0);
     clear_varying();
-    if (LOOKS) first = load_key(PLACE_SOURCE, 0);
+    if (LOOKS) first = load_key(true, 0);
     EACH_ITEM {
         origins[item] = block_index(item);
         if (LOOKS) differing |= sortable(sorted_key(item, count)) ^ sortable(first);

@@ -32,11 +32,11 @@ void sort_by_digit(uint pass, bool ordered, uint count) {
 void take_keys(uint count) {
     KEY first = KEY(0), differing = KEY(0);
     clear_varying();
-    if (LOOKS) first = load_key(PLACE_SOURCE, 0);
+    if (LOOKS) first = load_key(true, 0);
     EACH_ITEM {
         uint index = block_index(item);
         // Lanes past the end load too, without a branch.
-        KEY key = load_key(PLACE_SOURCE, min(index, count - 1));
+        KEY key = load_key(true, min(index, count - 1));
         [[unroll]] for (uint word = 0; word < KEY_WORDS && LOOKS; word++) {
             KEY_WORD(differing, word) |= KEY_WORD(sortable(key), word) ^ KEY_WORD(sortable(first), word);
         }

@@ -39,7 +39,9 @@ void write_tile(uint start, uint elements, bool as_it_is, uint base) {
     uint moves = route_moves(active_route);
     if (as_it_is) {
         for (uint at = thread_index(); at < elements; at += WORKGROUP_SIZE) {
-            put_element(base + at, start + at, take_key(start + at), moves);
+            KEY key = KEY(0);
+            if (moves_key(moves)) key = take_key(start + at);
+            put_element(base + at, start + at, key, moves);
         }
         return;
     }

@@ -38,7 +38,7 @@ void rank_tile(uint elements) {
     if (!moves_as_it_is) {
         // The first pass that runs need not keep the order of equal digits. But without order, keys of lanes past the end
         // could come between elements of the last digit.
-        rank_block(route_ranked(active_route) > 0 || elements < BLOCK);
+        rank_block(push.pass > 0 || elements < BLOCK);
         EACH_ITEM put_in_pool(rank_of(item), keys[item]);
     }
 }
@@ -73,7 +73,7 @@ void write_full(uint start) {
         if (makes_indices()) {
             EACH_ITEM words[item] = start + block_index(item);
         } else {
-            EACH_ITEM words[item] = load_value(route_values_from(active_route), start + block_index(item), plane);
+            EACH_ITEM words[item] = load_value(takes_given(), start + block_index(item), plane);
         }
         barrier(); // the pool has been read
         if (joins) {
@@ -86,7 +86,7 @@ void write_full(uint start) {
             uint word = pool[staged_rank(item)], target = NUMBER_OF(kept, item);
             if (FEW_REGISTERS != 0) target = digit_base[target] + staged_rank(item);
             // The branch is inside the loop, as with two loops compilers hold all targets in registers.
-            if (joins) store_key(route_keys_to(active_route), target, KEY(word));
+            if (joins) store_key(target, KEY(word));
             else put_value(target, plane, word);
         }
     }
@@ -100,14 +100,11 @@ void write_each(uint start, uint elements, bool as_it_is, uint base) {
     }
     [[dont_unroll]] for (uint at = thread_index(); at < elements; at += WORKGROUP_SIZE) {
         uint target = base + at;
-        KEY key;
-        if (VALUE_WORDS > 0 || as_it_is) {
-            key = take_key(start + at);
-            if (!as_it_is) target = digit_base[digit_bits_of(key)] + pool[at];
-        } else {
-            key = key_in_pool(at);
-            target = digit_base[digit_bits_of(key)] + at;
-        }
+        bool loads = as_it_is ? moves_key(route_moves(active_route)) : VALUE_WORDS > 0;
+        KEY key = KEY(0);
+        if (loads) key = take_key(start + at);
+        else if (!as_it_is) key = key_in_pool(at);
+        if (!as_it_is) target = digit_base[digit_bits_of(key)] + (VALUE_WORDS > 0 ? pool[at] : at);
         // The caller's code may give another key now, and then the target belongs to another digit.
         if (VISITED_KEYS != 0 && target >= count) continue;
         put_element(target, start + at, key, route_moves(active_route));

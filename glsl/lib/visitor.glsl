@@ -21,28 +21,29 @@ uint visit_value(uint index, uint plane);
 #include "caller/visitor.glsl"
 #endif
 
-KEY load_key(uint place, uint index) {
+// Loads of the caller's elements say so by `given`.
+KEY load_key(bool given, uint index) {
     KEY key;
 #if VISITED_KEYS
-    if (place == PLACE_SOURCE) {
+    if (given) {
         key = visit_key(index);
         // Further bits would be stored over neighbouring keys.
         if (KEY_BITS < 32) key &= (1u << (KEY_BITS & 31)) - 1;
     } else
 #endif
-    key = stored_key(place, index);
+    key = stored_key(index);
     return key;
 }
 
-uint load_value(uint place, uint index, uint plane) {
+uint load_value(bool given, uint index, uint plane) {
     uint value;
 #if VISITED_VALUES
-    if (place == PLACE_SOURCE) {
+    if (given) {
         value = visit_value(index, plane);
         if (VALUES_PER_WORD > 1) value &= (1u << (VALUE_BITS & 31)) - 1;
     } else
 #endif
-    value = stored_value(place, index, plane);
+    value = stored_value(index, plane);
     return value;
 }
 

@@ -25,8 +25,8 @@ pub struct Dispatch {
     pub subgroup_size: Option<u32>,
     /// Workgroups.
     pub groups: Groups,
-    /// The set of values: an index of [`Places::values`].
-    pub values: usize,
+    /// The memory that it moves elements between.
+    pub places: Places,
     /// Push constants, but for `count_word` and the addresses.
     pub push: Push,
 }
@@ -52,8 +52,6 @@ pub struct HostSort {
     pub steps: Vec<HostStep>,
     /// Elements of a tile.
     pub tile: u32,
-    /// The memory of keys and values.
-    pub places: Places,
     /// Scratch in bytes.
     pub scratch_bytes: u64,
     /// The counters.
@@ -79,7 +77,7 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
     }
     let plan = Plan::new(request, desc.algorithm, shape, capacity);
     let mut steps = Vec::new();
-    plan.each_step(count, &mut |Step { name, set, work }| {
+    plan.each_step(count, &mut |Step { name, ends, work }| {
         steps.push(match work {
             Work::Clear { bytes } => HostStep::Clear { bytes },
             Work::Dispatch { kernel, groups, push } => {
@@ -91,7 +89,7 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
                     constant_indices: pipeline.constant_indices,
                     subgroup_size: pipeline.subgroup_size,
                     groups,
-                    values: set as usize,
+                    places: plan.places(ends),
                     push,
                 }))
             }
@@ -102,7 +100,6 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
         shape,
         steps,
         tile: plan.tile,
-        places: plan.places(),
         scratch_bytes: scratch.size,
         counters: scratch.counters,
         table: scratch.table,

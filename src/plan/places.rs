@@ -1,6 +1,6 @@
 //! The memory at the places of keys and values.
 
-use super::{Plan, ScratchRange, ValueSet};
+use super::{Ends, Plan, ScratchRange};
 
 /// Memory of a sort: one of the caller's buffers, or a range of scratch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,18 +17,18 @@ pub enum Memory {
     Scratch(ScratchRange),
 }
 
-/// The memory at each place, by the constants `PLACE_*`; `None` for a place that no pass uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The memory that a step reads and writes; `None` for what no step uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Places {
-    /// Of the keys.
-    pub keys: [Option<Memory>; 3],
-    /// Of the values, by [`ValueSet`].
-    pub values: [[Option<Memory>; 3]; ValueSet::ALL.len()],
+    /// Of the keys: from and to.
+    pub keys: [Option<Memory>; 2],
+    /// Of the values.
+    pub values: [Option<Memory>; 2],
 }
 
 impl Plan {
-    /// The memory at each place. A buffer that a visitor replaces counts as memory.
-    pub fn places(&self) -> Places {
+    /// The memory of a step. A buffer that a visitor replaces counts as memory.
+    pub fn places(&self, ends: Ends) -> Places {
         let (request, layout, visits) = (&self.request, self.scratch(), self.shape.visits);
         let scratch = |range: ScratchRange| (range.size > 0).then_some(Memory::Scratch(range));
         let keys = Some(Memory::Keys);
@@ -44,15 +44,33 @@ impl Plan {
             false => Some(Memory::ValuesOut),
         };
         let (permutation, aside) = (scratch(layout.permutation), scratch(layout.aside));
-        let alternate = scratch(layout.values_alternate);
+        // Source, target and alternate.
+        let keys = [keys, keys_target, scratch(layout.keys_alternate)];
         let sorted = match request.value.is_gathered() {
-            true => [None, permutation, alternate],
-            false => [values, values_target, alternate],
+            true => [None, permutation, scratch(layout.values_alternate)],
+            false => [values, values_target, scratch(layout.values_alternate)],
         };
-        let data = [values, if request.in_place() { aside } else { values_target }, permutation];
-        Places {
-            keys: [keys, keys_target, scratch(layout.keys_alternate)],
-            values: [sorted, data, [aside, values, None]],
+        // As in glsl/lib/routes.glsl: elements that stay take turns from the target on; others are there after all passes.
+        let turns = |stay: bool, [source, target, alternate]: [Option<Memory>; 3]| {
+            let to_target = !stay && self.shape.passes % 2 == 1;
+            let (even, odd) = if to_target { (target, alternate) } else { (alternate, target) };
+            match ends {
+                Ends::Direct => [source, target],
+                Ends::First => [source, even],
+                Ends::Odd => [even, odd],
+                Ends::Even => [odd, even],
+                Ends::Back => [alternate, target],
+                Ends::Gather | Ends::Aside => [None; 2],
+            }
+        };
+        let values_stay = request.in_place() && !(request.value.sorts_index() && request.discards_keys());
+        match ends {
+            Ends::Gather => {
+                let to = if request.in_place() { aside } else { values_target };
+                Places { keys: [permutation, None], values: [values, to] }
+            }
+            Ends::Aside => Places { keys: [None; 2], values: [aside, values] },
+            _ => Places { keys: turns(request.in_place(), keys), values: turns(values_stay, sorted) },
         }
     }
 }

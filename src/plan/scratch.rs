@@ -99,7 +99,7 @@ impl Plan {
             // A single pass needs no alternate, except in place.
             layout.keys_alternate = take(elements(key, passes > 1 || in_place && !discards));
             layout.keys_target = take(elements(key, passes > 2 && !in_place && (discards || visits.output)));
-            let returns = in_place && !request.value.sorts_index();
+            let returns = in_place && !(request.value.sorts_index() && discards);
             layout.values_alternate = take(elements(value, passes > 1 || returns));
             layout.values_target = take(elements(value, passes > 2 && visits.output));
         }

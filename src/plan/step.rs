@@ -5,20 +5,40 @@ use std::fmt;
 use crate::abi::Push;
 use crate::kernels::{Kernel, Region, Usage};
 
-/// The buffers at the places of values.
+/// The places that a step moves elements between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum ValueSet {
-    /// The values that move with the keys: the caller's, or the permutation of a sort that gathers.
-    Sorted,
-    /// For a gather: the caller's values as the source, the permutation as the alternate, and as the target the caller's
-    /// output or, in place, scratch (`aside`).
-    Data,
-    /// For the way back from `aside` to the caller's values.
+pub(crate) enum Ends {
+    /// From the caller's elements to the target.
+    Direct,
+    /// Those of the first pass.
+    First,
+    /// Those of passes of odd index.
+    Odd,
+    /// Those of passes of even index, except the first.
+    Even,
+    /// From the alternate to the target.
+    Back,
+    /// Of a gather: the permutation in the place of keys, and the caller's values to the output or, in place, to scratch
+    /// (`aside`).
+    Gather,
+    /// The way back from `aside` to the caller's values.
     Aside,
 }
 
-impl ValueSet {
-    pub const ALL: [ValueSet; 3] = [ValueSet::Sorted, ValueSet::Data, ValueSet::Aside];
+impl Ends {
+    pub const ALL: [Ends; 7] =
+        [Ends::Direct, Ends::First, Ends::Odd, Ends::Even, Ends::Back, Ends::Gather, Ends::Aside];
+
+    /// Those of a pass by its index.
+    pub fn of_pass(index: u32) -> Ends {
+        if index == 0 {
+            Ends::First
+        } else if index % 2 == 1 {
+            Ends::Odd
+        } else {
+            Ends::Even
+        }
+    }
 }
 
 /// How many workgroups a dispatch has.
@@ -43,7 +63,7 @@ pub(crate) enum Work {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub name: StepName,
-    pub set: ValueSet,
+    pub ends: Ends,
     pub work: Work,
 }
 
@@ -52,7 +72,7 @@ pub(crate) struct Step {
 pub struct StepName {
     /// The kernel or command.
     pub kernel: &'static str,
-    /// The digit, counted from the least significant one.
+    /// The index of the pass. The device decides the digit of a pass, as it skips digits.
     pub pass: Option<u32>,
 }
 
@@ -67,12 +87,16 @@ impl fmt::Display for StepName {
 
 impl Step {
     pub fn clear(bytes: u64) -> Step {
-        Step { name: StepName { kernel: "clear", pass: None }, set: ValueSet::Sorted, work: Work::Clear { bytes } }
+        Step { name: StepName { kernel: "clear", pass: None }, ends: Ends::First, work: Work::Clear { bytes } }
     }
 
     pub fn dispatch(kernel: Kernel, pass: Option<u32>, groups: Groups, push: Push) -> Step {
         let name = StepName { kernel: kernel.name(), pass };
-        Step { name, set: ValueSet::Sorted, work: Work::Dispatch { kernel, groups, push } }
+        let ends = match kernel {
+            Kernel::SingleWorkgroup => Ends::Direct,
+            _ => Ends::of_pass(pass.unwrap_or(0)),
+        };
+        Step { name, ends, work: Work::Dispatch { kernel, groups, push } }
     }
 
     /// The same step under another name.

@@ -11,7 +11,7 @@ use super::pipelines::{Layouts, Pipelines};
 use super::places::{Places, writes};
 use super::sorter::Sorter;
 use crate::error::{Context, Error};
-use crate::plan::{Plan, ValueSet};
+use crate::plan::{Ends, Plan};
 
 /// A sort bound to its buffers. Recording it allocates nothing and changes no descriptor.
 ///
@@ -49,12 +49,12 @@ pub struct BoundSort {
     pub(super) sorter: Arc<SorterInner>,
     pub(super) plan: Plan,
     pub(super) places: Places,
-    /// Addresses of keys and of values by place, for each set of values; zeros when descriptors are used.
-    pub(super) keys_at: [u64; 3],
-    pub(super) values_at: [[u64; 3]; ValueSet::ALL.len()],
+    /// Addresses of keys and of values by [`Ends`]; zeros when descriptors are used.
+    pub(super) keys_at: [[u64; 2]; Ends::ALL.len()],
+    pub(super) values_at: [[u64; 2]; Ends::ALL.len()],
     pool: vk::DescriptorPool,
-    /// The descriptor set of each set of values; null where descriptors are pushed.
-    pub(super) sets: [vk::DescriptorSet; ValueSet::ALL.len()],
+    /// The descriptor sets by [`Ends`]; null where descriptors are pushed.
+    pub(super) sets: [vk::DescriptorSet; Ends::ALL.len()],
 }
 
 impl fmt::Debug for BoundSort {
@@ -104,10 +104,10 @@ impl BoundSort {
         Ok(BoundSort {
             places: Places::check(&sorter, &plan, buffers)?,
             plan,
-            keys_at: [0; 3],
-            values_at: [[0; 3]; ValueSet::ALL.len()],
+            keys_at: [[0; 2]; Ends::ALL.len()],
+            values_at: [[0; 2]; Ends::ALL.len()],
             pool: vk::DescriptorPool::null(),
-            sets: [vk::DescriptorSet::null(); ValueSet::ALL.len()],
+            sets: [vk::DescriptorSet::null(); Ends::ALL.len()],
             sorter,
         })
     }
@@ -123,11 +123,13 @@ impl BoundSort {
             unsafe { device.get_buffer_device_address(&buffer) + info.offset }
         };
         let address = |info: Option<_>| info.map_or(0, address);
-        self.keys_at = self.places.keys.map(address);
-        self.values_at = self.places.values.map(|set| set.map(address));
+        self.keys_at = self.places.keys.map(|ends| ends.map(address));
+        self.values_at = self.places.values.map(|ends| ends.map(address));
         let alignment = self.sorter.request.key.size_bytes().max(4);
         let target = if self.sorter.request.discards_keys() { "scratch" } else { "keys_out" };
-        match ["keys", target, "scratch"].into_iter().zip(self.keys_at).find(|(_, at)| !at.is_multiple_of(alignment)) {
+        let [[keys, to], [alternate, _]] = [Ends::Direct, Ends::Back].map(|ends| self.keys_at[ends as usize]);
+        let found = [("keys", keys), (target, to), ("scratch", alternate)];
+        match found.into_iter().find(|(_, at)| !at.is_multiple_of(alignment)) {
             Some((buffer, given)) => Err(Error::MisalignedOffset { buffer, given, allowed: alignment }),
             None => Ok(()),
         }
@@ -138,7 +140,8 @@ impl BoundSort {
     /// The buffers are alive and belong to the sorter's device.
     unsafe fn create_sets(&mut self) -> Result<(), Error> {
         let Layouts { device, set: layout, .. } = &*self.sorter.pipelines.layouts;
-        let wanted = if self.sorter.request.value.is_gathered() { &ValueSet::ALL[..] } else { &[ValueSet::Sorted] };
+        let gathers = self.sorter.request.value.is_gathered();
+        let wanted = if gathers { &Ends::ALL[..] } else { &Ends::ALL[..Ends::Gather as usize] };
         let addressed = self.sorter.shape.addressed;
         let sizes = [vk::DescriptorPoolSize {
             ty: vk::DescriptorType::STORAGE_BUFFER,
@@ -151,11 +154,11 @@ impl BoundSort {
         let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(self.pool).set_layouts(&layouts);
         // SAFETY: the pool has room for exactly these sets.
         let sets = unsafe { device.allocate_descriptor_sets(&info) }.context("vkAllocateDescriptorSets")?;
-        for (&values, set) in wanted.iter().zip(sets) {
-            let descriptors = self.places.descriptors(addressed, values);
+        for (&ends, set) in wanted.iter().zip(sets) {
+            let descriptors = self.places.descriptors(addressed, ends);
             // SAFETY: the set is new and in no command buffer; ranges were checked against alignment and limits.
             unsafe { device.update_descriptor_sets(&writes(set, &descriptors), &[]) };
-            self.sets[values as usize] = set;
+            self.sets[ends as usize] = set;
         }
         Ok(())
     }

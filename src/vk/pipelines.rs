@@ -13,17 +13,16 @@ use crate::modules;
 use crate::specialize::KernelSpec;
 use crate::spirv::Rewrite;
 
-/// Descriptor bindings of the one set layout, with the number of descriptors in each.
-const BINDINGS: [(u32, u32); 5] = [
-    (abi::BINDING_KEYS, abi::PLACES),
-    (abi::BINDING_VALUES, abi::PLACES),
-    (abi::BINDING_COUNTERS, 1),
-    (abi::BINDING_TABLE, 1),
-    (abi::BINDING_COUNT, 1),
+/// Descriptor bindings of the one set layout.
+const BINDINGS: [u32; 7] = [
+    abi::BINDING_KEYS_FROM,
+    abi::BINDING_KEYS_TO,
+    abi::BINDING_VALUES_FROM,
+    abi::BINDING_VALUES_TO,
+    abi::BINDING_COUNTERS,
+    abi::BINDING_TABLE,
+    abi::BINDING_COUNT,
 ];
-
-/// The bindings of keys and values.
-const ELEMENTS: [u32; 2] = [abi::BINDING_KEYS, abi::BINDING_VALUES];
 
 /// The description of a sorter's pipelines.
 pub(crate) struct PipelineDesc<'a> {
@@ -168,11 +167,11 @@ impl Pipelines {
             set: vk::DescriptorSetLayout::null(),
             pipeline: vk::PipelineLayout::null(),
         };
-        let binding = |(binding, descriptors)| {
+        let binding = |binding| {
             vk::DescriptorSetLayoutBinding::default()
                 .binding(binding)
                 .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                .descriptor_count(descriptors)
+                .descriptor_count(1)
                 .stage_flags(vk::ShaderStageFlags::COMPUTE)
         };
         let bindings: Vec<_> = Self::bindings(desc.addressed).map(binding).collect();
@@ -221,14 +220,14 @@ impl Pipelines {
         Ok(Pipelines { layouts, pipelines })
     }
 
-    /// Bindings of the layout, with their numbers of descriptors. Buffers that are accessed by address have none.
-    pub fn bindings(addressed: bool) -> impl Iterator<Item = (u32, u32)> {
-        BINDINGS.into_iter().filter(move |(binding, _)| !addressed || !ELEMENTS.contains(binding))
+    /// Bindings of the layout. Buffers that are accessed by address have none.
+    pub fn bindings(addressed: bool) -> impl Iterator<Item = u32> {
+        BINDINGS.into_iter().filter(move |binding| !addressed || *binding >= abi::BINDING_COUNTERS)
     }
 
     /// Descriptors that the layout has.
     pub fn descriptors(addressed: bool) -> u32 {
-        Self::bindings(addressed).map(|(_, descriptors)| descriptors).sum()
+        Self::bindings(addressed).count() as u32
     }
 
     /// The pipeline of one of the kernels given to `new`.

@@ -10,16 +10,16 @@ use super::pipelines::Pipelines;
 use super::sorter::Sorter;
 use crate::abi;
 use crate::error::Error;
-use crate::plan::{Memory, Plan, ScratchRange, ValueSet};
+use crate::plan::{Ends, Memory, Plan, ScratchRange};
 
 type Info = vk::DescriptorBufferInfo;
 
 /// The checked memory of a sort.
 pub(super) struct Places {
-    /// Keys by place; `None` for a place that no pass uses.
-    pub keys: [Option<Info>; 3],
-    /// Values by set and place.
-    pub values: [[Option<Info>; 3]; ValueSet::ALL.len()],
+    /// Keys by [`Ends`]: from and to; `None` for what no step uses.
+    pub keys: [[Option<Info>; 2]; Ends::ALL.len()],
+    /// Values likewise.
+    pub values: [[Option<Info>; 2]; Ends::ALL.len()],
     /// The counters; the table lies behind them.
     pub counters: Option<Info>,
     table: Option<Info>,
@@ -83,8 +83,9 @@ impl Places {
             Memory::ValuesOut => info(buffers.values_out, 0, value_bytes),
             Memory::Scratch(part) => scratch(part),
         };
-        let memory = plan.places();
-        let (keys, values) = (memory.keys.map(resolve), memory.values.map(|set| set.map(resolve)));
+        let given_keys = keys;
+        let keys = Ends::ALL.map(|ends| plan.places(ends).keys.map(resolve));
+        let values = Ends::ALL.map(|ends| plan.places(ends).values.map(resolve));
         // A descriptor's offset is a multiple of the alignment; the count is a word behind it.
         let count = buffers.count.map(|range| {
             let before = range.offset % alignment;
@@ -95,7 +96,8 @@ impl Places {
         // With a visitor, scratch is there where no other buffer is.
         let others = [resolve(Some(Memory::Values)), resolve(Some(Memory::ValuesOut)), counters];
         let whole = scratch(ScratchRange { offset: 0, size: layout.size });
-        let stand_in = keys.into_iter().chain(others).chain([whole]).flatten().next();
+        let first = info(given_keys, 0, key_bytes);
+        let stand_in = [first].into_iter().chain(others).chain([whole]).flatten().next();
         Ok(Places {
             keys,
             values,
@@ -107,27 +109,33 @@ impl Places {
         })
     }
 
-    /// The descriptors of each binding in one of the sets.
-    pub fn descriptors(&self, addressed: bool, values: ValueSet) -> Vec<(u32, Vec<Info>)> {
-        Pipelines::bindings(addressed).map(|(binding, _)| (binding, self.of_binding(binding, values))).collect()
+    /// The descriptor of each binding for a step.
+    pub fn descriptors(&self, addressed: bool, ends: Ends) -> Vec<(u32, Info)> {
+        Pipelines::bindings(addressed).map(|binding| (binding, self.of_binding(binding, ends))).collect()
     }
 
-    fn of_binding(&self, binding: u32, values: ValueSet) -> Vec<Info> {
-        let wanted: &[Option<Info>] = match binding {
-            abi::BINDING_KEYS => &self.keys,
-            abi::BINDING_VALUES => &self.values[values as usize],
-            abi::BINDING_COUNTERS => &[self.counters],
-            abi::BINDING_TABLE => &[self.table],
-            _ => &[self.count.map(|(info, _)| info)],
+    fn of_binding(&self, binding: u32, ends: Ends) -> Info {
+        let ([keys_from, keys_to], [values_from, values_to]) = (self.keys[ends as usize], self.values[ends as usize]);
+        let wanted = match binding {
+            abi::BINDING_KEYS_FROM => keys_from,
+            abi::BINDING_KEYS_TO => keys_to,
+            abi::BINDING_VALUES_FROM => values_from,
+            abi::BINDING_VALUES_TO => values_to,
+            abi::BINDING_COUNTERS => self.counters,
+            abi::BINDING_TABLE => self.table,
+            _ => self.count.map(|(info, _)| info),
         };
-        wanted.iter().map(|info| info.unwrap_or(self.stand_in)).collect()
+        wanted.unwrap_or(self.stand_in)
     }
 }
 
 /// The writes of descriptors to a set; null where they are pushed.
-pub(super) fn writes(set: vk::DescriptorSet, descriptors: &[(u32, Vec<Info>)]) -> Vec<vk::WriteDescriptorSet<'_>> {
+pub(super) fn writes(set: vk::DescriptorSet, descriptors: &[(u32, Info)]) -> Vec<vk::WriteDescriptorSet<'_>> {
     let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(vk::DescriptorType::STORAGE_BUFFER);
-    descriptors.iter().map(|(binding, infos)| write.dst_binding(*binding).buffer_info(infos)).collect()
+    descriptors
+        .iter()
+        .map(|(binding, info)| write.dst_binding(*binding).buffer_info(std::slice::from_ref(info)))
+        .collect()
 }
 
 fn check_overlaps(used: &[(&'static str, vk::Buffer, Range<u64>)]) -> Result<(), Error> {

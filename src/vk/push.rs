@@ -6,10 +6,9 @@ use ash::vk;
 
 use super::bind::BoundSort;
 use super::buffers::SortBuffers;
-use super::places::writes;
 use super::sorter::Sorter;
 use crate::error::Error;
-use crate::plan::{Plan, StepName, ValueSet};
+use crate::plan::{Plan, StepName};
 use crate::request::Count;
 use crate::shape::largest;
 
@@ -56,15 +55,8 @@ impl BoundSort {
         if self.capacity() == 0 {
             return;
         }
-        let descriptors = self.places.descriptors(false, ValueSet::Sorted);
-        let writes = writes(vk::DescriptorSet::null(), &descriptors);
-        let (layout, compute) = (self.sorter.pipelines.layouts.pipeline, vk::PipelineBindPoint::COMPUTE);
-        // SAFETY: the command buffer is recording and the buffers are alive, by this function's contract; the layout was made
-        // for pushed descriptors, and the writes are all of its bindings.
-        unsafe {
-            push(commands, compute, layout, 0, writes.len() as u32, writes.as_ptr());
-            self.record_steps(commands, count, after);
-        }
+        // SAFETY: the command buffer is recording and the buffers are alive, by this function's contract.
+        unsafe { self.record_steps(commands, count, Some(push), after) };
     }
 }
 

@@ -6,9 +6,10 @@ use ash::vk;
 
 use super::bind::BoundSort;
 use super::pipelines::Layouts;
+use super::places::writes;
 use crate::abi;
 use crate::error::Error;
-use crate::plan::{Barrier, Groups, Hazards, Step, StepName, Work};
+use crate::plan::{Barrier, Ends, Groups, Hazards, Step, StepName, Work};
 use crate::request::{Algorithm, Count};
 
 /// A range of timestamp queries.
@@ -328,7 +329,7 @@ impl BoundSort {
         let mut index = 0;
         // SAFETY: by this function's contract.
         unsafe {
-            self.record_steps(commands, count, &mut |_name| {
+            self.record_steps(commands, count, None, &mut |_name| {
                 index += 1;
                 stamp(index, vk::PipelineStageFlags::BOTTOM_OF_PIPE);
             });
@@ -345,6 +346,7 @@ impl BoundSort {
         &self,
         commands: vk::CommandBuffer,
         count: Count,
+        push: Option<vk::PFN_vkCmdPushDescriptorSetKHR>,
         after: &mut dyn FnMut(StepName),
     ) {
         // The push constants hold one more than the word, and 0 for a count from the host.
@@ -353,6 +355,7 @@ impl BoundSort {
             _ => 0,
         };
         let device = &self.sorter.pipelines.layouts.device;
+        let mut bound = None;
         let mut hazards = Hazards::new(self.plan.request.in_place());
         let mut index = 0;
         self.plan.each_step(count, &mut |step| {
@@ -364,6 +367,12 @@ impl BoundSort {
                     && self.sorter.faults.skip_barrier != Some(index)
                 {
                     access_scope(from).record_barrier(access_scope(to), device, commands);
+                }
+                if let Some(push) = push
+                    && bound != Some(step.ends)
+                {
+                    bound = Some(step.ends);
+                    self.push_descriptors(commands, step.ends, push);
                 }
                 self.begin_label(commands, step.name);
                 self.record_step(commands, &step, count_word);
@@ -433,6 +442,24 @@ impl BoundSort {
         }
     }
 
+    /// Pushes the descriptors of a step.
+    ///
+    /// # Safety
+    ///
+    /// `commands` is recording, the buffers are alive, and the layout was made for pushed descriptors.
+    unsafe fn push_descriptors(
+        &self,
+        commands: vk::CommandBuffer,
+        ends: Ends,
+        push: vk::PFN_vkCmdPushDescriptorSetKHR,
+    ) {
+        let descriptors = self.places.descriptors(false, ends);
+        let writes = writes(vk::DescriptorSet::null(), &descriptors);
+        let (layout, compute) = (self.sorter.pipelines.layouts.pipeline, vk::PipelineBindPoint::COMPUTE);
+        // SAFETY: by this function's contract; the layout was made for pushed descriptors, and the writes are all of its bindings.
+        unsafe { push(commands, compute, layout, 0, writes.len() as u32, writes.as_ptr()) };
+    }
+
     /// # Safety
     ///
     /// `commands` is recording, outside a render pass, on a queue family with compute.
@@ -446,8 +473,10 @@ impl BoundSort {
             }
             Work::Dispatch { kernel, groups, push } => {
                 let (compute, stage) = (vk::PipelineBindPoint::COMPUTE, vk::ShaderStageFlags::COMPUTE);
-                let (set, values_at) = (self.sets[step.set as usize], self.values_at[step.set as usize]);
-                let push = abi::Push { keys_at: self.keys_at, values_at, count_word, ..push };
+                let set = self.sets[step.ends as usize];
+                let ([keys_from, keys_to], [values_from, values_to]) =
+                    (self.keys_at[step.ends as usize], self.values_at[step.ends as usize]);
+                let push = abi::Push { keys_from, keys_to, values_from, values_to, count_word, ..push };
                 let visitor_bytes = self.sorter.visitor.map(|(bytes, _)| bytes);
                 let range = abi::Push::range(visitor_bytes, self.sorter.shape.addressed);
                 let words = push.words(visitor_bytes);

@@ -1,9 +1,8 @@
 //! The twin of `glsl/lib/routes.glsl`: the routes as the histogram's last workgroup writes them.
 
 use vksort::internals::abi::{
-    MOVES_ALL, MOVES_JOINING, MOVES_SPLITTING, MOVES_VALUES, PLACE_ALTERNATE, PLACE_NONE, PLACE_SOURCE, PLACE_TARGET,
-    ROUTE_COPIES, ROUTE_KEYS_FROM, ROUTE_KEYS_TO, ROUTE_MOVES, ROUTE_NEXT, ROUTE_RANKED, ROUTE_RUNS, ROUTE_VALUES_FROM,
-    ROUTE_VALUES_TO, ROUTE_VISITS,
+    MOVES_ALL, MOVES_JOINING, MOVES_SPLITTING, MOVES_VALUES, ROUTE_COPIES, ROUTE_DIGIT, ROUTE_MOVES, ROUTE_NEXT,
+    ROUTE_RUNS, ROUTE_TAKES_KEYS, ROUTE_TAKES_VALUES, ROUTE_VISITS,
 };
 
 /// What the routes of a sort follow from, beside the keys.
@@ -21,86 +20,38 @@ pub struct Kind {
     pub visits: bool,
 }
 
-fn place_before(end: u32, remaining: u32) -> u32 {
-    if remaining.is_multiple_of(2) { end } else { PLACE_TARGET + PLACE_ALTERNATE - end }
-}
-
-fn route(keys_from: u32, keys_to: u32, values_from: u32, values_to: u32, ranked: u32) -> u32 {
-    ROUTE_RUNS
-        | keys_from << ROUTE_KEYS_FROM
-        | keys_to << ROUTE_KEYS_TO
-        | values_from << ROUTE_VALUES_FROM
-        | values_to << ROUTE_VALUES_TO
-        | ranked << ROUTE_RANKED
-}
-
 impl Kind {
-    /// Where the caller's values are.
-    pub fn caller_values(&self) -> u32 {
-        if self.makes_values { PLACE_NONE } else { PLACE_SOURCE }
-    }
-
     /// The routes of the passes and, behind them, of the final move; 0 where nothing runs.
     pub fn routes(&self, needed: &[bool]) -> Vec<u32> {
-        let passes = self.passes;
-        let mut needed = needed.to_vec();
-        if needed.iter().all(|needed| !needed) && (!self.in_place || self.makes_values) {
-            needed[passes - 1] = true;
+        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+        let mut digits: Vec<usize> = (0..self.passes).filter(|digit| needed[*digit]).collect();
+        if digits.is_empty() && (!self.in_place || self.makes_values) {
+            digits.push(self.passes - 1);
         }
-        let mut running = needed.iter().filter(|needed| **needed).count() as u32;
-        let idle = (0..passes).rev().find(|pass| !needed[*pass]);
-        let keeps_values = self.has_values && !self.makes_values;
-        let mut copying = None;
-        if passes.is_multiple_of(2) && running % 2 == 1 && self.in_place && (!self.discards_keys || keeps_values) {
-            copying = idle;
-            running += 1;
-        }
-        let odd = running % 2 == 1;
-        let joins = self.joins && self.discards_keys && !keeps_values && running > 1;
-        let alternate = |at: bool| if at { PLACE_ALTERNATE } else { PLACE_TARGET };
-        let keys_end = alternate(odd && (self.in_place || self.discards_keys || self.visits));
-        let values_end = alternate(odd && (self.in_place && keeps_values || self.visits));
-
-        let mut routes = vec![0; passes + 1];
-        let (mut keys_from, mut values_from) = (PLACE_SOURCE, self.caller_values());
-        let (mut remaining, mut ranked, mut before) = (running, 0, passes);
-        for pass in 0..passes {
-            if !needed[pass] && copying != Some(pass) {
-                continue;
-            }
-            remaining -= 1;
-            let last = remaining == 0;
-            let keys = if (self.discards_keys || self.visits) && last {
-                PLACE_NONE
-            } else {
-                place_before(keys_end, remaining)
-            };
-            let kept = self.has_values && !(self.visits && last);
-            let values = if kept { place_before(values_end, remaining) } else { PLACE_NONE };
+        let running = digits.len();
+        let joins = self.joins && self.discards_keys && self.makes_values && running > 1;
+        let mut routes = vec![0; self.passes + 1];
+        for (pass, digit) in digits.iter().enumerate() {
+            let last = pass + 1 == running;
             let moves = match (self.discards_keys && last, joins) {
                 (true, true) => MOVES_SPLITTING,
                 (true, false) => MOVES_VALUES,
-                (false, true) if remaining == 1 => MOVES_JOINING,
+                (false, true) if pass + 2 == running => MOVES_JOINING,
                 _ => MOVES_ALL,
             };
-            routes[pass] = route(keys_from, keys, values_from, values, ranked) | moves << ROUTE_MOVES;
-            if self.visits && last {
-                routes[pass] |= ROUTE_VISITS;
-            }
-            match copying == Some(pass) {
-                true => routes[pass] |= ROUTE_COPIES,
-                false => ranked += 1,
-            }
+            routes[pass] = ROUTE_RUNS | (*digit as u32) << ROUTE_DIGIT | moves << ROUTE_MOVES;
+            routes[pass] |= flag(self.visits && last, ROUTE_VISITS);
             if joins && last {
-                routes[before] |= (pass as u32) << ROUTE_NEXT;
+                routes[pass - 1] |= (*digit as u32) << ROUTE_NEXT;
             }
-            (keys_from, values_from, before) = (keys, values, pass);
         }
-        let keys_left = !self.discards_keys && keys_end == PLACE_ALTERNATE;
-        let values_left = self.has_values && values_end == PLACE_ALTERNATE;
-        if !self.visits && (keys_left || values_left) {
-            let to = |left: bool| if left { PLACE_TARGET } else { PLACE_NONE };
-            routes[passes] = route(PLACE_ALTERNATE, to(keys_left), PLACE_ALTERNATE, to(values_left), 0);
+        let stays = self.in_place && !(self.makes_values && self.discards_keys);
+        let left = !(if stays { running } else { self.passes - running }).is_multiple_of(2);
+        let (keys_left, values_left) = (left && !self.discards_keys, left && self.has_values);
+        if running > 0 && !self.visits && (keys_left || values_left) {
+            let moves = if self.discards_keys { MOVES_VALUES } else { MOVES_ALL };
+            routes[running] = ROUTE_RUNS | ROUTE_COPIES | moves << ROUTE_MOVES;
+            routes[running] |= flag(keys_left, ROUTE_TAKES_KEYS) | flag(values_left, ROUTE_TAKES_VALUES);
         }
         routes
     }

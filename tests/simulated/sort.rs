@@ -105,8 +105,6 @@ impl Sort<'_> {
             Buffer::ValuesOut => values_out,
             Buffer::Scratch(range) => Some(part(range)),
         };
-        let keys_at = host.places.keys.map(resolve);
-        let values_at = host.places.values.map(|set| set.map(resolve));
         let (counters, table) = (part(host.counters), part(host.table));
         memory.counters = [counters, table, count].map(|range| (range.first, range.size)).to_vec();
 
@@ -118,28 +116,30 @@ impl Sort<'_> {
                 }
                 HostStep::Dispatch(dispatch) => dispatch,
             };
-            let values_at = values_at[dispatch.values];
-            let mut descriptors = HashMap::new();
-            let mut describe = |binding: u32, place: u32, range: Range| {
-                descriptors.insert(descriptor(binding, place), (range.first, range.size));
-            };
-            if !dispatch.module.addressed {
-                for (binding, places) in [(abi::BINDING_KEYS, keys_at), (abi::BINDING_VALUES, values_at)] {
-                    let places = (0..).zip(places).filter_map(|(place, range)| Some((place, range?)));
-                    places.for_each(|(place, range)| describe(binding, place, range));
-                }
-            }
-            describe(abi::BINDING_COUNTERS, 0, counters);
-            describe(abi::BINDING_TABLE, 0, table);
-            if self.counted.is_some() {
-                describe(abi::BINDING_COUNT, 0, count);
-            }
-            memory.descriptors = descriptors;
+            let ([keys_from, keys_to], [values_from, values_to]) =
+                (dispatch.places.keys.map(resolve), dispatch.places.values.map(resolve));
+            let elements = [
+                (abi::BINDING_KEYS_FROM, keys_from),
+                (abi::BINDING_KEYS_TO, keys_to),
+                (abi::BINDING_VALUES_FROM, values_from),
+                (abi::BINDING_VALUES_TO, values_to),
+            ];
+            let others = [
+                (abi::BINDING_COUNTERS, Some(counters)),
+                (abi::BINDING_TABLE, Some(table)),
+                (abi::BINDING_COUNT, self.counted.map(|_| count)),
+            ];
+            let bound = elements.iter().filter(|_| !dispatch.module.addressed).chain(&others);
+            memory.descriptors = bound
+                .filter_map(|(binding, range)| range.map(|range| (descriptor(*binding, 0), (range.first, range.size))))
+                .collect();
             let address = |range: Option<Range>| range.map_or(0, |range| BASE + u64::from(range.first));
             let push = abi::Push {
                 count_word: u32::from(self.counted.is_some()),
-                keys_at: keys_at.map(address),
-                values_at: values_at.map(address),
+                keys_from: address(keys_from),
+                keys_to: address(keys_to),
+                values_from: address(values_from),
+                values_to: address(values_to),
                 ..dispatch.push
             };
             let size = match dispatch.groups {
