@@ -17,7 +17,7 @@ const HELP: &str = "Sorts splats by depth between two compute passes of wgpu, an
 
 Usage: wgpu [--plain] [--validate]
 
-  --plain     takes a device of request_device, with dynamic indexing where the adapter has it
+  --plain     takes a device of request_device
   --validate  runs under the validation layer, if it is installed";
 
 /// Splats of the scene, of which each frame sees a part.
@@ -58,10 +58,7 @@ fn run(plain: bool, validate: bool) -> Result<()> {
     let instance = wgpu::Instance::new(desc);
     let adapter = block_on(instance.request_adapter(&Default::default())).context("wgpu finds no Vulkan adapter")?;
     let (device, queue, for_sorts) = if plain {
-        let indexing = wgpu::Features::TEXTURE_BINDING_ARRAY | wgpu::Features::STORAGE_RESOURCE_BINDING_ARRAY;
-        let required_features = indexing & adapter.features();
-        let desc = wgpu::DeviceDescriptor { required_features, ..Default::default() };
-        let (device, queue) = block_on(adapter.request_device(&desc))?;
+        let (device, queue) = block_on(adapter.request_device(&Default::default()))?;
         let for_sorts = WgpuDevice::new(&device)?;
         (device, queue, for_sorts)
     } else {

@@ -65,12 +65,12 @@ configurations=(
     # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
     # barrier are loops, whose turns the older driver limits: it would report races that are none.
     "gpu-assisted       | 600 | matrix                | newer-lavapipe unoptimized newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
-    # A device that was created without optional features: kernels branch among buffers, and emulate subgroups.
+    # A device that was created without optional features: kernels emulate subgroups.
     "least              | 600 | conformance matrix recording visitors | lavapipe-256 system-layer VKSORT_LEAST=1 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
     "c                  | 900 | c                     | lavapipe-256 system-layer"
-    # In the second row the layer also sees the hazards between command buffers of a submission, and wgpu has all features.
+    # In the second row the layer also sees the hazards between command buffers of a submission.
     "wgpu               | 900 | wgpu.sh               | lavapipe-256 system-layer VKSORT_EXPECT_SUBGROUP=8"
-    "newer-wgpu         | 600 | wgpu                  | newer-lavapipe newer-layer VK_LAYER_VALIDATE_SYNC=1 VKSORT_EXPECT_BINDING_ARRAYS=1"
+    "newer-wgpu         | 600 | wgpu                  | newer-lavapipe newer-layer VK_LAYER_VALIDATE_SYNC=1"
     "features           | 900 | features              | lavapipe-256"
     "window             | 300 | rows window           | lavapipe-256 system-layer"
     "doc                | 300 | doc                   | lavapipe-256"

@@ -48,8 +48,6 @@ pub struct DeviceProfile {
     pub max_storage_buffers: u32,
     /// Most bytes of push constants.
     pub max_push_bytes: u32,
-    /// Whether shaders may index arrays of storage buffers dynamically. Kernels have branches instead where they may not.
-    pub dynamic_indexing: bool,
     /// Whether storage buffers may hold elements of 8 and of 16 bits.
     pub small_storage: bool,
     /// Whether shaders may reach buffers by address.
@@ -158,7 +156,6 @@ impl Default for DeviceProfile {
             max_storage_range_bytes: 1 << 32,
             max_storage_buffers: 16,
             max_push_bytes: 128,
-            dynamic_indexing: true,
             small_storage: true,
             buffer_addresses: true,
             memory_bytes: 8 << 30,

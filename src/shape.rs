@@ -197,7 +197,6 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
             Specialization::Auto => profile.specializes_weakly(),
             specialization => specialization == Specialization::Host,
         },
-        dynamic_indexing: profile.dynamic_indexing,
         // Emulated subgroup operations need all invocations.
         subgroups_rest: profile.confines_subgroup_barriers() && !subgroup.emulated,
         withhold: desc.withhold,

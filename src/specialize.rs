@@ -21,8 +21,6 @@ pub(crate) struct KernelSpec {
     pub keeps_loops: bool,
     /// Whether the host folds the constants into the module.
     pub on_host: bool,
-    /// Whether branches replace dynamic indices of storage buffers.
-    pub constant_indices: bool,
 }
 
 /// The specification of a kernel's pipeline.
@@ -46,7 +44,6 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
             _ => !shape.unroll,
         },
         on_host: shape.specializes_on_host,
-        constant_indices: !shape.dynamic_indexing,
         module,
     }
 }

@@ -1,5 +1,5 @@
 //! Rewrites SPIR-V modules before a driver sees them, without a device: folds specialization constants, keeps loops as
-//! loops, declares which buffers may be the same memory, indexes arrays of buffers by constants.
+//! loops, declares which buffers may be the same memory.
 //!
 //! Drivers differ in their support of specialization constants, above all as sizes of arrays. A folded module has none: it
 //! equals the output of a compiler for a source with the plain numbers.
@@ -8,7 +8,6 @@
 //! of phis, merge blocks and loop headers, without need.
 
 mod fold;
-mod indexing;
 mod instruction;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,21 +31,18 @@ pub struct Rewrite<'a> {
     pub constants: Option<&'a [u32]>,
     /// Replaces the loop control `Unroll` by `DontUnroll`.
     pub keep_loops: bool,
-    /// Adds the decoration `Aliased` to storage buffers that may be the same memory: arrays of descriptors, and variables
-    /// that share a binding. Without it, drivers may assume that they are distinct.
+    /// Adds the decoration `Aliased` to storage buffers that may be the same memory: those of keys and values, variables that share
+    /// a binding, and arrays of descriptors. Without it, drivers may assume that they are distinct.
     pub declare_aliases: bool,
-    /// Replaces dynamic indices of arrays of storage buffers by branches with constant ones, and removes their capability.
-    pub constant_indices: bool,
 }
 
 impl Rewrite<'_> {
-    /// The module with these changes. Every other instruction stays unchanged, but for phis behind a block that was split.
+    /// The module with these changes. Every other instruction stays unchanged.
     ///
     /// # Errors
     ///
     /// * `words` is not a whole SPIR-V module.
     /// * An operation on specialization constants has no defined result, such as a division by zero, or no kernel has it.
-    /// * A dynamic index that is to be replaced is into an array of more than 16 buffers, or leads to a pointer that is passed on.
     pub fn apply(&self, words: &[u32]) -> Result<Vec<u32>, SpirvError> {
         let instructions = instructions(words)?;
         let mut aliased = if self.declare_aliases { undeclared_aliases(&instructions) } else { Vec::new() };
@@ -72,7 +68,7 @@ impl Rewrite<'_> {
         if let Some(folding) = folding {
             folding.write_workgroup_size(&mut out);
         }
-        if self.constant_indices { indexing::make_constant(&out) } else { Ok(out) }
+        Ok(out)
     }
 }
 

@@ -242,8 +242,7 @@ fn variants_need_no_capabilities_but_their_own() {
         Capability::StorageBuffer16BitAccess,
         Capability::UniformAndStorageBuffer16BitAccess,
     ];
-    let (indexing, addresses) =
-        (Capability::StorageBufferArrayDynamicIndexing, Capability::PhysicalStorageBufferAddresses);
+    let addresses = Capability::PhysicalStorageBufferAddresses;
     for (description, module) in modules() {
         let ranks = description.kernel.row().variants.ranks;
         let native = ranks && !description.emulated;
@@ -258,7 +257,6 @@ fn variants_need_no_capabilities_but_their_own() {
                 || private && adds.contains(capability)
                 || partitioned && *capability == Capability::GroupNonUniformPartitionedNV
                 || description.small && small.contains(capability)
-                || !description.addressed && *capability == indexing
                 || description.addressed && *capability == addresses;
             assert!(allowed, "{} needs {capability:?}", description.name());
         }

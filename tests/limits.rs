@@ -185,9 +185,6 @@ fn elements_are_reached_by_address_where_descriptors_do_not_reach() {
     }
     let without = DeviceProfile { buffer_addresses: false, ..common.clone() };
     assert_eq!(choose(&without, auto(Some(1 << 20))), Access::Descriptors);
-    // Branches choose among descriptors as well as dynamic indices do.
-    let fixed = DeviceProfile { dynamic_indexing: false, ..common.clone() };
-    assert_eq!(choose(&fixed, auto(None)), Access::Descriptors);
     let gaps = DeviceProfile { full_subgroups: false, ..common.clone() };
     assert_eq!(choose(&gaps, auto(Some(1 << 20))), Access::Descriptors);
     let emulated = SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..auto(Some(1 << 20)) };
@@ -214,7 +211,7 @@ fn devices_that_lack_a_way_to_reach_elements_are_refused_by_name() {
     assert!(text.contains("StorageBuffers is 4") && text.contains("at least 7"), "{text}");
     // Addresses take fewer descriptors.
     assert_eq!(refusal(&few, addresses, auto), None);
-    let fixed = DeviceProfile { dynamic_indexing: false, buffer_addresses: false, ..common.clone() };
+    let fixed = DeviceProfile { buffer_addresses: false, ..common.clone() };
     assert_eq!(refusal(&fixed, descriptors, auto), None);
     assert!(refusal(&fixed, addresses, auto).unwrap().contains("bufferDeviceAddress is absent"));
     let text = refusal(common, addresses, SubgroupChoice::Emulated(32)).unwrap();
@@ -228,11 +225,10 @@ fn features_that_were_not_enabled_are_named() {
     requirements.device_extensions = vec![control, partition];
     requirements.profile = DeviceProfile::default();
     let all = requirements.device_extensions.clone();
-    let anisotropy = vk::PhysicalDeviceFeatures::default().sampler_anisotropy(true);
-    let (mut core, mut v11, mut v12, mut v13) = (anisotropy, <_>::default(), <_>::default(), <_>::default());
-    let message = requirements.check_enabled(&[], &core, &v11, &v12, &v13).unwrap_err().to_string();
+    let mut v11 = vk::PhysicalDeviceVulkan11Features::default().multiview(true);
+    let (mut v12, mut v13) = (<_>::default(), <_>::default());
+    let message = requirements.check_enabled(&[], &v11, &v12, &v13).unwrap_err().to_string();
     for name in [
-        "feature shaderStorageBufferArrayDynamicIndexing",
         "feature storageBuffer16BitAccess",
         "feature storageBuffer8BitAccess",
         "feature bufferDeviceAddress",
@@ -243,26 +239,20 @@ fn features_that_were_not_enabled_are_named() {
     ] {
         assert!(message.contains(name), "{name:?} is not in {message:?}");
     }
-    requirements.features().add_to(&mut core, &mut v11, &mut v12, &mut v13);
-    assert_eq!(core.sampler_anisotropy, vk::TRUE, "what was enabled stays");
-    requirements.check_enabled(&all, &core, &v11, &v12, &v13).unwrap();
+    requirements.features().add_to(&mut v11, &mut v12, &mut v13);
+    assert_eq!(v11.multiview, vk::TRUE, "what was enabled stays");
+    requirements.check_enabled(&all, &v11, &v12, &v13).unwrap();
     v12.buffer_device_address = vk::FALSE;
-    let message = requirements.check_enabled(&all, &core, &v11, &v12, &v13).unwrap_err().to_string();
+    let message = requirements.check_enabled(&all, &v11, &v12, &v13).unwrap_err().to_string();
     assert!(message.contains("bufferDeviceAddress") && !message.contains("8Bit"), "{message}");
-    requirements.clone().without_buffer_addresses().check_enabled(&all, &core, &v11, &v12, &v13).unwrap();
-    let indexed = std::mem::take(&mut core);
-    let without = requirements.clone().without_buffer_addresses().without_dynamic_indexing();
-    without.check_enabled(&all, &core, &v11, &v12, &v13).unwrap();
-    assert_eq!(without.features().core.shader_storage_buffer_array_dynamic_indexing, vk::FALSE);
-    core = indexed;
+    requirements.clone().without_buffer_addresses().check_enabled(&all, &v11, &v12, &v13).unwrap();
     // Promoted to Vulkan 1.3, the extension need not be named.
     v12.buffer_device_address = vk::TRUE;
-    assert!(requirements.check_enabled(&[partition], &core, &v11, &v12, &v13).is_err());
+    assert!(requirements.check_enabled(&[partition], &v11, &v12, &v13).is_err());
     requirements.profile.api_version = (1, 3, 0);
-    requirements.check_enabled(&[partition], &core, &v11, &v12, &v13).unwrap();
+    requirements.check_enabled(&[partition], &v11, &v12, &v13).unwrap();
     // But for an instance of an earlier version it is not promoted.
-    let asked =
-        |version| requirements.clone().for_api_version(version).check_enabled(&[partition], &core, &v11, &v12, &v13);
+    let asked = |version| requirements.clone().for_api_version(version).check_enabled(&[partition], &v11, &v12, &v13);
     let message = asked(vk::API_VERSION_1_2).unwrap_err().to_string();
     assert!(message.contains("VK_EXT_subgroup_size_control"), "{message}");
     asked(vk::API_VERSION_1_3).unwrap();

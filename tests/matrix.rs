@@ -108,12 +108,8 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
     let tuned = |tuning: Tuning| SorterOptions { tuning: Some(tuning), ..usual.clone() };
     let faults = |faults: Faults| SorterOptions { faults, ..usual.clone() };
     let no_small_storage = Faults { no_small_storage: true, ..Faults::default() };
-    let no_dynamic_indexing = Faults { no_dynamic_indexing: true, ..Faults::default() };
     // A device of wgpu without features has no more.
-    let least = SorterOptions {
-        subgroup: SubgroupChoice::Emulated(32),
-        ..faults(Faults { no_dynamic_indexing: true, ..no_small_storage })
-    };
+    let least = SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..faults(no_small_storage) };
     // Kernels as GPUs have them: of the lanes with an equal digit the last one stores their counter, or one adds to it for all.
     let staged = Tuning { rank: RankMethod::Ballot, leader_adds: false, ..tuning.clone() };
     let leader = Tuning { leader_adds: true, ballot: Ballot::ByMask, ..staged.clone() };
@@ -131,7 +127,6 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
         ("staged-lean", tuned(lean)),
         ("staged-compare", tuned(compare)),
         ("virtual-32", SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..usual.clone() }),
-        ("by-branches", faults(no_dynamic_indexing)),
         ("least", least),
         ("tiny-ring", faults(Faults { ring_bits: Some(0), ..Faults::default() })),
     ];

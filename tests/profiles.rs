@@ -71,7 +71,7 @@ fn profiles() -> impl Strategy<Value = DeviceProfile> {
     let subgroups = (limit(&[4, 8, 16, 32, 64, 128]), limit(&[4, 8, 16, 32]), limit(&[16, 32, 64, 128]));
     let workgroups = (limit(&[8, 16, 32, 64]), limit(&[128, 256, 512, 1024]), limit(&[16_384, 32_768, 49_152, 65_536]));
     let rest = (limit(&[65_535]), limit(&[0, 2, 64]), limit(&[4, 8, 16]), any::<u64>(), limit(&[4, 64, 256]));
-    let flags = prop::collection::vec(prop::bool::weighted(0.8), 9);
+    let flags = prop::collection::vec(prop::bool::weighted(0.8), 8);
     (prop::sample::select(&CLASSES), subgroups, workgroups, rest, flags).prop_map(
         |(class, (size, least, most), (subgroups, invocations, shared), rest, flags)| {
             let (max_workgroups, cpu_threads, max_storage_buffers, max_storage_range_bytes, alignment) = rest;
@@ -90,13 +90,12 @@ fn profiles() -> impl Strategy<Value = DeviceProfile> {
                 max_storage_buffers,
                 max_storage_range_bytes,
                 storage_alignment_bytes: alignment.into(),
-                dynamic_indexing: flags[5],
-                small_storage: flags[6],
-                buffer_addresses: flags[7],
+                small_storage: flags[5],
+                buffer_addresses: flags[6],
                 ..DeviceProfile::default()
             };
             // Some devices report other sizes than their class.
-            if flags[8] { class.with(drawn) } else { Class { subgroup_range: None, ..class }.with(drawn) }
+            if flags[7] { class.with(drawn) } else { Class { subgroup_range: None, ..class }.with(drawn) }
         },
     )
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use rspirv::binary::{Assemble, parse_words};
 use rspirv::dr::{Instruction, Loader, Module, Operand};
-use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, LoopControl, MAGIC_NUMBER, Op, StorageClass};
+use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, LoopControl, MAGIC_NUMBER, Op};
 use vksort::internals::{Rewrite, abi, kernels, module_words};
 
 /// The seed of what is drawn (`VKSORT_SEED`), printed for the day a test fails.
@@ -194,18 +194,12 @@ fn a_rewritten_module_is_valid_and_stays_as_it_is() {
     let mut rng = fastrand::Rng::with_seed(seed());
     for (name, words) in modules() {
         let [once, again] = [(); 2].map(|()| drawn_constants(&mut rng));
-        let rewrite = |given, constant_indices, words: &[u32]| {
-            Rewrite { constants: Some(given), keep_loops: true, declare_aliases: true, constant_indices }
-                .apply(words)
-                .unwrap()
+        let rewrite = |given, words: &[u32]| {
+            Rewrite { constants: Some(given), keep_loops: true, declare_aliases: true }.apply(words).unwrap()
         };
-        let folded = [false, true].map(|indices| rewrite(&once, indices, &words));
-        assert!(rewrite(&again, false, &folded[0]) == folded[0], "{name}");
-        assert!(
-            [false, true].map(|indices| rewrite(&again, indices, &folded[1])) == [(); 2].map(|()| folded[1].clone())
-        );
-        let [whole, branched] = folded;
-        for (given, words) in [(&once, whole), (&once, branched), (&defaults(), rewrite(&defaults(), false, &words))] {
+        let folded = rewrite(&once, &words);
+        assert!(rewrite(&again, &folded) == folded, "{name}");
+        for (given, words) in [(&once, folded), (&defaults(), rewrite(&defaults(), &words))] {
             validate(&words, &format!("{name} with {given:?}"));
         }
     }
@@ -213,117 +207,6 @@ fn a_rewritten_module_is_valid_and_stays_as_it_is() {
 
 fn validate(words: &[u32], name: &str) {
     run("spirv-val", &["--target-env", "vulkan1.2", "-"], words, name);
-}
-
-/// How often each element of each array of storage buffers is accessed, by the instruction; without an element where it is
-/// known on the device alone.
-fn accesses(module: &Module) -> BTreeMap<(u32, Option<u32>, Op), usize> {
-    let all = &module.types_global_values;
-    let constant = |id: u32| all.iter().find(|value| value.result_id == Some(id));
-    let types: Vec<u32> = all.iter().filter(|v| v.class.opcode == Op::TypeArray).filter_map(|v| v.result_id).collect();
-    let is_array = |variable: &&Instruction| {
-        let of = all.iter().find(|value| value.result_id == variable.result_type).expect("a variable has a type");
-        of.operands[0] == Operand::StorageClass(StorageClass::StorageBuffer)
-            && matches!(of.operands[1], Operand::IdRef(to) if types.contains(&to))
-    };
-    let variables = all.iter().filter(|value| value.class.opcode == Op::Variable).filter(is_array);
-    let variables: Vec<u32> = variables.filter_map(|variable| variable.result_id).collect();
-    let (mut pointers, mut accesses) = (BTreeMap::new(), BTreeMap::new());
-    for instruction in module.all_inst_iter() {
-        let chain = instruction.class.opcode == Op::AccessChain;
-        for operand in &instruction.operands {
-            let Operand::IdRef(id) = operand else { continue };
-            if let Some(&(variable, element)) = pointers.get(id) {
-                *accesses.entry((variable, element, instruction.class.opcode)).or_default() += 1;
-            } else if chain && variables.contains(id) {
-                let element = constant(instruction.operands[1].unwrap_id_ref());
-                let element = element.map(|constant| constant.operands[0].unwrap_literal_bit32());
-                pointers.insert(instruction.result_id.expect("it has a result"), (*id, element));
-            }
-        }
-    }
-    accesses
-}
-
-/// A loop whose header loads through a dynamic index, with a phi behind each block that is split.
-const LOOP: &str = "
-    OpCapability Shader
-    OpCapability StorageBufferArrayDynamicIndexing
-    OpMemoryModel Logical GLSL450
-    OpEntryPoint GLCompute %main \"main\" %buffers
-    OpExecutionMode %main LocalSize 1 1 1
-    OpDecorate %words ArrayStride 4
-    OpDecorate %block Block
-    OpMemberDecorate %block 0 Offset 0
-    OpDecorate %buffers DescriptorSet 0
-    OpDecorate %buffers Binding 0
-    %void = OpTypeVoid
-    %procedure = OpTypeFunction %void
-    %bool = OpTypeBool
-    %uint = OpTypeInt 32 0
-    %zero = OpConstant %uint 0
-    %one = OpConstant %uint 1
-    %three = OpConstant %uint 3
-    %words = OpTypeRuntimeArray %uint
-    %block = OpTypeStruct %words
-    %array = OpTypeArray %block %three
-    %to_array = OpTypePointer StorageBuffer %array
-    %to_block = OpTypePointer StorageBuffer %block
-    %to_word = OpTypePointer StorageBuffer %uint
-    %buffers = OpVariable %to_array StorageBuffer
-    %main = OpFunction %void None %procedure
-    %entry = OpLabel
-    %first = OpAccessChain %to_word %buffers %zero %zero %zero
-    %place = OpLoad %uint %first
-    OpBranch %header
-    %header = OpLabel
-    %index = OpPhi %uint %place %entry %next %continue
-    %chosen = OpAccessChain %to_word %buffers %index %zero %index
-    %word = OpLoad %uint %chosen
-    %more = OpULessThan %bool %word %index
-    OpLoopMerge %after %continue None
-    OpBranchConditional %more %continue %after
-    %continue = OpLabel
-    %sum = OpIAdd %uint %index %three
-    %next = OpAtomicIAdd %uint %chosen %one %zero %sum
-    OpBranch %header
-    %after = OpLabel
-    %last = OpPhi %uint %word %header
-    %whole = OpAccessChain %to_block %buffers %last
-    %length = OpArrayLength %uint %whole 0
-    OpStore %chosen %length
-    OpReturn
-    OpFunctionEnd";
-
-#[test]
-fn a_header_of_a_loop_stays_the_target_of_the_back_edge() {
-    let (start, end) = (LOOP.find("    %more =").unwrap(), LOOP.find("    %after = OpLabel").unwrap());
-    let one_block = "    %sum = OpIAdd %uint %index %three
-    %next = OpAtomicIAdd %uint %chosen %one %zero %sum
-    %more = OpULessThan %bool %word %index
-    OpLoopMerge %after %header None
-    OpBranchConditional %more %header %after
-";
-    let one_block =
-        format!("{}{one_block}{}", &LOOP[..start], &LOOP[end..]).replace("%next %continue", "%next %header");
-    for text in [LOOP, &one_block] {
-        check_loop(text);
-    }
-}
-
-fn check_loop(text: &str) {
-    let Some(words) = run("spirv-as", &["--target-env", "vulkan1.2", "-", "-o", "-"], text.as_bytes(), "a loop") else {
-        return;
-    };
-    let words = ash::util::read_spv(&mut std::io::Cursor::new(words)).expect("it prints whole words");
-    validate(&words, "a loop");
-    let rewritten = Rewrite { constant_indices: true, ..Rewrite::default() }.apply(&words).unwrap();
-    validate(&rewritten, "a loop with branches");
-    let elements: Vec<_> = accesses(&parse(&rewritten)).keys().map(|(_, element, op)| (*element, *op)).collect();
-    for op in [Op::Load, Op::Store, Op::AtomicIAdd, Op::ArrayLength] {
-        assert!((0..3).all(|element| elements.contains(&(Some(element), op))), "{op:?} is not among {elements:?}");
-    }
-    assert!(elements.iter().all(|(element, _)| element.is_some()), "{elements:?}");
 }
 
 /// Runs one of SPIRV-Tools on a module and returns what it prints; `None` where the tool is not installed.
@@ -403,24 +286,6 @@ fn what_cannot_be_rewritten_is_named() {
             (Op::SpecConstantOp, &[2, 5, operation as u32, 4, operand]),
         ]))
     };
-    let branches = |elements: u32, bits: u32, more: &[(Op, &[u32])]| {
-        let storage_buffer = StorageClass::StorageBuffer as u32;
-        let (constant, pointer, variable) = ([1, 2, elements], [4, storage_buffer, 3], [4, 5, storage_buffer]);
-        let index_type = [11, bits, 0];
-        let mut instructions: Vec<(Op, &[u32])> = vec![
-            (Op::TypeInt, &[1, 32, 0]),
-            (Op::Constant, &constant),
-            (Op::TypeArray, &[3, 1, 2]),
-            (Op::TypePointer, &pointer),
-            (Op::Variable, &variable),
-            (Op::TypeInt, &index_type),
-            (Op::Undef, &[11, 9]),
-            (Op::AccessChain, &[6, 7, 5, 9]),
-        ];
-        instructions.extend(more);
-        let rewrite = Rewrite { constant_indices: true, ..Rewrite::default() };
-        rewrite.apply(&module_of(&instructions)).unwrap_err()
-    };
     let cases = [
         (
             operation(Op::UDiv, 4),
@@ -431,23 +296,6 @@ fn what_cannot_be_rewritten_is_named() {
             "the instruction at word 17 cannot be folded: opcode 135 of [4, 4], which are Some([0, 0])",
         ),
         (operation(Op::IAdd, 9), "the instruction at word 17 cannot be folded: opcode 128 of [4, 9], which are None"),
-        (branches(17, 32, &[]), "the instruction at word 32 selects one of 17 storage buffers, allowed are 16"),
-        (
-            branches(3, 32, &[(Op::CopyObject, &[6, 8, 7])]),
-            "the instruction at word 37 passes on a pointer through a dynamic index: opcode 83",
-        ),
-        (
-            branches(3, 32, &[(Op::TypeFloat, &[10, 16]), (Op::Load, &[10, 8, 7])]),
-            "the instruction at word 40 loads vectors, floats or structures of less than 32 bits through a dynamic index",
-        ),
-        (
-            branches(3, 64, &[]),
-            "the instruction at word 32 selects a storage buffer by an integer of other than 32 bits",
-        ),
-        (
-            branches(0, 32, &[]),
-            "the instruction at word 32 selects one of an unknown number of storage buffers, allowed are 16",
-        ),
         (error(&[]), "the instruction at word 0 is none: the module has no header of SPIR-V"),
         (error(&module_of(&[])[..4]), "the instruction at word 0 is none: the module has no header of SPIR-V"),
         (error(&[0x0302_2307; 9]), "the instruction at word 0 is none: the module has no header of SPIR-V"),
@@ -463,25 +311,14 @@ fn what_cannot_be_rewritten_is_named() {
 fn damaged_modules_do_not_panic() {
     let mut rng = fastrand::Rng::with_seed(seed());
     let constants = drawn_constants(&mut rng);
-    let all = Rewrite { constants: Some(&constants), keep_loops: true, declare_aliases: true, constant_indices: true };
-    let indices = Rewrite { constant_indices: true, ..Rewrite::default() };
-    let smallest = |with: &str| {
-        let modules = modules().filter(|(name, _)| name.starts_with(with));
-        modules.map(|(_, words)| words).min_by_key(Vec::len).expect("there are modules")
-    };
-    // The second has dynamic indices.
-    for (module, rewrite) in [(smallest(""), all), (smallest("count"), indices)] {
-        damage(&module, &rewrite, &mut rng);
-    }
-}
-
-/// Rewrites a module that ends early, or has other words.
-fn damage(module: &[u32], rewrite: &Rewrite<'_>, rng: &mut fastrand::Rng) {
+    let rewrite = Rewrite { constants: Some(&constants), keep_loops: true, declare_aliases: true };
+    let module = modules().map(|(_, words)| words).min_by_key(Vec::len).expect("there are modules");
+    // It ends early, or has other words.
     for length in 0..module.len() {
         let _ = rewrite.apply(&module[..length]);
     }
     for _ in 0..20_000 {
-        let mut words = module.to_vec();
+        let mut words = module.clone();
         for _ in 0..rng.usize(1..6) {
             let at = rng.usize(1..words.len());
             words[at] = match rng.u32(0..4) {

@@ -161,30 +161,20 @@ fn options() -> Vec<(&'static str, SortRequest, Visits)> {
 const ALL_BUT_VALUES: Visits = KEYS_AND_OUTPUT;
 
 /// Ways to reach elements, to rank, and to specialize, which have modules of their own.
-const WAYS: [&str; 8] = [
-    "emulated",
-    "by-ballot",
-    "by-match",
-    "on-host",
-    "without-small-storage",
-    "by-branches",
-    "decided-apart",
-    "by-address",
-];
+const WAYS: [&str; 7] =
+    ["emulated", "by-ballot", "by-match", "on-host", "without-small-storage", "decided-apart", "by-address"];
 
 /// The options of a way; `None` where the device does not offer it.
 fn way(what: &str) -> Option<SorterOptions> {
     let tuned = |tuning: Tuning| SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
     let ranked = |rank| tuned(Tuning { rank, ..suite::small_blocks() });
     let small_faults = Faults { no_small_storage: true, ..Faults::default() };
-    let indexing_faults = Faults { no_dynamic_indexing: true, ..Faults::default() };
     Some(match what {
         "emulated" => SorterOptions { subgroup: SubgroupChoice::Emulated(8), ..small() },
         "by-ballot" => ranked(RankMethod::Ballot),
         "by-match" => ranked(RankMethod::Match),
         "on-host" => SorterOptions { specialization: Specialization::Host, ..small() },
         "without-small-storage" => SorterOptions { faults: small_faults, ..small() },
-        "by-branches" => SorterOptions { faults: indexing_faults, ..small() },
         "decided-apart" => tuned(Tuning { decide_apart: true, ..suite::small_blocks() }),
         _ if !gpu().profile().buffer_addresses => return None,
         _ => SorterOptions { access: Access::Addresses, ..small() },

@@ -116,7 +116,6 @@ fn capabilities(profile: &DeviceProfile) -> Vec<(&'static str, String)> {
         ),
         ("subgroup partition", has(profile.subgroup_partition).into()),
         ("8/16-bit storage", has(profile.small_storage).into()),
-        ("dynamic indexing", has(profile.dynamic_indexing).into()),
         ("buffer addresses", has(profile.buffer_addresses).into()),
         (
             "most elements",

@@ -71,7 +71,7 @@ struct FeatureChain(NonNull<(vk::PhysicalDeviceFeatures2<'static>, DeviceFeature
 
 impl FeatureChain {
     fn new(features: DeviceFeatures) -> FeatureChain {
-        let head = vk::PhysicalDeviceFeatures2::default().features(features.core);
+        let head = vk::PhysicalDeviceFeatures2::default();
         let chain = NonNull::from(Box::leak(Box::new((head, features))));
         // SAFETY: nothing else refers to what was just made. Its parts are reached from the one pointer that stays.
         let (head, parts) = unsafe { &mut *chain.as_ptr() };
@@ -194,7 +194,6 @@ impl Enabled {
         }
         // SAFETY: the features are valid where they are given, and so is the chain, which is only read.
         unsafe {
-            enabled.features.core = info.p_enabled_features.as_ref().copied().unwrap_or_default();
             enabled.features.meet(info.p_next, |own, theirs| *own |= *theirs);
             let pushed = feature_in(info.p_next, PUSH_DESCRIPTOR).is_some_and(|feature| feature.read() == vk::TRUE);
             enabled.push_descriptors = pushed || enabled.extensions.contains(&vk::KHR_PUSH_DESCRIPTOR_NAME);
@@ -204,19 +203,17 @@ impl Enabled {
 
     /// The requirements without the features and extensions that the device lacks.
     fn restrict(&self, requirements: Requirements) -> Requirements {
-        let VersionFeatures { core, v11, v12, v13 } = &self.features;
+        let VersionFeatures { v11, v12, v13 } = &self.features;
         let lists = |name: &CStr| self.extensions.contains(&name);
         let on = |feature: vk::Bool32| feature == vk::TRUE;
         let control = requirements.has_promoted() || lists(vk::EXT_SUBGROUP_SIZE_CONTROL_NAME);
         let control = control && on(v13.subgroup_size_control) && on(v13.compute_full_subgroups);
         let small_storage = on(v11.storage_buffer16_bit_access) && on(v12.storage_buffer8_bit_access);
-        let indexing = on(core.shader_storage_buffer_array_dynamic_indexing);
-        let parts: [(bool, Without); 5] = [
+        let parts: [(bool, Without); 4] = [
             (control, Requirements::without_subgroup_size_control),
             (lists(vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME), Requirements::without_subgroup_partition),
             (small_storage, Requirements::without_small_storage),
             (on(v12.buffer_device_address), Requirements::without_buffer_addresses),
-            (indexing, Requirements::without_dynamic_indexing),
         ];
         parts.into_iter().filter(|(has, _)| !has).fold(requirements, |rest, (_, without)| without(rest))
     }
@@ -397,7 +394,7 @@ pub unsafe extern "C" fn add_device_features(
         check_pointer(features, "the pointer to features")?;
         let mut needed = VersionFeatures::from(known.requirements.features());
         // SAFETY: by this function's contract.
-        let [_, seen @ ..] = unsafe { needed.meet(features.cast(), |own, theirs| *theirs |= *own) };
+        let seen = unsafe { needed.meet(features.cast(), |own, theirs| *theirs |= *own) };
         let parts = [
             (needed.v11.storage_buffer16_bit_access, "16BitStorageFeatures or VkPhysicalDeviceVulkan11Features"),
             (needed.v12.storage_buffer8_bit_access, "8BitStorageFeatures or VkPhysicalDeviceVulkan12Features"),
@@ -435,8 +432,7 @@ pub unsafe extern "C" fn check_device(
     run_unit("vksortCheckDevice", || {
         let known = REQUIREMENTS.get(requirements)?;
         // SAFETY: by this function's contract.
-        let Enabled { extensions, features: VersionFeatures { core, v11, v12, v13 }, .. } =
-            unsafe { Enabled::of(info)? };
-        known.requirements.check_enabled(&extensions, &core, &v11, &v12, &v13).map_err(Failure::from)
+        let Enabled { extensions, features: VersionFeatures { v11, v12, v13 }, .. } = unsafe { Enabled::of(info)? };
+        known.requirements.check_enabled(&extensions, &v11, &v12, &v13).map_err(Failure::from)
     })
 }

@@ -19,8 +19,6 @@ pub struct Dispatch {
     pub module: Module,
     /// Value of each specialization constant.
     pub constants: [u32; spec::LEN],
-    /// Whether branches replace dynamic indices of storage buffers.
-    pub constant_indices: bool,
     /// Lanes of its subgroups, if it uses them.
     pub subgroup_size: Option<u32>,
     /// Workgroups.
@@ -86,7 +84,6 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
                     name,
                     module: pipeline.module,
                     constants: pipeline.constants,
-                    constant_indices: pipeline.constant_indices,
                     subgroup_size: pipeline.subgroup_size,
                     groups,
                     places: plan.places(ends),

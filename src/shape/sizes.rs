@@ -70,8 +70,6 @@ pub struct Shape {
     pub small_storage: bool,
     /// Whether the host folds constants into the SPIR-V.
     pub specializes_on_host: bool,
-    /// Whether arrays of storage buffers are indexed dynamically.
-    pub dynamic_indexing: bool,
     /// Whether subgroups without elements rest in a single workgroup.
     pub subgroups_rest: bool,
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.

@@ -29,7 +29,6 @@ pub(crate) unsafe fn feature_in(chain: *const c_void, (of_type, offset): Place) 
 /// The features of a device by version.
 #[derive(Default)]
 pub(crate) struct VersionFeatures {
-    pub core: vk::PhysicalDeviceFeatures,
     pub v11: vk::PhysicalDeviceVulkan11Features<'static>,
     pub v12: vk::PhysicalDeviceVulkan12Features<'static>,
     pub v13: vk::PhysicalDeviceVulkan13Features<'static>,
@@ -38,15 +37,14 @@ pub(crate) struct VersionFeatures {
 impl From<DeviceFeatures> for VersionFeatures {
     fn from(features: DeviceFeatures) -> VersionFeatures {
         let mut this = VersionFeatures::default();
-        features.add_to(&mut this.core, &mut this.v11, &mut this.v12, &mut this.v13);
+        features.add_to(&mut this.v11, &mut this.v12, &mut this.v13);
         this
     }
 }
 
 impl VersionFeatures {
     /// Brings each feature that vksort uses together with its places in a chain, in the structures of an extension and of a
-    /// version. Tells which features have a place: dynamic indexing, 16-bit storage, 8-bit storage, addresses, and the two of
-    /// subgroup size control.
+    /// version. Tells which features have a place: 16-bit storage, 8-bit storage, addresses, and the two of subgroup size control.
     ///
     /// # Safety
     ///
@@ -55,17 +53,16 @@ impl VersionFeatures {
         &mut self,
         chain: *const c_void,
         meet: unsafe fn(&mut vk::Bool32, *mut vk::Bool32),
-    ) -> [bool; 6] {
+    ) -> [bool; 5] {
         macro_rules! row {
-            ($version:ident.$feature:ident, $($structure:ident $($part:ident)?),+) => {
+            ($version:ident.$feature:ident, $($structure:ident),+) => {
                 (
                     &mut self.$version.$feature,
-                    &[$((vk::$structure::STRUCTURE_TYPE, offset_of!(vk::$structure<'_>, $($part.)? $feature))),+],
+                    &[$((vk::$structure::STRUCTURE_TYPE, offset_of!(vk::$structure<'_>, $feature))),+],
                 )
             };
         }
-        let rows: [(&mut vk::Bool32, &[Place]); 6] = [
-            row!(core.shader_storage_buffer_array_dynamic_indexing, PhysicalDeviceFeatures2 features),
+        let rows: [(&mut vk::Bool32, &[Place]); 5] = [
             row!(v11.storage_buffer16_bit_access, PhysicalDevice16BitStorageFeatures, PhysicalDeviceVulkan11Features),
             row!(v12.storage_buffer8_bit_access, PhysicalDevice8BitStorageFeatures, PhysicalDeviceVulkan12Features),
             row!(v12.buffer_device_address, PhysicalDeviceBufferDeviceAddressFeatures, PhysicalDeviceVulkan12Features),

@@ -77,6 +77,4 @@ pub struct Faults {
     pub ring_bits: Option<u32>,
     /// Treats the device as one without 8- and 16-bit storage.
     pub no_small_storage: bool,
-    /// Treats the device as one without dynamic indexing of storage buffers.
-    pub no_dynamic_indexing: bool,
 }

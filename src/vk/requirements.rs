@@ -132,7 +132,6 @@ impl Requirements {
         }
 
         check_driver(&name, driver.driver_id, properties.driver_version)?;
-        let core = feature_chain.features;
         let compute_stage = vk::ShaderStageFlags::COMPUTE;
         let full_subgroups =
             control_features.subgroup_size_control == vk::TRUE && control_features.compute_full_subgroups == vk::TRUE;
@@ -192,7 +191,6 @@ impl Requirements {
                 .max_per_stage_descriptor_storage_buffers
                 .min(limits.max_descriptor_set_storage_buffers),
             max_push_bytes: limits.max_push_constants_size,
-            dynamic_indexing: core.shader_storage_buffer_array_dynamic_indexing == vk::TRUE,
             small_storage: storage8.storage_buffer8_bit_access == vk::TRUE
                 && storage16.storage_buffer16_bit_access == vk::TRUE,
             buffer_addresses: addresses.buffer_device_address == vk::TRUE,
@@ -207,8 +205,6 @@ impl Requirements {
     pub fn features(&self) -> DeviceFeatures {
         let profile = &self.profile;
         DeviceFeatures {
-            core: vk::PhysicalDeviceFeatures::default()
-                .shader_storage_buffer_array_dynamic_indexing(profile.dynamic_indexing),
             storage16: vk::PhysicalDevice16BitStorageFeatures::default()
                 .storage_buffer16_bit_access(profile.small_storage),
             storage8: vk::PhysicalDevice8BitStorageFeatures::default()
@@ -234,18 +230,16 @@ impl Requirements {
     /// [`Error::NotEnabled`] names every missing feature and extension. A caller that omits one on purpose takes the
     /// requirements without it: [`without_subgroup_size_control`](Self::without_subgroup_size_control),
     /// [`without_subgroup_partition`](Self::without_subgroup_partition),
-    /// [`without_dynamic_indexing`](Self::without_dynamic_indexing), [`without_small_storage`](Self::without_small_storage),
-    /// [`without_buffer_addresses`](Self::without_buffer_addresses).
+    /// [`without_small_storage`](Self::without_small_storage), [`without_buffer_addresses`](Self::without_buffer_addresses).
     pub fn check_enabled(
         &self,
         extensions: &[&CStr],
-        core: &vk::PhysicalDeviceFeatures,
         v11: &vk::PhysicalDeviceVulkan11Features<'_>,
         v12: &vk::PhysicalDeviceVulkan12Features<'_>,
         v13: &vk::PhysicalDeviceVulkan13Features<'_>,
     ) -> Result<(), Error> {
-        let (mut core, mut v11, mut v12, mut v13) = (*core, *v11, *v12, *v13);
-        let features = self.features().pairs(&mut core, &mut v11, &mut v12, &mut v13);
+        let (mut v11, mut v12, mut v13) = (*v11, *v12, *v13);
+        let features = self.features().pairs(&mut v11, &mut v12, &mut v13);
         let missing = features.into_iter().filter(|(_, needed, enabled)| *needed == vk::TRUE && **enabled != vk::TRUE);
         let mut missing: Vec<String> = missing.map(|(name, ..)| format!("feature {name}")).collect();
         let promoted = |name: &CStr| self.has_promoted() && name == vk::EXT_SUBGROUP_SIZE_CONTROL_NAME;
@@ -289,13 +283,6 @@ impl Requirements {
         self
     }
 
-    /// The same without dynamic indexing of storage buffers, for a device that was created without it. Kernels then branch at
-    /// every access whose buffer the device chooses, which is slower.
-    pub fn without_dynamic_indexing(mut self) -> Self {
-        self.profile.dynamic_indexing = false;
-        self
-    }
-
     /// The same without 8- and 16-bit storage, for a device that was created without it. Elements of these sizes are
     /// then written by atomics on words, which is slower.
     pub fn without_small_storage(mut self) -> Self {
@@ -307,7 +294,7 @@ impl Requirements {
     #[cfg(any(feature = "capi", all(feature = "standalone", feature = "testing")))]
     pub(crate) fn least(self) -> Self {
         let narrow = self.without_subgroup_size_control().without_subgroup_partition();
-        narrow.without_dynamic_indexing().without_small_storage().without_buffer_addresses()
+        narrow.without_small_storage().without_buffer_addresses()
     }
 
     /// The same without buffer device addresses, for a device that was created without them. Ranges longer than
@@ -329,8 +316,6 @@ impl Requirements {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct DeviceFeatures {
-    /// `shader_storage_buffer_array_dynamic_indexing`: the device decides where elements go.
-    pub core: vk::PhysicalDeviceFeatures,
     /// `storage_buffer16_bit_access`, for keys and values of 16 bits.
     pub storage16: vk::PhysicalDevice16BitStorageFeatures<'static>,
     /// `storage_buffer8_bit_access`, for keys and values of 8 bits.
@@ -342,14 +327,9 @@ pub struct DeviceFeatures {
 }
 
 impl DeviceFeatures {
-    /// The device description with these features enabled. `info` enables no feature before: neither by `enabled_features` nor
-    /// by a structure in its chain.
+    /// The device description with these features enabled. No structure in the chain of `info` enables one of them before.
     pub fn chain<'a>(&'a mut self, info: vk::DeviceCreateInfo<'a>) -> vk::DeviceCreateInfo<'a> {
-        let info = info
-            .enabled_features(&self.core)
-            .push_next(&mut self.storage16)
-            .push_next(&mut self.storage8)
-            .push_next(&mut self.addresses);
+        let info = info.push_next(&mut self.storage16).push_next(&mut self.storage8).push_next(&mut self.addresses);
         match &mut self.subgroup_size_control {
             Some(control) => info.push_next(control),
             None => info,
@@ -367,23 +347,21 @@ impl DeviceFeatures {
     /// #     requirements: vksort::Requirements,
     /// #     mut extensions: Vec<&'static std::ffi::CStr>,
     /// # ) -> Result<(), vksort::Error> {
-    /// let mut core = vk::PhysicalDeviceFeatures::default().sampler_anisotropy(true);
     /// let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
     /// let mut v12 = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
     /// let mut v13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
     /// extensions.extend(&requirements.device_extensions);
-    /// requirements.features().add_to(&mut core, &mut v11, &mut v12, &mut v13);
-    /// requirements.check_enabled(&extensions, &core, &v11, &v12, &v13)?;
+    /// requirements.features().add_to(&mut v11, &mut v12, &mut v13);
+    /// requirements.check_enabled(&extensions, &v11, &v12, &v13)?;
     /// # Ok(()) }
     /// ```
     pub fn add_to(
         &self,
-        core: &mut vk::PhysicalDeviceFeatures,
         v11: &mut vk::PhysicalDeviceVulkan11Features<'_>,
         v12: &mut vk::PhysicalDeviceVulkan12Features<'_>,
         v13: &mut vk::PhysicalDeviceVulkan13Features<'_>,
     ) {
-        for (_, needed, enabled) in self.pairs(core, v11, v12, v13) {
+        for (_, needed, enabled) in self.pairs(v11, v12, v13) {
             *enabled |= needed;
         }
     }
@@ -391,20 +369,17 @@ impl DeviceFeatures {
     /// Each feature with its name, whether it is needed, and where callers have it.
     fn pairs<'a>(
         &self,
-        core: &'a mut vk::PhysicalDeviceFeatures,
         v11: &'a mut vk::PhysicalDeviceVulkan11Features<'_>,
         v12: &'a mut vk::PhysicalDeviceVulkan12Features<'_>,
         v13: &'a mut vk::PhysicalDeviceVulkan13Features<'_>,
-    ) -> [(&'static str, vk::Bool32, &'a mut vk::Bool32); 6] {
+    ) -> [(&'static str, vk::Bool32, &'a mut vk::Bool32); 5] {
         macro_rules! pair {
             ($name:expr, $own:expr, $theirs:ident, $field:ident) => {
                 ($name, $own.$field, &mut $theirs.$field)
             };
         }
         let control = self.subgroup_size_control.unwrap_or_default();
-        let indexing = "shaderStorageBufferArrayDynamicIndexing";
         [
-            pair!(indexing, self.core, core, shader_storage_buffer_array_dynamic_indexing),
             pair!("storageBuffer16BitAccess", self.storage16, v11, storage_buffer16_bit_access),
             pair!("storageBuffer8BitAccess", self.storage8, v12, storage_buffer8_bit_access),
             pair!("bufferDeviceAddress", self.addresses, v12, buffer_device_address),

@@ -166,7 +166,6 @@ impl Sorter {
         let faults = Faults::default();
         let mut profile = requirements.profile.clone();
         profile.small_storage &= !faults.no_small_storage;
-        profile.dynamic_indexing &= !faults.no_dynamic_indexing;
         let tuning = options.tuning.clone().unwrap_or_else(|| Tuning::for_device(&profile));
         let algorithm = request.algorithm.unwrap_or_else(|| tuning.algorithm());
         let mut desc = ShapeDesc {

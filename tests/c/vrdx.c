@@ -194,12 +194,10 @@ int main(int argc, char **argv)
         .subgroupSizeControl = VK_TRUE,
         .computeFullSubgroups = VK_TRUE,
     };
-    VkPhysicalDeviceFeatures features = {.shaderStorageBufferArrayDynamicIndexing = least ? VK_FALSE : VK_TRUE};
     VkDeviceCreateInfo info = {
         .pNext = least ? NULL : &control,
         .enabledExtensionCount = least ? 1 : 2,
         .ppEnabledExtensionNames = extensions,
-        .pEnabledFeatures = &features,
     };
     openDevice(&vulkan, info);
 

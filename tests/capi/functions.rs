@@ -126,15 +126,13 @@ fn what_a_device_lacks_is_named_or_left_out() {
     done(c!(get_device_requirements(vulkan.requirements(), &mut needed)));
     let nothing = vk::DeviceCreateInfo::default();
     let code = c!(check_device(vulkan.requirements(), &nothing));
-    let dynamic = "feature shaderStorageBufferArrayDynamicIndexing";
-    refused(code, VKSORT_ERROR_NOT_ENABLED, &[dynamic, "was created without"]);
+    refused(code, VKSORT_ERROR_NOT_ENABLED, &["feature storageBuffer8BitAccess", "was created without"]);
 
     // A chain of the caller's own gets what is needed, and says what it has no place for.
     let mut v12 = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
     let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
     let mut head = vk::PhysicalDeviceFeatures2::default();
     let code = c!(add_device_features(vulkan.requirements(), (&raw mut head).cast()));
-    assert_eq!(head.features.shader_storage_buffer_array_dynamic_indexing, vk::TRUE);
     refused(
         code,
         VKSORT_ERROR_NOT_ENABLED,
@@ -173,10 +171,10 @@ fn what_a_device_lacks_is_named_or_left_out() {
     }
 
     // Requirements of a device that lacks something are without it.
-    let mut core = vk::PhysicalDeviceFeatures::default();
-    for indexing in [vk::FALSE, vk::TRUE] {
-        core.shader_storage_buffer_array_dynamic_indexing = indexing;
-        let info = vk::DeviceCreateInfo::default().enabled_features(&core);
+    for small_storage in [false, true] {
+        let mut v11 = vk::PhysicalDeviceVulkan11Features::default().storage_buffer16_bit_access(small_storage);
+        let mut v12 = vk::PhysicalDeviceVulkan12Features::default().storage_buffer8_bit_access(small_storage);
+        let info = vk::DeviceCreateInfo::default().push_next(&mut v11).push_next(&mut v12);
         let lacking = VksortRequirementsInfo { device_create_info: (&raw const info).cast(), ..vulkan.info() };
         let mut requirements = null_mut();
         done(c!(create_requirements(&lacking, &mut requirements)));

@@ -136,17 +136,15 @@ impl Vulkan {
             let names: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
             // The features of vksort, merged into those of a renderer for Vulkan 1.2.
             let features = requirements.features();
-            let mut core = vk::PhysicalDeviceFeatures::default();
             let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
             let mut v12 = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
             let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
-            features.add_to(&mut core, &mut v11, &mut v12, &mut v13);
-            requirements.check_enabled(&requirements.device_extensions, &core, &v11, &v12, &v13)?;
+            features.add_to(&mut v11, &mut v12, &mut v13);
+            requirements.check_enabled(&requirements.device_extensions, &v11, &v12, &v13)?;
             let mut control = features.subgroup_size_control;
             let mut info = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
                 .enabled_extension_names(&names)
-                .enabled_features(&core)
                 .push_next(&mut v11)
                 .push_next(&mut v12);
             if let Some(control) = &mut control {

@@ -15,8 +15,7 @@ use common::{Level, assert_valid, expect, gpu, level, oracle, seed, validating};
 use libtest_mimic::{Failed, Trial};
 use vksort::standalone::{Gpu, GpuOptions, PreparedSort, SortRanges};
 use vksort::{
-    Access, Algorithm, Error, Faults, KeyType, Order, Placement, SortRequest, SorterOptions, SubgroupChoice, Tuning,
-    ValueType,
+    Access, Algorithm, Error, Faults, KeyType, Order, Placement, SortRequest, SorterOptions, Tuning, ValueType,
 };
 
 fn pairs(algorithm: Option<Algorithm>) -> SortRequest {
@@ -406,44 +405,6 @@ fn missing_barrier_is_found() -> Result<(), Failed> {
     Ok(())
 }
 
-/// What branches cost in place of dynamic indices, with the device's own subgroups and with emulated ones: the least of some
-/// runs of each kind, in turns.
-fn branches_in_place_of_indices() -> Result<(), Failed> {
-    let gpu = gpu();
-    let count = 1 << 18;
-    let keys: Vec<u32> = (0..count).map(|index: u32| index.wrapping_mul(0x9E37_79B9)).collect();
-    let mut sorted = keys.clone();
-    sorted.sort_unstable();
-    for (elements, value) in [("keys", ValueType::None), ("pairs", ValueType::U32)] {
-        let request = SortRequest { value, ..SortRequest::new(KeyType::U32) };
-        let prepare = |(subgroup, no_dynamic_indexing)| {
-            let faults = Faults { no_dynamic_indexing, ..Faults::default() };
-            gpu.sorter(&request, &SorterOptions { subgroup, faults, ..SorterOptions::default() })?.prepare(count)
-        };
-        let (own, emulated) = (SubgroupChoice::Auto, SubgroupChoice::Emulated(32));
-        let kinds = [(own, false), (own, true), (emulated, false), (emulated, true)].map(prepare);
-        let mut least = [f64::INFINITY; 4];
-        for _ in 0..25 {
-            for (sort, least) in kinds.iter().zip(&mut least) {
-                let sort = sort.as_ref().map_err(|error| error.to_string())?;
-                sort.write_keys(&keys)?;
-                *least = sort.run(count)?.iter().map(|step| step.nanoseconds).sum::<f64>().min(*least);
-                let mut result = vec![0u32; keys.len()];
-                sort.read_keys(&mut result)?;
-                assert!(result == sorted, "{elements} are not sorted");
-            }
-        }
-        let [own, own_branches, emulated, emulated_branches] = least;
-        println!(
-            "{count} {elements}: branches take {:.2} times as long with own subgroups, {:.2} with emulated ones; both {:.2}",
-            own_branches / own,
-            emulated_branches / emulated,
-            emulated_branches / own
-        );
-    }
-    Ok(())
-}
-
 fn main() -> ExitCode {
     let mut trials = vec![
         Trial::test("repeated", repeated),
@@ -467,7 +428,6 @@ fn main() -> ExitCode {
         Trial::test("shader-of-frames", examples::shader_of_frames),
         Trial::test("threads", threads),
         Trial::test("stand-ins", stand_ins),
-        Trial::test("branches-are_measured", branches_in_place_of_indices),
     ];
     if level() == Level::Full {
         trials.push(Trial::test("beyond-descriptors", beyond_descriptors));

@@ -90,14 +90,12 @@ fn draws() -> impl Strategy<Value = Draw> {
         (requests(), keys(2_000), 0..1_000u32, counted, tunings(small_blocks(lanes)), device, faults).prop_map(
             move |(request, keys, spare, counted, tuning, device, (ring_bits, withhold))| {
                 let (small_storage, emulated, addressed, resident, shuffles, shows, seed) = device;
-                // Of the seed, so that what was drawn before stays the same draw.
-                let dynamic_indexing = seed.is_multiple_of(2);
                 Draw {
                     request,
                     keys,
                     spare,
                     counted,
-                    profile: DeviceProfile { dynamic_indexing, ..device_of(lanes, small_storage) },
+                    profile: device_of(lanes, small_storage),
                     subgroup: emulated.map_or(SubgroupChoice::Auto, SubgroupChoice::Emulated),
                     tuning,
                     // Emulated subgroups have descriptors alone.

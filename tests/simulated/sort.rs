@@ -41,15 +41,14 @@ pub struct Sort<'a> {
 
 /// The programs of modules and constants that have been read.
 pub fn program(dispatch: &Dispatch) -> Arc<Program> {
-    type Key = (Module, Vec<u32>, bool);
+    type Key = (Module, Vec<u32>);
     static PROGRAMS: LazyLock<Mutex<HashMap<Key, Arc<Program>>>> = LazyLock::new(Mutex::default);
-    let key = (dispatch.module, dispatch.constants.to_vec(), dispatch.constant_indices);
+    let key = (dispatch.module, dispatch.constants.to_vec());
     // What cannot be read fails one draw.
     let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
     let made = programs.entry(key).or_insert_with(|| {
         let words = module_words(&dispatch.module).expect("the feature of every module is on");
-        let (constants, constant_indices) = (Some(&dispatch.constants[..]), dispatch.constant_indices);
-        let rewrite = Rewrite { constants, constant_indices, ..Rewrite::default() };
+        let rewrite = Rewrite { constants: Some(&dispatch.constants), ..Rewrite::default() };
         Arc::new(Program::new(&rewrite.apply(&words).expect("modules can be rewritten")))
     });
     Arc::clone(made)

@@ -272,37 +272,25 @@ fn only_written_by_the_sort() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A device of `request_device` sorts: without any feature, and with wgpu's features for dynamic indexing.
+/// A device of `request_device` sorts without any feature.
 fn plain_device() -> Result<(), Failed> {
     let adapter = adapter();
-    let indexing = Features::TEXTURE_BINDING_ARRAY | Features::STORAGE_RESOURCE_BINDING_ARRAY;
-    let has = adapter.features().contains(indexing);
-    println!("the adapter has {indexing:?}: {has}");
-    // A row whose driver has them would pass unseen if it lost them.
-    if let Ok(expected) = std::env::var("VKSORT_EXPECT_BINDING_ARRAYS") {
-        assert_eq!(has, expected == "1", "the adapter's features are {:?}", adapter.features());
-    }
-    let most = if has { indexing } else { Features::empty() };
-    for required_features in [Features::empty(), most] {
-        let desc = DeviceDescriptor { required_features, ..Default::default() };
-        let (device, queue) = block_on(adapter.request_device(&desc))?;
-        let sorts = WgpuDevice::new(&device)?;
-        let profile = sorts.profile();
-        assert!(!profile.full_subgroups && !profile.small_storage, "{profile:?}");
-        assert_eq!(profile.dynamic_indexing, !required_features.is_empty(), "{profile:?}");
-        let bench = Bench { device, queue, sorts };
-        let bytes = SortRequest { value: ValueType::Bytes(1), ..SortRequest::new(KeyType::U16) };
-        let wide = SortRequest { value: ValueType::Bytes(12), ..SortRequest::new(KeyType::U128) };
-        let mut requests = vec![pairs(), bytes, wide];
-        requests.extend(Algorithm::ALL.iter().map(|algorithm| SortRequest { algorithm: Some(*algorithm), ..pairs() }));
-        for request in requests {
-            let sorter = WgpuSorter::new(&bench.sorts, &request, None)?;
-            let most = if request.algorithm == Some(Algorithm::SingleWorkgroup) { 500 } else { 20_000 };
-            let memory = Memory::new(&bench, &sorter, most)?;
-            let keys = generate(Pattern::Uniform, request.key, most as usize, seed());
-            for count in [Count::Host(most), Count::Device] {
-                memory.sort(&bench, &keys, count, most)?;
-            }
+    let (device, queue) = block_on(adapter.request_device(&DeviceDescriptor::default()))?;
+    let sorts = WgpuDevice::new(&device)?;
+    let profile = sorts.profile();
+    assert!(!profile.full_subgroups && !profile.small_storage, "{profile:?}");
+    let bench = Bench { device, queue, sorts };
+    let bytes = SortRequest { value: ValueType::Bytes(1), ..SortRequest::new(KeyType::U16) };
+    let wide = SortRequest { value: ValueType::Bytes(12), ..SortRequest::new(KeyType::U128) };
+    let mut requests = vec![pairs(), bytes, wide];
+    requests.extend(Algorithm::ALL.iter().map(|algorithm| SortRequest { algorithm: Some(*algorithm), ..pairs() }));
+    for request in requests {
+        let sorter = WgpuSorter::new(&bench.sorts, &request, None)?;
+        let most = if request.algorithm == Some(Algorithm::SingleWorkgroup) { 500 } else { 20_000 };
+        let memory = Memory::new(&bench, &sorter, most)?;
+        let keys = generate(Pattern::Uniform, request.key, most as usize, seed());
+        for count in [Count::Host(most), Count::Device] {
+            memory.sort(&bench, &keys, count, most)?;
         }
     }
     Ok(())
@@ -312,7 +300,7 @@ fn plain_device() -> Result<(), Failed> {
 fn opened_device() -> Result<(), Failed> {
     let bench = bench();
     let profile = bench.sorts.profile();
-    assert!(profile.full_subgroups && profile.small_storage && profile.dynamic_indexing, "{profile:?}");
+    assert!(profile.full_subgroups && profile.small_storage, "{profile:?}");
     let expected = Tuning::for_device(profile);
     let sorter = WgpuSorter::new(&bench.sorts, &pairs(), Some(&expected))?;
     let text = format!("{sorter:?}");

@@ -15,14 +15,10 @@ use crate::vk::chain::VersionFeatures;
 use crate::vk::pipelines::PipelineSet;
 use crate::vk::requirements::{DeviceFeatures, Requirements};
 
-/// wgpu's features with which it enables dynamic indexing of storage buffers.
-const INDEXING: Features = Features::TEXTURE_BINDING_ARRAY.union(Features::STORAGE_RESOURCE_BINDING_ARRAY);
-
 /// A device of wgpu on the Vulkan backend, with the features that it was created with.
 ///
 /// * [`open`](Self::open) creates a device with everything that sorts use.
-/// * [`new`](Self::new) takes a device that wgpu has created. Its sorts are slower, as wgpu does not enable full subgroups, and
-///   dynamic indexing on request only.
+/// * [`new`](Self::new) takes a device that wgpu has created. Its sorts are slower, as wgpu does not enable full subgroups.
 ///
 /// Clones are the same device. It keeps wgpu's device alive.
 #[derive(Clone)]
@@ -49,8 +45,8 @@ impl fmt::Debug for WgpuDevice {
 }
 
 impl WgpuDevice {
-    /// Creates a device with what the description asks for and what sorts use: full subgroups, dynamic indexing of storage
-    /// buffers, and 8- and 16-bit storage, each if the adapter has it.
+    /// Creates a device with what the description asks for and what sorts use: full subgroups, and 8- and 16-bit storage,
+    /// each if the adapter has it.
     ///
     /// It takes the place of [`Adapter::request_device`]. wgpu treats the device as any other.
     ///
@@ -86,13 +82,12 @@ impl WgpuDevice {
         let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
         let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
         let mut theirs = hal.physical_device_features(&extensions, desc.required_features);
-        let mut core = theirs.get_core();
         let mut ours = requirements.features();
         let info = theirs.add_to_device_create(info);
         // SAFETY: `info` chains structures of `theirs`, which live and are borrowed by it alone; the device belongs to the
         // instance, and has the extensions and features of both sides.
         let raw = unsafe {
-            let info = merge(info, &mut core, &mut ours);
+            let info = merge(info, &mut ours);
             raw_instance.create_device(physical, &info, None).context("vkCreateDevice")?
         };
         #[cfg(feature = "testing")]
@@ -124,10 +119,8 @@ impl WgpuDevice {
     /// Takes a device that [`Adapter::request_device`] has created, with any features, and limits that allow compute and a
     /// storage buffer.
     ///
-    /// wgpu enables dynamic indexing of storage buffers only for a device with both of its features
-    /// [`Features::TEXTURE_BINDING_ARRAY`] and [`Features::STORAGE_RESOURCE_BINDING_ARRAY`]. Kernels branch among the buffers
-    /// without it, which is slower. It never enables full subgroups and 8-bit storage: subgroups are emulated then, and elements
-    /// of 8 and 16 bits are written by atomics.
+    /// wgpu never enables full subgroups and 8-bit storage: subgroups are emulated then, and elements of 8 and 16 bits are written
+    /// by atomics.
     ///
     /// ```no_run
     /// # fn take(device: &vksort::wgpu::Device) -> Result<(), vksort::Error> {
@@ -149,10 +142,7 @@ impl WgpuDevice {
         };
         let requirements = requirements.without_subgroup_size_control().without_small_storage();
         let requirements = if partition { requirements } else { requirements.without_subgroup_partition() };
-        let indexing = device.features().contains(INDEXING);
-        let requirements = if indexing { requirements } else { requirements.without_dynamic_indexing() };
-        // SAFETY: of these requirements at most dynamic indexing and the partition of subgroups are left, each only where wgpu
-        // has enabled it.
+        // SAFETY: of these requirements at most the partition of subgroups is left, where wgpu has enabled it.
         unsafe { WgpuDevice::with_requirements(device, requirements) }
     }
 
@@ -234,16 +224,10 @@ fn nothing(device: &Device) -> wgpu::ComputePipeline {
 /// # Safety
 ///
 /// * The structures that `info` chains live, may be written, and nothing else accesses them.
-unsafe fn merge<'a>(
-    info: vk::DeviceCreateInfo<'a>,
-    core: &'a mut vk::PhysicalDeviceFeatures,
-    ours: &'a mut DeviceFeatures,
-) -> vk::DeviceCreateInfo<'a> {
+unsafe fn merge<'a>(mut info: vk::DeviceCreateInfo<'a>, ours: &'a mut DeviceFeatures) -> vk::DeviceCreateInfo<'a> {
     let mut needed = VersionFeatures::from(*ours);
-    core.shader_storage_buffer_array_dynamic_indexing |= needed.core.shader_storage_buffer_array_dynamic_indexing;
     // SAFETY: the chain is valid and may be written, by this function's contract.
-    let [_, has16, has8, _, has_control, _] = unsafe { needed.meet(info.p_next, |own, theirs| *theirs |= *own) };
-    let mut info = info.enabled_features(core);
+    let [has16, has8, _, has_control, _] = unsafe { needed.meet(info.p_next, |own, theirs| *theirs |= *own) };
     if !has16 {
         info = info.push_next(&mut ours.storage16);
     }
@@ -328,7 +312,6 @@ mod tests {
     #[test]
     fn features_go_into_structures_that_are_chained() {
         let mut ours = DeviceFeatures {
-            core: vk::PhysicalDeviceFeatures::default().shader_storage_buffer_array_dynamic_indexing(true),
             storage16: vk::PhysicalDevice16BitStorageFeatures::default().storage_buffer16_bit_access(true),
             storage8: vk::PhysicalDevice8BitStorageFeatures::default().storage_buffer8_bit_access(true),
             addresses: vk::PhysicalDeviceBufferDeviceAddressFeatures::default(),
@@ -338,12 +321,11 @@ mod tests {
                     .compute_full_subgroups(true),
             ),
         };
-        let mut core = vk::PhysicalDeviceFeatures::default().shader_int64(true);
         let mut storage16 = vk::PhysicalDevice16BitStorageFeatures::default().storage_push_constant16(true);
         let mut control = vk::PhysicalDeviceSubgroupSizeControlFeatures::default().subgroup_size_control(true);
         let info = vk::DeviceCreateInfo::default().push_next(&mut storage16).push_next(&mut control);
         // SAFETY: the chained structures are the two above.
-        let info = unsafe { merge(info, &mut core, &mut ours) };
+        let info = unsafe { merge(info, &mut ours) };
         let mut types = Vec::new();
         let mut next = info.p_next.cast::<vk::BaseInStructure<'_>>();
         // SAFETY: the chain holds the structures above and those of `ours`.
@@ -359,7 +341,6 @@ mod tests {
         ];
         expected.sort();
         assert_eq!(types, expected, "each structure once");
-        assert_eq!((core.shader_int64, core.shader_storage_buffer_array_dynamic_indexing), (vk::TRUE, vk::TRUE));
         assert_eq!((storage16.storage_push_constant16, storage16.storage_buffer16_bit_access), (vk::TRUE, vk::TRUE));
         assert_eq!((control.subgroup_size_control, control.compute_full_subgroups), (vk::TRUE, vk::TRUE));
         assert_eq!(ours.storage8.storage_buffer8_bit_access, vk::TRUE);
