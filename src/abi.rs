@@ -138,9 +138,6 @@ specialization! {
     POOL_WORDS = 1024;
     /// One of the `RANK_*` constants.
     RANK_METHOD = RANK_BALLOT;
-    /// Whether one of the lanes with an equal digit adds to the counter and shuffles the result to the others; else all read
-    /// it, and the last lane or all of them store it.
-    LEADER_ADDS = 0;
     /// Whether digits are computed again and two places share a word, to save registers.
     FEW_REGISTERS = 0;
     /// One of the `BALLOT_*` constants.

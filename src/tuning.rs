@@ -85,9 +85,6 @@ pub struct Tuning {
     pub subgroup_size: Option<u32>,
     /// How a subgroup ranks equal digits.
     pub rank: RankMethod,
-    /// Whether one of the lanes with an equal digit adds to their counter, and a shuffle gives the result to the others. True
-    /// suits devices with fast shuffles. If false, all of them read the counter, and the last one or all of them store it.
-    pub leader_adds: bool,
     /// Whether an invocation computes digits again and keeps two places in a word, which saves registers and takes a few
     /// more instructions.
     pub few_registers: bool,
@@ -133,7 +130,7 @@ pub struct Tuning {
 }
 
 /// Specialization constants, each with its value.
-pub(crate) type Knobs = [(usize, u32); 6];
+pub(crate) type Knobs = [(usize, u32); 5];
 
 /// A row: the class of devices it is for, and the tuning there.
 struct Row {
@@ -152,7 +149,6 @@ fn gpu(name: &str, evidence: &'static str) -> Tuning {
         single_items: 16,
         subgroup_size: None,
         rank: RankMethod::Ballot,
-        leader_adds: false,
         few_registers: false,
         ballot: Ballot::ByPlace,
         digit_bits: 9,
@@ -380,7 +376,6 @@ impl Tuning {
         let unordered = self.unordered && !request.shows_ties() && rank != RankMethod::Private;
         let joinable = request.discards_keys() && request.value.sorts_index() && request.key.bits() >= 32;
         [
-            (spec::LEADER_ADDS, self.leader_adds.into()),
             (spec::FEW_REGISTERS, self.few_registers.into()),
             (spec::BALLOT, self.ballot as u32),
             (spec::UNORDERED, unordered.into()),

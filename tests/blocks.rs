@@ -15,7 +15,7 @@ use vksort::{
 /// Kernels that take blocks in different ways, the first one as GPUs do.
 fn settings() -> Vec<(&'static str, SorterOptions)> {
     let row = suite::small_blocks();
-    let staged = Tuning { rank: RankMethod::Ballot, unordered: true, digit_bits: 8, leader_adds: false, ..row.clone() };
+    let staged = Tuning { rank: RankMethod::Ballot, unordered: true, digit_bits: 8, ..row.clone() };
     let odd = Tuning {
         few_registers: true,
         items_keys: 5,
@@ -28,7 +28,7 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
     let native = SubgroupChoice::Auto;
     vec![
         ("staged", with(staged.clone(), native)),
-        ("leader", with(Tuning { leader_adds: true, ballot: Ballot::ByMask, ..staged.clone() }, native)),
+        ("by-mask", with(Tuning { ballot: Ballot::ByMask, ..staged.clone() }, native)),
         ("lean", with(Tuning { few_registers: true, ballot: Ballot::ByMask, ..staged.clone() }, native)),
         ("compare", with(Tuning { rank: RankMethod::Compare, few_registers: true, ..staged.clone() }, native)),
         // An odd number of items, of which the last has half a word for itself, and a single workgroup of more subgroups

@@ -62,18 +62,15 @@ fn methods() -> Vec<Setting> {
     for few_registers in [false, true] {
         let registers = if few_registers { "-few-registers" } else { "" };
         for &ballot in Ballot::ALL {
-            for leader_adds in [false, true] {
-                let leader = if leader_adds { "-leader" } else { "" };
-                let name = format!("staged{leader}{registers}-{ballot:?}").to_lowercase();
-                // All digits have to have as many bits for one of the ways.
-                let tuning = Tuning { few_registers, ballot, leader_adds, digit_bits: 8, ..staged() };
-                methods.push(setting(name, &tuning, SubgroupChoice::Auto));
-            }
+            let name = format!("staged{registers}-{ballot:?}").to_lowercase();
+            // All digits have to have as many bits for one of the ways.
+            let tuning = Tuning { few_registers, ballot, digit_bits: 8, ..staged() };
+            methods.push(setting(name, &tuning, SubgroupChoice::Auto));
         }
     }
     for (size, few_registers) in [(4, true), (8, false), (16, true), (32, false), (64, true), (128, false)] {
-        let leader = Tuning { leader_adds: true, few_registers, ..staged() };
-        methods.push(setting(format!("staged-leader-virtual-{size}"), &leader, SubgroupChoice::Emulated(size)));
+        let tuning = Tuning { few_registers, ..staged() };
+        methods.push(setting(format!("staged-virtual-{size}"), &tuning, SubgroupChoice::Emulated(size)));
     }
     let kept = Tuning { unordered: false, merge_runs: false, unroll: true, ..staged() };
     methods.push(setting("ordered-unrolled".into(), &kept, SubgroupChoice::Auto));

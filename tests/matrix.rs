@@ -110,9 +110,9 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
     let no_small_storage = Faults { no_small_storage: true, ..Faults::default() };
     // A device of wgpu without features has no more.
     let least = SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..faults(no_small_storage) };
-    // Kernels as GPUs have them: of the lanes with an equal digit the last one stores their counter, or one adds to it for all.
-    let staged = Tuning { rank: RankMethod::Ballot, leader_adds: false, ..tuning.clone() };
-    let leader = Tuning { leader_adds: true, ballot: Ballot::ByMask, ..staged.clone() };
+    // Kernels as GPUs have them: of the lanes with an equal digit all store their counter, or the last one does.
+    let staged = Tuning { rank: RankMethod::Ballot, ..tuning.clone() };
+    let by_mask = Tuning { ballot: Ballot::ByMask, ..staged.clone() };
     let lean = Tuning { few_registers: true, ballot: Ballot::ByMask, digit_bits: 8, ..staged.clone() };
     let histogram_subgroup_size = Some(gpu().profile().subgroup_size);
     let compare = Tuning { rank: RankMethod::Compare, few_registers: true, histogram_subgroup_size, ..staged.clone() };
@@ -123,7 +123,7 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
         ("decided-apart", tuned(Tuning { decide_apart: true, ..tuning })),
         ("on-host", SorterOptions { specialization: Specialization::Host, ..usual.clone() }),
         ("staged", tuned(staged)),
-        ("staged-leader", tuned(leader)),
+        ("staged-by-mask", tuned(by_mask)),
         ("staged-lean", tuned(lean)),
         ("staged-compare", tuned(compare)),
         ("virtual-32", SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..usual.clone() }),

@@ -83,7 +83,7 @@ fn a_profile_is_the_same_after_writing_and_reading() {
 fn the_file_speaks_of_the_fields_by_their_names() {
     let text = profile().to_json();
     for part in [
-        "\"format\": 8",
+        "\"format\": 9",
         "\"date\": \"2026-01-31\"",
         "\"device_id\": 9013",
         "\"name\": \"Foo GT \\\"4\\\"\"",
@@ -104,11 +104,11 @@ fn what_is_not_a_profile_of_this_version_is_refused_in_one_line() {
     let cases = [
         (read(b""), "not a profile: EOF"),
         (read(b"{\"formats\": 1}"), "not a profile: missing field `format`"),
-        (read(b"{\"format\": 99, \"shape\": []}"), "format is 99, allowed is 8"),
-        (changed("\"format\": 8", "\"format\": -1"), "not a profile: invalid value"),
+        (read(b"{\"format\": 99, \"shape\": []}"), "format is 99, allowed is 9"),
+        (changed("\"format\": 9", "\"format\": -1"), "not a profile: invalid value"),
         (changed("\"match\"", "\"guess\""), "unknown variant `guess`, expected one of `ballot`, `match`"),
-        (changed("\"leader_adds\"", "\"leader_add\""), "unknown field `leader_add`"),
-        (changed("\"leader_adds\": false", "\"leader_adds\": 7"), "invalid type: integer `7`, expected a boolean"),
+        (changed("\"few_registers\"", "\"few_register\""), "unknown field `few_register`"),
+        (changed("\"few_registers\": false", "\"few_registers\": 7"), "invalid type: integer `7`, expected a boolean"),
         (changed("\"by-mask\"", "\"ByMask\""), "unknown variant `ByMask`, expected `by-place` or `by-mask`"),
         (changed("\"polls\": 256,", ""), "missing field `polls`"),
         (changed("\"polls\": 256", "\"polls\": 0"), "polls is 0, allowed is 1 to 65536"),

@@ -31,28 +31,18 @@ const bool ALL_STORE = BALLOT != BALLOT_BY_MASK && RANK_METHOD != RANK_MATCH && 
 // The rank of this lane's key, behind equal digits of lower lanes. The counter moves on by all lanes with the digit.
 uint rank_in_order(KEY key) {
     uint bits = digit_bits_of(key), at = counter_of(bits);
-    uint rank;
-    if (LEADER_ADDS != 0) {
-        uvec4 peers = peers_of(bits);
-        uint leader = highest_lane(existing_lanes(peers));
-        uint below = count_lanes(peers & lanes_below());
-        uint start = 0;
-        if (subgroup_lane() == leader) start = atomicAdd(pool[at], below + 1);
-        rank = subgroup_shuffle(start, leader) + below;
-    } else {
-        uint start = atomicLoad(pool[at], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
-        uvec4 peers = peers_of(bits);
-        rank = start + count_lanes(peers & lanes_below());
-        uint rank_behind = rank + 1;
-        // All have read the counter; match masks have synchronized since.
-        if (RANK_METHOD != RANK_MATCH) subgroup_sync();
-        if (ALL_STORE) {
-            // Comparisons set no bits beyond the subgroup.
-            rank_behind = start + count_lanes(RANK_METHOD == RANK_COMPARE ? peers : existing_lanes(peers));
-        }
-        if (ALL_STORE || is_empty(peers & lanes_above())) {
-            atomicStore(pool[at], rank_behind, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
-        }
+    uint start = atomicLoad(pool[at], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+    uvec4 peers = peers_of(bits);
+    uint rank = start + count_lanes(peers & lanes_below());
+    uint rank_behind = rank + 1;
+    // All have read the counter; match masks have synchronized since.
+    if (RANK_METHOD != RANK_MATCH) subgroup_sync();
+    if (ALL_STORE) {
+        // Comparisons set no bits beyond the subgroup.
+        rank_behind = start + count_lanes(RANK_METHOD == RANK_COMPARE ? peers : existing_lanes(peers));
+    }
+    if (ALL_STORE || is_empty(peers & lanes_above())) {
+        atomicStore(pool[at], rank_behind, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
     }
     subgroup_sync(); // another lane may update the counter next
     return rank;

@@ -111,11 +111,3 @@ bool is_empty(uvec4 mask) {
     if (SUBGROUP_SIZE > 64) lanes |= mask.z | mask.w;
     return lanes == 0;
 }
-
-uint highest_lane(uvec4 mask) {
-    uint lane = findMSB(mask.x);
-    if (SUBGROUP_SIZE > 32 && mask.y != 0) lane = 32 + findMSB(mask.y);
-    if (SUBGROUP_SIZE > 64 && mask.z != 0) lane = 64 + findMSB(mask.z);
-    if (SUBGROUP_SIZE > 64 && mask.w != 0) lane = 96 + findMSB(mask.w);
-    return lane;
-}

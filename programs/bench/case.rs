@@ -44,8 +44,7 @@ pub enum Tweak {
     Unordered(bool),
     Apart,
     DigitBits(u32),
-    /// A ranking method, and whether a leader adds.
-    Rank(RankMethod, bool),
+    Rank(RankMethod),
     Row(Candidate),
 }
 
@@ -57,7 +56,7 @@ impl Tweak {
             Tweak::Unordered(unordered) => Some(Tuning { unordered, ..usual }),
             Tweak::Apart => Some(Tuning { join_index: false, ..usual }),
             Tweak::DigitBits(digit_bits) => Some(Tuning { digit_bits, ..usual }),
-            Tweak::Rank(rank, leader_adds) => Some(Tuning { rank, leader_adds, ..usual }),
+            Tweak::Rank(rank) => Some(Tuning { rank, ..usual }),
             Tweak::Row(candidate) => Some(candidate.change(usual)),
         };
         SorterOptions { tuning, ..SorterOptions::default() }
@@ -71,9 +70,7 @@ impl Tweak {
             Tweak::Unordered(false) => format!("{row}, every pass in order"),
             Tweak::Apart => format!("{row}, index and digit apart"),
             Tweak::DigitBits(bits) => format!("{row}, digit bits {bits}"),
-            Tweak::Rank(rank, leader_adds) => {
-                format!("{row}, rank {rank:?}{}", if leader_adds { ", leader adds" } else { "" })
-            }
+            Tweak::Rank(rank) => format!("{row}, rank {rank:?}"),
             Tweak::Row(candidate) => format!("{row}, {}", candidate.name()),
         }
     }
@@ -82,7 +79,7 @@ impl Tweak {
 impl Case {
     /// Whether the device has what the case is about, and does not put something else in its place.
     pub fn is_there(&self, gpu: &Gpu) -> bool {
-        let partition = matches!(self.how, How::Device { tweak: Tweak::Rank(RankMethod::Partition, _), .. });
+        let partition = matches!(self.how, How::Device { tweak: Tweak::Rank(RankMethod::Partition), .. });
         !partition || gpu.profile().subgroup_partition
     }
 
@@ -310,11 +307,7 @@ impl List {
             for &rank in RankMethod::ALL {
                 let request = SortRequest { value, ..u32s };
                 let name = format!("rank {rank:?} u32 {what}").to_lowercase();
-                self.push(&name, request, Tweak::Rank(rank, false), Data::Uniform);
-                // Private counters have no leader.
-                if rank != RankMethod::Private {
-                    self.push(format!("{name} by leader"), request, Tweak::Rank(rank, true), Data::Uniform);
-                }
+                self.push(name, request, Tweak::Rank(rank), Data::Uniform);
             }
         }
     }

@@ -39,36 +39,25 @@ pub struct Candidate {
     pub subgroup_size: u32,
     pub rank: RankMethod,
     pub ballot: Ballot,
-    pub leader_adds: bool,
     pub few_registers: bool,
 }
 
 impl Candidate {
     pub fn change(self, row: Tuning) -> Tuning {
-        let Candidate { workgroup_size, items, subgroup_size, rank, ballot, leader_adds, few_registers } = self;
+        let Candidate { workgroup_size, items, subgroup_size, rank, ballot, few_registers } = self;
         let (items_keys, items_pairs) = (items, items);
         let subgroup_size = Some(subgroup_size);
-        Tuning {
-            workgroup_size,
-            items_keys,
-            items_pairs,
-            subgroup_size,
-            rank,
-            ballot,
-            leader_adds,
-            few_registers,
-            ..row
-        }
+        Tuning { workgroup_size, items_keys, items_pairs, subgroup_size, rank, ballot, few_registers, ..row }
     }
 
     pub fn name(self) -> String {
-        let Candidate { workgroup_size, items, subgroup_size, rank, ballot, leader_adds, few_registers } = self;
+        let Candidate { workgroup_size, items, subgroup_size, rank, ballot, few_registers } = self;
         let mut name = format!("{workgroup_size} x {items} / {subgroup_size} {rank:?}");
         if rank == RankMethod::Ballot {
             name += &format!(" {ballot:?}");
         }
-        for (given, what) in [(leader_adds, " leader adds"), (few_registers, " few registers")] {
-            name += if given { what } else { "" };
+        if few_registers {
+            name += " few registers";
         }
         name
     }
@@ -85,7 +74,6 @@ struct Line {
     subgroup_size: u32,
     rank: RankMethod,
     ballot: Ballot,
-    leader_adds: bool,
     few_registers: bool,
     issue: f64,
     shared: f64,
@@ -98,8 +86,8 @@ struct Line {
 
 impl Line {
     fn candidate(&self) -> Candidate {
-        let &Line { workgroup_size, items, subgroup_size, rank, ballot, leader_adds, few_registers, .. } = self;
-        Candidate { workgroup_size, items, subgroup_size, rank, ballot, leader_adds, few_registers }
+        let &Line { workgroup_size, items, subgroup_size, rank, ballot, few_registers, .. } = self;
+        Candidate { workgroup_size, items, subgroup_size, rank, ballot, few_registers }
     }
 
     fn case(&self) -> String {

@@ -217,7 +217,7 @@ fn bad_input_ends_in_one_line() {
         ("text.json", &["text.json", "not a profile"]),
         ("rank.json", &["rank.json", "unknown variant `un", "match"]),
         ("polls.json", &["polls.json", "polls is 99999", "1 to 65536"]),
-        ("version.json", &["version.json", "format is 98, allowed is 8"]),
+        ("version.json", &["version.json", "format is 99, allowed is 9"]),
     ];
     for (file, parts) in profiles {
         for example in ["sort", "splats", "bench"] {
@@ -245,9 +245,7 @@ fn bad_input_ends_in_one_line() {
 #[test]
 fn absurd_numbers_sort_right() {
     let gpu = Gpu::best().unwrap();
-    for (number, leader_adds, look_back) in
-        [(0, false, true), (1, true, false), (77, true, true), (77, false, false), (u32::MAX, false, true)]
-    {
+    for (number, look_back) in [(0, true), (1, false), (77, true), (77, false), (u32::MAX, true)] {
         let tuning = Tuning {
             workgroup_size: number,
             items_keys: number,
@@ -256,7 +254,6 @@ fn absurd_numbers_sort_right() {
             single_items: number,
             subgroup_size: Some(number),
             rank: RankMethod::ALL[number as usize % RankMethod::ALL.len()],
-            leader_adds,
             digit_bits: number,
             polls: number,
             min_tiles: number,

@@ -15,7 +15,7 @@ use crate::profile::DeviceProfile;
 use crate::request::{SortRequest, ValueType};
 
 /// Version of the file's layout and of the meaning of [`Tuning`]'s fields.
-const FORMAT: u32 = 8;
+const FORMAT: u32 = 9;
 /// Longest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
 

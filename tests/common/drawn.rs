@@ -88,7 +88,6 @@ pub fn tunings(row: Tuning) -> impl Strategy<Value = Tuning> {
     let rank = (
         prop_oneof![2 => Just(None), 1 => prop::sample::select(RankMethod::ALL).prop_map(Some)],
         any::<bool>(),
-        any::<bool>(),
         prop::sample::select(Ballot::ALL),
         prop::option::weighted(0.3, 1..12u32),
     );
@@ -98,7 +97,7 @@ pub fn tunings(row: Tuning) -> impl Strategy<Value = Tuning> {
     (blocks, rank, ways, counting).prop_map(move |(blocks, rank, ways, counting)| {
         let row = row.clone();
         let (workgroup_size, items, single_workgroup_size, single_items, min_tiles) = blocks;
-        let (rank, leader_adds, few_registers, ballot, digit_bits) = rank;
+        let (rank, few_registers, ballot, digit_bits) = rank;
         let (merge_runs, unordered, join_index, polls, decide_apart, look_back) = ways;
         let of_row = (row.histogram_workgroup_size, row.histogram_items, row.scan_workgroup_size);
         let (histogram_workgroup_size, histogram_items, scan_workgroup_size) = counting.unwrap_or(of_row);
@@ -110,7 +109,6 @@ pub fn tunings(row: Tuning) -> impl Strategy<Value = Tuning> {
             single_items,
             min_tiles,
             rank: rank.unwrap_or(row.rank),
-            leader_adds,
             few_registers,
             ballot,
             digit_bits: digit_bits.unwrap_or(row.digit_bits),

@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 
 # Executed over static instructions: onesweep on sm_90, benches/record/nvidia-assembler.csv.
 EXECUTED = 0.8
-# Turns of shared memory for 32 keys, by the emulator on sm_90: (rank, leader_adds).
-TURNS = {("ballot", False): 16.8, ("ballot", True): 13.6, ("match", False): 26.5, ("match", True): 23.4}
+# Turns of shared memory for 32 keys, by the emulator on sm_90.
+TURNS = {"ballot": 16.8, "match": 26.5}
 # What a turn counts that match masks add, whose lanes wait for an atomic on a word that they share.
 MATCH_TURN = 3.3
 # More of them for the values of 32 pairs.
@@ -63,8 +63,8 @@ def predict(device, row, pairs):
     elements = group * number["items"]
     # Comparisons access shared memory as ballots do.
     rank = "match" if row["rank"] == "match" else "ballot"
-    turns, ballots = (TURNS[rank, row["leader_adds"] == "true"] for rank in (rank, "ballot"))
-    turns = ballots + (turns - ballots) * MATCH_TURN + (VALUE_TURNS if pairs else 0)
+    ballots = TURNS["ballot"]
+    turns = ballots + (TURNS[rank] - ballots) * MATCH_TURN + (VALUE_TURNS if pairs else 0)
     # A run of equal digits in the output begins and ends within a transaction.
     runs = min(elements, DIGITS) * (2 if pairs else 1)
     moved = elements * (16 if pairs else 8) + 4 * TABLE_WORDS + runs * device.transaction / 2

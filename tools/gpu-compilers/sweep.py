@@ -12,15 +12,14 @@ import model
 import spirv
 
 REQUESTS = ["keys", "pairs"]
-FIELDS = "workgroup_size items subgroup_size rank ballot leader_adds few_registers".split()
+FIELDS = "workgroup_size items subgroup_size rank ballot few_registers".split()
 FIGURES = "registers spills fills shared_bytes workgroups_per_core instructions".split()
 COLUMNS = ["gpu", "request", "place", "built_in", *FIELDS, *FIGURES, *model.TERMS, "bound", "cycles"]
 # What is tried beside the row's own: methods in the row's shape, then shapes with the row's methods and with the best ones.
-METHODS = [("ballot", ballot, leader, few) for ballot in ("by-place", "by-mask")
-           for leader in ("false", "true") for few in ("false", "true")]
-METHODS += [("match", "by-place", leader, few) for leader in ("false", "true") for few in ("false", "true")]
+METHODS = [("ballot", ballot, few) for ballot in ("by-place", "by-mask") for few in ("false", "true")]
+METHODS += [("match", "by-place", few) for few in ("false", "true")]
 # In larger subgroups ballots take the place of comparisons, with the row's way of a ballot.
-COMPARED = [("compare", leader, few) for leader in ("false", "true") for few in ("false", "true")]
+COMPARED = [("compare", few) for few in ("false", "true")]
 MOST_COMPARED_LANES = 16
 WORKGROUPS, ITEMS = (128, 256, 384, 512), (8, 12, 16, 20, 24)
 # Candidates a table shows.
@@ -36,7 +35,7 @@ def built_in(options, name, request):
     row = json.loads(done.stdout)
     row["items"] = row[f"items_{request}"]
     as_text = {field: str(row[field]) for field in FIELDS}
-    return {**as_text, **{field: as_text[field].lower() for field in ("leader_adds", "few_registers")}}
+    return {**as_text, "few_registers": as_text["few_registers"].lower()}
 
 
 def node(gpu, subgroup):
@@ -98,7 +97,7 @@ class Sweep:
 
 def name_of(line):
     """A candidate in a table."""
-    options = [field for field in ("leader_adds", "few_registers") if line[field] == "true"]
+    options = ["few_registers"] if line["few_registers"] == "true" else []
     ballot = [line["ballot"]] if line["rank"] == "ballot" else []
     return " ".join([f"{line['workgroup_size']} x {line['items']} / {line['subgroup_size']}", line["rank"], *ballot, *options])
 

@@ -116,7 +116,7 @@ class Figures(unittest.TestCase):
 DEVICE = model.Device(cores=10, clock_mhz=1000, bandwidth_gb_s=100, lanes=64, shared_lanes=32, latency=500, transaction=32,
                       subgroups=(32,))
 CANDIDATE = {"gpu": "h100", "request": "keys", "built_in": "0", "workgroup_size": "256", "items": "16", "subgroup_size": "32",
-             "rank": "ballot", "ballot": "by-place", "leader_adds": "false", "few_registers": "false", "registers": "48",
+             "rank": "ballot", "ballot": "by-place", "few_registers": "false", "registers": "48",
              "spills": "0", "fills": "0", "workgroups_per_core": "4", "instructions": "1600"}
 
 
@@ -139,7 +139,6 @@ class Model(unittest.TestCase):
                         {"rank": "match"}]:
             self.assertGreater(self.predict(**changes)["cycles"], base, changes)
         self.assertGreater(self.predict(pairs=True)["bytes"], self.predict()["bytes"])
-        self.assertLess(self.predict(leader_adds="true")["shared"], self.predict()["shared"])
         self.assertEqual(self.predict(workgroups_per_core="1")["bound"], "latency")
         self.assertIsNone(self.predict(workgroups_per_core="0"))
 

@@ -261,13 +261,13 @@ fn sizes_that_do_not_fit_are_skipped() {
 #[test]
 fn candidates_of_a_model_are_measured_in_its_order() {
     let scratch = Scratch::new("model");
-    let header = "gpu,request,place,built_in,workgroup_size,items,subgroup_size,rank,ballot,leader_adds,few_registers,issue,\
+    let header = "gpu,request,place,built_in,workgroup_size,items,subgroup_size,rank,ballot,few_registers,issue,\
                   shared,spill,bytes,latency,bound,cycles";
     let lines = [
-        "some gpu,keys,1,0,64,8,8,ballot,by-mask,true,false,10,5,0,2,1,issue,10",
-        "some gpu,keys,2,1,32,8,8,match,by-place,false,true,10,20,0,2,1,shared,20",
-        "some gpu,pairs,1,0,64,4,8,ballot,by-mask,false,false,30,5,0,2,1,issue,30",
-        "other,pairs,1,0,64,4,8,ballot,by-mask,false,false,30,5,0,2,1,issue,30",
+        "some gpu,keys,1,0,64,8,8,ballot,by-mask,false,10,5,0,2,1,issue,10",
+        "some gpu,keys,2,1,32,8,8,match,by-place,true,10,20,0,2,1,shared,20",
+        "some gpu,pairs,1,0,64,4,8,ballot,by-mask,false,30,5,0,2,1,issue,30",
+        "other,pairs,1,0,64,4,8,ballot,by-mask,false,30,5,0,2,1,issue,30",
     ];
     fs::write(scratch.0.join("sweep.csv"), format!("{header}\n{}\n", lines.join("\n"))).unwrap();
     let run = ["--suite", "model", "--model", "sweep.csv", "--count", "20000", "--runs", "2", "--out", "results"];

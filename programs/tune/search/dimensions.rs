@@ -52,7 +52,6 @@ pub const ALL: &[Dimension] = &[
         |t, _| RankMethod::ALL.iter().map(|rank| Tuning { rank: *rank, ..t.clone() }).collect(),
     ),
     Dimension { unordered: true, ..numbers("digit_bits", |t| &mut t.digit_bits, |_| (8..=11).collect()) },
-    switch("leader_adds", |t| &mut t.leader_adds),
     switch("few_registers", |t| &mut t.few_registers),
     other(
         "ballot",
