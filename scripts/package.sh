@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Packages the crate, and builds and tests the package as its users get it: scripts/package.sh [--list]
 #
-# Unpacks the package into a temporary folder. There it compiles the library without features and with all but wgpu, every
-# test and example, and runs the tests that need no device, without the network. A missing file makes it fail. Builds go to
-# target/ or $CARGO_TARGET_DIR, which holds the built dependencies.
+# Unpacks the package into a temporary folder. There it compiles the library without features and with all but wgpu, and every
+# example, and runs unit and documentation tests, without the network. A missing file makes it fail. The suites in tests/ are not
+# packaged, as they need crates/testing. Builds go to target/ or $CARGO_TARGET_DIR, which holds the built dependencies.
 #
 #   --list  prints the files of the package and their sizes, and ends
 #   --help  this text
@@ -70,16 +70,17 @@ step() {
 }
 # scripts/features.sh lints the same sources with each feature alone, and CI documents them. Examples and tests are checked
 # here and linked by test.sh. wgpu takes minutes to compile, unless its own lints have been run before, as in CI.
-# cargo leaves out what the crate depends on itself for, by path, so features are named.
+# Here cargo enables the named features alone. In the repository, tests add those that they need.
 every=standalone,wide-keys,profiles,half,capi,runtime-shaders,testing
 # In the profile of the tests, which has the dependencies compiled.
 checked=(cargo --config "$root/scripts/checked.toml" --config 'profile.release.package.vksort.opt-level=0')
 step "${checked[@]}" check --quiet --release --no-default-features
 step "${checked[@]}" check --quiet --release --features "$every" --all-targets
-step "${checked[@]}" check --quiet --release --features standalone,wide-keys,testing,wgpu --example wgpu --test wgpu
+step "${checked[@]}" check --quiet --release --features wgpu --example wgpu
 # Unoptimized, as in scripts/features.sh: these tests need no device, and what they take is compiling.
-step "${checked[@]}" test --quiet --release --features "$every" \
-    --lib --test contract --test header --test instructions --test rewrite --test table
+step "${checked[@]}" test --quiet --release --features "$every" --lib
+step "${checked[@]}" test --quiet --release --no-default-features --lib
+step "${checked[@]}" test --quiet --release --no-default-features --doc
 # As a dependency, where only what the library needs is built.
 mkdir -p "$work/dependent/src"
 cat >"$work/dependent/Cargo.toml" <<TOML

@@ -1,16 +1,14 @@
 //! Blocks and what is special about some of them: input that ends anywhere in a block, and digits that many elements of a block
 //! share. Ranking takes a path of its own for most of these.
 
-mod common;
-
-use common::arena::{Arena, Count};
-use common::patterns::{self, Pattern};
-use common::{gpu, seed, suite};
 use libtest_mimic::{Failed, Trial};
 use vksort::{
     Algorithm, Ballot, BitRange, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, SorterOptions,
     SubgroupChoice, Tuning, ValueType,
 };
+use vksort_testing::arena::{Arena, Count};
+use vksort_testing::patterns::{self, Pattern};
+use vksort_testing::{gpu, seed, suite};
 
 /// Kernels that take blocks in different ways, the first one as GPUs do.
 fn settings() -> Vec<(&'static str, SorterOptions)> {
@@ -87,7 +85,7 @@ fn tails(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
         }
         check(request, &arena, &keys, &format!("{count} elements"))?;
     }
-    common::assert_valid(&gpu());
+    vksort_testing::assert_valid(&gpu());
     Ok(())
 }
 
@@ -153,7 +151,7 @@ fn skew(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
             check(request, &arena, &keys, &format!("blocks of {block} with {shared:#x} in {shares:?}"))?;
         }
     }
-    common::assert_valid(&gpu());
+    vksort_testing::assert_valid(&gpu());
     Ok(())
 }
 
@@ -170,7 +168,7 @@ fn many_blocks() -> Result<(), Failed> {
         let keys = patterns::generate(Pattern::Uniform, request.key, capacity as usize, seed());
         check(&request, &arena, &keys, &format!("{capacity} elements, {subgroup:?}"))?;
     }
-    common::assert_valid(&gpu());
+    vksort_testing::assert_valid(&gpu());
     Ok(())
 }
 
@@ -198,5 +196,5 @@ fn main() -> std::process::ExitCode {
             }
         }
     }
-    common::run(trials)
+    vksort_testing::run(trials)
 }

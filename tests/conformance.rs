@@ -2,11 +2,9 @@
 //!
 //! At the reduced level one key type goes through every algorithm; of the others a pairwise design.
 
-mod common;
-
-use common::suite::{self, SOME_KEYS, Sizes};
-use common::{Level, design, level, seed};
 use vksort::{Algorithm, KeyType, SortRequest, SorterOptions, ValueType};
+use vksort_testing::suite::{self, SOME_KEYS, Sizes};
+use vksort_testing::{Level, design, level, seed};
 
 const VALUES: [ValueType; 2] = [ValueType::None, ValueType::U32];
 
@@ -35,5 +33,5 @@ fn some() -> Vec<SortRequest> {
 
 fn main() -> std::process::ExitCode {
     let requests = if level() == Level::Full { all() } else { some() };
-    common::run(suite::trials("", requests, SorterOptions::default, Sizes::of_level()))
+    vksort_testing::run(suite::trials("", requests, SorterOptions::default, Sizes::of_level()))
 }

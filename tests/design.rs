@@ -1,10 +1,7 @@
 //! The generator of pairwise designs, by which other suites choose their trials: what it promises, checked by counting.
 
-#[path = "common/design.rs"]
-mod design;
-
-use design::{Row, cover, pairs};
 use fastrand::Rng;
+use vksort_testing::design::{self, Row, cover, pairs};
 
 /// Numbers of levels: few and many, even and uneven, factors of one level, and no factors to pair.
 const LEVELS: &[&[usize]] =

@@ -4,15 +4,13 @@
 //! A pairwise design chooses the algorithm and elements of each trial. At the reduced level, which is for validation, every
 //! kernel is there once: sizes and methods are constants to it.
 
-mod common;
-
-use common::suite::{self, Sizes};
-use common::{Level, design, gpu, level, seed};
 use libtest_mimic::Trial;
 use vksort::{
     Algorithm, Ballot, DeviceProfile, KeyType, RankMethod, SortRequest, SorterOptions, SubgroupChoice, Tuning,
     ValueType,
 };
+use vksort_testing::suite::{self, Sizes};
+use vksort_testing::{Level, design, gpu, level, seed};
 
 /// A key type for each module of a kernel: packed elements, and keys of one, two and four words.
 const KEYS: [KeyType; 4] = [KeyType::F16, KeyType::F32, KeyType::I64, KeyType::U128];
@@ -128,5 +126,5 @@ fn main() -> std::process::ExitCode {
     let trial = |((name, options), request): (Setting, SortRequest)| -> Trial {
         Trial::test(format!("{name}/{}", suite::name(&request)), move || suite::run_request(&request, &options, &sizes))
     };
-    common::run(chosen.into_iter().map(trial).collect())
+    vksort_testing::run(chosen.into_iter().map(trial).collect())
 }

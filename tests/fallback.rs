@@ -1,13 +1,11 @@
 //! Look-back with tiles that never publish their counts: the sort completes, in bounded time, and is right.
 
-mod common;
-
 use std::time::Duration;
 
-use common::suite::{self, Case};
-use common::{arena::Arena, gpu, patterns};
 use libtest_mimic::{Failed, Trial};
 use vksort::{Algorithm, Faults, KeyType, Order, SortRequest, SorterOptions, SubgroupChoice, Tuning, ValueType};
+use vksort_testing::suite::{self, Case};
+use vksort_testing::{arena::Arena, gpu, patterns};
 
 /// Which tiles stay silent, by the divisor of their index.
 const WITHHELD: [(&str, u32); 5] =
@@ -36,7 +34,7 @@ fn run(withhold: u32, subgroup: SubgroupChoice, items: u32, tiles: u32) -> Resul
             })?;
         }
     }
-    common::assert_valid(&gpu());
+    vksort_testing::assert_valid(&gpu());
     Ok(())
 }
 
@@ -50,7 +48,7 @@ fn chain() -> Result<(), Failed> {
     let arena = Arena::new(&gpu(), &sorter, count);
     let case = Case { capacity: count, count, pattern: patterns::Pattern::Uniform, counted: false };
     suite::within(Duration::from_secs(120), "a sort with silent tiles", || suite::run_case(&request, &arena, case))?;
-    common::assert_valid(&gpu());
+    vksort_testing::assert_valid(&gpu());
     Ok(())
 }
 
@@ -69,5 +67,5 @@ fn main() -> std::process::ExitCode {
             trials.push(Trial::test(name, move || run(withhold, subgroup, items, tiles)));
         }
     }
-    common::run(trials)
+    vksort_testing::run(trials)
 }

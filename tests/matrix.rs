@@ -2,19 +2,17 @@
 //! and every option that the README promises; each with counts from the host and from the device, with and without digits to
 //! skip.
 
-mod common;
-
-use common::arena::Arena;
-use common::design::{self, Row, Target};
-use common::patterns::Pattern;
-use common::suite::{self, Case, SOME_KEYS};
-use common::table::CHOICES;
-use common::{Level, gpu, level, seed};
 use libtest_mimic::{Failed, Trial};
 use vksort::{
     Access, Algorithm, Ballot, BitRange, Faults, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest,
     SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType,
 };
+use vksort_testing::arena::Arena;
+use vksort_testing::design::{self, Row, Target};
+use vksort_testing::patterns::Pattern;
+use vksort_testing::suite::{self, Case, SOME_KEYS};
+use vksort_testing::table::CHOICES;
+use vksort_testing::{Level, gpu, level, seed};
 
 const PATTERNS: [Pattern; 6] = [
     Pattern::Uniform,
@@ -41,7 +39,7 @@ fn run(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     for pattern in PATTERNS {
         suite::run_case(request, &arena, Case { capacity, count: capacity, pattern, counted: false })?;
     }
-    common::assert_valid(&gpu());
+    vksort_testing::assert_valid(&gpu());
     Ok(())
 }
 
@@ -259,7 +257,7 @@ fn last_joined_index() -> Result<(), Failed> {
     for (count, counted) in [(limit, false), (capacity, false), (limit - 1, true)] {
         suite::run_case(&request, &arena, Case { capacity, count, pattern: Pattern::Uniform, counted })?;
     }
-    common::assert_valid(&gpu());
+    vksort_testing::assert_valid(&gpu());
     Ok(())
 }
 
@@ -299,5 +297,5 @@ fn main() -> std::process::ExitCode {
     if level() == Level::Full {
         trials.push(Trial::test("every-cell-has-a-trial", move || every_cell_has_a_trial(&requests)));
     }
-    common::run(trials)
+    vksort_testing::run(trials)
 }

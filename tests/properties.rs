@@ -1,20 +1,27 @@
 //! Random requests on random data, shrunk to the smallest that fails: a request, data and options are drawn, and the
 //! oracle decides. Draws are made for so many seconds, from a seed that each run chooses anew; what has failed once runs first.
 
-mod common;
-#[path = "common/drawn.rs"]
-mod drawn;
-
-use common::arena::{Arena, Count};
-use common::patterns::Pattern;
-use common::visited::{self, VisitedArena};
-use common::{gpu, suite};
-use drawn::{Keys, keys, requests, tunings};
 use proptest::prelude::*;
 use vksort::{
     Access, Algorithm, Faults, KeyType, Placement, RankMethod, SortRequest, SorterOptions, Specialization,
-    SubgroupChoice, Tuning, Visitor, Visits,
+    SubgroupChoice, Tuning, Visitor, VisitorSource, Visits,
 };
+use vksort_testing::arena::{Arena, Count};
+use vksort_testing::drawn::{Keys, keys, requests, tunings};
+use vksort_testing::patterns::Pattern;
+use vksort_testing::visited::{self, VisitedArena};
+use vksort_testing::{gpu, suite};
+
+/// The visitor of the tests.
+fn source(visits: Visits) -> VisitorSource {
+    VisitorSource {
+        text: visited::TEXT.into(),
+        push_members: visited::PUSH_MEMBERS.into(),
+        push_bytes: visited::PUSH_BYTES,
+        visits,
+        ..VisitorSource::new(visited::NAME)
+    }
+}
 
 /// All that a run depends on.
 #[derive(Clone, Debug)]
@@ -155,7 +162,7 @@ fn run(draw: &Draw) -> Result<(), String> {
         let arena = Arena::new(gpu, &sorter, capacity);
         suite::run_keys(request, &arena, &keys, counted(capacity))?;
     } else {
-        let visitor = Visitor::from(visited::source(*visits));
+        let visitor = Visitor::from(source(*visits));
         let mut capacity = 0;
         let arena = VisitedArena::new(gpu, request, options, &visitor, |sorter| {
             capacity = fit(sorter.max_count());
@@ -163,7 +170,7 @@ fn run(draw: &Draw) -> Result<(), String> {
         });
         arena.map_err(text)?.check(&keys, counted(capacity), spare)?;
     }
-    common::assert_valid(gpu);
+    vksort_testing::assert_valid(gpu);
     Ok(())
 }
 
@@ -172,6 +179,6 @@ fn any_request_sorts_any_keys() {
     for draw in once_failed() {
         run(&draw).unwrap_or_else(|reason| panic!("{reason}: {draw:#?}"));
     }
-    drawn::run_draws("tests/regressions/properties.txt", draws, run);
-    common::close();
+    vksort_testing::drawn::run_draws("tests/regressions/properties.txt", draws, run);
+    vksort_testing::close();
 }

@@ -1,11 +1,6 @@
 //! Routes: that every way through the places of a plan brings all elements where they belong, whichever digits are constant, and
 //! that the device writes the same routes as the twin of its code.
 
-mod common;
-
-use common::arena::Arena;
-use common::routes::Kind;
-use common::{assert_valid, gpu, seed, suite};
 use libtest_mimic::{Failed, Trial};
 use vksort::internals::abi::*;
 use vksort::internals::steps::{self, Dispatch, HostStep, Memory};
@@ -13,6 +8,9 @@ use vksort::{
     Algorithm, Count, DeviceProfile, KeyOutput, KeyType, Placement, ShapeDesc, SortRequest, SorterOptions, Tuning,
     ValueType, Visits,
 };
+use vksort_testing::arena::Arena;
+use vksort_testing::routes::Kind;
+use vksort_testing::{assert_valid, gpu, seed, suite};
 
 /// A sort by so many digits of 8 bits.
 #[derive(Clone, Copy, Debug)]
@@ -218,7 +216,8 @@ fn the_device_writes_the_same(case: Case) -> Result<(), Failed> {
         let mask = needed.iter().rev().fold(0u32, |mask, needed| mask << 8 | if *needed { 0xFF } else { 0 });
         let keys: Vec<u32> = (0..count).map(|_| rng.u32(..) & mask).collect();
         let at = |what: String| Failed::from(format!("needed {needed:?}, VKSORT_SEED={}: {what}", seed()));
-        suite::run_keys(&request, &arena, bytemuck::cast_slice(&keys), common::arena::Count::Host).map_err(at)?;
+        suite::run_keys(&request, &arena, bytemuck::cast_slice(&keys), vksort_testing::arena::Count::Host)
+            .map_err(at)?;
         let found = arena.counters()[COUNTERS_ROUTES as usize..][..=kind.passes].to_vec();
         let expected = kind.routes(&needed);
         if found != expected {
@@ -239,5 +238,5 @@ fn main() -> std::process::ExitCode {
             trials.push(Trial::test(name, move || the_device_writes_the_same(case)));
         }
     }
-    common::run(trials)
+    vksort_testing::run(trials)
 }

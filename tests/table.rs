@@ -1,12 +1,9 @@
 //! The table of what can be sorted, in the README and in the crate's documentation, is the one that the code makes.
 
-#[path = "common/table.rs"]
-mod choices;
-
 use std::path::Path;
 
-use choices::{CHOICES, Choice, markdown, refused};
 use vksort::{DeviceProfile, KeyOutput, KeyType, SortRequest, ValueType};
+use vksort_testing::table::{CHOICES, Choice, markdown, refused};
 
 /// Where the README has the table.
 const START: &str = "<!-- table -->\n";

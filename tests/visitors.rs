@@ -1,17 +1,8 @@
 //! Visitors: the caller's code makes keys and values or takes the result, with every algorithm and option.
 
-mod common;
-
 use std::process::ExitCode;
 use std::time::Duration;
 
-use common::arena::Count;
-use common::patterns::{Pattern, generate};
-use common::routes::Kind;
-use common::suite::{self, SOME_KEYS};
-use common::visited::{VisitedArena, source};
-use common::visiting::{VisitedRanges, VisitedSorter};
-use common::{Level, assert_valid, expect, gpu, level, seed};
 use libtest_mimic::{Failed, Trial};
 use vksort::internals::abi::COUNTERS_ROUTES;
 use vksort::standalone::DeviceBuffer;
@@ -19,6 +10,13 @@ use vksort::{
     Access, Algorithm, DepthKeys, DepthPush, Error, Faults, KeyOutput, KeyType, Order, Placement, RankMethod,
     SortRequest, SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, VisitorSource, Visits,
 };
+use vksort_testing::arena::Count;
+use vksort_testing::patterns::{Pattern, generate};
+use vksort_testing::routes::Kind;
+use vksort_testing::suite::{self, SOME_KEYS};
+use vksort_testing::visited::{self, VisitedArena};
+use vksort_testing::visiting::{VisitedRanges, VisitedSorter};
+use vksort_testing::{Level, assert_valid, expect, gpu, level, seed};
 
 const KEYS: Visits = Visits { keys: true, values: false, output: false };
 const ELEMENTS: Visits = Visits { values: true, ..KEYS };
@@ -26,6 +24,17 @@ const OUTPUT: Visits = Visits { keys: false, values: false, output: true };
 const KEYS_AND_OUTPUT: Visits = Visits { output: true, ..KEYS };
 const ALL: Visits = Visits { output: true, ..ELEMENTS };
 const VALUES: Visits = Visits { values: true, keys: false, output: false };
+
+/// The visitor of the tests.
+fn source(visits: Visits) -> VisitorSource {
+    VisitorSource {
+        text: visited::TEXT.into(),
+        push_members: visited::PUSH_MEMBERS.into(),
+        push_bytes: visited::PUSH_BYTES,
+        visits,
+        ..VisitorSource::new(visited::NAME)
+    }
+}
 
 fn name(visits: Visits) -> String {
     let parts = [(visits.keys, "keys"), (visits.values, "values"), (visits.output, "output")];
@@ -562,5 +571,5 @@ fn main() -> ExitCode {
     trials.push(Trial::test("compiled_beforehand", compiled_beforehand));
     trials.push(Trial::test("errors_have_file_and_line", errors_have_file_and_line));
     trials.push(Trial::test("mistakes", mistakes));
-    common::run(trials)
+    vksort_testing::run(trials)
 }

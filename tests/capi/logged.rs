@@ -10,8 +10,8 @@ use std::{env, thread};
 
 use vksort::capi::{log::*, sorter::*, types::*};
 
-use crate::process::run_within;
 use crate::*;
+use vksort_testing::process::run_within;
 
 /// The variable that names the test which a process is for.
 const APART: &str = "VKSORT_TEST_APART";

@@ -31,12 +31,7 @@ macro_rules! sized {
 
 mod functions;
 mod logged;
-#[path = "../common/process.rs"]
-mod process;
 mod refused;
-#[cfg(feature = "runtime-shaders")]
-#[path = "../common/sets.rs"]
-mod sets;
 #[cfg(feature = "runtime-shaders")]
 mod visited;
 

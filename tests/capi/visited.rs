@@ -57,7 +57,7 @@ impl Guarded {
 
 /// A layout with so many storage buffers.
 fn layout_of(buffers: u32) -> vk::DescriptorSetLayout {
-    sets::layout_of(&vulkan().device, buffers)
+    vksort_testing::sets::layout_of(&vulkan().device, buffers)
 }
 
 /// A set with these ranges.
@@ -67,7 +67,7 @@ fn set_of(layout: vk::DescriptorSetLayout, ranges: &[&VksortBufferRange]) -> vk:
         offset: range.offset,
         range: range.size,
     };
-    sets::set_of(&vulkan().device, layout, &ranges.iter().map(info).collect::<Vec<_>>()).1
+    vksort_testing::sets::set_of(&vulkan().device, layout, &ranges.iter().map(info).collect::<Vec<_>>()).1
 }
 
 fn visitor_info(code: &[u8], set_layout: vk::DescriptorSetLayout) -> VksortVisitorInfo {

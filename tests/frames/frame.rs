@@ -7,8 +7,8 @@ use vksort::{
     Access, AccessScope, BoundSort, Count, KeyType, Order, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType,
 };
 
-use super::common::{oracle, patterns, seed, suite};
 use super::vulkan::{Buffer, Queue, Vulkan};
+use vksort_testing::{oracle, patterns, seed, suite};
 
 const GUARD: u8 = 0xA7;
 const GARBAGE: u8 = 0xC5;

@@ -3,9 +3,6 @@
 //! one queue; the layer of `tools/two-queues` gives them a second one, of another family.
 #![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
 
-#[path = "../common/mod.rs"]
-mod common;
-
 #[macro_use]
 mod vulkan;
 mod commands;
@@ -31,7 +28,7 @@ fn trial(name: &'static str, body: fn(&Vulkan) -> Result<String, Failed>) -> Tri
         let messages = vulkan.close();
         let told = result.map_err(|failed| {
             let reason = failed.message().unwrap_or_default();
-            Failed::from(format!("{reason}, VKSORT_SEED={}; messages: {messages:?}", common::seed()))
+            Failed::from(format!("{reason}, VKSORT_SEED={}; messages: {messages:?}", vksort_testing::seed()))
         })?;
         if let Some(first) = messages.first() {
             return Err(format!("{} validation messages, the first: {first}", messages.len()).into());
@@ -68,12 +65,12 @@ fn main() -> ExitCode {
         trial("other-buffers", rebind::other_buffers),
     ];
     // The layer must see hazards between submissions, or its silence means nothing.
-    if common::validating() && std::env::var("VKSORT_EXPECT_HAZARDS").is_ok_and(|value| value == "1") {
+    if vksort_testing::validating() && std::env::var("VKSORT_EXPECT_HAZARDS").is_ok_and(|value| value == "1") {
         trials.push(trial("without-barrier", flight::missing_barrier));
         trials.push(trial("two-queues-without-semaphore", queues::missing_semaphore));
     }
-    if common::validating() && queues::expected_families().is_some_and(|families| families == "2") {
+    if vksort_testing::validating() && queues::expected_families().is_some_and(|families| families == "2") {
         trials.push(trial("two-queues-without-release", queues::missing_release));
     }
-    common::run(trials)
+    vksort_testing::run(trials)
 }

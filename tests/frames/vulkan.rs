@@ -10,7 +10,7 @@ use ash::vk::{self, BufferUsageFlags as Usage, MemoryPropertyFlags as Memory};
 use libtest_mimic::Failed;
 use vksort::{AccessScope, BufferRange, InstanceRequirements, Requirements};
 
-use super::common::{gpu, validating};
+use vksort_testing::{gpu, validating};
 
 /// Calls a function of Vulkan, or of the recording API.
 macro_rules! vulkan {

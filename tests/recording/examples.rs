@@ -8,8 +8,8 @@ use libtest_mimic::Failed;
 use rspirv::dr::Operand;
 use rspirv::spirv::Op;
 
-use super::common::process::run_within;
-use super::common::validating;
+use vksort_testing::process::run_within;
+use vksort_testing::validating;
 
 /// An example as a command, beside this test in the target directory or in `VKSORT_EXAMPLES`.
 fn example(name: &str) -> Command {

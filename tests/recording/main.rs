@@ -1,22 +1,20 @@
 //! The recording API at its edges: repeated sorts, counts below, above and far above what is usual, timestamps,
 //! faults, and what is refused.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod examples;
 mod refused;
 
 use std::process::ExitCode;
 
-use common::arena::{Arena, Count};
-use common::patterns::{Pattern, generate};
-use common::suite::{self, Case};
-use common::{Level, assert_valid, expect, gpu, level, oracle, seed, validating};
 use libtest_mimic::{Failed, Trial};
 use vksort::standalone::{Gpu, GpuOptions, PreparedSort, SortRanges};
 use vksort::{
     Access, Algorithm, Error, Faults, KeyType, Order, Placement, SortRequest, SorterOptions, Tuning, ValueType,
 };
+use vksort_testing::arena::{Arena, Count};
+use vksort_testing::patterns::{Pattern, generate};
+use vksort_testing::suite::{self, Case};
+use vksort_testing::{Level, assert_valid, expect, gpu, level, oracle, seed, validating};
 
 fn pairs(algorithm: Option<Algorithm>) -> SortRequest {
     SortRequest { value: ValueType::U32, algorithm, ..SortRequest::new(KeyType::F32) }
@@ -114,10 +112,10 @@ fn beyond_descriptors() -> Result<(), Failed> {
         expected[*place] = *key;
         *place += 1;
     }
-    let own = common::open();
+    let own = vksort_testing::open();
     own.sort(&mut keys, Order::Ascending.by_bits(24..32))?;
     assert!(keys == expected, "{} keys by address came out wrong", keys.len());
-    common::assert_valid(&own);
+    vksort_testing::assert_valid(&own);
     Ok(())
 }
 
@@ -145,7 +143,7 @@ fn stand_ins() -> Result<(), Failed> {
     };
     let ranges = SortRanges { keys, values: None, keys_out: None, values_out: None, scratch, count: None, capacity };
     sorter.prepare_on(ranges)?;
-    common::assert_valid(&gpu);
+    vksort_testing::assert_valid(&gpu);
     Ok(())
 }
 
@@ -157,7 +155,7 @@ fn a_thousand_million() -> Result<(), Failed> {
     rng.fill(&mut keys);
     let mut counts = [0usize; 256];
     keys.iter().for_each(|key| counts[usize::from(*key)] += 1);
-    common::open().sort(&mut keys, Order::Descending)?;
+    vksort_testing::open().sort(&mut keys, Order::Descending)?;
     let mut rest = &keys[..];
     for value in (0..=255u8).rev() {
         let (run, behind) = rest.split_at(counts[usize::from(value)]);
@@ -185,7 +183,7 @@ fn automatic_choice() -> Result<(), Failed> {
 
 /// Another direction, or another window of the same width, makes no other pipelines.
 fn pipelines_are_shared() -> Result<(), Failed> {
-    let gpu = common::open();
+    let gpu = vksort_testing::open();
     let mut rng = fastrand::Rng::with_seed(seed());
     let count = 20_000;
     let mut sort = |order: Order, bits: std::ops::Range<u32>| -> Result<usize, Failed> {
@@ -230,7 +228,7 @@ fn repetitions() -> Result<(), Failed> {
 
 /// Before a count is written the count is 0, whatever the memory held before.
 fn unwritten_count() -> Result<(), Failed> {
-    let gpu = common::open();
+    let gpu = vksort_testing::open();
     let sorter = gpu.sorter(&SortRequest::new(KeyType::U32), &SorterOptions::default())?;
     let keys: Vec<u32> = (0..1000).rev().collect();
     for _ in 0..2 {
@@ -262,7 +260,7 @@ fn copies() -> Result<(), Failed> {
     expect(to.copy_from(0, &from, 56, 12), &["12 bytes", "byte 56 ", "64 bytes"])?;
     expect(to.copy_from(0, &from, 2, 4), &["4 bytes from byte 2 to byte 0", "whole words"])?;
     expect(to.copy_from(0, &to, 32, 4), &["the buffer itself"])?;
-    expect(to.copy_from(0, &common::open().buffer(64)?, 0, 4), &["another device"])?;
+    expect(to.copy_from(0, &vksort_testing::open().buffer(64)?, 0, 4), &["another device"])?;
     assert_valid(&gpu());
     Ok(())
 }
@@ -293,7 +291,7 @@ fn timestamps() -> Result<(), Failed> {
 
 /// The slice functions on their own device, which is then taken down: nothing may be left behind.
 fn slices() -> Result<(), Failed> {
-    let gpu = common::open();
+    let gpu = vksort_testing::open();
     for count in [0usize, 1, 2, 1000, 40_000] {
         let bits: Vec<u32> = bytemuck::pod_collect_to_vec(&generate(Pattern::Special, KeyType::F32, count, seed()));
         let mut floats: Vec<f32> = bits.iter().copied().map(f32::from_bits).collect();
@@ -438,5 +436,5 @@ fn main() -> ExitCode {
     if validating() {
         trials.push(Trial::test("missing-barrier-is-found", missing_barrier_is_found));
     }
-    common::run(trials)
+    vksort_testing::run(trials)
 }

@@ -7,8 +7,8 @@ use vksort::{
     ValueType,
 };
 
-use super::common::{self, assert_valid, expect, gpu};
 use super::pairs;
+use vksort_testing::{self, assert_valid, expect, gpu};
 
 pub fn bad_buffers() -> Result<(), Failed> {
     let sorter = gpu().sorter(&pairs(Some(Algorithm::OneSweep)), &SorterOptions::default())?;
@@ -73,7 +73,7 @@ pub fn bad_buffers() -> Result<(), Failed> {
 
 /// A range of another device's buffer is refused by name, whichever of the sort's buffers it is given as.
 pub fn foreign_buffers() -> Result<(), Failed> {
-    let other = common::open();
+    let other = vksort_testing::open();
     let request = SortRequest { placement: Placement::OutOfPlace, ..pairs(Some(Algorithm::OneSweep)) };
     let sorter = gpu().sorter(&request, &SorterOptions::default())?;
     let capacity = 1000;

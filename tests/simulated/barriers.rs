@@ -11,11 +11,11 @@ use vksort::{
     Tuning, ValueType,
 };
 
-use super::common::patterns::{self, Pattern};
 use super::dispatch::Device;
 use super::program::{Program, Step};
 use super::sort::{self, Sort};
 use super::{check, device_of, small_blocks};
+use vksort_testing::patterns::{self, Pattern};
 
 const LANES: u32 = 4;
 const DIGIT_BITS: u32 = 5;

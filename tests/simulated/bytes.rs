@@ -4,10 +4,10 @@
 use vksort::internals::steps;
 use vksort::{Algorithm, Count, KeyType, RankMethod, ShapeDesc, SortRequest, Tuning, ValueType};
 
-use super::common::patterns::{self, Pattern};
 use super::dispatch::Device;
 use super::sort::Sort;
 use super::{check, device_of, small_blocks};
+use vksort_testing::patterns::{self, Pattern};
 
 /// Sorts so many blocks and further elements; compares the bytes with the floor for each element, and with those for each of
 /// the further ones.

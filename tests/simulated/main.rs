@@ -2,11 +2,6 @@
 //! memory that shows stores as late as Vulkan allows. An access out of bounds, a read of memory that nothing has written, a race,
 //! and a subgroup operation that not all lanes reach are errors, as is an operation without a defined result.
 
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../common/drawn.rs"]
-mod drawn;
-
 mod arithmetic;
 mod barriers;
 mod bytes;
@@ -18,13 +13,13 @@ mod shared;
 mod sort;
 mod workgroup;
 
-use common::suite;
 use dispatch::Device;
-use drawn::{Keys, keys, requests, tunings};
 use proptest::prelude::*;
 use sort::Sort;
 use vksort::internals::steps;
 use vksort::{Algorithm, Count, DeviceProfile, ShapeDesc, SortRequest, SubgroupChoice, Tuning};
+use vksort_testing::drawn::{Keys, keys, requests, tunings};
+use vksort_testing::suite;
 
 /// All that a sort depends on.
 #[derive(Clone, Debug)]
@@ -157,5 +152,5 @@ fn check(sort: &Sort<'_>, seed: u64) -> Result<u64, String> {
 
 #[test]
 fn any_request_sorts_any_keys_at_any_subgroup_size() {
-    drawn::run_draws("tests/regressions/simulated.txt", draws, run);
+    vksort_testing::drawn::run_draws("tests/regressions/simulated.txt", draws, run);
 }

@@ -9,11 +9,11 @@ use vksort::internals::steps::{Dispatch, Groups, HostSort, HostStep, Memory as B
 use vksort::internals::{Rewrite, abi, module_words};
 use vksort::{SortRequest, ValueType};
 
-use super::common::arena::{Sorted, values};
 use super::dispatch::{self, Device};
 use super::invocation::descriptor;
 use super::memory::{BASE, Memory};
 use super::program::Program;
+use vksort_testing::arena::{Sorted, values};
 
 /// Bytes between buffers, and their alignment.
 const GUARD: u32 = 256;

@@ -7,8 +7,8 @@ use vksort::standalone::Gpu;
 use vksort::wgpu::BufferUsages;
 use vksort::{Count, SortBuffers, SorterOptions, WgpuSorter};
 
-use crate::common::validating;
 use crate::{bench, pairs};
+use vksort_testing::validating;
 
 const RECORDINGS: usize = 400;
 

@@ -1,8 +1,6 @@
 //! Sorts of wgpu's buffers: between the caller's commands, with guard bytes, and in every way that wgpu could get wrong.
 #![allow(unsafe_code, reason = "binding has a duty that wgpu cannot check")]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod cost;
 mod memory;
 mod messages;
@@ -13,8 +11,6 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use common::patterns::{Pattern, generate};
-use common::{oracle, seed, validating};
 use libtest_mimic::{Arguments, Failed, Trial};
 use memory::{Memory, read, words};
 use pollster::block_on;
@@ -27,6 +23,8 @@ use vksort::{
     Algorithm, BitRange, Count, KeyOutput, KeyType, Order, Placement, SortBuffers, SortRequest, Tuning, ValueType,
     WgpuCommands, WgpuDevice, WgpuSorter,
 };
+use vksort_testing::patterns::{Pattern, generate};
+use vksort_testing::{oracle, seed, validating};
 
 /// A trial with its name.
 type Named = (&'static str, fn() -> Result<(), Failed>);

@@ -5,8 +5,8 @@ use vksort::wgpu::{self, Buffer, BufferSlice, BufferUsages};
 use vksort::{Count, KeyOutput, Placement, SortBuffers, SortRequest, ValueType, WgpuCommands, WgpuSort, WgpuSorter};
 
 use crate::Bench;
-use crate::common::arena::values;
-use crate::common::oracle;
+use vksort_testing::arena::values;
+use vksort_testing::oracle;
 
 const GUARD: u8 = 0xA7;
 /// Bytes between two ranges. The count lies at a multiple of 4 alone.

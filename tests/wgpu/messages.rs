@@ -6,8 +6,8 @@ use libtest_mimic::Failed;
 use vksort::wgpu::BufferUsages;
 use vksort::wgpu::hal::api::Vulkan;
 
-use crate::common::validating;
 use crate::{Bench, bench};
+use vksort_testing::validating;
 
 thread_local! {
     static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };

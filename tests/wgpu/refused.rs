@@ -13,8 +13,8 @@ use vksort::wgpu::{
 };
 use vksort::{Count, Error, KeyType, SortBuffers, SortRequest, WgpuCommands, WgpuDevice, WgpuSort, WgpuSorter};
 
-use crate::common::expect;
 use crate::{Named, adapter, bench, pairs};
+use vksort_testing::expect;
 
 pub const TRIALS: [Named; 7] = [
     ("refused/buffers", buffers),

@@ -1,15 +1,12 @@
 //! Finding the programs and running them, for the suites that test them.
 #![allow(dead_code, unused_imports, reason = "no suite uses all of it")]
 
-#[path = "../../../tests/common/process.rs"]
-mod process;
-
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-pub use process::run_within;
+pub use vksort_testing::process::run_within;
 
 /// A program as a command: the one that was built for this test, or the one in `VKSORT_EXAMPLES`.
 pub fn program(name: &str) -> Command {

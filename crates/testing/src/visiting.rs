@@ -11,7 +11,7 @@ use vksort::{
     BoundSort, BufferRange, Count, Error, SortBuffers, SortRequest, Sorter, SorterOptions, Visitor, VisitorResources,
 };
 
-use super::sets::{layout_of, set_of};
+use crate::sets::{layout_of, set_of};
 
 /// The ranges of a sort with a visitor.
 #[derive(Clone, Debug, Default)]

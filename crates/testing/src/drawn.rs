@@ -14,13 +14,22 @@ use vksort::{
     Algorithm, Ballot, BitRange, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, Tuning, ValueType,
 };
 
-use super::common::patterns::{self, Pattern};
-use super::common::{Level, level, seed, suite};
+use crate::patterns::{self, Pattern};
+use crate::{Level, level, seed, suite};
 
 /// Keys: a pattern, or numbers drawn one by one, which can be shrunk.
 #[derive(Clone, Debug)]
 pub enum Keys {
-    Made { pattern: Pattern, count: u32, seed: u64 },
+    /// Keys of a pattern.
+    Made {
+        /// What they look like.
+        pattern: Pattern,
+        /// How many there are.
+        count: u32,
+        /// What they are made from.
+        seed: u64,
+    },
+    /// Numbers of which each key takes its bits.
     Drawn(Vec<u128>),
 }
 

@@ -2,11 +2,11 @@
 
 use vksort::internals::abi;
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu};
-use vksort::{KeyOutput, SortRequest, SorterOptions, ValueType, Visitor, VisitorSource, Visits};
+use vksort::{KeyOutput, SortRequest, SorterOptions, ValueType, Visitor, Visits};
 
-use super::arena::Count;
-use super::oracle;
-use super::visiting::{VisitedRanges, VisitedSort, VisitedSorter};
+use crate::arena::Count;
+use crate::oracle;
+use crate::visiting::{VisitedRanges, VisitedSort, VisitedSorter};
 
 const GUARD: u8 = 0xA7;
 /// Words behind the resources that nobody may write.
@@ -16,7 +16,7 @@ const RESOURCES: u32 = 4;
 
 /// Keys come from words that a push constant changes; bits that a key does not have are set. The output is written as words, and
 /// counted.
-const TEXT: &str = r"
+pub const TEXT: &str = r"
 layout(set = 1, binding = 0) readonly buffer VisitedKeys { uint visited_keys[]; };
 layout(set = 1, binding = 1) writeonly buffer VisitedSortedKeys { uint visited_sorted_keys[]; };
 layout(set = 1, binding = 2) writeonly buffer VisitedSortedValues { uint visited_sorted_values[]; };
@@ -53,18 +53,14 @@ void visit_output(uint position, KEY key, VALUE value) {
 }
 ";
 
-const FACTOR: u32 = 0x9E37_79B1;
+/// The visitor's name in messages.
+pub const NAME: &str = "tests.glsl";
+/// Its push constants in GLSL.
+pub const PUSH_MEMBERS: &str = "uint visitor_mask; uint visitor_factor;";
+/// Their bytes.
+pub const PUSH_BYTES: u32 = 8;
 
-/// The source of the tests' visitor.
-pub fn source(visits: Visits) -> VisitorSource {
-    VisitorSource {
-        text: TEXT.into(),
-        push_members: "uint visitor_mask; uint visitor_factor;".into(),
-        push_bytes: 8,
-        visits,
-        ..VisitorSource::new("tests.glsl")
-    }
-}
+const FACTOR: u32 = 0x9E37_79B1;
 
 /// The bytes of the value that the visitor makes for an index.
 fn value(index: u32, size: usize) -> impl Iterator<Item = u8> {
@@ -80,6 +76,7 @@ struct Part {
 
 /// A sort with its memory.
 pub struct VisitedArena {
+    /// What was bound.
     pub sorter: VisitedSorter,
     sort: VisitedSort,
     request: SortRequest,
@@ -92,6 +89,7 @@ pub struct VisitedArena {
 }
 
 impl VisitedArena {
+    /// Lays out and binds a sort with the visitor, up to a capacity that may follow from the sorter.
     pub fn new(
         gpu: &Gpu,
         request: &SortRequest,

@@ -6,11 +6,17 @@ use vksort::{KeyType, Order};
 /// What keys look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pattern {
+    /// All bits random.
     Uniform,
+    /// One key, again and again.
     AllEqual,
+    /// Uniform and already in ascending order.
     Sorted,
+    /// Uniform and in descending order.
     Reversed,
+    /// One of two keys.
     TwoValues,
+    /// One of seven keys.
     FewDistinct,
     /// Numbers near a handful of centres, with both zeros among them where there are two.
     Clustered,
@@ -28,6 +34,7 @@ pub enum Pattern {
     OneStray,
 }
 
+/// Every pattern.
 pub const ALL: &[Pattern] = &[
     Pattern::Uniform,
     Pattern::AllEqual,

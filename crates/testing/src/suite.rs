@@ -10,9 +10,9 @@ use vksort::{
     Algorithm, DeviceProfile, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, Tuning, ValueType,
 };
 
-use super::arena::{Arena, Count, Sorted, values};
-use super::patterns::{self, Pattern};
-use super::{Level, assert_valid, gpu, level, oracle, seed};
+use crate::arena::{Arena, Count, Sorted, values};
+use crate::patterns::{self, Pattern};
+use crate::{Level, assert_valid, gpu, level, oracle, seed};
 
 /// One key type of each width and kind of order that kernels tell apart.
 pub const SOME_KEYS: [KeyType; 6] =
@@ -84,8 +84,11 @@ pub fn small_blocks_of(profile: &DeviceProfile) -> Tuning {
 /// One sort to run: buffers for `capacity` elements, `count` of them sorted.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
+    /// Elements that the buffers hold.
     pub capacity: u32,
+    /// Elements that are sorted.
     pub count: u32,
+    /// What the keys look like.
     pub pattern: Pattern,
     /// Whether the count comes from the device; it may be above the capacity then.
     pub counted: bool,

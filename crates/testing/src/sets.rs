@@ -1,8 +1,7 @@
 //! Descriptor sets of storage buffers, for the resources of visitors.
 #![allow(unsafe_code)]
 
-use ash::vk;
-use vksort::ash;
+use vksort::ash::{self, vk};
 
 const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
 

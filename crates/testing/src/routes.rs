@@ -8,11 +8,15 @@ use vksort::internals::abi::{
 /// What the routes of a sort follow from, beside the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
+    /// Passes over all digits of the window.
     pub passes: usize,
+    /// Whether source and target are the same buffers.
     pub in_place: bool,
+    /// Whether values move with the keys.
     pub has_values: bool,
     /// Whether the values are indices, which the first pass makes.
     pub makes_values: bool,
+    /// Whether the sorted keys are not wanted.
     pub discards_keys: bool,
     /// Whether an index and a digit may travel in one word, and all indices leave room for a digit.
     pub joins: bool,

@@ -1,19 +1,22 @@
 //! What the device suites share: the device, patterns, the oracle, guarded memory, and the runner over all of them.
-#![allow(dead_code, reason = "each suite uses its own part")]
+#![allow(
+    missing_debug_implementations,
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
+    reason = "tests fail by them"
+)]
 
 pub mod arena;
 pub mod design;
+pub mod drawn;
 pub mod oracle;
 pub mod patterns;
 pub mod process;
 pub mod routes;
-#[cfg(feature = "runtime-shaders")]
 pub mod sets;
 pub mod suite;
 pub mod table;
-#[cfg(feature = "runtime-shaders")]
 pub mod visited;
-#[cfg(feature = "runtime-shaders")]
 pub mod visiting;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -45,6 +48,7 @@ pub enum Level {
     Reduced,
 }
 
+/// The level that the environment names; reduced without one.
 pub fn level() -> Level {
     match std::env::var("VKSORT_TEST_LEVEL").as_deref() {
         Ok("full") => Level::Full,
@@ -81,6 +85,7 @@ fn in_part(name: &str) -> bool {
     has.any(|has| has) || !name.contains('/')
 }
 
+/// Whether devices are opened under the validation layer (`VKSORT_VALIDATE=1`).
 pub fn validating() -> bool {
     std::env::var("VKSORT_VALIDATE").is_ok_and(|value| value == "1")
 }

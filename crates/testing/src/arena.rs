@@ -4,7 +4,7 @@ use vksort::internals::abi;
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
 use vksort::{KeyOutput, Placement, SortRequest, ValueType};
 
-use super::oracle;
+use crate::oracle;
 
 const GUARD: u8 = 0xA7;
 const GARBAGE: u8 = 0xC5;
@@ -42,7 +42,9 @@ pub enum Count {
 
 /// What a sort left behind, as far as the request asks for it.
 pub struct Sorted {
+    /// The keys, unless they are discarded.
     pub keys: Option<Vec<u8>>,
+    /// The values, if there are any.
     pub values: Option<Vec<u8>>,
 }
 
