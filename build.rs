@@ -35,7 +35,14 @@ fn main() {
 
 /// The source that `src/modules.rs` includes. The packed modules are in `out`.
 fn embed(root: &Path, out: &Path) -> Result<String, String> {
-    let wide = env::var_os("CARGO_FEATURE_WIDE_KEYS").is_some();
+    let has = |feature: &str| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
+    let most_words = if has("KEYS_128") {
+        4
+    } else if has("WIDE_KEYS") {
+        2
+    } else {
+        1
+    };
     let (mut hash, mut entries, mut constants) = (0, String::new(), String::new());
     let modules = kernels::modules();
     for row in kernels::KERNELS {
@@ -48,7 +55,7 @@ fn embed(root: &Path, out: &Path) -> Result<String, String> {
             let words: Vec<u32> =
                 bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect();
             constants += &format!("    {:#x},\n", specialized(&words));
-            if wide || module.key_words == 1 {
+            if module.key_words <= most_words {
                 embedded.push(words);
             }
         }

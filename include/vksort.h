@@ -29,11 +29,15 @@
 // Key types are numbered from 1 to this.
 #define VKSORT_KEY_TYPES 14
 
-// Algorithms are numbered from 1 to this.
-#define VKSORT_ALGORITHMS 3
+// Algorithms are numbered from 1 to this. 2 is no algorithm any more, and is refused.
+#define VKSORT_ALGORITHMS 4
 
 // Flag of a request: equal keys may come out in any order, which may differ between runs. Some devices sort faster then.
 #define VKSORT_REQUEST_NOT_STABLE 1
+
+// Flag of requirements: they name bufferDeviceAddress if the physical device has it, for ranges longer than
+// maxStorageBufferRange.
+#define VKSORT_REQUIREMENTS_BUFFER_ADDRESSES 1
 
 // Flag of a sorter: every step is labelled in captures. VK_EXT_debug_utils must be enabled on the instance.
 #define VKSORT_SORTER_LABELS 1
@@ -157,7 +161,7 @@ typedef struct {
 typedef struct {
   // sizeof(VksortRequirementsInfo).
   uint32_t structSize;
-  // 0.
+  // 0 or VKSORT_REQUIREMENTS_BUFFER_ADDRESSES.
   uint32_t flags;
   // All Vulkan functions come from here.
   PFN_vkGetInstanceProcAddr getInstanceProcAddr;
@@ -166,7 +170,8 @@ typedef struct {
   // A device of the instance.
   VkPhysicalDevice physicalDevice;
   // Null to learn the extensions and features that a device should be created with. For an existing device, the structure
-  // that it was created with: the requirements then leave out what the device lacks, which may cost speed.
+  // that it was created with: the requirements then leave out what the device lacks, which may cost speed, and name
+  // bufferDeviceAddress if the device has it.
   const VkDeviceCreateInfo *deviceCreateInfo;
   // VkApplicationInfo::apiVersion of the instance, or 0 for the device's version. What became core in a version above this
   // one needs its extension.
@@ -617,10 +622,10 @@ typedef struct {
 #define VKSORT_ALGORITHM_ONESWEEP 1
 
 // Count, scan and scatter per digit; no workgroup waits for another.
-#define VKSORT_ALGORITHM_REDUCE_THEN_SCAN 2
+#define VKSORT_ALGORITHM_REDUCE_THEN_SCAN 3
 
 // All digits in the shared memory of one workgroup, for up to one block of elements.
-#define VKSORT_ALGORITHM_SINGLE_WORKGROUP 3
+#define VKSORT_ALGORITHM_SINGLE_WORKGROUP 4
 
 // Through descriptors where they reach VksortSorterInfo::capacity elements, else by address.
 #define VKSORT_ACCESS_AUTO 0

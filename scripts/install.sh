@@ -13,7 +13,7 @@
 #   --help          this text
 set -euo pipefail
 prefix=
-features=capi,wide-keys compiler=
+features=capi,keys-128 compiler=
 from=$PWD
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh

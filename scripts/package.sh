@@ -71,7 +71,7 @@ step() {
 # scripts/features.sh lints the same sources with each feature alone, and CI documents them. Examples and tests are checked
 # here and linked by test.sh. wgpu takes minutes to compile, unless its own lints have been run before, as in CI.
 # Here cargo enables the named features alone. In the repository, tests add those that they need.
-every=standalone,wide-keys,profiles,half,capi,runtime-shaders,testing
+every=standalone,keys-128,profiles,half,capi,runtime-shaders,testing
 # In the profile of the tests, which has the dependencies compiled.
 checked=(cargo --config "$root/scripts/checked.toml" --config 'profile.release.package.vksort.opt-level=0')
 step "${checked[@]}" check --quiet --release --no-default-features

@@ -1,7 +1,7 @@
 //! Internals for the tests of this crate, without any promise of stability.
 
 pub use crate::modules::words as module_words;
-pub use crate::profile::{driver, vendor};
+pub use crate::profile::{Quirks, driver, vendor};
 pub use crate::spirv::Rewrite;
 pub use crate::tuning::row_names;
 

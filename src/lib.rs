@@ -55,8 +55,9 @@
 //! # Features
 //!
 //! * `standalone` (default): the module `standalone`. It adds gpu-allocator and loads the Vulkan library at run time.
-//! * `wide-keys` (default): keys of 64 and 128 bits. Without it the program does not contain their kernels, and
+//! * `wide-keys` (default): keys of 64 bits. Without it the program does not contain their kernels, and
 //!   [`Error::MissingFeature`] refuses requests for these keys.
+//! * `keys-128`: keys of 128 bits too.
 //! * `profiles`: `TuningProfile`, a file with a tuning that was measured on a device. It adds serde.
 //! * `testing`: internals and fault injection for vksort's own tests. It is no part of the API.
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.

@@ -25,9 +25,10 @@ const _: () = assert!(spec::LEN <= u64::BITS as usize);
 ///
 /// [`Error::MissingFeature`] if the module's feature is off.
 pub fn words(module: &Module) -> Result<Vec<u32>, Error> {
-    let built = |other: &Module| other.kernel == module.kernel && (cfg!(feature = "wide-keys") || other.key_words == 1);
+    let built = |other: &Module| other.kernel == module.kernel && other.key_words <= MOST_KEY_WORDS;
     let index = kernels::modules().into_iter().filter(built).position(|other| other == *module);
-    let missing = || Error::MissingFeature { what: format!("kernel {}", module.name()), feature: WIDE_KEYS };
+    let missing =
+        || Error::MissingFeature { what: format!("kernel {}", module.name()), feature: feature_of(module.key_words) };
     Ok(pack::unpack(PACKED[module.kernel as usize], index.ok_or_else(missing)?).expect("build.rs has packed it"))
 }
 
@@ -38,21 +39,29 @@ pub(crate) fn specialized(module: &Module) -> [bool; spec::LEN] {
     std::array::from_fn(|id| mask >> id & 1 == 1)
 }
 
-/// The cargo feature for keys of more than 32 bits.
-const WIDE_KEYS: &str = "wide-keys";
+/// 32-bit words of the widest keys whose kernels are embedded.
+const MOST_KEY_WORDS: u32 = match (cfg!(feature = "keys-128"), cfg!(feature = "wide-keys")) {
+    (true, _) => 4,
+    (false, true) => 2,
+    (false, false) => 1,
+};
+
+/// The cargo feature for keys of so many words.
+fn feature_of(key_words: u32) -> &'static str {
+    if key_words > 2 { "keys-128" } else { "wide-keys" }
+}
 
 /// Fails for a key type whose feature is off.
 pub(crate) fn check(key: KeyType) -> Result<(), Error> {
-    check_built(key, cfg!(feature = "wide-keys"))
+    check_built(key, MOST_KEY_WORDS)
 }
 
-fn check_built(key: KeyType, wide: bool) -> Result<(), Error> {
-    match wide || key.bits() <= 32 {
-        true => Ok(()),
-        false => {
-            Err(Error::MissingFeature { what: format!("sorting keys of type {}", key.name()), feature: WIDE_KEYS })
-        }
+fn check_built(key: KeyType, most_words: u32) -> Result<(), Error> {
+    if key.words() <= most_words {
+        return Ok(());
     }
+    let what = format!("sorting keys of type {}", key.name());
+    Err(Error::MissingFeature { what, feature: feature_of(key.words()) })
 }
 
 /// A name for the kernels of this build.
@@ -73,12 +82,14 @@ mod tests {
     #[test]
     fn keys_without_kernels_are_refused_by_name() {
         for &key in KeyType::ALL {
-            assert!(check_built(key, true).is_ok());
-            let refused = check_built(key, false).map_err(|error| error.to_string());
-            let name = key.name();
+            assert!(check_built(key, 4).is_ok());
+            let (name, feature) = (key.name(), if key.bits() == 128 { "keys-128" } else { "wide-keys" });
             let missing =
-                format!("sorting keys of type {name} needs the cargo feature wide-keys of vksort, which is off");
-            assert_eq!(refused, if key.bits() > 32 { Err(missing) } else { Ok(()) });
+                format!("sorting keys of type {name} needs the cargo feature {feature} of vksort, which is off");
+            for most_words in [1, 2] {
+                let refused = check_built(key, most_words).map_err(|error| error.to_string());
+                assert_eq!(refused, if key.bits() > 32 * most_words { Err(missing.clone()) } else { Ok(()) });
+            }
         }
     }
 }

@@ -80,7 +80,7 @@ impl Plan {
         let histogram = |groups: Groups, stage: u32| {
             Step::dispatch(Kernel::Histogram, None, groups, Push { part, stage, ..self.push(count, 0) })
         };
-        if self.shape.decides_apart {
+        if self.shape.quirks.decide_apart {
             emit(histogram(groups, abi::STAGE_COUNTS));
             emit(histogram(Groups::Direct(1), abi::STAGE_DECIDES).named("decide"));
         } else {

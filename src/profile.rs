@@ -61,39 +61,49 @@ pub struct DeviceProfile {
 }
 
 impl DeviceProfile {
-    /// Whether the driver is known or suspected to handle specialization constants badly.
-    ///
-    /// MoltenVK before 1.3 sizes arrays by the default value of a specialization constant. Dozen translates to a language
-    /// without specialization constants. The proprietary drivers of phones specialize late: arrays sized by a constant may
-    /// stay in memory, and loops bounded by a constant may stay loops.
-    pub(crate) fn specializes_weakly(&self) -> bool {
-        use driver::{ARM, DOZEN, IMAGINATION, MOLTENVK, QUALCOMM};
-        [MOLTENVK, DOZEN, QUALCOMM, ARM, IMAGINATION].contains(&self.driver_id)
+    /// The known quirks of the device's driver.
+    pub(crate) fn quirks(&self) -> Quirks {
+        use driver::*;
+        let is = |drivers: &[i32]| drivers.contains(&self.driver_id);
+        Quirks {
+            // MoltenVK before 1.3 sizes arrays by the default value of a specialization constant. Dozen translates to a language
+            // without specialization constants. The proprietary drivers of phones specialize late: arrays sized by a constant may
+            // stay in memory, and loops bounded by a constant may stay loops.
+            weak_specialization: is(&[MOLTENVK, DOZEN, QUALCOMM, ARM, IMAGINATION]),
+            // In Mesa's v3dv (26.1), and in llvmpipe of some release after 22.3, every barrier waits for the whole workgroup. Known
+            // to be right are drivers whose machine code waits only at the barriers of the workgroup (NVK, RADV, anv, Turnip,
+            // Honeykrisp, NVIDIA's assembler), and software drivers that pass the tests.
+            wide_subgroup_barriers: !is(&[ANV, HONEYKRISP, NVIDIA, NVK, RADV, SWIFTSHADER, TURNIP])
+                && !(self.driver_id == LLVMPIPE && self.driver.contains("Mesa 22.")),
+            slow_unrolled_branches: is(&[SWIFTSHADER]),
+            // SPIRV-Cross, on which MoltenVK is built, cannot express them in Metal.
+            no_aliased_views: is(&[MOLTENVK]),
+            // Metal before 3.2 has no fences between workgroups, on GPUs of every vendor. Mesa's driver names Mesa as the vendor.
+            decide_apart: self.vendor_id == vendor::APPLE || is(&[MOLTENVK, HONEYKRISP]),
+            keep_loops: is(&[LLVMPIPE, SWIFTSHADER]),
+        }
     }
+}
 
-    /// Whether a subgroup barrier is known to hold up no other subgroup of the workgroup.
-    ///
-    /// By Vulkan's specification it never does. In Mesa's v3dv (26.1), and in llvmpipe of some release after 22.3, every barrier
-    /// waits for the whole workgroup: subgroups that pass fewer barriers than others read too early there, or wait forever.
-    ///
-    /// Known are drivers whose machine code waits only at the barriers of the workgroup (NVK, RADV, anv, Turnip, Honeykrisp,
-    /// NVIDIA's assembler), and software drivers that pass the tests.
-    pub(crate) fn confines_subgroup_barriers(&self) -> bool {
-        use driver::{ANV, HONEYKRISP, LLVMPIPE, NVIDIA, NVK, RADV, SWIFTSHADER, TURNIP};
-        let known = [ANV, HONEYKRISP, NVIDIA, NVK, RADV, SWIFTSHADER, TURNIP].contains(&self.driver_id);
-        known || self.driver_id == LLVMPIPE && self.driver.contains("Mesa 22.")
-    }
-
-    /// Whether the driver's compiler may take all memory for branches in unrolled loops, as SwiftShader's does.
-    pub(crate) fn drowns_in_branches(&self) -> bool {
-        self.driver_id == driver::SWIFTSHADER
-    }
-
-    /// Whether the driver does not support two arrays of descriptors at one binding. SPIRV-Cross, on which MoltenVK is
-    /// built, cannot express them in Metal. Kernels access elements of 8 and 16 bits as parts of words there.
-    pub(crate) fn confuses_views(&self) -> bool {
-        self.driver_id == driver::MOLTENVK
-    }
+/// What a driver does otherwise than Vulkan promises, or than GPUs do. A sort is right if every quirk of the driver is named; a
+/// quirk that the driver does not have makes it slower.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Quirks {
+    /// Specialization constants are known or suspected to be handled badly.
+    pub weak_specialization: bool,
+    /// A subgroup barrier may wait for all subgroups of the workgroup, against the specification. Subgroups that pass fewer
+    /// barriers than others read too early there, or wait forever.
+    pub wide_subgroup_barriers: bool,
+    /// The compiler may take all memory for branches in unrolled loops.
+    pub slow_unrolled_branches: bool,
+    /// Two arrays of descriptors at one binding are not supported, so elements of 8 and 16 bits are parts of words.
+    pub no_aliased_views: bool,
+    /// Workgroups of one dispatch have no fences between them, so a dispatch of its own decides the routes, in the place of the
+    /// histogram's last workgroup.
+    pub decide_apart: bool,
+    /// The driver is asked not to unroll loops over items. GPUs hold items in registers, which takes unrolled loops; software
+    /// drivers only take longer to compile them.
+    pub keep_loops: bool,
 }
 
 /// PCI and Khronos numbers of vendors.

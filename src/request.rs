@@ -297,7 +297,8 @@ impl SortRequest {
     ///
     /// * [`Error::Unsupported`]: a window beyond the key, a value of another size than 1, 2 or a multiple of 4 up to
     ///   [`ValueType::MAX_BYTES`] bytes, or discarded keys without values.
-    /// * [`Error::MissingFeature`]: keys of more than 32 bits without the feature `wide-keys`.
+    /// * [`Error::MissingFeature`]: keys of 64 bits without the feature `wide-keys`, of 128 bits without
+    ///   `keys-128`.
     pub fn check(&self) -> Result<(), Error> {
         crate::modules::check(self.key)?;
         if let ValueType::Bytes(bytes) = self.value

@@ -5,7 +5,7 @@ mod turns;
 
 use crate::abi;
 use crate::error::Error;
-use crate::profile::DeviceProfile;
+use crate::profile::{DeviceProfile, Quirks};
 use crate::request::{Algorithm, BitRange, SortRequest};
 use crate::tuning::{MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuning};
 use crate::visitor::Visits;
@@ -57,6 +57,8 @@ pub struct ShapeDesc<'a> {
     pub visits: Visits,
     /// Whether the host or the driver specializes the kernels.
     pub specialization: Specialization,
+    /// The quirks of the driver.
+    pub quirks: Quirks,
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
     pub withhold: u32,
     /// Fault injection: bits of the number of slots in the look-back ring. With few slots, small sorts use each several
@@ -81,6 +83,7 @@ impl<'a> ShapeDesc<'a> {
             addressed: false,
             visits: Visits::default(),
             specialization: Specialization::Auto,
+            quirks: profile.quirks(),
             withhold: 0,
             ring_bits: None,
         }
@@ -141,7 +144,7 @@ pub(crate) fn largest(least: u32, most: u32, fits: impl Fn(u32) -> bool) -> u32 
 
 /// The shape with a ranking method.
 fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Result<Shape, Error> {
-    let &ShapeDesc { profile, tuning, request, .. } = desc;
+    let &ShapeDesc { profile, tuning, request, quirks, .. } = desc;
     let private = rank == RankMethod::Private;
     let (passes, digit_bits) = share_bits(profile, request.bits, widest_digit(profile, tuning.digit_bits, &subgroup));
     let key_words = request.key.words();
@@ -150,7 +153,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     let held = |wished_size: u32, items: u32| {
         let subgroups = wished_size.clamp(size, MAX_INVOCATIONS) / size;
         // Unrolled loops hold items in registers, of which wide keys take more.
-        let items = if tuning.unroll { items / key_words } else { items };
+        let items = if quirks.keep_loops { items } else { items / key_words };
         let items = items.clamp(1, MAX_ITEMS);
         match private {
             // Private counters are added up within one subgroup.
@@ -181,9 +184,7 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         rank,
         knobs: tuning.knobs(request, rank),
         polls: tuning.polls.max(1),
-        unroll: tuning.unroll,
-        unroll_branches: !profile.drowns_in_branches(),
-        decides_apart: tuning.decide_apart,
+        quirks,
         histogram_workgroup_size: counting(tuning.histogram_workgroup_size),
         histogram_subgroup_size: None,
         histogram_items: tuning.histogram_items.clamp(1, MAX_ITEMS),
@@ -192,13 +193,13 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         max_workgroups: profile.max_workgroups.max(1),
         addressed: desc.addressed,
         visits: desc.visits,
-        small_storage: profile.small_storage && !profile.confuses_views(),
+        small_storage: profile.small_storage && !quirks.no_aliased_views,
         specializes_on_host: match desc.specialization {
-            Specialization::Auto => profile.specializes_weakly(),
+            Specialization::Auto => quirks.weak_specialization,
             specialization => specialization == Specialization::Host,
         },
         // Emulated subgroup operations need all invocations.
-        subgroups_rest: profile.confines_subgroup_barriers() && !subgroup.emulated,
+        subgroups_rest: !quirks.wide_subgroup_barriers && !subgroup.emulated,
         withhold: desc.withhold,
         ring_bits: desc.ring_bits.map_or(most_ring_bits(digit_bits), |bits| bits.min(most_ring_bits(digit_bits))),
     };

@@ -17,8 +17,8 @@ pub(crate) struct KernelSpec {
     pub constants: [u32; spec::LEN],
     /// The required size of full subgroups, if the kernel uses the device's own subgroups.
     pub subgroup_size: Option<u32>,
-    /// Whether the wish to unroll loops is removed.
-    pub keeps_loops: bool,
+    /// Whether the driver is asked to keep loops that the kernel asks to unroll.
+    pub keep_loops: bool,
     /// Whether the host folds the constants into the module.
     pub on_host: bool,
 }
@@ -39,9 +39,9 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
             _ => (kernel.row().variants.ranks && !shape.subgroup.emulated).then_some(shape.subgroup.size),
         },
         // The histogram unrolls a loop over few digits. With private counters it has no branch for each.
-        keeps_loops: match kernel {
-            Kernel::Histogram => !shape.unroll_branches && module.ranking != Ranking::Private,
-            _ => !shape.unroll,
+        keep_loops: match kernel {
+            Kernel::Histogram => shape.quirks.slow_unrolled_branches && module.ranking != Ranking::Private,
+            _ => shape.quirks.keep_loops,
         },
         on_host: shape.specializes_on_host,
         module,

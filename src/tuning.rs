@@ -116,12 +116,6 @@ pub struct Tuning {
     pub histogram_items: u32,
     /// Invocations of a workgroup that scans tile counts in reduce-then-scan.
     pub scan_workgroup_size: u32,
-    /// Whether the driver should unroll the loops over an invocation's items. GPUs then hold items in registers; software
-    /// drivers only take longer to compile.
-    pub unroll: bool,
-    /// Whether a dispatch of its own decides the routes, instead of the histogram's last workgroup. Devices without fences
-    /// between workgroups of one dispatch need it, such as Metal before 3.2.
-    pub decide_apart: bool,
     /// Whether the automatic choice uses look-back (OneSweep). Look-back never hangs; this field says whether it is known to
     /// be correct and fast.
     pub look_back: bool,
@@ -161,8 +155,6 @@ fn gpu(name: &str, evidence: &'static str) -> Tuning {
         histogram_subgroup_size: None,
         histogram_items: 64,
         scan_workgroup_size: 256,
-        unroll: true,
-        decide_apart: false,
         look_back: false,
         evidence: evidence.into(),
     }
@@ -229,7 +221,6 @@ fn cpu(name: &str, lanes: u32) -> Tuning {
         histogram_workgroup_size: lanes,
         histogram_items: 8192,
         scan_workgroup_size: 32,
-        unroll: false,
         look_back: true,
         ..gpu(name, "measured: docs/PERFORMANCE.md")
     }
@@ -254,7 +245,6 @@ const ROWS: &[Row] = &[
             single_workgroup_size: Some(384),
             // A shift takes four times as long as a test of a bit by its mask.
             ballot: Ballot::ByMask,
-            decide_apart: true,
             ..gpu("apple", "compiled: ballots in fewest cycles by Honeykrisp, no spills, see docs/GPU-COMPILERS.md")
         },
     },

@@ -70,21 +70,22 @@ fn methods() -> Vec<Setting> {
         let tuning = Tuning { few_registers, ..staged() };
         methods.push(setting(format!("staged-virtual-{size}"), &tuning, SubgroupChoice::Emulated(size)));
     }
-    let kept = Tuning { unordered: false, merge_runs: false, unroll: true, ..staged() };
-    methods.push(setting("ordered-unrolled".into(), &kept, SubgroupChoice::Auto));
+    let ordered = Tuning { unordered: false, merge_runs: false, ..staged() };
+    let (name, mut options) = setting("ordered-unrolled".into(), &ordered, SubgroupChoice::Auto);
+    options.faults.unroll = true;
+    methods.push((name, options));
     let known = modules();
     methods.retain(|(name, _)| known.iter().all(|(other, _)| other != name));
     methods
 }
 
-/// The built-in rows of GPUs, at the subgroup sizes that these have, as far as this device's limits allow. Unrolled they
-/// would take drivers of CPUs minutes to compile.
+/// The built-in rows of GPUs, at the subgroup sizes that these have, as far as this device's limits allow.
 fn rows() -> Vec<Setting> {
     let vendors = [(0x10DE, 32), (0x1002, 64), (0x8086, 16), (0x106B, 32), (0x5143, 64), (0, 32)];
     let row = |(vendor_id, size)| {
         let tuning = Tuning::for_device(&DeviceProfile { vendor_id, ..DeviceProfile::default() });
         let name = format!("row-{}", tuning.name);
-        setting(name, &Tuning { unroll: false, ..tuning }, SubgroupChoice::Emulated(size))
+        setting(name, &tuning, SubgroupChoice::Emulated(size))
     };
     vendors.into_iter().map(row).collect()
 }

@@ -35,7 +35,8 @@ impl Device {
                 .enabled_extension_names(&extensions);
             let instance = entry.create_instance(&info, None).unwrap();
             let devices = instance.enumerate_physical_devices().unwrap().into_iter();
-            let suitable = |device| Some((device, Requirements::query(&instance, device).ok()?));
+            let suitable =
+                |device| Some((device, Requirements::query(&instance, device).ok()?.with_buffer_addresses()));
             let (physical, requirements) = devices.filter_map(suitable).next().expect("a device to test on");
             let families = instance.get_physical_device_queue_family_properties(physical);
             let compute = families.iter().position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
@@ -245,7 +246,6 @@ fn features_that_were_not_enabled_are_named() {
     v12.buffer_device_address = vk::FALSE;
     let message = requirements.check_enabled(&all, &v11, &v12, &v13).unwrap_err().to_string();
     assert!(message.contains("bufferDeviceAddress") && !message.contains("8Bit"), "{message}");
-    requirements.clone().without_buffer_addresses().check_enabled(&all, &v11, &v12, &v13).unwrap();
     // Promoted to Vulkan 1.3, the extension need not be named.
     v12.buffer_device_address = vk::TRUE;
     assert!(requirements.check_enabled(&[partition], &v11, &v12, &v13).is_err());
@@ -384,4 +384,31 @@ fn tiles_are_as_few_as_look_back_tells_apart() {
     assert!(most < u32::MAX, "tiles of {} elements", sorter.tile_size(most).unwrap());
     let refused = sorter.scratch_size(most + 1).unwrap_err().to_string();
     assert!(refused.contains("rounds") && refused.contains(&most.to_string()), "{refused}");
+}
+
+/// Two features are named on request only, and not where the device lacks them.
+#[test]
+fn buffer_addresses_and_the_partition_of_subgroups_are_named_on_request() {
+    let device = Device::open();
+    let mut has = vk::PhysicalDeviceBufferDeviceAddressFeatures::default();
+    // SAFETY: the instance is alive and of Vulkan 1.2, which has the structure.
+    let (listed, plain) = unsafe {
+        let physical = device.instance.enumerate_physical_devices().unwrap()[0];
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut has);
+        device.instance.get_physical_device_features2(physical, &mut features);
+        let listed = device.instance.enumerate_device_extension_properties(physical).unwrap();
+        (listed, Requirements::query(&device.instance, physical).unwrap())
+    };
+    let partition = vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME;
+    let partitions = listed.iter().any(|extension| extension.extension_name_as_c_str() == Ok(partition));
+
+    assert!(!plain.profile.buffer_addresses && !plain.profile.subgroup_partition);
+    assert_eq!(plain.features().addresses.buffer_device_address, vk::FALSE);
+    assert!(!plain.device_extensions.contains(&partition));
+    let with = plain.clone().with_buffer_addresses();
+    assert_eq!(with.features().addresses.buffer_device_address, has.buffer_device_address);
+    assert_eq!(with.profile.buffer_addresses, has.buffer_device_address == vk::TRUE);
+    let with = plain.with_subgroup_partition().with_subgroup_partition();
+    assert_eq!(with.profile.subgroup_partition, partitions);
+    assert_eq!(with.device_extensions.iter().filter(|name| **name == partition).count(), usize::from(partitions));
 }

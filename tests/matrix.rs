@@ -118,7 +118,7 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
         ("usual", usual.clone()),
         ("digits-8", tuned(Tuning { digit_bits: 8, ..tuning.clone() })),
         ("digits-5", tuned(Tuning { digit_bits: 5, ..tuning.clone() })),
-        ("decided-apart", tuned(Tuning { decide_apart: true, ..tuning })),
+        ("decided-apart", faults(Faults { decide_apart: true, ..Faults::default() })),
         ("on-host", SorterOptions { specialization: Specialization::Host, ..usual.clone() }),
         ("staged", tuned(staged)),
         ("staged-by-mask", tuned(by_mask)),

@@ -94,8 +94,10 @@ fn options() -> impl Strategy<Value = SorterOptions> {
         prop::bool::weighted(0.1),
         prop::sample::select(&[Specialization::Auto, Specialization::Driver, Specialization::Host]),
     );
-    let faults = (prop::option::weighted(0.3, 0..6u32), prop::sample::select(&[0u32, 0, 0, 1, 3]));
-    (tunings(suite::small_blocks()), device, faults).prop_map(|(mut tuning, device, (ring_bits, withhold))| {
+    let faults =
+        (prop::option::weighted(0.3, 0..6u32), prop::sample::select(&[0u32, 0, 0, 1, 3]), prop::bool::weighted(0.2));
+    (tunings(suite::small_blocks()), device, faults).prop_map(|(mut tuning, device, faults)| {
+        let (ring_bits, withhold, decide_apart) = faults;
         let (emulated, addresses, no_small_storage, specialization) = device;
         // Where nobody publishes, or the words of a small ring are lost, look-back recounts tile after tile. Drivers of CPUs
         // end an invocation's loops after so many turns, so there are fewer tiles then.
@@ -110,7 +112,7 @@ fn options() -> impl Strategy<Value = SorterOptions> {
             subgroup: emulated.map_or(SubgroupChoice::Auto, SubgroupChoice::Emulated),
             access: if addresses { Access::Addresses } else { Access::Descriptors },
             specialization,
-            faults: Faults { withhold, ring_bits, no_small_storage, ..Faults::default() },
+            faults: Faults { withhold, ring_bits, no_small_storage, decide_apart, ..Faults::default() },
             ..SorterOptions::default()
         }
     })

@@ -184,7 +184,7 @@ fn way(what: &str) -> Option<SorterOptions> {
         "by-match" => ranked(RankMethod::Match),
         "on-host" => SorterOptions { specialization: Specialization::Host, ..small() },
         "without-small-storage" => SorterOptions { faults: small_faults, ..small() },
-        "decided-apart" => tuned(Tuning { decide_apart: true, ..suite::small_blocks() }),
+        "decided-apart" => SorterOptions { faults: Faults { decide_apart: true, ..Faults::default() }, ..small() },
         _ if !gpu().profile().buffer_addresses => return None,
         _ => SorterOptions { access: Access::Addresses, ..small() },
     })

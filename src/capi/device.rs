@@ -166,8 +166,8 @@ pub(super) struct Enabled {
     pub push_descriptors: bool,
 }
 
-/// Leaves a part of the requirements out.
-type Without = fn(Requirements) -> Requirements;
+/// Leaves a part of the requirements out, or adds one.
+type Change = fn(Requirements) -> Requirements;
 
 /// The last of the 21 features in VkPhysicalDeviceVulkan14Features, which this version of ash does not have.
 const PUSH_DESCRIPTOR: Place =
@@ -201,7 +201,7 @@ impl Enabled {
         Ok(enabled)
     }
 
-    /// The requirements without the features and extensions that the device lacks.
+    /// The requirements as far as the device was created with them, and with buffer device addresses if it has them.
     fn restrict(&self, requirements: Requirements) -> Requirements {
         let VersionFeatures { v11, v12, v13 } = &self.features;
         let lists = |name: &CStr| self.extensions.contains(&name);
@@ -209,13 +209,12 @@ impl Enabled {
         let control = requirements.has_promoted() || lists(vk::EXT_SUBGROUP_SIZE_CONTROL_NAME);
         let control = control && on(v13.subgroup_size_control) && on(v13.compute_full_subgroups);
         let small_storage = on(v11.storage_buffer16_bit_access) && on(v12.storage_buffer8_bit_access);
-        let parts: [(bool, Without); 4] = [
-            (control, Requirements::without_subgroup_size_control),
-            (lists(vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME), Requirements::without_subgroup_partition),
-            (small_storage, Requirements::without_small_storage),
-            (on(v12.buffer_device_address), Requirements::without_buffer_addresses),
+        let parts: [(bool, Change); 3] = [
+            (!control, Requirements::without_subgroup_size_control),
+            (!small_storage, Requirements::without_small_storage),
+            (on(v12.buffer_device_address), Requirements::with_buffer_addresses),
         ];
-        parts.into_iter().filter(|(has, _)| !has).fold(requirements, |rest, (_, without)| without(rest))
+        parts.into_iter().filter(|(applies, _)| *applies).fold(requirements, |rest, (_, change)| change(rest))
     }
 }
 
@@ -319,15 +318,19 @@ pub unsafe extern "C" fn create_requirements(
     run_unit("vksortCreateRequirements", || {
         // SAFETY: by this function's contract, here and below.
         let info = unsafe { read(info)? };
-        check_flags("flags of VksortRequirementsInfo", info.flags, 0)?;
+        check_flags("flags of VksortRequirementsInfo", info.flags, VKSORT_REQUIREMENTS_BUFFER_ADDRESSES)?;
         check_flags("reserved of VksortRequirementsInfo", info.reserved, 0)?;
         // SAFETY: as above.
         unsafe { put(requirements, std::ptr::null_mut())? };
         check_handle(info.instance, "instance", "VkInstance")?;
         let (get, device) = (info.get_instance_proc_addr, info.physical_device);
         // SAFETY: as above.
-        let (instance, queried, _) =
+        let (instance, mut queried, enabled) =
             unsafe { query(get, info.instance, device, info.api_version, info.device_create_info)? };
+        // A device that exists says for itself whether it has them.
+        if enabled.is_none() && info.flags & VKSORT_REQUIREMENTS_BUFFER_ADDRESSES != 0 {
+            queried = queried.with_buffer_addresses();
+        }
         let features = FeatureChain::new(queried.features());
         let extensions = queried.device_extensions.iter().map(|name| name.as_ptr()).collect();
         let handle = REQUIREMENTS.add(DeviceKnowledge { instance, requirements: queried, extensions, features });

@@ -14,8 +14,12 @@ use crate::vk::InstanceRequirements;
 const KEY_NAMES: [&CStr; VKSORT_KEY_TYPES as usize] =
     [c"u8", c"i8", c"u16", c"i16", c"f16", c"bf16", c"u32", c"i32", c"f32", c"u64", c"i64", c"f64", c"u128", c"i128"];
 
-/// The names of the algorithms, by number from 1 on.
-const ALGORITHM_NAMES: [&CStr; VKSORT_ALGORITHMS as usize] = [c"onesweep", c"reduce-then-scan", c"single-workgroup"];
+/// The algorithms with their numbers and names.
+const ALGORITHMS: [(VksortAlgorithm, Algorithm, &CStr); 3] = [
+    (VKSORT_ALGORITHM_ONESWEEP, Algorithm::OneSweep, c"onesweep"),
+    (VKSORT_ALGORITHM_REDUCE_THEN_SCAN, Algorithm::ReduceThenScan, c"reduce-then-scan"),
+    (VKSORT_ALGORITHM_SINGLE_WORKGROUP, Algorithm::SingleWorkgroup, c"single-workgroup"),
+];
 
 /// The version of the crate, whose parts cargo gives as text.
 const VERSION: u32 = ash::vk::make_api_version(
@@ -45,7 +49,16 @@ fn key(number: VksortKeyType) -> Result<KeyType, Failure> {
 
 /// The number of an algorithm.
 pub(super) fn number_of(algorithm: Algorithm) -> VksortAlgorithm {
-    1 + algorithm as VksortAlgorithm
+    ALGORITHMS.iter().find(|(_, known, _)| *known == algorithm).map_or(VKSORT_ALGORITHM_AUTO, |row| row.0)
+}
+
+/// The algorithm of a number, if it names one.
+fn algorithm(number: VksortAlgorithm) -> Result<Option<Algorithm>, Failure> {
+    match ALGORITHMS.iter().find(|(known, ..)| *known == number) {
+        Some((_, algorithm, _)) => Ok(Some(*algorithm)),
+        None if number == VKSORT_ALGORITHM_AUTO => Ok(None),
+        None => Err(Failure::value("algorithm", number, "a VKSORT_ALGORITHM_ of 0, 1, 3 or 4")),
+    }
 }
 
 /// Flags of which `known` are allowed.
@@ -71,7 +84,6 @@ pub(super) fn request(given: &VksortSortRequest) -> Result<SortRequest, Failure>
     };
     let placements = [Placement::InPlace, Placement::OutOfPlace];
     let key_outputs = [KeyOutput::Sorted, KeyOutput::Discarded];
-    let algorithms: Vec<_> = [None].into_iter().chain(Algorithm::ALL.iter().copied().map(Some)).collect();
     let high = if given.high_bit == 0 { key.bits() } else { given.high_bit };
     let request = SortRequest {
         key,
@@ -81,7 +93,7 @@ pub(super) fn request(given: &VksortSortRequest) -> Result<SortRequest, Failure>
         placement: one_of("placement", "VKSORT_PLACEMENT_", 0, &placements, given.placement)?,
         key_output: one_of("keyOutput", "VKSORT_KEY_OUTPUT_", 0, &key_outputs, given.key_output)?,
         stable: given.flags & VKSORT_REQUEST_NOT_STABLE == 0,
-        algorithm: one_of("algorithm", "VKSORT_ALGORITHM_", 0, &algorithms, given.algorithm)?,
+        algorithm: algorithm(given.algorithm)?,
     };
     request.check()?;
     Ok(request)
@@ -162,7 +174,7 @@ pub unsafe extern "C" fn get_key_type_properties(
             struct_size: 0,
             bits: key.bits(),
             flags: flags.into_iter().filter(|(_, has)| *has).map(|(flag, _)| flag).sum(),
-            algorithms: (1..=VKSORT_ALGORITHMS).map(|number| 1 << number).sum(),
+            algorithms: ALGORITHMS.iter().map(|(number, ..)| 1 << number).sum(),
             name: KEY_NAMES[key as usize].as_ptr(),
         };
         // SAFETY: by this function's contract.
@@ -173,8 +185,8 @@ pub unsafe extern "C" fn get_key_type_properties(
 /// The name of an algorithm as in "onesweep"; null for a number that is none. The text is static. Any thread may call it.
 #[unsafe(export_name = "vksortGetAlgorithmName")]
 pub extern "C" fn get_algorithm_name(algorithm: VksortAlgorithm) -> *const c_char {
-    let name = ALGORITHM_NAMES.get((algorithm as usize).wrapping_sub(1));
-    name.map_or(std::ptr::null(), |name| name.as_ptr())
+    let row = ALGORITHMS.iter().find(|(number, ..)| *number == algorithm);
+    row.map_or(std::ptr::null(), |(.., name)| name.as_ptr())
 }
 
 #[cfg(test)]
@@ -222,18 +234,12 @@ mod tests {
             assert_eq!(described(&SortRequest::new(known)).key, number);
             assert_eq!(KEY_NAMES[index].to_str(), Ok(known.name()));
         }
-        let algorithms = [
-            (VKSORT_ALGORITHM_ONESWEEP, Algorithm::OneSweep),
-            (VKSORT_ALGORITHM_REDUCE_THEN_SCAN, Algorithm::ReduceThenScan),
-            (VKSORT_ALGORITHM_SINGLE_WORKGROUP, Algorithm::SingleWorkgroup),
-        ];
-        assert!(algorithms.iter().map(|(_, algorithm)| algorithm).eq(Algorithm::ALL));
-        for (index, (number, known)) in algorithms.into_iter().enumerate() {
+        assert!(ALGORITHMS.iter().map(|(_, algorithm, _)| algorithm).eq(Algorithm::ALL));
+        for (number, known, name) in ALGORITHMS {
             let given = SortRequest { algorithm: Some(known), ..SortRequest::new(KeyType::U64) };
-            assert_eq!((number as usize, number_of(known)), (index + 1, number));
-            assert_eq!(described(&given).algorithm, number);
+            assert_eq!((number_of(known), described(&given).algorithm), (number, number));
             assert_eq!(request(&described(&given)).ok(), Some(given));
-            assert_eq!(ALGORITHM_NAMES[index].to_str().unwrap(), known.to_string());
+            assert_eq!(name.to_str().unwrap(), known.to_string());
         }
     }
 }

@@ -60,7 +60,7 @@ thread_local! {
     pub static FAULT: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Runs a call, and keeps the text of a failure for its thread.
+/// Runs a call. The text of a failure is kept for its thread, and logged.
 pub(super) fn run(call: &'static str, work: impl FnOnce() -> Result<VksortResult, Failure>) -> VksortResult {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         #[cfg(feature = "testing")]
@@ -77,11 +77,13 @@ pub(super) fn run(call: &'static str, work: impl FnOnce() -> Result<VksortResult
     }
 }
 
-/// Keeps the text of a failure, and gives its code.
+/// Keeps and logs the text of a failure, and gives its code.
 #[cold]
 fn keep(call: &'static str, failure: Failure) -> VksortResult {
+    let text = format!("{call}: {}", failure.text);
+    log::error!("{text}");
     // A thread that is ending has no text any more.
-    let _ = LAST.try_with(|last| last.replace(Some(c_text(format!("{call}: {}", failure.text)))));
+    let _ = LAST.try_with(|last| last.replace(Some(c_text(text))));
     failure.code
 }
 

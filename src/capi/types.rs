@@ -139,11 +139,11 @@ pub const VKSORT_ALGORITHM_AUTO: VksortAlgorithm = 0;
 /// One histogram of all digits, then one chained-scan pass per digit.
 pub const VKSORT_ALGORITHM_ONESWEEP: VksortAlgorithm = 1;
 /// Count, scan and scatter per digit; no workgroup waits for another.
-pub const VKSORT_ALGORITHM_REDUCE_THEN_SCAN: VksortAlgorithm = 2;
+pub const VKSORT_ALGORITHM_REDUCE_THEN_SCAN: VksortAlgorithm = 3;
 /// All digits in the shared memory of one workgroup, for up to one block of elements.
-pub const VKSORT_ALGORITHM_SINGLE_WORKGROUP: VksortAlgorithm = 3;
-/// Algorithms are numbered from 1 to this.
-pub const VKSORT_ALGORITHMS: u32 = 3;
+pub const VKSORT_ALGORITHM_SINGLE_WORKGROUP: VksortAlgorithm = 4;
+/// Algorithms are numbered from 1 to this. 2 is no algorithm any more, and is refused.
+pub const VKSORT_ALGORITHMS: u32 = 4;
 
 /// How kernels reach keys and values.
 pub type VksortAccess = u32;
@@ -157,6 +157,9 @@ pub const VKSORT_ACCESS_ADDRESSES: VksortAccess = 2;
 
 /// Flag of a request: equal keys may come out in any order, which may differ between runs. Some devices sort faster then.
 pub const VKSORT_REQUEST_NOT_STABLE: u32 = 1;
+/// Flag of requirements: they name bufferDeviceAddress if the physical device has it, for ranges longer than
+/// maxStorageBufferRange.
+pub const VKSORT_REQUIREMENTS_BUFFER_ADDRESSES: u32 = 1;
 /// Flag of a sorter: every step is labelled in captures. VK_EXT_debug_utils must be enabled on the instance.
 pub const VKSORT_SORTER_LABELS: u32 = 1;
 
@@ -266,7 +269,7 @@ pub struct VksortInstanceRequirements {
 pub struct VksortRequirementsInfo {
     /// sizeof(VksortRequirementsInfo).
     pub struct_size: u32,
-    /// 0.
+    /// 0 or VKSORT_REQUIREMENTS_BUFFER_ADDRESSES.
     pub flags: u32,
     /// All Vulkan functions come from here.
     pub get_instance_proc_addr: PFN_vkGetInstanceProcAddr,
@@ -275,7 +278,8 @@ pub struct VksortRequirementsInfo {
     /// A device of the instance.
     pub physical_device: VkPhysicalDevice,
     /// Null to learn the extensions and features that a device should be created with. For an existing device, the structure
-    /// that it was created with: the requirements then leave out what the device lacks, which may cost speed.
+    /// that it was created with: the requirements then leave out what the device lacks, which may cost speed, and name
+    /// bufferDeviceAddress if the device has it.
     pub device_create_info: *const VkDeviceCreateInfo<'static>,
     /// VkApplicationInfo::apiVersion of the instance, or 0 for the device's version. What became core in a version above this
     /// one needs its extension.

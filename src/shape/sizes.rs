@@ -1,7 +1,7 @@
 //! [`Shape`], and the sizes that follow from it.
 
 use crate::abi;
-use crate::profile::DeviceProfile;
+use crate::profile::{DeviceProfile, Quirks};
 use crate::request::ValueType;
 use crate::tuning::{Knobs, RankMethod};
 use crate::visitor::Visits;
@@ -44,12 +44,8 @@ pub struct Shape {
     pub polls: u32,
     /// Bits of the number of slots in the look-back ring.
     pub ring_bits: u32,
-    /// Whether the driver is asked to unroll the loops over items.
-    pub unroll: bool,
-    /// Whether it is asked to unroll the loops of the histogram over digits, which may have branches.
-    pub unroll_branches: bool,
-    /// Whether a dispatch of its own decides the routes.
-    pub decides_apart: bool,
+    /// What the driver does otherwise than others.
+    pub quirks: Quirks,
     /// Invocations of a workgroup that counts digits.
     pub histogram_workgroup_size: u32,
     /// Subgroup size that the histogram requires, if any.
@@ -70,7 +66,7 @@ pub struct Shape {
     pub small_storage: bool,
     /// Whether the host folds constants into the SPIR-V.
     pub specializes_on_host: bool,
-    /// Whether subgroups without elements rest in a single workgroup.
+    /// Whether idle subgroups skip ranking in a single workgroup.
     pub subgroups_rest: bool,
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
     pub withhold: u32,

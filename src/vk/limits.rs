@@ -46,7 +46,10 @@ impl SorterInner {
         if !self.shape.addressed {
             let reached = by_descriptors(&self.profile, &self.request);
             if reached < most.0 {
-                most = (reached, "the device's maxStorageBufferRange; elements by address reach further");
+                most = (
+                    reached,
+                    "the device's maxStorageBufferRange; elements by address reach further: Requirements::with_buffer_addresses",
+                );
             }
         }
         let reached = self.reached_by_table(most.0);

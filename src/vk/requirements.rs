@@ -37,7 +37,9 @@ impl InstanceRequirements {
 
 /// The extensions and features of the device, and its properties.
 ///
-/// The device of a [`Sorter`](crate::Sorter) must be created with everything that is named here.
+/// The device of a [`Sorter`](crate::Sorter) must be created with everything that is named here. Two features are named only on
+/// request: [`with_buffer_addresses`](Self::with_buffer_addresses) and
+/// [`with_subgroup_partition`](Self::with_subgroup_partition).
 ///
 /// ```
 /// use ash::vk;
@@ -75,6 +77,15 @@ pub struct Requirements {
     pub(crate) required_subgroup_size: bool,
     /// The version that the application asked for, if it is known.
     application: Option<u32>,
+    /// What the device has, and requirements name only if they are asked.
+    offer: Offer,
+}
+
+/// Features of a device that requirements name only on request.
+#[derive(Clone, Copy, Debug, Default)]
+struct Offer {
+    buffer_addresses: bool,
+    subgroup_partition: bool,
 }
 
 impl Requirements {
@@ -138,13 +149,12 @@ impl Requirements {
         let subgroup_operations = |operations| {
             subgroup.supported_stages.contains(compute_stage) && subgroup.supported_operations.contains(operations)
         };
-        let subgroup_partition =
-            lists(&available, partition) && subgroup_operations(vk::SubgroupFeatureFlags::PARTITIONED_NV);
-        let extensions = [
-            (portability, lists(&available, portability)),
-            (size_control, full_subgroups),
-            (partition, subgroup_partition),
-        ];
+        let offer = Offer {
+            buffer_addresses: addresses.buffer_device_address == vk::TRUE,
+            subgroup_partition: lists(&available, partition)
+                && subgroup_operations(vk::SubgroupFeatureFlags::PARTITIONED_NV),
+        };
+        let extensions = [(portability, lists(&available, portability)), (size_control, full_subgroups)];
         let device_extensions = extensions.into_iter().filter(|(_, use_it)| *use_it).map(|(name, _)| name).collect();
         let required_subgroup_size = full_subgroups && control.required_subgroup_size_stages.contains(compute_stage);
         let needed = vk::SubgroupFeatureFlags::BASIC
@@ -174,7 +184,7 @@ impl Requirements {
                 false => (subgroup.subgroup_size, subgroup.subgroup_size),
             },
             subgroup_operations: subgroup_operations(needed),
-            subgroup_partition,
+            subgroup_partition: false,
             full_subgroups,
             max_workgroup_subgroups: match required_subgroup_size {
                 // Drivers whose only limit is the number of invocations report the largest number.
@@ -193,12 +203,12 @@ impl Requirements {
             max_push_bytes: limits.max_push_constants_size,
             small_storage: storage8.storage_buffer8_bit_access == vk::TRUE
                 && storage16.storage_buffer16_bit_access == vk::TRUE,
-            buffer_addresses: addresses.buffer_device_address == vk::TRUE,
+            buffer_addresses: false,
             memory_bytes: own.map(|heap| heap.size).max().unwrap_or_default(),
             storage_alignment_bytes: limits.min_storage_buffer_offset_alignment.max(4),
             timestamp_period_ns: if timestamp_bits > 0 { limits.timestamp_period } else { 0.0 },
         };
-        Ok(Requirements { device_extensions, profile, required_subgroup_size, application: None })
+        Ok(Requirements { device_extensions, profile, required_subgroup_size, application: None, offer })
     }
 
     /// Features to enable on the device.
@@ -229,8 +239,7 @@ impl Requirements {
     ///
     /// [`Error::NotEnabled`] names every missing feature and extension. A caller that omits one on purpose takes the
     /// requirements without it: [`without_subgroup_size_control`](Self::without_subgroup_size_control),
-    /// [`without_subgroup_partition`](Self::without_subgroup_partition),
-    /// [`without_small_storage`](Self::without_small_storage), [`without_buffer_addresses`](Self::without_buffer_addresses).
+    /// [`without_small_storage`](Self::without_small_storage).
     pub fn check_enabled(
         &self,
         extensions: &[&CStr],
@@ -275,11 +284,21 @@ impl Requirements {
         self
     }
 
-    /// The same without `VK_NV_shader_subgroup_partitioned`, for a device that was created without it.
-    /// [`RankMethod::Partition`](crate::RankMethod::Partition) then falls back to `Ballot`.
-    pub fn without_subgroup_partition(mut self) -> Self {
-        self.device_extensions.retain(|name| *name != vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME);
-        self.profile.subgroup_partition = false;
+    /// The same with buffer device addresses if the device has them, so that ranges longer than `maxStorageBufferRange` can be
+    /// sorted ([`Access`](crate::Access)).
+    pub fn with_buffer_addresses(mut self) -> Self {
+        self.profile.buffer_addresses = self.offer.buffer_addresses;
+        self
+    }
+
+    /// The same with `VK_NV_shader_subgroup_partitioned` if the device has it, for a tuning that ranks by
+    /// [`RankMethod::Partition`](crate::RankMethod::Partition). No built-in row does.
+    pub fn with_subgroup_partition(mut self) -> Self {
+        let name = vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME;
+        if self.offer.subgroup_partition && !self.device_extensions.contains(&name) {
+            self.device_extensions.push(name);
+        }
+        self.profile.subgroup_partition = self.offer.subgroup_partition;
         self
     }
 
@@ -290,18 +309,16 @@ impl Requirements {
         self
     }
 
-    /// The same without all that a device may be created without.
-    #[cfg(any(feature = "capi", all(feature = "standalone", feature = "testing")))]
-    pub(crate) fn least(self) -> Self {
-        let narrow = self.without_subgroup_size_control().without_subgroup_partition();
-        narrow.without_small_storage().without_buffer_addresses()
+    /// The same with everything that the device offers, for a device of vksort's own.
+    #[cfg(feature = "standalone")]
+    pub(crate) fn most(self) -> Self {
+        self.with_buffer_addresses().with_subgroup_partition()
     }
 
-    /// The same without buffer device addresses, for a device that was created without them. Ranges longer than
-    /// `maxStorageBufferRange` cannot be sorted then.
-    pub fn without_buffer_addresses(mut self) -> Self {
-        self.profile.buffer_addresses = false;
-        self
+    /// The same without all that a device may be created without, for good.
+    #[cfg(any(feature = "capi", all(feature = "standalone", feature = "testing")))]
+    pub(crate) fn least(self) -> Self {
+        Requirements { offer: Offer::default(), ..self.without_subgroup_size_control().without_small_storage() }
     }
 }
 

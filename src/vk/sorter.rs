@@ -176,6 +176,8 @@ impl Sorter {
             ring_bits: faults.ring_bits,
             ..ShapeDesc::new(&profile, &tuning, request, algorithm)
         };
+        desc.quirks.decide_apart |= faults.decide_apart;
+        desc.quirks.keep_loops &= !faults.unroll;
         desc.addressed = choose_addresses(&desc, options);
         let shape = Shape::fit(&desc)?;
         check_device(&profile, &shape, visitor.map(|(visitor, _)| visitor.push_bytes()))?;

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
 use ash::vk;
 use vksort::capi::{device::*, record::*, sorter::*, types::*, vrdx};
@@ -191,6 +191,36 @@ fn what_a_device_lacks_is_named_or_left_out() {
         VKSORT_ERROR_POINTER,
         &["ppEnabledExtensionNames is null"],
     );
+}
+
+/// They are named on request, and where an existing device has them.
+#[test]
+fn buffer_addresses_are_named_on_request() {
+    let vulkan = vulkan();
+    let mut with = vk::PhysicalDeviceVulkan12Features::default().buffer_device_address(true);
+    let device = vk::DeviceCreateInfo::default().push_next(&mut with);
+    let without = vk::DeviceCreateInfo::default();
+    let flag = VKSORT_REQUIREMENTS_BUFFER_ADDRESSES;
+    let cases = [
+        (0, null(), false),
+        (flag, null(), true),
+        (0, &raw const device, true),
+        (flag, &raw const device, true),
+        (flag, &raw const without, false),
+    ];
+    for (flags, created, named) in cases {
+        let info = VksortRequirementsInfo { flags, device_create_info: created.cast(), ..vulkan.info() };
+        let mut requirements = null_mut();
+        done(c!(create_requirements(&info, &mut requirements)));
+        let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
+        let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
+        let mut head =
+            vk::PhysicalDeviceFeatures2::default().push_next(&mut v11).push_next(&mut v12).push_next(&mut v13);
+        done(c!(add_device_features(requirements, (&raw mut head).cast())));
+        assert_eq!(v12.buffer_device_address == vk::TRUE, named, "flags {flags}, device {created:?}");
+        done(destroy_requirements(requirements));
+    }
 }
 
 /// VkPhysicalDeviceVulkan14Features: `pushDescriptor` is the last of its 21 features.

@@ -87,6 +87,13 @@ fn messages_go_to_the_callback_that_was_set_last() {
             let bad = c!(set_log_callback(level, Some(keep), first.user_data()));
             refused(bad, VKSORT_ERROR_VALUE, &["vksortSetLogCallback: level is", "a VKSORT_LOG_ of 1 to 4"]);
         }
+        // What fails is logged too.
+        assert_eq!(second.take().len(), 3);
+        let request = VksortSortRequest { algorithm: 2, ..u32_keys() };
+        let bad = c!(create_sorter(&vulkan().sorter_info(&request), &mut null_mut()));
+        refused(bad, VKSORT_ERROR_VALUE, &["algorithm is 2"]);
+        let expected = "vksortCreateSorter: algorithm is 2, allowed is a VKSORT_ALGORITHM_ of 0, 1, 3 or 4";
+        assert_eq!(second.take(), [(VKSORT_LOG_ERROR, expected.to_string())]);
         done(c!(set_log_callback(VKSORT_LOG_DEBUG, None, null_mut())));
         log_something();
         assert!(first.take().is_empty() && second.take().is_empty());
@@ -185,6 +192,8 @@ fn another_logger_keeps_its_messages() {
         done(c!(set_log_callback(0, None, null_mut())));
         log_something();
         assert!(kept.take().is_empty());
-        assert_eq!(TAKEN.lock().unwrap().len(), 1);
+        let taken = TAKEN.lock().unwrap();
+        let (refusals, others): (Vec<_>, Vec<_>) = taken.iter().partition(|text| text.contains("another one"));
+        assert_eq!((refusals.len(), others.len()), (2, 1), "{taken:?}");
     });
 }

@@ -34,6 +34,7 @@ struct Draw {
     subgroup: SubgroupChoice,
     tuning: Tuning,
     addressed: bool,
+    decide_apart: bool,
     withhold: u32,
     ring_bits: Option<u32>,
     /// Workgroups that run at the same time.
@@ -80,10 +81,14 @@ fn draws() -> impl Strategy<Value = Draw> {
             prop::sample::select(&[0usize, 4, 64]),
             any::<u64>(),
         );
-        let faults = (prop::option::weighted(0.3, 0..6u32), prop::sample::select(&[0u32, 0, 0, 1, 3]));
+        let faults = (
+            prop::option::weighted(0.3, 0..6u32),
+            prop::sample::select(&[0u32, 0, 0, 1, 3]),
+            prop::bool::weighted(0.2),
+        );
         let counted = prop::option::weighted(0.4, 0..150u32);
         (requests(), keys(2_000), 0..1_000u32, counted, tunings(small_blocks(lanes)), device, faults).prop_map(
-            move |(request, keys, spare, counted, tuning, device, (ring_bits, withhold))| {
+            move |(request, keys, spare, counted, tuning, device, (ring_bits, withhold, decide_apart))| {
                 let (small_storage, emulated, addressed, resident, shuffles, shows, seed) = device;
                 Draw {
                     request,
@@ -95,6 +100,7 @@ fn draws() -> impl Strategy<Value = Draw> {
                     tuning,
                     // Emulated subgroups have descriptors alone.
                     addressed: addressed && emulated.is_none(),
+                    decide_apart,
                     withhold,
                     ring_bits,
                     resident,
@@ -112,13 +118,14 @@ const MAX_COUNTS: u32 = 2_000_000;
 
 fn run(draw: &Draw) -> Result<(), String> {
     let Draw { request, profile, tuning, subgroup, addressed, withhold, ring_bits, .. } = draw;
-    let desc = ShapeDesc {
+    let mut desc = ShapeDesc {
         subgroup: *subgroup,
         addressed: *addressed,
         withhold: *withhold,
         ring_bits: *ring_bits,
         ..ShapeDesc::new(profile, tuning, request, request.algorithm.unwrap_or(tuning.algorithm()))
     };
+    desc.quirks.decide_apart = draw.decide_apart;
     let text = |error: vksort::Error| error.to_string();
     let mut keys = draw.keys.bytes(request.key);
     let size = request.key.size_bytes() as usize;

@@ -100,14 +100,13 @@ pub fn tunings(row: Tuning) -> impl Strategy<Value = Tuning> {
         prop::sample::select(Ballot::ALL),
         prop::option::weighted(0.3, 1..12u32),
     );
-    let ways =
-        (any::<bool>(), any::<bool>(), prop::bool::weighted(0.75), 1..10u32, prop::bool::weighted(0.2), any::<bool>());
+    let ways = (any::<bool>(), any::<bool>(), prop::bool::weighted(0.75), 1..10u32, any::<bool>());
     let counting = prop::option::weighted(0.5, (1..140u32, 1..60u32, 1..140u32));
     (blocks, rank, ways, counting).prop_map(move |(blocks, rank, ways, counting)| {
         let row = row.clone();
         let (workgroup_size, items, single_workgroup_size, single_items, min_tiles) = blocks;
         let (rank, few_registers, ballot, digit_bits) = rank;
-        let (merge_runs, unordered, join_index, polls, decide_apart, look_back) = ways;
+        let (merge_runs, unordered, join_index, polls, look_back) = ways;
         let of_row = (row.histogram_workgroup_size, row.histogram_items, row.scan_workgroup_size);
         let (histogram_workgroup_size, histogram_items, scan_workgroup_size) = counting.unwrap_or(of_row);
         Tuning {
@@ -125,7 +124,6 @@ pub fn tunings(row: Tuning) -> impl Strategy<Value = Tuning> {
             unordered,
             join_index,
             polls,
-            decide_apart,
             look_back,
             histogram_workgroup_size,
             histogram_items,

@@ -78,24 +78,6 @@ pub const ALL: &[Dimension] = &[
     },
     numbers("single_items", |t| &mut t.single_items, items),
     switch("merge_runs", |t| &mut t.merge_runs),
-    other(
-        "unroll",
-        |t| t.unroll.to_string(),
-        |t, device| match device.is_cpu {
-            // Compiling hundreds of unrolled items takes minutes on CPUs, and they run no faster.
-            true => vec![t.clone()],
-            false => [false, true].map(|unroll| Tuning { unroll, ..t.clone() }).into(),
-        },
-    ),
-    other(
-        "decide_apart",
-        |t| t.decide_apart.to_string(),
-        |t, _| match t.decide_apart {
-            // Devices whose row has it need it for correctness.
-            true => vec![t.clone()],
-            false => [false, true].map(|decide_apart| Tuning { decide_apart, ..t.clone() }).into(),
-        },
-    ),
     numbers("polls", |t| &mut t.polls, |_| (0..=12).step_by(2).map(|log2| 1 << log2).collect()),
     numbers("scan_workgroup_size", |t| &mut t.scan_workgroup_size, invocations),
 ];

@@ -141,7 +141,7 @@ impl WgpuDevice {
             (query(hal.shared_instance(), hal.raw_physical_device())?, partition)
         };
         let requirements = requirements.without_subgroup_size_control().without_small_storage();
-        let requirements = if partition { requirements } else { requirements.without_subgroup_partition() };
+        let requirements = if partition { requirements.with_subgroup_partition() } else { requirements };
         // SAFETY: of these requirements at most the partition of subgroups is left, where wgpu has enabled it.
         unsafe { WgpuDevice::with_requirements(device, requirements) }
     }
@@ -159,7 +159,8 @@ impl WgpuDevice {
     ///   and features that it names.
     pub unsafe fn with_requirements(device: &Device, requirements: Requirements) -> Result<WgpuDevice, Error> {
         // Buffers of wgpu have no addresses unless they serve ray tracing.
-        let requirements = requirements.without_buffer_addresses();
+        let mut requirements = requirements;
+        requirements.profile.buffer_addresses = false;
         // SAFETY: not destroyed here.
         let (raw, debug_utils) = unsafe {
             let hal = device.as_hal::<Vulkan>().ok_or_else(|| foreign(device))?;
@@ -284,7 +285,7 @@ unsafe fn query(instance: &InstanceShared, physical: vk::PhysicalDevice) -> Resu
     }
     // SAFETY: by this function's contract; wgpu creates instances for Vulkan 1.3 where the loader knows 1.1, and here it
     // knows 1.2.
-    Ok(unsafe { Requirements::query(instance.raw_instance(), physical)? }.without_buffer_addresses())
+    unsafe { Requirements::query(instance.raw_instance(), physical) }
 }
 
 pub(super) fn foreign(device: &Device) -> Error {
