@@ -9,21 +9,23 @@
 pub mod arena;
 pub mod design;
 pub mod drawn;
+pub mod logs;
 pub mod oracle;
 pub mod patterns;
 pub mod process;
 pub mod routes;
+mod run;
 pub mod sets;
 pub mod suite;
 pub mod table;
 pub mod visited;
 pub mod visiting;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::process::ExitCode;
+use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use libtest_mimic::{Arguments, Failed, Trial};
+pub use libtest_mimic::Failed;
+pub use run::{Suite, Trial, run};
 use vksort::standalone::{Gpu, GpuOptions};
 
 /// Expects an error of one line that holds these words.
@@ -66,25 +68,6 @@ pub fn seed() -> u64 {
     })
 }
 
-/// Whether this run has the trial. `VKSORT_TEST_PART=1/2` runs one of two parts of the trials of a design, which have a slash
-/// in their name, and `2/4,4/8` runs both of these parts; the seed chooses. Parts 1/2, 2/4, 4/8 and 8/8 are all trials
-/// together, each once.
-fn in_part(name: &str) -> bool {
-    let Ok(text) = std::env::var("VKSORT_TEST_PART") else { return true };
-    // With fixed keys it is the same in every process.
-    let mut hasher = DefaultHasher::new();
-    (seed(), name).hash(&mut hasher);
-    let number = |text: &str| text.parse::<u64>().ok();
-    let mut has = text.split(',').map(|part| {
-        let part = part.split_once('/').and_then(|(part, parts)| number(part).zip(number(parts)));
-        let Some((part, parts)) = part.filter(|(part, parts)| (1..=*parts).contains(part)) else {
-            panic!("VKSORT_TEST_PART is {text:?}, allowed are parts and their number, as 1/2 or 2/4,4/8");
-        };
-        hasher.finish() % parts == part - 1
-    });
-    has.any(|has| has) || !name.contains('/')
-}
-
 /// Whether devices are opened under the validation layer (`VKSORT_VALIDATE=1`).
 pub fn validating() -> bool {
     std::env::var("VKSORT_VALIDATE").is_ok_and(|value| value == "1")
@@ -109,46 +92,40 @@ pub fn open() -> Gpu {
 /// that still know a device then end the process badly.
 static DEVICES: Mutex<Vec<Arc<Gpu>>> = Mutex::new(Vec::new());
 
+thread_local! {
+    static GPU: RefCell<Weak<Gpu>> = const { RefCell::new(Weak::new()) };
+}
+
 /// The device of this thread, which the trials that run on it share: drivers compile kernels on the thread that first
 /// uses them, so a device for each thread keeps all cores busy.
 pub fn gpu() -> Arc<Gpu> {
-    thread_local! {
-        static GPU: Weak<Gpu> = {
+    GPU.with_borrow_mut(|kept| {
+        kept.upgrade().unwrap_or_else(|| {
             let gpu = Arc::new(open());
             DEVICES.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&gpu));
-            Arc::downgrade(&gpu)
-        };
+            *kept = Arc::downgrade(&gpu);
+            gpu
+        })
+    })
+}
+
+/// Lets the pipelines of the suite before go when a thread comes to the first trial of another one: a run of all suites would
+/// keep those of thousands of kernels.
+fn leave_suite(name: &'static str) {
+    thread_local! {
+        static SUITE: Cell<&'static str> = const { Cell::new("") };
     }
-    GPU.with(Weak::upgrade).expect("devices are closed when all trials have run")
+    if SUITE.replace(name) != name
+        && let Some(gpu) = GPU.with_borrow(Weak::upgrade)
+    {
+        gpu.clear().unwrap_or_else(|error| panic!("{error}"));
+    }
 }
 
 /// Fails when the validation layer has reported anything.
 pub fn assert_valid(gpu: &Gpu) {
     let errors = gpu.validation_errors();
     assert!(errors.is_empty(), "{} validation errors, the first: {}", errors.len(), errors[0]);
-}
-
-/// Runs a suite's trials and says on which device and seed.
-pub fn run(mut trials: Vec<Trial>) -> ExitCode {
-    trials.retain(|trial| in_part(trial.name()));
-    let _ = env_logger::builder().is_test(true).try_init();
-    let arguments = Arguments::from_args();
-    if !arguments.list {
-        let gpu = gpu();
-        let profile = gpu.profile();
-        println!(
-            "device {} ({}), subgroup {}, level {:?}, validation {}, VKSORT_SEED={}",
-            profile.name,
-            profile.driver,
-            profile.subgroup_size,
-            level(),
-            validating(),
-            seed()
-        );
-    }
-    let conclusion = libtest_mimic::run(&arguments, trials);
-    close();
-    conclusion.exit_code()
 }
 
 /// Closes every device, which has to be done before the process ends.

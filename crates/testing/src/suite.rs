@@ -4,7 +4,6 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Failed, Trial};
 use vksort::standalone::StandaloneSorter;
 use vksort::{
     Algorithm, DeviceProfile, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, Tuning, ValueType,
@@ -12,7 +11,7 @@ use vksort::{
 
 use crate::arena::{Arena, Count, Sorted, values};
 use crate::patterns::{self, Pattern};
-use crate::{Level, assert_valid, gpu, level, oracle, seed};
+use crate::{Failed, Level, Trial, assert_valid, gpu, level, oracle, seed};
 
 /// One key type of each width and kind of order that kernels tell apart.
 pub const SOME_KEYS: [KeyType; 6] =

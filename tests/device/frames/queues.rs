@@ -1,8 +1,8 @@
 //! The sort on one queue, and what takes the result on another.
 
 use ash::vk::{self, CommandBufferUsageFlags as Flags};
-use libtest_mimic::Failed;
 use vksort::AccessScope;
+use vksort_testing::Failed;
 
 use super::frame::{Bound, Job, Scratch, Slot, pairs, record_into, rng, small_blocks, sorter};
 use super::vulkan::{Vulkan, roles};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ash::vk::CommandBufferUsageFlags as Flags;
-use libtest_mimic::Failed;
 use vksort::{AccessScope, Order, PipelineSet, SortRequest, SorterOptions};
+use vksort_testing::Failed;
 
 use super::frame::{Bound, Job, Layout, Scratch, Slot, frames, pairs, rng, small_blocks, sorter};
 use super::vulkan::Vulkan;

@@ -1,95 +1,29 @@
 //! Visitors: the caller's code makes keys and values or takes the result, with every algorithm and option.
 
-use std::process::ExitCode;
 use std::time::Duration;
 
-use libtest_mimic::{Failed, Trial};
 use vksort::internals::abi::COUNTERS_ROUTES;
 use vksort::standalone::DeviceBuffer;
 use vksort::{
-    Access, Algorithm, DepthKeys, DepthPush, Error, Faults, KeyOutput, KeyType, Order, Placement, RankMethod,
-    SortRequest, SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, VisitorSource, Visits,
+    Access, Algorithm, DepthKeys, DepthPush, Error, Faults, KeyOutput, KeyType, Order, RankMethod, SortRequest,
+    SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, VisitorSource, Visits,
 };
 use vksort_testing::arena::Count;
-use vksort_testing::patterns::{Pattern, generate};
 use vksort_testing::routes::Kind;
 use vksort_testing::suite::{self, SOME_KEYS};
-use vksort_testing::visited::{self, VisitedArena};
+use vksort_testing::visited::VisitedArena;
 use vksort_testing::visiting::{VisitedRanges, VisitedSorter};
-use vksort_testing::{Level, assert_valid, expect, gpu, level, seed};
+use vksort_testing::{Failed, Level, Trial, assert_valid, expect, gpu, level, seed};
 
-const KEYS: Visits = Visits { keys: true, values: false, output: false };
-const ELEMENTS: Visits = Visits { values: true, ..KEYS };
+use crate::checked::{ALL, ELEMENTS, KEYS, KEYS_AND_OUTPUT, name, out_of_place, run_visitor, small};
+use crate::{kept, source};
+
 const OUTPUT: Visits = Visits { keys: false, values: false, output: true };
-const KEYS_AND_OUTPUT: Visits = Visits { output: true, ..KEYS };
-const ALL: Visits = Visits { output: true, ..ELEMENTS };
 const VALUES: Visits = Visits { values: true, keys: false, output: false };
 
-/// The visitor of the tests.
-fn source(visits: Visits) -> VisitorSource {
-    VisitorSource {
-        text: visited::TEXT.into(),
-        push_members: visited::PUSH_MEMBERS.into(),
-        push_bytes: visited::PUSH_BYTES,
-        visits,
-        ..VisitorSource::new(visited::NAME)
-    }
-}
-
-fn name(visits: Visits) -> String {
-    let parts = [(visits.keys, "keys"), (visits.values, "values"), (visits.output, "output")];
-    let parts: Vec<&str> = parts.into_iter().filter(|(set, _)| *set).map(|(_, name)| name).collect();
-    parts.join("+")
-}
-
-fn out_of_place(request: SortRequest) -> SortRequest {
-    SortRequest { placement: Placement::OutOfPlace, ..request }
-}
-
-/// Small blocks, so that few elements make many tiles.
-fn small() -> SorterOptions {
-    SorterOptions { tuning: Some(suite::small_blocks()), ..SorterOptions::default() }
-}
-
-/// Sorts by some counts and patterns, each on the host's and on the device's count.
 fn run(request: SortRequest, visits: Visits, options: &SorterOptions, tiles: u32) -> Result<(), Failed> {
     let visitor = Visitor::from(source(visits));
     run_visitor(request, &visitor, options, tiles)
-}
-
-fn run_visitor(request: SortRequest, visitor: &Visitor, options: &SorterOptions, tiles: u32) -> Result<(), Failed> {
-    let most = |shape: &vksort::Shape| match request.algorithm {
-        Some(Algorithm::SingleWorkgroup) => shape.single_block(),
-        _ => shape.block().max(shape.single_block()) * tiles + 3,
-    };
-    let arena = VisitedArena::new(&gpu(), &request, options, visitor, |sorter| most(sorter.shape()))?;
-    let block = arena.sorter.shape().block();
-    let capacity = most(arena.sorter.shape());
-    let size = request.key.size_bytes() as usize;
-    let patterns = [
-        (Pattern::Uniform, capacity),
-        (Pattern::FewDistinct, capacity - 1),
-        (Pattern::OneDigit(1), capacity),
-        (Pattern::ConstantDigit(0), 2 * block + 1),
-        (Pattern::AllEqual, block + 1),
-        (Pattern::Special, block),
-        (Pattern::Uniform, 1),
-    ];
-    for (index, (pattern, count)) in patterns.into_iter().enumerate() {
-        let count = count.min(capacity);
-        let mask = 0x5EED_0000 ^ index as u32;
-        let case = |counted: &str, what: String| {
-            let (name, visits) = (suite::name(&request), name(visitor.visits()));
-            Failed::from(format!("{name} {visits} {pattern:?} {count}{counted}, VKSORT_SEED={}: {what}", seed()))
-        };
-        let keys = generate(pattern, request.key, capacity as usize, seed());
-        arena.check(&keys[..count as usize * size], Count::Host, mask).map_err(|what| case("", what))?;
-        let counted = if index == 0 { u32::MAX } else { count };
-        arena.check(&keys, Count::Device(counted), mask).map_err(|what| case(" on the device", what))?;
-    }
-    arena.check(&[], Count::Host, 0)?;
-    assert_valid(&gpu());
-    Ok(())
 }
 
 /// Every algorithm with keys of each width, with values and without, in both directions.
@@ -242,6 +176,18 @@ fn compiled_beforehand() -> Result<(), Failed> {
     assert!(reason(b"something else").contains("no compiled visitor"));
     changed[8] ^= 1;
     assert!(reason(&changed).contains("another version of vksort"));
+    Ok(())
+}
+
+/// The visitors that are kept are what their GLSL compiles to. `VKSORT_WRITE_VISITORS=1` writes them, and then does.
+fn kept_visitors_are_compiled_from_their_source() -> Result<(), Failed> {
+    for kept in kept::all() {
+        let (path, bytes) = (kept::path(kept.name), source(kept.visits).compile(&kept.request)?);
+        if std::env::var("VKSORT_WRITE_VISITORS").is_ok_and(|value| value == "1") {
+            std::fs::write(&path, &bytes)?;
+        }
+        assert!(std::fs::read(&path)? == bytes, "{} is not up to date: run scripts/spirv.sh", path.display());
+    }
     Ok(())
 }
 
@@ -520,7 +466,7 @@ fn wide_keys_compile() -> Result<(), Failed> {
     Ok(())
 }
 
-fn main() -> ExitCode {
+pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (request, visits) in requests() {
         let name = format!("{}/visited-{}", suite::name(&request), name(visits));
@@ -570,6 +516,10 @@ fn main() -> ExitCode {
     trials.push(Trial::test("routes_are_those_of_the_twin", routes_are_those_of_the_twin));
     trials.push(Trial::test("compiled_beforehand", compiled_beforehand));
     trials.push(Trial::test("errors_have_file_and_line", errors_have_file_and_line));
+    trials.push(Trial::test(
+        "kept_visitors_are_compiled_from_their_source",
+        kept_visitors_are_compiled_from_their_source,
+    ));
     trials.push(Trial::test("mistakes", mistakes));
-    vksort_testing::run(trials)
+    trials
 }

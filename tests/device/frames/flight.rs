@@ -2,8 +2,8 @@
 
 use ash::vk;
 use fastrand::Rng;
-use libtest_mimic::Failed;
 use vksort::{Algorithm, Count, Faults, SortRequest, SorterOptions};
+use vksort_testing::Failed;
 
 use super::frame::{Bound, Job, Scratch, Slot, frames, pairs, record_into, rng, small_blocks, sorter};
 use super::vulkan::Vulkan;

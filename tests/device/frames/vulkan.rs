@@ -7,8 +7,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ash::ext::debug_utils;
 use ash::vk::{self, BufferUsageFlags as Usage, MemoryPropertyFlags as Memory};
-use libtest_mimic::Failed;
 use vksort::{AccessScope, BufferRange, InstanceRequirements, Requirements};
+use vksort_testing::Failed;
 
 use vksort_testing::{gpu, validating};
 

@@ -4,7 +4,7 @@
 
 use vksort::{Algorithm, KeyType, SortRequest, SorterOptions, ValueType};
 use vksort_testing::suite::{self, SOME_KEYS, Sizes};
-use vksort_testing::{Level, design, level, seed};
+use vksort_testing::{Level, Trial, design, level, seed};
 
 const VALUES: [ValueType; 2] = [ValueType::None, ValueType::U32];
 
@@ -31,7 +31,7 @@ fn some() -> Vec<SortRequest> {
     rows.into_iter().map(|row| suite::usual(Algorithm::ALL[row[0]], SOME_KEYS[row[1]], VALUES[row[2]])).collect()
 }
 
-fn main() -> std::process::ExitCode {
+pub fn trials() -> Vec<Trial> {
     let requests = if level() == Level::Full { all() } else { some() };
-    vksort_testing::run(suite::trials("", requests, SorterOptions::default, Sizes::of_level()))
+    suite::trials("", requests, SorterOptions::default, Sizes::of_level())
 }

@@ -2,7 +2,7 @@
 //! refuses. The device is said to have less than it has.
 #![allow(unsafe_code)]
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use vksort::ash::{self, vk};
 use vksort::internals::steps;
@@ -11,6 +11,7 @@ use vksort::{
     Access, Algorithm, BufferRange, Count, DeviceProfile, Error, InstanceRequirements, KeyType, PipelineSet, Placement,
     Requirements, ShapeDesc, SortBuffers, SortRequest, Sorter, SorterOptions, SubgroupChoice, Tuning, ValueType,
 };
+use vksort_testing::Trial;
 
 /// A device that was created as the documentation of `Requirements` says.
 struct Device {
@@ -94,7 +95,6 @@ fn asking(key: KeyType, algorithm: Algorithm) -> SortRequest {
     SortRequest { algorithm: Some(algorithm), ..SortRequest::new(key) }
 }
 
-#[test]
 fn pipelines_of_another_device_are_refused_until_none_is_left() {
     let [one, other] = [Device::open(), Device::open()];
     let shared = || SorterOptions { pipelines: Some(Arc::clone(&one.pipelines)), ..SorterOptions::default() };
@@ -117,7 +117,6 @@ fn pipelines_of_another_device_are_refused_until_none_is_left() {
     new(&other).unwrap();
 }
 
-#[test]
 fn no_elements_need_no_buffers() {
     let device = Device::open();
     let request =
@@ -132,7 +131,6 @@ fn no_elements_need_no_buffers() {
     assert!(matches!(refused, Error::BufferPresence { buffer: "keys", .. }), "{refused}");
 }
 
-#[test]
 fn ranges_are_held_against_the_device_s_limit_as_they_are_rounded() {
     let device = Device::open();
     for range in [(1u64 << 32) - 1, 1 << 27, (1 << 27) + 2, 4097] {
@@ -156,7 +154,6 @@ fn ranges_are_held_against_the_device_s_limit_as_they_are_rounded() {
     assert_eq!(device.most(&usual, bytes, Access::Addresses).0, u32::MAX);
 }
 
-#[test]
 fn tables_are_held_against_the_device_s_limit() {
     let device = Device::open();
     let narrow = DeviceProfile { max_storage_range_bytes: 1 << 24, ..device.profile().clone() };
@@ -169,7 +166,6 @@ fn tables_are_held_against_the_device_s_limit() {
     assert!(count == 1 << 20 && limit.contains("by address"), "{count} ({limit})");
 }
 
-#[test]
 fn elements_are_reached_by_address_where_descriptors_do_not_reach() {
     let device = Device::open();
     let common = DeviceProfile { max_storage_range_bytes: 1 << 20, ..device.profile().clone() };
@@ -195,7 +191,6 @@ fn elements_are_reached_by_address_where_descriptors_do_not_reach() {
     }
 }
 
-#[test]
 fn devices_that_lack_a_way_to_reach_elements_are_refused_by_name() {
     let device = Device::open();
     let refusal = |profile: &DeviceProfile, access, subgroup| {
@@ -219,7 +214,6 @@ fn devices_that_lack_a_way_to_reach_elements_are_refused_by_name() {
     assert!(text.contains("address") && text.contains("emulated"), "{text}");
 }
 
-#[test]
 fn features_that_were_not_enabled_are_named() {
     let mut requirements = Device::open().requirements.clone();
     let (control, partition) = (vk::EXT_SUBGROUP_SIZE_CONTROL_NAME, vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME);
@@ -259,7 +253,6 @@ fn features_that_were_not_enabled_are_named() {
     asked(vk::make_api_version(0, 1, 4, 300)).unwrap();
 }
 
-#[test]
 fn ranges_are_refused_by_name_with_what_is_given_and_needed() {
     let device = Device::open();
     let profile = DeviceProfile { storage_alignment_bytes: 64, ..device.profile().clone() };
@@ -299,7 +292,6 @@ fn ranges_are_refused_by_name_with_what_is_given_and_needed() {
 }
 
 /// A profile's fields are the caller's to change, and an offset of words is the least that kernels need.
-#[test]
 fn an_alignment_of_nothing_is_that_of_a_word() {
     let device = Device::open();
     for storage_alignment_bytes in [0, 1] {
@@ -325,35 +317,15 @@ fn an_alignment_of_nothing_is_that_of_a_word() {
     }
 }
 
-/// What is told of sorters.
-struct Told(Mutex<Vec<String>>);
-
-impl log::Log for Told {
-    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
-        true
-    }
-
-    fn log(&self, record: &log::Record<'_>) {
-        self.0.lock().unwrap().push(record.args().to_string());
-    }
-
-    fn flush(&self) {}
-}
-
-#[test]
 fn what_is_told_of_a_sorter_is_the_algorithm_that_sorts() {
-    static TOLD: Told = Told(Mutex::new(Vec::new()));
-    log::set_logger(&TOLD).unwrap();
-    log::set_max_level(log::LevelFilter::Info);
     let device = Device::open();
-    // Windows of this test's own tell its sorters from those of others.
     for (key, access, algorithm) in [
         (KeyType::U64, Access::Descriptors, Algorithm::ReduceThenScan),
         (KeyType::U32, Access::Addresses, Algorithm::OneSweep),
     ] {
         let request = SortRequest { bits: (1..key.bits()).into(), ..asking(key, algorithm) };
-        device.sorter(device.profile(), &request, SorterOptions { access, ..Default::default() }).unwrap();
-        let told = TOLD.0.lock().unwrap();
+        let options = SorterOptions { access, ..Default::default() };
+        let (_, told) = vksort_testing::logs::of(|| device.sorter(device.profile(), &request, options).unwrap());
         let line = told.iter().find(|line| line.contains(&format!(": {request}: "))).unwrap();
         let tuning = Tuning::for_device(device.profile());
         assert!(
@@ -364,7 +336,6 @@ fn what_is_told_of_a_sorter_is_the_algorithm_that_sorts() {
     }
 }
 
-#[test]
 fn choices_parse_and_print() {
     let parse = |text: &str| text.parse::<DeviceChoice>().unwrap();
     assert_eq!(parse("best"), DeviceChoice::Best);
@@ -373,7 +344,6 @@ fn choices_parse_and_print() {
     assert_eq!(parse("H200").to_string(), "name \"H200\"");
 }
 
-#[test]
 fn tiles_are_as_few_as_look_back_tells_apart() {
     let device = Device::open();
     let profile = DeviceProfile { max_storage_range_bytes: (1 << 34) - 4, ..device.profile().clone() };
@@ -387,7 +357,6 @@ fn tiles_are_as_few_as_look_back_tells_apart() {
 }
 
 /// Two features are named on request only, and not where the device lacks them.
-#[test]
 fn buffer_addresses_and_the_partition_of_subgroups_are_named_on_request() {
     let device = Device::open();
     let mut has = vk::PhysicalDeviceBufferDeviceAddressFeatures::default();
@@ -411,4 +380,22 @@ fn buffer_addresses_and_the_partition_of_subgroups_are_named_on_request() {
     let with = plain.with_subgroup_partition().with_subgroup_partition();
     assert_eq!(with.profile.subgroup_partition, partitions);
     assert_eq!(with.device_extensions.iter().filter(|name| **name == partition).count(), usize::from(partitions));
+}
+
+pub fn trials() -> Vec<Trial> {
+    vksort_testing::trials![
+        pipelines_of_another_device_are_refused_until_none_is_left,
+        no_elements_need_no_buffers,
+        ranges_are_held_against_the_device_s_limit_as_they_are_rounded,
+        tables_are_held_against_the_device_s_limit,
+        elements_are_reached_by_address_where_descriptors_do_not_reach,
+        devices_that_lack_a_way_to_reach_elements_are_refused_by_name,
+        features_that_were_not_enabled_are_named,
+        ranges_are_refused_by_name_with_what_is_given_and_needed,
+        an_alignment_of_nothing_is_that_of_a_word,
+        what_is_told_of_a_sorter_is_the_algorithm_that_sorts,
+        choices_parse_and_print,
+        buffer_addresses_and_the_partition_of_subgroups_are_named_on_request,
+        tiles_are_as_few_as_look_back_tells_apart,
+    ]
 }

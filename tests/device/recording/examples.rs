@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use libtest_mimic::Failed;
 use rspirv::dr::Operand;
 use rspirv::spirv::Op;
+use vksort_testing::Failed;
 
 use vksort_testing::process::run_within;
 use vksort_testing::validating;
@@ -48,9 +48,9 @@ pub fn examples() -> Result<(), Failed> {
 
 /// The shader of the example `frames` is compiled with its source in it, which is the one that is kept beside it.
 pub fn shader_of_frames() -> Result<(), Failed> {
-    let source = include_str!("../../examples/frames/cull.comp");
-    let spirv =
-        rspirv::dr::load_bytes(include_bytes!("../../examples/frames/cull.spv")).map_err(|error| error.to_string())?;
+    let source = include_str!("../../../examples/frames/cull.comp");
+    let spirv = rspirv::dr::load_bytes(include_bytes!("../../../examples/frames/cull.spv"))
+        .map_err(|error| error.to_string())?;
     let embedded: String = spirv
         .debug_string_source
         .iter()

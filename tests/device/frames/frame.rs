@@ -2,10 +2,10 @@
 
 use ash::vk::{self, BufferUsageFlags as Usage};
 use fastrand::Rng;
-use libtest_mimic::Failed;
 use vksort::{
     Access, AccessScope, BoundSort, Count, KeyType, Order, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType,
 };
+use vksort_testing::Failed;
 
 use super::vulkan::{Buffer, Queue, Vulkan};
 use vksort_testing::{oracle, patterns, seed, suite};

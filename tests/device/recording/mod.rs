@@ -4,9 +4,6 @@
 mod examples;
 mod refused;
 
-use std::process::ExitCode;
-
-use libtest_mimic::{Failed, Trial};
 use vksort::standalone::{Gpu, GpuOptions, PreparedSort, SortRanges};
 use vksort::{
     Access, Algorithm, Error, Faults, KeyType, Order, Placement, SortRequest, SorterOptions, Tuning, ValueType,
@@ -14,6 +11,7 @@ use vksort::{
 use vksort_testing::arena::{Arena, Count};
 use vksort_testing::patterns::{Pattern, generate};
 use vksort_testing::suite::{self, Case};
+use vksort_testing::{Failed, Trial};
 use vksort_testing::{Level, assert_valid, expect, gpu, level, oracle, seed, validating};
 
 fn pairs(algorithm: Option<Algorithm>) -> SortRequest {
@@ -403,7 +401,7 @@ fn missing_barrier_is_found() -> Result<(), Failed> {
     Ok(())
 }
 
-fn main() -> ExitCode {
+pub fn trials() -> Vec<Trial> {
     let mut trials = vec![
         Trial::test("repeated", repeated),
         Trial::test("counts-below-capacity", counts_below_capacity),
@@ -436,5 +434,5 @@ fn main() -> ExitCode {
     if validating() {
         trials.push(Trial::test("missing-barrier-is-found", missing_barrier_is_found));
     }
-    vksort_testing::run(trials)
+    trials
 }

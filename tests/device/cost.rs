@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use vksort::standalone::Gpu;
 use vksort::{Count, KeyOutput, KeyType, SortRequest, SorterOptions, ValueType};
+use vksort_testing::Trial;
 
 /// The aim. The least of many recordings is held against it, as what else the machine does only adds to the others.
 const MOST: Duration = Duration::from_micros(20);
 const RECORDINGS: usize = 2_000;
 
-#[test]
 fn recording_takes_microseconds() {
     let gpu = Gpu::best().unwrap();
     let count = 1 << 20;
@@ -25,4 +25,8 @@ fn recording_takes_microseconds() {
             assert!(*least <= MOST, "recording {what} by the count of the {whose} took {least:?}, allowed is {MOST:?}");
         }
     }
+}
+
+pub fn trials() -> Vec<Trial> {
+    vksort_testing::trials![recording_takes_microseconds]
 }

@@ -4,24 +4,15 @@
 use proptest::prelude::*;
 use vksort::{
     Access, Algorithm, Faults, KeyType, Placement, RankMethod, SortRequest, SorterOptions, Specialization,
-    SubgroupChoice, Tuning, Visitor, VisitorSource, Visits,
+    SubgroupChoice, Tuning, Visitor, Visits,
 };
 use vksort_testing::arena::{Arena, Count};
 use vksort_testing::drawn::{Keys, keys, requests, tunings};
 use vksort_testing::patterns::Pattern;
-use vksort_testing::visited::{self, VisitedArena};
-use vksort_testing::{gpu, suite};
+use vksort_testing::visited::VisitedArena;
+use vksort_testing::{Trial, gpu, suite};
 
-/// The visitor of the tests.
-fn source(visits: Visits) -> VisitorSource {
-    VisitorSource {
-        text: visited::TEXT.into(),
-        push_members: visited::PUSH_MEMBERS.into(),
-        push_bytes: visited::PUSH_BYTES,
-        visits,
-        ..VisitorSource::new(visited::NAME)
-    }
-}
+use crate::source;
 
 /// All that a run depends on.
 #[derive(Clone, Debug)]
@@ -176,11 +167,13 @@ fn run(draw: &Draw) -> Result<(), String> {
     Ok(())
 }
 
-#[test]
 fn any_request_sorts_any_keys() {
     for draw in once_failed() {
         run(&draw).unwrap_or_else(|reason| panic!("{reason}: {draw:#?}"));
     }
     vksort_testing::drawn::run_draws("tests/regressions/properties.txt", draws, run);
-    vksort_testing::close();
+}
+
+pub fn trials() -> Vec<Trial> {
+    vksort_testing::trials![any_request_sorts_any_keys]
 }

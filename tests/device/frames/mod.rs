@@ -11,10 +11,9 @@ mod frame;
 mod queues;
 mod rebind;
 
-use std::process::ExitCode;
 use std::time::Instant;
 
-use libtest_mimic::{Failed, Trial};
+use vksort_testing::{Failed, Trial};
 
 use vulkan::Vulkan;
 
@@ -50,7 +49,7 @@ fn reported(vulkan: &Vulkan, text: &str) -> Result<String, Failed> {
     }
 }
 
-fn main() -> ExitCode {
+pub fn trials() -> Vec<Trial> {
     let mut trials = vec![
         // The longest is first.
         trial("ten-thousand-frames", flight::ten_thousand),
@@ -72,5 +71,5 @@ fn main() -> ExitCode {
     if vksort_testing::validating() && queues::expected_families().is_some_and(|families| families == "2") {
         trials.push(trial("two-queues-without-release", queues::missing_release));
     }
-    vksort_testing::run(trials)
+    trials
 }

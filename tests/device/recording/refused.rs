@@ -1,11 +1,11 @@
 //! What is refused, by name, with what is given and what is allowed.
 
-use libtest_mimic::Failed;
 use vksort::standalone::{Gpu, GpuOptions, SortRanges};
 use vksort::{
     Access, Algorithm, Error, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, SubgroupChoice,
     ValueType,
 };
+use vksort_testing::Failed;
 
 use super::pairs;
 use vksort_testing::{self, assert_valid, expect, gpu};

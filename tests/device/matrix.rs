@@ -2,7 +2,6 @@
 //! and every option that the README promises; each with counts from the host and from the device, with and without digits to
 //! skip.
 
-use libtest_mimic::{Failed, Trial};
 use vksort::{
     Access, Algorithm, Ballot, BitRange, Faults, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest,
     SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType,
@@ -12,6 +11,7 @@ use vksort_testing::design::{self, Row, Target};
 use vksort_testing::patterns::Pattern;
 use vksort_testing::suite::{self, Case, SOME_KEYS};
 use vksort_testing::table::CHOICES;
+use vksort_testing::{Failed, Trial};
 use vksort_testing::{Level, gpu, level, seed};
 
 const PATTERNS: [Pattern; 6] = [
@@ -278,7 +278,7 @@ fn sweep() -> Vec<SortRequest> {
         .collect()
 }
 
-fn main() -> std::process::ExitCode {
+pub fn trials() -> Vec<Trial> {
     let factors = Factors { keys: keys(), algorithms: algorithms(), settings: settings() };
     let rows = factors.design(level());
     let requests: Vec<SortRequest> = rows.iter().map(|row| factors.request(row)).collect();
@@ -297,5 +297,5 @@ fn main() -> std::process::ExitCode {
     if level() == Level::Full {
         trials.push(Trial::test("every-cell-has-a-trial", move || every_cell_has_a_trial(&requests)));
     }
-    vksort_testing::run(trials)
+    trials
 }

@@ -1,13 +1,13 @@
 //! Blocks and what is special about some of them: input that ends anywhere in a block, and digits that many elements of a block
 //! share. Ranking takes a path of its own for most of these.
 
-use libtest_mimic::{Failed, Trial};
 use vksort::{
     Algorithm, Ballot, BitRange, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, SorterOptions,
     SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::arena::{Arena, Count};
 use vksort_testing::patterns::{self, Pattern};
+use vksort_testing::{Failed, Trial};
 use vksort_testing::{gpu, seed, suite};
 
 /// Kernels that take blocks in different ways, the first one as GPUs do.
@@ -179,7 +179,7 @@ fn check(request: &SortRequest, arena: &Arena, keys: &[u8], what: &str) -> Resul
 
 type Check = fn(&SortRequest, &SorterOptions) -> Result<(), Failed>;
 
-fn main() -> std::process::ExitCode {
+pub fn trials() -> Vec<Trial> {
     let settings = settings();
     let mut trials = vec![Trial::test("many-blocks", many_blocks)];
     for (row, request) in requests().into_iter().enumerate() {
@@ -196,5 +196,5 @@ fn main() -> std::process::ExitCode {
             }
         }
     }
-    vksort_testing::run(trials)
+    trials
 }

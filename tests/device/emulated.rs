@@ -4,11 +4,11 @@
 //! A pairwise design chooses the algorithm and elements of each trial. At the reduced level, which is for validation, every
 //! kernel is there once: sizes and methods are constants to it.
 
-use libtest_mimic::Trial;
 use vksort::{
     Algorithm, Ballot, DeviceProfile, KeyType, RankMethod, SortRequest, SorterOptions, SubgroupChoice, Tuning,
     ValueType,
 };
+use vksort_testing::Trial;
 use vksort_testing::suite::{self, Sizes};
 use vksort_testing::{Level, design, gpu, level, seed};
 
@@ -113,7 +113,7 @@ fn designed(full: bool) -> Vec<(Setting, SortRequest)> {
     rows.into_iter().map(trial).collect()
 }
 
-fn main() -> std::process::ExitCode {
+pub fn trials() -> Vec<Trial> {
     let full = level() == Level::Full;
     let sizes = Sizes { most: 30_000, patterns: if full { 5 } else { 1 }, patterns_beyond: 1, large: None };
     let mut chosen = designed(full);
@@ -127,5 +127,5 @@ fn main() -> std::process::ExitCode {
     let trial = |((name, options), request): (Setting, SortRequest)| -> Trial {
         Trial::test(format!("{name}/{}", suite::name(&request)), move || suite::run_request(&request, &options, &sizes))
     };
-    vksort_testing::run(chosen.into_iter().map(trial).collect())
+    chosen.into_iter().map(trial).collect()
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use libtest_mimic::{Failed, Trial};
 use vksort::{Algorithm, Faults, KeyType, Order, SortRequest, SorterOptions, SubgroupChoice, Tuning, ValueType};
 use vksort_testing::suite::{self, Case};
+use vksort_testing::{Failed, Trial};
 use vksort_testing::{arena::Arena, gpu, patterns};
 
 /// Which tiles stay silent, by the divisor of their index.
@@ -52,7 +52,7 @@ fn chain() -> Result<(), Failed> {
     Ok(())
 }
 
-fn main() -> std::process::ExitCode {
+pub fn trials() -> Vec<Trial> {
     let mut trials = vec![Trial::test(format!("{}/chain", Algorithm::OneSweep), chain)];
     let native = SubgroupChoice::Auto;
     for (name, withhold) in WITHHELD {
@@ -67,5 +67,5 @@ fn main() -> std::process::ExitCode {
             trials.push(Trial::test(name, move || run(withhold, subgroup, items, tiles)));
         }
     }
-    vksort_testing::run(trials)
+    trials
 }

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use half::{bf16, f16};
 use vksort::standalone::Gpu;
 use vksort::{Key, Order};
+use vksort_testing::Trial;
 
 /// Sorts every bit pattern of a type several times, and compares bits and permutation in full.
 fn check<K: Key>(from_bits: fn(u16) -> K, to_bits: fn(K) -> u16, compare: fn(&K, &K) -> Ordering) {
@@ -25,12 +26,14 @@ fn check<K: Key>(from_bits: fn(u16) -> K, to_bits: fn(K) -> u16, compare: fn(&K,
     }
 }
 
-#[test]
 fn slices_of_f16_are_sorted() {
     check(f16::from_bits, f16::to_bits, f16::total_cmp);
 }
 
-#[test]
 fn slices_of_bf16_are_sorted() {
     check(bf16::from_bits, bf16::to_bits, bf16::total_cmp);
+}
+
+pub fn trials() -> Vec<Trial> {
+    vksort_testing::trials![slices_of_f16_are_sorted, slices_of_bf16_are_sorted]
 }

@@ -1,7 +1,6 @@
 //! Routes: that every way through the places of a plan brings all elements where they belong, whichever digits are constant, and
 //! that the device writes the same routes as the twin of its code.
 
-use libtest_mimic::{Failed, Trial};
 use vksort::internals::abi::*;
 use vksort::internals::steps::{self, Dispatch, HostStep, Memory};
 use vksort::{
@@ -10,6 +9,7 @@ use vksort::{
 };
 use vksort_testing::arena::Arena;
 use vksort_testing::routes::Kind;
+use vksort_testing::{Failed, Trial};
 use vksort_testing::{assert_valid, gpu, seed, suite};
 
 /// A sort by so many digits of 8 bits.
@@ -228,7 +228,7 @@ fn the_device_writes_the_same(case: Case) -> Result<(), Failed> {
     Ok(())
 }
 
-fn main() -> std::process::ExitCode {
+pub fn trials() -> Vec<Trial> {
     let mut trials = vec![Trial::test("every_mask_ends_at_the_target", every_mask_ends_at_the_target)];
     for passes in [3, 4] {
         // Those with a visitor are compared where there is one: tests/visitors.rs sorts by them.
@@ -238,5 +238,5 @@ fn main() -> std::process::ExitCode {
             trials.push(Trial::test(name, move || the_device_writes_the_same(case)));
         }
     }
-    vksort_testing::run(trials)
+    trials
 }

@@ -1,8 +1,8 @@
 //! Sorts in secondary command buffers, and command buffers that are submitted again.
 
 use ash::vk::{self, CommandBufferUsageFlags as Flags};
-use libtest_mimic::Failed;
 use vksort::{AccessScope, Count};
+use vksort_testing::Failed;
 
 use super::frame::{Bound, Job, Scratch, Slot, frames, pairs, record_into, rng, small_blocks, sorter};
 use super::vulkan::Vulkan;

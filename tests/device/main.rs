@@ -1,0 +1,37 @@
+//! The suites that run on a device. `VKSORT_TEST_SUITES` chooses some of them (`vksort_testing::run`).
+
+mod allocations;
+mod blocks;
+mod conformance;
+mod cost;
+mod emulated;
+mod fallback;
+mod frames;
+mod halves;
+mod limits;
+mod matrix;
+mod recording;
+mod routes;
+
+use std::process::ExitCode;
+
+use vksort_testing::Suite;
+
+fn main() -> ExitCode {
+    let design = |name, trials| Suite { name, trials, parts: true };
+    let whole = |name, trials| Suite { name, trials, parts: false };
+    vksort_testing::run(&[
+        design("blocks", blocks::trials),
+        design("conformance", conformance::trials),
+        design("matrix", matrix::trials),
+        design("fallback", fallback::trials),
+        design("routes", routes::trials),
+        design("emulated", emulated::trials),
+        whole("recording", recording::trials),
+        whole("frames", frames::trials),
+        whole("limits", limits::trials),
+        whole("halves", halves::trials),
+        whole("allocations", allocations::trials),
+        whole("cost", cost::trials),
+    ])
+}

@@ -1,0 +1,15 @@
+//! The suites that need no device.
+
+mod architecture;
+mod cache;
+mod contract;
+mod design;
+mod guide;
+mod instructions;
+mod profiles;
+mod requests;
+mod rewrite;
+mod rows;
+mod shapes;
+mod table;
+mod tuning;
