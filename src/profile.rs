@@ -73,8 +73,8 @@ impl DeviceProfile {
             // In Mesa's v3dv (26.1), and in llvmpipe of some release after 22.3, every barrier waits for the whole workgroup. Known
             // to be right are drivers whose machine code waits only at the barriers of the workgroup (NVK, RADV, anv, Turnip,
             // Honeykrisp, NVIDIA's assembler), and software drivers that pass the tests.
-            wide_subgroup_barriers: !is(&[ANV, HONEYKRISP, NVIDIA, NVK, RADV, SWIFTSHADER, TURNIP])
-                && !(self.driver_id == LLVMPIPE && self.driver.contains("Mesa 22.")),
+            wide_subgroup_barriers: !(is(&[ANV, HONEYKRISP, NVIDIA, NVK, RADV, SWIFTSHADER, TURNIP])
+                || self.driver_id == LLVMPIPE && self.driver.contains("Mesa 22.")),
             slow_unrolled_branches: is(&[SWIFTSHADER]),
             // SPIRV-Cross, on which MoltenVK is built, cannot express them in Metal.
             no_aliased_views: is(&[MOLTENVK]),

@@ -2,10 +2,12 @@
 
 pub use crate::plan::{Groups, Memory, Places, ScratchRange};
 
+use ash::vk::AccessFlags;
+
 use crate::abi::{Push, spec};
 use crate::error::Error;
 use crate::kernels::Module;
-use crate::plan::{MAX_COUNT, Plan, Step, StepName, Work};
+use crate::plan::{Hazards, MAX_COUNT, Plan, Step, StepName, Work};
 use crate::request::Count;
 use crate::shape::{Shape, ShapeDesc};
 use crate::specialize::specialize;
@@ -48,6 +50,8 @@ pub struct HostSort {
     pub shape: Shape,
     /// The steps in order.
     pub steps: Vec<HostStep>,
+    /// The barrier before each step, if it has one: the accesses that it waits for, and those that wait.
+    pub barriers: Vec<Option<(AccessFlags, AccessFlags)>>,
     /// Elements of a tile.
     pub tile: u32,
     /// Scratch in bytes.
@@ -74,8 +78,11 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
         return Err(Error::TooManyElements { given, allowed, limit: limit.into() });
     }
     let plan = Plan::new(request, desc.algorithm, shape, capacity);
-    let mut steps = Vec::new();
-    plan.each_step(count, &mut |Step { name, ends, work }| {
+    let (mut steps, mut barriers) = (Vec::new(), Vec::new());
+    let mut hazards = Hazards::new(request.in_place());
+    plan.each_step(count, &mut |step| {
+        barriers.push(hazards.before(&step).map(|barrier| (barrier.from, barrier.to)));
+        let Step { name, ends, work } = step;
         steps.push(match work {
             Work::Clear { bytes } => HostStep::Clear { bytes },
             Work::Dispatch { kernel, groups, push } => {
@@ -96,6 +103,7 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
     Ok(HostSort {
         shape,
         steps,
+        barriers,
         tile: plan.tile,
         scratch_bytes: scratch.size,
         counters: scratch.counters,

@@ -11,5 +11,6 @@ mod requests;
 mod rewrite;
 mod rows;
 mod shapes;
+mod steps;
 mod table;
 mod tuning;
