@@ -115,6 +115,28 @@ pub(crate) fn has_set(words: &[u32], set: u32) -> bool {
     instructions(words).is_ok_and(|instructions| instructions.iter().any(decorates))
 }
 
+/// Whether a module indexes an array of storage buffers by a number that is no constant; not for invalid SPIR-V.
+pub(crate) fn varies_in_buffers(words: &[u32]) -> bool {
+    // Arrays, pointers to arrays of buffers, what has such a type, and constants, by id.
+    let (mut arrays, mut pointers, mut bases) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let mut constants = BTreeSet::new();
+    for instruction in instructions(words).unwrap_or_default() {
+        match (instruction.op, instruction.operands()) {
+            (Op::TypeArray | Op::TypeRuntimeArray, &[array, ..]) => _ = arrays.insert(array),
+            (Op::TypePointer, &[pointer, STORAGE_BUFFER, to]) if arrays.contains(&to) => _ = pointers.insert(pointer),
+            (Op::Variable | Op::FunctionParameter, &[kind, id, ..]) if pointers.contains(&kind) => _ = bases.insert(id),
+            (Op::Constant | Op::SpecConstant | Op::SpecConstantOp, &[_, id, ..]) => _ = constants.insert(id),
+            (Op::AccessChain | Op::InBoundsAccessChain, &[_, _, base, index, ..])
+                if bases.contains(&base) && !constants.contains(&index) =>
+            {
+                return true;
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
 /// The offset of the last `members` members of the push constants, in bytes; `None` for invalid SPIR-V or fewer members.
 #[cfg(feature = "runtime-shaders")]
 pub(crate) fn push_offset(words: &[u32], members: usize) -> Option<u32> {

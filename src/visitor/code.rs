@@ -11,6 +11,7 @@ use super::source::VisitorSource;
 use crate::error::Error;
 use crate::kernels::Module;
 use crate::request::SortRequest;
+use crate::spirv;
 
 /// The caller's GLSL in the place of a sort's input or output buffers.
 ///
@@ -23,7 +24,10 @@ use crate::request::SortRequest;
 ///
 /// [`Sorter::new_visited`]: crate::Sorter::new_visited
 #[derive(Clone)]
-pub struct Visitor(Code);
+pub struct Visitor {
+    code: Code,
+    dynamic_indexing: bool,
+}
 
 #[derive(Clone)]
 enum Code {
@@ -44,7 +48,7 @@ impl fmt::Debug for Visitor {
 impl From<VisitorSource> for Visitor {
     /// A visitor that is compiled when a sorter is made with it, for that sorter's request and device.
     fn from(source: VisitorSource) -> Visitor {
-        Visitor(Code::Source(Arc::new(source)))
+        Visitor::of(Code::Source(Arc::new(source)))
     }
 }
 
@@ -55,7 +59,21 @@ impl Visitor {
     ///
     /// [`Error::Visitor`] for other bytes, and for bytes from another version of vksort.
     pub fn from_bytes(bytes: &[u8]) -> Result<Visitor, Error> {
-        Packed::from_bytes(bytes).map(|packed| Visitor(Code::Packed(packed)))
+        Packed::from_bytes(bytes).map(|packed| Visitor::of(Code::Packed(packed)))
+    }
+
+    fn of(code: Code) -> Visitor {
+        Visitor { code, dynamic_indexing: false }
+    }
+
+    /// The same for devices whose feature `shaderStorageBufferArrayDynamicIndexing` the caller has enabled.
+    ///
+    /// Code that indexes an array of storage buffers by a number that varies needs the feature. [`Sorter::new_visited`] refuses
+    /// it otherwise, as validation layers do not notice.
+    ///
+    /// [`Sorter::new_visited`]: crate::Sorter::new_visited
+    pub fn with_dynamic_indexing(self) -> Visitor {
+        Visitor { dynamic_indexing: true, ..self }
     }
 
     /// Its name in messages.
@@ -74,7 +92,7 @@ impl Visitor {
     }
 
     fn parts(&self) -> (&str, Visits, u32) {
-        match &self.0 {
+        match &self.code {
             #[cfg(feature = "runtime-shaders")]
             Code::Source(source) => (&source.name, source.visits, source.push_bytes),
             Code::Packed(packed) => (&packed.name, packed.interface.visits, packed.interface.push_bytes),
@@ -83,10 +101,52 @@ impl Visitor {
 
     /// The SPIR-V of modules with the visitor in them, for a request.
     pub(crate) fn words(&self, modules: &[Module], request: &SortRequest) -> Result<Vec<Vec<u32>>, Error> {
-        match &self.0 {
+        let words = match &self.code {
             #[cfg(feature = "runtime-shaders")]
-            Code::Source(source) => source.words(modules, request),
-            Code::Packed(packed) => packed.words(modules, request),
+            Code::Source(source) => source.words(modules, request)?,
+            Code::Packed(packed) => packed.words(modules, request)?,
+        };
+        if !self.dynamic_indexing && words.iter().any(|words| spirv::varies_in_buffers(words)) {
+            let reason = "it indexes an array of storage buffers by a number that varies: enable \
+                          shaderStorageBufferArrayDynamicIndexing, and say so by Visitor::with_dynamic_indexing";
+            return Err(Error::Visitor { name: self.name().into(), reason: reason.into() });
+        }
+        Ok(words)
+    }
+}
+
+#[cfg(all(test, feature = "runtime-shaders"))]
+mod tests {
+    use super::*;
+    use crate::kernels;
+    use crate::key::KeyType;
+    use crate::request::Placement;
+
+    fn indexing(index: &str) -> VisitorSource {
+        let text = format!(
+            "layout(set = 1, binding = 0) readonly buffer Visited {{ uint visited[]; }} visited_parts[2];
+             KEY visit_key(uint index) {{ return visited_parts[{index}].visited[index]; }}"
+        );
+        let visits = Visits { keys: true, ..Visits::default() };
+        VisitorSource { text, visits, ..VisitorSource::new("parts.glsl") }
+    }
+
+    #[test]
+    fn arrays_of_buffers_that_are_indexed_by_data_are_refused_unless_the_feature_is_said_to_be_there() {
+        let request = SortRequest { placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U32) };
+        let histogram = kernels::modules().into_iter().find(|module| module.name() == "histogram_32").unwrap();
+        let check = |visitor: Visitor| visitor.words(&[histogram], &request).map(|_| ());
+        for index in ["1", "PASSES > 3 ? 1 : 0"] {
+            check(indexing(index).into()).unwrap();
+        }
+        for index in ["index & 1", "push.count & 1"] {
+            let bytes = indexing(index).compile(&request).unwrap();
+            for visitor in [Visitor::from(indexing(index)), Visitor::from_bytes(&bytes).unwrap()] {
+                let refused = check(visitor.clone()).unwrap_err().to_string();
+                assert!(refused.contains("parts.glsl"), "{refused}");
+                assert!(refused.contains("shaderStorageBufferArrayDynamicIndexing"), "{refused}");
+                check(visitor.with_dynamic_indexing()).unwrap();
+            }
         }
     }
 }
