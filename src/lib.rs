@@ -92,6 +92,8 @@ mod key;
 mod modules;
 mod plan;
 mod profile;
+#[cfg(feature = "profiles")]
+mod recorded;
 mod request;
 mod shape;
 mod specialize;
@@ -108,15 +110,15 @@ pub use error::Error;
 pub use key::{Key, KeyType, Order};
 pub use plan::{MAX_COUNT, StepName};
 pub use profile::DeviceProfile;
+#[cfg(feature = "profiles")]
+pub use recorded::RecordedSort;
 pub use request::{Algorithm, BitRange, BufferSizes, Count, KeyOutput, Placement, SortRequest, ValueType};
 #[doc(hidden)]
 pub use shape::{Shape, ShapeDesc, Subgroup};
 pub use shape::{Specialization, SubgroupChoice};
 #[cfg(feature = "profiles")]
 pub use tuning::profile::{Clock, MeasuredSort, ProfiledDevice, Quartiles, SortKind, TuningProfile};
-#[cfg(feature = "profiles")]
-pub use tuning::recorded::RecordedSort;
-pub use tuning::{Ballot, RankMethod, Tuning};
+pub use tuning::{Ballot, Knob, RankMethod, Scale, Tuning};
 #[cfg(feature = "runtime-shaders")]
 pub use visitor::VisitorSource;
 pub use visitor::{DepthKeys, DepthPush, Visitor, Visits};

@@ -1,127 +1,15 @@
 //! Tuning as data: the shape and the methods of the kernels for each class of devices, each row with its evidence.
 
+mod knobs;
 #[cfg(feature = "profiles")]
 pub(crate) mod profile;
-#[cfg(feature = "profiles")]
-pub(crate) mod recorded;
 
-use std::borrow::Cow;
-use std::ops::RangeInclusive;
-
-use crate::abi::{self, spec};
+use crate::abi::spec;
 use crate::error::Error;
 use crate::profile::{DeviceProfile, driver, vendor};
 use crate::request::{Algorithm, SortRequest};
-
-/// How a subgroup ranks equal digits. With emulated subgroups it is always [`Match`](Self::Match).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
-#[non_exhaustive]
-pub enum RankMethod {
-    /// One ballot per digit bit; any subgroup size.
-    Ballot,
-    /// Match masks by shared atomics; any subgroup size.
-    Match,
-    /// A lane compares its digit with the digit of each lane, for subgroups of at most 16 lanes on devices whose
-    /// instructions read another lane's register at no cost. In larger subgroups it falls back to `Ballot`.
-    Compare,
-    /// Every invocation ranks neighbouring elements by private counters, for drivers on CPUs. A workgroup is then one
-    /// subgroup, and blocks are not reordered in shared memory before they are written. It needs subgroup arithmetic and
-    /// subgroups of at most 16 lanes. On other devices, and for sorts by address, it falls back to `Ballot`.
-    Private,
-    /// One `subgroupPartitionNV`, for keys of 32 bits on devices with `VK_NV_shader_subgroup_partitioned`. It falls back to
-    /// `Ballot` for other keys, for values of 8 and 16 bits, and for sorts by address.
-    Partition,
-}
-
-impl RankMethod {
-    /// Every method.
-    pub const ALL: &'static [RankMethod] =
-        &[RankMethod::Ballot, RankMethod::Match, RankMethod::Compare, RankMethod::Private, RankMethod::Partition];
-}
-
-/// How kernels extract a bit of a digit for its ballot. Compilers differ in which way they turn into fewest instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
-#[repr(u32)]
-#[non_exhaustive]
-pub enum Ballot {
-    /// By its position in the digit.
-    ByPlace = abi::BALLOT_BY_PLACE,
-    /// By a mask that is unknown to the compiler, so that NVIDIA's compiler does not extract each bit twice. Mesa's compiler
-    /// for Apple's GPUs then shifts once instead of three times.
-    ByMask = abi::BALLOT_BY_MASK,
-}
-
-impl Ballot {
-    /// Every way.
-    pub const ALL: &'static [Ballot] = &[Ballot::ByPlace, Ballot::ByMask];
-}
-
-/// Shape and methods of the kernels on one class of devices.
-///
-/// [`Tuning::for_device`] gives the built-in row; every field can be changed and the result passed as
-/// [`SorterOptions::tuning`](crate::SorterOptions). Shapes too large for a device are reduced until they fit.
-///
-/// The fields are the anatomy of the kernels, and may change with any version of the crate.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Tuning {
-    /// Name of the row.
-    pub name: String,
-    /// Invocations of a workgroup that ranks and scatters.
-    pub workgroup_size: u32,
-    /// Elements per invocation when only keys are sorted.
-    pub items_keys: u32,
-    /// Elements per invocation when values move with the keys.
-    pub items_pairs: u32,
-    /// Invocations of a single workgroup that sorts in shared memory; `None` for as many as `workgroup_size`. With more
-    /// invocations of fewer elements each, the kernel is shorter and sorts as many elements. With private counters the
-    /// workgroup is one subgroup, and its invocations take the elements of all.
-    pub single_workgroup_size: Option<u32>,
-    /// Elements per invocation of a single workgroup that sorts in shared memory, as far as they fit.
-    pub single_items: u32,
-    /// Subgroup size to require, if the device allows it; `None` for the device's default.
-    pub subgroup_size: Option<u32>,
-    /// How a subgroup ranks equal digits.
-    pub rank: RankMethod,
-    /// Whether an invocation computes digits again and keeps two places in a word, which saves registers and takes a few
-    /// more instructions.
-    pub few_registers: bool,
-    /// How kernels extract a bit of a digit for its ballot.
-    pub ballot: Ballot,
-    /// Bits of the widest digit, up to 11. Digits of more than 8 bits are used if they save a quarter of the passes.
-    pub digit_bits: u32,
-    /// Whether an invocation merges runs of equal digits before it counts them by a shared atomic. Sorted and skewed inputs
-    /// need it on GPUs.
-    pub merge_runs: bool,
-    /// Whether the first pass ranks each key by one atomic, without keeping the order of equal digits. It applies to keys
-    /// alone and to sorts that are not stable, where the order of equal keys is invisible or free.
-    pub unordered: bool,
-    /// Whether an argsort that discards its keys joins each index with the last digit of its key, so that the last two
-    /// passes move one word instead of two. It applies to keys of 32 bits or more, if indices leave room for a digit.
-    pub join_index: bool,
-    /// Reads of a look-back word before its tile is recounted. CPUs take fewer, as their drivers limit loop iterations.
-    pub polls: u32,
-    /// Histogram parts to have before they grow to whole blocks. Tiles of software drivers grow likewise. Tiles of
-    /// reduce-then-scan grow beyond one block only above this number. On CPUs the built-in rows have at least one for each
-    /// thread.
-    pub min_tiles: u32,
-    /// Invocations of a workgroup that counts digits.
-    pub histogram_workgroup_size: u32,
-    /// Subgroup size to require for the histogram of keys of up to 64 bits, if the device allows it. The histogram runs with
-    /// any; `None` leaves the choice to the driver. Some drivers compile a kernel for every size before they choose.
-    pub histogram_subgroup_size: Option<u32>,
-    /// Keys per invocation and block in the histogram.
-    pub histogram_items: u32,
-    /// Invocations of a workgroup that scans tile counts in reduce-then-scan.
-    pub scan_workgroup_size: u32,
-    /// Whether the automatic choice uses look-back (OneSweep). Look-back never hangs; this field says whether it is known to
-    /// be correct and fast.
-    pub look_back: bool,
-    /// The evidence for the row.
-    pub evidence: Cow<'static, str>,
-}
+pub use knobs::{Ballot, Knob, RankMethod, Scale, Tuning};
+pub(crate) use knobs::{MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS};
 
 /// Specialization constants, each with its value.
 pub(crate) type Knobs = [(usize, u32); 5];
@@ -392,28 +280,10 @@ impl Tuning {
     /// assert_eq!(error.to_string(), "digit_bits is 12, allowed is 1 to 11");
     /// ```
     pub fn check(&self) -> Result<(), Error> {
-        let ranges: [(&str, u32, RangeInclusive<u32>); 11] = [
-            ("workgroup_size", self.workgroup_size, 1..=MAX_INVOCATIONS),
-            ("items_keys", self.items_keys, 1..=MAX_ITEMS),
-            ("items_pairs", self.items_pairs, 1..=MAX_ITEMS),
-            ("single_items", self.single_items, 1..=MAX_ITEMS),
-            ("single_workgroup_size", self.single_workgroup_size.unwrap_or(1), 1..=MAX_INVOCATIONS),
-            ("digit_bits", self.digit_bits, 1..=MAX_DIGIT_BITS),
-            ("polls", self.polls, 1..=MAX_POLLS),
-            ("min_tiles", self.min_tiles, 1..=MAX_TILES),
-            ("histogram_workgroup_size", self.histogram_workgroup_size, 1..=MAX_INVOCATIONS),
-            ("histogram_items", self.histogram_items, 1..=MAX_ITEMS),
-            ("scan_workgroup_size", self.scan_workgroup_size, 1..=MAX_INVOCATIONS),
-        ];
-        for (what, given, allowed) in ranges {
-            if !allowed.contains(&given) {
-                return Err(Error::unsupported(what, given, format!("{} to {}", allowed.start(), allowed.end())));
-            }
-        }
-        let sizes = [("subgroup_size", self.subgroup_size), ("histogram_subgroup_size", self.histogram_subgroup_size)];
-        for (what, size) in sizes {
-            if let Some(size) = size.filter(|size| !(4..=128).contains(size) || !size.is_power_of_two()) {
-                return Err(Error::unsupported(what, size, "a power of two from 4 to 128"));
+        for knob in Tuning::KNOBS {
+            let allowed = knob.scale.allowed();
+            if let Some(given) = knob.get(self).filter(|number| !knob.scale.allows(*number)) {
+                return Err(Error::unsupported(knob.name, given, allowed));
             }
         }
         for (what, text) in [("name", self.name.as_str()), ("evidence", &self.evidence)] {
@@ -424,15 +294,3 @@ impl Tuning {
         Ok(())
     }
 }
-
-/// Bounds within which no product of a tuning's numbers overflows, far beyond the limits of devices.
-pub(crate) const MAX_INVOCATIONS: u32 = 2048;
-pub(crate) const MAX_ITEMS: u32 = 8192;
-// Private counters of the histogram have 16 bits. Loads of whole vectors give an invocation up to a vector more than its items.
-const _: () = assert!(MAX_ITEMS < 1 << 15);
-/// Digits whose counters still fit into shared memory.
-pub(crate) const MAX_DIGIT_BITS: u32 = 11;
-/// Most reads of a word: with more, a waiting sort would look like a hang.
-const MAX_POLLS: u32 = 1 << 16;
-/// More tiles than any device has workgroups for.
-const MAX_TILES: u32 = 1 << 16;

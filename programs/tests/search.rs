@@ -11,10 +11,12 @@ use std::time::Duration;
 
 use anyhow::Result;
 use search::device::{Input, compare, failure, inputs_of};
-use search::dimensions::{ALL as DIMENSIONS, Dimension};
+use search::dimensions::{self, Dimension};
 use search::{Failure, Found, Measure, Outcome, Progress, Trial, ratio, search};
 use vksort::ash::vk;
-use vksort::{DeviceProfile, Error, KeyType, Quartiles, RankMethod, SortKind, SortRequest, Tuning};
+use vksort::{
+    DeviceProfile, Error, KeyOutput, KeyType, Quartiles, RankMethod, SortKind, SortRequest, Tuning, ValueType,
+};
 
 /// A device that is a formula.
 struct Fake {
@@ -288,8 +290,8 @@ fn a_device_that_fails_ends_the_search() {
     assert!(matches!(error_of(&mut fake), Error::TooManyElements { .. }));
 }
 
-fn dimension(name: &str) -> &'static Dimension {
-    DIMENSIONS.iter().find(|dimension| dimension.name == name).unwrap()
+fn dimension(name: &str) -> Dimension {
+    dimensions::all().find(|dimension| dimension.name == name).unwrap()
 }
 
 #[test]
@@ -301,7 +303,7 @@ fn every_dimension_holds_the_tuning_and_differs_from_it_in_itself() {
             // A number that no ladder has.
             let odd = Tuning { workgroup_size: 40, polls: 77, subgroup_size: Some(16), ..tuning.clone() };
             for tuning in [tuning, odd] {
-                for dimension in DIMENSIONS {
+                for dimension in dimensions::all() {
                     let rungs = dimension.rungs(&tuning, &device);
                     assert_eq!(rungs.iter().filter(|rung| **rung == tuning).count(), 1, "{}", dimension.name);
                     let mut shown: Vec<String> = rungs.iter().map(|rung| dimension.show(rung)).collect();
@@ -323,7 +325,7 @@ fn every_candidate_of_the_sweep_is_within_reach() {
             "workgroup_size" => &["128", "256", "384", "512"],
             "items_keys" | "items_pairs" => &["8", "12", "15", "16", "20", "24"],
             "rank" => &["ballot", "match", "compare"],
-            "ballot" => &["ByPlace", "ByMask"],
+            "ballot" => &["by-place", "by-mask"],
             "few_registers" => &["false", "true"],
             "subgroup_size" => &["16", "32", "64"],
             other => panic!("the sweep does not vary {other}"),
@@ -409,8 +411,9 @@ fn every_dimension_leads_to_other_kernels() {
     // Wider digits are for windows that they suit.
     let keys = SortKind::Keys.request();
     let window = SortRequest { bits: (0..27).into(), ..keys };
-    let requests = [keys, SortKind::Pairs.request(), SortKind::WideKeys.request(), window];
-    for dimension in DIMENSIONS {
+    let indices = SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..keys };
+    let requests = [keys, SortKind::Pairs.request(), SortKind::WideKeys.request(), window, indices];
+    for dimension in dimensions::all() {
         let differs = |from: &Tuning| {
             dimension.rungs(from, &device).iter().filter(|rung| *rung != from).any(|rung| {
                 let kernels = |tuning: &Tuning, request, count| tuning.recorded(&device, request, count);

@@ -14,8 +14,15 @@ use crate::modules;
 use crate::profile::DeviceProfile;
 use crate::request::{SortRequest, ValueType};
 
-/// Version of the file's layout and of the meaning of [`Tuning`]'s fields.
-const FORMAT: u32 = 9;
+/// Version of the file's layout and of the meaning of [`Tuning`]'s fields. A change of the fields themselves changes it too.
+const FORMAT: u32 = {
+    let (mut hash, mut at, layout) = (9u32, 0, Tuning::LAYOUT.as_bytes());
+    while at < layout.len() {
+        hash = (hash ^ layout[at] as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    hash >> 8
+};
 /// Longest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
 

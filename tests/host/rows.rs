@@ -84,3 +84,29 @@ fn numbers_out_of_range_are_refused_by_their_field() {
         assert!(message.starts_with(start) && !message.contains('\n'), "{message}");
     }
 }
+
+/// A knob is a field under its name, and numbers that its scale does not allow leave a tuning as it is.
+#[test]
+fn knobs_read_and_write_their_fields() {
+    let row = Tuning::for_device(&DeviceProfile { vendor_id: vendor::NVIDIA, ..DeviceProfile::default() });
+    let names: Vec<_> = Tuning::KNOBS.iter().map(|knob| knob.name).collect();
+    for (at, knob) in Tuning::KNOBS.iter().enumerate() {
+        assert!(!names[..at].contains(&knob.name), "{} twice", knob.name);
+        assert!(knob.get(&row).is_none_or(|number| knob.scale.allows(number)), "{}", knob.name);
+        let allowed: Vec<_> = (0..5000).filter(|number| knob.scale.allows(*number)).collect();
+        assert!(allowed.len() > 1, "{} has nothing to vary", knob.name);
+        for number in allowed {
+            let with = knob.with(&row, Some(number));
+            assert_eq!((knob.get(&with), with.check().is_ok()), (Some(number), true), "{}", knob.name);
+            let others = Tuning::KNOBS.iter().filter(|other| other.name != knob.name);
+            assert!(others.clone().all(|other| other.get(&with) == other.get(&row)), "{}", knob.name);
+            // A field of the type's text under this name is what changes.
+            let text = format!("{with:?}");
+            assert_eq!(text == format!("{row:?}"), knob.get(&row) == Some(number), "{}: {text}", knob.name);
+        }
+        let beyond = (0..=u32::MAX).step_by(0x1000_0001).find(|number| !knob.scale.allows(*number)).unwrap();
+        assert_eq!(knob.with(&row, Some(beyond)), row, "{}", knob.name);
+        let without = knob.with(&row, None);
+        assert!(knob.get(&without).is_none() == knob.optional, "{}", knob.name);
+    }
+}

@@ -10,9 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{
     Config, FileFailurePersistence, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner,
 };
-use vksort::{
-    Algorithm, Ballot, BitRange, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, Tuning, ValueType,
-};
+use vksort::{Algorithm, BitRange, KeyOutput, KeyType, Knob, Order, Placement, Scale, SortRequest, Tuning, ValueType};
 
 use crate::patterns::{self, Pattern};
 use crate::{Level, level, seed, suite};
@@ -87,50 +85,35 @@ pub fn keys(most: u32) -> impl Strategy<Value = Keys> {
 
 /// Kernels of all shapes, with blocks so small that few elements make many tiles. What is not drawn is the row's.
 pub fn tunings(row: Tuning) -> impl Strategy<Value = Tuning> {
-    let blocks = (
-        prop_oneof![Just(None), prop::sample::select(&[8u32, 16, 24, 64, 96, 200]).prop_map(Some)],
-        1..9u32,
-        prop::option::weighted(0.3, 1..200u32),
-        1..40u32,
-        prop::sample::select(&[1u32, 1, 2, 64, 1_000]),
-    );
-    let rank = (
-        prop_oneof![2 => Just(None), 1 => prop::sample::select(RankMethod::ALL).prop_map(Some)],
-        any::<bool>(),
-        prop::sample::select(Ballot::ALL),
-        prop::option::weighted(0.3, 1..12u32),
-    );
-    let ways = (any::<bool>(), any::<bool>(), prop::bool::weighted(0.75), 1..10u32, any::<bool>());
-    let counting = prop::option::weighted(0.5, (1..140u32, 1..60u32, 1..140u32));
-    (blocks, rank, ways, counting).prop_map(move |(blocks, rank, ways, counting)| {
-        let row = row.clone();
-        let (workgroup_size, items, single_workgroup_size, single_items, min_tiles) = blocks;
-        let (rank, few_registers, ballot, digit_bits) = rank;
-        let (merge_runs, unordered, join_index, polls, look_back) = ways;
-        let of_row = (row.histogram_workgroup_size, row.histogram_items, row.scan_workgroup_size);
-        let (histogram_workgroup_size, histogram_items, scan_workgroup_size) = counting.unwrap_or(of_row);
-        Tuning {
-            workgroup_size: workgroup_size.unwrap_or(row.workgroup_size),
-            items_keys: items,
-            items_pairs: items,
-            single_workgroup_size,
-            single_items,
-            min_tiles,
-            rank: rank.unwrap_or(row.rank),
-            few_registers,
-            ballot,
-            digit_bits: digit_bits.unwrap_or(row.digit_bits),
-            merge_runs,
-            unordered,
-            join_index,
-            polls,
-            look_back,
-            histogram_workgroup_size,
-            histogram_items,
-            scan_workgroup_size,
-            ..row
-        }
+    let drawn: Vec<_> = Tuning::KNOBS.iter().map(numbers).collect();
+    drawn.prop_map(move |drawn| {
+        let with = |tuning: Tuning, (knob, number): (&Knob, Option<u32>)| match number {
+            Some(number) => knob.with(&tuning, Some(number)),
+            None => tuning,
+        };
+        Tuning::KNOBS.iter().zip(drawn).fold(row.clone(), with)
     })
+}
+
+/// A knob's numbers for small sorts; `None` for the row's.
+fn numbers(knob: &Knob) -> BoxedStrategy<Option<u32>> {
+    let drawn = match knob.scale {
+        Scale::Invocations => prop_oneof![prop::sample::select(&[8u32, 16, 24, 64, 96]), 1..200u32].boxed(),
+        Scale::Items => prop_oneof![2 => 1..9u32, 1 => 9..60u32].boxed(),
+        Scale::DigitBits => (1..12u32).boxed(),
+        Scale::Polls => (1..10u32).boxed(),
+        Scale::Tiles => prop::sample::select(&[1u32, 1, 2, 64, 1_000]).boxed(),
+        Scale::Lanes => prop::sample::select(&[4u32, 8, 16, 32, 64, 128]).boxed(),
+        Scale::Switch => (0..2u32).boxed(),
+        Scale::Methods(names) => (0..names.len() as u32).boxed(),
+        _ => panic!("{} has a scale of which no numbers are drawn", knob.name),
+    };
+    // Tiles are small in every draw.
+    let weight = match knob.name {
+        "items_keys" | "items_pairs" | "single_items" => 1.0,
+        _ => 0.5,
+    };
+    prop::option::weighted(weight, drawn).boxed()
 }
 
 /// Makes draws and runs them, on each core.

@@ -201,9 +201,9 @@ impl<M: Measure> Search<'_, M> {
     fn run(&mut self) -> Result<()> {
         loop {
             let before = self.trials.len();
-            for dimension in dimensions::ALL {
-                if !self.walk(dimension, true)? {
-                    self.walk(dimension, false)?;
+            for dimension in dimensions::all() {
+                if !self.walk(&dimension, true)? {
+                    self.walk(&dimension, false)?;
                 }
             }
             if self.trials.len() == before {

@@ -1,11 +1,11 @@
 //! What a tuning makes of a sort, so that tunings can be compared before anything is compiled.
 
-use super::Tuning;
 use crate::plan::{Plan, Step};
 use crate::profile::DeviceProfile;
 use crate::request::{Count, SortRequest};
 use crate::shape::{Shape, ShapeDesc};
 use crate::specialize::{KernelSpec, specialize};
+use crate::tuning::Tuning;
 
 /// The steps of a sort, and its kernels with their constants.
 ///

@@ -1,0 +1,305 @@
+//! The knobs of a tuning: a table with a row for each, from which [`Tuning`] is made, and their scales.
+
+use std::borrow::Cow;
+
+use crate::abi;
+
+/// Bounds within which no product of a tuning's numbers overflows, far beyond the limits of devices.
+pub(crate) const MAX_INVOCATIONS: u32 = 2048;
+pub(crate) const MAX_ITEMS: u32 = 8192;
+// Private counters of the histogram have 16 bits. Loads of whole vectors give an invocation up to a vector more than its items.
+const _: () = assert!(MAX_ITEMS < 1 << 15);
+/// Digits whose counters still fit into shared memory.
+pub(crate) const MAX_DIGIT_BITS: u32 = 11;
+/// Most reads of a word: with more, a waiting sort would look like a hang.
+const MAX_POLLS: u32 = 1 << 16;
+/// More tiles than any device has workgroups for.
+const MAX_TILES: u32 = 1 << 16;
+
+/// How a subgroup ranks equal digits. With emulated subgroups it is always [`Match`](Self::Match).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
+pub enum RankMethod {
+    /// One ballot per digit bit; any subgroup size.
+    Ballot,
+    /// Match masks by shared atomics; any subgroup size.
+    Match,
+    /// A lane compares its digit with the digit of each lane, for subgroups of at most 16 lanes on devices whose
+    /// instructions read another lane's register at no cost. In larger subgroups it falls back to `Ballot`.
+    Compare,
+    /// Every invocation ranks neighbouring elements by private counters, for drivers on CPUs. A workgroup is then one
+    /// subgroup, and blocks are not reordered in shared memory before they are written. It needs subgroup arithmetic and
+    /// subgroups of at most 16 lanes. On other devices, and for sorts by address, it falls back to `Ballot`.
+    Private,
+    /// One `subgroupPartitionNV`, for keys of 32 bits on devices with `VK_NV_shader_subgroup_partitioned`. It falls back to
+    /// `Ballot` for other keys, for values of 8 and 16 bits, and for sorts by address.
+    Partition,
+}
+
+/// How kernels extract a bit of a digit for its ballot. Compilers differ in which way they turn into fewest instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+#[repr(u32)]
+#[non_exhaustive]
+pub enum Ballot {
+    /// By its position in the digit.
+    ByPlace = abi::BALLOT_BY_PLACE,
+    /// By a mask that is unknown to the compiler, so that NVIDIA's compiler does not extract each bit twice. Mesa's compiler
+    /// for Apple's GPUs then shifts once instead of three times.
+    ByMask = abi::BALLOT_BY_MASK,
+}
+
+/// What the numbers of a knob count. A switch is 0 or 1, and a method its index among all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Scale {
+    /// Invocations of a workgroup.
+    Invocations,
+    /// Elements of an invocation.
+    Items,
+    /// Lanes of a subgroup.
+    Lanes,
+    /// Bits of a digit.
+    DigitBits,
+    /// Tiles of a sort.
+    Tiles,
+    /// Reads of a word.
+    Polls,
+    /// Off or on.
+    Switch,
+    /// Several ways to do the same: these names.
+    Methods(&'static [&'static str]),
+}
+
+impl Scale {
+    /// Whether a number is within the range that some device may use.
+    pub fn allows(self, number: u32) -> bool {
+        match self {
+            Scale::Invocations => (1..=MAX_INVOCATIONS).contains(&number),
+            Scale::Items => (1..=MAX_ITEMS).contains(&number),
+            Scale::Lanes => (4..=128).contains(&number) && number.is_power_of_two(),
+            Scale::DigitBits => (1..=MAX_DIGIT_BITS).contains(&number),
+            Scale::Tiles => (1..=MAX_TILES).contains(&number),
+            Scale::Polls => (1..=MAX_POLLS).contains(&number),
+            Scale::Switch => number <= 1,
+            Scale::Methods(names) => (number as usize) < names.len(),
+        }
+    }
+
+    /// The numbers that are allowed, in words.
+    pub fn allowed(self) -> String {
+        match self {
+            Scale::Invocations => format!("1 to {MAX_INVOCATIONS}"),
+            Scale::Items => format!("1 to {MAX_ITEMS}"),
+            Scale::Lanes => "a power of two from 4 to 128".into(),
+            Scale::DigitBits => format!("1 to {MAX_DIGIT_BITS}"),
+            Scale::Tiles => format!("1 to {MAX_TILES}"),
+            Scale::Polls => format!("1 to {MAX_POLLS}"),
+            Scale::Switch => "false or true".into(),
+            Scale::Methods(names) => names.join(", "),
+        }
+    }
+
+    /// A number in words.
+    pub fn show(self, number: u32) -> String {
+        match self {
+            Scale::Switch => (number != 0).to_string(),
+            Scale::Methods(names) => names.get(number as usize).copied().unwrap_or("none").into(),
+            _ => number.to_string(),
+        }
+    }
+}
+
+/// A field of [`Tuning`] as a number, for programs that vary all of them.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Knob {
+    /// The field's name.
+    pub name: &'static str,
+    /// What its numbers count.
+    pub scale: Scale,
+    /// Whether it may be `None`, for the device's or another knob's own.
+    pub optional: bool,
+    get: fn(&Tuning) -> Option<u32>,
+    set: fn(&mut Tuning, Option<u32>),
+}
+
+impl Knob {
+    /// The knob's number in a tuning.
+    pub fn get(&self, tuning: &Tuning) -> Option<u32> {
+        (self.get)(tuning)
+    }
+
+    /// The tuning with another number. One that the scale does not allow, and `None` where the knob is not optional, leave it as it
+    /// is.
+    pub fn with(&self, tuning: &Tuning, number: Option<u32>) -> Tuning {
+        let mut tuning = tuning.clone();
+        if number.map_or(self.optional, |number| self.scale.allows(number)) {
+            (self.set)(&mut tuning, number);
+        }
+        tuning
+    }
+
+    /// The knob's number in words.
+    pub fn show(&self, tuning: &Tuning) -> String {
+        self.get(tuning).map_or("default".into(), |number| self.scale.show(number))
+    }
+}
+
+/// The type of a knob's field.
+trait Field {
+    const OPTIONAL: bool = false;
+    const METHODS: &'static [&'static str] = &[];
+    fn get(&self) -> Option<u32>;
+    /// `number` is allowed by the scale, and `None` only if the field is optional.
+    fn set(&mut self, number: Option<u32>);
+}
+
+impl Field for u32 {
+    fn get(&self) -> Option<u32> {
+        Some(*self)
+    }
+
+    fn set(&mut self, number: Option<u32>) {
+        *self = number.unwrap_or(*self);
+    }
+}
+
+impl Field for Option<u32> {
+    const OPTIONAL: bool = true;
+
+    fn get(&self) -> Option<u32> {
+        *self
+    }
+
+    fn set(&mut self, number: Option<u32>) {
+        *self = number;
+    }
+}
+
+impl Field for bool {
+    fn get(&self) -> Option<u32> {
+        Some((*self).into())
+    }
+
+    fn set(&mut self, number: Option<u32>) {
+        *self = number == Some(1);
+    }
+}
+
+macro_rules! methods {
+    ($type:ident: $($variant:ident $name:literal)*) => {
+        impl $type {
+            /// Every one.
+            pub const ALL: &'static [$type] = &[$($type::$variant),*];
+        }
+
+        impl Field for $type {
+            const METHODS: &'static [&'static str] = &[$($name),*];
+
+            fn get(&self) -> Option<u32> {
+                Self::ALL.iter().position(|method| method == self).map(|index| index as u32)
+            }
+
+            fn set(&mut self, number: Option<u32>) {
+                *self = number.and_then(|index| Self::ALL.get(index as usize)).copied().unwrap_or(*self);
+            }
+        }
+    };
+}
+
+// As in files.
+methods!(RankMethod: Ballot "ballot" Match "match" Compare "compare" Private "private" Partition "partition");
+methods!(Ballot: ByPlace "by-place" ByMask "by-mask");
+
+/// Makes [`Tuning`] and [`Tuning::KNOBS`] from rows: field, type, scale.
+macro_rules! knobs {
+    ($($(#[$doc:meta])* $field:ident: $type:ty, $scale:ident;)*) => {
+        /// Shape and methods of the kernels on one class of devices.
+        ///
+        /// [`Tuning::for_device`] gives the built-in row; every field can be changed and the result passed as
+        /// [`SorterOptions::tuning`](crate::SorterOptions). Shapes too large for a device are reduced until they fit.
+        ///
+        /// The fields are the anatomy of the kernels, and may change with any version of the crate. [`Tuning::KNOBS`] lists them.
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+        pub struct Tuning {
+            /// Name of the row.
+            pub name: String,
+            $($(#[$doc])* pub $field: $type,)*
+            /// The evidence for the row.
+            pub evidence: Cow<'static, str>,
+        }
+
+        impl Tuning {
+            /// The fields as numbers. Those with the largest effect come first.
+            pub const KNOBS: &'static [Knob] = &[$(Knob {
+                name: stringify!($field),
+                scale: knobs!(@scale $scale $type),
+                optional: <$type as Field>::OPTIONAL,
+                get: |tuning| Field::get(&tuning.$field),
+                set: |tuning, number| Field::set(&mut tuning.$field, number),
+            }),*];
+
+            /// Tells tables of knobs apart in files, by their names and types.
+            #[cfg(feature = "profiles")]
+            pub(crate) const LAYOUT: &'static str = concat!($(stringify!($field), ":", stringify!($type), ";"),*);
+        }
+    };
+    (@scale Method $type:ty) => { Scale::Methods(<$type as Field>::METHODS) };
+    (@scale $scale:ident $type:ty) => { Scale::$scale };
+}
+
+knobs! {
+    /// Invocations of a workgroup that ranks and scatters.
+    workgroup_size: u32, Invocations;
+    /// Elements per invocation when only keys are sorted.
+    items_keys: u32, Items;
+    /// Elements per invocation when values move with the keys.
+    items_pairs: u32, Items;
+    /// How a subgroup ranks equal digits.
+    rank: RankMethod, Method;
+    /// Bits of the widest digit, up to 11. Digits of more than 8 bits are used if they save a quarter of the passes.
+    digit_bits: u32, DigitBits;
+    /// Whether an invocation computes digits again and keeps two places in a word, which saves registers and takes a few
+    /// more instructions.
+    few_registers: bool, Switch;
+    /// How kernels extract a bit of a digit for its ballot.
+    ballot: Ballot, Method;
+    /// Subgroup size to require, if the device allows it; `None` for the device's default.
+    subgroup_size: Option<u32>, Lanes;
+    /// Whether the first pass ranks each key by one atomic, without keeping the order of equal digits. It applies to keys
+    /// alone and to sorts that are not stable, where the order of equal keys is invisible or free.
+    unordered: bool, Switch;
+    /// Whether the automatic choice uses look-back (OneSweep). Look-back never hangs; this field says whether it is known to
+    /// be correct and fast.
+    look_back: bool, Switch;
+    /// Histogram parts to have before they grow to whole blocks. Tiles of software drivers grow likewise. Tiles of
+    /// reduce-then-scan grow beyond one block only above this number. On CPUs the built-in rows have at least one for each
+    /// thread.
+    min_tiles: u32, Tiles;
+    /// Keys per invocation and block in the histogram.
+    histogram_items: u32, Items;
+    /// Invocations of a workgroup that counts digits.
+    histogram_workgroup_size: u32, Invocations;
+    /// Subgroup size to require for the histogram of keys of up to 64 bits, if the device allows it. The histogram runs with
+    /// any; `None` leaves the choice to the driver. Some drivers compile a kernel for every size before they choose.
+    histogram_subgroup_size: Option<u32>, Lanes;
+    /// Invocations of a single workgroup that sorts in shared memory; `None` for as many as `workgroup_size`. With more
+    /// invocations of fewer elements each, the kernel is shorter and sorts as many elements. With private counters the
+    /// workgroup is one subgroup, and its invocations take the elements of all.
+    single_workgroup_size: Option<u32>, Invocations;
+    /// Elements per invocation of a single workgroup that sorts in shared memory, as far as they fit.
+    single_items: u32, Items;
+    /// Whether an invocation merges runs of equal digits before it counts them by a shared atomic. Sorted and skewed inputs
+    /// need it on GPUs.
+    merge_runs: bool, Switch;
+    /// Whether an argsort that discards its keys joins each index with the last digit of its key, so that the last two
+    /// passes move one word instead of two. It applies to keys of 32 bits or more, if indices leave room for a digit.
+    join_index: bool, Switch;
+    /// Reads of a look-back word before its tile is recounted. CPUs take fewer, as their drivers limit loop iterations.
+    polls: u32, Polls;
+    /// Invocations of a workgroup that scans tile counts in reduce-then-scan.
+    scan_workgroup_size: u32, Invocations;
+}
