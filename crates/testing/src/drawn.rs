@@ -108,12 +108,11 @@ fn numbers(knob: &Knob) -> BoxedStrategy<Option<u32>> {
         Scale::Methods(names) => (0..names.len() as u32).boxed(),
         _ => panic!("{} has a scale of which no numbers are drawn", knob.name),
     };
-    // Tiles are small in every draw.
-    let weight = match knob.name {
-        "items_keys" | "items_pairs" | "single_items" => 1.0,
-        _ => 0.5,
-    };
-    prop::option::weighted(weight, drawn).boxed()
+    match knob.name {
+        // Tiles are small in every draw.
+        "items_keys" | "items_pairs" | "single_items" => drawn.prop_map(Some).boxed(),
+        _ => prop::option::of(drawn).boxed(),
+    }
 }
 
 /// Makes draws and runs them, on each core.
