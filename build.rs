@@ -1,31 +1,68 @@
-//! Packs the SPIR-V in `spirv/`, and warns if it is older than the GLSL.
+//! Embeds the kernels: those kept in `spirv/`, or with the feature `shaderc` what `glsl/` compiles to.
+//!
+//! Only a build with the feature in the repository writes to `spirv/`, and only with the variable `VKSORT_WRITE_SPIRV=1`. With
+//! `VKSORT_WRITE_SPIRV=check` it fails where it would write.
 
 use std::path::Path;
 use std::{env, fs};
 
-#[allow(dead_code, reason = "only its text is hashed here")]
+#[allow(dead_code, reason = "what compiles kernels needs its text only")]
 #[path = "src/abi.rs"]
 mod abi;
+#[cfg(feature = "shaderc")]
+#[path = "src/compile.rs"]
+mod compile;
 #[path = "build/digest.rs"]
 mod digest;
 #[allow(dead_code, reason = "only the modules are embedded here")]
 #[path = "src/kernels.rs"]
 mod kernels;
+#[cfg_attr(feature = "shaderc", path = "build/compiled.rs")]
+#[cfg_attr(not(feature = "shaderc"), path = "build/kept.rs")]
+mod origin;
 #[path = "src/modules/pack.rs"]
 mod pack;
+
+#[cfg(feature = "shaderc")]
+extern crate shaderc_build as shaderc;
+
+/// What is embedded.
+struct Kernels {
+    /// A module for each of [`kernels::modules`].
+    modules: Vec<Vec<u32>>,
+    /// The digest of the GLSL that they were compiled from.
+    sources: String,
+    /// Whether those kept in the repository were compiled from other GLSL than it has now.
+    stale: bool,
+}
+
+/// What happens to files in the repository that are not what the GLSL compiles to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stale {
+    Stays,
+    Written,
+    Refused,
+}
 
 fn main() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     let (root, out) = (Path::new(&root), Path::new(&out));
-    for input in ["build.rs", "build", "src/abi.rs", "src/kernels.rs", "src/modules/pack.rs", "spirv"] {
+    for input in ["build.rs", "build", "src/abi.rs", "src/compile.rs", "src/kernels.rs", "src/modules/pack.rs", "spirv"]
+    {
         println!("cargo::rerun-if-changed={input}");
     }
-    match embed(root, out) {
-        Ok(text) => fs::write(out.join("modules.rs"), text).expect("OUT_DIR is writable"),
-        Err(message) => println!("cargo::error={message}"),
+    // cargo would take a folder that does not exist for a changed one.
+    if root.join("glsl").is_dir() {
+        println!("cargo::rerun-if-changed=glsl");
     }
-    if env::var_os("CARGO_FEATURE_RUNTIME_SHADERS").is_some() {
+    println!("cargo::rerun-if-env-changed={WRITE}");
+    if let Err(message) =
+        asked().and_then(|asked| origin::kernels(root, asked)).and_then(|kernels| embed(&kernels, out))
+    {
+        message.lines().for_each(|line| println!("cargo::error={line}"));
+    }
+    if cfg!(feature = "runtime-shaders") {
         match sources(&root.join("glsl")) {
             Ok(text) => fs::write(out.join("sources.rs"), text).expect("OUT_DIR is writable"),
             Err(error) => println!("cargo::error=glsl/: {error}"),
@@ -33,77 +70,62 @@ fn main() {
     }
 }
 
-/// The source that `src/modules.rs` includes. The packed modules are in `out`.
-fn embed(root: &Path, out: &Path) -> Result<String, String> {
-    let has = |feature: &str| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
-    let most_words = if has("KEYS_128") {
-        4
-    } else if has("WIDE_KEYS") {
-        2
-    } else {
-        1
-    };
+/// The variable that decides.
+const WRITE: &str = "VKSORT_WRITE_SPIRV";
+
+fn asked() -> Result<Stale, String> {
+    match env::var_os(WRITE) {
+        None => Ok(Stale::Stays),
+        Some(value) if value == "1" => Ok(Stale::Written),
+        Some(value) if value == "check" => Ok(Stale::Refused),
+        Some(value) => Err(format!("{WRITE} is {value:?}, allowed are 1 and check")),
+    }
+}
+
+/// Writes the source that `src/modules.rs` includes, and the packed modules beside it.
+fn embed(kernels: &Kernels, out: &Path) -> Result<(), String> {
     let (mut hash, mut entries, mut constants) = (0, String::new(), String::new());
     let modules = kernels::modules();
     for row in kernels::KERNELS {
         let mut embedded = Vec::new();
-        for module in modules.iter().filter(|module| module.kernel == row.kernel) {
-            let kept = root.join("spirv").join(format!("{}.spv", module.name()));
-            let bytes =
-                fs::read(&kept).map_err(|error| format!("{}: {error}; run scripts/spirv.sh", kept.display()))?;
-            hash = digest::add(hash, &bytes);
-            let words: Vec<u32> =
-                bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect();
-            constants += &format!("    {:#x},\n", specialized(&words));
-            if module.key_words <= most_words {
-                embedded.push(words);
+        for (module, words) in modules.iter().zip(&kernels.modules).filter(|(module, _)| module.kernel == row.kernel) {
+            hash = digest::add(hash, &bytes(words));
+            constants += &format!("    {:#x},\n", specialized(words));
+            if module.key_words <= kernels::MOST_KEY_WORDS {
+                embedded.push(words.clone());
             }
         }
         let packed = out.join(row.kernel.name());
         fs::write(&packed, pack::pack(&embedded)).map_err(|error| format!("{}: {error}", packed.display()))?;
         entries += &format!("    include_bytes!({:?}),\n", packed.display().to_string());
     }
-    let stale = is_stale(root)?;
-    // What the modules were compiled from, which visitors are compiled into.
-    let kept = root.join("spirv").join(digest::FILE);
-    let sources = digest::add(0, &fs::read(&kept).map_err(|error| format!("{}: {error}", kept.display()))?);
-    Ok(format!(
+    let text = format!(
         "const PACKED: [&[u8]; {}] = [\n{entries}];\n\
          const SPECIALIZED: [u64; {}] = [\n{constants}];\n\
          #[allow(dead_code, reason = \"for profiles\")]\nconst DIGEST: u64 = {hash};\n\
-         pub(crate) const SOURCES_DIGEST: u64 = {sources};\n\
-         #[allow(dead_code, reason = \"for a test\")]\nconst STALE: bool = {stale};\n",
+         pub(crate) const SOURCES_DIGEST: u64 = {};\n\
+         #[allow(dead_code, reason = \"for a test\")]\nconst STALE: bool = {};\n",
         kernels::KERNELS.len(),
-        modules.len()
-    ))
+        modules.len(),
+        digest::add(0, kernels.sources.as_bytes()),
+        kernels.stale
+    );
+    fs::write(out.join("modules.rs"), text).map_err(|error| format!("OUT_DIR: {error}"))
+}
+
+/// A module as its file has it.
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().copied().flat_map(u32::to_le_bytes).collect()
 }
 
 /// Rust source with all GLSL files by their names, for programs that compile visitors.
 fn sources(glsl: &Path) -> std::io::Result<String> {
-    println!("cargo::rerun-if-changed=glsl");
     let mut entries = String::new();
     for file in digest::files(glsl)? {
         let name = digest::name(glsl, &file);
         entries += &format!("    ({name:?}, include_str!({:?})),\n", file.display().to_string());
     }
     Ok(format!("const SOURCES: &[(&str, &str)] = &[\n{entries}];\n"))
-}
-
-/// Whether the GLSL exists and has changed since the modules were compiled. This is a warning and no error, as the modules
-/// still sort; a test of the library fails.
-fn is_stale(root: &Path) -> Result<bool, String> {
-    let glsl = root.join("glsl");
-    if !glsl.is_dir() {
-        return Ok(false);
-    }
-    println!("cargo::rerun-if-changed=glsl");
-    let now = digest::of_sources(&glsl).map_err(|error| format!("{}: {error}", glsl.display()))?;
-    let kept = fs::read_to_string(root.join("spirv").join(digest::FILE)).unwrap_or_default();
-    let stale = kept.trim() != now;
-    if stale {
-        println!("cargo::warning=spirv/ was compiled from other GLSL than is in glsl/ now: run scripts/spirv.sh");
-    }
-    Ok(stale)
 }
 
 /// A bit for each specialization constant that a module has, by its id.

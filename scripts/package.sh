@@ -81,6 +81,11 @@ step "${checked[@]}" check --quiet --release --features wgpu --example wgpu
 step "${checked[@]}" test --quiet --release --features "$every" --lib
 step "${checked[@]}" test --quiet --release --no-default-features --lib
 step "${checked[@]}" test --quiet --release --no-default-features --doc
+# With the compiler it needs no kept modules, and keeps none.
+mv spirv "$work/spirv"
+step env VKSORT_WRITE_SPIRV=1 "${checked[@]}" check --quiet --release --features shaderc
+[[ ! -e spirv ]] || die "a build of the package has written $(find spirv -type f | wc -l) files to spirv/"
+mv "$work/spirv" spirv
 # As a dependency, where only what the library needs is built.
 mkdir -p "$work/dependent/src"
 cat >"$work/dependent/Cargo.toml" <<TOML
@@ -106,6 +111,8 @@ mkdir -p "$work/dependent/src/bin"
 grep -v standalone "$work/dependent/src/main.rs" >"$work/dependent/src/bin/without.rs"
 cp "$root/Cargo.lock" "$work/dependent"
 step cargo build --quiet --release --manifest-path "$work/dependent/Cargo.toml"
+step cargo tree --quiet --manifest-path "$work/dependent/Cargo.toml" --edges normal,build --prefix none >"$work/tree"
+! grep '^shaderc' "$work/tree" >&2 || die "a program that sorts gets a C++ compiler"
 added=$(($(stat -c %s "$CARGO_TARGET_DIR/release/dependent") - $(stat -c %s "$CARGO_TARGET_DIR/release/without")))
 ((added <= most_added)) || die "sorting adds $added bytes to a program, allowed are $most_added"
 say "the package builds and passes its tests: $added bytes in a program, $kib KiB compressed, $(tar -tzf "$archive" | wc -l) files"

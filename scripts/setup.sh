@@ -6,8 +6,8 @@
 #
 #   --tests       also the needs of scripts/test.sh: lavapipe, SwiftShader, two validation layers, a display without a screen,
 #                 and a tool chain for C and C++ with Vulkan's headers
-#   --kernels     also the needs of scripts/spirv.sh to compile the kernels: a C++ tool chain and the native part of the
-#                 crate shaderc, which takes about 10 minutes of CPU time once per machine. It stays in ~/.cache/vksort,
+#   --kernels     also what the features shaderc and runtime-shaders need to compile GLSL: a C++ tool chain and the native part
+#                 of the crate shaderc, which takes about 10 minutes of CPU time once per machine. It stays in ~/.cache/vksort,
 #                 and .cargo/config.toml tells cargo about it
 #   --guide       also mdbook, which scripts/guide.sh builds the guide with. It is compiled once per machine, which takes about
 #                 3 minutes of CPU time, and stays in ~/.cache/vksort

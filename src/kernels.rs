@@ -187,6 +187,12 @@ impl Module {
         format!("{}_{}{small}{emulated}{ranking}{addressed}", self.kernel.name(), 32 * self.key_words)
     }
 
+    /// Its file in `glsl/`.
+    #[allow(dead_code, reason = "for what compiles kernels")]
+    pub fn file(&self) -> String {
+        format!("{}.comp", self.kernel.name())
+    }
+
     /// The macros that select the variant, without a visitor.
     #[allow(dead_code, reason = "for what compiles kernels")]
     pub fn macros(&self) -> [(&'static str, u32); 8] {
@@ -218,6 +224,13 @@ impl Module {
         Module { kernel: self.kernel, key_words, small, emulated: self.emulated && variants.ranks, ranking, addressed }
     }
 }
+
+/// 32-bit words of the widest keys whose kernels are embedded.
+pub const MOST_KEY_WORDS: u32 = match (cfg!(feature = "keys-128"), cfg!(feature = "wide-keys")) {
+    (true, _) => 4,
+    (false, true) => 2,
+    (false, false) => 1,
+};
 
 /// Every module that is built, in the order in which they are embedded.
 pub fn modules() -> Vec<Module> {

@@ -63,11 +63,13 @@
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
 //! * `runtime-shaders`: `VisitorSource`, which compiles a [`Visitor`] in the program or in its build script; adds shaderc,
 //!   which needs a C++ tool chain.
+//! * `shaderc`: compiles the kernels in `glsl/` when the crate is built, instead of embedding the modules in `spirv/`. It is for
+//!   changes to vksort's own kernels; visitors do not need it. It adds shaderc to the build script.
 //! * `wgpu`: `WgpuDevice` and `WgpuSorter` sort buffers of wgpu on its Vulkan backend. It adds wgpu.
 //! * `capi`: the functions of `include/vksort.h`, through which programs in C and C++ record sorts; no part of the API of
 //!   this crate.
 //!
-//! Building needs no C++ compiler: the crate holds the SPIR-V of its kernels beside their GLSL.
+//! Without `shaderc` and `runtime-shaders`, building needs no C++ compiler: the crate holds the SPIR-V of its kernels beside their GLSL.
 //!
 //! The crate logs (`log`) a line for each device that it opens, and for each sorter: its request, its tuning row, and its
 //! algorithm with the reason.

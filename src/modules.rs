@@ -1,17 +1,17 @@
-//! The SPIR-V of the kernels, which `build.rs` packs from the modules kept in `spirv/`.
+//! The SPIR-V of the kernels, which `build.rs` packs.
 
 pub(crate) mod pack;
 
 use crate::abi::spec;
 use crate::error::Error;
-use crate::kernels::{self, Module};
+use crate::kernels::{self, MOST_KEY_WORDS, Module};
 use crate::key::KeyType;
 
 // `PACKED`: for each kernel its modules, packed in the order of `kernels::modules`, except those whose feature is off.
 // `SPECIALIZED`: for each of `kernels::modules`, a bit for every specialization constant that it has.
 // `DIGEST`: a hash of all modules, including those whose feature is off.
 // `SOURCES_DIGEST`: a hash of the GLSL that they were compiled from.
-// `STALE`: whether `glsl/` exists and has changed since the modules were compiled.
+// `STALE`: whether `spirv/` is not what `glsl/` compiles to, or without the compiler, whether `glsl/` has changed since.
 include!(concat!(env!("OUT_DIR"), "/modules.rs"));
 
 /// How many of `kernels::modules` there are.
@@ -38,13 +38,6 @@ pub(crate) fn specialized(module: &Module) -> [bool; spec::LEN] {
     let mask = SPECIALIZED[index];
     std::array::from_fn(|id| mask >> id & 1 == 1)
 }
-
-/// 32-bit words of the widest keys whose kernels are embedded.
-const MOST_KEY_WORDS: u32 = match (cfg!(feature = "keys-128"), cfg!(feature = "wide-keys")) {
-    (true, _) => 4,
-    (false, true) => 2,
-    (false, false) => 1,
-};
 
 /// The cargo feature for keys of so many words.
 fn feature_of(key_words: u32) -> &'static str {

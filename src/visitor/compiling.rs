@@ -44,25 +44,21 @@ impl VisitorSource {
     /// Compiles modules with the visitor in them.
     pub(super) fn words(&self, modules: &[Module], request: &SortRequest) -> Result<Vec<Vec<u32>>, Error> {
         let macros = self.interface(request).macros();
-        let refuse = |reason: String| Error::Visitor { name: self.name.clone(), reason };
-        on_all_cores(
-            modules,
-            |error| refuse(error.to_string()),
-            |compiler, module| {
-                let find = |name: &str, includer: &str| find(self, module.addressed, name, includer);
-                let sources = Sources { macros: &macros, strict: false, folder: FOLDER, find: &find };
-                let words = compile(compiler, module, &sources).map_err(|error| refuse(reason(error)))?;
-                let (given, offset) = (self.push_bytes, VisitorPush::offset(self.push_bytes));
-                let members = Push::FIELDS.len() + if module.addressed { Push::ADDRESSES.len() } else { 0 };
-                // The compiler put the library's members behind the visitor's, at a multiple of 4 bytes.
-                match crate::spirv::push_offset(&words, members) {
-                    Some(found) if found != offset => {
-                        Err(refuse(format!("its push constants take {found} bytes, but push_bytes is {given}")))
-                    }
-                    _ => Ok(words),
+        let words = on_all_cores(modules, |compiler, module| {
+            let find = |name: &str, includer: &str| find(self, module.addressed, name, includer);
+            let sources = Sources { macros: &macros, strict: false, folder: FOLDER, find: &find };
+            let words = compile(compiler, module, &sources)?;
+            let (given, offset) = (self.push_bytes, VisitorPush::offset(self.push_bytes));
+            let members = Push::FIELDS.len() + if module.addressed { Push::ADDRESSES.len() } else { 0 };
+            // The compiler put the library's members behind the visitor's, at a multiple of 4 bytes.
+            match crate::spirv::push_offset(&words, members) {
+                Some(found) if found != offset => {
+                    Err(format!("its push constants take {found} bytes, but push_bytes is {given}"))
                 }
-            },
-        )
+                _ => Ok(words),
+            }
+        });
+        words.map_err(|reason| Error::Visitor { name: self.name.clone(), reason })
     }
 }
 
@@ -86,14 +82,6 @@ fn modules_of(request: &SortRequest) -> Vec<Module> {
         .filter(|module| serves(module.kernel.row().sorts) && (small || !module.small))
         .filter(|module| !module.kernel.row().variants.keys || module.key_words == key_words)
         .collect()
-}
-
-/// The compiler's messages, without a count of errors.
-fn reason(error: shaderc::Error) -> String {
-    match error {
-        shaderc::Error::CompilationError(_, messages) => messages.trim_end().to_string(),
-        error => error.to_string(),
-    }
 }
 
 /// A file that a kernel or the caller's text includes: its name in messages, and its text.
