@@ -23,9 +23,6 @@ mod origin;
 #[path = "src/modules/pack.rs"]
 mod pack;
 
-#[cfg(feature = "shaderc")]
-extern crate shaderc_build as shaderc;
-
 /// What is embedded.
 struct Kernels {
     /// A module for each of [`kernels::modules`].

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use shaderc::{Compiler, ShaderKind};
+use shader_compiler::{Compiler, ShaderKind};
 
 use crate::compile::{self, Sources, reason};
 use crate::{Kernels, Stale, WRITE, abi, bytes, digest, kernels};

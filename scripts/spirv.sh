@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Compiles glsl/ to the modules in spirv/, which a build without the feature shaderc embeds: scripts/spirv.sh
 #
-# Sets up the machine first (scripts/setup.sh --kernels). It also compiles the shaders of programs to the modules beside them,
-# counts the kernels' instructions in benches/record/spirv.csv, and names the modules whose counts have changed.
+# Sets up the machine first (scripts/setup.sh --kernels). It also compiles the shaders of programs to the modules beside them and
+# the visitors that tests keep, counts the kernels' instructions in benches/record/spirv.csv, and names the modules whose counts
+# have changed.
 #
 #   --check  changes nothing, and fails if a module differs in a byte from its compiled source
 #   --help   this text
@@ -17,17 +18,27 @@ case ${1:-} in
     *) die "unknown option $1, allowed are --check and --help" ;;
 esac
 
-scripts/setup.sh --kernels --no-drivers
 # build.rs compiles. Unoptimized, as what is run here takes no time.
 cargo=(cargo --config scripts/checked.toml --config profile.release.package.vksort.opt-level=0)
 build=(--release --locked --package vksort --features shaderc)
 if [[ ${1:-} == --check ]]; then
+    scripts/setup.sh --kernels --no-drivers
     VKSORT_WRITE_SPIRV=check "${cargo[@]}" check --quiet "${build[@]}" || die "failed, see above"
     say "spirv/ is what glsl/ compiles to"
     exit
 fi
 
-table=benches/record/spirv.csv
-counted=$(VKSORT_WRITE_SPIRV=1 "${cargo[@]}" test "${build[@]}" --test host -- --exact --nocapture \
-    instructions::the_table_of_instructions_is_that_of_the_modules) || die "$counted"
-grep ': ' <<<"$counted" | grep -v '^test result' >&2 || say "$table has no other counts than before"
+# Runs a test of a suite, which writes a file.
+write() {
+    local out
+    out=$("${cargo[@]}" test "${build[@]},runtime-shaders" --test "$1" -- --exact --nocapture "$2") || die "$out"
+    [[ $out == *' 1 passed'* ]] || die "the suite $1 has no test $2"
+    printf '%s\n' "$out"
+}
+
+# The suite of visitors opens a device.
+scripts/setup.sh --kernels
+export VKSORT_WRITE_SPIRV=1 VKSORT_WRITE_VISITORS=1
+counted=$(write host instructions::the_table_of_instructions_is_that_of_the_modules)
+grep ': ' <<<"$counted" | grep -v '^test result' >&2 || say "benches/record/spirv.csv has no other counts than before"
+write visitors visitors/kept_visitors_are_compiled_from_their_source >/dev/null

@@ -3,7 +3,9 @@
 use std::num::NonZero;
 use std::thread::{self, ScopedJoinHandle};
 
-use shaderc::{CompileOptions, Compiler, EnvVersion, Error, OptimizationLevel, ResolvedInclude, ShaderKind, TargetEnv};
+use shader_compiler::{
+    CompileOptions, Compiler, EnvVersion, Error, OptimizationLevel, ResolvedInclude, ShaderKind, TargetEnv,
+};
 
 use crate::kernels::Module;
 
