@@ -2,22 +2,24 @@
 //!
 //! `build.rs` includes this file for the list of modules, so nothing here may depend on the rest of the crate.
 
-/// Memory that hazards are tracked for.
+/// What a kernel finds at a binding. The plan says which memory it is in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Region {
-    /// The caller's input.
-    Source,
-    /// The caller's output; the same memory as the input when sorting in place.
-    Target,
-    /// The elements in scratch: alternate, permutation, and gathered values on their way back.
-    Alternate,
+pub enum Binding {
+    /// The keys that the step reads, or the permutation of a gather.
+    KeysFrom,
+    /// The keys that it writes.
+    KeysTo,
+    /// The values that it reads.
+    ValuesFrom,
+    /// The values that it writes.
+    ValuesTo,
     /// Tickets, digit counts, routes, and the arguments of indirect dispatches.
     Counters,
     /// One word per tile and digit.
     Table,
 }
 
-/// How a kernel uses a region.
+/// How a kernel uses what is at a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usage {
     /// It is read.
@@ -26,8 +28,6 @@ pub enum Usage {
     Write,
     /// It is read and written.
     ReadWrite,
-    /// It is read as the arguments of an indirect dispatch.
-    Arguments,
 }
 
 /// Size of a kernel's workgroups, and the items of one invocation.
@@ -98,12 +98,12 @@ pub struct Row {
     /// The sorts that it takes part in, at most.
     #[allow(dead_code, reason = "for visitors that are compiled")]
     pub sorts: Sorts,
-    /// The memory that it reads and writes. A pass may use every place, as one row serves all passes.
-    pub uses: &'static [(Region, Usage)],
+    /// What it reads and writes, in any of its variants.
+    pub uses: &'static [(Binding, Usage)],
 }
 
 macro_rules! kernels {
-    ($($kernel:ident $file:literal $variants:ident $group:ident $sorts:ident [$($region:ident $access:ident),*];)*) => {
+    ($($kernel:ident $file:literal $variants:ident $group:ident $sorts:ident [$($binding:ident $access:ident),*];)*) => {
         /// A compute kernel.
         #[allow(missing_docs)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,21 +116,21 @@ macro_rules! kernels {
             variants: $variants,
             group: Group::$group,
             sorts: Sorts::$sorts,
-            uses: &[$((Region::$region, Usage::$access)),*],
+            uses: &[$((Binding::$binding, Usage::$access)),*],
         }),*];
     };
 }
 
 kernels! {
     Arguments       "arguments"        PLAIN   One      OfTiles        [Counters Write];
-    Histogram       "histogram"        COUNTS  Counting OfTiles        [Source Read, Counters ReadWrite];
-    OneSweep        "onesweep"         RANKS   Tile     LookBack       [Source Read, Target ReadWrite, Alternate ReadWrite, Counters ReadWrite, Table ReadWrite];
-    Count           "count"            COUNTS  Counting ReduceThenScan [Source Read, Target Read, Alternate Read, Counters Read, Table Write];
+    Histogram       "histogram"        COUNTS  Counting OfTiles        [KeysFrom Read, Counters ReadWrite];
+    OneSweep        "onesweep"         RANKS   Tile     LookBack       [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters ReadWrite, Table ReadWrite];
+    Count           "count"            COUNTS  Counting ReduceThenScan [KeysFrom Read, Counters Read, Table Write];
     Scan            "scan"             PLAIN   Scanning ReduceThenScan [Counters Read, Table ReadWrite];
-    Scatter         "scatter"          RANKS   Tile     ReduceThenScan [Source Read, Target ReadWrite, Alternate ReadWrite, Counters Read, Table Read];
-    SingleWorkgroup "single_workgroup" RANKS   Single   Single         [Source Read, Target Write, Alternate Write];
-    Move            "move"             MOVES   Counting All            [Source Read, Target ReadWrite, Alternate ReadWrite, Counters Read];
-    Gather          "gather"           GATHERS Counting Gathered       [Source Read, Target ReadWrite, Alternate ReadWrite];
+    Scatter         "scatter"          RANKS   Tile     ReduceThenScan [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters Read, Table Read];
+    SingleWorkgroup "single_workgroup" RANKS   Single   Single         [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite];
+    Move            "move"             MOVES   Counting All            [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters Read];
+    Gather          "gather"           GATHERS Counting Gathered       [KeysFrom Read, ValuesFrom Read, ValuesTo ReadWrite];
 }
 
 impl Kernel {

@@ -79,9 +79,9 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
     }
     let plan = Plan::new(request, desc.algorithm, shape, capacity);
     let (mut steps, mut barriers) = (Vec::new(), Vec::new());
-    let mut hazards = Hazards::new(request.in_place());
+    let mut hazards = Hazards::new();
     plan.each_step(count, &mut |step| {
-        barriers.push(hazards.before(&step).map(|barrier| (barrier.from, barrier.to)));
+        barriers.push(hazards.before(&plan, &step).map(|barrier| (barrier.from, barrier.to)));
         let Step { name, ends, work } = step;
         steps.push(match work {
             Work::Clear { bytes } => HostStep::Clear { bytes },

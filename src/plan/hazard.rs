@@ -2,17 +2,64 @@
 
 use ash::vk::AccessFlags;
 
-use super::step::{Step, Work};
-use crate::kernels::{Region, Usage};
+use super::places::Memory;
+use super::step::{Groups, Step, Work};
+use super::tiles::Plan;
+use crate::kernels::{Binding, Usage};
 
-/// The accesses of a step. Each kind belongs to one stage.
-fn accesses(step: &Step, usage: Usage) -> AccessFlags {
-    match (step.work, usage) {
-        (Work::Clear { .. }, _) => AccessFlags::TRANSFER_WRITE,
-        (_, Usage::Read) => AccessFlags::SHADER_READ,
-        (_, Usage::Write) => AccessFlags::SHADER_WRITE,
-        (_, Usage::ReadWrite) => AccessFlags::SHADER_READ | AccessFlags::SHADER_WRITE,
-        (_, Usage::Arguments) => AccessFlags::INDIRECT_COMMAND_READ,
+/// Memory that hazards are tracked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Region {
+    /// The caller's `keys` and `values`. In place they are the output too.
+    Input,
+    /// The caller's `keys_out` and `values_out`.
+    Output,
+    /// The elements in scratch: alternate, permutation, and gathered values on their way back.
+    Alternate,
+    /// Tickets, digit counts, routes, and the arguments of indirect dispatches.
+    Counters,
+    /// One word per tile and digit.
+    Table,
+}
+
+impl From<Memory> for Region {
+    fn from(memory: Memory) -> Region {
+        match memory {
+            Memory::Keys | Memory::Values => Region::Input,
+            Memory::KeysOut | Memory::ValuesOut => Region::Output,
+            Memory::Scratch(_) => Region::Alternate,
+        }
+    }
+}
+
+impl Plan {
+    /// The regions that a step uses, and how.
+    pub fn accesses(&self, step: &Step) -> impl Iterator<Item = (Region, AccessFlags)> + use<> {
+        const CLEARED: &[(Binding, Usage)] = &[(Binding::Counters, Usage::Write), (Binding::Table, Usage::Write)];
+        let (uses, write, counted) = match step.work {
+            Work::Clear { .. } => (CLEARED, AccessFlags::TRANSFER_WRITE, false),
+            Work::Dispatch { kernel, groups, .. } => {
+                (kernel.row().uses, AccessFlags::SHADER_WRITE, matches!(groups, Groups::Counted(_)))
+            }
+        };
+        let places = self.places(step.ends);
+        let used = uses.iter().filter_map(move |(binding, usage)| {
+            let region = match binding {
+                Binding::KeysFrom => places.keys[0]?.into(),
+                Binding::KeysTo => places.keys[1]?.into(),
+                Binding::ValuesFrom => places.values[0]?.into(),
+                Binding::ValuesTo => places.values[1]?.into(),
+                Binding::Counters => Region::Counters,
+                Binding::Table => Region::Table,
+            };
+            let access = match usage {
+                Usage::Read => AccessFlags::SHADER_READ,
+                Usage::Write => write,
+                Usage::ReadWrite => AccessFlags::SHADER_READ | write,
+            };
+            Some((region, access))
+        });
+        used.chain(counted.then_some((Region::Counters, AccessFlags::INDIRECT_COMMAND_READ)))
     }
 }
 
@@ -42,13 +89,12 @@ struct State {
 #[derive(Clone, Debug)]
 pub(crate) struct Hazards {
     regions: [State; REGIONS],
-    in_place: bool,
 }
 
 impl Hazards {
     /// Scratch starts as if an earlier sort had just used it, so that a sort can be recorded repeatedly. The caller's
     /// buffers start as ready, which is the caller's duty.
-    pub fn new(in_place: bool) -> Hazards {
+    pub fn new() -> Hazards {
         let mut regions = [State::default(); REGIONS];
         for region in [Region::Alternate, Region::Counters, Region::Table] {
             regions[region as usize].accesses = AccessFlags::SHADER_READ
@@ -56,15 +102,14 @@ impl Hazards {
                 | AccessFlags::TRANSFER_WRITE
                 | AccessFlags::INDIRECT_COMMAND_READ;
         }
-        Hazards { regions, in_place }
+        Hazards { regions }
     }
 
-    /// The barrier needed before `step`, which then counts as done.
-    pub fn before(&mut self, step: &Step) -> Option<Barrier> {
+    /// The barrier needed before a step of the plan, which then counts as done.
+    pub fn before(&mut self, plan: &Plan, step: &Step) -> Option<Barrier> {
         let mut touched = [AccessFlags::empty(); REGIONS];
-        for (region, usage) in step.uses() {
-            let region = if region == Region::Source && self.in_place { Region::Target } else { region };
-            touched[region as usize] |= accesses(step, usage);
+        for (region, accesses) in plan.accesses(step) {
+            touched[region as usize] |= accesses;
         }
         let mut barrier = Barrier::default();
         for (state, next) in self.regions.iter_mut().zip(touched) {

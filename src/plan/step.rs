@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::abi::Push;
-use crate::kernels::{Kernel, Region, Usage};
+use crate::kernels::Kernel;
 
 /// The places that a step moves elements between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -103,15 +103,5 @@ impl Step {
     pub fn named(mut self, kernel: &'static str) -> Step {
         self.name.kernel = kernel;
         self
-    }
-
-    /// The regions that the step may read and write.
-    pub fn uses(&self) -> impl Iterator<Item = (Region, Usage)> + use<> {
-        const CLEARED: &[(Region, Usage)] = &[(Region::Counters, Usage::Write), (Region::Table, Usage::Write)];
-        let (uses, counted) = match self.work {
-            Work::Clear { .. } => (CLEARED, false),
-            Work::Dispatch { kernel, groups, .. } => (kernel.row().uses, matches!(groups, Groups::Counted(_))),
-        };
-        uses.iter().copied().chain(counted.then_some((Region::Counters, Usage::Arguments)))
     }
 }

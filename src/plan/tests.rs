@@ -2,8 +2,8 @@
 
 use ash::vk::AccessFlags;
 
+use super::hazard::Region;
 use super::*;
-use crate::kernels::{Region, Usage};
 use crate::key::KeyType;
 use crate::profile::{DeviceProfile, driver::LLVMPIPE, vendor};
 use crate::request::{KeyOutput, Placement, SortRequest};
@@ -317,25 +317,21 @@ fn every_conflict_between_steps_has_a_barrier() {
     for request in requests() {
         let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 100_000);
         for count in [Count::Host(100_000), Count::Device] {
-            let mut hazards = Hazards::new(request.in_place());
+            let mut hazards = Hazards::new();
             let mut earlier: Vec<Step> = Vec::new();
             for step in steps(&plan, count) {
-                let barrier = hazards.before(&step);
+                let barrier = hazards.before(&plan, &step);
                 // Independent of `Hazards`: whether this step accesses a region that a step since the last barrier has
                 // written, or writes a region that one has read.
                 if barrier.is_some() {
                     earlier.clear();
                 }
                 for before in &earlier {
-                    for (region, usage) in step.uses() {
-                        for (other, previous) in before.uses() {
-                            let same = |region| match region {
-                                Region::Source if request.in_place() => Region::Target,
-                                _ => region,
-                            };
-                            let reads = |usage| matches!(usage, Usage::Read | Usage::Arguments);
-                            let conflict = !reads(usage) || !reads(previous);
-                            assert!(same(region) != same(other) || !conflict, "{before:?} then {step:?}");
+                    for (region, access) in plan.accesses(&step) {
+                        for (other, previous) in plan.accesses(before) {
+                            let writes = AccessFlags::SHADER_WRITE | AccessFlags::TRANSFER_WRITE;
+                            let conflict = (access | previous).intersects(writes);
+                            assert!(region != other || !conflict, "{before:?} then {step:?}");
                         }
                     }
                 }
@@ -355,19 +351,19 @@ fn the_scopes_around_a_sort_cover_its_scratch() {
             let steps = steps(&plan, count);
             let Some(last) = steps.last() else { continue };
             assert!(matches!(last.work, Work::Dispatch { .. }), "{request}: {last:?} is last");
-            let mut hazards = Hazards::new(request.in_place());
+            let mut hazards = Hazards::new();
             let (mut touched, mut cleared) = (Vec::new(), false);
             for step in &steps {
-                let barrier = hazards.before(step);
+                let barrier = hazards.before(&plan, step);
                 // A barrier is for all memory.
                 cleared &= !barrier.is_some_and(|barrier| {
                     barrier.from.contains(AccessFlags::TRANSFER_WRITE) && barrier.to.contains(AccessFlags::SHADER_WRITE)
                 });
                 cleared |= matches!(step.work, Work::Clear { .. });
-                for (region, usage) in step.uses() {
-                    let scratch = !matches!(region, Region::Source | Region::Target);
+                for (region, access) in plan.accesses(step) {
+                    let scratch = !matches!(region, Region::Input | Region::Output);
                     assert!(
-                        !scratch || usage != Usage::Arguments || touched.contains(&region),
+                        !scratch || access != AccessFlags::INDIRECT_COMMAND_READ || touched.contains(&region),
                         "{request}: {step:?} begins with a read of arguments"
                     );
                     touched.push(region);
@@ -382,10 +378,10 @@ fn the_scopes_around_a_sort_cover_its_scratch() {
 fn what_the_device_sized_is_visible_to_every_dispatch_that_reads_it() {
     for request in requests() {
         let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 100_000);
-        let mut hazards = Hazards::new(request.in_place());
+        let mut hazards = Hazards::new();
         let (mut written, mut visible) = (Vec::new(), Vec::new());
         for step in steps(&plan, Count::Device) {
-            let barrier = hazards.before(&step);
+            let barrier = hazards.before(&plan, &step);
             if barrier.is_some_and(|barrier| {
                 barrier.from.contains(AccessFlags::SHADER_WRITE)
                     && barrier.to.contains(AccessFlags::INDIRECT_COMMAND_READ)
@@ -407,9 +403,9 @@ fn what_the_device_sized_is_visible_to_every_dispatch_that_reads_it() {
 fn onesweep_barriers_are_the_expected_ones() {
     let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
     let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 100_000);
-    let mut hazards = Hazards::new(true);
+    let mut hazards = Hazards::new();
     let steps = steps(&plan, Count::Host(100_000));
-    let barriers: Vec<Barrier> = steps.iter().map(|step| hazards.before(step).unwrap()).collect();
+    let barriers: Vec<Barrier> = steps.iter().map(|step| hazards.before(&plan, step).unwrap()).collect();
     // An earlier sort's use of scratch, then clear, histogram and passes.
     let (clear, compute) = (AccessFlags::TRANSFER_WRITE, AccessFlags::SHADER_READ | AccessFlags::SHADER_WRITE);
     let before = AccessFlags::INDIRECT_COMMAND_READ | clear | compute;

@@ -356,10 +356,10 @@ impl BoundSort {
         };
         let device = &self.sorter.pipelines.layouts.device;
         let mut bound = None;
-        let mut hazards = Hazards::new(self.plan.request.in_place());
+        let mut hazards = Hazards::new();
         let mut index = 0;
         self.plan.each_step(count, &mut |step| {
-            let barrier = hazards.before(&step);
+            let barrier = hazards.before(&self.plan, &step);
             // SAFETY: the command buffer is recording, by this function's contract; compute and transfer stages exist on
             // every compute queue; a label that ends has begun.
             unsafe {

@@ -7,7 +7,7 @@ use rspirv::binary::parse_words;
 use rspirv::dr::{Instruction, Loader, Module, Operand};
 use rspirv::spirv::{BuiltIn, Capability, Decoration, Op, StorageClass};
 use vksort::internals::abi::{self, Push, spec};
-use vksort::internals::kernels::{self, Kernel, Ranking, Region, Usage};
+use vksort::internals::kernels::{self, Binding, Kernel, Ranking, Usage};
 use vksort::internals::module_words;
 
 fn modules() -> impl Iterator<Item = (kernels::Module, Module)> {
@@ -57,23 +57,23 @@ fn by_id(module: &Module) -> BTreeMap<u32, &Instruction> {
 const ELEMENTS: &[u32] =
     &[abi::BINDING_KEYS_FROM, abi::BINDING_KEYS_TO, abi::BINDING_VALUES_FROM, abi::BINDING_VALUES_TO];
 
-/// The bindings of a kernel's regions, in ascending order.
-fn expected_bindings(description: &kernels::Module) -> Vec<u32> {
-    let uses = description.kernel.row().uses;
-    let has = |wanted: &[Region]| uses.iter().any(|(region, _)| wanted.contains(region));
-    let elements = has(&[Region::Source, Region::Target, Region::Alternate]) && !description.addressed;
-    // Values move wherever keys are stored; a gather moves values alone, by a permutation in the place of keys.
-    let (stores, gathers) = (description.kernel.row().variants.stores, description.kernel == Kernel::Gather);
-    let bindings = [
-        (abi::BINDING_KEYS_FROM, elements),
-        (abi::BINDING_KEYS_TO, elements && stores),
-        (abi::BINDING_VALUES_FROM, elements && (stores || gathers)),
-        (abi::BINDING_VALUES_TO, elements && (stores || gathers)),
-        (abi::BINDING_COUNTERS, has(&[Region::Counters])),
-        (abi::BINDING_TABLE, has(&[Region::Table])),
-        (abi::BINDING_COUNT, true),
-    ];
-    bindings.into_iter().filter(|(_, used)| *used).map(|(binding, _)| binding).collect()
+/// The number of a binding.
+fn number_of(binding: Binding) -> u32 {
+    match binding {
+        Binding::KeysFrom => abi::BINDING_KEYS_FROM,
+        Binding::KeysTo => abi::BINDING_KEYS_TO,
+        Binding::ValuesFrom => abi::BINDING_VALUES_FROM,
+        Binding::ValuesTo => abi::BINDING_VALUES_TO,
+        Binding::Counters => abi::BINDING_COUNTERS,
+        Binding::Table => abi::BINDING_TABLE,
+    }
+}
+
+/// What a module may read and write at each binding by its kernel's row. By address, elements have no bindings.
+fn said(description: &kernels::Module) -> BTreeMap<u32, (bool, bool)> {
+    let uses = description.kernel.row().uses.iter();
+    let bound = uses.map(|(binding, usage)| (number_of(*binding), (*usage != Usage::Write, *usage != Usage::Read)));
+    bound.filter(|(number, _)| !description.addressed || !ELEMENTS.contains(number)).collect()
 }
 
 /// What the instructions of a module do to each binding: whether any reads it, and whether any writes it.
@@ -102,36 +102,38 @@ fn used_bindings(module: &Module) -> BTreeMap<u32, (bool, bool)> {
     used
 }
 
-/// Barriers are derived from the rows of the kernels, so these must say all that the SPIR-V does, and no more.
+/// Barriers are derived from the rows of the kernels. So a row says all that a module does, and nothing that none of its modules
+/// does.
 #[test]
 fn rows_say_what_kernels_read_and_write() {
+    let mut done: BTreeMap<&str, BTreeMap<u32, (bool, bool)>> = BTreeMap::new();
     for (description, module) in modules() {
+        let said = said(&description);
         let used = used_bindings(&module);
-        let read_only = decorated(&module, Decoration::NonWritable);
-        let elements = [Region::Source, Region::Target, Region::Alternate];
-        let groups: [(&[Region], &[u32]); 3] = [
-            (&elements, ELEMENTS),
-            (&[Region::Counters], &[abi::BINDING_COUNTERS]),
-            (&[Region::Table], &[abi::BINDING_TABLE]),
-        ];
-        for (regions, bindings) in groups {
-            if description.addressed && regions.len() > 1 {
-                // Accesses by address name no binding; the variant by descriptor is the same GLSL.
+        for (binding, (reads, writes)) in used {
+            if binding == abi::BINDING_COUNT {
+                assert!(!writes, "{} writes the caller's count", description.name());
                 continue;
             }
-            let said = description.kernel.row().uses.iter().filter(|(region, _)| regions.contains(region));
-            let said: Vec<Usage> = said.map(|(_, usage)| *usage).collect();
-            let reads = said.iter().any(|usage| matches!(usage, Usage::Read | Usage::ReadWrite));
-            let writes = said.iter().any(|usage| matches!(usage, Usage::Write | Usage::ReadWrite));
-            let found = bindings.iter().filter_map(|binding| used.get(binding));
-            let found = found.fold((false, false), |all, one| (all.0 || one.0, all.1 || one.1));
-            assert_eq!((reads, writes), found, "{}: reads and writes of {regions:?}", description.name());
-            for (id, binding) in decorations(&module, Decoration::Binding) {
-                if bindings.contains(&binding) {
-                    assert_eq!(read_only.contains(&id), !writes, "{}: {regions:?} read-only", description.name());
-                }
-            }
+            let (may_read, may_write) = said.get(&binding).copied().unwrap_or_default();
+            assert!(!reads || may_read, "{} reads binding {binding}", description.name());
+            assert!(!writes || may_write, "{} writes binding {binding}", description.name());
+            let all = done.entry(description.kernel.name()).or_default().entry(binding).or_default();
+            *all = (all.0 || reads, all.1 || writes);
         }
+        // Validation layers see what a module only reads. Views of what a kernel writes are not all written by each module.
+        let read_only = decorated(&module, Decoration::NonWritable);
+        let stores = said.iter().any(|(binding, (_, writes))| ELEMENTS.contains(binding) && *writes);
+        for (id, binding) in decorations(&module, Decoration::Binding) {
+            let writes =
+                if ELEMENTS.contains(&binding) { stores } else { said.get(&binding).is_some_and(|said| said.1) };
+            assert_eq!(read_only.contains(&id), !writes, "{}: binding {binding} read-only", description.name());
+        }
+    }
+    for row in kernels::KERNELS {
+        let said: BTreeMap<_, _> =
+            said(&kernels::modules().into_iter().find(|module| module.kernel == row.kernel).unwrap());
+        assert_eq!(done.get(row.kernel.name()), Some(&said), "{}: what its modules do, and its row", row.kernel.name());
     }
 }
 
@@ -149,7 +151,8 @@ fn modules_use_exactly_the_bindings_of_their_kernel() {
         }
         bindings.sort_unstable();
         bindings.dedup();
-        assert_eq!(bindings, expected_bindings(&description), "{}", description.name());
+        let expected: Vec<u32> = said(&description).into_keys().chain([abi::BINDING_COUNT]).collect();
+        assert_eq!(bindings, expected, "{}", description.name());
         assert!(decorations(&module, Decoration::DescriptorSet).into_values().all(|set| set == 0));
     }
 }
