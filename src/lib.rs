@@ -116,7 +116,7 @@ pub use profile::DeviceProfile;
 pub use recorded::RecordedSort;
 pub use request::{Algorithm, BitRange, BufferSizes, Count, KeyOutput, Placement, SortRequest, ValueType};
 #[doc(hidden)]
-pub use shape::{Shape, ShapeDesc, Subgroup};
+pub use shape::{Block, Histogram, Ranking, Shape, ShapeDesc, Subgroup, histogram_bytes};
 pub use shape::{Specialization, SubgroupChoice};
 #[cfg(feature = "profiles")]
 pub use tuning::profile::{Clock, MeasuredSort, ProfiledDevice, Quartiles, SortKind, TuningProfile};

@@ -1,7 +1,7 @@
 //! From tuning and request to the shape of the kernels on one device: everything that their specialization depends on.
 
+mod loop_budget;
 mod sizes;
-mod turns;
 
 use crate::abi;
 use crate::error::Error;
@@ -9,8 +9,8 @@ use crate::profile::{DeviceProfile, Quirks};
 use crate::request::{Algorithm, BitRange, SortRequest};
 use crate::tuning::{MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuning};
 use crate::visitor::Visits;
-use sizes::{MAX_BLOCK, histogram_bytes};
-pub use sizes::{Shape, Subgroup};
+use sizes::MAX_BLOCK;
+pub use sizes::{Block, Histogram, Ranking, Shape, Subgroup, histogram_bytes};
 
 /// Which subgroup operations the kernels use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -119,10 +119,10 @@ impl Shape {
     /// subgroup size that is not a power of two from 4 to 128.
     pub fn fit(desc: &ShapeDesc<'_>) -> Result<Shape, Error> {
         let subgroup = choose_subgroup(desc)?;
-        let rank = choose_rank(desc, &subgroup);
-        match fit_rank(desc, subgroup, rank) {
+        let method = choose_rank(desc, &subgroup);
+        match fit_method(desc, subgroup, method) {
             // Match masks take more memory than counters.
-            Err(_) if rank == RankMethod::Match => fit_rank(desc, subgroup, RankMethod::Ballot),
+            Err(_) if method == RankMethod::Match => fit_method(desc, subgroup, RankMethod::Ballot),
             fitted => fitted,
         }
     }
@@ -143,52 +143,31 @@ pub(crate) fn largest(least: u32, most: u32, fits: impl Fn(u32) -> bool) -> u32 
 }
 
 /// The shape with a ranking method.
-fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Result<Shape, Error> {
+fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> Result<Shape, Error> {
     let &ShapeDesc { profile, tuning, request, quirks, .. } = desc;
-    let private = rank == RankMethod::Private;
     let (passes, digit_bits) = share_bits(profile, request.bits, widest_digit(profile, tuning.digit_bits, &subgroup));
-    let key_words = request.key.words();
-    let size = invocations_step(profile, &subgroup);
-    // Invocations of a workgroup, and their items.
-    let held = |wished_size: u32, items: u32| {
-        let subgroups = wished_size.clamp(size, MAX_INVOCATIONS) / size;
-        // Unrolled loops hold items in registers, of which wide keys take more.
-        let items = if quirks.keep_loops { items } else { items / key_words };
-        let items = items.clamp(1, MAX_ITEMS);
-        match private {
-            // Private counters are added up within one subgroup.
-            true => (size, (items * subgroups).min(HELD_WORDS / key_words)),
-            false => (subgroups * size, items),
-        }
-    };
-    let items = if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs };
-    let (workgroup_size, items) = held(tuning.workgroup_size, items);
-    let (single_workgroup_size, single_items) =
-        held(tuning.single_workgroup_size.unwrap_or(tuning.workgroup_size), tuning.single_items);
-    let most_invocations = if subgroup.emulated {
-        profile.max_workgroup_invocations
-    } else {
-        profile.max_workgroup_invocations.min(subgroup.size.saturating_mul(profile.max_workgroup_subgroups))
-    };
-    let counting = |wished: u32| wished.min(profile.max_workgroup_invocations).clamp(1, MAX_INVOCATIONS);
-    let mut shape = Shape {
-        subgroup,
-        workgroup_size,
-        items,
-        tile_blocks: MAX_BLOCKS,
-        key_words,
-        digit_bits,
+    let ranking = Ranking { subgroup, method, key_words: request.key.words(), digit_bits };
+    let fit = Fit { desc, ranking, passes, limits: Limits::new(profile, &subgroup) };
+    fit.limits.check(profile)?;
+
+    let wished = fit.wished_tile();
+    let tile = fit.tile(wished);
+    let most_ring_bits = most_ring_bits(digit_bits);
+    let shape = Shape {
+        ranking,
         passes,
-        single_workgroup_size,
-        single_items,
-        rank,
-        knobs: tuning.knobs(request, rank),
-        polls: tuning.polls.max(1),
+        tile,
+        tile_blocks: if profile.is_cpu { loop_budget::most_blocks(&ranking, tile).min(MAX_BLOCKS) } else { MAX_BLOCKS },
+        single: fit.single(wished.items),
+        histogram: fit.histogram(),
+        scan_workgroup_size: counting(profile, tuning.scan_workgroup_size),
+        knobs: tuning.knobs(request, method),
+        polls: {
+            let polls = tuning.polls.max(1);
+            if profile.is_cpu { polls.min(loop_budget::most_polls(&ranking, tile)) } else { polls }
+        },
+        ring_bits: desc.ring_bits.map_or(most_ring_bits, |bits| bits.min(most_ring_bits)),
         quirks,
-        histogram_workgroup_size: counting(tuning.histogram_workgroup_size),
-        histogram_subgroup_size: None,
-        histogram_items: tuning.histogram_items.clamp(1, MAX_ITEMS),
-        scan_workgroup_size: counting(tuning.scan_workgroup_size),
         min_tiles: tuning.min_tiles.max(1),
         max_workgroups: profile.max_workgroups.max(1),
         addressed: desc.addressed,
@@ -201,47 +180,8 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
         // Emulated subgroup operations need all invocations.
         subgroups_rest: !quirks.wide_subgroup_barriers && !subgroup.emulated,
         withhold: desc.withhold,
-        ring_bits: desc.ring_bits.map_or(most_ring_bits(digit_bits), |bits| bits.min(most_ring_bits(digit_bits))),
     };
-    if most_invocations < size {
-        let given = format!("{most_invocations} invocations");
-        let needed = format!("{size} invocations, one subgroup");
-        return Err(Error::unsuitable(&profile.name, "workgroup size limit", given, needed));
-    }
-    if profile.is_cpu {
-        turns::reduce_items(&mut shape);
-    }
-    shape.single_items = single_items.min(shape.items);
-    while (shape.workgroup_size > most_invocations || !shape.fits_tile(profile))
-        && halve(size, &mut shape.workgroup_size, &mut shape.items)
-    {}
-    while (shape.single_workgroup_size > most_invocations || !shape.fits_single(profile))
-        && halve(size, &mut shape.single_workgroup_size, &mut shape.single_items)
-    {}
-    if profile.is_cpu {
-        // In a smaller workgroup, an invocation has more digits.
-        turns::reduce_items(&mut shape);
-        shape.tile_blocks = turns::most_blocks(&shape).min(MAX_BLOCKS);
-        shape.polls = shape.polls.min(turns::most_polls(&shape));
-    }
-    shape.single_items = largest(1, single_items, |single_items| {
-        let shape = Shape { single_items, ..shape };
-        shape.fits_single(profile) && (!profile.is_cpu || turns::allow_single_block(&shape, request))
-    });
-    if private {
-        shape.histogram_workgroup_size = shape.histogram_workgroup_size.max(subgroup.size).min(most_invocations);
-    }
-    // A size with which the device can run the workgroup in full subgroups.
-    shape.histogram_subgroup_size = tuning.histogram_subgroup_size.filter(|&size| {
-        // Wider keys take more registers, so that drivers choose smaller subgroups.
-        key_words <= 2
-            && profile.full_subgroups
-            && size.is_power_of_two()
-            && (profile.subgroup_range.0..=profile.subgroup_range.1).contains(&size)
-            && shape.histogram_workgroup_size.is_multiple_of(size)
-            && shape.histogram_workgroup_size / size <= profile.max_workgroup_subgroups
-    });
-    let needed = shape.tile_shared_bytes().max(shape.single_shared_bytes()).max(shape.histogram_shared_bytes());
+    let needed = shape.shared_bytes();
     if needed > profile.max_shared_bytes {
         let (given, needed) = (format!("{} bytes", profile.max_shared_bytes), format!("{needed} bytes"));
         return Err(Error::unsuitable(&profile.name, "shared memory", given, needed));
@@ -249,25 +189,142 @@ fn fit_rank(desc: &ShapeDesc<'_>, subgroup: Subgroup, rank: RankMethod) -> Resul
     Ok(shape)
 }
 
-/// The number of which invocations of a workgroup are a multiple. If subgroups are emulated, they also fill the device's own:
-/// lavapipe of Mesa 22.3 loses lanes of a subgroup that is not full, after a branch with barriers that no workgroup takes.
-fn invocations_step(profile: &DeviceProfile, subgroup: &Subgroup) -> u32 {
-    let own = profile.subgroup_size;
-    let fills = subgroup.emulated && own.is_power_of_two() && own <= profile.max_workgroup_invocations.min(128);
-    if fills { subgroup.size.max(own) } else { subgroup.size }
+/// The limits of workgroups that rank.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// Invocations of a workgroup are a multiple of this. If subgroups are emulated, they also fill the device's own: lavapipe of
+    /// Mesa 22.3 loses lanes of a subgroup that is not full, after a branch with barriers that no workgroup takes.
+    granularity: u32,
+    /// Most invocations of a workgroup.
+    invocations: u32,
 }
 
-/// Halves a workgroup, or its items if it is the smallest. Returns whether there was something to halve.
-fn halve(step: u32, workgroup_size: &mut u32, items: &mut u32) -> bool {
-    if *workgroup_size >= 2 * step {
-        *workgroup_size = *workgroup_size / 2 / step * step;
-        true
-    } else if *items > 1 {
-        *items /= 2;
-        true
-    } else {
-        false
+impl Limits {
+    fn new(profile: &DeviceProfile, subgroup: &Subgroup) -> Limits {
+        let (own, most) = (profile.subgroup_size, profile.max_workgroup_invocations);
+        let fills = subgroup.emulated && own.is_power_of_two() && own <= most.min(128);
+        Limits {
+            granularity: if fills { subgroup.size.max(own) } else { subgroup.size },
+            invocations: match subgroup.emulated {
+                true => most,
+                false => most.min(subgroup.size.saturating_mul(profile.max_workgroup_subgroups)),
+            },
+        }
     }
+
+    /// Refuses a device whose workgroups hold no subgroup.
+    fn check(&self, profile: &DeviceProfile) -> Result<(), Error> {
+        if self.invocations >= self.granularity {
+            return Ok(());
+        }
+        let given = format!("{} invocations", self.invocations);
+        let needed = format!("{} invocations, one subgroup", self.granularity);
+        Err(Error::unsuitable(&profile.name, "workgroup size limit", given, needed))
+    }
+
+    /// The block, with its workgroup halved, then its items, until it fits. The smallest may not.
+    fn reduce(&self, mut block: Block, fits: impl Fn(Block) -> bool) -> Block {
+        while block.invocations > self.invocations || !fits(block) {
+            if block.invocations >= 2 * self.granularity {
+                block.invocations = block.invocations / 2 / self.granularity * self.granularity;
+            } else if block.items > 1 {
+                block.items /= 2;
+            } else {
+                break;
+            }
+        }
+        block
+    }
+}
+
+/// The parts of a shape, each fitted to the device by itself.
+struct Fit<'a> {
+    desc: &'a ShapeDesc<'a>,
+    ranking: Ranking,
+    passes: u32,
+    limits: Limits,
+}
+
+impl Fit<'_> {
+    /// The block that a tuning wishes for, before limits reduce it.
+    fn wished(&self, invocations: u32, items: u32) -> Block {
+        let (granularity, key_words) = (self.limits.granularity, self.ranking.key_words);
+        let subgroups = invocations.clamp(granularity, MAX_INVOCATIONS) / granularity;
+        // Unrolled loops hold items in registers, of which wide keys take more.
+        let items = if self.desc.quirks.keep_loops { items } else { items / key_words };
+        let items = items.clamp(1, MAX_ITEMS);
+        match self.ranking.method {
+            // Private counters are added up within one subgroup.
+            RankMethod::Private => {
+                Block { invocations: granularity, items: (items * subgroups).min(HELD_WORDS / key_words) }
+            }
+            _ => Block { invocations: subgroups * granularity, items },
+        }
+    }
+
+    /// The tile that the tuning wishes for, within the loop budget of CPUs.
+    fn wished_tile(&self) -> Block {
+        let ShapeDesc { tuning, request, .. } = self.desc;
+        let items = if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs };
+        self.within_budget(self.wished(tuning.workgroup_size, items))
+    }
+
+    fn within_budget(&self, tile: Block) -> Block {
+        if self.desc.profile.is_cpu { loop_budget::reduce_items(&self.ranking, tile) } else { tile }
+    }
+
+    /// The workgroup that ranks and scatters.
+    fn tile(&self, wished: Block) -> Block {
+        let fits = |tile: Block| self.fits(tile, self.ranking.tile_bytes(tile));
+        // In a smaller workgroup, an invocation has more digits.
+        self.within_budget(self.limits.reduce(wished, fits))
+    }
+
+    /// Whether a block of so many bytes fits shared memory.
+    fn fits(&self, block: Block, bytes: u32) -> bool {
+        bytes <= self.desc.profile.max_shared_bytes && self.ranking.has_ranks_for(block)
+    }
+
+    /// The single workgroup: as few invocations as a block of at most `tile_items` needs, then as many items as fit.
+    fn single(&self, tile_items: u32) -> Block {
+        let &ShapeDesc { profile, tuning, request, .. } = self.desc;
+        let fits = |single: Block| self.fits(single, self.ranking.single_bytes(single));
+        let wished = self.wished(tuning.single_workgroup_size.unwrap_or(tuning.workgroup_size), tuning.single_items);
+        let few = Block { items: wished.items.min(tile_items), ..wished };
+        let Block { invocations, .. } = self.limits.reduce(few, fits);
+        let items = largest(1, wished.items, |items| {
+            let single = Block { invocations, items };
+            let in_budget = !profile.is_cpu || loop_budget::allows_single(&self.ranking, self.passes, single, request);
+            fits(single) && in_budget
+        });
+        Block { invocations, items }
+    }
+
+    /// The workgroups that count digits.
+    fn histogram(&self) -> Histogram {
+        let &ShapeDesc { profile, tuning, .. } = self.desc;
+        let wished = counting(profile, tuning.histogram_workgroup_size);
+        let invocations = match self.ranking.method {
+            RankMethod::Private => wished.max(self.ranking.subgroup.size).min(self.limits.invocations),
+            _ => wished,
+        };
+        // A size with which the device can run the workgroup in full subgroups.
+        let subgroup_size = tuning.histogram_subgroup_size.filter(|&size| {
+            // Wider keys take more registers, so that drivers choose smaller subgroups.
+            self.ranking.key_words <= 2
+                && profile.full_subgroups
+                && size.is_power_of_two()
+                && (profile.subgroup_range.0..=profile.subgroup_range.1).contains(&size)
+                && invocations.is_multiple_of(size)
+                && invocations / size <= profile.max_workgroup_subgroups
+        });
+        Histogram { block: Block { invocations, items: tuning.histogram_items.clamp(1, MAX_ITEMS) }, subgroup_size }
+    }
+}
+
+/// Invocations of a workgroup that counts digits or scans counts.
+fn counting(profile: &DeviceProfile, wished: u32) -> u32 {
+    wished.min(profile.max_workgroup_invocations).clamp(1, MAX_INVOCATIONS)
 }
 
 /// Bits of the number of slots of a ring that takes 4 MiB with its anchors and the counters.
@@ -303,8 +360,8 @@ fn widest_digit(profile: &DeviceProfile, wished: u32, subgroup: &Subgroup) -> u3
     let bytes = |bits: u32| 4 * ((2 << bits) + sums(bits) + abi::SHARED_LOOSE_WORDS + emulation);
     let mut bits = wished.clamp(1, MAX_DIGIT_BITS);
     // On CPUs, the fewest invocations of a workgroup are those of a subgroup.
-    let takes_turns = |bits: u32| profile.is_cpu && 1 << bits > turns::MAX_DIGITS_EACH * subgroup.size;
-    while bits > USUAL_DIGIT_BITS && (bytes(bits) > profile.max_shared_bytes || takes_turns(bits)) {
+    let takes_long = |bits: u32| profile.is_cpu && 1 << bits > loop_budget::MAX_DIGITS_EACH * subgroup.size;
+    while bits > USUAL_DIGIT_BITS && (bytes(bits) > profile.max_shared_bytes || takes_long(bits)) {
         bits -= 1;
     }
     bits

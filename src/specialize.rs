@@ -35,8 +35,10 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
     KernelSpec {
         constants: std::array::from_fn(|id| if has[id] { wanted[id] } else { abi::SPECIALIZATION[id].1 }),
         subgroup_size: match kernel {
-            Kernel::Histogram => shape.histogram_subgroup_size,
-            _ => (kernel.row().variants.ranks && !shape.subgroup.emulated).then_some(shape.subgroup.size),
+            Kernel::Histogram => shape.histogram.subgroup_size,
+            _ => {
+                (kernel.row().variants.ranks && !shape.ranking.subgroup.emulated).then_some(shape.ranking.subgroup.size)
+            }
         },
         // The histogram unrolls a loop over few digits. With private counters it has no branch for each.
         keep_loops: match kernel {
@@ -54,10 +56,10 @@ fn module(kernel: Kernel, shape: &Shape, request: &SortRequest) -> Module {
     let small = narrow(request.key.size_bytes()) || narrow(request.value.size_bytes());
     Module {
         kernel,
-        key_words: shape.key_words,
+        key_words: shape.ranking.key_words,
         small: small && shape.small_storage,
-        emulated: shape.subgroup.emulated,
-        ranking: match shape.rank {
+        emulated: shape.ranking.subgroup.emulated,
+        ranking: match shape.ranking.method {
             RankMethod::Partition => Ranking::Partitioned,
             RankMethod::Private => Ranking::Private,
             RankMethod::Ballot | RankMethod::Match | RankMethod::Compare => Ranking::Chosen,
@@ -72,10 +74,10 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     let group = kernel.row().group;
     let (workgroup_size, items) = match group {
         Group::One => (1, 1),
-        Group::Counting => (shape.histogram_workgroup_size, 1),
+        Group::Counting => (shape.histogram.block.invocations, 1),
         Group::Scanning => (shape.scan_workgroup_size, 1),
-        Group::Tile => (shape.workgroup_size, shape.items),
-        Group::Single => (shape.single_workgroup_size, shape.single_items),
+        Group::Tile => (shape.tile.invocations, shape.tile.items),
+        Group::Single => (shape.single.invocations, shape.single.items),
     };
     // If values are gathered, their indices move with the keys.
     let (value_bytes, index) = match kernel == Kernel::Gather {
@@ -86,18 +88,18 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
 
     let mut values = abi::SPECIALIZATION.map(|(_, default)| default);
     values[spec::WORKGROUP_SIZE] = workgroup_size;
-    values[spec::SUBGROUP_SIZE] = shape.subgroup.size;
+    values[spec::SUBGROUP_SIZE] = shape.ranking.subgroup.size;
     values[spec::ITEMS] = items;
     values[spec::POOL_WORDS] = match group {
-        Group::Single => shape.single_pool_words(),
-        _ => shape.tile_pool_words(),
+        Group::Single => shape.ranking.single_pool_words(shape.single),
+        _ => shape.ranking.tile_pool_words(shape.tile),
     };
-    values[spec::RANK_METHOD] = match shape.rank {
+    values[spec::RANK_METHOD] = match shape.ranking.method {
         RankMethod::Ballot | RankMethod::Partition | RankMethod::Private => abi::RANK_BALLOT,
         RankMethod::Match => abi::RANK_MATCH,
         RankMethod::Compare => abi::RANK_COMPARE,
     };
-    values[spec::RADIX_BITS] = shape.digit_bits;
+    values[spec::RADIX_BITS] = shape.ranking.digit_bits;
     values[spec::PASSES] = shape.passes.max(1);
     values[spec::WINDOW_BITS] = request.bits.len();
     values[spec::WINDOW_LOW] = request.bits.low;
@@ -202,8 +204,8 @@ mod tests {
                         Group::One => 1,
                         Group::Counting => 96,
                         Group::Scanning => 160,
-                        Group::Tile => shape.workgroup_size,
-                        Group::Single => shape.single_workgroup_size,
+                        Group::Tile => shape.tile.invocations,
+                        Group::Single => shape.single.invocations,
                     };
                     assert_eq!(size, expected, "{}", spec.module.name());
                     let native = row.variants.ranks && subgroup == SubgroupChoice::Native;

@@ -187,7 +187,7 @@ impl<'a> Bench<'a> {
         Ok(match case.how {
             How::Bitonic { pairs } => Bitonic::fits(self.gpu, n, pairs),
             How::Device { request, tweak } if request.algorithm == Some(Algorithm::SingleWorkgroup) => {
-                n <= self.sorter(&request, tweak, 1)?.shape().single_block()
+                n <= self.sorter(&request, tweak, 1)?.shape().single.elements()
             }
             _ => true,
         })

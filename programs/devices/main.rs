@@ -128,7 +128,7 @@ fn capabilities(profile: &DeviceProfile) -> Vec<(&'static str, String)> {
 
 /// Shapes of the kernels for keys and for pairs.
 fn shapes(keys: &Shape, pairs: &Shape) -> String {
-    let rank = match keys.rank {
+    let rank = match keys.ranking.method {
         RankMethod::Ballot => "ballots",
         RankMethod::Match => "match masks",
         RankMethod::Compare => "comparisons",
@@ -136,9 +136,9 @@ fn shapes(keys: &Shape, pairs: &Shape) -> String {
         RankMethod::Partition => "subgroupPartitionNV",
         other => &format!("{other:?}"),
     };
-    let subgroups = if keys.subgroup.emulated { "emulated subgroups" } else { "subgroups" };
+    let subgroups = if keys.ranking.subgroup.emulated { "emulated subgroups" } else { "subgroups" };
     format!(
         "{} invocations x {} keys or {} x {} pairs, ranked with {rank} in {subgroups} of {}",
-        keys.workgroup_size, keys.items, pairs.workgroup_size, pairs.items, keys.subgroup.size
+        keys.tile.invocations, keys.tile.items, pairs.tile.invocations, pairs.tile.items, keys.ranking.subgroup.size
     )
 }

@@ -136,7 +136,7 @@ impl Job {
         let prepared = sorter.prepare(count)?;
         // Software drivers leave compiling to the first run. The least count that takes the same steps spares the
         // times of the real one.
-        prepared.run(count.min(sorter.shape().single_block() + 1))?;
+        prepared.run(count.min(sorter.shape().single.elements() + 1))?;
         let (mut runs, mut walls) = (Vec::new(), Vec::new());
         for _run in 0..repeat {
             prepared.write_keys(self.keys.rows())?;

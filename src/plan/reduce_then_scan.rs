@@ -9,7 +9,7 @@ pub(super) fn each_pass(plan: &Plan, count: Count, emit: &mut dyn FnMut(Step)) {
     for pass in 0..plan.shape.passes {
         let push = plan.push(count, pass);
         emit(Step::dispatch(Kernel::Count, Some(pass), tiles, push));
-        emit(Step::dispatch(Kernel::Scan, Some(pass), Groups::Direct(plan.shape.radix()), push));
+        emit(Step::dispatch(Kernel::Scan, Some(pass), Groups::Direct(plan.shape.ranking.radix()), push));
         emit(Step::dispatch(Kernel::Scatter, Some(pass), tiles, push));
     }
 }

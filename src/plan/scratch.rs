@@ -48,7 +48,7 @@ impl Plan {
             _ if tiles <= slots => tiles * abi::SLOT_WORDS,
             _ => (slots + (1 << self.shape.anchor_bits())) * abi::SLOT_WORDS,
         };
-        u64::from(words) * u64::from(self.shape.radix())
+        u64::from(words) * u64::from(self.shape.ranking.radix())
     }
 
     /// Bits of the number of tiles from an anchor to the next, such that each anchor has a slot of its own.
@@ -65,7 +65,7 @@ impl Plan {
     pub fn max_count(&self) -> (u32, &'static str) {
         let largest = (MAX_COUNT, "2^32 - 1, the largest index");
         match self.algorithm {
-            Algorithm::SingleWorkgroup => (self.shape.single_block(), "one block of the single-workgroup sort"),
+            Algorithm::SingleWorkgroup => (self.shape.single.elements(), "one block of the single-workgroup sort"),
             Algorithm::ReduceThenScan => largest,
             Algorithm::OneSweep => {
                 let tiles = 1u32 << (self.shape.ring_bits + EPOCH_BITS - 1);
@@ -93,7 +93,7 @@ impl Plan {
             let key = request.key.size_bytes();
             let value = request.value.sorted_bytes();
             // Tickets, routes, arguments, and a count for each digit of each pass.
-            let digits = u64::from(passes) * u64::from(self.shape.radix());
+            let digits = u64::from(passes) * u64::from(self.shape.ranking.radix());
             layout.counters = take(4 * (u64::from(abi::COUNTERS_HISTOGRAM) + digits));
             layout.table = take(4 * self.table_words(self.capacity));
             // A single pass needs no alternate, except in place.

@@ -145,7 +145,7 @@ fn dispatches_cover_the_input_exactly_once() {
                 let Groups::Direct(workgroups) = groups else { panic!("{step:?} is not sized on the host") };
                 assert_ne!(kernel, Kernel::Gather);
                 if kernel == Kernel::Scan {
-                    assert_eq!(workgroups, plan.shape.radix());
+                    assert_eq!(workgroups, plan.shape.ranking.radix());
                     continue;
                 }
                 let covered = u64::from(workgroups) * u64::from(push.part);
@@ -166,7 +166,10 @@ fn look_back_takes_constant_memory_and_passes_read_every_key_once() {
                 let plan = Plan::new(&request, Algorithm::OneSweep, shape, capacity);
                 let beyond = plan.scratch().size - 4 * u64::from(capacity);
                 assert!(beyond <= 4 << 20, "{beyond} bytes beyond the alternate, {digit_bits} bits of {capacity}");
-                assert!(!shape.staged() || plan.tile == shape.block(), "a tile is a block, which is loaded once");
+                assert!(
+                    !shape.ranking.staged() || plan.tile == shape.tile.elements(),
+                    "a tile is a block, which is loaded once"
+                );
             }
         }
     }
@@ -185,9 +188,9 @@ fn a_ring_has_a_slot_for_each_tile_or_all_slots_and_anchors() {
         let shape = Shape::fit(&desc).unwrap();
         let (slots, anchors) = (1 << shape.ring_bits, 1 << shape.anchor_bits());
         assert!(ring_bits > 10 || shape.ring_bits == ring_bits);
-        let slot = u64::from(abi::SLOT_WORDS * shape.radix());
+        let slot = u64::from(abi::SLOT_WORDS * shape.ranking.radix());
         for tiles in [1, slots.max(2) - 1, slots, slots + 1, 100 * slots] {
-            let plan = Plan::new(&request, Algorithm::OneSweep, shape, tiles * shape.block());
+            let plan = Plan::new(&request, Algorithm::OneSweep, shape, tiles * shape.tile.elements());
             let wanted = if tiles <= slots { tiles } else { slots + anchors };
             assert_eq!(plan.table_words(plan.capacity), u64::from(wanted) * slot, "{tiles} tiles, {slots} slots");
             let (last, shift) = ((tiles - 1) >> plan.anchor_shift(plan.capacity), plan.anchor_shift(plan.capacity));
@@ -289,7 +292,7 @@ fn what_steps_tell_each_other_has_words_of_its_own() {
 fn small_counts_take_one_dispatch_when_the_algorithm_is_free() {
     let request = SortRequest::new(KeyType::U32);
     let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 1 << 20);
-    let block = plan.shape.single_block();
+    let block = plan.shape.single.elements();
     assert!(block >= 1 << 13, "shared memory has room for more than a tile: {block}");
     assert_eq!(plan.algorithm_for(block), Algorithm::SingleWorkgroup);
     assert_eq!(steps(&plan, Count::Host(block)).len(), 1);

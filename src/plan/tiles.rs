@@ -33,7 +33,7 @@ impl Plan {
         // The size of a tile, or of a histogram part, that may be a part of a block, as only loops over items depend on it. It
         // is small enough for `min_tiles` of them if each keeps the fewest items per invocation.
         let partial = |group: u32, block: u32| {
-            let min_items = if shape.staged() { MIN_ITEMS_STAGED } else { MIN_ITEMS };
+            let min_items = if shape.ranking.staged() { MIN_ITEMS_STAGED } else { MIN_ITEMS };
             let least = group.saturating_mul(min_items).min(block);
             (capacity / shape.min_tiles).clamp(least, block).next_multiple_of(group)
         };
@@ -42,21 +42,22 @@ impl Plan {
             algorithm,
             shape,
             capacity,
-            tile: match (shape.staged(), algorithm) {
-                (false, _) => partial(shape.workgroup_size, shape.block()),
+            tile: match (shape.ranking.staged(), algorithm) {
+                (false, _) => partial(shape.tile.invocations, shape.tile.elements()),
                 // A table of all tiles grows with their number.
                 (true, Algorithm::ReduceThenScan) => {
-                    shape.block() * (capacity / shape.block() / shape.min_tiles).clamp(1, shape.tile_blocks)
+                    shape.tile.elements()
+                        * (capacity / shape.tile.elements() / shape.min_tiles).clamp(1, shape.tile_blocks)
                 }
-                (true, _) => shape.block(),
+                (true, _) => shape.tile.elements(),
             },
-            histogram_part: partial(shape.histogram_workgroup_size, shape.histogram_block()),
+            histogram_part: partial(shape.histogram.block.invocations, shape.histogram.block.elements()),
         }
     }
 
     /// The algorithm that sorts `count` elements.
     pub fn algorithm_for(&self, count: u32) -> Algorithm {
-        let small = self.request.algorithm.is_none() && count <= self.shape.single_block();
+        let small = self.request.algorithm.is_none() && count <= self.shape.single.elements();
         if small { Algorithm::SingleWorkgroup } else { self.algorithm }
     }
 

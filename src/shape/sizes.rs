@@ -1,7 +1,7 @@
 //! [`Shape`], and the sizes that follow from it.
 
 use crate::abi;
-use crate::profile::{DeviceProfile, Quirks};
+use crate::profile::Quirks;
 use crate::request::ValueType;
 use crate::tuning::{Knobs, RankMethod};
 use crate::visitor::Visits;
@@ -15,29 +15,61 @@ pub struct Subgroup {
     pub emulated: bool,
 }
 
-/// Shape of the kernels of one sorter: everything beside the request that they depend on.
+/// A workgroup, and the elements that it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct Block {
+    /// Invocations of the workgroup.
+    pub invocations: u32,
+    /// Elements that each of them holds at a time.
+    pub items: u32,
+}
+
+impl Block {
+    /// Elements of the block.
+    pub fn elements(self) -> u32 {
+        self.invocations * self.items
+    }
+}
+
+/// How blocks are ranked, by tiles and by the single workgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ranking {
     /// Subgroups as the ranking kernels see them.
     pub subgroup: Subgroup,
-    /// Invocations of a workgroup that ranks and scatters.
-    pub workgroup_size: u32,
-    /// Elements per invocation and block.
-    pub items: u32,
-    /// Most blocks of a tile of reduce-then-scan.
-    pub tile_blocks: u32,
+    /// How equal digits find their order.
+    pub method: RankMethod,
     /// 32-bit words of a key.
     pub key_words: u32,
     /// Bits of the widest digit.
     pub digit_bits: u32,
+}
+
+/// The workgroups that count digits, move or gather.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Histogram {
+    /// A workgroup, and the keys that it counts.
+    pub block: Block,
+    /// Subgroup size that the histogram requires, if any.
+    pub subgroup_size: Option<u32>,
+}
+
+/// Shape of the kernels of one sorter, its launch configuration: everything beside the request that they depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// How blocks are ranked.
+    pub ranking: Ranking,
     /// Digits of a key.
     pub passes: u32,
-    /// Invocations of a single workgroup that sorts all elements in shared memory.
-    pub single_workgroup_size: u32,
-    /// Elements per invocation of a single workgroup.
-    pub single_items: u32,
-    /// How equal digits find their order.
-    pub rank: RankMethod,
+    /// The workgroup that ranks and scatters, and its elements.
+    pub tile: Block,
+    /// Most blocks of a tile of reduce-then-scan.
+    pub tile_blocks: u32,
+    /// The single workgroup that sorts all elements in shared memory.
+    pub single: Block,
+    /// The workgroups that count digits.
+    pub histogram: Histogram,
+    /// Invocations of a workgroup that scans tile counts.
+    pub scan_workgroup_size: u32,
     /// The knobs of the tuning that no limit changes, each as a specialization constant with its value.
     pub(crate) knobs: Knobs,
     /// Reads of one look-back word before the blocking tile is recounted.
@@ -46,14 +78,6 @@ pub struct Shape {
     pub ring_bits: u32,
     /// What the driver does otherwise than others.
     pub quirks: Quirks,
-    /// Invocations of a workgroup that counts digits.
-    pub histogram_workgroup_size: u32,
-    /// Subgroup size that the histogram requires, if any.
-    pub histogram_subgroup_size: Option<u32>,
-    /// Keys per invocation and block in the histogram.
-    pub histogram_items: u32,
-    /// Invocations of a workgroup that scans tile counts.
-    pub scan_workgroup_size: u32,
     /// Tiles and histogram parts to have, before they grow.
     pub min_tiles: u32,
     /// Most workgroups of a dispatch in one dimension.
@@ -74,110 +98,93 @@ pub struct Shape {
 
 /// Most elements of a block: two places share a word.
 pub(super) const MAX_BLOCK: u32 = 1 << 16;
-/// Turns of a gather's loop, beyond which several workgroups share a tile.
-const MAX_GATHER_TURNS: u64 = 4096;
+/// Iterations of a gather's loop, beyond which several workgroups share a tile.
+const MAX_GATHER_ITERATIONS: u64 = 4096;
 
-impl Shape {
-    /// Whether a block is reordered in shared memory before it is written. CPUs only lose time over that.
-    pub fn staged(&self) -> bool {
-        self.rank != RankMethod::Private
-    }
-
-    /// Bits of the number of anchors of the look-back ring.
-    pub fn anchor_bits(&self) -> u32 {
-        self.ring_bits.saturating_sub(2)
-    }
-
-    /// Elements of a block, which one workgroup ranks at a time.
-    pub fn block(&self) -> u32 {
-        self.workgroup_size * self.items
-    }
-
-    /// Keys of a block of the histogram.
-    pub fn histogram_block(&self) -> u32 {
-        self.histogram_workgroup_size * self.histogram_items
-    }
-
+impl Ranking {
     /// Values of a digit.
     pub fn radix(&self) -> u32 {
         1 << self.digit_bits
     }
 
-    /// The most elements that a single workgroup sorts.
-    pub fn single_block(&self) -> u32 {
-        self.single_workgroup_size * self.single_items
-    }
-
-    /// Words of the shared pool of a tile. It holds ranking counters, then staged elements.
-    pub fn tile_pool_words(&self) -> u32 {
-        self.ranking_words(self.workgroup_size).max(self.key_words * self.block())
-    }
-
-    /// Words of the shared pool of a single workgroup, which stages a word of each element at a time.
-    pub fn single_pool_words(&self) -> u32 {
-        self.ranking_words(self.single_workgroup_size).max(self.single_block())
+    /// Whether a block is reordered in shared memory before it is written. CPUs only lose time over that.
+    pub fn staged(&self) -> bool {
+        self.method != RankMethod::Private
     }
 
     /// Words of the ranking counters of a workgroup, with the match masks.
-    fn ranking_words(&self, workgroup_size: u32) -> u32 {
-        let words = match self.rank {
+    fn counter_words(&self, invocations: u32) -> u32 {
+        let words = match self.method {
             RankMethod::Private => 0,
             RankMethod::Match => 1 + self.subgroup.size.div_ceil(32),
             RankMethod::Ballot | RankMethod::Compare | RankMethod::Partition => 1,
         };
-        workgroup_size / self.subgroup.size * self.radix() * words
+        invocations / self.subgroup.size * self.radix() * words
     }
 
-    /// Workgroups that share a tile in a gather of these values: large values take many turns.
+    /// Words of the shared pool of a tile. It holds ranking counters, then staged elements.
+    pub fn tile_pool_words(&self, tile: Block) -> u32 {
+        self.counter_words(tile.invocations).max(self.key_words * tile.elements())
+    }
+
+    /// Words of the shared pool of a single workgroup, which stages a word of each element at a time.
+    pub fn single_pool_words(&self, single: Block) -> u32 {
+        self.counter_words(single.invocations).max(single.elements())
+    }
+
+    /// Shared memory of the kernels of tiles, in bytes.
+    pub fn tile_bytes(&self, tile: Block) -> u32 {
+        self.bytes(tile.invocations, if self.staged() { self.tile_pool_words(tile) } else { 0 })
+    }
+
+    /// Shared memory of the single workgroup, in bytes. It stages its elements in every variant.
+    pub fn single_bytes(&self, single: Block) -> u32 {
+        self.bytes(single.invocations, self.single_pool_words(single))
+    }
+
+    /// Shared memory of a workgroup that ranks, with a pool of so many words.
+    fn bytes(&self, invocations: u32, pool: u32) -> u32 {
+        let subgroups = invocations / self.subgroup.size;
+        let emulation = if self.subgroup.emulated { invocations + 4 * subgroups } else { 0 };
+        let sums = self.radix().div_ceil(invocations) * subgroups;
+        4 * (pool + self.radix() + sums + abi::SHARED_LOOSE_WORDS + emulation)
+    }
+
+    /// Whether half a word for the rank of each element suffices.
+    pub(super) fn has_ranks_for(&self, block: Block) -> bool {
+        !self.staged() || block.elements() <= MAX_BLOCK
+    }
+}
+
+impl Shape {
+    /// Bits of the number of anchors of the look-back ring.
+    pub fn anchor_bits(&self) -> u32 {
+        self.ring_bits.saturating_sub(2)
+    }
+
+    /// Workgroups that share a tile in a gather of these values: large values take many iterations.
     pub(crate) fn gather_splits(&self, value: ValueType) -> u32 {
         let words = value.size_bytes().div_ceil(4);
-        // Turns of an invocation's loops over the largest tile.
-        let largest = u64::from(self.block()) * u64::from(self.tile_blocks);
-        let group = u64::from(self.histogram_workgroup_size);
-        let turns = if words <= group {
+        // Iterations of an invocation's loops over the largest tile.
+        let largest = u64::from(self.tile.elements()) * u64::from(self.tile_blocks);
+        let group = u64::from(self.histogram.block.invocations);
+        let iterations = if words <= group {
             largest.div_ceil((group / words.max(1)).max(1))
         } else {
             largest.saturating_mul(words.div_ceil(group))
         };
-        turns.div_ceil(MAX_GATHER_TURNS).clamp(1, largest.clamp(1, u32::MAX.into())) as u32
+        iterations.div_ceil(MAX_GATHER_ITERATIONS).clamp(1, largest.clamp(1, u32::MAX.into())) as u32
     }
 
-    /// Shared memory of the histogram, in bytes.
-    pub fn histogram_shared_bytes(&self) -> u32 {
-        histogram_bytes(self.passes, self.digit_bits)
-    }
-
-    /// Shared memory of the kernels of tiles, in bytes.
-    pub fn tile_shared_bytes(&self) -> u32 {
-        self.ranking_bytes(self.workgroup_size, if self.staged() { self.tile_pool_words() } else { 0 })
-    }
-
-    /// Shared memory of the single workgroup, in bytes. It stages its elements in every variant.
-    pub fn single_shared_bytes(&self) -> u32 {
-        self.ranking_bytes(self.single_workgroup_size, self.single_pool_words())
-    }
-
-    /// Shared memory of a workgroup that ranks, with a pool of so many words.
-    fn ranking_bytes(&self, workgroup_size: u32, pool: u32) -> u32 {
-        let subgroups = workgroup_size / self.subgroup.size;
-        let emulation = if self.subgroup.emulated { workgroup_size + 4 * subgroups } else { 0 };
-        let sums = self.radix().div_ceil(workgroup_size) * subgroups;
-        4 * (pool + self.radix() + sums + abi::SHARED_LOOSE_WORDS + emulation)
-    }
-
-    /// Whether the shared memory of the device, and half a word for each place, suffice for a tile.
-    pub(super) fn fits_tile(&self, profile: &DeviceProfile) -> bool {
-        self.tile_shared_bytes() <= profile.max_shared_bytes && (!self.staged() || self.block() <= MAX_BLOCK)
-    }
-
-    /// Whether they suffice for the single workgroup.
-    pub(super) fn fits_single(&self, profile: &DeviceProfile) -> bool {
-        self.single_shared_bytes() <= profile.max_shared_bytes && (!self.staged() || self.single_block() <= MAX_BLOCK)
+    /// Shared memory of the kernel that takes most of it, in bytes.
+    pub fn shared_bytes(&self) -> u32 {
+        let ranking = self.ranking.tile_bytes(self.tile).max(self.ranking.single_bytes(self.single));
+        ranking.max(histogram_bytes(self.passes, self.ranking.digit_bits))
     }
 }
 
 /// Shared memory of the histogram in bytes: a count for each value, sums of chunks, and two words for each digit.
-pub(super) fn histogram_bytes(passes: u32, digit_bits: u32) -> u32 {
+pub fn histogram_bytes(passes: u32, digit_bits: u32) -> u32 {
     let counts = 1u32 << digit_bits;
     4 * (passes * (counts + counts.div_ceil(abi::HISTOGRAM_CHUNK) + 2) + abi::SHARED_LOOSE_WORDS)
 }

@@ -288,7 +288,7 @@ impl Gpu {
     pub fn warm_up(&self, request: &SortRequest, capacity: u32) -> Result<(), Error> {
         let sorter = self.kept_sorter(request, capacity)?;
         // More elements than a single workgroup sorts need every kernel. Some drivers compile a kernel at its first run.
-        let few = capacity.min(sorter.max_count()).min(sorter.shape().single_block().saturating_add(1));
+        let few = capacity.min(sorter.max_count()).min(sorter.shape().single.elements().saturating_add(1));
         let sort = sorter.prepare_buffers(few, false)?;
         for count in [few.min(1), few] {
             sort.run(count)?;

@@ -139,7 +139,7 @@ mod tests {
                         let subgroup = if emulated { SubgroupChoice::Emulated(8) } else { SubgroupChoice::Auto };
                         let desc = ShapeDesc::new(&profile, &tuning, &request, algorithm);
                         let shape = Shape::fit(&ShapeDesc { addressed, subgroup, ..desc }).unwrap();
-                        let plan = Plan::new(&request, algorithm, shape, shape.single_block() + 1);
+                        let plan = Plan::new(&request, algorithm, shape, shape.single.elements() + 1);
                         for kernel in plan.kernels(&[Count::Host(1), Count::Host(plan.capacity), Count::Device]) {
                             let module = specialize(kernel, &shape, &request).module;
                             assert!(compiled.contains(&module), "{request}: {}", module.name());

@@ -86,7 +86,7 @@ pub(super) fn check_device(profile: &DeviceProfile, shape: &Shape, visitor_bytes
         ("maxPerStageDescriptorStorageBuffers", &*given.to_string(), &*format!("at least {needed}"))
     } else if shape.addressed && !profile.buffer_addresses {
         ("feature bufferDeviceAddress", "absent", "present")
-    } else if shape.addressed && shape.subgroup.emulated {
+    } else if shape.addressed && shape.ranking.subgroup.emulated {
         ("subgroup support, with keys and values by address", "emulated", "full subgroups of the device's own")
     } else if end > max_push {
         ("maxPushConstantsSize", &*max_push.to_string(), &*format!("{end}, {start} of them for the visitor"))

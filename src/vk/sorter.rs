@@ -182,7 +182,7 @@ impl Sorter {
         let shape = Shape::fit(&desc)?;
         check_device(&profile, &shape, visitor.map(|(visitor, _)| visitor.push_bytes()))?;
         // One element more than a single workgroup sorts needs every kernel of any count.
-        let capacity = shape.single_block() + 1;
+        let capacity = shape.single.elements() + 1;
         let plan = Plan::new(request, algorithm, shape, capacity);
         log::info!(
             "{}: {request}: tuning {} ({}), {}",
@@ -302,9 +302,9 @@ fn describe(request: &SortRequest, algorithm: Algorithm, tuning: &Tuning, shape:
         (None, false) => "look-back is not known to work here",
     };
     let reached = if shape.addressed { ", elements by address" } else { "" };
-    let subgroup = if shape.subgroup.emulated { "emulated subgroups" } else { "subgroups" };
+    let subgroup = if shape.ranking.subgroup.emulated { "emulated subgroups" } else { "subgroups" };
     format!(
         "{algorithm} ({why}), {} invocations x {} items, {subgroup} of {}, ranking by {:?}{reached}",
-        shape.workgroup_size, shape.items, shape.subgroup.size, shape.rank
+        shape.tile.invocations, shape.tile.items, shape.ranking.subgroup.size, shape.ranking.method
     )
 }

@@ -70,7 +70,7 @@ fn tails(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     let sorter = gpu().sorter(request, options)?;
     let capacity = match request.algorithm {
         Some(Algorithm::SingleWorkgroup) => sorter.max_count(),
-        _ => (2 * sorter.shape().block() + 2).min(sorter.max_count()),
+        _ => (2 * sorter.shape().tile.elements() + 2).min(sorter.max_count()),
     };
     let arena = Arena::new(&gpu(), &sorter, capacity);
     let size = request.key.size_bytes() as usize;
@@ -123,7 +123,7 @@ fn skew(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     let sorter = gpu().sorter(request, options)?;
     let (block, blocks) = match request.algorithm {
         Some(Algorithm::SingleWorkgroup) => (sorter.max_count(), 1),
-        _ => (sorter.shape().block(), SHARES.len()),
+        _ => (sorter.shape().tile.elements(), SHARES.len()),
     };
     let size = request.key.size_bytes() as usize;
     let capacity = (blocks as u32 * block + block / 2 + 1).min(sorter.max_count());

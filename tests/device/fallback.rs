@@ -25,7 +25,7 @@ fn run(withhold: u32, subgroup: SubgroupChoice, items: u32, tiles: u32) -> Resul
         let faults = Faults { withhold, ring_bits, ..Faults::default() };
         let options = SorterOptions { faults, subgroup, tuning: Some(tuning), ..SorterOptions::default() };
         let sorter = gpu().sorter(&request, &options)?;
-        let count = sorter.shape().block() * tiles + 3;
+        let count = sorter.shape().tile.elements() * tiles + 3;
         let arena = Arena::new(&gpu(), &sorter, count);
         for &pattern in &[patterns::Pattern::Uniform, patterns::Pattern::TwoValues, patterns::Pattern::OneStray] {
             let case = Case { capacity: count, count, pattern, counted: false };
@@ -44,7 +44,7 @@ fn chain() -> Result<(), Failed> {
     let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
     let faults = Faults { withhold: 1, ring_bits: Some(0), ..Faults::default() };
     let sorter = gpu().sorter(&request, &SorterOptions { faults, ..SorterOptions::default() })?;
-    let count = sorter.shape().block() * RECOUNTED;
+    let count = sorter.shape().tile.elements() * RECOUNTED;
     let arena = Arena::new(&gpu(), &sorter, count);
     let case = Case { capacity: count, count, pattern: patterns::Pattern::Uniform, counted: false };
     suite::within(Duration::from_secs(120), "a sort with silent tiles", || suite::run_case(&request, &arena, case))?;

@@ -138,7 +138,7 @@ fn ranges_are_held_against_the_device_s_limit_as_they_are_rounded() {
         for key in [KeyType::U8, KeyType::F16, KeyType::U32, KeyType::U128] {
             let reached = range / 4 * 4 / key.size_bytes();
             let request = asking(key, Algorithm::SingleWorkgroup);
-            let block = device.sorter(&profile, &request, SorterOptions::default()).unwrap().shape().single_block();
+            let block = device.sorter(&profile, &request, SorterOptions::default()).unwrap().shape().single.elements();
             let (most, limit) = device.most(&profile, request, Access::Descriptors);
             assert_eq!(u64::from(most), reached.min(block.into()), "{limit}");
             assert!(limit.contains(if most == block { "block" } else { "by address" }), "{limit}");

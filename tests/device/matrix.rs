@@ -26,7 +26,7 @@ const PATTERNS: [Pattern; 6] = [
 /// Sorts few and several tiles, full and not, with counts from the host and from the device.
 fn run(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     let sorter = gpu().sorter(request, options)?;
-    let block = sorter.shape().block();
+    let block = sorter.shape().tile.elements();
     let capacity = (7 * block + 13).min(sorter.max_count());
     let arena = Arena::new(&gpu(), &sorter, capacity);
     let at_most = |count: u32| count.min(capacity);
@@ -251,7 +251,7 @@ fn last_joined_index() -> Result<(), Failed> {
     let request = SortRequest { value, key_output, bits, algorithm, ..SortRequest::new(KeyType::U32) };
     let tuning = Tuning { digit_bits: 11, ..gpu().tuning().clone() };
     let sorter = gpu().sorter(&request, &SorterOptions { tuning: Some(tuning), ..SorterOptions::default() })?;
-    let limit = 1u32 << (32 - sorter.shape().digit_bits);
+    let limit = 1u32 << (32 - sorter.shape().ranking.digit_bits);
     let capacity = limit + 1;
     let arena = Arena::new(&gpu(), &sorter, capacity);
     for (count, counted) in [(limit, false), (capacity, false), (limit - 1, true)] {

@@ -316,11 +316,11 @@ fn shared_memory_is_what_the_host_reckons() {
         let desc = ShapeDesc { subgroup, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
         let shape = Shape::fit(&desc).unwrap();
         let mut set = abi::SPECIALIZATION.map(|(_, default)| default);
-        set[spec::SUBGROUP_SIZE] = shape.subgroup.size;
+        set[spec::SUBGROUP_SIZE] = shape.ranking.subgroup.size;
         let by_itself = description.kernel == Kernel::SingleWorkgroup;
         (set[spec::WORKGROUP_SIZE], set[spec::ITEMS], set[spec::POOL_WORDS]) = match by_itself {
-            true => (shape.single_workgroup_size, shape.single_items, shape.single_pool_words()),
-            false => (shape.workgroup_size, shape.items, shape.tile_pool_words()),
+            true => (shape.single.invocations, shape.single.items, shape.ranking.single_pool_words(shape.single)),
+            false => (shape.tile.invocations, shape.tile.items, shape.ranking.tile_pool_words(shape.tile)),
         };
         set[spec::PASSES] = shape.passes;
         let (ids, values) = (decorations(&module, Decoration::SpecId), by_id(&module));
@@ -331,9 +331,9 @@ fn shared_memory_is_what_the_host_reckons() {
             .map(|value| words_of(values[&value.result_type.unwrap()].operands[1].unwrap_id_ref(), &values, &ids, &set))
             .sum();
         let reckoned = match description.kernel {
-            Kernel::Histogram => shape.histogram_shared_bytes(),
-            Kernel::SingleWorkgroup => shape.single_shared_bytes(),
-            _ => shape.tile_shared_bytes(),
+            Kernel::Histogram => vksort::histogram_bytes(shape.passes, shape.ranking.digit_bits),
+            Kernel::SingleWorkgroup => shape.ranking.single_bytes(shape.single),
+            _ => shape.ranking.tile_bytes(shape.tile),
         };
         assert!(4 * shared <= reckoned, "{}: {} of {reckoned}", description.name(), 4 * shared);
         let exact = [Kernel::OneSweep, Kernel::Histogram].contains(&description.kernel);

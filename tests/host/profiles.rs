@@ -151,8 +151,8 @@ fn tunings(profile: &DeviceProfile, turn: usize) -> Vec<Tuning> {
 
 /// What a shape promises, whoever it is for.
 fn holds(shape: &Shape, profile: &DeviceProfile, request: &SortRequest) -> Result<(), String> {
-    let size = shape.subgroup.size;
-    let ranking = [shape.workgroup_size, shape.single_workgroup_size];
+    let size = shape.ranking.subgroup.size;
+    let ranking = [shape.tile.invocations, shape.single.invocations];
     let invocations = profile.max_workgroup_invocations;
     let checks = [
         ("the subgroup size is a power of two from 4 to 128", size.is_power_of_two() && (4..=128).contains(&size)),
@@ -160,30 +160,36 @@ fn holds(shape: &Shape, profile: &DeviceProfile, request: &SortRequest) -> Resul
         ("a workgroup is as large as the device allows", ranking.iter().all(|group| *group <= invocations)),
         (
             "a workgroup has as many subgroups as the device allows",
-            shape.subgroup.emulated
+            shape.ranking.subgroup.emulated
                 || ranking.iter().all(|group| group / size.max(1) <= profile.max_workgroup_subgroups),
         ),
-        ("the histogram's workgroup fits", (1..=invocations).contains(&shape.histogram_workgroup_size)),
+        ("the histogram's workgroup fits", (1..=invocations).contains(&shape.histogram.block.invocations)),
         (
             "the histogram's workgroup is as many full subgroups as the device allows",
-            shape.histogram_subgroup_size.is_none_or(|size| {
+            shape.histogram.subgroup_size.is_none_or(|size| {
                 size.is_power_of_two()
                     && profile.full_subgroups
                     && (profile.subgroup_range.0..=profile.subgroup_range.1).contains(&size)
-                    && shape.histogram_workgroup_size.is_multiple_of(size)
-                    && shape.histogram_workgroup_size / size <= profile.max_workgroup_subgroups
+                    && shape.histogram.block.invocations.is_multiple_of(size)
+                    && shape.histogram.block.invocations / size <= profile.max_workgroup_subgroups
             }),
         ),
         ("the scan's workgroup fits", (1..=invocations).contains(&shape.scan_workgroup_size)),
-        ("the tile's shared memory suffices", shape.tile_shared_bytes() <= profile.max_shared_bytes),
-        ("the single workgroup's shared memory suffices", shape.single_shared_bytes() <= profile.max_shared_bytes),
-        ("the histogram's shared memory suffices", shape.histogram_shared_bytes() <= profile.max_shared_bytes),
-        ("there are items", shape.items > 0 && shape.single_items > 0 && shape.histogram_items > 0),
-        ("passes cover the window", shape.passes * shape.digit_bits >= request.bits.len()),
+        ("the tile's shared memory suffices", shape.ranking.tile_bytes(shape.tile) <= profile.max_shared_bytes),
+        (
+            "the single workgroup's shared memory suffices",
+            shape.ranking.single_bytes(shape.single) <= profile.max_shared_bytes,
+        ),
+        (
+            "the histogram's shared memory suffices",
+            vksort::histogram_bytes(shape.passes, shape.ranking.digit_bits) <= profile.max_shared_bytes,
+        ),
+        ("there are items", shape.tile.items > 0 && shape.single.items > 0 && shape.histogram.block.items > 0),
+        ("passes cover the window", shape.passes * shape.ranking.digit_bits >= request.bits.len()),
         ("passes have counters", shape.passes <= abi::MAX_PASSES),
         (
             "places of a staged block fit half a word",
-            !shape.staged() || shape.block().max(shape.single_block()) <= 1 << 16,
+            !shape.ranking.staged() || shape.tile.elements().max(shape.single.elements()) <= 1 << 16,
         ),
     ];
     match checks.into_iter().find(|(_, holds)| !holds) {

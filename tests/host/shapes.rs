@@ -23,7 +23,7 @@ fn fit_keys(profile: &DeviceProfile, tuning: &Tuning, subgroup: SubgroupChoice) 
 
 /// Shared memory in bytes, the most of all ranking kernels.
 fn shared_bytes(shape: &Shape) -> u32 {
-    shape.tile_shared_bytes().max(shape.single_shared_bytes())
+    shape.ranking.tile_bytes(shape.tile).max(shape.ranking.single_bytes(shape.single))
 }
 
 #[test]
@@ -41,9 +41,9 @@ fn shapes_fit_the_least_that_vulkan_promises_at_every_subgroup_size() {
             };
             for choice in [SubgroupChoice::Auto, SubgroupChoice::Emulated(size)] {
                 let shape = fit(&least, choice).unwrap();
-                assert_eq!(shape.subgroup.size, size);
-                assert!(shared_bytes(&shape) <= 16384 && shape.workgroup_size <= 128, "{shape:?}");
-                assert_eq!(shape.workgroup_size % size, 0);
+                assert_eq!(shape.ranking.subgroup.size, size);
+                assert!(shared_bytes(&shape) <= 16384 && shape.tile.invocations <= 128, "{shape:?}");
+                assert_eq!(shape.tile.invocations % size, 0);
             }
         }
     }
@@ -54,8 +54,8 @@ fn workgroups_shrink_until_their_counters_fit() {
     let profile = DeviceProfile { subgroup_size: 8, subgroup_range: (8, 8), ..DeviceProfile::default() };
     let tuning = Tuning { workgroup_size: 256, items_keys: 4, ..Tuning::for_device(&profile) };
     let fit = |rank: RankMethod| fit_keys(&profile, &Tuning { rank, ..tuning.clone() }, SubgroupChoice::Auto);
-    assert_eq!(fit(RankMethod::Ballot).workgroup_size, 128, "of a counter for each digit and subgroup");
-    assert_eq!(fit(RankMethod::Match).workgroup_size, 64, "match masks take the other half");
+    assert_eq!(fit(RankMethod::Ballot).tile.invocations, 128, "of a counter for each digit and subgroup");
+    assert_eq!(fit(RankMethod::Match).tile.invocations, 64, "match masks take the other half");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn the_single_workgroup_has_a_size_of_its_own() {
     let fit = |profile: &DeviceProfile, single_workgroup_size| {
         let shape = fit_keys(profile, &Tuning { single_workgroup_size, ..row.clone() }, SubgroupChoice::Auto);
         assert!(shared_bytes(&shape) <= profile.max_shared_bytes, "{shape:?}");
-        (shape.workgroup_size, shape.items, shape.single_workgroup_size, shape.single_items)
+        (shape.tile.invocations, shape.tile.items, shape.single.invocations, shape.single.items)
     };
     assert_eq!(fit(&profile, None), (384, 20, 384, 8), "without one, as many invocations as a tile");
     assert_eq!(fit(&profile, Some(768)), (384, 20, 768, 8));
@@ -112,19 +112,19 @@ fn counters_of_their_own_are_for_small_subgroups() {
     let of = |size: u32| DeviceProfile { subgroup_size: size, subgroup_range: (size, size), ..Default::default() };
     for size in [4, 8, 16] {
         let shape = fit_keys(&of(size), &row, SubgroupChoice::Auto);
-        assert_eq!(shape.rank, RankMethod::Private);
+        assert_eq!(shape.ranking.method, RankMethod::Private);
         assert!(
-            shape.histogram_workgroup_size >= size && shape.histogram_workgroup_size.is_multiple_of(size),
+            shape.histogram.block.invocations >= size && shape.histogram.block.invocations.is_multiple_of(size),
             "{shape:?}"
         );
-        assert_eq!(shape.workgroup_size, size, "a workgroup is one subgroup");
+        assert_eq!(shape.tile.invocations, size, "a workgroup is one subgroup");
     }
-    assert_eq!(fit_keys(&of(32), &row, SubgroupChoice::Auto).rank, RankMethod::Ballot);
+    assert_eq!(fit_keys(&of(32), &row, SubgroupChoice::Auto).ranking.method, RankMethod::Ballot);
     // By address there is no module for it.
     let profile = DeviceProfile { is_cpu: true, ..of(8) };
     let request = SortRequest::new(KeyType::U8);
     let desc = ShapeDesc { addressed: true, ..ShapeDesc::new(&profile, &row, &request, Algorithm::OneSweep) };
-    assert_eq!(Shape::fit(&desc).unwrap().rank, RankMethod::Ballot);
+    assert_eq!(Shape::fit(&desc).unwrap().ranking.method, RankMethod::Ballot);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn ranking_methods_give_way_where_there_are_no_modules_for_them() {
     let tuning = Tuning { rank: RankMethod::Partition, ..Tuning::for_device(&profile) };
     let rank = |request: &SortRequest, addressed: bool, subgroup: SubgroupChoice| {
         let desc = ShapeDesc::new(&profile, &tuning, request, Algorithm::OneSweep);
-        Shape::fit(&ShapeDesc { addressed, subgroup, ..desc }).unwrap().rank
+        Shape::fit(&ShapeDesc { addressed, subgroup, ..desc }).unwrap().ranking.method
     };
     let keys = SortRequest::new(KeyType::U32);
     let auto = SubgroupChoice::Auto;
@@ -158,7 +158,7 @@ fn digits_are_compared_in_small_subgroups_alone() {
             [(SubgroupChoice::Auto, expected), (SubgroupChoice::Emulated(16), RankMethod::Match)]
         {
             let desc = ShapeDesc { subgroup, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
-            assert_eq!(Shape::fit(&desc).unwrap().rank, expected, "{subgroup:?} of {subgroup_size} lanes");
+            assert_eq!(Shape::fit(&desc).unwrap().ranking.method, expected, "{subgroup:?} of {subgroup_size} lanes");
         }
     }
 }
@@ -174,7 +174,7 @@ fn limits_may_be_as_large_as_their_numbers() {
             max_workgroup_subgroups: u32::MAX,
             ..DeviceProfile::default()
         };
-        assert!(fit(&radv, SubgroupChoice::Auto).unwrap().workgroup_size <= 1024);
+        assert!(fit(&radv, SubgroupChoice::Auto).unwrap().tile.invocations <= 1024);
         let all = u32::MAX;
         let endless = DeviceProfile {
             max_workgroup_invocations: all,
@@ -205,20 +205,20 @@ fn limits_of_nothing_are_refused_by_name() {
     let none =
         DeviceProfile { max_workgroups: 0, subgroup_size: 0, subgroup_range: (0, 0), ..DeviceProfile::default() };
     let shape = fit(&none, SubgroupChoice::Auto).unwrap();
-    assert!(shape.subgroup.emulated && shape.max_workgroups == 1, "{shape:?}");
+    assert!(shape.ranking.subgroup.emulated && shape.max_workgroups == 1, "{shape:?}");
 }
 
 #[test]
 fn devices_without_sure_subgroups_get_emulated_ones() {
     let sure = DeviceProfile::default();
-    assert!(!fit(&sure, SubgroupChoice::Auto).unwrap().subgroup.emulated);
+    assert!(!fit(&sure, SubgroupChoice::Auto).unwrap().ranking.subgroup.emulated);
     for unsure in [
         DeviceProfile { subgroup_operations: false, ..sure.clone() },
         DeviceProfile { full_subgroups: false, ..sure.clone() },
         DeviceProfile { subgroup_size: 1, subgroup_range: (1, 1), ..sure.clone() },
     ] {
         let shape = fit(&unsure, SubgroupChoice::Auto).unwrap();
-        assert_eq!(shape.subgroup, Subgroup { size: 32, emulated: true });
+        assert_eq!(shape.ranking.subgroup, Subgroup { size: 32, emulated: true });
     }
 }
 
@@ -228,7 +228,7 @@ fn the_histogram_has_the_subgroups_that_its_row_asks_for() {
     let of = |profile: &DeviceProfile, tuning: &Tuning, key: KeyType| {
         let request = SortRequest::new(key);
         let shape = Shape::fit(&ShapeDesc::new(profile, tuning, &request, Algorithm::OneSweep)).unwrap();
-        shape.histogram_subgroup_size
+        shape.histogram.subgroup_size
     };
     let row = Tuning::for_device(&intel);
     assert_eq!(of(&intel, &row, KeyType::U32), Some(16));
@@ -267,7 +267,7 @@ fn absurd_tunings_are_brought_to_what_fits() {
             ..Tuning::for_device(&profile)
         };
         let shape = fit_keys(&profile, &tuning, SubgroupChoice::Auto);
-        assert!(shared_bytes(&shape) <= profile.max_shared_bytes && shape.block() >= 32, "{shape:?}");
+        assert!(shared_bytes(&shape) <= profile.max_shared_bytes && shape.tile.elements() >= 32, "{shape:?}");
         for capacity in [0, 1, 1 << 20, MAX_COUNT] {
             let request = keys();
             let desc = ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep);
@@ -291,7 +291,7 @@ fn windows_take_as_few_passes_as_they_can_with_even_digits() {
         let tuning = Tuning { digit_bits: most, ..Tuning::for_device(profile) };
         let request = SortRequest { bits, ..SortRequest::new(KeyType::U128) };
         let shape = Shape::fit(&ShapeDesc::new(profile, &tuning, &request, Algorithm::OneSweep)).unwrap();
-        (shape.passes, shape.digit_bits)
+        (shape.passes, shape.ranking.digit_bits)
     };
     for (bits, passes, digit_bits) in
         [(0, 0, 1), (1, 1, 1), (8, 1, 8), (9, 2, 5), (16, 2, 8), (17, 3, 6), (32, 4, 8), (64, 8, 8), (128, 16, 8)]

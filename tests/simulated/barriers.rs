@@ -150,8 +150,8 @@ impl Case {
         };
         let shape = steps::of(&desc, 0, Count::Host(0)).unwrap().shape;
         let count = match self.algorithm {
-            Algorithm::SingleWorkgroup => shape.single_block() - 3,
-            _ => self.blocks * shape.block() + 5,
+            Algorithm::SingleWorkgroup => shape.single.elements() - 3,
+            _ => self.blocks * shape.tile.elements() + 5,
         };
         let host = steps::of(&desc, count, Count::Host(count)).unwrap();
         let keys = patterns::generate(self.pattern, self.key, count as usize, KEYS);

@@ -17,7 +17,7 @@ fn check_bytes(value: ValueType, rank: RankMethod, (blocks, further): (u32, u32)
     let (profile, row) = (device_of(lanes, true), small_blocks(lanes));
     let tuning = Tuning { workgroup_size: 4 * lanes, items_keys: 12, items_pairs: 12, polls: 64, rank, ..row };
     let desc = ShapeDesc::new(&profile, &tuning, &request, algorithm);
-    let block = steps::of(&desc, 0, Count::Host(0)).unwrap().shape.block();
+    let block = steps::of(&desc, 0, Count::Host(0)).unwrap().shape.tile.elements();
     let count = blocks * block + further;
     let host = steps::of(&desc, count, Count::Host(count)).unwrap();
     let keys = patterns::generate(Pattern::Uniform, key, count as usize, 1);

@@ -131,9 +131,9 @@ fn run(draw: &Draw) -> Result<(), String> {
     let size = request.key.size_bytes() as usize;
     let shape = steps::of(&desc, 0, Count::Host(0)).map_err(text)?.shape;
     let most = match request.algorithm {
-        Some(Algorithm::SingleWorkgroup) => shape.single_block(),
+        Some(Algorithm::SingleWorkgroup) => shape.single.elements(),
         // If no workgroup shows its counts, each one counts all earlier tiles.
-        _ => shape.block() * (MAX_COUNTS >> shape.digit_bits).isqrt(),
+        _ => shape.tile.elements() * (MAX_COUNTS >> shape.ranking.digit_bits).isqrt(),
     };
     keys.truncate(size * most as usize);
     let given = (keys.len() / size) as u32;

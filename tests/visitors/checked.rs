@@ -29,11 +29,11 @@ pub fn small() -> SorterOptions {
 /// Sorts by some counts and patterns, each on the host's and on the device's count.
 pub fn run_visitor(request: SortRequest, visitor: &Visitor, options: &SorterOptions, tiles: u32) -> Result<(), Failed> {
     let most = |shape: &vksort::Shape| match request.algorithm {
-        Some(Algorithm::SingleWorkgroup) => shape.single_block(),
-        _ => shape.block().max(shape.single_block()) * tiles + 3,
+        Some(Algorithm::SingleWorkgroup) => shape.single.elements(),
+        _ => shape.tile.elements().max(shape.single.elements()) * tiles + 3,
     };
     let arena = VisitedArena::new(&gpu(), &request, options, visitor, |sorter| most(sorter.shape()))?;
-    let block = arena.sorter.shape().block();
+    let block = arena.sorter.shape().tile.elements();
     let capacity = most(arena.sorter.shape());
     let size = request.key.size_bytes() as usize;
     let patterns = [

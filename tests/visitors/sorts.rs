@@ -408,7 +408,7 @@ fn changing_keys(access: Access, value: ValueType) -> Result<(), Failed> {
     let tuning = Tuning { rank: RankMethod::Ballot, digit_bits: 8, ..suite::small_blocks() };
     let options = SorterOptions { tuning: Some(tuning), access, ..SorterOptions::default() };
     let sorter = VisitedSorter::new(&gpu(), &request, &options, &Visitor::from(source), 1)?;
-    let block = sorter.shape().block();
+    let block = sorter.shape().tile.elements();
     let (count, capacity) = (4 * block + block * 3 / 4, 8 * block);
     let size = value.size_bytes();
     let words = |bytes: u64| bytes as usize / 4;

@@ -132,7 +132,7 @@ const SMALL: u32 = 16_384;
 /// The counts to try, each with the capacity it is bound with. Tiles may be several blocks where the capacity is large, and
 /// parts of a block where it is small, so there are counts of all kinds with both.
 pub fn counts(sorter: &StandaloneSorter, sizes: &Sizes) -> Vec<(u32, u32)> {
-    let block = sorter.shape().block();
+    let block = sorter.shape().tile.elements();
     let mut counts: Vec<(u32, u32)> = vec![(0, 0), (1, 1), (2, 2), (7, 5)];
     let most = sizes.most.min(sorter.max_count());
     for blocks in [1, 5] {
@@ -141,7 +141,7 @@ pub fn counts(sorter: &StandaloneSorter, sizes: &Sizes) -> Vec<(u32, u32)> {
         }
     }
     counts.extend([(100_003, 100_003), (1 << 18, 1 << 18)]);
-    let single = sorter.shape().single_block();
+    let single = sorter.shape().single.elements();
     counts.extend([(most, single), (most, single + 1)]);
     let tile = sorter.tile_size(most).unwrap();
     if tile > block {

@@ -84,7 +84,7 @@ pub fn missing_barrier(vulkan: &Vulkan) -> Result<String, Failed> {
 pub fn ten_thousand(vulkan: &Vulkan) -> Result<String, Failed> {
     let (capacity, count_of_frames) = (2_000, 10_000);
     let options = small_blocks(vulkan);
-    let block = sorter(vulkan, &pairs(), &options)?.shape().block();
+    let block = sorter(vulkan, &pairs(), &options)?.shape().tile.elements();
     let count = |rng: &mut Rng, _| match rng.u32(..16) {
         0 => 0,
         1 => 1,

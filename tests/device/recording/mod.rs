@@ -47,7 +47,7 @@ fn counts_below_capacity() -> Result<(), Failed> {
         let sorter = gpu().sorter(&request, &options)?;
         let capacity = 70_000;
         let arena = Arena::new(&gpu(), &sorter, capacity);
-        let block = sorter.shape().block();
+        let block = sorter.shape().tile.elements();
         for count in [0, 1, block, block + 1, 3 * block - 1, 69_999, 70_000] {
             // One of the two, in turns that the seed begins, or both.
             let turn = (u64::from(count) ^ seed()).is_multiple_of(2);
@@ -73,7 +73,7 @@ fn large_values() -> Result<(), Failed> {
             let value = ValueType::Bytes(2052);
             let request = SortRequest { value, placement, bits: bits.into(), ..SortRequest::new(KeyType::U32) };
             let sorter = gpu().sorter(&request, &SorterOptions::default())?;
-            let count = sorter.shape().block().min(40_000) + 100;
+            let count = sorter.shape().tile.elements().min(40_000) + 100;
             let arena = Arena::new(&gpu(), &sorter, count);
             for counted in [false, true] {
                 let case = Case { capacity: count, count, pattern: Pattern::Entropy(2), counted };
@@ -166,7 +166,7 @@ fn a_thousand_million() -> Result<(), Failed> {
 /// Automatic choice: one workgroup up to a block, the device's algorithm beyond.
 fn automatic_choice() -> Result<(), Failed> {
     let sorter = gpu().sorter(&pairs(None), &SorterOptions::default())?;
-    let block = sorter.shape().single_block();
+    let block = sorter.shape().single.elements();
     let sort = sorter.prepare(10 * block)?;
     assert_eq!(sort.algorithm(block), Algorithm::SingleWorkgroup);
     assert_eq!(sort.algorithm(block + 1), gpu().algorithm());

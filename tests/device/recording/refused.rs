@@ -141,7 +141,7 @@ pub fn bad_counts() -> Result<(), Failed> {
     }
     sorter.scratch_size(most)?;
     let single = gpu().sorter(&pairs(Some(Algorithm::SingleWorkgroup)), &SorterOptions::default())?;
-    let block = single.shape().single_block();
+    let block = single.shape().single.elements();
     expect(single.prepare(block + 1).map(|_| ()), &[&(block + 1).to_string(), &block.to_string(), "block"])?;
     expect(gpu().sort_pairs(&mut [1u32, 2], &mut [1], Order::Ascending), &["1 values", "2"])
 }

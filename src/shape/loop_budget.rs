@@ -1,0 +1,166 @@
+//! The budget of loop iterations of an invocation on CPUs.
+//!
+//! lavapipe ends an invocation's loops after 65,535 iterations, counted over all loops, and continues behind them without an
+//! error: the sort would be wrong. Each kind of loop that grows with the shape has a share of these iterations, and shapes are
+//! reduced until the share suffices. The rest is for loops over digits, and for look-back over one tile per thread.
+
+use super::sizes::{Block, Ranking};
+use crate::request::SortRequest;
+use crate::tuning::RankMethod;
+
+/// Iterations after which loops end.
+const ALL: u32 = 65_535;
+/// Share of loading, ranking and writing the items of a tile.
+const TILE: u32 = 28_672;
+/// Share of recounting other threads' tiles.
+const RECOUNTS: u32 = 16_384;
+/// Share of the digits of these tiles. Iterations over digits beyond it reduce the items of the invocation's own tile.
+const DIGITS: u32 = 12_288;
+/// Iterations for each own digit of a recounted tile: to clear it, to publish it, and to poll the next tile's word once.
+const DIGIT: u32 = 4;
+/// Most digits of an invocation: beyond it they would leave no iterations for a tile.
+pub(crate) const MAX_DIGITS_EACH: u32 = 256;
+/// Share of polling for their words.
+const POLLS: u32 = 4_096;
+/// Threads that lavapipe has at most.
+const THREADS: u32 = 32;
+/// Iterations of a single workgroup, which sorts a block in shared memory pass by pass.
+const SINGLE: u32 = 64_000;
+/// Words of the largest key.
+const MAX_KEY_WORDS: u32 = 4;
+/// Words of the largest value that moves with its key.
+const VALUE_WORDS: u32 = 4;
+
+const _: () = assert!(TILE + RECOUNTS + DIGITS + POLLS + 4_000 <= ALL && SINGLE < ALL);
+
+/// Iterations that ranking an item takes.
+fn to_rank(ranking: &Ranking) -> u32 {
+    match ranking.method {
+        RankMethod::Match => 2 * ranking.subgroup.size.div_ceil(32),
+        RankMethod::Compare => ranking.subgroup.size,
+        RankMethod::Private => 0,
+        RankMethod::Ballot | RankMethod::Partition => ranking.digit_bits,
+    }
+}
+
+/// Iterations per item of a tile.
+fn iterations_per_item(ranking: &Ranking) -> u32 {
+    let staging = if ranking.staged() { 6 + 2 * MAX_KEY_WORDS + 2 * VALUE_WORDS } else { 0 };
+    2 + to_rank(ranking) + VALUE_WORDS + staging
+}
+
+/// Iterations over the items of a tile, and over the digits of other threads' tiles beyond their share. An invocation counts
+/// `radix / invocations` digits of each.
+fn iterations_per_tile(ranking: &Ranking, tile: Block) -> u32 {
+    let digits = THREADS * DIGIT * ranking.radix().div_ceil(tile.invocations);
+    tile.items * iterations_per_item(ranking) + digits.saturating_sub(DIGITS)
+}
+
+/// The tile with its items halved until the iterations suffice.
+pub(crate) fn reduce_items(ranking: &Ranking, mut tile: Block) -> Block {
+    while tile.items > 1 && iterations_per_tile(ranking, tile) > TILE {
+        tile.items /= 2;
+    }
+    tile
+}
+
+/// Blocks of a tile for which the iterations suffice.
+pub(crate) fn most_blocks(ranking: &Ranking, tile: Block) -> u32 {
+    (TILE / iterations_per_tile(ranking, tile)).max(1)
+}
+
+/// Whether the iterations of an invocation of a single workgroup suffice for so many passes.
+pub(crate) fn allows_single(ranking: &Ranking, passes: u32, single: Block, request: &SortRequest) -> bool {
+    let value_words = request.value.sorted_bytes().div_ceil(4) as u32;
+    // Each word of a key, and the index if there are values, is staged and comes back.
+    let item = 2 + to_rank(ranking) + 2 * (ranking.key_words + value_words.min(1));
+    let lanes = ranking.subgroup.size;
+    let digits = match ranking.method {
+        RankMethod::Private => 2 * ranking.radix(),
+        _ => {
+            let (masks, subgroups) = (lanes.div_ceil(32), single.invocations / lanes);
+            ranking.radix().div_ceil(lanes) * (1 + masks)
+                + ranking.radix().div_ceil(single.invocations) * (4 + 4 * subgroups)
+        }
+    };
+    // Before the passes keys are loaded and compared with the first; afterwards keys and values are written.
+    let once = 4 + 2 * ranking.key_words + 2 * value_words;
+    passes * (single.items * item + digits) + single.items * once <= SINGLE
+}
+
+/// Most polls of a look-back word on a CPU. An invocation polls a word for each of its digits.
+pub(crate) fn most_polls(ranking: &Ranking, tile: Block) -> u32 {
+    let digits = ranking.radix().div_ceil(tile.invocations);
+    (POLLS / THREADS / digits).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi;
+    use crate::key::KeyType;
+    use crate::profile::{DeviceProfile, driver};
+    use crate::request::Algorithm;
+    use crate::request::ValueType;
+    use crate::shape::{Shape, ShapeDesc};
+    use crate::tuning::Tuning;
+
+    fn fit(tuning: &Tuning, request: &SortRequest, subgroup_size: u32) -> Shape {
+        let profile = DeviceProfile {
+            is_cpu: true,
+            subgroup_size,
+            subgroup_range: (subgroup_size, subgroup_size),
+            ..DeviceProfile::default()
+        };
+        Shape::fit(&ShapeDesc::new(&profile, tuning, request, Algorithm::OneSweep)).unwrap()
+    }
+
+    #[test]
+    fn whatever_is_asked_for_keeps_within_the_budget() {
+        let row = Tuning::for_device(&DeviceProfile { driver_id: driver::LLVMPIPE, ..DeviceProfile::default() });
+        for rank in RankMethod::ALL.iter().copied() {
+            for digit_bits in [8, 9, 11] {
+                for (items, workgroup_size) in [(1, 8), (100, 8), (100, 1024), (4096, 256), (8192, 8)] {
+                    let tuning = Tuning {
+                        rank,
+                        digit_bits,
+                        workgroup_size,
+                        items_keys: items,
+                        items_pairs: items,
+                        single_items: items,
+                        polls: 1 << 16,
+                        ..row.clone()
+                    };
+                    for (key, size) in [(KeyType::U8, 4), (KeyType::U32, 8), (KeyType::U64, 16), (KeyType::U128, 32)] {
+                        for value in [ValueType::None, ValueType::Bytes(16)] {
+                            let request = SortRequest { value, ..SortRequest::new(key) };
+                            let shape = fit(&tuning, &request, size);
+                            let Shape { ranking, tile, .. } = shape;
+                            let items = tile.items;
+                            let of_items = items * iterations_per_item(&ranking);
+                            let of_digits = THREADS * DIGIT * ranking.radix().div_ceil(tile.invocations);
+                            let fits = of_items <= TILE && of_items + of_digits <= TILE + DIGITS;
+                            assert!(fits && shape.tile_blocks * of_items <= TILE, "{shape:?}");
+                            let at_once = if rank == RankMethod::Private { abi::RECOUNTED_AT_ONCE } else { 1 };
+                            assert!(items.div_ceil(at_once) * THREADS <= RECOUNTS, "{shape:?}");
+                            assert!(allows_single(&ranking, shape.passes, shape.single, &request), "{shape:?}");
+                            let digits = ranking.radix().div_ceil(tile.invocations);
+                            let polls = most_polls(&ranking, tile);
+                            assert!(polls == 1 || polls * digits * THREADS <= POLLS);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn polls_are_fewer_where_invocations_have_more_digits() {
+        let request = SortRequest::new(KeyType::U32);
+        let shape = fit(&Tuning::for_device(&DeviceProfile::default()), &request, 8);
+        let of = |invocations, digit_bits| {
+            most_polls(&Ranking { digit_bits, ..shape.ranking }, Block { invocations, ..shape.tile })
+        };
+        assert_eq!((of(8, 8), of(16, 8), of(16, 10), of(1, 11)), (4, 8, 2, 1));
+    }
+}
