@@ -178,7 +178,7 @@ impl Gpu {
         let request = by.into().request(K::TYPE);
         let sort = self.run(request, keys, &[0u8; 0])?;
         // A transfer of many keys has several parts, of which a later one may fail.
-        let mut sorted = vec![K::zeroed(); keys.len()];
+        let mut sorted = bytemuck::zeroed_vec(keys.len());
         sort.read_keys(&mut sorted)?;
         keys.copy_from_slice(&sorted);
         Ok(())
@@ -209,11 +209,12 @@ impl Gpu {
         if keys.len() != values.len() {
             return Err(Error::LengthMismatch { given: values.len(), needed: keys.len() });
         }
-        let value = ValueType::Bytes(size_of::<V>() as u32);
+        // The request refuses values of this size.
+        let value = ValueType::Bytes(u32::try_from(size_of::<V>()).unwrap_or(u32::MAX));
         let request = SortRequest { value, ..by.into().request(K::TYPE) };
         let sort = self.run(request, keys, values)?;
         // Both are read before either is changed.
-        let mut sorted = (vec![K::zeroed(); keys.len()], vec![V::zeroed(); values.len()]);
+        let mut sorted = (bytemuck::zeroed_vec(keys.len()), bytemuck::zeroed_vec(values.len()));
         sort.read_keys(&mut sorted.0)?;
         sort.read_values(&mut sorted.1)?;
         keys.copy_from_slice(&sorted.0);

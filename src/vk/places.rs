@@ -20,8 +20,8 @@ pub(super) struct Places {
     pub keys: [[Option<Info>; 2]; Ends::ALL.len()],
     /// Values likewise.
     pub values: [[Option<Info>; 2]; Ends::ALL.len()],
-    /// The counters; the table lies behind them.
-    pub counters: Option<Info>,
+    /// The counters; the table lies behind them. A plan that has none does not use them.
+    pub counters: Info,
     table: Option<Info>,
     /// The caller's count, with its word in the range.
     pub count: Option<(Info, u32)>,
@@ -98,14 +98,15 @@ impl Places {
         let whole = scratch(ScratchRange { offset: 0, size: layout.size });
         let first = info(given_keys, 0, key_bytes);
         let stand_in = [first].into_iter().chain(others).chain([whole]).flatten().next();
+        // A word of it, as buffers that are used by address may be longer than a descriptor.
+        let stand_in = stand_in.map(|info| Info { range: info.range.min(4), ..info }).unwrap_or_default();
         Ok(Places {
             keys,
             values,
-            counters,
+            counters: counters.unwrap_or(stand_in),
             table: scratch(layout.table),
             count,
-            // A word of it, as buffers that are used by address may be longer than a descriptor.
-            stand_in: stand_in.map(|info| Info { range: info.range.min(4), ..info }).unwrap_or_default(),
+            stand_in,
         })
     }
 
@@ -121,7 +122,7 @@ impl Places {
             abi::BINDING_KEYS_TO => keys_to,
             abi::BINDING_VALUES_FROM => values_from,
             abi::BINDING_VALUES_TO => values_to,
-            abi::BINDING_COUNTERS => self.counters,
+            abi::BINDING_COUNTERS => Some(self.counters),
             abi::BINDING_TABLE => self.table,
             _ => self.count.map(|(info, _)| info),
         };

@@ -467,7 +467,7 @@ impl BoundSort {
         let Layouts { device, pipeline: layout, .. } = &*self.sorter.pipelines.layouts;
         match step.work {
             Work::Clear { bytes } => {
-                let counters = self.places.counters.expect("a plan with a clear step has scratch");
+                let counters = self.places.counters;
                 // SAFETY: the range lies in the scratch that `bind` checked, at a multiple of 4, and has TRANSFER_DST.
                 unsafe { device.cmd_fill_buffer(commands, counters.buffer, counters.offset, bytes, 0) };
             }
@@ -496,7 +496,7 @@ impl BoundSort {
                             device.cmd_dispatch(commands, x, y, 1);
                         }
                         Groups::Counted(slot) => {
-                            let counters = self.places.counters.expect("counted dispatches have their size in scratch");
+                            let counters = self.places.counters;
                             let word = abi::COUNTERS_ARGUMENTS + slot * abi::ARGUMENT_WORDS;
                             let offset = counters.offset + 4 * u64::from(word);
                             device.cmd_dispatch_indirect(commands, counters.buffer, offset);

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use vksort::ash::{self, vk};
 use vksort::internals::steps;
-use vksort::standalone::DeviceChoice;
+use vksort::standalone::{DeviceChoice, Gpu};
 use vksort::{
-    Access, Algorithm, BufferRange, Count, DeviceProfile, Error, InstanceRequirements, KeyType, PipelineSet, Placement,
-    Requirements, ShapeDesc, SortBuffers, SortRequest, Sorter, SorterOptions, SubgroupChoice, Tuning, ValueType,
+    Access, Algorithm, BufferRange, Count, DeviceProfile, Error, InstanceRequirements, KeyType, Order, PipelineSet,
+    Placement, Requirements, ShapeDesc, SortBuffers, SortRequest, Sorter, SorterOptions, SubgroupChoice, Tuning,
+    ValueType,
 };
 use vksort_testing::Trial;
 
@@ -382,6 +383,22 @@ fn buffer_addresses_and_the_partition_of_subgroups_are_named_on_request() {
     assert_eq!(with.device_extensions.iter().filter(|name| **name == partition).count(), usize::from(partitions));
 }
 
+/// A type whose size is not that of its low 32 bits.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+struct Huge([u8; (1 << 32) + 4]);
+
+// SAFETY: it holds bytes alone, any of which are valid.
+unsafe impl vksort::bytemuck::Zeroable for Huge {}
+// SAFETY: as above.
+unsafe impl vksort::bytemuck::Pod for Huge {}
+
+fn sizes_of_values_are_not_cut_off() {
+    let none: &mut [Huge] = &mut [];
+    let refused = Gpu::best().unwrap().sort_pairs(&mut [0u32; 0], none, Order::Ascending).unwrap_err().to_string();
+    assert!(refused.contains("value size") && refused.contains("65536"), "{refused}");
+}
+
 pub fn trials() -> Vec<Trial> {
     vksort_testing::trials![
         pipelines_of_another_device_are_refused_until_none_is_left,
@@ -397,5 +414,6 @@ pub fn trials() -> Vec<Trial> {
         choices_parse_and_print,
         buffer_addresses_and_the_partition_of_subgroups_are_named_on_request,
         tiles_are_as_few_as_look_back_tells_apart,
+        sizes_of_values_are_not_cut_off,
     ]
 }

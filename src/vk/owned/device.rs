@@ -217,20 +217,20 @@ impl Device {
         let queue = unsafe { self.record(record)? };
         let commands = [queue.commands];
         let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
-        // SAFETY: the commands are complete and valid by this function's contract; the fence is unsignalled.
+        // SAFETY: the commands are complete and valid by this function's contract. Nothing waits for the fence, which is reset
+        // before it is used, so that a failure leaves nothing behind.
         let finished = unsafe {
+            self.raw.reset_fences(&[queue.fence]).context("vkResetFences")?;
             self.raw.queue_submit(queue.raw, &submits, queue.fence).context("vkQueueSubmit")?;
             self.raw.wait_for_fences(&[queue.fence], true, TIMEOUT.as_nanos() as u64)
         };
-        if let Err(result) = finished {
+        finished.map_err(|result| {
             self.lost.store(true, Ordering::Relaxed);
-            return Err(match result {
+            match result {
                 vk::Result::TIMEOUT => Error::Timeout { what, seconds: TIMEOUT.as_secs() },
                 result => Error::Vulkan { call: "vkWaitForFences", result },
-            });
-        }
-        // SAFETY: the fence is signalled and nothing waits for it.
-        unsafe { self.raw.reset_fences(&[queue.fence]) }.context("vkResetFences")
+            }
+        })
     }
 }
 
@@ -254,12 +254,57 @@ impl Drop for Device {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU32;
+
     use super::*;
 
     fn open() -> Arc<Device> {
         let instance = Instance::new(false).unwrap();
         let physical = instance.devices().unwrap().into_iter().find(|device| device.requirements.is_ok());
         Device::new(&instance, &physical.expect("a device to test on"), None).unwrap()
+    }
+
+    /// Submissions that the test below has seen.
+    static SUBMITTED: AtomicU32 = AtomicU32::new(0);
+
+    unsafe extern "system" fn fail_to_reset(_: vk::Device, _: u32, _: *const vk::Fence) -> vk::Result {
+        vk::Result::ERROR_OUT_OF_DEVICE_MEMORY
+    }
+
+    unsafe extern "system" fn count_submissions(
+        _: vk::Queue,
+        _: u32,
+        _: *const vk::SubmitInfo<'_>,
+        _: vk::Fence,
+    ) -> vk::Result {
+        SUBMITTED.fetch_add(1, Ordering::Relaxed);
+        vk::Result::ERROR_OUT_OF_DEVICE_MEMORY
+    }
+
+    /// A submission with a fence that is signalled already would not be waited for.
+    #[test]
+    fn nothing_is_submitted_with_a_fence_that_could_not_be_reset() {
+        let mut device = open();
+        // SAFETY: the commands are none.
+        let execute = |device: &Device| unsafe { device.execute("nothing", |_| Ok(())) };
+        execute(&device).unwrap();
+        let working = device.raw.clone();
+        let functions = ash::DeviceFnV1_0 {
+            reset_fences: fail_to_reset,
+            queue_submit: count_submissions,
+            ..working.fp_v1_0().clone()
+        };
+        let (v11, v12, v13) = (working.fp_v1_1().clone(), working.fp_v1_2().clone(), working.fp_v1_3().clone());
+        Arc::get_mut(&mut device).unwrap().raw =
+            ash::Device::from_parts_1_3(working.handle(), functions, v11, v12, v13);
+        for _ in 0..2 {
+            let refused = execute(&device).unwrap_err().to_string();
+            assert!(refused.contains("vkResetFences"), "{refused}");
+        }
+        assert_eq!(SUBMITTED.load(Ordering::Relaxed), 0);
+        Arc::get_mut(&mut device).unwrap().raw = working;
+        execute(&device).unwrap();
+        assert!(!device.is_lost());
     }
 
     #[test]
