@@ -11,7 +11,10 @@ pub mod design;
 pub mod drawn;
 pub mod logs;
 pub mod oracle;
+mod patience;
 pub mod patterns;
+#[cfg(feature = "pictures")]
+pub mod picture;
 pub mod process;
 pub mod routes;
 mod run;

@@ -1,26 +1,13 @@
 //! The examples of the recording API.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use rspirv::dr::Operand;
 use rspirv::spirv::Op;
 use vksort_testing::Failed;
 
-use vksort_testing::process::run_within;
+use vksort_testing::process::{example, run_within};
 use vksort_testing::validating;
-
-/// An example as a command, beside this test in the target directory or in `VKSORT_EXAMPLES`.
-fn example(name: &str) -> Command {
-    let directory = std::env::var_os("VKSORT_EXAMPLES").map(PathBuf::from).unwrap_or_else(|| {
-        let test = std::env::current_exe().unwrap();
-        test.parent().and_then(Path::parent).expect("tests are in target/<profile>/deps").join("examples")
-    });
-    let path = directory.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    assert!(path.is_file(), "{} is missing: build it with cargo build --examples", path.display());
-    Command::new(path)
-}
 
 /// The examples of the recording API, as their users run them.
 pub fn examples() -> Result<(), Failed> {

@@ -4,16 +4,15 @@
 //!
 //! ```text
 //! LP_NATIVE_VECTOR_WIDTH=256 VKSORT_SCENES=FOLDER cargo --config scripts/checked.toml test --release \
-//!     --package vksort-programs --test render -- --nocapture in_a_folder
+//!     --package vksort-programs --test programs -- --nocapture in_a_folder
 //! ```
-
-mod programs;
 
 use std::path::PathBuf;
 use std::time::Duration;
 use std::{env, fs, thread};
 
-use programs::{Picture, program, run_within};
+use vksort_testing::picture::Picture;
+use vksort_testing::process::{program, run_within};
 
 /// Peak signal-to-noise ratio in decibels that a right picture has at least.
 const RIGHT: f64 = 40.0;
@@ -150,7 +149,7 @@ fn keys_of_a_visitor_are_those_of_the_buffer() {
 fn long_thin_splats_are_drawn() {
     let folder = Folder::new("needles");
     let splats = 40;
-    let mut trained = programs::trained_header(splats).into_bytes();
+    let mut trained = crate::scenes::trained_header(splats).into_bytes();
     for index in 0..splats {
         // Through the middle of the picture, each turned further about the axis of the view.
         let half = 0.5 * std::f32::consts::PI * (index as f32 + 0.3) / splats as f32;
@@ -168,7 +167,7 @@ fn long_thin_splats_are_drawn() {
 fn formats_show_the_same_scene() {
     let folder = Folder::new("formats");
     let mut rng = fastrand::Rng::with_seed(11);
-    let (mut trained, mut web) = (programs::trained_header(400).into_bytes(), Vec::new());
+    let (mut trained, mut web) = (crate::scenes::trained_header(400).into_bytes(), Vec::new());
     for _ in 0..400 {
         let position: [f32; 3] = std::array::from_fn(|_| 2.0 * rng.f32() - 1.0);
         let scale: [f32; 3] = std::array::from_fn(|_| 0.02 + 0.2 * rng.f32());
@@ -249,7 +248,7 @@ fn visitors_are_measured_beside_buffers() {
         assert_eq!(String::from_utf8_lossy(&output.stderr), format!("error: {expected}\n"));
     }
 
-    let (page, bytes) = (include_str!("../../docs/VISITORS.md"), run(&["--bytes"]));
+    let (page, bytes) = (include_str!("../../../docs/VISITORS.md"), run(&["--bytes"]));
     let missing: Vec<&str> = bytes.lines().filter(|line| !page.contains(line)).collect();
     assert!(bytes.lines().count() > 20 && missing.is_empty(), "docs/VISITORS.md lacks {missing:#?}");
 }

@@ -1,15 +1,15 @@
 //! The program `pipelines`, and the tool that runs it with the compilers of GPUs.
 
-#[path = "programs/mod.rs"]
-mod programs;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::Duration;
 
 fn run(arguments: &[&str]) -> Output {
-    programs::run_within(Duration::from_secs(120), programs::program("pipelines").args(arguments))
+    vksort_testing::process::run_within(
+        Duration::from_secs(120),
+        vksort_testing::process::program("pipelines").args(arguments),
+    )
 }
 
 /// A file of its own, with this content.
@@ -49,7 +49,7 @@ fn the_row_has_the_changes_of_all_flags() {
 
 #[test]
 fn the_kept_record_is_drawn() {
-    let record = programs::root().join("benches/record/gpu-compilers.csv");
+    let record = crate::root().join("benches/record/gpu-compilers.csv");
     let (svg, png) = (file("drawn.svg", ""), file("drawn.png", ""));
     for out in [&svg, &png] {
         let run = run(&["--plot", record.to_str().unwrap(), "--out", out.to_str().unwrap()]);
@@ -59,7 +59,7 @@ fn the_kept_record_is_drawn() {
     for part in ["h100, NVK", "gfx1201-wave32, RADV", "bmg, anv", "adreno740, Turnip", "m1, Honeykrisp", "pairs"] {
         assert!(text.contains(part), "{part} is missing in the plot");
     }
-    assert!(!programs::Picture::read(&png).is_blank());
+    assert!(!vksort_testing::picture::Picture::read(&png).is_blank());
     fs::remove_file(svg).and_then(|()| fs::remove_file(png)).unwrap();
 }
 
@@ -106,7 +106,7 @@ fn bad_input_is_one_line() {
 #[test]
 fn the_tests_of_the_tool_pass() {
     let mut command = Command::new("python3");
-    command.current_dir(programs::root()).args(["-B", "-m", "unittest", "discover", "-s", "tools/gpu-compilers"]);
-    let run = programs::run_within(Duration::from_secs(180), &mut command);
+    command.current_dir(crate::root()).args(["-B", "-m", "unittest", "discover", "-s", "tools/gpu-compilers"]);
+    let run = vksort_testing::process::run_within(Duration::from_secs(180), &mut command);
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 }

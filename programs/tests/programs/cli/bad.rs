@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use crate::files::Dir;
-use crate::programs::program;
-use crate::{fail, without_device};
+use super::files::Dir;
+use super::{fail, without_device};
+use vksort_testing::process::program;
 
 /// Arguments, and what the line must hold.
 type Case<'a> = (Vec<&'a str>, Vec<&'a str>);

@@ -1,9 +1,5 @@
 //! The window of the program `splats`, on a display of the test's own: Xvfb shows it, and xdotool is the user's hand.
 
-#[path = "../splats/vk/extent.rs"]
-mod extent;
-mod programs;
-
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
@@ -11,7 +7,8 @@ use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use ash::vk;
-use programs::{Picture, program, run_within};
+use vksort_testing::picture::Picture;
+use vksort_testing::process::{program, run_within};
 
 const WIDTH: usize = 480;
 const HEIGHT: usize = 320;
@@ -192,11 +189,11 @@ fn images_have_the_size_of_the_surface_or_one_within_its_bounds() {
         max_image_extent: of(640, 480),
         ..Default::default()
     };
-    assert_eq!(extent::extent_of(&bounds, (320, 240)), of(320, 240));
-    assert_eq!(extent::extent_of(&bounds, (4, 4)), of(16, 8));
-    assert_eq!(extent::extent_of(&bounds, (4096, 9)), of(640, 9));
+    assert_eq!(crate::renderer::extent::extent_of(&bounds, (320, 240)), of(320, 240));
+    assert_eq!(crate::renderer::extent::extent_of(&bounds, (4, 4)), of(16, 8));
+    assert_eq!(crate::renderer::extent::extent_of(&bounds, (4096, 9)), of(640, 9));
     let fixed = vk::SurfaceCapabilitiesKHR { current_extent: of(0, 0), ..bounds };
-    assert_eq!(extent::extent_of(&fixed, (320, 240)), of(0, 0));
+    assert_eq!(crate::renderer::extent::extent_of(&fixed, (320, 240)), of(0, 0));
     let hidden = vk::SurfaceCapabilitiesKHR { min_image_extent: of(0, 0), max_image_extent: of(0, 0), ..bounds };
-    assert_eq!(extent::extent_of(&hidden, (320, 240)), of(0, 0));
+    assert_eq!(crate::renderer::extent::extent_of(&hidden, (320, 240)), of(0, 0));
 }

@@ -1,8 +1,5 @@
 //! The program `tune`, the profiles it writes, and sorting with them.
 
-#[path = "programs/mod.rs"]
-mod programs;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
@@ -26,8 +23,8 @@ impl Scratch {
     }
 
     fn run(&self, example: &str, arguments: &[&str]) -> Output {
-        let mut command = programs::program(example);
-        programs::run_within(Duration::from_secs(120), command.current_dir(&self.0).args(arguments))
+        let mut command = vksort_testing::process::program(example);
+        vksort_testing::process::run_within(Duration::from_secs(120), command.current_dir(&self.0).args(arguments))
     }
 
     /// Runs an example, which must succeed; gives stdout and stderr.
@@ -148,7 +145,7 @@ fn a_device_is_tuned_and_sorts_with_its_profile() {
     assert_eq!(scratch.names(), ["tuning.json", "tuning.png", "tuning.svg"]);
     let svg = fs::read_to_string(scratch.0.join("tuning.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("took the lead"));
-    assert!(!programs::Picture::read(&scratch.0.join("tuning.png")).is_blank());
+    assert!(!vksort_testing::picture::Picture::read(&scratch.0.join("tuning.png")).is_blank());
 
     let profile = TuningProfile::load(scratch.0.join("tuning.json")).unwrap();
     assert_eq!(profile.measured.len(), SortKind::ALL.len());

@@ -3,19 +3,13 @@
 //! `VKSORT_SEED` repeats a run, and `VKSORT_FUZZ_SECONDS` sets how long it takes. A file on which a reader fails is kept in
 //! `target/tmp`, and belongs to the corpus once the reader is mended.
 
-#[allow(dead_code, reason = "the program makes scenes too")]
-#[path = "../splats/scene/mod.rs"]
-mod scene;
-
-mod programs;
-
 use std::panic::catch_unwind;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
+use crate::renderer::scene::{self, Format, Splat};
 use fastrand::Rng;
-use scene::{Format, Splat};
 
 /// Seconds of mutations unless the variable says otherwise.
 const SECONDS: u64 = 3;
@@ -159,8 +153,7 @@ fn mutated_files_give_splats_or_one_line() {
 
 #[test]
 fn trained_scenes_are_decoded() {
-    let header =
-        programs::trained_header(1).replace("property float opacity", "property uchar seen\nproperty float opacity");
+    let header = trained_header(1).replace("property float opacity", "property uchar seen\nproperty float opacity");
     let floats = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
     let body = [floats(&[1.0, -2.0, 3.5, 0.0, 1.0, -9.0]), vec![7], floats(&[0.0, 0.0, 1.0, -1.0, 0.0, 2.0, 0.0, 0.0])];
     let bytes = [header.into_bytes(), body.concat()].concat();
@@ -175,7 +168,7 @@ fn trained_scenes_are_decoded() {
 
 #[test]
 fn rotations_may_have_any_length() {
-    let header = programs::trained_header(3).into_bytes();
+    let header = trained_header(3).into_bytes();
     let splat = |length: f32| [[0.5f32; 10].to_vec(), [0.6, 0.0, 0.8, 0.0].map(|part| part * length).to_vec()].concat();
     let body = [1e-20, 1e20, 1e-40].map(splat).concat();
     let bytes = [header, body.iter().flat_map(|value| value.to_le_bytes()).collect()].concat();
@@ -215,7 +208,7 @@ fn bad_files_are_refused_by_place() {
     bytes[28..32].fill(128);
     assert_eq!(line(Format::Splat, &bytes), "rotation of splat 0 is zero, allowed are others");
 
-    let header = programs::trained_header(2);
+    let header = trained_header(2);
     let of = |header: String, body: &[f32]| {
         let body: Vec<u8> = body.iter().flat_map(|value| value.to_le_bytes()).collect();
         line(Format::Ply, &[header.into_bytes(), body].concat())
@@ -248,4 +241,16 @@ fn bad_files_are_refused_by_place() {
     );
     let short = of(header.clone(), &body[1..]);
     assert!(short.starts_with("the file has ") && short.contains("needed are"), "{short}");
+}
+
+/// The header of a .ply as the training of splats writes it, without the properties that nobody reads.
+pub fn trained_header(splats: usize) -> String {
+    let mut text = format!("ply\nformat binary_little_endian 1.0\nelement vertex {splats}\n");
+    for name in ["x", "y", "z", "f_dc_0", "f_dc_1", "f_dc_2", "opacity", "scale_0", "scale_1", "scale_2"] {
+        text += &format!("property float {name}\n");
+    }
+    for index in 0..4 {
+        text += &format!("property float rot_{index}\n");
+    }
+    text + "end_header\n"
 }

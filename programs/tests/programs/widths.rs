@@ -5,22 +5,14 @@
 //!
 //! ```text
 //! LP_NATIVE_VECTOR_WIDTH=256 VKSORT_SCENES=FOLDER VKSORT_RUNS=24 cargo --config scripts/checked.toml test --release \
-//!     --package vksort-programs --test widths -- --nocapture
+//!     --package vksort-programs --test programs -- --nocapture widths
 //! ```
-
-#[path = "../splats"]
-mod splats {
-    #![allow(dead_code, reason = "the suite draws pictures, and needs no more of the program")]
-    pub mod camera;
-    pub mod reference;
-    pub mod scene;
-}
 
 use std::{env, fs};
 
-use splats::camera::{self, Camera, NEAR, Pose, Size};
-use splats::reference;
-use splats::scene::{self, Format, Splat};
+use crate::renderer::camera::{Camera, NEAR, Pose, Size};
+use crate::renderer::reference;
+use crate::renderer::scene::{self, Format, Splat};
 use vksort::standalone::{Gpu, PreparedSort};
 use vksort::{BitRange, KeyOutput, KeyType, Order, Quartiles, SortRequest, SorterOptions, ValueType};
 
@@ -157,7 +149,7 @@ fn table(gpu: &Gpu, name: &str, splats: &[Splat]) -> Vec<f64> {
 }
 
 /// The scene of the repository is part of the test, which also runs from the bundle.
-const OWN: &[u8] = include_bytes!("../data/playbot.compressed.ply");
+const OWN: &[u8] = include_bytes!("../../data/playbot.compressed.ply");
 
 #[test]
 fn fewer_bits_draw_nearly_the_same_picture() {

@@ -5,8 +5,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Stdio;
 
 use super::files::Dir;
-use super::programs::program;
 use super::{fail, sort, without_device};
+use vksort_testing::process::program;
 
 #[test]
 fn an_output_that_is_a_link_to_no_file_stays_a_link() {

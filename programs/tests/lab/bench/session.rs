@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::Scratch;
-use super::programs::Picture;
+use vksort_testing::picture::Picture;
 
 /// A directory as scripts/pack/measure.sh leaves it.
 pub struct Session<'a>(pub &'a Scratch);

@@ -8,8 +8,6 @@ mod keys;
 mod numpy;
 #[cfg(unix)]
 mod outputs;
-#[path = "../programs/mod.rs"]
-mod programs;
 mod reference;
 mod values;
 
@@ -17,7 +15,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use files::Dir;
-use programs::{program, run_within};
+use vksort_testing::process::{program, run_within};
 
 /// Longest time that one program may take. Software drivers compile for many seconds when their cache is cold.
 const TIMEOUT: Duration = Duration::from_secs(300);

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use super::{Row, Scratch, programs};
+use super::{Row, Scratch};
 
 /// Columns with other values than usual.
 type Changes<'a> = &'a [(&'a str, &'a str)];
@@ -47,7 +47,7 @@ fn timed(case: &str, median: u32, spread: u32) -> Row {
 
 /// Compares two files of these rows; gives the exit code, stdout and stderr, or nothing where the script cannot run.
 fn compare(scratch: &Scratch, options: &[&str], rows: [&[Row]; 2]) -> Option<(Option<i32>, String, String)> {
-    let script = programs::root().join("scripts/compare.sh");
+    let script = crate::root().join("scripts/compare.sh");
     let python = Command::new("python3").arg("--version").output();
     if !script.is_file() || python.is_err() {
         println!("skipped: {} or python3 is not here", script.display());
@@ -61,7 +61,7 @@ fn compare(scratch: &Scratch, options: &[&str], rows: [&[Row]; 2]) -> Option<(Op
     }
     let mut command = Command::new("bash");
     command.arg(script).args(options).args(["old.csv", "new.csv"]).current_dir(&scratch.0);
-    let run = programs::run_within(Duration::from_secs(30), &mut command);
+    let run = vksort_testing::process::run_within(Duration::from_secs(30), &mut command);
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Some((run.status.code(), text(run.stdout), text(run.stderr)))
 }
@@ -159,7 +159,7 @@ fn comparing_refuses_what_cannot_be_compared() {
 
 #[test]
 fn kept_records_can_be_compared() {
-    let root = programs::root();
+    let root = crate::root();
     let script = root.join("scripts/compare.sh");
     if !script.is_file() || Command::new("python3").arg("--version").output().is_err() {
         println!("skipped: {} or python3 is not here", script.display());
@@ -171,7 +171,7 @@ fn kept_records_can_be_compared() {
             let file = file.unwrap().path();
             let mut command = Command::new("bash");
             let run = command.arg(&script).arg("--fail-on-regression").args([&file, &file]);
-            let run = programs::run_within(Duration::from_secs(30), run);
+            let run = vksort_testing::process::run_within(Duration::from_secs(30), run);
             assert!(run.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&run.stderr));
             compared += 1;
         }

@@ -7,10 +7,10 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use crate::files::Dir;
-use crate::programs::run_within;
-use crate::reference::{TYPES, Type};
-use crate::sort;
+use super::files::Dir;
+use super::reference::{TYPES, Type};
+use super::sort;
+use vksort_testing::process::run_within;
 
 /// The first on the path, and the system's, which is the one that packages of numpy are for.
 const PYTHONS: [&str; 2] = ["python3", "/usr/bin/python3"];
@@ -27,7 +27,7 @@ fn numpy(command: &str, dir: &Dir) -> bool {
         println!("python3 with numpy is not here: arrays of the tests' own are compared with Rust's sort alone");
         return false;
     };
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/with_numpy.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/cli/with_numpy.py");
     let run = run_within(Duration::from_secs(120), Command::new(python).args([script, command, &dir.path("")]));
     assert!(run.status.success(), "with_numpy.py {command}: {}", String::from_utf8_lossy(&run.stderr));
     true
@@ -138,5 +138,5 @@ fn a_table_is_sorted_by_each_column() {
     let order = Type::named(columns[0].key).argsort(&columns[0].bytes, true, None);
     let (header, sorted) = dir.read("sorted.npy");
     assert_eq!(header, dir.read("table.npy").0);
-    assert!(sorted == crate::reference::gather(&table, sizes.iter().sum(), &order), "the table by {}", columns[0].name);
+    assert!(sorted == super::reference::gather(&table, sizes.iter().sum(), &order), "the table by {}", columns[0].name);
 }

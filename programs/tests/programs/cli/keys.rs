@@ -1,8 +1,8 @@
 //! `sort` on keys of every type, by all of their bits or some.
 
-use crate::files::Dir;
-use crate::reference::{TYPES, Type, gather};
-use crate::{fail, sort, without_device};
+use super::files::Dir;
+use super::reference::{TYPES, Type, gather};
+use super::{fail, sort, without_device};
 
 /// Sorts keys of a type for keys and permutation at once, and compares both in full.
 fn check(of: &Type, count: usize, descending: bool, bits: Option<(u32, u32)>, extra: &[&str]) {

@@ -1,7 +1,7 @@
 //! The search for a tuning: over made-up costs, on a clock that runs only while something is measured, and what it measures
 //! and compares on a device.
 
-#[path = "../tune/search/mod.rs"]
+#[path = "../../tune/search/mod.rs"]
 #[allow(dead_code, reason = "the program uses the rest")]
 mod search;
 

@@ -1,6 +1,6 @@
 //! Predicted beside measured order of candidate rows, of made input.
 
-#[path = "../bench/order.rs"]
+#[path = "../../bench/order.rs"]
 mod order;
 
 use order::Ordered;

@@ -1,8 +1,6 @@
 //! The program `bench`: what it writes, and what it says to input that it cannot use.
 
 mod compare;
-#[path = "../programs/mod.rs"]
-mod programs;
 mod session;
 
 use std::collections::HashSet;
@@ -12,8 +10,8 @@ use std::process::{Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use programs::Picture;
 use session::{OWN, Session};
+use vksort_testing::picture::Picture;
 
 /// A row of a results.csv: its fields by the names of their columns.
 type Row = Vec<(String, String)>;
@@ -30,8 +28,8 @@ impl Scratch {
     }
 
     fn bench(&self, arguments: &[&str]) -> Output {
-        let mut command = programs::program("bench");
-        programs::run_within(Duration::from_secs(300), command.current_dir(&self.0).args(arguments))
+        let mut command = vksort_testing::process::program("bench");
+        vksort_testing::process::run_within(Duration::from_secs(300), command.current_dir(&self.0).args(arguments))
     }
 
     fn succeed(&self, arguments: &[&str]) -> String {
@@ -144,7 +142,7 @@ fn features_are_measured_and_written() {
 #[test]
 fn a_run_that_is_stopped_leaves_the_sizes_it_finished() {
     let scratch = Scratch::new("stopped");
-    let mut command = programs::program("bench");
+    let mut command = vksort_testing::process::program("bench");
     let run = ["--suite", "sizes", "--min-log2", "11", "--max-log2", "19", "--runs", "50", "--out", "results"];
     let mut child =
         command.current_dir(&scratch.0).args(run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

@@ -1,14 +1,13 @@
 //! The program `splats`, run as a user runs it: on scenes written here, on bad input, and on real scenes.
 
-mod programs;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 use std::{env, thread};
 
-use programs::{Picture, program, run_within};
+use vksort_testing::picture::Picture;
+use vksort_testing::process::{program, run_within};
 
 /// A directory of one test's own.
 struct Scratch(PathBuf);

@@ -1,8 +1,8 @@
 //! `sort` with values: rows of any kind that follow their keys.
 
-use crate::files::Dir;
-use crate::reference::{Type, gather};
-use crate::sort;
+use super::files::Dir;
+use super::reference::{Type, gather};
+use super::sort;
 
 const COUNT: usize = 700;
 
