@@ -10,6 +10,7 @@ mod frames;
 mod halves;
 mod limits;
 mod matrix;
+mod modules;
 mod recording;
 mod routes;
 
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
     let design = |name, trials| Suite { name, trials, parts: true };
     let whole = |name, trials| Suite { name, trials, parts: false };
     vksort_testing::run(&[
+        whole("modules", modules::trials),
         design("blocks", blocks::trials),
         design("conformance", conformance::trials),
         design("matrix", matrix::trials),
