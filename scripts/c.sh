@@ -3,7 +3,7 @@
 #
 # Builds examples/c, examples/cpp and tests/c by CMake with gcc and g++, warnings as errors, and runs them under the
 # validation layer on the driver that the environment chooses. Ends with the number of programs as a test result.
-# scripts/setup.sh --tests --kernels installs what it takes.
+# scripts/setup.sh --all-tests --kernels installs what it takes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -14,7 +14,7 @@ case ${1-} in
     *) die "unknown argument $1, allowed is --help" ;;
 esac
 for tool in cmake gcc g++ pkg-config; do
-    has "$tool" || die "$tool is missing: run scripts/setup.sh --tests --kernels"
+    has "$tool" || die "$tool is missing: run scripts/setup.sh --all-tests --kernels"
 done
 
 # Most bytes of the shared library with everything, stripped.

@@ -68,8 +68,8 @@ step() {
     say "== package: $*"
     "$@" || die "failed: $*"
 }
-# scripts/features.sh lints the same sources with each feature alone, and CI documents them. Examples and tests are checked
-# here and linked by test.sh. wgpu takes minutes to compile, unless its own lints have been run before, as in CI.
+# scripts/features.sh lints the same sources with each feature alone, and CI documents them. Examples are checked here
+# and linked by test.sh. wgpu takes minutes to compile, unless its own lints have been run before, as in CI.
 # Here cargo enables the named features alone. In the repository, tests add those that they need.
 every=standalone,keys-128,profiles,half,capi,runtime-shaders,testing
 # In the profile of the tests, which has the dependencies compiled.
@@ -77,10 +77,12 @@ checked=(cargo --config "$root/scripts/checked.toml" --config 'profile.release.p
 step "${checked[@]}" check --quiet --release --no-default-features
 step "${checked[@]}" check --quiet --release --features "$every" --all-targets
 step "${checked[@]}" check --quiet --release --features wgpu --example wgpu
-# Unoptimized, as in scripts/features.sh: these tests need no device, and what they take is compiling.
+# Unoptimized: these tests need no device, and what they take is compiling.
 step "${checked[@]}" test --quiet --release --features "$every" --lib
 step "${checked[@]}" test --quiet --release --no-default-features --lib
 step "${checked[@]}" test --quiet --release --no-default-features --doc
+# Examples need this feature alone.
+step "${checked[@]}" test --quiet --release --no-default-features --features standalone --doc
 # With the compiler it needs no kept modules, and keeps none.
 mv spirv "$work/spirv"
 step env VKSORT_WRITE_SPIRV=1 "${checked[@]}" check --quiet --release --features shaderc

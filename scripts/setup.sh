@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Sets this machine up to build and run vksort: scripts/setup.sh [--tests] [--kernels] [--guide] [--no-drivers]
+# Sets this machine up to build and run vksort: scripts/setup.sh [--tests] [--all-tests] [--kernels] [--guide] [--no-drivers]
 #
 # Installs with apt, if missing (as root or with sudo): a linker, and a Vulkan loader with a driver. Running it again is
 # quick.
 #
-#   --tests       also the needs of scripts/test.sh: lavapipe, SwiftShader, two validation layers, a display without a screen,
-#                 and a tool chain for C and C++ with Vulkan's headers
+#   --tests       also what scripts/test.sh needs: lavapipe, SwiftShader, a validation layer, SPIRV-Tools and numpy
+#   --all-tests   also what scripts/test.sh --all needs besides: another validation layer, a display without a screen, and a tool
+#                 chain for C and C++ with Vulkan's headers. --kernels is apart
 #   --kernels     also what the features shaderc and runtime-shaders need to compile GLSL: a C++ tool chain and the native part
 #                 of the crate shaderc, which takes about 10 minutes of CPU time once per machine. It stays in ~/.cache/vksort,
 #                 and .cargo/config.toml tells cargo about it
@@ -18,18 +19,19 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
 
-drivers=1 tests=0 kernels=0 guide=0
+drivers=1 tests=0 all_tests=0 kernels=0 guide=0
 for option in "$@"; do
     case $option in
         --tests) tests=1 ;;
+        --all-tests) tests=1 all_tests=1 ;;
         --kernels) kernels=1 ;;
         --guide) guide=1 ;;
         --no-drivers) drivers=0 ;;
         --help) usage && exit ;;
-        *) die "unknown option $option, allowed are --tests, --kernels, --guide, --no-drivers and --help" ;;
+        *) die "unknown option $option, allowed are --tests, --all-tests, --kernels, --guide, --no-drivers and --help" ;;
     esac
 done
-((drivers || !tests)) || die "--tests needs the drivers that --no-drivers leaves out"
+((drivers || !tests)) || die "the tests need the drivers that --no-drivers leaves out"
 
 shaderc_version=$(locked_version shaderc-sys)
 [[ $shaderc_version ]] || die "Cargo.lock lists no package shaderc-sys"
@@ -93,7 +95,7 @@ find_missing() {
         has "$tool" || [[ " ${needed[*]-} " == *" $tool "* ]] || needed+=("$tool")
     done
     packages+=(${needed[@]+"${needed[@]}"})
-    if ((tests)); then
+    if ((all_tests)); then
         # The programs in C and C++.
         for tool in g++ cmake make pkg-config; do
             has "$tool" || [[ " ${packages[*]-} " == *" $tool "* ]] || packages+=("$tool")
@@ -106,10 +108,10 @@ find_missing() {
     local libraries
     libraries=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p)
     [[ $libraries == *libvulkan.so.1* ]] || packages+=(libvulkan1)
-    ((!tests)) || system_validation_layer >/dev/null || packages+=(vulkan-validationlayers)
+    ((!all_tests)) || system_validation_layer >/dev/null || packages+=(vulkan-validationlayers)
     # Rewritten kernels are validated.
     ((!tests)) || has spirv-val || packages+=(spirv-tools)
-    if ((tests)); then
+    if ((all_tests)); then
         # A window, on a display without a screen.
         has Xvfb || packages+=(xvfb)
         has xdotool || packages+=(xdotool)

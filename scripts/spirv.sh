@@ -36,9 +36,8 @@ write() {
     printf '%s\n' "$out"
 }
 
-# The suite of visitors opens a device.
-scripts/setup.sh --kernels
+scripts/setup.sh --kernels --no-drivers
 export VKSORT_WRITE_SPIRV=1 VKSORT_WRITE_VISITORS=1
 counted=$(write host instructions::the_table_of_instructions_is_that_of_the_modules)
 grep ': ' <<<"$counted" | grep -v '^test result' >&2 || say "benches/record/spirv.csv has no other counts than before"
-write visitors visitors/kept_visitors_are_compiled_from_their_source >/dev/null
+write host visitors::kept_visitors_are_compiled_from_their_source >/dev/null

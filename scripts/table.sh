@@ -10,5 +10,5 @@ case ${1-} in
     --help) usage && exit ;;
     *) die "unknown argument $1, allowed is --help" ;;
 esac
-VKSORT_WRITE_TABLE=1 cargo test --quiet --release --test table
+VKSORT_WRITE_TABLE=1 cargo test --quiet --release --test host table::
 say "README.md and docs/table.md hold the key types and options of the code"

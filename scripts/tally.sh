@@ -5,16 +5,48 @@
 # The directory that gets a log per step; the caller chooses another.
 logs=${TMPDIR:-/tmp}/vksort-logs
 passed=0 failed=0 skipped=0
+# What was skipped in the background, and what follows the sum, if anything.
+left_out= last_words=
 # A line for each step: name, tests and seconds.
 steps=()
 child=
+# Why the last step was stopped, if it was.
+stopped=
 # Where steps in the background leave what they counted, in the order in which they were started.
 results=
 started_steps=0
 
-# timeout runs a step in a process group of its own, which Ctrl-C does not reach.
+# What the limits of steps count: `time`, or `cpu` time, which a step on a busy machine takes no more of. Then a step also hangs
+# that takes none for `most_idle` seconds. It takes /proc and setsid.
+limits=time most_idle=600
+
+# Prints the processes of the session that a step began, and their CPU time in seconds with that of processes that have ended.
+# /proc counts in hundredths.
+session() {
+    cat /proc/[0-9]*/stat 2>/dev/null | awk -v leader="$1" '{
+        id = $1
+        sub(/^.*\) /, "") # the name before may have spaces
+        if ($4 == leader && $1 != "Z") { ids = ids " " id; ticks += $12 + $13 + $14 + $15 }
+    } END { print int(ticks / 100) ids }'
+}
+
+# Ends all processes of a step, first by asking.
+end_session() {
+    local signal processes
+    for signal in TERM KILL; do
+        read -r _ processes < <(session "$1")
+        # shellcheck disable=SC2086
+        [[ -z $processes ]] || kill -"$signal" $processes 2>/dev/null || true
+        [[ $signal == KILL || -z $processes ]] || sleep 2
+    done
+}
+
+# A step has a process group or a session of its own, which Ctrl-C does not reach.
 stop() {
-    [[ -z $child ]] || kill -TERM "$child" 2>/dev/null || true
+    if [[ $child ]]; then
+        [[ $limits == time ]] || end_session "$child"
+        kill -TERM "$child" 2>/dev/null || true
+    fi
     local background
     for background in $(jobs -p); do
         kill -TERM "$background" 2>/dev/null || true
@@ -38,12 +70,12 @@ report() {
     printf '%-22s %s\n' "$1" "$2"
 }
 
-# Runs a command with a time limit; its exit status goes to `status`, what it prints to `log`.
+# Runs a command with a limit in seconds; its exit status goes to `status`, what it prints to `log`.
 run_logged() {
-    local name=$1 limit=$2
+    local name=$1 limit=$2 used before=-1 changed=$SECONDS
     shift 2
     log=$logs/$name.log
-    status=0
+    status=0 stopped=
     mkdir -p "$logs"
     {
         printf '$'
@@ -51,8 +83,29 @@ run_logged() {
         printf '\n\n'
     } >"$log"
     [[ ! -t 1 ]] || printf '%-22s ...\r' "$name"
-    timeout --kill-after=10 "$limit" "$@" >>"$log" 2>&1 </dev/null &
+    if [[ $limits == time || ! -r /proc/self/stat ]] || ! command -v setsid >/dev/null; then
+        timeout --kill-after=10 "$limit" "$@" >>"$log" 2>&1 </dev/null &
+        child=$!
+        wait "$child" || status=$?
+        child=
+        [[ $status != 124 && $status != 137 ]] || stopped="over the limit of $limit s"
+        return
+    fi
+    setsid "$@" >>"$log" 2>&1 </dev/null &
     child=$!
+    while kill -0 "$child" 2>/dev/null; do
+        sleep 1
+        read -r used _ < <(session "$child")
+        if ((used != before)); then
+            before=$used changed=$SECONDS
+        fi
+        if ((used > limit)); then
+            stopped="over the limit of $limit s of CPU time"
+        elif ((SECONDS - changed > most_idle)); then
+            stopped="it did nothing for $most_idle s"
+        fi
+        [[ -z $stopped ]] || { end_session "$child" && break; }
+    done
     wait "$child" || status=$?
     child=
 }
@@ -62,22 +115,30 @@ fail() {
     tail -n 40 "$log" | sed 's/^/    /'
 }
 
-# How a command ended that did not end well: why LIMIT.
+# How a command ended that did not end well.
 why() {
-    case $status in
-        124 | 137) printf 'over the limit of %s s' "$1" ;;
-        *) printf 'exit status %s' "$status" ;;
-    esac
+    if [[ $stopped ]]; then
+        printf '%s' "$stopped"
+    elif grep -q 'No space left on device' "$log"; then
+        printf 'the disk is full'
+    else
+        printf 'exit status %s' "$status"
+    fi
 }
 
-# Runs test binaries, counting their tests: run_suites NAME SECONDS COMMAND...
+# The CPU time of this script and of all that it has waited for, in seconds.
+cpu_seconds() {
+    times | tr 'ms' '  ' | awk '{ seconds += 60 * ($1 + $3) + $2 + $4 } END { print int(seconds + 0.5) }'
+}
+
+# Runs test binaries, counting their tests: run_suites NAME LIMIT COMMAND...
 run_suites() {
-    local name=$1 limit=$2 started=$SECONDS step_passed step_failed step_ignored reason=
+    local name=$1 started=$SECONDS step_passed step_failed step_ignored reason=
     run_logged "$@"
     read -r step_passed step_failed step_ignored < <(counts_of "$log")
     if ((status != 0 && step_failed == 0)); then
         # A crash or a time limit leaves no count.
-        step_failed=1 reason=$(why "$limit")
+        step_failed=1 reason=$(why)
     elif ((step_failed > 0)); then
         reason="$step_failed of $((step_passed + step_failed)) tests"
     elif ((step_passed == 0)); then
@@ -92,7 +153,7 @@ run_suites() {
     fi
 }
 
-# Runs a program whose exit status is its one test: run_program NAME SECONDS COMMAND...
+# Runs a program whose exit status is its one test: run_program NAME LIMIT COMMAND...
 run_program() {
     local started=$SECONDS
     run_logged "$@"
@@ -102,7 +163,7 @@ run_program() {
         report "$1" "1 passed in $((SECONDS - started)) s"
     else
         failed=$((failed + 1))
-        fail "$1" "$(why "$2")"
+        fail "$1" "$(why)"
     fi
 }
 
@@ -114,6 +175,7 @@ skip() {
     else
         skipped=$((skipped + 1))
         report "$1" "skipped: $2"
+        [[ -z $results ]] || printf 'skipped %s: %s\n' "$1" "$2" >>"$results/skipped"
     fi
 }
 
@@ -153,11 +215,14 @@ gather() {
             [[ -z $line ]] || steps+=("$line")
         done
     done
-    [[ -z $results ]] || rm -rf "$results"
+    if [[ $results ]]; then
+        [[ ! -e $results/skipped ]] || left_out=$(<"$results/skipped")
+        rm -rf "$results"
+    fi
     results='' started_steps=0
 }
 
-# Ends the script with a table of the steps, and the sum as the last line.
+# Ends the script with a table of the steps, and the sum as the last line or before `last_words`.
 finish() {
     local sum line name tests seconds
     gather
@@ -169,9 +234,10 @@ finish() {
         done
         printf '%-22s %8s %8s\n\n' together "$((passed + failed))" "$SECONDS"
     fi
+    [[ -z $left_out ]] || printf '%s\n' "$left_out"
     sum="$passed passed, $failed failed"
     ((skipped == 0)) || sum+=", $skipped skipped"
-    printf '%s\n' "$sum"
+    printf '%s\n' "$sum, in $(cpu_seconds) s of CPU time and $SECONDS s" ${last_words:+"$last_words"}
     ((failed == 0 && passed > 0)) && exit 0
     exit 1
 }

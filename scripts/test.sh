@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
-# Runs all tests on every driver configuration: scripts/test.sh [--at-once N] [CONFIGURATION...]
+# Runs the tests: scripts/test.sh [--all] [--at-once N] [CONFIGURATION...]
 #
-# Sets up the machine first (scripts/setup.sh --tests --kernels). Logs are in target/test-logs; each begins with the command that
-# repeats it. Data and combinations follow from a seed, a new one each time; VKSORT_SEED=N repeats a run. The last lines are
-# a table of the configurations and the sum over all. lavapipe keeps compiled kernels in ~/.cache/vksort/mesa-*, with which
-# its configurations take half the time in later runs.
+# Without --all these are the essential ones: all that needs no device, every kernel on lavapipe, a part of the sorts there, on
+# SwiftShader and under a validation layer, and the simulated device. They take 10 minutes on two idle cores of a machine that
+# has compiled nothing yet, and need no C++ compiler. --all runs every test on every driver configuration, as CI does.
 #
-#   CONFIGURATION  a name from --list [default: all]
+# Sets up the machine first (scripts/setup.sh --tests, or --all-tests --kernels). Logs are in target/test-logs; each begins with the
+# command that repeats it. Data and combinations follow from a seed, a new one each time; VKSORT_SEED=N repeats a run. The last
+# lines are a table of the configurations, and the sum over all with the CPU time. lavapipe keeps compiled kernels in
+# ~/.cache/vksort/mesa-*, with which its configurations take half the time in later runs.
+#
+#   CONFIGURATION  a name from --list [default: all of them]
+#   --all          all tests instead of the essential ones
 #   --at-once N    configurations that run at the same time [default: 2, as one sometimes leaves cores idle]
 #   --list         prints the configurations
 #   --help         this text
@@ -16,75 +21,86 @@ cd "$(dirname "$0")/.."
 source scripts/lib.sh
 # shellcheck source=scripts/tally.sh
 source scripts/tally.sh
-logs=target/test-logs
+logs=target/test-logs limits=cpu
 
-# What runs on every driver. The level `full` takes every option; `reduced` takes some values and windows, and of pairs
-# of options only those that meet in a kernel. A row with VKSORT_TEST_PART runs that part of the trials, which the seed
-# chooses: of the full designs each run has every trial once, half of them at subgroup size 8, three eighths at 4 and an eighth
-# at 16, where kernels take longest to compile. Suites of the API (recording, frames) and of programs do not depend on the
-# subgroup size, so fewer rows have them.
-devices="blocks conformance matrix fallback routes properties"
+# A row per configuration: name | limit in seconds of CPU time | suites | driver, validation layer and variables.
+# A suite is one of the binary `device` or `visitors`, or another binary of tests. `programs:render` are the tests of a module of a
+# binary. `lib` stands for the unit tests, `doc` for the documentation tests, `c` for the programs in C and C++, `wgpu.sh` for all
+# tests of the feature wgpu, and `wgpu` for their suite alone.
+# `lavapipe-WIDTH`, with kernels `unoptimized` by LLVM, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted`
+# mode stand for the variables that choose them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
+# `two-queues` puts the layer of tools/two-queues below `newer-layer`.
+# `only=TEXT` runs the tests with that in their name, `skip=TEXT,TEXT` those with none of these.
+#
+# The level `full` takes every option; `reduced` takes some values and windows, and of pairs of options only those that meet in a
+# kernel. A row with VKSORT_TEST_PART runs that part of the trials of designs, which the seed chooses.
+
+# What measures frames compares two ways in one run, which one row shows.
+untimed=skip=are_measured
+
+# Each run takes another part of the designs.
+essential=(
+    "lavapipe-8         | 1800 | modules kept-visitors conformance blocks matrix fallback routes recording frames limits halves allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4"
+    "swiftshader        | 1200 | conformance fallback kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8"
+    # The layer sees hazards within shaders and between submissions.
+    "validation         | 1200 | matrix recording frames | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
+    "host               | 1800 | lib doc host programs lab header capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    "simulated          | 600 | simulated             | VKSORT_DRAW_SECONDS=15"
+)
+
+# What runs on every driver. Of the full designs each run has every trial once, half of them at subgroup size 8, three eighths at 4
+# and an eighth at 16, where kernels take longest to compile. Suites of the API (recording, frames) and of programs do not
+# depend on the subgroup size, so fewer rows have them.
+devices="modules blocks conformance matrix fallback routes properties"
 # Without AVX-512 vectors of 16 lanes are split. LLVM's optimizer then takes minutes for a kernel of wide keys with uneven
 # digits, so the rows of that width do without it.
 wide=lavapipe-512
 grep -qw avx512f /proc/cpuinfo || wide="lavapipe-512 unoptimized"
-# What measures frames compares two ways in one run, which one row shows.
-untimed=skip=are_measured
 
-# A row per configuration: name | limit in seconds | suites | driver, validation layer and variables.
-# `lib` stands for the unit tests, `doc` for the documentation tests, `features` for both with other features of the crate,
-# `c` for the programs in C and C++, `wgpu.sh` for all tests of the feature wgpu, and `wgpu` for their suite alone;
-# `lavapipe-WIDTH`, with kernels `unoptimized` by LLVM, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted`
-# mode for the variables that choose them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
-# `two-queues` puts the layer of tools/two-queues below `newer-layer`.
-# `only=TEXT` runs the tests with that in their name, `skip=TEXT,TEXT` those with none of these.
-#
 # Nearly all of a first run's time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of
 # a width come behind the longest of it and take the same part of the trials, whose kernels are there already. An eighth of few
 # trials may be none, so the busy row of that width takes a quarter. LLVM's optimizer takes a third of a compilation. Kernels go
 # through it at subgroup size 8, on both versions of Mesa, and the rows of size 4 and the GPU-assisted one do without.
-configurations=(
-    "lavapipe-8         | 1800 | $devices recording emulated frames visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/2 VKSORT_DRAW_SECONDS=30"
+everything=(
+    "lavapipe-8         | 3600 | $devices recording emulated frames visitors kept-visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/2 VKSORT_DRAW_SECONDS=30"
     # The older lavapipe may crash in draws at this width, which is not its own choice on any processor.
-    "lavapipe-16        | 1800 | $devices             | $wide VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=8/8"
-    "lavapipe-4         | 1200 | $devices visitors    | lavapipe-128 unoptimized VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/4,4/8"
-    "swiftshader        | 1200 | $devices recording splats render visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/3 $untimed"
-    "host               | 900 | lib architecture contract rewrite instructions shapes table requests limits cache tuning rows search design profiles allocations cost halves cli splats render scenes widths bench order tune pipelines header guide capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    "lavapipe-16        | 3600 | $devices             | $wide VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=8/8"
+    "lavapipe-4         | 2400 | $devices visitors    | lavapipe-128 unoptimized VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/4,4/8"
+    "swiftshader        | 2400 | $devices recording programs:splats programs:render visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/3 $untimed"
+    "host               | 1800 | lib host programs lab header capi limits halves allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 skip=window::"
     # The SPIR-V of the kernels on a simulated device, at subgroup sizes of 4 to 128.
-    "simulated          | 600 | simulated             | VKSORT_DRAW_SECONDS=45"
-    # Damaged scenes for two minutes; the suite takes seconds elsewhere. Without a suite of the library in the row, cargo would
-    # choose fewer features for it, and compile everything again.
-    "fuzz               | 300 | rows scenes           | VKSORT_FUZZ_SECONDS=120 only=mutated"
+    "simulated          | 1200 | simulated             | VKSORT_DRAW_SECONDS=45"
+    # Damaged scenes for two minutes; the suite takes seconds elsewhere.
+    "fuzz               | 600 | programs:scenes       | VKSORT_FUZZ_SECONDS=120"
     # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
-    "lavapipe-4-busy    | 600 | conformance fallback  | lavapipe-128 unoptimized LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/4,4/8"
-    "lavapipe-8-busy    | 600 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
-    "lavapipe-16-busy   | 600 | conformance fallback  | $wide LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=4/4"
+    "lavapipe-4-busy    | 1200 | conformance fallback  | lavapipe-128 unoptimized LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/4,4/8"
+    "lavapipe-8-busy    | 1200 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"
+    "lavapipe-16-busy   | 1200 | conformance fallback  | $wide LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=4/4"
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
-    "newer-lavapipe     | 1200 | conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/3"
+    "newer-lavapipe     | 2400 | modules conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/3"
     # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
     # barrier are loops, whose turns the older driver limits: it would report races that are none.
-    "gpu-assisted       | 600 | matrix                | newer-lavapipe unoptimized newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
+    "gpu-assisted       | 1200 | matrix                | newer-lavapipe unoptimized newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
     # A device that was created without optional features: kernels emulate subgroups.
-    "least              | 600 | conformance matrix recording visitors | lavapipe-256 system-layer VKSORT_LEAST=1 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
-    "c                  | 900 | c                     | lavapipe-256 system-layer"
+    "least              | 1200 | modules conformance matrix recording visitors | lavapipe-256 system-layer VKSORT_LEAST=1 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
+    "c                  | 1800 | c                     | lavapipe-256 system-layer"
     # In the second row the layer also sees the hazards between command buffers of a submission.
-    "wgpu               | 900 | wgpu.sh               | lavapipe-256 system-layer VKSORT_EXPECT_SUBGROUP=8"
-    "newer-wgpu         | 600 | wgpu                  | newer-lavapipe newer-layer VK_LAYER_VALIDATE_SYNC=1"
-    "features           | 900 | features              | lavapipe-256"
-    "window             | 300 | rows window           | lavapipe-256 system-layer"
-    "doc                | 300 | doc                   | lavapipe-256"
+    "wgpu               | 1800 | wgpu.sh               | lavapipe-256 system-layer VKSORT_EXPECT_SUBGROUP=8"
+    "newer-wgpu         | 1200 | wgpu                  | newer-lavapipe newer-layer VK_LAYER_VALIDATE_SYNC=1"
+    "window             | 600 | programs:window       | lavapipe-256 system-layer"
+    "doc                | 600 | doc                   | lavapipe-256"
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
-    "validation         | 900 | blocks conformance recording emulated render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
-    "newer-validation   | 900 | matrix fallback recording routes frames properties visitors render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
+    "validation         | 1800 | blocks conformance recording emulated programs:render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
+    "newer-validation   | 1800 | modules matrix fallback recording routes frames properties visitors programs:render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
     # A queue of another family, which software drivers do not have.
-    "two-queues         | 300 | frames                | lavapipe-256 newer-layer two-queues only=two-queues"
+    "two-queues         | 600 | frames                | lavapipe-256 newer-layer two-queues only=two-queues"
 )
 
 # Every configuration runs with overflow checks and debug assertions in this package; its dependencies are not optimized.
 cargo=(cargo --config scripts/checked.toml)
-# Visitors are compiled, which takes a C++ tool chain; all configurations run what is built with it.
-features=(--features vksort/runtime-shaders,vksort-programs/visitors,vksort-programs/window)
+# With --all visitors are compiled, which takes a C++ tool chain; all configurations run what is built with it.
+features=()
 # Four random bytes, as a number.
 seed=${VKSORT_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 
@@ -176,85 +192,163 @@ print_new_draws() {
     done
 }
 
-run() {
-    local name limit suites words variables missing optional only command suite
-    split "$1"
-    command=("${cargo[@]}" test --release --no-fail-fast "${features[@]}")
-    for suite in $suites; do
-        case $suite in
-            features) command=(scripts/features.sh test) ;;
-            c) command=(scripts/c.sh) ;;
-            wgpu.sh) command=(scripts/wgpu.sh) ;;
-            wgpu) command=("${cargo[@]}" test --release --no-fail-fast --package vksort --features wgpu --test wgpu) ;;
-            lib | doc) command+=("--$suite") ;;
-            *) command+=(--test "$suite") ;;
-        esac
-    done
-    if resolve "$words"; then
-        run_suites "$name" "$limit" "${clean[@]}" "${variables[@]}" "VKSORT_SEED=$seed" "${command[@]}" "${only[@]}"
-        # A layer that does not know the variable would pass in its usual mode.
-        [[ $words != *gpu-assisted* ]] || grep -q 'GPU Assisted Validation' "$log" ||
-            { failed=$((failed + 1)) && fail "$name" "the layer does not say that it is in this mode"; }
-        # Each row counts from zero.
-        ((failed == 0)) || print_new_draws
-    elif [[ $optional ]]; then
-        CI='' skip "$name" "$missing"
-    else
-        skip "$name" "$missing"
-    fi
+# The suites of a binary whose trials are made on the device.
+suites_of() {
+    "${clean[@]}" VKSORT_TEST_SUITES='?' "${cargo[@]}" test --quiet --release ${features[@]+"${features[@]}"} \
+        --test "$1" | sed -n 's/^suite //p'
 }
 
-names=() chosen=() used= at_once=2
-for row in "${configurations[@]}"; do
-    split "$row"
-    names+=("$name") used+=" $suites "
-done
+# Runs commands one after the other, given as lines; fails with the last one that failed.
+each() {
+    local line status=0
+    for line in "$@"; do
+        eval "$line" || status=$?
+    done
+    return "$status"
+}
+
+run() {
+    local name limit suites words variables missing optional only commands suite base named=() modules=() targets=() line
+    split "$1"
+    if ! resolve "$words"; then
+        if [[ $optional ]]; then CI='' skip "$name" "$missing"; else skip "$name" "$missing"; fi
+        return
+    fi
+    base=("${cargo[@]}" test --release --no-fail-fast ${features[@]+"${features[@]}"})
+    commands=()
+    # One command for whole suites, and one for each binary of which modules are asked for.
+    for suite in $suites; do
+        case $suite in
+            c) commands+=(scripts/c.sh) ;;
+            wgpu.sh) commands+=(scripts/wgpu.sh) ;;
+            wgpu) commands+=("$(printf '%q ' "${cargo[@]}") test --release --no-fail-fast --package vksort --features wgpu --test wgpu") ;;
+            lib) targets+=(--lib) ;;
+            doc) commands+=("$(printf '%q ' "${base[@]}" --doc)") ;;
+            *:*) modules+=("${suite%%:*}" "${suite#*:}::") ;;
+            *)
+                if [[ " $device_suites " == *" $suite "* ]]; then
+                    [[ " ${targets[*]-} " == *" device "* ]] || targets+=(--test device)
+                    named+=("$suite")
+                elif [[ " $visitor_suites " == *" $suite "* ]]; then
+                    [[ " ${targets[*]-} " == *" visitors "* ]] || targets+=(--test visitors)
+                    named+=("$suite")
+                else
+                    targets+=(--test "$suite")
+                fi
+                ;;
+        esac
+    done
+    ((${#targets[@]} == 0)) || commands+=("$(printf '%q ' "${base[@]}" "${targets[@]}" "${only[@]}")")
+    while ((${#modules[@]})); do
+        line=("${base[@]}" --test "${modules[0]}" -- "${modules[1]}" "${only[@]:1}")
+        commands+=("$(printf '%q ' "${line[@]}")")
+        modules=("${modules[@]:2}")
+    done
+    run_suites "$name" "$limit" "${clean[@]}" "${variables[@]}" "VKSORT_SEED=$seed" ${named[@]+"VKSORT_TEST_SUITES=${named[*]}"} \
+        bash -c "$(declare -f each); each \"\$@\"" each "${commands[@]}"
+    # A layer that does not know the variable would pass in its usual mode.
+    [[ $words != *gpu-assisted* ]] || grep -q 'GPU Assisted Validation' "$log" ||
+        { failed=$((failed + 1)) && fail "$name" "the layer does not say that it is in this mode"; }
+    # Each row counts from zero.
+    ((failed == 0)) || print_new_draws
+}
+
+# Ends with one line if a disk has less room than what is built there takes: needs_space FOLDER MIB PURPOSE.
+needs_space() {
+    local folder=$1 free taken=0
+    [[ ! -e $folder ]] || taken=$(du --summarize --block-size=1M "$folder" 2>/dev/null | cut -f1)
+    while [[ ! -e $folder ]]; do folder=$(dirname "$folder"); done
+    free=$(df --output=avail --block-size=1M "$folder" | tail -n 1)
+    ((free + taken >= $2 && free >= 100)) ||
+        die "the disk of $1 has $((free)) MiB left, needed are $(($2 > taken + 100 ? $2 - taken : 100)) MiB for $3"
+}
+
+all=0 chosen=() at_once=2 list=0
 while (($#)); do
     case $1 in
         --help) usage && exit ;;
-        --list) printf '%s\n' "${configurations[@]}" && exit ;;
+        --all) all=1 ;;
+        --list) list=1 ;;
         --at-once)
             [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || die "--at-once is '${2:-}', allowed is a number from 1 on"
             at_once=$2
             shift
             ;;
-        *)
-            [[ " ${names[*]} " == *" $1 "* ]] || die "unknown configuration $1, allowed are ${names[*]}"
-            chosen+=("$1")
-            ;;
+        -*) die "unknown option $1, allowed are --all, --at-once, --list and --help" ;;
+        *) chosen+=("$1") ;;
     esac
     shift
 done
+if ((all)); then
+    configurations=("${everything[@]}")
+    features=(--features vksort/runtime-shaders,vksort-programs/visitors,vksort-programs/window)
+    needs=(--all-tests --kernels) built_mib=9000
+else
+    configurations=("${essential[@]}")
+    needs=(--tests) built_mib=3000
+    last_words="These are the essential tests. scripts/test.sh --all runs all, which takes an hour on a machine that has compiled nothing yet."
+fi
+((!list)) || { printf '%s\n' "${configurations[@]}" && exit; }
+names=()
+for row in "${configurations[@]}"; do
+    split "$row"
+    names+=("$name")
+done
+for name in ${chosen[@]+"${chosen[@]}"}; do
+    [[ " ${names[*]} " == *" $name "* ]] || die "unknown configuration $name, allowed are ${names[*]}"
+done
 [[ $seed =~ ^[0-9]+$ ]] || die "VKSORT_SEED is '$seed', allowed is a number"
-[[ ${chosen[*]} ]] || chosen=("${names[@]}")
+((${#chosen[@]})) || chosen=("${names[@]}")
 
-scripts/setup.sh --tests --kernels
-mkdir -p "$mesa_cache" # Mesa itself creates only the last directory of a path
-# A suite that no configuration runs would pass unseen.
+built=${CARGO_TARGET_DIR:-target}
+needs_space "$built" "$built_mib" "what the tests are built to"
+needs_space "$vksort_cache" 300 "what is made once per machine"
+needs_space "${TMPDIR:-/tmp}" 300 "the files of tests"
+scripts/setup.sh "${needs[@]}"
+lavapipe_icd >/dev/null || die "a Vulkan driver is missing: lavapipe, of Debian's package mesa-vulkan-drivers"
+mkdir -p "$mesa_cache" "$logs" # Mesa itself creates only the last directory of a path
+# Before anything is built, so that the reason is the last line.
+cargo fetch --quiet --locked 2>"$logs/fetch.log" || {
+    tail -n 5 "$logs/fetch.log" >&2
+    die "the crates of Cargo.lock are missing and could not be downloaded, which takes a network: see above"
+}
+
+printf 'VKSORT_SEED=%s\n' "$seed"
+build() {
+    "${cargo[@]}" test --release --no-run "$@" 2>&1 | tee "$logs/build.log" >&2 && return
+    ! grep -q 'No space left on device' "$logs/build.log" || die "the tests do not build: the disk of $built is full"
+    die "the tests do not build, see above"
+}
+build ${features[@]+"${features[@]}"}
+# Rows that run beside them would wait for cargo's lock until wgpu is compiled.
+[[ " ${chosen[*]} " != *wgpu* ]] || build --package vksort --features wgpu --test wgpu
+
+device_suites=$(suites_of device | paste -sd ' ') visitor_suites=$(suites_of visitors | paste -sd ' ')
+[[ $device_suites && $visitor_suites ]] || die "the tests on a device do not name their suites"
+# A suite that no configuration of all tests runs would pass unseen. Visitors that are compiled at run time are not in the
+# essential tests.
 metadata=$(cargo metadata --locked --no-deps --format-version 1) || die "cargo metadata failed"
 targets=$(python3 -c '
 import json, sys
 for package in json.load(sys.stdin)["packages"]:
     for target in package["targets"]:
-        if target["kind"] == ["test"]:
+        if target["kind"] == ["test"] and target["name"] not in ("device", "visitors"):
             print(target["name"])
 ' <<<"$metadata")
-for suite in $targets; do
-    [[ $used == *" $suite "* ]] || die "the suite $suite is in no configuration of this script"
+used=
+for row in "${everything[@]}"; do
+    split "$row"
+    used+=" $suites "
 done
-
-printf 'VKSORT_SEED=%s\n' "$seed"
-if ! "${cargo[@]}" test --release --no-run "${features[@]}"; then
-    say "test.sh: the tests do not build"
-    failed=1
-    finish
-fi
-# Rows that run beside them would wait for cargo's lock until wgpu is compiled, and exceed their limits.
-if [[ ${chosen[*]} == *wgpu* ]] && ! "${cargo[@]}" test --release --no-run --package vksort --features wgpu --test wgpu; then
-    say "test.sh: the tests of wgpu do not build"
-    failed=1
-    finish
-fi
+for suite in $targets $device_suites $visitor_suites; do
+    [[ $used == *" $suite "* ]] || die "the suite $suite is in no configuration of --all"
+done
+for row in "${configurations[@]}"; do
+    split "$row"
+    for suite in $suites; do
+        [[ " lib doc c wgpu.sh ${targets//$'\n'/ } $device_suites $visitor_suites " == *" ${suite%%:*} "* ]] || die "configuration $name: there is no suite $suite"
+    done
+done
 for row in "${configurations[@]}"; do
     split "$row"
     [[ " ${chosen[*]} " != *" $name "* ]] || in_background "$at_once" run "$row"

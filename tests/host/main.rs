@@ -14,3 +14,5 @@ mod shapes;
 mod steps;
 mod table;
 mod tuning;
+#[cfg(feature = "runtime-shaders")]
+mod visitors;

@@ -1,24 +1,15 @@
 //! A request with a visitor, by some counts and patterns.
 
-use vksort::{Algorithm, Placement, SortRequest, SorterOptions, Visitor, Visits};
+use vksort::{Algorithm, SortRequest, SorterOptions, Visitor, Visits};
 use vksort_testing::arena::Count;
 use vksort_testing::patterns::{Pattern, generate};
 use vksort_testing::visited::VisitedArena;
 use vksort_testing::{Failed, assert_valid, gpu, seed, suite};
 
-pub const KEYS: Visits = Visits { keys: true, values: false, output: false };
-pub const ELEMENTS: Visits = Visits { values: true, ..KEYS };
-pub const KEYS_AND_OUTPUT: Visits = Visits { output: true, ..KEYS };
-pub const ALL: Visits = Visits { output: true, ..ELEMENTS };
-
 pub fn name(visits: Visits) -> String {
     let parts = [(visits.keys, "keys"), (visits.values, "values"), (visits.output, "output")];
     let parts: Vec<&str> = parts.into_iter().filter(|(set, _)| *set).map(|(_, name)| name).collect();
     parts.join("+")
-}
-
-pub fn out_of_place(request: SortRequest) -> SortRequest {
-    SortRequest { placement: Placement::OutOfPlace, ..request }
 }
 
 /// Small blocks, so that few elements make many tiles.

@@ -12,19 +12,11 @@ use std::process::ExitCode;
 #[cfg(feature = "runtime-shaders")]
 use vksort::{VisitorSource, Visits};
 use vksort_testing::Suite;
-#[cfg(feature = "runtime-shaders")]
-use vksort_testing::visited;
 
 /// The visitor of the tests.
 #[cfg(feature = "runtime-shaders")]
 fn source(visits: Visits) -> VisitorSource {
-    VisitorSource {
-        text: visited::TEXT.into(),
-        push_members: visited::PUSH_MEMBERS.into(),
-        push_bytes: visited::PUSH_BYTES,
-        visits,
-        ..VisitorSource::new(visited::NAME)
-    }
+    vksort_testing::visitor_source!(visits)
 }
 
 fn main() -> ExitCode {

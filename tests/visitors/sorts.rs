@@ -5,8 +5,8 @@ use std::time::Duration;
 use vksort::internals::abi::COUNTERS_ROUTES;
 use vksort::standalone::DeviceBuffer;
 use vksort::{
-    Access, Algorithm, DepthKeys, DepthPush, Error, Faults, KeyOutput, KeyType, Order, RankMethod, SortRequest,
-    SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, VisitorSource, Visits,
+    Access, Algorithm, DepthKeys, DepthPush, Error, Faults, KeyOutput, KeyType, Order, Placement, RankMethod,
+    SortRequest, SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, VisitorSource, Visits,
 };
 use vksort_testing::arena::Count;
 use vksort_testing::routes::Kind;
@@ -15,11 +15,19 @@ use vksort_testing::visited::VisitedArena;
 use vksort_testing::visiting::{VisitedRanges, VisitedSorter};
 use vksort_testing::{Failed, Level, Trial, assert_valid, expect, gpu, level, seed};
 
-use crate::checked::{ALL, ELEMENTS, KEYS, KEYS_AND_OUTPUT, name, out_of_place, run_visitor, small};
-use crate::{kept, source};
+use crate::checked::{name, run_visitor, small};
+use crate::source;
 
+const KEYS: Visits = Visits { keys: true, values: false, output: false };
+const ELEMENTS: Visits = Visits { values: true, ..KEYS };
+const KEYS_AND_OUTPUT: Visits = Visits { output: true, ..KEYS };
+const ALL: Visits = Visits { output: true, ..ELEMENTS };
 const OUTPUT: Visits = Visits { keys: false, values: false, output: true };
 const VALUES: Visits = Visits { values: true, keys: false, output: false };
+
+fn out_of_place(request: SortRequest) -> SortRequest {
+    SortRequest { placement: Placement::OutOfPlace, ..request }
+}
 
 fn run(request: SortRequest, visits: Visits, options: &SorterOptions, tiles: u32) -> Result<(), Failed> {
     let visitor = Visitor::from(source(visits));
@@ -176,18 +184,6 @@ fn compiled_beforehand() -> Result<(), Failed> {
     assert!(reason(b"something else").contains("no compiled visitor"));
     changed[8] ^= 1;
     assert!(reason(&changed).contains("another version of vksort"));
-    Ok(())
-}
-
-/// The visitors that are kept are what their GLSL compiles to. `VKSORT_WRITE_VISITORS=1` writes them, and then does.
-fn kept_visitors_are_compiled_from_their_source() -> Result<(), Failed> {
-    for kept in kept::all() {
-        let (path, bytes) = (kept::path(kept.name), source(kept.visits).compile(&kept.request)?);
-        if std::env::var("VKSORT_WRITE_VISITORS").is_ok_and(|value| value == "1") {
-            std::fs::write(&path, &bytes)?;
-        }
-        assert!(std::fs::read(&path)? == bytes, "{} is not up to date: run scripts/spirv.sh", path.display());
-    }
     Ok(())
 }
 
@@ -516,10 +512,6 @@ pub fn trials() -> Vec<Trial> {
     trials.push(Trial::test("routes_are_those_of_the_twin", routes_are_those_of_the_twin));
     trials.push(Trial::test("compiled_beforehand", compiled_beforehand));
     trials.push(Trial::test("errors_have_file_and_line", errors_have_file_and_line));
-    trials.push(Trial::test(
-        "kept_visitors_are_compiled_from_their_source",
-        kept_visitors_are_compiled_from_their_source,
-    ));
     trials.push(Trial::test("mistakes", mistakes));
     trials
 }

@@ -1,8 +1,10 @@
 //! Sorts with the visitor of the tests, in guarded memory, compared in full with the oracle.
 
+use std::path::PathBuf;
+
 use vksort::internals::abi;
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu};
-use vksort::{KeyOutput, SortRequest, SorterOptions, ValueType, Visitor, Visits};
+use vksort::{Algorithm, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, ValueType, Visitor, Visits};
 
 use crate::arena::Count;
 use crate::oracle;
@@ -61,6 +63,56 @@ pub const PUSH_MEMBERS: &str = "uint visitor_mask; uint visitor_factor;";
 pub const PUSH_BYTES: u32 = 8;
 
 const FACTOR: u32 = 0x9E37_79B1;
+
+/// The source of the tests' visitor, where the feature `runtime-shaders` is on.
+#[macro_export]
+macro_rules! visitor_source {
+    ($visits:expr) => {
+        vksort::VisitorSource {
+            text: $crate::visited::TEXT.into(),
+            push_members: $crate::visited::PUSH_MEMBERS.into(),
+            push_bytes: $crate::visited::PUSH_BYTES,
+            visits: $visits,
+            ..vksort::VisitorSource::new($crate::visited::NAME)
+        }
+    };
+}
+
+/// The tests' visitor for one kind of request, compiled beforehand and kept in the repository.
+pub struct Kept {
+    /// The name of its file.
+    pub name: &'static str,
+    /// What it was compiled for.
+    pub request: SortRequest,
+    /// What it visits.
+    pub visits: Visits,
+}
+
+/// Few, because each has the modules of every way to sort: all that a visitor can make or take, and a result without keys.
+pub fn kept() -> [Kept; 2] {
+    let request = |key, value| SortRequest { value, placement: Placement::OutOfPlace, ..SortRequest::new(key) };
+    let floats = SortRequest {
+        order: Order::Descending,
+        key_output: KeyOutput::Discarded,
+        algorithm: Some(Algorithm::OneSweep),
+        ..request(KeyType::F32, ValueType::Index)
+    };
+    [
+        Kept {
+            name: "pairs",
+            request: request(KeyType::U32, ValueType::U32),
+            visits: Visits { keys: true, values: true, output: true },
+        },
+        Kept { name: "floats", request: floats, visits: Visits { keys: true, values: false, output: true } },
+    ]
+}
+
+impl Kept {
+    /// Where its bytes are.
+    pub fn path(&self) -> PathBuf {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/visitors/kept/{}.bin", self.name))
+    }
+}
 
 /// The bytes of the value that the visitor makes for an index.
 fn value(index: u32, size: usize) -> impl Iterator<Item = u8> {
