@@ -29,7 +29,7 @@ python3 scripts/guide/links.py "$book" ${check:+--check} || die "links lead nowh
 [[ $check ]] || { say "open $book/index.html" && exit; }
 
 for tool in gcc g++; do
-    has "$tool" || die "$tool is missing: run scripts/setup.sh --tests"
+    has "$tool" || die "$tool is missing: run scripts/setup.sh --all-tests"
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -126,9 +126,13 @@ why() {
     fi
 }
 
-# The CPU time of this script and of all that it has waited for, in seconds.
-cpu_seconds() {
-    times | tr 'ms' '  ' | awk '{ seconds += 60 * ($1 + $3) + $2 + $4 } END { print int(seconds + 0.5) }'
+# Sets `cpu` to the CPU time of this script and of all that it has waited for, in seconds. A subshell would have its own.
+measure_cpu() {
+    local file
+    file=$(mktemp)
+    times >"$file"
+    cpu=$(tr 'ms' '  ' <"$file" | awk '{ seconds += 60 * ($1 + $3) + $2 + $4 } END { print int(seconds + 0.5) }')
+    rm -f "$file"
 }
 
 # Runs test binaries, counting their tests: run_suites NAME LIMIT COMMAND...
@@ -224,7 +228,7 @@ gather() {
 
 # Ends the script with a table of the steps, and the sum as the last line or before `last_words`.
 finish() {
-    local sum line name tests seconds
+    local sum line name tests seconds cpu
     gather
     if ((${#steps[@]} > 1)); then
         printf '\n%-22s %8s %8s\n' step tests seconds
@@ -237,7 +241,8 @@ finish() {
     [[ -z $left_out ]] || printf '%s\n' "$left_out"
     sum="$passed passed, $failed failed"
     ((skipped == 0)) || sum+=", $skipped skipped"
-    printf '%s\n' "$sum, in $(cpu_seconds) s of CPU time and $SECONDS s" ${last_words:+"$last_words"}
+    measure_cpu
+    printf '%s\n' "$sum, in $cpu s of CPU time and $SECONDS s" ${last_words:+"$last_words"}
     ((failed == 0 && passed > 0)) && exit 0
     exit 1
 }

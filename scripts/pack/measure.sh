@@ -145,11 +145,11 @@ end_tests() {
 
 run_tests() {
     begin || return 0
-    if [[ ! -x $here/tests/$1 ]]; then
-        end skipped "this bundle has no such suite"
+    if [[ ! -x $here/tests/device ]]; then
+        end skipped "this bundle has no suites of a device"
         return
     fi
-    attempt env VKSORT_TEST_LEVEL=reduced "$here/tests/$1"
+    attempt env VKSORT_TEST_LEVEL=reduced "VKSORT_TEST_SUITES=$1" "$here/tests/device"
     end_tests "$state" "$note"
 }
 

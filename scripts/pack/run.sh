@@ -14,12 +14,12 @@ source "$here/tally.sh"
 logs=vksort-logs
 
 level=full elements=16777216 scene=(--synthetic 500000)
-tests=("$here"/tests/*) validated=(conformance fallback emulated recording frames)
+suites=$(VKSORT_TEST_SUITES='?' "$here/tests/device" | sed -n 's/^suite //p') validated=(conformance fallback emulated recording frames)
 while (($#)); do
     case $1 in
         --quick)
             level=reduced elements=1048576 validated=(conformance recording)
-            tests=("${tests[@]/*\/emulated/}")
+            suites=$(grep -vx emulated <<<"$suites")
             ;;
         --device | --scene)
             [[ ${2:-} ]] || { echo "run.sh: $1 needs a value" >&2 && exit 2; }
@@ -51,8 +51,11 @@ example sort --count "$elements"
 example splats "${scene[@]}"
 example record
 
-for test in "${tests[@]}"; do
-    [[ -z $test ]] || run_suites "${test##*/}" 300 "$test"
+for test in "$here"/tests/*; do
+    [[ ${test##*/} == device ]] || run_suites "${test##*/}" 300 "$test"
+done
+for suite in $suites; do
+    run_suites "$suite" 300 env "VKSORT_TEST_SUITES=$suite" "$here/tests/device"
 done
 
 # Whether the loader finds the Khronos layer without help.
@@ -71,13 +74,11 @@ if [[ -d $here/layers ]]; then
 elif ! system_layer; then
     validation=()
 fi
-for test in "${validated[@]}"; do
-    if [[ ! -x $here/tests/$test ]]; then
-        continue
-    elif ((${#validation[@]})); then
-        run_suites "$test-validated" 300 env "${validation[@]}" "$here/tests/$test"
+for suite in "${validated[@]}"; do
+    if ((${#validation[@]})); then
+        run_suites "$suite-validated" 300 env "${validation[@]}" "VKSORT_TEST_SUITES=$suite" "$here/tests/device"
     else
-        skip "$test-validated" "no Khronos validation layer in this bundle or on this machine"
+        skip "$suite-validated" "no Khronos validation layer in this bundle or on this machine"
     fi
 done
 finish

@@ -231,7 +231,7 @@ fn the_device_writes_the_same(case: Case) -> Result<(), Failed> {
 pub fn trials() -> Vec<Trial> {
     let mut trials = vec![Trial::test("every_mask_ends_at_the_target", every_mask_ends_at_the_target)];
     for passes in [3, 4] {
-        // Those with a visitor are compared where there is one: tests/visitors.rs sorts by them.
+        // Those with a visitor are compared where there is one: tests/visitors/sorts.rs sorts by them.
         for case in cases(KeyType::U32, passes).into_iter().filter(|case| !case.kind.visits) {
             let joins = if case.kind.joins { "/joined" } else { "" };
             let name = format!("device/{passes}-passes/{}{joins}", suite::name(&case.request));
