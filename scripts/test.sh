@@ -307,16 +307,13 @@ needs_space "${TMPDIR:-/tmp}" 300 "the files of tests"
 scripts/setup.sh "${needs[@]}"
 lavapipe_icd >/dev/null || die "a Vulkan driver is missing: lavapipe, of Debian's package mesa-vulkan-drivers"
 mkdir -p "$mesa_cache" "$logs" # Mesa itself creates only the last directory of a path
-# Before anything is built, so that the reason is the last line.
-cargo fetch --quiet --locked 2>"$logs/fetch.log" || {
-    tail -n 5 "$logs/fetch.log" >&2
-    die "the crates of Cargo.lock are missing and could not be downloaded, which takes a network: see above"
-}
 
 printf 'VKSORT_SEED=%s\n' "$seed"
 build() {
     "${cargo[@]}" test --release --no-run "$@" 2>&1 | tee "$logs/build.log" >&2 && return
     ! grep -q 'No space left on device' "$logs/build.log" || die "the tests do not build: the disk of $built is full"
+    ! grep -qE 'Could not resolve host|failed to download|spurious network|Could not connect' "$logs/build.log" ||
+        die "the tests do not build: crates of Cargo.lock are missing, and downloading them takes a network"
     die "the tests do not build, see above"
 }
 build ${features[@]+"${features[@]}"}
