@@ -97,6 +97,8 @@ mod profile;
 #[cfg(feature = "profiles")]
 mod recorded;
 mod request;
+#[doc(hidden)]
+pub mod seams;
 mod shape;
 mod specialize;
 mod spirv;

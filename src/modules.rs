@@ -49,6 +49,13 @@ pub(crate) fn check(key: KeyType) -> Result<(), Error> {
     check_built(key, MOST_KEY_WORDS)
 }
 
+impl KeyType {
+    /// Whether this build has the kernels for such keys: a cargo feature may be off.
+    pub fn is_built(self) -> bool {
+        check(self).is_ok()
+    }
+}
+
 fn check_built(key: KeyType, most_words: u32) -> Result<(), Error> {
     if key.words() <= most_words {
         return Ok(());
@@ -76,6 +83,7 @@ mod tests {
     fn keys_without_kernels_are_refused_by_name() {
         for &key in KeyType::ALL {
             assert!(check_built(key, 4).is_ok());
+            assert_eq!(key.is_built(), key.words() <= MOST_KEY_WORDS);
             let (name, feature) = (key.name(), if key.bits() == 128 { "keys-128" } else { "wide-keys" });
             let missing =
                 format!("sorting keys of type {name} needs the cargo feature {feature} of vksort, which is off");

@@ -4,8 +4,7 @@
 
 mod bind;
 mod buffers;
-#[cfg(any(feature = "capi", feature = "wgpu"))]
-pub(crate) mod chain;
+mod chain;
 mod inner;
 mod limits;
 mod options;
@@ -13,8 +12,7 @@ mod options;
 pub(crate) mod owned;
 mod pipelines;
 mod places;
-#[cfg(feature = "capi")]
-mod push;
+mod pushed;
 mod record;
 mod requirements;
 mod sorter;
@@ -38,10 +36,12 @@ pub use self::wgpu::CREATED;
 pub use self::wgpu::{WgpuCommands, WgpuDevice, WgpuSort, WgpuSorter, WgpuStepTimes};
 pub use bind::BoundSort;
 pub use buffers::{BufferRange, SortBuffers};
+pub use chain::{Place, VersionFeatures, feature_in};
 #[cfg(feature = "testing")]
 pub use options::Faults;
 pub use options::{Access, SorterOptions};
 pub use pipelines::PipelineSet;
+pub use pushed::{PushedSort, PushedSorter};
 pub use record::{AccessScope, QueryRange, StepTime, VisitorResources};
 pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
 pub use sorter::Sorter;

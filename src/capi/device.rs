@@ -11,7 +11,7 @@ use super::outcome::{Failure, run_unit};
 use super::structs::{check_handle, check_pointer, put, read, write};
 use super::types::*;
 use crate::error::Context;
-use crate::vk::chain::{Place, VersionFeatures, feature_in};
+use crate::seams::{Place, VersionFeatures, feature_in};
 use crate::vk::{DeviceFeatures, InstanceRequirements, Requirements};
 
 /// The functions of an instance that vksort calls.
@@ -166,9 +166,6 @@ pub(super) struct Enabled {
     pub push_descriptors: bool,
 }
 
-/// Leaves a part of the requirements out, or adds one.
-type Change = fn(Requirements) -> Requirements;
-
 /// The last of the 21 features in VkPhysicalDeviceVulkan14Features, which this version of ash does not have.
 const PUSH_DESCRIPTOR: Place =
     (vk::StructureType::from_raw(55), size_of::<vk::BaseOutStructure<'_>>() + 20 * size_of::<vk::Bool32>());
@@ -200,22 +197,6 @@ impl Enabled {
         }
         Ok(enabled)
     }
-
-    /// The requirements as far as the device was created with them, and with buffer device addresses if it has them.
-    fn restrict(&self, requirements: Requirements) -> Requirements {
-        let VersionFeatures { v11, v12, v13 } = &self.features;
-        let lists = |name: &CStr| self.extensions.contains(&name);
-        let on = |feature: vk::Bool32| feature == vk::TRUE;
-        let control = requirements.has_promoted() || lists(vk::EXT_SUBGROUP_SIZE_CONTROL_NAME);
-        let control = control && on(v13.subgroup_size_control) && on(v13.compute_full_subgroups);
-        let small_storage = on(v11.storage_buffer16_bit_access) && on(v12.storage_buffer8_bit_access);
-        let parts: [(bool, Change); 3] = [
-            (!control, Requirements::without_subgroup_size_control),
-            (!small_storage, Requirements::without_small_storage),
-            (on(v12.buffer_device_address), Requirements::with_buffer_addresses),
-        ];
-        parts.into_iter().filter(|(applies, _)| *applies).fold(requirements, |rest, (_, change)| change(rest))
-    }
 }
 
 /// The requirements of a physical device, without the features and extensions that a device of it lacks, and what that device
@@ -246,7 +227,9 @@ pub(super) unsafe fn query(
     }
     // SAFETY: as above.
     let enabled = unsafe { Enabled::of(info)? };
-    Ok((instance, enabled.restrict(requirements), Some(enabled)))
+    let VersionFeatures { v11, v12, v13 } = &enabled.features;
+    let requirements = requirements.only_enabled(&enabled.extensions, v11, v12, v13);
+    Ok((instance, requirements, Some(enabled)))
 }
 
 /// Returns the requirements of an instance: Vulkan 1.2, and an extension if drivers may be layered on another API.

@@ -168,7 +168,7 @@ pub unsafe extern "C" fn get_key_type_properties(
         let flags = [
             (VKSORT_KEY_IS_FLOAT, key.is_float()),
             (VKSORT_KEY_IS_SIGNED, key.is_signed()),
-            (VKSORT_KEY_IS_BUILT, crate::modules::check(key).is_ok()),
+            (VKSORT_KEY_IS_BUILT, key.is_built()),
         ];
         let value = VksortKeyTypeProperties {
             struct_size: 0,

@@ -201,7 +201,13 @@ unsafe fn record(
     };
     let (sort, count) = (SORTS.get(sort)?, count_of(count)?);
     // SAFETY: command buffer, barriers, queries and resources are as both functions ask, by this function's contract.
-    unsafe { sort.record_all(command_buffer, count, timestamps, resources) }.map_err(Failure::from)
+    unsafe {
+        match resources {
+            None => sort.record(command_buffer, count, timestamps)?,
+            Some(resources) => sort.record_visited(command_buffer, count, timestamps, resources)?,
+        }
+    }
+    Ok(())
 }
 
 /// Says how many timestamp queries a recording with this count writes.

@@ -148,9 +148,15 @@ unsafe fn create(
         options.debug_utils = Some(ash::ext::debug_utils::Device::new(&known.instance, &device));
     }
     let requirements = &known.requirements;
-    let visitor = visitor.as_ref().map(|(visitor, layout)| (visitor, *layout));
-    // SAFETY: device, cache, pipelines, layout and visitor are as the function asks, by this function's contract.
-    let made = unsafe { Sorter::build(&device, requirements, &request, &options, false, visitor)? };
+    // SAFETY: device, cache, pipelines, layout and visitor are as the functions ask, by this function's contract.
+    let made = unsafe {
+        match &visitor {
+            None => Sorter::new(&device, requirements, &request, &options)?,
+            Some((visitor, layout)) => {
+                Sorter::new_visited(&device, requirements, &request, &options, visitor, *layout)?
+            }
+        }
+    };
     let alignment = requirements.profile.storage_alignment_bytes;
     // SAFETY: it is writable, as it was above.
     unsafe { put(sorter, SORTERS.add(Made { sorter: made, device: info.device, pipelines, alignment })) }
@@ -219,8 +225,8 @@ pub unsafe extern "C" fn get_buffer_requirements(
         let scratch = sorter.scratch_size(capacity)?;
         let sizes = sorter.buffers(capacity);
         // Other sorts have them also where the capacity is 0.
-        let keys = (!sorter.shape().visits.keys).then_some(sizes.keys);
-        let reached = sorter.inner.element_usage();
+        let keys = (sorter.buffers(1).keys > 0).then_some(sizes.keys);
+        let reached = sorter.element_usage();
         let need = |size: Option<u64>, alignment: u64, usage: Usage| {
             let (size, usage) = size.map_or((0, 0), |size| (size, usage.as_raw()));
             VksortBufferNeed { size, alignment, usage, reserved: 0 }

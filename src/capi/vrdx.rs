@@ -14,14 +14,14 @@ use super::types::*;
 use crate::key::KeyType;
 use crate::plan::StepName;
 use crate::request::{Count, SortRequest, ValueType};
-use crate::vk::{Access, AccessScope, BufferRange, SortBuffers, Sorter, SorterOptions};
+use crate::seams::PushedSorter;
+use crate::vk::{AccessScope, BufferRange, SortBuffers, Sorter, SorterOptions};
 
 /// What is behind a handle.
 struct Vrdx {
     device: ash::Device,
-    push: vk::PFN_vkCmdPushDescriptorSetKHR,
-    keys: Sorter,
-    pairs: Sorter,
+    keys: PushedSorter,
+    pairs: PushedSorter,
 }
 
 static SORTERS: Register<Vrdx> = Register::new("VksortVrdx");
@@ -89,17 +89,16 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
         let options = SorterOptions {
             pipeline_cache: info.pipeline_cache,
             pipelines: Some(Default::default()),
-            access: Access::Descriptors,
             ..SorterOptions::default()
         };
         let build = |value| {
             let request = SortRequest { value, ..SortRequest::new(KeyType::U32) };
-            // SAFETY: device and cache are as `Sorter::build` asks, by this function's contract.
-            unsafe { Sorter::build(&device, &requirements, &request, &options, true, None) }
+            // SAFETY: device, cache and function are as `PushedSorter::new` asks, by this function's contract.
+            unsafe { PushedSorter::new(&device, &requirements, &request, &options, push) }
         };
         let (keys, pairs) = (build(ValueType::None)?, build(ValueType::U32)?);
         // SAFETY: as above.
-        unsafe { put(sorter, SORTERS.add(Vrdx { device, push, keys, pairs })) }
+        unsafe { put(sorter, SORTERS.add(Vrdx { device, keys, pairs })) }
     })
 }
 
@@ -201,7 +200,7 @@ pub unsafe extern "C" fn cmd_sort(
             ..SortBuffers::in_place(range(given.keys_buffer, given.keys_offset, bytes), capacity)
         };
         let count = if indirect { Count::Device } else { Count::Host(capacity) };
-        let sort = sorter.prepare_pushed(&buffers, count)?;
+        let sort = sorter.prepare(&buffers, count)?;
         let device = &made.device;
         let (pool, mut stamped) = (given.query_pool, 0);
         // Writes each of the timestamps once, in order, for any number of steps.
@@ -232,7 +231,7 @@ pub unsafe extern "C" fn cmd_sort(
             }
         }
         // SAFETY: by this function's contract, and the barriers.
-        unsafe { sort.record_pushed(command_buffer, count, made.push, &mut |name| stamp_to(last_of(name), end)) };
+        unsafe { sort.record(command_buffer, &mut |name| stamp_to(last_of(name), end)) };
         stamp_to(VKSORT_VRDX_QUERIES - 1, end);
         Ok(())
     })

@@ -95,6 +95,16 @@ impl Sorter {
         }
         Ok(bound)
     }
+
+    /// Refuses buffers that [`bind`](Self::bind) refuses for what is known without the device: sizes, offsets, usage, and
+    /// ranges that overlap, are missing or are not used.
+    ///
+    /// # Errors
+    ///
+    /// As for [`bind`](Self::bind), but for [`Error::Vulkan`].
+    pub fn check_buffers(&self, buffers: &SortBuffers) -> Result<(), Error> {
+        BoundSort::placed(Arc::clone(&self.inner), buffers).map(drop)
+    }
 }
 
 impl BoundSort {

@@ -10,14 +10,14 @@ use ash::vk::{self, TaggedStructure};
 use super::requirements::DeviceFeatures;
 
 /// A type of structure, and the offset of a feature in it.
-pub(crate) type Place = (vk::StructureType, usize);
+pub type Place = (vk::StructureType, usize);
 
 /// Where a chain has a feature, if the structure is in it.
 ///
 /// # Safety
 ///
 /// The chain is null or valid.
-pub(crate) unsafe fn feature_in(chain: *const c_void, (of_type, offset): Place) -> Option<NonNull<vk::Bool32>> {
+pub unsafe fn feature_in(chain: *const c_void, (of_type, offset): Place) -> Option<NonNull<vk::Bool32>> {
     let head = NonNull::new(chain.cast_mut().cast::<vk::BaseOutStructure<'_>>());
     // SAFETY: every structure of a valid chain begins alike, and ends behind its features.
     unsafe {
@@ -27,10 +27,13 @@ pub(crate) unsafe fn feature_in(chain: *const c_void, (of_type, offset): Place) 
 }
 
 /// The features of a device by version.
-#[derive(Default)]
-pub(crate) struct VersionFeatures {
+#[derive(Debug, Default)]
+pub struct VersionFeatures {
+    /// Those of Vulkan 1.1.
     pub v11: vk::PhysicalDeviceVulkan11Features<'static>,
+    /// Those of Vulkan 1.2.
     pub v12: vk::PhysicalDeviceVulkan12Features<'static>,
+    /// Those of Vulkan 1.3.
     pub v13: vk::PhysicalDeviceVulkan13Features<'static>,
 }
 

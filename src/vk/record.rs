@@ -125,7 +125,7 @@ impl AccessScope {
     /// # Safety
     ///
     /// `commands` is recording, on a queue family with the stages of both.
-    pub(crate) unsafe fn record_barrier(self, other: AccessScope, device: &ash::Device, commands: vk::CommandBuffer) {
+    pub unsafe fn record_barrier(self, other: AccessScope, device: &ash::Device, commands: vk::CommandBuffer) {
         let (memory, flags) = ([self.barrier_to(other)], vk::DependencyFlags::empty());
         // SAFETY: by this function's contract.
         unsafe { device.cmd_pipeline_barrier(commands, self.stages, other.stages, flags, &memory, &[], &[]) };
@@ -296,7 +296,7 @@ impl BoundSort {
     /// # Safety
     ///
     /// As for [`record_visited`](Self::record_visited).
-    pub(crate) unsafe fn record_all(
+    unsafe fn record_all(
         &self,
         commands: vk::CommandBuffer,
         count: Count,
@@ -385,9 +385,14 @@ impl BoundSort {
         });
     }
 
-    /// Refuses a count over the capacity, and a count on the device without a count buffer.
-    pub(crate) fn check_count(&self, count: Count) -> Result<Count, Error> {
-        match count {
+    /// Refuses a count that [`record`](Self::record) refuses, and returns any other.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::TooManyElements`]: the count is over the capacity.
+    /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
+    pub fn check_count(&self, count: impl Into<Count>) -> Result<Count, Error> {
+        match count.into() {
             Count::Host(given) if given > self.plan.capacity => Err(Error::TooManyElements {
                 given: given.into(),
                 allowed: self.plan.capacity.into(),

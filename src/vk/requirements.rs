@@ -268,8 +268,32 @@ impl Requirements {
         self
     }
 
+    /// The same for a device that exists: with the optional extensions and features that it was created with, and without all
+    /// others, which may cost speed. The arguments are those of [`check_enabled`](Self::check_enabled).
+    pub fn only_enabled(
+        mut self,
+        extensions: &[&CStr],
+        v11: &vk::PhysicalDeviceVulkan11Features<'_>,
+        v12: &vk::PhysicalDeviceVulkan12Features<'_>,
+        v13: &vk::PhysicalDeviceVulkan13Features<'_>,
+    ) -> Self {
+        let on = |feature: vk::Bool32| feature == vk::TRUE;
+        let control = self.has_promoted() || extensions.contains(&vk::EXT_SUBGROUP_SIZE_CONTROL_NAME);
+        if !(control && on(v13.subgroup_size_control) && on(v13.compute_full_subgroups)) {
+            self = self.without_subgroup_size_control();
+        }
+        if !(on(v11.storage_buffer16_bit_access) && on(v12.storage_buffer8_bit_access)) {
+            self = self.without_small_storage();
+        }
+        let partition = vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME;
+        self.device_extensions.retain(|name| *name != partition);
+        self.offer.buffer_addresses &= on(v12.buffer_device_address);
+        self.offer.subgroup_partition &= extensions.contains(&partition);
+        self.with_buffer_addresses().with_subgroup_partition()
+    }
+
     /// Whether extensions that became core in Vulkan 1.3 need not be enabled.
-    pub(crate) fn has_promoted(&self) -> bool {
+    fn has_promoted(&self) -> bool {
         let asked = self.application.is_none_or(|version| version >= vk::API_VERSION_1_3);
         asked && self.profile.api_version >= (1, 3, 0)
     }
@@ -315,10 +339,9 @@ impl Requirements {
         self.with_buffer_addresses().with_subgroup_partition()
     }
 
-    /// The same without all that a device may be created without, for good.
-    #[cfg(any(feature = "capi", all(feature = "standalone", feature = "testing")))]
-    pub(crate) fn least(self) -> Self {
-        Requirements { offer: Offer::default(), ..self.without_subgroup_size_control().without_small_storage() }
+    /// The same without all that a device may be created without, for a device of which nothing is known.
+    pub fn least(self) -> Self {
+        self.only_enabled(&[], &Default::default(), &Default::default(), &Default::default())
     }
 }
 
@@ -463,6 +486,48 @@ mod tests {
         assert!(message.contains("Foo") && message.contains("1.1") && message.contains("1.2 or newer"), "{message}");
         let message = check_suitable("Foo", (1, 3, 0), &[transfer]).unwrap_err().to_string();
         assert!(message.contains("Foo") && message.contains("compute queues is 0"), "{message}");
+    }
+
+    #[test]
+    fn requirements_keep_what_a_device_was_created_with_and_no_more() {
+        let names = [vk::EXT_SUBGROUP_SIZE_CONTROL_NAME, vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME];
+        let profile = DeviceProfile {
+            api_version: (1, 3, 0),
+            full_subgroups: true,
+            subgroup_partition: false,
+            small_storage: true,
+            buffer_addresses: false,
+            ..DeviceProfile::default()
+        };
+        let all = Requirements {
+            device_extensions: vec![names[0]],
+            profile,
+            required_subgroup_size: true,
+            application: None,
+            offer: Offer { buffer_addresses: true, subgroup_partition: true },
+        };
+        let (mut v11, mut v12, mut v13): (_, _, vk::PhysicalDeviceVulkan13Features<'_>) = Default::default();
+        all.clone().with_buffer_addresses().features().add_to(&mut v11, &mut v12, &mut v13);
+        let kept = |rest: &Requirements| {
+            let profile = &rest.profile;
+            assert_eq!(profile.full_subgroups, rest.required_subgroup_size);
+            [profile.full_subgroups, profile.subgroup_partition, profile.small_storage, profile.buffer_addresses]
+        };
+        let rest = |extensions: &[&CStr], v11: &_, v12: &_, v13: &_| {
+            let rest = all.clone().only_enabled(extensions, v11, v12, v13);
+            assert!(rest.check_enabled(extensions, v11, v12, v13).is_ok(), "{extensions:?}");
+            kept(&rest)
+        };
+        assert_eq!(rest(&names, &v11, &v12, &v13), [true; 4]);
+        // Subgroup size control is part of Vulkan 1.3, but not for an application that asked for less.
+        assert_eq!(rest(&[], &v11, &v12, &v13), [true, false, true, true]);
+        let older = all.clone().for_api_version(vk::API_VERSION_1_2).only_enabled(&[], &v11, &v12, &v13);
+        assert_eq!(kept(&older), [false, false, true, true]);
+        assert_eq!(rest(&names, &v11, &v12, &v13.compute_full_subgroups(false)), [false, true, true, true]);
+        assert_eq!(rest(&names, &v11.storage_buffer16_bit_access(false), &v12, &v13), [true, true, false, true]);
+        assert_eq!(rest(&names, &v11, &v12.buffer_device_address(false), &v13), [true, true, true, false]);
+        assert_eq!(kept(&all.clone().with_subgroup_partition().with_buffer_addresses().least()), [false; 4]);
+        assert_eq!(kept(&all.clone().least().with_subgroup_partition().with_buffer_addresses()), [false; 4]);
     }
 
     #[test]

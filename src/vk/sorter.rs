@@ -149,7 +149,7 @@ impl Sorter {
     /// # Safety
     ///
     /// As for [`new_visited`](Self::new_visited); with `pushed`, the device has pushed descriptors enabled.
-    pub(crate) unsafe fn build(
+    pub(super) unsafe fn build(
         device: &ash::Device,
         requirements: &Requirements,
         request: &SortRequest,
@@ -252,6 +252,12 @@ impl Sorter {
     /// buffers that a visitor replaces. If it makes the keys, their size is 0 bytes.
     pub fn buffers(&self, capacity: u32) -> BufferSizes {
         self.inner.buffers(capacity)
+    }
+
+    /// Usage flags that buffers of keys and values need: `STORAGE_BUFFER`, and with [`Access::Addresses`] also
+    /// `SHADER_DEVICE_ADDRESS`.
+    pub fn element_usage(&self) -> vk::BufferUsageFlags {
+        self.inner.element_usage()
     }
 
     /// Most elements that this sorter can sort on its device.

@@ -11,7 +11,7 @@ use wgpu::{Adapter, BindGroup, Buffer, Device, DeviceDescriptor, Features, Queue
 use super::guarded::{failed, guarded};
 use crate::error::{Context, Error};
 use crate::profile::DeviceProfile;
-use crate::vk::chain::VersionFeatures;
+use crate::seams::VersionFeatures;
 use crate::vk::pipelines::PipelineSet;
 use crate::vk::requirements::{DeviceFeatures, Requirements};
 

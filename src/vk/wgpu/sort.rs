@@ -55,7 +55,7 @@ impl WgpuSort {
     /// * [`Error::Unsupported`]: a buffer was destroyed.
     /// * [`Error::Wgpu`]: the device is lost.
     pub fn record(&self, count: impl Into<Count>) -> Result<WgpuCommands, Error> {
-        self.record_with(self.inner.sort.check_count(count.into())?, None)
+        self.record_with(self.inner.sort.check_count(count)?, None)
     }
 
     /// Records with timestamps, if there are queries. The count was checked.

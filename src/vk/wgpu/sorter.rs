@@ -12,7 +12,6 @@ use super::sort::WgpuSort;
 use crate::error::Error;
 use crate::request::SortRequest;
 use crate::tuning::Tuning;
-use crate::vk::bind::BoundSort;
 use crate::vk::buffers::SortBuffers;
 use crate::vk::options::SorterOptions;
 use crate::vk::sorter::Sorter;
@@ -142,7 +141,7 @@ impl WgpuSorter {
             capacity: buffers.capacity,
         };
         // wgpu's own check comes behind these, as its message names neither the range nor its role.
-        drop(BoundSort::placed(Arc::clone(&self.sorter.inner), &raw)?);
+        self.sorter.check_buffers(&raw)?;
         let caller = caller.into_iter().filter_map(|(name, slice, bytes)| Some((name, slice?, bytes)));
         let caller: Vec<_> = caller.filter(|_| buffers.capacity > 0).collect();
         let tracked = guarded(&inner.device, "Device::create_bind_group", || {

@@ -50,7 +50,7 @@ impl WgpuSort {
     /// }
     /// ```
     pub fn record_timed(&self, count: impl Into<Count>) -> Result<(WgpuCommands, WgpuStepTimes), Error> {
-        let count = self.inner.sort.check_count(count.into())?;
+        let count = self.inner.sort.check_count(count)?;
         let queries = Arc::new(Queries::new(&self.inner, count)?);
         let commands = self.record_with(count, Some(&queries))?;
         Ok((commands, WgpuStepTimes { queries }))

@@ -115,7 +115,12 @@ impl Scratch {
 
     /// Scratch whose bytes, guards among them, are not set yet.
     pub fn new(vulkan: &Vulkan, sorter: &Sorter, capacity: u32) -> Result<Scratch, Failed> {
-        let bytes = sorter.scratch_size(capacity)? as usize;
+        Scratch::of(vulkan, sorter.scratch_size(capacity)?)
+    }
+
+    /// The same with so many bytes.
+    pub fn of(vulkan: &Vulkan, bytes: u64) -> Result<Scratch, Failed> {
+        let bytes = bytes as usize;
         let buffer = vulkan.local_buffer(bytes + 2 * GAP, Sorter::SCRATCH_USAGE)?;
         Ok(Scratch { buffer, bytes })
     }
@@ -158,6 +163,7 @@ impl Scratch {
 pub struct Bound {
     pub sort: BoundSort,
     pub layout: Layout,
+    pub buffers: SortBuffers,
     elements: Buffer,
 }
 
@@ -172,7 +178,7 @@ impl Bound {
             count: Some(elements.range(layout.count, 4)),
             ..SortBuffers::in_place(range(layout.keys), capacity)
         };
-        Ok(Bound { sort: vulkan!(sorter.bind(&buffers))?, layout, elements })
+        Ok(Bound { sort: vulkan!(sorter.bind(&buffers))?, layout, buffers, elements })
     }
 
     /// Copies a frame's elements to where they are sorted.

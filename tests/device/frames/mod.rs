@@ -8,6 +8,7 @@ mod vulkan;
 mod commands;
 mod flight;
 mod frame;
+mod pushed;
 mod queues;
 mod rebind;
 
@@ -62,6 +63,7 @@ pub fn trials() -> Vec<Trial> {
         trial("submitted-again", commands::submitted_again),
         trial("submitted-again-while-pending", commands::submitted_while_pending),
         trial("other-buffers", rebind::other_buffers),
+        trial("pushed", pushed::pushed),
     ];
     // The layer must see hazards between submissions, or its silence means nothing.
     if vksort_testing::validating() && std::env::var("VKSORT_EXPECT_HAZARDS").is_ok_and(|value| value == "1") {

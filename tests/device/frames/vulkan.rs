@@ -35,6 +35,8 @@ pub struct Queue {
 /// The instance, the device, and everything that is destroyed with it.
 pub struct Vulkan {
     pub device: ash::Device,
+    /// The functions of pushed descriptors, where the device has them.
+    pub push: Option<ash::khr::push_descriptor::Device>,
     pub requirements: Requirements,
     /// The queue that sorts.
     pub sorting: Queue,
@@ -133,7 +135,11 @@ impl Vulkan {
                 true => vec![queues(family, 1 + other_index.max(index) as usize)],
                 false => vec![queues(family, 1), queues(other_family, 1)],
             };
-            let names: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
+            let push = vk::KHR_PUSH_DESCRIPTOR_NAME;
+            let available = instance.enumerate_device_extension_properties(physical)?;
+            let pushes = available.iter().any(|extension| extension.extension_name_as_c_str() == Ok(push));
+            let names = requirements.device_extensions.iter().copied().chain(pushes.then_some(push));
+            let names: Vec<_> = names.map(CStr::as_ptr).collect();
             // The features of vksort, merged into those of a renderer for Vulkan 1.2.
             let features = requirements.features();
             let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
@@ -152,12 +158,25 @@ impl Vulkan {
             }
             let raw = instance.create_device(physical, &info, None)?.handle();
             let device = ash::Device::load_with(|name| counting(&instance, raw, name), raw);
+            let push = pushes.then(|| ash::khr::push_descriptor::Device::new(&instance, &device));
             let queue = |family, index| Queue { raw: device.get_device_queue(family, index), family };
             let (sorting, consuming) = (queue(family, index), queue(other_family, other_index));
             let memory = instance.get_physical_device_memory_properties(physical);
             let made = RefCell::default();
             let _entry = entry;
-            Ok(Vulkan { device, requirements, sorting, consuming, instance, messenger, messages, memory, made, _entry })
+            Ok(Vulkan {
+                device,
+                push,
+                requirements,
+                sorting,
+                consuming,
+                instance,
+                messenger,
+                messages,
+                memory,
+                made,
+                _entry,
+            })
         })
     }
 
@@ -301,16 +320,7 @@ impl Vulkan {
     }
 
     pub fn barrier(&self, commands: vk::CommandBuffer, from: AccessScope, to: AccessScope) {
-        let memory = [from.barrier_to(to)];
-        vulkan!(self.device.cmd_pipeline_barrier(
-            commands,
-            from.stages,
-            to.stages,
-            Default::default(),
-            &memory,
-            &[],
-            &[]
-        ));
+        vulkan!(from.record_barrier(to, &self.device, commands));
     }
 
     /// Copies as many bytes as the range has, to an offset of another buffer.

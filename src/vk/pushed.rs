@@ -6,57 +6,100 @@ use ash::vk;
 
 use super::bind::BoundSort;
 use super::buffers::SortBuffers;
+use super::options::{Access, SorterOptions};
+use super::requirements::Requirements;
 use super::sorter::Sorter;
 use crate::error::Error;
 use crate::plan::{Plan, StepName};
-use crate::request::Count;
+use crate::request::{Count, SortRequest};
 use crate::shape::largest;
 
-impl Sorter {
+/// A sorter whose buffers come with each recording. It reaches elements by descriptors, and pushes these.
+#[derive(Debug)]
+pub struct PushedSorter {
+    sorter: Sorter,
+    push: vk::PFN_vkCmdPushDescriptorSetKHR,
+}
+
+/// A checked sort of a [`PushedSorter`], to be recorded once.
+#[derive(Debug)]
+pub struct PushedSort {
+    sort: BoundSort,
+    count: Count,
+    push: vk::PFN_vkCmdPushDescriptorSetKHR,
+}
+
+impl PushedSorter {
+    /// Builds the pipelines for a request. Whatever `options` say, elements are reached by descriptors.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::new`].
+    ///
+    /// # Safety
+    ///
+    /// * As for [`Sorter::new`].
+    /// * `push` is `vkCmdPushDescriptorSet` of `device`, which was created with pushed descriptors.
+    pub unsafe fn new(
+        device: &ash::Device,
+        requirements: &Requirements,
+        request: &SortRequest,
+        options: &SorterOptions,
+        push: vk::PFN_vkCmdPushDescriptorSetKHR,
+    ) -> Result<PushedSorter, Error> {
+        let options = SorterOptions { access: Access::Descriptors, ..options.clone() };
+        // SAFETY: the same contract.
+        let sorter = unsafe { Sorter::build(device, requirements, request, &options, true, None)? };
+        Ok(PushedSorter { sorter, push })
+    }
+
+    /// Bytes of scratch that a sort of up to `capacity` elements needs, as [`Sorter::scratch_size`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyElements`].
+    pub fn scratch_size(&self, capacity: u32) -> Result<u64, Error> {
+        self.sorter.scratch_size(capacity)
+    }
+
     /// Bytes of scratch that serve every capacity up to this one, which is more than the largest needs where fewer elements
     /// are sorted in smaller tiles.
     ///
     /// # Errors
     ///
     /// [`Error::TooManyElements`].
-    pub(crate) fn scratch_size_up_to(&self, capacity: u32) -> Result<u64, Error> {
-        self.inner.plan(capacity)?;
-        Ok(most_scratch(|capacity| self.inner.unchecked_plan(capacity), capacity))
+    pub fn scratch_size_up_to(&self, capacity: u32) -> Result<u64, Error> {
+        let inner = &self.sorter.inner;
+        inner.plan(capacity)?;
+        Ok(most_scratch(|capacity| inner.unchecked_plan(capacity), capacity))
     }
 
-    /// Checks a sort of these buffers, to be recorded once, with this count. The sorter was built for pushed descriptors.
+    /// Checks a sort of these buffers with this count.
     ///
     /// # Errors
     ///
-    /// As for [`bind`](Self::bind) and [`BoundSort::record`].
-    pub(crate) fn prepare_pushed(&self, buffers: &SortBuffers, count: Count) -> Result<BoundSort, Error> {
-        let sort = BoundSort::placed(Arc::clone(&self.inner), buffers)?;
-        sort.check_count(count).map(|_| sort)
+    /// As for [`Sorter::bind`] and [`BoundSort::record`].
+    pub fn prepare(&self, buffers: &SortBuffers, count: Count) -> Result<PushedSort, Error> {
+        let sort = BoundSort::placed(Arc::clone(&self.sorter.inner), buffers)?;
+        let count = sort.check_count(count)?;
+        Ok(PushedSort { sort, count, push: self.push })
     }
 }
 
-impl BoundSort {
-    /// Records a sort whose descriptors are pushed. `after` is called behind each step.
+impl PushedSort {
+    /// Records the sort. `after` is called behind each step.
     ///
     /// # Safety
     ///
-    /// * The sorter was built for pushed descriptors, reaches elements by descriptors, and made this sort by
-    ///   [`Sorter::prepare_pushed`] with this count.
-    /// * `push` is the function of its device, and what it belongs to is enabled.
-    /// * The buffers are as for [`Sorter::bind`], but that they need to live until the commands have completed only.
+    /// * The buffers are as for [`Sorter::bind`], but need to live only until the commands have completed.
     /// * As for [`BoundSort::record`].
-    pub(crate) unsafe fn record_pushed(
-        &self,
-        commands: vk::CommandBuffer,
-        count: Count,
-        push: vk::PFN_vkCmdPushDescriptorSetKHR,
-        after: &mut dyn FnMut(StepName),
-    ) {
-        if self.capacity() == 0 {
-            return;
+    pub unsafe fn record(self, commands: vk::CommandBuffer, after: &mut dyn FnMut(StepName)) {
+        let PushedSort { sort, count, push } = self;
+        if sort.capacity() > 0 {
+            // SAFETY: the command buffer is recording and the buffers are alive, by this function's contract; the sorter was built
+            // for pushed descriptors, of which `push` is the function.
+            unsafe { sort.record_steps(commands, count, Some(push), after) };
         }
-        // SAFETY: the command buffer is recording and the buffers are alive, by this function's contract.
-        unsafe { self.record_steps(commands, count, Some(push), after) };
     }
 }
 

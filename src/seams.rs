@@ -1,0 +1,9 @@
+//! Seams for the crates `vksort-capi` and `vksort-wgpu`, which are released with this one and depend on exactly its version.
+//! There is no promise of stability for anyone else. What other programs need too is in the API itself.
+
+/// Reads and writes features in chains of Vulkan's structures, which a program in C or wgpu has made. The chain must be valid, and
+/// may be written to where `meet` writes.
+pub use crate::vk::{Place, VersionFeatures, feature_in};
+/// Sorts whose buffers come with each recording, for `vksort_vrdx.h`. The device must have pushed descriptors enabled, and each
+/// checked sort is recorded once, with buffers that live until its commands have completed.
+pub use crate::vk::{PushedSort, PushedSorter};
