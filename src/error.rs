@@ -244,15 +244,6 @@ pub enum Error {
         /// The allocator's message.
         reason: String,
     },
-    /// A call of wgpu failed.
-    #[cfg(feature = "wgpu")]
-    #[error("{call} of wgpu failed: {reason}")]
-    Wgpu {
-        /// The call.
-        call: &'static str,
-        /// wgpu's message.
-        reason: String,
-    },
     /// A Vulkan call failed.
     #[error("{call} failed: {result}")]
     Vulkan {

@@ -23,8 +23,3 @@ chapters! {
 chapters! {
     Visitors "visitors"
 }
-
-/// The reference for wgpu, whose snippet stands beside those of the guide.
-#[cfg(feature = "wgpu")]
-#[doc = include_str!("../docs/WGPU.md")]
-struct Wgpu;

@@ -23,9 +23,3 @@ pub mod steps;
 pub mod cache {
     pub use crate::vk::owned::cache::*;
 }
-
-/// The device of wgpu, as tests may change it.
-#[cfg(feature = "wgpu")]
-pub mod wgpu {
-    pub use crate::vk::CREATED;
-}

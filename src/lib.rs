@@ -65,9 +65,8 @@
 //!   which needs a C++ tool chain.
 //! * `shaderc`: compiles the kernels in `glsl/` when the crate is built, instead of embedding the modules in `spirv/`. It is for
 //!   changes to vksort's own kernels; visitors do not need it. It adds shaderc to the build script.
-//! * `wgpu`: `WgpuDevice` and `WgpuSorter` sort buffers of wgpu on its Vulkan backend. It adds wgpu.
-//! * `capi`: the functions of `include/vksort.h`, through which programs in C and C++ record sorts; no part of the API of
-//!   this crate.
+//!
+//! The crate `vksort-wgpu` sorts buffers of wgpu, and `vksort-capi` is the library for programs in C and C++.
 //!
 //! Without `shaderc` and `runtime-shaders`, building needs no C++ compiler: the crate holds the SPIR-V of its kernels beside their GLSL.
 //!
@@ -75,9 +74,6 @@
 //! algorithm with the reason.
 
 mod abi;
-#[cfg(feature = "capi")]
-#[doc(hidden)]
-pub mod capi;
 mod checksum;
 #[cfg(feature = "runtime-shaders")]
 mod compile;
@@ -133,10 +129,6 @@ pub use vk::{
     Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet, QueryRange,
     Requirements, SortBuffers, Sorter, SorterOptions, StepTime, VisitorResources,
 };
-#[cfg(feature = "wgpu")]
-pub use vk::{WgpuCommands, WgpuDevice, WgpuSort, WgpuSorter, WgpuStepTimes};
-#[cfg(feature = "wgpu")]
-pub use wgpu;
 
 /// The snippets of the README, as documentation tests.
 #[cfg(all(doctest, feature = "standalone"))]

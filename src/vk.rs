@@ -1,4 +1,4 @@
-//! The Vulkan layer: with the C API, the only place in the crate with unsafe code. It knows devices, pipelines, buffers and
+//! The Vulkan layer: the only place in the crate with unsafe code. It knows devices, pipelines, buffers and
 //! command buffers; [`crate::plan`] gives the steps of a sort.
 #![allow(unsafe_code)]
 
@@ -16,8 +16,6 @@ mod pushed;
 mod record;
 mod requirements;
 mod sorter;
-#[cfg(feature = "wgpu")]
-mod wgpu;
 
 // Every thread may use a device's handles and functions. The rules for command buffers are the caller's duty.
 const _: () = {
@@ -26,14 +24,8 @@ const _: () = {
     shared::<Sorter>();
     shared::<BoundSort>();
     shared::<PipelineSet>();
-    #[cfg(feature = "wgpu")]
-    shared::<(WgpuDevice, WgpuSorter, WgpuSort, WgpuCommands)>();
 };
 
-#[cfg(all(feature = "wgpu", feature = "testing"))]
-pub use self::wgpu::CREATED;
-#[cfg(feature = "wgpu")]
-pub use self::wgpu::{WgpuCommands, WgpuDevice, WgpuSort, WgpuSorter, WgpuStepTimes};
 pub use bind::BoundSort;
 pub use buffers::{BufferRange, SortBuffers};
 pub use chain::{Place, VersionFeatures, feature_in};

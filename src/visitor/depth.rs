@@ -68,9 +68,12 @@ impl DepthKeys {
 /// Push constants of the visitors of [`DepthKeys`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DepthPush {
-    pub(crate) row: [f32; 4],
-    pub(crate) stride: u32,
-    pub(crate) first: u32,
+    /// The row, which maps the near end of a range to 0 and the far end to 1 where keys are steps.
+    pub row: [f32; 4],
+    /// Floats from one position to the next.
+    pub stride: u32,
+    /// Floats before the first position.
+    pub first: u32,
 }
 
 impl DepthPush {

@@ -353,7 +353,7 @@ impl Requirements {
 /// * A caller with other structures sets these fields there. Vulkan allows each feature in one structure of a chain only.
 ///
 /// [`Requirements::check_enabled`] names missing features.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct DeviceFeatures {
     /// `storage_buffer16_bit_access`, for keys and values of 16 bits.

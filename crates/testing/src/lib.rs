@@ -25,6 +25,7 @@ pub mod visited;
 pub mod visiting;
 
 use std::cell::{Cell, RefCell};
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 pub use libtest_mimic::Failed;
@@ -32,7 +33,7 @@ pub use run::{Suite, Trial, run};
 use vksort::standalone::{Gpu, GpuOptions};
 
 /// Expects an error of one line that holds these words.
-pub fn expect<T>(result: Result<T, vksort::Error>, words: &[&str]) -> Result<(), Failed> {
+pub fn expect<T>(result: Result<T, impl Display>, words: &[&str]) -> Result<(), Failed> {
     let message = match result {
         Ok(_) => return Err(format!("this should have been refused by an error with {words:?}").into()),
         Err(error) => error.to_string(),

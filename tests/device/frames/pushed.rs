@@ -5,9 +5,9 @@ use libtest_mimic::Failed;
 use vksort::seams::PushedSorter;
 use vksort::{BufferRange, Count, SortBuffers};
 
-use super::common::expect;
 use super::frame::{Bound, Job, Layout, Scratch, Slot, pairs, rng, small_blocks, sorter};
 use super::vulkan::Vulkan;
+use vksort_testing::expect;
 
 const MOST: u32 = 40_000;
 

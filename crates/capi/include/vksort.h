@@ -1,0 +1,1097 @@
+/*
+ * vksort: a radix sort for data that already lives in Vulkan buffers, recorded into your own command buffer.
+ *
+ * Made from crates/capi/src/ by scripts/header.sh: change it there.
+ *
+ * All functions of Vulkan come from the vkGetInstanceProcAddr that the caller passes: the loader's, volk's, or any other.
+ * vksort links to no Vulkan library and opens none. It passes no VkAllocationCallbacks to any of them, and takes none.
+ *
+ * This file includes vulkan/vulkan_core.h. With volk, include volk.h before it, or define VK_NO_PROTOTYPES: volk's pointers have
+ * the names of the prototypes.
+ *
+ * Functions return 0 or VKSORT_INCOMPLETE, which is positive, or a negative code and a text: vksortGetLastErrorText. Handles of
+ * vksort that are null, destroyed or of another kind, structures of another size, and numbers outside an enumeration are
+ * refused, and crash nothing. Handles of Vulkan and pointers to memory are taken on trust.
+ *
+ * Every structure with a structSize begins with it: set it to the sizeof of the structure, and the rest to zero but for what
+ * is wanted. Later versions add fields at the end.
+ *
+ * Handles belong to the caller. A call on a handle that another thread destroys at the same time either finishes or fails.
+ */
+
+#ifndef VKSORT_H
+#define VKSORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <vulkan/vulkan_core.h>
+
+// Key types are numbered from 1 to this.
+#define VKSORT_KEY_TYPES 14
+
+// Algorithms are numbered from 1 to this. 2 is no algorithm any more, and is refused.
+#define VKSORT_ALGORITHMS 4
+
+// Flag of a request: equal keys may come out in any order, which may differ between runs. Some devices sort faster then.
+#define VKSORT_REQUEST_NOT_STABLE 1
+
+// Flag of requirements: they name bufferDeviceAddress if the physical device has it, for ranges longer than
+// maxStorageBufferRange.
+#define VKSORT_REQUIREMENTS_BUFFER_ADDRESSES 1
+
+// Flag of a sorter: every step is labelled in captures. VK_EXT_debug_utils must be enabled on the instance.
+#define VKSORT_SORTER_LABELS 1
+
+// Flag of a key type: a float, sorted in total order.
+#define VKSORT_KEY_IS_FLOAT 1
+
+// Flag of a key type: negative keys come before zero.
+#define VKSORT_KEY_IS_SIGNED 2
+
+// Flag of a key type: this build of vksort has the kernels for it.
+#define VKSORT_KEY_IS_BUILT 4
+
+// As a count: the number of elements is in the count buffer when the sort runs. A number above the capacity is taken for
+// the capacity.
+#define VKSORT_COUNT_ON_DEVICE UINT64_MAX
+
+// How a sort first touches the caller's keys, values and count: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the destination of
+// the barrier before it. The bits of stages and accesses here are the same in VkPipelineStageFlags2 and VkAccessFlags2.
+#define VKSORT_INPUT_STAGES 2048
+
+// VK_ACCESS_SHADER_READ_BIT and VK_ACCESS_SHADER_WRITE_BIT.
+#define VKSORT_INPUT_ACCESS 96
+
+// How a sort last touches the caller's keys and values: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the source of the barrier
+// after it. It is also how a sort touches the buffers that it only writes, the destination of a barrier before it.
+#define VKSORT_OUTPUT_STAGES 2048
+
+// VK_ACCESS_SHADER_WRITE_BIT.
+#define VKSORT_OUTPUT_ACCESS 64
+
+// Length of VksortStepTime::name in bytes, with its zero.
+#define VKSORT_STEP_NAME_SIZE 32
+
+// Timestamps that vksortVrdxCmdSort writes.
+#define VKSORT_VRDX_QUERIES 15
+
+// The properties of a device, and the extensions and features that it must be created with.
+typedef struct VksortRequirements_T VksortRequirements_T;
+
+// A sorter tied to buffers.
+typedef struct VksortSort_T VksortSort_T;
+
+// The pipelines of one kind of sort.
+typedef struct VksortSorter_T VksortSorter_T;
+
+// A sorter that takes its buffers with each recording.
+typedef struct VksortVrdx_T VksortVrdx_T;
+
+// The result of a function: 0 or VKSORT_INCOMPLETE, or a negative code. Codes of vksort are -101 to -199. Any other
+// negative code is the VkResult of a Vulkan call that failed.
+typedef int32_t VksortResult;
+
+// How severe a message is; smaller numbers are more severe.
+typedef uint32_t VksortLogLevel;
+
+// Takes a message. The text is UTF-8 with a zero at its end, and is valid during the call.
+//
+// - userData: the pointer that vksortSetLogCallback was given.
+// - Threads that call vksort call it, several at once.
+// - It returns normally: it throws no exception and jumps nowhere.
+// - Calls of vksort within it give no messages.
+typedef void (*PFN_vksortLog)(VksortLogLevel level, const char *text, void *userData);
+
+// The capabilities of this build of vksort. Written by vksortGetCapabilities.
+typedef struct {
+  // sizeof(VksortCapabilities), set by the caller.
+  uint32_t structSize;
+  // The version of vksort as VK_MAKE_API_VERSION(0, major, minor, patch).
+  uint32_t version;
+  // The least Vulkan version for VkApplicationInfo::apiVersion.
+  uint32_t vulkanVersion;
+  // Key types are numbered from 1 to this.
+  uint32_t keyTypes;
+  // Algorithms are numbered from 1 to this.
+  uint32_t algorithms;
+  // The most elements of a sort, as far as a device allows.
+  uint32_t maxCount;
+  // The largest value that travels with its key, in bytes.
+  uint32_t maxInlineValueBytes;
+  // The largest value, in bytes.
+  uint32_t maxValueBytes;
+} VksortCapabilities;
+
+// Type of the keys: a number from 1 to VKSORT_KEY_TYPES. 0 is none, so that it cannot be forgotten.
+typedef uint32_t VksortKeyType;
+
+// A key type. Written by vksortGetKeyTypeProperties.
+typedef struct {
+  // sizeof(VksortKeyTypeProperties), set by the caller.
+  uint32_t structSize;
+  // Width of a key in bits.
+  uint32_t bits;
+  // VKSORT_KEY_IS_FLOAT, VKSORT_KEY_IS_SIGNED, VKSORT_KEY_IS_BUILT.
+  uint32_t flags;
+  // A bit 1 << VKSORT_ALGORITHM_... for each algorithm that a request with such keys may name.
+  uint32_t algorithms;
+  // The name, as in "u32"; static.
+  const char *name;
+} VksortKeyTypeProperties;
+
+// The algorithm of a sort. All algorithms give the same result, except for the order of equal keys with
+// VKSORT_REQUEST_NOT_STABLE.
+typedef uint32_t VksortAlgorithm;
+
+// The requirements of an instance. Written by vksortGetInstanceRequirements.
+typedef struct {
+  // sizeof(VksortInstanceRequirements), set by the caller.
+  uint32_t structSize;
+  // The least version for VkApplicationInfo::apiVersion.
+  uint32_t apiVersion;
+  // For VkInstanceCreateInfo::flags.
+  VkFlags flags;
+  // Number of extensions.
+  uint32_t extensionCount;
+  // Names of the extensions to enable; static.
+  const char *const *extensions;
+} VksortInstanceRequirements;
+
+// For vksortCreateRequirements.
+typedef struct {
+  // sizeof(VksortRequirementsInfo).
+  uint32_t structSize;
+  // 0 or VKSORT_REQUIREMENTS_BUFFER_ADDRESSES.
+  uint32_t flags;
+  // All Vulkan functions come from here.
+  PFN_vkGetInstanceProcAddr getInstanceProcAddr;
+  // Created for Vulkan 1.2 or newer.
+  VkInstance instance;
+  // A device of the instance.
+  VkPhysicalDevice physicalDevice;
+  // Null to learn the extensions and features that a device should be created with. For an existing device, the structure
+  // that it was created with: the requirements then leave out what the device lacks, which may cost speed, and name
+  // bufferDeviceAddress if the device has it.
+  const VkDeviceCreateInfo *deviceCreateInfo;
+  // VkApplicationInfo::apiVersion of the instance, or 0 for the device's version. What became core in a version above this
+  // one needs its extension.
+  uint32_t apiVersion;
+  // 0.
+  uint32_t reserved;
+} VksortRequirementsInfo;
+
+// A handle: the properties of a device, and the extensions and features that it must be created with.
+typedef VksortRequirements_T *VksortRequirements;
+
+// The extensions and features that a device must be created with, written by vksortGetDeviceRequirements. The arrays and
+// structures that it points to belong to the requirements, and live as long.
+typedef struct {
+  // sizeof(VksortDeviceRequirements), set by the caller.
+  uint32_t structSize;
+  // Number of device extensions.
+  uint32_t extensionCount;
+  // Names of the device extensions to enable.
+  const char *const *extensions;
+  // The features to enable, as a chain for VkDeviceCreateInfo::pNext with pEnabledFeatures null. A caller with features of
+  // its own adds these to them by vksortAddDeviceFeatures instead.
+  const VkPhysicalDeviceFeatures2 *features;
+} VksortDeviceRequirements;
+
+// The kind of value that moves with each key.
+typedef uint32_t VksortValueType;
+
+// Direction. Equal keys keep their order in both, except with VKSORT_REQUEST_NOT_STABLE.
+typedef uint32_t VksortOrder;
+
+// Where the result goes.
+typedef uint32_t VksortPlacement;
+
+// Whether the sorted keys are written.
+typedef uint32_t VksortKeyOutput;
+
+// One kind of sort. All zero but structSize and key is: keys alone, by all bits, ascending, in place, stable.
+typedef struct {
+  // sizeof(VksortSortRequest).
+  uint32_t structSize;
+  // VKSORT_REQUEST_NOT_STABLE or 0.
+  uint32_t flags;
+  // Type of the keys.
+  VksortKeyType key;
+  // The kind of value that moves with each key.
+  VksortValueType value;
+  // Size of a value in bytes with VKSORT_VALUE_BYTES, else 0.
+  uint32_t valueBytes;
+  // Direction.
+  VksortOrder order;
+  // The lowest bit that counts.
+  uint32_t lowBit;
+  // One more than the highest bit that counts; 0 for all bits from lowBit on.
+  uint32_t highBit;
+  // Where the result goes.
+  VksortPlacement placement;
+  // Whether the sorted keys are written.
+  VksortKeyOutput keyOutput;
+  // The algorithm.
+  VksortAlgorithm algorithm;
+} VksortSortRequest;
+
+// A handle: the pipelines of one kind of sort.
+typedef VksortSorter_T *VksortSorter;
+
+// How kernels reach keys and values.
+typedef uint32_t VksortAccess;
+
+// For vksortCreateSorter and vksortCreateVisitedSorter.
+typedef struct {
+  // sizeof(VksortSorterInfo).
+  uint32_t structSize;
+  // VKSORT_SORTER_LABELS or 0.
+  uint32_t flags;
+  // The device, created with what the requirements name.
+  VkDevice device;
+  // Requirements of its physical device.
+  VksortRequirements requirements;
+  // The request.
+  const VksortSortRequest *request;
+  // A cache of the device for the pipelines, or null. No other thread uses it during the call.
+  VkPipelineCache pipelineCache;
+  // A sorter of the same device to share pipelines with, or null. It may be destroyed before the new one. One of another
+  // device is refused. Pipelines with a visitor in them are not shared.
+  VksortSorter shareWith;
+  // How kernels reach keys and values.
+  VksortAccess access;
+  // The most elements that will be sorted, from which VKSORT_ACCESS_AUTO chooses; 0 when it is not known. It is no limit.
+  uint32_t capacity;
+} VksortSorterInfo;
+
+// The caller's GLSL in the place of buffers of a sort, as bytes. For vksortCreateVisitedSorter.
+typedef struct {
+  // sizeof(VksortVisitorInfo).
+  uint32_t structSize;
+  // 0.
+  uint32_t reserved;
+  // The bytes that the program vksort-compile-visitor of the same version of vksort has made, at any alignment.
+  const void *code;
+  // Their number.
+  size_t codeSize;
+  // The layout of the visitor's resources, set 1 in its code; null if it has none.
+  VkDescriptorSetLayout setLayout;
+} VksortVisitorInfo;
+
+// The properties of a sorter. Written by vksortGetSorterProperties.
+typedef struct {
+  // sizeof(VksortSorterProperties), set by the caller.
+  uint32_t structSize;
+  // The most elements that it can sort on its device.
+  uint32_t maxCount;
+  // The algorithm that sorts maxCount elements.
+  VksortAlgorithm algorithm;
+  // How its kernels reach keys and values; never VKSORT_ACCESS_AUTO.
+  VksortAccess access;
+} VksortSorterProperties;
+
+// The requirements of a buffer of a sort.
+typedef struct {
+  // The least size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
+  // for scratch. With capacity 0, buffers that the request has may be given or not.
+  VkDeviceSize size;
+  // The alignment in bytes: the offset of the range is a multiple of it.
+  VkDeviceSize alignment;
+  // The VkBufferUsageFlags that the buffer needs; 0 for a buffer that the sort does not use. With
+  // VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT its memory needs VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
+  VkFlags usage;
+  // 0.
+  uint32_t reserved;
+} VksortBufferNeed;
+
+// The buffers of a sort. Written by vksortGetBufferRequirements.
+typedef struct {
+  // sizeof(VksortBufferRequirements), set by the caller.
+  uint32_t structSize;
+  // The most elements that these buffers serve.
+  uint32_t capacity;
+  // The keys; sorted here when the request is in place.
+  VksortBufferNeed keys;
+  // The values, when the request reads any; in place also where indices go.
+  VksortBufferNeed values;
+  // Where the sorted keys go when the request is out of place and does not discard them.
+  VksortBufferNeed keysOut;
+  // Where the sorted values or indices go when the request is out of place.
+  VksortBufferNeed valuesOut;
+  // Memory for the sort alone. Sorts on one queue may share it.
+  VksortBufferNeed scratch;
+  // The number of elements; needed only to record with VKSORT_COUNT_ON_DEVICE.
+  VksortBufferNeed count;
+} VksortBufferRequirements;
+
+// A range of a buffer.
+typedef struct {
+  // The buffer; null when there is none.
+  VkBuffer buffer;
+  // Where the range starts, in bytes.
+  VkDeviceSize offset;
+  // Length of the range in bytes.
+  VkDeviceSize size;
+  // The VkBufferUsageFlags that the buffer was created with, to have them checked; 0 when they are not known.
+  VkFlags usage;
+  // 0.
+  uint32_t reserved;
+} VksortBufferRange;
+
+// The buffers of one sort, for vksortBind. Ranges must not overlap.
+typedef struct {
+  // sizeof(VksortBuffers).
+  uint32_t structSize;
+  // The most elements that the sort will be recorded with.
+  uint32_t capacity;
+  // As in VksortBufferRequirements.
+  VksortBufferRange keys;
+  // As in VksortBufferRequirements.
+  VksortBufferRange values;
+  // As in VksortBufferRequirements.
+  VksortBufferRange keysOut;
+  // As in VksortBufferRequirements.
+  VksortBufferRange valuesOut;
+  // As in VksortBufferRequirements.
+  VksortBufferRange scratch;
+  // As in VksortBufferRequirements.
+  VksortBufferRange count;
+} VksortBuffers;
+
+// A handle: a sorter tied to buffers.
+typedef VksortSort_T *VksortSort;
+
+// Queries of a pool of type VK_QUERY_TYPE_TIMESTAMP.
+typedef struct {
+  // The pool.
+  VkQueryPool pool;
+  // The first query to use.
+  uint32_t first;
+  // Queries that may be used.
+  uint32_t count;
+} VksortQueryRange;
+
+// What a visitor finds while a sort runs. For vksortCmdSortVisited.
+typedef struct {
+  // sizeof(VksortVisitorResources).
+  uint32_t structSize;
+  // Bytes of the push constants, as many as the visitor was compiled with.
+  uint32_t pushSize;
+  // The push constants; null if there are none.
+  const void *push;
+  // The descriptor set of the layout that the sorter was given; null if it was given none.
+  VkDescriptorSet set;
+} VksortVisitorResources;
+
+// How long one step of a sort took on the device.
+typedef struct {
+  // Nanoseconds.
+  double nanoseconds;
+  // The name of the step, and its pass where there are several.
+  char name[VKSORT_STEP_NAME_SIZE];
+} VksortStepTime;
+
+// The keys of a visitor that comes with vksort: depths of positions. 0 is none, so that it cannot be forgotten.
+//
+// Positions are in a storage buffer at binding 0 of set 1. Each is three neighbouring floats. The depth is the product of a
+// position and a row of the view matrix.
+typedef uint32_t VksortDepthKeys;
+
+// Depths and the places of their positions. For vksortGetDepthPush.
+typedef struct {
+  // sizeof(VksortDepthInfo).
+  uint32_t structSize;
+  // The keys.
+  VksortDepthKeys keys;
+  // The depth is x * row[0] + y * row[1] + z * row[2] + row[3].
+  float row[4];
+  // The depth of the first step; not used with VKSORT_DEPTH_F32.
+  float nearDepth;
+  // The depth of the last step; not used with VKSORT_DEPTH_F32. A distance from nearDepth
+  // counts as 1e-30 at least, and as more where depths are so large that the row would not be finite.
+  float farDepth;
+  // Floats from one position to the next: 3 for packed positions, 4 for vec4.
+  uint32_t stride;
+  // Floats before the first position.
+  uint32_t first;
+} VksortDepthInfo;
+
+// The push constants of the visitors for depths. Written by vksortGetDepthPush.
+typedef struct {
+  // The row, which maps nearDepth to 0 and farDepth to 1 where keys are steps.
+  float row[4];
+  // Floats from one position to the next.
+  uint32_t stride;
+  // Floats before the first position.
+  uint32_t first;
+} VksortDepthPush;
+
+// For vksortVrdxCreate.
+typedef struct {
+  // sizeof(VksortVrdxInfo).
+  uint32_t structSize;
+  // 0.
+  uint32_t flags;
+  // Finds the functions of Vulkan; it is called with instance.
+  PFN_vkGetInstanceProcAddr getInstanceProcAddr;
+  // The instance, or null where getInstanceProcAddr needs none.
+  VkInstance instance;
+  // The physical device.
+  VkPhysicalDevice physicalDevice;
+  // The device, with VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor enabled.
+  VkDevice device;
+  // A cache of the device for the pipelines, or null.
+  VkPipelineCache pipelineCache;
+  // The structure that the device was created with, or null when it is not known: then no other extension or feature is used,
+  // which costs speed.
+  const VkDeviceCreateInfo *deviceCreateInfo;
+  // VkApplicationInfo::apiVersion of the instance, or 0 for the device's version.
+  uint32_t apiVersion;
+  // 0.
+  uint32_t reserved;
+} VksortVrdxInfo;
+
+// A handle: a sorter that takes its buffers with each recording.
+typedef VksortVrdx_T *VksortVrdx;
+
+// One recording of a sort of 32-bit keys, for vksortVrdxCmdSort.
+typedef struct {
+  // sizeof(VksortVrdxSort).
+  uint32_t structSize;
+  // The number of elements, or the most that indirectBuffer may hold.
+  uint32_t elementCount;
+  // A buffer with the number of elements, or null.
+  VkBuffer indirectBuffer;
+  // Where in indirectBuffer, in bytes.
+  VkDeviceSize indirectOffset;
+  // The keys, 32-bit unsigned integers.
+  VkBuffer keysBuffer;
+  // Where the keys start, in bytes.
+  VkDeviceSize keysOffset;
+  // The values of 32 bits, or null.
+  VkBuffer valuesBuffer;
+  // Where the values start, in bytes.
+  VkDeviceSize valuesOffset;
+  // The storage.
+  VkBuffer storageBuffer;
+  // Where the storage starts, in bytes.
+  VkDeviceSize storageOffset;
+  // A pool for timestamps, or null.
+  VkQueryPool queryPool;
+  // The first of VKSORT_VRDX_QUERIES queries.
+  uint32_t query;
+  // 0.
+  uint32_t reserved;
+} VksortVrdxSort;
+
+// The call succeeded.
+#define VKSORT_SUCCESS 0
+
+// An array was too short, and holds the first part of the result.
+#define VKSORT_INCOMPLETE 5
+
+// A pointer is null or misaligned.
+#define VKSORT_ERROR_POINTER -101
+
+// A handle of vksort is null, destroyed, of another kind, of another device, or was never one.
+#define VKSORT_ERROR_HANDLE -102
+
+// This version of vksort does not know the structSize of a structure, or a field that it does not know is not zero.
+#define VKSORT_ERROR_STRUCT -103
+
+// A value is outside its enumeration or range, or contradicts another value.
+#define VKSORT_ERROR_VALUE -104
+
+// The device cannot serve the request, or an option of it.
+#define VKSORT_ERROR_UNSUITABLE_DEVICE -105
+
+// The device was created without features or extensions that are needed; the text names each.
+#define VKSORT_ERROR_NOT_ENABLED -106
+
+// vkGetInstanceProcAddr or vkGetDeviceProcAddr returns null for a Vulkan function.
+#define VKSORT_ERROR_MISSING_FUNCTION -107
+
+// This build of vksort lacks the key type or the part that the call needs.
+#define VKSORT_ERROR_NOT_BUILT -108
+
+// More elements than the device, the sorter or the bound sort allows.
+#define VKSORT_ERROR_TOO_MANY_ELEMENTS -109
+
+// A buffer is missing, superfluous, too small, misaligned, overlaps another, or lacks a usage flag.
+#define VKSORT_ERROR_BUFFER -110
+
+// The range of timestamp queries is shorter than the sort needs.
+#define VKSORT_ERROR_TOO_FEW_QUERIES -111
+
+// The process has another logger, or a log callback sets one.
+#define VKSORT_ERROR_LOGGER -112
+
+// The bytes of a visitor are none, or were compiled by another version of vksort or for another request; or its code has
+// resources and no layout for them.
+#define VKSORT_ERROR_VISITOR -113
+
+// A fault of vksort itself. Nothing unwinds into the caller.
+#define VKSORT_ERROR_INTERNAL -199
+
+// A failure that no call returns.
+#define VKSORT_LOG_ERROR 1
+
+// A problem that does not end the call.
+#define VKSORT_LOG_WARNING 2
+
+// The shape, the tuning and the algorithm of each sorter.
+#define VKSORT_LOG_INFO 3
+
+// The time that each pipeline took.
+#define VKSORT_LOG_DEBUG 4
+
+// 8-bit unsigned integers.
+#define VKSORT_KEY_U8 1
+
+// 8-bit signed integers.
+#define VKSORT_KEY_I8 2
+
+// 16-bit unsigned integers.
+#define VKSORT_KEY_U16 3
+
+// 16-bit signed integers.
+#define VKSORT_KEY_I16 4
+
+// 16-bit IEEE floats, in total order, as all floats: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.
+#define VKSORT_KEY_F16 5
+
+// The upper halves of 32-bit IEEE floats.
+#define VKSORT_KEY_BF16 6
+
+// 32-bit unsigned integers.
+#define VKSORT_KEY_U32 7
+
+// 32-bit signed integers.
+#define VKSORT_KEY_I32 8
+
+// 32-bit IEEE floats.
+#define VKSORT_KEY_F32 9
+
+// 64-bit unsigned integers.
+#define VKSORT_KEY_U64 10
+
+// 64-bit signed integers.
+#define VKSORT_KEY_I64 11
+
+// 64-bit IEEE floats.
+#define VKSORT_KEY_F64 12
+
+// 128-bit unsigned integers, as two of 64 bits with the lower first.
+#define VKSORT_KEY_U128 13
+
+// 128-bit signed integers.
+#define VKSORT_KEY_I128 14
+
+// Nothing: only the keys are sorted.
+#define VKSORT_VALUE_NONE 0
+
+// A value of this many bytes: 1, 2, or a multiple of 4 up to 65536. Up to 16 bytes travel with the keys; larger values are
+// gathered once.
+#define VKSORT_VALUE_BYTES 1
+
+// The key's own index in the input, 32 bits: the result is the sorting permutation, and nothing is read for it.
+#define VKSORT_VALUE_INDEX 2
+
+// Smallest key first.
+#define VKSORT_ORDER_ASCENDING 0
+
+// Largest key first.
+#define VKSORT_ORDER_DESCENDING 1
+
+// The result overwrites the input.
+#define VKSORT_PLACEMENT_IN_PLACE 0
+
+// The result goes to other buffers. The input is not written to.
+#define VKSORT_PLACEMENT_OUT_OF_PLACE 1
+
+// Sorted keys are written.
+#define VKSORT_KEY_OUTPUT_SORTED 0
+
+// The sorted keys are not written. In place, the content of the keys' buffer is then not specified.
+#define VKSORT_KEY_OUTPUT_DISCARDED 1
+
+// Chosen by device and number of elements.
+#define VKSORT_ALGORITHM_AUTO 0
+
+// One histogram of all digits, then one chained-scan pass per digit.
+#define VKSORT_ALGORITHM_ONESWEEP 1
+
+// Count, scan and scatter per digit; no workgroup waits for another.
+#define VKSORT_ALGORITHM_REDUCE_THEN_SCAN 3
+
+// All digits in the shared memory of one workgroup, for up to one block of elements.
+#define VKSORT_ALGORITHM_SINGLE_WORKGROUP 4
+
+// Through descriptors where they reach VksortSorterInfo::capacity elements, else by address.
+#define VKSORT_ACCESS_AUTO 0
+
+// Through descriptors. A range may be as long as maxStorageBufferRange.
+#define VKSORT_ACCESS_DESCRIPTORS 1
+
+// By device address. A range may have any length. Buffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, and their memory
+// VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
+#define VKSORT_ACCESS_ADDRESSES 2
+
+// The depth as 32-bit float: four passes of 8 bits. Every NaN is the greatest key.
+#define VKSORT_DEPTH_F32 1
+
+// The depth between near and far in 2^16 - 1 steps, as 16-bit unsigned integer: two passes. NaN counts as near.
+#define VKSORT_DEPTH_BITS16 2
+
+// The depth between near and far in 2^24 - 1 steps, as 24 bits of a 32-bit unsigned integer: three passes. NaN counts as
+// near.
+#define VKSORT_DEPTH_BITS24 3
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// The fault of the last call of this thread that failed, as text in UTF-8 that ends with a zero; empty if none has failed.
+//
+// - Never null. The text belongs to vksort and stays until another call of the same thread fails.
+// - Any thread may call it at any time. Threads have a text each.
+const char *vksortGetLastErrorText(void);
+
+// Sets where messages go, for the whole process. Until then there are none.
+//
+// - level: the least severe messages that are wanted, one of VKSORT_LOG_...; any number if callback is null.
+// - callback: it takes the place of the one before. Null ends messages.
+// - userData: handed to the callback. It belongs to the caller.
+// - Any thread may call it at any time. It waits until callbacks that are running have returned, and the one before is not
+//   called any more. So the calling thread holds no lock that the callback takes.
+//
+// Fails with VKSORT_ERROR_LOGGER within a callback. It also fails if the process has another logger, as a program in Rust may
+// have, unless callback is null. Messages go there then, and the callback is not called.
+//
+// Duties of the caller:
+//
+// - The callback behaves as its type says, and may be called with userData from any thread until it is replaced.
+VksortResult vksortSetLogCallback(VksortLogLevel level,
+                                  PFN_vksortLog callback,
+                                  void *userData);
+
+// Returns the capabilities of this build of vksort.
+//
+// - capabilities: written; structSize must be set.
+// - Any thread may call it at any time.
+//
+// Duties of the caller:
+//
+// The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+VksortResult vksortGetCapabilities(VksortCapabilities *capabilities);
+
+// Returns the properties of a key type. Calls with the numbers from 1 to VKSORT_KEY_TYPES make a table of all key types. Every
+// key type can be sorted with every value, order, window of bits and placement.
+//
+// - key: one of VKSORT_KEY_...
+// - properties: written; structSize must be set.
+// - Any thread may call it at any time.
+//
+// Duties of the caller:
+//
+// The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+VksortResult vksortGetKeyTypeProperties(VksortKeyType key,
+                                        VksortKeyTypeProperties *properties);
+
+// The name of an algorithm as in "onesweep"; null for a number that is none. The text is static. Any thread may call it.
+const char *vksortGetAlgorithmName(VksortAlgorithm algorithm);
+
+// Returns the requirements of an instance: Vulkan 1.2, and an extension if drivers may be layered on another API.
+//
+// - getInstanceProcAddr: Vulkan's function; it is called without an instance.
+// - requirements: written; structSize must be set. What it points to is static.
+// - Any thread may call it at any time.
+//
+// Duties of the caller:
+//
+// - The function is null, Vulkan's, or behaves alike.
+// - The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+VksortResult vksortGetInstanceRequirements(PFN_vkGetInstanceProcAddr getInstanceProcAddr,
+                                           VksortInstanceRequirements *requirements);
+
+// Reads the properties of a physical device, and decides which extensions and features vksort needs there.
+//
+// - info: the physical device. For an existing device, deviceCreateInfo describes how it was created.
+// - requirements: a handle is written, which belongs to the caller until vksortDestroyRequirements.
+// - Any thread may call it; vkGetInstanceProcAddr is called from that thread.
+// - The instance lives until the call returns, and while vksortCreateSorter is called with the handle. No other function
+//   uses it.
+//
+// Fails with VKSORT_ERROR_UNSUITABLE_DEVICE for a device below Vulkan 1.2, without a compute queue, or with MoltenVK before 1.3.
+//
+// Duties of the caller:
+//
+// - info is null, or leads to a structure of as many bytes as its first field says.
+// - The instance was created for Vulkan 1.2 or newer, and the physical device is its own.
+// - What deviceCreateInfo leads to is null or valid.
+// - requirements is null or writable.
+VksortResult vksortCreateRequirements(const VksortRequirementsInfo *info,
+                                      VksortRequirements *requirements);
+
+// Ends a handle of requirements. Sorters that were created with it stay.
+//
+// - requirements: a handle, or null for nothing to do. The arrays of vksortGetDeviceRequirements end with it.
+// - Any thread may call it, while no other thread uses these arrays.
+VksortResult vksortDestroyRequirements(VksortRequirements requirements);
+
+// Returns the extensions and features that a device must be created with.
+//
+// - requirements: a handle, which owns the arrays that the result points to.
+// - result: written; structSize must be set.
+// - Any thread may call it at any time.
+//
+// Duties of the caller:
+//
+// result is null, or leads to a writable structure of as many bytes as its first field says.
+VksortResult vksortGetDeviceRequirements(VksortRequirements requirements, VksortDeviceRequirements *result);
+
+// Sets the features that vksort needs in the caller's own structures. It clears none.
+//
+// - features: the head of a chain as for VkDeviceCreateInfo::pNext. It has a structure for each feature: one of Vulkan 1.1,
+//   1.2 or 1.3, or that of the extension which brought the feature. It belongs to the caller, and is not kept.
+// - Any thread may call it at any time, on chains that no other thread uses.
+//
+// Fails with VKSORT_ERROR_NOT_ENABLED when a structure is missing; the text names the features that it would hold. The
+// features of the other structures are set.
+//
+// Duties of the caller:
+//
+// features is null, or the head of a valid chain that may be written to.
+VksortResult vksortAddDeviceFeatures(VksortRequirements requirements,
+                                     VkPhysicalDeviceFeatures2 *features);
+
+// Checks that a device was created with everything that requirements name. Validation layers do not notice every missing
+// feature.
+//
+// - info: the structure that the device was created with; it is not kept.
+// - Any thread may call it at any time.
+//
+// Fails with VKSORT_ERROR_NOT_ENABLED; the text names every feature and extension that is missing.
+//
+// Duties of the caller:
+//
+// info is null, or leads to a valid structure with a valid chain.
+VksortResult vksortCheckDevice(VksortRequirements requirements,
+                               const VkDeviceCreateInfo *info);
+
+// Builds the pipelines for a request, which takes from milliseconds to seconds.
+//
+// - info: the request and its options; nothing that it points to is kept.
+// - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
+// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
+//
+// Fails with VKSORT_ERROR_VALUE for an invalid request, with VKSORT_ERROR_NOT_BUILT for keys that this build lacks, with
+// VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device cannot serve, with VKSORT_ERROR_HANDLE for a shareWith of
+// another device, with VKSORT_ERROR_MISSING_FUNCTION for labels without VK_EXT_debug_utils, or with the VkResult of the driver.
+//
+// Duties of the caller:
+//
+// - info is null, or leads to a structure of as many bytes as its first field says, and so does its request.
+// - The device was created with everything that the requirements name, and is of their physical device.
+// - The device outlives the sorter and every sort bound from it.
+// - The pipeline cache is null or the device's, and no other thread uses it during the call.
+// - sorter is null or writable.
+VksortResult vksortCreateSorter(const VksortSorterInfo *info,
+                                VksortSorter *sorter);
+
+// Builds the pipelines for a request whose keys or values a visitor makes, or whose result it takes.
+//
+// - info: the request and its options, as for vksortCreateSorter. The request is out of place. Pipelines with a visitor are
+//   this sorter's own: shareWith shares none.
+// - visitor: its bytes and the layout of its resources; the bytes are not kept. Those that were compiled for a request also
+//   serve one with another order, other bits, or another key type of as many words.
+// - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
+// - Buffers that the visitor replaces are not bound: vksortGetBufferRequirements has size 0 for them.
+// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
+//
+// Fails as vksortCreateSorter; with VKSORT_ERROR_VISITOR for bytes that are no visitor's or are damaged, for a visitor of
+// another version of vksort or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for a request that the
+// visitor cannot serve; with VKSORT_ERROR_UNSUITABLE_DEVICE if its push constants are more than the device has.
+//
+// Duties of the caller:
+//
+// - As for vksortCreateSorter.
+// - visitor is null, or leads to a structure of as many bytes as its first field says. Its code is null, or leads to as many
+//   bytes as codeSize says, which the program vksort-compile-visitor has made.
+// - The layout is null or the device's, and has the bindings that the visitor's code declares, for compute.
+// - The device was created with the features that the visitor's code uses.
+// - The visitor's code meets the duties that docs/VISITORS.md lists: it gives the same bits for an index throughout a sort,
+//   reads and writes within its buffers, ends, and has no barriers, shared memory or subgroup operations.
+VksortResult vksortCreateVisitedSorter(const VksortSorterInfo *info,
+                                       const VksortVisitorInfo *visitor,
+                                       VksortSorter *sorter);
+
+// Ends a sorter. Sorts bound from it stay, and keep its pipelines.
+//
+// - sorter: a handle, or null for nothing to do.
+// - When the last of a sorter and its sorts ends, its device must be alive, and no command buffer with one of its sorts
+//   pending.
+// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter ends when that call returns.
+VksortResult vksortDestroySorter(VksortSorter sorter);
+
+// Returns the properties of a sorter.
+//
+// - properties: written; structSize must be set.
+// - Any thread may call it at any time.
+//
+// Duties of the caller:
+//
+// properties is null, or leads to a writable structure of as many bytes as its first field says.
+VksortResult vksortGetSorterProperties(VksortSorter sorter, VksortSorterProperties *properties);
+
+// Says which buffers a sort of up to capacity elements takes, with size in bytes, alignment and usage, the scratch buffer
+// among them. A sort with these buffers can be recorded with every smaller count.
+//
+// - capacity: elements.
+// - requirements: written; structSize must be set. A buffer with size 0 must not be given, except for scratch. With capacity
+//   0 the sizes of elements are 0, and no buffer needs to be given.
+// - Any thread may call it at any time.
+//
+// Fails with VKSORT_ERROR_TOO_MANY_ELEMENTS.
+//
+// Duties of the caller:
+//
+// requirements is null, or leads to a writable structure of as many bytes as its first field says.
+VksortResult vksortGetBufferRequirements(VksortSorter sorter,
+                                         uint32_t capacity,
+                                         VksortBufferRequirements *requirements);
+
+// Ties a sorter to buffers. The result can be recorded any number of times, in any number of command buffers.
+//
+// - buffers: the ranges, in bytes, and the capacity, in elements; nothing of it is kept but the handles of the buffers,
+//   which belong to the caller and must outlive the sort.
+// - sort: a handle is written, which belongs to the caller until vksortDestroySort.
+// - With capacity 0 the buffers may be null, and the sort records nothing.
+// - Any thread may call it at any time.
+//
+// Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, or the VkResult of the driver.
+//
+// Duties of the caller:
+//
+// - buffers is null, or leads to a structure of as many bytes as its first field says.
+// - The buffers belong to the sorter's device, are bound to memory over the given ranges, have the usage that
+//   vksortGetBufferRequirements says, and outlive the sort.
+// - With the usage VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, a buffer's memory has VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
+// - sort is null or writable.
+VksortResult vksortBind(VksortSorter sorter,
+                        const VksortBuffers *buffers,
+                        VksortSort *sort);
+
+// Ends a bound sort.
+//
+// - sort: a handle, or null for nothing to do.
+// - Its device must be alive, and no command buffer with the sort pending.
+// - Any thread may call it at any time. If another thread is in a call with the handle, the sort ends when that call returns.
+VksortResult vksortDestroySort(VksortSort sort);
+
+// Records a sort of the first count elements. Nothing is allocated, submitted or waited for.
+//
+// - commandBuffer: recording, outside a render pass, on a queue family with compute. Pipeline and descriptor set 0 of the
+//   compute bind point are left changed, and so are the push constants of the command buffer.
+// - count: elements, up to the capacity; or VKSORT_COUNT_ON_DEVICE for as many as the bound count buffer holds when the
+//   sort runs.
+// - timestamps: null, or queries of the command buffer's device, as many as vksortGetQueryCount says. They are reset and
+//   written: one before the first step and one after each. It is not kept.
+// - Barriers around the sort are the caller's. Before it: from the writes of keys, values and count to VKSORT_INPUT_STAGES
+//   with VKSORT_INPUT_ACCESS. Also before it: from the last accesses to the buffers that the sort writes to
+//   VKSORT_OUTPUT_STAGES with VKSORT_OUTPUT_ACCESS; if these were reads, the stages alone are enough. Such buffers are keysOut
+//   and valuesOut, and the values of a sort in place that makes indices. After the sort: from VKSORT_OUTPUT_STAGES with
+//   VKSORT_OUTPUT_ACCESS to the uses of the result, and to later writes of any of the buffers.
+// - Sorts on one queue may share a scratch buffer without a barrier of the caller's. If other resources use its memory between
+//   sorts, the barrier before the sort goes from their last accesses to VKSORT_INPUT_STAGES and VK_PIPELINE_STAGE_TRANSFER_BIT
+//   with VKSORT_INPUT_ACCESS and VK_ACCESS_TRANSFER_WRITE_BIT. The barrier after the sort goes from VKSORT_OUTPUT_STAGES with
+//   VKSORT_OUTPUT_ACCESS to their first accesses.
+// - Any thread may call it. One sort may be recorded by several threads at once, into a command buffer each.
+// - Sort, sorter and buffers must live until the commands have completed.
+//
+// When it fails, nothing is recorded: VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_BUFFER for a count on the device without
+// a count buffer, VKSORT_ERROR_TOO_FEW_QUERIES, VKSORT_ERROR_VALUE for a sorter with a visitor.
+//
+// Duties of the caller:
+//
+// - The command buffer is null, or recording, outside a render pass, on a queue family with compute.
+// - Barriers are as above; nothing else touches the buffers while the sort runs.
+// - timestamps is null, or leads to a range of queries that are not in use, and the queue family supports timestamps.
+// - Sort, sorter and buffers live until the commands have completed.
+VksortResult vksortCmdSort(VkCommandBuffer commandBuffer,
+                           VksortSort sort,
+                           uint64_t count,
+                           const VksortQueryRange *timestamps);
+
+// Records a sort whose sorter has a visitor, with the visitor's resources.
+//
+// - commandBuffer, count and timestamps: as for vksortCmdSort. Descriptor set 1 of the compute bind point is left changed too.
+// - resources: the descriptor set, which is bound as set 1, and the push constants; both before the first step. The push
+//   constants are not kept. The set is not changed until the commands have completed.
+// - Barriers around the sort are as for vksortCmdSort. The visitor reads and writes in compute shaders, so
+//   VKSORT_INPUT_STAGES, VKSORT_INPUT_ACCESS, VKSORT_OUTPUT_STAGES and VKSORT_OUTPUT_ACCESS hold for its buffers too. A step
+//   does not see what the visitor has written in an earlier step.
+// - Any thread may call it. One sort may be recorded by several threads at once, into a command buffer each.
+// - Sort, sorter, buffers and set must live until the commands have completed.
+//
+// When it fails, nothing is recorded: as for vksortCmdSort; VKSORT_ERROR_VALUE for a sorter without a visitor, push constants
+// of another size, a set where the sorter was given no layout, or none where it was given one.
+//
+// Duties of the caller:
+//
+// - As for vksortCmdSort; the visitor's resources count as buffers of the sort.
+// - resources is null, or leads to a structure of as many bytes as its first field says. Its push is null, or leads to as
+//   many bytes as pushSize says.
+// - The set is null, or was allocated with a layout like that of the sorter, and its descriptors are valid.
+// - What the visitor writes is no memory that the sort or the visitor reads.
+VksortResult vksortCmdSortVisited(VkCommandBuffer commandBuffer,
+                                  VksortSort sort,
+                                  uint64_t count,
+                                  const VksortQueryRange *timestamps,
+                                  const VksortVisitorResources *resources);
+
+// Says how many timestamp queries a recording with this count writes.
+//
+// - count: elements, or VKSORT_COUNT_ON_DEVICE.
+// - queries: written.
+// - Any thread may call it at any time.
+//
+// Duties of the caller:
+//
+// queries is null or writable.
+VksortResult vksortGetQueryCount(VksortSort sort, uint64_t count, uint32_t *queries);
+
+// Says which algorithm sorts so many elements.
+//
+// - count: elements, or VKSORT_COUNT_ON_DEVICE.
+// - algorithm: written; one of VKSORT_ALGORITHM_... but VKSORT_ALGORITHM_AUTO.
+// - Any thread may call it at any time.
+//
+// Duties of the caller:
+//
+// algorithm is null or writable.
+VksortResult vksortGetAlgorithm(VksortSort sort, uint64_t count, VksortAlgorithm *algorithm);
+
+// Turns the ticks of a recording's queries into the time of each step.
+//
+// - count: the count that the sort was recorded with.
+// - tickCount, ticks: one 64-bit result per query, in order.
+// - validBits: timestampValidBits of the queue family.
+// - stepCount: the length of steps on entry; the number of steps on return. One less than the number of queries is enough.
+// - steps: written; null to learn stepCount alone. Names end with a zero.
+// - Any thread may call it at any time.
+//
+// Returns VKSORT_INCOMPLETE when steps is too short for all; it then holds the first ones.
+//
+// Duties of the caller:
+//
+// - ticks is null, or leads to tickCount numbers.
+// - stepCount is null or writable; steps is null, or writable for as many as stepCount says.
+VksortResult vksortGetStepTimes(VksortSort sort,
+                                uint64_t count,
+                                uint32_t tickCount,
+                                const uint64_t *ticks,
+                                uint32_t validBits,
+                                uint32_t *stepCount,
+                                VksortStepTime *steps);
+
+// Returns a request for the indices of positions, farthest first, without keys. Every field but key, lowBit, highBit and
+// placement may be changed. vksort-compile-visitor --depth makes the visitor for it.
+//
+// - keys: one of VKSORT_DEPTH_...
+// - request: written; structSize must be set.
+// - Any thread may call it at any time.
+//
+// Duties of the caller:
+//
+// request is null, or leads to a writable structure of as many bytes as its first field says.
+VksortResult vksortGetDepthRequest(VksortDepthKeys keys,
+                                   VksortSortRequest *request);
+
+// Returns the push constants of a visitor for depths.
+//
+// - info: the row, the range of depths where keys are steps, and the places of the positions in floats; it is not kept.
+// - push: written. It is the push of VksortVisitorResources, and its size is the pushSize.
+// - Any thread may call it at any time.
+//
+// Fails with VKSORT_ERROR_VALUE for a range of depths that is not finite.
+//
+// Duties of the caller:
+//
+// - info is null, or leads to a structure of as many bytes as its first field says.
+// - push is null or writable.
+VksortResult vksortGetDepthPush(const VksortDepthInfo *info, VksortDepthPush *push);
+
+// Builds the pipelines that sort 32-bit unsigned keys, alone and with values of 32 bits. Programs call it through
+// vksort_vrdx.h.
+//
+// - info: the device and its properties; nothing that it points to is kept.
+// - sorter: a handle is written, which belongs to the caller until vksortVrdxDestroy.
+// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
+// - The instance lives until the call returns. No other function uses it.
+//
+// Fails with VKSORT_ERROR_MISSING_FUNCTION when the device has no function that pushes descriptors, and with
+// VKSORT_ERROR_NOT_ENABLED when deviceCreateInfo has neither VK_KHR_push_descriptor nor Vulkan 1.4's pushDescriptor. A device of
+// Vulkan 1.4 has the function in any case, so without deviceCreateInfo a missing feature is not seen.
+//
+// Duties of the caller:
+//
+// - info is null, or leads to a structure of as many bytes as its first field says; what that leads to is null or valid.
+// - The device is of the physical device, and outlives the sorter. Where deviceCreateInfo is null, it was created with
+//   VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
+// - The pipeline cache is null or the device's, and no other thread uses it during the call.
+// - sorter is null or writable.
+VksortResult vksortVrdxCreate(const VksortVrdxInfo *info,
+                              VksortVrdx *sorter);
+
+// Ends a sorter of vksortVrdxCreate.
+//
+// - sorter: a handle, or null for nothing to do.
+// - Its device must be alive, and no command buffer with one of its sorts pending.
+// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter ends when that call returns.
+VksortResult vksortVrdxDestroy(VksortVrdx sorter);
+
+// Says how large a storage buffer is that serves every sort of up to maxElementCount elements.
+//
+// - keyValue: 0 for keys alone, 1 for keys with values. The storage of keys with values serves keys alone, too.
+// - size: written, in bytes.
+// - usage: written, VkBufferUsageFlags.
+// - Any thread may call it at any time.
+//
+// Duties of the caller:
+//
+// Both pointers are null or writable.
+VksortResult vksortVrdxGetStorageRequirements(VksortVrdx sorter,
+                                              uint32_t maxElementCount,
+                                              uint32_t keyValue,
+                                              VkDeviceSize *size,
+                                              VkFlags *usage);
+
+// Records a sort in place.
+//
+// - info: the buffers and the count; it is not kept. Buffers and storage live until the commands have completed.
+// - The queries are not reset. All VKSORT_VRDX_QUERIES of them are written: one at the start, one after clearing, three for
+//   each of four passes (after counting, scanning and moving), one at the end. The query of a step that the sort does not have
+//   is written with the next one.
+// - Any thread may call it. One sorter may be recorded by several threads at once, into a command buffer each.
+//
+// When it fails, nothing is recorded.
+//
+// Duties of the caller:
+//
+// - The command buffer is null, or recording, outside a render pass, on a queue family with compute.
+// - info is null, or leads to a structure of as many bytes as its first field says.
+// - The buffers belong to the device and hold that many elements. Keys and values have the usage STORAGE_BUFFER, the
+//   indirect buffer has TRANSFER_SRC, and the storage is as vksortVrdxGetStorageRequirements says.
+// - Writes before the sort are made visible to reads of compute shaders; those of the indirect count may be made visible to
+//   reads of transfers instead. Uses after it wait for writes of compute shaders.
+// - While the sort runs nothing else touches its buffers.
+VksortResult vksortVrdxCmdSort(VkCommandBuffer commandBuffer,
+                               VksortVrdx sorter,
+                               const VksortVrdxSort *info);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* VKSORT_H */

@@ -1,0 +1,312 @@
+//! Sorts that are tied to their buffers, and their recording.
+
+use std::ffi::c_char;
+
+use ash::vk::{self, CommandBuffer as VkCommandBuffer};
+
+use vksort::{BoundSort, BufferRange, Count, MAX_COUNT, QueryRange, SortBuffers, VisitorResources};
+
+use super::handles::Register;
+use super::names::{check_flags, number_of};
+use super::outcome::{Failure, run, run_unit};
+use super::sorter::SORTERS;
+use super::structs::{bytes, check_handle, check_pointer, put, read};
+use super::types::*;
+
+static SORTS: Register<BoundSort> = Register::new("VksortSort");
+
+/// The count that a number says.
+fn count_of(number: u64) -> Result<Count, Failure> {
+    match u32::try_from(number) {
+        Ok(count) => Ok(Count::Host(count)),
+        Err(_) if number == VKSORT_COUNT_ON_DEVICE => Ok(Count::Device),
+        Err(_) => {
+            let text =
+                format!("count is {number} elements, allowed are {MAX_COUNT} at most, or VKSORT_COUNT_ON_DEVICE");
+            Err(Failure::new(VKSORT_ERROR_TOO_MANY_ELEMENTS, text))
+        }
+    }
+}
+
+/// A range, if there is one.
+fn range_of(range: &VksortBufferRange) -> Result<Option<BufferRange>, Failure> {
+    let VksortBufferRange { buffer, offset, size, usage, reserved } = *range;
+    check_flags("reserved of VksortBufferRange", reserved, 0)?;
+    let usage = (usage != 0).then_some(vk::BufferUsageFlags::from_raw(usage));
+    Ok((buffer != vk::Buffer::null()).then_some(BufferRange { buffer, offset, size, usage }))
+}
+
+/// Ties a sorter to buffers. The result can be recorded any number of times, in any number of command buffers.
+///
+/// - buffers: the ranges, in bytes, and the capacity, in elements; nothing of it is kept but the handles of the buffers,
+///   which belong to the caller and must outlive the sort.
+/// - sort: a handle is written, which belongs to the caller until vksortDestroySort.
+/// - With capacity 0 the buffers may be null, and the sort records nothing.
+/// - Any thread may call it at any time.
+///
+/// Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, or the VkResult of the driver.
+///
+/// # Safety
+///
+/// * `buffers` is null, or leads to a structure of as many bytes as its first field says.
+/// * The buffers belong to the sorter's device, are bound to memory over the given ranges, have the usage that
+///   vksortGetBufferRequirements says, and outlive the sort.
+/// * With the usage VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, a buffer's memory has VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
+/// * `sort` is null or writable.
+#[unsafe(export_name = "vksortBind")]
+pub unsafe extern "C" fn bind(
+    sorter: VksortSorter,
+    buffers: *const VksortBuffers,
+    sort: *mut VksortSort,
+) -> VksortResult {
+    run_unit("vksortBind", || {
+        // SAFETY: by this function's contract, here and below.
+        let given = unsafe { read(buffers)? };
+        // SAFETY: as above.
+        unsafe { put(sort, std::ptr::null_mut())? };
+        let made = SORTERS.get(sorter)?;
+        let buffers = SortBuffers {
+            keys: range_of(&given.keys)?.unwrap_or(BufferRange::NONE),
+            values: range_of(&given.values)?,
+            keys_out: range_of(&given.keys_out)?,
+            values_out: range_of(&given.values_out)?,
+            scratch: range_of(&given.scratch)?,
+            count: range_of(&given.count)?,
+            capacity: given.capacity,
+        };
+        // SAFETY: as above.
+        let bound = unsafe { made.sorter.bind(&buffers)? };
+        // SAFETY: as above.
+        unsafe { put(sort, SORTS.add(bound)) }
+    })
+}
+
+/// Ends a bound sort.
+///
+/// - sort: a handle, or null for nothing to do.
+/// - Its device must be alive, and no command buffer with the sort pending.
+/// - Any thread may call it at any time. If another thread is in a call with the handle, the sort ends when that call returns.
+#[unsafe(export_name = "vksortDestroySort")]
+pub extern "C" fn destroy_sort(sort: VksortSort) -> VksortResult {
+    run_unit("vksortDestroySort", || SORTS.remove(sort))
+}
+
+/// Records a sort of the first `count` elements. Nothing is allocated, submitted or waited for.
+///
+/// - commandBuffer: recording, outside a render pass, on a queue family with compute. Pipeline and descriptor set 0 of the
+///   compute bind point are left changed, and so are the push constants of the command buffer.
+/// - count: elements, up to the capacity; or VKSORT_COUNT_ON_DEVICE for as many as the bound count buffer holds when the
+///   sort runs.
+/// - timestamps: null, or queries of the command buffer's device, as many as vksortGetQueryCount says. They are reset and
+///   written: one before the first step and one after each. It is not kept.
+/// - Barriers around the sort are the caller's. Before it: from the writes of keys, values and count to VKSORT_INPUT_STAGES
+///   with VKSORT_INPUT_ACCESS. Also before it: from the last accesses to the buffers that the sort writes to
+///   VKSORT_OUTPUT_STAGES with VKSORT_OUTPUT_ACCESS; if these were reads, the stages alone are enough. Such buffers are keysOut
+///   and valuesOut, and the values of a sort in place that makes indices. After the sort: from VKSORT_OUTPUT_STAGES with
+///   VKSORT_OUTPUT_ACCESS to the uses of the result, and to later writes of any of the buffers.
+/// - Sorts on one queue may share a scratch buffer without a barrier of the caller's. If other resources use its memory between
+///   sorts, the barrier before the sort goes from their last accesses to VKSORT_INPUT_STAGES and VK_PIPELINE_STAGE_TRANSFER_BIT
+///   with VKSORT_INPUT_ACCESS and VK_ACCESS_TRANSFER_WRITE_BIT. The barrier after the sort goes from VKSORT_OUTPUT_STAGES with
+///   VKSORT_OUTPUT_ACCESS to their first accesses.
+/// - Any thread may call it. One sort may be recorded by several threads at once, into a command buffer each.
+/// - Sort, sorter and buffers must live until the commands have completed.
+///
+/// When it fails, nothing is recorded: VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_BUFFER for a count on the device without
+/// a count buffer, VKSORT_ERROR_TOO_FEW_QUERIES, VKSORT_ERROR_VALUE for a sorter with a visitor.
+///
+/// # Safety
+///
+/// * The command buffer is null, or recording, outside a render pass, on a queue family with compute.
+/// * Barriers are as above; nothing else touches the buffers while the sort runs.
+/// * `timestamps` is null, or leads to a range of queries that are not in use, and the queue family supports timestamps.
+/// * Sort, sorter and buffers live until the commands have completed.
+#[unsafe(export_name = "vksortCmdSort")]
+pub unsafe extern "C" fn cmd_sort(
+    command_buffer: VkCommandBuffer,
+    sort: VksortSort,
+    count: u64,
+    timestamps: *const VksortQueryRange,
+) -> VksortResult {
+    // SAFETY: by this function's contract; no resources are given.
+    run_unit("vksortCmdSort", || unsafe { record(command_buffer, sort, count, timestamps, None) })
+}
+
+/// Records a sort whose sorter has a visitor, with the visitor's resources.
+///
+/// - commandBuffer, count and timestamps: as for vksortCmdSort. Descriptor set 1 of the compute bind point is left changed too.
+/// - resources: the descriptor set, which is bound as set 1, and the push constants; both before the first step. The push
+///   constants are not kept. The set is not changed until the commands have completed.
+/// - Barriers around the sort are as for vksortCmdSort. The visitor reads and writes in compute shaders, so
+///   VKSORT_INPUT_STAGES, VKSORT_INPUT_ACCESS, VKSORT_OUTPUT_STAGES and VKSORT_OUTPUT_ACCESS hold for its buffers too. A step
+///   does not see what the visitor has written in an earlier step.
+/// - Any thread may call it. One sort may be recorded by several threads at once, into a command buffer each.
+/// - Sort, sorter, buffers and set must live until the commands have completed.
+///
+/// When it fails, nothing is recorded: as for vksortCmdSort; VKSORT_ERROR_VALUE for a sorter without a visitor, push constants
+/// of another size, a set where the sorter was given no layout, or none where it was given one.
+///
+/// # Safety
+///
+/// * As for vksortCmdSort; the visitor's resources count as buffers of the sort.
+/// * `resources` is null, or leads to a structure of as many bytes as its first field says. Its push is null, or leads to as
+///   many bytes as pushSize says.
+/// * The set is null, or was allocated with a layout like that of the sorter, and its descriptors are valid.
+/// * What the visitor writes is no memory that the sort or the visitor reads.
+#[unsafe(export_name = "vksortCmdSortVisited")]
+pub unsafe extern "C" fn cmd_sort_visited(
+    command_buffer: VkCommandBuffer,
+    sort: VksortSort,
+    count: u64,
+    timestamps: *const VksortQueryRange,
+    resources: *const VksortVisitorResources,
+) -> VksortResult {
+    run_unit("vksortCmdSortVisited", || {
+        // SAFETY: it is null or a structure, by this function's contract.
+        let given = unsafe { read(resources)? };
+        let what = "push of VksortVisitorResources";
+        // SAFETY: the push constants have as many bytes, by this function's contract.
+        let push = unsafe { bytes(given.push, given.push_size as usize, what)? };
+        let resources = VisitorResources { set: given.set, push };
+        // SAFETY: by this function's contract.
+        unsafe { record(command_buffer, sort, count, timestamps, Some(resources)) }
+    })
+}
+
+/// Records a sort, with resources if there are any.
+///
+/// # Safety
+///
+/// As for [`cmd_sort`], and for [`cmd_sort_visited`] with resources.
+unsafe fn record(
+    command_buffer: VkCommandBuffer,
+    sort: VksortSort,
+    count: u64,
+    timestamps: *const VksortQueryRange,
+    resources: Option<VisitorResources<'_>>,
+) -> Result<(), Failure> {
+    check_handle(command_buffer, "commandBuffer", "VkCommandBuffer")?;
+    let timestamps = match timestamps.is_null() {
+        true => None,
+        false => {
+            check_pointer(timestamps, "timestamps")?;
+            // SAFETY: it is aligned, and leads to a range by this function's contract.
+            let VksortQueryRange { pool, first, count } = unsafe { *timestamps };
+            if pool == vk::QueryPool::null() || first.checked_add(count).is_none() {
+                let given = format!("pool {pool:?}, queries {first} and {count} from there on");
+                return Err(Failure::value("timestamps", given, "a VkQueryPool with queries below 2^32"));
+            }
+            Some(QueryRange { pool, first, count })
+        }
+    };
+    let (sort, count) = (SORTS.get(sort)?, count_of(count)?);
+    // SAFETY: command buffer, barriers, queries and resources are as both functions ask, by this function's contract.
+    unsafe {
+        match resources {
+            None => sort.record(command_buffer, count, timestamps)?,
+            Some(resources) => sort.record_visited(command_buffer, count, timestamps, resources)?,
+        }
+    }
+    Ok(())
+}
+
+/// Says how many timestamp queries a recording with this count writes.
+///
+/// - count: elements, or VKSORT_COUNT_ON_DEVICE.
+/// - queries: written.
+/// - Any thread may call it at any time.
+///
+/// # Safety
+///
+/// `queries` is null or writable.
+#[unsafe(export_name = "vksortGetQueryCount")]
+pub unsafe extern "C" fn get_query_count(sort: VksortSort, count: u64, queries: *mut u32) -> VksortResult {
+    run_unit("vksortGetQueryCount", || {
+        let sort = SORTS.get(sort)?;
+        let count = sort.check_count(count_of(count)?)?;
+        // SAFETY: by this function's contract.
+        unsafe { put(queries, sort.query_count(count)) }
+    })
+}
+
+/// Says which algorithm sorts so many elements.
+///
+/// - count: elements, or VKSORT_COUNT_ON_DEVICE.
+/// - algorithm: written; one of VKSORT_ALGORITHM_... but VKSORT_ALGORITHM_AUTO.
+/// - Any thread may call it at any time.
+///
+/// # Safety
+///
+/// `algorithm` is null or writable.
+#[unsafe(export_name = "vksortGetAlgorithm")]
+pub unsafe extern "C" fn get_algorithm(sort: VksortSort, count: u64, algorithm: *mut VksortAlgorithm) -> VksortResult {
+    run_unit("vksortGetAlgorithm", || {
+        let sort = SORTS.get(sort)?;
+        let elements = match sort.check_count(count_of(count)?)? {
+            Count::Host(count) => count,
+            Count::Device => sort.capacity(),
+        };
+        // SAFETY: by this function's contract.
+        unsafe { put(algorithm, number_of(sort.algorithm(elements))) }
+    })
+}
+
+/// Turns the ticks of a recording's queries into the time of each step.
+///
+/// - count: the count that the sort was recorded with.
+/// - tickCount, ticks: one 64-bit result per query, in order.
+/// - validBits: timestampValidBits of the queue family.
+/// - stepCount: the length of `steps` on entry; the number of steps on return. One less than the number of queries is enough.
+/// - steps: written; null to learn stepCount alone. Names end with a zero.
+/// - Any thread may call it at any time.
+///
+/// Returns VKSORT_INCOMPLETE when `steps` is too short for all; it then holds the first ones.
+///
+/// # Safety
+///
+/// * `ticks` is null, or leads to `tick_count` numbers.
+/// * `step_count` is null or writable; `steps` is null, or writable for as many as `step_count` says.
+#[unsafe(export_name = "vksortGetStepTimes")]
+pub unsafe extern "C" fn get_step_times(
+    sort: VksortSort,
+    count: u64,
+    tick_count: u32,
+    ticks: *const u64,
+    valid_bits: u32,
+    step_count: *mut u32,
+    steps: *mut VksortStepTime,
+) -> VksortResult {
+    run("vksortGetStepTimes", || {
+        let sort = SORTS.get(sort)?;
+        let count = sort.check_count(count_of(count)?)?;
+        check_pointer(step_count, "the pointer to stepCount")?;
+        let needed = sort.query_count(count);
+        if steps.is_null() {
+            // SAFETY: it is writable by this function's contract.
+            unsafe { put(step_count, needed - 1)? };
+            return Ok(VKSORT_SUCCESS);
+        }
+        check_pointer(steps, "the pointer to steps")?;
+        check_pointer(ticks, "the pointer to ticks")?;
+        if tick_count < needed {
+            let text = format!("tickCount is {tick_count}, needed are {needed}");
+            return Err(Failure::new(VKSORT_ERROR_TOO_FEW_QUERIES, text));
+        }
+        // SAFETY: there are as many, and more than needed, by this function's contract and the check.
+        let ticks = unsafe { std::slice::from_raw_parts(ticks, needed as usize) };
+        // SAFETY: it is readable by this function's contract.
+        let room = unsafe { *step_count } as usize;
+        let times = sort.step_times(count, ticks, valid_bits);
+        for (index, time) in times.iter().take(room).enumerate() {
+            let mut name = [0; VKSORT_STEP_NAME_SIZE];
+            // The last byte stays zero; a longer name would be cut.
+            for (to, from) in name[..VKSORT_STEP_NAME_SIZE - 1].iter_mut().zip(time.name.to_string().bytes()) {
+                *to = from as c_char;
+            }
+            // SAFETY: there is room for it by this function's contract.
+            unsafe { steps.add(index).write(VksortStepTime { nanoseconds: time.nanoseconds, name }) };
+        }
+        // SAFETY: as above.
+        unsafe { put(step_count, times.len().min(room) as u32)? };
+        Ok(if times.len() > room { VKSORT_INCOMPLETE } else { VKSORT_SUCCESS })
+    })
+}

@@ -1,0 +1,248 @@
+//! Sorters, and the buffers that they take.
+
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use ash::vk::{BufferUsageFlags as Usage, DescriptorSetLayout, Device as VkDevice};
+use vksort::{Access, PipelineSet, Sorter, SorterOptions, Visitor};
+
+use super::device::{self, REQUIREMENTS};
+use super::handles::Register;
+use super::names::{self, check_flags, number_of, one_of};
+use super::outcome::{Failure, run_unit};
+use super::structs::{bytes, check_pointer, put, read, write};
+use super::types::*;
+
+/// What is behind the handle of a sorter.
+pub(super) struct Made {
+    pub sorter: Sorter,
+    device: VkDevice,
+    /// For sorters that share them.
+    pipelines: Arc<PipelineSet>,
+    /// Of a storage buffer's offset, in bytes.
+    alignment: u64,
+}
+
+pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
+
+/// Builds the pipelines for a request, which takes from milliseconds to seconds.
+///
+/// - info: the request and its options; nothing that it points to is kept.
+/// - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
+/// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
+///
+/// Fails with VKSORT_ERROR_VALUE for an invalid request, with VKSORT_ERROR_NOT_BUILT for keys that this build lacks, with
+/// VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device cannot serve, with VKSORT_ERROR_HANDLE for a shareWith of
+/// another device, with VKSORT_ERROR_MISSING_FUNCTION for labels without VK_EXT_debug_utils, or with the VkResult of the driver.
+///
+/// # Safety
+///
+/// * `info` is null, or leads to a structure of as many bytes as its first field says, and so does its `request`.
+/// * The device was created with everything that the requirements name, and is of their physical device.
+/// * The device outlives the sorter and every sort bound from it.
+/// * The pipeline cache is null or the device's, and no other thread uses it during the call.
+/// * `sorter` is null or writable.
+#[unsafe(export_name = "vksortCreateSorter")]
+pub unsafe extern "C" fn create_sorter(info: *const VksortSorterInfo, sorter: *mut VksortSorter) -> VksortResult {
+    // SAFETY: by this function's contract; there is no visitor.
+    run_unit("vksortCreateSorter", || unsafe { create(info, None, sorter) })
+}
+
+/// Builds the pipelines for a request whose keys or values a visitor makes, or whose result it takes.
+///
+/// - info: the request and its options, as for vksortCreateSorter. The request is out of place. Pipelines with a visitor are
+///   this sorter's own: shareWith shares none.
+/// - visitor: its bytes and the layout of its resources; the bytes are not kept. Those that were compiled for a request also
+///   serve one with another order, other bits, or another key type of as many words.
+/// - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
+/// - Buffers that the visitor replaces are not bound: vksortGetBufferRequirements has size 0 for them.
+/// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
+///
+/// Fails as vksortCreateSorter; with VKSORT_ERROR_VISITOR for bytes that are no visitor's or are damaged, for a visitor of
+/// another version of vksort or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for a request that the
+/// visitor cannot serve; with VKSORT_ERROR_UNSUITABLE_DEVICE if its push constants are more than the device has.
+///
+/// # Safety
+///
+/// * As for vksortCreateSorter.
+/// * `visitor` is null, or leads to a structure of as many bytes as its first field says. Its code is null, or leads to as many
+///   bytes as codeSize says, which the program vksort-compile-visitor has made.
+/// * The layout is null or the device's, and has the bindings that the visitor's code declares, for compute.
+/// * The device was created with the features that the visitor's code uses.
+/// * The visitor's code meets the duties that docs/VISITORS.md lists: it gives the same bits for an index throughout a sort,
+///   reads and writes within its buffers, ends, and has no barriers, shared memory or subgroup operations.
+#[unsafe(export_name = "vksortCreateVisitedSorter")]
+pub unsafe extern "C" fn create_visited_sorter(
+    info: *const VksortSorterInfo,
+    visitor: *const VksortVisitorInfo,
+    sorter: *mut VksortSorter,
+) -> VksortResult {
+    // SAFETY: the same contract.
+    run_unit("vksortCreateVisitedSorter", || unsafe { create(info, Some(visitor), sorter) })
+}
+
+/// The visitor that a structure describes, with the layout of its resources.
+///
+/// # Safety
+///
+/// As for [`create_visited_sorter`].
+unsafe fn visitor_of(visitor: *const VksortVisitorInfo) -> Result<(Visitor, DescriptorSetLayout), Failure> {
+    const CODE: &str = "code of VksortVisitorInfo";
+    // SAFETY: it is null or a structure, by this function's contract.
+    let info = unsafe { read(visitor)? };
+    check_flags("reserved of VksortVisitorInfo", info.reserved, 0)?;
+    check_pointer(info.code.cast::<u8>(), CODE)?;
+    // SAFETY: the code has as many bytes, by this function's contract.
+    let code = unsafe { bytes(info.code, info.code_size, CODE)? };
+    Ok((Visitor::from_bytes(code)?, info.set_layout))
+}
+
+/// Builds a sorter, perhaps with a visitor, and writes its handle.
+///
+/// # Safety
+///
+/// As for [`create_sorter`], and for [`create_visited_sorter`] with a visitor.
+unsafe fn create(
+    info: *const VksortSorterInfo,
+    visitor: Option<*const VksortVisitorInfo>,
+    sorter: *mut VksortSorter,
+) -> Result<(), Failure> {
+    // SAFETY: it is null or a structure, by this function's contract.
+    let info = unsafe { read(info)? };
+    check_flags("flags of VksortSorterInfo", info.flags, VKSORT_SORTER_LABELS)?;
+    // SAFETY: it is null or writable, by this function's contract.
+    unsafe { put(sorter, std::ptr::null_mut())? };
+    let known = REQUIREMENTS.get(info.requirements)?;
+    // SAFETY: it is null or a structure, by this function's contract.
+    let request = names::request(&unsafe { read(info.request)? })?;
+    // SAFETY: as `visitor_of` asks, by this function's contract.
+    let visitor = visitor.map(|visitor| unsafe { visitor_of(visitor) }).transpose()?;
+    let pipelines = match info.share_with.is_null() {
+        true => Arc::default(),
+        false => {
+            let other = SORTERS.get(info.share_with)?;
+            if other.device != info.device {
+                let (given, allowed) = (other.device, info.device);
+                let text = format!("shareWith is a sorter of {given:?}, allowed is a sorter of device, {allowed:?}");
+                return Err(Failure::new(VKSORT_ERROR_HANDLE, text));
+            }
+            Arc::clone(&other.pipelines)
+        }
+    };
+    let accesses = [Access::Auto, Access::Descriptors, Access::Addresses];
+    let mut options = SorterOptions {
+        pipeline_cache: info.pipeline_cache,
+        pipelines: Some(Arc::clone(&pipelines)),
+        access: one_of("access", "VKSORT_ACCESS_", VKSORT_ACCESS_AUTO, &accesses, info.access)?,
+        capacity: (info.capacity > 0).then_some(info.capacity),
+        ..SorterOptions::default()
+    };
+    // SAFETY: the device is of the requirements' instance, by this function's contract.
+    let device = unsafe { device::load_device(&known.instance, info.device)? };
+    if info.flags & VKSORT_SORTER_LABELS != 0 {
+        let names = [c"vkCmdBeginDebugUtilsLabelEXT", c"vkCmdEndDebugUtilsLabelEXT"];
+        // SAFETY: as for `load_device`.
+        let find = |name: &CStr| unsafe { device::function(&known.instance, info.device, name) };
+        device::check_functions(&names, "vkGetDeviceProcAddr", "VK_EXT_debug_utils", find)?;
+        options.debug_utils = Some(ash::ext::debug_utils::Device::new(&known.instance, &device));
+    }
+    let requirements = &known.requirements;
+    // SAFETY: device, cache, pipelines, layout and visitor are as the functions ask, by this function's contract.
+    let made = unsafe {
+        match &visitor {
+            None => Sorter::new(&device, requirements, &request, &options)?,
+            Some((visitor, layout)) => {
+                Sorter::new_visited(&device, requirements, &request, &options, visitor, *layout)?
+            }
+        }
+    };
+    let alignment = requirements.profile.storage_alignment_bytes;
+    // SAFETY: it is writable, as it was above.
+    unsafe { put(sorter, SORTERS.add(Made { sorter: made, device: info.device, pipelines, alignment })) }
+}
+
+/// Ends a sorter. Sorts bound from it stay, and keep its pipelines.
+///
+/// - sorter: a handle, or null for nothing to do.
+/// - When the last of a sorter and its sorts ends, its device must be alive, and no command buffer with one of its sorts
+///   pending.
+/// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter ends when that call returns.
+#[unsafe(export_name = "vksortDestroySorter")]
+pub extern "C" fn destroy_sorter(sorter: VksortSorter) -> VksortResult {
+    run_unit("vksortDestroySorter", || SORTERS.remove(sorter))
+}
+
+/// Returns the properties of a sorter.
+///
+/// - properties: written; structSize must be set.
+/// - Any thread may call it at any time.
+///
+/// # Safety
+///
+/// `properties` is null, or leads to a writable structure of as many bytes as its first field says.
+#[unsafe(export_name = "vksortGetSorterProperties")]
+pub unsafe extern "C" fn get_sorter_properties(
+    sorter: VksortSorter,
+    properties: *mut VksortSorterProperties,
+) -> VksortResult {
+    run_unit("vksortGetSorterProperties", || {
+        let made = SORTERS.get(sorter)?;
+        let (max_count, addressed) = (made.sorter.max_count(), made.sorter.access() == Access::Addresses);
+        let value = VksortSorterProperties {
+            struct_size: 0,
+            max_count,
+            algorithm: number_of(made.sorter.algorithm(max_count)),
+            access: if addressed { VKSORT_ACCESS_ADDRESSES } else { VKSORT_ACCESS_DESCRIPTORS },
+        };
+        // SAFETY: by this function's contract.
+        unsafe { write(properties, &value) }
+    })
+}
+
+/// Says which buffers a sort of up to `capacity` elements takes, with size in bytes, alignment and usage, the scratch buffer
+/// among them. A sort with these buffers can be recorded with every smaller count.
+///
+/// - capacity: elements.
+/// - requirements: written; structSize must be set. A buffer with size 0 must not be given, except for scratch. With capacity
+///   0 the sizes of elements are 0, and no buffer needs to be given.
+/// - Any thread may call it at any time.
+///
+/// Fails with VKSORT_ERROR_TOO_MANY_ELEMENTS.
+///
+/// # Safety
+///
+/// `requirements` is null, or leads to a writable structure of as many bytes as its first field says.
+#[unsafe(export_name = "vksortGetBufferRequirements")]
+pub unsafe extern "C" fn get_buffer_requirements(
+    sorter: VksortSorter,
+    capacity: u32,
+    requirements: *mut VksortBufferRequirements,
+) -> VksortResult {
+    run_unit("vksortGetBufferRequirements", || {
+        let made = SORTERS.get(sorter)?;
+        let (sorter, alignment) = (&made.sorter, made.alignment);
+        let scratch = sorter.scratch_size(capacity)?;
+        let sizes = sorter.buffers(capacity);
+        // Other sorts have them also where the capacity is 0.
+        let keys = (sorter.buffers(1).keys > 0).then_some(sizes.keys);
+        let reached = sorter.element_usage();
+        let need = |size: Option<u64>, alignment: u64, usage: Usage| {
+            let (size, usage) = size.map_or((0, 0), |size| (size, usage.as_raw()));
+            VksortBufferNeed { size, alignment, usage, reserved: 0 }
+        };
+        // Addresses are multiples of a key, which may be more than the device asks of offsets.
+        let elements = alignment.max(sorter.request().key.size_bytes());
+        let value = VksortBufferRequirements {
+            struct_size: 0,
+            capacity,
+            keys: need(keys, elements, reached),
+            values: need(sizes.values, elements, reached),
+            keys_out: need(sizes.keys_out, elements, reached),
+            values_out: need(sizes.values_out, elements, reached),
+            scratch: need((scratch > 0).then_some(scratch), elements, reached | Sorter::SCRATCH_USAGE),
+            count: need(Some(4), 4, Usage::STORAGE_BUFFER),
+        };
+        // SAFETY: by this function's contract.
+        unsafe { write(requirements, &value) }
+    })
+}

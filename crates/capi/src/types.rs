@@ -1,0 +1,541 @@
+//! Constants and structures of the header.
+
+mod visited;
+
+use std::ffi::c_char;
+
+use ash::vk::{
+    Buffer as VkBuffer, Device as VkDevice, DeviceCreateInfo as VkDeviceCreateInfo, Instance as VkInstance,
+    PhysicalDevice as VkPhysicalDevice, PhysicalDeviceFeatures2 as VkPhysicalDeviceFeatures2,
+    PipelineCache as VkPipelineCache, QueryPool as VkQueryPool,
+};
+
+pub use visited::*;
+
+/// Vulkan's function, or null. Pass the loader's `vkGetInstanceProcAddr`, volk's, or your own.
+pub type PFN_vkGetInstanceProcAddr = Option<ash::vk::PFN_vkGetInstanceProcAddr>;
+/// As in Vulkan.
+pub type VkDeviceSize = u64;
+/// As in Vulkan.
+pub type VkFlags = u32;
+
+/// The result of a function: 0 or `VKSORT_INCOMPLETE`, or a negative code. Codes of vksort are -101 to -199. Any other
+/// negative code is the VkResult of a Vulkan call that failed.
+pub type VksortResult = i32;
+/// The call succeeded.
+pub const VKSORT_SUCCESS: VksortResult = 0;
+/// An array was too short, and holds the first part of the result.
+pub const VKSORT_INCOMPLETE: VksortResult = 5;
+/// A pointer is null or misaligned.
+pub const VKSORT_ERROR_POINTER: VksortResult = -101;
+/// A handle of vksort is null, destroyed, of another kind, of another device, or was never one.
+pub const VKSORT_ERROR_HANDLE: VksortResult = -102;
+/// This version of vksort does not know the structSize of a structure, or a field that it does not know is not zero.
+pub const VKSORT_ERROR_STRUCT: VksortResult = -103;
+/// A value is outside its enumeration or range, or contradicts another value.
+pub const VKSORT_ERROR_VALUE: VksortResult = -104;
+/// The device cannot serve the request, or an option of it.
+pub const VKSORT_ERROR_UNSUITABLE_DEVICE: VksortResult = -105;
+/// The device was created without features or extensions that are needed; the text names each.
+pub const VKSORT_ERROR_NOT_ENABLED: VksortResult = -106;
+/// vkGetInstanceProcAddr or vkGetDeviceProcAddr returns null for a Vulkan function.
+pub const VKSORT_ERROR_MISSING_FUNCTION: VksortResult = -107;
+/// This build of vksort lacks the key type or the part that the call needs.
+pub const VKSORT_ERROR_NOT_BUILT: VksortResult = -108;
+/// More elements than the device, the sorter or the bound sort allows.
+pub const VKSORT_ERROR_TOO_MANY_ELEMENTS: VksortResult = -109;
+/// A buffer is missing, superfluous, too small, misaligned, overlaps another, or lacks a usage flag.
+pub const VKSORT_ERROR_BUFFER: VksortResult = -110;
+/// The range of timestamp queries is shorter than the sort needs.
+pub const VKSORT_ERROR_TOO_FEW_QUERIES: VksortResult = -111;
+/// The process has another logger, or a log callback sets one.
+pub const VKSORT_ERROR_LOGGER: VksortResult = -112;
+/// The bytes of a visitor are none, or were compiled by another version of vksort or for another request; or its code has
+/// resources and no layout for them.
+pub const VKSORT_ERROR_VISITOR: VksortResult = -113;
+/// A fault of vksort itself. Nothing unwinds into the caller.
+pub const VKSORT_ERROR_INTERNAL: VksortResult = -199;
+
+/// How severe a message is; smaller numbers are more severe.
+pub type VksortLogLevel = u32;
+/// A failure that no call returns.
+pub const VKSORT_LOG_ERROR: VksortLogLevel = 1;
+/// A problem that does not end the call.
+pub const VKSORT_LOG_WARNING: VksortLogLevel = 2;
+/// The shape, the tuning and the algorithm of each sorter.
+pub const VKSORT_LOG_INFO: VksortLogLevel = 3;
+/// The time that each pipeline took.
+pub const VKSORT_LOG_DEBUG: VksortLogLevel = 4;
+
+/// Type of the keys: a number from 1 to VKSORT_KEY_TYPES. 0 is none, so that it cannot be forgotten.
+pub type VksortKeyType = u32;
+/// 8-bit unsigned integers.
+pub const VKSORT_KEY_U8: VksortKeyType = 1;
+/// 8-bit signed integers.
+pub const VKSORT_KEY_I8: VksortKeyType = 2;
+/// 16-bit unsigned integers.
+pub const VKSORT_KEY_U16: VksortKeyType = 3;
+/// 16-bit signed integers.
+pub const VKSORT_KEY_I16: VksortKeyType = 4;
+/// 16-bit IEEE floats, in total order, as all floats: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.
+pub const VKSORT_KEY_F16: VksortKeyType = 5;
+/// The upper halves of 32-bit IEEE floats.
+pub const VKSORT_KEY_BF16: VksortKeyType = 6;
+/// 32-bit unsigned integers.
+pub const VKSORT_KEY_U32: VksortKeyType = 7;
+/// 32-bit signed integers.
+pub const VKSORT_KEY_I32: VksortKeyType = 8;
+/// 32-bit IEEE floats.
+pub const VKSORT_KEY_F32: VksortKeyType = 9;
+/// 64-bit unsigned integers.
+pub const VKSORT_KEY_U64: VksortKeyType = 10;
+/// 64-bit signed integers.
+pub const VKSORT_KEY_I64: VksortKeyType = 11;
+/// 64-bit IEEE floats.
+pub const VKSORT_KEY_F64: VksortKeyType = 12;
+/// 128-bit unsigned integers, as two of 64 bits with the lower first.
+pub const VKSORT_KEY_U128: VksortKeyType = 13;
+/// 128-bit signed integers.
+pub const VKSORT_KEY_I128: VksortKeyType = 14;
+/// Key types are numbered from 1 to this.
+pub const VKSORT_KEY_TYPES: u32 = 14;
+
+/// The kind of value that moves with each key.
+pub type VksortValueType = u32;
+/// Nothing: only the keys are sorted.
+pub const VKSORT_VALUE_NONE: VksortValueType = 0;
+/// A value of this many bytes: 1, 2, or a multiple of 4 up to 65536. Up to 16 bytes travel with the keys; larger values are
+/// gathered once.
+pub const VKSORT_VALUE_BYTES: VksortValueType = 1;
+/// The key's own index in the input, 32 bits: the result is the sorting permutation, and nothing is read for it.
+pub const VKSORT_VALUE_INDEX: VksortValueType = 2;
+
+/// Direction. Equal keys keep their order in both, except with VKSORT_REQUEST_NOT_STABLE.
+pub type VksortOrder = u32;
+/// Smallest key first.
+pub const VKSORT_ORDER_ASCENDING: VksortOrder = 0;
+/// Largest key first.
+pub const VKSORT_ORDER_DESCENDING: VksortOrder = 1;
+
+/// Where the result goes.
+pub type VksortPlacement = u32;
+/// The result overwrites the input.
+pub const VKSORT_PLACEMENT_IN_PLACE: VksortPlacement = 0;
+/// The result goes to other buffers. The input is not written to.
+pub const VKSORT_PLACEMENT_OUT_OF_PLACE: VksortPlacement = 1;
+
+/// Whether the sorted keys are written.
+pub type VksortKeyOutput = u32;
+/// Sorted keys are written.
+pub const VKSORT_KEY_OUTPUT_SORTED: VksortKeyOutput = 0;
+/// The sorted keys are not written. In place, the content of the keys' buffer is then not specified.
+pub const VKSORT_KEY_OUTPUT_DISCARDED: VksortKeyOutput = 1;
+
+/// The algorithm of a sort. All algorithms give the same result, except for the order of equal keys with
+/// VKSORT_REQUEST_NOT_STABLE.
+pub type VksortAlgorithm = u32;
+/// Chosen by device and number of elements.
+pub const VKSORT_ALGORITHM_AUTO: VksortAlgorithm = 0;
+/// One histogram of all digits, then one chained-scan pass per digit.
+pub const VKSORT_ALGORITHM_ONESWEEP: VksortAlgorithm = 1;
+/// Count, scan and scatter per digit; no workgroup waits for another.
+pub const VKSORT_ALGORITHM_REDUCE_THEN_SCAN: VksortAlgorithm = 3;
+/// All digits in the shared memory of one workgroup, for up to one block of elements.
+pub const VKSORT_ALGORITHM_SINGLE_WORKGROUP: VksortAlgorithm = 4;
+/// Algorithms are numbered from 1 to this. 2 is no algorithm any more, and is refused.
+pub const VKSORT_ALGORITHMS: u32 = 4;
+
+/// How kernels reach keys and values.
+pub type VksortAccess = u32;
+/// Through descriptors where they reach `VksortSorterInfo::capacity` elements, else by address.
+pub const VKSORT_ACCESS_AUTO: VksortAccess = 0;
+/// Through descriptors. A range may be as long as maxStorageBufferRange.
+pub const VKSORT_ACCESS_DESCRIPTORS: VksortAccess = 1;
+/// By device address. A range may have any length. Buffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, and their memory
+/// VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
+pub const VKSORT_ACCESS_ADDRESSES: VksortAccess = 2;
+
+/// Flag of a request: equal keys may come out in any order, which may differ between runs. Some devices sort faster then.
+pub const VKSORT_REQUEST_NOT_STABLE: u32 = 1;
+/// Flag of requirements: they name bufferDeviceAddress if the physical device has it, for ranges longer than
+/// maxStorageBufferRange.
+pub const VKSORT_REQUIREMENTS_BUFFER_ADDRESSES: u32 = 1;
+/// Flag of a sorter: every step is labelled in captures. VK_EXT_debug_utils must be enabled on the instance.
+pub const VKSORT_SORTER_LABELS: u32 = 1;
+
+/// Flag of a key type: a float, sorted in total order.
+pub const VKSORT_KEY_IS_FLOAT: u32 = 1;
+/// Flag of a key type: negative keys come before zero.
+pub const VKSORT_KEY_IS_SIGNED: u32 = 2;
+/// Flag of a key type: this build of vksort has the kernels for it.
+pub const VKSORT_KEY_IS_BUILT: u32 = 4;
+
+/// As a count: the number of elements is in the count buffer when the sort runs. A number above the capacity is taken for
+/// the capacity.
+pub const VKSORT_COUNT_ON_DEVICE: u64 = u64::MAX;
+
+/// How a sort first touches the caller's keys, values and count: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the destination of
+/// the barrier before it. The bits of stages and accesses here are the same in VkPipelineStageFlags2 and VkAccessFlags2.
+pub const VKSORT_INPUT_STAGES: u32 = 0x800;
+/// VK_ACCESS_SHADER_READ_BIT and VK_ACCESS_SHADER_WRITE_BIT.
+pub const VKSORT_INPUT_ACCESS: u32 = 0x60;
+/// How a sort last touches the caller's keys and values: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the source of the barrier
+/// after it. It is also how a sort touches the buffers that it only writes, the destination of a barrier before it.
+pub const VKSORT_OUTPUT_STAGES: u32 = 0x800;
+/// VK_ACCESS_SHADER_WRITE_BIT.
+pub const VKSORT_OUTPUT_ACCESS: u32 = 0x40;
+
+const _: () = {
+    use vksort::BoundSort;
+    assert!(VKSORT_INPUT_STAGES == BoundSort::INPUT_SCOPE.stages.as_raw());
+    assert!(VKSORT_INPUT_ACCESS == BoundSort::INPUT_SCOPE.access.as_raw());
+    assert!(VKSORT_OUTPUT_STAGES == BoundSort::OUTPUT_SCOPE.stages.as_raw());
+    assert!(VKSORT_OUTPUT_ACCESS == BoundSort::OUTPUT_SCOPE.access.as_raw());
+};
+
+/// The properties of a device, and the extensions and features that it must be created with.
+#[derive(Debug)]
+pub struct VksortRequirements_T;
+/// A handle: the properties of a device, and the extensions and features that it must be created with.
+pub type VksortRequirements = *mut VksortRequirements_T;
+/// The pipelines of one kind of sort.
+#[derive(Debug)]
+pub struct VksortSorter_T;
+/// A handle: the pipelines of one kind of sort.
+pub type VksortSorter = *mut VksortSorter_T;
+/// A sorter tied to buffers.
+#[derive(Debug)]
+pub struct VksortSort_T;
+/// A handle: a sorter tied to buffers.
+pub type VksortSort = *mut VksortSort_T;
+
+/// The capabilities of this build of vksort. Written by vksortGetCapabilities.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortCapabilities {
+    /// sizeof(VksortCapabilities), set by the caller.
+    pub struct_size: u32,
+    /// The version of vksort as VK_MAKE_API_VERSION(0, major, minor, patch).
+    pub version: u32,
+    /// The least Vulkan version for VkApplicationInfo::apiVersion.
+    pub vulkan_version: u32,
+    /// Key types are numbered from 1 to this.
+    pub key_types: u32,
+    /// Algorithms are numbered from 1 to this.
+    pub algorithms: u32,
+    /// The most elements of a sort, as far as a device allows.
+    pub max_count: u32,
+    /// The largest value that travels with its key, in bytes.
+    pub max_inline_value_bytes: u32,
+    /// The largest value, in bytes.
+    pub max_value_bytes: u32,
+}
+
+/// A key type. Written by vksortGetKeyTypeProperties.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortKeyTypeProperties {
+    /// sizeof(VksortKeyTypeProperties), set by the caller.
+    pub struct_size: u32,
+    /// Width of a key in bits.
+    pub bits: u32,
+    /// VKSORT_KEY_IS_FLOAT, VKSORT_KEY_IS_SIGNED, VKSORT_KEY_IS_BUILT.
+    pub flags: u32,
+    /// A bit 1 << VKSORT_ALGORITHM_... for each algorithm that a request with such keys may name.
+    pub algorithms: u32,
+    /// The name, as in "u32"; static.
+    pub name: *const c_char,
+}
+
+/// The requirements of an instance. Written by vksortGetInstanceRequirements.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortInstanceRequirements {
+    /// sizeof(VksortInstanceRequirements), set by the caller.
+    pub struct_size: u32,
+    /// The least version for VkApplicationInfo::apiVersion.
+    pub api_version: u32,
+    /// For VkInstanceCreateInfo::flags.
+    pub flags: VkFlags,
+    /// Number of extensions.
+    pub extension_count: u32,
+    /// Names of the extensions to enable; static.
+    pub extensions: *const *const c_char,
+}
+
+/// For vksortCreateRequirements.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortRequirementsInfo {
+    /// sizeof(VksortRequirementsInfo).
+    pub struct_size: u32,
+    /// 0 or VKSORT_REQUIREMENTS_BUFFER_ADDRESSES.
+    pub flags: u32,
+    /// All Vulkan functions come from here.
+    pub get_instance_proc_addr: PFN_vkGetInstanceProcAddr,
+    /// Created for Vulkan 1.2 or newer.
+    pub instance: VkInstance,
+    /// A device of the instance.
+    pub physical_device: VkPhysicalDevice,
+    /// Null to learn the extensions and features that a device should be created with. For an existing device, the structure
+    /// that it was created with: the requirements then leave out what the device lacks, which may cost speed, and name
+    /// bufferDeviceAddress if the device has it.
+    pub device_create_info: *const VkDeviceCreateInfo<'static>,
+    /// VkApplicationInfo::apiVersion of the instance, or 0 for the device's version. What became core in a version above this
+    /// one needs its extension.
+    pub api_version: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+/// The extensions and features that a device must be created with, written by vksortGetDeviceRequirements. The arrays and
+/// structures that it points to belong to the requirements, and live as long.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortDeviceRequirements {
+    /// sizeof(VksortDeviceRequirements), set by the caller.
+    pub struct_size: u32,
+    /// Number of device extensions.
+    pub extension_count: u32,
+    /// Names of the device extensions to enable.
+    pub extensions: *const *const c_char,
+    /// The features to enable, as a chain for VkDeviceCreateInfo::pNext with pEnabledFeatures null. A caller with features of
+    /// its own adds these to them by vksortAddDeviceFeatures instead.
+    pub features: *const VkPhysicalDeviceFeatures2<'static>,
+}
+
+/// One kind of sort. All zero but structSize and key is: keys alone, by all bits, ascending, in place, stable.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortSortRequest {
+    /// sizeof(VksortSortRequest).
+    pub struct_size: u32,
+    /// VKSORT_REQUEST_NOT_STABLE or 0.
+    pub flags: u32,
+    /// Type of the keys.
+    pub key: VksortKeyType,
+    /// The kind of value that moves with each key.
+    pub value: VksortValueType,
+    /// Size of a value in bytes with VKSORT_VALUE_BYTES, else 0.
+    pub value_bytes: u32,
+    /// Direction.
+    pub order: VksortOrder,
+    /// The lowest bit that counts.
+    pub low_bit: u32,
+    /// One more than the highest bit that counts; 0 for all bits from lowBit on.
+    pub high_bit: u32,
+    /// Where the result goes.
+    pub placement: VksortPlacement,
+    /// Whether the sorted keys are written.
+    pub key_output: VksortKeyOutput,
+    /// The algorithm.
+    pub algorithm: VksortAlgorithm,
+}
+
+/// For vksortCreateSorter and vksortCreateVisitedSorter.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortSorterInfo {
+    /// sizeof(VksortSorterInfo).
+    pub struct_size: u32,
+    /// VKSORT_SORTER_LABELS or 0.
+    pub flags: u32,
+    /// The device, created with what the requirements name.
+    pub device: VkDevice,
+    /// Requirements of its physical device.
+    pub requirements: VksortRequirements,
+    /// The request.
+    pub request: *const VksortSortRequest,
+    /// A cache of the device for the pipelines, or null. No other thread uses it during the call.
+    pub pipeline_cache: VkPipelineCache,
+    /// A sorter of the same device to share pipelines with, or null. It may be destroyed before the new one. One of another
+    /// device is refused. Pipelines with a visitor in them are not shared.
+    pub share_with: VksortSorter,
+    /// How kernels reach keys and values.
+    pub access: VksortAccess,
+    /// The most elements that will be sorted, from which VKSORT_ACCESS_AUTO chooses; 0 when it is not known. It is no limit.
+    pub capacity: u32,
+}
+
+/// The properties of a sorter. Written by vksortGetSorterProperties.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortSorterProperties {
+    /// sizeof(VksortSorterProperties), set by the caller.
+    pub struct_size: u32,
+    /// The most elements that it can sort on its device.
+    pub max_count: u32,
+    /// The algorithm that sorts maxCount elements.
+    pub algorithm: VksortAlgorithm,
+    /// How its kernels reach keys and values; never VKSORT_ACCESS_AUTO.
+    pub access: VksortAccess,
+}
+
+/// The requirements of a buffer of a sort.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortBufferNeed {
+    /// The least size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
+    /// for scratch. With capacity 0, buffers that the request has may be given or not.
+    pub size: VkDeviceSize,
+    /// The alignment in bytes: the offset of the range is a multiple of it.
+    pub alignment: VkDeviceSize,
+    /// The VkBufferUsageFlags that the buffer needs; 0 for a buffer that the sort does not use. With
+    /// VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT its memory needs VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
+    pub usage: VkFlags,
+    /// 0.
+    pub reserved: u32,
+}
+
+/// The buffers of a sort. Written by vksortGetBufferRequirements.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortBufferRequirements {
+    /// sizeof(VksortBufferRequirements), set by the caller.
+    pub struct_size: u32,
+    /// The most elements that these buffers serve.
+    pub capacity: u32,
+    /// The keys; sorted here when the request is in place.
+    pub keys: VksortBufferNeed,
+    /// The values, when the request reads any; in place also where indices go.
+    pub values: VksortBufferNeed,
+    /// Where the sorted keys go when the request is out of place and does not discard them.
+    pub keys_out: VksortBufferNeed,
+    /// Where the sorted values or indices go when the request is out of place.
+    pub values_out: VksortBufferNeed,
+    /// Memory for the sort alone. Sorts on one queue may share it.
+    pub scratch: VksortBufferNeed,
+    /// The number of elements; needed only to record with VKSORT_COUNT_ON_DEVICE.
+    pub count: VksortBufferNeed,
+}
+
+/// A range of a buffer.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortBufferRange {
+    /// The buffer; null when there is none.
+    pub buffer: VkBuffer,
+    /// Where the range starts, in bytes.
+    pub offset: VkDeviceSize,
+    /// Length of the range in bytes.
+    pub size: VkDeviceSize,
+    /// The VkBufferUsageFlags that the buffer was created with, to have them checked; 0 when they are not known.
+    pub usage: VkFlags,
+    /// 0.
+    pub reserved: u32,
+}
+
+/// The buffers of one sort, for vksortBind. Ranges must not overlap.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortBuffers {
+    /// sizeof(VksortBuffers).
+    pub struct_size: u32,
+    /// The most elements that the sort will be recorded with.
+    pub capacity: u32,
+    /// As in VksortBufferRequirements.
+    pub keys: VksortBufferRange,
+    /// As in VksortBufferRequirements.
+    pub values: VksortBufferRange,
+    /// As in VksortBufferRequirements.
+    pub keys_out: VksortBufferRange,
+    /// As in VksortBufferRequirements.
+    pub values_out: VksortBufferRange,
+    /// As in VksortBufferRequirements.
+    pub scratch: VksortBufferRange,
+    /// As in VksortBufferRequirements.
+    pub count: VksortBufferRange,
+}
+
+/// Queries of a pool of type VK_QUERY_TYPE_TIMESTAMP.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortQueryRange {
+    /// The pool.
+    pub pool: VkQueryPool,
+    /// The first query to use.
+    pub first: u32,
+    /// Queries that may be used.
+    pub count: u32,
+}
+
+/// Length of VksortStepTime::name in bytes, with its zero.
+pub const VKSORT_STEP_NAME_SIZE: usize = 32;
+
+/// How long one step of a sort took on the device.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortStepTime {
+    /// Nanoseconds.
+    pub nanoseconds: f64,
+    /// The name of the step, and its pass where there are several.
+    pub name: [c_char; VKSORT_STEP_NAME_SIZE],
+}
+
+/// For vksortVrdxCreate.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortVrdxInfo {
+    /// sizeof(VksortVrdxInfo).
+    pub struct_size: u32,
+    /// 0.
+    pub flags: u32,
+    /// Finds the functions of Vulkan; it is called with `instance`.
+    pub get_instance_proc_addr: PFN_vkGetInstanceProcAddr,
+    /// The instance, or null where getInstanceProcAddr needs none.
+    pub instance: VkInstance,
+    /// The physical device.
+    pub physical_device: VkPhysicalDevice,
+    /// The device, with VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor enabled.
+    pub device: VkDevice,
+    /// A cache of the device for the pipelines, or null.
+    pub pipeline_cache: VkPipelineCache,
+    /// The structure that the device was created with, or null when it is not known: then no other extension or feature is used,
+    /// which costs speed.
+    pub device_create_info: *const VkDeviceCreateInfo<'static>,
+    /// VkApplicationInfo::apiVersion of the instance, or 0 for the device's version.
+    pub api_version: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+/// One recording of a sort of 32-bit keys, for vksortVrdxCmdSort.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortVrdxSort {
+    /// sizeof(VksortVrdxSort).
+    pub struct_size: u32,
+    /// The number of elements, or the most that indirectBuffer may hold.
+    pub element_count: u32,
+    /// A buffer with the number of elements, or null.
+    pub indirect_buffer: VkBuffer,
+    /// Where in indirectBuffer, in bytes.
+    pub indirect_offset: VkDeviceSize,
+    /// The keys, 32-bit unsigned integers.
+    pub keys_buffer: VkBuffer,
+    /// Where the keys start, in bytes.
+    pub keys_offset: VkDeviceSize,
+    /// The values of 32 bits, or null.
+    pub values_buffer: VkBuffer,
+    /// Where the values start, in bytes.
+    pub values_offset: VkDeviceSize,
+    /// The storage.
+    pub storage_buffer: VkBuffer,
+    /// Where the storage starts, in bytes.
+    pub storage_offset: VkDeviceSize,
+    /// A pool for timestamps, or null.
+    pub query_pool: VkQueryPool,
+    /// The first of VKSORT_VRDX_QUERIES queries.
+    pub query: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+/// Timestamps that vksortVrdxCmdSort writes.
+pub const VKSORT_VRDX_QUERIES: u32 = 15;
+
+/// A sorter that takes its buffers with each recording.
+#[derive(Debug)]
+pub struct VksortVrdx_T;
+/// A handle: a sorter that takes its buffers with each recording.
+pub type VksortVrdx = *mut VksortVrdx_T;

@@ -1,0 +1,250 @@
+//! What `include/vksort_vrdx.h` is made of: sorts of 32-bit keys whose buffers come with each recording.
+//!
+//! Buffers are pushed descriptors. A cache by handles would be cheaper by less than a microsecond, and wrong: a buffer that
+//! is destroyed may come back as another one with the same handle, and no Vulkan call tells.
+
+use ash::vk::{self, CommandBuffer as VkCommandBuffer};
+
+use vksort::seams::PushedSorter;
+use vksort::{
+    AccessScope, BufferRange, Count, KeyType, SortBuffers, SortRequest, Sorter, SorterOptions, StepName, ValueType,
+};
+
+use super::device::{self, query};
+use super::handles::Register;
+use super::names::check_flags;
+use super::outcome::{Failure, run_unit};
+use super::structs::{check_handle, put, read};
+use super::types::*;
+
+/// What is behind a handle.
+struct Vrdx {
+    device: ash::Device,
+    keys: PushedSorter,
+    pairs: PushedSorter,
+}
+
+static SORTERS: Register<Vrdx> = Register::new("VksortVrdx");
+
+/// Bytes at the start of the storage that hold the count: as many as the most that a device asks of an offset.
+const COUNT_BYTES: u64 = 256;
+
+/// Passes that have timestamps of their own.
+const PASSES: u32 = 4;
+
+/// Builds the pipelines that sort 32-bit unsigned keys, alone and with values of 32 bits. Programs call it through
+/// vksort_vrdx.h.
+///
+/// - info: the device and its properties; nothing that it points to is kept.
+/// - sorter: a handle is written, which belongs to the caller until vksortVrdxDestroy.
+/// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
+/// - The instance lives until the call returns. No other function uses it.
+///
+/// Fails with VKSORT_ERROR_MISSING_FUNCTION when the device has no function that pushes descriptors, and with
+/// VKSORT_ERROR_NOT_ENABLED when deviceCreateInfo has neither VK_KHR_push_descriptor nor Vulkan 1.4's pushDescriptor. A device of
+/// Vulkan 1.4 has the function in any case, so without deviceCreateInfo a missing feature is not seen.
+///
+/// # Safety
+///
+/// * `info` is null, or leads to a structure of as many bytes as its first field says; what that leads to is null or valid.
+/// * The device is of the physical device, and outlives the sorter. Where `device_create_info` is null, it was created with
+///   VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
+/// * The pipeline cache is null or the device's, and no other thread uses it during the call.
+/// * `sorter` is null or writable.
+#[unsafe(export_name = "vksortVrdxCreate")]
+pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut VksortVrdx) -> VksortResult {
+    run_unit("vksortVrdxCreate", || {
+        // SAFETY: by this function's contract, here and below.
+        let info = unsafe { read(info)? };
+        check_flags("flags of VksortVrdxInfo", info.flags, 0)?;
+        // SAFETY: as above.
+        unsafe { put(sorter, std::ptr::null_mut())? };
+        check_flags("reserved of VksortVrdxInfo", info.reserved, 0)?;
+        let VksortVrdxInfo { get_instance_proc_addr, physical_device, api_version, .. } = info;
+        // SAFETY: as above.
+        let (instance, requirements, enabled) = unsafe {
+            query(get_instance_proc_addr, info.instance, physical_device, api_version, info.device_create_info)?
+        };
+        let requirements = match enabled {
+            None => requirements.least(),
+            Some(enabled) if enabled.push_descriptors => requirements,
+            // A device of Vulkan 1.4 has the function in any case.
+            Some(_) => {
+                let text = "the device was created without pushed descriptors, needed is the extension \
+                            VK_KHR_push_descriptor or the feature pushDescriptor of VkPhysicalDeviceVulkan14Features";
+                return Err(Failure::new(VKSORT_ERROR_NOT_ENABLED, text));
+            }
+        };
+        // SAFETY: the device is of the physical device, by this function's contract, here and below.
+        let device = unsafe { device::load_device(&instance, info.device)? };
+        let names = [c"vkCmdPushDescriptorSetKHR", c"vkCmdPushDescriptorSet"];
+        // SAFETY: as above.
+        let found = names.map(|name| unsafe { device::function(&instance, info.device, name) });
+        let Some(push) = found.into_iter().find(|function| !function.is_null()) else {
+            let text = "vkCmdPushDescriptorSetKHR is not to be had, needed is a device with VK_KHR_push_descriptor";
+            return Err(Failure::new(VKSORT_ERROR_MISSING_FUNCTION, text));
+        };
+        // SAFETY: both names are of functions of this type, as the extension was promoted unchanged.
+        let push: vk::PFN_vkCmdPushDescriptorSetKHR = unsafe { std::mem::transmute(push) };
+        let options = SorterOptions {
+            pipeline_cache: info.pipeline_cache,
+            pipelines: Some(Default::default()),
+            ..SorterOptions::default()
+        };
+        let build = |value| {
+            let request = SortRequest { value, ..SortRequest::new(KeyType::U32) };
+            // SAFETY: device, cache and function are as `PushedSorter::new` asks, by this function's contract.
+            unsafe { PushedSorter::new(&device, &requirements, &request, &options, push) }
+        };
+        let (keys, pairs) = (build(ValueType::None)?, build(ValueType::U32)?);
+        // SAFETY: as above.
+        unsafe { put(sorter, SORTERS.add(Vrdx { device, keys, pairs })) }
+    })
+}
+
+/// Ends a sorter of vksortVrdxCreate.
+///
+/// - sorter: a handle, or null for nothing to do.
+/// - Its device must be alive, and no command buffer with one of its sorts pending.
+/// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter ends when that call returns.
+#[unsafe(export_name = "vksortVrdxDestroy")]
+pub extern "C" fn destroy(sorter: VksortVrdx) -> VksortResult {
+    run_unit("vksortVrdxDestroy", || SORTERS.remove(sorter))
+}
+
+/// Says how large a storage buffer is that serves every sort of up to `maxElementCount` elements.
+///
+/// - keyValue: 0 for keys alone, 1 for keys with values. The storage of keys with values serves keys alone, too.
+/// - size: written, in bytes.
+/// - usage: written, VkBufferUsageFlags.
+/// - Any thread may call it at any time.
+///
+/// # Safety
+///
+/// Both pointers are null or writable.
+#[unsafe(export_name = "vksortVrdxGetStorageRequirements")]
+pub unsafe extern "C" fn get_storage_requirements(
+    sorter: VksortVrdx,
+    max_element_count: u32,
+    key_value: u32,
+    size: *mut VkDeviceSize,
+    usage: *mut VkFlags,
+) -> VksortResult {
+    run_unit("vksortVrdxGetStorageRequirements", || {
+        let made = SORTERS.get(sorter)?;
+        let mut bytes = made.keys.scratch_size_up_to(max_element_count)?;
+        if key_value != 0 {
+            bytes = bytes.max(made.pairs.scratch_size_up_to(max_element_count)?);
+        }
+        // SAFETY: by this function's contract.
+        unsafe {
+            put(size, COUNT_BYTES + bytes)?;
+            put(usage, Sorter::SCRATCH_USAGE.as_raw())
+        }
+    })
+}
+
+/// Records a sort in place.
+///
+/// - info: the buffers and the count; it is not kept. Buffers and storage live until the commands have completed.
+/// - The queries are not reset. All VKSORT_VRDX_QUERIES of them are written: one at the start, one after clearing, three for
+///   each of four passes (after counting, scanning and moving), one at the end. The query of a step that the sort does not have
+///   is written with the next one.
+/// - Any thread may call it. One sorter may be recorded by several threads at once, into a command buffer each.
+///
+/// When it fails, nothing is recorded.
+///
+/// # Safety
+///
+/// * The command buffer is null, or recording, outside a render pass, on a queue family with compute.
+/// * `info` is null, or leads to a structure of as many bytes as its first field says.
+/// * The buffers belong to the device and hold that many elements. Keys and values have the usage STORAGE_BUFFER, the
+///   indirect buffer has TRANSFER_SRC, and the storage is as vksortVrdxGetStorageRequirements says.
+/// * Writes before the sort are made visible to reads of compute shaders; those of the indirect count may be made visible to
+///   reads of transfers instead. Uses after it wait for writes of compute shaders.
+/// * While the sort runs nothing else touches its buffers.
+#[unsafe(export_name = "vksortVrdxCmdSort")]
+pub unsafe extern "C" fn cmd_sort(
+    command_buffer: VkCommandBuffer,
+    sorter: VksortVrdx,
+    info: *const VksortVrdxSort,
+) -> VksortResult {
+    run_unit("vksortVrdxCmdSort", || {
+        check_handle(command_buffer, "commandBuffer", "VkCommandBuffer")?;
+        let made = SORTERS.get(sorter)?;
+        // SAFETY: by this function's contract, here and below.
+        let given = unsafe { read(info)? };
+        check_flags("reserved of VksortVrdxSort", given.reserved, 0)?;
+        for (name, buffer) in [("keysBuffer", given.keys_buffer), ("storageBuffer", given.storage_buffer)] {
+            if buffer == vk::Buffer::null() {
+                return Err(Failure::new(VKSORT_ERROR_BUFFER, format!("{name} is null, needed is a VkBuffer")));
+            }
+        }
+        if given.query_pool != vk::QueryPool::null() && given.query.checked_add(VKSORT_VRDX_QUERIES).is_none() {
+            return Err(Failure::value("query", given.query, "a number with VKSORT_VRDX_QUERIES queries below 2^32"));
+        }
+        let (has_values, indirect) =
+            (given.values_buffer != vk::Buffer::null(), given.indirect_buffer != vk::Buffer::null());
+        let sorter = if has_values { &made.pairs } else { &made.keys };
+        let capacity = given.element_count;
+        let range = |buffer, offset: u64, size| BufferRange { offset, ..BufferRange::new(buffer, size) };
+        let bytes = 4 * u64::from(capacity);
+        let scratch = sorter.scratch_size(capacity)?;
+        let (storage, start) = (given.storage_buffer, given.storage_offset);
+        let behind = start.checked_add(COUNT_BYTES);
+        let behind = behind.ok_or_else(|| Failure::value("storageOffset", start, "an offset in the buffer"))?;
+        let buffers = SortBuffers {
+            values: has_values.then(|| range(given.values_buffer, given.values_offset, bytes)),
+            scratch: (scratch > 0).then(|| range(storage, behind, scratch)),
+            count: indirect.then(|| range(storage, start, 4)),
+            ..SortBuffers::in_place(range(given.keys_buffer, given.keys_offset, bytes), capacity)
+        };
+        let count = if indirect { Count::Device } else { Count::Host(capacity) };
+        let sort = sorter.prepare(&buffers, count)?;
+        let device = &made.device;
+        let (pool, mut stamped) = (given.query_pool, 0);
+        // Writes each of the timestamps once, in order, for any number of steps.
+        let mut stamp_to = |last: u32, stage| {
+            for index in stamped..=last {
+                if pool != vk::QueryPool::null() {
+                    // SAFETY: pool and queries are as this function's contract says.
+                    unsafe { device.cmd_write_timestamp(command_buffer, stage, pool, given.query + index) };
+                }
+            }
+            stamped = stamped.max(last + 1);
+        };
+        let end = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
+        stamp_to(0, vk::PipelineStageFlags::TOP_OF_PIPE);
+        let compute = AccessScope::COMPUTE_READ.union(AccessScope::COMPUTE_WRITE);
+        let transfer = AccessScope::TRANSFER_READ.union(AccessScope::TRANSFER_WRITE);
+        let both = compute.union(transfer);
+        // A caller's barrier may end at reads of compute shaders, as is allowed for the library that this replaces. This
+        // barrier continues to the sort's own accesses. It also orders the count behind an earlier sort on this storage.
+        // SAFETY: the command buffer is recording, by this function's contract.
+        unsafe { both.record_barrier(both, device, command_buffer) };
+        if indirect {
+            let region = vk::BufferCopy { src_offset: given.indirect_offset, dst_offset: start, size: 4 };
+            // SAFETY: buffers and command buffer are as this function's contract says.
+            unsafe {
+                device.cmd_copy_buffer(command_buffer, given.indirect_buffer, storage, &[region]);
+                transfer.record_barrier(compute, device, command_buffer);
+            }
+        }
+        // SAFETY: by this function's contract, and the barriers.
+        unsafe { sort.record(command_buffer, &mut |name| stamp_to(last_of(name), end)) };
+        stamp_to(VKSORT_VRDX_QUERIES - 1, end);
+        Ok(())
+    })
+}
+
+/// The last timestamp behind a step. A pass has three: behind counting, behind scanning, behind moving. The histogram counts
+/// for all passes.
+fn last_of(name: StepName) -> u32 {
+    let counted = 2 + 3 * name.pass.unwrap_or_default().min(PASSES - 1);
+    match name.kernel {
+        "clear" | "arguments" => 1,
+        "histogram" | "decide" | "count" => counted,
+        "scan" => counted + 1,
+        _ => counted + 2,
+    }
+}
