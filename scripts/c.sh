@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs vksort for C and C++ into a temporary folder, and builds, runs and tests there what uses it: scripts/c.sh [--help]
 #
-# Builds examples/c, examples/cpp and tests/c by CMake with gcc and g++, warnings as errors, and runs them under the
+# Builds examples/c, examples/cpp and tests/c of crates/capi by CMake with gcc and g++, warnings as errors, and runs them under the
 # validation layer on the driver that the environment chooses. Ends with the number of programs as a test result.
 # scripts/setup.sh --all-tests --kernels installs what it takes.
 set -euo pipefail
@@ -31,9 +31,9 @@ step() {
 }
 
 prefix=$work/prefix
-step scripts/install.sh --prefix "$prefix"
+step crates/capi/install.sh --prefix "$prefix"
 [[ ! -e $prefix/bin ]] || die "install.sh installs programs without being asked"
-step scripts/install.sh --prefix "$prefix" --visitor-compiler
+step crates/capi/install.sh --prefix "$prefix" --visitor-compiler
 # It can be moved.
 mv "$prefix" "$work/moved" && prefix=$work/moved
 bytes=$(stat -L -c %s "$prefix/lib/libvksort.so")
@@ -45,25 +45,25 @@ undefined=$(nm -D --undefined-only "$prefix/lib/libvksort.so")
 export CFLAGS="-Wall -Wextra -Wpedantic -Werror" CXXFLAGS="-Wall -Wextra -Wpedantic -Werror"
 for project in examples/c examples/cpp tests/c; do
     build=$work/${project//\//-}
-    step cmake -Wno-dev --log-level=WARNING -S "$project" -B "$build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release
+    step cmake -Wno-dev --log-level=WARNING -S "crates/capi/$project" -B "$build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release
     step cmake --build "$build" -- --quiet
 done
 # The package finds the files of other systems by their names.
 abi=$(readlink "$prefix/lib/libvksort.so") abi=${abi#libvksort.so.}
 names() {
-    step cmake -Wno-dev --log-level=WARNING -S tests/c/names -B "$work/names-$1" -DCMAKE_PREFIX_PATH="$prefix" \
+    step cmake -Wno-dev --log-level=WARNING -S crates/capi/tests/c/names -B "$work/names-$1" -DCMAKE_PREFIX_PATH="$prefix" \
         -DCMAKE_SYSTEM_NAME="$2" -Dlocation="$3" -Dimports="$4" -Dstatic="$5"
 }
 names linux Linux "lib/libvksort.so.$abi" "" lib/libvksort.a
 names macos Darwin "lib/libvksort.$abi.dylib" "" lib/libvksort.a
-names gnu Windows bin/vksort.dll lib/libvksort.dll.a lib/libvksort.a
+names gnu Windows bin/vksort_capi.dll lib/libvksort.dll.a lib/libvksort.a
 touch "$prefix/lib/vksort.dll.lib"
-names msvc Windows bin/vksort.dll lib/vksort.dll.lib lib/vksort.lib
+names msvc Windows bin/vksort_capi.dll lib/vksort.dll.lib lib/vksort.lib
 rm "$prefix/lib/vksort.dll.lib"
 # The same example by pkg-config, without CMake.
 read -ra flags < <(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs vksort)
 # shellcheck disable=SC2086
-step gcc -std=c11 $CFLAGS examples/c/record.c "${flags[@]}" -Wl,-rpath,"$prefix/lib" -lvulkan -o "$work/record"
+step gcc -std=c11 $CFLAGS crates/capi/examples/c/record.c "${flags[@]}" -Wl,-rpath,"$prefix/lib" -lvulkan -o "$work/record"
 
 # Compiled visitors, as bytes and as an array. A fault is told with file and line, and leaves no file.
 compiler=$prefix/bin/vksort-compile-visitor
@@ -77,7 +77,7 @@ echo 'KEY visit_key(uint index) { return index; }' >"$work/parts/key.glsl"
 printf '%s\n' '#include "parts/key.glsl"' 'void visit_output(uint position, VALUE value) {}' >"$work/includes.glsl"
 step "$compiler" "$work/includes.glsl" --include parts/key.glsl --visits keys,output --key u32 --value 4 --discard-keys \
     --algorithm single-workgroup --out "$work/included"
-sed 's/particle.w/particle.v/' examples/c/distance.glsl >"$work/broken.glsl"
+sed 's/particle.w/particle.v/' crates/capi/examples/c/distance.glsl >"$work/broken.glsl"
 refused() {
     local message=$1
     shift
@@ -87,11 +87,11 @@ refused() {
     passed=$((passed + 1))
 }
 refused "^error: visitor .*broken.glsl: .*broken.glsl:9: error: " "$work/broken.glsl" --key f32 --push 'vec4 visitor_eye;' --push-bytes 16
-refused "its push constants take 16 bytes, but push_bytes is 12" examples/c/distance.glsl --key f32 --push 'vec4 visitor_eye;' --push-bytes 12
+refused "its push constants take 16 bytes, but push_bytes is 12" crates/capi/examples/c/distance.glsl --key f32 --push 'vec4 visitor_eye;' --push-bytes 12
 refused "^error: reading .*absent.glsl" "$work/absent.glsl" --key u32
 refused "is not among the visitor's includes" <(echo '#include "absent.glsl"') --key u32 --algorithm single-workgroup
-refused "^error: invalid value 'u31'" examples/c/distance.glsl --key u31
-refused "cannot be used with '--depth" examples/c/distance.glsl --depth 24
+refused "^error: invalid value 'u31'" crates/capi/examples/c/distance.glsl --key u31
+refused "cannot be used with '--depth" crates/capi/examples/c/distance.glsl --depth 24
 refused "allowed is an identifier of C" --depth 24 --c-array 2nd
 
 export VKSORT_VALIDATE=1

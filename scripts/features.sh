@@ -4,7 +4,7 @@
 # As a program that depends on the library compiles it: what tests depend on adds features. scripts/package.sh runs unit and
 # documentation tests without them. Without FEATURE the programs are linted too, without their features.
 #
-#   FEATURE  only these, each alone [default: all but wgpu, which takes minutes to compile]
+#   FEATURE  only these, each alone [default: all]
 #   --help   this text
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ source scripts/lib.sh
 
 # The release profile has its build scripts and macros compiled already where the tests are.
 cargo=(cargo --config scripts/checked.toml)
-features=$(awk '/^\[/ { inside = $0 == "[features]" } inside && /^[a-z]/ && $1 != "default" && $1 != "wgpu" { print $1 }' Cargo.toml)
+features=$(awk '/^\[/ { inside = $0 == "[features]" } inside && /^[a-z]/ && $1 != "default" { print $1 }' Cargo.toml)
 [[ $features ]] || die "Cargo.toml lists no features"
 sets=("$@")
 # shellcheck disable=SC2206

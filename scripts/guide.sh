@@ -4,7 +4,7 @@
 # Links from the guide to files of the repository lead to this checkout. scripts/setup.sh --guide installs what it takes.
 #
 #   --check  also checks that every link leads to something, that every chapter and picture is used, and that the snippets in
-#            C and C++ compile against include/vksort.h. Snippets in Rust are documentation tests of the crate
+#            C and C++ compile against vksort.h. Snippets in Rust are documentation tests of the crate
 #   --help   this text
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -51,7 +51,7 @@ awk -v work="$work" '
     out { print > out }
 ' "$source"/src/*.md
 blocks=("$work"/*.c "$work"/*.cpp)
-flags=(-Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iinclude)
+flags=(-Wall -Wextra -Wpedantic -Werror -fsyntax-only -Icrates/capi/include)
 for block in "${blocks[@]}"; do
     case $block in
         *.c) gcc -std=c11 "${flags[@]}" "$block" ;;

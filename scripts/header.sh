@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Renews include/vksort.h from src/capi/: scripts/header.sh [--help]
+# Renews crates/capi/include/vksort.h from crates/capi/src/: scripts/header.sh [--help]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
@@ -11,5 +11,5 @@ case ${1-} in
     *) die "unknown argument $1, allowed is --help" ;;
 esac
 # In the profile of the tests, in which all of it is compiled already.
-VKSORT_WRITE_HEADER=1 cargo --config scripts/checked.toml test --quiet --release --test header
-say "include/vksort.h is what src/capi/ makes"
+VKSORT_WRITE_HEADER=1 cargo --config scripts/checked.toml test --quiet --release --package vksort-capi --test header
+say "crates/capi/include/vksort.h is what crates/capi/src/ makes"

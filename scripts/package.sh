@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Packages the crate, and builds and tests the package as its users get it: scripts/package.sh [--list]
+# Packages the crates, and builds and tests them as their users get them: scripts/package.sh [--list]
 #
-# Unpacks the package into a temporary folder. There it compiles the library without features and with all but wgpu, and every
-# example, and runs unit and documentation tests, without the network. A missing file makes it fail. The suites in tests/ are not
-# packaged, as they need crates/testing. Builds go to target/ or $CARGO_TARGET_DIR, which holds the built dependencies.
+# Unpacks the packages into a temporary folder. There it compiles the library without features and with all, and every example,
+# runs unit and documentation tests, and compiles vksort-capi and vksort-wgpu against it, without the network. A missing file
+# makes it fail. The suites in tests/ are not packaged, as they need crates/testing. Builds go to target/ or $CARGO_TARGET_DIR,
+# which holds the built dependencies.
 #
-#   --list  prints the files of the package and their sizes, and ends
+#   --list  prints the files of the packages and their sizes, and ends
 #   --help  this text
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -29,18 +30,23 @@ trap 'exit 130' INT TERM
 root=$PWD
 
 # Files that are not committed yet are packaged too.
-cargo package --quiet --package vksort --no-verify --allow-dirty --target-dir "$work" || die "cargo package failed"
-archive=$(echo "$work"/package/vksort-*.crate)
+cargo package --quiet --package vksort --package vksort-capi --package vksort-wgpu --no-verify --allow-dirty --target-dir "$work" ||
+    die "cargo package failed"
+version=$(locked_version vksort)
+for archive in "$work"/package/*.crate; do
+    kib=$(($(stat -c %s "$archive") / 1024))
+    if [[ ${1:-} == --list ]]; then
+        tar -tvzf "$archive"
+        say "${archive##*/}: $kib KiB compressed"
+    fi
+    ((kib <= most_kib)) || die "${archive##*/} has $kib KiB compressed, allowed are $most_kib KiB"
+    # Not with the archive's old times, by which an earlier build would look fresh.
+    tar -C "$work" -xmzf "$archive"
+done
+[[ ${1:-} != --list ]] || exit 0
+archive=$work/package/vksort-$version.crate
 kib=$(($(stat -c %s "$archive") / 1024))
-if [[ ${1:-} == --list ]]; then
-    tar -tvzf "$archive"
-    say "${archive##*/}: $kib KiB compressed"
-    exit
-fi
-((kib <= most_kib)) || die "the package has $kib KiB compressed, allowed are $most_kib KiB"
-# Not with the archive's old times, by which an earlier build would look fresh.
-tar -C "$work" -xmzf "$archive"
-cd "$work/$(basename "$archive" .crate)"
+cd "$work/vksort-$version"
 # Outside the repository there are no settings of its workspace.
 [[ ${CARGO_TARGET_DIR:-} == /* ]] || CARGO_TARGET_DIR=$root/${CARGO_TARGET_DIR:-target}
 export CARGO_TARGET_DIR CARGO_NET_OFFLINE=true
@@ -56,8 +62,13 @@ for document in *.md docs/*.md docs/guide/src/*.md; do
         case $link in
             *://* | '#'* | '') continue ;;
         esac
-        link=${link%%#*}
-        [[ -e $(dirname "$document")/$link ]] || { say "$document links to $link, which the package lacks" && missing=1; }
+        link=$(realpath -m --relative-to=. "$(dirname "$document")/${link%%#*}")
+        # Other crates, programs and the lab are in the repository alone.
+        case $link in
+            crates/* | lab/* | programs/*) found=$root/$link ;;
+            *) found=$link ;;
+        esac
+        [[ -e $found ]] || { say "$document links to $link, which the package lacks" && missing=1; }
     done < <(grep -oE '\]\([^) ]+\)' "$document" | sed 's/^](//; s/)$//')
 done
 ((!missing)) || die "files are missing"
@@ -69,14 +80,13 @@ step() {
     "$@" || die "failed: $*"
 }
 # scripts/features.sh lints the same sources with each feature alone, and CI documents them. Examples are checked here
-# and linked by test.sh. wgpu takes minutes to compile, unless its own lints have been run before, as in CI.
+# and linked by test.sh.
 # Here cargo enables the named features alone. In the repository, tests add those that they need.
-every=standalone,keys-128,profiles,half,capi,runtime-shaders,testing
+every=standalone,keys-128,profiles,half,runtime-shaders,testing
 # In the profile of the tests, which has the dependencies compiled.
 checked=(cargo --config "$root/scripts/checked.toml" --config 'profile.release.package.vksort.opt-level=0')
 step "${checked[@]}" check --quiet --release --no-default-features
 step "${checked[@]}" check --quiet --release --features "$every" --all-targets
-step "${checked[@]}" check --quiet --release --features wgpu --example wgpu
 # Unoptimized: these tests need no device, and what they take is compiling.
 step "${checked[@]}" test --quiet --release --features "$every" --lib
 step "${checked[@]}" test --quiet --release --no-default-features --lib
@@ -88,6 +98,13 @@ mv spirv "$work/spirv"
 step env VKSORT_WRITE_SPIRV=1 "${checked[@]}" check --quiet --release --features shaderc
 [[ ! -e spirv ]] || die "a build of the package has written $(find spirv -type f | wc -l) files to spirv/"
 mv "$work/spirv" spirv
+# The crates beside it, as a program that has both from a registry. wgpu takes minutes to compile, unless its lints have been run
+# before, as in CI.
+for crate in vksort-capi vksort-wgpu; do
+    cp "$root/Cargo.lock" "$work/$crate-$version"
+    step "${checked[@]}" --config "patch.crates-io.vksort.path='$PWD'" check --quiet --release --lib \
+        --manifest-path "$work/$crate-$version/Cargo.toml"
+done
 # As a dependency, where only what the library needs is built.
 mkdir -p "$work/dependent/src"
 cat >"$work/dependent/Cargo.toml" <<TOML

@@ -25,8 +25,8 @@ logs=target/test-logs limits=cpu
 
 # A row per configuration: name | limit in seconds of CPU time | suites | driver, validation layer and variables.
 # A suite is one of the binary `device` or `visitors`, or another binary of tests. `programs:render` are the tests of a module of a
-# binary. `lib` stands for the unit tests, `doc` for the documentation tests, `c` for the programs in C and C++, `wgpu.sh` for all
-# tests of the feature wgpu, and `wgpu` for their suite alone.
+# binary. `lib` stands for the unit tests, `doc` for the documentation tests, `capi` for the tests of vksort-capi in
+# Rust, `c` for its programs in C and C++, `wgpu.sh` for all tests of vksort-wgpu, and `wgpu` for its suite alone.
 # `lavapipe-WIDTH`, with kernels `unoptimized` by LLVM, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted`
 # mode stand for the variables that choose them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
 # `two-queues` puts the layer of tools/two-queues below `newer-layer`.
@@ -44,7 +44,7 @@ essential=(
     "swiftshader        | 1200 | conformance fallback kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8"
     # The layer sees hazards within shaders and between submissions.
     "validation         | 1200 | matrix recording frames | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
-    "host               | 1800 | lib doc host programs lab header capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    "host               | 1800 | lib doc host programs lab capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
     "simulated          | 600 | simulated             | VKSORT_DRAW_SECONDS=15"
 )
 
@@ -67,7 +67,7 @@ everything=(
     "lavapipe-16        | 3600 | $devices             | $wide VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=8/8"
     "lavapipe-4         | 2400 | $devices visitors    | lavapipe-128 unoptimized VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/4,4/8"
     "swiftshader        | 2400 | $devices recording programs:splats programs:render visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/3 $untimed"
-    "host               | 1800 | lib host programs lab header capi limits halves allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 skip=window::"
+    "host               | 1800 | lib host programs lab capi limits halves allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 skip=window::"
     # The SPIR-V of the kernels on a simulated device, at subgroup sizes of 4 to 128.
     "simulated          | 1200 | simulated             | VKSORT_DRAW_SECONDS=45"
     # Damaged scenes for two minutes; the suite takes seconds elsewhere.
@@ -220,8 +220,9 @@ run() {
     for suite in $suites; do
         case $suite in
             c) commands+=(scripts/c.sh) ;;
+            capi) commands+=("$(printf '%q ' "${cargo[@]}" test --release --no-fail-fast "${capi[@]}")") ;;
             wgpu.sh) commands+=(scripts/wgpu.sh) ;;
-            wgpu) commands+=("$(printf '%q ' "${cargo[@]}") test --release --no-fail-fast --package vksort --features wgpu --test wgpu") ;;
+            wgpu) commands+=("$(printf '%q ' "${cargo[@]}") test --release --no-fail-fast --package vksort-wgpu --test wgpu") ;;
             lib) targets+=(--lib) ;;
             doc) commands+=("$(printf '%q ' "${base[@]}" --doc)") ;;
             *:*) modules+=("${suite%%:*}" "${suite#*:}::") ;;
@@ -263,7 +264,7 @@ needs_space() {
         die "the disk of $1 has $((free)) MiB left, needed are $(($2 > taken + 100 ? $2 - taken : 100)) MiB for $3"
 }
 
-all=0 chosen=() at_once=2 list=0
+all=0 chosen=() at_once=2 list=0 capi=(--package vksort-capi)
 while (($#)); do
     case $1 in
         --help) usage && exit ;;
@@ -281,7 +282,8 @@ while (($#)); do
 done
 if ((all)); then
     configurations=("${everything[@]}")
-    features=(--features vksort/runtime-shaders,vksort-programs/visitors,vksort-programs/window)
+    features=(--features vksort/runtime-shaders,vksort-lab/visitors,vksort-programs/visitors,vksort-programs/window)
+    capi+=(--features runtime-shaders)
     needs=(--all-tests --kernels) built_mib=9000
 else
     configurations=("${essential[@]}")
@@ -317,19 +319,20 @@ build() {
     die "the tests do not build, see above"
 }
 build ${features[@]+"${features[@]}"}
-# Rows that run beside them would wait for cargo's lock until wgpu is compiled.
-[[ " ${chosen[*]} " != *wgpu* ]] || build --package vksort --features wgpu --test wgpu
+# Rows that run beside them would wait for cargo's lock until these are compiled.
+[[ " ${chosen[*]} " != *" host "* ]] || build "${capi[@]}"
+[[ " ${chosen[*]} " != *wgpu* ]] || build --package vksort-wgpu --test wgpu
 
 device_suites=$(suites_of device | paste -sd ' ') visitor_suites=$(suites_of visitors | paste -sd ' ')
 [[ $device_suites && $visitor_suites ]] || die "the tests on a device do not name their suites"
 # A suite that no configuration of all tests runs would pass unseen. Visitors that are compiled at run time are not in the
-# essential tests.
+# essential tests, and `capi` brings `header`.
 metadata=$(cargo metadata --locked --no-deps --format-version 1) || die "cargo metadata failed"
 targets=$(python3 -c '
 import json, sys
 for package in json.load(sys.stdin)["packages"]:
     for target in package["targets"]:
-        if target["kind"] == ["test"] and target["name"] not in ("device", "visitors"):
+        if target["kind"] == ["test"] and target["name"] not in ("device", "visitors", "header"):
             print(target["name"])
 ' <<<"$metadata")
 used=

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the feature wgpu: scripts/wgpu.sh [--help]
+# Tests the crate vksort-wgpu: scripts/wgpu.sh [--help]
 #
 # Runs its unit and documentation tests, the suite `wgpu` and the example, on the driver and with the validation layer that
 # the environment chooses. Nothing else compiles wgpu, which takes three minutes on two cores.
@@ -14,8 +14,6 @@ case ${1-} in
 esac
 
 cargo=(cargo --config scripts/checked.toml)
-options=(--release --package vksort --features wgpu)
-"${cargo[@]}" test "${options[@]}" --test wgpu
-"${cargo[@]}" test "${options[@]}" --lib wgpu
-"${cargo[@]}" test "${options[@]}" --doc -- wgpu Wgpu
+options=(--release --package vksort-wgpu)
+"${cargo[@]}" test "${options[@]}"
 "${cargo[@]}" run "${options[@]}" --example wgpu -- --validate

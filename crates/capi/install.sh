@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds vksort for programs in C and C++, and installs it: scripts/install.sh --prefix DIR [--no-wide-keys] [--visitor-compiler]
+# Builds vksort for programs in C and C++, and installs it: crates/capi/install.sh --prefix DIR [OPTION...]
 #
 # Installs the headers, the library as a shared and as a static one, a pkg-config file (vksort.pc) and a CMake package with
 # the targets vksort::vksort and vksort::vksort_static. The folder can be moved. It takes Rust and a linker; programs that
@@ -13,9 +13,9 @@
 #   --help          this text
 set -euo pipefail
 prefix=
-features=capi,keys-128 compiler=
+features=keys-128 compiler=
 from=$PWD
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
 
@@ -26,7 +26,7 @@ while (($#)); do
             prefix=$2
             shift
             ;;
-        --no-wide-keys) features=capi ;;
+        --no-wide-keys) features= ;;
         --visitor-compiler) compiler=vksort-compile-visitor ;;
         --help) usage && exit ;;
         *) die "unknown option $1, allowed are --prefix, --no-wide-keys, --visitor-compiler and --help" ;;
@@ -40,17 +40,17 @@ version=$(sed -n '/^\[package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 # Versions below 1.0 are compatible where their second number is the same.
 major=${version%%.*} abi=${version%%.*}
 [[ $major != 0 ]] || abi=$(cut -d . -f 1,2 <<<"$version")
-# The names that cargo gives, and the shared library's name where it is installed; scripts/install/vksortConfig.cmake.in has
-# the same.
+# The names that cargo gives, and those of the installed files; install/vksortConfig.cmake.in has the latter. A DLL keeps its
+# name, which its import library knows.
 static=libvksort.a imports= options=()
 case $(uname) in
-    Darwin) built=libvksort.dylib name=libvksort.$abi.dylib options=("-Clink-arg=-Wl,-install_name,@rpath/$name") ;;
+    Darwin) built=libvksort_capi.dylib link=libvksort.dylib name=libvksort.$abi.dylib options=("-Clink-arg=-Wl,-install_name,@rpath/$name") ;;
     MINGW* | MSYS* | CYGWIN*)
-        built=vksort.dll name=vksort.dll
+        built=vksort_capi.dll
         # By the compiler of Rust's host: MSVC or GNU.
         if [[ $(rustc -vV) == *-msvc* ]]; then static=vksort.lib imports=vksort.dll.lib; else imports=libvksort.dll.a; fi
         ;;
-    *) built=libvksort.so name=libvksort.so.$abi options=("-Clink-arg=-Wl,-soname,$name") ;;
+    *) built=libvksort_capi.so link=libvksort.so name=libvksort.so.$abi options=("-Clink-arg=-Wl,-soname,$name") ;;
 esac
 
 target=${CARGO_TARGET_DIR:-$PWD/target}/c-library
@@ -59,21 +59,21 @@ mkdir -p "$target"
 profile=(--config 'profile.c-library.inherits="release"' --config 'profile.c-library.strip="symbols"'
     --config 'profile.c-library.lto=true' --config 'profile.c-library.codegen-units=1' --config 'profile.c-library.panic="unwind"')
 cargo "${profile[@]}" \
-    rustc --quiet --locked --profile c-library --package vksort --lib --no-default-features --features "$features" \
+    rustc --quiet --locked --profile c-library --package vksort-capi --lib --no-default-features --features "$features" \
     --crate-type cdylib,staticlib -- "${options[@]}" --print "native-static-libs=$target/native-static-libs" 2> >(grep -v '^$\|native artifacts' >&2) || die "the build failed"
 needed=$(<"$target/native-static-libs")
 
 library=$prefix/lib package=$prefix/lib/cmake/vksort
 mkdir -p "$prefix/include" "$library/pkgconfig" "$package"
-cp include/*.h "$prefix/include"
-cp "$target/$static" "$library"
+cp crates/capi/include/*.h "$prefix/include"
+cp "$target/${static/vksort/vksort_capi}" "$library/$static"
 if [[ $imports ]]; then
     mkdir -p "$prefix/bin"
     cp "$target/$built" "$prefix/bin"
-    cp "$target/$imports" "$library"
+    cp "$target/${imports/vksort/vksort_capi}" "$library/$imports"
 else
     cp "$target/$built" "$library/$name"
-    ln -sf "$name" "$library/$built"
+    ln -sf "$name" "$library/$link"
 fi
 if [[ $compiler ]]; then
     cargo "${profile[@]}" build --quiet --locked --profile c-library --package "$compiler" || die "building $compiler failed"
@@ -82,7 +82,7 @@ if [[ $compiler ]]; then
     cp "$target/$compiler" "$prefix/bin"
 fi
 fill() {
-    sed "s|@VERSION@|$version|; s|@ABI@|$abi|; s|@NEEDED@|$needed|" "scripts/install/$1.in" >"$2/$1"
+    sed "s|@VERSION@|$version|; s|@ABI@|$abi|; s|@NEEDED@|$needed|" "crates/capi/install/$1.in" >"$2/$1"
 }
 fill vksort.pc "$library/pkgconfig"
 fill vksortConfig.cmake "$package"

@@ -1,7 +1,7 @@
 /*
  * The calls of vk_radix_sort.h (github.com/jaesung-cs/vulkan_radix_sort) on vksort, for programs that use them today. Change
  * the include, link to vksort, create the device as below, and keep defining VRDX_IMPLEMENTATION before it in one source file.
- * docs/MIGRATING-VRDX.md of vksort lists each change, and says what differs.
+ * crates/capi/MIGRATING-VRDX.md of vksort lists each change, and says what differs.
  *
  * - As there: in exactly one file VRDX_IMPLEMENTATION is defined, and the functions of Vulkan are those in scope: the
  *   loader's prototypes, or volk's pointers where volk.h is included before or VRDX_USE_VOLK is defined.

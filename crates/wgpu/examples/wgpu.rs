@@ -1,7 +1,7 @@
 //! A sort in a renderer on wgpu: between a compute pass that writes the elements and one that reads them in order.
 //!
-//! This is one file to copy from. It needs the crates `vksort` with the feature `wgpu`, `wgpu`, `pollster`, `bytemuck` and
-//! `anyhow`. Here wgpu comes from vksort, which exports the version that it was built with.
+//! This is one file to copy from. It needs the crates `vksort`, `vksort-wgpu`, `pollster`, `bytemuck` and `anyhow`. wgpu comes from
+//! `vksort-wgpu`, which exports the version that it was built with.
 #![allow(unsafe_code)]
 
 use std::process::ExitCode;

@@ -3,7 +3,7 @@
 //! The app has no window. In each frame, a system of the schedule `RenderGraph` adds the cull pass, the sort, and copies of the
 //! result. The host compares the result of every frame with a sort of its own.
 //!
-//! `cargo run --release --manifest-path examples/bevy/Cargo.toml` compiles Bevy, which takes minutes, and runs it.
+//! `cargo run --release --manifest-path crates/wgpu/examples/bevy/Cargo.toml` compiles Bevy, which takes minutes, and runs it.
 #![allow(unsafe_code)]
 
 use std::process::ExitCode;
