@@ -2,7 +2,8 @@
 # Lints the library without features, with each one alone and with all: scripts/features.sh [FEATURE...]
 #
 # As a program that depends on the library compiles it: what tests depend on adds features. scripts/package.sh runs unit and
-# documentation tests without them. Without FEATURE the programs are linted too, without their features.
+# documentation tests without them. Without FEATURE programs and lab are linted too, without their
+# features.
 #
 #   FEATURE  only these, each alone [default: all]
 #   --help   this text
@@ -23,4 +24,4 @@ for chosen in "${sets[@]}"; do
     say "-- ${chosen:-no features}"
     "${cargo[@]}" clippy --release --locked --package vksort --no-default-features --features "$chosen" --lib -- -D warnings
 done
-(($#)) || "${cargo[@]}" clippy --release --locked --package vksort-programs --all-targets -- -D warnings
+(($#)) || "${cargo[@]}" clippy --release --locked --package vksort-lab --package vksort-programs --all-targets -- -D warnings

@@ -2,7 +2,7 @@
 # Compiles the kernels with the compilers of real GPUs, without a GPU: scripts/gpu-compilers.sh [OPTION...]
 #
 # Without options it compiles the kernels of all requests for all GPUs, keeps the figures in
-# benches/record/gpu-compilers.csv and draws docs/gpu-compilers.png. docs/GPU-COMPILERS.md explains the figures. The first
+# lab/record/gpu-compilers.csv and draws lab/gpu-compilers.png. lab/GPU-COMPILERS.md explains the figures. The first
 # run unpacks Mesa's compilers (80 MB of Debian packages) into $VKSORT_GPU_COMPILERS, else ~/.cache/vksort/gpu-compilers.
 #
 #   --gpus A,B         only these GPUs, with a line for each kernel; the record stays
@@ -10,15 +10,15 @@
 #   --no-slope         only one shape of each kernel, which takes half the time; likewise
 #   --tuning F=VALUE   change a field of the built-in rows, as --tuning=items_keys=12; likewise
 #   --dump FOLDER      write NIR and machine code of every kernel there; likewise
-#   --check            compare all figures with tools/gpu-compilers/limits.csv; a figure beyond its limit fails
+#   --check            compare all figures with lab/gpu-compilers/limits.csv; a figure beyond its limit fails
 #   --tighten          replace limits in that file by today's figures where these are better
 #   --sweep            compile the pass in many shapes and with all methods instead, and show where the built-in row stands in
-#                      the order of a model; with no other option the candidates are kept in benches/record/gpu-sweep.csv,
+#                      the order of a model; with no other option the candidates are kept in lab/record/gpu-sweep.csv,
 #                      which takes some minutes; --read FILE predicts such a file anew
 #   --limits FILE      another file of limits
 #   --program FILE     a built program `pipelines`, of the checkout that --root names
 #   --root FOLDER      the checkout that gives names of kernels and constants [default: this one]
-#   --help             this text; `tools/gpu-compilers/compilers.py --help` has more options, which can be given here too
+#   --help             this text; `lab/gpu-compilers/compilers.py --help` has more options, which can be given here too
 #
 # If the packages are not available, it says so in one line and ends without an error.
 set -euo pipefail
@@ -26,14 +26,14 @@ here=$PWD
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
-record=benches/record/gpu-compilers.csv
-plot=docs/gpu-compilers.png
+record=lab/record/gpu-compilers.csv
+plot=lab/gpu-compilers.png
 
 program='' complete=1 tool=compilers.py arguments=()
 while (($#)); do
     case $1 in
         --help) usage && exit ;;
-        --sweep) tool=sweep.py record=benches/record/gpu-sweep.csv ;;
+        --sweep) tool=sweep.py record=lab/record/gpu-sweep.csv ;;
         --program | --root | --dump | --limits | --read | --record)
             # Paths are those of the caller's directory.
             [[ ${2:-} ]] || die "$1 needs a path"
@@ -55,11 +55,11 @@ done
 # What is read from a record needs no compiler.
 if [[ " ${arguments[*]} " != *" --read "* ]]; then
     status=0
-    why=$(tools/gpu-compilers/setup.sh "$gpu_compilers") || status=$?
+    why=$(lab/gpu-compilers/setup.sh "$gpu_compilers") || status=$?
     ((status != 3)) || { say "gpu-compilers: skipped: $why" && exit; }
     ((status == 0)) || die "setting the compilers up failed with status $status $why"
     if [[ ! $program ]]; then
-        cargo --config scripts/checked.toml build --quiet --release --package vksort-programs --bin pipelines
+        cargo --config scripts/checked.toml build --quiet --release --package vksort-lab --bin pipelines
         program=${CARGO_TARGET_DIR:-target}/release/pipelines
         arguments+=(--program "$program")
     fi
@@ -67,5 +67,5 @@ fi
 ((!complete)) || arguments+=(--record "$record")
 # Compilers beside each other make times longer.
 [[ $tool != compilers.py ]] || ((!complete)) || arguments+=(--times 3)
-python3 -B "tools/gpu-compilers/$tool" --folder "$gpu_compilers" "${arguments[@]}"
+python3 -B "lab/gpu-compilers/$tool" --folder "$gpu_compilers" "${arguments[@]}"
 [[ $tool != compilers.py ]] || ((!complete)) || "$program" --plot "$record" --out "$plot"

@@ -4,17 +4,17 @@
 #
 # It translates a kernel to CUDA C++, compiles it, emulates a whole sort, and compares the result with numpy's. A line for
 # each kernel has the instructions that a warp issues for 32 elements on a full tile, static instructions, registers, spills
-# and wavefronts of shared memory, with CUB's beside them. tools/nvidia-assembler/README.md explains the figures. The first
+# and wavefronts of shared memory, with CUB's beside them. lab/nvidia-assembler/README.md explains the figures. The first
 # run installs NVIDIA's compiler (140 MB from PyPI) in $VKSORT_NVIDIA_ASSEMBLER, else in
 # ~/.cache/vksort/nvidia-assembler.
 #
 #   KIND           keys, pairs, argsort, u16, u64, u64-pairs, histogram; a FIELD of the tuning, as in pairs:rank=partition.
-#                  Without one, and without --arch, all figures are kept in benches/record/nvidia-assembler.csv
+#                  Without one, and without --arch, all figures are kept in lab/record/nvidia-assembler.csv
 #   --arch A,B     targets among 75, 80, 86, 89 and 90 [default: 80,89,90]
 #   --patterns     also sort other keys, such as tiles of one digit, and with tiles that never publish their counts
 #   --functions    figures of each GLSL function
 #   --dump FOLDER  write CUDA C++, and machine code with the count of each instruction
-#   --check        fail if a figure is beyond its limit in tools/nvidia-assembler/limits.csv
+#   --check        fail if a figure is beyond its limit in lab/nvidia-assembler/limits.csv
 #   --tighten      lower limits in that file to today's figures
 #   --test         run the tests of the tool itself
 #   --root FOLDER  the kernels and the library of another checkout
@@ -47,13 +47,13 @@ while (($#)); do
 done
 
 status=0
-why=$(tools/nvidia-assembler/setup.sh "$VKSORT_NVIDIA_ASSEMBLER") || status=$?
+why=$(lab/nvidia-assembler/setup.sh "$VKSORT_NVIDIA_ASSEMBLER") || status=$?
 ((status != 3)) || { say "nvidia-assembler: skipped: $why" && exit; }
 ((status == 0)) || die "setting the compiler up failed with status $status $why"
 export PYTHONPATH=$VKSORT_NVIDIA_ASSEMBLER/cuda VKSORT_ROOT=$root
 (cd "$root" && cargo --config scripts/checked.toml build --quiet --release --package vksort-contract)
 export VKSORT_CONTRACT=${CARGO_TARGET_DIR:-$root/target}/release/vksort-contract
 if ((testing)); then
-    exec python3 -B -m unittest discover --start-directory tools/nvidia-assembler/tests --top-level-directory tools/nvidia-assembler
+    exec python3 -B -m unittest discover --start-directory lab/nvidia-assembler/tests --top-level-directory lab/nvidia-assembler
 fi
-exec python3 -B tools/nvidia-assembler/measure.py "${arguments[@]}"
+exec python3 -B lab/nvidia-assembler/measure.py "${arguments[@]}"

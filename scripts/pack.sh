@@ -56,8 +56,8 @@ while read -r place executable; do
     [[ -z $missing ]] || die "$place needs libraries that other machines may lack: $missing"
 done <<<"$executables"
 cp scripts/pack/run.sh scripts/pack/measure.sh scripts/tally.sh LICENSE-MIT LICENSE-APACHE "$work/$name"
-cp benches/peers/cub_sort.cu "$work/$name/peers"
-cp benches/record/gpu-sweep.csv "$work/$name"
+cp lab/peers/cub_sort.cu "$work/$name/peers"
+cp lab/record/gpu-sweep.csv "$work/$name"
 printf 'vksort %s, commit %s\nfor %s, built with %s\n' "$version" \
     "$(git describe --always --dirty 2>/dev/null || printf 'unknown')" "$host" "$(rustc --version)" >"$work/$name/BUILD"
 # Machines with a GPU seldom have the layer.

@@ -2,7 +2,7 @@
 # Compiles glsl/ to the modules in spirv/, which a build without the feature shaderc embeds: scripts/spirv.sh
 #
 # Sets up the machine first (scripts/setup.sh --kernels). It also compiles the shaders of programs to the modules beside them and
-# the visitors that tests keep, counts the kernels' instructions in benches/record/spirv.csv, and names the modules whose counts
+# the visitors that tests keep, counts the kernels' instructions in lab/record/spirv.csv, and names the modules whose counts
 # have changed.
 #
 #   --check  changes nothing, and fails if a module differs in a byte from its compiled source
@@ -39,5 +39,5 @@ write() {
 scripts/setup.sh --kernels --no-drivers
 export VKSORT_WRITE_SPIRV=1 VKSORT_WRITE_VISITORS=1
 counted=$(write host instructions::the_table_of_instructions_is_that_of_the_modules)
-grep ': ' <<<"$counted" | grep -v '^test result' >&2 || say "benches/record/spirv.csv has no other counts than before"
+grep ': ' <<<"$counted" | grep -v '^test result' >&2 || say "lab/record/spirv.csv has no other counts than before"
 write host visitors::kept_visitors_are_compiled_from_their_source >/dev/null

@@ -29,7 +29,7 @@ logs=target/test-logs limits=cpu
 # Rust, `c` for its programs in C and C++, `wgpu.sh` for all tests of vksort-wgpu, and `wgpu` for its suite alone.
 # `lavapipe-WIDTH`, with kernels `unoptimized` by LLVM, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted`
 # mode stand for the variables that choose them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
-# `two-queues` puts the layer of tools/two-queues below `newer-layer`.
+# `two-queues` puts the layer of lab/two-queues below `newer-layer`.
 # `only=TEXT` runs the tests with that in their name, `skip=TEXT,TEXT` those with none of these.
 #
 # The level `full` takes every option; `reduced` takes some values and windows, and of pairs of options only those that meet in a
@@ -140,8 +140,8 @@ resolve() {
             unoptimized) kernels=unoptimized-$kernels variables+=(GALLIVM_PERF=nopt) ;;
             newer-lavapipe)
                 # What Debian has on the day is no fault of the code.
-                missing=$(tools/gpu-compilers/setup.sh "$gpu_compilers") || optional=1 missing=${missing:-setting them up failed}
-                variables+=("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER=$PWD/tools/gpu-compilers/run.sh $gpu_compilers lvp"
+                missing=$(lab/gpu-compilers/setup.sh "$gpu_compilers") || optional=1 missing=${missing:-setting them up failed}
+                variables+=("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER=$PWD/lab/gpu-compilers/run.sh $gpu_compilers lvp"
                     LP_NATIVE_VECTOR_WIDTH=256)
                 kernels=newer
                 ;;
@@ -161,7 +161,7 @@ resolve() {
                     VK_LAYER_SYNCVAL_SHADER_ACCESSES_HEURISTIC=1 VKSORT_EXPECT_HAZARDS=1)
                 ;;
             two-queues)
-                tools/two-queues/build.sh target/two-queues || die "configuration $name: its layer does not build"
+                lab/two-queues/build.sh target/two-queues || die "configuration $name: its layer does not build"
                 # The validation layer is the first, which is above the other and so sees both families.
                 variables+=("VK_LAYER_PATH=$parts/layers:$PWD/target/two-queues" VKSORT_EXPECT_FAMILIES=2
                     VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation:VK_LAYER_VKSORT_two_queues)

@@ -10,8 +10,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const MAX_LINKS: usize = 40;
 
 /// Writes a file by renaming a complete one to it. A link stays, and its file is replaced. Devices and pipes are written to.
-#[allow(dead_code, reason = "the programs stage several files before they rename the first")]
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+///
+/// Those of the system.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let place = place(path)?;
     // Renaming over a device such as /dev/null would replace it.
     if place.exists() && !place.is_file() {
@@ -22,7 +25,11 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Where a path leads. Links are followed, also to a file that does not exist yet.
-pub(crate) fn place(path: &Path) -> io::Result<PathBuf> {
+///
+/// # Errors
+///
+/// A path whose links lead in a circle.
+pub fn place(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_path_buf();
     for _ in 0..MAX_LINKS {
         if let Ok(place) = place.canonicalize() {
@@ -36,7 +43,11 @@ pub(crate) fn place(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Writes a file beside another one that it is to replace, with the permissions of that one; gives its path.
-pub(crate) fn stage(place: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+///
+/// # Errors
+///
+/// Those of the system.
+pub fn stage(place: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     let (part, mut file) = create_beside(place)?;
     let replaced = fs::metadata(place).ok().map(|metadata| metadata.permissions());
     // They come before the content, which not everyone may be allowed to read.
@@ -62,7 +73,7 @@ fn create_beside(place: &Path) -> io::Result<(PathBuf, File)> {
 }
 
 /// Removes a file that was staged.
-pub(crate) fn remove(part: &Path) {
+pub fn remove(part: &Path) {
     // Nothing more can be done where this fails.
     let _ = fs::remove_file(part);
 }

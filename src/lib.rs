@@ -78,7 +78,6 @@ mod checksum;
 #[cfg(feature = "runtime-shaders")]
 mod compile;
 mod error;
-#[cfg(any(feature = "standalone", feature = "profiles"))]
 mod files;
 #[cfg(all(doctest, feature = "standalone"))]
 mod guide;

@@ -7,3 +7,8 @@ pub use crate::vk::{Place, VersionFeatures, feature_in};
 /// Sorts whose buffers come with each recording, for `vksort_vrdx.h`. The device must have pushed descriptors enabled, and each
 /// checked sort is recorded once, with buffers that live until its commands have completed.
 pub use crate::vk::{PushedSort, PushedSorter};
+
+/// Files that are written whole or not at all, also by the programs of this repository.
+pub mod files {
+    pub use crate::files::*;
+}

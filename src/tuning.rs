@@ -133,7 +133,7 @@ const ROWS: &[Row] = &[
             single_workgroup_size: Some(384),
             // A shift takes four times as long as a test of a bit by its mask.
             ballot: Ballot::ByMask,
-            ..gpu("apple", "compiled: ballots in fewest cycles by Honeykrisp, no spills, see docs/GPU-COMPILERS.md")
+            ..gpu("apple", "compiled: ballots in fewest cycles by Honeykrisp, no spills, see lab/GPU-COMPILERS.md")
         },
     },
     Row {
@@ -144,7 +144,7 @@ const ROWS: &[Row] = &[
             single_items: 8,
             few_registers: true,
             unordered: false,
-            ..nvidia("nvk", "compiled: 48 registers by NVK, see docs/GPU-COMPILERS.md")
+            ..nvidia("nvk", "compiled: 48 registers by NVK, see lab/GPU-COMPILERS.md")
         },
     },
     Row {
@@ -153,7 +153,7 @@ const ROWS: &[Row] = &[
             ballot: Ballot::ByMask,
             ..nvidia(
                 "nvidia",
-                "compiled: 75 instructions for 32 keys on sm_90 by NVIDIA's assembler, see docs/GPU-COMPILERS.md",
+                "compiled: 75 instructions for 32 keys on sm_90 by NVIDIA's assembler, see lab/GPU-COMPILERS.md",
             )
         },
     },
@@ -182,7 +182,7 @@ const ROWS: &[Row] = &[
             single_items: 12,
             histogram_subgroup_size: Some(32),
             few_registers: false,
-            ..intel("intel-xe2", "compiled: fewest instructions a key by anv without spills, see docs/GPU-COMPILERS.md")
+            ..intel("intel-xe2", "compiled: fewest instructions a key by anv without spills, see lab/GPU-COMPILERS.md")
         },
     },
     Row {

@@ -5,7 +5,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use crate::picture;
+use super::picture;
 
 /// Of fixed width: neighbours such as c and l stay apart at every size.
 pub const FONT: &str = "monospace";
@@ -22,7 +22,6 @@ pub trait Drawing {
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>) -> Drawn<DB>;
 }
 
-#[allow(dead_code, reason = "not every program writes both")]
 pub fn svg(figure: &impl Drawing) -> Result<Vec<u8>> {
     let mut text = String::new();
     present(figure, SVGBackend::with_string(&mut text, figure.size()).into_drawing_area())?;

@@ -1,12 +1,10 @@
 //! Output files: checked before the work, and written whole or not at all.
 
-#[path = "../../src/files.rs"]
-mod place;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use vksort::seams::files as place;
 
 /// A file to be written, with the flag that named it.
 pub struct Output {

@@ -1,10 +1,13 @@
 //! What the programs share: flags, opening a device, reports, and how they end.
-#![allow(dead_code, reason = "no program uses all of it")]
 
+pub mod canvas;
 pub mod count;
 pub mod files;
+pub mod memory;
+pub mod picture;
 pub mod tuning;
 pub mod verify;
+pub mod vk;
 
 use std::fmt::Display;
 use std::io::{self, Write};

@@ -1,9 +1,5 @@
 //! Compiles a visitor into bytes, for programs that have no compiler of GLSL.
 
-#[path = "../../src/files.rs"]
-#[allow(dead_code, reason = "this program writes one file")]
-mod files;
-
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
 use clap::{Parser, ValueEnum};
+use vksort::seams::files;
 use vksort::{Algorithm, DepthKeys, KeyOutput, KeyType, Placement, SortRequest, ValueType, VisitorSource, Visits};
 
 /// Compiles a visitor of vksort: GLSL that makes the keys or values of a sort, or takes its result

@@ -1,14 +1,12 @@
 //! Lists the system's Vulkan devices and what vksort would do on each.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use comfy_table::{ContentArrangement, Table, presets};
 use vksort::standalone::{DeviceChoice, DeviceInfo, Gpu, GpuOptions};
 use vksort::{Algorithm, DeviceProfile, KeyType, Order, RankMethod, Shape, ShapeDesc, SortRequest};
+use vksort_programs::common;
 
 const ABOUT: &str = "Lists the system's Vulkan devices and what vksort would do on each and why.
 

@@ -8,9 +8,9 @@ use vksort::{
     Algorithm, BitRange, KeyOutput, KeyType, Order, Quartiles, SortRequest, SorterOptions, StepTime, ValueType,
 };
 
-use crate::common::verify::verify_runs;
-use crate::memory::Memory;
 use crate::npy::Array;
+use vksort_programs::common::memory::Memory;
+use vksort_programs::common::verify::verify_runs;
 
 /// What is to be sorted.
 pub struct Job {

@@ -1,10 +1,6 @@
 //! Sorts .npy arrays on a Vulkan device.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod job;
-#[path = "../common/memory.rs"]
-mod memory;
 mod npy;
 
 use std::path::PathBuf;
@@ -12,12 +8,13 @@ use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
 use clap::Parser;
-use common::files::Output;
-use common::tuning::{self, TuningFlag};
 use job::{How, Job, Sorted};
 use npy::Array;
 use vksort::standalone::Gpu;
 use vksort::{BitRange, KeyType, Order, Quartiles, ValueType};
+use vksort_programs::common;
+use vksort_programs::common::files::Output;
+use vksort_programs::common::tuning::{self, TuningFlag};
 
 /// Sorts .npy arrays on a Vulkan device, stably. Without --keys it sorts and verifies generated pairs.
 #[derive(Parser)]

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use npyz::{DType, NpyHeader, Order, WriterBuilder};
 use vksort::{KeyType, MAX_COUNT};
 
-use crate::common;
+use vksort_programs::common;
 
 /// Key types that numpy has a dtype of its own for, as a header spells it and as numpy calls it.
 const DTYPES: [(KeyType, &str, &str); 11] = [

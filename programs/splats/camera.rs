@@ -5,7 +5,7 @@ use std::str::FromStr;
 use anyhow::{Context, Result, ensure};
 use glam::{Mat3, Quat, Vec2, Vec3, vec2, vec3};
 
-use crate::scene::Splat;
+use super::scene::Splat;
 
 /// Up in the scene, whose y axis points down.
 pub const UP: Vec3 = Vec3::NEG_Y;

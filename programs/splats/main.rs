@@ -1,17 +1,7 @@
 //! Draws a scene of Gaussian splats for each frame of an orbit: culling, keys, sort and drawing are on the device.
 
-#[path = "../common/canvas.rs"]
-mod canvas;
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../common/picture.rs"]
-mod picture;
-
-mod camera;
 mod plot;
-mod reference;
 mod report;
-mod scene;
 mod verify;
 mod vk;
 #[cfg(feature = "window")]
@@ -23,14 +13,18 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Error, Result, bail, ensure};
 use clap::{Parser, ValueEnum};
-use common::files::Output;
-use common::tuning::{self, TuningFlag};
 use glam::Vec3;
 use vksort::Tuning;
+use vksort_programs::common;
+use vksort_programs::common::canvas;
+use vksort_programs::common::files::Output;
+use vksort_programs::common::picture;
+use vksort_programs::common::tuning::{self, TuningFlag};
 
-use camera::{Camera, Pose, Size};
-use scene::Splat;
 use vk::{Device, Extensions, Keys, Renderer};
+use vksort_programs::splats::camera::{Camera, Pose, Size};
+use vksort_programs::splats::reference;
+use vksort_programs::splats::scene::{self, Splat};
 
 /// Draws Gaussian splats for each frame of an orbit, sorted from back to front on the device
 #[derive(Parser)]

@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-use crate::canvas::{Area, Drawing, Drawn, FONT, write};
 use crate::vk::{PASSES, Times};
+use vksort_programs::common::canvas::{Area, Drawing, Drawn, FONT, write};
 
 pub struct Figure {
     title: String,

@@ -7,8 +7,8 @@ use glam::{Mat2, Mat3, Vec2, Vec3, vec2};
 use indicatif::ProgressBar;
 use vksort::{KeyType, Order};
 
-use crate::camera::{BACKGROUND, Camera, NEAR, Projection, Size};
-use crate::scene::Splat;
+use super::camera::{BACKGROUND, Camera, NEAR, Projection, Size};
+use super::scene::Splat;
 
 /// Least alpha that changes a pixel of 8 bits.
 const MIN_ALPHA: f32 = 1.0 / 255.0;

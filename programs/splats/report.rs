@@ -3,8 +3,8 @@
 use comfy_table::Table;
 use vksort::Quartiles;
 
-use crate::common::{self, duration};
 use crate::vk::{PASSES, Times};
+use vksort_programs::common::{self, duration};
 
 /// The columns of [`line`].
 pub const HEADER: &str = "frame    angle    splats       wall        cull        keys        sort        draw";

@@ -3,10 +3,10 @@
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::Ordering;
-use crate::camera::{Camera, Size};
-use crate::reference;
-use crate::scene::Splat;
 use crate::vk::Drawn;
+use vksort_programs::splats::camera::{Camera, Size};
+use vksort_programs::splats::reference;
+use vksort_programs::splats::scene::Splat;
 
 /// Checks that the device has drawn the splats that are seen, each once and in the order that was asked for.
 pub fn frame(splats: &[Splat], camera: &Camera, size: Size, ordering: Ordering, drawn: &Drawn) -> Result<()> {

@@ -11,10 +11,11 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::keyboard::{Key, NamedKey};
 use winit::window::{Window, WindowId};
 
-use crate::camera::{Camera, Pose, Size};
-use crate::common::duration;
+use crate::Ordering;
 use crate::vk::{self, Device, Extensions, PASSES, Presenter, Renderer, Times};
-use crate::{Ordering, common};
+use vksort_programs::common;
+use vksort_programs::common::duration;
+use vksort_programs::splats::camera::{Camera, Pose, Size};
 
 /// Degrees for a pixel of dragging.
 const TURN: f32 = 0.3;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use vksort::internals::kernels::{self, Ranking};
 use vksort::internals::module_words;
 
-const FILE: &str = "benches/record/spirv.csv";
+const FILE: &str = "lab/record/spirv.csv";
 
 /// Growth that is pointed out, in percent.
 const NOTABLE: f64 = 5.0;

@@ -33,7 +33,7 @@ pub struct Device {
     pool: vk::CommandPool,
     /// A submission has timed out or failed. Objects that it may use are never destroyed.
     lost: Cell<bool>,
-    pub(super) instance: Instance,
+    pub instance: Instance,
 }
 
 /// Extensions for what vksort knows nothing of.
@@ -190,10 +190,10 @@ impl Drop for Device {
 }
 
 /// An instance, with a messenger if the validation layer is loaded. It is destroyed by [`destroy`](Instance::destroy) alone.
-pub(super) struct Instance {
+pub struct Instance {
     pub raw: ash::Instance,
     messenger: Option<(debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
-    #[cfg_attr(not(feature = "window"), expect(dead_code, reason = "it keeps the library loaded"))]
+    /// It keeps the library loaded.
     pub entry: ash::Entry,
 }
 

@@ -11,13 +11,13 @@ use glam::Mat3;
 use vksort::{AccessScope, Algorithm, BoundSort, BufferRange, Count, KeyOutput, KeyType, Order, Placement};
 use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, Tuning, ValueType};
 
-use super::buffer::{Buffer, barrier, describe};
-use super::device::Device;
 use super::image::{COLOR, Image, LAYER};
 use super::pipelines::{BINDINGS, BLENDED, Pipelines, STAGES};
 use crate::Ordering;
-use crate::camera::{BACKGROUND, Camera, NEAR, Projection, Size};
-use crate::scene::Splat;
+use vksort_programs::common::vk::buffer::{Buffer, barrier, describe};
+use vksort_programs::common::vk::device::Device;
+use vksort_programs::splats::camera::{BACKGROUND, Camera, NEAR, Projection, Size};
+use vksort_programs::splats::scene::Splat;
 
 /// The passes of a frame.
 pub const PASSES: [&str; 4] = ["cull", "keys", "sort", "draw"];

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use anyhow::{Context, Result};
 use ash::vk;
 
-use super::buffer::{allocate, read_back};
-use super::device::Device;
+use vksort_programs::common::vk::buffer::{allocate, read_back};
+use vksort_programs::common::vk::device::Device;
 
 pub struct Image {
     pub raw: vk::Image,

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use anyhow::{Context, Result};
 use ash::vk;
 
-use super::device::Device;
 use super::frame::FRAME_BYTES;
+use vksort_programs::common::vk::device::Device;
 
 /// Colours while splats are blended: every device can blend them, and 8 bits would round off at every splat.
 pub const BLENDED: vk::Format = vk::Format::R16G16B16A16_SFLOAT;

@@ -8,11 +8,11 @@ use ash::{khr, vk};
 use winit::raw_window_handle::{HasDisplayHandle, HasWindowHandle};
 use winit::window::Window;
 
-use super::device::{Device, Extensions};
-use super::extent::extent_of;
 use super::frame::{Renderer, Target, Times};
 use crate::Ordering;
-use crate::camera::{Camera, Size};
+use vksort_programs::common::vk::device::{Device, Extensions};
+use vksort_programs::splats::camera::{Camera, Size};
+use vksort_programs::splats::extent::extent_of;
 
 /// Longest wait for an image of the window, in nanoseconds. A window that nobody sees may have none, and still has events.
 const TIMEOUT: u64 = 500_000_000;

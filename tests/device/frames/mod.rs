@@ -1,6 +1,6 @@
 //! Sorts as renderers record them: frames in flight, two queues, secondary command buffers, commands that are submitted
 //! again, and other buffers after a change of scene. Every test has an instance and a device of its own. Software drivers have
-//! one queue; the layer of `tools/two-queues` gives them a second one, of another family.
+//! one queue; the layer of `lab/two-queues` gives them a second one, of another family.
 #![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
 
 #[macro_use]

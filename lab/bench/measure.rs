@@ -1,0 +1,388 @@
+//! Measuring all cases of a suite at one size, in turns.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use indicatif::{ProgressBar, ProgressStyle};
+use vksort::standalone::{DeviceBuffer, DeviceChoice, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
+use vksort::{
+    Algorithm, KeyOutput, KeyType, Order, Placement, Quartiles, Shape, SortRequest, SorterOptions, ValueType,
+};
+
+use crate::bitonic::Bitonic;
+use crate::case::{Case, How, Tweak};
+use crate::data::{Data, Inputs};
+use vksort_programs::common::memory::Memory;
+
+/// Rounds before those that count.
+const WARM_UP: u32 = 2;
+
+/// Recordings of each case, which take microseconds.
+const RECORDINGS: usize = 100;
+
+/// What the runs of one case took.
+pub struct Measured {
+    pub case: Case,
+    pub n: u32,
+    /// Nanoseconds on the device of each run, in the order of the rounds; empty where it has no timestamps.
+    pub gpu: Vec<f64>,
+    /// Nanoseconds on the host.
+    pub wall: Vec<f64>,
+    /// Nanoseconds of each recording on the host; empty where nothing is recorded.
+    pub recording: Vec<f64>,
+    /// Median of each step, by its name.
+    pub steps: Vec<(String, f64)>,
+    pub shape: Option<Shape>,
+    pub algorithm: String,
+    pub floor_bytes: u64,
+}
+
+impl Measured {
+    /// The times to compare by: the device's own where there are any.
+    pub fn times(&self) -> &[f64] {
+        if self.gpu.is_empty() { &self.wall } else { &self.gpu }
+    }
+}
+
+/// A device with the sorters built so far.
+pub struct Bench<'a> {
+    pub gpu: &'a Gpu,
+    /// What the device was chosen by.
+    choice: DeviceChoice,
+    sorters: HashMap<(SortRequest, Tweak), Arc<StandaloneSorter>>,
+}
+
+/// Bytes of each buffer that a sort takes.
+#[derive(Clone, Copy, Default)]
+struct Sizes {
+    keys: u64,
+    values: u64,
+    keys_out: u64,
+    values_out: u64,
+    scratch: u64,
+}
+
+impl Sizes {
+    fn of(sorter: &StandaloneSorter, n: u32) -> Result<Sizes> {
+        let request = sorter.request();
+        let bytes = |size: u64, wanted: bool| if wanted { (u64::from(n) * size).next_multiple_of(4) } else { 0 };
+        let (key, value) = (request.key.size_bytes(), request.value.size_bytes());
+        let out = request.placement == Placement::OutOfPlace;
+        Ok(Sizes {
+            keys: bytes(key, true),
+            values: bytes(value, request.value.is_read() || !out),
+            keys_out: bytes(key, out && request.key_output == KeyOutput::Sorted),
+            values_out: bytes(value, out),
+            scratch: sorter.scratch_size(n)?,
+        })
+    }
+
+    fn max(self, other: Sizes) -> Sizes {
+        Sizes {
+            keys: self.keys.max(other.keys),
+            values: self.values.max(other.values),
+            keys_out: self.keys_out.max(other.keys_out),
+            values_out: self.values_out.max(other.values_out),
+            scratch: self.scratch.max(other.scratch),
+        }
+    }
+
+    fn list(self) -> [u64; 5] {
+        [self.keys, self.values, self.keys_out, self.values_out, self.scratch]
+    }
+}
+
+/// A case ready to run.
+enum Ready {
+    Device { request: SortRequest, sort: Box<PreparedSort>, sorter: Arc<StandaloneSorter>, input: Input },
+    Bitonic(Box<Bitonic>),
+    Cpu,
+}
+
+/// What a sort starts from, kept on the device, and where it is copied to before each run.
+struct Input {
+    keys: Restored,
+    values: Option<Restored>,
+}
+
+struct Restored {
+    kept: DeviceBuffer,
+    to: DeviceRange,
+}
+
+impl Input {
+    fn restore(&self) -> Result<(), vksort::Error> {
+        [Some(&self.keys), self.values.as_ref()]
+            .into_iter()
+            .flatten()
+            .try_for_each(|array| array.to.buffer.copy_from(array.to.offset, &array.kept, 0, array.to.size))
+    }
+}
+
+/// The arrays of all cases on the device.
+#[derive(Default)]
+struct Kept {
+    keys: HashMap<Data, DeviceBuffer>,
+    values: Option<DeviceBuffer>,
+}
+
+impl Kept {
+    fn new(gpu: &Gpu, cases: &[Case], inputs: &mut Inputs) -> Result<Kept> {
+        let keep = |bytes: &[u8]| -> Result<DeviceBuffer> {
+            let buffer = gpu.buffer((bytes.len() as u64).next_multiple_of(4).max(4))?;
+            buffer.write(0, bytes)?;
+            Ok(buffer)
+        };
+        let mut kept = Kept::default();
+        for case in cases.iter().filter(|case| matches!(case.how, How::Device { .. })) {
+            if let Entry::Vacant(vacant) = kept.keys.entry(case.data) {
+                vacant.insert(keep(&inputs.all_keys(case.data))?);
+            }
+        }
+        let values = inputs.all_values();
+        kept.values = if values.is_empty() { None } else { Some(keep(values)?) };
+        Ok(kept)
+    }
+
+    /// Bytes of the arrays that these cases start from.
+    fn size(cases: &[Case], n: u32) -> u64 {
+        let (keys, values) = widest(cases);
+        kinds(cases).map(|data| if data == Data::Uniform { keys } else { Data::KEY_BYTES }).chain([values]).sum::<u64>()
+            * u64::from(n)
+    }
+}
+
+impl<'a> Bench<'a> {
+    pub fn new(gpu: &'a Gpu, choice: DeviceChoice) -> Bench<'a> {
+        Bench { gpu, choice, sorters: HashMap::new() }
+    }
+
+    fn sorter(&mut self, request: &SortRequest, tweak: Tweak, n: u32) -> Result<Arc<StandaloneSorter>> {
+        if let Some(sorter) = self.sorters.get(&(*request, tweak))
+            && n <= sorter.max_count()
+        {
+            return Ok(Arc::clone(sorter));
+        }
+        let sorter = self.gpu.sorter(request, &SorterOptions { capacity: Some(n), ..tweak.options(self.gpu) })?;
+        self.sorters.insert((*request, tweak), Arc::clone(&sorter));
+        Ok(sorter)
+    }
+
+    fn sizes(&mut self, cases: &[Case], n: u32) -> Result<Sizes> {
+        let mut sizes = Sizes::default();
+        for case in cases {
+            if let How::Device { request, tweak } = case.how {
+                let sorter = self.sorter(&request, tweak, n).with_context(|| case.name.clone())?;
+                sizes = sizes.max(Sizes::of(&sorter, n).with_context(|| case.name.clone())?);
+            }
+        }
+        Ok(sizes)
+    }
+
+    /// Whether a case is for so many elements: one workgroup has room for few.
+    pub fn fits(&mut self, case: &Case, n: u32) -> Result<bool> {
+        Ok(match case.how {
+            How::Bitonic { pairs } => Bitonic::fits(self.gpu, n, pairs),
+            How::Device { request, tweak } if request.algorithm == Some(Algorithm::SingleWorkgroup) => {
+                n <= self.sorter(&request, tweak, 1)?.shape().single.elements()
+            }
+            _ => true,
+        })
+    }
+
+    /// The memory that measuring these cases takes.
+    pub fn memory(&mut self, cases: &[Case], n: u32) -> Result<Memory> {
+        let device = self.sizes(cases, n)?.list().iter().sum::<u64>() + Kept::size(cases, n);
+        let widest = widest(cases);
+        let others = Data::KEY_BYTES * kinds(cases).filter(|data| *data != Data::Uniform).count() as u64;
+        // Inputs and what is read back, further kinds of keys, and the order with what it is sorted by.
+        let order = if widest.0 > 4 { 36 } else { 12 };
+        let host = u64::from(n) * (2 * (widest.0 + widest.1) + others + order);
+        Ok(Memory { device, host })
+    }
+
+    /// Runs all cases in turns, so that whatever changes on the machine meanwhile changes for all of them. Each result of
+    /// the first round is verified.
+    pub fn measure(&mut self, cases: &[Case], n: u32, seed: u64, runs: u32) -> Result<Vec<Measured>> {
+        let (keys, values) = widest(cases);
+        let mut inputs = Inputs::new(n as usize, seed, keys, values);
+        let sizes = self.sizes(cases, n)?;
+        let buffers =
+            sizes.list().into_iter().map(|size| self.gpu.buffer(size.max(4))).collect::<Result<Vec<_>, _>>()?;
+        let kept = Kept::new(self.gpu, cases, &mut inputs)?;
+        let mut ready = Vec::new();
+        for case in cases {
+            ready.push(self.prepare(case, n, &buffers, &kept).with_context(|| case.name.clone())?);
+        }
+        let mut measured: Vec<Measured> =
+            cases.iter().zip(&ready).map(|(case, ready)| blank(case, ready, n, &mut inputs)).collect();
+        let mut steps: Vec<Vec<Vec<f64>>> = vec![Vec::new(); cases.len()];
+
+        let rounds = WARM_UP + runs;
+        let progress = ProgressBar::new(u64::from(rounds) * cases.len() as u64);
+        progress
+            .set_style(ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}").expect("the template is valid"));
+        for round in 0..rounds {
+            for ((ready, measured), steps) in ready.iter().zip(&mut measured).zip(&mut steps) {
+                progress.set_message(format!("n = {n}: {}", measured.case.name));
+                let result = run(ready, measured, &mut inputs, steps, round);
+                result.with_context(|| format!("{} of {n} elements", measured.case.name))?;
+                progress.inc(1);
+            }
+        }
+        progress.finish_and_clear();
+        for (ready, measured) in ready.iter().zip(&mut measured) {
+            if let Ready::Device { sort, .. } = ready {
+                let times = sort.time_recording(n, RECORDINGS)?;
+                measured.recording = times.iter().map(|time| time.as_nanos() as f64).collect();
+            }
+        }
+        for (measured, steps) in measured.iter_mut().zip(steps) {
+            for (step, times) in measured.steps.iter_mut().zip(steps) {
+                step.1 = Quartiles::of(&times).median;
+            }
+        }
+        Ok(measured)
+    }
+
+    fn prepare(&mut self, case: &Case, n: u32, buffers: &[DeviceBuffer], kept: &Kept) -> Result<Ready> {
+        let (request, tweak) = match case.how {
+            How::Device { request, tweak } => (request, tweak),
+            How::Bitonic { pairs } => {
+                return Ok(Ready::Bitonic(Box::new(Bitonic::new(self.gpu, &self.choice, n, pairs)?)));
+            }
+            How::Cpu { .. } => return Ok(Ready::Cpu),
+        };
+        let sorter = self.sorter(&request, tweak, n)?;
+        let sizes = Sizes::of(&sorter, n)?.list();
+        let ranges: Vec<Option<DeviceRange>> =
+            buffers.iter().zip(sizes).map(|(buffer, size)| (size > 0).then(|| buffer.range(0, size))).collect();
+        let [keys, values, keys_out, values_out, scratch] = ranges.try_into().expect("there are five");
+        let keys = keys.expect("there are keys");
+        let input = Input {
+            keys: Restored { kept: kept.keys[&case.data].clone(), to: keys.clone() },
+            values: match (&kept.values, &values) {
+                (Some(kept), Some(to)) if request.value.is_read() => {
+                    Some(Restored { kept: kept.clone(), to: to.clone() })
+                }
+                _ => None,
+            },
+        };
+        let ranges = SortRanges { keys, values, keys_out, values_out, scratch, count: None, capacity: n };
+        Ok(Ready::Device { request, sort: Box::new(sorter.prepare_on(ranges)?), sorter, input })
+    }
+}
+
+/// Kinds of keys in these cases, each once.
+fn kinds(cases: &[Case]) -> impl Iterator<Item = Data> {
+    cases.iter().map(|case| case.data).collect::<HashSet<_>>().into_iter()
+}
+
+/// Bytes of the widest key and value.
+fn widest(cases: &[Case]) -> (u64, u64) {
+    let keys = cases.iter().map(|case| case.key().size_bytes()).max();
+    let values = cases.iter().map(Case::value_bytes).max();
+    (keys.unwrap_or(4), values.unwrap_or(0))
+}
+
+fn blank(case: &Case, ready: &Ready, n: u32, inputs: &mut Inputs) -> Measured {
+    let (shape, algorithm, order) = match ready {
+        Ready::Device { request, sort, sorter, .. } => {
+            (Some(*sorter.shape()), sort.algorithm(n).to_string(), request.order)
+        }
+        Ready::Bitonic(_) => (None, "bitonic".into(), Order::Ascending),
+        Ready::Cpu => (None, String::new(), Order::Ascending),
+    };
+    let varying = inputs.varying(case.data, case.key(), order);
+    let floor_bytes = case.floor_bytes(n, varying, &algorithm);
+    Measured {
+        case: case.clone(),
+        n,
+        gpu: Vec::new(),
+        wall: Vec::new(),
+        recording: Vec::new(),
+        steps: Vec::new(),
+        shape,
+        algorithm,
+        floor_bytes,
+    }
+}
+
+/// One run from the input, which is restored before.
+fn run(
+    ready: &Ready,
+    measured: &mut Measured,
+    inputs: &mut Inputs,
+    steps: &mut Vec<Vec<f64>>,
+    round: u32,
+) -> Result<()> {
+    let (data, key, n) = (measured.case.data, measured.case.key(), measured.n);
+    let verified = round == 0;
+    match ready {
+        Ready::Device { request, sort, input, .. } => {
+            input.restore()?;
+            let start = Instant::now();
+            let times = sort.run(n)?;
+            let wall = start.elapsed();
+            if verified {
+                verify(request, sort, measured, inputs)?;
+            }
+            if round >= WARM_UP {
+                measured.wall.push(wall.as_nanos() as f64);
+                if !times.is_empty() {
+                    measured.gpu.push(times.iter().map(|step| step.nanoseconds).sum());
+                }
+                measured.steps.resize_with(times.len(), Default::default);
+                steps.resize_with(times.len(), Vec::new);
+                for ((step, all), time) in measured.steps.iter_mut().zip(steps).zip(times) {
+                    step.0 = time.name.to_string();
+                    all.push(time.nanoseconds);
+                }
+            }
+        }
+        Ready::Bitonic(network) => {
+            let words = |bytes: &[u8]| bytemuck::pod_collect_to_vec::<u8, u32>(bytes);
+            let mut sorted = words(&inputs.keys(data, key)[..4 * n as usize]);
+            let mut values = words(inputs.values(measured.case.value_bytes()));
+            let (on_clock, wall) = network.run(&mut sorted, &mut values)?;
+            if verified {
+                let value = if values.is_empty() { ValueType::None } else { ValueType::U32 };
+                let request = SortRequest { value, stable: false, ..SortRequest::new(KeyType::U32) };
+                let bytes = [&sorted, &values].map(|words| bytemuck::cast_slice::<u32, u8>(words));
+                inputs.verify(&request, data, bytes[0], bytes[1]).context("verification failed")?;
+            }
+            if round >= WARM_UP {
+                measured.wall.push(wall.as_nanos() as f64);
+                measured.gpu.extend(on_clock);
+            }
+        }
+        Ready::Cpu => {
+            let How::Cpu { peer, pairs } = measured.case.how else { unreachable!("only sorts on the CPU are") };
+            let all = SortRequest::new(key);
+            let order = verified.then(|| inputs.order(data, key, all.order, all.bits));
+            let words: Vec<u32> = bytemuck::pod_collect_to_vec(&inputs.keys(data, key)[..4 * n as usize]);
+            let wall = peer.run(&words, pairs, order.as_ref().map(|order| order.as_slice()))?;
+            if round >= WARM_UP {
+                measured.wall.push(wall.as_nanos() as f64);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn verify(request: &SortRequest, sort: &PreparedSort, measured: &Measured, inputs: &mut Inputs) -> Result<()> {
+    let n = measured.n as usize;
+    let (mut keys, mut values) = (Vec::new(), Vec::new());
+    if request.key_output == KeyOutput::Sorted {
+        keys.resize(n * request.key.size_bytes() as usize, 0);
+        sort.read_keys(&mut keys)?;
+    }
+    if request.value != ValueType::None {
+        values.resize(n * request.value.size_bytes() as usize, 0);
+        sort.read_values(&mut values)?;
+    }
+    inputs.verify(request, measured.case.data, &keys, &values).context("verification failed")
+}

@@ -1,0 +1,3 @@
+//! The part of the program `bench` that needs no device.
+
+pub mod order;

@@ -1,0 +1,186 @@
+//! Tables on stdout and in summary.md.
+
+use comfy_table::Table;
+use vksort::Quartiles;
+
+use crate::row::Row;
+use crate::stats::{Pattern, Ratio};
+use vksort_lab::bench::order::{self, Ordered};
+use vksort_programs::common;
+
+/// Rows of one suite, as a table.
+pub fn table(rows: &[&Row], markdown: bool) -> String {
+    let header = ["case", "n", "device time", "25 % .. 75 %", "host time", "recording", "rate", "floor"];
+    let cells = rows.iter().map(|row| {
+        let spread = row.time().map(|(_, low, high)| format!("{} .. {}", duration(low), duration(high)));
+        vec![
+            row.label(),
+            size(row.n),
+            row.gpu_ns_median.map(duration).unwrap_or_else(|| "-".into()),
+            spread.unwrap_or_default(),
+            row.wall_ns_median.map(duration).unwrap_or_else(|| "-".into()),
+            row.record_ns.map(duration).unwrap_or_else(|| "-".into()),
+            rate(row.elements_per_s),
+            row.floor_share.map(|share| format!("{:.0} %", 100.0 * share)).unwrap_or_else(|| "-".into()),
+        ]
+    });
+    build(&header, cells, markdown)
+}
+
+/// How many times as fast one case is as another.
+pub fn ratio_table(ratios: &[Ratio], markdown: bool) -> String {
+    let header = ["ratio of elements/s", "n", "median", "25 %", "75 %"];
+    let cells = ratios.iter().map(|ratio| over(ratio.what, ratio.n, &ratio.over));
+    build(&header, cells, markdown)
+}
+
+/// How many times as long each pattern takes as uniform keys, and which takes longest.
+pub fn pattern_table(patterns: &[Pattern], markdown: bool) -> String {
+    let header = ["time over that of uniform", "n", "median", "25 %", "75 %"];
+    let cells = patterns.iter().map(|pattern| over(&pattern.name, pattern.n, &pattern.over));
+    let table = build(&header, cells, markdown);
+    let Some(worst) = patterns.first() else { return table };
+    let Quartiles { q25, median, q75 } = worst.over;
+    format!("{table}\n\nworst pattern: {}, {median:.2} times uniform ({q25:.2} to {q75:.2})", worst.name)
+}
+
+/// Candidates whose places are shown.
+const MOVED: usize = 5;
+
+/// What a model predicted beside what was measured, for each request and size.
+pub fn order(rows: &[Ordered], markdown: bool) -> String {
+    let same = |a: &Ordered, b: &Ordered| (&a.request, a.n) == (&b.request, b.n);
+    let mut text = String::new();
+    let mut all: Vec<Ordered> = rows.to_vec();
+    all.sort_by(|a, b| (&a.request, a.n).cmp(&(&b.request, b.n)));
+    for rows in all.chunk_by(same) {
+        let found = order::compare(rows);
+        let number = |number: Option<f64>| number.map_or("none, as all are equal".into(), |n| format!("{n:+.2}"));
+        let (first, n) = (&rows[0], size(rows[0].n));
+        text += &format!(
+            "{}, {n}: {} candidates by the model of {}; rank correlation {}\n\n",
+            first.request,
+            rows.len(),
+            first.gpu,
+            number(found.correlation)
+        );
+        let header = [
+            "places differ most",
+            "predicted",
+            "measured",
+            "ns",
+            "cycles",
+            "issue",
+            "shared",
+            "spill",
+            "bytes",
+            "latency",
+            "bound",
+        ];
+        let cells = found.places.iter().take(MOVED).map(|(row, predicted, measured)| {
+            let mark = if row.built_in == 1 { " (built in)" } else { "" };
+            let terms = [row.issue, row.shared, row.spill, row.bytes, row.latency].map(|term| format!("{term:.1}"));
+            let places = [predicted.to_string(), measured.to_string()];
+            let times = [format!("{:.0}", row.measured_ns), format!("{:.1}", row.cycles)];
+            [&[format!("{}{mark}", row.candidate)][..], &places, &times, &terms, std::slice::from_ref(&row.bound)]
+                .concat()
+        });
+        text += &format!("{}\n\n", build(&header, cells, markdown));
+        let header = ["term", "goes with longer than predicted"];
+        let cells = found.terms.iter().map(|(name, with)| vec![name.to_string(), number(Some(*with))]);
+        text += &format!("{}\n\n", build(&header, cells, markdown));
+    }
+    text.trim_end().to_string()
+}
+
+fn over(what: &str, n: u32, over: &Quartiles) -> Vec<String> {
+    let [median, low, high] = [over.median, over.q25, over.q75].map(|x| format!("{x:.2}"));
+    vec![what.into(), size(n.into()), median, low, high]
+}
+
+/// A table whose first column is text, and the others numbers.
+pub fn build(header: &[&str], cells: impl Iterator<Item = Vec<String>>, markdown: bool) -> String {
+    let mut table = Table::new();
+    table.set_header(header);
+    for row in cells {
+        table.add_row(row);
+    }
+    common::table_text(table, markdown)
+}
+
+/// All of a run, with what it takes to repeat it.
+pub fn summary(
+    rows: &[Row],
+    ratios: &[Ratio],
+    patterns: &[Pattern],
+    ordered: &[Ordered],
+    command: &str,
+    figures: &[&str],
+) -> String {
+    let mut text = format!("# Measurements\n\n`{command}`\n\n");
+    let own = rows.iter().find(|row| row.gpu_ns_median.is_some() || !row.driver.is_empty());
+    if let Some(row) = own {
+        let subgroup = row.subgroup.map(|size| format!(", subgroups of {size}")).unwrap_or_default();
+        text += &format!(
+            "{}, {}{subgroup}; vksort {}, {}. Medians of {} runs, with all cases of a size in turns and every result \
+             verified. Recording is what putting the sort into a command buffer costs the host, as its lower quartile. The \
+             floor is the least traffic of a radix sort with these digits, at the bandwidth of a copy.\n",
+            row.device, row.driver, row.vksort_version, row.date, row.runs
+        );
+    }
+    if !ratios.is_empty() {
+        text += &format!("\n## ratios\n\n{}\n", ratio_table(ratios, true));
+    }
+    if !patterns.is_empty() {
+        text += &format!("\n## patterns over uniform\n\n{}\n", pattern_table(patterns, true));
+    }
+    if !ordered.is_empty() {
+        text += &format!("\n## predicted and measured order\n\n{}\n", order(ordered, true));
+    }
+    for suite in suites(rows) {
+        let of_suite: Vec<&Row> = rows.iter().filter(|row| row.suite == suite).collect();
+        text += &format!("\n## {suite}\n\n{}\n", table(&of_suite, true));
+    }
+    for figure in figures {
+        text += &format!("\n![{figure}]({figure}.svg)\n");
+    }
+    text
+}
+
+/// Names of suites in the order of their first rows.
+pub fn suites(rows: &[Row]) -> Vec<&str> {
+    let mut suites: Vec<&str> = Vec::new();
+    for row in rows {
+        if !suites.contains(&row.suite.as_str()) {
+            suites.push(&row.suite);
+        }
+    }
+    suites
+}
+
+/// A count, as a power of two where it is one.
+pub fn size(n: u64) -> String {
+    if n.is_power_of_two() && n >= 1024 { format!("2^{}", n.trailing_zeros()) } else { n.to_string() }
+}
+
+/// A rate, short.
+pub fn rate(elements_per_s: f64) -> String {
+    match elements_per_s {
+        rate if rate < 1e3 => format!("{rate:.0}/s"),
+        rate if rate < 1e6 => format!("{:.1} k/s", rate / 1e3),
+        rate if rate < 1e9 => format!("{:.1} M/s", rate / 1e6),
+        rate => format!("{:.2} G/s", rate / 1e9),
+    }
+}
+
+/// Bytes per second.
+pub fn bandwidth(bytes: f64) -> String {
+    match bytes {
+        bytes if bytes < 1e9 => format!("{:.1} MB/s", bytes / 1e6),
+        bytes => format!("{:.1} GB/s", bytes / 1e9),
+    }
+}
+
+pub fn duration(nanoseconds: f64) -> String {
+    common::duration(nanoseconds)
+}

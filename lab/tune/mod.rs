@@ -1,0 +1,3 @@
+//! The part of the program `tune` that searches.
+
+pub mod search;
