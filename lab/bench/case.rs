@@ -7,8 +7,8 @@ use vksort::{
     ValueType,
 };
 
+use crate::candidate::Candidate;
 use crate::data::Data;
-use crate::model::Candidate;
 use crate::peers::Peer;
 
 /// One thing to measure; its name is unique within its suite.

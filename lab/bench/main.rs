@@ -4,6 +4,7 @@
 //! between runs by a write that is not timed.
 
 mod bitonic;
+mod candidate;
 mod case;
 mod data;
 mod figures;

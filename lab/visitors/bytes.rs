@@ -2,7 +2,7 @@
 
 use vksort::Algorithm;
 
-use crate::{Case, Input, Keys, Replaced, Store};
+use crate::case::{Case, Input, Keys, Replaced, Store};
 
 /// Most elements whose index has room for a digit of 8 bits.
 const JOINED: u32 = 1 << 24;

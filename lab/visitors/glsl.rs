@@ -2,7 +2,7 @@
 
 use vksort::{VisitorSource, Visits};
 
-use crate::{Case, Input, Keys, Store};
+use crate::case::{Case, Input, Keys, Store};
 
 /// A visitor of keys, of the output, or of both.
 pub fn source(case: &Case, keys: bool, output: bool) -> VisitorSource {

@@ -1,18 +1,20 @@
 //! Measures sorts with a visitor beside the same sorts with a buffer in its place.
 
 mod bytes;
+mod case;
 mod glsl;
 mod vk;
 
 use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use comfy_table::Table;
 use fastrand::Rng;
-use vksort::{Algorithm, DepthKeys, Order, Quartiles};
+use vksort::{Algorithm, Order, Quartiles};
 use vksort_programs::common;
 
+use case::{Case, Input, Keys, ROW, Replaced, Store};
 use vk::{Device, Extensions, Timed, Ways};
 
 /// Measures sorts with a visitor beside the same sorts with a buffer in its place
@@ -52,97 +54,6 @@ struct Args {
     common: common::Common,
 }
 
-/// The part of a sort that the visitor replaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Replaced {
-    /// A dispatch that writes a buffer of keys before the sort.
-    Keys,
-    /// A dispatch that writes keys and indices before a sort of both in place, as most renderers do.
-    Pairs,
-    /// A dispatch that reads the sorted indices behind the sort. Keys are visited either way.
-    Output,
-}
-
-/// The keys of depths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Keys {
-    #[value(name = "32")]
-    F32,
-    #[value(name = "24")]
-    Bits24,
-    #[value(name = "16")]
-    Bits16,
-}
-
-impl Keys {
-    fn depth(self) -> DepthKeys {
-        match self {
-            Keys::F32 => DepthKeys::F32,
-            Keys::Bits24 => DepthKeys::Bits24,
-            Keys::Bits16 => DepthKeys::Bits16,
-        }
-    }
-
-    /// The key of a depth from 0 to 1.
-    fn of(self, depth: f32) -> u32 {
-        let level = |levels: f32| if depth > 0.0 { (depth.min(1.0) * levels) as u32 } else { 0 };
-        match self {
-            Keys::F32 => depth.to_bits(),
-            Keys::Bits24 => level(16_777_215.0),
-            Keys::Bits16 => level(65_535.0),
-        }
-    }
-}
-
-/// The source of a depth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Input {
-    Vec4,
-    Packed,
-    Float,
-}
-
-impl Input {
-    /// Floats from one element to the next.
-    fn stride(self) -> usize {
-        match self {
-            Input::Vec4 => 4,
-            Input::Packed => 3,
-            Input::Float => 1,
-        }
-    }
-}
-
-/// The element that is stored for each sorted index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Store {
-    Index,
-    Splat,
-}
-
-impl Store {
-    /// Words of an element.
-    fn words(self) -> usize {
-        match self {
-            Store::Index => 1,
-            Store::Splat => 4,
-        }
-    }
-}
-
-/// The sort that is measured.
-#[derive(Clone, Copy)]
-struct Case {
-    replaces: Replaced,
-    keys: Keys,
-    input: Input,
-    keys_only: bool,
-    store: Store,
-    count: u32,
-}
-
-/// The row of the view matrix by which positions give depths from 0 to 1.
-const ROW: [f32; 4] = [0.5, 0.25, 0.25, 0.0];
 /// Rounds before those that count.
 const WARM_UP: u32 = 2;
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Error, Result, bail, ensure};
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use glam::Vec3;
 use vksort::Tuning;
 use vksort_programs::common;
@@ -22,6 +22,7 @@ use vksort_programs::common::picture;
 use vksort_programs::common::tuning::{self, TuningFlag};
 
 use vk::{Device, Extensions, Keys, Renderer};
+use vksort_programs::splats::Ordering;
 use vksort_programs::splats::camera::{Camera, Pose, Size};
 use vksort_programs::splats::reference;
 use vksort_programs::splats::scene::{self, Splat};
@@ -80,17 +81,6 @@ struct Args {
     tuning: TuningFlag,
     #[command(flatten)]
     common: common::Common,
-}
-
-/// The order in which splats are drawn.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum Ordering {
-    /// From back to front; splats of equal depth in the order of the scene.
-    Stable,
-    /// In the order of the scene.
-    Unsorted,
-    /// From front to back.
-    Reversed,
 }
 
 /// The scene of the repository.

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::Ordering;
 use crate::vk::Drawn;
+use vksort_programs::splats::Ordering;
 use vksort_programs::splats::camera::{Camera, Size};
 use vksort_programs::splats::reference;
 use vksort_programs::splats::scene::Splat;

@@ -11,10 +11,10 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::keyboard::{Key, NamedKey};
 use winit::window::{Window, WindowId};
 
-use crate::Ordering;
 use crate::vk::{self, Device, Extensions, PASSES, Presenter, Renderer, Times};
 use vksort_programs::common;
 use vksort_programs::common::duration;
+use vksort_programs::splats::Ordering;
 use vksort_programs::splats::camera::{Camera, Pose, Size};
 
 /// Degrees for a pixel of dragging.

@@ -11,7 +11,8 @@ use vksort::{
     SortRequest, Sorter, SorterOptions, ValueType, Visitor, VisitorResources,
 };
 
-use crate::{Case, ROW, Replaced, glsl};
+use crate::case::{Case, ROW, Replaced};
+use crate::glsl;
 use vksort_programs::common::vk::buffer::{self, Buffer};
 use vksort_programs::common::vk::device::Device;
 

@@ -12,10 +12,10 @@ use vksort::{AccessScope, Algorithm, BoundSort, BufferRange, Count, KeyOutput, K
 use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, Tuning, ValueType};
 
 use super::image::{COLOR, Image, LAYER};
-use super::pipelines::{BINDINGS, BLENDED, Pipelines, STAGES};
-use crate::Ordering;
+use super::pipelines::{BINDINGS, BLENDED, FRAME_BYTES, Pipelines, STAGES};
 use vksort_programs::common::vk::buffer::{Buffer, barrier, describe};
 use vksort_programs::common::vk::device::Device;
+use vksort_programs::splats::Ordering;
 use vksort_programs::splats::camera::{BACKGROUND, Camera, NEAR, Projection, Size};
 use vksort_programs::splats::scene::Splat;
 
@@ -26,8 +26,6 @@ const STAMPS: u32 = PASSES.len() as u32 + 1;
 /// Splats of a workgroup, and words that mark those of them that are seen.
 const GROUP: u32 = 256;
 const GROUP_WORDS: u64 = 8;
-/// Size of the description of a frame in bytes.
-pub const FRAME_BYTES: u32 = 80;
 /// The binding of the arguments of the draw.
 const DRAW: usize = 10;
 /// Where the arguments of the draw hold the number of splats.

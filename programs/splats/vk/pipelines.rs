@@ -6,13 +6,14 @@ use std::rc::Rc;
 use anyhow::{Context, Result};
 use ash::vk;
 
-use super::frame::FRAME_BYTES;
 use vksort_programs::common::vk::device::Device;
 
 /// Colours while splats are blended: every device can blend them, and 8 bits would round off at every splat.
 pub const BLENDED: vk::Format = vk::Format::R16G16B16A16_SFLOAT;
 /// Storage buffers of the shaders, by binding.
 pub const BINDINGS: usize = 12;
+/// Size of the description of a frame in bytes, which is pushed.
+pub const FRAME_BYTES: u32 = 80;
 /// Stages that read the description of the frame.
 pub const STAGES: vk::ShaderStageFlags =
     vk::ShaderStageFlags::from_raw(vk::ShaderStageFlags::COMPUTE.as_raw() | vk::ShaderStageFlags::VERTEX.as_raw());

@@ -9,8 +9,8 @@ use winit::raw_window_handle::{HasDisplayHandle, HasWindowHandle};
 use winit::window::Window;
 
 use super::frame::{Renderer, Target, Times};
-use crate::Ordering;
 use vksort_programs::common::vk::device::{Device, Extensions};
+use vksort_programs::splats::Ordering;
 use vksort_programs::splats::camera::{Camera, Size};
 use vksort_programs::splats::extent::extent_of;
 

@@ -1,0 +1,36 @@
+//! A candidate row of a model.
+
+use serde::Deserialize;
+use vksort::{Ballot, RankMethod, Tuning};
+
+/// What a candidate changes of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+pub struct Candidate {
+    pub workgroup_size: u32,
+    pub items: u32,
+    pub subgroup_size: u32,
+    pub rank: RankMethod,
+    pub ballot: Ballot,
+    pub few_registers: bool,
+}
+
+impl Candidate {
+    pub fn change(self, row: Tuning) -> Tuning {
+        let Candidate { workgroup_size, items, subgroup_size, rank, ballot, few_registers } = self;
+        let (items_keys, items_pairs) = (items, items);
+        let subgroup_size = Some(subgroup_size);
+        Tuning { workgroup_size, items_keys, items_pairs, subgroup_size, rank, ballot, few_registers, ..row }
+    }
+
+    pub fn name(self) -> String {
+        let Candidate { workgroup_size, items, subgroup_size, rank, ballot, few_registers } = self;
+        let mut name = format!("{workgroup_size} x {items} / {subgroup_size} {rank:?}");
+        if rank == RankMethod::Ballot {
+            name += &format!(" {ballot:?}");
+        }
+        if few_registers {
+            name += " few registers";
+        }
+        name
+    }
+}
