@@ -21,5 +21,5 @@ pub mod steps;
 /// The file of a pipeline cache.
 #[cfg(feature = "standalone")]
 pub mod cache {
-    pub use crate::vk::owned::cache::*;
+    pub use crate::standalone::cache::*;
 }

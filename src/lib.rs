@@ -89,6 +89,7 @@ mod key;
 mod modules;
 mod plan;
 mod profile;
+mod record;
 #[cfg(feature = "profiles")]
 mod recorded;
 mod request;
@@ -101,7 +102,6 @@ mod spirv;
 pub mod standalone;
 mod tuning;
 mod visitor;
-mod vk;
 
 pub use ash;
 pub use bytemuck;
@@ -109,6 +109,13 @@ pub use error::Error;
 pub use key::{Key, KeyType, Order};
 pub use plan::{MAX_COUNT, StepName};
 pub use profile::DeviceProfile;
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub use record::Faults;
+pub use record::{
+    Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet, QueryRange,
+    Requirements, SortBuffers, Sorter, SorterOptions, StepTime, VisitorResources,
+};
 #[cfg(feature = "profiles")]
 pub use recorded::RecordedSort;
 pub use request::{Algorithm, BitRange, BufferSizes, Count, KeyOutput, Placement, SortRequest, ValueType};
@@ -121,13 +128,6 @@ pub use tuning::{Ballot, Knob, RankMethod, Scale, Tuning};
 #[cfg(feature = "runtime-shaders")]
 pub use visitor::VisitorSource;
 pub use visitor::{DepthKeys, DepthPush, Visitor, Visits};
-#[cfg(feature = "testing")]
-#[doc(hidden)]
-pub use vk::Faults;
-pub use vk::{
-    Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet, QueryRange,
-    Requirements, SortBuffers, Sorter, SorterOptions, StepTime, VisitorResources,
-};
 
 /// The snippets of the README, as documentation tests.
 #[cfg(all(doctest, feature = "standalone"))]

@@ -3,10 +3,10 @@
 
 /// Reads and writes features in chains of Vulkan's structures, which a program in C or wgpu has made. The chain must be valid, and
 /// may be written to where `meet` writes.
-pub use crate::vk::{Place, VersionFeatures, feature_in};
+pub use crate::record::{Place, VersionFeatures, feature_in};
 /// Sorts whose buffers come with each recording, for `vksort_vrdx.h`. The device must have pushed descriptors enabled, and each
 /// checked sort is recorded once, with buffers that live until its commands have completed.
-pub use crate::vk::{PushedSort, PushedSorter};
+pub use crate::record::{PushedSort, PushedSorter};
 
 /// Files that are written whole or not at all, also by the programs of this repository.
 pub mod files {

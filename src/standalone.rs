@@ -12,18 +12,28 @@
 //! # Ok(()) }
 //! ```
 
+#[allow(unsafe_code)]
+mod buffer;
+pub(crate) mod cache;
+#[allow(unsafe_code)]
+mod choice;
+#[allow(unsafe_code)]
+mod device;
 mod devices;
 mod gpu;
+#[allow(unsafe_code)]
+mod instance;
+#[allow(unsafe_code)]
+mod prepared;
 
-pub use devices::DeviceInfo;
-pub use gpu::{Gpu, GpuOptions, SortBy};
-
+pub use buffer::{DeviceBuffer, DeviceRange};
+pub use choice::DeviceChoice;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
-pub use crate::vk::owned::Device;
-pub use crate::vk::owned::{
-    DeviceBuffer, DeviceChoice, DeviceRange, Passes, PreparedSort, SortRanges, StandaloneSorter,
-};
+pub use device::Device;
+pub use devices::DeviceInfo;
+pub use gpu::{Gpu, GpuOptions, SortBy};
+pub use prepared::{Passes, PreparedSort, SortRanges, StandaloneSorter};
 
 // Several threads can use them; sorts on one device run one after the other.
 const _: () = {

@@ -1,10 +1,11 @@
 //! The devices of the system.
 
+use super::choice::kind;
+use super::instance::PhysicalDevice;
 use crate::error::Error;
 use crate::profile::DeviceProfile;
 use crate::request::Algorithm;
 use crate::tuning::Tuning;
-use crate::vk::owned::{PhysicalDevice, kind};
 
 /// A device of the system, with the tuning and the algorithm that vksort chooses for it.
 #[derive(Clone, Debug)]

@@ -6,18 +6,20 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytemuck::Pod;
 
+use super::buffer::DeviceBuffer;
+use super::choice::{DeviceChoice, index_of, select};
+use super::device::Device;
 use super::devices::{DeviceInfo, describe};
+use super::instance::Instance;
+use super::prepared::{PreparedSort, StandaloneSorter};
 use crate::error::Error;
 use crate::key::{Key, KeyType, Order};
 use crate::profile::DeviceProfile;
+#[cfg(feature = "testing")]
+use crate::record::Requirements;
+use crate::record::{PipelineSet, SorterOptions};
 use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
 use crate::tuning::Tuning;
-#[cfg(feature = "testing")]
-use crate::vk::Requirements;
-use crate::vk::owned::{
-    Device, DeviceBuffer, DeviceChoice, Instance, PreparedSort, StandaloneSorter, index_of, select,
-};
-use crate::vk::{PipelineSet, SorterOptions};
 
 /// Options of [`Gpu::new`].
 #[derive(Clone, Debug, Default)]

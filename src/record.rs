@@ -1,19 +1,17 @@
-//! The Vulkan layer: the only place in the crate with unsafe code. It knows devices, pipelines, buffers and
-//! command buffers; [`crate::plan`] gives the steps of a sort.
+//! The recording API: with the device of `standalone`, the only place in the crate with unsafe code. It knows devices, pipelines,
+//! buffers and command buffers; [`crate::plan`] gives the steps of a sort.
 #![allow(unsafe_code)]
 
 mod bind;
 mod buffers;
 mod chain;
+mod commands;
 mod inner;
 mod limits;
 mod options;
-#[cfg(feature = "standalone")]
-pub(crate) mod owned;
 mod pipelines;
 mod places;
 mod pushed;
-mod record;
 mod requirements;
 mod sorter;
 
@@ -29,11 +27,13 @@ const _: () = {
 pub use bind::BoundSort;
 pub use buffers::{BufferRange, SortBuffers};
 pub use chain::{Place, VersionFeatures, feature_in};
+pub use commands::{AccessScope, QueryRange, StepTime, VisitorResources};
 #[cfg(feature = "testing")]
 pub use options::Faults;
 pub use options::{Access, SorterOptions};
 pub use pipelines::PipelineSet;
 pub use pushed::{PushedSort, PushedSorter};
-pub use record::{AccessScope, QueryRange, StepTime, VisitorResources};
 pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
+#[cfg(feature = "standalone")]
+pub(crate) use requirements::{lists, text};
 pub use sorter::Sorter;

@@ -9,8 +9,8 @@ use ash::vk;
 use super::instance::{self, PhysicalDevice};
 use crate::error::Error;
 #[cfg(doc)]
-use crate::vk::requirements::InstanceRequirements;
-use crate::vk::requirements::Requirements;
+use crate::record::InstanceRequirements;
+use crate::record::Requirements;
 
 /// Environment variable that names a device if the options name none.
 const VARIABLE: &str = "VKSORT_DEVICE";

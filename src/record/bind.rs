@@ -46,8 +46,8 @@ use crate::plan::{Ends, Plan};
 /// It may be dropped before or after its [`Sorter`], but not while a command buffer with the recorded sort is
 /// pending.
 pub struct BoundSort {
-    pub(super) sorter: Arc<SorterInner>,
-    pub(super) plan: Plan,
+    pub(crate) sorter: Arc<SorterInner>,
+    pub(crate) plan: Plan,
     pub(super) places: Places,
     /// Addresses of keys and of values by [`Ends`]; zeros when descriptors are used.
     pub(super) keys_at: [[u64; 2]; Ends::ALL.len()],

@@ -9,9 +9,9 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 
-use super::Device;
+use super::device::Device;
 use crate::error::{Context, Error};
-use crate::vk::BufferRange;
+use crate::record::BufferRange;
 
 /// Most bytes staged at a time.
 const STAGING_BYTES: usize = 64 << 20;

@@ -13,8 +13,8 @@ use super::buffer::{DeviceBuffer, DeviceRange};
 use super::device::Device;
 use crate::abi;
 use crate::error::{Context, Error};
+use crate::record::{BoundSort, QueryRange, SortBuffers, Sorter, SorterOptions, StepTime};
 use crate::request::{Algorithm, Count, SortRequest};
-use crate::vk::{BoundSort, QueryRange, SortBuffers, Sorter, SorterOptions, StepTime};
 
 /// The ranges of one sort: [`SortBuffers`] on owned memory. [`SortRequest::buffers`] returns the ranges that a request
 /// needs, with their sizes.

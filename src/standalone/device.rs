@@ -12,7 +12,7 @@ use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use super::cache;
 use super::instance::{Instance, PhysicalDevice};
 use crate::error::{Context, Error};
-use crate::vk::{PipelineSet, Requirements};
+use crate::record::{PipelineSet, Requirements};
 
 /// Longest time that submitted work may take.
 const TIMEOUT: Duration = Duration::from_secs(300);

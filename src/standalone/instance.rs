@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use ash::{ext, vk};
 
 use crate::error::{Context, Error};
-use crate::vk::requirements::{InstanceRequirements, Requirements, lists, text};
+use crate::record::{InstanceRequirements, Requirements, lists, text};
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
