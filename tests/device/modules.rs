@@ -55,8 +55,8 @@ impl Way {
         };
         let shape = steps::of(&desc, 0, Count::Host(0)).ok()?.shape;
         let count = match self.algorithm {
-            Algorithm::SingleWorkgroup => shape.single_block(),
-            _ => BLOCKS * shape.block() + 1,
+            Algorithm::SingleWorkgroup => shape.single.elements(),
+            _ => BLOCKS * shape.tile.elements() + 1,
         };
         // The steps of a count that the device has are those of every count.
         let steps = steps::of(&desc, count, Count::Device).ok()?.steps;
