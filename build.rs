@@ -99,7 +99,7 @@ fn embed(kernels: &Kernels, out: &Path) -> Result<(), String> {
     let text = format!(
         "const PACKED: [&[u8]; {}] = [\n{entries}];\n\
          const SPECIALIZED: [u64; {}] = [\n{constants}];\n\
-         #[allow(dead_code, reason = \"for profiles\")]\nconst DIGEST: u64 = {hash};\n\
+         const DIGEST: u64 = {hash};\n\
          pub(crate) const SOURCES_DIGEST: u64 = {};\n\
          #[allow(dead_code, reason = \"for a test\")]\nconst STALE: bool = {};\n",
         kernels::KERNELS.len(),

@@ -160,30 +160,6 @@ pub enum Error {
         /// Keys given.
         needed: usize,
     },
-    /// A tuning profile cannot be read, understood or written.
-    #[error("tuning profile {path}: {reason}")]
-    Profile {
-        /// The file.
-        path: String,
-        /// The fault, and the allowed value.
-        reason: String,
-    },
-    /// A tuning profile was made on another device.
-    #[error("the tuning profile is for device {given}, needed is one for {needed}")]
-    ForeignProfile {
-        /// The profile's device.
-        given: String,
-        /// The device to sort on.
-        needed: String,
-    },
-    /// A tuning profile was made on this device, with another driver or with other kernels.
-    #[error("the tuning profile was made with {given}, needed is one made with {needed}")]
-    StaleProfile {
-        /// The profile's driver or kernels.
-        given: String,
-        /// The present driver or kernels.
-        needed: String,
-    },
     /// The host cannot specialize a kernel's SPIR-V. Only a fault of this crate can cause it.
     #[error("module {module} cannot be specialized: {reason}")]
     Module {

@@ -58,7 +58,6 @@
 //! * `wide-keys` (default): keys of 64 bits. Without it the program does not contain their kernels, and
 //!   [`Error::MissingFeature`] refuses requests for these keys.
 //! * `keys-128`: keys of 128 bits too.
-//! * `profiles`: `TuningProfile`, a file with a tuning that was measured on a device. It adds serde.
 //! * `testing`: internals and fault injection for vksort's own tests. It is no part of the API.
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
 //! * `runtime-shaders`: `VisitorSource`, which compiles a [`Visitor`] in the program or in its build script; adds shaderc,
@@ -90,7 +89,6 @@ mod modules;
 mod plan;
 mod profile;
 mod record;
-#[cfg(feature = "profiles")]
 mod recorded;
 mod request;
 #[doc(hidden)]
@@ -116,14 +114,11 @@ pub use record::{
     Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet, QueryRange,
     Requirements, SortBuffers, Sorter, SorterOptions, StepTime, VisitorResources,
 };
-#[cfg(feature = "profiles")]
 pub use recorded::RecordedSort;
 pub use request::{Algorithm, BitRange, BufferSizes, Count, KeyOutput, Placement, SortRequest, ValueType};
 #[doc(hidden)]
 pub use shape::{Block, Histogram, Ranking, Shape, ShapeDesc, Subgroup, histogram_bytes};
 pub use shape::{Specialization, SubgroupChoice};
-#[cfg(feature = "profiles")]
-pub use tuning::profile::{Clock, MeasuredSort, ProfiledDevice, Quartiles, SortKind, TuningProfile};
 pub use tuning::{Ballot, Knob, RankMethod, Scale, Tuning};
 #[cfg(feature = "runtime-shaders")]
 pub use visitor::VisitorSource;

@@ -65,8 +65,7 @@ fn check_built(key: KeyType, most_words: u32) -> Result<(), Error> {
 }
 
 /// A name for the kernels of this build.
-#[cfg(feature = "profiles")]
-pub(crate) fn digest() -> String {
+pub fn digest() -> String {
     format!("{DIGEST:016x}")
 }
 

@@ -8,6 +8,9 @@ pub use crate::record::{Place, VersionFeatures, feature_in};
 /// checked sort is recorded once, with buffers that live until its commands have completed.
 pub use crate::record::{PushedSort, PushedSorter};
 
+/// A name for the kernels of this build, which tells profiles of other kernels apart.
+pub use crate::modules::digest as kernels_digest;
+
 /// Files that are written whole or not at all, also by the programs of this repository.
 pub mod files {
     pub use crate::files::*;

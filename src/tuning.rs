@@ -1,8 +1,6 @@
 //! Tuning as data: the shape and the methods of the kernels for each class of devices, each row with its evidence.
 
 mod knobs;
-#[cfg(feature = "profiles")]
-pub(crate) mod profile;
 
 use crate::abi::spec;
 use crate::error::Error;

@@ -1,6 +1,8 @@
 //! A candidate row of a model.
 
-use serde::Deserialize;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, de};
 use vksort::{Ballot, RankMethod, Tuning};
 
 /// What a candidate changes of a row.
@@ -9,9 +11,16 @@ pub struct Candidate {
     pub workgroup_size: u32,
     pub items: u32,
     pub subgroup_size: u32,
+    #[serde(deserialize_with = "named")]
     pub rank: RankMethod,
+    #[serde(deserialize_with = "named")]
     pub ballot: Ballot,
     pub few_registers: bool,
+}
+
+/// A method by its name.
+pub fn named<'de, D: Deserializer<'de>, T: FromStr<Err = vksort::Error>>(deserializer: D) -> Result<T, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
 }
 
 impl Candidate {

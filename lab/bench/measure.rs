@@ -8,9 +8,8 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use vksort::standalone::{DeviceBuffer, DeviceChoice, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
-use vksort::{
-    Algorithm, KeyOutput, KeyType, Order, Placement, Quartiles, Shape, SortRequest, SorterOptions, ValueType,
-};
+use vksort::{Algorithm, KeyOutput, KeyType, Order, Placement, Shape, SortRequest, SorterOptions, ValueType};
+use vksort_profiles::Quartiles;
 
 use crate::bitonic::Bitonic;
 use crate::case::{Case, How, Tweak};

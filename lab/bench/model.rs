@@ -4,9 +4,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
-use vksort::{Ballot, DeviceProfile, Quartiles, RankMethod, SortRequest, ValueType};
+use vksort::{Ballot, DeviceProfile, RankMethod, SortRequest, ValueType};
+use vksort_profiles::Quartiles;
 
-use crate::candidate::Candidate;
+use crate::candidate::{Candidate, named};
 use crate::case::{Case, How, Suite, Tweak};
 use crate::data::Data;
 use crate::measure::Measured;
@@ -41,7 +42,9 @@ struct Line {
     workgroup_size: u32,
     items: u32,
     subgroup_size: u32,
+    #[serde(deserialize_with = "named")]
     rank: RankMethod,
+    #[serde(deserialize_with = "named")]
     ballot: Ballot,
     few_registers: bool,
     issue: f64,

@@ -1,7 +1,7 @@
 //! Tables on stdout and in summary.md.
 
 use comfy_table::Table;
-use vksort::Quartiles;
+use vksort_profiles::Quartiles;
 
 use crate::row::Row;
 use crate::stats::{Pattern, Ratio};

@@ -6,7 +6,8 @@ use anyhow::{Context, Result, ensure};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use vksort::standalone::Gpu;
-use vksort::{Order, Placement, Quartiles, SortRequest};
+use vksort::{Order, Placement, SortRequest};
+use vksort_profiles::Quartiles;
 
 use crate::case::{COPY, Case, How, order_name};
 use crate::measure::Measured;

@@ -1,6 +1,6 @@
 //! Ratios, taken round by round.
 
-use vksort::Quartiles;
+use vksort_profiles::Quartiles;
 
 use crate::case::{COPY, Suite};
 use crate::data::Data;

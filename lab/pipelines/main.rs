@@ -8,8 +8,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Parser, ValueEnum};
+use serde_json::value::Serializer as Json;
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions};
 use vksort::{KeyOutput, KeyType, SortRequest, SorterOptions, Tuning, ValueType};
+use vksort_profiles::tuning;
 use vksort_programs::common;
 use vksort_programs::common::canvas;
 use vksort_programs::common::files::Output;
@@ -99,7 +101,7 @@ fn make() -> Result<()> {
         return Output::write_and_say(&[(output, drawn)]);
     }
     if args.row {
-        common::say(serde_json::to_string(&args.tuning(&args.open()?)?)?);
+        common::say(tuning::serialize(&args.tuning(&args.open()?)?, Json)?.to_string());
         return Ok(());
     }
     let requests = match args.requests.as_slice() {
@@ -151,13 +153,13 @@ impl Args {
 
 /// The tuning with some fields changed.
 fn changed(row: &Tuning, changes: &[String]) -> Result<Tuning> {
-    let mut fields = serde_json::to_value(row)?;
+    let mut fields = tuning::serialize(row, Json)?;
     for change in changes {
         let (field, value) = change.split_once('=').with_context(|| format!("--tuning {change}: not FIELD=VALUE"))?;
         let old = fields.get_mut(field).with_context(|| format!("--tuning {change}: no such field"))?;
         *old = serde_json::from_str(value).unwrap_or_else(|_| value.into());
     }
-    let tuning: Tuning = serde_json::from_value(fields).context("--tuning")?;
+    let tuning: Tuning = tuning::deserialize(fields).context("--tuning")?;
     tuning.check()?;
     Ok(tuning)
 }

@@ -10,10 +10,10 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
-use vksort::SortKind;
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions};
 use vksort_lab::tune::search::Progress;
 use vksort_lab::tune::search::device::{self, Options};
+use vksort_profiles::SortKind;
 use vksort_programs::common;
 use vksort_programs::common::canvas;
 use vksort_programs::common::files::Output;
@@ -86,7 +86,9 @@ fn tune() -> Result<()> {
     tuned.profile.save(&files.profile)?;
     let figure = plot::Figure::new(&tuned, gpu.tuning());
     let path = files.profile.display();
-    common::say(format!("\nwritten    {path}; sort with it by --tuning {path}, or by vksort::TuningProfile::load"));
+    common::say(format!(
+        "\nwritten    {path}; sort with it by --tuning {path}, or by vksort_profiles::TuningProfile::load"
+    ));
     Output::write_and_say(&[(files.svg, canvas::svg(&figure)?), (files.png, canvas::png(&figure)?)])?;
     Ok(())
 }

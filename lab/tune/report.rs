@@ -1,8 +1,8 @@
 //! What was found, as tables.
 
 use comfy_table::Table;
-use serde_json::Value;
-use vksort::{Quartiles, Tuning};
+use vksort::Tuning;
+use vksort_profiles::Quartiles;
 
 use vksort_lab::tune::search::device::Tuned;
 use vksort_lab::tune::search::{Outcome, Trial};
@@ -33,12 +33,10 @@ pub fn text(tuned: &Tuned, built_in: &Tuning) -> String {
 
 /// A row per dimension that was tried.
 fn fields(tuned: &Tuned, built_in: &Tuning) -> String {
-    let value = |tuning: &Tuning, name: &str| match serde_json::to_value(tuning).unwrap_or_default().get(name) {
+    let value = |tuning: &Tuning, name: &str| match Tuning::KNOBS.iter().find(|knob| knob.name == name) {
         // One dimension is no field: it trades one for others.
         None => format!("{} x {}, {}", tuning.workgroup_size, tuning.items_keys, tuning.items_pairs),
-        Some(Value::Null) => "default".into(),
-        Some(Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
+        Some(knob) => knob.show(tuning),
     };
     let mut names: Vec<&str> = Vec::new();
     for trial in &tuned.trials {

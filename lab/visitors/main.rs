@@ -11,7 +11,8 @@ use anyhow::{Result, ensure};
 use clap::Parser;
 use comfy_table::Table;
 use fastrand::Rng;
-use vksort::{Algorithm, Order, Quartiles};
+use vksort::{Algorithm, Order};
+use vksort_profiles::Quartiles;
 use vksort_programs::common;
 
 use case::{Case, Input, Keys, ROW, Replaced, Store};

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use vksort::standalone::Gpu;
-use vksort::{DeviceProfile, Error, Tuning, TuningProfile};
+use vksort::{DeviceProfile, Tuning};
+use vksort_profiles::{Error, TuningProfile};
 
 /// A file to take the tuning from.
 #[derive(Args)]
@@ -35,7 +36,7 @@ pub fn of(profile: Option<TuningProfile>, device: &DeviceProfile, built_in: &Tun
     let Some(profile) = profile else { return Ok(None) };
     match profile.tuning_for(device) {
         Ok(tuning) => Ok(Some(tuning)),
-        Err(error @ (Error::ForeignProfile { .. } | Error::StaleProfile { .. })) => {
+        Err(error @ (Error::Foreign { .. } | Error::Stale { .. })) => {
             super::say_on_stderr(format!("--tuning: {error}; sorting with the built-in row {}", built_in.name));
             Ok(None)
         }

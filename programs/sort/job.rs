@@ -4,9 +4,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use vksort::standalone::{Gpu, Passes};
-use vksort::{
-    Algorithm, BitRange, KeyOutput, KeyType, Order, Quartiles, SortRequest, SorterOptions, StepTime, ValueType,
-};
+use vksort::{Algorithm, BitRange, KeyOutput, KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
+use vksort_profiles::Quartiles;
 
 use crate::npy::Array;
 use vksort_programs::common::memory::Memory;

@@ -1,7 +1,7 @@
 //! What frames took, as text.
 
 use comfy_table::Table;
-use vksort::Quartiles;
+use vksort_profiles::Quartiles;
 
 use crate::vk::{PASSES, Times};
 use vksort_programs::common::{self, duration};

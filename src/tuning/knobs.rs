@@ -1,8 +1,10 @@
 //! The knobs of a tuning: a table with a row for each, from which [`Tuning`] is made, and their scales.
 
 use std::borrow::Cow;
+use std::str::FromStr;
 
 use crate::abi;
+use crate::error::Error;
 
 /// Bounds within which no product of a tuning's numbers overflows, far beyond the limits of devices.
 pub(crate) const MAX_INVOCATIONS: u32 = 2048;
@@ -18,7 +20,6 @@ const MAX_TILES: u32 = 1 << 16;
 
 /// How a subgroup ranks equal digits. With emulated subgroups it is always [`Match`](Self::Match).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum RankMethod {
     /// One ballot per digit bit; any subgroup size.
@@ -39,7 +40,6 @@ pub enum RankMethod {
 
 /// How kernels extract a bit of a digit for its ballot. Compilers differ in which way they turn into fewest instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 #[repr(u32)]
 #[non_exhaustive]
 pub enum Ballot {
@@ -195,6 +195,16 @@ macro_rules! methods {
             pub const ALL: &'static [$type] = &[$($type::$variant),*];
         }
 
+        impl FromStr for $type {
+            type Err = Error;
+
+            fn from_str(text: &str) -> Result<Self, Error> {
+                let index = Self::METHODS.iter().position(|name| *name == text);
+                let refused = || Error::unsupported(stringify!($type), format!("{text:?}"), Self::METHODS.join(", "));
+                index.map(|index| Self::ALL[index]).ok_or_else(refused)
+            }
+        }
+
         impl Field for $type {
             const METHODS: &'static [&'static str] = &[$($name),*];
 
@@ -223,8 +233,7 @@ macro_rules! knobs {
         ///
         /// The fields are the anatomy of the kernels, and may change with any version of the crate. [`Tuning::KNOBS`] lists them.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-        #[cfg_attr(feature = "profiles", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-        pub struct Tuning {
+                pub struct Tuning {
             /// Name of the row.
             pub name: String,
             $($(#[$doc])* pub $field: $type,)*
@@ -241,10 +250,6 @@ macro_rules! knobs {
                 get: |tuning| Field::get(&tuning.$field),
                 set: |tuning, number| Field::set(&mut tuning.$field, number),
             }),*];
-
-            /// Tells tables of knobs apart in files, by their names and types.
-            #[cfg(feature = "profiles")]
-            pub(crate) const LAYOUT: &'static str = concat!($(stringify!($field), ":", stringify!($type), ";"),*);
         }
     };
     (@scale Method $type:ty) => { Scale::Methods(<$type as Field>::METHODS) };

@@ -13,6 +13,5 @@ mod rows;
 mod shapes;
 mod steps;
 mod table;
-mod tuning;
 #[cfg(feature = "runtime-shaders")]
 mod visitors;

@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use anyhow::Result;
 use vksort::ash::vk;
-use vksort::{
-    DeviceProfile, Error, KeyOutput, KeyType, Quartiles, RankMethod, SortKind, SortRequest, Tuning, ValueType,
-};
+use vksort::{DeviceProfile, Error, KeyOutput, KeyType, RankMethod, SortRequest, Tuning, ValueType};
 use vksort_lab::tune::search::device::{Input, compare, failure, inputs_of};
 use vksort_lab::tune::search::dimensions::{self, Dimension};
 use vksort_lab::tune::search::{Failure, Found, Measure, Outcome, Progress, Trial, ratio, search};
+use vksort_profiles::{Quartiles, SortKind};
 
 /// A device that is a formula.
 struct Fake {

@@ -7,9 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use vksort::standalone::Gpu;
-use vksort::{
-    Algorithm, KeyType, Order, RankMethod, SortKind, SortRequest, SorterOptions, Tuning, TuningProfile, ValueType,
-};
+use vksort::{Algorithm, KeyType, Order, RankMethod, SortRequest, SorterOptions, Tuning, ValueType};
+use vksort_profiles::{SortKind, TuningProfile};
 
 /// A directory of its own, removed when the test has passed.
 struct Scratch(PathBuf);

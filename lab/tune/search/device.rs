@@ -6,10 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use vksort::ash::vk;
 use vksort::standalone::{DeviceBuffer, Gpu, PreparedSort, SortRanges, StandaloneSorter};
-use vksort::{
-    Clock, Error, KeyType, MeasuredSort, Quartiles, RecordedSort, SortKind, SortRequest, SorterOptions, Tuning,
-    TuningProfile,
-};
+use vksort::{Error, KeyType, RecordedSort, SortRequest, SorterOptions, Tuning};
+use vksort_profiles::{Clock, MeasuredSort, Quartiles, SortKind, TuningProfile};
 
 use super::{Failure, Found, Measure, Progress, Trial, ratio, search};
 

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use dimensions::Dimension;
-use vksort::{DeviceProfile, Error, Quartiles, Tuning};
+use vksort::{DeviceProfile, Error, Tuning};
+use vksort_profiles::Quartiles;
 
 /// The ratio by which a challenger must be faster.
 const GAIN: f64 = 1.02;

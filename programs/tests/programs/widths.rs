@@ -14,7 +14,8 @@ use crate::renderer::camera::{Camera, NEAR, Pose, Size};
 use crate::renderer::reference;
 use crate::renderer::scene::{self, Format, Splat};
 use vksort::standalone::{Gpu, PreparedSort};
-use vksort::{BitRange, KeyOutput, KeyType, Order, Quartiles, SortRequest, SorterOptions, ValueType};
+use vksort::{BitRange, KeyOutput, KeyType, Order, SortRequest, SorterOptions, ValueType};
+use vksort_profiles::Quartiles;
 
 /// Views of each scene, spread evenly over an orbit.
 const VIEWS: u32 = 4;

@@ -6,23 +6,19 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::Tuning;
-use crate::error::Error;
-use crate::files;
-use crate::key::KeyType;
-use crate::modules;
-use crate::profile::DeviceProfile;
-use crate::request::{SortRequest, ValueType};
+use vksort::seams::{files, kernels_digest};
+use vksort::{DeviceProfile, KeyType, SortRequest, Tuning, ValueType};
 
-/// Version of the file's layout and of the meaning of [`Tuning`]'s fields. A change of the fields themselves changes it too.
-const FORMAT: u32 = {
-    let (mut hash, mut at, layout) = (9u32, 0, Tuning::LAYOUT.as_bytes());
-    while at < layout.len() {
-        hash = (hash ^ layout[at] as u32).wrapping_mul(0x0100_0193);
-        at += 1;
-    }
-    hash >> 8
-};
+use crate::error::Error;
+use crate::tuning;
+
+/// Version of the file's layout and of the meaning of [`Tuning`]'s fields. A change of the fields themselves changes the format too.
+const LAYOUT: u32 = 9;
+
+fn format() -> u32 {
+    tuning::layout() ^ LAYOUT
+}
+
 /// Longest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -31,27 +27,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// The program `tune` of the repository makes profiles. A profile is valid for the device and the driver that it was made
 /// with; [`tuning_for`](Self::tuning_for) refuses others.
 ///
-/// ```no_run
-/// # #[cfg(not(feature = "standalone"))] fn main() {}
-/// # #[cfg(feature = "standalone")]
-/// # fn main() -> Result<(), vksort::Error> {
-/// use vksort::standalone::Gpu;
-/// use vksort::{Error, Order, TuningProfile};
-///
-/// let profile = TuningProfile::load("vksort-tuning.json")?;
-/// let gpu = Gpu::best()?;
-/// let gpu = match profile.tuning_for(gpu.profile()) {
-///     Ok(tuning) => gpu.with_tuning(tuning),
-///     // Another device, or an updated driver: the built-in row sorts correctly there too.
-///     Err(Error::ForeignProfile { .. } | Error::StaleProfile { .. }) => gpu,
-///     Err(error) => return Err(error),
-/// };
-/// let mut keys = [3u32, 1, 2];
-/// gpu.sort(&mut keys, Order::Ascending)?;
-/// # Ok(()) }
-/// ```
-///
-/// With a [`Sorter`](crate::Sorter) it goes into [`SorterOptions::tuning`](crate::SorterOptions).
+/// With a [`Sorter`](vksort::Sorter) it goes into [`SorterOptions::tuning`](vksort::SorterOptions).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TuningProfile {
@@ -66,6 +42,7 @@ pub struct TuningProfile {
     /// The measured device.
     pub device: ProfiledDevice,
     /// The tuning for the device; the built-in row if nothing was faster.
+    #[serde(with = "tuning")]
     pub tuning: Tuning,
     /// The measurements, one for each kind of sort.
     pub measured: Vec<MeasuredSort>,
@@ -158,8 +135,8 @@ impl TuningProfile {
         date: impl Into<String>,
     ) -> TuningProfile {
         TuningProfile {
-            format: FORMAT,
-            kernels: modules::digest(),
+            format: format(),
+            kernels: kernels_digest(),
             vksort_version: env!("CARGO_PKG_VERSION").into(),
             date: date.into(),
             device: ProfiledDevice::of(device),
@@ -172,11 +149,11 @@ impl TuningProfile {
     ///
     /// # Errors
     ///
-    /// [`Error::Profile`] when the file cannot be read, is not a profile of this version, or holds a field,
+    /// [`Error::File`] when the file cannot be read, is not a profile of this version, or holds a field,
     /// name or number that is not allowed.
     pub fn load(path: impl AsRef<Path>) -> Result<TuningProfile, Error> {
         let path = path.as_ref();
-        let refuse = |reason: String| Error::Profile { path: path.display().to_string(), reason };
+        let refuse = |reason: String| Error::File { path: path.display().to_string(), reason };
         let read = || {
             let mut text = String::new();
             fs::File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
@@ -193,10 +170,10 @@ impl TuningProfile {
     ///
     /// # Errors
     ///
-    /// [`Error::Profile`] when the file cannot be written. An older file then stays as it was.
+    /// [`Error::File`] when the file cannot be written. An older file then stays as it was.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
-        let refuse = |reason: String| Error::Profile { path: path.display().to_string(), reason };
+        let refuse = |reason: String| Error::File { path: path.display().to_string(), reason };
         files::replace(path, self.to_json().as_bytes()).map_err(|error| refuse(format!("writing it: {error}")))
     }
 
@@ -210,21 +187,21 @@ impl TuningProfile {
     ///
     /// # Errors
     ///
-    /// [`Error::ForeignProfile`] for another device; [`Error::StaleProfile`] for this device with another
+    /// [`Error::Foreign`] for another device; [`Error::Stale`] for this device with another
     /// driver, another version of it, or other kernels. The built-in row sorts correctly in both cases.
     pub fn tuning_for(&self, device: &DeviceProfile) -> Result<Tuning, Error> {
         let (given, needed) = (&self.device, ProfiledDevice::of(device));
         if given.hardware() != needed.hardware() {
-            return Err(Error::ForeignProfile { given: given.describe(), needed: needed.describe() });
+            return Err(Error::Foreign { given: given.describe(), needed: needed.describe() });
         }
         if given.driver() != needed.driver() {
-            return Err(Error::StaleProfile { given: given.describe_driver(), needed: needed.describe_driver() });
+            return Err(Error::Stale { given: given.describe_driver(), needed: needed.describe_driver() });
         }
-        let kernels = modules::digest();
+        let kernels = kernels_digest();
         if self.kernels != kernels {
             let of = |version: &str, hash: &str| format!("kernels {hash} of vksort {version}");
             let (given, needed) = (of(&self.vksort_version, &self.kernels), of(env!("CARGO_PKG_VERSION"), &kernels));
-            return Err(Error::StaleProfile { given, needed });
+            return Err(Error::Stale { given, needed });
         }
         Ok(self.tuning.clone())
     }
@@ -236,9 +213,11 @@ impl TuningProfile {
         struct Version {
             format: u32,
         }
-        let Version { format } = serde_json::from_str(text).map_err(|error| format!("not a profile: {error}"))?;
-        if format != FORMAT {
-            return Err(format!("format is {format}, allowed is {FORMAT}; make it again with this version of vksort"));
+        let Version { format: given } =
+            serde_json::from_str(text).map_err(|error| format!("not a profile: {error}"))?;
+        let allowed = format();
+        if given != allowed {
+            return Err(format!("format is {given}, allowed is {allowed}; make it again with this version of vksort"));
         }
         let profile: TuningProfile = serde_json::from_str(text).map_err(|error| error.to_string())?;
         profile.tuning.check().map_err(|error| error.to_string())?;
