@@ -44,7 +44,7 @@ essential=(
     "swiftshader        | 1200 | conformance fallback kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4"
     # The layer sees hazards within shaders and between submissions.
     "validation         | 1200 | matrix recording frames | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
-    "host               | 1800 | lib doc host programs lab capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
+    "host               | 1800 | lib doc host profiles programs lab capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
     "simulated          | 600 | simulated             | VKSORT_DRAW_SECONDS=15"
 )
 
@@ -67,7 +67,7 @@ everything=(
     "lavapipe-16        | 3600 | $devices             | $wide VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=8/8"
     "lavapipe-4         | 2400 | $devices visitors    | lavapipe-128 unoptimized VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/4,4/8"
     "swiftshader        | 2400 | $devices recording programs:splats programs:render visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/3 $untimed"
-    "host               | 1800 | lib host programs lab capi limits halves allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 skip=window::"
+    "host               | 1800 | lib host profiles programs lab capi limits halves allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 skip=window::"
     # The SPIR-V of the kernels on a simulated device, at subgroup sizes of 4 to 128.
     "simulated          | 1200 | simulated             | VKSORT_DRAW_SECONDS=45"
     # Damaged scenes for two minutes; the suite takes seconds elsewhere.

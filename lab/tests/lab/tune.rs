@@ -211,7 +211,7 @@ fn bad_input_ends_in_one_line() {
         ("missing.json", &["missing.json", "No such file"]),
         (".", &["tuning profile .", "directory"]),
         ("text.json", &["text.json", "not a profile"]),
-        ("rank.json", &["rank.json", "unknown variant `un", "match"]),
+        ("rank.json", &["rank.json", "rank is \"un", "match"]),
         ("polls.json", &["polls.json", "polls is 99999", "1 to 65536"]),
         ("version.json", &["version.json", "format is 9", ", allowed is ", "make it again"]),
     ];
