@@ -108,7 +108,8 @@ impl Visitor {
         };
         if !self.dynamic_indexing && words.iter().any(|words| spirv::varies_in_buffers(words)) {
             let reason = "it indexes an array of storage buffers by a number that varies: enable \
-                          shaderStorageBufferArrayDynamicIndexing, and say so by Visitor::with_dynamic_indexing";
+                          shaderStorageBufferArrayDynamicIndexing, and say so (Visitor::with_dynamic_indexing, in C \
+                          VKSORT_VISITOR_DYNAMIC_INDEXING)";
             return Err(Error::Visitor { name: self.name().into(), reason: reason.into() });
         }
         Ok(words)

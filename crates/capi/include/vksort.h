@@ -39,6 +39,10 @@
 // maxStorageBufferRange.
 #define VKSORT_REQUIREMENTS_BUFFER_ADDRESSES 1
 
+// Flag of a visitor: the device was created with shaderStorageBufferArrayDynamicIndexing, which code needs that indexes an array of
+// storage buffers by a number that varies. Without the flag such code is refused.
+#define VKSORT_VISITOR_DYNAMIC_INDEXING 1
+
 // Flag of a sorter: every step is labelled in captures. VK_EXT_debug_utils must be enabled on the instance.
 #define VKSORT_SORTER_LABELS 1
 
@@ -268,8 +272,8 @@ typedef struct {
 typedef struct {
   // sizeof(VksortVisitorInfo).
   uint32_t structSize;
-  // 0.
-  uint32_t reserved;
+  // 0 or VKSORT_VISITOR_DYNAMIC_INDEXING.
+  uint32_t flags;
   // The bytes that the program vksort-compile-visitor of the same version of vksort has made, at any alignment.
   const void *code;
   // Their number.

@@ -90,11 +90,15 @@ unsafe fn visitor_of(visitor: *const VksortVisitorInfo) -> Result<(Visitor, Desc
     const CODE: &str = "code of VksortVisitorInfo";
     // SAFETY: it is null or a structure, by this function's contract.
     let info = unsafe { read(visitor)? };
-    check_flags("reserved of VksortVisitorInfo", info.reserved, 0)?;
+    check_flags("flags of VksortVisitorInfo", info.flags, VKSORT_VISITOR_DYNAMIC_INDEXING)?;
     check_pointer(info.code.cast::<u8>(), CODE)?;
     // SAFETY: the code has as many bytes, by this function's contract.
     let code = unsafe { bytes(info.code, info.code_size, CODE)? };
-    Ok((Visitor::from_bytes(code)?, info.set_layout))
+    let mut visitor = Visitor::from_bytes(code)?;
+    if info.flags & VKSORT_VISITOR_DYNAMIC_INDEXING != 0 {
+        visitor = visitor.with_dynamic_indexing();
+    }
+    Ok((visitor, info.set_layout))
 }
 
 /// Builds a sorter, perhaps with a visitor, and writes its handle.

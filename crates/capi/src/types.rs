@@ -160,6 +160,9 @@ pub const VKSORT_REQUEST_NOT_STABLE: u32 = 1;
 /// Flag of requirements: they name bufferDeviceAddress if the physical device has it, for ranges longer than
 /// maxStorageBufferRange.
 pub const VKSORT_REQUIREMENTS_BUFFER_ADDRESSES: u32 = 1;
+/// Flag of a visitor: the device was created with shaderStorageBufferArrayDynamicIndexing, which code needs that indexes an array of
+/// storage buffers by a number that varies. Without the flag such code is refused.
+pub const VKSORT_VISITOR_DYNAMIC_INDEXING: u32 = 1;
 /// Flag of a sorter: every step is labelled in captures. VK_EXT_debug_utils must be enabled on the instance.
 pub const VKSORT_SORTER_LABELS: u32 = 1;
 

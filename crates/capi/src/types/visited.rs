@@ -10,8 +10,8 @@ use ash::vk::{DescriptorSet as VkDescriptorSet, DescriptorSetLayout as VkDescrip
 pub struct VksortVisitorInfo {
     /// sizeof(VksortVisitorInfo).
     pub struct_size: u32,
-    /// 0.
-    pub reserved: u32,
+    /// 0 or VKSORT_VISITOR_DYNAMIC_INDEXING.
+    pub flags: u32,
     /// The bytes that the program vksort-compile-visitor of the same version of vksort has made, at any alignment.
     pub code: *const c_void,
     /// Their number.

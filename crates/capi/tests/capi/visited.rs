@@ -327,8 +327,8 @@ fn bytes_and_layouts_that_do_not_fit_are_refused() {
     };
     let bad = VksortVisitorInfo { struct_size: 31, ..good };
     create(&info, &bad, VKSORT_ERROR_STRUCT, &["vksortCreateVisitedSorter: ", "VksortVisitorInfo is 31", "is 32"]);
-    let bad = VksortVisitorInfo { reserved: 1, ..good };
-    create(&info, &bad, VKSORT_ERROR_VALUE, &["reserved of VksortVisitorInfo"]);
+    let bad = VksortVisitorInfo { flags: 2, ..good };
+    create(&info, &bad, VKSORT_ERROR_VALUE, &["flags of VksortVisitorInfo is 0x2, allowed is a union of 0x1"]);
     let bad = VksortVisitorInfo { code: null(), ..good };
     create(&info, &bad, VKSORT_ERROR_POINTER, &["code of VksortVisitorInfo is null"]);
     let bad = VksortVisitorInfo { code_size: usize::MAX, ..good };
@@ -348,6 +348,19 @@ fn bytes_and_layouts_that_do_not_fit_are_refused() {
     create(&info, &visitor_info(&changed, layout), visitor, &["not whole"]);
     changed[8] ^= 1;
     create(&info, &visitor_info(&changed, layout), visitor, &["another version of vksort"]);
+
+    // An index that varies takes a feature, which the caller says is there. Without such an index the flag changes nothing.
+    let text = "layout(set = 1, binding = 0) readonly buffer Visited { uint visited[]; } visited_parts[2];
+                KEY visit_key(uint index) { return visited_parts[index & 1].visited[index]; }";
+    let visits = Visits { keys: true, ..Visits::default() };
+    let source = VisitorSource { text: text.into(), visits, ..VisitorSource::new("parts.glsl") };
+    let of_keys = SortRequest { placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U32) };
+    let varying = source.compile(&of_keys).unwrap();
+    let keys = VksortSortRequest { placement: VKSORT_PLACEMENT_OUT_OF_PLACE, ..u32_keys() };
+    let named = ["parts.glsl", "shaderStorageBufferArrayDynamicIndexing", "VKSORT_VISITOR_DYNAMIC_INDEXING"];
+    create(&vulkan.sorter_info(&keys), &visitor_info(&varying, layout), visitor, &named);
+    let said = VksortVisitorInfo { flags: VKSORT_VISITOR_DYNAMIC_INDEXING, ..good };
+    done(destroy_sorter(visited_sorter(&info, &said)));
 
     let none = vk::DescriptorSetLayout::null();
     create(&info, &visitor_info(code, none), visitor, &["c.glsl", "set 1", "null"]);
