@@ -7,11 +7,11 @@ use ash::vk;
 
 use super::buffers::SortBuffers;
 use super::inner::SorterInner;
+use super::memory::{Checked, writes};
 use super::pipelines::{Layouts, Pipelines};
-use super::places::{Places, writes};
 use super::sorter::Sorter;
 use crate::error::{Context, Error};
-use crate::plan::{Ends, Plan};
+use crate::plan::{Ends, Memory, Plan};
 
 /// A sort bound to its buffers. Recording it allocates nothing and changes no descriptor.
 ///
@@ -48,7 +48,7 @@ use crate::plan::{Ends, Plan};
 pub struct BoundSort {
     pub(crate) sorter: Arc<SorterInner>,
     pub(crate) plan: Plan,
-    pub(super) places: Places,
+    pub(super) memory: Checked,
     /// Addresses of keys and of values by [`Ends`]; zeros when descriptors are used.
     pub(super) keys_at: [[u64; 2]; Ends::ALL.len()],
     pub(super) values_at: [[u64; 2]; Ends::ALL.len()],
@@ -112,7 +112,7 @@ impl BoundSort {
     pub(super) fn placed(sorter: Arc<SorterInner>, buffers: &SortBuffers) -> Result<BoundSort, Error> {
         let plan = sorter.plan(buffers.capacity)?;
         Ok(BoundSort {
-            places: Places::check(&sorter, &plan, buffers)?,
+            memory: Checked::new(&sorter, &plan, buffers)?,
             plan,
             keys_at: [[0; 2]; Ends::ALL.len()],
             values_at: [[0; 2]; Ends::ALL.len()],
@@ -132,9 +132,9 @@ impl BoundSort {
             // SAFETY: the buffer is alive and has the usage, by this function's contract.
             unsafe { device.get_buffer_device_address(&buffer) + info.offset }
         };
-        let address = |info: Option<_>| info.map_or(0, address);
-        self.keys_at = self.places.keys.map(|ends| ends.map(address));
-        self.values_at = self.places.values.map(|ends| ends.map(address));
+        let address = |memory: Option<Memory>| memory.and_then(|memory| self.memory.of(memory)).map_or(0, address);
+        self.keys_at = Ends::ALL.map(|ends| self.plan.places(ends).keys.map(address));
+        self.values_at = Ends::ALL.map(|ends| self.plan.places(ends).values.map(address));
         let alignment = self.sorter.request.key.size_bytes().max(4);
         let target = if self.sorter.request.discards_keys() { "scratch" } else { "keys_out" };
         let [[keys, to], [alternate, _]] = [Ends::Direct, Ends::Back].map(|ends| self.keys_at[ends as usize]);
@@ -165,7 +165,7 @@ impl BoundSort {
         // SAFETY: the pool has room for exactly these sets.
         let sets = unsafe { device.allocate_descriptor_sets(&info) }.context("vkAllocateDescriptorSets")?;
         for (&ends, set) in wanted.iter().zip(sets) {
-            let descriptors = self.places.descriptors(addressed, ends);
+            let descriptors = self.memory.descriptors(&self.plan, ends);
             // SAFETY: the set is new and in no command buffer; ranges were checked against alignment and limits.
             unsafe { device.update_descriptor_sets(&writes(set, &descriptors), &[]) };
             self.sets[ends as usize] = set;

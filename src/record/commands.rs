@@ -5,8 +5,8 @@ use std::io::Write as _;
 use ash::vk;
 
 use super::bind::BoundSort;
+use super::memory::writes;
 use super::pipelines::Layouts;
-use super::places::writes;
 use crate::abi;
 use crate::error::Error;
 use crate::plan::{Barrier, Ends, Groups, Hazards, Step, StepName, Work};
@@ -350,7 +350,7 @@ impl BoundSort {
         after: &mut dyn FnMut(StepName),
     ) {
         // The push constants hold one more than the word, and 0 for a count from the host.
-        let count_word = match (count, self.places.count) {
+        let count_word = match (count, self.memory.count) {
             (Count::Device, Some((_, word))) => word + 1,
             _ => 0,
         };
@@ -398,7 +398,7 @@ impl BoundSort {
                 allowed: self.plan.capacity.into(),
                 limit: "the capacity that the sort was bound with".into(),
             }),
-            Count::Device if self.places.count.is_none() => {
+            Count::Device if self.memory.count.is_none() => {
                 Err(Error::BufferPresence { buffer: "count", given: "absent", needed: "present" })
             }
             count => Ok(count),
@@ -458,7 +458,7 @@ impl BoundSort {
         ends: Ends,
         push: vk::PFN_vkCmdPushDescriptorSetKHR,
     ) {
-        let descriptors = self.places.descriptors(false, ends);
+        let descriptors = self.memory.descriptors(&self.plan, ends);
         let writes = writes(vk::DescriptorSet::null(), &descriptors);
         let (layout, compute) = (self.sorter.pipelines.layouts.pipeline, vk::PipelineBindPoint::COMPUTE);
         // SAFETY: by this function's contract; the layout was made for pushed descriptors, and the writes are all of its bindings.
@@ -472,7 +472,7 @@ impl BoundSort {
         let Layouts { device, pipeline: layout, .. } = &*self.sorter.pipelines.layouts;
         match step.work {
             Work::Clear { bytes } => {
-                let counters = self.places.counters;
+                let counters = self.memory.counters;
                 // SAFETY: the range lies in the scratch that `bind` checked, at a multiple of 4, and has TRANSFER_DST.
                 unsafe { device.cmd_fill_buffer(commands, counters.buffer, counters.offset, bytes, 0) };
             }
@@ -501,7 +501,7 @@ impl BoundSort {
                             device.cmd_dispatch(commands, x, y, 1);
                         }
                         Groups::Counted(slot) => {
-                            let counters = self.places.counters;
+                            let counters = self.memory.counters;
                             let word = abi::COUNTERS_ARGUMENTS + slot * abi::ARGUMENT_WORDS;
                             let offset = counters.offset + 4 * u64::from(word);
                             device.cmd_dispatch_indirect(commands, counters.buffer, offset);

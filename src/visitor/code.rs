@@ -116,8 +116,10 @@ impl Visitor {
     }
 }
 
-#[cfg(all(test, feature = "runtime-shaders"))]
+#[cfg(test)]
 mod tests {
+    #![cfg(feature = "runtime-shaders")]
+
     use super::*;
     use crate::kernels;
     use crate::key::KeyType;

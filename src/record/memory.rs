@@ -1,0 +1,213 @@
+//! The caller's ranges, checked, as the memory of a sort's steps.
+
+use std::ops::Range;
+
+use ash::vk;
+
+use super::buffers::{BufferRange, SortBuffers};
+use super::inner::SorterInner;
+use super::pipelines::Pipelines;
+use super::sorter::Sorter;
+use crate::abi;
+use crate::error::Error;
+use crate::plan::{Ends, Memory, Plan, ScratchRange};
+
+type Info = vk::DescriptorBufferInfo;
+
+/// Whether a sort takes a buffer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Required,
+    Forbidden,
+    /// It is the caller's choice.
+    Optional,
+}
+
+impl Need {
+    fn of(required: bool) -> Need {
+        if required { Need::Required } else { Need::Forbidden }
+    }
+}
+
+/// A range that the caller gives, and what the sort asks of it.
+struct Asked {
+    name: &'static str,
+    range: Option<BufferRange>,
+    need: Need,
+    bytes: u64,
+    usage: vk::BufferUsageFlags,
+    alignment: u64,
+}
+
+/// The checked memory of a sort: of each range the bytes that the sort uses; `None` for what it does not use.
+pub(super) struct Checked {
+    keys: Option<Info>,
+    values: Option<Info>,
+    keys_out: Option<Info>,
+    values_out: Option<Info>,
+    scratch: Option<Info>,
+    /// The counters; the table lies behind them. A plan that has none does not use them.
+    pub counters: Info,
+    /// The caller's count, with its word in the range.
+    pub count: Option<(Info, u32)>,
+    /// The range for descriptors that the sort does not use, as every descriptor must be valid. It is the keys, which every
+    /// step waits for in any case, or the buffer that takes their place beside a visitor.
+    stand_in: Info,
+}
+
+impl Checked {
+    pub fn new(sorter: &SorterInner, plan: &Plan, buffers: &SortBuffers) -> Result<Checked, Error> {
+        let (sizes, visits) = (sorter.buffers(plan.capacity), plan.shape.visits);
+        let key_bytes = sorter.request.buffers(plan.capacity).keys;
+        let value_bytes = sizes.values.or(sizes.values_out).unwrap_or_default();
+        let layout = plan.scratch();
+
+        // Kernels read whole words, also where a caller's profile asks for less.
+        let alignment = sorter.profile.storage_alignment_bytes.max(4);
+        let usage = sorter.element_usage();
+        let asked = |name, range, required: bool, bytes| {
+            let need = Need::of(required);
+            Asked { name, range, need, bytes, usage, alignment }
+        };
+        let keys = Some(buffers.keys).filter(|keys| keys.buffer != vk::Buffer::null());
+        let ranges = [
+            asked("keys", keys, !visits.keys, key_bytes),
+            asked("values", buffers.values, sizes.values.is_some(), value_bytes),
+            asked("keys_out", buffers.keys_out, sizes.keys_out.is_some(), key_bytes),
+            asked("values_out", buffers.values_out, sizes.values_out.is_some(), value_bytes),
+            Asked {
+                need: if layout.size > 0 { Need::Required } else { Need::Optional },
+                usage: usage | Sorter::SCRATCH_USAGE,
+                ..asked("scratch", buffers.scratch, true, layout.size)
+            },
+            Asked {
+                need: Need::Optional,
+                usage: vk::BufferUsageFlags::STORAGE_BUFFER,
+                alignment: 4,
+                ..asked("count", buffers.count, true, 4)
+            },
+        ];
+        for asked in &ranges {
+            asked.check_presence(plan.capacity)?;
+        }
+        for asked in &ranges {
+            asked.check_range()?;
+        }
+        check_overlaps(&ranges)?;
+
+        let [keys, values, keys_out, values_out, scratch, _] = ranges.map(|asked| asked.used());
+        // A descriptor's offset is a multiple of the alignment; the count is a word behind it.
+        let count = buffers.count.map(|range| {
+            let before = range.offset % alignment;
+            let info = Info { buffer: range.buffer, offset: range.offset - before, range: before + 4 };
+            (info, (before / 4) as u32)
+        });
+        let counters = part(scratch, layout.counters);
+        // With a visitor, scratch is there where no other buffer is.
+        let stand_in = [keys, values, values_out, counters, scratch].into_iter().flatten().next();
+        // A word of it, as buffers that are used by address may be longer than a descriptor.
+        let stand_in = stand_in.map(|info| Info { range: info.range.min(4), ..info }).unwrap_or_default();
+        let counters = counters.unwrap_or(stand_in);
+        Ok(Checked { keys, values, keys_out, values_out, scratch, counters, count, stand_in })
+    }
+
+    /// A part of the memory.
+    pub fn of(&self, memory: Memory) -> Option<Info> {
+        match memory {
+            Memory::Keys => self.keys,
+            Memory::Values => self.values,
+            Memory::KeysOut => self.keys_out,
+            Memory::ValuesOut => self.values_out,
+            Memory::Scratch(range) => part(self.scratch, range),
+        }
+    }
+
+    /// The descriptor of each binding for a step of the plan.
+    pub fn descriptors(&self, plan: &Plan, ends: Ends) -> Vec<(u32, Info)> {
+        let places = plan.places(ends);
+        let of = |memory: Option<Memory>| memory.and_then(|memory| self.of(memory));
+        let wanted = |binding| match binding {
+            abi::BINDING_KEYS_FROM => of(places.keys[0]),
+            abi::BINDING_KEYS_TO => of(places.keys[1]),
+            abi::BINDING_VALUES_FROM => of(places.values[0]),
+            abi::BINDING_VALUES_TO => of(places.values[1]),
+            abi::BINDING_COUNTERS => Some(self.counters),
+            abi::BINDING_TABLE => part(self.scratch, plan.scratch().table),
+            _ => self.count.map(|(info, _)| info),
+        };
+        let bindings = Pipelines::bindings(plan.shape.addressed);
+        bindings.map(|binding| (binding, wanted(binding).unwrap_or(self.stand_in))).collect()
+    }
+}
+
+/// A range of the scratch.
+fn part(scratch: Option<Info>, range: ScratchRange) -> Option<Info> {
+    let scratch = scratch.filter(|_| range.size > 0)?;
+    Some(Info { offset: scratch.offset + range.offset, range: range.size, ..scratch })
+}
+
+/// The writes of descriptors to a set; null where they are pushed.
+pub(super) fn writes(set: vk::DescriptorSet, descriptors: &[(u32, Info)]) -> Vec<vk::WriteDescriptorSet<'_>> {
+    let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(vk::DescriptorType::STORAGE_BUFFER);
+    descriptors
+        .iter()
+        .map(|(binding, info)| write.dst_binding(*binding).buffer_info(std::slice::from_ref(info)))
+        .collect()
+}
+
+impl Asked {
+    /// Of no elements, every range may be left out.
+    fn check_presence(&self, capacity: u32) -> Result<(), Error> {
+        let given = if self.range.is_some() { Need::Required } else { Need::Forbidden };
+        if self.need == Need::Optional || self.need == given || given == Need::Forbidden && capacity == 0 {
+            return Ok(());
+        }
+        let present = |need| if need == Need::Required { "present" } else { "absent" };
+        Err(Error::BufferPresence { buffer: self.name, given: present(given), needed: present(self.need) })
+    }
+
+    fn check_range(&self) -> Result<(), Error> {
+        let Asked { name: buffer, range: Some(range), bytes: needed, alignment, .. } = *self else { return Ok(()) };
+        let BufferRange { offset, size, .. } = range;
+        if offset.checked_add(size).is_none() {
+            return Err(Error::OutOfBounds { buffer, offset, size, allowed: u64::MAX });
+        }
+        if size < needed {
+            return Err(Error::BufferTooSmall { buffer, given: size, needed });
+        }
+        if !offset.is_multiple_of(alignment) {
+            return Err(Error::MisalignedOffset { buffer, given: offset, allowed: alignment });
+        }
+        match range.usage {
+            Some(given) if !given.contains(self.usage) => {
+                Err(Error::MissingUsage { buffer, given, needed: self.usage })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The bytes that the sort uses, without the rest of the given range.
+    fn used(&self) -> Option<Info> {
+        let range = self.range.filter(|_| self.bytes > 0)?;
+        Some(Info { buffer: range.buffer, offset: range.offset, range: self.bytes })
+    }
+}
+
+fn check_overlaps(ranges: &[Asked]) -> Result<(), Error> {
+    let bytes = |asked: &Asked| asked.range.map(|range| (range.buffer, range.offset..range.offset + asked.bytes));
+    for (index, first) in ranges.iter().enumerate() {
+        for second in &ranges[index + 1..] {
+            let (Some((buffer, one)), Some((other, two))) = (bytes(first), bytes(second)) else { continue };
+            if buffer == other && one.start < two.end && two.start < one.end {
+                let text = |bytes: Range<u64>| format!("{bytes:?}");
+                return Err(Error::Overlap {
+                    first: first.name,
+                    second: second.name,
+                    first_bytes: text(one),
+                    second_bytes: text(two),
+                });
+            }
+        }
+    }
+    Ok(())
+}
