@@ -15,7 +15,7 @@ use crate::{Kernels, Stale, WRITE, abi, bytes, digest, kernels};
 const OF_REPOSITORY: &str = "scripts/spirv.sh";
 
 /// Folders of the repository with shaders that are no kernels. Each has its module beside it.
-const PROGRAMS: [&str; 2] = ["programs", "lab"];
+const PROGRAMS: [&str; 2] = ["programs", "lab/bench"];
 
 /// Compiles the kernels, and holds what the repository keeps against them.
 pub fn kernels(root: &Path, asked: Stale) -> Result<Kernels, String> {
