@@ -54,7 +54,7 @@ pub fn on_all_cores<T: Send>(
     modules: &[Module],
     one: impl Fn(&Compiler, &Module) -> Result<T, String> + Sync,
 ) -> Result<Vec<T>, String> {
-    // The large modules of a kernel stand beside each other, so a thread takes every n-th.
+    // The large modules of a kernel follow each other, so each thread takes every n-th.
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(modules.len().max(1));
     let part = |first: usize| -> Result<Vec<T>, String> {
         let compiler = Compiler::new().map_err(reason)?;

@@ -6,7 +6,7 @@ use ash::vk;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The device cannot serve the request, or not with the given options.
+    /// The device does not support the request, or not with the given options.
     #[error("device {device:?} cannot be used: {what} is {given}, needed is {needed}")]
     UnsuitableDevice {
         /// Name of the device.

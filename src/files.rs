@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Most links that are followed to one file, as on Linux.
+/// How many links to a file are followed, as on Linux.
 const MAX_LINKS: usize = 40;
 
 /// Writes a file by renaming a complete one to it. A link stays, and its file is replaced. Devices and pipes are written to.
@@ -57,7 +57,7 @@ pub fn stage(place: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     written.inspect_err(|_| remove(&part)).map(|()| part)
 }
 
-/// Creates an empty file beside another one. Its name is short, as a name may have 255 bytes.
+/// Creates an empty file beside another one. Its name is short, because names have at most 255 bytes.
 fn create_beside(place: &Path) -> io::Result<(PathBuf, File)> {
     static PART: AtomicU32 = AtomicU32::new(0);
     place.file_name().ok_or(ErrorKind::InvalidInput)?;

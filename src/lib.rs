@@ -1,9 +1,9 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 //! Radix sort for data that already lives in Vulkan buffers.
 //!
-//! There are two ways to use it:
+//! Use it in one of two ways:
 //!
-//! * **Record** a sort into a command buffer of your own, between your own passes. [`Requirements`] names the extensions and
+//! * **Record** a sort into your own command buffer, between your own passes. [`Requirements`] names the extensions and
 //!   features to enable. [`Sorter`] holds the pipelines, and [`BoundSort`] binds them to your buffers.
 //!   [`BoundSort::record`] puts the sort into your frame. It allocates nothing, submits nothing and waits for nothing.
 //! * **Standalone**, with the feature `standalone` (on by default): `standalone::Gpu` owns a device and sorts slices.
@@ -12,12 +12,12 @@
 //! whether the sort is in place. The number of elements comes from the host or from a buffer on the device ([`Count`]).
 //!
 //! The sort is stable. Its result is the same bit for bit in every run, on every device and with every [`Algorithm`], unless
-//! a request waives the order of equal keys ([`SortRequest::stable`]). Floats are in the total order of
+//! you set `stable: false` ([`SortRequest::stable`]). Floats are in the total order of
 //! [`f32::total_cmp`]: -NaN, -inf, negative numbers, -0, +0, positive numbers, +inf, +NaN.
 //!
 //! The main algorithm is OneSweep (Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for
-//! GPUs", 2022). A workgroup that waits too long for an earlier tile counts that tile itself, so every wait is bounded.
-//! Devices on which look-back is not known to work use reduce-then-scan. Kernels are specialized for one subgroup size, from
+//! GPUs", 2022). A workgroup that waits too long for its predecessor recomputes the predecessor's counts, so every wait is
+//! bounded. Devices of unknown forward progress use reduce-then-scan. Kernels are specialized for one subgroup size, from
 //! 4 to 128 lanes. Subgroups are emulated on devices that do not promise full ones.
 //!
 //! ```
@@ -41,13 +41,13 @@
 //!
 //! # Visitors
 //!
-//! GLSL of the caller's can take the place of the keys and values that a sort reads, or of the result that it writes: a
-//! [`Visitor`]. So keys need not be stored before they are sorted. [`DepthKeys`] has visitors for depths of positions.
+//! A [`Visitor`] is GLSL of yours that computes the keys and values that a sort would read, or receives the result that it would
+//! write. So keys need not be stored before they are sorted. [`DepthKeys`] has visitors for depths of positions.
 //!
 //! # Tuning
 //!
-//! A [`Tuning`] holds the shape and the methods of the kernels. [`Tuning::for_device`] has a row for every class of devices.
-//! [`SorterOptions::tuning`] replaces the row for one sorter, and `standalone::Gpu::with_tuning` for all sorts of a device
+//! A [`Tuning`] holds the launch configuration and the methods of the kernels. [`Tuning::for_device`] has a row for every class of
+//! devices. [`SorterOptions::tuning`] replaces the row for one sorter, and `standalone::Gpu::with_tuning` for all sorts of a device
 //! that vksort owns. The program `tune` of the repository searches for a better row on a device.
 //!
 //! The fields of [`Tuning`] may change with any version of the crate.
@@ -67,9 +67,9 @@
 //!
 //! The crate `vksort-wgpu` sorts buffers of wgpu, and `vksort-capi` is the library for programs in C and C++.
 //!
-//! Without `shaderc` and `runtime-shaders`, building needs no C++ compiler: the crate holds the SPIR-V of its kernels beside their GLSL.
+//! Without `shaderc` and `runtime-shaders`, building needs no C++ compiler: the crate contains the SPIR-V of its kernels.
 //!
-//! The crate logs (`log`) a line for each device that it opens, and for each sorter: its request, its tuning row, and its
+//! The crate logs a line (`log`) for each device that it opens, and for each sorter with its request, its tuning row, and its
 //! algorithm with the reason.
 
 mod abi;
@@ -129,7 +129,7 @@ pub use visitor::{DepthKeys, DepthPush, Visitor, Visits};
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// The snippets of the page about visitors, likewise.
+/// The snippets of the page about visitors, in the same way.
 #[cfg(all(doctest, feature = "runtime-shaders"))]
 #[doc = include_str!("../docs/VISITORS.md")]
 struct VisitorsPage;

@@ -39,7 +39,7 @@ pub(crate) fn specialized(module: &Module) -> [bool; spec::LEN] {
     std::array::from_fn(|id| mask >> id & 1 == 1)
 }
 
-/// The cargo feature for keys of so many words.
+/// The cargo feature for keys of this many words.
 fn feature_of(key_words: u32) -> &'static str {
     if key_words > 2 { "keys-128" } else { "wide-keys" }
 }

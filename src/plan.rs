@@ -69,7 +69,7 @@ impl Plan {
 
     /// The clear, the sizing of dispatches for a count on the device, and the histogram.
     fn each_head_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
-        // The ring is cleared once; it lies behind the counters.
+        // The ring is cleared once; it follows the counters.
         let table = if self.algorithm.looks_back() { self.table_words(self.most(count)) } else { 0 };
         emit(Step::clear(self.scratch().table.offset + 4 * table));
         if count == Count::Device {

@@ -14,7 +14,7 @@ pub struct DeviceProfile {
     pub device_id: u32,
     /// Vulkan's number for the driver (`VkDriverId`).
     pub driver_id: i32,
-    /// The driver's version, in an encoding of its own.
+    /// The driver's version, in the driver's own encoding.
     pub driver_version: u32,
     /// The driver's name and version.
     pub driver: String,
@@ -34,27 +34,27 @@ pub struct DeviceProfile {
     pub subgroup_partition: bool,
     /// Whether pipelines can require full subgroups.
     pub full_subgroups: bool,
-    /// Most subgroups that a workgroup of a required subgroup size may have.
+    /// `maxComputeWorkgroupSubgroups`: the largest number of subgroups in a workgroup of a required subgroup size.
     pub max_workgroup_subgroups: u32,
-    /// Most invocations of a workgroup.
+    /// `maxComputeWorkGroupInvocations`.
     pub max_workgroup_invocations: u32,
-    /// Most shared memory of a workgroup, in bytes.
+    /// `maxComputeSharedMemorySize`, in bytes.
     pub max_shared_bytes: u32,
-    /// Most workgroups of a dispatch in one dimension (x and y, the smaller).
+    /// The smaller of `maxComputeWorkGroupCount` in x and y.
     pub max_workgroups: u32,
-    /// Most bytes of a buffer that a shader can reach through one descriptor.
+    /// `maxStorageBufferRange`, in bytes.
     pub max_storage_range_bytes: u64,
-    /// Most storage buffers that a compute shader can reach through descriptors.
+    /// How many storage buffers a compute shader may access by descriptors.
     pub max_storage_buffers: u32,
-    /// Most bytes of push constants.
+    /// `maxPushConstantsSize`, in bytes.
     pub max_push_bytes: u32,
     /// Whether storage buffers may hold elements of 8 and of 16 bits.
     pub small_storage: bool,
-    /// Whether shaders may reach buffers by address.
+    /// Whether shaders may access buffers by address.
     pub buffer_addresses: bool,
     /// Size of the largest heap of the device's own memory, in bytes.
     pub memory_bytes: u64,
-    /// Alignment of a storage buffer's offset, in bytes. Sorts take less than 4 as 4.
+    /// `minStorageBufferOffsetAlignment`, in bytes; sorts use at least 4.
     pub storage_alignment_bytes: u64,
     /// Nanoseconds per timestamp tick; 0 when compute queues have no timestamps.
     pub timestamp_period_ns: f32,
@@ -85,8 +85,8 @@ impl DeviceProfile {
     }
 }
 
-/// What a driver does otherwise than Vulkan promises, or than GPUs do. A sort is right if every quirk of the driver is named; a
-/// quirk that the driver does not have makes it slower.
+/// Where a driver deviates from Vulkan, or from what GPUs do. A sort is correct if every quirk of the driver is set; a quirk
+/// that the driver does not have only makes it slower.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Quirks {
     /// Specialization constants are known or suspected to be handled badly.
@@ -98,8 +98,8 @@ pub struct Quirks {
     pub slow_unrolled_branches: bool,
     /// Two arrays of descriptors at one binding are not supported, so elements of 8 and 16 bits are parts of words.
     pub no_aliased_views: bool,
-    /// Workgroups of one dispatch have no fences between them, so a dispatch of its own decides the routes, in the place of the
-    /// histogram's last workgroup.
+    /// There are no fences between workgroups of a dispatch, so a separate dispatch decides the routes instead of the histogram's
+    /// last workgroup.
     pub decide_apart: bool,
     /// The driver is asked not to unroll loops over items. GPUs hold items in registers, which takes unrolled loops; software
     /// drivers only take longer to compile them.

@@ -17,7 +17,7 @@ pub struct RecordedSort {
 }
 
 impl Tuning {
-    /// What a sort of so many elements records on a device; `None` if the tuning does not fit the device.
+    /// What a sort of `count` elements records on a device; `None` if the device does not support the sort with this tuning.
     ///
     /// ```
     /// use vksort::{DeviceProfile, KeyType, SortRequest, Tuning};

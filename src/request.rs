@@ -120,8 +120,7 @@ impl FromStr for BitRange {
 pub enum Count {
     /// This many elements, from the first on.
     Host(u32),
-    /// The number in the bound count buffer when the sort runs on the device. A number above the capacity counts as the
-    /// capacity.
+    /// The number in the bound count buffer when the sort runs on the device, clamped to the capacity.
     Device,
 }
 
@@ -147,12 +146,12 @@ pub enum KeyOutput {
     /// Sorted keys are written.
     #[default]
     Sorted,
-    /// Only sorted values or indices are written, which saves the last write of the keys. In place, the content of the keys'
-    /// buffer is unspecified afterwards; out of place, the buffer is untouched.
+    /// Only sorted values or indices are written, which saves the last write of the keys. In place, the keys' buffer has
+    /// unspecified content afterwards; out of place, it is untouched.
     Discarded,
 }
 
-/// The buffers of elements that a sort needs, with their least sizes in bytes: [`SortRequest::buffers`].
+/// The buffers of elements that a sort needs, with their minimum sizes in bytes: [`SortRequest::buffers`].
 ///
 /// A buffer that is `None` must not be given. A sort also needs scratch
 /// ([`Sorter::scratch_size`](crate::Sorter::scratch_size)), and for [`Count::Device`] a count buffer of 4 bytes.
@@ -175,7 +174,7 @@ pub struct BufferSizes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// One histogram of all digits, then one chained-scan pass per digit (Adinets and Merrill 2022).
+    /// One histogram of all digits, then one pass with decoupled look-back per digit (Adinets and Merrill 2022).
     OneSweep,
     /// Count, scan and scatter per digit; no workgroup ever waits for another.
     ReduceThenScan,
@@ -211,7 +210,7 @@ impl FromStr for Algorithm {
     }
 }
 
-/// One kind of sort: everything but the element count and the buffers.
+/// One kind of sort: everything except the element count and the buffers.
 ///
 /// ```
 /// use vksort::{KeyType, Order, SortRequest, ValueType};
@@ -233,10 +232,10 @@ pub struct SortRequest {
     pub placement: Placement,
     /// Whether sorted keys are written.
     pub key_output: KeyOutput,
-    /// Whether equal keys keep their order. If false, equal keys and their values may come out in any order, which may
-    /// differ between runs; some devices sort faster then. It has no effect on keys alone that are sorted by all bits.
+    /// Whether equal keys keep their order. Set it to false to let equal keys and their values come in any order, which may
+    /// differ between runs and is faster on some devices. It has no effect on keys alone that are sorted by all bits.
     pub stable: bool,
-    /// The algorithm; `None` for a choice by device and element count.
+    /// The algorithm; `None` to choose by device and element count.
     pub algorithm: Option<Algorithm>,
 }
 
@@ -255,7 +254,7 @@ impl SortRequest {
         }
     }
 
-    /// The buffers of elements that a sort of up to `capacity` elements takes, and their sizes in bytes, rounded up to whole
+    /// The buffers of elements that a sort of up to `capacity` elements needs, and their sizes in bytes, rounded up to whole
     /// words of 4 bytes.
     ///
     /// ```

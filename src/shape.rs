@@ -1,4 +1,5 @@
-//! From tuning and request to the shape of the kernels on one device: everything that their specialization depends on.
+//! From tuning and request to the shape of the kernels on one device: their launch configuration, after clamping to the device's
+//! limits.
 
 mod loop_budget;
 mod sizes;
@@ -43,7 +44,7 @@ pub enum Specialization {
 pub struct ShapeDesc<'a> {
     /// The device.
     pub profile: &'a DeviceProfile,
-    /// The preferred shape and methods.
+    /// The preferred launch configuration and methods.
     pub tuning: &'a Tuning,
     /// The kind of sort.
     pub request: &'a SortRequest,
@@ -93,17 +94,17 @@ impl<'a> ShapeDesc<'a> {
 const EMULATED_DEFAULT: u32 = 32;
 /// Widest digit that is used without saving a quarter of the passes.
 const USUAL_DIGIT_BITS: u32 = 8;
-/// Most words of keys that an invocation holds with private counters. SwiftShader's stack is too small for twice as many.
+/// How many words of keys an invocation holds at most with private counters. SwiftShader's stack is too small for twice as many.
 const HELD_WORDS: u32 = 4096;
 /// Lanes of the largest subgroup with private counters.
 const MAX_PRIVATE_LANES: u32 = 16;
 /// Lanes of a subgroup up to which comparing digits takes fewer instructions than ballots.
 const MAX_COMPARED_LANES: u32 = 16;
-/// Bits of the most slots of a ring: far more slots than a device runs workgroups.
+/// Bits of the largest number of slots of a ring: far more slots than a device runs workgroups.
 const MAX_RING_BITS: u32 = 12;
 /// Bits of the epoch in the first word of a slot, beside a state of 2 bits.
 pub const EPOCH_BITS: u32 = 30 - abi::LOW_BITS;
-/// Most blocks of a tile of reduce-then-scan, where nothing limits them.
+/// The largest number of blocks in a tile of reduce-then-scan, where nothing else limits it.
 const MAX_BLOCKS: u32 = 8;
 // A private count has 16 bits.
 const _: () = assert!(HELD_WORDS < 1 << 15);
@@ -111,7 +112,7 @@ const _: () = assert!(HELD_WORDS < 1 << 15);
 const _: () = assert!(MAX_BLOCK >> abi::LOW_BITS == 0 && (MAX_PRIVATE_LANES * HELD_WORDS) >> abi::LOW_BITS == 0);
 
 impl Shape {
-    /// Fits the tuning to the device: halves workgroups, then their items, until limits and shared memory allow it.
+    /// Clamps the tuning to the device: halves workgroups, then their items, until limits and shared memory allow it.
     ///
     /// # Errors
     ///
@@ -192,10 +193,10 @@ fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> R
 /// The limits of workgroups that rank.
 #[derive(Clone, Copy)]
 struct Limits {
-    /// Invocations of a workgroup are a multiple of this. If subgroups are emulated, they also fill the device's own: lavapipe of
+    /// Workgroup size granularity. If subgroups are emulated, they also fill the device's own: lavapipe of
     /// Mesa 22.3 loses lanes of a subgroup that is not full, after a branch with barriers that no workgroup takes.
     granularity: u32,
-    /// Most invocations of a workgroup.
+    /// The largest workgroup, in invocations.
     invocations: u32,
 }
 
@@ -280,7 +281,7 @@ impl Fit<'_> {
         self.within_budget(self.limits.reduce(wished, fits))
     }
 
-    /// Whether a block of so many bytes fits shared memory.
+    /// Whether a block of this many bytes fits shared memory.
     fn fits(&self, block: Block, bytes: u32) -> bool {
         bytes <= self.desc.profile.max_shared_bytes && self.ranking.has_ranks_for(block)
     }

@@ -55,7 +55,7 @@ impl Rewrite<'_> {
                 }
             }
             match (instruction.op, instruction.operands()) {
-                // Only the mask without operands: other masks have iteration counts behind them.
+                // Only the mask without operands: other masks are followed by iteration counts.
                 (Op::LoopMerge, &[merge, next, UNROLL]) if self.keep_loops => {
                     emit(&mut out, Op::LoopMerge, &[merge, next, LoopControl::DONT_UNROLL.bits()]);
                 }

@@ -1,4 +1,4 @@
-//! Tuning as data: the shape and the methods of the kernels for each class of devices, each row with its evidence.
+//! Tuning as data: launch configuration and methods of the kernels for each class of devices, each row with its evidence.
 
 mod knobs;
 
@@ -91,7 +91,7 @@ fn adreno(name: &str, evidence: &'static str) -> Tuning {
     }
 }
 
-/// The common values of the rows of software drivers, whose subgroups have at least so many lanes.
+/// The common values of the rows of software drivers, whose subgroups have at least `lanes` lanes.
 fn cpu(name: &str, lanes: u32) -> Tuning {
     Tuning {
         workgroup_size: lanes,
@@ -162,7 +162,7 @@ const ROWS: &[Row] = &[
             items_keys: 15,
             items_pairs: 15,
             single_items: 28,
-            // RDNA runs an instruction of 64 lanes in two turns. GCN has no smaller subgroups.
+            // RDNA issues an instruction of 64 lanes twice. GCN has no smaller subgroups.
             subgroup_size: Some(32),
             polls: 256,
             min_tiles: 1024,
@@ -262,8 +262,8 @@ impl Tuning {
 
     /// Checks that every number is within the range that some device may use.
     ///
-    /// A sort is correct with any numbers, as shapes are reduced until they fit. This check is for numbers from outside the
-    /// program, where a number out of range is a mistake.
+    /// A sort is correct with any numbers, because shapes are clamped to the device's limits. This check is for numbers from
+    /// outside the program, where a number out of range is a mistake.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Visitors: the caller's code makes the keys and values that a sort reads, or takes the result that it would write.
+//! Visitors: the caller's code computes the keys and values that a sort would read, or receives the result that it would write.
 
 mod code;
 #[cfg(feature = "runtime-shaders")]

@@ -105,7 +105,7 @@ impl Hazards {
         Hazards { regions }
     }
 
-    /// The barrier needed before a step of the plan, which then counts as done.
+    /// The barrier needed before a step of the plan, which is then recorded as done.
     pub fn before(&mut self, plan: &Plan, step: &Step) -> Option<Barrier> {
         let mut touched = [AccessFlags::empty(); REGIONS];
         for (region, accesses) in plan.accesses(step) {

@@ -27,7 +27,7 @@ pub struct Places {
 }
 
 impl Plan {
-    /// The memory of a step. A buffer that a visitor replaces counts as memory.
+    /// The memory of a step. A buffer that a visitor replaces is treated as memory.
     pub fn places(&self, ends: Ends) -> Places {
         let (request, layout, visits) = (&self.request, self.scratch(), self.shape.visits);
         let scratch = |range: ScratchRange| (range.size > 0).then_some(Memory::Scratch(range));
@@ -50,7 +50,7 @@ impl Plan {
             true => [None, permutation, scratch(layout.values_alternate)],
             false => [values, values_target, scratch(layout.values_alternate)],
         };
-        // As in glsl/lib/routes.glsl: elements that stay take turns from the target on; others are there after all passes.
+        // As in glsl/histogram/routes.glsl: in place, elements alternate from the target on; else they are there after all passes.
         let turns = |stay: bool, [source, target, alternate]: [Option<Memory>; 3]| {
             let to_target = !stay && self.shape.passes % 2 == 1;
             let (even, odd) = if to_target { (target, alternate) } else { (alternate, target) };

@@ -21,7 +21,7 @@ pub struct ScratchRange {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScratchLayout {
     pub counters: ScratchRange,
-    /// Behind the counters, so that one fill clears both.
+    /// Directly after the counters, so that one fill clears both.
     pub table: ScratchRange,
     pub keys_alternate: ScratchRange,
     /// The target of keys that the caller discards.
@@ -51,7 +51,7 @@ impl Plan {
         u64::from(words) * u64::from(self.shape.ranking.radix())
     }
 
-    /// Bits of the number of tiles from an anchor to the next, such that each anchor has a slot of its own.
+    /// Bits of the number of tiles from an anchor to the next, such that each anchor has its own slot.
     pub(super) fn anchor_shift(&self, count: u32) -> u32 {
         let tiles = self.tiles(count);
         if tiles <= 1 << self.shape.ring_bits {
@@ -60,8 +60,8 @@ impl Plan {
         (tiles >> self.shape.anchor_bits()).checked_ilog2().map_or(0, |log2| log2 + 1)
     }
 
-    /// Most elements that the algorithm sorts on any device, and the limit that this follows from. In look-back a word may be
-    /// as old as the pass before, so a pass has at most half as many rounds of the ring as there are epochs.
+    /// The largest number of elements that the algorithm sorts on any device, and the limit that this follows from. In look-back
+    /// a word may be as old as the previous pass, so in a pass the ring wraps at most half as often as there are epochs.
     pub fn max_count(&self) -> (u32, &'static str) {
         let largest = (MAX_COUNT, "2^32 - 1, the largest index");
         match self.algorithm {

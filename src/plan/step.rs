@@ -18,7 +18,7 @@ pub(crate) enum Ends {
     Even,
     /// From the alternate to the target.
     Back,
-    /// Of a gather: the permutation in the place of keys, and the caller's values to the output or, in place, to scratch
+    /// Of a gather: the permutation instead of keys, and the caller's values to the output or, in place, to scratch
     /// (`aside`).
     Gather,
     /// The way back from `aside` to the caller's values.
@@ -44,7 +44,7 @@ impl Ends {
 /// How many workgroups a dispatch has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Groups {
-    /// So many.
+    /// A number known to the host.
     Direct(u32),
     /// The number in a slot of the arguments in the counters.
     Counted(u32),
@@ -72,7 +72,7 @@ pub(crate) struct Step {
 pub struct StepName {
     /// The kernel or command.
     pub kernel: &'static str,
-    /// The index of the pass. The device decides the digit of a pass, as it skips digits.
+    /// The index of the pass. Its digit is decided on the device, which skips digits.
     pub pass: Option<u32>,
 }
 

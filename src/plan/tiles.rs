@@ -10,7 +10,7 @@ use crate::shape::Shape;
 const MIN_ITEMS: u32 = 64;
 const MIN_ITEMS_STAGED: u32 = 16;
 
-/// Most elements of one sort.
+/// The largest number of elements of one sort.
 pub const MAX_COUNT: u32 = u32::MAX;
 
 /// The plan for up to `capacity` elements: a pure function of request, algorithm, shape and capacity.

@@ -15,7 +15,7 @@ use crate::plan::{Ends, Memory, Plan};
 
 /// A sort bound to its buffers. Recording it allocates nothing and changes no descriptor.
 ///
-/// One bound sort serves every frame: it may be recorded into several command buffers, and these may be in flight at
+/// One bound sort is enough for all frames: it may be recorded into several command buffers, and these may be in flight at
 /// once, as long as they run on one queue. Bind again when buffers or capacity change.
 ///
 /// ```

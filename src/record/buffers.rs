@@ -11,7 +11,7 @@ pub struct BufferRange {
     pub offset: u64,
     /// Length of the range in bytes.
     pub size: u64,
-    /// The buffer's usage flags; `bind` checks them. `None` if they are not known.
+    /// The buffer's usage flags, for `bind` to check; `None` if they are not known.
     pub usage: Option<vk::BufferUsageFlags>,
 }
 
@@ -27,8 +27,8 @@ impl BufferRange {
 
 /// The buffers of one sort. Ranges must not overlap.
 ///
-/// Keys and values take `capacity` elements each, rounded up to whole words of 4 bytes. Bytes behind the last element keep
-/// their content. With capacity 0 every range may be left out, as Vulkan has no buffers of 0 bytes.
+/// Keys and values take `capacity` elements each, rounded up to whole words of 4 bytes. Bytes after the last element keep
+/// their content. With capacity 0 every range may be left out, because Vulkan has no buffers of 0 bytes.
 ///
 /// `R` is the type of a range: a [`BufferRange`], or a range of a buffer that vksort owns.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ pub struct SortBuffers<R = BufferRange> {
     /// Four bytes with the number of elements, for sorts that are recorded with [`Count::Device`](crate::Count::Device).
     /// The offset may be any multiple of 4 bytes.
     pub count: Option<R>,
-    /// Most elements that the sort will be recorded with.
+    /// The largest count that the sort will be recorded with.
     pub capacity: u32,
 }
 

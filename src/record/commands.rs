@@ -23,7 +23,7 @@ pub struct QueryRange {
     pub count: u32,
 }
 
-/// What a [`Visitor`](crate::Visitor) finds while a sort runs.
+/// The resources of a [`Visitor`](crate::Visitor) in one recording.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VisitorResources<'a> {
     /// The descriptor set of the layout that [`Sorter::new_visited`](crate::Sorter::new_visited) was given; null for none.
@@ -101,7 +101,7 @@ impl AccessScope {
         vk::AccessFlags2::from_raw(self.access.as_raw() as u64)
     }
 
-    /// The memory barrier from this scope to another. `vkCmdPipelineBarrier` takes the stages beside it.
+    /// The memory barrier from this scope to another. Pass the stages to `vkCmdPipelineBarrier` beside it.
     ///
     /// ```
     /// # use ash::vk;
@@ -142,16 +142,16 @@ impl AccessScope {
 }
 
 impl BoundSort {
-    /// The first accesses of the sort to keys, values and count. It is the destination of the barrier before the sort.
+    /// The first accesses of the sort to keys, values and count: the destination scope of the barrier before the sort.
     pub const INPUT_SCOPE: AccessScope = AccessScope::COMPUTE_READ.union(AccessScope::COMPUTE_WRITE);
 
-    /// The last accesses of the sort to keys, values and count. It is the source of the barrier after the sort.
+    /// The last accesses of the sort to keys, values and count: the source scope of the barrier after the sort.
     ///
-    /// Its stages alone are enough before a write to a buffer that the sort only reads, such as the count. They are also the
-    /// destination of the barrier from the last reads of the buffers that the sort writes: [`record`](Self::record).
+    /// Before a write to a buffer that the sort only reads, such as the count, its stages alone are enough. They are also the
+    /// destination of the barrier from the last reads of the buffers that the sort writes: see [`record`](Self::record).
     pub const OUTPUT_SCOPE: AccessScope = AccessScope::COMPUTE_WRITE;
 
-    /// Most elements that the sort can be recorded with.
+    /// The largest count that the sort can be recorded with.
     pub fn capacity(&self) -> u32 {
         self.plan.capacity
     }
@@ -168,21 +168,21 @@ impl BoundSort {
         names
     }
 
-    /// Timestamp queries that recording the sort writes: one before the first step and one after each.
+    /// How many timestamp queries the recorded sort writes: one before the first step and one after each.
     pub fn query_count(&self, count: impl Into<Count>) -> u32 {
         let mut queries = 1;
         self.plan.each_step(count.into(), &mut |_| queries += 1);
         queries
     }
 
-    /// Records the sort of the first `count` elements. With [`Count::Device`] the count buffer holds their number.
+    /// Records the sort of the first `count` elements. With [`Count::Device`] their number is read from the count buffer.
     ///
     /// It allocates nothing, submits nothing and waits for nothing. With `timestamps`, it resets and writes the queries;
-    /// [`step_times`](Self::step_times) reads them. It changes the bound compute pipeline, the descriptor set 0 of compute, and
-    /// the push constants.
+    /// [`step_times`](Self::step_times) reads them. It changes the bound compute pipeline, descriptor set 0 of compute, and the
+    /// push constants.
     ///
-    /// With a count on the device, the device sizes the dispatches, and the recorded steps depend on the capacity alone. The
-    /// sort touches nothing outside the bound ranges, whatever number the count buffer holds.
+    /// With a count on the device, dispatches are indirect, and the recorded steps depend on the capacity alone. The sort
+    /// touches nothing outside the bound ranges, whatever number the count buffer holds.
     ///
     /// # Barriers
     ///
@@ -195,26 +195,26 @@ impl BoundSort {
     ///   writes. If the accesses were reads, the stages alone are enough.
     /// * After: from [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE) to the uses of the result, and to later writes of any of the buffers.
     ///
-    /// The two before the sort end at the same stage, so one call with the sources of both is enough.
+    /// The two before the sort have the same destination stage, so one call with the sources of both is enough.
     ///
     /// The sort's first barrier protects the scratch, which an earlier sort on the same queue may still use. So several
-    /// sorts on one queue may share a scratch buffer without further barriers, also in several frames in flight. This memory
+    /// sorts on one queue may share a scratch buffer without further barriers, also with several frames in flight. This memory
     /// barrier waits for earlier compute shaders, transfers and reads of indirect arguments. In sorts of many elements it
     /// also orders earlier writes of keys by compute shaders and transfers. Do not rely on that: it does not cover writes by
     /// other stages (fragment shaders, the host) or on another queue, and a sort of few elements has no such barrier for its
     /// reads.
     ///
-    /// Other resources may use the memory of the scratch between sorts, as in a render graph with aliased memory. The caller
-    /// then records a barrier before the sort, from the last accesses of the other resource to
+    /// Between sorts, the memory of the scratch may be aliased with other resources, as in a render graph. The caller then
+    /// records a barrier before the sort, from the last accesses of the other resource to
     /// [`INPUT_SCOPE`](Self::INPUT_SCOPE) joined with [`AccessScope::TRANSFER_WRITE`], and one after it, from
-    /// [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE) to the first accesses of the other resource. The sort needs nothing that the scratch
-    /// held before.
+    /// [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE) to the first accesses of the other resource. The sort does not need what the
+    /// scratch held before.
     ///
     /// # Errors
     ///
-    /// After an error nothing is recorded.
+    /// After an error nothing has been recorded.
     ///
-    /// * [`Error::TooManyElements`]: the count is over the capacity.
+    /// * [`Error::TooManyElements`]: the count exceeds the capacity.
     /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
     /// * [`Error::TooFewQueries`]: `timestamps` has fewer queries than [`query_count`](Self::query_count) says.
     /// * [`Error::Unsupported`]: the sorter has a visitor.
@@ -253,7 +253,7 @@ impl BoundSort {
     ///
     /// # Safety
     ///
-    /// * As for [`record`](Self::record); the visitor's resources count as buffers of the sort.
+    /// * As for [`record`](Self::record); the visitor's resources are treated as buffers of the sort.
     /// * `resources.set` is null or was made with a layout like that of the sorter, its descriptors are valid, and it is not
     ///   changed until the commands have completed.
     /// * The visitor's output function writes no memory that the sort or the visitor's other functions read.
@@ -337,7 +337,7 @@ impl BoundSort {
         Ok(())
     }
 
-    /// Records the steps for a count that was checked, and calls `after` behind each.
+    /// Records the steps for a count that was checked, and calls `after` after each.
     ///
     /// # Safety
     ///
@@ -349,7 +349,7 @@ impl BoundSort {
         push: Option<vk::PFN_vkCmdPushDescriptorSetKHR>,
         after: &mut dyn FnMut(StepName),
     ) {
-        // The push constants hold one more than the word, and 0 for a count from the host.
+        // The push constant is the count's index plus 1, and 0 for a count from the host.
         let count_word = match (count, self.memory.count) {
             (Count::Device, Some((_, word))) => word + 1,
             _ => 0,

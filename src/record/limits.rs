@@ -33,14 +33,14 @@ impl SorterInner {
         Ok(self.unchecked_plan(capacity))
     }
 
-    /// Most elements, up to `most`, whose table fits one descriptor.
+    /// The largest number of elements, up to `most`, whose table fits one descriptor.
     fn reached_by_table(&self, most: u32) -> u32 {
         largest(0, most, |count| {
             self.unchecked_plan(count).scratch().table.size <= self.profile.max_storage_range_bytes
         })
     }
 
-    /// Most elements of a sorter, and the limit that this follows from.
+    /// The largest number of elements of a sorter, and the limit that this follows from.
     pub(super) fn max_count(&self) -> (u32, &'static str) {
         let mut most = self.unchecked_plan(MAX_COUNT).max_count();
         if !self.shape.addressed {
@@ -57,8 +57,8 @@ impl SorterInner {
     }
 }
 
-/// Whether keys and values are accessed by address: as requested, or for `Auto` if only that serves the capacity. If no access
-/// serves it, descriptors are chosen, whose checks name the limit.
+/// Whether keys and values are accessed by address: as requested, or for `Auto` if only that supports the capacity. If neither
+/// does, descriptors are chosen, whose checks name the limit.
 pub(super) fn choose_addresses(desc: &ShapeDesc<'_>, options: &SorterOptions) -> bool {
     let &ShapeDesc { profile, request, .. } = desc;
     let reached = options.capacity.is_none_or(|capacity| capacity <= by_descriptors(profile, request));
@@ -71,7 +71,7 @@ pub(super) fn choose_addresses(desc: &ShapeDesc<'_>, options: &SorterOptions) ->
     }
 }
 
-/// Most elements that fit one descriptor. A range holds whole words, also for smaller elements.
+/// The largest number of elements that fit one descriptor. A range holds whole words, also for smaller elements.
 fn by_descriptors(profile: &DeviceProfile, request: &SortRequest) -> u32 {
     let widest = request.key.size_bytes().max(request.value.size_bytes());
     let whole_words = profile.max_storage_range_bytes / 4 * 4;

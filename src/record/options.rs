@@ -9,14 +9,14 @@ use super::pipelines::PipelineSet;
 use crate::shape::{Specialization, SubgroupChoice};
 use crate::tuning::Tuning;
 
-/// Options of a [`Sorter`](crate::Sorter) beside its request. The defaults suit most callers.
+/// Options of a [`Sorter`](crate::Sorter) in addition to its request. The defaults suit most callers.
 #[derive(Clone, Default)]
 pub struct SorterOptions {
     /// Cache for the pipelines; null for none.
     pub pipeline_cache: vk::PipelineCache,
     /// Pipelines to share with other sorters of the device; `None` to share none.
     pub pipelines: Option<Arc<PipelineSet>>,
-    /// Shape and methods; `None` for the built-in row of the device.
+    /// Launch configuration and methods; `None` for the built-in row of the device.
     pub tuning: Option<Tuning>,
     /// Which subgroup operations the kernels use.
     pub subgroup: SubgroupChoice,
@@ -24,8 +24,8 @@ pub struct SorterOptions {
     pub specialization: Specialization,
     /// How the kernels access keys and values.
     pub access: Access,
-    /// The most elements that the sorter will sort, for [`Access::Auto`]; `None` if it is not known, or if descriptors are
-    /// large enough. It is no limit.
+    /// The largest number of elements that the sorter will sort, by which [`Access::Auto`] chooses; `None` if it is not known, or
+    /// if descriptors are large enough. It is not a limit.
     pub capacity: Option<u32>,
     /// The loaded `VK_EXT_debug_utils` functions of the device, for labels of the steps in captures.
     pub debug_utils: Option<ash::ext::debug_utils::Device>,

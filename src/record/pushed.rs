@@ -14,7 +14,7 @@ use crate::plan::{Plan, StepName};
 use crate::request::{Count, SortRequest};
 use crate::shape::largest;
 
-/// A sorter whose buffers come with each recording. It reaches elements by descriptors, and pushes these.
+/// A sorter whose buffers come with each recording. It accesses elements by descriptors, and pushes these.
 #[derive(Debug)]
 pub struct PushedSorter {
     sorter: Sorter,
@@ -30,7 +30,7 @@ pub struct PushedSort {
 }
 
 impl PushedSorter {
-    /// Builds the pipelines for a request. Whatever `options` say, elements are reached by descriptors.
+    /// Builds the pipelines for a request. Whatever `options` say, elements are accessed by descriptors.
     ///
     /// # Errors
     ///
@@ -62,8 +62,8 @@ impl PushedSorter {
         self.sorter.scratch_size(capacity)
     }
 
-    /// Bytes of scratch that serve every capacity up to this one, which is more than the largest needs where fewer elements
-    /// are sorted in smaller tiles.
+    /// Bytes of scratch that are enough for every capacity up to this one. It may be more than this capacity needs, because
+    /// fewer elements may be sorted in smaller tiles.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl PushedSorter {
 }
 
 impl PushedSort {
-    /// Records the sort. `after` is called behind each step.
+    /// Records the sort. `after` is called after each step.
     ///
     /// # Safety
     ///
@@ -103,8 +103,8 @@ impl PushedSort {
     }
 }
 
-/// The most scratch of all capacities up to this one. Scratch grows with the capacity as long as tiles have one size, and tiles
-/// do not shrink, so the largest capacity of each size of tiles is asked.
+/// The largest scratch size of all capacities up to this one. Scratch grows with the capacity as long as tiles keep their size,
+/// and tiles do not shrink, so this asks for the largest capacity of each tile size.
 fn most_scratch(plan: impl Fn(u32) -> Plan, capacity: u32) -> u64 {
     let (mut most, mut first) = (0, 0);
     loop {

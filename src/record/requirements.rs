@@ -18,10 +18,10 @@ pub struct InstanceRequirements {
 }
 
 impl InstanceRequirements {
-    /// Least Vulkan version in `vk::ApplicationInfo`.
+    /// The lowest Vulkan version for `vk::ApplicationInfo`.
     pub const API_VERSION: u32 = vk::API_VERSION_1_2;
 
-    /// Selects the extensions that vksort needs from the available ones.
+    /// Selects the extensions that vksort needs among the available ones.
     ///
     /// Only drivers that are layered on another API (MoltenVK) need one: the loader lists their devices only to instances
     /// with portability enumeration.
@@ -77,7 +77,7 @@ pub struct Requirements {
     pub(crate) required_subgroup_size: bool,
     /// The version that the application asked for, if it is known.
     application: Option<u32>,
-    /// What the device has, and requirements name only if they are asked.
+    /// What the device has, and requirements name only on request.
     offer: Offer,
 }
 
@@ -118,7 +118,7 @@ impl Requirements {
         let size_control = vk::EXT_SUBGROUP_SIZE_CONTROL_NAME;
         let partition = vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME;
         // Structures of an extension may be chained only if the device lists it. Drivers of Vulkan 1.3 list the extensions
-        // of its core too, as the instance may be of 1.2.
+        // of its core too, because the instance may be of 1.2.
         let can_control = lists(&available, size_control);
         let mut control = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
         let mut control_features = vk::PhysicalDeviceSubgroupSizeControlFeatures::default();
@@ -229,16 +229,16 @@ impl Requirements {
         }
     }
 
-    /// Checks that a device was created with everything that these requirements name. A caller with merged features calls it
-    /// once, before it creates a [`Sorter`](crate::Sorter): validation layers do not notice every missing feature.
+    /// Checks that a device was created with everything that these requirements name. Call it once after merging features, before
+    /// creating a [`Sorter`](crate::Sorter), because validation layers do not notice every missing feature.
     ///
     /// The arguments are the extensions and features of the device. A feature that the device enables in the structure of an
     /// extension must be set in the structure of its Vulkan version here.
     ///
     /// # Errors
     ///
-    /// [`Error::NotEnabled`] names every missing feature and extension. A caller that omits one on purpose takes the
-    /// requirements without it: [`without_subgroup_size_control`](Self::without_subgroup_size_control),
+    /// [`Error::NotEnabled`] names every missing feature and extension. To omit one on purpose, take the requirements without
+    /// it: [`without_subgroup_size_control`](Self::without_subgroup_size_control),
     /// [`without_small_storage`](Self::without_small_storage).
     pub fn check_enabled(
         &self,
@@ -260,16 +260,16 @@ impl Requirements {
         }
     }
 
-    /// The same for an application that asked for this version, as in `vk::ApplicationInfo`. A device of Vulkan 1.3 has
-    /// subgroup size control without its extension, but not for an instance of Vulkan 1.2. [`query`](Self::query) assumes that
-    /// the application asked for the device's version.
+    /// The same for an application whose `vk::ApplicationInfo` has this `apiVersion`. A device of Vulkan 1.3 has subgroup size
+    /// control without its extension, but not with an instance for Vulkan 1.2. [`query`](Self::query) assumes that the
+    /// application asked for the device's version.
     pub fn for_api_version(mut self, version: u32) -> Self {
         self.application = Some(version);
         self
     }
 
-    /// The same for a device that exists: with the optional extensions and features that it was created with, and without all
-    /// others, which may cost speed. The arguments are those of [`check_enabled`](Self::check_enabled).
+    /// The same for a device that exists already: with the optional extensions and features that it was created with, and
+    /// without all others, which may cost speed. The arguments are those of [`check_enabled`](Self::check_enabled).
     pub fn only_enabled(
         mut self,
         extensions: &[&CStr],
@@ -333,13 +333,13 @@ impl Requirements {
         self
     }
 
-    /// The same with everything that the device offers, for a device of vksort's own.
+    /// The same with everything that the device offers, for a device that vksort creates.
     #[cfg(feature = "standalone")]
     pub(crate) fn most(self) -> Self {
         self.with_buffer_addresses().with_subgroup_partition()
     }
 
-    /// The same without all that a device may be created without, for a device of which nothing is known.
+    /// The same without any optional extension or feature, for a device of which nothing is known.
     pub fn least(self) -> Self {
         self.only_enabled(&[], &Default::default(), &Default::default(), &Default::default())
     }
@@ -347,10 +347,10 @@ impl Requirements {
 
 /// Features that vksort uses, each if the device has it.
 ///
-/// * A device that enables nothing else is created with [`chain`](Self::chain).
-/// * A caller with `vk::PhysicalDeviceVulkan11Features`, `Vulkan12Features` and `Vulkan13Features` of its own merges these
-///   into them with [`add_to`](Self::add_to).
-/// * A caller with other structures sets these fields there. Vulkan allows each feature in one structure of a chain only.
+/// * To create a device that enables nothing else, use [`chain`](Self::chain).
+/// * To add them to your own `vk::PhysicalDeviceVulkan11Features`, `Vulkan12Features` and `Vulkan13Features`, use
+///   [`add_to`](Self::add_to).
+/// * With other structures, set these fields there. Vulkan allows each feature in one structure of a chain only.
 ///
 /// [`Requirements::check_enabled`] names missing features.
 #[derive(Clone, Copy, Debug, Default)]
@@ -367,7 +367,7 @@ pub struct DeviceFeatures {
 }
 
 impl DeviceFeatures {
-    /// The device description with these features enabled. No structure in the chain of `info` enables one of them before.
+    /// The device description with these features enabled. No structure in the chain of `info` may enable one of them already.
     pub fn chain<'a>(&'a mut self, info: vk::DeviceCreateInfo<'a>) -> vk::DeviceCreateInfo<'a> {
         let info = info.push_next(&mut self.storage16).push_next(&mut self.storage8).push_next(&mut self.addresses);
         match &mut self.subgroup_size_control {
@@ -378,7 +378,7 @@ impl DeviceFeatures {
 
     /// Adds the features to the caller's structures, and removes none.
     ///
-    /// `v13` belongs in the chain if instance and device are of Vulkan 1.3 or newer. Otherwise chain
+    /// Chain `v13` if instance and device are of Vulkan 1.3 or newer. Otherwise chain
     /// [`subgroup_size_control`](Self::subgroup_size_control) instead, and pass an unused structure as `v13`.
     ///
     /// ```

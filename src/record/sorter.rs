@@ -89,13 +89,13 @@ impl Sorter {
     /// # Errors
     ///
     /// * [`Error::Unsupported`] for a request or option out of range, [`Error::MissingFeature`] for keys that this build lacks.
-    /// * [`Error::UnsuitableDevice`] when the device cannot serve the request.
+    /// * [`Error::UnsuitableDevice`] when the device does not support the request.
     /// * [`Error::ForeignPipelines`] when `options.pipelines` holds pipelines of another device.
     /// * [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
     ///
-    /// * `requirements` was queried for the physical device behind `device`, and `device` was created with the
+    /// * `requirements` was queried for the physical device of `device`, and `device` was created with the
     ///   extensions and features it names.
     /// * `device` outlives the sorter and every sort bound from it, and when the last of them is dropped, no command
     ///   buffer with a recorded sort is pending.
@@ -111,7 +111,7 @@ impl Sorter {
         unsafe { Sorter::build(device, requirements, request, options, false, None) }
     }
 
-    /// Builds the pipelines for a request whose keys or values a [`Visitor`] makes, or whose result it takes.
+    /// Builds the pipelines for a request whose keys or values a [`Visitor`] computes, or whose result it receives.
     ///
     /// The request is out of place. Buffers that the visitor replaces are not bound; [`buffers`](Self::buffers) has the sizes of
     /// the others. `set_layout` is the layout of the visitor's resources, set 1 in its code, or null if it has none. A visitor
@@ -144,7 +144,7 @@ impl Sorter {
         unsafe { Sorter::build(device, requirements, request, options, false, Some((visitor, set_layout))) }
     }
 
-    /// A sorter whose sorts are bound, or recorded with pushed descriptors, perhaps with a visitor and the layout of its set.
+    /// A sorter whose sorts are bound, or recorded with pushed descriptors; with a visitor and the layout of its set, or without.
     ///
     /// # Safety
     ///
@@ -233,7 +233,7 @@ impl Sorter {
         Ok(Sorter { inner: Arc::new(inner) })
     }
 
-    /// Bytes of scratch that a sort of up to `capacity` elements needs. The buffer needs the usage flags
+    /// Bytes of scratch for a sort of up to `capacity` elements. The buffer needs the usage flags
     /// [`SCRATCH_USAGE`](Self::SCRATCH_USAGE).
     ///
     /// The size is 0 if the sort needs no scratch, and Vulkan has no buffers of 0 bytes. Leave the range out then, or allocate
@@ -249,7 +249,7 @@ impl Sorter {
     }
 
     /// The buffers of elements that a sort of up to `capacity` elements needs: those of [`SortRequest::buffers`] without the
-    /// buffers that a visitor replaces. If it makes the keys, their size is 0 bytes.
+    /// buffers that a visitor replaces. If it computes the keys, their size is 0 bytes.
     pub fn buffers(&self, capacity: u32) -> BufferSizes {
         self.inner.buffers(capacity)
     }
@@ -260,7 +260,7 @@ impl Sorter {
         self.inner.element_usage()
     }
 
-    /// Most elements that this sorter can sort on its device.
+    /// The largest number of elements that this sorter can sort on its device.
     pub fn max_count(&self) -> u32 {
         self.inner.max_count().0
     }
@@ -290,7 +290,7 @@ impl Sorter {
         if self.inner.shape.addressed { Access::Addresses } else { Access::Descriptors }
     }
 
-    /// Shape of the kernels: workgroup, items, subgroup.
+    /// The launch configuration of the kernels: workgroup, items, subgroup.
     #[doc(hidden)]
     pub fn shape(&self) -> &Shape {
         &self.inner.shape

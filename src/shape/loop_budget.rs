@@ -1,6 +1,6 @@
 //! The budget of loop iterations of an invocation on CPUs.
 //!
-//! lavapipe ends an invocation's loops after 65,535 iterations, counted over all loops, and continues behind them without an
+//! lavapipe ends an invocation's loops after 65,535 iterations, counted over all loops, and continues after them without an
 //! error: the sort would be wrong. Each kind of loop that grows with the shape has a share of these iterations, and shapes are
 //! reduced until the share suffices. The rest is for loops over digits, and for look-back over one tile per thread.
 
@@ -18,7 +18,7 @@ const RECOUNTS: u32 = 16_384;
 const DIGITS: u32 = 12_288;
 /// Iterations for each own digit of a recounted tile: to clear it, to publish it, and to poll the next tile's word once.
 const DIGIT: u32 = 4;
-/// Most digits of an invocation: beyond it they would leave no iterations for a tile.
+/// The largest number of digits per invocation: more would leave no iterations for a tile.
 pub(crate) const MAX_DIGITS_EACH: u32 = 256;
 /// Share of polling for their words.
 const POLLS: u32 = 4_096;
@@ -69,7 +69,7 @@ pub(crate) fn most_blocks(ranking: &Ranking, tile: Block) -> u32 {
     (TILE / iterations_per_tile(ranking, tile)).max(1)
 }
 
-/// Whether the iterations of an invocation of a single workgroup suffice for so many passes.
+/// Whether the iterations of an invocation of a single workgroup suffice for all passes.
 pub(crate) fn allows_single(ranking: &Ranking, passes: u32, single: Block, request: &SortRequest) -> bool {
     let value_words = request.value.sorted_bytes().div_ceil(4) as u32;
     // Each word of a key, and the index if there are values, is staged and comes back.
@@ -88,7 +88,7 @@ pub(crate) fn allows_single(ranking: &Ranking, passes: u32, single: Block, reque
     passes * (single.items * item + digits) + single.items * once <= SINGLE
 }
 
-/// Most polls of a look-back word on a CPU. An invocation polls a word for each of its digits.
+/// The largest number of polls of a look-back word on a CPU. An invocation polls a word for each of its digits.
 pub(crate) fn most_polls(ranking: &Ranking, tile: Block) -> u32 {
     let digits = ranking.radix().div_ceil(tile.invocations);
     (POLLS / THREADS / digits).max(1)

@@ -53,7 +53,8 @@ pub struct Histogram {
     pub subgroup_size: Option<u32>,
 }
 
-/// Shape of the kernels of one sorter, its launch configuration: everything beside the request that they depend on.
+/// The launch configuration of one sorter's kernels, after clamping to the device's limits: everything but the request that they
+/// depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// How blocks are ranked.
@@ -62,7 +63,7 @@ pub struct Shape {
     pub passes: u32,
     /// The workgroup that ranks and scatters, and its elements.
     pub tile: Block,
-    /// Most blocks of a tile of reduce-then-scan.
+    /// The largest number of blocks in a tile of reduce-then-scan.
     pub tile_blocks: u32,
     /// The single workgroup that sorts all elements in shared memory.
     pub single: Block,
@@ -76,11 +77,11 @@ pub struct Shape {
     pub polls: u32,
     /// Bits of the number of slots in the look-back ring.
     pub ring_bits: u32,
-    /// What the driver does otherwise than others.
+    /// The driver's quirks.
     pub quirks: Quirks,
     /// Tiles and histogram parts to have, before they grow.
     pub min_tiles: u32,
-    /// Most workgroups of a dispatch in one dimension.
+    /// The largest number of workgroups of a dispatch in one dimension.
     pub max_workgroups: u32,
     /// Whether keys and values are accessed by address.
     pub addressed: bool,
@@ -96,7 +97,7 @@ pub struct Shape {
     pub withhold: u32,
 }
 
-/// Most elements of a block: two places share a word.
+/// The largest block, in elements: two positions share a word.
 pub(super) const MAX_BLOCK: u32 = 1 << 16;
 /// Iterations of a gather's loop, beyond which several workgroups share a tile.
 const MAX_GATHER_ITERATIONS: u64 = 4096;
@@ -107,7 +108,7 @@ impl Ranking {
         1 << self.digit_bits
     }
 
-    /// Whether a block is reordered in shared memory before it is written. CPUs only lose time over that.
+    /// Whether a block is reordered in shared memory before it is written, which only costs CPUs time.
     pub fn staged(&self) -> bool {
         self.method != RankMethod::Private
     }
@@ -142,7 +143,7 @@ impl Ranking {
         self.bytes(single.invocations, self.single_pool_words(single))
     }
 
-    /// Shared memory of a workgroup that ranks, with a pool of so many words.
+    /// Shared memory of a workgroup that ranks, with a pool of `pool_words`.
     fn bytes(&self, invocations: u32, pool: u32) -> u32 {
         let subgroups = invocations / self.subgroup.size;
         let emulation = if self.subgroup.emulated { invocations + 4 * subgroups } else { 0 };

@@ -47,7 +47,7 @@ impl<'a> Folding<'a> {
                 let known: Option<Vec<u32>> = operands.iter().map(scalar).collect();
                 let op = Op::from_u32(operation).unwrap_or(Op::Nop);
                 let Some(value) = known.as_deref().and_then(|known| evaluate(op, known)) else {
-                    // Operations have numbers here, as the names of all would take 80 kB of a program.
+                    // Operations are given by number, because the names of all of them would add 80 kB to a program.
                     let reason = format!("cannot be folded: opcode {operation} of {operands:?}, which are {known:?}");
                     return Err(SpirvError { at: instruction.at, reason });
                 };

@@ -13,7 +13,7 @@ use super::device::Device;
 use crate::error::{Context, Error};
 use crate::record::BufferRange;
 
-/// Most bytes staged at a time.
+/// How many bytes are staged at a time.
 const STAGING_BYTES: usize = 64 << 20;
 
 /// A buffer in the memory of an owned device. Clones are the same buffer.

@@ -48,7 +48,7 @@ struct Handles {
     device: ash::Device,
     pool: vk::CommandPool,
     fence: vk::Fence,
-    /// Locked while pipelines are created, as only one thread may use a cache at a time.
+    /// Locked while pipelines are created, because only one thread may use a cache at a time.
     pipeline_cache: Mutex<vk::PipelineCache>,
 }
 
@@ -145,7 +145,7 @@ impl Device {
         self.handles.pipeline_cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Writes the pipeline cache to its file, if it has one. A failure goes to the log, as sorts do not need the cache.
+    /// Writes the pipeline cache to its file, if it has one. A failure is only logged, because sorts do not need the cache.
     pub(crate) fn save_pipelines(&self) {
         let Some(path) = &self.cache_file else { return };
         let cache = self.pipeline_cache();

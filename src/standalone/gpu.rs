@@ -67,7 +67,7 @@ impl fmt::Debug for Gpu {
 }
 
 impl Gpu {
-    /// Most requests whose pipelines are kept for slices. A further request replaces the least recently used one.
+    /// How many requests keep their pipelines for sorts of slices. A further request replaces the least recently used one.
     pub const KEPT_SORTERS: usize = 64;
 
     /// Opens the device named by `VKSORT_DEVICE`, or the best one that can sort.
@@ -172,7 +172,7 @@ impl Gpu {
     /// # Errors
     ///
     /// * [`Error::Unsupported`] for bits that the keys do not have, [`Error::MissingFeature`] for keys that this build lacks.
-    /// * [`Error::UnsuitableDevice`] when the device cannot serve the request.
+    /// * [`Error::UnsuitableDevice`] when the device does not support the request.
     /// * [`Error::TooManyElements`], [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`].
     ///
     /// After an error the slice is unchanged.

@@ -54,7 +54,7 @@ pub type SortRanges = SortBuffers<DeviceRange>;
 /// let gpu = vksort::standalone::Gpu::best()?;
 /// let request = SortRequest { order: Order::Descending, ..SortRequest::new(KeyType::I16) };
 /// let sorter = gpu.sorter(&request, &SorterOptions::default())?;
-/// // Built once, it serves sorts of different sizes.
+/// // Build it once for sorts of different sizes.
 /// for keys in [vec![3i16, -1, 2], vec![0; 1000]] {
 ///     let sort = sorter.prepare(keys.len() as u32)?;
 ///     sort.write_keys(&keys)?;
@@ -206,8 +206,8 @@ pub struct PreparedSort {
     queries: Option<QueryRange>,
     ranges: SortRanges,
     device: Arc<Device>,
-    /// Whether the last run took passes over tiles. Locked from a run's submission until its times are read, as runs share
-    /// the queries.
+    /// Whether the last run took passes over tiles. Locked from a run's submission until its times are read, because runs
+    /// share the queries.
     has_passes: Mutex<bool>,
 }
 
@@ -237,8 +237,8 @@ impl fmt::Debug for PreparedSort {
 }
 
 impl PreparedSort {
-    /// Most runs in one command buffer. A sort takes some hundred commands at most, and drivers hold all of them in memory,
-    /// so that this many may take a gigabyte.
+    /// The largest number of runs in one command buffer. A sort takes some hundred commands at most, and drivers hold all of them
+    /// in memory, so this many may take a gigabyte.
     pub const MAX_REPETITIONS: u32 = 1 << 14;
 
     /// Writes the first keys.
@@ -404,7 +404,7 @@ impl PreparedSort {
 pub struct Passes {
     /// Passes that moved elements.
     pub ran: u32,
-    /// Passes that the device skipped, as their digit is the same in all keys.
+    /// Passes that the device skipped, because their digit is the same in all keys.
     pub skipped: u32,
 }
 

@@ -13,9 +13,9 @@ pub(crate) const MAX_ITEMS: u32 = 8192;
 const _: () = assert!(MAX_ITEMS < 1 << 15);
 /// Digits whose counters still fit into shared memory.
 pub(crate) const MAX_DIGIT_BITS: u32 = 11;
-/// Most reads of a word: with more, a waiting sort would look like a hang.
+/// The largest number of polls: with more, a waiting sort would look like a hang.
 const MAX_POLLS: u32 = 1 << 16;
-/// More tiles than any device has workgroups for.
+/// More tiles than any device runs workgroups.
 const MAX_TILES: u32 = 1 << 16;
 
 /// How a subgroup ranks equal digits. With emulated subgroups it is always [`Match`](Self::Match).
@@ -38,7 +38,7 @@ pub enum RankMethod {
     Partition,
 }
 
-/// How kernels extract a bit of a digit for its ballot. Compilers differ in which way they turn into fewest instructions.
+/// How kernels extract a bit of a digit for its ballot. Which way takes fewer instructions depends on the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 #[non_exhaustive]
@@ -226,12 +226,13 @@ methods!(Ballot: ByPlace "by-place" ByMask "by-mask");
 /// Makes [`Tuning`] and [`Tuning::KNOBS`] from rows: field, type, scale.
 macro_rules! knobs {
     ($($(#[$doc:meta])* $field:ident: $type:ty, $scale:ident;)*) => {
-        /// Shape and methods of the kernels on one class of devices.
+        /// Launch configuration and methods of the kernels on one class of devices.
         ///
-        /// [`Tuning::for_device`] gives the built-in row; every field can be changed and the result passed as
-        /// [`SorterOptions::tuning`](crate::SorterOptions). Shapes too large for a device are reduced until they fit.
+        /// [`Tuning::for_device`] returns the built-in row. Change any field, and pass the result as
+        /// [`SorterOptions::tuning`](crate::SorterOptions). Sizes are clamped to the device's limits.
         ///
-        /// The fields are the anatomy of the kernels, and may change with any version of the crate. [`Tuning::KNOBS`] lists them.
+        /// The fields describe the insides of the kernels, and may change with any version of the crate. [`Tuning::KNOBS`] lists
+        /// them.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
                 pub struct Tuning {
             /// Name of the row.
@@ -265,24 +266,24 @@ knobs! {
     items_pairs: u32, Items;
     /// How a subgroup ranks equal digits.
     rank: RankMethod, Method;
-    /// Bits of the widest digit, up to 11. Digits of more than 8 bits are used if they save a quarter of the passes.
+    /// Bits of the widest digit, up to 11. Digits of more than 8 bits are used only if they save a quarter of the passes.
     digit_bits: u32, DigitBits;
-    /// Whether an invocation computes digits again and keeps two places in a word, which saves registers and takes a few
-    /// more instructions.
+    /// Whether an invocation recomputes digits and packs two ranks into a word, which saves registers for a few more
+    /// instructions.
     few_registers: bool, Switch;
     /// How kernels extract a bit of a digit for its ballot.
     ballot: Ballot, Method;
     /// Subgroup size to require, if the device allows it; `None` for the device's default.
     subgroup_size: Option<u32>, Lanes;
     /// Whether the first pass ranks each key by one atomic, without keeping the order of equal digits. It applies to keys
-    /// alone and to sorts that are not stable, where the order of equal keys is invisible or free.
+    /// alone and to sorts with `stable: false`, where that order is not visible or does not matter.
     unordered: bool, Switch;
-    /// Whether the automatic choice uses look-back (OneSweep). Look-back never hangs; this field says whether it is known to
-    /// be correct and fast.
+    /// Whether the automatic choice uses look-back (OneSweep). It never hangs, because its waits are bounded; this field says
+    /// whether it is known to be correct and fast.
     look_back: bool, Switch;
-    /// Histogram parts to have before they grow to whole blocks. Tiles of software drivers grow likewise. Tiles of
-    /// reduce-then-scan grow beyond one block only above this number. On CPUs the built-in rows have at least one for each
-    /// thread.
+    /// How many histogram parts there are before parts grow to whole blocks. On software drivers tiles grow in the same way.
+    /// Tiles of reduce-then-scan grow beyond one block only above this number. On CPUs the built-in rows have at least one for
+    /// each thread.
     min_tiles: u32, Tiles;
     /// Keys per invocation and block in the histogram.
     histogram_items: u32, Items;
@@ -291,11 +292,11 @@ knobs! {
     /// Subgroup size to require for the histogram of keys of up to 64 bits, if the device allows it. The histogram runs with
     /// any; `None` leaves the choice to the driver. Some drivers compile a kernel for every size before they choose.
     histogram_subgroup_size: Option<u32>, Lanes;
-    /// Invocations of a single workgroup that sorts in shared memory; `None` for as many as `workgroup_size`. With more
-    /// invocations of fewer elements each, the kernel is shorter and sorts as many elements. With private counters the
-    /// workgroup is one subgroup, and its invocations take the elements of all.
+    /// Invocations of a single workgroup that sorts in shared memory; `None` for `workgroup_size`. With more invocations of
+    /// fewer elements each, the kernel is shorter and sorts as many elements. With private counters the workgroup is one
+    /// subgroup, whose invocations hold all elements.
     single_workgroup_size: Option<u32>, Invocations;
-    /// Elements per invocation of a single workgroup that sorts in shared memory, as far as they fit.
+    /// Elements per invocation of a single workgroup that sorts in shared memory, clamped to what fits.
     single_items: u32, Items;
     /// Whether an invocation merges runs of equal digits before it counts them by a shared atomic. Sorted and skewed inputs
     /// need it on GPUs.
@@ -303,7 +304,8 @@ knobs! {
     /// Whether an argsort that discards its keys joins each index with the last digit of its key, so that the last two
     /// passes move one word instead of two. It applies to keys of 32 bits or more, if indices leave room for a digit.
     join_index: bool, Switch;
-    /// Reads of a look-back word before its tile is recounted. CPUs take fewer, as their drivers limit loop iterations.
+    /// Polls of a look-back word before the predecessor's counts are recomputed. CPUs use fewer, because their drivers limit loop
+    /// iterations.
     polls: u32, Polls;
     /// Invocations of a workgroup that scans tile counts in reduce-then-scan.
     scan_workgroup_size: u32, Invocations;

@@ -1,4 +1,4 @@
-//! [`Visitor`]: the code in the place of buffers, from GLSL or from bytes.
+//! [`Visitor`]: code that replaces buffers, from GLSL or from bytes.
 
 use std::fmt;
 #[cfg(feature = "runtime-shaders")]
@@ -13,10 +13,10 @@ use crate::kernels::Module;
 use crate::request::SortRequest;
 use crate::spirv;
 
-/// The caller's GLSL in the place of a sort's input or output buffers.
+/// The caller's GLSL in place of a sort's input or output buffers.
 ///
-/// With a visitor, the histogram and the first pass call a function for each key and do not load it. The last pass that runs
-/// calls a function for each sorted element and does not store it. So no buffer of keys is written before the first scatter.
+/// With a visitor, the histogram and the first pass call a function for each key instead of loading it. The last pass that runs
+/// calls a function for each sorted element instead of storing it. So keys need not be written to a buffer before they are sorted.
 ///
 /// The feature `runtime-shaders` compiles the GLSL (`VisitorSource`), in the program or in its build script. A program that has
 /// only the compiled bytes needs no compiler ([`Visitor::from_bytes`]). [`Sorter::new_visited`] makes a sorter with a visitor.
@@ -69,7 +69,7 @@ impl Visitor {
     /// The same for devices whose feature `shaderStorageBufferArrayDynamicIndexing` the caller has enabled.
     ///
     /// Code that indexes an array of storage buffers by a number that varies needs the feature. [`Sorter::new_visited`] refuses
-    /// it otherwise, as validation layers do not notice.
+    /// it otherwise, because validation layers do not notice.
     ///
     /// [`Sorter::new_visited`]: crate::Sorter::new_visited
     pub fn with_dynamic_indexing(self) -> Visitor {

@@ -23,12 +23,12 @@ impl VisitorSource {
     /// Compiles the visitor into the kernels that sort by a request on any device, in a few seconds. The result is for
     /// [`Visitor::from_bytes`](crate::Visitor::from_bytes).
     ///
-    /// The bytes also serve requests with another order, other bits, or another key type of as many words.
+    /// The bytes can also be used for requests with another order, other bits, or another key type of as many words.
     ///
     /// # Errors
     ///
     /// [`Error::Visitor`] with the compiler's messages, each with file and line; [`Error::Unsupported`] for a request that
-    /// the visitor cannot serve; otherwise as for [`SortRequest::check`].
+    /// does not fit the visitor; otherwise as for [`SortRequest::check`].
     pub fn compile(&self, request: &SortRequest) -> Result<Vec<u8>, Error> {
         request.check()?;
         self.visits.check(request)?;
@@ -50,7 +50,7 @@ impl VisitorSource {
             let words = compile(compiler, module, &sources)?;
             let (given, offset) = (self.push_bytes, VisitorPush::offset(self.push_bytes));
             let members = Push::FIELDS.len() + if module.addressed { Push::ADDRESSES.len() } else { 0 };
-            // The compiler put the library's members behind the visitor's, at a multiple of 4 bytes.
+            // The compiler put the library's members after the visitor's, at a multiple of 4 bytes.
             match crate::spirv::push_offset(&words, members) {
                 Some(found) if found != offset => {
                     Err(format!("its push constants take {found} bytes, but push_bytes is {given}"))

@@ -90,8 +90,8 @@ impl DepthPush {
 
     /// For [`DepthKeys::Bits16`] and [`DepthKeys::Bits24`]: the same depth, clamped to a range from near to far.
     ///
-    /// The length of the range is finite. It counts as 1e-30 at least, and as more where depths are so large that the row would
-    /// not be finite.
+    /// The length of the range must be finite. It is clamped to 1e-30 at least, and to more where depths are so large that the row
+    /// would not be finite.
     pub fn quantized(row: [f32; 4], range: std::ops::Range<f32>, stride: u32, first: u32) -> DepthPush {
         let [x, y, z, w] = row;
         // The row stays finite, so that no depth is infinity less infinity.

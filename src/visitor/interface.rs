@@ -6,16 +6,16 @@ use crate::request::{SortRequest, ValueType};
 /// The buffers that a visitor replaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Visits {
-    /// It makes the keys: `KEY visit_key(uint index)`.
+    /// It computes the keys: `KEY visit_key(uint index)`.
     pub keys: bool,
-    /// It makes the values: `uint visit_value(uint index, uint word)`.
+    /// It computes the values: `uint visit_value(uint index, uint word)`.
     pub values: bool,
-    /// It takes the sorted elements: `void visit_output(uint position, KEY key, VALUE value)`.
+    /// It receives the sorted elements: `void visit_output(uint position, KEY key, VALUE value)`.
     pub output: bool,
 }
 
 impl Visits {
-    /// Refuses a request that the visitor cannot serve.
+    /// Refuses a request that does not fit the visitor.
     pub(crate) fn check(self, request: &SortRequest) -> Result<(), Error> {
         let Visits { keys, values, output } = self;
         if (keys || values || output) && request.in_place() {

@@ -38,7 +38,7 @@ pub struct VisitorSource {
     /// Members of the push constants in GLSL, such as `vec4 visitor_row; uint visitor_stride;`. The text reads them as members
     /// of `push`.
     pub push_members: String,
-    /// Their size in bytes: one more than the last byte of the last member.
+    /// Their size in bytes, up to the end of the last member.
     pub push_bytes: u32,
     /// The functions that the text defines.
     pub visits: Visits,
