@@ -1,20 +1,20 @@
 /*
  * vksort: a radix sort for data that already lives in Vulkan buffers, recorded into your own command buffer.
  *
- * Made from crates/capi/src/ by scripts/header.sh: change it there.
+ * Generated from crates/capi/src/ by scripts/header.sh: change it there.
  *
- * All functions of Vulkan come from the vkGetInstanceProcAddr that the caller passes: the loader's, volk's, or any other.
+ * All Vulkan functions come from the vkGetInstanceProcAddr that the caller passes: the loader's, volk's, or any other.
  * vksort links to no Vulkan library and opens none. It passes no VkAllocationCallbacks to any of them, and takes none.
  *
  * This file includes vulkan/vulkan_core.h. With volk, include volk.h before it, or define VK_NO_PROTOTYPES: volk's pointers have
  * the names of the prototypes.
  *
  * Functions return 0 or VKSORT_INCOMPLETE, which is positive, or a negative code and a text: vksortGetLastErrorText. Handles of
- * vksort that are null, destroyed or of another kind, structures of another size, and numbers outside an enumeration are
- * refused, and crash nothing. Handles of Vulkan and pointers to memory are taken on trust.
+ * vksort that are null, destroyed or of another kind, structures that are too small, and numbers outside an enumeration are
+ * refused, and crash nothing. Handles of Vulkan, pointers to memory and the sizes of that memory are not checked.
  *
- * Every structure with a structSize begins with it: set it to the sizeof of the structure, and the rest to zero but for what
- * is wanted. Later versions add fields at the end.
+ * Every structure that has a structSize begins with it. Set it to the sizeof of the structure, and all fields that you do not
+ * need to zero. Later versions add fields at the end.
  *
  * Handles belong to the caller. A call on a handle that another thread destroys at the same time either finishes or fails.
  */
@@ -29,10 +29,10 @@
 // Key types are numbered from 1 to this.
 #define VKSORT_KEY_TYPES 14
 
-// Algorithms are numbered from 1 to this. 2 is no algorithm any more, and is refused.
+// Algorithms are numbered from 1 to this. 2 is not an algorithm any more, and is refused.
 #define VKSORT_ALGORITHMS 4
 
-// Flag of a request: equal keys may come out in any order, which may differ between runs. Some devices sort faster then.
+// Flag of a request: equal keys may come in any order, which may differ between runs and is faster on some devices.
 #define VKSORT_REQUEST_NOT_STABLE 1
 
 // Flag of requirements: they name bufferDeviceAddress if the physical device has it, for ranges longer than
@@ -55,19 +55,19 @@
 // Flag of a key type: this build of vksort has the kernels for it.
 #define VKSORT_KEY_IS_BUILT 4
 
-// As a count: the number of elements is in the count buffer when the sort runs. A number above the capacity is taken for
-// the capacity.
+// As a count: the number of elements is in the count buffer when the sort runs. It is clamped to the
+// capacity.
 #define VKSORT_COUNT_ON_DEVICE UINT64_MAX
 
-// How a sort first touches the caller's keys, values and count: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the destination of
+// How a sort first accesses the caller's keys, values and count: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the destination of
 // the barrier before it. The bits of stages and accesses here are the same in VkPipelineStageFlags2 and VkAccessFlags2.
 #define VKSORT_INPUT_STAGES 2048
 
 // VK_ACCESS_SHADER_READ_BIT and VK_ACCESS_SHADER_WRITE_BIT.
 #define VKSORT_INPUT_ACCESS 96
 
-// How a sort last touches the caller's keys and values: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the source of the barrier
-// after it. It is also how a sort touches the buffers that it only writes, the destination of a barrier before it.
+// How a sort last accesses the caller's keys and values: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the source of the barrier
+// after it. It is also how a sort accesses the buffers that it only writes, the destination of a barrier before it.
 #define VKSORT_OUTPUT_STAGES 2048
 
 // VK_ACCESS_SHADER_WRITE_BIT.
@@ -82,7 +82,7 @@
 // The properties of a device, and the extensions and features that it must be created with.
 typedef struct VksortRequirements_T VksortRequirements_T;
 
-// A sorter tied to buffers.
+// A sorter bound to buffers.
 typedef struct VksortSort_T VksortSort_T;
 
 // The pipelines of one kind of sort.
@@ -102,7 +102,7 @@ typedef uint32_t VksortLogLevel;
 //
 // - userData: the pointer that vksortSetLogCallback was given.
 // - Threads that call vksort call it, several at once.
-// - It returns normally: it throws no exception and jumps nowhere.
+// - It returns normally: no exceptions, no longjmp.
 // - Calls of vksort within it give no messages.
 typedef void (*PFN_vksortLog)(VksortLogLevel level, const char *text, void *userData);
 
@@ -112,13 +112,13 @@ typedef struct {
   uint32_t structSize;
   // The version of vksort as VK_MAKE_API_VERSION(0, major, minor, patch).
   uint32_t version;
-  // The least Vulkan version for VkApplicationInfo::apiVersion.
+  // The lowest Vulkan version for VkApplicationInfo::apiVersion.
   uint32_t vulkanVersion;
   // Key types are numbered from 1 to this.
   uint32_t keyTypes;
   // Algorithms are numbered from 1 to this.
   uint32_t algorithms;
-  // The most elements of a sort, as far as a device allows.
+  // The largest number of elements of a sort, where the device allows it.
   uint32_t maxCount;
   // The largest value that travels with its key, in bytes.
   uint32_t maxInlineValueBytes;
@@ -151,7 +151,7 @@ typedef uint32_t VksortAlgorithm;
 typedef struct {
   // sizeof(VksortInstanceRequirements), set by the caller.
   uint32_t structSize;
-  // The least version for VkApplicationInfo::apiVersion.
+  // The lowest version for VkApplicationInfo::apiVersion.
   uint32_t apiVersion;
   // For VkInstanceCreateInfo::flags.
   VkFlags flags;
@@ -227,9 +227,9 @@ typedef struct {
   uint32_t valueBytes;
   // Direction.
   VksortOrder order;
-  // The lowest bit that counts.
+  // The lowest bit to sort by.
   uint32_t lowBit;
-  // One more than the highest bit that counts; 0 for all bits from lowBit on.
+  // The highest bit to sort by, plus 1; 0 for all bits from lowBit on.
   uint32_t highBit;
   // Where the result goes.
   VksortPlacement placement;
@@ -242,7 +242,7 @@ typedef struct {
 // A handle: the pipelines of one kind of sort.
 typedef VksortSorter_T *VksortSorter;
 
-// How kernels reach keys and values.
+// How kernels access keys and values.
 typedef uint32_t VksortAccess;
 
 // For vksortCreateSorter and vksortCreateVisitedSorter.
@@ -262,13 +262,13 @@ typedef struct {
   // A sorter of the same device to share pipelines with, or null. It may be destroyed before the new one. One of another
   // device is refused. Pipelines with a visitor in them are not shared.
   VksortSorter shareWith;
-  // How kernels reach keys and values.
+  // How kernels access keys and values.
   VksortAccess access;
-  // The most elements that will be sorted, from which VKSORT_ACCESS_AUTO chooses; 0 when it is not known. It is no limit.
+  // The largest number of elements that will be sorted, by which VKSORT_ACCESS_AUTO chooses; 0 if not known. It is not a limit.
   uint32_t capacity;
 } VksortSorterInfo;
 
-// The caller's GLSL in the place of buffers of a sort, as bytes. For vksortCreateVisitedSorter.
+// The caller's GLSL in place of buffers of a sort, compiled to bytes. For vksortCreateVisitedSorter.
 typedef struct {
   // sizeof(VksortVisitorInfo).
   uint32_t structSize;
@@ -286,17 +286,17 @@ typedef struct {
 typedef struct {
   // sizeof(VksortSorterProperties), set by the caller.
   uint32_t structSize;
-  // The most elements that it can sort on its device.
+  // The largest number of elements that it can sort on its device.
   uint32_t maxCount;
   // The algorithm that sorts maxCount elements.
   VksortAlgorithm algorithm;
-  // How its kernels reach keys and values; never VKSORT_ACCESS_AUTO.
+  // How its kernels access keys and values; never VKSORT_ACCESS_AUTO.
   VksortAccess access;
 } VksortSorterProperties;
 
 // The requirements of a buffer of a sort.
 typedef struct {
-  // The least size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
+  // The minimum size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
   // for scratch. With capacity 0, buffers that the request has may be given or not.
   VkDeviceSize size;
   // The alignment in bytes: the offset of the range is a multiple of it.
@@ -312,7 +312,7 @@ typedef struct {
 typedef struct {
   // sizeof(VksortBufferRequirements), set by the caller.
   uint32_t structSize;
-  // The most elements that these buffers serve.
+  // The largest count that these buffers are enough for.
   uint32_t capacity;
   // The keys; sorted here when the request is in place.
   VksortBufferNeed keys;
@@ -346,7 +346,7 @@ typedef struct {
 typedef struct {
   // sizeof(VksortBuffers).
   uint32_t structSize;
-  // The most elements that the sort will be recorded with.
+  // The largest count that the sort will be recorded with.
   uint32_t capacity;
   // As in VksortBufferRequirements.
   VksortBufferRange keys;
@@ -362,7 +362,7 @@ typedef struct {
   VksortBufferRange count;
 } VksortBuffers;
 
-// A handle: a sorter tied to buffers.
+// A handle: a sorter bound to buffers.
 typedef VksortSort_T *VksortSort;
 
 // Queries of a pool of type VK_QUERY_TYPE_TIMESTAMP.
@@ -375,7 +375,7 @@ typedef struct {
   uint32_t count;
 } VksortQueryRange;
 
-// What a visitor finds while a sort runs. For vksortCmdSortVisited.
+// The resources of a visitor in one recording. For vksortCmdSortVisited.
 typedef struct {
   // sizeof(VksortVisitorResources).
   uint32_t structSize;
@@ -411,8 +411,8 @@ typedef struct {
   float row[4];
   // The depth of the first step; not used with VKSORT_DEPTH_F32.
   float nearDepth;
-  // The depth of the last step; not used with VKSORT_DEPTH_F32. A distance from nearDepth
-  // counts as 1e-30 at least, and as more where depths are so large that the row would not be finite.
+  // The depth of the last step; not used with VKSORT_DEPTH_F32. The distance from
+  // nearDepth is clamped to 1e-30 at least, and to more where depths are so large that the row would not be finite.
   float farDepth;
   // Floats from one position to the next: 3 for packed positions, 4 for vec4.
   uint32_t stride;
@@ -530,14 +530,14 @@ typedef struct {
 // The process has another logger, or a log callback sets one.
 #define VKSORT_ERROR_LOGGER -112
 
-// The bytes of a visitor are none, or were compiled by another version of vksort or for another request; or its code has
+// The bytes are not a visitor, or were compiled by another version of vksort or for another request; or its code has
 // resources and no layout for them.
 #define VKSORT_ERROR_VISITOR -113
 
-// A fault of vksort itself. Nothing unwinds into the caller.
+// A bug in vksort. Nothing unwinds into the caller.
 #define VKSORT_ERROR_INTERNAL -199
 
-// A failure that no call returns.
+// A call failed.
 #define VKSORT_LOG_ERROR 1
 
 // A problem that does not end the call.
@@ -622,7 +622,7 @@ typedef struct {
 // Chosen by device and number of elements.
 #define VKSORT_ALGORITHM_AUTO 0
 
-// One histogram of all digits, then one chained-scan pass per digit.
+// One histogram of all digits, then one pass with decoupled look-back per digit.
 #define VKSORT_ALGORITHM_ONESWEEP 1
 
 // Count, scan and scatter per digit; no workgroup waits for another.
@@ -631,10 +631,10 @@ typedef struct {
 // All digits in the shared memory of one workgroup, for up to one block of elements.
 #define VKSORT_ALGORITHM_SINGLE_WORKGROUP 4
 
-// Through descriptors where they reach VksortSorterInfo::capacity elements, else by address.
+// By descriptors if they are large enough for VksortSorterInfo::capacity elements, else by address.
 #define VKSORT_ACCESS_AUTO 0
 
-// Through descriptors. A range may be as long as maxStorageBufferRange.
+// By descriptors. A range has at most maxStorageBufferRange bytes.
 #define VKSORT_ACCESS_DESCRIPTORS 1
 
 // By device address. A range may have any length. Buffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, and their memory
@@ -644,10 +644,10 @@ typedef struct {
 // The depth as 32-bit float: four passes of 8 bits. Every NaN is the greatest key.
 #define VKSORT_DEPTH_F32 1
 
-// The depth between near and far in 2^16 - 1 steps, as 16-bit unsigned integer: two passes. NaN counts as near.
+// The depth between near and far in 2^16 - 1 steps, as 16-bit unsigned integer: two passes. NaN becomes near.
 #define VKSORT_DEPTH_BITS16 2
 
-// The depth between near and far in 2^24 - 1 steps, as 24 bits of a 32-bit unsigned integer: three passes. NaN counts as
+// The depth between near and far in 2^24 - 1 steps, as 24 bits of a 32-bit unsigned integer: three passes. NaN becomes
 // near.
 #define VKSORT_DEPTH_BITS24 3
 
@@ -655,22 +655,22 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// The fault of the last call of this thread that failed, as text in UTF-8 that ends with a zero; empty if none has failed.
+// The error of the last call of this thread that failed, as UTF-8 text that ends with a zero; empty if none has failed.
 //
 // - Never null. The text belongs to vksort and stays until another call of the same thread fails.
-// - Any thread may call it at any time. Threads have a text each.
+// - Any thread may call it at any time. Each thread has its own text.
 const char *vksortGetLastErrorText(void);
 
 // Sets where messages go, for the whole process. Until then there are none.
 //
 // - level: the least severe messages that are wanted, one of VKSORT_LOG_...; any number if callback is null.
-// - callback: it takes the place of the one before. Null ends messages.
+// - callback: it replaces the previous one. Null ends messages.
 // - userData: handed to the callback. It belongs to the caller.
-// - Any thread may call it at any time. It waits until callbacks that are running have returned, and the one before is not
-//   called any more. So the calling thread holds no lock that the callback takes.
+// - Any thread may call it at any time. It waits until running callbacks have returned, and the previous one is not called
+//   any more. So the calling thread must not hold a lock that the callback takes.
 //
-// Fails with VKSORT_ERROR_LOGGER within a callback. It also fails if the process has another logger, as a program in Rust may
-// have, unless callback is null. Messages go there then, and the callback is not called.
+// Fails with VKSORT_ERROR_LOGGER within a callback. It also fails if the process has another logger of the Rust crate
+// log, unless callback is null. Messages go there then, and the callback is not called.
 //
 // Duties of the caller:
 //
@@ -686,7 +686,7 @@ VksortResult vksortSetLogCallback(VksortLogLevel level,
 //
 // Duties of the caller:
 //
-// The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+// The pointer is null, or points to a writable structure whose size is in its first field.
 VksortResult vksortGetCapabilities(VksortCapabilities *capabilities);
 
 // Returns the properties of a key type. Calls with the numbers from 1 to VKSORT_KEY_TYPES make a table of all key types. Every
@@ -698,11 +698,12 @@ VksortResult vksortGetCapabilities(VksortCapabilities *capabilities);
 //
 // Duties of the caller:
 //
-// The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+// The pointer is null, or points to a writable structure whose size is in its first field.
 VksortResult vksortGetKeyTypeProperties(VksortKeyType key,
                                         VksortKeyTypeProperties *properties);
 
-// The name of an algorithm as in "onesweep"; null for a number that is none. The text is static. Any thread may call it.
+// The name of an algorithm as in "onesweep"; null for a number that is not an algorithm. The text is static.
+// Any thread may call it.
 const char *vksortGetAlgorithmName(VksortAlgorithm algorithm);
 
 // Returns the requirements of an instance: Vulkan 1.2, and an extension if drivers may be layered on another API.
@@ -713,8 +714,8 @@ const char *vksortGetAlgorithmName(VksortAlgorithm algorithm);
 //
 // Duties of the caller:
 //
-// - The function is null, Vulkan's, or behaves alike.
-// - The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+// - The function is null or vkGetInstanceProcAddr, or behaves like it.
+// - The pointer is null, or points to a writable structure whose size is in its first field.
 VksortResult vksortGetInstanceRequirements(PFN_vkGetInstanceProcAddr getInstanceProcAddr,
                                            VksortInstanceRequirements *requirements);
 
@@ -730,16 +731,16 @@ VksortResult vksortGetInstanceRequirements(PFN_vkGetInstanceProcAddr getInstance
 //
 // Duties of the caller:
 //
-// - info is null, or leads to a structure of as many bytes as its first field says.
+// - info is null, or points to a structure whose size is in its first field.
 // - The instance was created for Vulkan 1.2 or newer, and the physical device is its own.
-// - What deviceCreateInfo leads to is null or valid.
+// - deviceCreateInfo of info is null, or points to a valid structure with a valid chain.
 // - requirements is null or writable.
 VksortResult vksortCreateRequirements(const VksortRequirementsInfo *info,
                                       VksortRequirements *requirements);
 
-// Ends a handle of requirements. Sorters that were created with it stay.
+// Destroys requirements. Sorters that were created with them stay.
 //
-// - requirements: a handle, or null for nothing to do. The arrays of vksortGetDeviceRequirements end with it.
+// - requirements: a handle, or null, which is a no-op. The arrays of vksortGetDeviceRequirements are freed with it.
 // - Any thread may call it, while no other thread uses these arrays.
 VksortResult vksortDestroyRequirements(VksortRequirements requirements);
 
@@ -751,7 +752,7 @@ VksortResult vksortDestroyRequirements(VksortRequirements requirements);
 //
 // Duties of the caller:
 //
-// result is null, or leads to a writable structure of as many bytes as its first field says.
+// result is null, or points to a writable structure whose size is in its first field.
 VksortResult vksortGetDeviceRequirements(VksortRequirements requirements, VksortDeviceRequirements *result);
 
 // Sets the features that vksort needs in the caller's own structures. It clears none.
@@ -790,12 +791,12 @@ VksortResult vksortCheckDevice(VksortRequirements requirements,
 // - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
 //
 // Fails with VKSORT_ERROR_VALUE for an invalid request, with VKSORT_ERROR_NOT_BUILT for keys that this build lacks, with
-// VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device cannot serve, with VKSORT_ERROR_HANDLE for a shareWith of
+// VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device does not support, with VKSORT_ERROR_HANDLE for a shareWith of
 // another device, with VKSORT_ERROR_MISSING_FUNCTION for labels without VK_EXT_debug_utils, or with the VkResult of the driver.
 //
 // Duties of the caller:
 //
-// - info is null, or leads to a structure of as many bytes as its first field says, and so does its request.
+// - info is null, or points to a structure whose size is in its first field, and so does its request.
 // - The device was created with everything that the requirements name, and is of their physical device.
 // - The device outlives the sorter and every sort bound from it.
 // - The pipeline cache is null or the device's, and no other thread uses it during the call.
@@ -803,24 +804,24 @@ VksortResult vksortCheckDevice(VksortRequirements requirements,
 VksortResult vksortCreateSorter(const VksortSorterInfo *info,
                                 VksortSorter *sorter);
 
-// Builds the pipelines for a request whose keys or values a visitor makes, or whose result it takes.
+// Builds the pipelines for a request whose keys or values a visitor computes, or whose result it receives.
 //
 // - info: the request and its options, as for vksortCreateSorter. The request is out of place. Pipelines with a visitor are
 //   this sorter's own: shareWith shares none.
-// - visitor: its bytes and the layout of its resources; the bytes are not kept. Those that were compiled for a request also
-//   serve one with another order, other bits, or another key type of as many words.
+// - visitor: its bytes and the layout of its resources; the bytes are not kept. Bytes that were compiled for a
+//   request can also be used with another order, other bits, or another key type of as many words.
 // - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
 // - Buffers that the visitor replaces are not bound: vksortGetBufferRequirements has size 0 for them.
 // - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
 //
-// Fails as vksortCreateSorter; with VKSORT_ERROR_VISITOR for bytes that are no visitor's or are damaged, for a visitor of
-// another version of vksort or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for a request that the
-// visitor cannot serve; with VKSORT_ERROR_UNSUITABLE_DEVICE if its push constants are more than the device has.
+// Fails as vksortCreateSorter; with VKSORT_ERROR_VISITOR for bytes that are not a visitor or are damaged, for a visitor of
+// another version of vksort or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for a request that
+// does not fit the visitor; with VKSORT_ERROR_UNSUITABLE_DEVICE if its push constants are more than the device has.
 //
 // Duties of the caller:
 //
 // - As for vksortCreateSorter.
-// - visitor is null, or leads to a structure of as many bytes as its first field says. Its code is null, or leads to as many
+// - visitor is null, or points to a structure whose size is in its first field. Its code is null, or leads to as many
 //   bytes as codeSize says, which the program vksort-compile-visitor has made.
 // - The layout is null or the device's, and has the bindings that the visitor's code declares, for compute.
 // - The device was created with the features that the visitor's code uses.
@@ -830,12 +831,13 @@ VksortResult vksortCreateVisitedSorter(const VksortSorterInfo *info,
                                        const VksortVisitorInfo *visitor,
                                        VksortSorter *sorter);
 
-// Ends a sorter. Sorts bound from it stay, and keep its pipelines.
+// Destroys a sorter. Sorts bound from it stay, and keep its pipelines.
 //
-// - sorter: a handle, or null for nothing to do.
-// - When the last of a sorter and its sorts ends, its device must be alive, and no command buffer with one of its sorts
+// - sorter: a handle, or null, which is a no-op.
+// - When the last of a sorter and its sorts is destroyed, its device must be alive, and no command buffer with one of its sorts
 //   pending.
-// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter ends when that call returns.
+// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter is destroyed when that call
+//   returns.
 VksortResult vksortDestroySorter(VksortSorter sorter);
 
 // Returns the properties of a sorter.
@@ -845,11 +847,11 @@ VksortResult vksortDestroySorter(VksortSorter sorter);
 //
 // Duties of the caller:
 //
-// properties is null, or leads to a writable structure of as many bytes as its first field says.
+// properties is null, or points to a writable structure whose size is in its first field.
 VksortResult vksortGetSorterProperties(VksortSorter sorter, VksortSorterProperties *properties);
 
-// Says which buffers a sort of up to capacity elements takes, with size in bytes, alignment and usage, the scratch buffer
-// among them. A sort with these buffers can be recorded with every smaller count.
+// Returns which buffers a sort of up to capacity elements needs, scratch included, with size in bytes, alignment and usage. A
+// sort with these buffers can be recorded with every smaller count.
 //
 // - capacity: elements.
 // - requirements: written; structSize must be set. A buffer with size 0 must not be given, except for scratch. With capacity
@@ -860,12 +862,12 @@ VksortResult vksortGetSorterProperties(VksortSorter sorter, VksortSorterProperti
 //
 // Duties of the caller:
 //
-// requirements is null, or leads to a writable structure of as many bytes as its first field says.
+// requirements is null, or points to a writable structure whose size is in its first field.
 VksortResult vksortGetBufferRequirements(VksortSorter sorter,
                                          uint32_t capacity,
                                          VksortBufferRequirements *requirements);
 
-// Ties a sorter to buffers. The result can be recorded any number of times, in any number of command buffers.
+// Binds a sorter to buffers. The result can be recorded any number of times, in any number of command buffers.
 //
 // - buffers: the ranges, in bytes, and the capacity, in elements; nothing of it is kept but the handles of the buffers,
 //   which belong to the caller and must outlive the sort.
@@ -877,7 +879,7 @@ VksortResult vksortGetBufferRequirements(VksortSorter sorter,
 //
 // Duties of the caller:
 //
-// - buffers is null, or leads to a structure of as many bytes as its first field says.
+// - buffers is null, or points to a structure whose size is in its first field.
 // - The buffers belong to the sorter's device, are bound to memory over the given ranges, have the usage that
 //   vksortGetBufferRequirements says, and outlive the sort.
 // - With the usage VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, a buffer's memory has VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
@@ -886,19 +888,20 @@ VksortResult vksortBind(VksortSorter sorter,
                         const VksortBuffers *buffers,
                         VksortSort *sort);
 
-// Ends a bound sort.
+// Destroys a bound sort.
 //
-// - sort: a handle, or null for nothing to do.
+// - sort: a handle, or null, which is a no-op.
 // - Its device must be alive, and no command buffer with the sort pending.
-// - Any thread may call it at any time. If another thread is in a call with the handle, the sort ends when that call returns.
+// - Any thread may call it at any time. If another thread is in a call with the handle, the sort is destroyed when that call
+//   returns.
 VksortResult vksortDestroySort(VksortSort sort);
 
 // Records a sort of the first count elements. Nothing is allocated, submitted or waited for.
 //
-// - commandBuffer: recording, outside a render pass, on a queue family with compute. Pipeline and descriptor set 0 of the
-//   compute bind point are left changed, and so are the push constants of the command buffer.
-// - count: elements, up to the capacity; or VKSORT_COUNT_ON_DEVICE for as many as the bound count buffer holds when the
-//   sort runs.
+// - commandBuffer: recording, outside a render pass, on a queue family with compute. The compute
+//   pipeline, descriptor set 0 of the compute bind point, and the push constants are changed.
+// - count: elements, up to the capacity; or VKSORT_COUNT_ON_DEVICE to read their number from the bound count buffer when
+//   the sort runs.
 // - timestamps: null, or queries of the command buffer's device, as many as vksortGetQueryCount says. They are reset and
 //   written: one before the first step and one after each. It is not kept.
 // - Barriers around the sort are the caller's. Before it: from the writes of keys, values and count to VKSORT_INPUT_STAGES
@@ -919,7 +922,7 @@ VksortResult vksortDestroySort(VksortSort sort);
 // Duties of the caller:
 //
 // - The command buffer is null, or recording, outside a render pass, on a queue family with compute.
-// - Barriers are as above; nothing else touches the buffers while the sort runs.
+// - Barriers are as above; nothing else accesses the buffers while the sort runs.
 // - timestamps is null, or leads to a range of queries that are not in use, and the queue family supports timestamps.
 // - Sort, sorter and buffers live until the commands have completed.
 VksortResult vksortCmdSort(VkCommandBuffer commandBuffer,
@@ -929,7 +932,7 @@ VksortResult vksortCmdSort(VkCommandBuffer commandBuffer,
 
 // Records a sort whose sorter has a visitor, with the visitor's resources.
 //
-// - commandBuffer, count and timestamps: as for vksortCmdSort. Descriptor set 1 of the compute bind point is left changed too.
+// - commandBuffer, count and timestamps: as for vksortCmdSort. Descriptor set 1 of the compute bind point is changed too.
 // - resources: the descriptor set, which is bound as set 1, and the push constants; both before the first step. The push
 //   constants are not kept. The set is not changed until the commands have completed.
 // - Barriers around the sort are as for vksortCmdSort. The visitor reads and writes in compute shaders, so
@@ -943,18 +946,18 @@ VksortResult vksortCmdSort(VkCommandBuffer commandBuffer,
 //
 // Duties of the caller:
 //
-// - As for vksortCmdSort; the visitor's resources count as buffers of the sort.
-// - resources is null, or leads to a structure of as many bytes as its first field says. Its push is null, or leads to as
+// - As for vksortCmdSort; the visitor's resources are treated as buffers of the sort.
+// - resources is null, or points to a structure whose size is in its first field. Its push is null, or leads to as
 //   many bytes as pushSize says.
 // - The set is null, or was allocated with a layout like that of the sorter, and its descriptors are valid.
-// - What the visitor writes is no memory that the sort or the visitor reads.
+// - The visitor writes no memory that the sort or the visitor reads.
 VksortResult vksortCmdSortVisited(VkCommandBuffer commandBuffer,
                                   VksortSort sort,
                                   uint64_t count,
                                   const VksortQueryRange *timestamps,
                                   const VksortVisitorResources *resources);
 
-// Says how many timestamp queries a recording with this count writes.
+// Returns how many timestamp queries a recording with this count writes.
 //
 // - count: elements, or VKSORT_COUNT_ON_DEVICE.
 // - queries: written.
@@ -965,7 +968,7 @@ VksortResult vksortCmdSortVisited(VkCommandBuffer commandBuffer,
 // queries is null or writable.
 VksortResult vksortGetQueryCount(VksortSort sort, uint64_t count, uint32_t *queries);
 
-// Says which algorithm sorts so many elements.
+// Returns which algorithm sorts count elements.
 //
 // - count: elements, or VKSORT_COUNT_ON_DEVICE.
 // - algorithm: written; one of VKSORT_ALGORITHM_... but VKSORT_ALGORITHM_AUTO.
@@ -1008,7 +1011,7 @@ VksortResult vksortGetStepTimes(VksortSort sort,
 //
 // Duties of the caller:
 //
-// request is null, or leads to a writable structure of as many bytes as its first field says.
+// request is null, or points to a writable structure whose size is in its first field.
 VksortResult vksortGetDepthRequest(VksortDepthKeys keys,
                                    VksortSortRequest *request);
 
@@ -1022,7 +1025,7 @@ VksortResult vksortGetDepthRequest(VksortDepthKeys keys,
 //
 // Duties of the caller:
 //
-// - info is null, or leads to a structure of as many bytes as its first field says.
+// - info is null, or points to a structure whose size is in its first field.
 // - push is null or writable.
 VksortResult vksortGetDepthPush(const VksortDepthInfo *info, VksortDepthPush *push);
 
@@ -1040,7 +1043,7 @@ VksortResult vksortGetDepthPush(const VksortDepthInfo *info, VksortDepthPush *pu
 //
 // Duties of the caller:
 //
-// - info is null, or leads to a structure of as many bytes as its first field says; what that leads to is null or valid.
+// - info is null, or points to a structure whose size is in its first field; its pointers are null or valid.
 // - The device is of the physical device, and outlives the sorter. Where deviceCreateInfo is null, it was created with
 //   VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
 // - The pipeline cache is null or the device's, and no other thread uses it during the call.
@@ -1048,16 +1051,17 @@ VksortResult vksortGetDepthPush(const VksortDepthInfo *info, VksortDepthPush *pu
 VksortResult vksortVrdxCreate(const VksortVrdxInfo *info,
                               VksortVrdx *sorter);
 
-// Ends a sorter of vksortVrdxCreate.
+// Destroys a sorter of vksortVrdxCreate.
 //
-// - sorter: a handle, or null for nothing to do.
+// - sorter: a handle, or null, which is a no-op.
 // - Its device must be alive, and no command buffer with one of its sorts pending.
-// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter ends when that call returns.
+// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter is destroyed when that call
+//   returns.
 VksortResult vksortVrdxDestroy(VksortVrdx sorter);
 
-// Says how large a storage buffer is that serves every sort of up to maxElementCount elements.
+// Returns the size of a storage buffer that is enough for every sort of up to maxElementCount elements.
 //
-// - keyValue: 0 for keys alone, 1 for keys with values. The storage of keys with values serves keys alone, too.
+// - keyValue: 0 for keys alone, 1 for keys with values. The storage for keys with values is enough for keys alone, too.
 // - size: written, in bytes.
 // - usage: written, VkBufferUsageFlags.
 // - Any thread may call it at any time.
@@ -1084,12 +1088,12 @@ VksortResult vksortVrdxGetStorageRequirements(VksortVrdx sorter,
 // Duties of the caller:
 //
 // - The command buffer is null, or recording, outside a render pass, on a queue family with compute.
-// - info is null, or leads to a structure of as many bytes as its first field says.
+// - info is null, or points to a structure whose size is in its first field.
 // - The buffers belong to the device and hold that many elements. Keys and values have the usage STORAGE_BUFFER, the
 //   indirect buffer has TRANSFER_SRC, and the storage is as vksortVrdxGetStorageRequirements says.
 // - Writes before the sort are made visible to reads of compute shaders; those of the indirect count may be made visible to
 //   reads of transfers instead. Uses after it wait for writes of compute shaders.
-// - While the sort runs nothing else touches its buffers.
+// - While the sort runs nothing else accesses its buffers.
 VksortResult vksortVrdxCmdSort(VkCommandBuffer commandBuffer,
                                VksortVrdx sorter,
                                const VksortVrdxSort *info);

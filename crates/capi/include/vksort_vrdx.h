@@ -1,14 +1,14 @@
 /*
  * The calls of vk_radix_sort.h (github.com/jaesung-cs/vulkan_radix_sort) on vksort, for programs that use them today. Change
- * the include, link to vksort, create the device as below, and keep defining VRDX_IMPLEMENTATION before it in one source file.
+ * the include, link vksort, create the device as below, and keep defining VRDX_IMPLEMENTATION before it in one source file.
  * crates/capi/MIGRATING-VRDX.md of vksort lists each change, and says what differs.
  *
- * - As there: in exactly one file VRDX_IMPLEMENTATION is defined, and the functions of Vulkan are those in scope: the
- *   loader's prototypes, or volk's pointers where volk.h is included before or VRDX_USE_VOLK is defined.
- * - The device needs VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor. With vrdxCreateSorterForDevice more is used of
- *   what it has, which is faster.
- * - A call that fails records nothing, and hands a text to VRDX_ERROR, which prints it unless you define it.
- * - Buffers come with each call and are pushed as descriptors. Nothing is kept of them.
+ * - As there, define VRDX_IMPLEMENTATION in exactly one file. The Vulkan functions are those in scope: the loader's prototypes, or
+ *   volk's pointers if volk.h is included before or VRDX_USE_VOLK is defined.
+ * - The device needs VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor. vrdxCreateSorterForDevice also uses the other
+ *   features that the device was created with, which is faster.
+ * - A call that fails records nothing, and passes a text to VRDX_ERROR, which prints it unless you define it.
+ * - Buffers come with each call and are pushed as descriptors. They are not kept.
  * - Keys are 32-bit unsigned integers, values have 32 bits. Counts are elements; offsets and sizes are bytes.
  * - Several threads may record with one sorter, into a command buffer each.
  */

@@ -240,8 +240,8 @@ pub(super) unsafe fn query(
 ///
 /// # Safety
 ///
-/// * The function is null, Vulkan's, or behaves alike.
-/// * The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+/// * The function is null or vkGetInstanceProcAddr, or behaves like it.
+/// * The pointer is null, or points to a writable structure whose size is in its first field.
 #[unsafe(export_name = "vksortGetInstanceRequirements")]
 pub unsafe extern "C" fn get_instance_requirements(
     get_instance_proc_addr: PFN_vkGetInstanceProcAddr,
@@ -289,9 +289,9 @@ static PORTABILITY_POINTERS: StaticNames = StaticNames([vk::KHR_PORTABILITY_ENUM
 ///
 /// # Safety
 ///
-/// * `info` is null, or leads to a structure of as many bytes as its first field says.
+/// * `info` is null, or points to a structure whose size is in its first field.
 /// * The instance was created for Vulkan 1.2 or newer, and the physical device is its own.
-/// * What `device_create_info` leads to is null or valid.
+/// * `device_create_info` of `info` is null, or points to a valid structure with a valid chain.
 /// * `requirements` is null or writable.
 #[unsafe(export_name = "vksortCreateRequirements")]
 pub unsafe extern "C" fn create_requirements(
@@ -322,9 +322,9 @@ pub unsafe extern "C" fn create_requirements(
     })
 }
 
-/// Ends a handle of requirements. Sorters that were created with it stay.
+/// Destroys requirements. Sorters that were created with them stay.
 ///
-/// - requirements: a handle, or null for nothing to do. The arrays of vksortGetDeviceRequirements end with it.
+/// - requirements: a handle, or null, which is a no-op. The arrays of vksortGetDeviceRequirements are freed with it.
 /// - Any thread may call it, while no other thread uses these arrays.
 #[unsafe(export_name = "vksortDestroyRequirements")]
 pub extern "C" fn destroy_requirements(requirements: VksortRequirements) -> VksortResult {
@@ -339,7 +339,7 @@ pub extern "C" fn destroy_requirements(requirements: VksortRequirements) -> Vkso
 ///
 /// # Safety
 ///
-/// `result` is null, or leads to a writable structure of as many bytes as its first field says.
+/// `result` is null, or points to a writable structure whose size is in its first field.
 #[unsafe(export_name = "vksortGetDeviceRequirements")]
 pub unsafe extern "C" fn get_device_requirements(
     requirements: VksortRequirements,

@@ -1,4 +1,4 @@
-//! Handles as C sees them: numbers that are looked up, so that none can lead astray.
+//! Handles as C sees them: numbers that are looked up and never dereferenced.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,14 +7,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::outcome::Failure;
 use super::types::VKSORT_ERROR_HANDLE;
 
-/// What lives behind the handles of one kind.
+/// The objects of one kind of handle.
 pub(super) struct Register<T> {
     /// The type in C.
     name: &'static str,
     live: RwLock<BTreeMap<usize, Arc<T>>>,
 }
 
-/// Counts the handles of all kinds, so that a handle is never that of two things.
+/// Counts the handles of all kinds, so that no two objects ever have the same handle.
 static MADE: AtomicUsize = AtomicUsize::new(1);
 
 impl<T> Register<T> {
@@ -22,7 +22,7 @@ impl<T> Register<T> {
         Register { name, live: RwLock::new(BTreeMap::new()) }
     }
 
-    /// Keeps a thing until its handle is destroyed.
+    /// Keeps an object until its handle is destroyed.
     pub fn add<H>(&self, thing: T) -> *mut H {
         // Odd numbers: no pointer to anything aligned is one.
         let handle = MADE.fetch_add(1, Ordering::Relaxed).wrapping_mul(2).wrapping_add(1);
@@ -30,13 +30,13 @@ impl<T> Register<T> {
         std::ptr::without_provenance_mut(handle)
     }
 
-    /// The thing behind a handle; it stays while the result is held, even if another thread destroys the handle.
+    /// The object of a handle; it stays while the result is held, even if another thread destroys the handle.
     pub fn get<H>(&self, handle: *mut H) -> Result<Arc<T>, Failure> {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
         live.get(&handle.addr()).cloned().ok_or_else(|| self.unknown(handle))
     }
 
-    /// Ends a handle. Null is none to end.
+    /// Destroys a handle. Null is a no-op.
     pub fn remove<H>(&self, handle: *mut H) -> Result<(), Failure> {
         if handle.is_null() {
             return Ok(());

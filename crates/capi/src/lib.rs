@@ -1,13 +1,13 @@
 //! The functions of `include/vksort.h`, through which programs in C and C++ record sorts. Programs in Rust use the crate
 //! `vksort`; no function here is for them.
 //!
-//! The header is made from these files by `scripts/header.sh`, so their documentation speaks to callers in C. Every function is
+//! The header is generated from these files by `scripts/header.sh`, so their documentation is for callers in C. Every function is
 //! thin: it checks its arguments, calls the recording API of the crate `vksort`, and turns the outcome into a code and a text.
 //!
-//! * Handles are numbers in a register and never followed as pointers (`handles`). A handle that is null, destroyed or
+//! * Handles are keys of a registry and never dereferenced (`handles`). A handle that is null, destroyed or
 //!   of another kind is refused.
-//! * Structures begin with their size, so that fields can be added behind the others (`structs`).
-//! * Enumerations are integers, as a number outside a Rust enumeration is undefined behaviour.
+//! * Structures begin with their size, so that fields can be added at the end (`structs`).
+//! * Enumerations are integers, because a value outside a Rust enumeration is undefined behaviour.
 //! * Nothing unwinds into the caller (`outcome`).
 //! * Messages go to a callback of the caller's, if the process has no other logger (`log`).
 #![allow(unsafe_code)]

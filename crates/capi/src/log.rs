@@ -14,7 +14,7 @@ use super::types::*;
 ///
 /// - userData: the pointer that vksortSetLogCallback was given.
 /// - Threads that call vksort call it, several at once.
-/// - It returns normally: it throws no exception and jumps nowhere.
+/// - It returns normally: no exceptions, no longjmp.
 /// - Calls of vksort within it give no messages.
 #[allow(non_snake_case, reason = "names are those of C")]
 pub type PFN_vksortLog =
@@ -75,13 +75,13 @@ impl Log for Logger {
 /// Sets where messages go, for the whole process. Until then there are none.
 ///
 /// - level: the least severe messages that are wanted, one of VKSORT_LOG_...; any number if callback is null.
-/// - callback: it takes the place of the one before. Null ends messages.
+/// - callback: it replaces the previous one. Null ends messages.
 /// - `user_data`: handed to the callback. It belongs to the caller.
-/// - Any thread may call it at any time. It waits until callbacks that are running have returned, and the one before is not
-///   called any more. So the calling thread holds no lock that the callback takes.
+/// - Any thread may call it at any time. It waits until running callbacks have returned, and the previous one is not called
+///   any more. So the calling thread must not hold a lock that the callback takes.
 ///
-/// Fails with VKSORT_ERROR_LOGGER within a callback. It also fails if the process has another logger, as a program in Rust may
-/// have, unless callback is null. Messages go there then, and the callback is not called.
+/// Fails with VKSORT_ERROR_LOGGER within a callback. It also fails if the process has another logger of the Rust crate
+/// `log`, unless callback is null. Messages go there then, and the callback is not called.
 ///
 /// # Safety
 ///

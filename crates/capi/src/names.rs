@@ -131,7 +131,7 @@ pub(super) fn described(request: &SortRequest) -> VksortSortRequest {
 ///
 /// # Safety
 ///
-/// The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+/// The pointer is null, or points to a writable structure whose size is in its first field.
 #[unsafe(export_name = "vksortGetCapabilities")]
 pub unsafe extern "C" fn get_capabilities(capabilities: *mut VksortCapabilities) -> VksortResult {
     run_unit("vksortGetCapabilities", || {
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn get_capabilities(capabilities: *mut VksortCapabilities)
 ///
 /// # Safety
 ///
-/// The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+/// The pointer is null, or points to a writable structure whose size is in its first field.
 #[unsafe(export_name = "vksortGetKeyTypeProperties")]
 pub unsafe extern "C" fn get_key_type_properties(
     key: VksortKeyType,
@@ -184,7 +184,8 @@ pub unsafe extern "C" fn get_key_type_properties(
     })
 }
 
-/// The name of an algorithm as in "onesweep"; null for a number that is none. The text is static. Any thread may call it.
+/// The name of an algorithm as in "onesweep"; null for a number that is not an algorithm. The text is static.
+/// Any thread may call it.
 #[unsafe(export_name = "vksortGetAlgorithmName")]
 pub extern "C" fn get_algorithm_name(algorithm: VksortAlgorithm) -> *const c_char {
     let row = ALGORITHMS.iter().find(|(number, ..)| *number == algorithm);

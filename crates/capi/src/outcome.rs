@@ -104,10 +104,10 @@ fn message(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown")
 }
 
-/// The fault of the last call of this thread that failed, as text in UTF-8 that ends with a zero; empty if none has failed.
+/// The error of the last call of this thread that failed, as UTF-8 text that ends with a zero; empty if none has failed.
 ///
 /// - Never null. The text belongs to vksort and stays until another call of the same thread fails.
-/// - Any thread may call it at any time. Threads have a text each.
+/// - Any thread may call it at any time. Each thread has its own text.
 #[unsafe(export_name = "vksortGetLastErrorText")]
 pub extern "C" fn last_error_text() -> *const c_char {
     let text = LAST.try_with(|last| last.borrow().as_ref().map(|text| text.as_ptr()));

@@ -1,4 +1,4 @@
-//! Sorts that are tied to their buffers, and their recording.
+//! Sorts that are bound to their buffers, and their recording.
 
 use std::ffi::c_char;
 
@@ -36,7 +36,7 @@ fn range_of(range: &VksortBufferRange) -> Result<Option<BufferRange>, Failure> {
     Ok((buffer != vk::Buffer::null()).then_some(BufferRange { buffer, offset, size, usage }))
 }
 
-/// Ties a sorter to buffers. The result can be recorded any number of times, in any number of command buffers.
+/// Binds a sorter to buffers. The result can be recorded any number of times, in any number of command buffers.
 ///
 /// - buffers: the ranges, in bytes, and the capacity, in elements; nothing of it is kept but the handles of the buffers,
 ///   which belong to the caller and must outlive the sort.
@@ -48,7 +48,7 @@ fn range_of(range: &VksortBufferRange) -> Result<Option<BufferRange>, Failure> {
 ///
 /// # Safety
 ///
-/// * `buffers` is null, or leads to a structure of as many bytes as its first field says.
+/// * `buffers` is null, or points to a structure whose size is in its first field.
 /// * The buffers belong to the sorter's device, are bound to memory over the given ranges, have the usage that
 ///   vksortGetBufferRequirements says, and outlive the sort.
 /// * With the usage VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, a buffer's memory has VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
@@ -81,11 +81,12 @@ pub unsafe extern "C" fn bind(
     })
 }
 
-/// Ends a bound sort.
+/// Destroys a bound sort.
 ///
-/// - sort: a handle, or null for nothing to do.
+/// - sort: a handle, or null, which is a no-op.
 /// - Its device must be alive, and no command buffer with the sort pending.
-/// - Any thread may call it at any time. If another thread is in a call with the handle, the sort ends when that call returns.
+/// - Any thread may call it at any time. If another thread is in a call with the handle, the sort is destroyed when that call
+///   returns.
 #[unsafe(export_name = "vksortDestroySort")]
 pub extern "C" fn destroy_sort(sort: VksortSort) -> VksortResult {
     run_unit("vksortDestroySort", || SORTS.remove(sort))
@@ -93,10 +94,10 @@ pub extern "C" fn destroy_sort(sort: VksortSort) -> VksortResult {
 
 /// Records a sort of the first `count` elements. Nothing is allocated, submitted or waited for.
 ///
-/// - commandBuffer: recording, outside a render pass, on a queue family with compute. Pipeline and descriptor set 0 of the
-///   compute bind point are left changed, and so are the push constants of the command buffer.
-/// - count: elements, up to the capacity; or VKSORT_COUNT_ON_DEVICE for as many as the bound count buffer holds when the
-///   sort runs.
+/// - commandBuffer: recording, outside a render pass, on a queue family with compute. The compute
+///   pipeline, descriptor set 0 of the compute bind point, and the push constants are changed.
+/// - count: elements, up to the capacity; or VKSORT_COUNT_ON_DEVICE to read their number from the bound count buffer when
+///   the sort runs.
 /// - timestamps: null, or queries of the command buffer's device, as many as vksortGetQueryCount says. They are reset and
 ///   written: one before the first step and one after each. It is not kept.
 /// - Barriers around the sort are the caller's. Before it: from the writes of keys, values and count to VKSORT_INPUT_STAGES
@@ -117,7 +118,7 @@ pub extern "C" fn destroy_sort(sort: VksortSort) -> VksortResult {
 /// # Safety
 ///
 /// * The command buffer is null, or recording, outside a render pass, on a queue family with compute.
-/// * Barriers are as above; nothing else touches the buffers while the sort runs.
+/// * Barriers are as above; nothing else accesses the buffers while the sort runs.
 /// * `timestamps` is null, or leads to a range of queries that are not in use, and the queue family supports timestamps.
 /// * Sort, sorter and buffers live until the commands have completed.
 #[unsafe(export_name = "vksortCmdSort")]
@@ -133,7 +134,7 @@ pub unsafe extern "C" fn cmd_sort(
 
 /// Records a sort whose sorter has a visitor, with the visitor's resources.
 ///
-/// - commandBuffer, count and timestamps: as for vksortCmdSort. Descriptor set 1 of the compute bind point is left changed too.
+/// - commandBuffer, count and timestamps: as for vksortCmdSort. Descriptor set 1 of the compute bind point is changed too.
 /// - resources: the descriptor set, which is bound as set 1, and the push constants; both before the first step. The push
 ///   constants are not kept. The set is not changed until the commands have completed.
 /// - Barriers around the sort are as for vksortCmdSort. The visitor reads and writes in compute shaders, so
@@ -147,11 +148,11 @@ pub unsafe extern "C" fn cmd_sort(
 ///
 /// # Safety
 ///
-/// * As for vksortCmdSort; the visitor's resources count as buffers of the sort.
-/// * `resources` is null, or leads to a structure of as many bytes as its first field says. Its push is null, or leads to as
+/// * As for vksortCmdSort; the visitor's resources are treated as buffers of the sort.
+/// * `resources` is null, or points to a structure whose size is in its first field. Its push is null, or leads to as
 ///   many bytes as pushSize says.
 /// * The set is null, or was allocated with a layout like that of the sorter, and its descriptors are valid.
-/// * What the visitor writes is no memory that the sort or the visitor reads.
+/// * The visitor writes no memory that the sort or the visitor reads.
 #[unsafe(export_name = "vksortCmdSortVisited")]
 pub unsafe extern "C" fn cmd_sort_visited(
     command_buffer: VkCommandBuffer,
@@ -209,7 +210,7 @@ unsafe fn record(
     Ok(())
 }
 
-/// Says how many timestamp queries a recording with this count writes.
+/// Returns how many timestamp queries a recording with this count writes.
 ///
 /// - count: elements, or VKSORT_COUNT_ON_DEVICE.
 /// - queries: written.
@@ -228,7 +229,7 @@ pub unsafe extern "C" fn get_query_count(sort: VksortSort, count: u64, queries: 
     })
 }
 
-/// Says which algorithm sorts so many elements.
+/// Returns which algorithm sorts `count` elements.
 ///
 /// - count: elements, or VKSORT_COUNT_ON_DEVICE.
 /// - algorithm: written; one of VKSORT_ALGORITHM_... but VKSORT_ALGORITHM_AUTO.

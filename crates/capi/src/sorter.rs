@@ -32,12 +32,12 @@ pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
 /// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
 ///
 /// Fails with VKSORT_ERROR_VALUE for an invalid request, with VKSORT_ERROR_NOT_BUILT for keys that this build lacks, with
-/// VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device cannot serve, with VKSORT_ERROR_HANDLE for a shareWith of
+/// VKSORT_ERROR_UNSUITABLE_DEVICE for a request that the device does not support, with VKSORT_ERROR_HANDLE for a shareWith of
 /// another device, with VKSORT_ERROR_MISSING_FUNCTION for labels without VK_EXT_debug_utils, or with the VkResult of the driver.
 ///
 /// # Safety
 ///
-/// * `info` is null, or leads to a structure of as many bytes as its first field says, and so does its `request`.
+/// * `info` is null, or points to a structure whose size is in its first field, and so does its `request`.
 /// * The device was created with everything that the requirements name, and is of their physical device.
 /// * The device outlives the sorter and every sort bound from it.
 /// * The pipeline cache is null or the device's, and no other thread uses it during the call.
@@ -48,24 +48,24 @@ pub unsafe extern "C" fn create_sorter(info: *const VksortSorterInfo, sorter: *m
     run_unit("vksortCreateSorter", || unsafe { create(info, None, sorter) })
 }
 
-/// Builds the pipelines for a request whose keys or values a visitor makes, or whose result it takes.
+/// Builds the pipelines for a request whose keys or values a visitor computes, or whose result it receives.
 ///
 /// - info: the request and its options, as for vksortCreateSorter. The request is out of place. Pipelines with a visitor are
 ///   this sorter's own: shareWith shares none.
-/// - visitor: its bytes and the layout of its resources; the bytes are not kept. Those that were compiled for a request also
-///   serve one with another order, other bits, or another key type of as many words.
+/// - visitor: its bytes and the layout of its resources; the bytes are not kept. Bytes that were compiled for a
+///   request can also be used with another order, other bits, or another key type of as many words.
 /// - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
 /// - Buffers that the visitor replaces are not bound: vksortGetBufferRequirements has size 0 for them.
 /// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
 ///
-/// Fails as vksortCreateSorter; with VKSORT_ERROR_VISITOR for bytes that are no visitor's or are damaged, for a visitor of
-/// another version of vksort or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for a request that the
-/// visitor cannot serve; with VKSORT_ERROR_UNSUITABLE_DEVICE if its push constants are more than the device has.
+/// Fails as vksortCreateSorter; with VKSORT_ERROR_VISITOR for bytes that are not a visitor or are damaged, for a visitor of
+/// another version of vksort or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for a request that
+/// does not fit the visitor; with VKSORT_ERROR_UNSUITABLE_DEVICE if its push constants are more than the device has.
 ///
 /// # Safety
 ///
 /// * As for vksortCreateSorter.
-/// * `visitor` is null, or leads to a structure of as many bytes as its first field says. Its code is null, or leads to as many
+/// * `visitor` is null, or points to a structure whose size is in its first field. Its code is null, or leads to as many
 ///   bytes as codeSize says, which the program vksort-compile-visitor has made.
 /// * The layout is null or the device's, and has the bindings that the visitor's code declares, for compute.
 /// * The device was created with the features that the visitor's code uses.
@@ -165,12 +165,13 @@ unsafe fn create(
     unsafe { put(sorter, SORTERS.add(Made { sorter: made, device: info.device, pipelines, alignment })) }
 }
 
-/// Ends a sorter. Sorts bound from it stay, and keep its pipelines.
+/// Destroys a sorter. Sorts bound from it stay, and keep its pipelines.
 ///
-/// - sorter: a handle, or null for nothing to do.
-/// - When the last of a sorter and its sorts ends, its device must be alive, and no command buffer with one of its sorts
+/// - sorter: a handle, or null, which is a no-op.
+/// - When the last of a sorter and its sorts is destroyed, its device must be alive, and no command buffer with one of its sorts
 ///   pending.
-/// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter ends when that call returns.
+/// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter is destroyed when that call
+///   returns.
 #[unsafe(export_name = "vksortDestroySorter")]
 pub extern "C" fn destroy_sorter(sorter: VksortSorter) -> VksortResult {
     run_unit("vksortDestroySorter", || SORTERS.remove(sorter))
@@ -183,7 +184,7 @@ pub extern "C" fn destroy_sorter(sorter: VksortSorter) -> VksortResult {
 ///
 /// # Safety
 ///
-/// `properties` is null, or leads to a writable structure of as many bytes as its first field says.
+/// `properties` is null, or points to a writable structure whose size is in its first field.
 #[unsafe(export_name = "vksortGetSorterProperties")]
 pub unsafe extern "C" fn get_sorter_properties(
     sorter: VksortSorter,
@@ -203,8 +204,8 @@ pub unsafe extern "C" fn get_sorter_properties(
     })
 }
 
-/// Says which buffers a sort of up to `capacity` elements takes, with size in bytes, alignment and usage, the scratch buffer
-/// among them. A sort with these buffers can be recorded with every smaller count.
+/// Returns which buffers a sort of up to `capacity` elements needs, scratch included, with size in bytes, alignment and usage. A
+/// sort with these buffers can be recorded with every smaller count.
 ///
 /// - capacity: elements.
 /// - requirements: written; structSize must be set. A buffer with size 0 must not be given, except for scratch. With capacity
@@ -215,7 +216,7 @@ pub unsafe extern "C" fn get_sorter_properties(
 ///
 /// # Safety
 ///
-/// `requirements` is null, or leads to a writable structure of as many bytes as its first field says.
+/// `requirements` is null, or points to a writable structure whose size is in its first field.
 #[unsafe(export_name = "vksortGetBufferRequirements")]
 pub unsafe extern "C" fn get_buffer_requirements(
     sorter: VksortSorter,

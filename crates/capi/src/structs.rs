@@ -53,10 +53,10 @@ sized! {
     VksortDepthInfo 40,
 }
 
-/// The most bytes that a structure of a later version may have.
+/// The largest size in bytes that a structure of a later version may have.
 const MOST: usize = 4096;
 
-/// Refuses a pointer that cannot be followed.
+/// Refuses a pointer that is null or misaligned.
 pub(super) fn check_pointer<T>(pointer: *const T, what: &str) -> Result<(), Failure> {
     let wrong = match (pointer.is_null(), pointer.is_aligned()) {
         (true, _) => "null",
@@ -96,7 +96,7 @@ unsafe fn size_of_given<T: Sized32>(pointer: *const T) -> Result<usize, Failure>
 ///
 /// # Safety
 ///
-/// The pointer is null, or leads to a structure of as many bytes as its first field says.
+/// The pointer is null, or points to a structure whose size is in its first field.
 pub(super) unsafe fn read<T: Sized32>(pointer: *const T) -> Result<T, Failure> {
     // SAFETY: by this function's contract, here and below.
     let size = unsafe { size_of_given(pointer)? };
@@ -121,7 +121,7 @@ pub(super) unsafe fn read<T: Sized32>(pointer: *const T) -> Result<T, Failure> {
 ///
 /// # Safety
 ///
-/// The pointer is null, or leads to a writable structure of as many bytes as its first field says.
+/// The pointer is null, or points to a writable structure whose size is in its first field.
 pub(super) unsafe fn write<T: Sized32>(pointer: *mut T, value: &T) -> Result<(), Failure> {
     // SAFETY: by this function's contract, here and below.
     let size = unsafe { size_of_given(pointer)? };

@@ -50,15 +50,15 @@ pub const VKSORT_ERROR_BUFFER: VksortResult = -110;
 pub const VKSORT_ERROR_TOO_FEW_QUERIES: VksortResult = -111;
 /// The process has another logger, or a log callback sets one.
 pub const VKSORT_ERROR_LOGGER: VksortResult = -112;
-/// The bytes of a visitor are none, or were compiled by another version of vksort or for another request; or its code has
+/// The bytes are not a visitor, or were compiled by another version of vksort or for another request; or its code has
 /// resources and no layout for them.
 pub const VKSORT_ERROR_VISITOR: VksortResult = -113;
-/// A fault of vksort itself. Nothing unwinds into the caller.
+/// A bug in vksort. Nothing unwinds into the caller.
 pub const VKSORT_ERROR_INTERNAL: VksortResult = -199;
 
 /// How severe a message is; smaller numbers are more severe.
 pub type VksortLogLevel = u32;
-/// A failure that no call returns.
+/// A call failed.
 pub const VKSORT_LOG_ERROR: VksortLogLevel = 1;
 /// A problem that does not end the call.
 pub const VKSORT_LOG_WARNING: VksortLogLevel = 2;
@@ -136,26 +136,26 @@ pub const VKSORT_KEY_OUTPUT_DISCARDED: VksortKeyOutput = 1;
 pub type VksortAlgorithm = u32;
 /// Chosen by device and number of elements.
 pub const VKSORT_ALGORITHM_AUTO: VksortAlgorithm = 0;
-/// One histogram of all digits, then one chained-scan pass per digit.
+/// One histogram of all digits, then one pass with decoupled look-back per digit.
 pub const VKSORT_ALGORITHM_ONESWEEP: VksortAlgorithm = 1;
 /// Count, scan and scatter per digit; no workgroup waits for another.
 pub const VKSORT_ALGORITHM_REDUCE_THEN_SCAN: VksortAlgorithm = 3;
 /// All digits in the shared memory of one workgroup, for up to one block of elements.
 pub const VKSORT_ALGORITHM_SINGLE_WORKGROUP: VksortAlgorithm = 4;
-/// Algorithms are numbered from 1 to this. 2 is no algorithm any more, and is refused.
+/// Algorithms are numbered from 1 to this. 2 is not an algorithm any more, and is refused.
 pub const VKSORT_ALGORITHMS: u32 = 4;
 
-/// How kernels reach keys and values.
+/// How kernels access keys and values.
 pub type VksortAccess = u32;
-/// Through descriptors where they reach `VksortSorterInfo::capacity` elements, else by address.
+/// By descriptors if they are large enough for `VksortSorterInfo::capacity` elements, else by address.
 pub const VKSORT_ACCESS_AUTO: VksortAccess = 0;
-/// Through descriptors. A range may be as long as maxStorageBufferRange.
+/// By descriptors. A range has at most maxStorageBufferRange bytes.
 pub const VKSORT_ACCESS_DESCRIPTORS: VksortAccess = 1;
 /// By device address. A range may have any length. Buffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, and their memory
 /// VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
 pub const VKSORT_ACCESS_ADDRESSES: VksortAccess = 2;
 
-/// Flag of a request: equal keys may come out in any order, which may differ between runs. Some devices sort faster then.
+/// Flag of a request: equal keys may come in any order, which may differ between runs and is faster on some devices.
 pub const VKSORT_REQUEST_NOT_STABLE: u32 = 1;
 /// Flag of requirements: they name bufferDeviceAddress if the physical device has it, for ranges longer than
 /// maxStorageBufferRange.
@@ -173,17 +173,17 @@ pub const VKSORT_KEY_IS_SIGNED: u32 = 2;
 /// Flag of a key type: this build of vksort has the kernels for it.
 pub const VKSORT_KEY_IS_BUILT: u32 = 4;
 
-/// As a count: the number of elements is in the count buffer when the sort runs. A number above the capacity is taken for
-/// the capacity.
+/// As a count: the number of elements is in the count buffer when the sort runs. It is clamped to the
+/// capacity.
 pub const VKSORT_COUNT_ON_DEVICE: u64 = u64::MAX;
 
-/// How a sort first touches the caller's keys, values and count: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the destination of
+/// How a sort first accesses the caller's keys, values and count: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the destination of
 /// the barrier before it. The bits of stages and accesses here are the same in VkPipelineStageFlags2 and VkAccessFlags2.
 pub const VKSORT_INPUT_STAGES: u32 = 0x800;
 /// VK_ACCESS_SHADER_READ_BIT and VK_ACCESS_SHADER_WRITE_BIT.
 pub const VKSORT_INPUT_ACCESS: u32 = 0x60;
-/// How a sort last touches the caller's keys and values: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the source of the barrier
-/// after it. It is also how a sort touches the buffers that it only writes, the destination of a barrier before it.
+/// How a sort last accesses the caller's keys and values: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the source of the barrier
+/// after it. It is also how a sort accesses the buffers that it only writes, the destination of a barrier before it.
 pub const VKSORT_OUTPUT_STAGES: u32 = 0x800;
 /// VK_ACCESS_SHADER_WRITE_BIT.
 pub const VKSORT_OUTPUT_ACCESS: u32 = 0x40;
@@ -206,10 +206,10 @@ pub type VksortRequirements = *mut VksortRequirements_T;
 pub struct VksortSorter_T;
 /// A handle: the pipelines of one kind of sort.
 pub type VksortSorter = *mut VksortSorter_T;
-/// A sorter tied to buffers.
+/// A sorter bound to buffers.
 #[derive(Debug)]
 pub struct VksortSort_T;
-/// A handle: a sorter tied to buffers.
+/// A handle: a sorter bound to buffers.
 pub type VksortSort = *mut VksortSort_T;
 
 /// The capabilities of this build of vksort. Written by vksortGetCapabilities.
@@ -220,13 +220,13 @@ pub struct VksortCapabilities {
     pub struct_size: u32,
     /// The version of vksort as VK_MAKE_API_VERSION(0, major, minor, patch).
     pub version: u32,
-    /// The least Vulkan version for VkApplicationInfo::apiVersion.
+    /// The lowest Vulkan version for VkApplicationInfo::apiVersion.
     pub vulkan_version: u32,
     /// Key types are numbered from 1 to this.
     pub key_types: u32,
     /// Algorithms are numbered from 1 to this.
     pub algorithms: u32,
-    /// The most elements of a sort, as far as a device allows.
+    /// The largest number of elements of a sort, where the device allows it.
     pub max_count: u32,
     /// The largest value that travels with its key, in bytes.
     pub max_inline_value_bytes: u32,
@@ -256,7 +256,7 @@ pub struct VksortKeyTypeProperties {
 pub struct VksortInstanceRequirements {
     /// sizeof(VksortInstanceRequirements), set by the caller.
     pub struct_size: u32,
-    /// The least version for VkApplicationInfo::apiVersion.
+    /// The lowest version for VkApplicationInfo::apiVersion.
     pub api_version: u32,
     /// For VkInstanceCreateInfo::flags.
     pub flags: VkFlags,
@@ -323,9 +323,9 @@ pub struct VksortSortRequest {
     pub value_bytes: u32,
     /// Direction.
     pub order: VksortOrder,
-    /// The lowest bit that counts.
+    /// The lowest bit to sort by.
     pub low_bit: u32,
-    /// One more than the highest bit that counts; 0 for all bits from lowBit on.
+    /// The highest bit to sort by, plus 1; 0 for all bits from lowBit on.
     pub high_bit: u32,
     /// Where the result goes.
     pub placement: VksortPlacement,
@@ -354,9 +354,9 @@ pub struct VksortSorterInfo {
     /// A sorter of the same device to share pipelines with, or null. It may be destroyed before the new one. One of another
     /// device is refused. Pipelines with a visitor in them are not shared.
     pub share_with: VksortSorter,
-    /// How kernels reach keys and values.
+    /// How kernels access keys and values.
     pub access: VksortAccess,
-    /// The most elements that will be sorted, from which VKSORT_ACCESS_AUTO chooses; 0 when it is not known. It is no limit.
+    /// The largest number of elements that will be sorted, by which VKSORT_ACCESS_AUTO chooses; 0 if not known. It is not a limit.
     pub capacity: u32,
 }
 
@@ -366,11 +366,11 @@ pub struct VksortSorterInfo {
 pub struct VksortSorterProperties {
     /// sizeof(VksortSorterProperties), set by the caller.
     pub struct_size: u32,
-    /// The most elements that it can sort on its device.
+    /// The largest number of elements that it can sort on its device.
     pub max_count: u32,
     /// The algorithm that sorts maxCount elements.
     pub algorithm: VksortAlgorithm,
-    /// How its kernels reach keys and values; never VKSORT_ACCESS_AUTO.
+    /// How its kernels access keys and values; never VKSORT_ACCESS_AUTO.
     pub access: VksortAccess,
 }
 
@@ -378,7 +378,7 @@ pub struct VksortSorterProperties {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct VksortBufferNeed {
-    /// The least size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
+    /// The minimum size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
     /// for scratch. With capacity 0, buffers that the request has may be given or not.
     pub size: VkDeviceSize,
     /// The alignment in bytes: the offset of the range is a multiple of it.
@@ -396,7 +396,7 @@ pub struct VksortBufferNeed {
 pub struct VksortBufferRequirements {
     /// sizeof(VksortBufferRequirements), set by the caller.
     pub struct_size: u32,
-    /// The most elements that these buffers serve.
+    /// The largest count that these buffers are enough for.
     pub capacity: u32,
     /// The keys; sorted here when the request is in place.
     pub keys: VksortBufferNeed,
@@ -434,7 +434,7 @@ pub struct VksortBufferRange {
 pub struct VksortBuffers {
     /// sizeof(VksortBuffers).
     pub struct_size: u32,
-    /// The most elements that the sort will be recorded with.
+    /// The largest count that the sort will be recorded with.
     pub capacity: u32,
     /// As in VksortBufferRequirements.
     pub keys: VksortBufferRange,

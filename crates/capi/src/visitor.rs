@@ -22,7 +22,7 @@ fn depth_keys(number: VksortDepthKeys) -> Result<DepthKeys, Failure> {
 ///
 /// # Safety
 ///
-/// `request` is null, or leads to a writable structure of as many bytes as its first field says.
+/// `request` is null, or points to a writable structure whose size is in its first field.
 #[unsafe(export_name = "vksortGetDepthRequest")]
 pub unsafe extern "C" fn get_depth_request(keys: VksortDepthKeys, request: *mut VksortSortRequest) -> VksortResult {
     run_unit("vksortGetDepthRequest", || {
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn get_depth_request(keys: VksortDepthKeys, request: *mut 
 ///
 /// # Safety
 ///
-/// * `info` is null, or leads to a structure of as many bytes as its first field says.
+/// * `info` is null, or points to a structure whose size is in its first field.
 /// * `push` is null or writable.
 #[unsafe(export_name = "vksortGetDepthPush")]
 pub unsafe extern "C" fn get_depth_push(info: *const VksortDepthInfo, push: *mut VksortDepthPush) -> VksortResult {

@@ -1,7 +1,7 @@
 //! What `include/vksort_vrdx.h` is made of: sorts of 32-bit keys whose buffers come with each recording.
 //!
-//! Buffers are pushed descriptors. A cache by handles would be cheaper by less than a microsecond, and wrong: a buffer that
-//! is destroyed may come back as another one with the same handle, and no Vulkan call tells.
+//! Buffers are pushed descriptors. A cache by handles would save less than a microsecond, and would be wrong: a new buffer may
+//! have the handle of a destroyed one, and no Vulkan call tells.
 
 use ash::vk::{self, CommandBuffer as VkCommandBuffer};
 
@@ -17,7 +17,7 @@ use super::outcome::{Failure, run_unit};
 use super::structs::{check_handle, put, read};
 use super::types::*;
 
-/// What is behind a handle.
+/// The object of a handle.
 struct Vrdx {
     device: ash::Device,
     keys: PushedSorter,
@@ -46,7 +46,7 @@ const PASSES: u32 = 4;
 ///
 /// # Safety
 ///
-/// * `info` is null, or leads to a structure of as many bytes as its first field says; what that leads to is null or valid.
+/// * `info` is null, or points to a structure whose size is in its first field; its pointers are null or valid.
 /// * The device is of the physical device, and outlives the sorter. Where `device_create_info` is null, it was created with
 ///   VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
 /// * The pipeline cache is null or the device's, and no other thread uses it during the call.
@@ -102,19 +102,20 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
     })
 }
 
-/// Ends a sorter of vksortVrdxCreate.
+/// Destroys a sorter of vksortVrdxCreate.
 ///
-/// - sorter: a handle, or null for nothing to do.
+/// - sorter: a handle, or null, which is a no-op.
 /// - Its device must be alive, and no command buffer with one of its sorts pending.
-/// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter ends when that call returns.
+/// - Any thread may call it at any time. If another thread is in a call with the handle, the sorter is destroyed when that call
+///   returns.
 #[unsafe(export_name = "vksortVrdxDestroy")]
 pub extern "C" fn destroy(sorter: VksortVrdx) -> VksortResult {
     run_unit("vksortVrdxDestroy", || SORTERS.remove(sorter))
 }
 
-/// Says how large a storage buffer is that serves every sort of up to `maxElementCount` elements.
+/// Returns the size of a storage buffer that is enough for every sort of up to `maxElementCount` elements.
 ///
-/// - keyValue: 0 for keys alone, 1 for keys with values. The storage of keys with values serves keys alone, too.
+/// - keyValue: 0 for keys alone, 1 for keys with values. The storage for keys with values is enough for keys alone, too.
 /// - size: written, in bytes.
 /// - usage: written, VkBufferUsageFlags.
 /// - Any thread may call it at any time.
@@ -157,12 +158,12 @@ pub unsafe extern "C" fn get_storage_requirements(
 /// # Safety
 ///
 /// * The command buffer is null, or recording, outside a render pass, on a queue family with compute.
-/// * `info` is null, or leads to a structure of as many bytes as its first field says.
+/// * `info` is null, or points to a structure whose size is in its first field.
 /// * The buffers belong to the device and hold that many elements. Keys and values have the usage STORAGE_BUFFER, the
 ///   indirect buffer has TRANSFER_SRC, and the storage is as vksortVrdxGetStorageRequirements says.
 /// * Writes before the sort are made visible to reads of compute shaders; those of the indirect count may be made visible to
 ///   reads of transfers instead. Uses after it wait for writes of compute shaders.
-/// * While the sort runs nothing else touches its buffers.
+/// * While the sort runs nothing else accesses its buffers.
 #[unsafe(export_name = "vksortVrdxCmdSort")]
 pub unsafe extern "C" fn cmd_sort(
     command_buffer: VkCommandBuffer,
@@ -237,7 +238,7 @@ pub unsafe extern "C" fn cmd_sort(
     })
 }
 
-/// The last timestamp behind a step. A pass has three: behind counting, behind scanning, behind moving. The histogram counts
+/// The last timestamp after a step. A pass has three: after counting, after scanning, after moving. The histogram counts
 /// for all passes.
 fn last_of(name: StepName) -> u32 {
     let counted = 2 + 3 * name.pass.unwrap_or_default().min(PASSES - 1);

@@ -11,20 +11,20 @@ const BEGINNING: &str = "\
 /*
  * vksort: a radix sort for data that already lives in Vulkan buffers, recorded into your own command buffer.
  *
- * Made from crates/capi/src/ by scripts/header.sh: change it there.
+ * Generated from crates/capi/src/ by scripts/header.sh: change it there.
  *
- * All functions of Vulkan come from the vkGetInstanceProcAddr that the caller passes: the loader's, volk's, or any other.
+ * All Vulkan functions come from the vkGetInstanceProcAddr that the caller passes: the loader's, volk's, or any other.
  * vksort links to no Vulkan library and opens none. It passes no VkAllocationCallbacks to any of them, and takes none.
  *
  * This file includes vulkan/vulkan_core.h. With volk, include volk.h before it, or define VK_NO_PROTOTYPES: volk's pointers have
  * the names of the prototypes.
  *
  * Functions return 0 or VKSORT_INCOMPLETE, which is positive, or a negative code and a text: vksortGetLastErrorText. Handles of
- * vksort that are null, destroyed or of another kind, structures of another size, and numbers outside an enumeration are
- * refused, and crash nothing. Handles of Vulkan and pointers to memory are taken on trust.
+ * vksort that are null, destroyed or of another kind, structures that are too small, and numbers outside an enumeration are
+ * refused, and crash nothing. Handles of Vulkan, pointers to memory and the sizes of that memory are not checked.
  *
- * Every structure with a structSize begins with it: set it to the sizeof of the structure, and the rest to zero but for what
- * is wanted. Later versions add fields at the end.
+ * Every structure that has a structSize begins with it. Set it to the sizeof of the structure, and all fields that you do not
+ * need to zero. Later versions add fields at the end.
  *
  * Handles belong to the caller. A call on a handle that another thread destroys at the same time either finishes or fails.
  */";

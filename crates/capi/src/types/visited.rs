@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use ash::vk::{DescriptorSet as VkDescriptorSet, DescriptorSetLayout as VkDescriptorSetLayout};
 
-/// The caller's GLSL in the place of buffers of a sort, as bytes. For vksortCreateVisitedSorter.
+/// The caller's GLSL in place of buffers of a sort, compiled to bytes. For vksortCreateVisitedSorter.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct VksortVisitorInfo {
@@ -20,7 +20,7 @@ pub struct VksortVisitorInfo {
     pub set_layout: VkDescriptorSetLayout,
 }
 
-/// What a visitor finds while a sort runs. For vksortCmdSortVisited.
+/// The resources of a visitor in one recording. For vksortCmdSortVisited.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct VksortVisitorResources {
@@ -41,9 +41,9 @@ pub struct VksortVisitorResources {
 pub type VksortDepthKeys = u32;
 /// The depth as 32-bit float: four passes of 8 bits. Every NaN is the greatest key.
 pub const VKSORT_DEPTH_F32: VksortDepthKeys = 1;
-/// The depth between near and far in 2^16 - 1 steps, as 16-bit unsigned integer: two passes. NaN counts as near.
+/// The depth between near and far in 2^16 - 1 steps, as 16-bit unsigned integer: two passes. NaN becomes near.
 pub const VKSORT_DEPTH_BITS16: VksortDepthKeys = 2;
-/// The depth between near and far in 2^24 - 1 steps, as 24 bits of a 32-bit unsigned integer: three passes. NaN counts as
+/// The depth between near and far in 2^24 - 1 steps, as 24 bits of a 32-bit unsigned integer: three passes. NaN becomes
 /// near.
 pub const VKSORT_DEPTH_BITS24: VksortDepthKeys = 3;
 
@@ -59,8 +59,8 @@ pub struct VksortDepthInfo {
     pub row: [f32; 4],
     /// The depth of the first step; not used with VKSORT_DEPTH_F32.
     pub near_depth: f32,
-    /// The depth of the last step; not used with VKSORT_DEPTH_F32. A distance from nearDepth
-    /// counts as 1e-30 at least, and as more where depths are so large that the row would not be finite.
+    /// The depth of the last step; not used with VKSORT_DEPTH_F32. The distance from
+    /// nearDepth is clamped to 1e-30 at least, and to more where depths are so large that the row would not be finite.
     pub far_depth: f32,
     /// Floats from one position to the next: 3 for packed positions, 4 for vec4.
     pub stride: u32,
