@@ -160,7 +160,7 @@ pub enum Error {
         /// Keys given.
         needed: usize,
     },
-    /// The host cannot specialize a kernel's SPIR-V. Only a fault of this crate can cause it.
+    /// The host cannot specialize a kernel's SPIR-V. This is a bug in the crate.
     #[error("module {module} cannot be specialized: {reason}")]
     Module {
         /// The module.

@@ -506,7 +506,7 @@ typedef struct {
 // A value is outside its enumeration or range, or contradicts another value.
 #define VKSORT_ERROR_VALUE -104
 
-// The device cannot serve the request, or an option of it.
+// The device does not support the request, or an option of it.
 #define VKSORT_ERROR_UNSUITABLE_DEVICE -105
 
 // The device was created without features or extensions that are needed; the text names each.

@@ -52,7 +52,7 @@ pub const DEVICE_FUNCTIONS: [&CStr; 23] = [
     c"vkUpdateDescriptorSets",
 ];
 
-/// What is behind a handle of requirements.
+/// The object of a handle of requirements.
 pub(super) struct DeviceKnowledge {
     pub instance: ash::Instance,
     pub requirements: Requirements,

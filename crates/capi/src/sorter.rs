@@ -13,7 +13,7 @@ use super::outcome::{Failure, run_unit};
 use super::structs::{bytes, check_pointer, put, read, write};
 use super::types::*;
 
-/// What is behind the handle of a sorter.
+/// The object of a sorter's handle.
 pub(super) struct Made {
     pub sorter: Sorter,
     device: VkDevice,

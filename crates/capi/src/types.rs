@@ -34,7 +34,7 @@ pub const VKSORT_ERROR_HANDLE: VksortResult = -102;
 pub const VKSORT_ERROR_STRUCT: VksortResult = -103;
 /// A value is outside its enumeration or range, or contradicts another value.
 pub const VKSORT_ERROR_VALUE: VksortResult = -104;
-/// The device cannot serve the request, or an option of it.
+/// The device does not support the request, or an option of it.
 pub const VKSORT_ERROR_UNSUITABLE_DEVICE: VksortResult = -105;
 /// The device was created without features or extensions that are needed; the text names each.
 pub const VKSORT_ERROR_NOT_ENABLED: VksortResult = -106;

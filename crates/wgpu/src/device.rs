@@ -16,7 +16,7 @@ use super::guarded::{failed, guarded};
 /// A device of wgpu on the Vulkan backend, with the features that it was created with.
 ///
 /// * [`open`](Self::open) creates a device with everything that sorts use.
-/// * [`new`](Self::new) takes a device that wgpu has created. Its sorts are slower, as wgpu does not enable full subgroups.
+/// * [`new`](Self::new) takes a device that wgpu has created. Its sorts are slower, because wgpu does not enable full subgroups.
 ///
 /// Clones are the same device. It keeps wgpu's device alive.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl WgpuDevice {
     /// Creates a device with what the description asks for and what sorts use: full subgroups, and 8- and 16-bit storage,
     /// each if the adapter has it.
     ///
-    /// It takes the place of [`Adapter::request_device`]. wgpu treats the device as any other.
+    /// Call it instead of [`Adapter::request_device`]. wgpu treats the device like any other.
     ///
     /// ```no_run
     /// # fn open(adapter: &vksort_wgpu::wgpu::Adapter) -> Result<(), vksort_wgpu::Error> {
@@ -153,7 +153,7 @@ impl WgpuDevice {
     ///
     /// # Safety
     ///
-    /// * `requirements` was queried for the physical device behind `device`, and `device` was created with the extensions
+    /// * `requirements` was queried for the physical device of `device`, and `device` was created with the extensions
     ///   and features that it names.
     pub unsafe fn with_requirements(device: &Device, requirements: Requirements) -> Result<WgpuDevice, Error> {
         // Buffers of wgpu have no addresses unless they serve ray tracing.

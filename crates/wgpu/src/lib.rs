@@ -1,8 +1,8 @@
 //! Radix sort for buffers of wgpu, on its Vulkan backend: [`vksort`] between the caller's passes.
 //!
 //! [`WgpuDevice::open`] creates a device with everything that sorts use. A [`WgpuSorter`] holds the pipelines of one kind of
-//! sort, [`WgpuSorter::bind`] binds it to buffers, and [`WgpuSort::record`] records the sort. What can be sorted is said by
-//! [`vksort::SortRequest`].
+//! sort, [`WgpuSorter::bind`] binds it to buffers, and [`WgpuSort::record`] records the sort. [`vksort::SortRequest`] says what
+//! can be sorted.
 #![allow(unsafe_code)]
 
 mod commands;
@@ -38,7 +38,7 @@ pub use wgpu;
 #[doc = include_str!("../REFERENCE.md")]
 struct Reference;
 
-/// The snippets of the README, likewise.
+/// The snippets of the README, in the same way.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! Vulkan's buffers behind those of wgpu.
+//! The Vulkan buffers of wgpu's buffers.
 
 use ash::vk;
 use vksort::BufferRange;
@@ -7,7 +7,7 @@ use wgpu::{BufferSlice, BufferUsages};
 
 use super::error::Error;
 
-/// The range of Vulkan's buffer behind a slice.
+/// The range of the Vulkan buffer of a slice.
 pub(super) fn raw_range(name: &'static str, slice: BufferSlice<'_>) -> Result<BufferRange, Error> {
     // SAFETY: the handle is not destroyed here.
     let buffer = unsafe { slice.buffer().as_hal::<Vulkan>().map(|buffer| buffer.raw_handle()) };

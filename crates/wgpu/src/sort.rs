@@ -13,14 +13,14 @@ use super::range::{destroyed, raw_range};
 
 /// A sort bound to buffers of wgpu.
 ///
-/// One bound sort serves every frame, also several frames in flight. Bind again when buffers or capacity change.
+/// One bound sort is enough for all frames in flight. Bind again when buffers or capacity change.
 ///
 /// Owners and lifetimes:
 ///
 /// * The sort holds device, buffers and pipelines.
 /// * Recorded commands hold the sort until they are dropped or have completed. wgpu notices completion in `Device::poll` and
-///   in `Queue::submit`, so a program that calls neither keeps the memory.
-/// * If the thread that submits them panics, what they hold is leaked, as they may be running.
+///   in `Queue::submit`, so the memory is kept if you call neither.
+/// * If the thread that submits them panics, what they hold is leaked, because they may be running.
 pub struct WgpuSort {
     pub(super) inner: Arc<SortInner>,
 }
@@ -32,7 +32,7 @@ impl fmt::Debug for WgpuSort {
 }
 
 impl WgpuSort {
-    /// Most elements that the sort can be recorded with.
+    /// The largest count that the sort can be recorded with.
     pub fn capacity(&self) -> u32 {
         self.inner.sort.capacity()
     }
@@ -44,13 +44,13 @@ impl WgpuSort {
 
     /// Records the sort of the first `count` elements. With [`Count::Device`] the count buffer holds their number.
     ///
-    /// The sort takes two command encoders of its own, as wgpu panics when its own commands and those of Vulkan share one.
-    /// [`WgpuCommands::submit`] submits the result between the caller's command buffers. No barriers are needed: the first
+    /// The sort has two command encoders of its own, because wgpu panics if its own commands and raw Vulkan commands share one.
+    /// [`WgpuCommands::submit`] submits the result between your command buffers. No barriers are needed: the first
     /// encoder tells wgpu that the sort reads and writes the buffers.
     ///
     /// # Errors
     ///
-    /// * [`vksort::Error::TooManyElements`]: the count is over the capacity.
+    /// * [`vksort::Error::TooManyElements`]: the count exceeds the capacity.
     /// * [`vksort::Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
     /// * [`vksort::Error::Unsupported`]: a buffer was destroyed.
     /// * [`Error::Wgpu`]: the device is lost.

@@ -44,7 +44,7 @@ pub struct WgpuSorter {
 }
 
 impl WgpuSorter {
-    /// Usage flags of a scratch buffer that the caller gives. They are [`Sorter::SCRATCH_USAGE`] in wgpu's words.
+    /// Usage flags for a scratch buffer of yours: [`Sorter::SCRATCH_USAGE`] as wgpu has it.
     pub const SCRATCH_USAGE: BufferUsages =
         BufferUsages::STORAGE.union(BufferUsages::COPY_DST).union(BufferUsages::INDIRECT);
 
@@ -56,7 +56,7 @@ impl WgpuSorter {
     ///
     /// * [`vksort::Error::Unsupported`] for a request out of range, [`vksort::Error::MissingFeature`] for keys that this build
     ///   lacks.
-    /// * [`vksort::Error::UnsuitableDevice`] when the device cannot serve the request.
+    /// * [`vksort::Error::UnsuitableDevice`] when the device does not support the request.
     /// * [`vksort::Error::Vulkan`] when the driver fails.
     pub fn new(device: &WgpuDevice, request: &SortRequest, tuning: Option<&Tuning>) -> Result<WgpuSorter, Error> {
         let inner = &device.inner;
@@ -78,7 +78,7 @@ impl WgpuSorter {
         self.sorter.request()
     }
 
-    /// Most elements that this sorter can sort on its device. Limits of wgpu on the size of a buffer are not part of it.
+    /// The largest number of elements that this sorter can sort on its device, wgpu's limits on buffer sizes aside.
     pub fn max_count(&self) -> u32 {
         self.sorter.max_count()
     }
@@ -95,7 +95,7 @@ impl WgpuSorter {
     /// Binds the sorter to buffers. The result can be recorded any number of times.
     ///
     /// * Every buffer needs the usage `STORAGE`, the scratch buffer [`SCRATCH_USAGE`](Self::SCRATCH_USAGE).
-    /// * Without a scratch buffer, the sort makes one of its own. Sorts of one queue may share a buffer.
+    /// * Without a scratch buffer, the sort creates its own. Sorts on one queue may share a buffer.
     /// * The sort keeps the buffers alive. After [`Buffer::destroy`], wgpu refuses submissions with the sort.
     ///
     /// # Errors
@@ -105,13 +105,13 @@ impl WgpuSorter {
     /// * [`vksort::Error::BufferPresence`] for a buffer that is missing or not used, [`vksort::Error::Unsupported`] for a
     ///   destroyed one.
     /// * [`vksort::Error::TooManyElements`] for the capacity.
-    /// * [`Error::Wgpu`] when wgpu refuses a buffer, as it is another device's, or cannot make the scratch buffer.
+    /// * [`Error::Wgpu`] when wgpu refuses a buffer of another device, or cannot create the scratch buffer.
     /// * [`vksort::Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
     ///
-    /// * The buffers come from the same `wgpu::Instance` as the sorter's device. wgpu finds resources by number, and the
-    ///   instances count separately, so it cannot tell a buffer of another instance.
+    /// * The buffers come from the same `wgpu::Instance` as the sorter's device. wgpu identifies resources by
+    ///   numbers that each instance counts separately, so it cannot recognize a buffer of another instance.
     /// * No buffer is destroyed ([`Buffer::destroy`]) during the call.
     pub unsafe fn bind(&self, buffers: &SortBuffers<BufferSlice<'_>>) -> Result<WgpuSort, Error> {
         let inner = &self.device.inner;

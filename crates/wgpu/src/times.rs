@@ -27,9 +27,9 @@ impl fmt::Debug for WgpuStepTimes {
 }
 
 impl WgpuSort {
-    /// Records as [`record`](Self::record), with a timestamp before the first step and one behind each.
+    /// Records as [`record`](Self::record), with a timestamp before the first step and one after each.
     ///
-    /// The timestamps are Vulkan's, and need no feature of wgpu. Each call makes queries of its own.
+    /// The timestamps are Vulkan's, and need no feature of wgpu. Each call creates its own queries.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl WgpuSort {
 }
 
 impl WgpuStepTimes {
-    /// The time of each step, once wgpu has seen that the commands have completed, in `Device::poll` or in `Queue::submit`;
+    /// The time of each step, once wgpu has noticed that the commands have completed, in `Device::poll` or in `Queue::submit`;
     /// `None` before. The list is empty if the queue has no timestamps.
     ///
     /// wgpu reports a submission that it refuses like one that has completed. Then there are no times either.
