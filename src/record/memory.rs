@@ -46,12 +46,12 @@ pub(super) struct Checked {
     keys_out: Option<Info>,
     values_out: Option<Info>,
     scratch: Option<Info>,
-    /// The counters; the table lies behind them. A plan that has none does not use them.
+    /// The counters; the table follows them. A plan that has none does not use them.
     pub counters: Info,
     /// The caller's count, with its word in the range.
     pub count: Option<(Info, u32)>,
-    /// The range for descriptors that the sort does not use, as every descriptor must be valid. It is the keys, which every
-    /// step waits for in any case, or the buffer that takes their place beside a visitor.
+    /// The range for descriptors that the sort does not use, because every descriptor must be valid. It is the keys, which every
+    /// step waits for in any case, or another buffer of the sort if a visitor replaces the keys.
     stand_in: Info,
 }
 
@@ -96,7 +96,7 @@ impl Checked {
         check_overlaps(&ranges)?;
 
         let [keys, values, keys_out, values_out, scratch, _] = ranges.map(|asked| asked.used());
-        // A descriptor's offset is a multiple of the alignment; the count is a word behind it.
+        // A descriptor's offset is a multiple of the alignment; the count is a word after it.
         let count = buffers.count.map(|range| {
             let before = range.offset % alignment;
             let info = Info { buffer: range.buffer, offset: range.offset - before, range: before + 4 };
@@ -105,7 +105,7 @@ impl Checked {
         let counters = part(scratch, layout.counters);
         // With a visitor, scratch is there where no other buffer is.
         let stand_in = [keys, values, values_out, counters, scratch].into_iter().flatten().next();
-        // A word of it, as buffers that are used by address may be longer than a descriptor.
+        // A word of it, because buffers that are accessed by address may be longer than a descriptor.
         let stand_in = stand_in.map(|info| Info { range: info.range.min(4), ..info }).unwrap_or_default();
         let counters = counters.unwrap_or(stand_in);
         Ok(Checked { keys, values, keys_out, values_out, scratch, counters, count, stand_in })
@@ -186,7 +186,7 @@ impl Asked {
         }
     }
 
-    /// The bytes that the sort uses, without the rest of the given range.
+    /// The bytes that the sort uses of the given range.
     fn used(&self) -> Option<Info> {
         let range = self.range.filter(|_| self.bytes > 0)?;
         Some(Info { buffer: range.buffer, offset: range.offset, range: self.bytes })

@@ -24,7 +24,7 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// A [`Tuning`] with its device and its measurements: one JSON file per device.
 ///
-/// The program `tune` of the repository makes profiles. A profile is valid for the device and the driver that it was made
+/// The program `tune` of the repository writes profiles. A profile is valid for the device and the driver that it was made
 /// with; [`tuning_for`](Self::tuning_for) refuses others.
 ///
 /// With a [`Sorter`](vksort::Sorter) it goes into [`SorterOptions::tuning`](vksort::SorterOptions).
@@ -92,7 +92,7 @@ pub enum Clock {
     Host,
 }
 
-/// Times of the built-in row and of the profile's tuning, run in turns.
+/// Times of the built-in row and of the profile's tuning, from interleaved runs.
 ///
 /// If the profile's tuning is the built-in row, both times are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
