@@ -3,13 +3,21 @@
 // of each value. With push.route set, it copies the values in order.
 
 #include "abi.glsl"
-#include "lib/control.glsl"
-#include "lib/memory.glsl"
+#include "shared/pass.glsl"
+#include "shared/memory.glsl"
+#include "shared/elements.glsl"
+
+// A word of the permutation. With a visitor, keys may have more words.
+uint permuted(uint index) {
+#if ADDRESSED
+    return WordAt(address(push.keys_from, index, 4, 0)).cell;
+#else
+    return key_word(KEY_CELL(from, index / KEY_WORDS), index % KEY_WORDS);
+#endif
+}
 
 // If keys have changed during the sort, the permutation may lack words. So an origin is limited.
-uint origin_of(uint index, uint count) {
-    return push.route != 0 ? index : min(INDEX_CELL(index), count - 1);
-}
+uint origin_of(uint index, uint count) { return push.route != 0 ? index : min(permuted(index), count - 1); }
 
 void main() {
     uint count = sort_count();
@@ -21,20 +29,20 @@ void main() {
     uint in_tile = min(count - tile * push.part, push.part);
     uint elements = first < in_tile ? min(in_tile - first, share) : 0;
     uint start = tile * push.part + first;
-    // Neighbouring invocations load neighbouring words. Loops count elements, as the number of words may exceed 32 bits.
+    // Neighbouring invocations load neighbouring words. Loops count elements, because the number of words may exceed 32 bits.
     if (VALUE_STRIDE <= WORKGROUP_SIZE) {
         uint together = WORKGROUP_SIZE / VALUE_STRIDE;
-        uint plane = gl_LocalInvocationIndex % VALUE_STRIDE;
+        uint word = gl_LocalInvocationIndex % VALUE_STRIDE;
         uint i = gl_LocalInvocationIndex / VALUE_STRIDE;
         if (i >= together) return;
         for (; i < elements; i += together) {
-            store_value(start + i, plane, load_value(true, origin_of(start + i, count), plane));
+            write_value(start + i, word, given_value(origin_of(start + i, count), word));
         }
     } else {
         for (uint i = 0; i < elements; i++) {
             uint origin = origin_of(start + i, count);
-            for (uint plane = gl_LocalInvocationIndex; plane < VALUE_STRIDE; plane += WORKGROUP_SIZE) {
-                store_value(start + i, plane, load_value(true, origin, plane));
+            for (uint word = gl_LocalInvocationIndex; word < VALUE_STRIDE; word += WORKGROUP_SIZE) {
+                write_value(start + i, word, given_value(origin, word));
             }
         }
     }

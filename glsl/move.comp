@@ -2,26 +2,26 @@
 // Copies elements from one place to another: after an odd number of passes in place, and for an empty window.
 
 #include "abi.glsl"
-#include "lib/control.glsl"
-#include "lib/memory.glsl"
-#include "lib/pass.glsl"
-#include "lib/element.glsl"
+
+layout(set = 0, binding = BINDING_COUNTERS) readonly buffer Counters { uint counters[]; };
+
+#include "shared/pass.glsl"
+#include "shared/memory.glsl"
+#include "shared/elements.glsl"
 
 void main() {
     // A plan without passes gives the route; otherwise the histogram has written it.
     uint route = push.route != 0 ? push.route : counters[COUNTERS_ROUTES + push.pass];
-    count = sort_count();
-    active_route = route;
-    uint part = workgroup_index();
-    if (!route_runs(route) || part >= parts_of(count, push.part)) return;
-    uint start = part * push.part;
-    uint elements = min(count - start, push.part);
-    for (uint i = gl_LocalInvocationIndex; i < elements; i += WORKGROUP_SIZE) {
+    Pass pass = pass_of(route);
+    uint count = sort_count(), part = workgroup_index();
+    if (!pass.runs || part >= parts_of(count, push.part)) return;
+    uint start = part * push.part, end = start + min(count - start, push.part);
+    for (uint i = gl_LocalInvocationIndex; i < end - start; i += WORKGROUP_SIZE) {
         uint index = start + i;
-        if (route_visits(route)) visit_element(index, index, take_key(index), false);
-        if ((route & ROUTE_TAKES_KEYS) != 0) store_key(index, load_key(takes_given(), index));
+        if (pass.visits) visit_element(pass, index, index, load_key(pass, index));
+        if ((route & ROUTE_TAKES_KEYS) != 0) write_key(index, load_bits(pass, index));
         if ((route & ROUTE_TAKES_VALUES) != 0) {
-            for (uint plane = 0; plane < VALUE_WORDS; plane++) put_value(index, plane, value_at(index, plane));
+            for (uint word = 0; word < VALUE_WORDS; word++) write_value(index, word, load_value(pass, index, word));
         }
     }
 }

@@ -89,7 +89,10 @@ const RANKS: Variants = Variants { ranks: true, ..MOVES };
 pub struct Row {
     /// The kernel.
     pub kernel: Kernel,
-    /// Its file in `glsl/` without the extension; also its name in steps and labels.
+    /// Its name in steps, labels and modules.
+    pub name: &'static str,
+    /// Its file in `glsl/`.
+    #[allow(dead_code, reason = "for what compiles kernels")]
     pub file: &'static str,
     /// Its variants.
     pub variants: Variants,
@@ -103,7 +106,7 @@ pub struct Row {
 }
 
 macro_rules! kernels {
-    ($($kernel:ident $file:literal $variants:ident $group:ident $sorts:ident [$($binding:ident $access:ident),*];)*) => {
+    ($($kernel:ident $name:literal $file:literal $variants:ident $group:ident $sorts:ident [$($binding:ident $access:ident),*];)*) => {
         /// A compute kernel.
         #[allow(missing_docs)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,6 +115,7 @@ macro_rules! kernels {
         /// Every kernel, in the order of [`Kernel`].
         pub const KERNELS: &[Row] = &[$(Row {
             kernel: Kernel::$kernel,
+            name: $name,
             file: $file,
             variants: $variants,
             group: Group::$group,
@@ -122,15 +126,15 @@ macro_rules! kernels {
 }
 
 kernels! {
-    Arguments       "arguments"        PLAIN   One      OfTiles        [Counters Write];
-    Histogram       "histogram"        COUNTS  Counting OfTiles        [KeysFrom Read, Counters ReadWrite];
-    OneSweep        "onesweep"         RANKS   Tile     LookBack       [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters ReadWrite, Table ReadWrite];
-    Count           "count"            COUNTS  Counting ReduceThenScan [KeysFrom Read, Counters Read, Table Write];
-    Scan            "scan"             PLAIN   Scanning ReduceThenScan [Counters Read, Table ReadWrite];
-    Scatter         "scatter"          RANKS   Tile     ReduceThenScan [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters Read, Table Read];
-    SingleWorkgroup "single_workgroup" RANKS   Single   Single         [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite];
-    Move            "move"             MOVES   Counting All            [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters Read];
-    Gather          "gather"           GATHERS Counting Gathered       [KeysFrom Read, ValuesFrom Read, ValuesTo ReadWrite];
+    Arguments       "arguments"        "arguments.comp"                PLAIN   One      OfTiles        [Counters Write];
+    Histogram       "histogram"        "histogram/main.comp"           COUNTS  Counting OfTiles        [KeysFrom Read, Counters ReadWrite];
+    OneSweep        "onesweep"         "onesweep/main.comp"            RANKS   Tile     LookBack       [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters ReadWrite, Table ReadWrite];
+    Count           "count"            "reduce_then_scan/count.comp"   COUNTS  Counting ReduceThenScan [KeysFrom Read, Counters Read, Table Write];
+    Scan            "scan"             "reduce_then_scan/scan.comp"    PLAIN   Scanning ReduceThenScan [Counters Read, Table ReadWrite];
+    Scatter         "scatter"          "reduce_then_scan/scatter.comp" RANKS   Tile     ReduceThenScan [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters Read, Table Read];
+    SingleWorkgroup "single_workgroup" "single_workgroup/main.comp"    RANKS   Single   Single         [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite];
+    Move            "move"             "move.comp"                     MOVES   Counting All            [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters Read];
+    Gather          "gather"           "gather.comp"                   GATHERS Counting Gathered       [KeysFrom Read, ValuesFrom Read, ValuesTo ReadWrite];
 }
 
 impl Kernel {
@@ -139,9 +143,9 @@ impl Kernel {
         &KERNELS[self as usize]
     }
 
-    /// Name of the kernel and of its file.
+    /// Name of the kernel.
     pub fn name(self) -> &'static str {
-        self.row().file
+        self.row().name
     }
 }
 
@@ -187,10 +191,13 @@ impl Module {
         format!("{}_{}{small}{emulated}{ranking}{addressed}", self.kernel.name(), 32 * self.key_words)
     }
 
-    /// Its file in `glsl/`.
+    /// Its file in `glsl/`. Private counters have kernels of their own.
     #[allow(dead_code, reason = "for what compiles kernels")]
     pub fn file(&self) -> String {
-        format!("{}.comp", self.kernel.name())
+        match self.ranking {
+            Ranking::Private => format!("software/{}.comp", self.kernel.name()),
+            Ranking::Chosen | Ranking::Partitioned => self.kernel.row().file.into(),
+        }
     }
 
     /// The macros that select the variant, without a visitor.

@@ -119,7 +119,7 @@ impl Plan {
             }
             return;
         }
-        // An odd number of passes may have run, without a copy: see glsl/lib/routes.glsl.
+        // An odd number of passes may have run, without a copy: see glsl/histogram/routes.glsl.
         let returns = !request.discards_keys() || request.value.is_read() && !gathers;
         if in_place && self.shape.passes % 2 == 1 && returns && ranks_tiles {
             emit(move_along(Ends::Back, self.push(count, self.shape.passes)));

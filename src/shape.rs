@@ -96,6 +96,8 @@ const EMULATED_DEFAULT: u32 = 32;
 const USUAL_DIGIT_BITS: u32 = 8;
 /// How many words of keys an invocation holds at most with private counters. SwiftShader's stack is too small for twice as many.
 const HELD_WORDS: u32 = 4096;
+/// Most items of an invocation where kernels copy them.
+const MAX_COPIED_ITEMS: u32 = 64;
 /// Lanes of the largest subgroup with private counters.
 const MAX_PRIVATE_LANES: u32 = 16;
 /// Lanes of a subgroup up to which comparing digits takes fewer instructions than ballots.
@@ -259,7 +261,16 @@ impl Fit<'_> {
             RankMethod::Private => {
                 Block { invocations: granularity, items: (items * subgroups).min(HELD_WORDS / key_words) }
             }
-            _ => Block { invocations: subgroups * granularity, items },
+            _ => {
+                let mut block = Block { invocations: subgroups * granularity, items };
+                // Where loops are kept, arrays of items are copied when functions take them. The kernels of private counters have
+                // no such functions; for the others, more invocations take the place of items.
+                while self.desc.quirks.keep_loops && block.items > MAX_COPIED_ITEMS {
+                    let most = MAX_INVOCATIONS / granularity * granularity;
+                    block = Block { invocations: (2 * block.invocations).min(most), items: block.items / 2 };
+                }
+                block
+            }
         }
     }
 

@@ -73,6 +73,8 @@ impl Device {
         let tuning = Tuning::for_device(profile);
         let algorithm = request.algorithm.unwrap_or(tuning.algorithm());
         let desc = ShapeDesc::new(profile, &tuning, &request, algorithm);
+        // Elements by address have other kernels, and on software drivers other tiles.
+        let desc = ShapeDesc { addressed: access == Access::Addresses, ..desc };
         let table = steps::of(&desc, most, Count::Host(1)).unwrap().table.size;
         let elements = if access == Access::Descriptors { request.buffers(most).keys } else { 0 };
         assert!(table.max(elements) <= profile.max_storage_range_bytes, "{most}: {table} and {elements} bytes");

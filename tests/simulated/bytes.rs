@@ -29,7 +29,7 @@ fn check_bytes(value: ValueType, rank: RankMethod, (blocks, further): (u32, u32)
     // A workgroup that is interrupted for long has its tile counted by another one, which loads the keys of that tile.
     let recounted = bytes.checked_sub(least).expect("a sort moves at least the floor");
     let (tile, what) = (4 * u64::from(block), format!("{bytes} bytes instead of {least}, {request}, {rank:?}"));
-    assert!(recounted.is_multiple_of(tile) && recounted / tile < blocks.into(), "{what}");
+    assert!(recounted.is_multiple_of(tile) && recounted / tile < count.div_ceil(block).into(), "{what}");
 }
 
 #[test]

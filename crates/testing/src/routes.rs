@@ -1,4 +1,4 @@
-//! The twin of `glsl/lib/routes.glsl`: the routes as the histogram's last workgroup writes them.
+//! The twin of `glsl/histogram/routes.glsl`: the routes as the histogram's last workgroup writes them.
 
 use vksort::internals::abi::{
     MOVES_ALL, MOVES_JOINING, MOVES_SPLITTING, MOVES_VALUES, ROUTE_COPIES, ROUTE_DIGIT, ROUTE_MOVES, ROUTE_NEXT,

@@ -27,7 +27,7 @@ layout(set = 1, binding = 3) buffer VisitedCalls { uint visited_calls[]; };
 KEY visit_key(uint index) {
     KEY key;
     for (uint word = 0; word < KEY_WORDS; word++) {
-        KEY_WORD(key, word) = visited_keys[index * KEY_WORDS + word] ^ push.visitor_mask;
+        set_key_word(key, word, visited_keys[index * KEY_WORDS + word] ^ push.visitor_mask);
     }
     return key;
 }
@@ -43,7 +43,7 @@ void visit_output(uint position, KEY key, VALUE value) {
 #endif
     atomicAdd(visited_calls[position], 1u);
 #if !VISITED_DISCARDS
-    for (uint word = 0; word < KEY_WORDS; word++) visited_sorted_keys[position * KEY_WORDS + word] = KEY_WORD(key, word);
+    for (uint word = 0; word < KEY_WORDS; word++) visited_sorted_keys[position * KEY_WORDS + word] = key_word(key, word);
 #endif
 #if VISITED_VALUE_WORDS == 1
     visited_sorted_values[position] = value;

@@ -1,0 +1,60 @@
+// What the last workgroup of the histogram does: it turns the counts of the digits of every pass into the start of each digit, and
+// writes the routes.
+
+const uint CHUNK = RADIX < HISTOGRAM_CHUNK ? RADIX : HISTOGRAM_CHUNK;
+const uint CHUNKS = COUNTERS / CHUNK;
+
+shared uint chunk_sum[CHUNKS];
+shared uint finished;
+
+// The total of a counter of a workgroup. Totals are indexed by digits.
+uint total_of(uint counter) { return COUNTERS_HISTOGRAM + (counter ^ digit_at(window_low(), counter / RADIX).flip); }
+
+// Whether this workgroup is the last of `workgroups` to call it. It sees the writes of all others. All invocations call it. The
+// fences are in uniform control flow, because some layered drivers translate them to workgroup barriers.
+bool finishes_last(uint workgroups) {
+    // Orders the writes of all invocations before the fence of the invocation that counts.
+    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
+                   gl_SemanticsAcquireRelease);
+    memoryBarrierBuffer();
+    if (gl_LocalInvocationIndex == 0) finished = atomicAdd(counters[COUNTERS_FINISHED], 1) + 1;
+    // The fence belongs to the invocation that counts. The barrier hands on what it sees to the others.
+    memoryBarrierBuffer();
+    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
+                   gl_SemanticsAcquireRelease);
+    return finished == workgroups;
+}
+
+// Writes the exclusive prefix sums of each pass's counts. An invocation adds up a chunk of counts, then the sums of earlier
+// chunks.
+void write_starts() {
+    [[dont_unroll]] for (uint chunk = gl_LocalInvocationIndex; chunk < CHUNKS; chunk += WORKGROUP_SIZE) {
+        uint sum = 0;
+        [[dont_unroll]] for (uint i = 0; i < CHUNK; i++) sum += bin_count[chunk * CHUNK + i];
+        chunk_sum[chunk] = sum;
+    }
+    barrier();
+    [[dont_unroll]] for (uint chunk = gl_LocalInvocationIndex; chunk < CHUNKS; chunk += WORKGROUP_SIZE) {
+        uint before = 0;
+        for (uint earlier = chunk / (RADIX / CHUNK) * (RADIX / CHUNK); earlier < chunk; earlier++) {
+            before += chunk_sum[earlier];
+        }
+        for (uint at = chunk * CHUNK; at < (chunk + 1) * CHUNK; at++) {
+            counters[COUNTERS_HISTOGRAM + at] = before;
+            before += bin_count[at];
+        }
+    }
+}
+
+void decide(uint count) {
+    [[dont_unroll]] for (uint pass = gl_LocalInvocationIndex; pass < PASSES; pass += WORKGROUP_SIZE) needed[pass] = 1;
+    barrier();
+    [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < COUNTERS; at += WORKGROUP_SIZE) {
+        bin_count[at] = atomicLoad(counters[COUNTERS_HISTOGRAM + at], gl_ScopeDevice, gl_StorageSemanticsNone,
+                                   gl_SemanticsRelaxed);
+        if (bin_count[at] == count) needed[at / RADIX] = 0;
+    }
+    barrier();
+    write_starts();
+    if (gl_LocalInvocationIndex == 0) write_routes(count);
+}

@@ -1,0 +1,83 @@
+#version 460
+// Counts every digit of every key in one read. Each workgroup counts one part in shared memory, then adds its counts to the
+// totals. The last workgroup turns totals into starts, and writes the routes. On devices without fences between workgroups a
+// second dispatch does this. Loops over counters stay loops, which compile sooner.
+
+#define ELEMENTS_READ_ONLY
+#define KEY_VECTORS
+
+#include "abi.glsl"
+
+layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint counters[]; };
+
+#include "shared/pass.glsl"
+#include "shared/memory.glsl"
+#include "shared/elements.glsl"
+
+const uint COUNTERS = PASSES * RADIX;
+const uint RUNS = PASSES;
+const uint AT_ONCE = 4; // keys that an invocation loads at a time without vectors
+
+shared uint bin_count[COUNTERS];
+
+#include "histogram/runs.glsl"
+#include "histogram/routes.glsl"
+#include "histogram/decide.glsl"
+
+void count_key(KEY key, uint window, inout Run runs[RUNS]) {
+    key = flip_by_sign(key);
+    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) {
+        count_bin(runs, pass, pass * RADIX + bits_at(key, digit_at(window, pass)));
+    }
+}
+
+// Counts a part of the keys, and adds the counts to the totals.
+void count_part(uint start, uint elements) {
+    [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < COUNTERS; at += WORKGROUP_SIZE) bin_count[at] = 0;
+    barrier();
+    Run runs[RUNS];
+    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) runs[pass] = no_run(COUNTERS);
+    // Loaded once, because some drivers load a push constant in every iteration of a loop.
+    uint window = window_low(), at = gl_LocalInvocationIndex;
+#if HAS_KEY_VECTORS
+    uint vectors = start % KEYS_PER_VECTOR == 0 ? elements / KEYS_PER_VECTOR : 0;
+    for (uint vector = at; vector < vectors; vector += WORKGROUP_SIZE) {
+        uvec4 words = keys_from.cells[start / KEYS_PER_VECTOR + vector];
+        [[unroll]] for (uint key = 0; key < KEYS_PER_VECTOR; key++) {
+            count_key(key_in_word(words[key / KEYS_PER_WORD], key % KEYS_PER_WORD), window, runs);
+        }
+    }
+    at += vectors * KEYS_PER_VECTOR;
+#else
+    for (; at + (AT_ONCE - 1) * WORKGROUP_SIZE < elements; at += AT_ONCE * WORKGROUP_SIZE) {
+        KEY keys[AT_ONCE];
+        [[unroll]] for (uint key = 0; key < AT_ONCE; key++) keys[key] = given_key(start + at + key * WORKGROUP_SIZE);
+        [[unroll]] for (uint key = 0; key < AT_ONCE; key++) count_key(keys[key], window, runs);
+    }
+#endif
+    // Keys behind the last whole load of a part are counted alone, because code for runs is large; so are all keys of a part
+    // that begins within a vector.
+    for (; at < elements; at += WORKGROUP_SIZE) {
+        KEY key = flip_by_sign(given_key(start + at));
+        [[unroll]] for (uint pass = 0; pass < PASSES; pass++) {
+            atomicAdd(bin_count[pass * RADIX + bits_at(key, digit_at(window, pass))], 1);
+        }
+    }
+    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) end_run(runs[pass]);
+    barrier();
+    [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < COUNTERS; at += WORKGROUP_SIZE) {
+        if (bin_count[at] != 0) atomicAdd(counters[total_of(at)], bin_count[at]);
+    }
+}
+
+void main() {
+    uint count = sort_count(), part = workgroup_index(), parts = parts_of(count, push.part);
+    if (part >= parts) return;
+    if (push.stage != STAGE_DECIDES) {
+        count_part(part * push.part, min(count - part * push.part, push.part));
+        if (push.stage == STAGE_COUNTS || !finishes_last(parts)) return;
+    } else if (part > 0) {
+        return;
+    }
+    decide(count);
+}

@@ -1,0 +1,75 @@
+#version 460
+// OneSweep (Adinets and Merrill 2022): one pass sorts all elements by one digit. Each is read once and written once.
+//
+// A workgroup takes a tile: ITEMS keys for each invocation. It
+//   1. counts the digits of its keys, and publishes the counts for later tiles,
+//   2. ranks the keys: where is each one in the sorted tile?
+//   3. looks back: how many elements with each digit are in earlier tiles?
+//   4. adds that up to the target of each digit, and publishes the sums,
+//   5. stores the keys in the order of their targets, and then the values.
+
+#include "abi.glsl"
+
+layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint counters[]; };
+layout(set = 0, binding = BINDING_TABLE) coherent buffer Table { uint table[]; };
+
+#include "shared/pass.glsl"
+#include "shared/memory.glsl"
+#include "shared/elements.glsl"
+#include "shared/subgroup.glsl"
+
+shared uint pool[POOL_WORDS];                           // a counter for each subgroup and bin; then the sorted tile
+shared uint bin_target[RADIX];                          // target of the bin's first key, less its rank; before that, recounts
+shared uint subgroup_sums[OWN_DIGITS * SUBGROUPS];
+shared uint largest_share;                              // one of the SHARE_* constants
+shared uint ticket;
+shared uint blocking_tile;                              // one more than the tile that look-back waits for; 0 for none
+
+#include "onesweep/rank.glsl"
+#include "onesweep/load.glsl"
+#include "onesweep/lookback.glsl"
+#include "onesweep/store.glsl"
+
+// Workgroups take tickets in the order of their start, so the workgroups of earlier tiles have started.
+Tile next_tile(uint count) {
+    if (thread() == 0) ticket = atomicAdd(counters[push.pass], 1);
+    barrier();
+    uint index = uniform_in_subgroup(ticket), start = index * TILE;
+    return Tile(index, start, min(count - start, TILE));
+}
+
+void main() {
+    uint count = sort_count(), tiles = parts_of(count, TILE);
+    Pass pass = pass_of(counters[COUNTERS_ROUTES + push.pass]);
+    if (!pass.runs || workgroup_index() >= tiles) return;
+
+    Tile tile = next_tile(count);
+    KEY keys[ITEMS];
+    uint ranks[RANK_WORDS];
+    uint counts[OWN_DIGITS], starts[OWN_DIGITS], before[OWN_DIGITS]; // for the digits that the invocation owns
+    bool moves_whole = pass.copies;
+    uint base = tile.start; // target of the first element of a tile that moves as a whole
+    if (!moves_whole) {
+        Ring ring = ring_of(tiles);
+        load_keys(pass, tile, keys);
+
+        count_keys(keys, ITEMS, pass.digit, counts);
+        publish_counts(ring, tile.index, counts);
+
+        scan_counts(counts, TILE, pass.digit, starts);
+        uint share = uniform_in_subgroup(largest_share);
+        moves_whole = share == SHARE_ALL;
+        if (FEW_REGISTERS != 0) pass.digit = opaque_digit(pass.digit, tile.index);
+        if (!moves_whole) {
+            rank_keys(keys, ITEMS, pass.digit, keeps_order(tile, share), 1 + opaque_zero(tile.index), ranks);
+            stage_keys(keys, ranks);
+        }
+
+        look_back(ring, pass, tile.index, before);
+        publish_sums(ring, tile.index, counts, before);
+        set_targets(pass, tile, count, counts, starts, before);
+        barrier();
+        if (moves_whole) base = bin_target[bin_of(keys[0], pass.digit)];
+    }
+    store_tile(pass, tile, count, ranks, moves_whole, base);
+}

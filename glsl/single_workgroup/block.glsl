@@ -1,0 +1,105 @@
+// The block of a single workgroup: loading, sorting by a digit, and storing. With few elements, invocations leave out items.
+
+struct Block {
+    uint items; // of an invocation
+    uint held;  // of an invocation of this subgroup: none if it rests
+    uint size;  // keys, including those of lanes past the end
+};
+
+Block block_of(uint count) {
+    uint each = parts_of(parts_of(count, WORKGROUP_SIZE), ITEMS_TOGETHER) * ITEMS_TOGETHER;
+    uint items = min(each, ITEMS), busy = SUBGROUPS;
+    if (SUBGROUPS_REST != 0) busy = parts_of(count, SUBGROUP_SIZE * items);
+    // A ballot is uniform to every compiler.
+    bool rests = SUBGROUPS_REST != 0 && is_empty(subgroup_ballot(subgroup_index() < busy));
+    return Block(items, rests ? 0 : items, busy * (SUBGROUP_SIZE * items));
+}
+
+// Place in the block of an invocation's item.
+uint place_of(Block block, uint item) {
+    return subgroup_index() * (SUBGROUP_SIZE * block.items) + lane() + item * SUBGROUP_SIZE;
+}
+
+void load_block(Block block, uint count, out KEY keys[ITEMS], out uint origins[RANK_WORDS]) {
+    KEY first = KEY(0), differing = KEY(0);
+    clear_varying();
+    if (LOOKS) first = flip_by_sign(given_key(0));
+    EACH_HELD(block.held) {
+        {
+            uint index = place_of(block, item);
+            // Lanes past the end load too, without a branch.
+            KEY key = flip_by_sign(given_key(min(index, count - 1)));
+            if (LOOKS) differing |= key ^ first;
+            keys[item] = index < count ? key : ~all_flips();
+            SET_RANK(origins, item, index);
+        }
+    }
+    find_varying(differing);
+}
+
+// Sorts the block by a digit. Each word goes through the pool, and comes back in stripes, in sorted order.
+void sort_block(Block block, Digit digit, bool in_order, inout KEY keys[ITEMS], inout uint origins[RANK_WORDS]) {
+    uint counts[OWN_DIGITS], starts[OWN_DIGITS], ranks[RANK_WORDS];
+    count_keys(keys, block.held, digit, counts);
+    scan_counts(counts, block.size, digit, starts);
+    rank_keys(keys, block.held, digit, in_order || uniform_in_subgroup(largest_share) != SHARE_SMALL, 1, ranks);
+    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
+        EACH_HELD(block.held) {
+            pool[rank_in(ranks[word_of(item)], item)] = key_word(keys[item], word);
+        }
+        barrier();
+        EACH_HELD(block.held) {
+            set_key_word(keys[item], word, pool[place_of(block, item)]);
+        }
+        barrier();
+    }
+    if (VALUE_WORDS > 0) {
+        EACH_HELD(block.held) {
+            pool[rank_in(ranks[word_of(item)], item)] = rank_in(origins[word_of(item)], item);
+        }
+        barrier();
+        EACH_HELD(block.held) {
+            SET_RANK(origins, item, pool[place_of(block, item)]);
+        }
+        barrier();
+    }
+}
+
+// One word of the value that moves with an item.
+uint value_of(uint origin, uint word, uint count) {
+    return INDEX_VALUES != 0 ? origin : given_value(min(origin, count - 1), word);
+}
+
+void store_block(Block block, uint count, KEY keys[ITEMS], uint origins[RANK_WORDS]) {
+    for (uint word = 0; word < KEY_WORDS && DISCARD_KEYS == 0; word++) {
+        EACH_HELD(block.held) {
+            pool[place_of(block, item)] = key_word(flip_by_sign(keys[item]), word);
+        }
+        memoryBarrierBuffer(); // in place, all keys have been read
+        barrier();
+        [[dont_unroll]] for (uint at = thread(); at < count; at += WORKGROUP_SIZE) write_key_word(at, word, pool[at]);
+        barrier();
+    }
+    for (uint word = 0; word < VALUE_WORDS; word++) {
+        EACH_HELD(block.held) {
+            pool[place_of(block, item)] = value_of(rank_in(origins[word_of(item)], item), word, count);
+        }
+        memoryBarrierBuffer(); // the same of values
+        barrier();
+        [[dont_unroll]] for (uint at = thread(); at < count; at += WORKGROUP_SIZE) write_value(at, word, pool[at]);
+        barrier();
+    }
+}
+
+// Gives the block to the caller's code.
+void visit_block(Block block, uint count, KEY keys[ITEMS], uint origins[RANK_WORDS]) {
+    EACH_HELD(block.held) {
+        uint position = place_of(block, item);
+        if (position < count) {
+            uvec4 words;
+            uint origin = rank_in(origins[word_of(item)], item);
+            for (uint word = 0; word < VALUE_WORDS; word++) words[word] = value_of(origin, word, count);
+            visit_sorted(position, flip_by_sign(keys[item]), words);
+        }
+    }
+}

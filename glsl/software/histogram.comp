@@ -1,0 +1,74 @@
+#version 460
+// The histogram on software drivers: histogram/main.comp with private counters. An invocation counts fewer than 2^15 keys.
+
+#define ELEMENTS_READ_ONLY
+#define KEY_VECTORS
+
+#include "abi.glsl"
+
+layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint counters[]; };
+
+#include "shared/pass.glsl"
+#include "shared/memory.glsl"
+#include "shared/elements.glsl"
+
+const uint COUNTERS = PASSES * RADIX;
+
+shared uint bin_count[COUNTERS];
+
+#include "histogram/routes.glsl"
+#include "histogram/decide.glsl"
+
+// Two passes share a word, with 16 bits for each count. LLVM takes time that grows with the square of a private array.
+const uint HALF_OF_PASSES = (PASSES + 1) / 2;
+#define OWN_COUNTS (HALF_OF_PASSES * RADIX)
+#include "software/counters.glsl"
+
+void count_key(KEY key, uint window) {
+    key = flip_by_sign(key);
+    [[unroll]] for (uint pass = 0; pass < PASSES; pass++) {
+        uint counter = pass * RADIX + bits_at(key, digit_at(window, pass));
+        if (pass < HALF_OF_PASSES) own_count[counter]++;
+        else own_count[counter - OWN_COUNTS] += 1u << 16;
+    }
+}
+
+// Adds the counts of all invocations to a total.
+void add_count(uint counter, uint count) {
+    uint counted = subgroupAdd(count);
+    if (counter < COUNTERS && subgroupElect() && counted != 0) atomicAdd(counters[total_of(counter)], counted);
+}
+
+void count_part(uint start, uint elements) {
+    // Loaded once, because these drivers load a push constant in every iteration of a loop.
+    uint window = window_low(), at = gl_LocalInvocationIndex;
+    clear_own_counts();
+#if HAS_KEY_VECTORS
+    uint vectors = start % KEYS_PER_VECTOR == 0 ? elements / KEYS_PER_VECTOR : 0;
+    for (uint vector = at; vector < vectors; vector += WORKGROUP_SIZE) {
+        uvec4 words = keys_from.cells[start / KEYS_PER_VECTOR + vector];
+        [[unroll]] for (uint key = 0; key < KEYS_PER_VECTOR; key++) {
+            count_key(key_in_word(words[key / KEYS_PER_WORD], key % KEYS_PER_WORD), window);
+        }
+    }
+    at += vectors * KEYS_PER_VECTOR;
+#endif
+    for (; at < elements; at += WORKGROUP_SIZE) count_key(given_key(start + at), window);
+    for (uint own = 0; own < OWN_COUNTS; own++) {
+        uint counts = own_count[own];
+        add_count(own, counts & 0xFFFFu);
+        if (PASSES > 1) add_count(own + OWN_COUNTS, counts >> 16);
+    }
+}
+
+void main() {
+    uint count = sort_count(), part = workgroup_index(), parts = parts_of(count, push.part);
+    if (part >= parts) return;
+    if (push.stage != STAGE_DECIDES) {
+        count_part(part * push.part, min(count - part * push.part, push.part));
+        if (push.stage == STAGE_COUNTS || !finishes_last(parts)) return;
+    } else if (part > 0) {
+        return;
+    }
+    decide(count);
+}
