@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
-use vksort::{Algorithm, Faults, KeyType, Order, SortRequest, SorterOptions, SubgroupChoice, Tuning, ValueType};
+use vksort::internals::abi::{LOW_BITS, SLOT_WORDS};
+use vksort::internals::steps;
+use vksort::{
+    Algorithm, Count, Faults, KeyType, Order, RankMethod, ShapeDesc, SortRequest, SorterOptions, SubgroupChoice,
+    Tuning, ValueType,
+};
 use vksort_testing::suite::{self, Case};
 use vksort_testing::{Failed, Trial};
 use vksort_testing::{arena::Arena, gpu, patterns};
@@ -52,8 +57,75 @@ fn chain() -> Result<(), Failed> {
     Ok(())
 }
 
+/// How often the ring had wrapped, in all passes so far, when a tile wrote to it: the twin of `ring_of` and `slot_of` in
+/// `glsl/onesweep/lookback.glsl`.
+fn epoch(pass: u32, tile: u32, tiles: u32, ring_bits: u32) -> u32 {
+    pass * (((tiles - 1) >> ring_bits) + 1) + (tile >> ring_bits)
+}
+
+/// In two passes after each other no two words of a slot have the same epoch, with as many tiles as the bits of an epoch allow:
+/// half as many rounds as there are epochs.
+fn epochs_differ() -> Result<(), Failed> {
+    for (epoch_bits, ring_bits) in [(1, 0), (2, 0), (2, 1), (3, 1), (3, 2), (5, 3)] {
+        for tiles in 1..=1 << (ring_bits + epoch_bits - 1) {
+            for pass in 0..3 {
+                let of_slot_0 = (0..tiles).step_by(1 << ring_bits);
+                let words = (pass..pass + 2).flat_map(|pass| of_slot_0.clone().map(move |tile| (pass, tile)));
+                let mut seen = Vec::new();
+                for (pass, tile) in words {
+                    let epoch = epoch(pass, tile, tiles, ring_bits) % (1 << epoch_bits);
+                    assert!(
+                        !seen.contains(&epoch),
+                        "epoch {epoch} of {epoch_bits} bits twice: {tiles} tiles, pass {pass}"
+                    );
+                    seen.push(epoch);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The words that a sort leaves in the ring have the twin's epochs, by each kernel that looks back.
+fn epochs_are_the_twins(rank: RankMethod) -> Result<(), Failed> {
+    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
+    let tuning = Tuning { rank, digit_bits: 8, ..suite::small_blocks() };
+    for (ring_bits, tiles) in [(0, 3), (1, 4), (1, 5), (2, 8), (2, 11)] {
+        let faults = Faults { ring_bits: Some(ring_bits), ..Faults::default() };
+        let options = SorterOptions { faults, tuning: Some(tuning.clone()), ..SorterOptions::default() };
+        let sorter = gpu().sorter(&request, &options)?;
+        let count = sorter.shape().tile.elements() * tiles;
+        let arena = Arena::new(&gpu(), &sorter, count);
+        let case = Case { capacity: count, count, pattern: patterns::Pattern::Uniform, counted: false };
+        suite::run_case(&request, &arena, case)?;
+        let profile = gpu().profile().clone();
+        let desc = ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep);
+        let sort = steps::of(&ShapeDesc { ring_bits: Some(ring_bits), ..desc }, count, Count::Host(count))?;
+        assert_eq!((sort.tile * tiles, sort.shape.passes), (count, 4));
+        let radix = sort.shape.ranking.radix();
+        let table =
+            arena.scratch(sort.table.offset - sort.counters.offset, ((radix * SLOT_WORDS) << ring_bits) as usize);
+        for slot in 0..1 << ring_bits {
+            let last = (0..tiles).rev().find(|tile| tile % (1 << ring_bits) == slot).expect("each slot has a tile");
+            let found = table[(slot * SLOT_WORDS * radix) as usize] >> (LOW_BITS + 2);
+            assert_eq!(
+                found,
+                epoch(3, last, tiles, ring_bits),
+                "slot {slot}, {ring_bits} bits of slots, {tiles} tiles"
+            );
+        }
+    }
+    vksort_testing::assert_valid(&gpu());
+    Ok(())
+}
+
 pub fn trials() -> Vec<Trial> {
     let mut trials = vec![Trial::test(format!("{}/chain", Algorithm::OneSweep), chain)];
+    trials.push(Trial::test(format!("{}/epochs-differ", Algorithm::OneSweep), epochs_differ));
+    for (name, rank) in [("staged", RankMethod::Ballot), ("row", gpu().tuning().rank)] {
+        let name = format!("{}/epochs/{name}", Algorithm::OneSweep);
+        trials.push(Trial::test(name, move || epochs_are_the_twins(rank)));
+    }
     let native = SubgroupChoice::Auto;
     for (name, withhold) in WITHHELD {
         for (shape, subgroup, items, tiles) in [

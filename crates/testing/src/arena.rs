@@ -167,9 +167,14 @@ impl Arena {
 
     /// The first words of scratch as the last sort has left them: the counters.
     pub fn counters(&self) -> Vec<u32> {
-        let mut words = vec![0u32; (self.scratch.len / 4).min(abi::COUNTERS_HISTOGRAM as usize)];
-        self.buffer.read(self.scratch.start as u64, &mut words).unwrap();
-        words
+        self.scratch(0, (self.scratch.len / 4).min(abi::COUNTERS_HISTOGRAM as usize))
+    }
+
+    /// So many words of scratch from a byte on, as the last sort has left them.
+    pub fn scratch(&self, byte: u64, words: usize) -> Vec<u32> {
+        let mut read = vec![0u32; words];
+        self.buffer.read(self.scratch.start as u64 + byte, &mut read).unwrap();
+        read
     }
 
     fn describe(&self) -> String {
