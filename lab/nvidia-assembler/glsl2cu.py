@@ -350,11 +350,11 @@ def fields_of(item, body):
     return found
 
 
-def translate(path, include, macros, constants, abi=None):
+def translate(path, include, macros, constants, abi=None, name=None):
     """Translates the shader at `path`, whose includes lie under `include`.
 
     `constants` are values of specialization constants by name; the rest keep their defaults. `abi` is the text of
-    `abi.glsl`, if the shader includes that."""
+    `abi.glsl`, if the shader includes that. The kernel has the name of the file, unless another is given."""
     with open(SHIM) as f:
         shim = set(re.findall(r"\w+", f.read()))
     shader = Shader(constants)
@@ -362,6 +362,6 @@ def translate(path, include, macros, constants, abi=None):
         attributes(item)
         check_names(item, shim)
         shader.take(item)
-    name = os.path.basename(path).removesuffix(".comp")
+    name = name or os.path.basename(path).removesuffix(".comp")
     size = integer(shader.size, shader.known)
     return Kernel(shader.text(name), name, size, shader.buffers, shader.push, shader.places)

@@ -95,10 +95,10 @@ class Pipelines:
         self.arch, self.glsl, self.made = arch, os.path.join(toolchain.ROOT, "glsl"), {}
 
     def get(self, step, abi):
-        key = json.dumps([step["kernel"], step["macros"], step["constants"], abi])
+        key = json.dumps([step["file"], step["macros"], step["constants"], abi])
         if key not in self.made:
-            path = os.path.join(self.glsl, step["kernel"] + ".comp")
-            kernel = glsl2cu.translate(path, self.glsl, step["macros"], step["constants"], abi)
+            path = os.path.join(self.glsl, step["file"])
+            kernel = glsl2cu.translate(path, self.glsl, step["macros"], step["constants"], abi, step["kernel"])
             binary = toolchain.compile(kernel.text, kernel.name, self.arch)
             self.made[key] = kernel, binary, Program(binary.sass, kernel.name, binary.banks)
         return self.made[key]
@@ -129,22 +129,24 @@ def emulate(pipelines, plan, keys, values, backwards=False):
     rng = np.random.default_rng(7)
     scratch = lambda words: memory.allocate(rng.integers(0, 1 << 32, words, dtype=np.uint32))
     length = lambda array: max(len(array), 1)
-    source = memory.allocate(key_words)
-    target = source if plan["in_place"] else scratch(length(key_words))
-    keys_at = [source, target, scratch(length(key_words))]
-    value_source = memory.allocate(values)
-    value_target = value_source if plan["in_place"] else scratch(length(values))
-    values_at = [value_source, value_target, scratch(length(values))]
-    counters = scratch((plan["table_offset"] + plan["table_bytes"]) // 4)
-    addresses = lambda *at: [memory.address(a) for a in at]
+    keys_at = memory.allocate(key_words)
+    values_at = memory.allocate(values)
+    all_scratch = scratch(plan["scratch_bytes"] // 4)
+    places = {"keys": keys_at, "values": values_at}
+    if not plan["in_place"]:
+        places |= {"keys_out": scratch(length(key_words)), "values_out": scratch(length(values))}
+    counters = all_scratch + plan["counters_offset"] // 4
     names = constants(plan["abi"])
-    buffers = {
-        names["BINDING_KEYS"]: addresses(*keys_at),
-        names["BINDING_VALUES"]: addresses(*values_at),
-        names["BINDING_COUNTERS"]: addresses(counters),
-        names["BINDING_TABLE"]: addresses(counters + plan["table_offset"] // 4),
-        names["BINDING_COUNT"]: addresses(scratch(1)),
-    }
+    unused = scratch(1) # for the count, and for places that no step uses
+
+    def buffers_of(step):
+        """The address at each binding of a step."""
+        words = {"COUNTERS": counters, "TABLE": all_scratch + plan["table_offset"] // 4, "COUNT": unused}
+        for name, place in step["places"].items():
+            in_scratch = all_scratch + place // 4 if isinstance(place, int) else unused
+            words[name] = places.get(place, in_scratch)
+        return {names[f"BINDING_{name}"]: [memory.address(word)] for name, word in words.items()}
+
     ran = []
     deadline = time.monotonic() + EMULATE_SECONDS
     for step in plan["steps"]:
@@ -152,7 +154,7 @@ def emulate(pipelines, plan, keys, values, backwards=False):
             memory.words[counters : counters + step["clear"] // 4] = 0
             continue
         kernel, binary, program = pipelines.get(step, plan["abi"])
-        words = parameter(kernel, binary, step["push"], buffers)
+        words = parameter(kernel, binary, step["push"], buffers_of(step))
         for index in range(step["workgroups"]):
             if time.monotonic() > deadline:
                 raise toolchain.Failed(
@@ -167,7 +169,8 @@ def emulate(pipelines, plan, keys, values, backwards=False):
     if not memory.intact():
         raise toolchain.Failed("a kernel has written outside of its buffers")
     result = lambda at, like: memory.words[at : at + len(like.view(np.uint32))].view(like.dtype)
-    return result(target, keys), result(value_target, values), ran
+    target = lambda name: places[name if plan["in_place"] else f"{name}_out"]
+    return result(target("keys"), keys), result(target("values"), values), ran
 
 
 def pattern(name, dtype, count, tile):

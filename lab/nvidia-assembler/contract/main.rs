@@ -10,7 +10,7 @@ use std::env;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 use vksort::internals::abi::{self, Push, SPECIALIZATION};
-use vksort::internals::steps::{self, Groups, HostStep};
+use vksort::internals::steps::{self, Groups, HostStep, Memory};
 use vksort::internals::{driver, vendor};
 use vksort::{
     Algorithm, Count, DeviceProfile, KeyOutput, KeyType, Placement, ShapeDesc, SortRequest, Tuning, ValueType,
@@ -30,13 +30,13 @@ fn profile() -> DeviceProfile {
 
 /// The built-in row with some fields changed.
 fn tuning(profile: &DeviceProfile, changes: &[&String]) -> Result<Tuning> {
-    let mut row = serde_json::to_value(Tuning::for_device(profile))?;
+    let mut row = vksort_profiles::tuning::serialize(&Tuning::for_device(profile), serde_json::value::Serializer)?;
     for change in changes {
         let (field, value) = change.split_once('=').with_context(|| format!("{change}: not FIELD=VALUE"))?;
         let Some(old) = row.get_mut(field) else { bail!("{field} is no field of a tuning") };
         *old = serde_json::from_str(value).unwrap_or_else(|_| value.into());
     }
-    let tuning: Tuning = serde_json::from_value(row).context("the tuning")?;
+    let tuning = vksort_profiles::tuning::deserialize(row).context("the tuning")?;
     tuning.check()?;
     Ok(tuning)
 }
@@ -67,6 +67,18 @@ fn workgroups(groups: Groups) -> Option<u32> {
     }
 }
 
+/// The name of a buffer, or the first byte of a range of scratch.
+fn memory(memory: Option<Memory>) -> Value {
+    match memory {
+        Some(Memory::Keys) => "keys".into(),
+        Some(Memory::Values) => "values".into(),
+        Some(Memory::KeysOut) => "keys_out".into(),
+        Some(Memory::ValuesOut) => "values_out".into(),
+        Some(Memory::Scratch(range)) => range.offset.into(),
+        None => Value::Null,
+    }
+}
+
 fn step(step: &HostStep) -> Value {
     match step {
         HostStep::Clear { bytes } => json!({ "clear": bytes }),
@@ -75,6 +87,13 @@ fn step(step: &HostStep) -> Value {
             "name": dispatch.name.to_string(),
             "pass": dispatch.name.pass,
             "module": dispatch.module.name(),
+            "file": dispatch.module.file(),
+            "places": {
+                "KEYS_FROM": memory(dispatch.places.keys[0]),
+                "KEYS_TO": memory(dispatch.places.keys[1]),
+                "VALUES_FROM": memory(dispatch.places.values[0]),
+                "VALUES_TO": memory(dispatch.places.values[1]),
+            },
             "macros": names(dispatch.module.macros().into_iter()),
             "constants": names(SPECIALIZATION.iter().zip(dispatch.constants).map(|((name, _), value)| (*name, value))),
             "workgroups": workgroups(dispatch.groups),
@@ -102,8 +121,9 @@ fn main() -> Result<()> {
         "abi": abi::glsl(None),
         "tile": sort.tile,
         "in_place": request.placement == Placement::InPlace,
-        "table_offset": sort.table.offset - sort.counters.offset,
-        "table_bytes": sort.table.size,
+        "scratch_bytes": sort.scratch_bytes,
+        "counters_offset": sort.counters.offset,
+        "table_offset": sort.table.offset,
         "steps": sort.steps.iter().map(step).collect::<Vec<_>>(),
     });
     println!("{contract:#}");
