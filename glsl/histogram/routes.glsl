@@ -14,7 +14,7 @@ const uint JOINED_INDICES = 1u << (32 - RADIX_BITS); // so many leave room for a
 
 shared uint needed[PASSES]; // 1 for a digit that is not the same in all keys, else 0
 
-// Writes the routes of the passes and of the move behind them; one invocation. tests/common/routes.rs has the same in Rust.
+// Writes the routes of the passes and of the move behind them; one invocation. crates/testing/src/routes.rs has the same in Rust.
 void write_routes(uint count) {
     uint running = 0;
     [[dont_unroll]] for (uint digit = 0; digit < PASSES; digit++) running += needed[digit];

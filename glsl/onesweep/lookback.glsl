@@ -114,7 +114,9 @@ void look_back(Ring ring, Pass pass, uint tile, out uint before[OWN_DIGITS]) {
         next[turn] = tile;
     }
     uint anchored = 0; // one more than the tile that is read from its anchor
-    // Each round handles one blocking tile, by its anchor or by a recount.
+    // Each round handles one blocking tile, by its anchor or by a recount. A workgroup that was late while all others ended recounts at
+    // most the tiles between two anchors. If no predecessor publishes anything, it recounts all `tile` of them, and loads the keys of
+    // each once: tests/simulated/recount.rs counts both.
     [[dont_unroll]] for (uint rounds = 0; rounds <= 2 * tile; rounds++) {
         if (thread() == 0) blocking_tile = 0;
         barrier();

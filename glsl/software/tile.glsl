@@ -35,7 +35,7 @@ void take_tile(Pass pass, Tile tile) {
 }
 
 // Counts the bins of an earlier tile, which is full, into `bin_target`. Some drivers limit the iterations of an invocation's loops,
-// and blocks are large; src/shape/turns.rs relies on the number of keys in an iteration.
+// and blocks are large; src/shape/loop_budget.rs relies on the number of keys in an iteration.
 void count_again(Pass pass, uint tile) {
     uint start = tile * push.part;
     [[dont_unroll]] for (uint first = thread(); first < push.part; first += RECOUNTED_AT_ONCE * WORKGROUP_SIZE) {
