@@ -78,10 +78,9 @@ pub fn remove(part: &Path) {
     let _ = fs::remove_file(part);
 }
 
+#[cfg(unix)]
 #[cfg(test)]
 mod tests {
-    #![cfg(unix)]
-
     use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
     use std::{env, thread};
 

@@ -116,10 +116,9 @@ impl Visitor {
     }
 }
 
+#[cfg(feature = "runtime-shaders")]
 #[cfg(test)]
 mod tests {
-    #![cfg(feature = "runtime-shaders")]
-
     use super::*;
     use crate::kernels;
     use crate::key::KeyType;

@@ -8,7 +8,8 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed};
 
-use crate::{close, gpu, leave_suite, level, logs, seed, validating};
+use crate::device::{close, gpu, leave_suite, level, seed, validating};
+use crate::logs;
 
 /// A test with its name.
 pub struct Trial {

@@ -8,7 +8,7 @@ use glam::{Quat, Vec3, vec3};
 use ply_rs_bw::parser::Parser;
 use ply_rs_bw::ply::{ElementDef, Header, PropertyAccess, PropertyAccessResult, ScalarType};
 
-use super::Splat;
+use super::gaussian::Splat;
 use super::header::{self, Body, check_properties, find};
 
 /// Splats that share the ranges of one chunk.

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use glam::{Vec3, vec3};
 use ply_rs_bw::ply::{Header, ScalarType};
 
-use super::Splat;
+use super::gaussian::{Splat, rotation};
 use super::header::{self, Body, check_properties, element_bytes, find, property_offset};
 
 const PROPERTIES: [&str; 14] = [
@@ -41,7 +41,7 @@ pub fn read(header: &Header, body: &mut Body<impl BufRead>) -> Result<Vec<Splat>
 
 fn decode(properties: [f32; PROPERTIES.len()], index: usize) -> Result<Splat> {
     let [x, y, z, red, green, blue, opacity, scale_0, scale_1, scale_2, w, i, j, k] = properties;
-    let rotation = super::rotation(i, j, k, w).with_context(|| {
+    let rotation = rotation(i, j, k, w).with_context(|| {
         format!("rotation of splat {index} is [{w}, {i}, {j}, {k}], allowed are finite numbers that are not all zero")
     })?;
     let mut splat = Splat {

@@ -5,7 +5,7 @@ use std::io::Read;
 use anyhow::{Context, Result, ensure};
 use glam::{Vec3, Vec4};
 
-use super::Splat;
+use super::gaussian::{Splat, rotation};
 
 const SPLAT_BYTES: u64 = 32;
 
@@ -27,7 +27,7 @@ fn decode(entry: &[u8; SPLAT_BYTES as usize], index: u64) -> Result<Splat> {
     let bytes = |first: usize| Vec4::from_array([0, 1, 2, 3].map(|byte| entry[first + byte].into()));
     let color = bytes(24) / 255.0;
     let [w, x, y, z] = ((bytes(28) - 128.0) / 128.0).to_array();
-    let rotation = super::rotation(x, y, z, w);
+    let rotation = rotation(x, y, z, w);
     let rotation = rotation.with_context(|| format!("rotation of splat {index} is zero, allowed are others"))?;
     let splat = Splat { position: vector(0), rotation, scale: vector(3), color: color.truncate(), opacity: color.w };
     splat.check(format_args!("splat {index}"))?;

@@ -5,7 +5,7 @@ use std::f32::consts::TAU;
 use glam::{Mat3, Quat, Vec3, vec3};
 use indicatif::ProgressIterator;
 
-use super::Splat;
+use super::gaussian::Splat;
 
 /// Makes a knotted tube of splats, in random order.
 pub fn make(count: u32, seed: u64) -> Vec<Splat> {
