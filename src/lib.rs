@@ -65,7 +65,8 @@
 //! * `shaderc`: compiles the kernels in `glsl/` when the crate is built, instead of embedding the modules in `spirv/`. It is for
 //!   changes to vksort's own kernels; visitors do not need it. It adds shaderc to the build script.
 //!
-//! The crate `vksort-wgpu` sorts buffers of wgpu, and `vksort-capi` is the library for programs in C and C++.
+//! The crate `vksort-wgpu` sorts buffers of wgpu, `vksort-capi` is the library for programs in C and C++, and `vksort-profiles` keeps
+//! tunings in files.
 //!
 //! Without `shaderc` and `runtime-shaders`, building needs no C++ compiler: the crate contains the SPIR-V of its kernels.
 //!

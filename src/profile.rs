@@ -30,7 +30,8 @@ pub struct DeviceProfile {
     pub subgroup_range: (u32, u32),
     /// Whether compute shaders may use ballots and shuffles, and add up the values of a subgroup.
     pub subgroup_operations: bool,
-    /// Whether compute shaders may use `subgroupPartitionNV`.
+    /// Whether compute shaders may use `subgroupPartitionNV`. [`Requirements::query`](crate::Requirements::query) leaves it out until
+    /// [`with_subgroup_partition`](crate::Requirements::with_subgroup_partition) asks for it.
     pub subgroup_partition: bool,
     /// Whether pipelines can require full subgroups.
     pub full_subgroups: bool,
@@ -50,7 +51,8 @@ pub struct DeviceProfile {
     pub max_push_bytes: u32,
     /// Whether storage buffers may hold elements of 8 and of 16 bits.
     pub small_storage: bool,
-    /// Whether shaders may access buffers by address.
+    /// Whether shaders may access buffers by address. [`Requirements::query`](crate::Requirements::query) leaves it out until
+    /// [`with_buffer_addresses`](crate::Requirements::with_buffer_addresses) asks for it.
     pub buffer_addresses: bool,
     /// Size of the largest heap of the device's own memory, in bytes.
     pub memory_bytes: u64,

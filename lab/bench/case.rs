@@ -147,7 +147,7 @@ pub enum Suite {
     Patterns,
     /// Every algorithm
     Algorithms,
-    /// Every ranking method in the row's shape, and both ways to advance a counter
+    /// Every ranking method in the row's shape
     Methods,
     /// Beside sorts on the CPU, over many sizes
     Peers,

@@ -69,7 +69,8 @@ impl WgpuDevice {
         let instance = hal.shared_instance();
         let (raw_instance, physical) = (instance.raw_instance(), hal.raw_physical_device());
         // SAFETY: the physical device belongs to the instance.
-        let requirements = unsafe { query(instance, physical)? };
+        // For a tuning that asks for it.
+        let requirements = unsafe { query(instance, physical)? }.with_subgroup_partition();
 
         let mut extensions = hal.required_device_extensions(desc.required_features);
         let own = requirements.device_extensions.iter().filter(|name| !extensions.contains(name));

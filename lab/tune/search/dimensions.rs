@@ -21,7 +21,8 @@ pub fn all() -> impl Iterator<Item = Dimension> {
         unordered: matches!(knob.scale, Scale::Switch | Scale::Methods(_) | Scale::Lanes | Scale::DigitBits),
         knob: Some(knob),
     });
-    knobs.chain([trade])
+    // The trade comes before what changes no block.
+    knobs.flat_map(move |knob| [(knob.name == "look_back").then_some(trade), Some(knob)]).flatten()
 }
 
 impl Dimension {
