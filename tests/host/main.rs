@@ -6,6 +6,7 @@ mod contract;
 mod design;
 mod guide;
 mod instructions;
+mod lookback_model;
 mod profiles;
 mod requests;
 mod rewrite;
