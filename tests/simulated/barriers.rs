@@ -157,8 +157,13 @@ impl Case {
         let keys = patterns::generate(self.pattern, self.key, count as usize, KEYS);
         let run = |changed: Option<(Module, Arc<Program>)>, seed: u64| {
             let turn = seed as usize;
-            let device =
-                Device { lanes: LANES, resident: [2, 8][turn % 2], shuffles: true, shows: [0, 0, 4][turn % 3] };
+            let device = Device {
+                lanes: LANES,
+                resident: [2, 8][turn % 2],
+                shuffles: true,
+                shows: [0, 0, 4][turn % 3],
+                late: None,
+            };
             let sort =
                 Sort { request: &request, host: &host, keys: &keys, capacity: count, counted: None, device, changed };
             check(&sort, seed)

@@ -17,6 +17,14 @@ pub struct Device {
     pub shuffles: bool,
     /// Words whose stores become visible when a workgroup has run for some time, at most.
     pub shows: usize,
+    /// Instead of any order: workgroups run one after the other, but for the one that starts as this number. It sleeps behind its
+    /// first barrier until all others have ended.
+    pub late: Option<usize>,
+}
+
+/// Positions of the workgroups of a dispatch.
+fn positions(size: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+    (0..size[2]).flat_map(move |z| (0..size[1]).flat_map(move |y| (0..size[0]).map(move |x| [x, y, z])))
 }
 
 /// Runs a dispatch; gives the number of steps.
@@ -29,8 +37,7 @@ pub fn run(
     rng: &mut Rng,
 ) -> Result<u64, String> {
     memory.begin_dispatch();
-    let mut waiting: Vec<[u32; 3]> =
-        (0..size[2]).flat_map(|z| (0..size[1]).flat_map(move |y| (0..size[0]).map(move |x| [x, y, z]))).collect();
+    let mut waiting: Vec<[u32; 3]> = positions(size).collect();
     rng.shuffle(&mut waiting);
     let mut running: Vec<(Workgroup, bool)> = Vec::new();
     // Stores of workgroups that have ended.
@@ -86,6 +93,40 @@ pub fn run(
             memory.show_some(workgroup.pending(), rng.usize(0..=device.shows), rng);
         }
     }
+}
+
+/// Runs a dispatch one workgroup after the other, with the late one last; gives the bytes of elements that it has moved since it
+/// woke up.
+pub fn run_with_late(
+    program: &Program,
+    device: &Device,
+    size: [u32; 3],
+    memory: &mut Memory,
+    push: &[u32],
+    rng: &mut Rng,
+) -> Result<u64, String> {
+    memory.begin_dispatch();
+    let mut asleep = None;
+    for (number, index) in positions(size).enumerate() {
+        let mut workgroup = Workgroup::new(program, device, Grid { index, size }, rng);
+        let is_late = Some(number) == device.late;
+        while !(workgroup.is_done() || is_late && workgroup.has_passed_a_barrier()) {
+            workgroup.run(program, memory, push, rng)?;
+        }
+        memory.show_all(workgroup.pending());
+        if is_late {
+            asleep = Some(workgroup);
+        }
+    }
+    memory.settle();
+    let before = memory.moved;
+    if let Some(mut workgroup) = asleep {
+        while !workgroup.is_done() {
+            workgroup.run(program, memory, push, rng)?;
+        }
+        memory.show_all(workgroup.pending());
+    }
+    Ok(memory.moved - before)
 }
 
 /// Steps of a dispatch, more than any of a small sort has.

@@ -9,13 +9,14 @@ mod dispatch;
 mod invocation;
 mod memory;
 mod program;
+mod recount;
 mod shared;
 mod sort;
 mod workgroup;
 
 use dispatch::Device;
 use proptest::prelude::*;
-use sort::Sort;
+use sort::{Moved, Sort};
 use vksort::internals::steps;
 use vksort::{Algorithm, Count, DeviceProfile, ShapeDesc, SortRequest, SubgroupChoice, Tuning};
 use vksort_testing::drawn::{Keys, keys, requests, tunings};
@@ -142,14 +143,19 @@ fn run(draw: &Draw) -> Result<(), String> {
     let counted = draw.counted.map(|percent| (u64::from(capacity) * u64::from(percent) / 100) as u32);
     let count = if counted.is_some() { Count::Device } else { Count::Host(given) };
     let host = steps::of(&desc, capacity, count).map_err(text)?;
-    let device =
-        Device { lanes: profile.subgroup_size, resident: draw.resident, shuffles: draw.shuffles, shows: draw.shows };
+    let device = Device {
+        lanes: profile.subgroup_size,
+        resident: draw.resident,
+        shuffles: draw.shuffles,
+        shows: draw.shows,
+        late: None,
+    };
     let sort = Sort { request, host: &host, keys: &keys, capacity, counted, device, changed: None };
     check(&sort, draw.seed).map(|_| ())
 }
 
-/// Runs a sort and compares its result in full; gives the bytes of elements that it has moved.
-fn check(sort: &Sort<'_>, seed: u64) -> Result<u64, String> {
+/// Runs a sort and compares its result in full; gives what it has moved.
+fn check(sort: &Sort<'_>, seed: u64) -> Result<Moved, String> {
     let size = sort.request.key.size_bytes() as usize;
     let given = sort.keys.len() / size;
     let sorted = sort.counted.map_or(given, |counted| given.min(counted as usize)) * size;

@@ -33,6 +33,8 @@ pub struct Memory {
     last: Vec<u32>,
     /// The oldest entry that an invocation may load, by word and invocation.
     oldest: HashMap<(u32, u32), u32>,
+    /// Changes before this one are visible to all.
+    settled: u32,
     pub rng: Rng,
 }
 
@@ -175,6 +177,7 @@ impl Memory {
             history: vec![Former { word: 0, defined: 0, before: 0 }],
             last: vec![0; all],
             oldest: HashMap::new(),
+            settled: 0,
             rng,
         }
     }
@@ -203,6 +206,12 @@ impl Memory {
         self.history.truncate(1);
         self.last.fill(0);
         self.oldest.clear();
+        self.settled = 0;
+    }
+
+    /// From now on all see what has been changed so far.
+    pub fn settle(&mut self) {
+        self.settled = self.now();
     }
 
     /// A scalar of a descriptor.
@@ -255,7 +264,7 @@ impl Memory {
         let at = word as usize;
         let (mut seen, mut entry) = ((self.words[at], self.defined[at]), self.last[at]);
         // Changes before this one are visible. The workgroup sees its own, as its invocations race for none.
-        let fresh = pending.shown.get(&word).map_or(1, |own| own + 1).max(who.fresh);
+        let fresh = pending.shown.get(&word).map_or(1, |own| own + 1).max(who.fresh).max(self.settled);
         if entry < fresh || self.writers[at].iter().flatten().any(|writer| writer.who.number == who.number) {
             return seen;
         }

@@ -7,7 +7,7 @@ use fastrand::Rng;
 use vksort::internals::kernels::Module;
 use vksort::internals::steps::{Dispatch, Groups, HostSort, HostStep, Memory as Buffer};
 use vksort::internals::{Rewrite, abi, module_words};
-use vksort::{SortRequest, ValueType};
+use vksort::{SortRequest, StepName, ValueType};
 
 use super::dispatch::{self, Device};
 use super::invocation::descriptor;
@@ -18,6 +18,14 @@ use vksort_testing::arena::{Sorted, values};
 /// Bytes between buffers, and their alignment.
 const GUARD: u32 = 256;
 const GUARD_BYTE: u8 = 0xA7;
+
+/// Bytes of elements that the kernels have loaded and stored.
+#[derive(Clone, Debug, Default)]
+pub struct Moved {
+    pub all: u64,
+    /// Those of the late workgroup of each dispatch, if the device has one.
+    pub late: Vec<(StepName, u64)>,
+}
 
 /// A range in bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,9 +63,8 @@ pub fn program(dispatch: &Dispatch) -> Arc<Program> {
 }
 
 impl Sort<'_> {
-    /// Runs the sort; gives its result, and the bytes of elements that the kernels have loaded and stored. Bytes that it may
-    /// not write are compared with those before.
-    pub fn run(&self, rng: &mut Rng) -> Result<(Sorted, u64), String> {
+    /// Runs the sort; gives its result, and what it has moved. Bytes that it may not write are compared with those before.
+    pub fn run(&self, rng: &mut Rng) -> Result<(Sorted, Moved), String> {
         let Sort { request, host, keys, .. } = self;
         let key_size = request.key.size_bytes() as usize;
         let given = (keys.len() / key_size) as u32;
@@ -107,6 +114,7 @@ impl Sort<'_> {
         let (counters, table) = (part(host.counters), part(host.table));
         memory.counters = [counters, table, count].map(|range| (range.first, range.size)).to_vec();
 
+        let mut late = Vec::new();
         for step in &host.steps {
             let dispatch = match step {
                 HostStep::Clear { bytes } => {
@@ -156,8 +164,14 @@ impl Sort<'_> {
                 _ => program(dispatch),
             };
             let device = Device { lanes: dispatch.subgroup_size.unwrap_or(self.device.lanes), ..self.device };
-            dispatch::run(&program, &device, size, &mut memory, &push.words(None)[..abi::Push::WORDS], rng)
-                .map_err(|reason| format!("{}: {reason}", dispatch.name))?;
+            let words = &push.words(None)[..abi::Push::WORDS];
+            let reason = |reason| format!("{}: {reason}", dispatch.name);
+            if device.late.is_some() {
+                let moved = dispatch::run_with_late(&program, &device, size, &mut memory, words, rng);
+                late.push((dispatch.name, moved.map_err(reason)?));
+            } else {
+                dispatch::run(&program, &device, size, &mut memory, words, rng).map_err(reason)?;
+            }
         }
 
         let mut after = memory.bytes();
@@ -184,7 +198,7 @@ impl Sort<'_> {
         }
         match after.iter().zip(&before).position(|(after, before)| after != before) {
             Some(byte) => Err(format!("byte {byte} outside the sort's ranges was written")),
-            None => Ok((result, memory.moved)),
+            None => Ok((result, Moved { all: memory.moved, late })),
         }
     }
 }

@@ -69,6 +69,11 @@ impl Workgroup {
         self.invocations.iter().all(|invocation| invocation.state == State::Done)
     }
 
+    /// Whether all invocations have passed a barrier of the workgroup.
+    pub fn has_passed_a_barrier(&self) -> bool {
+        self.invocations.iter().all(|invocation| invocation.time.workgroup > 1)
+    }
+
     /// Runs one subgroup, drawn among those that can run, for some time; gives the number of steps, and whether a lane has
     /// stopped on its way.
     pub fn run(
