@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use vksort::standalone::Gpu;
 use vksort::{
-    Algorithm, BitRange, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, SorterOptions, Tuning,
+    Algorithm, BitRange, Faults, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, SorterOptions, Tuning,
     ValueType,
 };
 
@@ -46,6 +46,8 @@ pub enum Tweak {
     DigitBits(u32),
     Rank(RankMethod),
     Row(Candidate),
+    /// Tiles whose index is a multiple of this publish no look-back words.
+    Silent(u32),
 }
 
 impl Tweak {
@@ -53,6 +55,10 @@ impl Tweak {
         let usual = gpu.tuning().clone();
         let tuning = match self {
             Tweak::None => None,
+            Tweak::Silent(every) => {
+                let faults = Faults { withhold: every, ..Faults::default() };
+                return SorterOptions { faults, ..SorterOptions::default() };
+            }
             Tweak::Unordered(unordered) => Some(Tuning { unordered, ..usual }),
             Tweak::Apart => Some(Tuning { join_index: false, ..usual }),
             Tweak::DigitBits(digit_bits) => Some(Tuning { digit_bits, ..usual }),
@@ -72,6 +78,7 @@ impl Tweak {
             Tweak::DigitBits(bits) => format!("{row}, digit bits {bits}"),
             Tweak::Rank(rank) => format!("{row}, rank {rank:?}"),
             Tweak::Row(candidate) => format!("{row}, {}", candidate.name()),
+            Tweak::Silent(every) => format!("{row}, one tile in {every} publishes nothing"),
         }
     }
 }
@@ -155,7 +162,9 @@ pub enum Suite {
     Few,
     /// Candidate rows of --model, in its order and in the measured one
     Model,
-    /// All of these but those of a model
+    /// OneSweep with shares of its look-back words lost, beside reduce-then-scan
+    Lost,
+    /// All of these but those of a model and of lost words
     All,
 }
 
@@ -171,7 +180,7 @@ impl Suite {
     pub fn parts(self) -> Vec<Suite> {
         match self {
             Suite::All => {
-                let others = [Suite::All, Suite::Model];
+                let others = [Suite::All, Suite::Model, Suite::Lost];
                 Suite::value_variants().iter().copied().filter(|suite| !others.contains(suite)).collect()
             }
             suite => vec![suite],
@@ -180,7 +189,7 @@ impl Suite {
 
     /// Whether the suite is measured at many sizes.
     pub fn is_ladder(self) -> bool {
-        matches!(self, Suite::Sizes | Suite::Peers | Suite::Few)
+        matches!(self, Suite::Sizes | Suite::Peers | Suite::Few | Suite::Lost)
     }
 
     /// The cases; `algorithm` sorts where a case names no other.
@@ -213,6 +222,7 @@ impl Suite {
                 }
             }
             Suite::Few => list.few(u32s),
+            Suite::Lost => list.lost(u32s),
             // The model has its own.
             Suite::Model | Suite::All => {}
         }
@@ -301,6 +311,19 @@ impl List {
         self.add("u32 keys 24 bits", SortRequest { bits: (0..24).into(), ..u32s });
     }
 
+    fn lost(&mut self, u32s: SortRequest) {
+        for value in [ValueType::None, ValueType::U32] {
+            let (_, onesweep, reduce_then_scan) = lost_sides(value);
+            let by = |algorithm| SortRequest { value, algorithm: Some(algorithm), ..u32s };
+            self.add(reduce_then_scan, by(Algorithm::ReduceThenScan));
+            self.add(onesweep.clone(), by(Algorithm::OneSweep));
+            for every in LOST {
+                let name = format!("{onesweep}, 1 of {every} lost");
+                self.push(name, by(Algorithm::OneSweep), Tweak::Silent(every), Data::Uniform);
+            }
+        }
+    }
+
     fn methods(&mut self, u32s: SortRequest) {
         self.keys_and_pairs(u32s);
         for (what, value) in [("keys", ValueType::None), ("pairs", ValueType::U32)] {
@@ -324,6 +347,15 @@ impl List {
             }
         }
     }
+}
+
+/// Of so many tiles, one loses its look-back words.
+const LOST: [u32; 6] = [64, 16, 8, 4, 2, 1];
+
+/// Both sides of the suite of lost words.
+pub fn lost_sides(value: ValueType) -> (&'static str, String, String) {
+    let request = if value == ValueType::None { "u32 keys" } else { "u32 pairs" };
+    (request, format!("{} {request}", Algorithm::OneSweep), format!("{} {request}", Algorithm::ReduceThenScan))
 }
 
 fn argsort(request: SortRequest) -> SortRequest {

@@ -6,13 +6,22 @@ use crate::report::{self, rate, size};
 use crate::row::Row;
 use crate::session::Session;
 use crate::stats::Ratio;
+use vksort_lab::bench::lost::{self, Lost};
 
 /// Names of all plots there can be.
-pub const NAMES: [&str; 6] = ["throughput", "roofline", "rates", "steps", "floor", "ratios"];
+pub const NAMES: [&str; 7] = ["throughput", "roofline", "rates", "steps", "floor", "ratios", "lost"];
 
 /// The plots that these results have, by name.
-pub fn all(rows: &[Row], ratios: &[Ratio], measured: &[Measured]) -> Vec<(&'static str, Figure)> {
-    let figures = [throughput(rows), roofline(rows), rates(rows), steps(measured), floor(rows), ratio_bars(ratios)];
+pub fn all(rows: &[Row], ratios: &[Ratio], lost: &[Lost], measured: &[Measured]) -> Vec<(&'static str, Figure)> {
+    let figures = [
+        throughput(rows),
+        roofline(rows),
+        rates(rows),
+        steps(measured),
+        floor(rows),
+        ratio_bars(ratios),
+        lost_bars(rows, lost),
+    ];
     NAMES.into_iter().zip(figures).filter_map(|(name, figure)| Some((name, figure?))).collect()
 }
 
@@ -114,6 +123,20 @@ fn ratio_bars(ratios: &[Ratio]) -> Option<Figure> {
     };
     let bars: Vec<Bar> = ratios.iter().map(bar).collect();
     let title = "Ratios of elements per second\nMedians with quartiles; the line is at 1".to_string();
+    (!bars.is_empty()).then_some(Figure::Bars { title, bars, mark: Some(1.0) })
+}
+
+/// What lost look-back words cost OneSweep. Beyond the line it takes longer than reduce-then-scan.
+fn lost_bars(rows: &[Row], lost: &[Lost]) -> Option<Figure> {
+    let bar = |row: &&Lost| Bar {
+        label: format!("{}, {}: {} of {} tiles lost", row.request, size(row.n), row.lost, row.tiles),
+        value: row.over_median,
+        range: (row.over_q25, row.over_q75),
+        text: format!("{:.2}", row.over_median),
+    };
+    let bars: Vec<Bar> = lost::by_size(lost).iter().flat_map(|(rows, _)| rows.iter().map(bar)).collect();
+    let title =
+        format!("Time of OneSweep over that of reduce-then-scan (line), with look-back words lost\n{}", device(rows));
     (!bars.is_empty()).then_some(Figure::Bars { title, bars, mark: Some(1.0) })
 }
 

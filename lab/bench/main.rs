@@ -32,6 +32,8 @@ use case::{Case, Suite};
 use measure::{Bench, Measured};
 use model::Model;
 use row::{Row, Run};
+use vksort_lab::bench::lost::Lost;
+use vksort_lab::bench::order::Ordered;
 use vksort_programs::common::files::Output;
 use vksort_programs::common::tuning::{self, TuningFlag};
 
@@ -132,11 +134,12 @@ fn bench() -> Result<()> {
     let mut bench = Bench::new(&gpu, choice);
     let (mut measured, mut skipped) = (Vec::new(), Vec::new());
     for suite in args.suite.parts() {
-        args.measure(&mut bench, &model, suite, &mut measured, &mut skipped, |measured| {
+        args.measure(&mut bench, &model, suite, &mut measured, &mut skipped, |bench, measured| {
             common::check_validation(&gpu.validation_errors())?;
             let Some(out) = &args.out else { return Ok(()) };
             // A run that is stopped leaves the sizes that it has finished.
-            write(out, vec![("results.csv".to_string(), row::to_csv(&with(&peers, row::rows(&run, measured)))?)])
+            let rows = with(&peers, row::rows(&run, measured));
+            write(out, tables(&rows, &model.ordered(measured), &stats::lost(bench, measured)?)?)
         })?;
     }
     if measured.is_empty() {
@@ -160,25 +163,38 @@ fn bench() -> Result<()> {
     if !ordered.is_empty() {
         common::say(format!("\n{}", report::order(&ordered, false)));
     }
+    let lost = stats::lost(&bench, &measured)?;
+    if !lost.is_empty() {
+        common::say(format!("\n{}", report::lost(&lost, false)));
+    }
     common::say(format!("\nverified   every case, each byte against a stable sort on the CPU, seed {}", args.seed));
     let Some(out) = &args.out else { return Ok(()) };
 
-    let mut files = vec![("results.csv".to_string(), row::to_csv(&rows)?)];
-    if !ordered.is_empty() {
-        files.push(("order.csv".to_string(), row::to_csv(&ordered)?));
-    }
+    let mut files = tables(&rows, &ordered, &lost)?;
     let mut names = Vec::new();
-    for (name, figure) in figures::all(&rows, &ratios, &measured) {
+    for (name, figure) in figures::all(&rows, &ratios, &lost, &measured) {
         files.push((format!("{name}.svg"), canvas::svg(&figure)?));
         files.push((format!("{name}.png"), canvas::png(&figure)?));
         names.push(name);
     }
     let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
-    let summary = report::summary(&rows, &ratios, &patterns, &ordered, &format!("bench {command}"), &names);
+    let summary = report::summary(&rows, &ratios, &patterns, &ordered, &lost, &format!("bench {command}"), &names);
     files.push(("summary.md".to_string(), summary.into_bytes()));
     write(out, files)?;
     common::say(format!("written    {}", out.display()));
     Ok(())
+}
+
+/// The tables of a run as files; of those of one suite, those that it has.
+fn tables(rows: &[Row], ordered: &[Ordered], lost: &[Lost]) -> Result<Vec<(String, Vec<u8>)>> {
+    let mut files = vec![("results.csv".to_string(), row::to_csv(rows)?)];
+    if !ordered.is_empty() {
+        files.push(("order.csv".to_string(), row::to_csv(ordered)?));
+    }
+    if !lost.is_empty() {
+        files.push(("lost.csv".to_string(), row::to_csv(lost)?));
+    }
+    Ok(files)
 }
 
 /// Own rows, then those of other programs.
@@ -216,7 +232,7 @@ impl Args {
         suite: Suite,
         measured: &mut Vec<Measured>,
         skipped: &mut Vec<String>,
-        keep: impl Fn(&[Measured]) -> Result<()>,
+        keep: impl Fn(&Bench<'_>, &[Measured]) -> Result<()>,
     ) -> Result<()> {
         let mut cases = suite.cases(self.common.algorithm);
         cases.retain(|case| case.is_there(bench.gpu));
@@ -244,7 +260,7 @@ impl Args {
             match result {
                 Ok(more) => {
                     measured.extend(more);
-                    keep(measured)?;
+                    keep(bench, measured)?;
                 }
                 Err(error) if is_too_much(&error) => {
                     skipped.push(format!("{} at {n} elements: {error:#}", suite.name()));
@@ -277,12 +293,20 @@ impl Args {
                 log2
             }
         };
-        // Among few elements, every size may have another winner.
-        let step = if suite == Suite::Few { 1 } else { 2 };
+        let step = match suite {
+            // Among few elements, every size may have another winner.
+            Suite::Few => 1,
+            // Two sizes, unless more are asked for.
+            Suite::Lost => 4,
+            _ => 2,
+        };
+        // Steps end at the largest.
+        let first_from = |log2: u32| log2 + (largest - log2.min(largest)) % step;
         let smallest = match self.min_log2 {
             _ if !suite.is_ladder() => largest,
-            Some(log2) => log2 + (largest + log2) % step,
-            None => SMALLEST_LOG2 + largest % step,
+            Some(log2) => first_from(log2),
+            None if suite == Suite::Lost => first_from(SMALLEST_LOG2.max(largest - step)),
+            None => first_from(SMALLEST_LOG2),
         };
         let given = self.min_log2.unwrap_or(smallest);
         ensure!(smallest <= largest, "--min-log2 is {given}, allowed are {SMALLEST_LOG2} to {largest}");
@@ -321,7 +345,7 @@ fn is_too_much(error: &anyhow::Error) -> bool {
 /// Every file that a run may write.
 fn file_names() -> impl Iterator<Item = String> {
     let plots = figures::NAMES.iter().flat_map(|name| [format!("{name}.svg"), format!("{name}.png")]);
-    ["results.csv", "summary.md", "order.csv"].map(String::from).into_iter().chain(plots)
+    ["results.csv", "summary.md", "order.csv", "lost.csv"].map(String::from).into_iter().chain(plots)
 }
 
 /// Checks that results can be written here, before they are measured.

@@ -7,8 +7,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
+use vksort::internals::steps;
 use vksort::standalone::{DeviceBuffer, DeviceChoice, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
-use vksort::{Algorithm, KeyOutput, KeyType, Order, Placement, Shape, SortRequest, SorterOptions, ValueType};
+use vksort::{
+    Algorithm, Count, KeyOutput, KeyType, Order, Placement, Shape, ShapeDesc, SortRequest, SorterOptions, ValueType,
+};
 use vksort_profiles::Quartiles;
 
 use crate::bitonic::Bitonic;
@@ -188,8 +191,22 @@ impl<'a> Bench<'a> {
             How::Device { request, tweak } if request.algorithm == Some(Algorithm::SingleWorkgroup) => {
                 n <= self.sorter(&request, tweak, 1)?.shape().single.elements()
             }
+            // If no tile publishes and the ring has lost what was recounted, work grows with the square of the tiles: drivers
+            // take that for a hang.
+            How::Device { request, tweak: Tweak::Silent(1) } => {
+                let (tiles, slots) = self.tiles(&request, n)?;
+                tiles <= slots
+            }
             _ => true,
         })
+    }
+
+    /// Tiles of a sort by OneSweep, and slots of the ring of its look-back.
+    pub fn tiles(&self, request: &SortRequest, n: u32) -> Result<(u32, u32)> {
+        let (profile, tuning) = (self.gpu.profile(), self.gpu.tuning());
+        let desc = ShapeDesc::new(profile, tuning, request, Algorithm::OneSweep);
+        let sort = steps::of(&desc, n, Count::Host(n))?;
+        Ok((n.div_ceil(sort.tile), 1 << sort.shape.ring_bits))
     }
 
     /// The memory that measuring these cases takes.

@@ -5,6 +5,7 @@ use vksort_profiles::Quartiles;
 
 use crate::row::Row;
 use crate::stats::{Pattern, Ratio};
+use vksort_lab::bench::lost::{self, Lost};
 use vksort_lab::bench::order::{self, Ordered};
 use vksort_programs::common;
 
@@ -42,6 +43,27 @@ pub fn pattern_table(patterns: &[Pattern], markdown: bool) -> String {
     let Some(worst) = patterns.first() else { return table };
     let Quartiles { q25, median, q75 } = worst.over;
     format!("{table}\n\nworst pattern: {}, {median:.2} times uniform ({q25:.2} to {q75:.2})", worst.name)
+}
+
+/// OneSweep with words lost beside reduce-then-scan, and where it breaks even, for each request and size.
+pub fn lost(rows: &[Lost], markdown: bool) -> String {
+    let found = lost::by_size(rows);
+    let header = ["OneSweep", "n", "words lost", "time", "over reduce-then-scan", "25 % .. 75 %"];
+    let cells = found.iter().flat_map(|(rows, _)| rows).map(|row| {
+        vec![
+            row.request.clone(),
+            size(row.n),
+            format!("{} of {}", row.lost, row.tiles),
+            duration(row.onesweep_ns),
+            format!("{:.2}", row.over_median),
+            format!("{:.2} .. {:.2}", row.over_q25, row.over_q75),
+        ]
+    });
+    let mut text = build(&header, cells, markdown);
+    for (rows, sentence) in &found {
+        text += &format!("\n\n{}, {}: {sentence}", rows[0].request, size(rows[0].n));
+    }
+    text
 }
 
 /// Candidates whose places are shown.
@@ -114,6 +136,7 @@ pub fn summary(
     ratios: &[Ratio],
     patterns: &[Pattern],
     ordered: &[Ordered],
+    lost: &[Lost],
     command: &str,
     figures: &[&str],
 ) -> String {
@@ -136,6 +159,9 @@ pub fn summary(
     }
     if !ordered.is_empty() {
         text += &format!("\n## predicted and measured order\n\n{}\n", order(ordered, true));
+    }
+    if !lost.is_empty() {
+        text += &format!("\n## lost look-back words\n\n{}\n", self::lost(lost, true));
     }
     for suite in suites(rows) {
         let of_suite: Vec<&Row> = rows.iter().filter(|row| row.suite == suite).collect();

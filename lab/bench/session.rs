@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use crate::row::{self, Row};
+use vksort_lab::bench::lost::Lost;
 use vksort_lab::bench::order::Ordered;
 
 /// What was found in the directory. Runs that were skipped, or stopped before their first size was done, have no rows.
@@ -28,6 +29,8 @@ pub struct Session {
     pub cub: Vec<Row>,
     /// Candidate rows in the order of a model.
     pub ordered: Vec<Ordered>,
+    /// OneSweep with look-back words lost.
+    pub lost: Vec<Lost>,
 }
 
 /// The device as the example `devices` prints it.
@@ -87,8 +90,9 @@ impl Session {
             let rows: Vec<Row> = row::read_results(&path).with_context(|| format!("{run}/results.csv"))?;
             Ok(rows.into_iter().filter(|row| row.suite == suite).collect())
         };
-        let ordered = directory.join("model").join("order.csv");
+        let (ordered, lost) = (directory.join("model/order.csv"), directory.join("lost/lost.csv"));
         let ordered = if ordered.exists() { row::read(&ordered).context("model/order.csv")? } else { Vec::new() };
+        let lost = if lost.exists() { row::read(&lost).context("lost/lost.csv")? } else { Vec::new() };
         let steps = text("steps.csv")?;
         let steps = csv::Reader::from_reader(steps.as_bytes()).deserialize().collect::<Result<_, _>>();
         Ok(Session {
@@ -103,6 +107,7 @@ impl Session {
             patterns: rows("patterns", "patterns")?,
             cub: rows("cub", "cub")?,
             ordered,
+            lost,
         })
     }
 

@@ -1,6 +1,6 @@
 //! The summary of a session, on one page.
 
-use crate::report::{build, duration, order, size};
+use crate::report::{build, duration, lost, order, size};
 use crate::row::Row;
 use crate::session::{Session, State, Step, find};
 
@@ -33,6 +33,8 @@ pub fn sheet(session: &Session, plot: Option<&str>) -> String {
     text += &format!("\n## Ranking methods in the row's shape\n\n{}\n", methods(session));
     let ordered = if session.ordered.is_empty() { NOT_MEASURED.into() } else { order(&session.ordered, true) };
     text += &format!("\n## Rows in the model's order and in the measured one\n\n{ordered}\n");
+    let lost = if session.lost.is_empty() { NOT_MEASURED.into() } else { lost(&session.lost, true) };
+    text += &format!("\n## Lost look-back words, beside reduce-then-scan\n\n{lost}\n");
     text += &format!("\n## Skipped, stopped and failed\n\n{}\n", left_out(session));
     text
 }

@@ -1,10 +1,14 @@
 //! Ratios, taken round by round.
 
+use vksort::ValueType;
 use vksort_profiles::Quartiles;
 
-use crate::case::{COPY, Suite};
+use anyhow::Result;
+use vksort_lab::bench::lost::Lost;
+
+use crate::case::{COPY, How, Suite, Tweak, lost_sides};
 use crate::data::Data;
-use crate::measure::Measured;
+use crate::measure::{Bench, Measured};
 
 /// How many times as fast one case is as another, in elements per second.
 pub struct Ratio {
@@ -68,4 +72,35 @@ pub fn patterns(all: &[Measured]) -> Vec<Pattern> {
     let mut patterns: Vec<Pattern> = others.filter_map(pattern).collect();
     patterns.sort_by(|a, b| b.over.median.total_cmp(&a.over.median));
     patterns
+}
+
+/// The suite of lost words: each share beside reduce-then-scan, round by round.
+pub fn lost(bench: &Bench<'_>, all: &[Measured]) -> Result<Vec<Lost>> {
+    let of_suite = || all.iter().filter(|m| m.case.suite == Suite::Lost);
+    let mut rows = Vec::new();
+    for (name, onesweep, reduce_then_scan) in [ValueType::None, ValueType::U32].map(lost_sides) {
+        for m in of_suite().filter(|m| m.case.name.starts_with(&onesweep)) {
+            let How::Device { request, tweak } = m.case.how else { continue };
+            let Some(other) = of_suite().find(|o| o.n == m.n && o.case.name == reduce_then_scan) else { continue };
+            let (tiles, _) = bench.tiles(&request, m.n)?;
+            // Tiles are counted from 0, which is a multiple of every number.
+            let lost = if let Tweak::Silent(every) = tweak { tiles.div_ceil(every) } else { 0 };
+            let rounds: Vec<f64> = m.times().iter().zip(other.times()).map(|(a, b)| a / b.max(1.0)).collect();
+            let Quartiles { q25, median, q75 } = Quartiles::of(&rounds);
+            rows.push(Lost {
+                request: name.into(),
+                n: m.n.into(),
+                tiles,
+                lost,
+                onesweep_ns: Quartiles::of(m.times()).median,
+                reduce_then_scan_ns: Quartiles::of(other.times()).median,
+                over_q25: q25,
+                over_median: median,
+                over_q75: q75,
+            });
+        }
+    }
+    // With few tiles, two of the shares may be the same tiles.
+    rows.dedup_by(|a, b| (&a.request, a.n, a.lost) == (&b.request, b.n, b.lost));
+    Ok(rows)
 }

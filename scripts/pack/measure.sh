@@ -86,8 +86,8 @@ large_log2=$((max_log2 > 18 + parity ? 18 + parity : max_log2))
 memory_mib=$(awk '$1 == "MemAvailable:" { print int($2 / 2048) }' /proc/meminfo)
 
 # Steps and their shares of the time; what one does not need goes to those after it.
-steps=(test-conformance test-matrix test-fallback test-recording cub small sizes features methods patterns model few tune tuned)
-shares=(14 6 3 4 14 3 24 9 5 6 8 3 8 10)
+steps=(test-conformance test-matrix test-fallback test-recording cub small sizes features methods patterns model few lost tune tuned)
+shares=(14 6 3 4 14 3 24 9 5 6 8 3 5 8 10)
 # Seconds since the start; the summary takes a moment too.
 deadline=$((minutes * 60 - 5))
 current='' started=0 building=''
@@ -237,6 +237,12 @@ run_model() {
     end "$state" "$note"
 }
 
+# Where OneSweep with lost look-back words takes as long as reduce-then-scan. A row chooses between the two.
+run_lost() {
+    begin || return 0
+    run_bench --suite lost --max-log2 "$middle_log2"
+}
+
 run_tuner() {
     begin || return 0
     if [[ ! -x $here/examples/tune ]]; then
@@ -302,6 +308,7 @@ begin && run_bench --suite methods --count $((1 << middle_log2))
 begin && run_bench --suite patterns --count $((1 << middle_log2))
 run_model
 begin && run_bench --suite few
+run_lost
 run_tuner
 run_tuned
 summarize

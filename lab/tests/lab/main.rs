@@ -1,6 +1,7 @@
 //! The programs that measure and search, run as their users run them, and their parts that need no device.
 
 mod bench;
+mod lost;
 mod order;
 mod pipelines;
 mod search;

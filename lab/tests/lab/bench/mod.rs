@@ -317,3 +317,33 @@ fn few_elements_are_sorted_in_all_ways() {
     let many = ["copy", "u32 keys", "u32 pairs", "onesweep u32 keys", "reduce-then-scan u32 keys"];
     assert!(many.iter().all(|name| names.contains(name)) && names.len() == 7, "{names:?}");
 }
+
+/// Each share of lost look-back words has a row beside reduce-then-scan, whose results are right, and the break-even is named.
+#[test]
+fn lost_words_are_measured_beside_reduce_then_scan() {
+    let scratch = Scratch::new("lost");
+    let run = ["--suite", "lost", "--count", "200000", "--runs", "2", "--seed", "1", "--out", "results"];
+    let stdout = scratch.succeed(&run);
+    assert!(stdout.contains("verified   every case"), "{stdout}");
+    let summary = fs::read_to_string(scratch.0.join("results/summary.md")).unwrap();
+    let rows = scratch.rows("results/lost.csv");
+    for request in ["u32 keys", "u32 pairs"] {
+        let sentence = format!("{request}, 200000: break-even with words lost: ");
+        assert!(stdout.contains(&sentence) && summary.contains(&sentence), "{sentence}: {stdout}");
+        let rows: Vec<&Row> = rows.iter().filter(|row| field(row, "request") == request).collect();
+        let tiles: u32 = field(rows[0], "tiles").parse().unwrap();
+        let shares: HashSet<u32> = [64, 16, 8, 4, 2, 1].iter().map(|every| tiles.div_ceil(*every)).chain([0]).collect();
+        let lost: Vec<u32> = rows.iter().map(|row| field(row, "lost").parse().unwrap()).collect();
+        assert_eq!(lost.len(), shares.len(), "each share once: {lost:?}");
+        assert_eq!(lost.iter().copied().collect::<HashSet<_>>(), shares);
+        for row in rows {
+            let number = |name: &str| field(row, name).parse::<f64>().unwrap();
+            assert!(number("over_q25") > 0.0 && number("over_q25") <= number("over_q75"), "{row:?}");
+        }
+    }
+    // All cases are there, those of the same tiles too.
+    assert_eq!(scratch.rows("results/results.csv").len(), 1 + 2 * 8);
+    assert!(!Picture::read(&scratch.0.join("results/lost.png")).is_blank());
+    let svg = fs::read_to_string(scratch.0.join("results/lost.svg")).unwrap();
+    assert!(svg.contains("tiles lost"), "{svg}");
+}
