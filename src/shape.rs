@@ -104,6 +104,10 @@ const MAX_PRIVATE_LANES: u32 = 16;
 const MAX_COMPARED_LANES: u32 = 16;
 /// Bits of the largest number of slots of a ring: far more slots than a device runs workgroups.
 const MAX_RING_BITS: u32 = 12;
+/// Bits of the number of slots of a ring on CPUs. A thread may be suspended while the others go round a small ring, and must then
+/// recount all tiles back to an anchor, for which lavapipe's loops have too few iterations: it sorted 2^23 keys wrongly with 16
+/// threads on two cores. With so many slots no word is overwritten up to 2^30 keys, and beyond an anchor is at most 32 tiles away.
+const CPU_RING_BITS: u32 = 18;
 /// Bits of the epoch in the first word of a slot, beside a state of 2 bits.
 pub const EPOCH_BITS: u32 = 30 - abi::LOW_BITS;
 /// The largest number of blocks in a tile of reduce-then-scan, where nothing else limits it.
@@ -155,7 +159,7 @@ fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> R
 
     let wished = fit.wished_tile();
     let tile = fit.tile(wished);
-    let most_ring_bits = most_ring_bits(digit_bits);
+    let most_ring_bits = if profile.is_cpu { CPU_RING_BITS } else { most_ring_bits(digit_bits) };
     let shape = Shape {
         ranking,
         passes,

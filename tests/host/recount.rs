@@ -55,6 +55,8 @@ fn worst(profile: &DeviceProfile, bits: u32) -> (u32, [u32; 4]) {
         assert!(tiles >> shift < anchors && tiles >> shift >= anchors / 2, "{tiles} tiles, shift {shift}");
         1 << shift
     });
+    // Loops of software drivers have iterations for so many (src/shape/loop_budget.rs).
+    assert!(!profile.is_cpu || recounted.iter().all(|tiles| *tiles <= 32), "{}: {recounted:?}", tuning.name);
     (sort(u32::MAX).tile, recounted)
 }
 
