@@ -11,8 +11,11 @@
 uint permuted(uint index) {
 #if ADDRESSED
     return WordAt(address(push.keys_from, index, 4, 0)).cell;
+#elif KEY_WORDS > 1
+    // Not the whole key, of which the last one may end past the permutation.
+    return KEY_CELL(from, index / KEY_WORDS)[index % KEY_WORDS];
 #else
-    return key_word(KEY_CELL(from, index / KEY_WORDS), index % KEY_WORDS);
+    return KEY_CELL(from, index);
 #endif
 }
 

@@ -106,7 +106,7 @@ const MAX_COMPARED_LANES: u32 = 16;
 const MAX_RING_BITS: u32 = 12;
 /// Bits of the number of slots of a ring on CPUs. A thread may be suspended while the others go round a small ring, and must then
 /// recount all tiles back to an anchor, for which lavapipe's loops have too few iterations: it sorted 2^23 keys wrongly with 16
-/// threads on two cores. With so many slots no word is overwritten up to 2^30 keys, and beyond an anchor is at most 32 tiles away.
+/// threads on two cores. With so many slots no word is overwritten of elements that a descriptor reaches.
 const CPU_RING_BITS: u32 = 18;
 /// Bits of the epoch in the first word of a slot, beside a state of 2 bits.
 pub const EPOCH_BITS: u32 = 30 - abi::LOW_BITS;
@@ -159,7 +159,7 @@ fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> R
 
     let wished = fit.wished_tile();
     let tile = fit.tile(wished);
-    let most_ring_bits = if profile.is_cpu { CPU_RING_BITS } else { most_ring_bits(digit_bits) };
+    let most_ring_bits = most_ring_bits(profile, digit_bits);
     let shape = Shape {
         ranking,
         passes,
@@ -343,12 +343,16 @@ fn counting(profile: &DeviceProfile, wished: u32) -> u32 {
     wished.min(profile.max_workgroup_invocations).clamp(1, MAX_INVOCATIONS)
 }
 
-/// Bits of the number of slots of a ring that takes 4 MiB with its anchors and the counters.
-fn most_ring_bits(digit_bits: u32) -> u32 {
-    const TABLE_BYTES: u32 = (4 << 20) - (64 << 10);
-    let slots = TABLE_BYTES / ((4 * abi::SLOT_WORDS) << digit_bits);
+/// Bits of the number of slots of a ring: on GPUs it takes 4 MiB with its anchors and the counters, on CPUs what a descriptor reaches.
+fn most_ring_bits(profile: &DeviceProfile, digit_bits: u32) -> u32 {
+    const TABLE_BYTES: u64 = (4 << 20) - (64 << 10);
+    let (bytes, most) = match profile.is_cpu {
+        true => (profile.max_storage_range_bytes, CPU_RING_BITS),
+        false => (TABLE_BYTES, MAX_RING_BITS),
+    };
+    let slots = bytes / u64::from((4 * abi::SLOT_WORDS) << digit_bits);
     // Each four slots come with an anchor.
-    (slots / 5 * 4).ilog2().min(MAX_RING_BITS)
+    (slots / 5 * 4).max(1).ilog2().min(most)
 }
 
 /// The preferred ranking method, or one that suits the device, the elements and their access.

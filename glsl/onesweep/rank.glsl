@@ -135,7 +135,7 @@ uint rank_in(uint word, uint item) {
     return FEW_REGISTERS == 0 ? word : item % 2 == 0 ? word & 0xFFFFu : word >> 16;
 }
 
-// The rank of each key. Equal digits keep their order if `in_order` is set. `one` is 1: see opaque_one.
+// The rank of each key. Equal digits keep their order if `in_order` is set. `one` is 1, as a sum with opaque_zero.
 void rank_keys(KEY keys[ITEMS], uint items, Digit digit, bool in_order, uint one, out uint ranks[RANK_WORDS]) {
     if (UNORDERED == 0 || in_order) {
         EACH_HELD(items) {

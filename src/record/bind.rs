@@ -136,7 +136,8 @@ impl BoundSort {
         self.keys_at = Ends::ALL.map(|ends| self.plan.places(ends).keys.map(address));
         self.values_at = Ends::ALL.map(|ends| self.plan.places(ends).values.map(address));
         let alignment = self.sorter.request.key.size_bytes().max(4);
-        let target = if self.sorter.request.discards_keys() { "scratch" } else { "keys_out" };
+        let is_scratch = self.sorter.request.discards_keys() || self.plan.shape.visits.output;
+        let target = if is_scratch { "scratch" } else { "keys_out" };
         let [[keys, to], [alternate, _]] = [Ends::Direct, Ends::Back].map(|ends| self.keys_at[ends as usize]);
         let found = [("keys", keys), (target, to), ("scratch", alternate)];
         match found.into_iter().find(|(_, at)| !at.is_multiple_of(alignment)) {

@@ -103,8 +103,8 @@ impl Checked {
             (info, (before / 4) as u32)
         });
         let counters = part(scratch, layout.counters);
-        // With a visitor, scratch is there where no other buffer is.
-        let stand_in = [keys, values, values_out, counters, scratch].into_iter().flatten().next();
+        // With a visitor, keys may be none; scratch is there where no other buffer is.
+        let stand_in = [keys, keys_out, values, values_out, counters, scratch].into_iter().flatten().next();
         // A word of it, because buffers that are accessed by address may be longer than a descriptor.
         let stand_in = stand_in.map(|info| Info { range: info.range.min(4), ..info }).unwrap_or_default();
         let counters = counters.unwrap_or(stand_in);

@@ -16,10 +16,11 @@ const TILE: u32 = 28_672;
 const RECOUNTS: u32 = 16_384;
 /// Share of the digits of these tiles. Iterations over digits beyond it reduce the items of the invocation's own tile.
 const DIGITS: u32 = 12_288;
-/// Iterations for each own digit of a recounted tile: to clear it, to publish it, and to poll the next tile's word once.
-const DIGIT: u32 = 4;
+/// Iterations for each own digit of a recounted tile: to clear it, to publish it, to add it, and in two loops to poll the next tile's
+/// word once.
+const DIGIT: u32 = 5;
 /// The largest number of digits per invocation: more would leave no iterations for a tile.
-pub(crate) const MAX_DIGITS_EACH: u32 = 256;
+pub(crate) const MAX_DIGITS_EACH: u32 = 128;
 /// Share of polling for their words.
 const POLLS: u32 = 4_096;
 /// Threads that lavapipe has at most.

@@ -79,6 +79,9 @@ fn options() -> Vec<(&'static str, SortRequest, Visits)> {
             KEYS,
         ),
         ("empty-window", SortRequest { bits: (7..7).into(), value: ValueType::U32, ..usual }, ELEMENTS),
+        // No other buffer but the output.
+        ("empty-window-of-keys", SortRequest { bits: (7..7).into(), ..usual }, KEYS),
+        ("single-of-keys", SortRequest { algorithm: Some(Algorithm::SingleWorkgroup), ..usual }, KEYS),
         ("empty-window-output", SortRequest { bits: (7..7).into(), value: ValueType::Index, ..usual }, ALL_BUT_VALUES),
         ("one-pass", SortRequest { bits: (0..5).into(), ..pairs }, ALL),
         ("two-passes", SortRequest { bits: (0..16).into(), value: ValueType::Index, ..usual }, OUTPUT),
