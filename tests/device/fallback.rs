@@ -121,13 +121,13 @@ fn epochs_are_the_twins(rank: RankMethod) -> Result<(), Failed> {
         let table =
             arena.scratch(sort.table.offset - sort.counters.offset, ((radix * SLOT_WORDS) << ring_bits) as usize);
         for slot in 0..1 << ring_bits {
-            let last = (0..tiles).rev().find(|tile| tile % (1 << ring_bits) == slot).expect("each slot has a tile");
+            // A workgroup that was late stores over the word of a later tile.
+            let of_slot = (0..tiles).filter(|tile| tile % (1 << ring_bits) == slot);
+            let expected: Vec<u32> = of_slot.map(|tile| epoch(3, tile, tiles, ring_bits)).collect();
             let found = table[(slot * SLOT_WORDS * radix) as usize] >> (LOW_BITS + 2);
-            assert_eq!(
-                found,
-                epoch(3, last, tiles, ring_bits),
-                "slot {slot}, {ring_bits} bits of slots, {tiles} tiles"
-            );
+            let what =
+                format!("slot {slot}, {ring_bits} bits of slots, {tiles} tiles: {found} is none of {expected:?}");
+            assert!(expected.contains(&found), "{what}");
         }
     }
     vksort_testing::assert_valid(&gpu());
