@@ -83,7 +83,7 @@ pub fn all(count: u32) -> String {
         let case = |input| Case { replaces: Replaced::Pairs, keys, input, keys_only: false, store, count };
         lines.extend(inputs.map(|(input, from)| line(format!("indices, {bits} bits"), from, &case(input), many)));
     }
-    lines.extend(["".into(), "| sort | stored | dispatch behind it | visitor | ratio |".into(), RULE.into()]);
+    lines.extend(["".into(), "| sort | stored | dispatch after it | visitor | ratio |".into(), RULE.into()]);
     for (keys, bits) in widths {
         for (store, what) in [(Store::Index, "index, 4 bytes"), (Store::Splat, "splat, 16 bytes")] {
             let (replaces, input) = (Replaced::Output, Input::Packed);

@@ -347,9 +347,10 @@ fn choices_parse_and_print() {
     assert_eq!(parse("H200").to_string(), "name \"H200\"");
 }
 
+/// The table of a GPU is small; that of a CPU has slots for all the tiles that 32 bits can number here.
 fn tiles_are_as_few_as_look_back_tells_apart() {
     let device = Device::open();
-    let profile = DeviceProfile { max_storage_range_bytes: (1 << 34) - 4, ..device.profile().clone() };
+    let profile = DeviceProfile { max_storage_range_bytes: (1 << 34) - 4, is_cpu: false, ..device.profile().clone() };
     let tuning = Tuning { digit_bits: 11, workgroup_size: 8, items_keys: 1, ..Tuning::for_device(&profile) };
     let options = SorterOptions { tuning: Some(tuning), ..Default::default() };
     let sorter = device.sorter(&profile, &asking(KeyType::U32, Algorithm::OneSweep), options).unwrap();
