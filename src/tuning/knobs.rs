@@ -234,7 +234,7 @@ macro_rules! knobs {
         /// The fields describe the insides of the kernels, and may change with any version of the crate. [`Tuning::KNOBS`] lists
         /// them.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-                pub struct Tuning {
+        pub struct Tuning {
             /// Name of the row.
             pub name: String,
             $($(#[$doc])* pub $field: $type,)*

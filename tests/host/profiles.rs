@@ -13,6 +13,7 @@ use vksort::{
     Algorithm, BitRange, DeviceProfile, Error, KeyOutput, KeyType, Placement, Shape, ShapeDesc, SortRequest,
     SubgroupChoice, Tuning, ValueType,
 };
+use vksort_testing::drawn::with_each_size;
 
 /// A class of devices, as a row asks for it.
 #[derive(Clone, Copy, Debug)]
@@ -126,24 +127,7 @@ fn requests(turn: usize) -> impl Iterator<Item = SortRequest> {
 /// The built-in row, and every number of it at its ends: what `check` lets pass has to fit, or be refused, as well.
 fn tunings(profile: &DeviceProfile, turn: usize) -> Vec<Tuning> {
     let row = Tuning::for_device(profile);
-    let (least, most) = (1, u32::MAX);
-    let extreme = |number: u32| Tuning {
-        workgroup_size: number,
-        items_keys: number,
-        items_pairs: number,
-        single_workgroup_size: Some(number),
-        single_items: number,
-        digit_bits: number,
-        polls: number,
-        min_tiles: number,
-        histogram_workgroup_size: number,
-        histogram_subgroup_size: Some(number),
-        histogram_items: number,
-        scan_workgroup_size: number,
-        subgroup_size: Some(number),
-        ..row.clone()
-    };
-    let others = [extreme(least), extreme(most), extreme(0)];
+    let others = [1, u32::MAX, 0].map(|number| with_each_size(&row, number));
     let smallest = Some(profile.subgroup_range.0);
     let asking = Tuning { subgroup_size: smallest, histogram_subgroup_size: smallest, ..row.clone() };
     vec![others[turn % others.len()].clone(), asking, row]

@@ -5,6 +5,7 @@ use vksort::{
     Algorithm, BitRange, Count, DeviceProfile, Error, KeyType, MAX_COUNT, RankMethod, Shape, ShapeDesc, SortRequest,
     Subgroup, SubgroupChoice, Tuning, ValueType,
 };
+use vksort_testing::drawn::with_each_size;
 
 fn keys() -> SortRequest {
     SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) }
@@ -250,22 +251,7 @@ fn the_histogram_has_the_subgroups_that_its_row_asks_for() {
 fn absurd_tunings_are_brought_to_what_fits() {
     let profile = DeviceProfile::default();
     for number in [0, 1, 77, u32::MAX] {
-        let tuning = Tuning {
-            workgroup_size: number,
-            items_keys: number,
-            items_pairs: number,
-            single_workgroup_size: Some(number),
-            single_items: number,
-            min_tiles: number,
-            histogram_workgroup_size: number,
-            histogram_subgroup_size: Some(number),
-            histogram_items: number,
-            scan_workgroup_size: number,
-            digit_bits: number,
-            subgroup_size: Some(number),
-            polls: number,
-            ..Tuning::for_device(&profile)
-        };
+        let tuning = with_each_size(&Tuning::for_device(&profile), number);
         let shape = fit_keys(&profile, &tuning, SubgroupChoice::Auto);
         assert!(shared_bytes(&shape) <= profile.max_shared_bytes && shape.tile.elements() >= 32, "{shape:?}");
         for capacity in [0, 1, 1 << 20, MAX_COUNT] {

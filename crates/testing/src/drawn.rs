@@ -185,3 +185,23 @@ fn draw_for<S: Strategy<Value: Debug>>(
         Err(TestError::Abort(reason)) => panic!("VKSORT_SEED={}: {reason}", seed()),
     }
 }
+
+/// A row with one number as each of its sizes, allowed or not.
+pub fn with_each_size(row: &Tuning, number: u32) -> Tuning {
+    Tuning {
+        workgroup_size: number,
+        items_keys: number,
+        items_pairs: number,
+        single_workgroup_size: Some(number),
+        single_items: number,
+        subgroup_size: Some(number),
+        digit_bits: number,
+        polls: number,
+        min_tiles: number,
+        histogram_workgroup_size: number,
+        histogram_subgroup_size: Some(number),
+        histogram_items: number,
+        scan_workgroup_size: number,
+        ..row.clone()
+    }
+}

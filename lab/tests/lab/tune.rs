@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use vksort::standalone::Gpu;
 use vksort::{Algorithm, KeyType, Order, RankMethod, SortRequest, SorterOptions, Tuning, ValueType};
 use vksort_profiles::{SortKind, TuningProfile};
+use vksort_testing::drawn::with_each_size;
 
 /// A directory of its own, removed when the test has passed.
 struct Scratch(PathBuf);
@@ -243,22 +244,9 @@ fn absurd_numbers_sort_right() {
     let gpu = Gpu::best().unwrap();
     for (number, look_back) in [(0, true), (1, false), (77, true), (77, false), (u32::MAX, true)] {
         let tuning = Tuning {
-            workgroup_size: number,
-            items_keys: number,
-            items_pairs: number,
-            single_workgroup_size: Some(number),
-            single_items: number,
-            subgroup_size: Some(number),
             rank: RankMethod::ALL[number as usize % RankMethod::ALL.len()],
-            digit_bits: number,
-            polls: number,
-            min_tiles: number,
-            histogram_workgroup_size: number,
-            histogram_subgroup_size: Some(number),
-            histogram_items: number,
-            scan_workgroup_size: number,
             look_back,
-            ..gpu.tuning().clone()
+            ..with_each_size(gpu.tuning(), number)
         };
         assert_sorts(&gpu, &tuning);
     }
