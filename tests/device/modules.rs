@@ -134,7 +134,8 @@ fn excuse(module: &Module, profile: &DeviceProfile) -> Option<&'static str> {
         (module.addressed && !profile.buffer_addresses, "bufferDeviceAddress"),
         (module.small && !profile.small_storage, "storage of 8 and 16 bits"),
         (!module.emulated && module.kernel.row().variants.ranks && !profile.full_subgroups, "full subgroups"),
-        // Counters of each invocation are for the small subgroups of CPUs.
+        // Counters of each invocation are for the small subgroups of CPUs. The histogram counts in the way that scatter ranks.
+        (module.ranking == Ranking::Private && !profile.full_subgroups, "full subgroups"),
         (module.ranking == Ranking::Private && profile.subgroup_size > 16, "subgroups of at most 16 lanes"),
     ];
     excuses.into_iter().find(|(lacks, _)| *lacks).map(|(_, what)| what)
