@@ -125,6 +125,9 @@ pub use tuning::{Ballot, Knob, RankMethod, Scale, Tuning};
 pub use visitor::VisitorSource;
 pub use visitor::{DepthKeys, DepthPush, Visitor, Visits};
 
+/// The version of this library, such as `0.1.0`.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// The snippets of the README, as documentation tests.
 #[cfg(all(doctest, feature = "standalone"))]
 #[doc = include_str!("../README.md")]

@@ -25,15 +25,15 @@ pub(crate) use tiles::Plan;
 impl Plan {
     /// Emits the steps that sort `count` elements, in order. Nothing is allocated.
     pub fn each_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
-        let most = self.most(count);
-        if most == 0 {
+        let largest = self.largest(count);
+        if largest == 0 {
             return;
         }
-        if self.ranks_tiles(most) {
+        if self.ranks_tiles(largest) {
             self.each_head_step(count, emit);
         }
         if self.shape.passes > 0 {
-            match self.algorithm_for(most) {
+            match self.algorithm_for(largest) {
                 Algorithm::OneSweep => onesweep::each_pass(self, count, emit),
                 Algorithm::ReduceThenScan => reduce_then_scan::each_pass(self, count, emit),
                 Algorithm::SingleWorkgroup => {
@@ -70,7 +70,7 @@ impl Plan {
     /// The clear, the sizing of dispatches for a count on the device, and the histogram.
     fn each_head_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
         // The ring is cleared once; it follows the counters.
-        let table = if self.algorithm.looks_back() { self.table_words(self.most(count)) } else { 0 };
+        let table = if self.algorithm.looks_back() { self.table_words(self.largest(count)) } else { 0 };
         emit(Step::clear(self.scratch().table.offset + 4 * table));
         if count == Count::Device {
             emit(Step::dispatch(Kernel::Arguments, None, Groups::Direct(1), self.push(count, 0)));
@@ -92,11 +92,11 @@ impl Plan {
     fn each_tail_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
         let request = &self.request;
         let (in_place, gathers) = (request.in_place(), request.value.is_gathered());
-        let most = self.most(count);
-        let ranks_tiles = self.ranks_tiles(most);
+        let largest = self.largest(count);
+        let ranks_tiles = self.ranks_tiles(largest);
         let groups = |per_tile: u32, slot: u32| match count {
             Count::Device if ranks_tiles => Groups::Counted(slot),
-            _ => Groups::Direct(self.tiles(most).saturating_mul(per_tile)),
+            _ => Groups::Direct(self.tiles(largest).saturating_mul(per_tile)),
         };
         let push = |route: u32| Push { route, ..self.push(count, 0) };
         let gather = |ends: Ends, in_order: bool| {

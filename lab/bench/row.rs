@@ -137,7 +137,7 @@ fn row(run: &Run<'_>, measured: &Measured, bandwidth: Option<f64>) -> Row {
         device: if on_device { profile.name.clone() } else { cpu_name() },
         driver: if on_device { profile.driver.clone() } else { format!("{} threads", rayon::current_num_threads()) },
         subgroup: measured.shape.map(|shape| shape.ranking.subgroup.size),
-        vksort_version: env!("CARGO_PKG_VERSION").into(),
+        vksort_version: vksort::VERSION.into(),
         date: run.date.clone(),
         key: case.key().name().into(),
         value_bytes: case.value_bytes(),

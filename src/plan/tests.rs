@@ -128,7 +128,7 @@ fn scratch_for_a_capacity_serves_every_smaller_count() {
                         assert!(bytes <= end, "{algorithm}, {count:?} of {capacity}");
                     }
                 }
-                assert!(plan.table_words(plan.most(count)) * 4 <= layout.table.size);
+                assert!(plan.table_words(plan.largest(count)) * 4 <= layout.table.size);
             }
         }
     }

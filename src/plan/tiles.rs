@@ -62,16 +62,16 @@ impl Plan {
     }
 
     /// The largest possible number of elements.
-    pub fn most(&self, count: Count) -> u32 {
+    pub fn largest(&self, count: Count) -> u32 {
         match count {
             Count::Host(count) => count,
             Count::Device => self.capacity,
         }
     }
 
-    /// Whether up to `most` elements take passes over tiles instead of a single workgroup.
-    pub fn ranks_tiles(&self, most: u32) -> bool {
-        most > 0 && self.shape.passes > 0 && self.algorithm_for(most) != Algorithm::SingleWorkgroup
+    /// Whether up to `count` elements take passes over tiles instead of a single workgroup.
+    pub fn ranks_tiles(&self, count: u32) -> bool {
+        count > 0 && self.shape.passes > 0 && self.algorithm_for(count) != Algorithm::SingleWorkgroup
     }
 
     /// Tiles of `count` elements.
@@ -89,14 +89,14 @@ impl Plan {
 
     /// Push constants of a pass. Recording adds the count's word and the addresses.
     pub(super) fn push(&self, count: Count, pass: u32) -> Push {
-        let (request, most) = (&self.request, self.most(count));
+        let (request, count) = (&self.request, self.largest(count));
         let (key_flip, low_flip) = request.key.top_and_low(request.key.code(request.order).flip);
         Push {
-            count: most,
+            count,
             pass,
             part: self.tile,
             histogram_part: self.histogram_part,
-            anchor_shift: self.anchor_shift(most),
+            anchor_shift: self.anchor_shift(count),
             window_low: request.bits.low,
             key_flip,
             low_flip,

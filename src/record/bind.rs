@@ -133,8 +133,9 @@ impl BoundSort {
             unsafe { device.get_buffer_device_address(&buffer) + info.offset }
         };
         let address = |memory: Option<Memory>| memory.and_then(|memory| self.memory.of(memory)).map_or(0, address);
-        self.keys_at = Ends::ALL.map(|ends| self.plan.places(ends).keys.map(address));
-        self.values_at = Ends::ALL.map(|ends| self.plan.places(ends).values.map(address));
+        let places = Ends::ALL.map(|ends| self.plan.places(ends));
+        self.keys_at = places.map(|places| places.keys.map(address));
+        self.values_at = places.map(|places| places.values.map(address));
         let alignment = self.sorter.request.key.size_bytes().max(4);
         let is_scratch = self.sorter.request.discards_keys() || self.plan.shape.visits.output;
         let target = if is_scratch { "scratch" } else { "keys_out" };

@@ -33,27 +33,27 @@ impl SorterInner {
         Ok(self.unchecked_plan(capacity))
     }
 
-    /// The largest number of elements, up to `most`, whose table fits one descriptor.
-    fn reached_by_table(&self, most: u32) -> u32 {
-        largest(0, most, |count| {
+    /// The largest number of elements, up to `limit`, whose table fits one descriptor.
+    fn reached_by_table(&self, limit: u32) -> u32 {
+        largest(0, limit, |count| {
             self.unchecked_plan(count).scratch().table.size <= self.profile.max_storage_range_bytes
         })
     }
 
     /// The largest number of elements of a sorter, and the limit that this follows from.
     pub(super) fn max_count(&self) -> (u32, &'static str) {
-        let mut most = self.unchecked_plan(MAX_COUNT).max_count();
+        let mut allowed = self.unchecked_plan(MAX_COUNT).max_count();
         if !self.shape.addressed {
             let reached = by_descriptors(&self.profile, &self.request);
-            if reached < most.0 {
-                most = (
+            if reached < allowed.0 {
+                allowed = (
                     reached,
                     "the device's maxStorageBufferRange; elements by address reach further: Requirements::with_buffer_addresses",
                 );
             }
         }
-        let reached = self.reached_by_table(most.0);
-        if reached < most.0 { (reached, TABLE_LIMIT) } else { most }
+        let reached = self.reached_by_table(allowed.0);
+        if reached < allowed.0 { (reached, TABLE_LIMIT) } else { allowed }
     }
 }
 

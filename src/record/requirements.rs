@@ -335,7 +335,7 @@ impl Requirements {
 
     /// The same with everything that the device offers, for a device that vksort creates.
     #[cfg(feature = "standalone")]
-    pub(crate) fn most(self) -> Self {
+    pub(crate) fn with_everything(self) -> Self {
         self.with_buffer_addresses().with_subgroup_partition()
     }
 

@@ -74,7 +74,7 @@ impl Device {
         physical: &PhysicalDevice,
         cache_file: Option<&Path>,
     ) -> Result<Arc<Device>, Error> {
-        let requirements = physical.requirements.clone()?.most();
+        let requirements = physical.requirements.clone()?.with_everything();
         // SAFETY: the physical device belongs to the instance.
         let families = unsafe { instance.raw.get_physical_device_queue_family_properties(physical.raw) };
         let family = families

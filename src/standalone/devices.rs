@@ -25,7 +25,7 @@ pub struct DeviceInfo {
 
 pub(super) fn describe(devices: Vec<PhysicalDevice>) -> Vec<DeviceInfo> {
     let info = |(index, device): (usize, PhysicalDevice)| {
-        let profile = device.requirements.map(|requirements| requirements.most().profile);
+        let profile = device.requirements.map(|requirements| requirements.with_everything().profile);
         let built_in = profile.as_ref().ok().map(Tuning::for_device);
         let plan = built_in.map(|tuning| (tuning.clone(), tuning.algorithm()));
         DeviceInfo { index, name: device.name, kind: kind(device.kind).0, profile, plan }

@@ -343,7 +343,7 @@ impl PreparedSort {
         // SAFETY: see above; `execute` waits until the commands are done.
         unsafe { device.execute("the sort", record)? };
         let plan = &self.bound.plan;
-        *has_passes = plan.ranks_tiles(plan.most(count));
+        *has_passes = plan.ranks_tiles(plan.largest(count));
         let Some(queries) = self.queries else { return Ok(Vec::new()) };
         let mut ticks = vec![0u64; self.bound.query_count(count) as usize];
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;

@@ -160,8 +160,9 @@ pub(super) unsafe fn function(instance: &ash::Instance, device: vk::Device, name
 
 /// What a device was created with, as far as vksort cares.
 #[derive(Default)]
-pub(super) struct Enabled {
-    extensions: Vec<&'static CStr>,
+pub(super) struct Enabled<'a> {
+    /// The caller's texts.
+    extensions: Vec<&'a CStr>,
     features: VersionFeatures,
     pub push_descriptors: bool,
 }
@@ -170,11 +171,11 @@ pub(super) struct Enabled {
 const PUSH_DESCRIPTOR: Place =
     (vk::StructureType::from_raw(55), size_of::<vk::BaseOutStructure<'_>>() + 20 * size_of::<vk::Bool32>());
 
-impl Enabled {
+impl<'a> Enabled<'a> {
     /// # Safety
     ///
-    /// The pointer is null, or leads to a valid structure with a valid chain.
-    unsafe fn of(info: *const VkDeviceCreateInfo<'static>) -> Result<Enabled, Failure> {
+    /// The pointer is null, or leads to a valid structure with a valid chain, which stay as they are for `'a`.
+    unsafe fn of(info: *const VkDeviceCreateInfo<'static>) -> Result<Enabled<'a>, Failure> {
         check_pointer(info, "the VkDeviceCreateInfo")?;
         // SAFETY: the structure is valid by this function's contract, here and below.
         let info = unsafe { &*info };
@@ -206,14 +207,14 @@ impl Enabled {
 ///
 /// * `get` is Vulkan's function or behaves alike, and takes `instance`.
 /// * `physical_device` is null or one of the instance.
-/// * `info` is null, or leads to a valid structure with a valid chain.
-pub(super) unsafe fn query(
+/// * `info` is null, or leads to a valid structure with a valid chain, which stay as they are for `'a`.
+pub(super) unsafe fn query<'a>(
     get: PFN_vkGetInstanceProcAddr,
     instance: vk::Instance,
     physical_device: vk::PhysicalDevice,
     api_version: u32,
     info: *const VkDeviceCreateInfo<'static>,
-) -> Result<(ash::Instance, Requirements, Option<Enabled>), Failure> {
+) -> Result<(ash::Instance, Requirements, Option<Enabled<'a>>), Failure> {
     check_handle(physical_device, "physicalDevice", "VkPhysicalDevice")?;
     // SAFETY: by this function's contract, here and below.
     let instance = unsafe { load_instance(get, instance)? };
