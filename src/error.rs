@@ -220,12 +220,21 @@ pub enum Error {
         /// The allocator's message.
         reason: String,
     },
+    /// A function of Vulkan was not found, of which the caller gave the handles.
+    #[error("{function} was not found through {through}, needed is Vulkan 1.2")]
+    MissingFunction {
+        /// The function.
+        function: &'static str,
+        /// The function that was asked for it.
+        through: &'static str,
+    },
     /// A Vulkan call failed.
-    #[error("{call} failed: {result}")]
+    #[error("{call} failed: {result:?}")]
     Vulkan {
         /// The call.
         call: &'static str,
-        /// Its result.
+        /// Its result, which says what it means.
+        #[source]
         result: vk::Result,
     },
 }
@@ -258,5 +267,20 @@ pub(crate) trait Context<T> {
 impl<T> Context<T> for Result<T, vk::Result> {
     fn context(self, call: &'static str) -> Result<T, Error> {
         self.map_err(|result| Error::Vulkan { call, result })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn a_result_of_vulkan_is_the_source_of_its_error() {
+        let error = Err::<(), _>(vk::Result::ERROR_DEVICE_LOST).context("vkQueueSubmit").unwrap_err();
+        assert_eq!(error.to_string(), "vkQueueSubmit failed: ERROR_DEVICE_LOST");
+        let source = error.source().and_then(|source| source.downcast_ref::<vk::Result>());
+        assert_eq!(source, Some(&vk::Result::ERROR_DEVICE_LOST));
     }
 }

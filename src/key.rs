@@ -1,5 +1,6 @@
 //! Key types: their width, how their bits map to unsigned order, and the same mapping on the CPU as a reference.
 
+use std::fmt;
 use std::str::FromStr;
 
 use bytemuck::Pod;
@@ -14,6 +15,15 @@ pub enum Order {
     Ascending,
     /// Largest key first.
     Descending,
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Order::Ascending => "ascending",
+            Order::Descending => "descending",
+        })
+    }
 }
 
 /// How the bits of a key encode a number.
@@ -153,12 +163,19 @@ impl KeyType {
     }
 }
 
+/// The [`name`](KeyType::name).
+impl fmt::Display for KeyType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 impl FromStr for KeyType {
     type Err = Error;
 
     /// The type of a [`name`](KeyType::name).
     fn from_str(text: &str) -> Result<Self, Error> {
-        by_name("key type", text, KeyType::ALL, |key| key.name())
+        by_name("key type", text, KeyType::ALL, KeyType::to_string)
     }
 }
 

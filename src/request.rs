@@ -156,6 +156,7 @@ pub enum KeyOutput {
 /// A buffer that is `None` must not be given. A sort also needs scratch
 /// ([`Sorter::scratch_size`](crate::Sorter::scratch_size)), and for [`Count::Device`] a count buffer of 4 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct BufferSizes {
     /// The keys. A request in place sorts them here.
     pub keys: u64,
@@ -308,7 +309,7 @@ impl SortRequest {
         }
         let width = self.key.bits();
         if self.bits.low > self.bits.high || self.bits.high > width {
-            let allowed = format!("low <= high <= {width}, the width of {}", self.key.name());
+            let allowed = format!("low <= high <= {width}, the width of {}", self.key);
             return Err(Error::unsupported("bit window", self.bits, allowed));
         }
         if self.discards_keys() && self.value == ValueType::None {
@@ -322,17 +323,14 @@ impl SortRequest {
 /// For example `f32 keys with values of 4 bytes, descending, by bits 8..32`. Defaults are not named.
 impl fmt::Display for SortRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} keys", self.key.name())?;
+        write!(f, "{} keys", self.key)?;
         match self.value {
             ValueType::None => {}
             ValueType::Bytes(1) => f.write_str(" with values of 1 byte")?,
             ValueType::Bytes(bytes) => write!(f, " with values of {bytes} bytes")?,
             ValueType::Index => f.write_str(" with their indices")?,
         }
-        f.write_str(match self.order {
-            Order::Ascending => ", ascending",
-            Order::Descending => ", descending",
-        })?;
+        write!(f, ", {}", self.order)?;
         if self.bits.len() < self.key.bits() {
             write!(f, ", by bits {}", self.bits)?;
         }

@@ -361,10 +361,3 @@ pub fn lost_sides(value: ValueType) -> (&'static str, String, String) {
 fn argsort(request: SortRequest) -> SortRequest {
     SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..request }
 }
-
-pub fn order_name(order: Order) -> &'static str {
-    match order {
-        Order::Ascending => "ascending",
-        Order::Descending => "descending",
-    }
-}

@@ -9,7 +9,7 @@ use vksort::standalone::Gpu;
 use vksort::{Order, Placement, SortRequest};
 use vksort_profiles::Quartiles;
 
-use crate::case::{COPY, Case, How, order_name};
+use crate::case::{COPY, Case, How};
 use crate::measure::Measured;
 
 /// One case at one size. Other programs that write these columns can be merged with `--peer-csv`.
@@ -141,7 +141,7 @@ fn row(run: &Run<'_>, measured: &Measured, bandwidth: Option<f64>) -> Row {
         date: run.date.clone(),
         key: case.key().name().into(),
         value_bytes: case.value_bytes(),
-        order: order_name(if on_device { request.order } else { Order::Ascending }).into(),
+        order: if on_device { request.order } else { Order::Ascending }.to_string(),
         bits: request.bits.to_string(),
         placement: if request.placement == Placement::InPlace { "in place" } else { "out of place" }.into(),
         algorithm,

@@ -117,15 +117,11 @@ impl Job {
 
     pub fn describe(&self) -> String {
         let request = self.request();
-        let order = match request.order {
-            Order::Ascending => "ascending",
-            Order::Descending => "descending",
-        };
         let values = self.values.as_ref().map(|values| format!(" with values of {} bytes", values.row_bytes()));
         let bits = self.how.bits.map(|bits| format!(" by bits {bits}"));
         let seed = self.seed.map(|seed| format!(", generated with --seed {seed}"));
         let [values, bits, seed] = [values, bits, seed].map(Option::unwrap_or_default);
-        format!("{} {} keys{values}, {order}{bits}{seed}", self.count(), self.key.name())
+        format!("{} {} keys{values}, {}{bits}{seed}", self.count(), self.key, request.order)
     }
 
     /// Sorts `repeat` times, each time from the input; the result is the last one's.
@@ -230,7 +226,9 @@ fn medians(runs: &[Vec<StepTime>]) -> Vec<StepTime> {
     let steps = runs.first().map_or(0, Vec::len);
     let median = |step: usize| {
         let times: Vec<f64> = runs.iter().map(|run| run[step].nanoseconds).collect();
-        StepTime { nanoseconds: Quartiles::of(&times).median, ..runs[0][step] }
+        let mut step = runs[0][step];
+        step.nanoseconds = Quartiles::of(&times).median;
+        step
     };
     (0..steps).map(median).collect()
 }

@@ -34,6 +34,7 @@ pub struct VisitorResources<'a> {
 
 /// How long one step took on the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct StepTime {
     /// The step.
     pub name: StepName,
@@ -138,6 +139,15 @@ impl AccessScope {
             .src_access_mask(self.access2())
             .dst_stage_mask(other.stages2())
             .dst_access_mask(other.access2())
+    }
+}
+
+/// The scope of both: [`union`](AccessScope::union), which can also be used in constants.
+impl std::ops::BitOr for AccessScope {
+    type Output = AccessScope;
+
+    fn bitor(self, other: AccessScope) -> AccessScope {
+        self.union(other)
     }
 }
 

@@ -269,7 +269,24 @@ impl Requirements {
     }
 
     /// The same for a device that exists already: with the optional extensions and features that it was created with, and
-    /// without all others, which may cost speed. The arguments are those of [`check_enabled`](Self::check_enabled).
+    /// without all others, which may cost speed. An optional feature of a later version of vksort is not used either, unless the
+    /// device has it.
+    ///
+    /// The arguments are those of [`check_enabled`](Self::check_enabled); [`only_enabled_names`](Self::only_enabled_names) takes
+    /// names instead.
+    ///
+    /// ```
+    /// use vksort::Requirements;
+    /// use vksort::ash::{Instance, vk};
+    ///
+    /// # unsafe fn adopt(instance: &Instance, device: vk::PhysicalDevice) -> Result<Requirements, vksort::Error> {
+    /// // What the device was created with: Vulkan 1.2, storage of 8 bits but not of 16 bits, no extension.
+    /// let v12 = vk::PhysicalDeviceVulkan12Features::default().storage_buffer8_bit_access(true);
+    /// # // SAFETY: never called.
+    /// let needed = unsafe { Requirements::query(instance, device)? };
+    /// Ok(needed.for_api_version(vk::API_VERSION_1_2).only_enabled(&[], &<_>::default(), &v12, &<_>::default()))
+    /// # }
+    /// ```
     pub fn only_enabled(
         mut self,
         extensions: &[&CStr],
@@ -407,7 +424,7 @@ impl DeviceFeatures {
     }
 
     /// Each feature with its name, whether it is needed, and where callers have it.
-    fn pairs<'a>(
+    pub(super) fn pairs<'a>(
         &self,
         v11: &'a mut vk::PhysicalDeviceVulkan11Features<'_>,
         v12: &'a mut vk::PhysicalDeviceVulkan12Features<'_>,
@@ -519,6 +536,24 @@ mod tests {
             kept(&rest)
         };
         assert_eq!(rest(&names, &v11, &v12, &v13), [true; 4]);
+        // The same by names, with any of the features: what is left names no other, so that a feature of a later version of
+        // vksort is not assumed either.
+        let features: Vec<_> = all.clone().with_buffer_addresses().feature_names().collect();
+        let known = DeviceFeatures::default().pairs(&mut v11.clone(), &mut v12.clone(), &mut v13.clone()).len();
+        assert_eq!(features.len(), known, "{features:?}");
+        for subset in 0..1 << features.len() {
+            let enabled = features.iter().enumerate().filter(|(index, _)| subset >> index & 1 == 1);
+            let mut enabled: Vec<_> = enabled.map(|(_, name)| *name).collect();
+            // Others do not matter, nor do names of another spelling.
+            enabled.extend(["timelineSemaphore", "storage_buffer8_bit_access", "buffer\0DeviceAddress"]);
+            for extensions in [&[][..], &["VK_KHR_swapchain", "VK_EXT_subgroup_size_control"]] {
+                let rest = all.clone().for_api_version(vk::API_VERSION_1_2).only_enabled_names(extensions, &enabled);
+                rest.check_enabled_names(extensions, &enabled).unwrap();
+                assert!(rest.feature_names().all(|name| enabled.contains(&name)), "{rest:?} of {enabled:?}");
+                let named = rest.device_extensions.iter().all(|name| extensions.contains(&name.to_str().unwrap()));
+                assert!(named, "{rest:?} of {extensions:?}");
+            }
+        }
         // Subgroup size control is part of Vulkan 1.3, but not for an application that asked for less.
         assert_eq!(rest(&[], &v11, &v12, &v13), [true, false, true, true]);
         let older = all.clone().for_api_version(vk::API_VERSION_1_2).only_enabled(&[], &v11, &v12, &v13);

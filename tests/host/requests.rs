@@ -46,6 +46,7 @@ fn sortable_numbers_order_like_rust() {
 fn names_of_keys_parse_back() {
     for &key in KeyType::ALL {
         assert_eq!(key.name().parse::<KeyType>().unwrap(), key);
+        assert_eq!(key.to_string(), key.name());
     }
     let message = "u33".parse::<KeyType>().unwrap_err().to_string();
     assert!(message.contains("u33") && message.contains("bf16"), "{message}");
@@ -106,14 +107,17 @@ fn buffers_are_those_that_the_request_reads_and_writes() {
     let indices = SortRequest { value: ValueType::Index, ..keys };
     let out = |request| SortRequest { placement: Placement::OutOfPlace, ..request };
     let discarding = SortRequest { key_output: KeyOutput::Discarded, ..indices };
-    let sizes = |values, keys_out, values_out| BufferSizes { keys: 40, values, keys_out, values_out };
-    assert_eq!(keys.buffers(10), sizes(None, None, None));
-    assert_eq!(out(keys).buffers(10), sizes(None, Some(40), None));
-    assert_eq!(indices.buffers(10), sizes(Some(40), None, None));
-    assert_eq!(out(indices).buffers(10), sizes(None, Some(40), Some(40)));
-    assert_eq!(out(discarding).buffers(10), sizes(None, None, Some(40)));
+    let sized = |request: SortRequest, count| {
+        let BufferSizes { keys, values, keys_out, values_out, .. } = request.buffers(count);
+        (keys, values, keys_out, values_out)
+    };
+    assert_eq!(sized(keys, 10), (40, None, None, None));
+    assert_eq!(sized(out(keys), 10), (40, None, Some(40), None));
+    assert_eq!(sized(indices, 10), (40, Some(40), None, None));
+    assert_eq!(sized(out(indices), 10), (40, None, Some(40), Some(40)));
+    assert_eq!(sized(out(discarding), 10), (40, None, None, Some(40)));
     let bytes = SortRequest { value: ValueType::Bytes(1), ..SortRequest::new(KeyType::U8) };
-    assert_eq!(bytes.buffers(5), BufferSizes { keys: 8, values: Some(8), keys_out: None, values_out: None });
+    assert_eq!(sized(bytes, 5), (8, Some(8), None, None));
     let most = SortRequest { value: ValueType::Bytes(u32::MAX - 3), ..keys }.buffers(u32::MAX);
     assert_eq!(most.values, Some(u64::from(u32::MAX) * u64::from(u32::MAX - 3)), "without overflow");
 }

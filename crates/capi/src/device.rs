@@ -3,7 +3,9 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 
-use ash::vk::{self, DeviceCreateInfo as VkDeviceCreateInfo, PhysicalDeviceFeatures2 as VkPhysicalDeviceFeatures2};
+use ash::vk::{
+    self, DeviceCreateInfo as VkDeviceCreateInfo, Handle, PhysicalDeviceFeatures2 as VkPhysicalDeviceFeatures2,
+};
 
 use vksort::seams::{Place, VersionFeatures, feature_in};
 use vksort::{DeviceFeatures, Error, InstanceRequirements, Requirements};
@@ -13,44 +15,6 @@ use super::names::check_flags;
 use super::outcome::{Failure, run_unit};
 use super::structs::{check_handle, check_pointer, put, read, write};
 use super::types::*;
-
-/// The functions of an instance that vksort calls.
-pub const INSTANCE_FUNCTIONS: [&CStr; 7] = [
-    c"vkEnumerateDeviceExtensionProperties",
-    c"vkGetDeviceProcAddr",
-    c"vkGetPhysicalDeviceFeatures2",
-    c"vkGetPhysicalDeviceMemoryProperties",
-    c"vkGetPhysicalDeviceProperties",
-    c"vkGetPhysicalDeviceProperties2",
-    c"vkGetPhysicalDeviceQueueFamilyProperties",
-];
-
-/// The functions of a device that vksort calls.
-pub const DEVICE_FUNCTIONS: [&CStr; 23] = [
-    c"vkAllocateDescriptorSets",
-    c"vkCmdBindDescriptorSets",
-    c"vkCmdBindPipeline",
-    c"vkCmdCopyBuffer",
-    c"vkCmdDispatch",
-    c"vkCmdDispatchIndirect",
-    c"vkCmdFillBuffer",
-    c"vkCmdPipelineBarrier",
-    c"vkCmdPushConstants",
-    c"vkCmdResetQueryPool",
-    c"vkCmdWriteTimestamp",
-    c"vkCreateComputePipelines",
-    c"vkCreateDescriptorPool",
-    c"vkCreateDescriptorSetLayout",
-    c"vkCreatePipelineLayout",
-    c"vkCreateShaderModule",
-    c"vkDestroyDescriptorPool",
-    c"vkDestroyDescriptorSetLayout",
-    c"vkDestroyPipeline",
-    c"vkDestroyPipelineLayout",
-    c"vkDestroyShaderModule",
-    c"vkGetBufferDeviceAddress",
-    c"vkUpdateDescriptorSets",
-];
 
 /// The object of a handle of requirements.
 pub(super) struct DeviceKnowledge {
@@ -94,25 +58,10 @@ impl Drop for FeatureChain {
 
 pub(super) static REQUIREMENTS: Register<DeviceKnowledge> = Register::new("VksortRequirements");
 
-/// A function as Vulkan hands them out, as a pointer.
-fn pointer(function: vk::PFN_vkVoidFunction) -> *const c_void {
-    function.map_or(std::ptr::null(), |function| function as *const c_void)
-}
-
-/// Refuses functions of which one cannot be found. `needed` brings them.
-pub(super) fn check_functions(
-    called: &[&CStr],
-    whose: &str,
-    needed: &str,
-    find: impl Fn(&CStr) -> *const c_void,
-) -> Result<(), Failure> {
-    match called.iter().find(|name| find(name).is_null()) {
-        None => Ok(()),
-        Some(name) => {
-            let text = format!("{} is not to be had from {whose}, needed is {needed}", name.to_string_lossy());
-            Err(Failure::new(VKSORT_ERROR_MISSING_FUNCTION, text))
-        }
-    }
+/// A function that is not there. `needed` brings it.
+pub(super) fn missing(name: &CStr, through: &str, needed: &str) -> Failure {
+    let text = format!("{} was not found through {through}, needed is {needed}", name.to_string_lossy());
+    Failure::new(VKSORT_ERROR_MISSING_FUNCTION, text)
 }
 
 /// Vulkan's function from which all others come.
@@ -120,42 +69,26 @@ fn given(get: PFN_vkGetInstanceProcAddr) -> Result<vk::PFN_vkGetInstanceProcAddr
     get.ok_or_else(|| Failure::new(VKSORT_ERROR_POINTER, "getInstanceProcAddr is null, needed is the function"))
 }
 
-/// The functions of an instance. Those that vksort does not call may be missing.
-///
-/// # Safety
-///
-/// `get` is Vulkan's function or behaves alike, and takes `instance`.
-unsafe fn load_instance(get: PFN_vkGetInstanceProcAddr, instance: vk::Instance) -> Result<ash::Instance, Failure> {
-    let get = given(get)?;
-    // SAFETY: by this function's contract.
-    let find = |name: &CStr| pointer(unsafe { get(instance, name.as_ptr()) });
-    check_functions(&INSTANCE_FUNCTIONS, "vkGetInstanceProcAddr", "Vulkan 1.2", find)?;
-    // SAFETY: functions have the types that their names say.
-    Ok(unsafe { ash::Instance::load_with(find, instance) })
-}
-
 /// The functions of a device.
 ///
 /// # Safety
 ///
-/// `device` is a device of the instance.
+/// `device` is null or a device of the instance.
 pub(super) unsafe fn load_device(instance: &ash::Instance, device: vk::Device) -> Result<ash::Device, Failure> {
     check_handle(device, "device", "VkDevice")?;
     // SAFETY: by this function's contract.
-    let find = |name: &CStr| unsafe { function(instance, device, name) };
-    check_functions(&DEVICE_FUNCTIONS, "vkGetDeviceProcAddr", "Vulkan 1.2", find)?;
-    // SAFETY: functions have the types that their names say.
-    Ok(unsafe { ash::Device::load_with(find, device) })
+    Ok(unsafe { vksort::device_from_raw(instance, device.as_raw())? })
 }
 
-/// A function of a device; null if it has none of that name.
+/// A function of a device as a pointer; null if it has none of that name.
 ///
 /// # Safety
 ///
 /// `device` is a device of the instance.
 pub(super) unsafe fn function(instance: &ash::Instance, device: vk::Device, name: &CStr) -> *const c_void {
     // SAFETY: by this function's contract.
-    pointer(unsafe { instance.get_device_proc_addr(device, name.as_ptr()) })
+    let found = unsafe { instance.get_device_proc_addr(device, name.as_ptr()) };
+    found.map_or(std::ptr::null(), |found| found as *const c_void)
 }
 
 /// What a device was created with, as far as vksort cares.
@@ -217,7 +150,7 @@ pub(super) unsafe fn query<'a>(
 ) -> Result<(ash::Instance, Requirements, Option<Enabled<'a>>), Failure> {
     check_handle(physical_device, "physicalDevice", "VkPhysicalDevice")?;
     // SAFETY: by this function's contract, here and below.
-    let instance = unsafe { load_instance(get, instance)? };
+    let instance = unsafe { vksort::instance_from_raw(given(get)? as *const c_void, instance.as_raw())? };
     // SAFETY: as above.
     let mut requirements = unsafe { Requirements::query(&instance, physical_device)? };
     if api_version != 0 {
@@ -250,9 +183,11 @@ pub unsafe extern "C" fn get_instance_requirements(
 ) -> VksortResult {
     run_unit("vksortGetInstanceRequirements", || {
         let get = given(get_instance_proc_addr)?;
+        let name = c"vkEnumerateInstanceExtensionProperties";
         // SAFETY: the function is Vulkan's, and takes no instance for this name.
-        let find = |name: &CStr| pointer(unsafe { get(vk::Instance::null(), name.as_ptr()) });
-        check_functions(&[c"vkEnumerateInstanceExtensionProperties"], "vkGetInstanceProcAddr", "Vulkan 1.2", find)?;
+        if unsafe { get(vk::Instance::null(), name.as_ptr()) }.is_none() {
+            return Err(missing(name, "vkGetInstanceProcAddr", "Vulkan 1.2"));
+        }
         // SAFETY: the function is Vulkan's.
         let entry = unsafe { ash::Entry::from_static_fn(ash::StaticFn { get_instance_proc_addr: get }) };
         // SAFETY: no layer is named.

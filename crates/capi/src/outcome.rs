@@ -33,6 +33,7 @@ impl From<Error> for Failure {
             Error::NotEnabled { .. } => VKSORT_ERROR_NOT_ENABLED,
             Error::Unsupported { .. } => VKSORT_ERROR_VALUE,
             Error::MissingFeature { .. } => VKSORT_ERROR_NOT_BUILT,
+            Error::MissingFunction { .. } => VKSORT_ERROR_MISSING_FUNCTION,
             Error::TooManyElements { .. } => VKSORT_ERROR_TOO_MANY_ELEMENTS,
             Error::BufferTooSmall { .. }
             | Error::OutOfBounds { .. }

@@ -1,6 +1,5 @@
 //! Sorters, and the buffers that they take.
 
-use std::ffi::CStr;
 use std::sync::Arc;
 
 use ash::vk::{BufferUsageFlags as Usage, DescriptorSetLayout, Device as VkDevice};
@@ -144,10 +143,12 @@ unsafe fn create(
     // SAFETY: the device is of the requirements' instance, by this function's contract.
     let device = unsafe { device::load_device(&known.instance, info.device)? };
     if info.flags & VKSORT_SORTER_LABELS != 0 {
-        let names = [c"vkCmdBeginDebugUtilsLabelEXT", c"vkCmdEndDebugUtilsLabelEXT"];
-        // SAFETY: as for `load_device`.
-        let find = |name: &CStr| unsafe { device::function(&known.instance, info.device, name) };
-        device::check_functions(&names, "vkGetDeviceProcAddr", "VK_EXT_debug_utils", find)?;
+        for name in [c"vkCmdBeginDebugUtilsLabelEXT", c"vkCmdEndDebugUtilsLabelEXT"] {
+            // SAFETY: as for `load_device`.
+            if unsafe { device::function(&known.instance, info.device, name) }.is_null() {
+                return Err(device::missing(name, "vkGetDeviceProcAddr", "VK_EXT_debug_utils"));
+            }
+        }
         options.debug_utils = Some(ash::ext::debug_utils::Device::new(&known.instance, &device));
     }
     let requirements = &known.requirements;

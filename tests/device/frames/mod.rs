@@ -8,6 +8,7 @@ mod vulkan;
 mod commands;
 mod flight;
 mod frame;
+mod handed;
 mod pushed;
 mod queues;
 mod rebind;
@@ -64,6 +65,7 @@ pub fn trials() -> Vec<Trial> {
         trial("submitted-again-while-pending", commands::submitted_while_pending),
         trial("other-buffers", rebind::other_buffers),
         trial("pushed", pushed::pushed),
+        trial("handed-over", handed::handed_over),
     ];
     // The layer must see hazards between submissions, or its silence means nothing.
     if vksort_testing::validating() && std::env::var("VKSORT_EXPECT_HAZARDS").is_ok_and(|value| value == "1") {

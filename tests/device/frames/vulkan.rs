@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_void};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ash::ext::debug_utils;
-use ash::vk::{self, BufferUsageFlags as Usage, MemoryPropertyFlags as Memory};
+use ash::vk::{self, BufferUsageFlags as Usage, Handle as _, MemoryPropertyFlags as Memory};
 use vksort::{AccessScope, BufferRange, InstanceRequirements, Requirements};
 use vksort_testing::Failed;
 
@@ -42,12 +42,13 @@ pub struct Vulkan {
     pub sorting: Queue,
     /// The queue that takes the result: of another family, or another one of the family, or the same.
     pub consuming: Queue,
+    physical: vk::PhysicalDevice,
     instance: ash::Instance,
     messenger: Option<(debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     messages: Box<Mutex<Vec<String>>>,
     memory: vk::PhysicalDeviceMemoryProperties,
     made: RefCell<Made>,
-    _entry: ash::Entry,
+    entry: ash::Entry,
 }
 
 #[derive(Default)]
@@ -163,21 +164,27 @@ impl Vulkan {
             let (sorting, consuming) = (queue(family, index), queue(other_family, other_index));
             let memory = instance.get_physical_device_memory_properties(physical);
             let made = RefCell::default();
-            let _entry = entry;
             Ok(Vulkan {
                 device,
                 push,
                 requirements,
                 sorting,
                 consuming,
+                physical,
                 instance,
                 messenger,
                 messages,
                 memory,
                 made,
-                _entry,
+                entry,
             })
         })
+    }
+
+    /// What programs with another binding have: `vkGetInstanceProcAddr`, and instance, physical device and device as numbers.
+    pub fn raw(&self) -> (*const c_void, [u64; 3]) {
+        let get = self.entry.static_fn().get_instance_proc_addr as *const c_void;
+        (get, [self.instance.handle().as_raw(), self.physical.as_raw(), self.device.handle().as_raw()])
     }
 
     /// Messages of the validation layer so far, which are then forgotten.
