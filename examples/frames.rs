@@ -130,8 +130,8 @@ fn run(validate: bool) -> Result<()> {
             };
             device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
             // The previous frame may still read the buffers that this frame writes.
-            let compute = AccessScope::COMPUTE_READ.union(AccessScope::COMPUTE_WRITE);
-            barrier(compute.union(AccessScope::TRANSFER_READ), compute.union(AccessScope::TRANSFER_WRITE));
+            let compute = AccessScope::COMPUTE_READ | AccessScope::COMPUTE_WRITE;
+            barrier(compute | AccessScope::TRANSFER_READ, compute | AccessScope::TRANSFER_WRITE);
             device.cmd_fill_buffer(commands, count.raw, 0, 4, 0);
             barrier(AccessScope::TRANSFER_WRITE, compute);
             cull.record(device, commands, &Camera::of_frame(index));

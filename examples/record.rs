@@ -76,9 +76,9 @@ fn run(flags: &Flags) -> Result<()> {
         device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
         copy(host.raw, 0, keys.raw, 0, keys.size);
         copy(host.raw, keys.size, values.raw, 0, values.size);
-        barrier(AccessScope::TRANSFER_READ.union(AccessScope::TRANSFER_WRITE), BoundSort::INPUT_SCOPE);
+        barrier(AccessScope::TRANSFER_READ | AccessScope::TRANSFER_WRITE, BoundSort::INPUT_SCOPE);
         sort.record(commands, COUNT, timestamps)?;
-        barrier(BoundSort::OUTPUT_SCOPE, AccessScope::TRANSFER_READ.union(AccessScope::TRANSFER_WRITE));
+        barrier(BoundSort::OUTPUT_SCOPE, AccessScope::TRANSFER_READ | AccessScope::TRANSFER_WRITE);
         copy(keys.raw, 0, host.raw, 0, keys.size);
         copy(values.raw, 0, host.raw, keys.size, values.size);
         barrier(AccessScope::TRANSFER_WRITE, AccessScope::HOST_READ);

@@ -103,7 +103,7 @@ fn run(flags: &Flags) -> Result<()> {
         let copy = |commands: vk::CommandBuffer, from: vk::Buffer, to: vk::Buffer, size: u64| {
             device.cmd_copy_buffer(commands, from, to, &[vk::BufferCopy { src_offset: 0, dst_offset: 0, size }]);
         };
-        let transfer = AccessScope::TRANSFER_READ.union(AccessScope::TRANSFER_WRITE);
+        let transfer = AccessScope::TRANSFER_READ | AccessScope::TRANSFER_WRITE;
         vulkan.submit(|commands| {
             copy(commands, host.raw, source.raw, 3 * bytes);
             barrier(commands, transfer, BoundSort::INPUT_SCOPE);

@@ -129,7 +129,7 @@ pub unsafe fn read_back<T: Pod>(
     // and before the host, which reads after the wait.
     unsafe {
         device.run(|raw, commands| {
-            let written = AccessScope::COMPUTE_WRITE.union(AccessScope::TRANSFER_WRITE);
+            let written = AccessScope::COMPUTE_WRITE | AccessScope::TRANSFER_WRITE;
             barrier(raw, commands, written, AccessScope::TRANSFER_READ);
             copy(raw, commands, host.raw);
             barrier(raw, commands, AccessScope::TRANSFER_WRITE, AccessScope::HOST_READ);

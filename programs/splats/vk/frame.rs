@@ -286,9 +286,9 @@ impl Renderer {
             }
             // lavapipe takes the time at the next barrier.
             self.stamp(0);
-            let both = AccessScope::COMPUTE_READ.union(AccessScope::COMPUTE_WRITE);
-            let drawing = AccessScope::VERTEX_SHADER_READ.union(AccessScope::INDIRECT_READ);
-            barrier(raw, commands, both.union(drawing).union(AccessScope::TRANSFER_READ), both);
+            let both = AccessScope::COMPUTE_READ | AccessScope::COMPUTE_WRITE;
+            let drawing = AccessScope::VERTEX_SHADER_READ | AccessScope::INDIRECT_READ;
+            barrier(raw, commands, both | drawing | AccessScope::TRANSFER_READ, both);
             raw.cmd_push_constants(
                 commands,
                 self.pipelines.layout,

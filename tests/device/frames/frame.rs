@@ -144,7 +144,7 @@ impl Scratch {
         vulkan.at_once(|commands| {
             vulkan.barrier(
                 commands,
-                AccessScope::COMPUTE_WRITE.union(AccessScope::TRANSFER_WRITE),
+                AccessScope::COMPUTE_WRITE | AccessScope::TRANSFER_WRITE,
                 AccessScope::TRANSFER_READ,
             );
             vulkan.copy(commands, self.buffer.range(0, self.buffer.bytes), host, 0);
