@@ -102,6 +102,8 @@ find_missing() {
         done
         [[ -e /usr/include/vulkan/vulkan.h ]] || packages+=(libvulkan-dev)
         [[ -e /usr/include/volk.h ]] || packages+=(libvulkan-volk-dev)
+        # The program in Python.
+        python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
     fi
     ((drivers)) || return 0
 

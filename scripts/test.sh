@@ -26,7 +26,8 @@ logs=target/test-logs limits=cpu
 # A row per configuration: name | limit in seconds of CPU time | suites | driver, validation layer and variables.
 # A suite is one of the binary `device` or `visitors`, or another binary of tests. `programs:render` are the tests of a module of a
 # binary. `lib` stands for the unit tests, `doc` for the documentation tests, `capi` for the tests of vksort-capi in
-# Rust, `c` for its programs in C and C++, `wgpu.sh` for all tests of vksort-wgpu, and `wgpu` for its suite alone.
+# Rust, `c` for its programs in C and C++, `bindings` for the programs of other bindings, `wgpu.sh` for all tests of
+# vksort-wgpu, and `wgpu` for its suite alone.
 # `lavapipe-WIDTH`, with kernels `unoptimized` by LLVM, `swiftshader`, `system-layer`, `newer-layer` and its `gpu-assisted`
 # mode stand for the variables that choose them. `newer-lavapipe` is that of the packages that scripts/gpu-compilers.sh unpacks.
 # `two-queues` puts the layer of lab/two-queues below `newer-layer`.
@@ -85,6 +86,8 @@ everything=(
     # A device that was created without optional features: kernels emulate subgroups.
     "least              | 1200 | modules conformance matrix recording visitors | lavapipe-256 system-layer VKSORT_LEAST=1 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
     "c                  | 1800 | c                     | lavapipe-256 system-layer"
+    # Two minutes of it compile what the programs depend on, once per machine.
+    "bindings           | 900 | bindings              | lavapipe-256 system-layer"
     # In the second row the layer also sees the hazards between command buffers of a submission.
     "wgpu               | 1800 | wgpu.sh               | lavapipe-256 system-layer VKSORT_EXPECT_SUBGROUP=8"
     "newer-wgpu         | 1200 | wgpu                  | newer-lavapipe newer-layer VK_LAYER_VALIDATE_SYNC=1"
@@ -219,7 +222,7 @@ run() {
     # One command for whole suites, and one for each binary of which modules are asked for.
     for suite in $suites; do
         case $suite in
-            c) commands+=(scripts/c.sh) ;;
+            c | bindings) commands+=("scripts/$suite.sh") ;;
             capi) commands+=("$(printf '%q ' "${cargo[@]}" test --release --no-fail-fast "${capi[@]}")") ;;
             wgpu.sh) commands+=(scripts/wgpu.sh) ;;
             wgpu) commands+=("$(printf '%q ' "${cargo[@]}") test --release --no-fail-fast --package vksort-wgpu --test wgpu") ;;
@@ -284,7 +287,7 @@ if ((all)); then
     configurations=("${everything[@]}")
     features=(--features vksort/runtime-shaders,vksort-lab/visitors,vksort-programs/visitors,vksort-programs/window)
     capi+=(--features runtime-shaders)
-    needs=(--all-tests --kernels) built_mib=9000
+    needs=(--all-tests --kernels) built_mib=9700
 else
     configurations=("${essential[@]}")
     needs=(--tests) built_mib=3000
@@ -346,7 +349,7 @@ done
 for row in "${configurations[@]}"; do
     split "$row"
     for suite in $suites; do
-        [[ " lib doc c wgpu.sh ${targets//$'\n'/ } $device_suites $visitor_suites " == *" ${suite%%:*} "* ]] || die "configuration $name: there is no suite $suite"
+        [[ " lib doc c bindings wgpu.sh ${targets//$'\n'/ } $device_suites $visitor_suites " == *" ${suite%%:*} "* ]] || die "configuration $name: there is no suite $suite"
     done
 done
 for row in "${configurations[@]}"; do

@@ -16,6 +16,7 @@ chapters! {
     Counts "counts"
     Widths "widths"
     Floats "floats"
+    Bindings "bindings"
     FromFidelityFx "from-fidelityfx"
 }
 

@@ -3,7 +3,7 @@
 /// Properties and limits of a device that decide how it sorts.
 ///
 /// [`Requirements::query`](crate::Requirements::query) fills it in. All fields are public, so that plans can be studied
-/// without the device.
+/// without the device. A later version may add fields: end a profile of your own with `..DeviceProfile::default()`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceProfile {
     /// The device's name.

@@ -105,7 +105,8 @@ fn main() -> Result<()> {
     // what touches the sort's buffers.
     unsafe {
         let application = vk::ApplicationInfo::builder().api_version(vk::make_version(1, 2, 0));
-        let instance = entry.create_instance(&vk::InstanceCreateInfo::builder().application_info(&application), None)?;
+        let instance =
+            entry.create_instance(&vk::InstanceCreateInfo::builder().application_info(&application), None)?;
         let physical_device = *instance.enumerate_physical_devices()?.first().context("there is no Vulkan device")?;
         let families = instance.get_physical_device_queue_family_properties(physical_device);
         let family = families.iter().position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));

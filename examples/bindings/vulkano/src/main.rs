@@ -151,7 +151,11 @@ struct SortCommands {
 }
 
 impl SortCommands {
-    fn new(splats: &Arc<Splats>, queue: &Queue, commands: &Arc<StandardCommandBufferAllocator>) -> Result<SortCommands> {
+    fn new(
+        splats: &Arc<Splats>,
+        queue: &Queue,
+        commands: &Arc<StandardCommandBufferAllocator>,
+    ) -> Result<SortCommands> {
         let recorded = splats.record(queue, commands)?;
         let (family, usage) = (queue.queue_family_index(), CommandBufferUsage::OneTimeSubmit);
         let mut shadow = AutoCommandBufferBuilder::primary(Arc::clone(commands) as _, family, usage)?;
