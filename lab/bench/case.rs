@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use vksort::standalone::Gpu;
 use vksort::{
-    Algorithm, BitRange, Faults, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, SorterOptions, Tuning,
+    Algorithm, BitRange, Faults, KeyOutput, KeyType, Placement, RankMethod, SortRequest, SorterOptions, Tuning,
     ValueType,
 };
 

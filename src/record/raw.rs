@@ -127,18 +127,19 @@ mod tests {
         static HIDDEN: Cell<&'static str> = const { Cell::new("") };
     }
 
+    type GetProcAddr = unsafe extern "system" fn(usize, *const c_char) -> vk::PFN_vkVoidFunction;
+
     unsafe extern "system" fn never_called() {}
 
     /// Every function but the hidden one, of which none is called but that for a device's.
-    unsafe extern "system" fn all_but_hidden(_parent: u64, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    unsafe extern "system" fn all_but_hidden(_parent: usize, name: *const c_char) -> vk::PFN_vkVoidFunction {
         // SAFETY: it is a text, as Vulkan's functions are called.
         let name = unsafe { CStr::from_ptr(name) };
         match name.to_str() == Ok(HIDDEN.get()) {
             true => None,
             false if name == c"vkGetDeviceProcAddr" => {
-                let get: unsafe extern "system" fn(u64, *const c_char) -> vk::PFN_vkVoidFunction = all_but_hidden;
                 // SAFETY: functions are handed out without their type.
-                Some(unsafe { std::mem::transmute::<_, unsafe extern "system" fn()>(get) })
+                Some(unsafe { std::mem::transmute::<GetProcAddr, unsafe extern "system" fn()>(all_but_hidden) })
             }
             false => Some(never_called),
         }
