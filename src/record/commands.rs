@@ -570,6 +570,8 @@ mod tests {
         assert_eq!(scope(A::INDIRECT_COMMAND_READ), S::DRAW_INDIRECT);
         let all = A::SHADER_READ | A::SHADER_WRITE | A::TRANSFER_WRITE;
         assert_eq!(scope(all), S::COMPUTE_SHADER | S::TRANSFER);
+        let both = AccessScope::COMPUTE_WRITE | AccessScope::INDEX_READ;
+        assert_eq!(both, AccessScope::new(S::COMPUTE_SHADER | S::VERTEX_INPUT, A::SHADER_WRITE | A::INDEX_READ));
     }
 
     #[test]

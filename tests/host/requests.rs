@@ -48,6 +48,7 @@ fn names_of_keys_parse_back() {
         assert_eq!(key.name().parse::<KeyType>().unwrap(), key);
         assert_eq!(key.to_string(), key.name());
     }
+    assert_eq!([Order::Ascending, Order::Descending].map(|order| order.to_string()), ["ascending", "descending"]);
     let message = "u33".parse::<KeyType>().unwrap_err().to_string();
     assert!(message.contains("u33") && message.contains("bf16"), "{message}");
 }
