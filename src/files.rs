@@ -57,6 +57,18 @@ pub fn stage(place: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     written.inspect_err(|_| remove(&part)).map(|()| part)
 }
 
+/// Checks that a file can be written beside another one, or where that one is not yet, as [`replace`] does.
+///
+/// # Errors
+///
+/// Those of the system.
+pub fn check_replaceable(path: &Path) -> io::Result<()> {
+    let (part, file) = create_beside(&place(path)?)?;
+    drop(file);
+    remove(&part);
+    Ok(())
+}
+
 /// Creates an empty file beside another one. Its name is short, because names have at most 255 bytes.
 fn create_beside(place: &Path) -> io::Result<(PathBuf, File)> {
     static PART: AtomicU32 = AtomicU32::new(0);

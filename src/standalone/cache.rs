@@ -1,11 +1,12 @@
 //! A pipeline cache in a file, which keeps a driver's compiled code from one run of a program to the next.
 
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use ash::vk;
 
+use crate::error::Error;
 use crate::{checksum, files};
 
 /// The start of the file. A checksum and the driver's data follow. Drivers need not detect damage themselves.
@@ -15,30 +16,70 @@ const HEAD_BYTES: usize = MAGIC.len() + size_of::<u64>();
 /// Bytes of Vulkan's header of the data, version one.
 const VULKAN_HEADER_BYTES: usize = 32;
 
+/// The largest file that is read or written, far beyond what the pipelines of a program take.
+pub const MOST_BYTES: u64 = 1 << 28;
+
 /// The data in a file, if it is undamaged and of this device and driver. If not, the log says why.
-pub fn load(path: &Path, device: &vk::PhysicalDeviceProperties) -> Vec<u8> {
-    let opened = match fs::read(path) {
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] for a path at which no file can be kept.
+pub fn load(path: &Path, device: &vk::PhysicalDeviceProperties) -> Result<Vec<u8>, Error> {
+    let kept = length(path).and_then(|length| files::check_replaceable(path).map(|()| length)).map_err(|error| {
+        let allowed = "a file in a folder that can be written to, or None";
+        Error::unsupported("pipeline_cache", format!("{} ({error})", path.display()), allowed)
+    })?;
+    if kept.is_none() {
+        return Ok(Vec::new());
+    }
+    let opened = match read(path) {
         Ok(bytes) => open(&bytes, device).map(<[u8]>::to_vec),
-        Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
         Err(error) => Err(error.to_string()),
     };
-    opened.unwrap_or_else(|reason| {
+    Ok(opened.unwrap_or_else(|reason| {
         log::warn!("pipeline cache {}: {reason}; it is not used, and will be replaced", path.display());
         Vec::new()
-    })
+    }))
 }
 
 /// Writes the data to a file by renaming a complete one. A file with the same data is not written again.
 ///
 /// # Errors
 ///
-/// Those of the file system.
+/// Those of the file system; data of more than [`MOST_BYTES`], and a path that leads to something else than a file.
 pub fn store(path: &Path, data: &[u8]) -> io::Result<()> {
     let sealed = seal(data);
-    if fs::read(path).is_ok_and(|kept| kept == sealed) {
+    check_length(sealed.len() as u64)?;
+    if length(path)?.is_some() && read(path).is_ok_and(|kept| kept == sealed) {
         return Ok(());
     }
     files::replace(path, &sealed)
+}
+
+/// The bytes of a file, or `None` where there is none yet. A pipe is refused, because opening it would wait for its other end, and
+/// so is a device, whose content may never end.
+fn length(path: &Path) -> io::Result<Option<u64>> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
+        Ok(_) => Err(io::Error::other("it is not a regular file")),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn check_length(bytes: u64) -> io::Result<()> {
+    match bytes > MOST_BYTES {
+        true => Err(io::Error::other(format!("it has {bytes} bytes, allowed are at most {MOST_BYTES}"))),
+        false => Ok(()),
+    }
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let file = fs::File::open(path)?;
+    check_length(file.metadata()?.len())?;
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The content of the file for some data.

@@ -76,6 +76,9 @@ impl Device {
     ) -> Result<Arc<Device>, Error> {
         let requirements = physical.requirements.clone()?.with_everything();
         // SAFETY: the physical device belongs to the instance.
+        let properties = unsafe { instance.raw.get_physical_device_properties(physical.raw) };
+        let kept = cache_file.map(|path| cache::load(path, &properties)).transpose()?.unwrap_or_default();
+        // SAFETY: the physical device belongs to the instance.
         let families = unsafe { instance.raw.get_physical_device_queue_family_properties(physical.raw) };
         let family = families
             .iter()
@@ -114,8 +117,6 @@ impl Device {
                 vk::CommandBufferAllocateInfo::default().command_pool(handles.pool).command_buffer_count(1);
             let commands = raw.allocate_command_buffers(&commands_info).context("vkAllocateCommandBuffers")?[0];
             handles.fence = raw.create_fence(&vk::FenceCreateInfo::default(), None).context("vkCreateFence")?;
-            let properties = instance.raw.get_physical_device_properties(physical.raw);
-            let kept = cache_file.map(|path| cache::load(path, &properties)).unwrap_or_default();
             let cache_info = vk::PipelineCacheCreateInfo::default().initial_data(&kept);
             let pipeline_cache = raw.create_pipeline_cache(&cache_info, None).context("vkCreatePipelineCache")?;
             handles.pipeline_cache = Mutex::new(pipeline_cache);

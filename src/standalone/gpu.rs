@@ -31,7 +31,9 @@ pub struct GpuOptions {
     /// A file that keeps compiled pipelines from one run of a program to the next (a `VkPipelineCache`).
     ///
     /// [`Gpu::new`] reads the file. [`Gpu::warm_up`], [`Gpu::clear`] and closing the device write it. A file that is
-    /// damaged, or of another device or driver, is replaced, and the log says so. The directory must exist.
+    /// damaged, of another device or driver, or longer than 256 MiB, is replaced, and the log says so. [`Gpu::new`] fails for a path
+    /// where no file can be kept: a folder that does not exist or cannot be written to, a directory, a pipe or a device. What
+    /// fails later, as on a full disk, is only logged, because sorts do not need the file.
     pub pipeline_cache: Option<PathBuf>,
     /// Whether the device is created without optional features and extensions.
     #[cfg(feature = "testing")]
@@ -84,7 +86,8 @@ impl Gpu {
     /// # Errors
     ///
     /// * [`Error::NoLoader`], [`Error::NoDriver`], [`Error::NoDevice`], [`Error::UnsuitableDevice`], [`Error::MissingLayer`].
-    /// * [`Error::Unsupported`] if `VKSORT_DEVICE` is not Unicode.
+    /// * [`Error::Unsupported`] if `VKSORT_DEVICE` is not Unicode, or no file can be kept at the path of
+    ///   [`GpuOptions::pipeline_cache`].
     /// * [`Error::Vulkan`] when the driver fails.
     pub fn new(options: &GpuOptions) -> Result<Gpu, Error> {
         let instance = Instance::new(options.validation)?;
@@ -101,7 +104,8 @@ impl Gpu {
         Ok(Gpu { sorters: Mutex::default(), tuning: Tuning::for_device(profile), device })
     }
 
-    /// The same device, with this tuning for all sorts whose options name none.
+    /// The same device, with this tuning for all sorts whose options name none. Sorts fail with [`Error::Unsupported`] if a number
+    /// of it is out of range ([`Tuning::check`]).
     ///
     /// ```
     /// # fn main() -> Result<(), vksort::Error> {
