@@ -262,8 +262,8 @@ impl Tuning {
 
     /// Checks that every number is within the range that some device may use.
     ///
-    /// A sort is correct with any numbers, because shapes are clamped to the device's limits. This check is for numbers from
-    /// outside the program, where a number out of range is a mistake.
+    /// A sorter is refused with a number out of range. Numbers within the ranges are clamped to the device's limits, and sizes of
+    /// workgroups are rounded to whole subgroups.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ pub struct SorterOptions {
     pub pipeline_cache: vk::PipelineCache,
     /// Pipelines to share with other sorters of the device; `None` to share none.
     pub pipelines: Option<Arc<PipelineSet>>,
-    /// Launch configuration and methods; `None` for the built-in row of the device.
+    /// Launch configuration and methods, with numbers in range ([`Tuning::check`]); `None` for the built-in row of the device.
     pub tuning: Option<Tuning>,
     /// Which subgroup operations the kernels use.
     pub subgroup: SubgroupChoice,

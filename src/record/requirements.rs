@@ -263,9 +263,18 @@ impl Requirements {
     /// The same for an application whose `vk::ApplicationInfo` has this `apiVersion`. A device of Vulkan 1.3 has subgroup size
     /// control without its extension, but not with an instance for Vulkan 1.2. [`query`](Self::query) assumes that the
     /// application asked for the device's version.
-    pub fn for_api_version(mut self, version: u32) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] unless it is Vulkan 1.2 or a later version of Vulkan 1.
+    pub fn for_api_version(mut self, version: u32) -> Result<Self, Error> {
+        let (major, minor) = (vk::api_version_major(version), vk::api_version_minor(version));
+        if vk::api_version_variant(version) != 0 || major != 1 || minor < 2 {
+            let given = format!("{major}.{minor} ({version:#x})");
+            return Err(Error::unsupported("apiVersion", given, "Vulkan 1.2 or a later version of Vulkan 1"));
+        }
         self.application = Some(version);
-        self
+        Ok(self)
     }
 
     /// The same for a device that exists already: with the optional extensions and features that it was created with, and
@@ -556,13 +565,35 @@ mod tests {
         }
         // Subgroup size control is part of Vulkan 1.3, but not for an application that asked for less.
         assert_eq!(rest(&[], &v11, &v12, &v13), [true, false, true, true]);
-        let older = all.clone().for_api_version(vk::API_VERSION_1_2).only_enabled(&[], &v11, &v12, &v13);
+        let older = all.clone().for_api_version(vk::API_VERSION_1_2).unwrap().only_enabled(&[], &v11, &v12, &v13);
         assert_eq!(kept(&older), [false, false, true, true]);
         assert_eq!(rest(&names, &v11, &v12, &v13.compute_full_subgroups(false)), [false, true, true, true]);
         assert_eq!(rest(&names, &v11.storage_buffer16_bit_access(false), &v12, &v13), [true, true, false, true]);
         assert_eq!(rest(&names, &v11, &v12.buffer_device_address(false), &v13), [true, true, true, false]);
         assert_eq!(kept(&all.clone().with_subgroup_partition().with_buffer_addresses().least()), [false; 4]);
         assert_eq!(kept(&all.clone().least().with_subgroup_partition().with_buffer_addresses()), [false; 4]);
+    }
+
+    #[test]
+    fn versions_that_no_application_can_have_asked_for_are_refused() {
+        let any = Requirements {
+            device_extensions: Vec::new(),
+            profile: DeviceProfile::default(),
+            required_subgroup_size: false,
+            application: None,
+            offer: Offer::default(),
+        };
+        for version in [vk::API_VERSION_1_2, vk::API_VERSION_1_3, vk::make_api_version(0, 1, 2, 198)] {
+            assert_eq!(any.clone().for_api_version(version).map(|kept| kept.application).ok(), Some(Some(version)));
+        }
+        let other_variant = vk::make_api_version(1, 1, 3, 0);
+        for version in [0, 1, vk::API_VERSION_1_0, vk::API_VERSION_1_1, other_variant, u32::MAX] {
+            let message = any.clone().for_api_version(version).unwrap_err().to_string();
+            assert!(
+                message.contains(&format!("{version:#x}")) && message.contains("allowed is Vulkan 1.2"),
+                "{message}"
+            );
+        }
     }
 
     #[test]

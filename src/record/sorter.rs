@@ -88,7 +88,7 @@ impl Sorter {
     ///
     /// # Errors
     ///
-    /// * [`Error::Unsupported`] for a request or option out of range, [`Error::MissingFeature`] for keys that this build lacks.
+    /// * [`Error::Unsupported`] for a request, tuning or option out of range, [`Error::MissingFeature`] for keys that this build lacks.
     /// * [`Error::UnsuitableDevice`] when the device does not support the request.
     /// * [`Error::ForeignPipelines`] when `options.pipelines` holds pipelines of another device.
     /// * [`Error::Vulkan`] when the driver fails.
@@ -166,6 +166,7 @@ impl Sorter {
         let faults = Faults::default();
         let mut profile = requirements.profile.clone();
         profile.small_storage &= !faults.no_small_storage;
+        options.tuning.as_ref().map_or(Ok(()), Tuning::check)?;
         let tuning = options.tuning.clone().unwrap_or_else(|| Tuning::for_device(&profile));
         let algorithm = request.algorithm.unwrap_or_else(|| tuning.algorithm());
         let mut desc = ShapeDesc {

@@ -249,7 +249,8 @@ fn features_that_were_not_enabled_are_named() {
     requirements.profile.api_version = (1, 3, 0);
     requirements.check_enabled(&[partition], &v11, &v12, &v13).unwrap();
     // But for an instance of an earlier version it is not promoted.
-    let asked = |version| requirements.clone().for_api_version(version).check_enabled(&[partition], &v11, &v12, &v13);
+    let asked =
+        |version| requirements.clone().for_api_version(version).unwrap().check_enabled(&[partition], &v11, &v12, &v13);
     let message = asked(vk::API_VERSION_1_2).unwrap_err().to_string();
     assert!(message.contains("VK_EXT_subgroup_size_control"), "{message}");
     asked(vk::API_VERSION_1_3).unwrap();
@@ -360,6 +361,32 @@ fn tiles_are_as_few_as_look_back_tells_apart() {
     assert!(refused.contains("rounds") && refused.contains(&most.to_string()), "{refused}");
 }
 
+/// A number of a tuning that is out of its range is refused by every way to a sorter; within the ranges, sizes follow the device.
+fn tunings_out_of_range_are_refused() {
+    let device = Device::open();
+    let (row, request) = (Tuning::for_device(device.profile()), SortRequest::new(KeyType::U32));
+    let bad = [
+        (Tuning { workgroup_size: 0, ..row.clone() }, "workgroup_size is 0, allowed is 1 to 2048"),
+        (Tuning { items_keys: u32::MAX, ..row.clone() }, "items_keys is 4294967295, allowed is 1 to 8192"),
+        (Tuning { digit_bits: 32, ..row.clone() }, "digit_bits is 32, allowed is 1 to 11"),
+        (Tuning { subgroup_size: Some(7), ..row.clone() }, "subgroup_size is 7, allowed is a power of two"),
+    ];
+    let gpu = Gpu::best().unwrap();
+    for (tuning, part) in bad {
+        let options = SorterOptions { tuning: Some(tuning.clone()), ..Default::default() };
+        let refused = device.sorter(device.profile(), &request, options).unwrap_err().to_string();
+        assert!(refused.contains(part), "{refused}");
+        let mut keys: Vec<u32> = (0..10_000).rev().collect();
+        let refused = Gpu::best().unwrap().with_tuning(tuning).sort(&mut keys, Order::Ascending).unwrap_err();
+        assert!(refused.to_string().contains(part) && keys[0] == 9_999, "{refused}");
+    }
+    // No subgroup has 7 invocations.
+    let odd = Tuning { workgroup_size: 7, ..row };
+    let mut keys: Vec<u32> = (0..10_000).rev().collect();
+    gpu.with_tuning(odd).sort(&mut keys, Order::Ascending).unwrap();
+    assert!(keys.is_sorted());
+}
+
 /// Two features are named on request only, and not where the device lacks them.
 fn buffer_addresses_and_the_partition_of_subgroups_are_named_on_request() {
     let device = Device::open();
@@ -418,5 +445,6 @@ pub fn trials() -> Vec<Trial> {
         buffer_addresses_and_the_partition_of_subgroups_are_named_on_request,
         tiles_are_as_few_as_look_back_tells_apart,
         sizes_of_values_are_not_cut_off,
+        tunings_out_of_range_are_refused,
     ]
 }

@@ -10,11 +10,13 @@
  * the names of the prototypes.
  *
  * Functions return 0 or VKSORT_INCOMPLETE, which is positive, or a negative code and a text: vksortGetLastErrorText. Handles of
- * vksort that are null, destroyed or of another kind, structures that are too small, and numbers outside an enumeration are
- * refused, and crash nothing. Handles of Vulkan, pointers to memory and the sizes of that memory are not checked.
+ * vksort that are null, destroyed or of another kind, structures of a size that this version does not know, and numbers outside
+ * an enumeration are refused, and crash nothing. Handles of Vulkan, pointers to memory and the sizes of that memory are not
+ * checked.
  *
  * Every structure that has a structSize begins with it. Set it to the sizeof of the structure, and all fields that you do not
- * need to zero. Later versions add fields at the end.
+ * need to zero. Later versions add fields at the end, and accept structures of an earlier version. A structure that is longer
+ * than this version's is refused.
  *
  * Handles belong to the caller. A call on a handle that another thread destroys at the same time either finishes or fails.
  */
@@ -57,7 +59,7 @@
 
 // As a count: the number of elements is in the count buffer when the sort runs. It is clamped to the
 // capacity.
-#define VKSORT_COUNT_ON_DEVICE UINT64_MAX
+#define VKSORT_COUNT_ON_DEVICE 18446744073709551615ull
 
 // How a sort first accesses the caller's keys, values and count: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the destination of
 // the barrier before it. The bits of stages and accesses here are the same in VkPipelineStageFlags2 and VkAccessFlags2.
@@ -177,8 +179,8 @@ typedef struct {
   // that it was created with: the requirements then leave out what the device lacks, which may cost speed, and name
   // bufferDeviceAddress if the device has it.
   const VkDeviceCreateInfo *deviceCreateInfo;
-  // VkApplicationInfo::apiVersion of the instance, or 0 for the device's version. What became core in a version above this
-  // one needs its extension.
+  // VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 for the device's version. What became core in a
+  // version above this one needs its extension.
   uint32_t apiVersion;
   // 0.
   uint32_t reserved;
@@ -297,12 +299,12 @@ typedef struct {
 // The requirements of a buffer of a sort.
 typedef struct {
   // The minimum size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
-  // for scratch. With capacity 0, buffers that the request has may be given or not.
+  // for scratch. With capacity 0, buffers that the request has may be given or not. Vulkan has no buffers of 0 bytes.
   VkDeviceSize size;
   // The alignment in bytes: the offset of the range is a multiple of it.
   VkDeviceSize alignment;
-  // The VkBufferUsageFlags that the buffer needs; 0 for a buffer that the sort does not use. With
-  // VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT its memory needs VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
+  // The VkBufferUsageFlags that the buffer needs; 0 for a buffer that the request does not have. Those of scratch and of count
+  // are there in any case. With VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT its memory needs VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
   VkFlags usage;
   // 0.
   uint32_t reserved;
@@ -322,7 +324,8 @@ typedef struct {
   VksortBufferNeed keysOut;
   // Where the sorted values or indices go when the request is out of place.
   VksortBufferNeed valuesOut;
-  // Memory for the sort alone. Sorts on one queue may share it.
+  // Memory for the sort alone. Sorts on one queue may share it. A few elements may need none: its size is then 0, and its usage
+  // that of other capacities.
   VksortBufferNeed scratch;
   // The number of elements; needed only to record with VKSORT_COUNT_ON_DEVICE.
   VksortBufferNeed count;
@@ -449,7 +452,7 @@ typedef struct {
   // The structure that the device was created with, or null when it is not known: then no other extension or feature is used,
   // which costs speed.
   const VkDeviceCreateInfo *deviceCreateInfo;
-  // VkApplicationInfo::apiVersion of the instance, or 0 for the device's version.
+  // VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 for the device's version.
   uint32_t apiVersion;
   // 0.
   uint32_t reserved;
@@ -500,7 +503,7 @@ typedef struct {
 // A handle of vksort is null, destroyed, of another kind, of another device, or was never one.
 #define VKSORT_ERROR_HANDLE -102
 
-// This version of vksort does not know the structSize of a structure, or a field that it does not know is not zero.
+// This version of vksort does not know the structSize of a structure.
 #define VKSORT_ERROR_STRUCT -103
 
 // A value is outside its enumeration or range, or contradicts another value.
@@ -727,7 +730,8 @@ VksortResult vksortGetInstanceRequirements(PFN_vkGetInstanceProcAddr getInstance
 // - The instance lives until the call returns, and while vksortCreateSorter is called with the handle. No other function
 //   uses it.
 //
-// Fails with VKSORT_ERROR_UNSUITABLE_DEVICE for a device below Vulkan 1.2, without a compute queue, or with MoltenVK before 1.3.
+// Fails with VKSORT_ERROR_UNSUITABLE_DEVICE for a device below Vulkan 1.2, without a compute queue, or with MoltenVK before 1.3,
+// and with VKSORT_ERROR_VALUE for an apiVersion that is neither 0 nor 1.2 or a later version of Vulkan 1.
 //
 // Duties of the caller:
 //

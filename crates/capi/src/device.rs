@@ -10,6 +10,7 @@ use ash::vk::{
 use vksort::seams::{Place, VersionFeatures, feature_in};
 use vksort::{DeviceFeatures, Error, InstanceRequirements, Requirements};
 
+use super::fault::Fault;
 use super::handles::Register;
 use super::names::check_flags;
 use super::outcome::{Failure, run_unit};
@@ -59,14 +60,13 @@ impl Drop for FeatureChain {
 pub(super) static REQUIREMENTS: Register<DeviceKnowledge> = Register::new("VksortRequirements");
 
 /// A function that is not there. `needed` brings it.
-pub(super) fn missing(name: &CStr, through: &str, needed: &str) -> Failure {
-    let text = format!("{} was not found through {through}, needed is {needed}", name.to_string_lossy());
-    Failure::new(VKSORT_ERROR_MISSING_FUNCTION, text)
+pub(super) fn missing(name: &CStr, through: &'static str, needed: &'static str) -> Failure {
+    Fault::MissingFunction { name: name.to_string_lossy().into(), through, needed }.into()
 }
 
 /// Vulkan's function from which all others come.
 fn given(get: PFN_vkGetInstanceProcAddr) -> Result<vk::PFN_vkGetInstanceProcAddr, Failure> {
-    get.ok_or_else(|| Failure::new(VKSORT_ERROR_POINTER, "getInstanceProcAddr is null, needed is the function"))
+    get.ok_or_else(|| Fault::Null { what: "getInstanceProcAddr".into(), needed: "the function".into() }.into())
 }
 
 /// The functions of a device.
@@ -154,7 +154,7 @@ pub(super) unsafe fn query<'a>(
     // SAFETY: as above.
     let mut requirements = unsafe { Requirements::query(&instance, physical_device)? };
     if api_version != 0 {
-        requirements = requirements.for_api_version(api_version);
+        requirements = requirements.for_api_version(api_version)?;
     }
     if info.is_null() {
         return Ok((instance, requirements, None));
@@ -221,7 +221,8 @@ static PORTABILITY_POINTERS: StaticNames = StaticNames([vk::KHR_PORTABILITY_ENUM
 /// - The instance lives until the call returns, and while vksortCreateSorter is called with the handle. No other function
 ///   uses it.
 ///
-/// Fails with VKSORT_ERROR_UNSUITABLE_DEVICE for a device below Vulkan 1.2, without a compute queue, or with MoltenVK before 1.3.
+/// Fails with VKSORT_ERROR_UNSUITABLE_DEVICE for a device below Vulkan 1.2, without a compute queue, or with MoltenVK before 1.3,
+/// and with VKSORT_ERROR_VALUE for an apiVersion that is neither 0 nor 1.2 or a later version of Vulkan 1.
 ///
 /// # Safety
 ///
@@ -327,10 +328,7 @@ pub unsafe extern "C" fn add_device_features(
         let missing: Vec<String> = missing.map(|((_, name), _)| format!("VkPhysicalDevice{name}")).collect();
         match missing.is_empty() {
             true => Ok(()),
-            false => {
-                let text = format!("the chain of features is without {}", missing.join(", and without "));
-                Err(Failure::new(VKSORT_ERROR_NOT_ENABLED, text))
-            }
+            false => Err(Fault::MissingStructures { missing: missing.join(", and without ") }.into()),
         }
     })
 }

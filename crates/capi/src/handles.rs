@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use super::fault::Fault;
 use super::outcome::Failure;
-use super::types::VKSORT_ERROR_HANDLE;
 
 /// The objects of one kind of handle.
 pub(super) struct Register<T> {
@@ -50,6 +50,6 @@ impl<T> Register<T> {
             true => "null".to_string(),
             false => format!("{:#x}, which is destroyed, of another kind or was never one", handle.addr()),
         };
-        Failure::new(VKSORT_ERROR_HANDLE, format!("the handle is {given}, allowed is a living {}", self.name))
+        Fault::Handle { given, kind: self.name }.into()
     }
 }

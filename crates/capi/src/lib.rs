@@ -14,6 +14,7 @@
 #![allow(non_camel_case_types, non_upper_case_globals, reason = "names are those of C")]
 
 pub mod device;
+mod fault;
 mod handles;
 pub mod log;
 pub mod names;

@@ -6,8 +6,9 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
+use super::fault::Fault;
 use super::names::one_of;
-use super::outcome::{Failure, c_text, run_unit};
+use super::outcome::{c_text, run_unit};
 use super::types::*;
 
 /// Takes a message. The text is UTF-8 with a zero at its end, and is valid during the call.
@@ -93,9 +94,8 @@ pub unsafe extern "C" fn set_log_callback(
     user_data: *mut c_void,
 ) -> VksortResult {
     run_unit("vksortSetLogCallback", || {
-        let failure = |text| Failure::new(VKSORT_ERROR_LOGGER, text);
         if INSIDE.get() {
-            return Err(failure("the call comes from a log callback, allowed is a call from elsewhere"));
+            return Err(Fault::CallInCallback.into());
         }
         let (caller, level) = match callback {
             None => (None, LevelFilter::Off),
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn set_log_callback(
                 let filters = [LevelFilter::Error, LevelFilter::Warn, LevelFilter::Info, LevelFilter::Debug];
                 let filter = one_of("level", "VKSORT_LOG_", VKSORT_LOG_ERROR, &filters, level)?;
                 if !INSTALLED.get_or_init(|| log::set_logger(&Logger).is_ok()) {
-                    return Err(failure("the logger of the process is another one, allowed is that of vksort"));
+                    return Err(Fault::OtherLogger.into());
                 }
                 (Some(Caller { callback, user_data }), filter)
             }

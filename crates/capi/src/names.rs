@@ -65,6 +65,7 @@ fn algorithm(number: VksortAlgorithm) -> Result<Option<Algorithm>, Failure> {
 pub(super) fn check_flags(what: &str, given: u32, known: u32) -> Result<(), Failure> {
     match given & !known {
         0 => Ok(()),
+        _ if known == 0 => Err(Failure::value(what, format!("{given:#x}"), "0")),
         _ => Err(Failure::value(what, format!("{given:#x}"), &format!("a union of {known:#x}"))),
     }
 }

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use vksort::Error;
 
+use super::fault::Fault;
 use super::types::*;
 
 /// A code and the text about the fault.
@@ -16,13 +17,15 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    pub fn new(code: VksortResult, text: impl Into<String>) -> Failure {
-        Failure { code, text: text.into() }
-    }
-
     /// A value that is not allowed.
     pub fn value(what: &str, given: impl std::fmt::Display, allowed: &str) -> Failure {
-        Failure::new(VKSORT_ERROR_VALUE, format!("{what} is {given}, allowed is {allowed}"))
+        Error::Unsupported { what: what.into(), given: given.to_string(), allowed: allowed.into() }.into()
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Failure {
+        Failure { code: fault.code(), text: fault.to_string() }
     }
 }
 
@@ -44,8 +47,9 @@ impl From<Error> for Failure {
             Error::ForeignPipelines { .. } => VKSORT_ERROR_HANDLE,
             Error::TooFewQueries { .. } => VKSORT_ERROR_TOO_FEW_QUERIES,
             Error::Visitor { .. } => VKSORT_ERROR_VISITOR,
-            Error::Vulkan { result, .. } => result.as_raw(),
-            // What is left belongs to devices that vksort owns, tuning profiles, and faults of its own.
+            // Codes of success are positive.
+            Error::Vulkan { result, .. } if result.as_raw() < 0 => result.as_raw(),
+            // What is left belongs to devices that vksort owns, and faults of its own.
             _ => VKSORT_ERROR_INTERNAL,
         };
         Failure { code, text: error.to_string() }
@@ -72,10 +76,7 @@ pub(super) fn run(call: &'static str, work: impl FnOnce() -> Result<VksortResult
     match outcome {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => keep(call, failure),
-        Err(panic) => {
-            let text = format!("a fault of vksort: {}", message(&*panic));
-            keep(call, Failure::new(VKSORT_ERROR_INTERNAL, text))
-        }
+        Err(panic) => keep(call, Fault::Panic(message(&*panic).into()).into()),
     }
 }
 

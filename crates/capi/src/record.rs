@@ -4,8 +4,9 @@ use std::ffi::c_char;
 
 use ash::vk::{self, CommandBuffer as VkCommandBuffer};
 
-use vksort::{BoundSort, BufferRange, Count, MAX_COUNT, QueryRange, SortBuffers, VisitorResources};
+use vksort::{BoundSort, BufferRange, Count, Error, MAX_COUNT, QueryRange, SortBuffers, VisitorResources};
 
+use super::fault::Fault;
 use super::handles::Register;
 use super::names::{check_flags, number_of};
 use super::outcome::{Failure, run, run_unit};
@@ -21,9 +22,8 @@ fn count_of(number: u64) -> Result<Count, Failure> {
         Ok(count) => Ok(Count::Host(count)),
         Err(_) if number == VKSORT_COUNT_ON_DEVICE => Ok(Count::Device),
         Err(_) => {
-            let text =
-                format!("count is {number} elements, allowed are {MAX_COUNT} at most, or VKSORT_COUNT_ON_DEVICE");
-            Err(Failure::new(VKSORT_ERROR_TOO_MANY_ELEMENTS, text))
+            let limit = "or VKSORT_COUNT_ON_DEVICE".into();
+            Err(Error::TooManyElements { given: number, allowed: MAX_COUNT.into(), limit }.into())
         }
     }
 }
@@ -289,8 +289,7 @@ pub unsafe extern "C" fn get_step_times(
         check_pointer(steps, "the pointer to steps")?;
         check_pointer(ticks, "the pointer to ticks")?;
         if tick_count < needed {
-            let text = format!("tickCount is {tick_count}, needed are {needed}");
-            return Err(Failure::new(VKSORT_ERROR_TOO_FEW_QUERIES, text));
+            return Err(Fault::TooFewTicks { given: tick_count, needed }.into());
         }
         // SAFETY: there are as many, and more than needed, by this function's contract and the check.
         let ticks = unsafe { std::slice::from_raw_parts(ticks, needed as usize) };

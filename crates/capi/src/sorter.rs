@@ -6,6 +6,7 @@ use ash::vk::{BufferUsageFlags as Usage, DescriptorSetLayout, Device as VkDevice
 use vksort::{Access, PipelineSet, Sorter, SorterOptions, Visitor};
 
 use super::device::{self, REQUIREMENTS};
+use super::fault::Fault;
 use super::handles::Register;
 use super::names::{self, check_flags, number_of, one_of};
 use super::outcome::{Failure, run_unit};
@@ -125,9 +126,7 @@ unsafe fn create(
         false => {
             let other = SORTERS.get(info.share_with)?;
             if other.device != info.device {
-                let (given, allowed) = (other.device, info.device);
-                let text = format!("shareWith is a sorter of {given:?}, allowed is a sorter of device, {allowed:?}");
-                return Err(Failure::new(VKSORT_ERROR_HANDLE, text));
+                return Err(Fault::ForeignSorter { given: other.device, allowed: info.device }.into());
             }
             Arc::clone(&other.pipelines)
         }
@@ -245,7 +244,8 @@ pub unsafe extern "C" fn get_buffer_requirements(
             values: need(sizes.values, elements, reached),
             keys_out: need(sizes.keys_out, elements, reached),
             values_out: need(sizes.values_out, elements, reached),
-            scratch: need((scratch > 0).then_some(scratch), elements, reached | Sorter::SCRATCH_USAGE),
+            // Its usage does not depend on the capacity, so that callers may ask once, and create a buffer in any case.
+            scratch: need(Some(scratch), elements, reached | Sorter::SCRATCH_USAGE),
             count: need(Some(4), 4, Usage::STORAGE_BUFFER),
         };
         // SAFETY: by this function's contract.

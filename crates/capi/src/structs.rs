@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 
 use ash::vk;
 
+use super::fault::Fault;
 use super::outcome::Failure;
 use super::types::*;
 
@@ -17,7 +18,7 @@ use super::types::*;
 pub(super) unsafe trait Sized32: Copy {
     /// The type in C.
     const NAME: &str;
-    /// The size that it had in its first version.
+    /// The size that it had in its first version. Later ones are longer.
     const FIRST: usize;
 }
 
@@ -53,28 +54,27 @@ sized! {
     VksortDepthInfo 40,
 }
 
-/// The largest size in bytes that a structure of a later version may have.
-const MOST: usize = 4096;
-
 /// Refuses a pointer that is null or misaligned.
 pub(super) fn check_pointer<T>(pointer: *const T, what: &str) -> Result<(), Failure> {
-    let wrong = match (pointer.is_null(), pointer.is_aligned()) {
+    let given = match (pointer.is_null(), pointer.is_aligned()) {
         (true, _) => "null",
         (_, false) => "not aligned",
         _ => return Ok(()),
     };
-    Err(Failure::new(VKSORT_ERROR_POINTER, format!("{what} is {wrong}, allowed is a pointer to one")))
+    Err(Fault::Pointer { what: what.into(), given }.into())
 }
 
 /// Refuses a null handle of Vulkan.
 pub(super) fn check_handle(handle: impl vk::Handle, name: &str, of_type: &str) -> Result<(), Failure> {
     match handle.is_null() {
-        true => Err(Failure::new(VKSORT_ERROR_POINTER, format!("{name} is null, needed is a {of_type}"))),
+        true => Err(Fault::Null { what: name.into(), needed: format!("a {of_type}") }.into()),
         false => Ok(()),
     }
 }
 
-/// The size that the caller says, if it is one.
+/// The size that the caller says, if it is that of this version or an earlier one. A longer structure is refused: nothing tells
+/// what a later version means by its fields, and whether the size is right, so that memory behind the structure could be read or
+/// written.
 ///
 /// # Safety
 ///
@@ -83,16 +83,13 @@ unsafe fn size_of_given<T: Sized32>(pointer: *const T) -> Result<usize, Failure>
     check_pointer(pointer, T::NAME)?;
     // SAFETY: the structure begins with its size.
     let size = unsafe { pointer.cast::<u32>().read() } as usize;
-    match (T::FIRST.min(size_of::<T>())..=MOST).contains(&size) {
+    match (T::FIRST.min(size_of::<T>())..=size_of::<T>()).contains(&size) {
         true => Ok(size),
-        false => Err(Failure::new(
-            VKSORT_ERROR_STRUCT,
-            format!("structSize of {} is {size}, allowed is {}, its size", T::NAME, size_of::<T>()),
-        )),
+        false => Err(Fault::StructSize { name: T::NAME, given: size, allowed: size_of::<T>() }.into()),
     }
 }
 
-/// A structure of the caller's. Fields of a later version must be zero; fields that an earlier one lacks are.
+/// A structure of the caller's. Fields that an earlier version lacks are zero.
 ///
 /// # Safety
 ///
@@ -101,23 +98,14 @@ pub(super) unsafe fn read<T: Sized32>(pointer: *const T) -> Result<T, Failure> {
     // SAFETY: by this function's contract, here and below.
     let size = unsafe { size_of_given(pointer)? };
     let mut value = MaybeUninit::<T>::zeroed();
-    let bytes = pointer.cast::<u8>();
-    for index in size_of::<T>()..size {
-        // SAFETY: within the size that the caller gave.
-        if unsafe { bytes.add(index).read() } != 0 {
-            let text =
-                format!("byte {index} of {} is not zero, and this version of vksort knows no field there", T::NAME);
-            return Err(Failure::new(VKSORT_ERROR_STRUCT, text));
-        }
-    }
     // SAFETY: both have so many bytes; the rest is zero, which is valid.
     unsafe {
-        value.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(bytes, size.min(size_of::<T>()));
+        value.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(pointer.cast(), size);
         Ok(value.assume_init())
     }
 }
 
-/// Writes a structure as far as the caller's goes. Its size stays, and fields of a later version are zeroed.
+/// Writes a structure as far as the caller's goes. Its size stays.
 ///
 /// # Safety
 ///
@@ -125,12 +113,11 @@ pub(super) unsafe fn read<T: Sized32>(pointer: *const T) -> Result<T, Failure> {
 pub(super) unsafe fn write<T: Sized32>(pointer: *mut T, value: &T) -> Result<(), Failure> {
     // SAFETY: by this function's contract, here and below.
     let size = unsafe { size_of_given(pointer)? };
-    let (known, skipped) = (size.min(size_of::<T>()), size_of::<u32>());
+    let skipped = size_of::<u32>();
     // SAFETY: within both structures.
     unsafe {
         let (to, from) = (pointer.cast::<u8>(), std::ptr::from_ref(value).cast::<u8>());
-        to.add(skipped).copy_from_nonoverlapping(from.add(skipped), known - skipped);
-        to.add(known).write_bytes(0, size - known);
+        to.add(skipped).copy_from_nonoverlapping(from.add(skipped), size - skipped);
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ pub const VKSORT_INCOMPLETE: VksortResult = 5;
 pub const VKSORT_ERROR_POINTER: VksortResult = -101;
 /// A handle of vksort is null, destroyed, of another kind, of another device, or was never one.
 pub const VKSORT_ERROR_HANDLE: VksortResult = -102;
-/// This version of vksort does not know the structSize of a structure, or a field that it does not know is not zero.
+/// This version of vksort does not know the structSize of a structure.
 pub const VKSORT_ERROR_STRUCT: VksortResult = -103;
 /// A value is outside its enumeration or range, or contradicts another value.
 pub const VKSORT_ERROR_VALUE: VksortResult = -104;
@@ -175,7 +175,8 @@ pub const VKSORT_KEY_IS_BUILT: u32 = 4;
 
 /// As a count: the number of elements is in the count buffer when the sort runs. It is clamped to the
 /// capacity.
-pub const VKSORT_COUNT_ON_DEVICE: u64 = u64::MAX;
+pub const VKSORT_COUNT_ON_DEVICE: u64 = 18446744073709551615;
+const _: () = assert!(VKSORT_COUNT_ON_DEVICE == u64::MAX);
 
 /// How a sort first accesses the caller's keys, values and count: VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, the destination of
 /// the barrier before it. The bits of stages and accesses here are the same in VkPipelineStageFlags2 and VkAccessFlags2.
@@ -284,8 +285,8 @@ pub struct VksortRequirementsInfo {
     /// that it was created with: the requirements then leave out what the device lacks, which may cost speed, and name
     /// bufferDeviceAddress if the device has it.
     pub device_create_info: *const VkDeviceCreateInfo<'static>,
-    /// VkApplicationInfo::apiVersion of the instance, or 0 for the device's version. What became core in a version above this
-    /// one needs its extension.
+    /// VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 for the device's version. What became core in a
+    /// version above this one needs its extension.
     pub api_version: u32,
     /// 0.
     pub reserved: u32,
@@ -379,12 +380,12 @@ pub struct VksortSorterProperties {
 #[derive(Clone, Copy, Debug)]
 pub struct VksortBufferNeed {
     /// The minimum size of the range in bytes; 0 for a buffer that the sort does not use. Such a buffer must not be given, except
-    /// for scratch. With capacity 0, buffers that the request has may be given or not.
+    /// for scratch. With capacity 0, buffers that the request has may be given or not. Vulkan has no buffers of 0 bytes.
     pub size: VkDeviceSize,
     /// The alignment in bytes: the offset of the range is a multiple of it.
     pub alignment: VkDeviceSize,
-    /// The VkBufferUsageFlags that the buffer needs; 0 for a buffer that the sort does not use. With
-    /// VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT its memory needs VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
+    /// The VkBufferUsageFlags that the buffer needs; 0 for a buffer that the request does not have. Those of scratch and of count
+    /// are there in any case. With VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT its memory needs VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
     pub usage: VkFlags,
     /// 0.
     pub reserved: u32,
@@ -406,7 +407,8 @@ pub struct VksortBufferRequirements {
     pub keys_out: VksortBufferNeed,
     /// Where the sorted values or indices go when the request is out of place.
     pub values_out: VksortBufferNeed,
-    /// Memory for the sort alone. Sorts on one queue may share it.
+    /// Memory for the sort alone. Sorts on one queue may share it. A few elements may need none: its size is then 0, and its usage
+    /// that of other capacities.
     pub scratch: VksortBufferNeed,
     /// The number of elements; needed only to record with VKSORT_COUNT_ON_DEVICE.
     pub count: VksortBufferNeed,
@@ -496,7 +498,7 @@ pub struct VksortVrdxInfo {
     /// The structure that the device was created with, or null when it is not known: then no other extension or feature is used,
     /// which costs speed.
     pub device_create_info: *const VkDeviceCreateInfo<'static>,
-    /// VkApplicationInfo::apiVersion of the instance, or 0 for the device's version.
+    /// VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 for the device's version.
     pub api_version: u32,
     /// 0.
     pub reserved: u32,

@@ -7,10 +7,12 @@ use ash::vk::{self, CommandBuffer as VkCommandBuffer};
 
 use vksort::seams::PushedSorter;
 use vksort::{
-    AccessScope, BufferRange, Count, KeyType, SortBuffers, SortRequest, Sorter, SorterOptions, StepName, ValueType,
+    AccessScope, BufferRange, Count, Error, KeyType, SortBuffers, SortRequest, Sorter, SorterOptions, StepName,
+    ValueType,
 };
 
 use super::device::{self, query};
+use super::fault::Fault;
 use super::handles::Register;
 use super::names::check_flags;
 use super::outcome::{Failure, run_unit};
@@ -70,9 +72,7 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
             Some(enabled) if enabled.push_descriptors => requirements,
             // A device of Vulkan 1.4 has the function in any case.
             Some(_) => {
-                let text = "the device was created without pushed descriptors, needed is the extension \
-                            VK_KHR_push_descriptor or the feature pushDescriptor of VkPhysicalDeviceVulkan14Features";
-                return Err(Failure::new(VKSORT_ERROR_NOT_ENABLED, text));
+                return Err(Fault::PushDescriptors.into());
             }
         };
         // SAFETY: the device is of the physical device, by this function's contract, here and below.
@@ -81,8 +81,8 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
         // SAFETY: as above.
         let found = names.map(|name| unsafe { device::function(&instance, info.device, name) });
         let Some(push) = found.into_iter().find(|function| !function.is_null()) else {
-            let text = "vkCmdPushDescriptorSetKHR is not to be had, needed is a device with VK_KHR_push_descriptor";
-            return Err(Failure::new(VKSORT_ERROR_MISSING_FUNCTION, text));
+            let (through, needed) = ("vkGetDeviceProcAddr", "VK_KHR_push_descriptor or Vulkan 1.4");
+            return Err(Fault::MissingFunction { name: "vkCmdPushDescriptorSetKHR".into(), through, needed }.into());
         };
         // SAFETY: both names are of functions of this type, as the extension was promoted unchanged.
         let push: vk::PFN_vkCmdPushDescriptorSetKHR = unsafe { std::mem::transmute(push) };
@@ -133,6 +133,9 @@ pub unsafe extern "C" fn get_storage_requirements(
 ) -> VksortResult {
     run_unit("vksortVrdxGetStorageRequirements", || {
         let made = SORTERS.get(sorter)?;
+        if key_value > 1 {
+            return Err(Failure::value("keyValue", key_value, "0 or 1"));
+        }
         let mut bytes = made.keys.scratch_size_up_to(max_element_count)?;
         if key_value != 0 {
             bytes = bytes.max(made.pairs.scratch_size_up_to(max_element_count)?);
@@ -178,7 +181,7 @@ pub unsafe extern "C" fn cmd_sort(
         check_flags("reserved of VksortVrdxSort", given.reserved, 0)?;
         for (name, buffer) in [("keysBuffer", given.keys_buffer), ("storageBuffer", given.storage_buffer)] {
             if buffer == vk::Buffer::null() {
-                return Err(Failure::new(VKSORT_ERROR_BUFFER, format!("{name} is null, needed is a VkBuffer")));
+                return Err(Error::BufferPresence { buffer: name, given: "absent", needed: "present" }.into());
             }
         }
         if given.query_pool != vk::QueryPool::null() && given.query.checked_add(VKSORT_VRDX_QUERIES).is_none() {

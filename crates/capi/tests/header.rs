@@ -20,11 +20,13 @@ const BEGINNING: &str = "\
  * the names of the prototypes.
  *
  * Functions return 0 or VKSORT_INCOMPLETE, which is positive, or a negative code and a text: vksortGetLastErrorText. Handles of
- * vksort that are null, destroyed or of another kind, structures that are too small, and numbers outside an enumeration are
- * refused, and crash nothing. Handles of Vulkan, pointers to memory and the sizes of that memory are not checked.
+ * vksort that are null, destroyed or of another kind, structures of a size that this version does not know, and numbers outside
+ * an enumeration are refused, and crash nothing. Handles of Vulkan, pointers to memory and the sizes of that memory are not
+ * checked.
  *
  * Every structure that has a structSize begins with it. Set it to the sizeof of the structure, and all fields that you do not
- * need to zero. Later versions add fields at the end.
+ * need to zero. Later versions add fields at the end, and accept structures of an earlier version. A structure that is longer
+ * than this version's is refused.
  *
  * Handles belong to the caller. A call on a handle that another thread destroys at the same time either finishes or fails.
  */";
@@ -117,6 +119,23 @@ fn functions(header: &str) -> Vec<(String, String)> {
         comment.clear();
     }
     found
+}
+
+/// Parsers of headers for other languages know no other macros.
+#[test]
+fn macros_are_numbers() {
+    let header = header();
+    let defined = header.lines().filter_map(|line| line.strip_prefix("#define VKSORT_")).filter(|line| *line != "H");
+    let mut numbers = 0;
+    for line in defined {
+        let (name, number) = line.split_once(' ').unwrap_or((line, ""));
+        let digits = number.trim_start_matches('-').trim_end_matches("ull");
+        assert!(digits.parse::<u64>().is_ok(), "VKSORT_{name} is {number:?}");
+        numbers += 1;
+    }
+    assert!(numbers >= 60, "{numbers} macros are found");
+    let count = vksort_capi::types::VKSORT_COUNT_ON_DEVICE;
+    assert!(header.contains(&format!("#define VKSORT_COUNT_ON_DEVICE {count}ull\n")), "it is not {count} and unsigned");
 }
 
 #[test]

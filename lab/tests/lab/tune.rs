@@ -101,7 +101,7 @@ fn assert_sorts(gpu: &Gpu, tuning: &Tuning) {
 #[test]
 fn patience_does_not_cut_other_loops_short() {
     let gpu = Gpu::best().unwrap();
-    let tuning = Tuning { polls: u32::MAX, items_keys: 64, workgroup_size: 16, ..gpu.tuning().clone() };
+    let tuning = Tuning { polls: 1 << 16, items_keys: 64, workgroup_size: 16, ..gpu.tuning().clone() };
     let options = SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
     let count = 10_007;
     let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };

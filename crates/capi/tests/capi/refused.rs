@@ -85,40 +85,39 @@ fn pointers_that_are_not_aligned_are_refused() {
 }
 
 #[test]
-fn structures_of_another_size_are_refused_unless_what_is_more_is_zero() {
-    let mut capabilities = sized!(VksortCapabilities {});
-    for size in [0, 1, 31, 4097, u32::MAX] {
-        capabilities.struct_size = size;
-        let parts = ["structSize of VksortCapabilities", "allowed is 32"];
-        refused(c!(get_capabilities(&mut capabilities)), VKSORT_ERROR_STRUCT, &parts);
+fn structures_of_another_size_are_refused_and_memory_behind_them_stays() {
+    #[repr(C)]
+    struct Behind {
+        known: VksortCapabilities,
+        mine: [u32; 1024],
     }
-    // A later version's, of which this one knows the beginning.
+    let mut behind = Behind { known: sized!(VksortCapabilities {}), mine: [7; 1024] };
+    let right = size_of::<VksortCapabilities>() as u32;
+    // The longest are what memory holds that nobody has set.
+    for size in [0, 1, right - 1, right + 1, right + 4, 2 * right, 4096, 4097, 0xCCCC_CCCC, u32::MAX] {
+        behind.known.struct_size = size;
+        let parts = [&format!("structSize of VksortCapabilities is {size}"), "allowed is 32"];
+        refused(c!(get_capabilities((&raw mut behind).cast())), VKSORT_ERROR_STRUCT, &parts);
+        assert_eq!((behind.known.struct_size, behind.known.key_types, behind.mine), (size, 0, [7; 1024]));
+    }
+    behind.known.struct_size = right;
+    done(c!(get_capabilities((&raw mut behind).cast())));
+    assert_eq!((behind.known.struct_size, behind.known.key_types, behind.mine), (right, 14, [7; 1024]));
+
+    // What is only read, too; also where the memory behind it is zero.
     #[repr(C)]
     struct Longer {
-        known: VksortCapabilities,
-        more: [u32; 4],
-    }
-    let mut longer = Longer { known: sized!(VksortCapabilities {}), more: [7; 4] };
-    longer.known.struct_size = size_of::<Longer>() as u32;
-    done(c!(get_capabilities((&raw mut longer).cast())));
-    assert_eq!((longer.known.key_types, longer.more), (14, [0; 4]));
-    assert_eq!(longer.known.struct_size, size_of::<Longer>() as u32);
-
-    #[repr(C)]
-    struct LongerRequest {
         known: VksortSortRequest,
         more: u32,
     }
-    let mut longer = LongerRequest { known: u32_keys(), more: 0 };
-    longer.known.struct_size = size_of::<LongerRequest>() as u32;
+    let mut longer = Longer { known: u32_keys(), more: 0 };
+    longer.known.struct_size = size_of::<Longer>() as u32;
     let mut sorter = null_mut();
     let mut info = vulkan().sorter_info(&longer.known);
     info.request = (&raw const longer).cast();
-    done(c!(create_sorter(&info, &mut sorter)));
-    done(destroy_sorter(sorter));
-    longer.more = 1 << 16;
-    info.request = (&raw const longer).cast();
-    refused(c!(create_sorter(&info, &mut sorter)), VKSORT_ERROR_STRUCT, &["byte 46 of VksortSortRequest is not zero"]);
+    let parts = ["structSize of VksortSortRequest is 48", "allowed is 44"];
+    refused(c!(create_sorter(&info, &mut sorter)), VKSORT_ERROR_STRUCT, &parts);
+    assert_eq!(longer.more, 0);
 }
 
 #[test]
@@ -160,7 +159,53 @@ fn numbers_that_are_none_of_an_enumeration_are_refused() {
     refused(c!(create_sorter(&info, &mut sorter)), VKSORT_ERROR_VALUE, &["flags of VksortSorterInfo"]);
     let info = VksortRequirementsInfo { flags: 2, ..vulkan.info() };
     refused(c!(create_requirements(&info, &mut null_mut())), VKSORT_ERROR_VALUE, &["flags of VksortRequirementsInfo"]);
+    let info = VksortRequirementsInfo { reserved: 1, ..vulkan.info() };
+    let parts = ["reserved of VksortRequirementsInfo is 0x1, allowed is 0"];
+    refused(c!(create_requirements(&info, &mut null_mut())), VKSORT_ERROR_VALUE, &parts);
     assert!([0, 2, 5].into_iter().all(|number| get_algorithm_name(number).is_null()));
+}
+
+#[test]
+fn versions_below_that_of_an_instance_for_vksort_are_refused() {
+    let vulkan = vulkan();
+    let (mut requirements, mut sorter) = (null_mut(), null_mut());
+    let made = sized!(VksortVrdxInfo {
+        get_instance_proc_addr: vulkan.get(),
+        instance: vulkan.instance.handle(),
+        physical_device: vulkan.physical,
+        device: vulkan.device.handle(),
+    });
+    let other_variant = vk::make_api_version(1, 1, 3, 0);
+    for api_version in [vk::API_VERSION_1_0, vk::API_VERSION_1_1, 1, other_variant, u32::MAX] {
+        let given = format!("({api_version:#x}), allowed is Vulkan 1.2");
+        let parts = ["apiVersion is ", given.as_str()];
+        let info = VksortRequirementsInfo { api_version, ..vulkan.info() };
+        refused(c!(create_requirements(&info, &mut requirements)), VKSORT_ERROR_VALUE, &parts);
+        let info = VksortVrdxInfo { api_version, ..made };
+        refused(c!(vrdx::create(&info, &mut sorter)), VKSORT_ERROR_VALUE, &parts);
+        assert!(requirements.is_null() && sorter.is_null());
+    }
+}
+
+#[test]
+fn the_usage_of_scratch_is_told_at_every_capacity() {
+    let vulkan = vulkan();
+    for access in [VKSORT_ACCESS_DESCRIPTORS, VKSORT_ACCESS_AUTO] {
+        let mut sorter = null_mut();
+        let request = VksortSortRequest { value: VKSORT_VALUE_INDEX, ..u32_keys() };
+        done(c!(create_sorter(&VksortSorterInfo { access, ..vulkan.sorter_info(&request) }, &mut sorter)));
+        let usages = [0, 1, 100, 1_000_000].map(|capacity| {
+            let mut needs = sized!(VksortBufferRequirements {});
+            done(c!(get_buffer_requirements(sorter, capacity, &mut needs)));
+            // The buffer of at least 4 bytes that programs make of it is bound.
+            let scratch = vulkan.buffer(needs.scratch.size.max(4), needs.scratch.usage).0;
+            let (buffers, _) = buffers_of(sorter, capacity);
+            done(destroy_sort(bound(sorter, &VksortBuffers { scratch, ..buffers })));
+            (needs.scratch.usage, needs.keys_out.usage)
+        });
+        assert_eq!(usages, [(Sorter::SCRATCH_USAGE.as_raw(), 0); 4]);
+        done(destroy_sorter(sorter));
+    }
 }
 
 #[test]
