@@ -2,7 +2,8 @@
 # Installs vksort for C and C++ into a temporary folder, and builds, runs and tests there what uses it: scripts/c.sh [--help]
 #
 # Builds examples/c, examples/cpp and tests/c of crates/capi by CMake with gcc and g++, warnings as errors, and runs them under the
-# validation layer on the driver that the environment chooses. Ends with the number of programs as a test result.
+# validation layer on the driver that the environment chooses. Links the library in every way that it can be had, also with its
+# sources in another project and from the archive of scripts/pack.sh. Ends with the number of programs as a test result.
 # scripts/setup.sh --all-tests --kernels installs what it takes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,11 +14,11 @@ case ${1-} in
     --help) usage && exit ;;
     *) die "unknown argument $1, allowed is --help" ;;
 esac
-for tool in cmake gcc g++ pkg-config; do
+for tool in cmake gcc g++ pkg-config readelf xz; do
     has "$tool" || die "$tool is missing: run scripts/setup.sh --all-tests --kernels"
 done
 
-# Most bytes of the shared library with everything, stripped.
+# Most bytes of each library with everything, stripped.
 most_bytes=3000000
 
 work=$(mktemp -d)
@@ -36,8 +37,12 @@ step crates/capi/install.sh --prefix "$prefix"
 step crates/capi/install.sh --prefix "$prefix" --visitor-compiler
 # It can be moved.
 mv "$prefix" "$work/moved" && prefix=$work/moved
-bytes=$(stat -L -c %s "$prefix/lib/libvksort.so")
-((bytes <= most_bytes)) || die "libvksort.so has $bytes bytes, allowed are $most_bytes"
+sizes=()
+for library in libvksort.so libvksort.a; do
+    bytes=$(stat -L -c %s "$prefix/lib/$library")
+    ((bytes <= most_bytes)) || die "$library has $bytes bytes, allowed are $most_bytes"
+    sizes+=("$library has $bytes bytes")
+done
 # All functions of Vulkan come from the caller.
 undefined=$(nm -D --undefined-only "$prefix/lib/libvksort.so")
 ! grep -E ' (vk[A-Z]|dlopen)' <<<"$undefined" || die "libvksort.so links to Vulkan or opens a library"
@@ -60,6 +65,8 @@ names gnu Windows bin/vksort_capi.dll lib/libvksort.dll.a lib/libvksort.a
 touch "$prefix/lib/vksort.dll.lib"
 names msvc Windows bin/vksort_capi.dll lib/vksort.dll.lib lib/vksort.lib
 rm "$prefix/lib/vksort.dll.lib"
+# shellcheck source=crates/capi/tests/c/linking.sh
+source crates/capi/tests/c/linking.sh
 # The same example by pkg-config, without CMake.
 read -ra flags < <(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs vksort)
 # shellcheck disable=SC2086
@@ -100,6 +107,7 @@ step "$work/examples-c/visitor" --validate
 step "$work/examples-cpp/record" --validate
 step "$work/tests-c/vrdx"
 step "$work/tests-c/vrdx" --least
+step "$work/tests-c/refused"
 # A wrong argument is one line on stderr and a status that is not zero.
 for program in "$work/record" "$work/examples-c/visitor" "$work/examples-cpp/record"; do
     if "$program" --device 'no such device' >"$work/out" 2>"$work/err"; then
@@ -108,5 +116,5 @@ for program in "$work/record" "$work/examples-c/visitor" "$work/examples-cpp/rec
     (($(wc -l <"$work/err") == 1)) || die "the error is not one line: $(<"$work/err")"
     passed=$((passed + 1))
 done
-say "libvksort.so has $bytes bytes"
+printf '%s\n' "${sizes[@]}" >&2
 printf 'test result: ok. %s passed; 0 failed; 0 ignored\n' "$passed"

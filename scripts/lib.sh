@@ -15,7 +15,7 @@ mdbook_dir=$vksort_cache/mdbook-$mdbook_version
 gpu_compilers=${VKSORT_GPU_COMPILERS:-$vksort_cache/gpu-compilers}
 
 # rustup changes the PATH of new shells only.
-command -v cargo >/dev/null || PATH=$HOME/.cargo/bin:$PATH
+command -v cargo >/dev/null || PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH
 
 say() {
     printf '%s\n' "$*" >&2
@@ -33,6 +33,16 @@ usage() {
 
 has() {
     command -v "$1" >/dev/null
+}
+
+# Ends with one line unless cargo is there, and a compiler of the version that Cargo.toml asks for.
+check_rust() {
+    has cargo && has rustc || die "cargo is missing: install Rust from https://rustup.rs"
+    local needed given
+    needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+    given=$(rustc --version | cut -d ' ' -f 2)
+    [[ $(printf '%s\n' "$needed" "$given" | sort -V | head -n 1) == "$needed" ]] ||
+        die "rustc is $given, needed is $needed or newer: run 'rustup update stable'"
 }
 
 # The version of a package in Cargo.lock.

@@ -1,20 +1,24 @@
 #!/usr/bin/env bash
-# Bundles tests and programs for a machine without Rust: scripts/pack.sh
+# Bundles tests and programs, or the library for C, for a machine without Rust: scripts/pack.sh [--c]
 #
 # Writes pack/vksort-VERSION-TARGET and the same as .tar.xz. On the other machine `./run.sh` runs all tests and programs on
 # its Vulkan device. `./measure.sh` measures for 8 minutes, beside CUB if nvcc is found, and writes a summary of one page.
 # Both need a Vulkan loader, a driver, and a C library no older than this machine's.
 #
+#   --c     writes pack/vksort-c-VERSION-TARGET and the same as .tar.xz instead: what crates/capi/install.sh installs, and the
+#           licences of what is in it. It can be unpacked anywhere
 #   --help  this text
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib.sh
 source scripts/lib.sh
 
+of_c=0
 case ${1:-} in
     '') ;;
+    --c) of_c=1 ;;
     --help) usage && exit ;;
-    *) die "unknown option $1, allowed is --help" ;;
+    *) die "unknown option $1, allowed are --c and --help" ;;
 esac
 
 # Bundles often travel through services that take 64 MiB at most.
@@ -23,11 +27,78 @@ largest_mib=60
 for tool in python3 strip xz; do
     has "$tool" || die "$tool is missing: install the package that has it (python3, binutils, xz-utils)"
 done
-scripts/setup.sh --no-drivers
+if ((of_c)); then check_rust; else scripts/setup.sh --no-drivers; fi
 
 version=$(locked_version vksort)
 host=$(rustc -vV | sed -n 's/^host: //p')
 name=vksort-$version-$host
+((!of_c)) || name=vksort-c-$version-$host
+
+mkdir -p pack
+work=$(mktemp -d pack/new.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+chmod 755 "$work"
+mkdir "$work/$name"
+
+# Writes the file that says what the bundle was made from.
+write_build() {
+    printf 'vksort %s, commit %s\nfor %s, built with %s\n' "$version" \
+        "$(git describe --always --dirty 2>/dev/null || printf 'unknown')" "$host" "$(rustc --version)" >"$work/$name/BUILD"
+}
+
+# Compresses the bundle, and puts it into place: finish WHAT
+finish() {
+    local mib
+    XZ_OPT='--threads=0' tar -C "$work" --owner=0 --group=0 -cJf "$work/$name.tar.xz" "$name"
+    mib=$((($(stat -c %s "$work/$name.tar.xz") + 1048575) / 1048576))
+    ((mib <= largest_mib)) || die "the bundle has $mib MiB, allowed are $largest_mib"
+    rm -rf "pack/$name" "pack/$name.tar.xz"
+    mv "$work/$name" "$work/$name.tar.xz" pack
+    say "pack/$name.tar.xz: $mib MiB, $1"
+}
+
+# The licences of vksort, of the crates in its library, and of Rust's own.
+copy_licences() {
+    local licences=$work/$name/licences rust
+    mkdir "$licences"
+    cp LICENSE-MIT LICENSE-APACHE "$licences"
+    cargo metadata --locked --format-version 1 --filter-platform "$host" >"$work/metadata"
+    cargo tree --locked --package vksort-capi --edges normal,no-proc-macro --no-default-features --features keys-128 \
+        --prefix none --format '{p}' >"$work/tree"
+    python3 - "$work/metadata" "$work/tree" "$licences" <<'PYTHON'
+import json, pathlib, shutil, sys
+
+metadata, tree, licences = map(pathlib.Path, sys.argv[1:])
+used = {" ".join(line.split()[:2]) for line in tree.read_text().splitlines()}
+for package in json.loads(metadata.read_text())["packages"]:
+    name, folder = package["name"], pathlib.Path(package["manifest_path"]).parent
+    if f"{name} v{package['version']}" not in used or name.startswith("vksort"):
+        continue
+    files = [file for file in folder.iterdir() if file.name.upper().startswith(("LICENSE", "LICENCE", "COPYING", "NOTICE"))]
+    if not files and "Apache-2.0" in package["license"]:
+        # The text is the same for all.
+        files = [licences / "LICENSE-APACHE"]
+    if not files:
+        sys.exit(f"{name} {package['version']} has no file of its licence, {package['license']}")
+    (licences / name).mkdir()
+    for file in files:
+        shutil.copy(file, licences / name)
+PYTHON
+    rm "$work/metadata" "$work/tree"
+    rust=$(rustc --print sysroot)/share/doc/rust/COPYRIGHT-library.html
+    [[ -e $rust ]] || die "$rust is missing, which has the licences of Rust's own library"
+    mkdir "$licences/rust"
+    cp "$rust" "$licences/rust"
+}
+
+if ((of_c)); then
+    crates/capi/install.sh --prefix "$PWD/$work/$name"
+    copy_licences
+    write_build
+    finish "$(find "$work/$name" -type f | wc -l) files"
+    exit
+fi
 
 # A directory per kind and an executable per line.
 messages=$(cargo test --release --no-run --message-format=json-render-diagnostics) || die "the build failed"
@@ -44,12 +115,7 @@ for line in sys.stdin:
 ' <<<"$messages")
 [[ $executables ]] || die "cargo built no executable"
 
-mkdir -p pack
-work=$(mktemp -d pack/new.XXXXXX)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
-chmod 755 "$work"
-mkdir "$work/$name" "$work/$name/tests" "$work/$name/examples" "$work/$name/peers"
+mkdir "$work/$name/tests" "$work/$name/examples" "$work/$name/peers"
 while read -r place executable; do
     strip -o "$work/$name/$place" "$executable"
     missing=$(ldd "$work/$name/$place" | grep -vE 'linux-vdso|ld-linux|lib(c|m|gcc_s|dl|pthread|rt)\.so' || true)
@@ -58,8 +124,7 @@ done <<<"$executables"
 cp scripts/pack/run.sh scripts/pack/measure.sh scripts/tally.sh LICENSE-MIT LICENSE-APACHE "$work/$name"
 cp lab/peers/cub_sort.cu "$work/$name/peers"
 cp lab/record/gpu-sweep.csv "$work/$name"
-printf 'vksort %s, commit %s\nfor %s, built with %s\n' "$version" \
-    "$(git describe --always --dirty 2>/dev/null || printf 'unknown')" "$host" "$(rustc --version)" >"$work/$name/BUILD"
+write_build
 # Machines with a GPU seldom have the layer.
 if parts=$(chromium_parts); then
     cp -r "$parts/layers" "$work/$name"
@@ -67,9 +132,4 @@ else
     say "without the validation layer: run 'scripts/setup.sh --tests' first to have it in the bundle"
 fi
 
-XZ_OPT='--threads=0' tar -C "$work" --owner=0 --group=0 -cJf "$work/$name.tar.xz" "$name"
-mib=$(($(stat -c %s "$work/$name.tar.xz") / 1048576))
-((mib <= largest_mib)) || die "the bundle has $mib MiB, allowed are $largest_mib"
-rm -rf "pack/$name" "pack/$name.tar.xz"
-mv "$work/$name" "$work/$name.tar.xz" pack
-say "pack/$name.tar.xz: $mib MiB, $(wc -l <<<"$executables") executables"
+finish "$(wc -l <<<"$executables") executables"

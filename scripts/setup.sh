@@ -51,15 +51,6 @@ make_work_dir() {
     work=$(mktemp -d "$vksort_cache/setup.XXXXXX")
 }
 
-check_rust() {
-    has cargo || die "cargo is missing: install Rust from https://rustup.rs"
-    local needed given
-    needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
-    given=$(rustc --version | cut -d ' ' -f 2)
-    [[ $(printf '%s\n' "$needed" "$given" | sort -V | head -n 1) == "$needed" ]] ||
-        die "rustc is $given, needed is $needed or newer: run 'rustup update stable'"
-}
-
 # Prints the manifest of a driver for hardware that is there. A manifest alone proves nothing: Debian's Mesa package
 # brings those of all its drivers.
 gpu_driver() {

@@ -1,0 +1,111 @@
+# shellcheck shell=bash
+# How programs come by the library and link it. scripts/c.sh sources it, with `prefix`, `work`, `step` and `passed`.
+
+# The consumer of a project: consumer NAME LIBRARY CMAKE-ARGUMENT...
+consumer() {
+    local build=$work/consumer-$1 library=$2
+    shift 2
+    step cmake -Wno-dev --log-level=WARNING -S crates/capi/tests/c/consumer -B "$build" -DLIBRARY="$library" "$@"
+    step cmake --build "$build" -- --quiet
+    step "$build/consumer"
+}
+
+# Fails unless a program needs the shared library, or does not: linked PROGRAM yes|no
+linked() {
+    local found=no
+    ! readelf -d "$1" | grep -q 'NEEDED.*libvksort' || found=yes
+    [[ $found == "$2" ]] || die "whether $1 needs the shared library: $found, expected is $2"
+    passed=$((passed + 1))
+}
+
+# Everything that finds the library in a folder: check_prefix NAME FOLDER
+check_prefix() {
+    local name=$1 folder=$2 line of=crates/capi/tests/c/consumer/main.c flags
+    consumer "$name-shared" vksort::vksort -DCMAKE_PREFIX_PATH="$folder"
+    consumer "$name-static" vksort::vksort_static -DCMAKE_PREFIX_PATH="$folder"
+    linked "$work/consumer-$name-shared/consumer" yes
+    linked "$work/consumer-$name-static/consumer" no
+    # By pkg-config, which quotes a space as a shell does.
+    line=$(PKG_CONFIG_PATH=$folder/lib/pkgconfig pkg-config --cflags --libs vksort)
+    eval "flags=($line)"
+    # shellcheck disable=SC2086
+    step gcc -std=c11 $CFLAGS "$of" "${flags[@]}" -Wl,-rpath,"$folder/lib" -o "$work/$name-shared"
+    linked "$work/$name-shared" yes
+    line=$(PKG_CONFIG_PATH=$folder/lib/pkgconfig pkg-config --static --cflags --libs vksort)
+    eval "flags=($line)"
+    # shellcheck disable=SC2086
+    step gcc -std=c11 $CFLAGS "$of" "${flags[@]}" -o "$work/$name-static"
+    linked "$work/$name-static" no
+    # shellcheck disable=SC2086
+    step gcc -static -std=c11 $CFLAGS "$of" "${flags[@]}" -o "$work/$name-all-static"
+    step "$work/$name-shared"
+    step "$work/$name-static"
+    step "$work/$name-all-static"
+}
+check_prefix installed "$prefix"
+
+# Nothing else can be seen in either library, so that it lives beside any other.
+for symbols in "$(nm -D --defined-only "$prefix/lib/libvksort.so")" "$(nm -g --defined-only "$prefix/lib/libvksort.a")"; do
+    names=$(awk 'NF == 3 { print $3 }' <<<"$symbols" | sort)
+    functions=$(sed -n 's/^[^ /].* \**\(vksort[A-Za-z]*\)(.*/\1/p' "$prefix/include/vksort.h" | sort)
+    [[ $names == "$functions" ]] ||
+        die "visible are not the functions of vksort.h: $(diff <(echo "$names") <(echo "$functions"))"
+    passed=$((passed + 1))
+done
+step rustc --edition 2024 --crate-type staticlib -O crates/capi/tests/c/other.rs -o "$work/libother.a"
+needed=$(crates/capi/install.sh --needed)
+for libraries in "$prefix/lib/libvksort.a $work/libother.a" "$work/libother.a $prefix/lib/libvksort.a"; do
+    # shellcheck disable=SC2086
+    step gcc -std=c11 $CFLAGS -I"$prefix/include" crates/capi/tests/c/two.c $libraries $needed -o "$work/two"
+    step "$work/two"
+done
+
+# The sources in a tree of a program, in one command, and the installation by CMake alone.
+consumer source vksort::vksort -DSOURCE="$PWD"
+linked "$work/consumer-source/consumer" yes
+consumer source vksort::vksort_static -DSOURCE="$PWD"
+linked "$work/consumer-source/consumer" no
+nothing=$(cmake --build "$work/consumer-source" | grep -c 'by cargo') || true
+((nothing == 0)) || die "cargo runs though nothing has changed"
+step cmake --log-level=WARNING -S crates/capi -B "$work/alone"
+# What cargo has built is as good here.
+mv "$work/consumer-source/_deps/vksort-build/cargo" "$work/alone/cargo"
+step cmake --install "$work/alone" --prefix "$work/by cmake"
+check_prefix by-cmake "$work/by cmake"
+
+# The archive, unpacked anywhere.
+step scripts/pack.sh --c
+archive=$(echo pack/vksort-c-*.tar.xz)
+mkdir "$work/un packed"
+step tar -C "$work/un packed" -xf "$archive"
+for file in BUILD licences/LICENSE-MIT licences/ash/LICENSE-MIT licences/rust include/vksort.h lib/libvksort.a; do
+    [[ -e $(echo "$work/un packed"/vksort-c-*/"$file") ]] || die "$archive is without $file"
+done
+check_prefix unpacked "$(echo "$work/un packed"/vksort-c-*)"
+
+# What is missing is told in one line, by the script and by CMake, and leaves no file: missing MESSAGE COMMAND...
+missing() {
+    local message=$1
+    shift
+    ! "$@" >"$work/out" 2>"$work/err" || die "this should have been refused: $*"
+    grep -q "$message" "$work/err" || die "the error is not '$message': $(<"$work/err")"
+    passed=$((passed + 1))
+}
+mkdir "$work/old"
+printf '#!/bin/sh\necho "rustc 1.87.0 (0000000 2025-05-12)"\n' >"$work/old/rustc"
+chmod +x "$work/old/rustc"
+bare=(env HOME="$work" CARGO_HOME="$work/none" PATH=/usr/bin:/bin)
+old=(env PATH="$work/old:$PATH")
+install=(crates/capi/install.sh --prefix "$work/none/of it")
+configure=(cmake -S crates/capi/tests/c/consumer -B "$work/refused" -DLIBRARY=vksort::vksort -DSOURCE="$PWD")
+if ! "${bare[@]}" bash -c 'command -v cargo' >/dev/null; then
+    missing '^install.sh: cargo is missing: install Rust from https://rustup.rs$' "${bare[@]}" "${install[@]}"
+    missing '^ *vksort: install.sh: cargo is missing: install Rust from https://rustup.rs$' "${bare[@]}" "${configure[@]}"
+fi
+missing "^install.sh: rustc is 1.87.0, needed is 1.88 or newer: run 'rustup update stable'$" "${old[@]}" "${install[@]}"
+missing "^ *vksort: install.sh: rustc is 1.87.0, needed is 1.88 or newer: run" "${old[@]}" "${configure[@]}"
+# Not even root can write there.
+missing '^install.sh: --prefix is /proc/vksort, but /proc is no folder that can be written to$' crates/capi/install.sh --prefix /proc/vksort
+missing '^install.sh: --prefix is /dev/null/vksort, but /dev/null is no folder that can' crates/capi/install.sh --prefix /dev/null/vksort
+missing '^install.sh: --prefix is /proc/vksort, but /proc is no folder' cmake --install "$work/alone" --prefix /proc/vksort
+[[ ! -e $work/none ]] || die "install.sh leaves files where it fails"
