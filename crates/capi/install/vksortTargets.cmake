@@ -43,12 +43,3 @@ if(NOT TARGET vksort::vksort_static)
         INTERFACE_LINK_LIBRARIES "${_vksort_needed}"
         INTERFACE_INCLUDE_DIRECTORIES "${_vksort_include}")
 endif()
-
-# For programs that use vk_radix_sort by its CMake target and by the name of its header. The name could be that of the real one, so
-# it is there only if it is asked for.
-if(VKSORT_VK_RADIX_SORT AND NOT TARGET vk_radix_sort)
-    add_library(vk_radix_sort INTERFACE IMPORTED)
-    set_target_properties(vk_radix_sort PROPERTIES
-        INTERFACE_LINK_LIBRARIES vksort::vksort
-        INTERFACE_INCLUDE_DIRECTORIES "${_vksort_include}/vrdx")
-endif()

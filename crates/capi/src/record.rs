@@ -41,7 +41,7 @@ fn range_of(range: &VksortBufferRange) -> Result<Option<BufferRange>, Failure> {
 /// - buffers: the ranges, in bytes, and the capacity, in elements; nothing of it is kept but the handles of the buffers,
 ///   which belong to the caller and must outlive the sort.
 /// - sort: a handle is written, which belongs to the caller until vksortDestroySort.
-/// - With capacity 0 the buffers may be null, and the sort records nothing.
+/// - With capacity 0 the buffers may be null, and the sort has no steps.
 /// - Any thread may call it at any time.
 ///
 /// Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, or the VkResult of the driver.
