@@ -258,7 +258,7 @@ int main(int argc, char **argv)
     vrdxCmdSort(vulkan.commands, VK_NULL_HANDLE, 1, storage.buffer, 0, storage.buffer, 256, VK_NULL_HANDLE, 0);
     expectFailure("the handle is null");
     vrdxCmdSort(vulkan.commands, sorter, 1, VK_NULL_HANDLE, 0, storage.buffer, 0, VK_NULL_HANDLE, 0);
-    expectFailure("keysBuffer is null");
+    expectFailure("keysBuffer is absent");
     vrdxCmdSortKeyValue(vulkan.commands, sorter, 5000, storage.buffer, 0, storage.buffer, 256, storage.buffer, 1 << 16,
                         VK_NULL_HANDLE, 0);
     expectFailure("overlap");
