@@ -142,8 +142,9 @@ fill() {
         "crates/capi/install/$1.in" >"$work/$1"
     put "$work/$1" "$2/$1"
 }
-fill vksort.pc "$library/pkgconfig"
-fill vksort-shared.pc "$library/pkgconfig"
+for package_file in vksort.pc vksort-libraries.pc vksort-shared.pc; do
+    fill "$package_file" "$library/pkgconfig"
+done
 fill vksortConfig.cmake "$package"
 fill vksortConfigVersion.cmake "$package"
 put crates/capi/install/vksortTargets.cmake "$package/vksortTargets.cmake"

@@ -229,7 +229,9 @@ macro_rules! knobs {
         /// Launch configuration and methods of the kernels on one class of devices.
         ///
         /// [`Tuning::for_device`] returns the built-in row. Change any field, and pass the result as
-        /// [`SorterOptions::tuning`](crate::SorterOptions). Sizes are clamped to the device's limits.
+        /// [`SorterOptions::tuning`](crate::SorterOptions). A number outside the range of its knob is refused ([`check`](Self::check)).
+        /// Within the ranges, sizes are clamped to the device's limits, and workgroups are whole subgroups: 7 invocations are those of
+        /// one subgroup.
         ///
         /// The fields describe the insides of the kernels, and may change with any version of the crate. [`Tuning::KNOBS`] lists
         /// them.
