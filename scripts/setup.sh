@@ -91,6 +91,8 @@ find_missing() {
         for tool in g++ cmake make pkg-config; do
             has "$tool" || [[ " ${packages[*]-} " == *" $tool "* ]] || packages+=("$tool")
         done
+        # The archive of scripts/pack.sh.
+        has xz || packages+=(xz-utils)
         [[ -e /usr/include/vulkan/vulkan.h ]] || packages+=(libvulkan-dev)
         [[ -e /usr/include/volk.h ]] || packages+=(libvulkan-volk-dev)
         # The program in Python.

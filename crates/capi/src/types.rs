@@ -384,7 +384,7 @@ pub struct VksortBufferNeed {
     pub size: VkDeviceSize,
     /// The alignment in bytes: the offset of the range is a multiple of it.
     pub alignment: VkDeviceSize,
-    /// The VkBufferUsageFlags that the buffer needs; 0 for a buffer that the request does not have. Those of scratch and of count
+    /// The VkBufferUsageFlags that the buffer needs; 0 for a buffer that no sort of this sorter uses. Those of scratch and of count
     /// are there in any case. With VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT its memory needs VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
     pub usage: VkFlags,
     /// 0.

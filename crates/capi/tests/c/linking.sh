@@ -105,7 +105,8 @@ fi
 missing "^install.sh: rustc is 1.87.0, needed is 1.88 or newer: run 'rustup update stable'$" "${old[@]}" "${install[@]}"
 missing "^ *vksort: install.sh: rustc is 1.87.0, needed is 1.88 or newer: run" "${old[@]}" "${configure[@]}"
 # Not even root can write there.
-missing '^install.sh: --prefix is /proc/vksort, but /proc is no folder that can be written to$' crates/capi/install.sh --prefix /proc/vksort
-missing '^install.sh: --prefix is /dev/null/vksort, but /dev/null is no folder that can' crates/capi/install.sh --prefix /dev/null/vksort
-missing '^install.sh: --prefix is /proc/vksort, but /proc is no folder' cmake --install "$work/alone" --prefix /proc/vksort
+locked='^install.sh: --prefix is /proc/vksort, but /proc is no folder that can be written to$'
+missing "$locked" crates/capi/install.sh --prefix /proc/vksort
+missing "$locked" cmake --install "$work/alone" --prefix /proc/vksort
+missing 'but /dev/null is no folder that can be written to$' crates/capi/install.sh --prefix /dev/null/vksort
 [[ ! -e $work/none ]] || die "install.sh leaves files where it fails"
