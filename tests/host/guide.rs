@@ -104,7 +104,9 @@ const CHAPTER: &str = "docs/guide/src/errors.md";
 #[test]
 fn every_error_is_in_the_guide() {
     let mut code = messages("src/error.rs", "Error");
-    code.extend(messages("crates/capi/src/fault.rs", "Fault"));
+    for (name, message) in messages("crates/capi/src/fault.rs", "Fault") {
+        assert!(code.insert(name.clone(), message).is_none(), "{name} is a name of both enumerations");
+    }
     let chapter = explained(&read(CHAPTER));
     for (name, message) in &code {
         let found = chapter.get(name).unwrap_or_else(|| panic!("the chapter lacks {name}"));

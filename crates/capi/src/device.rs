@@ -61,7 +61,7 @@ pub(super) static REQUIREMENTS: Register<DeviceKnowledge> = Register::new("Vksor
 
 /// A function that is not there. `needed` brings it.
 pub(super) fn missing(name: &CStr, through: &'static str, needed: &'static str) -> Failure {
-    Fault::MissingFunction { name: name.to_string_lossy().into(), through, needed }.into()
+    Fault::AbsentFunction { name: name.to_string_lossy().into(), through, needed }.into()
 }
 
 /// Vulkan's function from which all others come.

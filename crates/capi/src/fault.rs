@@ -26,7 +26,7 @@ pub(super) enum Fault {
     ForeignSorter { given: vk::Device, allowed: vk::Device },
     /// A function of Vulkan that the caller's `vkGetInstanceProcAddr` does not lead to.
     #[error("{name} was not found through {through}, needed is {needed}")]
-    MissingFunction { name: String, through: &'static str, needed: &'static str },
+    AbsentFunction { name: String, through: &'static str, needed: &'static str },
     /// The chain of the caller has no place for features.
     #[error("the chain of features is without {missing}")]
     MissingStructures { missing: String },
@@ -56,7 +56,7 @@ impl Fault {
             Fault::Pointer { .. } | Fault::Null { .. } => VKSORT_ERROR_POINTER,
             Fault::StructSize { .. } => VKSORT_ERROR_STRUCT,
             Fault::Handle { .. } | Fault::ForeignSorter { .. } => VKSORT_ERROR_HANDLE,
-            Fault::MissingFunction { .. } => VKSORT_ERROR_MISSING_FUNCTION,
+            Fault::AbsentFunction { .. } => VKSORT_ERROR_MISSING_FUNCTION,
             Fault::MissingStructures { .. } | Fault::PushDescriptors => VKSORT_ERROR_NOT_ENABLED,
             Fault::TooFewTicks { .. } => VKSORT_ERROR_TOO_FEW_QUERIES,
             Fault::CallInCallback | Fault::OtherLogger => VKSORT_ERROR_LOGGER,

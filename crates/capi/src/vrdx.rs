@@ -82,7 +82,7 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
         let found = names.map(|name| unsafe { device::function(&instance, info.device, name) });
         let Some(push) = found.into_iter().find(|function| !function.is_null()) else {
             let (through, needed) = ("vkGetDeviceProcAddr", "VK_KHR_push_descriptor or Vulkan 1.4");
-            return Err(Fault::MissingFunction { name: "vkCmdPushDescriptorSetKHR".into(), through, needed }.into());
+            return Err(Fault::AbsentFunction { name: "vkCmdPushDescriptorSetKHR".into(), through, needed }.into());
         };
         // SAFETY: both names are of functions of this type, as the extension was promoted unchanged.
         let push: vk::PFN_vkCmdPushDescriptorSetKHR = unsafe { std::mem::transmute(push) };
