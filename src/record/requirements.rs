@@ -293,7 +293,7 @@ impl Requirements {
     /// let v12 = vk::PhysicalDeviceVulkan12Features::default().storage_buffer8_bit_access(true);
     /// # // SAFETY: never called.
     /// let needed = unsafe { Requirements::query(instance, device)? };
-    /// Ok(needed.for_api_version(vk::API_VERSION_1_2).only_enabled(&[], &<_>::default(), &v12, &<_>::default()))
+    /// Ok(needed.for_api_version(vk::API_VERSION_1_2)?.only_enabled(&[], &<_>::default(), &v12, &<_>::default()))
     /// # }
     /// ```
     pub fn only_enabled(
@@ -556,7 +556,8 @@ mod tests {
             // Others do not matter, nor do names of another spelling.
             enabled.extend(["timelineSemaphore", "storage_buffer8_bit_access", "buffer\0DeviceAddress"]);
             for extensions in [&[][..], &["VK_KHR_swapchain", "VK_EXT_subgroup_size_control"]] {
-                let rest = all.clone().for_api_version(vk::API_VERSION_1_2).only_enabled_names(extensions, &enabled);
+                let rest =
+                    all.clone().for_api_version(vk::API_VERSION_1_2).unwrap().only_enabled_names(extensions, &enabled);
                 rest.check_enabled_names(extensions, &enabled).unwrap();
                 assert!(rest.feature_names().all(|name| enabled.contains(&name)), "{rest:?} of {enabled:?}");
                 let named = rest.device_extensions.iter().all(|name| extensions.contains(&name.to_str().unwrap()));

@@ -116,7 +116,7 @@ fn main() -> Result<()> {
         // vksort reads the physical device through functions of its own.
         let functions = vksort::instance_from_raw(get_instance_proc_addr, instance.handle().as_raw() as u64)?;
         let needed = Requirements::query(&functions, raw(physical_device.as_raw() as u64))?
-            .for_api_version(ash::vk::API_VERSION_1_2);
+            .for_api_version(ash::vk::API_VERSION_1_2)?;
         let device = create_device(&instance, physical_device, family, &needed)?;
         let functions = vksort::device_from_raw(&functions, device.handle().as_raw() as u64)?;
 

@@ -48,7 +48,7 @@ fn query(physical_device: &PhysicalDevice) -> Result<Requirements> {
     // SAFETY: the physical device is of the instance. vulkano's instances are for Vulkan 1.2 or newer if the loader is.
     let needed = unsafe { Requirements::query(&functions(instance)?, physical_device.handle())? };
     let version = instance.max_api_version();
-    Ok(needed.for_api_version(ash::vk::make_api_version(0, version.major, version.minor, version.patch)))
+    Ok(needed.for_api_version(ash::vk::make_api_version(0, version.major, version.minor, version.patch))?)
 }
 
 /// What a new device has to enable for it.
