@@ -72,7 +72,7 @@ impl Plan {
         // The ring is cleared once; it follows the counters.
         let table = if self.algorithm.looks_back() { self.table_words(self.largest(count)) } else { 0 };
         emit(Step::clear(self.scratch().table.offset + 4 * table));
-        if count == Count::Device {
+        if self.sizes_on_device(count) {
             emit(Step::dispatch(Kernel::Arguments, None, Groups::Direct(1), self.push(count, 0)));
         }
         let part = self.histogram_part;
@@ -94,9 +94,9 @@ impl Plan {
         let (in_place, gathers) = (request.in_place(), request.value.is_gathered());
         let largest = self.largest(count);
         let ranks_tiles = self.ranks_tiles(largest);
-        let groups = |per_tile: u32, slot: u32| match count {
-            Count::Device if ranks_tiles => Groups::Counted(slot),
-            _ => Groups::Direct(self.tiles(largest).saturating_mul(per_tile)),
+        let groups = |per_tile: u32, slot: u32| match ranks_tiles && self.sizes_on_device(count) {
+            true => Groups::Counted(slot),
+            false => Groups::Direct(self.tiles(largest).saturating_mul(per_tile)),
         };
         let push = |route: u32| Push { route, ..self.push(count, 0) };
         let gather = |ends: Ends, in_order: bool| {

@@ -2,9 +2,10 @@
 # Builds vksort for programs in C and C++, and installs it: crates/capi/install.sh --prefix DIR [OPTION...]
 #
 # Installs the headers, the library as a shared and as a static one, pkg-config files (vksort.pc) and a CMake package with
-# the targets vksort::vksort and vksort::vksort_static. The folder can be moved. It takes Rust and a linker (binutils on Linux);
-# programs that use the library take neither, but Vulkan's headers. For Linux and macOS, and for Windows in the shell of Git for
-# Windows or MSYS2. It has not been run on macOS and Windows.
+# the targets vksort::vksort and vksort::vksort_static. The directory include/vrdx has vksort under the name vk_radix_sort.h, and
+# the package's component vk_radix_sort a target of that name. The folder can be moved. It takes Rust and a linker (binutils on
+# Linux); programs that use the library take neither, but Vulkan's headers. For Linux and macOS, and for Windows in the shell of
+# Git for Windows or MSYS2. It has not been run on macOS and Windows.
 #
 #   --prefix DIR    where to: DIR/include, DIR/lib, DIR/lib/pkgconfig and DIR/lib/cmake/vksort; on Windows the DLL is in DIR/bin
 #   --no-wide-keys  without the kernels for keys of 64 and 128 bits

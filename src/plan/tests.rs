@@ -403,6 +403,16 @@ fn what_the_device_sized_is_visible_to_every_dispatch_that_reads_it() {
 }
 
 #[test]
+fn without_indirect_dispatches_a_count_on_the_device_takes_the_steps_of_the_capacity() {
+    for request in requests() {
+        for capacity in [1, 300, 100_000] {
+            let plan = Plan { indirect: false, ..plan_of(&profile(vendor::NVIDIA, 0, 32), &request, capacity) };
+            assert_eq!(steps(&plan, Count::Device), steps(&plan, Count::Host(capacity)), "{request}: {capacity}");
+        }
+    }
+}
+
+#[test]
 fn onesweep_barriers_are_the_expected_ones() {
     let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
     let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 100_000);

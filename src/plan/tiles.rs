@@ -24,7 +24,10 @@ pub(crate) struct Plan {
     /// Elements of a tile. It depends only on the capacity, so that scratch fits every smaller count.
     pub tile: u32,
     /// Keys of a part of the histogram.
-    pub(super) histogram_part: u32,
+    pub histogram_part: u32,
+    /// Whether the device sizes the dispatches for a count on the device. Otherwise they are sized for the capacity, and workgroups
+    /// behind the count leave at once.
+    pub indirect: bool,
 }
 
 impl Plan {
@@ -52,6 +55,7 @@ impl Plan {
                 (true, _) => shape.tile.elements(),
             },
             histogram_part: partial(shape.histogram.block.invocations, shape.histogram.block.elements()),
+            indirect: true,
         }
     }
 
@@ -79,11 +83,16 @@ impl Plan {
         count.div_ceil(self.tile)
     }
 
-    /// The dispatch over parts of `part` elements. For a count on the device, its size is in slot `slot` of the arguments.
+    /// Whether the device sizes the dispatches for this count.
+    pub(super) fn sizes_on_device(&self, count: Count) -> bool {
+        count == Count::Device && self.indirect
+    }
+
+    /// The dispatch over parts of `part` elements. Where the device sizes it, its size is in slot `slot` of the arguments.
     pub(super) fn groups(&self, count: Count, part: u32, slot: u32) -> Groups {
-        match count {
-            Count::Host(count) => Groups::Direct(count.div_ceil(part)),
-            Count::Device => Groups::Counted(slot),
+        match self.sizes_on_device(count) {
+            true => Groups::Counted(slot),
+            false => Groups::Direct(self.largest(count).div_ceil(part)),
         }
     }
 

@@ -19,6 +19,8 @@ pub(crate) struct SorterInner {
     pub shape: Shape,
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
     pub faults: Faults,
+    /// Whether sorts with a count on the device dispatch indirectly, so that scratch needs the usage for it.
+    pub indirect: bool,
     /// Bytes of the visitor's push constants, and whether it has a descriptor set.
     pub visitor: Option<(u32, bool)>,
 }
@@ -44,6 +46,6 @@ impl SorterInner {
 
     /// The plan for a capacity, without a check of limits.
     pub fn unchecked_plan(&self, capacity: u32) -> Plan {
-        Plan::new(&self.request, self.algorithm, self.shape, capacity)
+        Plan { indirect: self.indirect, ..Plan::new(&self.request, self.algorithm, self.shape, capacity) }
     }
 }

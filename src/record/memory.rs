@@ -14,6 +14,10 @@ use crate::plan::{Ends, Memory, Plan, ScratchRange};
 
 type Info = vk::DescriptorBufferInfo;
 
+/// Usage flags of scratch where no dispatch is indirect.
+pub(super) const DIRECT_SCRATCH_USAGE: vk::BufferUsageFlags =
+    vk::BufferUsageFlags::from_raw(Sorter::SCRATCH_USAGE.as_raw() & !vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw());
+
 /// Whether a sort takes a buffer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Need {
@@ -77,7 +81,7 @@ impl Checked {
             asked("values_out", buffers.values_out, sizes.values_out.is_some(), value_bytes),
             Asked {
                 need: if layout.size > 0 { Need::Required } else { Need::Optional },
-                usage: usage | Sorter::SCRATCH_USAGE,
+                usage: usage | if sorter.indirect { Sorter::SCRATCH_USAGE } else { DIRECT_SCRATCH_USAGE },
                 ..asked("scratch", buffers.scratch, true, layout.size)
             },
             Asked {

@@ -6,6 +6,7 @@ use ash::vk;
 
 use super::bind::BoundSort;
 use super::buffers::SortBuffers;
+use super::memory::DIRECT_SCRATCH_USAGE;
 use super::options::{Access, SorterOptions};
 use super::requirements::Requirements;
 use super::sorter::Sorter;
@@ -30,6 +31,9 @@ pub struct PushedSort {
 }
 
 impl PushedSorter {
+    /// Usage flags of the scratch buffer. Its dispatches are never indirect, because a caller may not say what usage it has.
+    pub const SCRATCH_USAGE: vk::BufferUsageFlags = DIRECT_SCRATCH_USAGE;
+
     /// Builds the pipelines for a request. Whatever `options` say, elements are accessed by descriptors.
     ///
     /// # Errors
@@ -91,7 +95,8 @@ impl PushedSort {
     ///
     /// # Safety
     ///
-    /// * The buffers are as for [`Sorter::bind`], but need to live only until the commands have completed.
+    /// * The buffers are as for [`Sorter::bind`], but need to live only until the commands have completed. The scratch buffer
+    ///   needs [`PushedSorter::SCRATCH_USAGE`].
     /// * As for [`BoundSort::record`].
     pub unsafe fn record(self, commands: vk::CommandBuffer, after: &mut dyn FnMut(StepName)) {
         let PushedSort { sort, count, push } = self;

@@ -66,7 +66,7 @@ impl InstanceRequirements {
 /// let device = instance.create_device(physical_device, &features.chain(info), None)?;
 /// # Ok(device) } }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Requirements {
     /// Device extensions to enable.
@@ -82,7 +82,7 @@ pub struct Requirements {
 }
 
 /// Features of a device that requirements name only on request.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Offer {
     buffer_addresses: bool,
     subgroup_partition: bool,

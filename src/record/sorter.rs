@@ -184,7 +184,7 @@ impl Sorter {
         check_device(&profile, &shape, visitor.map(|(visitor, _)| visitor.push_bytes()))?;
         // One element more than a single workgroup sorts needs every kernel of any count.
         let capacity = shape.single.elements() + 1;
-        let plan = Plan::new(request, algorithm, shape, capacity);
+        let plan = Plan { indirect: !pushed, ..Plan::new(request, algorithm, shape, capacity) };
         log::info!(
             "{}: {request}: tuning {} ({}), {}",
             profile.name,
@@ -229,6 +229,7 @@ impl Sorter {
             shape,
             debug_utils: options.debug_utils.clone(),
             faults,
+            indirect: !pushed,
             visitor: visitor.map(|(visitor, layout)| (visitor.push_bytes(), layout != vk::DescriptorSetLayout::null())),
         };
         Ok(Sorter { inner: Arc::new(inner) })

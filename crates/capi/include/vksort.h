@@ -90,8 +90,8 @@ typedef struct VksortSort_T VksortSort_T;
 // The pipelines of one kind of sort.
 typedef struct VksortSorter_T VksortSorter_T;
 
-// A sorter that takes its buffers with each recording.
-typedef struct VksortVrdx_T VksortVrdx_T;
+// A sorter that takes its buffers with each recording. Programs that use vk_radix_sort.h forward-declare it by this name.
+typedef struct VrdxSorter_T VrdxSorter_T;
 
 // The result of a function: 0 or VKSORT_INCOMPLETE, or a negative code. Codes of vksort are -101 to -199. Any other
 // negative code is the VkResult of a Vulkan call that failed.
@@ -459,7 +459,7 @@ typedef struct {
 } VksortVrdxInfo;
 
 // A handle: a sorter that takes its buffers with each recording.
-typedef VksortVrdx_T *VksortVrdx;
+typedef VrdxSorter_T *VksortVrdx;
 
 // One recording of a sort of 32-bit keys, for vksortVrdxCmdSort.
 typedef struct {
@@ -1036,6 +1036,9 @@ VksortResult vksortGetDepthPush(const VksortDepthInfo *info, VksortDepthPush *pu
 // Builds the pipelines that sort 32-bit unsigned keys, alone and with values of 32 bits. Programs call it through
 // vksort_vrdx.h.
 //
+// Sorters of one device share the pipelines, which live as long as one of the sorters. So a sorter that is created while another
+// one lives builds none, and takes less than a millisecond.
+//
 // - info: the device and its properties; nothing that it points to is kept.
 // - sorter: a handle is written, which belongs to the caller until vksortVrdxDestroy.
 // - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
@@ -1055,7 +1058,7 @@ VksortResult vksortGetDepthPush(const VksortDepthInfo *info, VksortDepthPush *pu
 VksortResult vksortVrdxCreate(const VksortVrdxInfo *info,
                               VksortVrdx *sorter);
 
-// Destroys a sorter of vksortVrdxCreate.
+// Destroys a sorter of vksortVrdxCreate, and with the last one of a device the pipelines that they share.
 //
 // - sorter: a handle, or null, which is a no-op.
 // - Its device must be alive, and no command buffer with one of its sorts pending.
@@ -1067,7 +1070,7 @@ VksortResult vksortVrdxDestroy(VksortVrdx sorter);
 //
 // - keyValue: 0 for keys alone, 1 for keys with values. The storage for keys with values is enough for keys alone, too.
 // - size: written, in bytes.
-// - usage: written, VkBufferUsageFlags.
+// - usage: written, VkBufferUsageFlags: STORAGE_BUFFER and TRANSFER_DST, as in vk_radix_sort.h.
 // - Any thread may call it at any time.
 //
 // Duties of the caller:
@@ -1082,6 +1085,8 @@ VksortResult vksortVrdxGetStorageRequirements(VksortVrdx sorter,
 // Records a sort in place.
 //
 // - info: the buffers and the count; it is not kept. Buffers and storage live until the commands have completed.
+// - With a count in a buffer, dispatches have the workgroups for elementCount, and those behind the count leave at once. A count
+//   above elementCount is clamped to it.
 // - The queries are not reset. All VKSORT_VRDX_QUERIES of them are written: one at the start, one after clearing, three for
 //   each of four passes (after counting, scanning and moving), one at the end. The query of a step that the sort does not have
 //   is written with the next one.

@@ -22,11 +22,11 @@ impl<T> Register<T> {
         Register { name, live: RwLock::new(BTreeMap::new()) }
     }
 
-    /// Keeps an object until its handle is destroyed.
-    pub fn add<H>(&self, thing: T) -> *mut H {
+    /// Keeps an object until its handle is destroyed. Several handles may share one.
+    pub fn add<H>(&self, thing: impl Into<Arc<T>>) -> *mut H {
         // Odd numbers: no pointer to anything aligned is one.
         let handle = MADE.fetch_add(1, Ordering::Relaxed).wrapping_mul(2).wrapping_add(1);
-        self.live.write().unwrap_or_else(PoisonError::into_inner).insert(handle, Arc::new(thing));
+        self.live.write().unwrap_or_else(PoisonError::into_inner).insert(handle, thing.into());
         std::ptr::without_provenance_mut(handle)
     }
 
@@ -34,6 +34,12 @@ impl<T> Register<T> {
     pub fn get<H>(&self, handle: *mut H) -> Result<Arc<T>, Failure> {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
         live.get(&handle.addr()).cloned().ok_or_else(|| self.unknown(handle))
+    }
+
+    /// An object that a living handle has, if one is as wanted.
+    pub fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<Arc<T>> {
+        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        live.values().find(|thing| wanted(thing)).cloned()
     }
 
     /// Destroys a handle. Null is a no-op.

@@ -539,8 +539,8 @@ pub struct VksortVrdxSort {
 /// Timestamps that vksortVrdxCmdSort writes.
 pub const VKSORT_VRDX_QUERIES: u32 = 15;
 
-/// A sorter that takes its buffers with each recording.
+/// A sorter that takes its buffers with each recording. Programs that use vk_radix_sort.h forward-declare it by this name.
 #[derive(Debug)]
-pub struct VksortVrdx_T;
+pub struct VrdxSorter_T;
 /// A handle: a sorter that takes its buffers with each recording.
-pub type VksortVrdx = *mut VksortVrdx_T;
+pub type VksortVrdx = *mut VrdxSorter_T;

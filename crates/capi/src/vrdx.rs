@@ -7,7 +7,7 @@ use ash::vk::{self, CommandBuffer as VkCommandBuffer};
 
 use vksort::seams::PushedSorter;
 use vksort::{
-    AccessScope, BufferRange, Count, Error, KeyType, SortBuffers, SortRequest, Sorter, SorterOptions, StepName,
+    AccessScope, BufferRange, Count, Error, KeyType, Requirements, SortBuffers, SortRequest, SorterOptions, StepName,
     ValueType,
 };
 
@@ -19,9 +19,11 @@ use super::outcome::{Failure, run_unit};
 use super::structs::{check_handle, put, read};
 use super::types::*;
 
-/// The object of a handle.
+/// What the sorters of a device share: while one of them lives, the device does, and another one needs no pipelines of its own.
+/// Nothing outlives the last of them, because Vulkan does not tell when a device is destroyed.
 struct Vrdx {
     device: ash::Device,
+    requirements: Requirements,
     keys: PushedSorter,
     pairs: PushedSorter,
 }
@@ -36,6 +38,9 @@ const PASSES: u32 = 4;
 
 /// Builds the pipelines that sort 32-bit unsigned keys, alone and with values of 32 bits. Programs call it through
 /// vksort_vrdx.h.
+///
+/// Sorters of one device share the pipelines, which live as long as one of the sorters. So a sorter that is created while another
+/// one lives builds none, and takes less than a millisecond.
 ///
 /// - info: the device and its properties; nothing that it points to is kept.
 /// - sorter: a handle is written, which belongs to the caller until vksortVrdxDestroy.
@@ -75,6 +80,11 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
                 return Err(Fault::PushDescriptors.into());
             }
         };
+        let alike = |made: &Vrdx| made.device.handle() == info.device && made.requirements == requirements;
+        if let Some(made) = SORTERS.find(alike) {
+            // SAFETY: as above.
+            return unsafe { put(sorter, SORTERS.add(made)) };
+        }
         // SAFETY: the device is of the physical device, by this function's contract, here and below.
         let device = unsafe { device::load_device(&instance, info.device)? };
         let names = [c"vkCmdPushDescriptorSetKHR", c"vkCmdPushDescriptorSet"];
@@ -98,11 +108,11 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
         };
         let (keys, pairs) = (build(ValueType::None)?, build(ValueType::U32)?);
         // SAFETY: as above.
-        unsafe { put(sorter, SORTERS.add(Vrdx { device, keys, pairs })) }
+        unsafe { put(sorter, SORTERS.add(Vrdx { device, requirements, keys, pairs })) }
     })
 }
 
-/// Destroys a sorter of vksortVrdxCreate.
+/// Destroys a sorter of vksortVrdxCreate, and with the last one of a device the pipelines that they share.
 ///
 /// - sorter: a handle, or null, which is a no-op.
 /// - Its device must be alive, and no command buffer with one of its sorts pending.
@@ -117,7 +127,7 @@ pub extern "C" fn destroy(sorter: VksortVrdx) -> VksortResult {
 ///
 /// - keyValue: 0 for keys alone, 1 for keys with values. The storage for keys with values is enough for keys alone, too.
 /// - size: written, in bytes.
-/// - usage: written, VkBufferUsageFlags.
+/// - usage: written, VkBufferUsageFlags: STORAGE_BUFFER and TRANSFER_DST, as in vk_radix_sort.h.
 /// - Any thread may call it at any time.
 ///
 /// # Safety
@@ -143,7 +153,7 @@ pub unsafe extern "C" fn get_storage_requirements(
         // SAFETY: by this function's contract.
         unsafe {
             put(size, COUNT_BYTES + bytes)?;
-            put(usage, Sorter::SCRATCH_USAGE.as_raw())
+            put(usage, PushedSorter::SCRATCH_USAGE.as_raw())
         }
     })
 }
@@ -151,6 +161,8 @@ pub unsafe extern "C" fn get_storage_requirements(
 /// Records a sort in place.
 ///
 /// - info: the buffers and the count; it is not kept. Buffers and storage live until the commands have completed.
+/// - With a count in a buffer, dispatches have the workgroups for elementCount, and those behind the count leave at once. A count
+///   above elementCount is clamped to it.
 /// - The queries are not reset. All VKSORT_VRDX_QUERIES of them are written: one at the start, one after clearing, three for
 ///   each of four passes (after counting, scanning and moving), one at the end. The query of a step that the sort does not have
 ///   is written with the next one.
