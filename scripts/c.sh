@@ -108,6 +108,9 @@ step "$work/examples-cpp/record" --validate
 step "$work/tests-c/vrdx"
 step "$work/tests-c/vrdx" --least
 step "$work/tests-c/refused"
+step "$work/tests-c/clients"
+step "$work/tests-c/clients_volk"
+step "$work/tests-c/times" 4000
 # A wrong argument is one line on stderr and a status that is not zero.
 for program in "$work/record" "$work/examples-c/visitor" "$work/examples-cpp/record"; do
     if "$program" --device 'no such device' >"$work/out" 2>"$work/err"; then

@@ -1,4 +1,5 @@
-/* What the tests in C share: a device, host-visible buffers, one submission at a time. */
+/* What the tests in C and C++ share: a device, host-visible buffers, one submission at a time. Vulkan is that of volk.h if it was
+ * included before. */
 #ifndef SUPPORT_H
 #define SUPPORT_H
 
@@ -9,7 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static inline _Noreturn void die(const char *format, ...)
+#ifdef __cplusplus
+#define NO_RETURN [[noreturn]]
+#else
+#define NO_RETURN _Noreturn
+#endif
+
+NO_RETURN static inline void die(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -37,6 +44,7 @@ typedef struct {
     VkPhysicalDevice physical;
     VkDevice device;
     VkQueue queue;
+    VkCommandPool pool;
     VkCommandBuffer commands;
     VkPhysicalDeviceMemoryProperties memory;
     VkDeviceSize alignment;
@@ -83,12 +91,18 @@ static inline void openInstance(Vulkan *vulkan)
         .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
         .pNext = validate ? &checks : NULL,
         .pApplicationInfo = &application,
-        .enabledLayerCount = validate ? 1 : 0,
+        .enabledLayerCount = validate ? 1u : 0u,
         .ppEnabledLayerNames = &layer,
-        .enabledExtensionCount = validate ? 1 : 0,
+        .enabledExtensionCount = validate ? 1u : 0u,
         .ppEnabledExtensionNames = &extension,
     };
+#ifdef VOLK_H_
+    VK(volkInitialize());
+#endif
     VK(vkCreateInstance(&info, NULL, &vulkan->instance));
+#ifdef VOLK_H_
+    volkLoadInstance(vulkan->instance);
+#endif
     if (validate) {
         VkDebugUtilsMessengerEXT messenger;
         PFN_vkCreateDebugUtilsMessengerEXT create =
@@ -119,24 +133,30 @@ static inline void openDevice(Vulkan *vulkan, VkDeviceCreateInfo info)
     info.pQueueCreateInfos = &queue;
     VK(vkCreateDevice(vulkan->physical, &info, NULL, &vulkan->device));
     vkGetDeviceQueue(vulkan->device, 0, 0, &vulkan->queue);
-    VkCommandPool pool;
     VkCommandPoolCreateInfo pools = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
     };
-    VK(vkCreateCommandPool(vulkan->device, &pools, NULL, &pool));
+    VK(vkCreateCommandPool(vulkan->device, &pools, NULL, &vulkan->pool));
     VkCommandBufferAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = pool,
+        .commandPool = vulkan->pool,
         .commandBufferCount = 1,
     };
     VK(vkAllocateCommandBuffers(vulkan->device, &allocate, &vulkan->commands));
 }
 
+/* Destroys the device. The validation layer reports what was not destroyed before. */
+static inline void closeDevice(Vulkan *vulkan)
+{
+    vkDestroyCommandPool(vulkan->device, vulkan->pool, NULL);
+    vkDestroyDevice(vulkan->device, NULL);
+}
+
 static inline Buffer createBuffer(const Vulkan *vulkan, VkDeviceSize size, VkBufferUsageFlags usage)
 {
     const VkMemoryPropertyFlags wanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    Buffer made = {0};
+    Buffer made;
     VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = size, .usage = usage};
     VK(vkCreateBuffer(vulkan->device, &info, NULL, &made.buffer));
     VkMemoryRequirements needs;
@@ -149,7 +169,7 @@ static inline Buffer createBuffer(const Vulkan *vulkan, VkDeviceSize size, VkBuf
         die("no memory fits a buffer of %llu bytes", (unsigned long long)size);
     VkMemoryAllocateFlagsInfo addressed = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
-        .flags = usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0,
+        .flags = usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT ? (VkFlags)VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0,
     };
     VkMemoryAllocateInfo memory = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
@@ -159,7 +179,9 @@ static inline Buffer createBuffer(const Vulkan *vulkan, VkDeviceSize size, VkBuf
     };
     VK(vkAllocateMemory(vulkan->device, &memory, NULL, &made.memory));
     VK(vkBindBufferMemory(vulkan->device, made.buffer, made.memory, 0));
-    VK(vkMapMemory(vulkan->device, made.memory, 0, VK_WHOLE_SIZE, 0, (void **)&made.words));
+    void *mapped;
+    VK(vkMapMemory(vulkan->device, made.memory, 0, VK_WHOLE_SIZE, 0, &mapped));
+    made.words = (uint32_t *)mapped;
     return made;
 }
 

@@ -270,6 +270,6 @@ int main(int argc, char **argv)
 
     vkDestroyQueryPool(vulkan.device, pool, NULL);
     destroyBuffer(&vulkan, &storage);
-    VK(vkDeviceWaitIdle(vulkan.device));
+    closeDevice(&vulkan);
     return finish(passed);
 }
