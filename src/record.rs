@@ -35,7 +35,7 @@ pub use options::Faults;
 pub use options::{Access, SorterOptions};
 pub use pipelines::PipelineSet;
 pub use pushed::{PushedSort, PushedSorter};
-pub use raw::{DEVICE_FUNCTIONS, INSTANCE_FUNCTIONS, device_from_raw, instance_from_raw};
+pub use raw::{DEVICE_FUNCTIONS, INSTANCE_FUNCTIONS, device_from_raw, instance_from_raw, load_instance};
 pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
 #[cfg(feature = "standalone")]
 pub(crate) use requirements::{lists, text};

@@ -1,6 +1,8 @@
 //! Seams for the crates `vksort-capi` and `vksort-wgpu`, which are released with this one and depend on exactly its version.
 //! There is no promise of stability for anyone else. What other programs need too is in the API itself.
 
+/// The functions of an instance, through a function that may need no handle of it.
+pub use crate::record::load_instance;
 /// The functions that vksort calls, separated by spaces, for a test that hides each of them from it.
 pub use crate::record::{DEVICE_FUNCTIONS, INSTANCE_FUNCTIONS};
 /// Reads and writes features in chains of Vulkan's structures, which a program in C or wgpu has made. The chain must be valid, and

@@ -51,6 +51,23 @@ pub unsafe fn instance_from_raw(get_instance_proc_addr: *const c_void, instance:
     let get = get.ok_or_else(|| Error::unsupported("get_instance_proc_addr", "null", "vkGetInstanceProcAddr"))?;
     let instance = handle("instance", instance, "a VkInstance")?;
     // SAFETY: the function takes the instance, by this function's contract.
+    unsafe { load_instance(get, instance) }
+}
+
+/// The same, also without a handle, for a function that needs none.
+///
+/// # Errors
+///
+/// [`Error::MissingFunction`].
+///
+/// # Safety
+///
+/// `get` is `vkGetInstanceProcAddr` or behaves like it, and takes the instance.
+pub unsafe fn load_instance(
+    get: vk::PFN_vkGetInstanceProcAddr,
+    instance: vk::Instance,
+) -> Result<ash::Instance, Error> {
+    // SAFETY: the function takes the instance, by this function's contract.
     let find = |name: &CStr| unsafe { get(instance, name.as_ptr()) }.map_or(std::ptr::null(), |found| found as _);
     check(INSTANCE_FUNCTIONS, "vkGetInstanceProcAddr", find)?;
     // SAFETY: functions have the types that their names say.

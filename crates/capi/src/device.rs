@@ -7,7 +7,7 @@ use ash::vk::{
     self, DeviceCreateInfo as VkDeviceCreateInfo, Handle, PhysicalDeviceFeatures2 as VkPhysicalDeviceFeatures2,
 };
 
-use vksort::seams::{Place, VersionFeatures, feature_in};
+use vksort::seams::{Place, VersionFeatures, feature_in, load_instance};
 use vksort::{DeviceFeatures, Error, InstanceRequirements, Requirements};
 
 use super::fault::Fault;
@@ -150,7 +150,7 @@ pub(super) unsafe fn query<'a>(
 ) -> Result<(ash::Instance, Requirements, Option<Enabled<'a>>), Failure> {
     check_handle(physical_device, "physicalDevice", "VkPhysicalDevice")?;
     // SAFETY: by this function's contract, here and below.
-    let instance = unsafe { vksort::instance_from_raw(given(get)? as *const c_void, instance.as_raw())? };
+    let instance = unsafe { load_instance(given(get)?, instance)? };
     // SAFETY: as above.
     let mut requirements = unsafe { Requirements::query(&instance, physical_device)? };
     if api_version != 0 {

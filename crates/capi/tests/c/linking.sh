@@ -65,6 +65,8 @@ consumer source vksort::vksort -DSOURCE="$PWD"
 linked "$work/consumer-source/consumer" yes
 consumer source vksort::vksort_static -DSOURCE="$PWD"
 linked "$work/consumer-source/consumer" no
+consumer source vk_radix_sort -DSOURCE="$PWD" -DVKSORT_VK_RADIX_SORT=ON
+linked "$work/consumer-source/consumer" yes
 nothing=$(cmake --build "$work/consumer-source" | grep -c 'by cargo') || true
 ((nothing == 0)) || die "cargo runs though nothing has changed"
 step cmake --log-level=WARNING -S crates/capi -B "$work/alone"

@@ -1,7 +1,10 @@
 /* Ends well if header and library are of one version. It needs no device. */
 #include <stdio.h>
 
-#include <vksort.h>
+#ifndef HEADER
+#define HEADER <vksort.h>
+#endif
+#include HEADER
 
 int main(void)
 {
