@@ -111,6 +111,34 @@ shared_constants! {
     RECOUNTED_AT_ONCE = 8;
 }
 
+shared_constants! {
+    /// The same for the kernel of a verifier alone, so that the modules of the others do not depend on it.
+    VERIFIER_CONSTANTS;
+
+    /// A verifier adds up the elements before the sort.
+    VERIFY_BEFORE = 0;
+    /// It adds up the elements after the sort, and looks at their order.
+    VERIFY_AFTER = 1;
+    /// It compares the sums, and writes the answer.
+    VERIFY_ANSWER = 2;
+    /// A check of a verifier: there are keys.
+    CHECKS_KEYS = 1;
+    /// The keys after the sort are those before it, at the sorted indices.
+    CHECKS_BY_INDEX = 2;
+    /// The indices of equal keys ascend.
+    CHECKS_STABILITY = 4;
+    /// A bit of the answer: the elements are not those before the sort.
+    WRONG_ELEMENTS = 1;
+    /// A bit of the answer: two neighbours are not in order.
+    WRONG_ORDER = 2;
+    /// A bit of the answer: the indices of two equal neighbours do not ascend.
+    WRONG_STABILITY = 4;
+    /// The answer until there is one.
+    WRONG_UNFINISHED = 1 << 31;
+    /// Words of a workgroup's sums in the report.
+    REPORT_WORDS = 3;
+}
+
 macro_rules! specialization {
     ($($(#[$doc:meta])* $name:ident = $default:expr;)*) => {
         /// Specialization constants by id: the index of an entry is its id, the number its value where the host sets none.
@@ -219,15 +247,15 @@ push_constants! {
     count_word;
     /// Index of the pass; the number of passes for the move behind them.
     pass;
-    /// Elements that a workgroup covers: a tile, or a part of the histogram or of a move.
+    /// Elements that a workgroup covers: a tile, or a part of the histogram or of a move; the workgroups of a verifier.
     part;
     /// Elements of a part of the histogram, for the kernel that sizes dispatches.
     histogram_part;
     /// Bits of the number of tiles from an anchor of look-back to the next; 31 if the ring has a slot for every tile.
     anchor_shift;
-    /// The route of a move, if the host knows it; not 0 for a gather in order; else 0.
+    /// The route of a move, if the host knows it; not 0 for a gather in order; the checks of a verifier; else 0.
     route;
-    /// The stage of the histogram, one of the `STAGE_*` constants.
+    /// The stage of the histogram or of a verifier, one of the `STAGE_*` or `VERIFY_*` constants.
     stage;
     /// Lowest bit of the window, for keys of one word.
     window_low;
@@ -305,9 +333,11 @@ impl VisitorPush<'_> {
 #[allow(dead_code, reason = "for what compiles the kernels")]
 pub fn glsl(visitor: Option<VisitorPush<'_>>) -> String {
     let mut text = String::from("// Made from src/abi.rs.\n");
-    for (name, value) in CONSTANTS {
-        text += &format!("const uint {name} = {value}u;\n");
-    }
+    let constants = |table: &[Named]| -> String {
+        table.iter().map(|(name, value)| format!("const uint {name} = {value}u;\n")).collect()
+    };
+    text += &constants(CONSTANTS);
+    text += &format!("#ifdef VERIFIES\n{}#endif\n", constants(VERIFIER_CONSTANTS));
     for (id, (name, default)) in SPECIALIZATION.iter().enumerate() {
         text += &format!("layout(constant_id = {id}) const uint {name} = {default}u;\n");
     }

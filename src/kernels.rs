@@ -13,7 +13,7 @@ pub enum Binding {
     ValuesFrom,
     /// The values that it writes.
     ValuesTo,
-    /// Tickets, digit counts, routes, and the arguments of indirect dispatches.
+    /// Tickets, digit counts, routes, and the arguments of indirect dispatches; the report of a verifier.
     Counters,
     /// One word per tile and digit.
     Table,
@@ -35,7 +35,7 @@ pub enum Usage {
 pub enum Group {
     /// A single invocation.
     One,
-    /// The workgroup of kernels that count digits, move or gather.
+    /// The workgroup of kernels that count digits, move, gather or verify.
     Counting,
     /// The workgroup that scans the counts of tiles.
     Scanning,
@@ -60,6 +60,8 @@ pub enum Sorts {
     Single,
     /// Those whose values are gathered behind the passes.
     Gathered,
+    /// None: it is recorded beside a sort.
+    None,
 }
 
 /// The variants of a kernel.
@@ -135,6 +137,7 @@ kernels! {
     SingleWorkgroup "single_workgroup" "single_workgroup/main.comp"    RANKS   Single   Single         [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite];
     Move            "move"             "move.comp"                     MOVES   Counting All            [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters Read];
     Gather          "gather"           "gather.comp"                   GATHERS Counting Gathered       [KeysFrom Read, ValuesFrom Read, ValuesTo ReadWrite];
+    Verify          "verify"           "verify.comp"                   READS   Counting None           [KeysFrom Read, ValuesFrom Read, Counters ReadWrite];
 }
 
 impl Kernel {

@@ -113,7 +113,8 @@ pub use profile::DeviceProfile;
 pub use record::Faults;
 pub use record::{
     Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet, QueryRange,
-    Requirements, SortBuffers, Sorter, SorterOptions, StepTime, VisitorResources, device_from_raw, instance_from_raw,
+    Requirements, SortBuffers, Sorter, SorterOptions, StepTime, Verifier, VisitorResources, device_from_raw,
+    instance_from_raw,
 };
 pub use recorded::RecordedSort;
 pub use request::{Algorithm, BitRange, BufferSizes, Count, KeyOutput, Placement, SortRequest, ValueType};

@@ -16,6 +16,7 @@ mod pushed;
 mod raw;
 mod requirements;
 mod sorter;
+mod verify;
 
 // Every thread may use a device's handles and functions. The rules for command buffers are the caller's duty.
 const _: () = {
@@ -24,6 +25,7 @@ const _: () = {
     shared::<Sorter>();
     shared::<BoundSort>();
     shared::<PipelineSet>();
+    shared::<Verifier>();
 };
 
 pub use bind::BoundSort;
@@ -40,3 +42,4 @@ pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
 #[cfg(feature = "standalone")]
 pub(crate) use requirements::{lists, text};
 pub use sorter::Sorter;
+pub use verify::Verifier;

@@ -3,7 +3,7 @@
 use crate::abi::{self, spec};
 use crate::kernels::{Group, Kernel, Module, Ranking};
 use crate::modules;
-use crate::request::SortRequest;
+use crate::request::{SortRequest, ValueType};
 use crate::shape::Shape;
 use crate::tuning::RankMethod;
 use crate::visitor::Visits;
@@ -80,9 +80,9 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         Group::Single => (shape.single.invocations, shape.single.items),
     };
     // If values are gathered, their indices move with the keys.
-    let (value_bytes, index) = match kernel == Kernel::Gather {
-        true => (request.value.size_bytes(), false),
-        false => (request.value.sorted_bytes(), request.value.sorts_index()),
+    let (value_bytes, index) = match kernel {
+        Kernel::Gather | Kernel::Verify => (request.value.size_bytes(), request.value == ValueType::Index),
+        _ => (request.value.sorted_bytes(), request.value.sorts_index()),
     };
     let (top_flip_negative, low_flip_negative) = request.key.top_and_low(request.key.code(request.order).flip_negative);
 
@@ -128,7 +128,7 @@ mod tests {
     use crate::kernels::KERNELS;
     use crate::key::{KeyType, Order};
     use crate::profile::DeviceProfile;
-    use crate::request::{Algorithm, BitRange, KeyOutput, ValueType};
+    use crate::request::{Algorithm, BitRange, KeyOutput};
     use crate::shape::{ShapeDesc, SubgroupChoice};
     use crate::tuning::Tuning;
 

@@ -97,7 +97,7 @@ impl Plan {
     }
 
     /// Push constants of a pass. Recording adds the count's word and the addresses.
-    pub(super) fn push(&self, count: Count, pass: u32) -> Push {
+    pub fn push(&self, count: Count, pass: u32) -> Push {
         let (request, count) = (&self.request, self.largest(count));
         let (key_flip, low_flip) = request.key.top_and_low(request.key.code(request.order).flip);
         Push {

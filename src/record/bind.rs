@@ -8,7 +8,7 @@ use ash::vk;
 use super::buffers::SortBuffers;
 use super::inner::SorterInner;
 use super::memory::{Checked, writes};
-use super::pipelines::{Layouts, Pipelines};
+use super::pipelines::Layouts;
 use super::sorter::Sorter;
 use crate::error::{Context, Error};
 use crate::plan::{Ends, Memory, Plan};
@@ -52,9 +52,15 @@ pub struct BoundSort {
     /// Addresses of keys and of values by [`Ends`]; zeros when descriptors are used.
     pub(super) keys_at: [[u64; 2]; Ends::ALL.len()],
     pub(super) values_at: [[u64; 2]; Ends::ALL.len()],
+    /// The descriptor sets by [`Ends`]; none where descriptors are pushed.
+    pub(super) sets: Option<Sets>,
+}
+
+/// Descriptor sets of one pool, which is destroyed with them.
+pub(super) struct Sets {
+    layouts: Arc<Layouts>,
     pool: vk::DescriptorPool,
-    /// The descriptor sets by [`Ends`]; null where descriptors are pushed.
-    pub(super) sets: [vk::DescriptorSet; Ends::ALL.len()],
+    pub all: Vec<vk::DescriptorSet>,
 }
 
 impl fmt::Debug for BoundSort {
@@ -116,26 +122,33 @@ impl BoundSort {
             plan,
             keys_at: [[0; 2]; Ends::ALL.len()],
             values_at: [[0; 2]; Ends::ALL.len()],
-            pool: vk::DescriptorPool::null(),
-            sets: [vk::DescriptorSet::null(); Ends::ALL.len()],
+            sets: None,
             sorter,
         })
     }
 
     /// # Safety
     ///
+    /// The buffer is alive, belongs to the sorter's device, and has `SHADER_DEVICE_ADDRESS`.
+    pub(super) unsafe fn address(&self, info: vk::DescriptorBufferInfo) -> u64 {
+        let buffer = vk::BufferDeviceAddressInfo::default().buffer(info.buffer);
+        // SAFETY: by this function's contract.
+        unsafe { self.sorter.pipelines.layouts.device.get_buffer_device_address(&buffer) + info.offset }
+    }
+
+    /// # Safety
+    ///
     /// The buffers are alive, belong to the sorter's device, and have `SHADER_DEVICE_ADDRESS`.
     unsafe fn take_addresses(&mut self) -> Result<(), Error> {
-        let device = &self.sorter.pipelines.layouts.device;
-        let address = |info: vk::DescriptorBufferInfo| {
-            let buffer = vk::BufferDeviceAddressInfo::default().buffer(info.buffer);
-            // SAFETY: the buffer is alive and has the usage, by this function's contract.
-            unsafe { device.get_buffer_device_address(&buffer) + info.offset }
+        let sort = &*self;
+        let address = |memory: Option<Memory>| {
+            // SAFETY: by this function's contract.
+            memory.and_then(|memory| sort.memory.of(memory)).map_or(0, |info| unsafe { sort.address(info) })
         };
-        let address = |memory: Option<Memory>| memory.and_then(|memory| self.memory.of(memory)).map_or(0, address);
         let places = Ends::ALL.map(|ends| self.plan.places(ends));
-        self.keys_at = places.map(|places| places.keys.map(address));
-        self.values_at = places.map(|places| places.values.map(address));
+        let (keys_at, values_at) =
+            (places.map(|places| places.keys.map(address)), places.map(|places| places.values.map(address)));
+        (self.keys_at, self.values_at) = (keys_at, values_at);
         let alignment = self.sorter.request.key.size_bytes().max(4);
         let is_scratch = self.sorter.request.discards_keys() || self.plan.shape.visits.output;
         let target = if is_scratch { "scratch" } else { "keys_out" };
@@ -151,35 +164,50 @@ impl BoundSort {
     ///
     /// The buffers are alive and belong to the sorter's device.
     unsafe fn create_sets(&mut self) -> Result<(), Error> {
-        let Layouts { device, set: layout, .. } = &*self.sorter.pipelines.layouts;
         let gathers = self.sorter.request.value.is_gathered();
         let wanted = if gathers { &Ends::ALL[..] } else { &Ends::ALL[..Ends::Gather as usize] };
-        let addressed = self.sorter.shape.addressed;
-        let sizes = [vk::DescriptorPoolSize {
-            ty: vk::DescriptorType::STORAGE_BUFFER,
-            descriptor_count: Pipelines::descriptors(addressed) * wanted.len() as u32,
-        }];
-        let info = vk::DescriptorPoolCreateInfo::default().max_sets(wanted.len() as u32).pool_sizes(&sizes);
-        // SAFETY: the device is alive by the contract of `Sorter::new`; `Drop` destroys the pool, once.
-        self.pool = unsafe { device.create_descriptor_pool(&info, None) }.context("vkCreateDescriptorPool")?;
-        let layouts = vec![*layout; wanted.len()];
-        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(self.pool).set_layouts(&layouts);
-        // SAFETY: the pool has room for exactly these sets.
-        let sets = unsafe { device.allocate_descriptor_sets(&info) }.context("vkAllocateDescriptorSets")?;
-        for (&ends, set) in wanted.iter().zip(sets) {
-            let descriptors = self.memory.descriptors(&self.plan, ends);
-            // SAFETY: the set is new and in no command buffer; ranges were checked against alignment and limits.
-            unsafe { device.update_descriptor_sets(&writes(set, &descriptors), &[]) };
-            self.sets[ends as usize] = set;
-        }
+        let descriptors: Vec<_> = wanted.iter().map(|ends| self.memory.descriptors(&self.plan, *ends)).collect();
+        // SAFETY: by this function's contract; ranges were checked against alignment and limits.
+        self.sets = Some(unsafe { Sets::new(&self.sorter.pipelines.layouts, &descriptors)? });
         Ok(())
     }
 }
 
-impl Drop for BoundSort {
+impl Sets {
+    /// A set for each list of descriptors.
+    ///
+    /// # Safety
+    ///
+    /// The lists have all bindings of the layout, and their buffers are alive, belong to its device and are as descriptors ask.
+    pub unsafe fn new(
+        layouts: &Arc<Layouts>,
+        descriptors: &[Vec<(u32, vk::DescriptorBufferInfo)>],
+    ) -> Result<Sets, Error> {
+        let Layouts { device, set: layout, .. } = &**layouts;
+        let sizes = [vk::DescriptorPoolSize {
+            ty: vk::DescriptorType::STORAGE_BUFFER,
+            descriptor_count: descriptors.iter().map(|of_set| of_set.len() as u32).sum(),
+        }];
+        let info = vk::DescriptorPoolCreateInfo::default().max_sets(descriptors.len() as u32).pool_sizes(&sizes);
+        // SAFETY: the device is alive by the contract of `Sorter::new`; `Drop` destroys the pool, once.
+        let pool = unsafe { device.create_descriptor_pool(&info, None) }.context("vkCreateDescriptorPool")?;
+        let mut sets = Sets { layouts: Arc::clone(layouts), pool, all: Vec::new() };
+        let wanted = vec![*layout; descriptors.len()];
+        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&wanted);
+        // SAFETY: the pool has room for exactly these sets.
+        sets.all = unsafe { device.allocate_descriptor_sets(&info) }.context("vkAllocateDescriptorSets")?;
+        for (set, of_set) in sets.all.iter().zip(descriptors) {
+            // SAFETY: the set is new and in no command buffer; its buffers are valid by this function's contract.
+            unsafe { device.update_descriptor_sets(&writes(*set, of_set), &[]) };
+        }
+        Ok(sets)
+    }
+}
+
+impl Drop for Sets {
     fn drop(&mut self) {
-        // SAFETY: the pool is null or was created in `create_sets`; by the contract of `Sorter::new` the device is
-        // alive and no command buffer with the sets is pending.
-        unsafe { self.sorter.pipelines.layouts.device.destroy_descriptor_pool(self.pool, None) };
+        // SAFETY: the pool was created in `new`; by the contract of `Sorter::new` the device is alive and no command buffer
+        // with the sets is pending.
+        unsafe { self.layouts.device.destroy_descriptor_pool(self.pool, None) };
     }
 }

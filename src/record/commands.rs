@@ -402,17 +402,7 @@ impl BoundSort {
     /// * [`Error::TooManyElements`]: the count is over the capacity.
     /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
     pub fn check_count(&self, count: impl Into<Count>) -> Result<Count, Error> {
-        match count.into() {
-            Count::Host(given) if given > self.plan.capacity => Err(Error::TooManyElements {
-                given: given.into(),
-                allowed: self.plan.capacity.into(),
-                limit: "the capacity that the sort was bound with".into(),
-            }),
-            Count::Device if self.memory.count.is_none() => {
-                Err(Error::BufferPresence { buffer: "count", given: "absent", needed: "present" })
-            }
-            count => Ok(count),
-        }
+        check_count(count.into(), self.plan.capacity, self.memory.count.is_some())
     }
 
     /// Turns the ticks of a recording's queries into the time of each step.
@@ -488,7 +478,7 @@ impl BoundSort {
             }
             Work::Dispatch { kernel, groups, push } => {
                 let (compute, stage) = (vk::PipelineBindPoint::COMPUTE, vk::ShaderStageFlags::COMPUTE);
-                let set = self.sets[step.ends as usize];
+                let set = self.sets.as_ref().map(|sets| sets.all[step.ends as usize]);
                 let ([keys_from, keys_to], [values_from, values_to]) =
                     (self.keys_at[step.ends as usize], self.values_at[step.ends as usize]);
                 let push = abi::Push { keys_from, keys_to, values_from, values_to, count_word, ..push };
@@ -501,7 +491,7 @@ impl BoundSort {
                 // scratch, with INDIRECT_BUFFER by the contract of `bind`.
                 unsafe {
                     device.cmd_bind_pipeline(commands, compute, self.sorter.pipelines.get(kernel));
-                    if set != vk::DescriptorSet::null() {
+                    if let Some(set) = set {
                         device.cmd_bind_descriptor_sets(commands, compute, *layout, 0, &[set], &[]);
                     }
                     device.cmd_push_constants(commands, *layout, stage, range.start, bytes);
@@ -536,6 +526,19 @@ impl BoundSort {
                 debug_utils.cmd_begin_debug_utils_label(commands, &vk::DebugUtilsLabelEXT::default().label_name(label));
             }
         }
+    }
+}
+
+/// Refuses a count over the capacity, and one on the device without a count buffer.
+pub(super) fn check_count(count: Count, capacity: u32, counted: bool) -> Result<Count, Error> {
+    match count {
+        Count::Host(given) if given > capacity => Err(Error::TooManyElements {
+            given: given.into(),
+            allowed: capacity.into(),
+            limit: "the capacity that the sort was bound with".into(),
+        }),
+        Count::Device if !counted => Err(Error::BufferPresence { buffer: "count", given: "absent", needed: "present" }),
+        count => Ok(count),
     }
 }
 

@@ -115,6 +115,31 @@ impl Checked {
         Ok(Checked { keys, values, keys_out, values_out, scratch, counters, count, stand_in })
     }
 
+    /// The checked range of a verifier's report, which is apart from all memory of the sort.
+    pub fn report(&self, sorter: &SorterInner, range: BufferRange, bytes: u64) -> Result<Info, Error> {
+        let (alignment, usage) = (sorter.profile.storage_alignment_bytes.max(4), vk::BufferUsageFlags::STORAGE_BUFFER);
+        let range = Some(range).filter(|range| range.buffer != vk::Buffer::null());
+        let report = Asked { name: "report", range, need: Need::Required, bytes, usage, alignment };
+        report.check_presence(1)?;
+        report.check_range()?;
+        let count = self.count.map(|(info, word)| Info { offset: info.offset + 4 * u64::from(word), range: 4, ..info });
+        let memory = [self.keys, self.values, self.keys_out, self.values_out, self.scratch, count];
+        let names = ["keys", "values", "keys_out", "values_out", "scratch", "count"];
+        let taken = names.into_iter().zip(memory).map(|(name, info)| {
+            let range =
+                info.map(|Info { buffer, offset, range: size }| BufferRange { buffer, offset, size, usage: None });
+            Asked { name, range, need: Need::Optional, bytes: info.map_or(0, |info| info.range), usage, alignment }
+        });
+        let used = report.used();
+        check_overlaps(&[report].into_iter().chain(taken).collect::<Vec<_>>())?;
+        Ok(used.unwrap_or_default())
+    }
+
+    /// The memory of keys and of values before the sort, and after it.
+    pub fn ends(&self) -> [[Option<Info>; 2]; 2] {
+        [[self.keys, self.values], [self.keys_out.or(self.keys), self.values_out.or(self.values)]]
+    }
+
     /// A part of the memory.
     pub fn of(&self, memory: Memory) -> Option<Info> {
         match memory {

@@ -13,7 +13,9 @@ use super::buffer::{DeviceBuffer, DeviceRange};
 use super::device::Device;
 use crate::abi;
 use crate::error::{Context, Error};
-use crate::record::{BoundSort, QueryRange, SortBuffers, Sorter, SorterOptions, StepTime};
+#[cfg(doc)]
+use crate::record::Verifier;
+use crate::record::{AccessScope, BoundSort, QueryRange, SortBuffers, Sorter, SorterOptions, StepTime};
 use crate::request::{Algorithm, Count, SortRequest};
 
 /// The ranges of one sort: [`SortBuffers`] on owned memory. [`SortRequest::buffers`] returns the ranges that a request
@@ -351,6 +353,69 @@ impl PreparedSort {
         unsafe { device.raw.get_query_pool_results(queries.pool, queries.first, &mut ticks, flags) }
             .context("vkGetQueryPoolResults")?;
         Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
+    }
+
+    /// Sorts as [`run`](Self::run) does, between the halves of a [`Verifier`], and returns its answer: 0 if the sort is right.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run); [`Error::Allocation`] for the report.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), vksort::Error> {
+    /// use vksort::{KeyType, SortRequest, SorterOptions, Verifier};
+    ///
+    /// let gpu = vksort::standalone::Gpu::best()?;
+    /// let sort = gpu.sorter(&SortRequest::new(KeyType::F32), &SorterOptions::default())?.prepare(3)?;
+    /// sort.write_keys(&[2.5f32, -1.0, 7.0])?;
+    /// let answer = sort.run_verified(3)?;
+    /// assert_eq!(answer, 0, "{}", Verifier::explain(answer));
+    /// # Ok(()) }
+    /// ```
+    pub fn run_verified(&self, count: impl Into<Count>) -> Result<u32, Error> {
+        self.run_tampered(count, &|_commands, _sorted| ())
+    }
+
+    /// The same, with further commands between the first half and the sort, and between the sort and the second half, for tests.
+    /// A barrier on each side orders what they copy.
+    #[doc(hidden)]
+    pub fn run_tampered(
+        &self,
+        count: impl Into<Count>,
+        tamper: &dyn Fn(vk::CommandBuffer, bool),
+    ) -> Result<u32, Error> {
+        let (count, device) = (count.into(), &self.device);
+        *self.has_passes() = false;
+        let report = DeviceBuffer::new(device, self.bound.report_size())?;
+        let range = report.range(0, report.size()).checked("report", device)?;
+        // SAFETY: the buffers are this device's and live until `execute` has waited.
+        let verifier = ManuallyDrop::new(unsafe { self.bound.verifier(range)? });
+        let any = BoundSort::INPUT_SCOPE.union(AccessScope::TRANSFER_READ).union(AccessScope::TRANSFER_WRITE);
+        let record = |commands| {
+            // SAFETY: the command buffer is recording on a compute queue; barriers order the halves, the sort and the copies.
+            unsafe {
+                verifier.record_before(commands, count)?;
+                for sorted in [false, true] {
+                    any.record_barrier(any, &device.raw, commands);
+                    tamper(commands, sorted);
+                    any.record_barrier(any, &device.raw, commands);
+                    if !sorted {
+                        self.bound.record(commands, count, None)?;
+                    }
+                }
+                verifier.record_after(commands, count)
+            }
+        };
+        // SAFETY: see above.
+        let ran = unsafe { device.execute("the verified sort", record) };
+        if !device.is_lost() {
+            // SAFETY: the commands have been waited for; it goes once, here.
+            drop(ManuallyDrop::into_inner(verifier));
+        }
+        ran?;
+        let mut answer = [0u32];
+        report.read(0, &mut answer)?;
+        Ok(answer[0])
     }
 
     fn has_passes(&self) -> MutexGuard<'_, bool> {

@@ -13,6 +13,7 @@ mod matrix;
 mod modules;
 mod recording;
 mod routes;
+mod verified;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         design("fallback", fallback::trials),
         design("routes", routes::trials),
         design("emulated", emulated::trials),
+        whole("verified", verified::trials),
         whole("recording", recording::trials),
         whole("frames", frames::trials),
         whole("limits", limits::trials),

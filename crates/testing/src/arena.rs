@@ -113,6 +113,16 @@ impl Arena {
     ///
     /// With a count on the device the keys fill the whole capacity, and those past the count must stay as they are.
     pub fn sort(&self, keys: &[u8], count: Count, times: u32) -> Result<Sorted, String> {
+        self.run(keys, count, &mut |sort, count| sort.run_repeatedly(count, times).map(drop))
+    }
+
+    /// The same for a sort that is run in another way, with the count that it is recorded with.
+    pub fn run(
+        &self,
+        keys: &[u8],
+        count: Count,
+        run: &mut dyn FnMut(&PreparedSort, vksort::Count) -> Result<(), vksort::Error>,
+    ) -> Result<Sorted, String> {
         let (key_size, value_size) = (self.request.key.size_bytes() as usize, self.request.value.size_bytes() as usize);
         let given = keys.len() / key_size;
         let sorted = match count {
@@ -136,7 +146,7 @@ impl Arena {
             Count::Host => vksort::Count::Host(sorted as u32),
             Count::Device(_) => vksort::Count::Device,
         };
-        self.sort.run_repeatedly(recorded, times).map_err(text)?;
+        run(&self.sort, recorded).map_err(text)?;
         let mut after = vec![0u8; self.bytes];
         self.buffer.read(0, &mut after).map_err(text)?;
 
@@ -163,6 +173,17 @@ impl Arena {
             Some(difference) => Err(format!("{difference}; {}", self.describe())),
             None => Ok(result),
         }
+    }
+
+    /// The buffer, and the first bytes in it of the sorted keys, and of the sorted values if there are any.
+    pub fn results(&self) -> (&DeviceBuffer, u64, Option<u64>) {
+        let keys = self.keys_out.unwrap_or(self.keys).start as u64;
+        (&self.buffer, keys, self.values_out.or(self.values).map(|part| part.start as u64))
+    }
+
+    /// The first byte of the keys before the sort.
+    pub fn given_keys(&self) -> u64 {
+        self.keys.start as u64
     }
 
     /// The first words of scratch as the last sort has left them: the counters.

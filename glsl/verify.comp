@@ -1,0 +1,83 @@
+#version 460
+// Checks a sort. Before it and after it, each workgroup adds up the hashes of its elements, so that equal elements have equal sums in
+// any order. After it, neighbours are compared too. The last dispatch, of one workgroup, compares the sums and writes the answer.
+
+#define ELEMENTS_READ_ONLY
+#define VERIFIES
+
+#include "abi.glsl"
+
+layout(set = 0, binding = BINDING_COUNTERS) buffer Counters { uint report[]; };
+
+#include "shared/pass.glsl"
+#include "shared/memory.glsl"
+
+shared uint sums[REPORT_WORDS]; // two sums of hashes, and what is wrong
+
+// Each half is a bijection of the word, by the finalizer of MurmurHash3 (Appleby).
+uvec2 hashed(uvec2 hash, uint word) {
+    hash ^= word * uvec2(0x9E3779B1u, 0x85EBCA77u);
+    hash = (hash ^ hash >> 16) * 0x85EBCA6Bu;
+    hash = (hash ^ hash >> 13) * 0xC2B2AE35u;
+    return hash ^ hash >> 16;
+}
+
+// Where the report has a workgroup's sums, behind the answer.
+uint words_of(uint stage, uint group) { return 1 + (stage * push.part + group) * REPORT_WORDS; }
+
+KEY key_at(uint index, uint count) {
+    bool by_index = push.stage == VERIFY_AFTER && (push.route & CHECKS_BY_INDEX) != 0;
+    return read_key(by_index ? min(read_value(index, 0), count - 1) : index);
+}
+
+uvec2 hash_of(uint index, uint count) {
+    uvec2 hash = uvec2(0x243F6A88u, 0x85A308D3u);
+    KEY key = key_at(index, count);
+    uint key_words = (push.route & CHECKS_KEYS) != 0 ? KEY_WORDS : 0;
+    for (uint word = 0; word < key_words; word++) hash = hashed(hash, key_word(key, word));
+    bool makes_index = INDEX_VALUES != 0 && push.stage == VERIFY_BEFORE;
+    for (uint word = 0; word < VALUE_WORDS; word++) hash = hashed(hash, makes_index ? index : read_value(index, word));
+    return hash;
+}
+
+// What is wrong between an element and the one before it.
+uint wrong_at(uint index, uint count) {
+    KEY low = flip_by_sign(key_at(index - 1, count)) ^ all_flips(), high = flip_by_sign(key_at(index, count)) ^ all_flips();
+    int order = 0; // of the topmost words that differ in the window
+    for (uint word = 0; word < KEY_WORDS; word++) {
+        ivec2 window = clamp(ivec2(window_low(), window_low() + WINDOW_BITS) - int(32 * word), 0, 32);
+        uint mask = bitfieldInsert(0u, ~0u, window.x, window.y - window.x);
+        uint one = key_word(low, word) & mask, other = key_word(high, word) & mask;
+        if (one != other) order = one < other ? 1 : -1;
+    }
+    bool swapped = (push.route & CHECKS_STABILITY) != 0 && read_value(index - 1, 0) >= read_value(index, 0);
+    return order < 0 ? WRONG_ORDER : order == 0 && swapped ? WRONG_STABILITY : 0;
+}
+
+void main() {
+    if (gl_LocalInvocationIndex < REPORT_WORDS) sums[gl_LocalInvocationIndex] = 0;
+    barrier();
+    uint count = sort_count(), step = gl_NumWorkGroups.x * WORKGROUP_SIZE, wrong = 0;
+    uint index = gl_WorkGroupID.x * WORKGROUP_SIZE + gl_LocalInvocationIndex;
+    uvec2 hash = uvec2(0);
+    // Iterations are counted, because the index behind the last one may have more than 32 bits.
+    for (uint rest = index < count ? parts_of(count - index, step) : 0; rest > 0; rest--, index += step) {
+        if (push.stage == VERIFY_ANSWER) {
+            uint before = words_of(VERIFY_BEFORE, index), after = words_of(VERIFY_AFTER, index);
+            hash += uvec2(report[before], report[before + 1]) - uvec2(report[after], report[after + 1]);
+            wrong |= report[after + 2];
+        } else {
+            hash += hash_of(index, count);
+            if (push.stage == VERIFY_AFTER && (push.route & CHECKS_KEYS) != 0 && index > 0) wrong |= wrong_at(index, count);
+        }
+    }
+    atomicAdd(sums[0], hash.x);
+    atomicAdd(sums[1], hash.y);
+    atomicOr(sums[2], wrong);
+    barrier();
+    if (gl_LocalInvocationIndex != 0) return;
+    uint at = words_of(push.stage, gl_WorkGroupID.x), differs = (sums[0] | sums[1]) != 0 ? WRONG_ELEMENTS : 0;
+    for (uint word = 0; word < REPORT_WORDS; word++) report[at + word] = sums[word];
+    if (at == words_of(VERIFY_BEFORE, 0)) report[0] = WRONG_UNFINISHED;
+    if (push.stage == VERIFY_ANSWER) report[0] = sums[2] | differs;
+}

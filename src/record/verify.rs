@@ -1,0 +1,292 @@
+//! [`Verifier`]: whether a recorded sort is right, found on the device.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::bind::{BoundSort, Sets};
+use super::buffers::BufferRange;
+use super::commands::check_count;
+use super::inner::SorterInner;
+use super::pipelines::{Layouts, PipelineDesc, PipelineSet, Pipelines};
+use crate::abi;
+use crate::error::Error;
+use crate::kernels::Kernel;
+use crate::plan::Plan;
+use crate::request::{Count, ValueType};
+use crate::specialize::specialize;
+
+/// Elements that a workgroup takes for each of its invocations, if there are not too many workgroups for that.
+const ITEMS: u32 = 64;
+const MOST_WORKGROUPS: u32 = 4096;
+
+/// Finds on the device whether a recorded sort is right, and whether something else has changed its elements meanwhile.
+///
+/// It is recorded in two halves around the sort. [`record_before`](Self::record_before) adds up a hash of every element, and
+/// [`record_after`](Self::record_after) does so again, compares each element with the one before it, and writes an answer of one word
+/// at the start of the *report*, a range of the caller's. The answer is 0 if the sort is right, otherwise the sum of
+/// [`ELEMENTS`](Self::ELEMENTS), [`ORDER`](Self::ORDER) and [`STABILITY`](Self::STABILITY); [`explain`](Self::explain) puts it in words.
+/// It is [`UNFINISHED`](Self::UNFINISHED) while the second half has not run.
+///
+/// What it checks depends on the request:
+///
+/// | request | elements | order of keys | order of equal keys |
+/// |---|---|---|---|
+/// | sorted keys, alone or with values | keys with their values | yes | with [`ValueType::Index`] |
+/// | [`ValueType::Index`] without sorted keys, out of place | indices | the keys at the indices | yes |
+/// | [`ValueType::Index`] without sorted keys, in place | indices | no, because the keys are gone | no |
+/// | values without sorted keys | values | no | no |
+///
+/// The order of equal keys is not checked if the request is not stable. The sums have 64 bits, so a lost or changed element goes
+/// unnoticed once in 2^64.
+///
+/// # Missing barriers
+///
+/// Neither half records a barrier before it reads, so that it does not hide that one of yours is missing. If the first half
+/// reads before a pass of yours has written, the elements after the sort are others, which is reported. That needs a device on which
+/// the missing barrier has an effect, and keys that are not those of the frame before. Behind `record_before` there is a barrier, which
+/// the sort needs and which waits for your pass too, so a sort with a verifier may be right that is wrong without one.
+///
+/// It costs about as much as three reads of all elements. Use it in tests and when looking for a fault.
+///
+/// ```
+/// use vksort::ash::vk;
+/// use vksort::{AccessScope, BoundSort, Count, Error, Verifier};
+///
+/// /// # Safety
+/// ///
+/// /// As for [`BoundSort::record`], but for the barriers.
+/// unsafe fn frame(
+///     device: &vksort::ash::Device,
+///     commands: vk::CommandBuffer,
+///     (sort, verifier): (&BoundSort, &Verifier),
+/// ) -> Result<(), Error> {
+///     // SAFETY: the command buffer is recording, by this function's contract.
+///     unsafe {
+///         AccessScope::COMPUTE_WRITE.record_barrier(BoundSort::INPUT_SCOPE, device, commands);
+///         verifier.record_before(commands, Count::Device)?;
+///         sort.record(commands, Count::Device, None)?;
+///         BoundSort::OUTPUT_SCOPE.record_barrier(AccessScope::COMPUTE_READ, device, commands);
+///         verifier.record_after(commands, Count::Device)?;
+///         // The host reads the first word of the report behind the fence.
+///         BoundSort::OUTPUT_SCOPE.record_barrier(AccessScope::HOST_READ, device, commands);
+///     }
+///     Ok(())
+/// }
+/// ```
+pub struct Verifier {
+    sorter: Arc<SorterInner>,
+    plan: Plan,
+    pipelines: Pipelines,
+    /// The descriptor sets and the addresses of keys and values: before the sort, and after it.
+    sets: Sets,
+    addresses: [[u64; 2]; 2],
+    count_word: Option<u32>,
+}
+
+impl fmt::Debug for Verifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (request, capacity) = (&self.sorter.request, self.plan.capacity);
+        f.debug_struct("Verifier").field("request", request).field("capacity", &capacity).finish_non_exhaustive()
+    }
+}
+
+impl BoundSort {
+    /// Bytes of a [`Verifier`]'s report for this sort.
+    pub fn report_size(&self) -> u64 {
+        // The answer, the sums before and after the sort, and those of the last dispatch.
+        4 * u64::from(1 + (2 * workgroups(&self.plan) + 1) * abi::REPORT_WORDS)
+    }
+
+    /// Builds a verifier of this sort, with a pipeline of its own.
+    ///
+    /// * `report`: [`report_size`](Self::report_size) bytes with the usage `STORAGE_BUFFER`, at a multiple of the device's
+    ///   `minStorageBufferOffsetAlignment`, apart from all ranges of the sort. The first word is the answer.
+    ///
+    /// # Errors
+    ///
+    /// * [`Error::BufferTooSmall`], [`Error::MisalignedOffset`], [`Error::Overlap`], [`Error::OutOfBounds`], [`Error::MissingUsage`]
+    ///   or [`Error::BufferPresence`] for the report.
+    /// * [`Error::Unsupported`] for a sort with a [`Visitor`](crate::Visitor), whose elements are not in buffers.
+    /// * [`Error::Vulkan`] when the driver fails.
+    ///
+    /// # Safety
+    ///
+    /// * As for [`Sorter::bind`](crate::Sorter::bind); the report's buffer is one of the buffers.
+    /// * The device outlives the verifier, and when it is dropped, no command buffer with it is pending.
+    pub unsafe fn verifier(&self, report: BufferRange) -> Result<Verifier, Error> {
+        let (sorter, shape) = (&self.sorter, &self.plan.shape);
+        if sorter.visitor.is_some() {
+            return Err(Error::unsupported("the sort of a verifier", "one with a visitor", "one without"));
+        }
+        let report = self.memory.report(sorter, report, self.report_size())?;
+        let desc = PipelineDesc {
+            kernels: &[specialize(Kernel::Verify, shape, &sorter.request)],
+            required_subgroup_size: false,
+            addressed: shape.addressed,
+            pushed: false,
+            cache: vk::PipelineCache::null(),
+            shared: &PipelineSet::default(),
+            visitor: None,
+        };
+        // SAFETY: the device is that of the sorter, and outlives the verifier by this function's contract.
+        let pipelines = unsafe { Pipelines::new(&sorter.pipelines.layouts.device, &desc)? };
+        let ends = self.memory.ends();
+        let descriptors = ends.map(|[keys, values]| {
+            let of = |binding| match binding {
+                abi::BINDING_KEYS_FROM => keys,
+                abi::BINDING_VALUES_FROM => values,
+                abi::BINDING_COUNT => self.memory.count.map(|(info, _)| info),
+                _ => Some(report),
+            };
+            // A descriptor that is not used is a word of the report, because every descriptor must be valid.
+            let stand_in = vk::DescriptorBufferInfo { range: 4, ..report };
+            Pipelines::bindings(shape.addressed).map(|binding| (binding, of(binding).unwrap_or(stand_in))).collect()
+        });
+        // SAFETY: the ranges are checked, and their buffers alive by this function's contract, here and below.
+        let sets = unsafe { Sets::new(&pipelines.layouts, &descriptors)? };
+        let address = |info: Option<vk::DescriptorBufferInfo>| {
+            info.filter(|_| shape.addressed).map_or(0, |info| unsafe { self.address(info) })
+        };
+        Ok(Verifier {
+            sorter: Arc::clone(sorter),
+            plan: self.plan,
+            pipelines,
+            sets,
+            addresses: ends.map(|ends| ends.map(address)),
+            count_word: self.memory.count.map(|(_, word)| word),
+        })
+    }
+}
+
+impl Verifier {
+    /// A bit of the answer: the elements after the sort are not those before it.
+    pub const ELEMENTS: u32 = abi::WRONG_ELEMENTS;
+    /// A bit of the answer: a key is before a key that it belongs behind.
+    pub const ORDER: u32 = abi::WRONG_ORDER;
+    /// A bit of the answer: equal keys are not in the order that they had.
+    pub const STABILITY: u32 = abi::WRONG_STABILITY;
+    /// The answer while the second half has not run.
+    pub const UNFINISHED: u32 = abi::WRONG_UNFINISHED;
+
+    /// An answer in words.
+    ///
+    /// ```
+    /// use vksort::Verifier;
+    /// assert_eq!(Verifier::explain(0), "right");
+    /// assert_eq!(Verifier::explain(Verifier::ELEMENTS | Verifier::ORDER), "elements are lost or changed, keys are not in order");
+    /// ```
+    pub fn explain(answer: u32) -> String {
+        let bits = [
+            (Verifier::ELEMENTS, "elements are lost or changed"),
+            (Verifier::ORDER, "keys are not in order"),
+            (Verifier::STABILITY, "equal keys are not in the order that they had"),
+            (Verifier::UNFINISHED, "the second half has not run"),
+        ];
+        let known = bits.iter().fold(0, |known, (bit, _)| known | bit);
+        let words: Vec<_> = bits.iter().filter(|(bit, _)| answer & bit != 0).map(|(_, words)| *words).collect();
+        match answer {
+            0 => "right".into(),
+            _ if answer & !known != 0 => format!("{answer:#x}, which no verifier writes"),
+            _ => words.join(", "),
+        }
+    }
+
+    /// Records the first half: adds up the elements before the sort.
+    ///
+    /// Record it directly before the sort, behind its barriers. It changes the bound compute pipeline, descriptor set 0 of
+    /// compute, and the push constants.
+    ///
+    /// # Errors
+    ///
+    /// After an error nothing has been recorded.
+    ///
+    /// * [`Error::TooManyElements`]: the count exceeds the capacity.
+    /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
+    ///
+    /// # Safety
+    ///
+    /// * `commands` is recording, outside a render pass, on a queue family with compute.
+    /// * Writes to keys, values and count before it are made available and visible to [`BoundSort::INPUT_SCOPE`]. If they are not, the
+    ///   answer may say so, and the values read are undefined.
+    /// * It waits, in the stages of [`BoundSort::OUTPUT_SCOPE`], for earlier accesses to the report, whose writes are made available and
+    ///   visible to that scope.
+    /// * Verifier and buffers stay alive until the commands have completed.
+    pub unsafe fn record_before(&self, commands: vk::CommandBuffer, count: impl Into<Count>) -> Result<(), Error> {
+        let count = check_count(count.into(), self.plan.capacity, self.count_word.is_some())?;
+        // SAFETY: by this function's contract. The sort may write to what was read.
+        unsafe { self.record(commands, count, abi::VERIFY_BEFORE, workgroups(&self.plan)) };
+        Ok(())
+    }
+
+    /// Records the second half: adds up the elements after the sort, looks at their order, and writes the answer.
+    ///
+    /// The count is that of the first half. The state that it changes is that of [`record_before`](Self::record_before).
+    ///
+    /// # Errors
+    ///
+    /// As for [`record_before`](Self::record_before).
+    ///
+    /// # Safety
+    ///
+    /// * As for [`record_before`](Self::record_before), which is recorded before it with the same count.
+    /// * The sort is made available and visible to [`AccessScope::COMPUTE_READ`](super::AccessScope::COMPUTE_READ), by a barrier from
+    ///   [`BoundSort::OUTPUT_SCOPE`].
+    /// * Reads of the report behind it wait for [`BoundSort::OUTPUT_SCOPE`].
+    pub unsafe fn record_after(&self, commands: vk::CommandBuffer, count: impl Into<Count>) -> Result<(), Error> {
+        let count = check_count(count.into(), self.plan.capacity, self.count_word.is_some())?;
+        let groups = workgroups(&self.plan);
+        // SAFETY: by this function's contract.
+        unsafe {
+            self.record(commands, count, abi::VERIFY_AFTER, groups);
+            self.record(commands, Count::Host(groups), abi::VERIFY_ANSWER, 1);
+        }
+        Ok(())
+    }
+
+    /// What can be checked of the result.
+    fn checks(&self) -> u32 {
+        let request = &self.sorter.request;
+        let (index, in_place) = (request.value == ValueType::Index, request.in_place());
+        let by_index = request.discards_keys() && index && !in_place;
+        let keys = !request.discards_keys() || by_index;
+        let stability = keys && index && request.stable;
+        let bits = [(keys, abi::CHECKS_KEYS), (by_index, abi::CHECKS_BY_INDEX), (stability, abi::CHECKS_STABILITY)];
+        bits.into_iter().filter(|(checked, _)| *checked).fold(0, |checks, (_, bit)| checks | bit)
+    }
+
+    /// Records a dispatch, with a barrier behind it unless it is the last.
+    ///
+    /// # Safety
+    ///
+    /// As for [`record_before`](Self::record_before).
+    unsafe fn record(&self, commands: vk::CommandBuffer, count: Count, stage: u32, groups: u32) {
+        let Layouts { device, pipeline: layout, .. } = &*self.pipelines.layouts;
+        let after = usize::from(stage != abi::VERIFY_BEFORE);
+        let [keys_from, values_from] = self.addresses[after];
+        let count_word = self.count_word.filter(|_| count == Count::Device).map_or(0, |word| word + 1);
+        let (part, route) = (workgroups(&self.plan), self.checks());
+        let push = abi::Push { part, route, stage, keys_from, values_from, count_word, ..self.plan.push(count, 0) };
+        let words = push.words(None);
+        let bytes = &bytemuck::cast_slice(&words)[..abi::Push::SIZE_BYTES as usize];
+        let compute = vk::PipelineBindPoint::COMPUTE;
+        // SAFETY: the command buffer is recording, by this function's contract; pipeline, layout and sets belong together and
+        // are alive, and the push constants are the whole block of the layout.
+        unsafe {
+            device.cmd_bind_pipeline(commands, compute, self.pipelines.get(Kernel::Verify));
+            device.cmd_bind_descriptor_sets(commands, compute, *layout, 0, &[self.sets.all[after]], &[]);
+            device.cmd_push_constants(commands, *layout, vk::ShaderStageFlags::COMPUTE, 0, bytes);
+            device.cmd_dispatch(commands, groups, 1, 1);
+            if stage != abi::VERIFY_ANSWER {
+                BoundSort::OUTPUT_SCOPE.record_barrier(BoundSort::INPUT_SCOPE, device, commands);
+            }
+        }
+    }
+}
+
+/// Workgroups of a verifier. They depend on the capacity alone, so no dispatch is indirect.
+fn workgroups(plan: &Plan) -> u32 {
+    let each = plan.shape.histogram.block.invocations.saturating_mul(ITEMS);
+    plan.capacity.div_ceil(each).clamp(1, MOST_WORKGROUPS)
+}
