@@ -25,6 +25,7 @@ mod gpu;
 mod instance;
 #[allow(unsafe_code)]
 mod prepared;
+pub mod selftest;
 
 pub use buffer::{DeviceBuffer, DeviceRange};
 pub use choice::DeviceChoice;

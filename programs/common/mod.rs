@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use clap::{Args, FromArgMatches};
+use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions, Passes};
@@ -66,14 +66,6 @@ impl Common {
 /// Parses the command line. An error has one line, without the advice that clap adds; `--help` ends the program here.
 pub fn parse<Flags: clap::Parser>() -> anyhow::Result<Flags> {
     Flags::try_parse().map_err(usage)
-}
-
-/// The same for a program that has no other flags than these, and takes all devices without `--device`.
-pub fn parse_flags(about: &'static str) -> anyhow::Result<Common> {
-    let command = Common::augment_args(clap::Command::new("program")).about(about);
-    let command =
-        command.mut_arg("device", |arg| arg.help("\"best\", an index or part of a name [default: all devices]"));
-    command.try_get_matches().and_then(|matches| Common::from_arg_matches(&matches)).map_err(usage)
 }
 
 fn usage(error: clap::Error) -> anyhow::Error {

@@ -3,35 +3,90 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
+use clap::Parser;
 use comfy_table::{ContentArrangement, Table, presets};
-use vksort::standalone::{DeviceChoice, DeviceInfo, Gpu, GpuOptions};
+use vksort::standalone::{DeviceChoice, DeviceInfo, Gpu, GpuOptions, selftest};
 use vksort::{Algorithm, DeviceProfile, KeyType, Order, RankMethod, Shape, ShapeDesc, SortRequest};
-use vksort_programs::common;
+use vksort_programs::common::{self, Common};
 
-const ABOUT: &str = "Lists the system's Vulkan devices and what vksort would do on each and why.
+/// Lists the system's Vulkan devices and what vksort would do on each and why.
+///
+/// With --device only the one it names; with --algorithm as if that were asked for; with --validate
+/// each of them also sorts 10,000 pairs under the validation layer.
+#[derive(Parser)]
+#[command(after_help = HELP, mut_arg("device", |arg| arg.help("\"best\", an index or part of a name [default: all devices]")))]
+struct Args {
+    #[command(flatten)]
+    common: Common,
+    /// Sort data of every kind on each device, and check it in full
+    #[arg(long, conflicts_with = "algorithm")]
+    selftest: bool,
+    /// Seed of the self-test's keys [default: 1]
+    #[arg(long, value_name = "N", requires = "selftest")]
+    seed: Option<u64>,
+}
 
-With --device only the one it names; with --algorithm as if that were asked for; with --validate
-each of them also sorts 10,000 pairs under the validation layer.";
+const HELP: &str = "\
+--selftest takes up to a minute on each device, mostly for compiling pipelines. It prints a report to
+paste into a bug, and fails if any sort is wrong.";
 
 fn main() -> ExitCode {
     common::run(list)
 }
 
 fn list() -> anyhow::Result<()> {
-    let flags = common::parse_flags(ABOUT)?;
+    let Args { common: flags, selftest, seed } = common::parse()?;
     let mut devices = Gpu::devices()?;
     ensure!(!devices.is_empty(), "no Vulkan device was found; is a driver installed?");
     if let Some(choice) = &flags.device {
         let chosen = Gpu::index_of(choice)?;
         devices.retain(|device| device.index == chosen);
     }
-    let blocks: Vec<String> = devices.iter().map(|device| describe(device, flags.algorithm)).collect();
-    common::say(blocks.join("\n\n"));
-    for device in devices.iter().filter(|device| flags.validate && device.profile.is_ok()) {
-        validate(device, flags.algorithm).with_context(|| format!("device {}", device.name))?;
-        common::say(format!("\n{}: validated", device.index));
+    if !selftest {
+        let blocks: Vec<String> = devices.iter().map(|device| describe(device, flags.algorithm)).collect();
+        common::say(blocks.join("\n\n"));
     }
+    let (mut tested, mut wrong) = (0, Vec::new());
+    for device in devices.iter().filter(|device| device.profile.is_ok()) {
+        if selftest {
+            tested += 1;
+            if !test(device, flags.validate, seed).with_context(|| format!("device {}", device.name))? {
+                wrong.push(format!("{} ({})", device.index, device.name));
+            }
+        } else if flags.validate {
+            validate(device, flags.algorithm).with_context(|| format!("device {}", device.name))?;
+            common::say(format!("\n{}: validated", device.index));
+        }
+    }
+    ensure!(
+        !selftest || tested > 0,
+        "no device can sort, so none was tested; without --selftest they are listed with the reasons"
+    );
+    ensure!(
+        wrong.is_empty(),
+        "the self-test found faults on {} of {tested} devices: {}",
+        wrong.len(),
+        wrong.join(", ")
+    );
     Ok(())
+}
+
+/// Runs the self-test on a device and prints its report; tells whether all was right.
+fn test(device: &DeviceInfo, validation: bool, seed: Option<u64>) -> anyhow::Result<bool> {
+    let chosen = Some(DeviceChoice::Index(device.index));
+    let gpu = Gpu::new(&GpuOptions { device: chosen, validation, ..GpuOptions::default() })?;
+    let mut options = selftest::Options::default();
+    options.seed = seed.unwrap_or(options.seed);
+    let bar = common::progress("self-test", 1);
+    let report = selftest::run(&gpu, &options, &mut |done, all| {
+        bar.set_length(all as u64);
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    let verdict = if report.is_right() { "RIGHT" } else { "WRONG" };
+    common::say(format!("# device {}: {verdict}\n\n{report}", device.index));
+    common::check_validation(&gpu.validation_errors())?;
+    Ok(report.is_right())
 }
 
 /// Sorts a little under the validation layer.

@@ -1,9 +1,11 @@
 //! What a sorter shares with the sorts that are bound to it.
 
+use std::sync::Arc;
+
 use ash::vk;
 
 use super::options::Faults;
-use super::pipelines::Pipelines;
+use super::pipelines::{PipelineSet, Pipelines};
 use crate::plan::Plan;
 use crate::profile::DeviceProfile;
 use crate::request::{Algorithm, BufferSizes, SortRequest};
@@ -13,6 +15,8 @@ use crate::visitor::Visits;
 /// The part of a sorter that its bound sorts share.
 pub(crate) struct SorterInner {
     pub pipelines: Pipelines,
+    /// Pipelines that other sorters of the device share with this one.
+    pub shared: Arc<PipelineSet>,
     pub request: SortRequest,
     pub profile: DeviceProfile,
     pub algorithm: Algorithm,

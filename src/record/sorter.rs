@@ -10,7 +10,7 @@ use super::limits::{check_device, choose_addresses};
 #[cfg(not(feature = "testing"))]
 use super::options::Faults;
 use super::options::{Access, SorterOptions};
-use super::pipelines::{PipelineDesc, PipelineSet, Pipelines, VisitorDesc};
+use super::pipelines::{PipelineDesc, Pipelines, VisitorDesc};
 use super::requirements::Requirements;
 use crate::error::Error;
 use crate::plan::Plan;
@@ -204,14 +204,14 @@ impl Sorter {
             }
             Ok(VisitorDesc { words, set_layout, push_bytes: visitor.push_bytes() })
         };
-        let own = PipelineSet::default();
+        let shared = options.pipelines.clone().filter(|_| visitor.is_none()).unwrap_or_default();
         let desc = PipelineDesc {
             kernels: &specs,
             required_subgroup_size: requirements.required_subgroup_size,
             addressed: shape.addressed,
             pushed,
             cache: options.pipeline_cache,
-            shared: options.pipelines.as_deref().filter(|_| visitor.is_none()).unwrap_or(&own),
+            shared: &shared,
             visitor: visitor.map(with_visitor).transpose()?,
         };
         // SAFETY: device and cache are as `Pipelines::new` asks, by this function's contract.
@@ -223,6 +223,7 @@ impl Sorter {
         })?;
         let inner = SorterInner {
             pipelines,
+            shared,
             request: *request,
             profile,
             algorithm,

@@ -9,7 +9,7 @@ use super::bind::{BoundSort, Sets};
 use super::buffers::BufferRange;
 use super::commands::check_count;
 use super::inner::SorterInner;
-use super::pipelines::{Layouts, PipelineDesc, PipelineSet, Pipelines};
+use super::pipelines::{Layouts, PipelineDesc, Pipelines};
 use crate::abi;
 use crate::error::Error;
 use crate::kernels::Kernel;
@@ -99,7 +99,8 @@ impl BoundSort {
         4 * u64::from(1 + (2 * workgroups(&self.plan) + 1) * abi::REPORT_WORDS)
     }
 
-    /// Builds a verifier of this sort, with a pipeline of its own.
+    /// Builds a verifier of this sort. Its pipeline is compiled now, unless [`SorterOptions::pipelines`](crate::SorterOptions)
+    /// has it.
     ///
     /// * `report`: [`report_size`](Self::report_size) bytes with the usage `STORAGE_BUFFER`, at a multiple of the device's
     ///   `minStorageBufferOffsetAlignment`, apart from all ranges of the sort. The first word is the answer.
@@ -127,7 +128,7 @@ impl BoundSort {
             addressed: shape.addressed,
             pushed: false,
             cache: vk::PipelineCache::null(),
-            shared: &PipelineSet::default(),
+            shared: &sorter.shared,
             visitor: None,
         };
         // SAFETY: the device is that of the sorter, and outlives the verifier by this function's contract.

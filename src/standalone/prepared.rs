@@ -13,9 +13,7 @@ use super::buffer::{DeviceBuffer, DeviceRange};
 use super::device::Device;
 use crate::abi;
 use crate::error::{Context, Error};
-#[cfg(doc)]
-use crate::record::Verifier;
-use crate::record::{AccessScope, BoundSort, QueryRange, SortBuffers, Sorter, SorterOptions, StepTime};
+use crate::record::{AccessScope, BoundSort, QueryRange, SortBuffers, Sorter, SorterOptions, StepTime, Verifier};
 use crate::request::{Algorithm, Count, SortRequest};
 
 /// The ranges of one sort: [`SortBuffers`] on owned memory. [`SortRequest::buffers`] returns the ranges that a request
@@ -164,7 +162,8 @@ impl StandaloneSorter {
         // SAFETY: the buffers are this device's, kept alive by the ranges, and have every usage flag.
         let bound = ManuallyDrop::new(unsafe { self.sorter.bind(&buffers)? });
         let device = Arc::clone(device);
-        let mut sort = PreparedSort { bound, queries: None, ranges, device, has_passes: Mutex::default() };
+        let (has_passes, verifier) = Default::default();
+        let mut sort = PreparedSort { bound, queries: None, ranges, device, has_passes, verifier };
         if sort.device.timestamp_bits > 0 {
             let counts = [Count::Host(buffers.capacity), Count::Host(1), Count::Device];
             let count = counts.into_iter().fold(0, |most, count| most.max(sort.bound.query_count(count)));
@@ -211,6 +210,8 @@ pub struct PreparedSort {
     /// Whether the last run took passes over tiles. Locked from a run's submission until its times are read, because runs
     /// share the queries.
     has_passes: Mutex<bool>,
+    /// The verifier of verified runs, with its report.
+    verifier: Mutex<Option<(ManuallyDrop<Verifier>, DeviceBuffer)>>,
 }
 
 impl Drop for PreparedSort {
@@ -221,6 +222,8 @@ impl Drop for PreparedSort {
         // SAFETY: every run was waited for, so neither the sets nor the queries are in use; each goes once, before
         // the device that `self` still holds.
         unsafe {
+            let verifier = self.verifier.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+            drop(verifier.map(|(verifier, _)| ManuallyDrop::into_inner(verifier)));
             ManuallyDrop::drop(&mut self.bound);
             if let Some(queries) = self.queries {
                 self.device.raw.destroy_query_pool(queries.pool, None);
@@ -385,11 +388,18 @@ impl PreparedSort {
         tamper: &dyn Fn(vk::CommandBuffer, bool),
     ) -> Result<u32, Error> {
         let (count, device) = (count.into(), &self.device);
-        *self.has_passes() = false;
-        let report = DeviceBuffer::new(device, self.bound.report_size())?;
-        let range = report.range(0, report.size()).checked("report", device)?;
-        // SAFETY: the buffers are this device's and live until `execute` has waited.
-        let verifier = ManuallyDrop::new(unsafe { self.bound.verifier(range)? });
+        let mut has_passes = self.has_passes();
+        *has_passes = false;
+        let mut made = self.verifier.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (verifier, report) = match &mut *made {
+            Some(made) => made,
+            none => {
+                let report = DeviceBuffer::new(device, self.bound.report_size())?;
+                let range = report.range(0, report.size()).checked("report", device)?;
+                // SAFETY: the buffers are this device's, and live as long as the verifier.
+                none.insert((ManuallyDrop::new(unsafe { self.bound.verifier(range)? }), report))
+            }
+        };
         let any = BoundSort::INPUT_SCOPE.union(AccessScope::TRANSFER_READ).union(AccessScope::TRANSFER_WRITE);
         let record = |commands| {
             // SAFETY: the command buffer is recording on a compute queue; barriers order the halves, the sort and the copies.
@@ -407,12 +417,8 @@ impl PreparedSort {
             }
         };
         // SAFETY: see above.
-        let ran = unsafe { device.execute("the verified sort", record) };
-        if !device.is_lost() {
-            // SAFETY: the commands have been waited for; it goes once, here.
-            drop(ManuallyDrop::into_inner(verifier));
-        }
-        ran?;
+        unsafe { device.execute("the verified sort", record)? };
+        *has_passes = self.bound.plan.ranks_tiles(self.bound.plan.largest(count));
         let mut answer = [0u32];
         report.read(0, &mut answer)?;
         Ok(answer[0])
