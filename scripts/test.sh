@@ -160,6 +160,8 @@ resolve() {
             newer-layer)
                 [[ $parts ]] || missing="the newer layer could not be had from the package chromium-common"
                 variables+=("VK_LAYER_PATH=$parts/layers" VKSORT_VALIDATE=1
+                    # It says no more after ten messages of a kind otherwise, and tests provoke messages.
+                    VK_LAYER_ENABLE_MESSAGE_LIMIT=0
                     # Without it synchronization validation looks at transfers only.
                     VK_LAYER_SYNCVAL_SHADER_ACCESSES_HEURISTIC=1 VKSORT_EXPECT_HAZARDS=1)
                 ;;

@@ -76,9 +76,10 @@ impl Sorter {
     /// # Errors
     ///
     /// * [`Error::BufferTooSmall`], [`Error::MisalignedOffset`] or [`Error::Overlap`] for a range, [`Error::OutOfBounds`] for a
-    ///   range whose end overflows.
-    /// * [`Error::MissingUsage`] for a known usage.
-    /// * [`Error::BufferPresence`] for a buffer that is missing or not used.
+    ///   range whose end overflows, or that ends behind the memory that its buffer needs.
+    /// * [`Error::MissingUsage`] for a known usage. Vulkan does not tell the usage of a buffer, so a usage that
+    ///   [`BufferRange`](crate::BufferRange) does not give is not checked.
+    /// * [`Error::BufferPresence`] for a buffer that is missing or not used. A null handle is a missing buffer.
     /// * [`Error::TooManyElements`] for the capacity.
     /// * [`Error::Vulkan`] when the driver fails.
     ///
@@ -93,6 +94,7 @@ impl Sorter {
         if buffers.capacity > 0 {
             // SAFETY: the buffers are alive and on this device by this function's contract.
             unsafe {
+                bound.memory.check_ends(&self.inner.pipelines.layouts.device)?;
                 if self.inner.shape.addressed {
                     bound.take_addresses()?;
                 }

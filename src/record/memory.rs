@@ -71,11 +71,10 @@ impl Checked {
         let usage = sorter.element_usage();
         let asked = |name, range, required: bool, bytes| {
             let need = Need::of(required);
-            Asked { name, range, need, bytes, usage, alignment }
+            Asked { name, range: given(range), need, bytes, usage, alignment }
         };
-        let keys = Some(buffers.keys).filter(|keys| keys.buffer != vk::Buffer::null());
         let ranges = [
-            asked("keys", keys, !visits.keys, key_bytes),
+            asked("keys", Some(buffers.keys), !visits.keys, key_bytes),
             asked("values", buffers.values, sizes.values.is_some(), value_bytes),
             asked("keys_out", buffers.keys_out, sizes.keys_out.is_some(), key_bytes),
             asked("values_out", buffers.values_out, sizes.values_out.is_some(), value_bytes),
@@ -101,7 +100,7 @@ impl Checked {
 
         let [keys, values, keys_out, values_out, scratch, _] = ranges.map(|asked| asked.used());
         // A descriptor's offset is a multiple of the alignment; the count is a word after it.
-        let count = buffers.count.map(|range| {
+        let count = given(buffers.count).map(|range| {
             let before = range.offset % alignment;
             let info = Info { buffer: range.buffer, offset: range.offset - before, range: before + 4 };
             (info, (before / 4) as u32)
@@ -118,14 +117,10 @@ impl Checked {
     /// The checked range of a verifier's report, which is apart from all memory of the sort.
     pub fn report(&self, sorter: &SorterInner, range: BufferRange, bytes: u64) -> Result<Info, Error> {
         let (alignment, usage) = (sorter.profile.storage_alignment_bytes.max(4), vk::BufferUsageFlags::STORAGE_BUFFER);
-        let range = Some(range).filter(|range| range.buffer != vk::Buffer::null());
-        let report = Asked { name: "report", range, need: Need::Required, bytes, usage, alignment };
+        let report = Asked { name: "report", range: given(Some(range)), need: Need::Required, bytes, usage, alignment };
         report.check_presence(1)?;
         report.check_range()?;
-        let count = self.count.map(|(info, word)| Info { offset: info.offset + 4 * u64::from(word), range: 4, ..info });
-        let memory = [self.keys, self.values, self.keys_out, self.values_out, self.scratch, count];
-        let names = ["keys", "values", "keys_out", "values_out", "scratch", "count"];
-        let taken = names.into_iter().zip(memory).map(|(name, info)| {
+        let taken = self.named().map(|(name, info)| {
             let range =
                 info.map(|Info { buffer, offset, range: size }| BufferRange { buffer, offset, size, usage: None });
             Asked { name, range, need: Need::Optional, bytes: info.map_or(0, |info| info.range), usage, alignment }
@@ -133,6 +128,31 @@ impl Checked {
         let used = report.used();
         check_overlaps(&[report].into_iter().chain(taken).collect::<Vec<_>>())?;
         Ok(used.unwrap_or_default())
+    }
+
+    /// Refuses ranges that end behind their buffers, as far as Vulkan tells.
+    ///
+    /// # Safety
+    ///
+    /// The buffers are alive and belong to the device.
+    pub unsafe fn check_ends(&self, device: &ash::Device) -> Result<(), Error> {
+        let ranges = self.named();
+        let mut given = ranges.into_iter().filter_map(|(name, info)| Some((name, info?)));
+        // SAFETY: by this function's contract.
+        given.try_for_each(|(name, info)| unsafe { check_end(device, name, info) })
+    }
+
+    /// Every range with its name.
+    fn named(&self) -> [(&'static str, Option<Info>); 6] {
+        let count = self.count.map(|(info, word)| Info { offset: info.offset + 4 * u64::from(word), range: 4, ..info });
+        [
+            ("keys", self.keys),
+            ("values", self.values),
+            ("keys_out", self.keys_out),
+            ("values_out", self.values_out),
+            ("scratch", self.scratch),
+            ("count", count),
+        ]
     }
 
     /// The memory of keys and of values before the sort, and after it.
@@ -167,6 +187,26 @@ impl Checked {
         let bindings = Pipelines::bindings(plan.shape.addressed);
         bindings.map(|binding| (binding, wanted(binding).unwrap_or(self.stand_in))).collect()
     }
+}
+
+/// Refuses a range that ends behind its buffer: that is at most as long as the memory that it needs.
+///
+/// # Safety
+///
+/// The buffer is alive and belongs to the device.
+pub(super) unsafe fn check_end(device: &ash::Device, buffer: &'static str, info: Info) -> Result<(), Error> {
+    let Info { offset, range: size, .. } = info;
+    // SAFETY: by this function's contract.
+    let allowed = unsafe { device.get_buffer_memory_requirements(info.buffer) }.size;
+    match offset + size > allowed {
+        true => Err(Error::OutOfBounds { buffer, offset, size, allowed }),
+        false => Ok(()),
+    }
+}
+
+/// A range, unless its buffer is null.
+fn given(range: Option<BufferRange>) -> Option<BufferRange> {
+    range.filter(|range| range.buffer != vk::Buffer::null())
 }
 
 /// A range of the scratch.

@@ -9,6 +9,7 @@ use super::bind::{BoundSort, Sets};
 use super::buffers::BufferRange;
 use super::commands::check_count;
 use super::inner::SorterInner;
+use super::memory::check_end;
 use super::pipelines::{Layouts, PipelineDesc, Pipelines};
 use crate::abi;
 use crate::error::Error;
@@ -122,6 +123,8 @@ impl BoundSort {
             return Err(Error::unsupported("the sort of a verifier", "one with a visitor", "one without"));
         }
         let report = self.memory.report(sorter, report, self.report_size())?;
+        // SAFETY: the buffer is alive and of the device, by this function's contract.
+        unsafe { check_end(&sorter.pipelines.layouts.device, "report", report)? };
         let desc = PipelineDesc {
             kernels: &[specialize(Kernel::Verify, shape, &sorter.request)],
             required_subgroup_size: false,

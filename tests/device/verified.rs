@@ -1,8 +1,10 @@
 //! The verifier: right sorts of every kind are called right, and each fault that is put beside a sort is found.
 #![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
 
+use std::time::Duration;
+
 use vksort::ash::vk;
-use vksort::standalone::StandaloneSorter;
+use vksort::standalone::{StandaloneSorter, selftest};
 use vksort::{
     Access, Algorithm, BoundSort, BufferRange, KeyOutput, KeyType, Order, Placement, SortBuffers, SortRequest, Sorter,
     SorterOptions, ValueType, Verifier,
@@ -300,7 +302,45 @@ fn refused() -> Result<(), Failed> {
             }
         }
     }
+    // A buffer is at most as long as the memory that it needs, which is all that Vulkan tells of it.
+    let short = gpu.buffer(1_024)?;
+    expect(verifier(&sort, range(short.raw(), 1_024, size)), &["report", "1024", &size.to_string()])?;
+    let count = Some(range(short.raw(), 1_024, 4));
+    expect(bind(count), &["count", "has 4 bytes from byte 1024 on"])?;
+    // A null handle is no buffer.
+    expect(bind(Some(BufferRange::NONE))?.check_count(vksort::Count::Device), &["count", "absent"])?;
     assert_valid(&gpu);
+    Ok(())
+}
+
+/// A self-test is right on a device that is, and one with a fault says so; kinds for which there is no time are named.
+fn selftests() -> Result<(), Failed> {
+    let gpu = vksort_testing::open();
+    let mut options = selftest::Options::default();
+    options.limit = Duration::from_secs(2);
+    options.seed = seed();
+    options.spoiled = None;
+    let mut steps = Vec::new();
+    let report = selftest::run(&gpu, &options, &mut |done, all| steps.push((done, all)));
+    let text = report.to_string();
+    assert!(report.is_right(), "{text}");
+    assert_eq!(steps.last(), Some(&(report.kinds.len(), report.kinds.len())));
+    for word in [vksort::VERSION, &gpu.profile().name, &gpu.profile().driver, &seed().to_string(), "0 wrong"] {
+        assert!(text.contains(word), "{word:?} is not in {text}");
+    }
+    // Every key type has a kind.
+    for key in KeyType::ALL {
+        assert!(report.kinds.iter().any(|kind| kind.request.key == *key), "{}", key.name());
+    }
+    options.spoiled = Some(0);
+    options.limit = Duration::from_millis(500);
+    let report = selftest::run(&gpu, &options, &mut |_, _| ());
+    let text = report.to_string();
+    assert!(!report.is_right() && report.kinds[0].wrong > 0 && text.contains("first fault: count"), "{text}");
+    options.spoiled = None;
+    options.limit = Duration::ZERO;
+    let report = selftest::run(&gpu, &options, &mut |_, _| ());
+    assert!(!report.is_right() && report.to_string().contains("did not run"), "no sort is no proof: {report}");
     Ok(())
 }
 
@@ -308,6 +348,11 @@ pub fn trials() -> Vec<Trial> {
     let keys: &[KeyType] = if level() == Level::Full { KeyType::ALL } else { &SOME_KEYS };
     let mut trials: Vec<_> =
         keys.iter().map(|&key| Trial::test(format!("right-{}", key.name()), move || right(key))).collect();
-    trials.extend([Trial::test("sizes", sizes), Trial::test("faults", faults), Trial::test("refused", refused)]);
+    trials.extend([
+        Trial::test("sizes", sizes),
+        Trial::test("faults", faults),
+        Trial::test("refused", refused),
+        Trial::test("selftests", selftests),
+    ]);
     trials
 }

@@ -23,5 +23,6 @@ pub mod record;
 pub mod sorter;
 mod structs;
 pub mod types;
+pub mod verify;
 pub mod visitor;
 pub mod vrdx;

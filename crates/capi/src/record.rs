@@ -14,10 +14,10 @@ use super::sorter::SORTERS;
 use super::structs::{bytes, check_handle, check_pointer, put, read};
 use super::types::*;
 
-static SORTS: Register<BoundSort> = Register::new("VksortSort");
+pub(super) static SORTS: Register<BoundSort> = Register::new("VksortSort");
 
 /// The count that a number says.
-fn count_of(number: u64) -> Result<Count, Failure> {
+pub(super) fn count_of(number: u64) -> Result<Count, Failure> {
     match u32::try_from(number) {
         Ok(count) => Ok(Count::Host(count)),
         Err(_) if number == VKSORT_COUNT_ON_DEVICE => Ok(Count::Device),
@@ -29,7 +29,7 @@ fn count_of(number: u64) -> Result<Count, Failure> {
 }
 
 /// A range, if there is one.
-fn range_of(range: &VksortBufferRange) -> Result<Option<BufferRange>, Failure> {
+pub(super) fn range_of(range: &VksortBufferRange) -> Result<Option<BufferRange>, Failure> {
     let VksortBufferRange { buffer, offset, size, usage, reserved } = *range;
     check_flags("reserved of VksortBufferRange", reserved, 0)?;
     let usage = (usage != 0).then_some(vk::BufferUsageFlags::from_raw(usage));

@@ -189,8 +189,21 @@ pub const VKSORT_OUTPUT_STAGES: u32 = 0x800;
 /// VK_ACCESS_SHADER_WRITE_BIT.
 pub const VKSORT_OUTPUT_ACCESS: u32 = 0x40;
 
+/// A bit of a verifier's answer: the elements after the sort are not those before it.
+pub const VKSORT_WRONG_ELEMENTS: u32 = 1;
+/// A bit of a verifier's answer: a key is before a key that it belongs behind.
+pub const VKSORT_WRONG_ORDER: u32 = 2;
+/// A bit of a verifier's answer: equal keys are not in the order that they had.
+pub const VKSORT_WRONG_STABILITY: u32 = 4;
+/// A verifier's answer while vksortCmdVerifyAfter has not run.
+pub const VKSORT_WRONG_UNFINISHED: u32 = 0x80000000;
+
 const _: () = {
-    use vksort::BoundSort;
+    use vksort::{BoundSort, Verifier};
+    assert!(VKSORT_WRONG_ELEMENTS == Verifier::ELEMENTS);
+    assert!(VKSORT_WRONG_ORDER == Verifier::ORDER);
+    assert!(VKSORT_WRONG_STABILITY == Verifier::STABILITY);
+    assert!(VKSORT_WRONG_UNFINISHED == Verifier::UNFINISHED);
     assert!(VKSORT_INPUT_STAGES == BoundSort::INPUT_SCOPE.stages.as_raw());
     assert!(VKSORT_INPUT_ACCESS == BoundSort::INPUT_SCOPE.access.as_raw());
     assert!(VKSORT_OUTPUT_STAGES == BoundSort::OUTPUT_SCOPE.stages.as_raw());
@@ -212,6 +225,11 @@ pub type VksortSorter = *mut VksortSorter_T;
 pub struct VksortSort_T;
 /// A handle: a sorter bound to buffers.
 pub type VksortSort = *mut VksortSort_T;
+/// Finds on the device whether a sort is right.
+#[derive(Debug)]
+pub struct VksortVerifier_T;
+/// A handle: finds on the device whether a sort is right.
+pub type VksortVerifier = *mut VksortVerifier_T;
 
 /// The capabilities of this build of vksort. Written by vksortGetCapabilities.
 #[repr(C)]

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 /// The order of the header.
-const SOURCES: [&str; 10] =
-    ["types", "types/visited", "outcome", "log", "names", "device", "sorter", "record", "visitor", "vrdx"];
+const SOURCES: [&str; 11] =
+    ["types", "types/visited", "outcome", "log", "names", "device", "sorter", "record", "verify", "visitor", "vrdx"];
 
 const BEGINNING: &str = "\
 /*

@@ -3,7 +3,8 @@
 use ash::vk::{self, BufferUsageFlags as Usage};
 use fastrand::Rng;
 use vksort::{
-    Access, AccessScope, BoundSort, Count, KeyType, Order, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType,
+    Access, AccessScope, BoundSort, BufferRange, Count, KeyType, Order, SortBuffers, SortRequest, Sorter,
+    SorterOptions, ValueType,
 };
 use vksort_testing::Failed;
 
@@ -185,6 +186,11 @@ impl Bound {
     pub fn upload(&self, vulkan: &Vulkan, commands: vk::CommandBuffer, host: Buffer) {
         vulkan.copy(commands, host.range(0, self.layout.bytes), self.elements, 0);
         vulkan.barrier(commands, AccessScope::TRANSFER_WRITE, BoundSort::INPUT_SCOPE);
+    }
+
+    /// Copies keys of the host to where they are sorted.
+    pub fn copy_keys(&self, vulkan: &Vulkan, commands: vk::CommandBuffer, keys: BufferRange) {
+        vulkan.copy(commands, keys, self.elements, self.layout.keys);
     }
 
     pub fn record(&self, commands: vk::CommandBuffer, count: Count) -> Result<(), Failed> {

@@ -5,6 +5,7 @@
 
 #[macro_use]
 mod vulkan;
+mod barriers;
 mod commands;
 mod flight;
 mod frame;
@@ -70,6 +71,7 @@ pub fn trials() -> Vec<Trial> {
     // The layer must see hazards between submissions, or its silence means nothing.
     if vksort_testing::validating() && std::env::var("VKSORT_EXPECT_HAZARDS").is_ok_and(|value| value == "1") {
         trials.push(trial("without-barrier", flight::missing_barrier));
+        trials.push(trial("barriers-left-out", barriers::left_out));
         trials.push(trial("two-queues-without-semaphore", queues::missing_semaphore));
     }
     if vksort_testing::validating() && queues::expected_families().is_some_and(|families| families == "2") {
