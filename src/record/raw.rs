@@ -16,7 +16,8 @@ pub const DEVICE_FUNCTIONS: &str = "vkAllocateDescriptorSets vkCmdBindDescriptor
     vkCmdDispatch vkCmdDispatchIndirect vkCmdFillBuffer vkCmdPipelineBarrier vkCmdPushConstants vkCmdResetQueryPool \
     vkCmdWriteTimestamp vkCreateComputePipelines vkCreateDescriptorPool vkCreateDescriptorSetLayout \
     vkCreatePipelineLayout vkCreateShaderModule vkDestroyDescriptorPool vkDestroyDescriptorSetLayout vkDestroyPipeline \
-    vkDestroyPipelineLayout vkDestroyShaderModule vkGetBufferDeviceAddress vkUpdateDescriptorSets";
+    vkDestroyPipelineLayout vkDestroyShaderModule vkGetBufferDeviceAddress vkGetBufferMemoryRequirements \
+    vkUpdateDescriptorSets";
 
 /// Refuses a parent that does not have all of the functions.
 fn check(functions: &'static str, through: &'static str, find: impl Fn(&CStr) -> *const c_void) -> Result<(), Error> {

@@ -75,6 +75,18 @@
 // VK_ACCESS_SHADER_WRITE_BIT.
 #define VKSORT_OUTPUT_ACCESS 64
 
+// A bit of a verifier's answer: the elements after the sort are not those before it.
+#define VKSORT_WRONG_ELEMENTS 1
+
+// A bit of a verifier's answer: a key is before a key that it belongs behind.
+#define VKSORT_WRONG_ORDER 2
+
+// A bit of a verifier's answer: equal keys are not in the order that they had.
+#define VKSORT_WRONG_STABILITY 4
+
+// A verifier's answer while vksortCmdVerifyAfter has not run.
+#define VKSORT_WRONG_UNFINISHED 2147483648
+
 // Length of VksortStepTime::name in bytes, with its zero.
 #define VKSORT_STEP_NAME_SIZE 32
 
@@ -89,6 +101,9 @@ typedef struct VksortSort_T VksortSort_T;
 
 // The pipelines of one kind of sort.
 typedef struct VksortSorter_T VksortSorter_T;
+
+// Finds on the device whether a sort is right.
+typedef struct VksortVerifier_T VksortVerifier_T;
 
 // A sorter that takes its buffers with each recording. Programs that use vk_radix_sort.h forward-declare it by this name.
 typedef struct VrdxSorter_T VrdxSorter_T;
@@ -397,6 +412,9 @@ typedef struct {
   // The name of the step, and its pass where there are several.
   char name[VKSORT_STEP_NAME_SIZE];
 } VksortStepTime;
+
+// A handle: finds on the device whether a sort is right.
+typedef VksortVerifier_T *VksortVerifier;
 
 // The keys of a visitor that comes with vksort: depths of positions. 0 is none, so that it cannot be forgotten.
 //
@@ -1005,6 +1023,84 @@ VksortResult vksortGetStepTimes(VksortSort sort,
                                 uint32_t validBits,
                                 uint32_t *stepCount,
                                 VksortStepTime *steps);
+
+// Returns how many bytes the report of a verifier of this sort has.
+//
+// - size: written, in bytes.
+// - Any thread may call it at any time.
+//
+// Duties of the caller:
+//
+// size is null or writable.
+VksortResult vksortGetReportSize(VksortSort sort, uint64_t *size);
+
+// Builds a verifier: it finds on the device whether a recorded sort is right, and whether something else has changed its elements
+// meanwhile. vksortCmdVerifyBefore is recorded before the sort, and vksortCmdVerifyAfter behind it. The answer is the first word of the
+// report: 0 if the sort is right, otherwise bits of VKSORT_WRONG_...
+//
+// - The elements are compared by sums of 64 bits, and the order of keys by the sort's request. The order of equal keys is checked in
+//   stable sorts with indices. Without sorted keys, their order is checked only if the request makes indices out of place.
+// - report: as many bytes as vksortGetReportSize says, at a multiple of minStorageBufferOffsetAlignment, in a buffer with
+//   VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, apart from all ranges of the sort. The buffer belongs to the caller and must outlive the
+//   verifier; nothing else of it is kept.
+// - verifier: a handle is written, which belongs to the caller until vksortDestroyVerifier. It outlives the sort's handle.
+// - It compiles a pipeline. Any thread may call it at any time.
+//
+// Fails with VKSORT_ERROR_BUFFER for the report, with VKSORT_ERROR_VALUE for a sort with a visitor, or with the VkResult of the
+// driver.
+//
+// Duties of the caller:
+//
+// - report is null, or points to a range whose buffer belongs to the sort's device and is bound to memory.
+// - The sort's buffers and its device outlive the verifier.
+// - verifier is null or writable.
+VksortResult vksortCreateVerifier(VksortSort sort,
+                                  const VksortBufferRange *report,
+                                  VksortVerifier *verifier);
+
+// Destroys a verifier.
+//
+// - verifier: a handle, or null, which is a no-op.
+// - Its device must be alive, and no command buffer with the verifier pending.
+// - Any thread may call it at any time. If another thread is in a call with the handle, the verifier is destroyed when that call
+//   returns.
+VksortResult vksortDestroyVerifier(VksortVerifier verifier);
+
+// Records the first half of a verifier, directly before vksortCmdSort and behind its barriers.
+//
+// - commandBuffer: as for vksortCmdSort. The compute pipeline, descriptor set 0 of the compute bind point, and the push constants
+//   are changed.
+// - count: that of the sort.
+// - It records no barrier before it reads keys, values and count, so that one of the caller's that is missing is not hidden. Barriers
+//   are the caller's, as before vksortCmdSort. The report is a buffer that it writes: its earlier accesses end before
+//   VKSORT_OUTPUT_STAGES with VKSORT_OUTPUT_ACCESS.
+// - Any thread may call it. Verifier and buffers must live until the commands have completed.
+//
+// When it fails, nothing is recorded: VKSORT_ERROR_TOO_MANY_ELEMENTS, or VKSORT_ERROR_BUFFER for a count on the device without a
+// count buffer.
+//
+// Duties of the caller:
+//
+// - The command buffer is null, or recording, outside a render pass, on a queue family with compute.
+// - Barriers are as above, and verifier and buffers live until the commands have completed.
+VksortResult vksortCmdVerifyBefore(VkCommandBuffer commandBuffer,
+                                   VksortVerifier verifier,
+                                   uint64_t count);
+
+// Records the second half of a verifier, behind vksortCmdSort, and the answer.
+//
+// - commandBuffer, count: as for vksortCmdVerifyBefore, which is recorded before the sort.
+// - Barriers are the caller's. Before it: from VKSORT_OUTPUT_STAGES with VKSORT_OUTPUT_ACCESS to
+//   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT with VK_ACCESS_SHADER_READ_BIT. After it: from VKSORT_OUTPUT_STAGES with
+//   VKSORT_OUTPUT_ACCESS to the reads of the answer, such as those of the host.
+// - Any thread may call it. Verifier and buffers must live until the commands have completed.
+//
+// When it fails, nothing is recorded: as for vksortCmdVerifyBefore.
+//
+// Duties of the caller:
+//
+// - As for vksortCmdVerifyBefore.
+VksortResult vksortCmdVerifyAfter(VkCommandBuffer commandBuffer, VksortVerifier verifier, uint64_t count);
 
 // Returns a request for the indices of positions, farthest first, without keys. Every field but key, lowBit, highBit and
 // placement may be changed. vksort-compile-visitor --depth makes the visitor for it.

@@ -32,6 +32,7 @@ macro_rules! sized {
 mod functions;
 mod logged;
 mod refused;
+mod verified;
 #[cfg(feature = "runtime-shaders")]
 mod visited;
 
