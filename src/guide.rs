@@ -18,6 +18,7 @@ chapters! {
     Floats "floats"
     Bindings "bindings"
     FromFidelityFx "from-fidelityfx"
+    Right "right"
 }
 
 #[cfg(feature = "runtime-shaders")]

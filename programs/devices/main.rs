@@ -1,6 +1,7 @@
 //! Lists the system's Vulkan devices and what vksort would do on each.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::Parser;
@@ -9,12 +10,19 @@ use vksort::standalone::{DeviceChoice, DeviceInfo, Gpu, GpuOptions, selftest};
 use vksort::{Algorithm, DeviceProfile, KeyType, Order, RankMethod, Shape, ShapeDesc, SortRequest};
 use vksort_programs::common::{self, Common};
 
-/// Lists the system's Vulkan devices and what vksort would do on each and why.
-///
-/// With --device only the one it names; with --algorithm as if that were asked for; with --validate
-/// each of them also sorts 10,000 pairs under the validation layer.
+const ABOUT: &str = "Lists the system's Vulkan devices and what vksort would do on each and why.
+
+With --device only the one it names; with --algorithm as if that were asked for; with --validate
+each of them also sorts 10,000 pairs under the validation layer.";
+
+const HELP: &str = "\
+--selftest takes up to a minute on each device, mostly for compiling pipelines. It prints a report
+to paste into a bug, and fails if any sort is wrong.";
+
+const DEVICE: &str = "\"best\", an index or part of a name [default: all devices]";
+
 #[derive(Parser)]
-#[command(after_help = HELP, mut_arg("device", |arg| arg.help("\"best\", an index or part of a name [default: all devices]")))]
+#[command(about = ABOUT, after_help = HELP, mut_arg("device", |arg| arg.help(DEVICE)))]
 struct Args {
     #[command(flatten)]
     common: Common,
@@ -24,33 +32,33 @@ struct Args {
     /// Seed of the self-test's keys [default: 1]
     #[arg(long, value_name = "N", requires = "selftest")]
     seed: Option<u64>,
+    /// No kind of sort begins later than so many seconds after the first [default: 50]
+    #[arg(long, value_name = "N", requires = "selftest")]
+    seconds: Option<u64>,
 }
-
-const HELP: &str = "\
---selftest takes up to a minute on each device, mostly for compiling pipelines. It prints a report to
-paste into a bug, and fails if any sort is wrong.";
 
 fn main() -> ExitCode {
     common::run(list)
 }
 
 fn list() -> anyhow::Result<()> {
-    let Args { common: flags, selftest, seed } = common::parse()?;
+    let args: Args = common::parse()?;
+    let Args { common: flags, selftest, .. } = &args;
     let mut devices = Gpu::devices()?;
     ensure!(!devices.is_empty(), "no Vulkan device was found; is a driver installed?");
     if let Some(choice) = &flags.device {
         let chosen = Gpu::index_of(choice)?;
         devices.retain(|device| device.index == chosen);
     }
-    if !selftest {
+    if !*selftest {
         let blocks: Vec<String> = devices.iter().map(|device| describe(device, flags.algorithm)).collect();
         common::say(blocks.join("\n\n"));
     }
     let (mut tested, mut wrong) = (0, Vec::new());
     for device in devices.iter().filter(|device| device.profile.is_ok()) {
-        if selftest {
+        if *selftest {
             tested += 1;
-            if !test(device, flags.validate, seed).with_context(|| format!("device {}", device.name))? {
+            if !test(device, &args).with_context(|| format!("device {}", device.name))? {
                 wrong.push(format!("{} ({})", device.index, device.name));
             }
         } else if flags.validate {
@@ -72,11 +80,13 @@ fn list() -> anyhow::Result<()> {
 }
 
 /// Runs the self-test on a device and prints its report; tells whether all was right.
-fn test(device: &DeviceInfo, validation: bool, seed: Option<u64>) -> anyhow::Result<bool> {
+fn test(device: &DeviceInfo, args: &Args) -> anyhow::Result<bool> {
     let chosen = Some(DeviceChoice::Index(device.index));
+    let validation = args.common.validate;
     let gpu = Gpu::new(&GpuOptions { device: chosen, validation, ..GpuOptions::default() })?;
     let mut options = selftest::Options::default();
-    options.seed = seed.unwrap_or(options.seed);
+    options.seed = args.seed.unwrap_or(options.seed);
+    options.limit = args.seconds.map_or(options.limit, Duration::from_secs);
     let bar = common::progress("self-test", 1);
     let report = selftest::run(&gpu, &options, &mut |done, all| {
         bar.set_length(all as u64);

@@ -117,6 +117,27 @@ fn devices_take_the_common_flags() {
     assert!(line.contains("99") && line.contains("0: "), "{line}");
 }
 
+/// A fault that is put into the first kind of sort makes the program fail, behind the whole report.
+#[test]
+fn devices_test_themselves() {
+    let report = succeed(program("devices").args(["--selftest", "--seconds", "1", "--seed", "5", "--device", "0"]));
+    for text in
+        ["# device 0: RIGHT", "vksort ", "driver ", "subgroups ", "seed       5", " 0 wrong", "u32 keys, ascending"]
+    {
+        assert!(report.contains(text), "{text:?} is not in\n{report}");
+    }
+    let mut spoiled = program("devices");
+    spoiled.args(["--selftest", "--seconds", "1", "--device", "0"]).env("VKSORT_SELFTEST_SPOILED", "0");
+    let line = fail(&mut spoiled, false);
+    assert!(line.contains("found faults on 1 of 1 devices: 0 ("), "{line}");
+    let report = String::from_utf8(run(&mut spoiled).stdout).unwrap();
+    assert!(report.contains("# device 0: WRONG") && report.contains("first fault: count 0 from the host"), "{report}");
+    let line = fail(program("devices").args(["--selftest", "--algorithm", "onesweep"]), false);
+    assert!(line.contains("--algorithm"), "{line}");
+    let line = fail(program("devices").args(["--seed", "5"]), false);
+    assert!(line.contains("--selftest"), "{line}");
+}
+
 /// Two drivers that are one give two devices of the same name.
 #[test]
 #[cfg(target_os = "linux")]
