@@ -25,18 +25,19 @@ uvec2 hashed(uvec2 hash, uint word) {
 // Where the report has a workgroup's sums, behind the answer.
 uint words_of(uint stage, uint group) { return 1 + (stage * push.part + group) * REPORT_WORDS; }
 
+bool checks(uint what) { return (push.route & what) != 0; }
+
 KEY key_at(uint index, uint count) {
-    bool by_index = push.stage == VERIFY_AFTER && (push.route & CHECKS_BY_INDEX) != 0;
-    return read_key(by_index ? min(read_value(index, 0), count - 1) : index);
+    if (push.stage == VERIFY_AFTER && checks(CHECKS_BY_INDEX)) index = min(read_value(index, 0), count - 1);
+    return read_key(index);
 }
 
 uvec2 hash_of(uint index, uint count) {
     uvec2 hash = uvec2(0x243F6A88u, 0x85A308D3u);
     KEY key = key_at(index, count);
-    uint key_words = (push.route & CHECKS_KEYS) != 0 ? KEY_WORDS : 0;
-    for (uint word = 0; word < key_words; word++) hash = hashed(hash, key_word(key, word));
-    bool makes_index = INDEX_VALUES != 0 && push.stage == VERIFY_BEFORE;
-    for (uint word = 0; word < VALUE_WORDS; word++) hash = hashed(hash, makes_index ? index : read_value(index, word));
+    for (uint word = 0; word < KEY_WORDS && checks(CHECKS_KEYS); word++) hash = hashed(hash, key_word(key, word));
+    if (INDEX_VALUES != 0 && push.stage == VERIFY_BEFORE) return hashed(hash, index);
+    for (uint word = 0; word < VALUE_WORDS; word++) hash = hashed(hash, read_value(index, word));
     return hash;
 }
 
@@ -50,8 +51,8 @@ uint wrong_at(uint index, uint count) {
         uint one = key_word(low, word) & mask, other = key_word(high, word) & mask;
         if (one != other) order = one < other ? 1 : -1;
     }
-    bool swapped = (push.route & CHECKS_STABILITY) != 0 && read_value(index - 1, 0) >= read_value(index, 0);
-    return order < 0 ? WRONG_ORDER : order == 0 && swapped ? WRONG_STABILITY : 0;
+    if (order == 0 && checks(CHECKS_STABILITY) && read_value(index - 1, 0) >= read_value(index, 0)) return WRONG_STABILITY;
+    return order < 0 ? WRONG_ORDER : 0;
 }
 
 void main() {
@@ -68,7 +69,7 @@ void main() {
             wrong |= report[after + 2];
         } else {
             hash += hash_of(index, count);
-            if (push.stage == VERIFY_AFTER && (push.route & CHECKS_KEYS) != 0 && index > 0) wrong |= wrong_at(index, count);
+            if (push.stage == VERIFY_AFTER && checks(CHECKS_KEYS) && index > 0) wrong |= wrong_at(index, count);
         }
     }
     atomicAdd(sums[0], hash.x);
@@ -76,8 +77,8 @@ void main() {
     atomicOr(sums[2], wrong);
     barrier();
     if (gl_LocalInvocationIndex != 0) return;
-    uint at = words_of(push.stage, gl_WorkGroupID.x), differs = (sums[0] | sums[1]) != 0 ? WRONG_ELEMENTS : 0;
+    uint at = words_of(push.stage, gl_WorkGroupID.x);
     for (uint word = 0; word < REPORT_WORDS; word++) report[at + word] = sums[word];
-    if (at == words_of(VERIFY_BEFORE, 0)) report[0] = WRONG_UNFINISHED;
-    if (push.stage == VERIFY_ANSWER) report[0] = sums[2] | differs;
+    if (push.stage == VERIFY_ANSWER) report[0] = sums[2] | ((sums[0] | sums[1]) != 0 ? WRONG_ELEMENTS : 0);
+    else if (at == words_of(VERIFY_BEFORE, 0)) report[0] = WRONG_UNFINISHED;
 }

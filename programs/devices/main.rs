@@ -32,7 +32,7 @@ struct Args {
     /// Seed of the self-test's keys [default: 1]
     #[arg(long, value_name = "N", requires = "selftest")]
     seed: Option<u64>,
-    /// No kind of sort begins later than so many seconds after the first [default: 50]
+    /// Seconds after which no kind of sort begins [default: 50]
     #[arg(long, value_name = "N", requires = "selftest")]
     seconds: Option<u64>,
 }

@@ -48,6 +48,7 @@ use crate::plan::{Ends, Memory, Plan};
 pub struct BoundSort {
     pub(crate) sorter: Arc<SorterInner>,
     pub(crate) plan: Plan,
+    pub(super) buffers: SortBuffers,
     pub(super) memory: Checked,
     /// Addresses of keys and of values by [`Ends`]; zeros when descriptors are used.
     pub(super) keys_at: [[u64; 2]; Ends::ALL.len()],
@@ -120,7 +121,8 @@ impl BoundSort {
     pub(super) fn placed(sorter: Arc<SorterInner>, buffers: &SortBuffers) -> Result<BoundSort, Error> {
         let plan = sorter.plan(buffers.capacity)?;
         Ok(BoundSort {
-            memory: Checked::new(&sorter, &plan, buffers)?,
+            memory: Checked::new(&sorter, &plan, buffers, None)?,
+            buffers: *buffers,
             plan,
             keys_at: [[0; 2]; Ends::ALL.len()],
             values_at: [[0; 2]; Ends::ALL.len()],

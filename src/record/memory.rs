@@ -45,6 +45,8 @@ struct Asked {
 
 /// The checked memory of a sort: of each range the bytes that the sort uses; `None` for what it does not use.
 pub(super) struct Checked {
+    /// All of it by name.
+    used: [(&'static str, Option<Info>); 7],
     keys: Option<Info>,
     values: Option<Info>,
     keys_out: Option<Info>,
@@ -54,13 +56,20 @@ pub(super) struct Checked {
     pub counters: Info,
     /// The caller's count, with its word in the range.
     pub count: Option<(Info, u32)>,
+    pub report: Option<Info>,
     /// The range for descriptors that the sort does not use, because every descriptor must be valid. It is the keys, which every
     /// step waits for in any case, or another buffer of the sort if a visitor replaces the keys.
     stand_in: Info,
 }
 
 impl Checked {
-    pub fn new(sorter: &SorterInner, plan: &Plan, buffers: &SortBuffers) -> Result<Checked, Error> {
+    /// With a verifier, its report is a range of so many bytes.
+    pub fn new(
+        sorter: &SorterInner,
+        plan: &Plan,
+        buffers: &SortBuffers,
+        report: Option<(BufferRange, u64)>,
+    ) -> Result<Checked, Error> {
         let (sizes, visits) = (sorter.buffers(plan.capacity), plan.shape.visits);
         let key_bytes = sorter.request.buffers(plan.capacity).keys;
         let value_bytes = sizes.values.or(sizes.values_out).unwrap_or_default();
@@ -89,16 +98,21 @@ impl Checked {
                 alignment: 4,
                 ..asked("count", buffers.count, true, 4)
             },
+            Asked {
+                usage: vk::BufferUsageFlags::STORAGE_BUFFER,
+                ..asked("report", report.map(|report| report.0), report.is_some(), report.map_or(0, |report| report.1))
+            },
         ];
         for asked in &ranges {
-            asked.check_presence(plan.capacity)?;
+            asked.check_presence(if asked.name == "report" { 1 } else { plan.capacity })?;
         }
         for asked in &ranges {
             asked.check_range()?;
         }
         check_overlaps(&ranges)?;
 
-        let [keys, values, keys_out, values_out, scratch, _] = ranges.map(|asked| asked.used());
+        let used = ranges.map(|asked| (asked.name, asked.used()));
+        let [keys, values, keys_out, values_out, scratch, _, report] = used.map(|(_, info)| info);
         // A descriptor's offset is a multiple of the alignment; the count is a word after it.
         let count = given(buffers.count).map(|range| {
             let before = range.offset % alignment;
@@ -111,48 +125,24 @@ impl Checked {
         // A word of it, because buffers that are accessed by address may be longer than a descriptor.
         let stand_in = stand_in.map(|info| Info { range: info.range.min(4), ..info }).unwrap_or_default();
         let counters = counters.unwrap_or(stand_in);
-        Ok(Checked { keys, values, keys_out, values_out, scratch, counters, count, stand_in })
+        Ok(Checked { used, keys, values, keys_out, values_out, scratch, counters, count, report, stand_in })
     }
 
-    /// The checked range of a verifier's report, which is apart from all memory of the sort.
-    pub fn report(&self, sorter: &SorterInner, range: BufferRange, bytes: u64) -> Result<Info, Error> {
-        let (alignment, usage) = (sorter.profile.storage_alignment_bytes.max(4), vk::BufferUsageFlags::STORAGE_BUFFER);
-        let report = Asked { name: "report", range: given(Some(range)), need: Need::Required, bytes, usage, alignment };
-        report.check_presence(1)?;
-        report.check_range()?;
-        let taken = self.named().map(|(name, info)| {
-            let range =
-                info.map(|Info { buffer, offset, range: size }| BufferRange { buffer, offset, size, usage: None });
-            Asked { name, range, need: Need::Optional, bytes: info.map_or(0, |info| info.range), usage, alignment }
-        });
-        let used = report.used();
-        check_overlaps(&[report].into_iter().chain(taken).collect::<Vec<_>>())?;
-        Ok(used.unwrap_or_default())
-    }
-
-    /// Refuses ranges that end behind their buffers, as far as Vulkan tells.
+    /// Refuses ranges that end behind their buffers. These have at most the bytes that they need memory for.
     ///
     /// # Safety
     ///
     /// The buffers are alive and belong to the device.
     pub unsafe fn check_ends(&self, device: &ash::Device) -> Result<(), Error> {
-        let ranges = self.named();
-        let mut given = ranges.into_iter().filter_map(|(name, info)| Some((name, info?)));
-        // SAFETY: by this function's contract.
-        given.try_for_each(|(name, info)| unsafe { check_end(device, name, info) })
-    }
-
-    /// Every range with its name.
-    fn named(&self) -> [(&'static str, Option<Info>); 6] {
-        let count = self.count.map(|(info, word)| Info { offset: info.offset + 4 * u64::from(word), range: 4, ..info });
-        [
-            ("keys", self.keys),
-            ("values", self.values),
-            ("keys_out", self.keys_out),
-            ("values_out", self.values_out),
-            ("scratch", self.scratch),
-            ("count", count),
-        ]
+        for (buffer, info) in self.used {
+            let Some(Info { buffer: raw, offset, range: size }) = info else { continue };
+            // SAFETY: by this function's contract.
+            let allowed = unsafe { device.get_buffer_memory_requirements(raw) }.size;
+            if offset + size > allowed {
+                return Err(Error::OutOfBounds { buffer, offset, size, allowed });
+            }
+        }
+        Ok(())
     }
 
     /// The memory of keys and of values before the sort, and after it.
@@ -186,21 +176,6 @@ impl Checked {
         };
         let bindings = Pipelines::bindings(plan.shape.addressed);
         bindings.map(|binding| (binding, wanted(binding).unwrap_or(self.stand_in))).collect()
-    }
-}
-
-/// Refuses a range that ends behind its buffer: that is at most as long as the memory that it needs.
-///
-/// # Safety
-///
-/// The buffer is alive and belongs to the device.
-pub(super) unsafe fn check_end(device: &ash::Device, buffer: &'static str, info: Info) -> Result<(), Error> {
-    let Info { offset, range: size, .. } = info;
-    // SAFETY: by this function's contract.
-    let allowed = unsafe { device.get_buffer_memory_requirements(info.buffer) }.size;
-    match offset + size > allowed {
-        true => Err(Error::OutOfBounds { buffer, offset, size, allowed }),
-        false => Ok(()),
     }
 }
 

@@ -9,7 +9,7 @@ use super::bind::{BoundSort, Sets};
 use super::buffers::BufferRange;
 use super::commands::check_count;
 use super::inner::SorterInner;
-use super::memory::check_end;
+use super::memory::Checked;
 use super::pipelines::{Layouts, PipelineDesc, Pipelines};
 use crate::abi;
 use crate::error::Error;
@@ -122,9 +122,10 @@ impl BoundSort {
         if sorter.visitor.is_some() {
             return Err(Error::unsupported("the sort of a verifier", "one with a visitor", "one without"));
         }
-        let report = self.memory.report(sorter, report, self.report_size())?;
-        // SAFETY: the buffer is alive and of the device, by this function's contract.
-        unsafe { check_end(&sorter.pipelines.layouts.device, "report", report)? };
+        let memory = Checked::new(sorter, &self.plan, &self.buffers, Some((report, self.report_size())))?;
+        // SAFETY: the buffers are alive and of the device, by this function's contract.
+        unsafe { memory.check_ends(&sorter.pipelines.layouts.device)? };
+        let report = memory.report.unwrap_or_default();
         let desc = PipelineDesc {
             kernels: &[specialize(Kernel::Verify, shape, &sorter.request)],
             required_subgroup_size: false,
@@ -188,13 +189,8 @@ impl Verifier {
             (Verifier::STABILITY, "equal keys are not in the order that they had"),
             (Verifier::UNFINISHED, "the second half has not run"),
         ];
-        let known = bits.iter().fold(0, |known, (bit, _)| known | bit);
-        let words: Vec<_> = bits.iter().filter(|(bit, _)| answer & bit != 0).map(|(_, words)| *words).collect();
-        match answer {
-            0 => "right".into(),
-            _ if answer & !known != 0 => format!("{answer:#x}, which no verifier writes"),
-            _ => words.join(", "),
-        }
+        let set = bits.iter().filter(|(bit, _)| answer & bit != 0);
+        if answer == 0 { "right".into() } else { set.map(|(_, words)| *words).collect::<Vec<_>>().join(", ") }
     }
 
     /// Records the first half: adds up the elements before the sort.
@@ -252,12 +248,13 @@ impl Verifier {
     /// What can be checked of the result.
     fn checks(&self) -> u32 {
         let request = &self.sorter.request;
-        let (index, in_place) = (request.value == ValueType::Index, request.in_place());
-        let by_index = request.discards_keys() && index && !in_place;
+        let index = request.value == ValueType::Index;
+        let by_index = request.discards_keys() && index && !request.in_place();
         let keys = !request.discards_keys() || by_index;
-        let stability = keys && index && request.stable;
-        let bits = [(keys, abi::CHECKS_KEYS), (by_index, abi::CHECKS_BY_INDEX), (stability, abi::CHECKS_STABILITY)];
-        bits.into_iter().filter(|(checked, _)| *checked).fold(0, |checks, (_, bit)| checks | bit)
+        let bit = |checked: bool, bit: u32| if checked { bit } else { 0 };
+        bit(keys, abi::CHECKS_KEYS)
+            | bit(by_index, abi::CHECKS_BY_INDEX)
+            | bit(keys && index && request.stable, abi::CHECKS_STABILITY)
     }
 
     /// Records a dispatch, with a barrier behind it unless it is the last.
