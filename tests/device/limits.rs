@@ -303,7 +303,8 @@ fn an_alignment_of_nothing_is_that_of_a_word() {
         let request = asking(KeyType::U32, Algorithm::OneSweep);
         let options = SorterOptions { access: Access::Descriptors, ..SorterOptions::default() };
         let sorter = device.sorter(&profile, &request, options).unwrap();
-        let range = |offset| BufferRange { offset, ..BufferRange::new(vk::Buffer::null(), 4) };
+        // Any handle: with capacity 0 none is used, and a null one is no buffer.
+        let range = |offset| BufferRange { offset, ..BufferRange::new(vk::Handle::from_raw(1), 4) };
         let of = |count| SortBuffers { count: Some(range(count)), ..SortBuffers::in_place(BufferRange::NONE, 0) };
         // SAFETY: a sort of nothing touches no buffer.
         drop(unsafe { sorter.bind(&of(4)) }.unwrap());
