@@ -149,9 +149,10 @@ impl BoundSort {
             let stand_in = vk::DescriptorBufferInfo { range: 4, ..report };
             Pipelines::bindings(shape.addressed).map(|binding| (binding, of(binding).unwrap_or(stand_in))).collect()
         });
-        // SAFETY: the ranges are checked, and their buffers alive by this function's contract, here and below.
+        // SAFETY: the ranges are checked, and their buffers alive by this function's contract.
         let sets = unsafe { Sets::new(&pipelines.layouts, &descriptors)? };
         let address = |info: Option<vk::DescriptorBufferInfo>| {
+            // SAFETY: as above; elements that are accessed by address have the usage.
             info.filter(|_| shape.addressed).map_or(0, |info| unsafe { self.address(info) })
         };
         Ok(Verifier {

@@ -102,8 +102,10 @@ pub unsafe extern "C" fn cmd_verify_before(
 ) -> VksortResult {
     run_unit("vksortCmdVerifyBefore", || {
         check_handle(command_buffer, "commandBuffer", "VkCommandBuffer")?;
+        let (verifier, count) = (VERIFIERS.get(verifier)?, count_of(count)?);
         // SAFETY: by this function's contract.
-        Ok(unsafe { VERIFIERS.get(verifier)?.record_before(command_buffer, count_of(count)?)? })
+        unsafe { verifier.record_before(command_buffer, count)? };
+        Ok(())
     })
 }
 
@@ -128,7 +130,9 @@ pub unsafe extern "C" fn cmd_verify_after(
 ) -> VksortResult {
     run_unit("vksortCmdVerifyAfter", || {
         check_handle(command_buffer, "commandBuffer", "VkCommandBuffer")?;
+        let (verifier, count) = (VERIFIERS.get(verifier)?, count_of(count)?);
         // SAFETY: by this function's contract.
-        Ok(unsafe { VERIFIERS.get(verifier)?.record_after(command_buffer, count_of(count)?)? })
+        unsafe { verifier.record_after(command_buffer, count)? };
+        Ok(())
     })
 }
