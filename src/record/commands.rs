@@ -207,6 +207,9 @@ impl BoundSort {
     ///
     /// The two before the sort have the same destination stage, so one call with the sources of both is enough.
     ///
+    /// Validation layers do not report each of these that is missing. The guide's page about barriers says which settings find
+    /// which, and a [`Verifier`](crate::Verifier) finds wrong results.
+    ///
     /// The sort's first barrier protects the scratch, which an earlier sort on the same queue may still use. So several
     /// sorts on one queue may share a scratch buffer without further barriers, also with several frames in flight. This memory
     /// barrier waits for earlier compute shaders, transfers and reads of indirect arguments. In sorts of many elements it
