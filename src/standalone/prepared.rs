@@ -400,7 +400,7 @@ impl PreparedSort {
                 none.insert((ManuallyDrop::new(unsafe { self.bound.verifier(range)? }), report))
             }
         };
-        let any = BoundSort::INPUT_SCOPE.union(AccessScope::TRANSFER_READ).union(AccessScope::TRANSFER_WRITE);
+        let any = BoundSort::INPUT_SCOPE | AccessScope::TRANSFER_READ | AccessScope::TRANSFER_WRITE;
         let record = |commands| {
             // SAFETY: the command buffer is recording on a compute queue; barriers order the halves, the sort and the copies.
             unsafe {

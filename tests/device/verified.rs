@@ -131,7 +131,7 @@ fn tampered(sorter: &StandaloneSorter, count: u32, device_count: bool, tampering
     let aside = gpu.buffer(2 * key.max(value).max(64))?;
     let copy = |commands, from: vk::Buffer, to: vk::Buffer, src_offset: u64, dst_offset: u64, size: u64| {
         let region = [vk::BufferCopy { src_offset, dst_offset, size }];
-        let scope = vksort::AccessScope::TRANSFER_READ.union(vksort::AccessScope::TRANSFER_WRITE);
+        let scope = vksort::AccessScope::TRANSFER_READ | vksort::AccessScope::TRANSFER_WRITE;
         // SAFETY: ranges are of both buffers, which live until the commands have completed; each copy waits for the one before.
         unsafe {
             device.raw.cmd_copy_buffer(commands, from, to, &region);
