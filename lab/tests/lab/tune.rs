@@ -240,14 +240,24 @@ fn bad_input_ends_in_one_line() {
 }
 
 #[test]
-fn absurd_numbers_sort_right() {
+fn absurd_numbers_are_refused_and_the_nearest_allowed_ones_sort_right() {
     let gpu = Gpu::best().unwrap();
     for (number, look_back) in [(0, true), (1, false), (77, true), (77, false), (u32::MAX, true)] {
-        let tuning = Tuning {
+        let mut tuning = Tuning {
             rank: RankMethod::ALL[number as usize % RankMethod::ALL.len()],
             look_back,
             ..with_each_size(gpu.tuning(), number)
         };
+        // No number suits all knobs, as lanes are powers of two from 4 on and digits have few bits.
+        let options = SorterOptions { tuning: Some(tuning.clone()), ..SorterOptions::default() };
+        let refused = gpu.sorter(&SortRequest::new(KeyType::U32), &options).map(drop).unwrap_err().to_string();
+        assert!(refused.contains(&format!("is {number}, allowed is")), "{refused}");
+        for knob in Tuning::KNOBS {
+            let Some(given) = knob.get(&tuning).filter(|given| !knob.scale.allows(*given)) else { continue };
+            let below = (0..=given.min(1 << 16)).rev().find(|near| knob.scale.allows(*near));
+            let near = below.or_else(|| (given..).find(|near| knob.scale.allows(*near))).unwrap();
+            tuning = knob.with(&tuning, Some(near));
+        }
         assert_sorts(&gpu, &tuning);
     }
 }
