@@ -19,9 +19,10 @@ shared uint bin_count[COUNTERS];
 #include "histogram/routes.glsl"
 #include "histogram/decide.glsl"
 
-// Two passes share a word, with 16 bits for each count. LLVM takes time that grows with the square of a private array.
+// Two passes share a word, with 16 bits for each count.
 const uint HALF_OF_PASSES = (PASSES + 1) / 2;
 #define OWN_COUNTS (HALF_OF_PASSES * RADIX)
+#define HELD_COUNTS HELD(OWN_COUNTS)
 #include "software/counters.glsl"
 
 void count_key(KEY key, uint window) {
@@ -42,6 +43,7 @@ void add_count(uint counter, uint count) {
 void count_part(uint start, uint elements) {
     // Loaded once, because these drivers load a push constant in every iteration of a loop.
     uint window = window_low(), at = gl_LocalInvocationIndex;
+    barrier(); // the counters live across it: see software/counters.glsl
     clear_own_counts();
 #if HAS_KEY_VECTORS
     uint vectors = start % KEYS_PER_VECTOR == 0 ? elements / KEYS_PER_VECTOR : 0;

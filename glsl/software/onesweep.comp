@@ -31,14 +31,13 @@ void main() {
         copy_tile(pass, tile);
         return;
     }
-    uint counts[OWN_DIGITS], before[OWN_DIGITS]; // for the digits that the invocation owns
     Ring ring = ring_of(tiles);
     take_tile(pass, tile);
-    scan_own_counts(pass.digit, false, counts);
+    scan_own_counts(pass.digit, false);
     publish_counts(ring, tile.index, counts);
     look_back(ring, pass, tile.index, before);
     publish_sums(ring, tile.index, counts, before);
-    set_targets(pass, tile, count, counts, before);
+    set_targets(pass, tile, count);
     barrier();
     store_tile(pass, tile);
 }

@@ -5,16 +5,14 @@
 
 const uint BLOCK = WORKGROUP_SIZE * ITEMS;
 
-// LLVM takes an array of up to 1024 elements apart, into a store of zero for each, and then takes seconds to order the stores. So
-// an array of items is longer.
-#define HELD_ITEMS (ITEMS <= 1024 ? 1025 : ITEMS)
-
 // Items of an invocation, for so many elements.
 uint items_of(uint elements) { return min(parts_of(elements, WORKGROUP_SIZE), ITEMS); }
 
-// Adds up the private counters, in which each invocation has counted its elements: fills `counts` with the elements of each own
-// digit, and sets each counter to the rank of its next element among those of its digit, or with `in_block` in the sorted block.
-void scan_own_counts(Digit digit, bool in_block, out uint counts[OWN_DIGITS]) {
+uint counts[OWN_DIGITS]; // elements of each own digit
+
+// Adds up the private counters, in which each invocation has counted its elements: fills `counts`, and sets each counter to the
+// rank of its next element among those of its digit, or with `in_block` in the sorted block.
+void scan_own_counts(Digit digit, bool in_block) {
     uint start = 0;
     // Unrolled, this loop around a loop takes software drivers five times as long to compile.
     [[dont_unroll]] for (uint turn = 0; turn < OWN_DIGITS; turn++) {

@@ -25,13 +25,12 @@ void main() {
         copy_tile(pass, tile);
         return;
     }
-    uint counts[OWN_DIGITS], before[OWN_DIGITS]; // for the digits that the invocation owns
     for (uint turn = 0; turn < OWN_DIGITS; turn++) {
         if (owns_digit(turn)) before[turn] = table[own_digit(turn) * parts + tile.index];
     }
     take_tile(pass, tile);
-    scan_own_counts(pass.digit, false, counts);
-    set_targets(pass, tile, count, counts, before);
+    scan_own_counts(pass.digit, false);
+    set_targets(pass, tile, count);
     barrier();
     store_tile(pass, tile);
 }

@@ -14,7 +14,7 @@ shared uint pool[POOL_WORDS]; // one word of each element
 #include "software/rank.glsl"
 #include "single_workgroup/varying.glsl"
 
-uint origins[HELD_ITEMS]; // index in the input of each key
+uint origins[HELD(ITEMS)]; // index in the input of each key
 
 // If keys have changed during the sort, the origins may not be a permutation. So they are limited.
 uint origin_of(uint item, uint count) { return min(origins[item], count - 1); }
@@ -41,11 +41,10 @@ uint bin_of_item(uint item, Digit digit, KEY last, uint count) {
 
 // Sorts the origins by a digit.
 void sort_by(Digit digit, uint items, uint count) {
-    uint counts[OWN_DIGITS];
     KEY last = ~all_flips();
     clear_own_counts();
     for (uint item = 0; item < items; item++) own_count[bin_of_item(item, digit, last, count)]++;
-    scan_own_counts(digit, true, counts);
+    scan_own_counts(digit, true);
     // A key that has changed in between may have a rank behind the block.
     for (uint item = 0; item < items; item++) {
         pool[min(own_count[bin_of_item(item, digit, last, count)]++, BLOCK - 1)] = origins[item];

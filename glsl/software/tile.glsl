@@ -2,7 +2,8 @@
 
 #include "software/rank.glsl"
 
-KEY keys[HELD_ITEMS];
+KEY keys[HELD(ITEMS)];
+uint before[OWN_DIGITS]; // elements of each own digit in earlier tiles
 
 struct Tile {
     uint index;
@@ -48,7 +49,7 @@ void count_again(Pass pass, uint tile) {
 
 // Sets the target of the first key of each bin. The caller may change keys after they were counted, so no target lets elements go
 // past the end.
-void set_targets(Pass pass, Tile tile, uint count, uint counts[OWN_DIGITS], uint before[OWN_DIGITS]) {
+void set_targets(Pass pass, Tile tile, uint count) {
     uint ranked = WORKGROUP_SIZE * items_of(tile.elements);
     [[unroll]] for (uint turn = 0; turn < OWN_DIGITS; turn++) {
         if (owns_digit(turn)) {

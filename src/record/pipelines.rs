@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
 
 use ash::vk;
 
@@ -197,6 +198,7 @@ impl Pipelines {
             unsafe { device.create_pipeline_layout(&layout_info, None) }.context("vkCreatePipelineLayout")?;
         let layouts = Arc::new(layouts);
         let mut pipelines = [const { None }; KERNELS.len()];
+        let (started, mut compiled) = (Instant::now(), 0);
         for (index, spec) in desc.kernels.iter().enumerate() {
             // Identically defined layouts are compatible, so every sorter can use the pipeline.
             let key = (spec.clone(), desc.addressed, desc.pushed);
@@ -208,6 +210,10 @@ impl Pipelines {
                         Some(visitor) => visitor.words[index].clone(),
                         None => modules::words(&spec.module)?,
                     };
+                    if compiled == 0 {
+                        log::info!("compiling pipelines, the first is {}", spec.module.name());
+                    }
+                    compiled += 1;
                     // SAFETY: device, cache and layout are valid by this function's contract.
                     let raw = unsafe { create(device, desc, spec, &words, layouts.pipeline)? };
                     let pipeline = Arc::new(Pipeline { raw, layouts: Arc::clone(&layouts) });
@@ -216,6 +222,12 @@ impl Pipelines {
                 }
             };
             pipelines[spec.module.kernel as usize] = Some(pipeline);
+        }
+        if compiled > 0 {
+            let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+            log::info!(
+                "{compiled} pipelines compiled in {milliseconds:.0} ms; some drivers go on at their first dispatch"
+            );
         }
         Ok(Pipelines { layouts, pipelines })
     }
@@ -275,7 +287,7 @@ unsafe fn create(
         }
     }
     let infos = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
-    let started = std::time::Instant::now();
+    let started = Instant::now();
     // SAFETY: stage, layout and cache are valid; the subgroup size was checked against the device's range.
     let created = unsafe { device.create_compute_pipelines(desc.cache, &infos, None) };
     // SAFETY: the module is not needed once the pipeline exists or has failed.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -65,6 +66,8 @@ pub type SortRanges = SortBuffers<DeviceRange>;
 pub struct StandaloneSorter {
     sorter: ManuallyDrop<Sorter>,
     device: Arc<Device>,
+    /// Whether a slice was sorted with it.
+    pub(super) has_run: AtomicBool,
 }
 
 impl fmt::Debug for StandaloneSorter {
@@ -104,7 +107,11 @@ impl StandaloneSorter {
         // SAFETY: the device was created from these requirements and is kept alive; functions and cache are its own, and
         // the cache is locked.
         let sorter = unsafe { Sorter::new(&device.raw, &device.requirements, request, &options)? };
-        Ok(StandaloneSorter { sorter: ManuallyDrop::new(sorter), device: Arc::clone(device) })
+        Ok(StandaloneSorter {
+            sorter: ManuallyDrop::new(sorter),
+            device: Arc::clone(device),
+            has_run: AtomicBool::new(false),
+        })
     }
 
     /// Prepares a sort of up to `capacity` elements on new buffers, for counts from the host or on the device. The count on

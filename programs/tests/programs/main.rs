@@ -1,6 +1,7 @@
 //! The programs that sort and draw, run as their users run them, and the parts of `splats` that need no device.
 
 mod cli;
+mod first;
 mod render;
 mod scenes;
 mod splats;
