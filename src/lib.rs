@@ -107,7 +107,7 @@ pub use bytemuck;
 pub use error::Error;
 pub use key::{Key, KeyType, Order};
 pub use plan::{MAX_COUNT, StepName};
-pub use profile::DeviceProfile;
+pub use profile::{DeviceProfile, FixedSubgroups};
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use record::Faults;

@@ -35,6 +35,8 @@ pub struct DeviceProfile {
     pub subgroup_partition: bool,
     /// Whether pipelines can require full subgroups.
     pub full_subgroups: bool,
+    /// What is known of the subgroups of pipelines that require nothing.
+    pub fixed_subgroups: FixedSubgroups,
     /// `maxComputeWorkgroupSubgroups`: the largest number of subgroups in a workgroup of a required subgroup size.
     pub max_workgroup_subgroups: u32,
     /// `maxComputeWorkGroupInvocations`.
@@ -62,7 +64,46 @@ pub struct DeviceProfile {
     pub timestamp_period_ns: f32,
 }
 
+/// What is known of subgroups where pipelines require neither a size nor full ones, and workgroups are a multiple of
+/// [`DeviceProfile::subgroup_size`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FixedSubgroups {
+    /// They may have fewer lanes, so kernels emulate subgroups.
+    #[default]
+    No,
+    /// Those of SPIR-V 1.6 are full, because the device has one size alone.
+    Spirv16,
+    /// The driver's are full, and of this size.
+    Driver,
+}
+
 impl DeviceProfile {
+    /// What is known of subgroups without a feature. `ruled` says that modules may be of SPIR-V 1.6 and that the device has one
+    /// size alone, so that Vulkan promises full ones.
+    pub(crate) fn fixed_subgroups(&self, ruled: bool) -> FixedSubgroups {
+        use driver::*;
+        let apple = self.vendor_id == vendor::APPLE;
+        match (self.driver_id, self.subgroup_size) {
+            // Their compilers choose the lanes of each kernel, by its registers, and some leave lanes empty.
+            (ANV | INTEL_WINDOWS | TURNIP | QUALCOMM | SAMSUNG | IMAGINATION | IMAGINATION_MESA, _) => {
+                FixedSubgroups::No
+            }
+            // The driver below decides.
+            (DOZEN | VENUS, _) => FixedSubgroups::No,
+            // On GPUs of AMD and Intel, what MoltenVK reports is disputed.
+            (MOLTENVK, _) if !apple => FixedSubgroups::No,
+            _ if ruled => FixedSubgroups::Spirv16,
+            // These GPUs have warps of one size.
+            (NVIDIA | NVK | HONEYKRISP | KOSMICKRISP | MOLTENVK, 32) => FixedSubgroups::Driver,
+            // A subgroup is a vector of LP_NATIVE_VECTOR_WIDTH bits, or of 128; a workgroup runs them one after the other.
+            (LLVMPIPE, 4 | 8 | 16) | (SWIFTSHADER, 4) => FixedSubgroups::Driver,
+            // Their subgroups are usually full and of the size that they report, but a setting may change it, as RADV_PERFTEST=cswave32.
+            (RADV | AMD | AMDVLK, _) => FixedSubgroups::No,
+            _ => FixedSubgroups::No,
+        }
+    }
+
     /// The known quirks of the device's driver.
     pub(crate) fn quirks(&self) -> Quirks {
         use driver::*;
@@ -122,10 +163,15 @@ pub mod vendor {
 /// Numbers of `VkDriverId`.
 #[allow(missing_docs, reason = "the names of drivers")]
 pub mod driver {
+    /// AMD's own driver.
+    pub const AMD: i32 = 1;
+    /// AMD's open driver.
+    pub const AMDVLK: i32 = 2;
     /// Mesa's driver for GPUs of AMD.
     pub const RADV: i32 = 3;
     /// NVIDIA's own driver.
     pub const NVIDIA: i32 = 4;
+    pub const INTEL_WINDOWS: i32 = 5;
     /// Mesa's driver for GPUs of Intel.
     pub const ANV: i32 = 6;
     pub const IMAGINATION: i32 = 7;
@@ -139,8 +185,14 @@ pub mod driver {
     pub const NVK: i32 = 24;
     /// Mesa's driver for GPUs of Apple.
     pub const HONEYKRISP: i32 = 26;
+    /// Apple's GPUs by Mesa, on Metal.
+    pub const KOSMICKRISP: i32 = 28;
     pub const MOLTENVK: i32 = 14;
     pub const DOZEN: i32 = 23;
+    pub const SAMSUNG: i32 = 21;
+    /// Mesa's driver for guests of virtual machines.
+    pub const VENUS: i32 = 22;
+    pub const IMAGINATION_MESA: i32 = 25;
 }
 
 /// A device with common limits of Vulkan 1.2 and subgroups of 32 lanes.
@@ -161,6 +213,7 @@ impl Default for DeviceProfile {
             subgroup_operations: true,
             subgroup_partition: false,
             full_subgroups: true,
+            fixed_subgroups: FixedSubgroups::No,
             max_workgroup_subgroups: 32,
             max_workgroup_invocations: 1024,
             max_shared_bytes: 32768,
@@ -173,6 +226,42 @@ impl Default for DeviceProfile {
             memory_bytes: 8 << 30,
             storage_alignment_bytes: 64,
             timestamp_period_ns: 1.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subgroups_are_fixed_where_the_driver_or_vulkan_says_so() {
+        use FixedSubgroups::*;
+        use driver::*;
+        let of = |driver_id, vendor_id, subgroup_size| {
+            let profile = DeviceProfile { driver_id, vendor_id, subgroup_size, ..DeviceProfile::default() };
+            [false, true].map(|ruled| profile.fixed_subgroups(ruled))
+        };
+        for driver in [NVIDIA, NVK, HONEYKRISP, KOSMICKRISP] {
+            assert_eq!(of(driver, 0, 32), [Driver, Spirv16], "{driver}");
+            assert_eq!(of(driver, 0, 64), [No, Spirv16], "{driver} with a size that it is not known for");
+        }
+        for (driver, sizes) in [(LLVMPIPE, &[4, 8, 16][..]), (SWIFTSHADER, &[4])] {
+            sizes.iter().for_each(|size| assert_eq!(of(driver, 0, *size), [Driver, Spirv16], "{driver}"));
+        }
+        for driver in [RADV, AMD, AMDVLK] {
+            assert_eq!(of(driver, vendor::AMD, 64), [No, Spirv16], "{driver}");
+        }
+        assert_eq!(of(MOLTENVK, vendor::APPLE, 32), [Driver, Spirv16]);
+        for vendor in [vendor::AMD, vendor::INTEL] {
+            assert_eq!(of(MOLTENVK, vendor, 32), [No, No]);
+        }
+        for driver in [ANV, INTEL_WINDOWS, TURNIP, QUALCOMM, DOZEN, VENUS, IMAGINATION, IMAGINATION_MESA, SAMSUNG] {
+            assert_eq!(of(driver, 0, 32), [No, No], "{driver}");
+        }
+        // Of other drivers nothing is known but what Vulkan promises.
+        for driver in [0, ARM, 99] {
+            assert_eq!(of(driver, 0, 16), [No, Spirv16], "{driver}");
         }
     }
 }

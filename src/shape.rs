@@ -6,7 +6,7 @@ mod sizes;
 
 use crate::abi;
 use crate::error::Error;
-use crate::profile::{DeviceProfile, Quirks};
+use crate::profile::{DeviceProfile, FixedSubgroups, Quirks};
 use crate::request::{Algorithm, BitRange, SortRequest};
 use crate::tuning::{MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuning};
 use crate::visitor::Visits;
@@ -17,10 +17,10 @@ pub use sizes::{Block, Histogram, Ranking, Shape, Subgroup, histogram_bytes};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SubgroupChoice {
-    /// The device's own if it supports full subgroups, else emulated ones.
+    /// The device's own if they are sure to be full, else emulated ones.
     #[default]
     Auto,
-    /// The device's own, at its default size or the tuning's. A device without full subgroups is refused.
+    /// The device's own, at its default size or the tuning's. A device whose subgroups are not sure to be full is refused.
     Native,
     /// Emulated through shared memory, at this virtual size: a power of two from 4 to 128.
     Emulated(u32),
@@ -175,6 +175,10 @@ fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> R
         },
         ring_bits: desc.ring_bits.map_or(most_ring_bits, |bits| bits.min(most_ring_bits)),
         quirks,
+        fixed_subgroups: match subgroup.emulated || profile.full_subgroups {
+            true => FixedSubgroups::No,
+            false => profile.fixed_subgroups,
+        },
         min_tiles: tuning.min_tiles.max(1),
         max_workgroups: profile.max_workgroups.max(1),
         addressed: desc.addressed,
@@ -424,12 +428,13 @@ pub(crate) fn choose_subgroup(desc: &ShapeDesc<'_>) -> Result<Subgroup, Error> {
     };
     let serves = |size: u32| size.is_power_of_two() && (4..=128).contains(&size);
     // Without full subgroups, a driver may leave lanes empty, and the mapping of lanes to elements breaks.
-    let sure = profile.subgroup_operations && profile.full_subgroups && serves(size);
+    let full = profile.full_subgroups || profile.fixed_subgroups != FixedSubgroups::No;
+    let sure = profile.subgroup_operations && full && serves(size);
     match desc.subgroup {
         SubgroupChoice::Auto | SubgroupChoice::Native if sure => Ok(Subgroup { size, emulated: false }),
         SubgroupChoice::Auto => Ok(Subgroup { size: EMULATED_DEFAULT, emulated: true }),
         SubgroupChoice::Native => {
-            let (operations, full) = (profile.subgroup_operations, profile.full_subgroups);
+            let operations = profile.subgroup_operations;
             let given = format!("size {size}, ballot, shuffle and arithmetic {operations}, full subgroups {full}");
             let needed = "a power of two from 4 to 128 with ballot, shuffle, arithmetic and full subgroups";
             Err(Error::unsuitable(&profile.name, "subgroup support in compute shaders", given, needed))

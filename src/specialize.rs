@@ -3,6 +3,7 @@
 use crate::abi::{self, spec};
 use crate::kernels::{Group, Kernel, Module, Ranking};
 use crate::modules;
+use crate::profile::FixedSubgroups;
 use crate::request::{SortRequest, ValueType};
 use crate::shape::Shape;
 use crate::tuning::RankMethod;
@@ -15,8 +16,10 @@ pub(crate) struct KernelSpec {
     pub module: Module,
     /// Value of each specialization constant; the default if the module does not have it.
     pub constants: [u32; spec::LEN],
-    /// The required size of full subgroups, if the kernel uses the device's own subgroups.
+    /// The required size of full subgroups, if the pipeline requires them.
     pub subgroup_size: Option<u32>,
+    /// Whether the module is given to the driver as SPIR-V 1.6, in which subgroups are full without being required.
+    pub spirv_1_6: bool,
     /// Whether the driver is asked to keep loops that the kernel asks to unroll.
     pub keep_loops: bool,
     /// Whether the host folds the constants into the module.
@@ -32,14 +35,15 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
         // The caller's code may use others.
         false => [true; spec::LEN],
     };
+    let native = kernel.row().variants.ranks && !shape.ranking.subgroup.emulated;
+    let required = native && shape.fixed_subgroups == FixedSubgroups::No;
     KernelSpec {
         constants: std::array::from_fn(|id| if has[id] { wanted[id] } else { abi::SPECIALIZATION[id].1 }),
         subgroup_size: match kernel {
             Kernel::Histogram => shape.histogram.subgroup_size,
-            _ => {
-                (kernel.row().variants.ranks && !shape.ranking.subgroup.emulated).then_some(shape.ranking.subgroup.size)
-            }
+            _ => required.then_some(shape.ranking.subgroup.size),
         },
+        spirv_1_6: native && shape.fixed_subgroups == FixedSubgroups::Spirv16,
         // The histogram unrolls a loop over few digits. With private counters it has no branch for each.
         keep_loops: match kernel {
             Kernel::Histogram => shape.quirks.slow_unrolled_branches && module.ranking != Ranking::Private,

@@ -250,6 +250,10 @@ impl Pipelines {
     }
 }
 
+/// The word of a module with its version, and that of 1.6, whose rules for compute shaders the kernels meet as they are.
+const SPIRV_VERSION: usize = 1;
+const SPIRV_1_6: u32 = 0x0001_0600;
+
 /// # Safety
 ///
 /// As for [`Pipelines::new`]; `layout` belongs to the device, and `words` are a kernel's SPIR-V.
@@ -262,10 +266,13 @@ unsafe fn create(
 ) -> Result<vk::Pipeline, Error> {
     let constants = spec.on_host.then_some(&spec.constants[..]);
     let rewrite = Rewrite { constants, keep_loops: spec.keep_loops, declare_aliases: true };
-    let words = rewrite
+    let mut words = rewrite
         .apply(words)
         .map_err(|error| Error::Module { module: spec.module.name(), reason: error.to_string() })?;
-    // SAFETY: the module is SPIR-V of this crate's kernels, for Vulkan 1.2.
+    if spec.spirv_1_6 {
+        words[SPIRV_VERSION] = SPIRV_1_6;
+    }
+    // SAFETY: the module is SPIR-V of this crate's kernels, for Vulkan 1.2, or 1.3 where instance and device are of 1.3.
     let module = unsafe { device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) }
         .context("vkCreateShaderModule")?;
 

@@ -1,11 +1,13 @@
 //! The extensions and features to enable on instance and device, known before the device is created.
 
+mod subgroups;
+
 use std::ffi::CStr;
 
 use ash::vk;
 
 use crate::error::{Context, Error};
-use crate::profile::DeviceProfile;
+use crate::profile::{DeviceProfile, FixedSubgroups};
 
 /// The extensions and flags of the instance.
 #[derive(Clone, Debug, Default)]
@@ -77,15 +79,19 @@ pub struct Requirements {
     pub(crate) required_subgroup_size: bool,
     /// The version that the application asked for, if it is known.
     application: Option<u32>,
-    /// What the device has, and requirements name only on request.
+    /// What the device has.
     offer: Offer,
 }
 
-/// Features of a device that requirements name only on request.
+/// What a device has, whether requirements name it or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Offer {
     buffer_addresses: bool,
     subgroup_partition: bool,
+    /// Full subgroups that are required.
+    full_subgroups: bool,
+    /// Whether the device says that its subgroups have no other size than the usual one.
+    one_subgroup_size: bool,
 }
 
 impl Requirements {
@@ -153,6 +159,10 @@ impl Requirements {
             buffer_addresses: addresses.buffer_device_address == vk::TRUE,
             subgroup_partition: lists(&available, partition)
                 && subgroup_operations(vk::SubgroupFeatureFlags::PARTITIONED_NV),
+            full_subgroups,
+            // Properties may be read whatever is enabled.
+            one_subgroup_size: can_control
+                && [control.min_subgroup_size, control.max_subgroup_size] == [subgroup.subgroup_size; 2],
         };
         let extensions = [(portability, lists(&available, portability)), (size_control, full_subgroups)];
         let device_extensions = extensions.into_iter().filter(|(_, use_it)| *use_it).map(|(name, _)| name).collect();
@@ -186,6 +196,7 @@ impl Requirements {
             subgroup_operations: subgroup_operations(needed),
             subgroup_partition: false,
             full_subgroups,
+            fixed_subgroups: FixedSubgroups::No,
             max_workgroup_subgroups: match required_subgroup_size {
                 // Drivers whose only limit is the number of invocations report the largest number.
                 true => control.max_compute_workgroup_subgroups.min(limits.max_compute_work_group_invocations),
@@ -208,7 +219,9 @@ impl Requirements {
             storage_alignment_bytes: limits.min_storage_buffer_offset_alignment.max(4),
             timestamp_period_ns: if timestamp_bits > 0 { limits.timestamp_period } else { 0.0 },
         };
-        Ok(Requirements { device_extensions, profile, required_subgroup_size, application: None, offer })
+        let requirements =
+            Requirements { device_extensions, profile, required_subgroup_size, application: None, offer };
+        Ok(requirements.with_fixed_subgroups())
     }
 
     /// Features to enable on the device.
@@ -260,9 +273,13 @@ impl Requirements {
         }
     }
 
-    /// The same for an application whose `vk::ApplicationInfo` has this `apiVersion`. A device of Vulkan 1.3 has subgroup size
-    /// control without its extension, but not with an instance for Vulkan 1.2. [`query`](Self::query) assumes that the
-    /// application asked for the device's version.
+    /// The same for an application whose `vk::ApplicationInfo` has this `apiVersion`. Call it where the version is known: vksort
+    /// cannot ask a device for it.
+    ///
+    /// * From 1.3 on, many devices sort with their own subgroups though full ones are not enabled: SPIR-V 1.6 promises full
+    ///   ones, and is allowed only there. Without the call, subgroups may be emulated, which is slower.
+    /// * Below 1.3, what became core in Vulkan 1.3 needs its extension, also on a device of 1.3. [`query`](Self::query) assumes
+    ///   that the application asked for the device's version.
     ///
     /// # Errors
     ///
@@ -274,7 +291,7 @@ impl Requirements {
             return Err(Error::unsupported("apiVersion", given, "Vulkan 1.2 or a later version of Vulkan 1"));
         }
         self.application = Some(version);
-        Ok(self)
+        Ok(self.with_fixed_subgroups())
     }
 
     /// The same for a device that exists already: with the optional extensions and features that it was created with, and
@@ -325,7 +342,8 @@ impl Requirements {
     }
 
     /// The same without subgroup size control, for a device that was created without it. Subgroup operations are then
-    /// emulated, which is slower.
+    /// emulated, which is slower, unless SPIR-V 1.6 or the driver promises full subgroups
+    /// ([`for_api_version`](Self::for_api_version)).
     pub fn without_subgroup_size_control(mut self) -> Self {
         self.device_extensions.retain(|name| *name != vk::EXT_SUBGROUP_SIZE_CONTROL_NAME);
         self.required_subgroup_size = false;
@@ -530,7 +548,7 @@ mod tests {
             profile,
             required_subgroup_size: true,
             application: None,
-            offer: Offer { buffer_addresses: true, subgroup_partition: true },
+            offer: Offer { buffer_addresses: true, subgroup_partition: true, ..Offer::default() },
         };
         let (mut v11, mut v12, mut v13): (_, _, vk::PhysicalDeviceVulkan13Features<'_>) = Default::default();
         all.clone().with_buffer_addresses().features().add_to(&mut v11, &mut v12, &mut v13);

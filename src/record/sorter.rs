@@ -1,7 +1,8 @@
 //! [`Sorter`]: the pipelines of one kind of sort on one device.
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
 
@@ -15,7 +16,7 @@ use super::requirements::Requirements;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::request::{Algorithm, BufferSizes, Count, SortRequest};
-use crate::shape::{Shape, ShapeDesc};
+use crate::shape::{Shape, ShapeDesc, SubgroupChoice};
 use crate::specialize::specialize;
 use crate::spirv;
 use crate::tuning::Tuning;
@@ -182,6 +183,9 @@ impl Sorter {
         desc.addressed = choose_addresses(&desc, options);
         let shape = Shape::fit(&desc)?;
         check_device(&profile, &shape, visitor.map(|(visitor, _)| visitor.push_bytes()))?;
+        if shape.ranking.subgroup.emulated && options.subgroup == SubgroupChoice::Auto && is_first_of(device.handle()) {
+            log::warn!("{}: {}", profile.name, requirements.why_emulated());
+        }
         // One element more than a single workgroup sorts needs every kernel of any count.
         let capacity = shape.single.elements() + 1;
         let plan = Plan { indirect: !pushed, ..Plan::new(request, algorithm, shape, capacity) };
@@ -298,6 +302,12 @@ impl Sorter {
     pub fn shape(&self) -> &Shape {
         &self.inner.shape
     }
+}
+
+/// Whether this is the first call for a device. A device with the handle of one that was destroyed counts as the same.
+fn is_first_of(device: vk::Device) -> bool {
+    static SEEN: Mutex<BTreeSet<vk::Device>> = Mutex::new(BTreeSet::new());
+    SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(device)
 }
 
 /// The descriptor set of a visitor's resources.

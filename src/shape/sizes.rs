@@ -1,7 +1,7 @@
 //! [`Shape`], and the sizes that follow from it.
 
 use crate::abi;
-use crate::profile::Quirks;
+use crate::profile::{FixedSubgroups, Quirks};
 use crate::request::ValueType;
 use crate::tuning::{Knobs, RankMethod};
 use crate::visitor::Visits;
@@ -79,6 +79,8 @@ pub struct Shape {
     pub ring_bits: u32,
     /// The driver's quirks.
     pub quirks: Quirks,
+    /// What kernels with the device's own subgroups rely on, where pipelines do not require full ones.
+    pub fixed_subgroups: FixedSubgroups,
     /// Tiles and histogram parts to have, before they grow.
     pub min_tiles: u32,
     /// The largest number of workgroups of a dispatch in one dimension.

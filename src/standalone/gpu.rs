@@ -41,6 +41,10 @@ pub struct GpuOptions {
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub least: bool,
+    /// Whether the driver is taken for one of which nothing is known, so that without full subgroups they are emulated.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub unknown_driver: bool,
 }
 
 /// A device that vksort owns, for sorting slices and for running prepared sorts.
@@ -100,6 +104,10 @@ impl Gpu {
         #[cfg(feature = "testing")]
         if options.least {
             physical.requirements = physical.requirements.map(Requirements::least);
+        }
+        #[cfg(feature = "testing")]
+        if options.unknown_driver {
+            physical.requirements = physical.requirements.map(Requirements::of_unknown_driver);
         }
         let device = Device::new(&instance, &physical, options.pipeline_cache.as_deref())?;
         let profile = &device.requirements.profile;

@@ -17,6 +17,8 @@ type Messages = Mutex<Vec<String>>;
 pub(crate) struct Instance {
     messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     pub raw: ash::Instance,
+    /// The version that it was created for.
+    api_version: u32,
     pub debug_utils: bool,
     /// Read by the messenger's callback, so it must outlive the messenger.
     messages: Box<Messages>,
@@ -52,10 +54,13 @@ impl Instance {
         if debug_utils {
             extensions.push(ext::debug_utils::NAME.as_ptr());
         }
-        let application = vk::ApplicationInfo::default()
-            .application_name(c"vksort")
-            .engine_name(c"vksort")
-            .api_version(InstanceRequirements::API_VERSION);
+        // With 1.3, more devices sort with their own subgroups.
+        // SAFETY: the entry points were just loaded.
+        let loader = unsafe { entry.try_enumerate_instance_version() }.context("vkEnumerateInstanceVersion")?;
+        let newest = loader.unwrap_or(InstanceRequirements::API_VERSION).min(vk::API_VERSION_1_3);
+        let api_version = newest.max(InstanceRequirements::API_VERSION);
+        let application =
+            vk::ApplicationInfo::default().application_name(c"vksort").engine_name(c"vksort").api_version(api_version);
         let synchronization = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
         let mut checks = vk::ValidationFeaturesEXT::default().enabled_validation_features(&synchronization);
         let mut info = vk::InstanceCreateInfo::default()
@@ -72,8 +77,14 @@ impl Instance {
             vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDriver,
             result => Error::Vulkan { call: "vkCreateInstance", result },
         })?;
-        let mut instance =
-            Instance { messenger: None, raw, debug_utils, messages: Box::default(), _entry: entry.clone() };
+        let mut instance = Instance {
+            messenger: None,
+            raw,
+            api_version,
+            debug_utils,
+            messages: Box::default(),
+            _entry: entry.clone(),
+        };
         if validation {
             instance.listen(&entry)?;
         }
@@ -101,8 +112,13 @@ impl Instance {
 
     /// Every device of the instance, in the loader's order.
     pub fn devices(&self) -> Result<Vec<PhysicalDevice>, Error> {
-        // SAFETY: the instance is alive, and was created for Vulkan 1.2.
-        unsafe { devices(&self.raw) }
+        // SAFETY: the instance is alive, and was created for Vulkan 1.2 or newer.
+        let mut devices = unsafe { devices(&self.raw) }?;
+        for device in &mut devices {
+            let told = |requirements: Requirements| requirements.for_api_version(self.api_version);
+            device.requirements = device.requirements.clone().and_then(told);
+        }
+        Ok(devices)
     }
 
     /// Validation errors so far.

@@ -13,6 +13,7 @@ mod matrix;
 mod modules;
 mod recording;
 mod routes;
+mod subgroups;
 mod verified;
 
 use std::process::ExitCode;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         whole("recording", recording::trials),
         whole("frames", frames::trials),
         whole("limits", limits::trials),
+        whole("subgroups", subgroups::trials),
         whole("halves", halves::trials),
         whole("allocations", allocations::trials),
         whole("cost", cost::trials),

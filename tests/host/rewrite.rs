@@ -205,6 +205,16 @@ fn a_rewritten_module_is_valid_and_stays_as_it_is() {
     }
 }
 
+/// Where SPIR-V 1.6 is to promise full subgroups, the version of a module is raised and nothing else.
+#[test]
+fn modules_are_valid_as_spirv_1_6() {
+    for (name, mut words) in modules() {
+        assert_eq!(words[1], 0x0001_0500, "{name}");
+        words[1] = 0x0001_0600;
+        run("spirv-val", &["--target-env", "vulkan1.3", "-"], &words, &name);
+    }
+}
+
 fn validate(words: &[u32], name: &str) {
     run("spirv-val", &["--target-env", "vulkan1.2", "-"], words, name);
 }

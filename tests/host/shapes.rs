@@ -2,8 +2,8 @@
 
 use vksort::internals::{driver, steps, vendor};
 use vksort::{
-    Algorithm, BitRange, Count, DeviceProfile, Error, KeyType, MAX_COUNT, RankMethod, Shape, ShapeDesc, SortRequest,
-    Subgroup, SubgroupChoice, Tuning, ValueType,
+    Algorithm, BitRange, Count, DeviceProfile, Error, FixedSubgroups, KeyType, MAX_COUNT, RankMethod, Shape, ShapeDesc,
+    SortRequest, Subgroup, SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::drawn::with_each_size;
 
@@ -220,6 +220,23 @@ fn devices_without_sure_subgroups_get_emulated_ones() {
     ] {
         let shape = fit(&unsure, SubgroupChoice::Auto).unwrap();
         assert_eq!(shape.ranking.subgroup, Subgroup { size: 32, emulated: true });
+    }
+}
+
+#[test]
+fn subgroups_that_are_known_to_be_full_need_not_be_required() {
+    for fixed_subgroups in [FixedSubgroups::Spirv16, FixedSubgroups::Driver] {
+        let profile = DeviceProfile { full_subgroups: false, fixed_subgroups, ..DeviceProfile::default() };
+        let (tuning, request) = (Tuning::for_device(&profile), keys());
+        let desc = ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep);
+        let shape = Shape::fit(&desc).unwrap();
+        assert_eq!(shape.ranking.subgroup, Subgroup { size: 32, emulated: false });
+        assert_eq!(shape.fixed_subgroups, fixed_subgroups);
+        let asked = Shape::fit(&ShapeDesc { subgroup: SubgroupChoice::Emulated(16), ..desc }).unwrap();
+        assert_eq!((asked.ranking.subgroup.emulated, asked.fixed_subgroups), (true, FixedSubgroups::No));
+        let able = DeviceProfile { full_subgroups: true, ..profile.clone() };
+        let required = Shape::fit(&ShapeDesc { profile: &able, ..desc }).unwrap();
+        assert_eq!(required.fixed_subgroups, FixedSubgroups::No, "pipelines require them");
     }
 }
 

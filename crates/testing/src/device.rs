@@ -53,10 +53,16 @@ pub fn validating() -> bool {
 }
 
 /// Opens the device that the environment names, under validation if `VKSORT_VALIDATE=1`, and without optional features if
-/// `VKSORT_LEAST=1`.
+/// `VKSORT_LEAST=1`. With `VKSORT_LEAST=emulated` it also counts as a device of an unknown driver, which emulates subgroups.
 pub fn open() -> Gpu {
-    let least = std::env::var("VKSORT_LEAST").is_ok_and(|value| value == "1");
-    let gpu = match Gpu::new(&GpuOptions { validation: validating(), least, ..GpuOptions::default() }) {
+    let (least, unknown_driver) = match std::env::var("VKSORT_LEAST").as_deref() {
+        Ok("1") => (true, false),
+        Ok("emulated") => (true, true),
+        Ok(other) => panic!("VKSORT_LEAST is {other:?}, allowed is 1 or emulated"),
+        Err(_) => (false, false),
+    };
+    let options = GpuOptions { validation: validating(), least, unknown_driver, ..GpuOptions::default() };
+    let gpu = match Gpu::new(&options) {
         Ok(gpu) => gpu,
         Err(error) => panic!("no device to test on: {error}"),
     };

@@ -16,7 +16,7 @@ use super::guarded::{failed, guarded};
 /// A device of wgpu on the Vulkan backend, with the features that it was created with.
 ///
 /// * [`open`](Self::open) creates a device with everything that sorts use.
-/// * [`new`](Self::new) takes a device that wgpu has created. Its sorts are slower, because wgpu does not enable full subgroups.
+/// * [`new`](Self::new) takes a device that wgpu has created. Its sorts may be slower, because wgpu does not enable full subgroups.
 ///
 /// Clones are the same device. It keeps wgpu's device alive.
 #[derive(Clone)]
@@ -118,8 +118,8 @@ impl WgpuDevice {
     /// Takes a device that [`Adapter::request_device`] has created, with any features, and limits that allow compute and a
     /// storage buffer.
     ///
-    /// wgpu never enables full subgroups and 8-bit storage: subgroups are emulated then, and elements of 8 and 16 bits are written
-    /// by atomics.
+    /// wgpu never enables full subgroups and 8-bit storage. Subgroups are emulated, unless SPIR-V 1.6 or the driver promises full
+    /// ones ([`Requirements::for_api_version`]), and elements of 8 and 16 bits are written by atomics.
     ///
     /// ```no_run
     /// # fn take(device: &vksort_wgpu::wgpu::Device) -> Result<(), vksort_wgpu::Error> {
@@ -284,7 +284,8 @@ unsafe fn query(instance: &InstanceShared, physical: vk::PhysicalDevice) -> Resu
     }
     // SAFETY: by this function's contract; wgpu creates instances for Vulkan 1.3 where the loader knows 1.1, and here it
     // knows 1.2.
-    Ok(unsafe { Requirements::query(instance.raw_instance(), physical)? })
+    let requirements = unsafe { Requirements::query(instance.raw_instance(), physical)? };
+    Ok(requirements.for_api_version(version.min(vk::API_VERSION_1_3))?)
 }
 
 pub(super) fn foreign(device: &Device) -> Error {

@@ -277,6 +277,12 @@ fn plain_device() -> Result<(), Failed> {
     let sorts = WgpuDevice::new(&device)?;
     let profile = sorts.profile();
     assert!(!profile.full_subgroups && !profile.small_storage, "{profile:?}");
+    // wgpu's instances are of Vulkan 1.3, and software drivers have one subgroup size.
+    if profile.api_version >= (1, 3, 0) {
+        assert_eq!(profile.fixed_subgroups, vksort::FixedSubgroups::Spirv16);
+        let text = format!("{:?}", WgpuSorter::new(&sorts, &pairs(), None)?);
+        assert!(text.contains("emulated: false"), "{text}");
+    }
     let bench = Bench { device, queue, sorts };
     let bytes = SortRequest { value: ValueType::Bytes(1), ..SortRequest::new(KeyType::U16) };
     let wide = SortRequest { value: ValueType::Bytes(12), ..SortRequest::new(KeyType::U128) };

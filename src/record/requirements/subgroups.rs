@@ -1,0 +1,79 @@
+//! What is known of a device's subgroups where pipelines cannot require full ones.
+
+use ash::vk;
+
+use super::Requirements;
+use crate::profile::FixedSubgroups;
+
+impl Requirements {
+    /// The same with what is known of subgroups that are not required to be full.
+    pub(super) fn with_fixed_subgroups(mut self) -> Self {
+        let is_known = self.application.is_some_and(|version| version >= vk::API_VERSION_1_3);
+        self.profile.fixed_subgroups = self.profile.fixed_subgroups(is_known && self.could_be_ruled());
+        self
+    }
+
+    /// Whether SPIR-V 1.6 promises full subgroups here, if the application may use it.
+    fn could_be_ruled(&self) -> bool {
+        self.offer.one_subgroup_size && self.profile.api_version >= (1, 3, 0)
+    }
+
+    /// Why subgroups are emulated, and what the caller can do against it.
+    pub(in crate::record) fn why_emulated(&self) -> String {
+        let mut ways = Vec::new();
+        if self.offer.full_subgroups {
+            ways.push(
+                "enable the features subgroupSizeControl and computeFullSubgroups (of Vulkan 1.3, or of \
+                 VK_EXT_subgroup_size_control)",
+            );
+        }
+        if self.could_be_ruled() && self.profile.fixed_subgroups(true) == FixedSubgroups::Spirv16 {
+            ways.push("create the instance for Vulkan 1.3, and tell that by Requirements::for_api_version");
+        }
+        let remedy = match (self.profile.subgroup_operations, ways.is_empty()) {
+            (false, _) => "the device has no ballots, shuffles or sums in subgroups".into(),
+            (true, true) => "the device has no other way".into(),
+            (true, false) => ways.join("; or "),
+        };
+        format!("subgroups are emulated, and sorts take several times as long: {remedy}")
+    }
+
+    /// The same for a driver of which nothing is known.
+    #[cfg(all(feature = "testing", feature = "standalone"))]
+    pub(crate) fn of_unknown_driver(mut self) -> Self {
+        self.profile.fixed_subgroups = FixedSubgroups::No;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Offer;
+    use super::*;
+    use crate::profile::DeviceProfile;
+
+    #[test]
+    fn full_subgroups_need_no_feature_where_the_application_is_known_to_be_of_vulkan_1_3() {
+        let of = |api_version, one_subgroup_size, full_subgroups| Requirements {
+            device_extensions: Vec::new(),
+            profile: DeviceProfile { api_version, ..DeviceProfile::default() },
+            required_subgroup_size: false,
+            application: None,
+            offer: Offer { one_subgroup_size, full_subgroups, ..Offer::default() },
+        };
+        let fixed = |requirements: Requirements, version| {
+            requirements.least().for_api_version(version).unwrap().profile.fixed_subgroups
+        };
+        let (old, new) = (vk::API_VERSION_1_2, vk::API_VERSION_1_3);
+        assert_eq!(of((1, 3, 0), true, true).profile.fixed_subgroups, FixedSubgroups::No, "the version is not known");
+        assert_eq!(fixed(of((1, 3, 0), true, true), new), FixedSubgroups::Spirv16);
+        assert_eq!(fixed(of((1, 4, 0), true, true), vk::make_api_version(0, 1, 4, 0)), FixedSubgroups::Spirv16);
+        assert_eq!(fixed(of((1, 3, 0), true, true), old), FixedSubgroups::No);
+        assert_eq!(fixed(of((1, 2, 0), true, true), new), FixedSubgroups::No);
+        assert_eq!(fixed(of((1, 3, 0), false, true), new), FixedSubgroups::No);
+        let why = |requirements: Requirements| requirements.least().why_emulated();
+        assert!(why(of((1, 3, 0), true, true)).contains("subgroupSizeControl"));
+        assert!(why(of((1, 3, 0), true, false)).contains("for_api_version"));
+        assert!(why(of((1, 2, 0), true, false)).contains("no other way"));
+    }
+}
