@@ -63,9 +63,9 @@ for document in *.md docs/*.md docs/guide/src/*.md; do
             *://* | '#'* | '') continue ;;
         esac
         link=$(realpath -m --relative-to=. "$(dirname "$document")/${link%%#*}")
-        # Other crates, programs and the lab are in the repository alone.
+        # Other crates, programs and the lab are in the repository alone, and so are programs with a manifest of their own.
         case $link in
-            crates/* | lab/* | programs/*) found=$root/$link ;;
+            crates/* | lab/* | programs/* | examples/bindings/*) found=$root/$link ;;
             *) found=$link ;;
         esac
         [[ -e $found ]] || { say "$document links to $link, which the package lacks" && missing=1; }

@@ -194,8 +194,9 @@ typedef struct {
   // that it was created with: the requirements then leave out what the device lacks, which may cost speed, and name
   // bufferDeviceAddress if the device has it.
   const VkDeviceCreateInfo *deviceCreateInfo;
-  // VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 for the device's version. What became core in a
-  // version above this one needs its extension.
+  // VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 if it is not known. What became core in a version
+  // above this one needs its extension. From 1.3 on, devices with one subgroup size sort with their own subgroups even where full
+  // ones are not enabled; with 0 they may be emulated, which costs speed.
   uint32_t apiVersion;
   // 0.
   uint32_t reserved;
@@ -470,7 +471,8 @@ typedef struct {
   // The structure that the device was created with, or null when it is not known: then no other extension or feature is used,
   // which costs speed.
   const VkDeviceCreateInfo *deviceCreateInfo;
-  // VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 for the device's version.
+  // VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 if it is not known. From 1.3 on, devices with one
+  // subgroup size sort with their own subgroups even where full ones are not enabled.
   uint32_t apiVersion;
   // 0.
   uint32_t reserved;
