@@ -920,7 +920,8 @@ VksortResult vksortBind(VksortSorter sorter,
 //   returns.
 VksortResult vksortDestroySort(VksortSort sort);
 
-// Records a sort of the first count elements. Nothing is allocated, submitted or waited for.
+// Records a sort of the first count elements. Nothing is allocated or submitted, and no work of the device is waited for; handles
+// are looked up under a lock that other calls hold for less than a microsecond.
 //
 // - commandBuffer: recording, outside a render pass, on a queue family with compute. The compute
 //   pipeline, descriptor set 0 of the compute bind point, and the push constants are changed.
