@@ -33,7 +33,9 @@ impl SorterInner {
         Ok(self.unchecked_plan(capacity))
     }
 
-    /// The largest number of elements, up to `limit`, whose table fits one descriptor.
+    /// The largest number of elements, up to `limit`, whose table fits one descriptor. The search asks for `limit` first, and what it
+    /// finds fits. It takes the table for growing, which it does but where tiles become larger: there it has at most twice
+    /// `min_tiles` tiles, and is smaller than the 128 MiB that every device has, unless a tuning asks for tens of thousands of tiles.
     fn reached_by_table(&self, limit: u32) -> u32 {
         largest(0, limit, |count| {
             self.unchecked_plan(count).scratch().table.size <= self.profile.max_storage_range_bytes
