@@ -12,7 +12,7 @@ layout(set = 0, binding = BINDING_COUNTERS) buffer Counters { uint report[]; };
 #include "shared/pass.glsl"
 #include "shared/memory.glsl"
 
-shared uint sums[REPORT_WORDS]; // two sums of hashes, and what is wrong
+shared uint sums[REPORT_WORDS]; // the sum of the hashes in two words, and what is wrong
 
 // Each half is a bijection of the word, by the finalizer of MurmurHash3 (Appleby).
 uvec2 hashed(uvec2 hash, uint word) {
@@ -21,6 +21,14 @@ uvec2 hashed(uvec2 hash, uint word) {
     hash = (hash ^ hash >> 13) * 0xC2B2AE35u;
     return hash ^ hash >> 16;
 }
+
+// The sum of two numbers of two words, the lower one first.
+uvec2 plus(uvec2 one, uvec2 other) {
+    uint low = one.x + other.x;
+    return uvec2(low, one.y + other.y + (low < one.x ? 1 : 0));
+}
+
+uvec2 negated(uvec2 number) { return plus(~number, uvec2(1, 0)); }
 
 // Where the report has a workgroup's sums, behind the answer.
 uint words_of(uint stage, uint group) { return 1 + (stage * push.part + group) * REPORT_WORDS; }
@@ -56,24 +64,25 @@ uint wrong_at(uint index, uint count) {
 }
 
 void main() {
-    if (gl_LocalInvocationIndex < REPORT_WORDS) sums[gl_LocalInvocationIndex] = 0;
+    for (uint word = gl_LocalInvocationIndex; word < REPORT_WORDS; word += WORKGROUP_SIZE) sums[word] = 0;
     barrier();
     uint count = sort_count(), step = gl_NumWorkGroups.x * WORKGROUP_SIZE, wrong = 0;
     uint index = gl_WorkGroupID.x * WORKGROUP_SIZE + gl_LocalInvocationIndex;
-    uvec2 hash = uvec2(0);
+    uvec2 sum = uvec2(0);
     // Iterations are counted, because the index behind the last one may have more than 32 bits.
     for (uint rest = index < count ? parts_of(count - index, step) : 0; rest > 0; rest--, index += step) {
         if (push.stage == VERIFY_ANSWER) {
             uint before = words_of(VERIFY_BEFORE, index), after = words_of(VERIFY_AFTER, index);
-            hash += uvec2(report[before], report[before + 1]) - uvec2(report[after], report[after + 1]);
+            sum = plus(sum, uvec2(report[before], report[before + 1]));
+            sum = plus(sum, negated(uvec2(report[after], report[after + 1])));
             wrong |= report[after + 2];
         } else {
-            hash += hash_of(index, count);
+            sum = plus(sum, hash_of(index, count));
             if (push.stage == VERIFY_AFTER && checks(CHECKS_KEYS) && index > 0) wrong |= wrong_at(index, count);
         }
     }
-    atomicAdd(sums[0], hash.x);
-    atomicAdd(sums[1], hash.y);
+    bool carries = atomicAdd(sums[0], sum.x) > ~sum.x;
+    atomicAdd(sums[1], sum.y + (carries ? 1 : 0));
     atomicOr(sums[2], wrong);
     barrier();
     if (gl_LocalInvocationIndex != 0) return;

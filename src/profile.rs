@@ -81,7 +81,7 @@ pub enum FixedSubgroups {
 impl DeviceProfile {
     /// What is known of subgroups without a feature. `ruled` says that modules may be of SPIR-V 1.6 and that the device has one
     /// size alone, so that Vulkan promises full ones.
-    pub(crate) fn fixed_subgroups(&self, ruled: bool) -> FixedSubgroups {
+    pub(crate) fn find_fixed_subgroups(&self, ruled: bool) -> FixedSubgroups {
         use driver::*;
         let apple = self.vendor_id == vendor::APPLE;
         match (self.driver_id, self.subgroup_size) {
@@ -240,7 +240,7 @@ mod tests {
         use driver::*;
         let of = |driver_id, vendor_id, subgroup_size| {
             let profile = DeviceProfile { driver_id, vendor_id, subgroup_size, ..DeviceProfile::default() };
-            [false, true].map(|ruled| profile.fixed_subgroups(ruled))
+            [false, true].map(|ruled| profile.find_fixed_subgroups(ruled))
         };
         for driver in [NVIDIA, NVK, HONEYKRISP, KOSMICKRISP] {
             assert_eq!(of(driver, 0, 32), [Driver, Spirv16], "{driver}");

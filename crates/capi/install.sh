@@ -37,7 +37,8 @@ while (($#)); do
     shift
 done
 ((needed_only)) || [[ $prefix ]] || die "--prefix DIR is missing"
-[[ $prefix == /* ]] || prefix=$from/$prefix
+# CMake on Windows passes a drive.
+[[ $prefix == /* || $prefix == [A-Za-z]:[/\\]* ]] || prefix=$from/$prefix
 check_rust
 
 work=$(mktemp -d)
@@ -113,6 +114,12 @@ close() {
 }
 close "$target/${static/vksort/vksort_capi}" "$work/$static" || die "$static could not be made of one object"
 
+# All that can fail comes before the first file is put into place.
+if [[ $compiler ]]; then
+    cargo "${profile[@]}" build --quiet --locked --profile c-library --package "$compiler" || die "building $compiler failed"
+    [[ $built != *.dll ]] || compiler+=.exe
+fi
+
 library=$prefix/lib package=$prefix/lib/cmake/vksort
 mkdir -p "$library/pkgconfig" "$package"
 # Puts a file into place as a whole: a program that runs keeps its library.
@@ -133,8 +140,6 @@ else
     ln -sf "$name" "$library/$link"
 fi
 if [[ $compiler ]]; then
-    cargo "${profile[@]}" build --quiet --locked --profile c-library --package "$compiler" || die "building $compiler failed"
-    [[ $built != *.dll ]] || compiler+=.exe
     mkdir -p "$prefix/bin"
     put "$target/$compiler" "$prefix/bin/$compiler"
 fi

@@ -21,6 +21,8 @@ use crate::specialize::specialize;
 /// Elements that a workgroup takes for each of its invocations, if there are not too many workgroups for that.
 const ITEMS: u32 = 64;
 const MOST_WORKGROUPS: u32 = 4096;
+/// Iterations of an invocation on CPUs, where loops end after 65,535 of them (`src/shape/loop_budget.rs`).
+const CPU_ITERATIONS: u32 = 60_000;
 
 /// Finds on the device whether a recorded sort is right, and whether something else has changed its elements meanwhile.
 ///
@@ -39,8 +41,8 @@ const MOST_WORKGROUPS: u32 = 4096;
 /// | [`ValueType::Index`] without sorted keys, in place | indices | no, because the keys are gone | no |
 /// | values without sorted keys | values | no | no |
 ///
-/// The order of equal keys is not checked if the request is not stable. The sums have 64 bits, so a lost or changed element goes
-/// unnoticed once in 2^64.
+/// The order of equal keys is not checked if the request is not stable. The sum has 64 bits, so a lost or changed element goes
+/// unnoticed once in 2^64, and the same change of 2^k equal elements once in 2^(64 - k).
 ///
 /// # Missing barriers
 ///
@@ -97,7 +99,7 @@ impl BoundSort {
     /// Bytes of a [`Verifier`]'s report for this sort.
     pub fn report_size(&self) -> u64 {
         // The answer, the sums before and after the sort, and those of the last dispatch.
-        4 * u64::from(1 + (2 * workgroups(&self.plan) + 1) * abi::REPORT_WORDS)
+        4 * u64::from(1 + (2 * workgroups(&self.sorter, &self.plan) + 1) * abi::REPORT_WORDS)
     }
 
     /// Builds a verifier of this sort. Its pipeline is compiled now, unless [`SorterOptions::pipelines`](crate::SorterOptions)
@@ -110,7 +112,8 @@ impl BoundSort {
     ///
     /// * [`Error::BufferTooSmall`], [`Error::MisalignedOffset`], [`Error::Overlap`], [`Error::OutOfBounds`], [`Error::MissingUsage`]
     ///   or [`Error::BufferPresence`] for the report.
-    /// * [`Error::Unsupported`] for a sort with a [`Visitor`](crate::Visitor), whose elements are not in buffers.
+    /// * [`Error::Unsupported`] for a sort with a [`Visitor`](crate::Visitor), whose elements are not in buffers, and for a capacity of
+    ///   billions of elements on a CPU, whose loops have a limit.
     /// * [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
@@ -121,6 +124,10 @@ impl BoundSort {
         let (sorter, shape) = (&self.sorter, &self.plan.shape);
         if sorter.visitor.is_some() {
             return Err(Error::unsupported("the sort of a verifier", "one with a visitor", "one without"));
+        }
+        let most = most_elements(sorter, &self.plan);
+        if u64::from(self.plan.capacity) > most {
+            return Err(Error::unsupported("the capacity of a verifier", self.plan.capacity, format!("up to {most}")));
         }
         let memory = Checked::new(sorter, &self.plan, &self.buffers, Some((report, self.report_size())))?;
         // SAFETY: the buffers are alive and of the device, by this function's contract.
@@ -217,7 +224,7 @@ impl Verifier {
     pub unsafe fn record_before(&self, commands: vk::CommandBuffer, count: impl Into<Count>) -> Result<(), Error> {
         let count = check_count(count.into(), self.plan.capacity, self.count_word.is_some())?;
         // SAFETY: by this function's contract. The sort may write to what was read.
-        unsafe { self.record(commands, count, abi::VERIFY_BEFORE, workgroups(&self.plan)) };
+        unsafe { self.record(commands, count, abi::VERIFY_BEFORE, workgroups(&self.sorter, &self.plan)) };
         Ok(())
     }
 
@@ -237,7 +244,7 @@ impl Verifier {
     /// * Reads of the report behind it wait for [`BoundSort::OUTPUT_SCOPE`].
     pub unsafe fn record_after(&self, commands: vk::CommandBuffer, count: impl Into<Count>) -> Result<(), Error> {
         let count = check_count(count.into(), self.plan.capacity, self.count_word.is_some())?;
-        let groups = workgroups(&self.plan);
+        let groups = workgroups(&self.sorter, &self.plan);
         // SAFETY: by this function's contract.
         unsafe {
             self.record(commands, count, abi::VERIFY_AFTER, groups);
@@ -268,7 +275,7 @@ impl Verifier {
         let after = usize::from(stage != abi::VERIFY_BEFORE);
         let [keys_from, values_from] = self.addresses[after];
         let count_word = self.count_word.filter(|_| count == Count::Device).map_or(0, |word| word + 1);
-        let (part, route) = (workgroups(&self.plan), self.checks());
+        let (part, route) = (workgroups(&self.sorter, &self.plan), self.checks());
         let push = abi::Push { part, route, stage, keys_from, values_from, count_word, ..self.plan.push(count, 0) };
         let words = push.words(None);
         let bytes = &bytemuck::cast_slice(&words)[..abi::Push::SIZE_BYTES as usize];
@@ -287,8 +294,27 @@ impl Verifier {
     }
 }
 
+/// Elements that an invocation can take, and the most workgroups. An element takes an iteration of its own, and one for each word:
+/// of its value, and of its key to hash it and to compare it.
+fn limits(sorter: &SorterInner, plan: &Plan) -> (u32, u32) {
+    let request = &sorter.request;
+    let words = |bytes: u64| bytes.div_ceil(4) as u32;
+    let iterations = 2 + 2 * words(request.key.size_bytes()) + words(request.value.size_bytes());
+    match sorter.profile.is_cpu {
+        true => ((CPU_ITERATIONS / iterations).max(1), plan.shape.max_workgroups),
+        false => (u32::MAX, MOST_WORKGROUPS.min(plan.shape.max_workgroups)),
+    }
+}
+
 /// Workgroups of a verifier. They depend on the capacity alone, so no dispatch is indirect.
-fn workgroups(plan: &Plan) -> u32 {
-    let each = plan.shape.histogram.block.invocations.saturating_mul(ITEMS);
-    plan.capacity.div_ceil(each).clamp(1, MOST_WORKGROUPS)
+fn workgroups(sorter: &SorterInner, plan: &Plan) -> u32 {
+    let (items, groups) = limits(sorter, plan);
+    let each = plan.shape.histogram.block.invocations.saturating_mul(ITEMS.min(items));
+    plan.capacity.div_ceil(each).clamp(1, groups)
+}
+
+/// The most elements that so many workgroups can take.
+fn most_elements(sorter: &SorterInner, plan: &Plan) -> u64 {
+    let (items, groups) = limits(sorter, plan);
+    u64::from(groups) * u64::from(plan.shape.histogram.block.invocations) * u64::from(items)
 }

@@ -25,12 +25,19 @@ pub const MOST_BYTES: u64 = 1 << 28;
 ///
 /// [`Error::Unsupported`] for a path at which no file can be kept.
 pub fn load(path: &Path, device: &vk::PhysicalDeviceProperties) -> Result<Vec<u8>, Error> {
-    let kept = length(path).and_then(|length| files::check_replaceable(path).map(|()| length)).map_err(|error| {
+    let refused = |error: io::Error| {
         let allowed = "a file in a folder that can be written to, or None";
         Error::unsupported("pipeline_cache", format!("{} ({error})", path.display()), allowed)
-    })?;
-    if kept.is_none() {
-        return Ok(Vec::new());
+    };
+    let kept = length(path).map_err(refused)?;
+    match (files::check_replaceable(path), kept) {
+        (Ok(()), Some(_)) => {}
+        (Ok(()), None) => return Ok(Vec::new()),
+        // Programs may come with a file that they cannot replace.
+        (Err(error), Some(_)) => {
+            log::warn!("pipeline cache {}: {error}; it is read, and stays as it is", path.display())
+        }
+        (Err(error), None) => return Err(refused(error)),
     }
     let opened = match read(path) {
         Ok(bytes) => open(&bytes, device).map(<[u8]>::to_vec),

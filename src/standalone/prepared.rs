@@ -383,18 +383,23 @@ impl PreparedSort {
     /// # Ok(()) }
     /// ```
     pub fn run_verified(&self, count: impl Into<Count>) -> Result<u32, Error> {
-        self.run_tampered(count, &|_commands, _sorted| ())
+        self.verified(count.into(), &|_commands, _sorted| ())
     }
 
     /// The same, with further commands between the first half and the sort, and between the sort and the second half, for tests.
     /// A barrier on each side orders what they copy.
+    #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub fn run_tampered(
         &self,
         count: impl Into<Count>,
         tamper: &dyn Fn(vk::CommandBuffer, bool),
     ) -> Result<u32, Error> {
-        let (count, device) = (count.into(), &self.device);
+        self.verified(count.into(), tamper)
+    }
+
+    fn verified(&self, count: Count, tamper: &dyn Fn(vk::CommandBuffer, bool)) -> Result<u32, Error> {
+        let device = &self.device;
         let mut has_passes = self.has_passes();
         *has_passes = false;
         let mut made = self.verifier.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

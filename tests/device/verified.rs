@@ -7,7 +7,7 @@ use vksort::ash::vk;
 use vksort::standalone::{StandaloneSorter, selftest};
 use vksort::{
     Access, Algorithm, BoundSort, BufferRange, KeyOutput, KeyType, Order, Placement, SortBuffers, SortRequest, Sorter,
-    SorterOptions, ValueType, Verifier,
+    SorterOptions, Tuning, ValueType, Verifier,
 };
 use vksort_testing::arena::{Arena, Count};
 use vksort_testing::patterns::{Pattern, generate};
@@ -100,6 +100,25 @@ fn sizes() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Values of many words, whose loops have a limit on CPUs: a word behind any such limit is seen. One invocation in a workgroup, where
+/// the shape has such workgroups.
+fn long_values() -> Result<(), Failed> {
+    let request = SortRequest { value: ValueType::Bytes(8_192), ..SortRequest::new(KeyType::U32) };
+    let narrow = Tuning { histogram_workgroup_size: 1, ..gpu().tuning().clone() };
+    for (request, tuning) in [(request, None), (SortRequest::new(KeyType::U32), Some(narrow))] {
+        let sorter = gpu().sorter(&request, &SorterOptions { tuning, ..SorterOptions::default() })?;
+        let count = 600;
+        let arena = Arena::new(&gpu(), &sorter, count);
+        let keys = generate(Pattern::Uniform, KeyType::U32, count as usize, seed());
+        let right = answer(&arena, &request, &keys, Count::Host)?;
+        assert_eq!(right, 0, "{request}: {}", Verifier::explain(right));
+    }
+    let sorter = gpu().sorter(&request, &SorterOptions::default())?;
+    let found = tampered(&sorter, 600, false, Tampering::LastWord(599))?;
+    assert_eq!(found, Verifier::ELEMENTS, "{}", Verifier::explain(found));
+    Ok(())
+}
+
 /// What is done to the elements beside the sort. Elements are counted from the first of the result.
 #[derive(Clone, Copy, Debug)]
 enum Tampering {
@@ -111,6 +130,8 @@ enum Tampering {
     SwappedValues(u64, u64),
     /// A value is another one's.
     LostValue(u64, u64),
+    /// The last word of a value is another one's first.
+    LastWord(u64),
     /// A key is written when the first half has read it already, as where a barrier is missing.
     LateKey(u64),
 }
@@ -164,6 +185,10 @@ fn tampered(sorter: &StandaloneSorter, count: u32, device_count: bool, tampering
         Tampering::LostValue(one, other) if sorted => {
             copy(commands, raw, aside.raw(), values() + other * value, 0, value);
             copy(commands, aside.raw(), raw, 0, values() + one * value, value);
+        }
+        Tampering::LastWord(index) if sorted => {
+            copy(commands, raw, aside.raw(), values() + (index - 1) * value, 0, 4);
+            copy(commands, aside.raw(), raw, 0, values() + (index + 1) * value - 4, 4);
         }
         Tampering::LateKey(index) if !sorted => {
             let start = arena.given_keys();
@@ -350,6 +375,7 @@ pub fn trials() -> Vec<Trial> {
         keys.iter().map(|&key| Trial::test(format!("right-{}", key.name()), move || right(key))).collect();
     trials.extend([
         Trial::test("sizes", sizes),
+        Trial::test("long-values", long_values),
         Trial::test("faults", faults),
         Trial::test("refused", refused),
         Trial::test("selftests", selftests),

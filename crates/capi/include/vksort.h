@@ -195,8 +195,8 @@ typedef struct {
   // bufferDeviceAddress if the device has it.
   const VkDeviceCreateInfo *deviceCreateInfo;
   // VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 if it is not known. What became core in a version
-  // above this one needs its extension. From 1.3 on, devices with one subgroup size sort with their own subgroups even where full
-  // ones are not enabled; with 0 they may be emulated, which costs speed.
+  // above this one needs its extension. From 1.3 on, many devices sort with their own subgroups even where full ones are not
+  // enabled; with 0 they may be emulated, which costs speed.
   uint32_t apiVersion;
   // 0.
   uint32_t reserved;
@@ -471,8 +471,8 @@ typedef struct {
   // The structure that the device was created with, or null when it is not known: then no other extension or feature is used,
   // which costs speed.
   const VkDeviceCreateInfo *deviceCreateInfo;
-  // VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 if it is not known. From 1.3 on, devices with one
-  // subgroup size sort with their own subgroups even where full ones are not enabled.
+  // VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 if it is not known. From 1.3 on, many
+  // devices sort with their own subgroups even where full ones are not enabled.
   uint32_t apiVersion;
   // 0.
   uint32_t reserved;
@@ -1136,7 +1136,7 @@ VksortResult vksortGetDepthPush(const VksortDepthInfo *info, VksortDepthPush *pu
 // vksort_vrdx.h.
 //
 // Sorters of one device share the pipelines, which live as long as one of the sorters. So a sorter that is created while another
-// one lives builds none, and takes less than a millisecond.
+// one lives builds none.
 //
 // - info: the device and its properties; nothing that it points to is kept.
 // - sorter: a handle is written, which belongs to the caller until vksortVrdxDestroy.
@@ -1150,7 +1150,7 @@ VksortResult vksortGetDepthPush(const VksortDepthInfo *info, VksortDepthPush *pu
 // Duties of the caller:
 //
 // - info is null, or points to a structure whose size is in its first field; its pointers are null or valid.
-// - The device is of the physical device, and outlives the sorter. Where deviceCreateInfo is null, it was created with
+// - The device is of the physical device, and outlives the sorter: another device may get its handle. Where deviceCreateInfo is null, it was created with
 //   VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
 // - The pipeline cache is null or the device's, and no other thread uses it during the call.
 // - sorter is null or writable.

@@ -118,11 +118,18 @@ typedef struct VrdxSortInfo {
     uint32_t query;
 } VrdxSortInfo;
 
+/* Each program and shared library has its own. */
+#ifdef _WIN32
+#define VKSORT_VRDX_OWN
+#else
+#define VKSORT_VRDX_OWN __attribute__((visibility("hidden")))
+#endif
+
 /* Finds the functions of Vulkan. A file that defines VRDX_IMPLEMENTATION has it. */
 #ifdef __cplusplus
 extern "C" {
 #endif
-extern PFN_vkGetInstanceProcAddr vksortVrdxImplementation;
+extern VKSORT_VRDX_OWN PFN_vkGetInstanceProcAddr vksortVrdxImplementation;
 #ifdef __cplusplus
 }
 #endif
@@ -144,7 +151,7 @@ static inline VkResult vksortVrdxResult(VksortResult result)
 
 /* Builds the pipelines with what the device was created with, whose features the kernels then use. vk_radix_sort.h has no such
  * call. Sorters of a device share pipelines, so another one takes no time while one lives. The sorter belongs to the caller; it
- * is null when the call fails. */
+ * is null when the call fails. Destroy it before its device, whose handle another device may get. */
 static inline VkResult vrdxCreateSorterForDevice(const VrdxSorterCreateInfo *pCreateInfo,
                                                  const VkDeviceCreateInfo *pDeviceCreateInfo, VrdxSorter *pSorter)
 {
@@ -332,7 +339,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vksortVrdxFind(VkInstance instan
     return VKSORT_VRDX_NULL;
 }
 
-VKSORT_VRDX_ONE_OF_MANY PFN_vkGetInstanceProcAddr vksortVrdxImplementation = vksortVrdxFind;
+VKSORT_VRDX_ONE_OF_MANY VKSORT_VRDX_OWN PFN_vkGetInstanceProcAddr vksortVrdxImplementation = vksortVrdxFind;
 
 #ifdef __cplusplus
 }

@@ -304,8 +304,8 @@ pub struct VksortRequirementsInfo {
     /// bufferDeviceAddress if the device has it.
     pub device_create_info: *const VkDeviceCreateInfo<'static>,
     /// VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 if it is not known. What became core in a version
-    /// above this one needs its extension. From 1.3 on, devices with one subgroup size sort with their own subgroups even where full
-    /// ones are not enabled; with 0 they may be emulated, which costs speed.
+    /// above this one needs its extension. From 1.3 on, many devices sort with their own subgroups even where full ones are not
+    /// enabled; with 0 they may be emulated, which costs speed.
     pub api_version: u32,
     /// 0.
     pub reserved: u32,
@@ -517,8 +517,8 @@ pub struct VksortVrdxInfo {
     /// The structure that the device was created with, or null when it is not known: then no other extension or feature is used,
     /// which costs speed.
     pub device_create_info: *const VkDeviceCreateInfo<'static>,
-    /// VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 if it is not known. From 1.3 on, devices with one
-    /// subgroup size sort with their own subgroups even where full ones are not enabled.
+    /// VkApplicationInfo::apiVersion of the instance, Vulkan 1.2 or newer, or 0 if it is not known. From 1.3 on, many
+    /// devices sort with their own subgroups even where full ones are not enabled.
     pub api_version: u32,
     /// 0.
     pub reserved: u32,

@@ -40,7 +40,7 @@ const PASSES: u32 = 4;
 /// vksort_vrdx.h.
 ///
 /// Sorters of one device share the pipelines, which live as long as one of the sorters. So a sorter that is created while another
-/// one lives builds none, and takes less than a millisecond.
+/// one lives builds none.
 ///
 /// - info: the device and its properties; nothing that it points to is kept.
 /// - sorter: a handle is written, which belongs to the caller until vksortVrdxDestroy.
@@ -54,7 +54,7 @@ const PASSES: u32 = 4;
 /// # Safety
 ///
 /// * `info` is null, or points to a structure whose size is in its first field; its pointers are null or valid.
-/// * The device is of the physical device, and outlives the sorter. Where `device_create_info` is null, it was created with
+/// * The device is of the physical device, and outlives the sorter: another device may get its handle. Where `device_create_info` is null, it was created with
 ///   VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
 /// * The pipeline cache is null or the device's, and no other thread uses it during the call.
 /// * `sorter` is null or writable.

@@ -283,7 +283,7 @@ unsafe fn query(instance: &InstanceShared, physical: vk::PhysicalDevice) -> Resu
         return Err(Error::unsupported("Vulkan version of the loader", given, "1.2 or newer"));
     }
     // SAFETY: by this function's contract; wgpu creates instances for Vulkan 1.3 where the loader knows 1.1, and here it
-    // knows 1.2.
+    // knows 1.2. Whoever brings an instance of his own to wgpu tells it the version that he asked for.
     let requirements = unsafe { Requirements::query(instance.raw_instance(), physical)? };
     Ok(requirements.for_api_version(version.min(vk::API_VERSION_1_3))?)
 }

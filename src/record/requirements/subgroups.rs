@@ -9,12 +9,12 @@ impl Requirements {
     /// The same with what is known of subgroups that are not required to be full.
     pub(super) fn with_fixed_subgroups(mut self) -> Self {
         let is_known = self.application.is_some_and(|version| version >= vk::API_VERSION_1_3);
-        self.profile.fixed_subgroups = self.profile.fixed_subgroups(is_known && self.could_be_ruled());
+        self.profile.fixed_subgroups = self.profile.find_fixed_subgroups(is_known && self.spirv_1_6_promises_full());
         self
     }
 
     /// Whether SPIR-V 1.6 promises full subgroups here, if the application may use it.
-    fn could_be_ruled(&self) -> bool {
+    fn spirv_1_6_promises_full(&self) -> bool {
         self.offer.one_subgroup_size && self.profile.api_version >= (1, 3, 0)
     }
 
@@ -27,7 +27,7 @@ impl Requirements {
                  VK_EXT_subgroup_size_control)",
             );
         }
-        if self.could_be_ruled() && self.profile.fixed_subgroups(true) == FixedSubgroups::Spirv16 {
+        if self.spirv_1_6_promises_full() && self.profile.find_fixed_subgroups(true) == FixedSubgroups::Spirv16 {
             ways.push("create the instance for Vulkan 1.3, and tell that by Requirements::for_api_version");
         }
         let remedy = match (self.profile.subgroup_operations, ways.is_empty()) {
