@@ -43,7 +43,10 @@ pub fn pushed(vulkan: &Vulkan) -> Result<String, Failed> {
             })?;
             vulkan.submit(vulkan.sorting, &[slot.commands], slot.done)?;
             slot.finish(vulkan)?;
-            assert_eq!(names, bound.sort.step_names(count), "{capacity} elements");
+            // No dispatch is indirect here, so none needs arguments.
+            let mut expected = bound.sort.step_names(count);
+            expected.retain(|name| name.kernel != "arguments");
+            assert_eq!(names, expected, "{capacity} elements");
             steps += names.len();
         }
         bound.destroy(vulkan);
