@@ -185,7 +185,7 @@ fn elements_are_reached_by_address_where_descriptors_do_not_reach() {
     }
     let without = DeviceProfile { buffer_addresses: false, ..common.clone() };
     assert_eq!(choose(&without, auto(Some(1 << 20))), Access::Descriptors);
-    let gaps = DeviceProfile { full_subgroups: false, ..common.clone() };
+    let gaps = DeviceProfile { full_subgroups: false, fixed_subgroups: vksort::FixedSubgroups::No, ..common.clone() };
     assert_eq!(choose(&gaps, auto(Some(1 << 20))), Access::Descriptors);
     let emulated = SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..auto(Some(1 << 20)) };
     assert_eq!(choose(&common, emulated), Access::Descriptors);
