@@ -5,8 +5,8 @@ use std::fmt;
 use vksort::internals::kernels::{self, Module, Ranking, Sorts};
 use vksort::internals::steps::{self, HostStep};
 use vksort::{
-    Access, Algorithm, Count, DeviceProfile, Faults, KeyType, RankMethod, ShapeDesc, SortRequest, SorterOptions,
-    SubgroupChoice, Tuning, ValueType,
+    Access, Algorithm, Count, DeviceProfile, Faults, FixedSubgroups, KeyType, RankMethod, ShapeDesc, SortRequest,
+    SorterOptions, SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::arena::Arena;
 use vksort_testing::patterns::Pattern;
@@ -129,13 +129,14 @@ fn ways() -> Vec<Way> {
 
 /// Why a device does not run a module, if it does not.
 fn excuse(module: &Module, profile: &DeviceProfile) -> Option<&'static str> {
+    let full = profile.full_subgroups || profile.fixed_subgroups != FixedSubgroups::No;
     let excuses = [
         (module.ranking == Ranking::Partitioned && !profile.subgroup_partition, "VK_NV_shader_subgroup_partitioned"),
         (module.addressed && !profile.buffer_addresses, "bufferDeviceAddress"),
         (module.small && !profile.small_storage, "storage of 8 and 16 bits"),
-        (!module.emulated && module.kernel.row().variants.ranks && !profile.full_subgroups, "full subgroups"),
+        (!module.emulated && module.kernel.row().variants.ranks && !full, "full subgroups"),
         // Counters of each invocation are for the small subgroups of CPUs. The histogram counts in the way that scatter ranks.
-        (module.ranking == Ranking::Private && !profile.full_subgroups, "full subgroups"),
+        (module.ranking == Ranking::Private && !full, "full subgroups"),
         (module.ranking == Ranking::Private && profile.subgroup_size > 16, "subgroups of at most 16 lanes"),
     ];
     excuses.into_iter().find(|(lacks, _)| *lacks).map(|(_, what)| what)
