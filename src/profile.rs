@@ -79,6 +79,12 @@ pub enum FixedSubgroups {
 }
 
 impl DeviceProfile {
+    /// Whether kernels may rely on full subgroups of the device's own: by a feature, or as [`fixed_subgroups`](Self::fixed_subgroups)
+    /// says.
+    pub fn has_full_subgroups(&self) -> bool {
+        self.full_subgroups || self.fixed_subgroups != FixedSubgroups::No
+    }
+
     /// What is known of subgroups without a feature. `ruled` says that modules may be of SPIR-V 1.6 and that the device has one
     /// size alone, so that Vulkan promises full ones.
     pub(crate) fn find_fixed_subgroups(&self, ruled: bool) -> FixedSubgroups {

@@ -10,6 +10,7 @@ use crate::profile::{DeviceProfile, FixedSubgroups, Quirks};
 use crate::request::{Algorithm, BitRange, SortRequest};
 use crate::tuning::{MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuning};
 use crate::visitor::Visits;
+pub(crate) use loop_budget::most_verified;
 use sizes::MAX_BLOCK;
 pub use sizes::{Block, Histogram, Ranking, Shape, Subgroup, histogram_bytes};
 
@@ -428,7 +429,7 @@ pub(crate) fn choose_subgroup(desc: &ShapeDesc<'_>) -> Result<Subgroup, Error> {
     };
     let serves = |size: u32| size.is_power_of_two() && (4..=128).contains(&size);
     // Without full subgroups, a driver may leave lanes empty, and the mapping of lanes to elements breaks.
-    let full = profile.full_subgroups || profile.fixed_subgroups != FixedSubgroups::No;
+    let full = profile.has_full_subgroups();
     let sure = profile.subgroup_operations && full && serves(size);
     match desc.subgroup {
         SubgroupChoice::Auto | SubgroupChoice::Native if sure => Ok(Subgroup { size, emulated: false }),

@@ -16,13 +16,12 @@ use crate::error::Error;
 use crate::kernels::Kernel;
 use crate::plan::Plan;
 use crate::request::{Count, ValueType};
+use crate::shape::most_verified;
 use crate::specialize::specialize;
 
 /// Elements that a workgroup takes for each of its invocations, if there are not too many workgroups for that.
 const ITEMS: u32 = 64;
 const MOST_WORKGROUPS: u32 = 4096;
-/// Iterations of an invocation on CPUs, where loops end after 65,535 of them (`src/shape/loop_budget.rs`).
-const CPU_ITERATIONS: u32 = 60_000;
 
 /// Finds on the device whether a recorded sort is right, and whether something else has changed its elements meanwhile.
 ///
@@ -294,14 +293,10 @@ impl Verifier {
     }
 }
 
-/// Elements that an invocation can take, and the most workgroups. An element takes an iteration of its own, and one for each word:
-/// of its value, and of its key to hash it and to compare it.
+/// Elements that an invocation can take, and the most workgroups.
 fn limits(sorter: &SorterInner, plan: &Plan) -> (u32, u32) {
-    let request = &sorter.request;
-    let words = |bytes: u64| bytes.div_ceil(4) as u32;
-    let iterations = 2 + 2 * words(request.key.size_bytes()) + words(request.value.size_bytes());
     match sorter.profile.is_cpu {
-        true => ((CPU_ITERATIONS / iterations).max(1), plan.shape.max_workgroups),
+        true => (most_verified(&sorter.request), plan.shape.max_workgroups),
         false => (u32::MAX, MOST_WORKGROUPS.min(plan.shape.max_workgroups)),
     }
 }

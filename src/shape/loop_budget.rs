@@ -27,12 +27,22 @@ const POLLS: u32 = 4_096;
 const THREADS: u32 = 32;
 /// Iterations of a single workgroup, which sorts a block in shared memory pass by pass.
 const SINGLE: u32 = 64_000;
+/// Iterations of a verifier, over the elements of an invocation and their words.
+const VERIFIER: u32 = 60_000;
 /// Words of the largest key.
 const MAX_KEY_WORDS: u32 = 4;
 /// Words of the largest value that moves with its key.
 const VALUE_WORDS: u32 = 4;
 
-const _: () = assert!(TILE + RECOUNTS + DIGITS + POLLS + 4_000 <= ALL && SINGLE < ALL);
+const _: () = assert!(TILE + RECOUNTS + DIGITS + POLLS + 4_000 <= ALL && SINGLE < ALL && VERIFIER < ALL);
+
+/// Elements that an invocation of a verifier can take. Each takes an iteration of its own, and one for each word: of its value, and of
+/// its key to hash it and to compare it.
+pub(crate) fn most_verified(request: &SortRequest) -> u32 {
+    let words = |bytes: u64| bytes.div_ceil(4) as u32;
+    let iterations = 2 + 2 * words(request.key.size_bytes()) + words(request.value.size_bytes());
+    (VERIFIER / iterations).max(1)
+}
 
 /// Iterations that ranking an item takes.
 fn to_rank(ranking: &Ranking) -> u32 {

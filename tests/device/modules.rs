@@ -5,8 +5,8 @@ use std::fmt;
 use vksort::internals::kernels::{self, Module, Ranking, Sorts};
 use vksort::internals::steps::{self, HostStep};
 use vksort::{
-    Access, Algorithm, Count, DeviceProfile, Faults, FixedSubgroups, KeyType, RankMethod, ShapeDesc, SortRequest,
-    SorterOptions, SubgroupChoice, Tuning, ValueType,
+    Access, Algorithm, Count, DeviceProfile, Faults, KeyType, RankMethod, ShapeDesc, SortRequest, SorterOptions,
+    SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::arena::Arena;
 use vksort_testing::patterns::Pattern;
@@ -129,7 +129,7 @@ fn ways() -> Vec<Way> {
 
 /// Why a device does not run a module, if it does not.
 fn excuse(module: &Module, profile: &DeviceProfile) -> Option<&'static str> {
-    let full = profile.full_subgroups || profile.fixed_subgroups != FixedSubgroups::No;
+    let full = profile.has_full_subgroups();
     let excuses = [
         (module.ranking == Ranking::Partitioned && !profile.subgroup_partition, "VK_NV_shader_subgroup_partitioned"),
         (module.addressed && !profile.buffer_addresses, "bufferDeviceAddress"),
