@@ -1,5 +1,6 @@
 //! A sort as data: its steps, their sizes and their buffers. Nothing here calls Vulkan.
 
+mod capacities;
 mod hazard;
 mod onesweep;
 mod places;
@@ -12,6 +13,7 @@ use crate::abi::{self, Push};
 use crate::kernels::Kernel;
 use crate::request::{Algorithm, Count, ValueType};
 
+pub(crate) use capacities::{most_scratch, reached_by_table};
 pub(crate) use hazard::{Barrier, Hazards};
 pub use places::Memory;
 #[cfg(feature = "testing")]

@@ -21,6 +21,8 @@ pub(crate) struct SorterInner {
     pub profile: DeviceProfile,
     pub algorithm: Algorithm,
     pub shape: Shape,
+    /// The largest number of elements, and the limit that it follows from.
+    pub most: (u32, &'static str),
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
     pub faults: Faults,
     /// Whether sorts with a count on the device dispatch indirectly, so that scratch needs the usage for it.

@@ -7,22 +7,22 @@ use super::options::{Access, SorterOptions};
 use super::pipelines::Pipelines;
 use crate::abi::Push;
 use crate::error::Error;
-use crate::plan::{MAX_COUNT, Plan};
+use crate::plan::{MAX_COUNT, Plan, reached_by_table};
 use crate::profile::DeviceProfile;
-use crate::request::SortRequest;
-use crate::shape::{Shape, ShapeDesc, choose_subgroup, largest};
+use crate::request::{Algorithm, SortRequest};
+use crate::shape::{Shape, ShapeDesc, choose_subgroup};
 
-/// The limit on the number of tiles.
+/// What limits the elements of a sort by descriptors.
+const DESCRIPTOR_LIMIT: &str =
+    "the device's maxStorageBufferRange; elements by address reach further: Requirements::with_buffer_addresses";
+
+/// What limits the number of tiles.
 const TABLE_LIMIT: &str = "the device's maxStorageBufferRange, for the table of tiles";
 
 impl SorterInner {
     /// The plan for a capacity within the limits.
     pub(super) fn plan(&self, capacity: u32) -> Result<Plan, Error> {
-        let (allowed, limit) = match self.max_count() {
-            reached if capacity > reached.0 => reached,
-            // With many small tiles, the table may be larger than the table of more elements in larger tiles.
-            _ => (self.reached_by_table(capacity), TABLE_LIMIT),
-        };
+        let (allowed, limit) = self.most;
         if capacity > allowed {
             return Err(Error::TooManyElements {
                 given: capacity.into(),
@@ -32,31 +32,21 @@ impl SorterInner {
         }
         Ok(self.unchecked_plan(capacity))
     }
+}
 
-    /// The largest number of elements, up to `limit`, whose table fits one descriptor. The search asks for `limit` first, and what it
-    /// finds fits. It takes the table for growing, which it does but where tiles become larger: there it has at most twice
-    /// `min_tiles` tiles, and is smaller than the 128 MiB that every device has, unless a tuning asks for tens of thousands of tiles.
-    fn reached_by_table(&self, limit: u32) -> u32 {
-        largest(0, limit, |count| {
-            self.unchecked_plan(count).scratch().table.size <= self.profile.max_storage_range_bytes
-        })
-    }
-
-    /// The largest number of elements of a sorter, and the limit that this follows from.
-    pub(super) fn max_count(&self) -> (u32, &'static str) {
-        let mut allowed = self.unchecked_plan(MAX_COUNT).max_count();
-        if !self.shape.addressed {
-            let reached = by_descriptors(&self.profile, &self.request);
-            if reached < allowed.0 {
-                allowed = (
-                    reached,
-                    "the device's maxStorageBufferRange; elements by address reach further: Requirements::with_buffer_addresses",
-                );
-            }
-        }
-        let reached = self.reached_by_table(allowed.0);
-        if reached < allowed.0 { (reached, TABLE_LIMIT) } else { allowed }
-    }
+/// The largest number of elements, and the limit that it follows from.
+pub(super) fn find_most(
+    profile: &DeviceProfile,
+    request: &SortRequest,
+    algorithm: Algorithm,
+    shape: Shape,
+) -> (u32, &'static str) {
+    let plan = |capacity| Plan::new(request, algorithm, shape, capacity);
+    let by_algorithm = plan(MAX_COUNT).max_count();
+    let reached = if shape.addressed { MAX_COUNT } else { by_descriptors(profile, request) };
+    let most = if reached < by_algorithm.0 { (reached, DESCRIPTOR_LIMIT) } else { by_algorithm };
+    let reached = reached_by_table(plan, most.0, profile.max_storage_range_bytes);
+    if reached < most.0 { (reached, TABLE_LIMIT) } else { most }
 }
 
 /// Whether keys and values are accessed by address: as requested, or for `Auto` if only that supports the capacity. If neither
@@ -102,7 +92,6 @@ pub(super) fn check_device(profile: &DeviceProfile, shape: &Shape, visitor_bytes
 mod tests {
     use super::*;
     use crate::key::KeyType;
-    use crate::request::Algorithm;
     use crate::tuning::Tuning;
 
     #[test]

@@ -11,9 +11,8 @@ use super::options::{Access, SorterOptions};
 use super::requirements::Requirements;
 use super::sorter::Sorter;
 use crate::error::Error;
-use crate::plan::{Plan, StepName};
+use crate::plan::{StepName, most_scratch};
 use crate::request::{Count, SortRequest};
-use crate::shape::largest;
 
 /// A sorter whose buffers come with each recording. It accesses elements by descriptors, and pushes these.
 #[derive(Debug)]
@@ -105,57 +104,5 @@ impl PushedSort {
             // for pushed descriptors, of which `push` is the function.
             unsafe { sort.record_steps(commands, count, Some(push), after) };
         }
-    }
-}
-
-/// The largest scratch size of all capacities up to this one. Scratch grows with the capacity as long as tiles keep their size,
-/// and tiles do not shrink, so this asks for the largest capacity of each tile size.
-fn most_scratch(plan: impl Fn(u32) -> Plan, capacity: u32) -> u64 {
-    let (mut most, mut first) = (0, 0);
-    loop {
-        let tile = plan(first).tile;
-        let last = largest(first, capacity, |middle| plan(middle).tile == tile);
-        most = most.max(plan(last).scratch().size);
-        if last == capacity {
-            return most;
-        }
-        first = last + 1;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::key::KeyType;
-    use crate::profile::DeviceProfile;
-    use crate::request::{Algorithm, SortRequest, ValueType};
-    use crate::shape::{Shape, ShapeDesc};
-    use crate::tuning::Tuning;
-
-    #[test]
-    fn scratch_for_a_capacity_serves_every_smaller_one() {
-        let (mut shrinks, most) = (0, 400_000);
-        for is_cpu in [false, true] {
-            let driver_id = if is_cpu { crate::profile::driver::LLVMPIPE } else { 0 };
-            let profile = DeviceProfile { is_cpu, driver_id, ..DeviceProfile::default() };
-            for algorithm in [Algorithm::OneSweep, Algorithm::ReduceThenScan] {
-                let request = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
-                let tuning = Tuning::for_device(&profile);
-                let shape = Shape::fit(&ShapeDesc::new(&profile, &tuning, &request, algorithm)).unwrap();
-                let plan = |capacity| Plan::new(&request, algorithm, shape, capacity);
-                let (mut so_far, mut before) = (0, 0);
-                for capacity in 0..most {
-                    let size = plan(capacity).scratch().size;
-                    shrinks += u32::from(size < before);
-                    before = size;
-                    so_far = so_far.max(size);
-                    if capacity % 977 == 0 {
-                        let served = most_scratch(plan, capacity);
-                        assert_eq!(served, so_far, "{algorithm}, {capacity} elements, CPU: {is_cpu}");
-                    }
-                }
-            }
-        }
-        assert!(shrinks > 0, "no capacity needs less scratch than the one before, so the largest would do");
     }
 }

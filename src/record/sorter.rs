@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ash::vk;
 
 use super::inner::SorterInner;
-use super::limits::{check_device, choose_addresses};
+use super::limits::{check_device, choose_addresses, find_most};
 #[cfg(not(feature = "testing"))]
 use super::options::Faults;
 use super::options::{Access, SorterOptions};
@@ -229,8 +229,9 @@ impl Sorter {
             pipelines,
             shared,
             request: *request,
-            profile,
             algorithm,
+            most: find_most(&profile, request, algorithm, shape),
+            profile,
             shape,
             debug_utils: options.debug_utils.clone(),
             faults,
@@ -269,7 +270,7 @@ impl Sorter {
 
     /// The largest number of elements that this sorter can sort on its device.
     pub fn max_count(&self) -> u32 {
-        self.inner.max_count().0
+        self.inner.most.0
     }
 
     /// Elements of a tile, which one workgroup takes in a pass, in a sort of up to `capacity` elements.
