@@ -60,7 +60,7 @@ shared_constants! {
 
     /// The pass moves keys and values.
     MOVES_ALL = 0;
-    /// The pass moves values alone, as the keys are discarded.
+    /// The pass moves values alone, because the keys are discarded.
     MOVES_VALUES = 1;
     /// The pass moves indices, each joined in one word with the last digit of its key.
     MOVES_JOINING = 2;
@@ -245,7 +245,7 @@ push_constants! {
     count;
     /// One more than the word of the count in the count buffer; 0 for a count from the host.
     count_word;
-    /// Index of the pass; the number of passes for the move behind them.
+    /// Index of the pass; the number of passes for the move after them.
     pass;
     /// Elements that a workgroup covers: a tile, or a part of the histogram or of a move; the workgroups of a verifier.
     part;
@@ -266,7 +266,7 @@ push_constants! {
 }
 
 impl Push {
-    /// The addresses before them, low word first. With a visitor they are behind them.
+    /// The addresses before them, low word first. With a visitor they follow them.
     pub const ADDRESSES: [(&'static str, AddressGetter); 4] = [
         ("keys_from", |push| push.keys_from),
         ("keys_to", |push| push.keys_to),
@@ -284,7 +284,7 @@ impl Push {
     /// Size of the block in bytes.
     pub const SIZE_BYTES: u32 = 4 * Self::WORDS as u32;
 
-    /// The bytes of the block in the push constants, behind those of a visitor if there is one.
+    /// The bytes of the block in the push constants, after those of a visitor if there is one.
     pub fn range(visitor_bytes: Option<u32>, addressed: bool) -> Range<u32> {
         let Some(start) = visitor_bytes.map(VisitorPush::offset) else { return 0..Self::SIZE_BYTES };
         let singles = start + 4 * Self::SINGLES as u32;
@@ -322,7 +322,7 @@ pub struct VisitorPush<'a> {
 }
 
 impl VisitorPush<'_> {
-    /// The first byte of the library's members, behind `bytes` of the visitor's.
+    /// The first byte of the library's members, after `bytes` of the visitor's.
     pub fn offset(bytes: u32) -> u32 {
         // More than any device has, and so few that sums do not overflow.
         bytes.min(1 << 30).next_multiple_of(4)

@@ -58,7 +58,7 @@ pub enum Sorts {
     ReduceThenScan,
     /// Those of a single workgroup.
     Single,
-    /// Those whose values are gathered behind the passes.
+    /// Those whose values are gathered after the passes.
     Gathered,
     /// None: it is recorded beside a sort.
     None,

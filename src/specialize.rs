@@ -23,7 +23,7 @@ pub(crate) struct KernelSpec {
     /// Whether the driver is asked to keep loops that the kernel asks to unroll.
     pub keep_loops: bool,
     /// Whether the host folds the constants into the module.
-    pub on_host: bool,
+    pub specializes_on_host: bool,
 }
 
 /// The specification of a kernel's pipeline.
@@ -49,7 +49,7 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
             Kernel::Histogram => shape.quirks.slow_unrolled_branches && module.ranking != Ranking::Private,
             _ => shape.quirks.keep_loops,
         },
-        on_host: shape.specializes_on_host,
+        specializes_on_host: shape.specializes_on_host,
         module,
     }
 }

@@ -1,6 +1,6 @@
 #version 460
 // The single workgroup on software drivers: single_workgroup/main.comp with private counters. It holds the origins of its keys, and
-// loads a key again where it is needed, as the source stays as it is until the end: each further array takes these drivers seconds
+// loads a key again where it is needed, because the source does not change until the end: each further array takes these drivers seconds
 // to compile.
 
 #include "abi.glsl"

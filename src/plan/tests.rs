@@ -345,7 +345,7 @@ fn every_conflict_between_steps_has_a_barrier() {
 }
 
 /// The scopes that callers are told of, for memory that other resources use before and after a sort: compute shaders and
-/// transfers first touch scratch, and compute shaders are the last stage of a sort, behind everything before.
+/// transfers first touch scratch, and compute shaders are the last stage of a sort, after everything else.
 #[test]
 fn the_scopes_around_a_sort_cover_its_scratch() {
     for request in requests() {
@@ -372,7 +372,7 @@ fn the_scopes_around_a_sort_cover_its_scratch() {
                     touched.push(region);
                 }
             }
-            assert!(!cleared, "{request}: no barrier is behind the clear");
+            assert!(!cleared, "{request}: no barrier follows the clear");
         }
     }
 }

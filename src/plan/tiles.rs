@@ -26,7 +26,7 @@ pub(crate) struct Plan {
     /// Keys of a part of the histogram.
     pub histogram_part: u32,
     /// Whether the device sizes the dispatches for a count on the device. Otherwise they are sized for the capacity, and workgroups
-    /// behind the count leave at once.
+    /// beyond the count leave at once.
     pub indirect: bool,
 }
 

@@ -77,7 +77,7 @@ impl Sorter {
     /// # Errors
     ///
     /// * [`Error::BufferTooSmall`], [`Error::MisalignedOffset`] or [`Error::Overlap`] for a range, [`Error::OutOfBounds`] for a
-    ///   range whose end overflows, or that ends behind the memory that its buffer needs.
+    ///   range whose end overflows, or that ends beyond the memory that its buffer needs.
     /// * [`Error::MissingUsage`] for a known usage. Vulkan does not tell the usage of a buffer, so a usage that
     ///   [`BufferRange`](crate::BufferRange) does not give is not checked.
     /// * [`Error::BufferPresence`] for a buffer that is missing or not used. A null handle is a missing buffer.

@@ -19,7 +19,7 @@ pub type Place = (vk::StructureType, usize);
 /// The chain is null or valid.
 pub unsafe fn feature_in(chain: *const c_void, (of_type, offset): Place) -> Option<NonNull<vk::Bool32>> {
     let head = NonNull::new(chain.cast_mut().cast::<vk::BaseOutStructure<'_>>());
-    // SAFETY: every structure of a valid chain begins alike, and ends behind its features.
+    // SAFETY: every structure of a valid chain begins alike, and ends after its features.
     unsafe {
         let mut structures = successors(head, |at| NonNull::new((*at.as_ptr()).p_next));
         Some(structures.find(|at| (*at.as_ptr()).s_type == of_type)?.byte_add(offset).cast())

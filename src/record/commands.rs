@@ -285,11 +285,12 @@ impl BoundSort {
     fn check_resources(&self, resources: Option<VisitorResources<'_>>) -> Result<(), Error> {
         match (resources, self.sorter.visitor) {
             (None, Some(_)) => {
-                let (given, allowed) = ("without a visitor's resources", "with them, as the sorter has a visitor");
+                let (given, allowed) = ("without a visitor's resources", "with them, because the sorter has a visitor");
                 Err(Error::unsupported("the recording", given, allowed))
             }
             (Some(_), None) => {
-                let (given, allowed) = ("with a visitor's resources", "without them, as the sorter has no visitor");
+                let (given, allowed) =
+                    ("with a visitor's resources", "without them, because the sorter has no visitor");
                 Err(Error::unsupported("the recording", given, allowed))
             }
             (Some(given), Some((bytes, _))) if given.push.len() != bytes as usize => {
@@ -435,7 +436,7 @@ impl BoundSort {
         let (words, rest) = resources.push.split_at(resources.push.len() / 4 * 4);
         let mut last = [0; 4];
         last[..rest.len()].copy_from_slice(rest);
-        // SAFETY: by this function's contract; offsets and sizes are within the layout's range, which goes on behind them.
+        // SAFETY: by this function's contract; offsets and sizes are within the layout's range, which goes on after them.
         unsafe {
             if resources.set != vk::DescriptorSet::null() {
                 let compute = vk::PipelineBindPoint::COMPUTE;

@@ -128,7 +128,7 @@ impl Checked {
         Ok(Checked { used, keys, values, keys_out, values_out, scratch, counters, count, report, stand_in })
     }
 
-    /// Refuses ranges that end behind their buffers. These have at most the bytes that they need memory for.
+    /// Refuses ranges that end beyond their buffers. These have at most the bytes that they need memory for.
     ///
     /// # Safety
     ///

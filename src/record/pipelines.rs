@@ -264,7 +264,7 @@ unsafe fn create(
     words: &[u32],
     layout: vk::PipelineLayout,
 ) -> Result<vk::Pipeline, Error> {
-    let constants = spec.on_host.then_some(&spec.constants[..]);
+    let constants = spec.specializes_on_host.then_some(&spec.constants[..]);
     let rewrite = Rewrite { constants, keep_loops: spec.keep_loops, declare_aliases: true };
     let mut words = rewrite
         .apply(words)
@@ -282,7 +282,7 @@ unsafe fn create(
     let info = vk::SpecializationInfo::default().map_entries(&entries).data(bytemuck::cast_slice(&spec.constants));
     let mut stage =
         vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE).module(module).name(c"main");
-    if !spec.on_host {
+    if !spec.specializes_on_host {
         stage = stage.specialization_info(&info);
     }
     let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();

@@ -71,7 +71,7 @@ const MOST_WORKGROUPS: u32 = 4096;
 ///         sort.record(commands, Count::Device, None)?;
 ///         BoundSort::OUTPUT_SCOPE.record_barrier(AccessScope::COMPUTE_READ, device, commands);
 ///         verifier.record_after(commands, Count::Device)?;
-///         // The host reads the first word of the report behind the fence.
+///         // The host reads the first word of the report once the fence has been signalled.
 ///         BoundSort::OUTPUT_SCOPE.record_barrier(AccessScope::HOST_READ, device, commands);
 ///     }
 ///     Ok(())
@@ -175,7 +175,7 @@ impl BoundSort {
 impl Verifier {
     /// A bit of the answer: the elements after the sort are not those before it.
     pub const ELEMENTS: u32 = abi::WRONG_ELEMENTS;
-    /// A bit of the answer: a key is before a key that it belongs behind.
+    /// A bit of the answer: a key comes before one that it has to follow.
     pub const ORDER: u32 = abi::WRONG_ORDER;
     /// A bit of the answer: equal keys are not in the order that they had.
     pub const STABILITY: u32 = abi::WRONG_STABILITY;
@@ -202,7 +202,7 @@ impl Verifier {
 
     /// Records the first half: adds up the elements before the sort.
     ///
-    /// Record it directly before the sort, behind its barriers. It changes the bound compute pipeline, descriptor set 0 of
+    /// Record it directly before the sort, after your barriers for it. It changes the bound compute pipeline, descriptor set 0 of
     /// compute, and the push constants.
     ///
     /// # Errors
@@ -240,7 +240,7 @@ impl Verifier {
     /// * As for [`record_before`](Self::record_before), which is recorded before it with the same count.
     /// * The sort is made available and visible to [`AccessScope::COMPUTE_READ`](super::AccessScope::COMPUTE_READ), by a barrier from
     ///   [`BoundSort::OUTPUT_SCOPE`].
-    /// * Reads of the report behind it wait for [`BoundSort::OUTPUT_SCOPE`].
+    /// * Later reads of the report wait for [`BoundSort::OUTPUT_SCOPE`].
     pub unsafe fn record_after(&self, commands: vk::CommandBuffer, count: impl Into<Count>) -> Result<(), Error> {
         let count = check_count(count.into(), self.plan.capacity, self.count_word.is_some())?;
         let groups = workgroups(&self.sorter, &self.plan);
@@ -264,7 +264,7 @@ impl Verifier {
             | bit(keys && index && request.stable, abi::CHECKS_STABILITY)
     }
 
-    /// Records a dispatch, with a barrier behind it unless it is the last.
+    /// Records a dispatch, followed by a barrier unless it is the last.
     ///
     /// # Safety
     ///

@@ -192,7 +192,7 @@ impl Device {
             return Err(Error::Vulkan { call: "an earlier submission", result: vk::Result::ERROR_DEVICE_LOST });
         }
         let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: nothing is pending, as every submission is waited for under the lock; beginning resets what was recorded.
+        // SAFETY: nothing is pending, because every submission is waited for under the lock; beginning resets what was recorded.
         unsafe { self.raw.begin_command_buffer(queue.commands, &begin) }.context("vkBeginCommandBuffer")?;
         let recorded = record(queue.commands);
         // SAFETY: the command buffer is recording.

@@ -22,7 +22,7 @@ impl Visits {
             return Err(Error::unsupported("placement", "in place", "out of place with a visitor"));
         }
         if values && !request.value.is_read() {
-            let allowed = "a value of some bytes, as the visitor makes values";
+            let allowed = "a value of some bytes, because the visitor makes values";
             return Err(Error::unsupported("value", format!("{:?}", request.value), allowed));
         }
         if output && request.value.is_gathered() {

@@ -232,7 +232,7 @@ fn push_constants_are_the_words_of_push() {
 }
 
 /// Drivers lay shared variables out in the order in which functions name them. Where another variable than the pool came first,
-/// RADV and anv of Mesa 25 and 26 took up to 4 % more instructions, as its accesses had offsets that no wide access allows.
+/// RADV and anv of Mesa 25 and 26 took up to 4 % more instructions, because its accesses had offsets that rule out wide accesses.
 #[test]
 fn the_pool_is_the_first_shared_variable() {
     let mut pools = 0;

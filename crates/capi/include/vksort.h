@@ -78,7 +78,7 @@
 // A bit of a verifier's answer: the elements after the sort are not those before it.
 #define VKSORT_WRONG_ELEMENTS 1
 
-// A bit of a verifier's answer: a key is before a key that it belongs behind.
+// A bit of a verifier's answer: a key comes before one that it has to follow.
 #define VKSORT_WRONG_ORDER 2
 
 // A bit of a verifier's answer: equal keys are not in the order that they had.
@@ -1038,7 +1038,7 @@ VksortResult vksortGetStepTimes(VksortSort sort,
 VksortResult vksortGetReportSize(VksortSort sort, uint64_t *size);
 
 // Builds a verifier: it finds on the device whether a recorded sort is right, and whether something else has changed its elements
-// meanwhile. vksortCmdVerifyBefore is recorded before the sort, and vksortCmdVerifyAfter behind it. The answer is the first word of the
+// meanwhile. vksortCmdVerifyBefore is recorded before the sort, and vksortCmdVerifyAfter after it. The answer is the first word of the
 // report: 0 if the sort is right, otherwise bits of VKSORT_WRONG_...
 //
 // - The elements are compared by sums of 64 bits, and the order of keys by the sort's request. The order of equal keys is checked in
@@ -1069,7 +1069,7 @@ VksortResult vksortCreateVerifier(VksortSort sort,
 //   returns.
 VksortResult vksortDestroyVerifier(VksortVerifier verifier);
 
-// Records the first half of a verifier, directly before vksortCmdSort and behind its barriers.
+// Records the first half of a verifier, directly before vksortCmdSort, after the barriers for it.
 //
 // - commandBuffer: as for vksortCmdSort. The compute pipeline, descriptor set 0 of the compute bind point, and the push constants
 //   are changed.
@@ -1090,7 +1090,7 @@ VksortResult vksortCmdVerifyBefore(VkCommandBuffer commandBuffer,
                                    VksortVerifier verifier,
                                    uint64_t count);
 
-// Records the second half of a verifier, behind vksortCmdSort, and the answer.
+// Records the second half of a verifier, after vksortCmdSort, and the answer.
 //
 // - commandBuffer, count: as for vksortCmdVerifyBefore, which is recorded before the sort.
 // - Barriers are the caller's. Before it: from VKSORT_OUTPUT_STAGES with VKSORT_OUTPUT_ACCESS to
@@ -1184,7 +1184,7 @@ VksortResult vksortVrdxGetStorageRequirements(VksortVrdx sorter,
 // Records a sort in place.
 //
 // - info: the buffers and the count; it is not kept. Buffers and storage live until the commands have completed.
-// - With a count in a buffer, dispatches have the workgroups for elementCount, and those behind the count leave at once. A count
+// - With a count in a buffer, dispatches have the workgroups for elementCount, and those beyond the count leave at once. A count
 //   above elementCount is clamped to it.
 // - The queries are not reset. All VKSORT_VRDX_QUERIES of them are written: one at the start, one after clearing, three for
 //   each of four passes (after counting, scanning and moving), one at the end. The query of a step that the sort does not have

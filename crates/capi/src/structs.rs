@@ -73,7 +73,7 @@ pub(super) fn check_handle(handle: impl vk::Handle, name: &str, of_type: &str) -
 }
 
 /// The size that the caller says, if it is that of this version or an earlier one. A longer structure is refused: nothing tells
-/// what a later version means by its fields, and whether the size is right, so that memory behind the structure could be read or
+/// what a later version means by its fields, and whether the size is right, so that memory after the structure could be read or
 /// written.
 ///
 /// # Safety

@@ -191,7 +191,7 @@ pub const VKSORT_OUTPUT_ACCESS: u32 = 0x40;
 
 /// A bit of a verifier's answer: the elements after the sort are not those before it.
 pub const VKSORT_WRONG_ELEMENTS: u32 = 1;
-/// A bit of a verifier's answer: a key is before a key that it belongs behind.
+/// A bit of a verifier's answer: a key comes before one that it has to follow.
 pub const VKSORT_WRONG_ORDER: u32 = 2;
 /// A bit of a verifier's answer: equal keys are not in the order that they had.
 pub const VKSORT_WRONG_STABILITY: u32 = 4;

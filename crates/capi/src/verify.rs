@@ -29,7 +29,7 @@ pub unsafe extern "C" fn get_report_size(sort: VksortSort, size: *mut u64) -> Vk
 }
 
 /// Builds a verifier: it finds on the device whether a recorded sort is right, and whether something else has changed its elements
-/// meanwhile. vksortCmdVerifyBefore is recorded before the sort, and vksortCmdVerifyAfter behind it. The answer is the first word of the
+/// meanwhile. vksortCmdVerifyBefore is recorded before the sort, and vksortCmdVerifyAfter after it. The answer is the first word of the
 /// report: 0 if the sort is right, otherwise bits of VKSORT_WRONG_...
 ///
 /// - The elements are compared by sums of 64 bits, and the order of keys by the sort's request. The order of equal keys is checked in
@@ -77,7 +77,7 @@ pub extern "C" fn destroy_verifier(verifier: VksortVerifier) -> VksortResult {
     run_unit("vksortDestroyVerifier", || VERIFIERS.remove(verifier))
 }
 
-/// Records the first half of a verifier, directly before vksortCmdSort and behind its barriers.
+/// Records the first half of a verifier, directly before vksortCmdSort, after the barriers for it.
 ///
 /// - commandBuffer: as for vksortCmdSort. The compute pipeline, descriptor set 0 of the compute bind point, and the push constants
 ///   are changed.
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn cmd_verify_before(
     })
 }
 
-/// Records the second half of a verifier, behind vksortCmdSort, and the answer.
+/// Records the second half of a verifier, after vksortCmdSort, and the answer.
 ///
 /// - commandBuffer, count: as for vksortCmdVerifyBefore, which is recorded before the sort.
 /// - Barriers are the caller's. Before it: from VKSORT_OUTPUT_STAGES with VKSORT_OUTPUT_ACCESS to

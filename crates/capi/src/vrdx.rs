@@ -94,7 +94,7 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
             let (through, needed) = ("vkGetDeviceProcAddr", "VK_KHR_push_descriptor or Vulkan 1.4");
             return Err(Fault::AbsentFunction { name: "vkCmdPushDescriptorSetKHR".into(), through, needed }.into());
         };
-        // SAFETY: both names are of functions of this type, as the extension was promoted unchanged.
+        // SAFETY: both names are of functions of this type, because the extension was promoted unchanged.
         let push: vk::PFN_vkCmdPushDescriptorSetKHR = unsafe { std::mem::transmute(push) };
         let options = SorterOptions {
             pipeline_cache: info.pipeline_cache,
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn get_storage_requirements(
 /// Records a sort in place.
 ///
 /// - info: the buffers and the count; it is not kept. Buffers and storage live until the commands have completed.
-/// - With a count in a buffer, dispatches have the workgroups for elementCount, and those behind the count leave at once. A count
+/// - With a count in a buffer, dispatches have the workgroups for elementCount, and those beyond the count leave at once. A count
 ///   above elementCount is clamped to it.
 /// - The queries are not reset. All VKSORT_VRDX_QUERIES of them are written: one at the start, one after clearing, three for
 ///   each of four passes (after counting, scanning and moving), one at the end. The query of a step that the sort does not have
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn cmd_sort(
         let transfer = AccessScope::TRANSFER_READ.union(AccessScope::TRANSFER_WRITE);
         let both = compute.union(transfer);
         // A caller's barrier may end at reads of compute shaders, as is allowed for the library that this replaces. This
-        // barrier continues to the sort's own accesses. It also orders the count behind an earlier sort on this storage.
+        // barrier continues to the sort's own accesses. It also orders the count after an earlier sort on this storage.
         // SAFETY: the command buffer is recording, by this function's contract.
         unsafe { both.record_barrier(both, device, command_buffer) };
         if indirect {

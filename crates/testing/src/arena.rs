@@ -48,7 +48,7 @@ pub struct Sorted {
     pub values: Option<Vec<u8>>,
 }
 
-/// The value of element `index`: the index itself in the first bytes, something derived from it behind.
+/// The value of element `index`: the index itself in the first bytes, something derived from it in the others.
 fn put_value(index: u32, bytes: &mut [u8]) {
     let mixed = u64::from(index).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     match bytes.split_at_mut_checked(4) {
@@ -79,7 +79,7 @@ impl Arena {
         let alignment = gpu.profile().storage_alignment_bytes.max(256) as usize;
         let mut bytes = 0;
         let mut part = |len: usize| {
-            bytes += alignment; // the guard before it; the next part's guard is behind it
+            bytes += alignment; // the guard before it; the next part's guard follows it
             let start = bytes;
             bytes = (start + len).next_multiple_of(alignment);
             Part { start, len }

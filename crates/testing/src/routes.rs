@@ -25,7 +25,7 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// The routes of the passes and, behind them, of the final move; 0 where nothing runs.
+    /// The routes of the passes, and then of the final move; 0 where nothing runs.
     pub fn routes(&self, needed: &[bool]) -> Vec<u32> {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         let mut digits: Vec<usize> = (0..self.passes).filter(|digit| needed[*digit]).collect();

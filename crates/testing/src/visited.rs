@@ -11,7 +11,7 @@ use crate::oracle;
 use crate::visiting::{VisitedRanges, VisitedSort, VisitedSorter};
 
 const GUARD: u8 = 0xA7;
-/// Words behind the resources that nobody may write.
+/// Words after the resources that nobody may write.
 const GUARD_WORDS: usize = 64;
 /// Storage buffers of the visitor: keys to read, then keys and values to write, and how often each position was written.
 const RESOURCES: u32 = 4;
@@ -250,7 +250,7 @@ impl VisitedArena {
                 let mut words = vec![0u32; self.resources[at].size() as usize / 4];
                 self.resources[at].read(0, &mut words).map_err(text)?;
                 if words[sorted * each..].iter().any(|word| *word != 0) {
-                    return Err("the visitor was called for a position behind the last".into());
+                    return Err("the visitor was called for a position beyond the last".into());
                 }
                 let words = words[..sorted * each].chunks(each.max(1));
                 Ok(words.flat_map(|words| bytemuck::cast_slice::<u32, u8>(words)[..bytes].to_vec()).collect())

@@ -92,7 +92,7 @@ impl WgpuSort {
                     return Err(destroyed("scratch"));
                 }
                 // The command buffer is recording, on wgpu's queue, which has compute. Before it runs `before`, whose barrier
-                // makes writes of all buffers visible to shaders, and tells wgpu to do the same behind the sort. The
+                // makes writes of all buffers visible to shaders, and tells wgpu to do the same after the sort. The
                 // commands hold sort and buffers.
                 self.inner.sort.record(encoder.raw_handle(), count, queries.and_then(|queries| queries.range))?;
                 Ok(())

@@ -139,7 +139,7 @@ impl WgpuSorter {
             count: given("count", buffers.count)?,
             capacity: buffers.capacity,
         };
-        // wgpu's own check comes behind these, as its message names neither the range nor its role.
+        // wgpu's own check comes after these, because its message names neither the range nor its role.
         self.sorter.check_buffers(&raw)?;
         let caller = caller.into_iter().filter_map(|(name, slice, bytes)| Some((name, slice?, bytes)));
         let caller: Vec<_> = caller.filter(|_| buffers.capacity > 0).collect();
@@ -147,7 +147,7 @@ impl WgpuSorter {
             let groups = caller.iter().map(|(_, slice, bytes)| (slice.buffer(), slice.offset(), *bytes));
             groups.flat_map(|(buffer, offset, bytes)| self.device.bind_groups(buffer, offset, bytes)).collect()
         })?;
-        // SAFETY: wgpu has just bound the buffers on this device, where wgpu's memory lies behind all of each buffer. The
+        // SAFETY: wgpu has just bound the buffers on this device, where all of each buffer has memory. The
         // result holds them, and their usage was checked.
         let sort = unsafe { self.sorter.bind(&raw)? };
         let scratch = own.or(buffers.scratch.map(|slice| slice.buffer().clone()));
