@@ -15,11 +15,11 @@ const MAX_LINKS: usize = 40;
 ///
 /// Those of the system.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let place = place(path)?;
-    // Renaming over a device such as /dev/null would replace it.
-    if place.exists() && !place.is_file() {
-        return fs::write(place, bytes);
+    // Renaming over a device such as /dev/null would replace it, and the link /dev/fd/3 leads to no other name of a pipe.
+    if path.exists() && !path.is_file() {
+        return fs::write(path, bytes);
     }
+    let place = place(path)?;
     let part = stage(&place, bytes)?;
     fs::rename(&part, &place).inspect_err(|_| remove(&part))
 }

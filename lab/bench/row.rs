@@ -194,8 +194,8 @@ pub fn to_csv<T: Serialize>(rows: &[T]) -> Result<Vec<u8>> {
     Ok(writer.into_inner()?)
 }
 
-/// Checks that a text looks like a date.
+/// Checks that a text is a day.
 pub fn parse_date(text: &str) -> Result<String, String> {
-    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
-    (shape == "0000-00-00").then(|| text.to_string()).ok_or_else(|| "allowed is YYYY-MM-DD".into())
+    let is_day = text.len() == 10 && humantime::parse_rfc3339(&format!("{text}T00:00:00Z")).is_ok();
+    if is_day { Ok(text.into()) } else { Err("allowed is a day from 1970 on, as YYYY-MM-DD".into()) }
 }

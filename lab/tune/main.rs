@@ -16,7 +16,7 @@ use vksort_lab::tune::search::device::{self, Options};
 use vksort_profiles::SortKind;
 use vksort_programs::common;
 use vksort_programs::common::canvas;
-use vksort_programs::common::files::Output;
+use vksort_programs::common::files::{self, Output};
 
 /// Search for the tuning that sorts fastest on a device, and write it to a file.
 #[derive(Parser)]
@@ -45,7 +45,8 @@ struct Args {
 const HELP: &str = "\
 The search starts from the built-in row of the device. It compares the result of every candidate
 with a stable sort on the CPU, and measures it against the best so far. It also draws two pictures
-beside the profile, with its name but the extensions svg and png.
+beside the profile, with its name but the extensions svg and png. A search whose time is over
+before a candidate was tried fails, and writes nothing.
 
 The profile is valid for this device with this driver:
   sort --tuning FILE
@@ -105,6 +106,11 @@ impl Files {
     fn new(profile: &Path, force: bool) -> Result<Files> {
         let given = profile.display();
         let [svg, png] = ["svg", "png"].map(|extension| profile.with_extension(extension));
+        let is_picture = [&svg, &png].contains(&&profile.to_path_buf());
+        ensure!(
+            !is_picture && !files::is_stream(profile),
+            "--out is {given}, allowed is a file with another extension than svg and png, which are those of the pictures beside it"
+        );
         for path in [profile, &svg, &png] {
             ensure!(force || !path.exists(), "--out is {given}, but {} exists; allowed with --force", path.display());
         }

@@ -1,6 +1,7 @@
-//! Output files: checked before the work, and written whole or not at all.
+//! Output files: checked before the work, and written whole or not at all. Pipes and devices are written to as they are.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -11,12 +12,41 @@ pub struct Output {
     flag: &'static str,
     /// As it was given.
     given: PathBuf,
-    /// With the directory resolved, and links followed: what is replaced is the file, not a link to it.
-    path: PathBuf,
+    place: Place,
+}
+
+/// Where an output goes.
+#[derive(PartialEq, Eq)]
+enum Place {
+    /// A file to replace, with the directory resolved, and links followed: what is replaced is the file, not a link to it.
+    File(PathBuf),
+    /// A pipe or device, by the name that was given: the link /dev/fd/3 leads to no other name of a pipe.
+    Stream(PathBuf),
+    Stdout,
+}
+
+/// Whether this is no file that can be replaced, but a pipe, a device, or whatever stdout is.
+pub fn is_stream(path: &Path) -> bool {
+    is_stdout(path) || path.exists() && !path.is_file() && !path.is_dir()
+}
+
+/// Whether this path leads to what stdout is, as /dev/stdout does.
+#[cfg(unix)]
+fn is_stdout(path: &Path) -> bool {
+    use std::os::{fd::AsFd, unix::fs::MetadataExt};
+    let stdout = || fs::File::from(io::stdout().as_fd().try_clone_to_owned()?).metadata();
+    let (Ok(there), Ok(stdout)) = (fs::metadata(path), stdout()) else { return false };
+    (there.dev(), there.ino()) == (stdout.dev(), stdout.ino())
+}
+
+#[cfg(not(unix))]
+fn is_stdout(_: &Path) -> bool {
+    false
 }
 
 impl Output {
-    /// Checks that a file can be written here: a new one, or with `force` in the place of what is there.
+    /// Checks that a file can be written here: a new one, or with `force` in the place of what is there. An output that is
+    /// stdout sends all that the program says to stderr.
     pub fn new(flag: &'static str, path: &Path, force: bool) -> Result<Output> {
         let (as_given, given) = (path.to_path_buf(), path.display());
         let parent_of = |path: &Path| match path.parent() {
@@ -27,6 +57,13 @@ impl Output {
         ensure!(path.file_name().is_some(), "{flag} is {given:?}, allowed is a path of a file");
         ensure!(parent.is_dir(), "{flag} is {given}, but {} is not a directory", parent.display());
         ensure!(!path.is_dir(), "{flag} is {given}, which is a directory; allowed is a path of a file");
+        if is_stdout(path) {
+            super::say_all_on_stderr();
+            return Ok(Output { flag, given: as_given, place: Place::Stdout });
+        }
+        if is_stream(path) {
+            return Ok(Output { flag, place: Place::Stream(as_given.clone()), given: as_given });
+        }
         ensure!(force || !path.is_file(), "{flag} is {given}, which exists; allowed with --force");
         let mut path = place::place(path).with_context(|| format!("{flag} is {given}"))?;
         if !path.exists() {
@@ -34,40 +71,48 @@ impl Output {
             let name = path.file_name().with_context(context)?;
             path = parent_of(&path).canonicalize().with_context(context)?.join(name);
         }
-        Ok(Output { flag, given: as_given, path })
+        Ok(Output { flag, given: as_given, place: Place::File(path) })
     }
 
     /// Checks that the directory takes files, for work that is too long to find out at its end.
     pub fn check_writable(&self) -> Result<()> {
-        let context = || format!("{}: writing {}", self.flag, self.path.display());
-        place::stage(&self.path, &[]).map(|part| place::remove(&part)).with_context(context)
+        let Place::File(path) = &self.place else { return Ok(()) };
+        place::stage(path, &[]).map(|part| place::remove(&part)).with_context(|| self.writing())
+    }
+
+    fn writing(&self) -> String {
+        format!("{}: writing {}", self.flag, self.given.display())
     }
 
     /// Checks that no two outputs are the same file.
     pub fn check_distinct(outputs: &[&Output]) -> Result<()> {
         for (index, first) in outputs.iter().enumerate() {
-            if let Some(second) = outputs[index + 1..].iter().find(|second| second.path == first.path) {
-                let path = first.path.display();
+            if let Some(second) = outputs[index + 1..].iter().find(|second| second.place == first.place) {
+                let path = first.given.display();
                 bail!("{} and {} are both {path}, allowed are different files", first.flag, second.flag);
             }
         }
         Ok(())
     }
 
-    /// Writes every output, or none if the content of one cannot be written. The renaming comes last.
+    /// Writes every output, or no file if the content of one cannot be written. The renaming comes last.
     ///
-    /// Each is written beside its place and then renamed, so no other program ever sees half of one.
+    /// Each file is written beside its place and then renamed, so no other program ever sees half of one.
     pub fn write_all(outputs: &[(Output, Vec<u8>)]) -> Result<()> {
         let mut staged = Staged::default();
         for (output, bytes) in outputs {
-            let context = || format!("{}: writing {}", output.flag, output.path.display());
-            // Renaming over a device such as /dev/null would replace it.
-            if output.path.exists() && !output.path.is_file() {
-                fs::write(&output.path, bytes).with_context(context)?;
-                continue;
+            if let Place::File(path) = &output.place {
+                let part = place::stage(path, bytes).with_context(|| output.writing())?;
+                staged.0.push((part, path.clone()));
             }
-            let part = place::stage(&output.path, bytes).with_context(context)?;
-            staged.0.push((part, output.path.clone()));
+        }
+        for (output, bytes) in outputs {
+            match &output.place {
+                Place::File(_) => Ok(()),
+                Place::Stream(path) => fs::write(path, bytes),
+                Place::Stdout => io::stdout().write_all(bytes).and_then(|()| io::stdout().flush()),
+            }
+            .with_context(|| output.writing())?;
         }
         staged.commit()
     }

@@ -13,10 +13,12 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions, Passes};
@@ -65,12 +67,23 @@ impl Common {
 
 /// Parses the command line. An error has one line, without the advice that clap adds; `--help` ends the program here.
 pub fn parse<Flags: clap::Parser>() -> anyhow::Result<Flags> {
-    Flags::try_parse().map_err(usage)
+    parse_with(&[])
 }
 
-fn usage(error: clap::Error) -> anyhow::Error {
+/// The same of a program that has some flags only with a cargo feature: pairs of flags and features.
+pub fn parse_with<Flags: clap::Parser>(features: &[(&str, &str)]) -> anyhow::Result<Flags> {
+    Flags::try_parse().map_err(|error| usage(error, features))
+}
+
+fn usage(error: clap::Error, features: &[(&str, &str)]) -> anyhow::Error {
     if !error.use_stderr() {
         error.exit();
+    }
+    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(given))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+        && let Some((flag, feature)) = features.iter().find(|(flag, _)| flag == given)
+    {
+        return anyhow!("{flag} needs the cargo feature {feature}, which this program was built without");
     }
     let text = error.to_string();
     let message: Vec<&str> = text.lines().take_while(|line| !line.trim().is_empty()).collect();
@@ -87,10 +100,20 @@ pub fn check_validation(errors: &[String]) -> anyhow::Result<()> {
 
 /// The first error of printing.
 static PRINTING: OnceLock<io::Error> = OnceLock::new();
+/// Whether stdout is for an output.
+static STDOUT_IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Prints a line on stdout. A reader that has gone away, as in `sort | head`, stops no work; other errors end the program at
+/// From now on all lines go to stderr.
+pub fn say_all_on_stderr() {
+    STDOUT_IS_TAKEN.store(true, Ordering::Relaxed);
+}
+
+/// Prints a line on stdout, unless an output goes there. A reader that has gone away, as in `sort | head`, stops no work; other errors end the program at
 /// its end.
 pub fn say(line: impl Display) {
+    if STDOUT_IS_TAKEN.load(Ordering::Relaxed) {
+        return say_on_stderr(line);
+    }
     let printed = writeln!(io::stdout(), "{line}").and_then(|()| io::stdout().flush());
     if let Err(error) = printed
         && error.kind() != io::ErrorKind::BrokenPipe

@@ -7,6 +7,7 @@ use vksort::standalone::{Gpu, Passes};
 use vksort::{Algorithm, BitRange, KeyOutput, KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
 use vksort_profiles::Quartiles;
 
+use crate::form::numpy_floats;
 use crate::npy::Array;
 use vksort_programs::common::memory::Memory;
 use vksort_programs::common::verify::verify_runs;
@@ -15,6 +16,8 @@ use vksort_programs::common::verify::verify_runs;
 pub struct Job {
     pub keys: Array,
     pub key: KeyType,
+    /// What is sorted in place of the keys, which then follow the permutation, because some that differ count as equal.
+    equal: Option<Array>,
     pub values: Option<Array>,
     pub how: How,
     /// Seed that the arrays were generated with.
@@ -58,7 +61,9 @@ impl Job {
             let (given, needed) = (values.len(), keys.len());
             ensure!(given == needed, "--values has {given} rows, needed are {needed}, one for each key");
         }
-        Ok(Job { keys, key, values, how, seed: None })
+        // Bits are those of the keys as they are.
+        let equal = if how.bits.is_none() { numpy_floats(&keys, key) } else { None };
+        Ok(Job { keys, key, equal, values, how, seed: None })
     }
 
     /// Whether anything sorts generated keys of this type in this way, which is known before there are any.
@@ -93,7 +98,7 @@ impl Job {
     pub fn generate(count: u32, key: KeyType, with_values: bool, seed: u64, how: How) -> Job {
         let keys = Array::random(key.size_bytes() as usize, count, &mut fastrand::Rng::with_seed(seed));
         let values = with_values.then(|| Array::words(0..count));
-        Job { keys, key, values, how, seed: Some(seed) }
+        Job { keys, key, equal: None, values, how, seed: Some(seed) }
     }
 
     /// Whether anything sorts this, which is known before a device is.
@@ -105,10 +110,14 @@ impl Job {
         self.keys.len() as u32
     }
 
+    /// Whether the permutation is sorted, which gives all else too: keys or values follow it afterwards.
+    fn by_indices(&self) -> bool {
+        self.how.indices || self.equal.is_some()
+    }
+
     fn request(&self) -> SortRequest {
-        // One sort gives both permutation and values: the values follow the indices afterwards.
         let value = match &self.values {
-            _ if self.how.indices => ValueType::Index,
+            _ if self.by_indices() => ValueType::Index,
             Some(values) => ValueType::Bytes(values.row_bytes() as u32),
             None => ValueType::None,
         };
@@ -134,7 +143,7 @@ impl Job {
         prepared.run(count.min(sorter.shape().single.elements() + 1))?;
         let (mut runs, mut walls) = (Vec::new(), Vec::new());
         for _run in 0..repeat {
-            prepared.write_keys(self.keys.rows())?;
+            prepared.write_keys(self.equal.as_ref().unwrap_or(&self.keys).rows())?;
             if let (Some(values), true) = (&self.values, request.value.is_read()) {
                 prepared.write_values(values.rows())?;
             }
@@ -144,18 +153,20 @@ impl Job {
         }
         walls.sort_unstable();
 
-        let keys = match request.key_output {
-            KeyOutput::Sorted => Some(filled(self.keys.blank(), |rows| prepared.read_keys(rows))?),
-            KeyOutput::Discarded => None,
-        };
         let read_values = |array: Array| filled(array, |rows| prepared.read_values(rows));
-        let (values, indices) = match &self.values {
-            values if self.how.indices => {
-                let indices = read_values(Array::words(std::iter::repeat_n(0, self.keys.len())))?;
-                (values.as_ref().map(|values| values.gather(indices.to_words())).transpose()?, Some(indices))
-            }
-            values => (values.as_ref().map(|values| read_values(values.blank())).transpose()?, None),
+        let blank = || Array::words(std::iter::repeat_n(0, self.keys.len()));
+        let indices = self.by_indices().then(|| read_values(blank())).transpose()?;
+        let keys = match (&self.equal, &indices) {
+            _ if !self.how.keys => None,
+            (Some(_), Some(indices)) => Some(self.keys.gather(indices.to_words())?),
+            _ => Some(filled(self.keys.blank(), |rows| prepared.read_keys(rows))?),
         };
+        let sorted = |values: &Array| match &indices {
+            Some(indices) => values.gather(indices.to_words()),
+            None => read_values(values.blank()),
+        };
+        let values = self.values.as_ref().map(sorted).transpose()?;
+        let indices = indices.filter(|_| self.how.indices);
         let (algorithm, passes, steps) = (prepared.algorithm(count), prepared.passes()?, medians(&runs));
         Ok(Sorted { keys, values, indices, algorithm, passes, steps, walls })
     }
@@ -167,7 +178,8 @@ impl Job {
         let below_high = u128::MAX.checked_shr(128 - high).unwrap_or(0);
         let mask = below_high & u128::MAX.checked_shl(low).unwrap_or(0);
         let mut reference: Vec<u32> = (0..self.count()).collect();
-        let code = |index: &u32| self.key.sortable(self.keys.bits(*index), self.how.order) & mask;
+        let keys = self.equal.as_ref().unwrap_or(&self.keys);
+        let code = |index: &u32| self.key.sortable(keys.bits(*index), self.how.order) & mask;
         reference.sort_by_key(code);
 
         if !self.how.stable {

@@ -1,5 +1,6 @@
 //! Sorts .npy arrays on a Vulkan device.
 
+mod form;
 mod job;
 mod npy;
 
@@ -74,15 +75,17 @@ struct Args {
 }
 
 const HELP: &str = "\
-Keys are little endian of dtype uint8, 16, 32, 64, int8, 16, 32, 64, or float16, 32, 64. Floats are
-sorted in IEEE 754 total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.
+Keys are of dtype bool, uint8, 16, 32, 64, int8, 16, 32, 64, float16, 32, 64, datetime64 or
+timedelta64, in any byte order, which outputs keep. They are sorted as numpy sorts them: -0 equals
++0, and NaN and NaT are last, with --descending first.
 --key-type takes other dtypes of the right size for u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64,
 i64, f64, u128 or i128. bf16 is for uint16, and for bfloat16 as ml_dtypes writes it; u128 and i128
 are for uint64 of shape (N, 2), the lower half first.
 Values have any dtype and shape with rows of 1, 2 or 4 n bytes: structured, text, shape (N, 3).
 Rows have at most 65536 bytes, and with --argsort as many as memory takes.
 --bits counts from the lowest bit of the key. Signed and float keys are first made unsigned numbers
-that sort like them, in which the sign is the highest bit and is set for positive keys.
+that sort like them, in which the sign is the highest bit and is set for positive keys. NaT is the
+least time then, and floats are in IEEE 754 total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.
 
 Examples:
   sort --keys depth.npy --descending --argsort order.npy
@@ -182,7 +185,8 @@ impl Args {
             Job::check_generated(self.key_type(), !self.keys_only, &self.how())?;
             return Ok(None);
         };
-        let (keys, key) = common::during("reading keys", || Array::read_keys(keys, self.key_type))?;
+        let (keys, key) =
+            common::during("reading keys", || Array::read_keys(keys, self.key_type, self.bits.is_none()))?;
         // A permutation is sorted in place of values, which then follow it on the host.
         let most = if self.argsort.is_some() { LARGEST_GATHERED } else { ValueType::MAX_BYTES };
         let read = |path| common::during("reading values", || Array::read_values(path, most.into()));

@@ -1,29 +1,17 @@
 //! Arrays in .npy files, as bytes: what they mean stays with the header, which goes unchanged from input to output.
+//!
+//! Keys are held as a sort takes them, which [`Form`] tells from how the file has them.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use npyz::{DType, NpyHeader, Order, WriterBuilder};
+use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
 use vksort::{KeyType, MAX_COUNT};
 
+use crate::form::Form;
 use vksort_programs::common;
-
-/// Key types that numpy has a dtype of its own for, as a header spells it and as numpy calls it.
-const DTYPES: [(KeyType, &str, &str); 11] = [
-    (KeyType::U8, "|u1", "uint8"),
-    (KeyType::I8, "|i1", "int8"),
-    (KeyType::U16, "<u2", "uint16"),
-    (KeyType::I16, "<i2", "int16"),
-    (KeyType::F16, "<f2", "float16"),
-    (KeyType::U32, "<u4", "uint32"),
-    (KeyType::I32, "<i4", "int32"),
-    (KeyType::F32, "<f4", "float32"),
-    (KeyType::U64, "<u8", "uint64"),
-    (KeyType::I64, "<i8", "int64"),
-    (KeyType::F64, "<f8", "float64"),
-];
 
 /// An array as rows of bytes.
 pub struct Array {
@@ -32,16 +20,21 @@ pub struct Array {
     /// Where the rows begin.
     start: usize,
     row_bytes: usize,
+    form: Form,
 }
 
 impl Array {
-    /// Reads keys: those of the type that their dtype names, or of the one that is asked for.
-    pub fn read_keys(path: &Path, asked: Option<KeyType>) -> Result<(Array, KeyType)> {
-        read(path, |header| match asked {
-            Some(key) => as_asked(header, key),
-            None => as_named(header),
-        })
-        .with_context(|| format!("--keys {}", path.display()))
+    /// Reads keys: those of the type that their dtype names, or of the one that is asked for. Dates and times come in numpy's
+    /// order, unless only some bits of them count.
+    pub fn read_keys(path: &Path, asked: Option<KeyType>, all_bits: bool) -> Result<(Array, KeyType)> {
+        let check = |header: &Header| {
+            let key = asked.map_or_else(|| as_named(header), |key| as_asked(header, key))?;
+            Ok((key, header.code().map_or(Form::default(), |code| Form::new(&code, key, all_bits))))
+        };
+        let (mut array, (key, form)) = read(path, check).with_context(|| format!("--keys {}", path.display()))?;
+        form.decode(array.rows_mut());
+        array.form = form;
+        Ok((array, key))
     }
 
     /// Reads values: rows of any kind, of up to so many bytes.
@@ -70,7 +63,7 @@ impl Array {
             bytes.len()
         };
         bytes.extend(words.flat_map(u32::to_le_bytes));
-        Array { bytes, start, row_bytes: 4 }
+        Array { bytes, start, row_bytes: 4, form: Form::default() }
     }
 
     /// Keys without a file, of which only the bytes matter.
@@ -82,14 +75,14 @@ impl Array {
             progress.inc(part.len() as u64);
         }
         progress.finish_and_clear();
-        Array { bytes, start: 0, row_bytes }
+        Array { bytes, start: 0, row_bytes, form: Form::default() }
     }
 
     /// An array like this one with zeros in it.
     pub fn blank(&self) -> Array {
         let mut bytes = self.bytes[..self.start].to_vec();
         bytes.resize(self.bytes.len(), 0);
-        Array { bytes, start: self.start, row_bytes: self.row_bytes }
+        Array { bytes, ..*self }
     }
 
     /// The rows at these indices, in this order.
@@ -101,7 +94,7 @@ impl Array {
             ensure!((index as usize) < len, "the sort gave index {index}, allowed are those below {len}");
             bytes.extend_from_slice(self.row(index));
         }
-        Ok(Array { bytes, start: self.start, row_bytes: self.row_bytes })
+        Ok(Array { bytes, ..*self })
     }
 
     /// Number of rows.
@@ -138,7 +131,9 @@ impl Array {
     }
 
     /// The content of a file with this array.
-    pub fn into_file(self) -> Vec<u8> {
+    pub fn into_file(mut self) -> Vec<u8> {
+        let form = self.form;
+        form.encode(self.rows_mut());
         self.bytes
     }
 }
@@ -148,17 +143,21 @@ struct Header {
     npy: NpyHeader,
 }
 
-/// Characters of a dtype that are shown.
+/// Characters of a dtype or a header that are shown.
 const SHOWN: usize = 60;
+
+/// A text on one line, cut where it is long.
+fn shown(text: &str) -> String {
+    let mut chars = text.chars().map(|char| if char.is_control() { ' ' } else { char });
+    let mut shown: String = chars.by_ref().take(SHOWN).collect();
+    shown.extend(chars.next().map(|_| "..."));
+    shown
+}
 
 impl Header {
     /// The dtype on one line, cut where it is long.
     fn shown(&self) -> String {
-        let text = self.npy.dtype().descr().replace(", ]", "]");
-        let mut chars = text.chars().map(|char| if char.is_control() { ' ' } else { char });
-        let mut shown: String = chars.by_ref().take(SHOWN).collect();
-        shown.extend(chars.next().map(|_| "..."));
-        shown
+        shown(&self.npy.dtype().descr().replace(", ]", "]"))
     }
 
     /// Bytes of an item.
@@ -177,9 +176,9 @@ impl Header {
     }
 
     /// The dtype's code, such as `<f4`, unless it is structured.
-    fn code(&self) -> Option<String> {
+    fn code(&self) -> Option<TypeStr> {
         match self.npy.dtype() {
-            DType::Plain(code) => Some(code.to_string()),
+            DType::Plain(code) => Some(code),
             _ => None,
         }
     }
@@ -187,11 +186,21 @@ impl Header {
 
 /// The key type that a dtype names.
 fn as_named(header: &Header) -> Result<KeyType> {
-    let code = header.code().unwrap_or_default();
-    let named = DTYPES.iter().find(|(_, known, _)| *known == code);
-    let (key, ..) = named.with_context(|| {
-        let known = DTYPES.map(|(_, code, name)| format!("'{code}' ({name})")).join(", ");
-        format!("dtype is {}, allowed are {known}, or others with --key-type", header.shown())
+    let named = header.code().and_then(|code| {
+        let letter = match code.type_char() {
+            TypeChar::Bool | TypeChar::Uint => 'u',
+            TypeChar::Int | TypeChar::DateTime | TypeChar::TimeDelta => 'i',
+            TypeChar::Float => 'f',
+            _ => return None,
+        };
+        format!("{letter}{}", 8 * code.size_field()).parse().ok()
+    });
+    let key = named.with_context(|| {
+        format!(
+            "dtype is {}, allowed are bool, integers and floats of up to 64 bits, datetime64 and timedelta64, or others with \
+             --key-type",
+            header.shown()
+        )
     })?;
     let shape = header.npy.shape();
     ensure!(
@@ -199,15 +208,21 @@ fn as_named(header: &Header) -> Result<KeyType> {
         "shape is {shape:?} with {} dimensions, allowed is one, or [N, 2] of uint64 with --key-type u128 or i128",
         shape.len()
     );
-    Ok(*key)
+    Ok(key)
 }
 
 /// The key type that is asked for, if that is what the array's bytes can be.
 fn as_asked(header: &Header, key: KeyType) -> Result<KeyType> {
     let (name, needed) = (key.name(), key.size_bytes());
     let (dtype, shape) = (header.shown(), header.npy.shape());
-    let plain = header.code().is_some_and(|code| !code.starts_with('>'));
-    ensure!(plain, "dtype is {dtype}, allowed for --key-type {name} are little-endian dtypes without fields");
+    // Complex numbers and texts are several numbers, each in the order of its bytes.
+    let parts = [TypeChar::Complex, TypeChar::UnicodeStr];
+    let plain =
+        header.code().is_some_and(|code| code.endianness() != Endianness::Big || !parts.contains(&code.type_char()));
+    ensure!(
+        plain,
+        "dtype is {dtype}, allowed for --key-type {name} are numbers, and little-endian dtypes without fields"
+    );
     let item_bytes = header.item_bytes()?;
     let halves = key.bits() == 128 && shape.len() == 2 && shape[1] == 2 && item_bytes == 8;
     let whole = shape.len() == 1 && item_bytes == needed;
@@ -256,7 +271,7 @@ fn read<T>(path: &Path, check: impl Fn(&Header) -> Result<T>) -> Result<(Array, 
     let shape = header.npy.shape();
     let count = *shape.first().context("shape is [] with 0 dimensions, allowed are one or more")?;
     ensure!(
-        header.npy.order() == Order::C || shape.len() == 1,
+        header.npy.order() == Order::C || shape.iter().filter(|length| **length > 1).count() <= 1,
         "dimensions are in Fortran order, allowed is C order (numpy.ascontiguousarray)"
     );
     let checked = check(&header)?;
@@ -265,7 +280,9 @@ fn read<T>(path: &Path, check: impl Fn(&Header) -> Result<T>) -> Result<(Array, 
     let needed = row_bytes.checked_mul(count).context("the rows are more than any file can hold")?;
     let held = grow(&mut bytes, &mut file, needed, metadata.len())? / row_bytes;
     ensure!(held == count, "the file holds {held} rows, needed are the {count} that its header names");
-    Ok((Array { bytes, start, row_bytes: usize::try_from(row_bytes)? }, checked))
+    let ends = file.fill_buf()?.is_empty();
+    ensure!(ends, "the file goes on behind the {count} rows that its header names, allowed is one array in a file");
+    Ok((Array { bytes, start, row_bytes: usize::try_from(row_bytes)?, form: Form::default() }, checked))
 }
 
 /// Understands the text of a header, which is UTF-8 from version 3 on.
@@ -283,22 +300,56 @@ fn parse(text: &[u8], version: u8) -> Result<Header> {
         3 => String::from_utf8_lossy(text).into_owned(),
         _ => text.iter().map(|byte| char::from(*byte)).collect(),
     };
-    let text = without_multiples(text.trim());
-    let length = (text.len() as u32).to_le_bytes();
-    let header = [&b"\x93NUMPY\x03\x00"[..], &length, text.as_bytes()].concat();
+    let spelled = respelled(text.trim(), version);
+    let length = (spelled.len() as u32).to_le_bytes();
+    let header = [&b"\x93NUMPY\x03\x00"[..], &length, spelled.as_bytes()].concat();
     let npy = NpyHeader::from_reader(&header[..]).map_err(|error| {
-        let text = error.to_string();
-        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        anyhow::anyhow!("the header cannot be understood: {}", lines.join(" "))
+        let error = error.to_string();
+        let lines: Vec<&str> = error.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        anyhow::anyhow!("the header {} cannot be understood: {}", shown(text.trim()), lines.join(" "))
     })?;
     Ok(Header { npy })
 }
 
-/// The text without the numbers of times such as `<M8[25us]`, which npyz does not know and no size depends on.
-fn without_multiples(text: &str) -> String {
-    let mut parts = text.split("8[");
-    let first = parts.next().unwrap_or_default().to_string();
-    parts.fold(first, |text, part| text + "8[" + part.trim_start_matches(|char: char| char.is_ascii_digit()))
+/// The text with dtypes as npyz spells them, and up to version 2 without the `L` that Python 2 writes behind numbers. Names of
+/// fields may change too, which nobody reads here.
+fn respelled(text: &str, version: u8) -> String {
+    let is_long = |at: usize| version < 3 && at > 0 && text.as_bytes()[at - 1].is_ascii_digit();
+    let kept = text.char_indices().filter(|(at, char)| *char != 'L' || !is_long(*at));
+    let text: String = kept.map(|(_, char)| char).collect();
+    // Nothing between two texts in quotes looks like a dtype.
+    let parts = text.split_inclusive(['\'', '"']).map(|part| part.split_at(part.trim_end_matches(['\'', '"']).len()));
+    parts.map(|(content, quote)| dtype(content) + quote).collect()
+}
+
+/// Other names of dtypes in numpy, each with its code. Those whose size depends on the machine are left out.
+const NAMES: &str = "bool b1,? b1,int8 i1,b i1,uint8 u1,B u1,int16 i2,h i2,uint16 u2,H u2,int32 i4,i i4,uint32 u4,I u4,\
+                     int64 i8,q i8,uint64 u8,Q u8,float16 f2,e f2,float32 f4,f f4,float64 f8,d f8";
+
+/// A dtype as npyz spells it: `<f4` for `=f4`, `|f4`, `f4` and `float32`, and `|u1` for `<u1`. Other texts stay.
+fn dtype(text: &str) -> String {
+    let code = text.strip_prefix(['<', '>', '=', '|']).unwrap_or(text);
+    let named = NAMES.split(',').filter_map(|pair| pair.split_once(' ')).find(|(name, _)| *name == code);
+    let code = named.map_or(code, |(_, code)| code).replace("datetime64", "M8").replace("timedelta64", "m8");
+    let is_digit = |char: char| char.is_ascii_digit();
+    let order = match code.split_at_checked(1) {
+        Some(("S" | "a" | "V" | "O", _)) | Some(("b" | "i" | "u", "1")) => "|",
+        Some((kind, size)) if "biufcmMU".contains(kind) && size.starts_with(is_digit) => {
+            if text.starts_with('>') {
+                ">"
+            } else {
+                "<"
+            }
+        }
+        _ => return text.into(),
+    };
+    // npyz knows neither the numbers of units, as in `<M8[25us]`, nor times without a unit.
+    let code = match code.split_once('[') {
+        Some((code, unit)) => format!("{code}[{}", unit.trim_start_matches(is_digit)),
+        None if code == "M8" || code == "m8" => code + "[s]",
+        None => code,
+    };
+    order.to_string() + &code
 }
 
 /// Appends so many bytes of a file, or as many as there are. A header is not trusted with an allocation: memory grows

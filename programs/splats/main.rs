@@ -17,7 +17,7 @@ use glam::Vec3;
 use vksort::Tuning;
 use vksort_programs::common;
 use vksort_programs::common::canvas;
-use vksort_programs::common::files::Output;
+use vksort_programs::common::files::{self, Output};
 use vksort_programs::common::picture;
 use vksort_programs::common::tuning::{self, TuningFlag};
 
@@ -83,6 +83,9 @@ struct Args {
     common: common::Common,
 }
 
+/// Flags that need a feature of cargo, with that feature.
+const FEATURES: [(&str, &str); 2] = [("--keys", "visitors"), ("--window", "window")];
+
 /// The scene of the repository.
 const OWN_SCENE: &[u8] = include_bytes!("../data/playbot.compressed.ply");
 /// What it is called.
@@ -97,7 +100,7 @@ fn main() -> ExitCode {
 }
 
 fn splats() -> Result<()> {
-    let args: Args = common::parse()?;
+    let args: Args = common::parse_with(&FEATURES)?;
     let profile = args.tuning.load()?;
     let output =
         |flag, path: &Option<PathBuf>| path.as_deref().map(|path| png_output(flag, path, args.force)).transpose();
@@ -204,8 +207,7 @@ impl Args {
 fn png_output(flag: &'static str, path: &Path, force: bool) -> Result<Output> {
     let is_png = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png"));
     // What is no file, such as /dev/null, needs no ending.
-    let special = path.exists() && !path.is_file() && !path.is_dir();
-    ensure!(is_png || special, "{flag} is {}, allowed is a path that ends in .png", path.display());
+    ensure!(is_png || files::is_stream(path), "{flag} is {}, allowed is a path that ends in .png", path.display());
     Output::new(flag, path, force)
 }
 

@@ -155,15 +155,16 @@ impl TuningProfile {
         let path = path.as_ref();
         let refuse = |reason: String| Error::File { path: path.display().to_string(), reason };
         let read = || {
-            let mut text = String::new();
-            fs::File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-            Ok(text)
+            let mut bytes = Vec::new();
+            fs::File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+            Ok(bytes)
         };
-        let text = read().map_err(|error: std::io::Error| refuse(error.to_string()))?;
-        if text.len() as u64 > MAX_BYTES {
+        let bytes = read().map_err(|error: std::io::Error| refuse(error.to_string()))?;
+        if bytes.len() as u64 > MAX_BYTES {
             return Err(refuse(format!("more than {MAX_BYTES} bytes, allowed are at most {MAX_BYTES}")));
         }
-        TuningProfile::from_json(&text).map_err(refuse)
+        let text = str::from_utf8(&bytes).map_err(|error| refuse(format!("not a profile, which is JSON: {error}")))?;
+        TuningProfile::from_json(text).map_err(refuse)
     }
 
     /// Writes the profile to a temporary file and renames it, so that the file is always complete.
@@ -214,7 +215,7 @@ impl TuningProfile {
             format: u32,
         }
         let Version { format: given } =
-            serde_json::from_str(text).map_err(|error| format!("not a profile: {error}"))?;
+            serde_json::from_str(text).map_err(|error| format!("not a profile, which is JSON: {error}"))?;
         let allowed = format();
         if given != allowed {
             return Err(format!("format is {given}, allowed is {allowed}; make it again with this version of vksort"));

@@ -105,14 +105,14 @@ fn what_is_not_a_profile_of_this_version_is_refused_in_one_line() {
     let text = profile().to_json();
     let format = text.lines().find_map(|line| line.trim().strip_prefix("\"format\": ")).unwrap().trim_end_matches(',');
     let cases: [(_, &str); 17] = [
-        (read(b""), "not a profile: EOF"),
-        (read(b"{\"formats\": 1}"), "not a profile: missing field `format`"),
+        (read(b""), "not a profile, which is JSON: EOF"),
+        (read(b"{\"formats\": 1}"), "not a profile, which is JSON: missing field `format`"),
         // Of an older version, with fields that are gone.
         (
             read(b"{\"format\": 8, \"tuning\": {\"leader_adds\": false}}"),
             &format!("format is 8, allowed is {format}; make it again"),
         ),
-        (changed(&format!("\"format\": {format}"), "\"format\": -1"), "not a profile: invalid value"),
+        (changed(&format!("\"format\": {format}"), "\"format\": -1"), "not a profile, which is JSON: invalid value"),
         (changed("\"match\"", "\"guess\""), "rank is \"guess\", allowed is ballot, match, compare, private, partition"),
         (changed("\"few_registers\"", "\"few_register\""), "missing field `few_registers`"),
         (changed("\"few_registers\": false", "\"few_registers\": 7"), "few_registers is 7, allowed is false or true"),
@@ -144,7 +144,7 @@ fn files_that_cannot_be_read_or_written_are_named() {
     let long = read(&[b' '; (1 << 20) + 10]).unwrap_err().to_string();
     assert!(long.contains("more than 1048576 bytes"), "{long}");
     let binary = read(&[0xFF, 0xFE, 0x00]).unwrap_err().to_string();
-    assert!(binary.contains("UTF-8"), "{binary}");
+    assert!(binary.contains("not a profile, which is JSON: "), "{binary}");
 }
 
 #[test]

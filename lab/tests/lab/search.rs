@@ -197,11 +197,28 @@ fn time_is_kept_to() {
         assert!(fake.clock <= most, "{seconds} s: {:?}", fake.clock);
         assert!(found.times.iter().all(|times| times.0.len() >= 5), "the end has its rounds");
     }
-    // Even the built-in row alone takes longer than there is time for.
-    let mut fake = Fake { takes: (Duration::from_secs(10), Duration::from_secs(1)), ..Fake::new(bowl) };
-    let found = fake.search(1).unwrap();
-    assert_eq!((found.tuning, found.trials.len()), (built_in(), 0));
-    assert!(found.times.iter().all(|times| times.0.len() == 5));
+}
+
+/// A result of no trials would be no result.
+#[test]
+fn a_search_that_tries_nothing_fails() {
+    // The time is over before the second kind of sort is compiled, then before a candidate is, and there is no candidate.
+    let cases: [(u64, fn(&Tuning) -> bool, &str); 3] = [
+        (
+            10_000,
+            |_| true,
+            "1 s are too short to try anything: compiling and checking the built-in row for 1 of 2 sorts took 10.0 s",
+        ),
+        (450, |_| true, "compiling and checking the built-in row for 2 of 2 sorts took 0.9 s"),
+        (10, |tuning| *tuning == built_in(), "no other tuning would run other kernels"),
+    ];
+    for (milliseconds, fits, expected) in cases {
+        let takes = (Duration::from_millis(milliseconds), Duration::from_millis(1));
+        let mut fake = Fake { takes, fits, ..Fake::new(bowl) };
+        let error = fake.search(1).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+        assert!(fake.clock <= takes.0.max(Duration::from_secs(1)), "{:?}", fake.clock);
+    }
 }
 
 #[test]

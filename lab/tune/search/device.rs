@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use vksort::ash::vk;
 use vksort::standalone::{DeviceBuffer, Gpu, PreparedSort, SortRanges, StandaloneSorter};
 use vksort::{Error, KeyType, RecordedSort, SortRequest, SorterOptions, Tuning};
 use vksort_profiles::{Clock, MeasuredSort, Quartiles, SortKind, TuningProfile};
+use vksort_programs::common::memory::Memory;
 
 use super::{Failure, Found, Measure, Progress, Trial, ratio, search};
 
@@ -98,18 +99,32 @@ struct Contender {
     sorter: Arc<StandaloneSorter>,
 }
 
+/// Bytes of the buffers of keys and values, and of scratch, which holds both and a little more.
+fn sizes(options: &Options, count: u32) -> [u64; 3] {
+    let key_bytes = options.kinds.iter().map(|kind| kind.request().key.size_bytes()).max().unwrap_or_default();
+    let (keys, values) = (key_bytes * u64::from(count), 4 * u64::from(count));
+    [keys, values, keys + values + values / 4 + (1 << 20)]
+}
+
+/// Memory for so many elements of all kinds of sorts.
+fn needed(options: &Options, count: u32) -> Memory {
+    let [keys, values, scratch] = sizes(options, count);
+    // Two inputs of the widest keys in both orders, with half as much for narrow ones, and what making one takes.
+    Memory { device: keys + values + scratch, host: 6 * (keys + values) + 16 * u64::from(count) }
+}
+
 impl<'a> DeviceBench<'a> {
     fn new(gpu: &'a Gpu, options: &Options) -> Result<DeviceBench<'a>> {
         let started = Instant::now();
         let largest = if gpu.profile().is_cpu { COUNT.1 } else { COUNT.0 };
         let mut count = options.count.unwrap_or(largest);
-        let key_bytes = options.kinds.iter().map(|kind| kind.request().key.size_bytes()).max().unwrap_or_default();
         let buffers = |count: u32| {
-            let (keys, values) = (key_bytes * u64::from(count), 4 * u64::from(count));
-            // Scratch holds keys and values, and a little more.
-            let scratch = keys + values + values / 4 + (1 << 20);
-            Ok((gpu.buffer(keys)?, gpu.buffer(values)?, gpu.buffer(scratch)?))
+            let [keys, values, scratch] = sizes(options, count).map(|bytes| gpu.buffer(bytes));
+            Ok((keys?, values?, scratch?))
         };
+        if let Some(why) = options.count.and_then(|count| needed(options, count).lacking(gpu, u64::MAX)) {
+            bail!("--count is {count}: {why}");
+        }
         let (keys, values, scratch) = loop {
             match buffers(count) {
                 Err(Error::Allocation { .. }) if options.count.is_none() && count > MIN_COUNT => count /= 2,

@@ -8,7 +8,7 @@ pub mod dimensions;
 
 use std::time::Duration;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail, ensure};
 use dimensions::Dimension;
 use vksort::{DeviceProfile, Error, Tuning};
 use vksort_profiles::Quartiles;
@@ -151,8 +151,8 @@ struct Search<'a, M: Measure> {
     trials: Vec<Trial>,
 }
 
-/// Searches for the given time, from a built-in row on. It fails with the device, and if the built-in row does not fit or sorts
-/// wrongly.
+/// Searches for the given time, from a built-in row on. It fails with the device, if the built-in row does not fit or sorts
+/// wrongly, and if nothing was tried.
 pub fn search<M: Measure>(
     bench: &mut M,
     device: &DeviceProfile,
@@ -164,7 +164,9 @@ pub fn search<M: Measure>(
     let recorded = bench.recorded(built_in).ok_or_else(|| refuse(Failure::Tuning("it does not fit".into())))?;
     let kinds: Vec<usize> = (0..recorded.len()).collect();
     watch(&Progress { seconds: 0.0, trials: 0, ratio: 1.0, trying: "the built-in row".into() });
+    let checked = |all: usize| format!("compiling and checking the built-in row for {all} of {} sorts", kinds.len());
     for &kind in &kinds {
+        ensure!(bench.elapsed() < time, too_short(time, bench.elapsed(), &checked(kind)));
         bench.admit(built_in, kind).map_err(refuse)?;
     }
     // One round of the built-in row tells how much time to reserve for the end.
@@ -186,7 +188,22 @@ pub fn search<M: Measure>(
         trials: Vec::new(),
     };
     search.run()?;
+    if search.trials.is_empty() {
+        let elapsed = search.bench.elapsed();
+        ensure!(!search.is_over(), too_short(time, elapsed, &checked(kinds.len())));
+        bail!("no other tuning would run other kernels, so there is nothing to try; allowed are more elements");
+    }
     search.finish(time)
+}
+
+/// The error for a search without a trial.
+fn too_short(time: Duration, taken: Duration, what: &str) -> String {
+    format!(
+        "{} s are too short to try anything: {what} took {:.1} s; allowed are more seconds, or the same again where the driver \
+         keeps what it has compiled",
+        time.as_secs(),
+        taken.as_secs_f64()
+    )
 }
 
 /// The error for a built-in row that fails.
