@@ -7,4 +7,5 @@
 )]
 
 pub mod common;
+pub mod sort;
 pub mod splats;

@@ -71,8 +71,8 @@ everything=(
     "host               | 1800 | lib host profiles programs lab capi limits halves allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 skip=window::"
     # The SPIR-V of the kernels on a simulated device, at subgroup sizes of 4 to 128.
     "simulated          | 1200 | simulated             | VKSORT_DRAW_SECONDS=45"
-    # Damaged scenes for two minutes; the suite takes seconds elsewhere.
-    "fuzz               | 600 | programs:scenes       | VKSORT_FUZZ_SECONDS=120"
+    # Damaged scenes and arrays, for two minutes each; the suites take seconds elsewhere.
+    "fuzz               | 600 | programs:scenes programs:arrays | VKSORT_FUZZ_SECONDS=120"
     # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
     "lavapipe-4-busy    | 1200 | conformance fallback  | lavapipe-128 unoptimized LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/4,4/8"
     "lavapipe-8-busy    | 1200 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2"

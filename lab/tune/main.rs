@@ -105,17 +105,18 @@ impl Files {
     /// Checks that all of them can be written, before anything is measured for them.
     fn new(profile: &Path, force: bool) -> Result<Files> {
         let given = profile.display();
+        let output = |path: &Path| Output::new("--out", path, true);
+        let json = output(profile)?;
         let [svg, png] = ["svg", "png"].map(|extension| profile.with_extension(extension));
-        let is_picture = [&svg, &png].contains(&&profile.to_path_buf());
         ensure!(
-            !is_picture && !files::is_stream(profile),
-            "--out is {given}, allowed is a file with another extension than svg and png, which are those of the pictures beside it"
+            profile != svg && profile != png && !files::is_stream(profile),
+            "--out is {given}, allowed is a file with another extension than svg and png, which are those of the pictures \
+             beside it"
         );
         for path in [profile, &svg, &png] {
             ensure!(force || !path.exists(), "--out is {given}, but {} exists; allowed with --force", path.display());
         }
-        let output = |path| Output::new("--out", path, true);
-        let (json, svg, png) = (output(profile)?, output(&svg)?, output(&png)?);
+        let (svg, png) = (output(&svg)?, output(&png)?);
         Output::check_distinct(&[&json, &svg, &png])?;
         json.check_writable()?;
         Ok(Files { profile: profile.into(), svg, png })

@@ -9,6 +9,8 @@ pub mod tuning;
 pub mod verify;
 pub mod vk;
 
+use std::env;
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -67,12 +69,15 @@ impl Common {
 
 /// Parses the command line. An error has one line, without the advice that clap adds; `--help` ends the program here.
 pub fn parse<Flags: clap::Parser>() -> anyhow::Result<Flags> {
-    parse_with(&[])
+    parse_from(env::args_os(), &[])
 }
 
-/// The same of a program that has some flags only with a cargo feature: pairs of flags and features.
-pub fn parse_with<Flags: clap::Parser>(features: &[(&str, &str)]) -> anyhow::Result<Flags> {
-    Flags::try_parse().map_err(|error| usage(error, features))
+/// The same from given arguments, the first of them the program's name. Flags that need a cargo feature come with that feature.
+pub fn parse_from<Flags: clap::Parser>(
+    arguments: impl IntoIterator<Item = OsString>,
+    features: &[(&str, &str)],
+) -> anyhow::Result<Flags> {
+    Flags::try_parse_from(arguments).map_err(|error| usage(error, features))
 }
 
 fn usage(error: clap::Error, features: &[(&str, &str)]) -> anyhow::Error {

@@ -3,7 +3,7 @@
 use npyz::{Endianness, TypeChar, TypeStr};
 use vksort::KeyType;
 
-use crate::npy::Array;
+use super::npy::Array;
 
 /// How a file has its keys. Decoded keys sort as numpy sorts them, and are encoded again where they are written.
 #[derive(Clone, Copy, Default)]
@@ -66,7 +66,7 @@ pub fn numpy_floats(keys: &Array, key: KeyType) -> Option<Array> {
         above if above > infinity => nan,
         _ => bits,
     };
-    let all = 0..keys.len() as u32;
+    let all = 0..keys.count() as u32;
     all.clone().map(|index| keys.bits(index)).find(|bits| equal(*bits) != *bits)?;
     let mut floats = keys.blank();
     for (row, index) in floats.rows_mut().chunks_exact_mut(keys.row_bytes()).zip(all) {

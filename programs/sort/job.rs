@@ -7,10 +7,10 @@ use vksort::standalone::{Gpu, Passes};
 use vksort::{Algorithm, BitRange, KeyOutput, KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
 use vksort_profiles::Quartiles;
 
-use crate::form::numpy_floats;
-use crate::npy::Array;
 use vksort_programs::common::memory::Memory;
 use vksort_programs::common::verify::verify_runs;
+use vksort_programs::sort::form::numpy_floats;
+use vksort_programs::sort::npy::Array;
 
 /// What is to be sorted.
 pub struct Job {
@@ -58,7 +58,7 @@ impl Job {
     /// Keys with values to follow them, if there are any.
     pub fn new(keys: Array, key: KeyType, values: Option<Array>, how: How) -> Result<Job> {
         if let Some(values) = &values {
-            let (given, needed) = (values.len(), keys.len());
+            let (given, needed) = (values.count(), keys.count());
             ensure!(given == needed, "--values has {given} rows, needed are {needed}, one for each key");
         }
         // Bits are those of the keys as they are.
@@ -107,7 +107,7 @@ impl Job {
     }
 
     pub fn count(&self) -> u32 {
-        self.keys.len() as u32
+        self.keys.count() as u32
     }
 
     /// Whether the permutation is sorted, which gives all else too: keys or values follow it afterwards.
@@ -154,7 +154,7 @@ impl Job {
         walls.sort_unstable();
 
         let read_values = |array: Array| filled(array, |rows| prepared.read_values(rows));
-        let blank = || Array::words(std::iter::repeat_n(0, self.keys.len()));
+        let blank = || Array::words(std::iter::repeat_n(0, self.keys.count()));
         let indices = self.by_indices().then(|| read_values(blank())).transpose()?;
         let keys = match (&self.equal, &indices) {
             _ if !self.how.keys => None,

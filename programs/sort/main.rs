@@ -1,8 +1,6 @@
 //! Sorts .npy arrays on a Vulkan device.
 
-mod form;
 mod job;
-mod npy;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,13 +8,13 @@ use std::process::ExitCode;
 use anyhow::{Result, ensure};
 use clap::Parser;
 use job::{How, Job, Sorted};
-use npy::Array;
 use vksort::standalone::Gpu;
 use vksort::{BitRange, KeyType, Order, ValueType};
 use vksort_profiles::Quartiles;
 use vksort_programs::common;
 use vksort_programs::common::files::Output;
 use vksort_programs::common::tuning::{self, TuningFlag};
+use vksort_programs::sort::npy::Array;
 
 /// Sorts .npy arrays on a Vulkan device, stably. Without --keys it sorts and verifies generated pairs.
 #[derive(Parser)]

@@ -10,8 +10,8 @@ use anyhow::{Context, Result, bail, ensure};
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
 use vksort::{KeyType, MAX_COUNT};
 
-use crate::form::Form;
-use vksort_programs::common;
+use super::form::Form;
+use crate::common;
 
 /// An array as rows of bytes.
 pub struct Array {
@@ -89,7 +89,7 @@ impl Array {
     pub fn gather(&self, indices: impl Iterator<Item = u32>) -> Result<Array> {
         let mut bytes = Vec::with_capacity(self.bytes.len());
         bytes.extend_from_slice(&self.bytes[..self.start]);
-        let len = self.len();
+        let len = self.count();
         for index in indices {
             ensure!((index as usize) < len, "the sort gave index {index}, allowed are those below {len}");
             bytes.extend_from_slice(self.row(index));
@@ -98,7 +98,7 @@ impl Array {
     }
 
     /// Number of rows.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.rows().len() / self.row_bytes
     }
 
@@ -184,6 +184,9 @@ impl Header {
     }
 }
 
+/// What dtypes name a key type.
+const KEYS: &str = "bool, integers and floats of up to 64 bits, datetime64 and timedelta64";
+
 /// The key type that a dtype names.
 fn as_named(header: &Header) -> Result<KeyType> {
     let named = header.code().and_then(|code| {
@@ -195,13 +198,8 @@ fn as_named(header: &Header) -> Result<KeyType> {
         };
         format!("{letter}{}", 8 * code.size_field()).parse().ok()
     });
-    let key = named.with_context(|| {
-        format!(
-            "dtype is {}, allowed are bool, integers and floats of up to 64 bits, datetime64 and timedelta64, or others with \
-             --key-type",
-            header.shown()
-        )
-    })?;
+    let refused = || format!("dtype is {}, allowed are {KEYS}, or others with --key-type", header.shown());
+    let key = named.with_context(refused)?;
     let shape = header.npy.shape();
     ensure!(
         shape.len() == 1,
@@ -311,37 +309,42 @@ fn parse(text: &[u8], version: u8) -> Result<Header> {
     Ok(Header { npy })
 }
 
-/// The text with dtypes as npyz spells them, and up to version 2 without the `L` that Python 2 writes behind numbers. Names of
-/// fields may change too, which nobody reads here.
+/// The text with dtypes as npyz spells them, and up to version 2 without the `L` that Python 2 writes behind numbers.
 fn respelled(text: &str, version: u8) -> String {
     let is_long = |at: usize| version < 3 && at > 0 && text.as_bytes()[at - 1].is_ascii_digit();
     let kept = text.char_indices().filter(|(at, char)| *char != 'L' || !is_long(*at));
     let text: String = kept.map(|(_, char)| char).collect();
-    // Nothing between two texts in quotes looks like a dtype.
-    let parts = text.split_inclusive(['\'', '"']).map(|part| part.split_at(part.trim_end_matches(['\'', '"']).len()));
-    parts.map(|(content, quote)| dtype(content) + quote).collect()
+    // Nothing between two texts in quotes looks like a dtype, and the first text in a tuple is a field's name.
+    let (mut respelled, mut before) = (String::new(), "");
+    for part in text.split_inclusive(['\'', '"']) {
+        let (content, quote) = part.split_at(part.trim_end_matches(['\'', '"']).len());
+        let is_name = before.trim_end().ends_with(['(', '[']);
+        respelled += &if is_name { content.into() } else { dtype(content) };
+        respelled += quote;
+        before = content;
+    }
+    respelled
 }
 
 /// Other names of dtypes in numpy, each with its code. Those whose size depends on the machine are left out.
 const NAMES: &str = "bool b1,? b1,int8 i1,b i1,uint8 u1,B u1,int16 i2,h i2,uint16 u2,H u2,int32 i4,i i4,uint32 u4,I u4,\
-                     int64 i8,q i8,uint64 u8,Q u8,float16 f2,e f2,float32 f4,f f4,float64 f8,d f8";
+                     int64 i8,q i8,uint64 u8,Q u8,float16 f2,half f2,e f2,float32 f4,single f4,f f4,float64 f8,\
+                     double f8,float f8,d f8";
 
 /// A dtype as npyz spells it: `<f4` for `=f4`, `|f4`, `f4` and `float32`, and `|u1` for `<u1`. Other texts stay.
 fn dtype(text: &str) -> String {
     let code = text.strip_prefix(['<', '>', '=', '|']).unwrap_or(text);
-    let named = NAMES.split(',').filter_map(|pair| pair.split_once(' ')).find(|(name, _)| *name == code);
+    // Only a name of one letter may have an order of bytes before it.
+    let same = |name: &str| name == if name.len() > 1 { text } else { code };
+    let named = NAMES.split(',').filter_map(|pair| pair.split_once(' ')).find(|(name, _)| same(name));
     let code = named.map_or(code, |(_, code)| code).replace("datetime64", "M8").replace("timedelta64", "m8");
     let is_digit = |char: char| char.is_ascii_digit();
     let order = match code.split_at_checked(1) {
-        Some(("S" | "a" | "V" | "O", _)) | Some(("b" | "i" | "u", "1")) => "|",
-        Some((kind, size)) if "biufcmMU".contains(kind) && size.starts_with(is_digit) => {
-            if text.starts_with('>') {
-                ">"
-            } else {
-                "<"
-            }
-        }
-        _ => return text.into(),
+        Some((kind, size)) if !"biufcmMSaUV".contains(kind) || !size.starts_with(is_digit) => return text.into(),
+        Some(("S" | "a" | "V", _) | ("b" | "i" | "u", "1")) => "|",
+        Some(_) if text.starts_with('>') => ">",
+        Some(_) => "<",
+        None => return text.into(),
     };
     // npyz knows neither the numbers of units, as in `<M8[25us]`, nor times without a unit.
     let code = match code.split_once('[') {

@@ -100,7 +100,7 @@ fn main() -> ExitCode {
 }
 
 fn splats() -> Result<()> {
-    let args: Args = common::parse_with(&FEATURES)?;
+    let args: Args = common::parse_from(std::env::args_os(), &FEATURES)?;
     let profile = args.tuning.load()?;
     let output =
         |flag, path: &Option<PathBuf>| path.as_deref().map(|path| png_output(flag, path, args.force)).transpose();

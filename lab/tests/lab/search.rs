@@ -203,7 +203,8 @@ fn time_is_kept_to() {
 #[test]
 fn a_search_that_tries_nothing_fails() {
     // The time is over before the second kind of sort is compiled, then before a candidate is, and there is no candidate.
-    let cases: [(u64, fn(&Tuning) -> bool, &str); 3] = [
+    type Fits = fn(&Tuning) -> bool;
+    let cases: [(u64, Fits, &str); 3] = [
         (
             10_000,
             |_| true,

@@ -35,6 +35,24 @@ impl Scratch {
         (stdout, stderr)
     }
 
+    /// Tunes for seconds, or for more where that is too short to try anything, which leaves no file.
+    fn tune(&self, arguments: &[&str]) -> (String, String) {
+        for seconds in [4, 16] {
+            let (before, started) = (self.names(), Instant::now());
+            let run = self.run("tune", &[arguments, &["--seconds", &seconds.to_string()]].concat());
+            // Building and checking one candidate, and the rounds at the end, take their time whatever the limit.
+            let limit = Duration::from_secs(seconds + 30);
+            assert!(started.elapsed() < limit, "{seconds} seconds were {:?}", started.elapsed());
+            let [stdout, stderr] = [run.stdout, run.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+            if run.status.success() {
+                return (stdout, stderr);
+            }
+            assert!(stderr.contains(&format!("{seconds} s are too short to try anything")), "{stderr}");
+            assert_eq!(self.names(), before);
+        }
+        self.succeed("tune", &[arguments, &["--seconds", "60"]].concat())
+    }
+
     /// Runs an example, which must fail with one line that holds every given part, and leave no file behind.
     fn fail(&self, example: &str, arguments: &[&str], parts: &[&str]) {
         let before = self.names();
@@ -128,11 +146,8 @@ fn own_profile(gpu: &Gpu) -> TuningProfile {
 #[test]
 fn a_device_is_tuned_and_sorts_with_its_profile() {
     let scratch = Scratch::new("run");
-    let run = ["--seconds", "4", "--count", "20000", "--out", "tuning.json"];
-    let started = Instant::now();
-    let (stdout, stderr) = scratch.succeed("tune", &run);
-    // Building and checking the built-in row, and the rounds at the end, take their time whatever the limit.
-    assert!(started.elapsed() < Duration::from_secs(60), "4 seconds were {:?}", started.elapsed());
+    let run = ["--count", "20000", "--out", "tuning.json"];
+    let (stdout, stderr) = scratch.tune(&run);
     assert_eq!(stderr, "", "progress is for terminals");
     let gpu = Gpu::best().unwrap();
     let few = if gpu.profile().is_cpu { 1 << 12 } else { 1 << 13 };
@@ -164,8 +179,7 @@ fn a_device_is_tuned_and_sorts_with_its_profile() {
     // What is there stays, unless it is to be overwritten.
     scratch.fail("tune", &run, &["--out", "tuning.json", "--force"]);
     scratch.write("tuning.json", "{}");
-    let again = ["--seconds", "1", "--count", "3000", "--keys-only", "--out", "tuning.json", "--force"];
-    scratch.succeed("tune", &again);
+    scratch.tune(&["--count", "3000", "--keys-only", "--out", "tuning.json", "--force"]);
     assert_eq!(TuningProfile::load(scratch.0.join("tuning.json")).unwrap().measured.len(), 1);
 }
 
@@ -208,7 +222,9 @@ fn bad_input_ends_in_one_line() {
     scratch.write("rank.json", &text.replacen("\"rank\": \"", "\"rank\": \"un", 1));
     scratch.write("polls.json", &text.replacen("\"polls\": ", "\"polls\": 99999", 1));
     scratch.write("version.json", &text.replacen("\"format\": ", "\"format\": 9", 1));
-    let profiles: [(&str, &[&str]); 6] = [
+    fs::write(scratch.0.join("binary.json"), [0x93, b'N', 0, 0xFF]).unwrap();
+    let profiles: [(&str, &[&str]); 7] = [
+        ("binary.json", &["binary.json", "not a profile, which is JSON"]),
         ("missing.json", &["missing.json", "No such file"]),
         (".", &["tuning profile .", "directory"]),
         ("text.json", &["text.json", "not a profile"]),
@@ -221,7 +237,8 @@ fn bad_input_ends_in_one_line() {
             scratch.fail(example, &["--tuning", file], parts);
         }
     }
-    let flags: [(&[&str], &[&str]); 8] = [
+    let flags: [(&[&str], &[&str]); 9] = [
+        (&["--count", "4294967295"], &["--count is 4294967295", " memory are needed, available are "]),
         (&["--seconds", "0"], &["--seconds", "0"]),
         (&["--seconds", "-1"], &["-1"]),
         (&["--count", "0"], &["--count", "0"]),
@@ -229,7 +246,7 @@ fn bad_input_ends_in_one_line() {
         (&["--out", "nowhere/tuning.json"], &["--out", "nowhere", "not a directory"]),
         (&["--out", "."], &["--out"]),
         (&["--out", "text.json"], &["--out", "text.json", "--force"]),
-        (&["--out", "tuning.svg"], &["tuning.svg", "different files"]),
+        (&["--out", "tuning.svg"], &["--out is tuning.svg", "another extension than svg and png"]),
     ];
     for (arguments, parts) in flags {
         scratch.fail("tune", arguments, parts);

@@ -23,7 +23,8 @@ const FEW: (u32, u32) = (1 << 13, 1 << 12);
 
 /// Options of a search.
 pub struct Options {
-    /// Time for the search. It may take longer by the time to build and check one candidate.
+    /// Time for the search. It may take longer by the time to make the input of one kind of sort, or to build and check one
+    /// candidate.
     pub time: Duration,
     /// Elements to sort; `None` for 2^24, on CPUs 2^18, or for fewer if memory is short.
     pub count: Option<u32>,
@@ -277,14 +278,14 @@ impl Measure for DeviceBench<'_> {
 impl Input {
     /// Of keys of so many words.
     pub fn new(keys: Vec<u64>, words: usize) -> Input {
-        let mut order: Vec<u32> = (0..keys.len() as u32).collect();
-        order.sort_by_key(|index| keys[*index as usize]);
+        let mut order: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();
+        order.sort_by_key(|(key, _)| *key);
         let value = |index: u32| !index;
         let split = |key: u64| [key as u32, (key >> 32) as u32].into_iter().take(words);
         Input {
             values: (0..keys.len() as u32).map(value).collect(),
-            sorted_keys: order.iter().flat_map(|index| split(keys[*index as usize])).collect(),
-            sorted_values: order.iter().map(|index| value(*index)).collect(),
+            sorted_keys: order.iter().flat_map(|(key, _)| split(*key)).collect(),
+            sorted_values: order.iter().map(|(_, index)| value(*index)).collect(),
             keys: keys.into_iter().flat_map(split).collect(),
         }
     }

@@ -1,5 +1,6 @@
 //! The programs that sort and draw, run as their users run them, and the parts of `splats` that need no device.
 
+mod arrays;
 mod cli;
 mod first;
 mod render;

@@ -199,7 +199,7 @@ fn bad_arguments_end_in_one_line() {
     rows("infinite", 0.0);
     rows("negative", -5.0);
     session.results("empty", "peer", OWN, &[]);
-    let cases: [(&[&str], &[&str]); 23] = [
+    let cases: [(&[&str], &[&str]); 25] = [
         (
             &["--peer-csv", "session/infinite/results.csv"],
             &["--peer-csv", "row 1", "elements_per_s is inf", "0 to 1e30"],
@@ -220,6 +220,8 @@ fn bad_arguments_end_in_one_line() {
         (&["--memory-mib", "0"], &["--memory-mib", "0"]),
         (&["--seed", "x"], &["--seed", "x"]),
         (&["--date", "yesterday"], &["--date", "yesterday", "YYYY-MM-DD"]),
+        (&["--date", "2020-13-45"], &["--date", "2020-13-45", "YYYY-MM-DD"]),
+        (&["--date", "2021-02-29"], &["--date", "2021-02-29", "YYYY-MM-DD"]),
         (&["--out", "file"], &["--out", "file", "not a directory"]),
         (&["--out", "nowhere/results"], &["--out", "nowhere", "not a directory"]),
         (&["--force"], &["--out"]),

@@ -40,6 +40,8 @@ fn windows_of_bits_are_sorted() {
         ("u8", 0, 1),
         ("i16", 8, 16),
         ("f32", 23, 32),
+        // All bits in their own order, in which NaNs and zeros differ.
+        ("f16", 0, 16),
         ("u64", 30, 47),
         ("i128", 60, 128),
         ("u16", 5, 5),
@@ -81,18 +83,53 @@ fn the_report_counts_skipped_passes() {
 #[test]
 fn an_array_is_taken_for_the_type_that_is_asked_for() {
     let dir = Dir::new("key-type");
-    // bfloat16 in uint16, i64 in dates, and keys of 128 bits in one item.
-    for (name, descr) in
-        [("bf16", "'<u2'"), ("i64", "'<M8[ns]'"), ("u128", "'|V16'"), ("f32", "'<u4'"), ("u8", "'|b1'")]
-    {
+    // bfloat16 in uint16, the numbers of dates, and keys of 128 bits in one item.
+    for (name, descr) in [
+        ("bf16", "'<u2'"),
+        ("bf16", "'>u2'"),
+        ("u64", "'<M8[ns]'"),
+        ("u128", "'|V16'"),
+        ("u128", "'>V16'"),
+        ("f32", "'<u4'"),
+        ("u8", "'|b1'"),
+    ] {
         let of = Type::named(name);
         let keys = of.keys(500, 3);
-        let input = dir.write("keys.npy", descr, &[500], &keys);
+        let swapped = descr.starts_with("'>u");
+        let file = if swapped {
+            keys.chunks(of.bytes).flat_map(|key| key.iter().rev()).copied().collect()
+        } else {
+            keys.clone()
+        };
+        let input = dir.write("keys.npy", descr, &[500], &file);
         sort(&["--keys", &input, "--key-type", name, "--out-keys", &dir.path("k.npy")]);
         let (header, rows) = dir.read("k.npy");
-        assert!(rows == gather(&keys, of.bytes, &of.argsort(&keys, false, None)), "{name} in {descr}");
+        assert!(rows == gather(&file, of.bytes, &of.argsort(&keys, false, None)), "{name} in {descr}");
         assert_eq!(header, dir.read("keys.npy").0, "{name} in {descr}");
     }
+}
+
+/// NaT is the least number of all, which is where it stays if bits are named.
+#[test]
+fn dates_by_their_bits_are_numbers() {
+    let dir = Dir::new("dates");
+    let of = Type::named("i64");
+    let keys = of.keys(500, 4);
+    let input = dir.write("keys.npy", "'<M8[D]'", &[500], &keys);
+    sort(&["--keys", &input, "--bits", "0..64", "--out-keys", &dir.path("k.npy")]);
+    assert!(dir.read("k.npy").1 == gather(&keys, of.bytes, &of.argsort(&keys, false, None)));
+}
+
+/// Halves of big-endian keys of 128 bits are swapped each, and the lower one still comes first.
+#[test]
+fn halves_may_be_big_endian() {
+    let dir = Dir::new("halves");
+    let of = Type::named("i128");
+    let keys = of.keys(300, 6);
+    let swap = |rows: &[u8]| -> Vec<u8> { rows.chunks(8).flat_map(|half| half.iter().rev()).copied().collect() };
+    let input = dir.write("keys.npy", "'>u8'", &[300, 2], &swap(&keys));
+    sort(&["--keys", &input, "--key-type", "i128", "--out-keys", &dir.path("k.npy"), "--verify"]);
+    assert!(swap(&dir.read("k.npy").1) == gather(&keys, of.bytes, &of.argsort(&keys, false, None)));
 }
 
 #[test]

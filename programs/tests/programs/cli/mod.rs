@@ -191,6 +191,25 @@ fn without_a_device_there_is_one_line() {
     }
 }
 
+/// Whether a program was built with a feature of cargo is not to be guessed from its flags.
+#[test]
+fn a_flag_of_an_absent_feature_names_it() {
+    #[derive(Debug, clap::Parser)]
+    struct Flags {
+        #[arg(long)]
+        known: bool,
+    }
+    let line = |flag: &str| {
+        let arguments = ["program", flag].map(Into::into);
+        let parsed = vksort_programs::common::parse_from::<Flags>(arguments, &[("--window", "window")]);
+        parsed.map(|flags| flags.known.to_string()).unwrap_or_else(|error| error.to_string())
+    };
+    assert_eq!(line("--known"), "true");
+    assert_eq!(line("--window"), "--window needs the cargo feature window, which this program was built without");
+    assert_eq!(line("--window=x"), line("--window"));
+    assert_eq!(line("--windows"), "unexpected argument '--windows' found");
+}
+
 #[test]
 fn a_device_that_is_not_there_is_named_with_those_that_are() {
     let line = fail(program("sort").args(["--device", "no such device"]), true);

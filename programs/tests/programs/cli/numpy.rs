@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::files::Dir;
-use super::reference::{TYPES, Type};
+use super::reference::{TYPES, Type, gather};
 use super::sort;
 use vksort_testing::process::run_within;
 
@@ -67,6 +67,90 @@ fn keys_come_in_the_order_of_numpy() {
         }
     }
     types().for_each(|of| check(&dir, numpy_name(of), of, has_numpy));
+}
+
+/// Dtypes as other programs, other machines and older versions of numpy write them, with the type of the keys.
+const SPELLINGS: [(&str, &str); 26] = [
+    ("<u1", "u8"),
+    (">u1", "u8"),
+    ("=u1", "u8"),
+    ("<i1", "i8"),
+    ("B", "u8"),
+    ("int8", "i8"),
+    ("|b1", "bool"),
+    ("<b1", "bool"),
+    ("?", "bool"),
+    ("bool", "bool"),
+    ("=f4", "f32"),
+    ("|f4", "f32"),
+    ("f4", "f32"),
+    ("<f", "f32"),
+    ("float32", "f32"),
+    ("e", "f16"),
+    (">f2", "f16"),
+    (">f4", "f32"),
+    (">d", "f64"),
+    (">i2", "i16"),
+    (">u4", "u32"),
+    (">i8", "i64"),
+    ("<M8[25us]", "time"),
+    (">M8[s]", "time"),
+    ("datetime64[ns]", "time"),
+    ("<m8", "time"),
+];
+
+/// What numpy sorts, it reads back as it would have sorted it: with the dtype of the input, NaN and NaT last.
+#[test]
+fn dtypes_are_read_and_sorted_as_by_numpy() {
+    let dir = Dir::new("numpy-spellings");
+    let mut cases = Vec::new();
+    for (index, (descr, name)) in SPELLINGS.into_iter().enumerate() {
+        let of = Type::named(match name {
+            "bool" => "u8",
+            "time" => "i64",
+            other => other,
+        });
+        let mut rows = of.keys(1500, 31);
+        if name == "bool" {
+            rows.iter_mut().for_each(|byte| *byte &= 1);
+        }
+        let mut keys = rows.clone();
+        if descr.starts_with('>') {
+            keys.chunks_mut(of.bytes).for_each(<[u8]>::reverse);
+        }
+        if name == "time" {
+            // The least number becomes the greatest.
+            let numbers = keys.chunks(8).map(|key| i64::from_le_bytes(key.try_into().unwrap()).wrapping_sub(1));
+            keys = numbers.flat_map(i64::to_le_bytes).collect();
+        }
+        // Python 2 wrote long numbers, in the first two versions of the format; one dimension has any order.
+        let (long, fortran) = (if index % 3 == 2 { "" } else { "L" }, ["True", "False"][index % 2]);
+        let header = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': (1500{long},), }}");
+        let file = format!("{index}.keys.npy");
+        dir.write_with_header(&file, 1 + (index % 3) as u8, header.as_bytes(), &rows);
+        cases.push((index, of, rows, keys));
+    }
+    let has_numpy = numpy("orders", &dir);
+    for (index, of, rows, keys) in &cases {
+        let [input, out, argsort] = ["keys", "sorted", "argsort"].map(|what| dir.path(&format!("{index}.{what}.npy")));
+        sort(&["--keys", &input, "--out-keys", &out, "--argsort", &argsort]);
+        let order = of.argsort(keys, false, None);
+        let spelled = SPELLINGS[*index].0;
+        assert!(dir.read_indices(&format!("{index}.argsort.npy")) == order, "{spelled}: Rust's stable sort differs");
+        let (header, sorted) = dir.read(&format!("{index}.sorted.npy"));
+        assert!(sorted == gather(rows, of.bytes, &order), "{spelled}: keys");
+        assert_eq!(header, dir.read(&format!("{index}.keys.npy")).0, "{spelled}: the header is the input's");
+        if has_numpy {
+            let needed = dir.read_indices(&format!("{index}.up.npy"));
+            assert!(order == needed, "{spelled}: numpy's stable sort differs");
+        }
+        sort(&["--keys", &input, "--out-keys", &out, "--descending", "--verify"]);
+        let order = of.argsort(keys, true, None);
+        assert!(dir.read(&format!("{index}.sorted.npy")).1 == gather(rows, of.bytes, &order), "{spelled}: descending");
+    }
+    if has_numpy {
+        numpy("sorted", &dir);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Stdio;
 
 use super::files::Dir;
-use super::{fail, sort, without_device};
+use super::{fail, run, sort, succeed, without_device};
 use vksort_testing::process::program;
 
 #[test]
@@ -49,6 +49,57 @@ fn an_output_may_have_the_longest_name() {
     sort(&["--keys", &keys, "--out-keys", &dir.path(&name)]);
     assert_eq!(dir.read(&name).1, [1, 2, 3]);
     assert_eq!(dir.list(), ["k.npy", name.as_str()]);
+}
+
+/// What another program reads is the array alone, and the report is on stderr.
+#[test]
+fn an_output_may_be_stdout() {
+    let dir = Dir::new("stdout");
+    let keys = dir.write("k.npy", "'|u1'", &[3], &[3, 1, 2]);
+    sort(&["--keys", &keys, "--out-keys", &dir.path("out.npy")]);
+    let expected = fs::read(dir.path("out.npy")).unwrap();
+    let output = run(program("sort").args(["--keys", &keys, "--out-keys", "/dev/stdout"]));
+    let report = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && output.stdout == expected, "{report}");
+    assert!(report.contains("elements") && report.contains("written    /dev/stdout"), "{report}");
+    let output = run(program("splats").args("--synthetic 9 --size 64x64 --frames 1 --image /dev/stdout".split(' ')));
+    assert!(output.stdout.starts_with(b"\x89PNG"), "{}", String::from_utf8_lossy(&output.stderr));
+
+    let both = ["--keys", &keys, "--out-keys", "/dev/stdout", "--argsort", "/dev/fd/1"];
+    let line = fail(without_device("sort").args(both), false);
+    assert!(line.contains("--out-keys and --argsort are both"), "{line}");
+    // Where stdout is a file, it goes on where the last program has stopped.
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "{ printf before; \"$@\"; } > \"$0\"", &dir.path("appended")]);
+    let sort = program("sort");
+    succeed(shell.arg(sort.get_program()).args(["--keys", &keys, "--out-keys", "/dev/stdout"]));
+    assert_eq!(fs::read(dir.path("appended")).unwrap(), [&b"before"[..], &expected].concat());
+}
+
+#[test]
+fn inputs_and_outputs_may_be_pipes() {
+    let dir = Dir::new("pipes");
+    let keys = dir.write("k.npy", "'>i2'", &[3], &[0, 3, 0xFF, 1, 0, 2]);
+    let script = "cat \"$1\" | { \"$2\" --keys /dev/stdin --out-keys /dev/fd/3 3>&1 > \"$0\"; } | cat > \"$3\"";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script, &dir.path("report"), &keys]).arg(program("sort").get_program());
+    let output = run(shell.arg(dir.path("out.npy")));
+    assert_eq!(dir.read("out.npy").1, [0xFF, 1, 0, 2, 0, 3], "{}", String::from_utf8_lossy(&output.stderr));
+    let report = fs::read_to_string(dir.path("report")).unwrap();
+    assert!(report.contains("written    /dev/fd/3"), "{report}");
+}
+
+/// A pipe or device that takes no more is an error, and no file is left that looks like a result.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_pipe_leaves_files_as_they_were() {
+    let dir = Dir::new("full");
+    let keys = dir.write("k.npy", "'|u1'", &[3], &[3, 1, 2]);
+    let out = dir.write_bytes("out.npy", b"precious");
+    let arguments = ["--keys", &keys, "--out-keys", &out, "--argsort", "/dev/full", "--force"];
+    let line = fail(program("sort").args(arguments), true);
+    assert!(line.contains("--argsort: writing /dev/full: "), "{line}");
+    assert_eq!((dir.list(), fs::read(&out).unwrap()), (vec!["k.npy".into(), "out.npy".into()], b"precious".to_vec()));
 }
 
 /// A program that cannot report its error still ends with the exit code of one.

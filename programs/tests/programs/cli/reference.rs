@@ -1,4 +1,4 @@
-//! The order that keys have to come in, as Rust's own types have it.
+//! The order that keys have to come in: numpy's, or that of their codes where only some bits count.
 
 use std::cmp::Ordering;
 
@@ -27,14 +27,14 @@ pub const TYPES: [Type; 14] = [
         descr: "'<f2'",
         asked: false,
         bytes: 2,
-        compare: |a, b| f16::from_bits(a as u16).total_cmp(&f16::from_bits(b as u16)),
+        compare: |a, b| numpy_order(f16::from_bits(a as u16).into(), f16::from_bits(b as u16).into()),
     },
     Type {
         name: "bf16",
         descr: "'<V2'",
         asked: true,
         bytes: 2,
-        compare: |a, b| bf16::from_bits(a as u16).total_cmp(&bf16::from_bits(b as u16)),
+        compare: |a, b| numpy_order(bf16::from_bits(a as u16).into(), bf16::from_bits(b as u16).into()),
     },
     Type { name: "u32", descr: "'<u4'", asked: false, bytes: 4, compare: |a, b| a.cmp(&b) },
     Type { name: "i32", descr: "'<i4'", asked: false, bytes: 4, compare: |a, b| (a as i32).cmp(&(b as i32)) },
@@ -43,7 +43,7 @@ pub const TYPES: [Type; 14] = [
         descr: "'<f4'",
         asked: false,
         bytes: 4,
-        compare: |a, b| f32::from_bits(a as u32).total_cmp(&f32::from_bits(b as u32)),
+        compare: |a, b| numpy_order(f32::from_bits(a as u32).into(), f32::from_bits(b as u32).into()),
     },
     Type { name: "u64", descr: "'<u8'", asked: false, bytes: 8, compare: |a, b| a.cmp(&b) },
     Type { name: "i64", descr: "'<i8'", asked: false, bytes: 8, compare: |a, b| (a as i64).cmp(&(b as i64)) },
@@ -52,11 +52,16 @@ pub const TYPES: [Type; 14] = [
         descr: "'<f8'",
         asked: false,
         bytes: 8,
-        compare: |a, b| f64::from_bits(a as u64).total_cmp(&f64::from_bits(b as u64)),
+        compare: |a, b| numpy_order(f64::from_bits(a as u64), f64::from_bits(b as u64)),
     },
     Type { name: "u128", descr: "'<u8'", asked: true, bytes: 16, compare: |a, b| a.cmp(&b) },
     Type { name: "i128", descr: "'<u8'", asked: true, bytes: 16, compare: |a, b| (a as i128).cmp(&(b as i128)) },
 ];
+
+/// Both zeros are equal, and so are all NaNs, which are last.
+fn numpy_order(a: f64, b: f64) -> Ordering {
+    a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+}
 
 impl Type {
     pub fn named(name: &str) -> &'static Type {

@@ -4,6 +4,7 @@
   orders   writes the stable order of every *.keys.npy, as NAME.up.npy and NAME.down.npy
   values   writes arrays of all kinds with as many rows as values.keys.npy, as NAME.values.npy
   compare  checks every NAME.sorted.npy against NAME.values.npy in the order of values.up.npy
+  sorted   checks every NAME.sorted.npy against NAME.keys.npy from the greatest to the least
 """
 
 import sys
@@ -24,13 +25,17 @@ def keys():
         wide = random.integers(bounds.min, bounds.max, ROWS, dtype=name, endpoint=True)
         few = random.integers(0, 9, ROWS).astype(name)
         np.save(directory / f"{name}.keys.npy", np.where(random.random(ROWS) < 0.5, wide, few))
-    # numpy takes -0 and 0 for equal and puts every NaN last; in total order each of them has its own place. So there
-    # is neither a NaN here, nor, after 0 is added, a -0.
+    # numpy takes -0 and 0 for equal, as well as all NaNs, which it puts last.
     for name in "f2 f4 f8".split():
         wide = random.standard_normal(ROWS) * 10.0 ** random.integers(-4, 4, ROWS)
         few = np.round(random.standard_normal(ROWS))
-        floats = np.where(random.random(ROWS) < 0.5, wide, few).astype(name) + np.zeros(1, name)
+        floats = np.where(random.random(ROWS) < 0.5, wide, few).astype(name)
         floats[:4] = [np.inf, -np.inf, np.finfo(name).tiny, -np.finfo(name).tiny]
+        floats[4:400:4] = np.nan
+        floats[5:400:4] = -np.nan
+        floats[6:400:4] = -0.0
+        floats[7:400:4] = 0.0
+        floats = random.permutation(floats)
         np.save(directory / f"{name}.keys.npy", floats)
     np.save(directory / "values.keys.npy", random.integers(0, 50, ROWS).astype("u2"))
 
@@ -89,4 +94,12 @@ def compare():
         assert sorted_.tobytes() == rows[order].tobytes(), f"{path}: the rows differ from those in numpy's order"
 
 
-{"keys": keys, "orders": orders, "values": values, "compare": compare}[command]()
+def sorted_():
+    for path in directory.glob("*.keys.npy"):
+        given, found = np.load(path), np.load(str(path).replace(".keys.", ".sorted."))
+        down = len(given) - 1 - np.argsort(given[::-1], kind="stable")[::-1]
+        assert found.dtype == given.dtype, f"{path}: dtype {found.dtype}, needed is {given.dtype}"
+        assert found.tobytes() == given[down].tobytes(), f"{path}: the keys differ from those in numpy's order"
+
+
+{"keys": keys, "orders": orders, "values": values, "compare": compare, "sorted": sorted_}[command]()

@@ -1,0 +1,140 @@
+//! The reader of .npy files, on files that were good before they were mutated.
+//!
+//! `VKSORT_SEED` repeats a run, and `VKSORT_FUZZ_SECONDS` sets how long it takes. A file on which the reader fails is kept in
+//! `target/tmp`.
+
+use std::panic::catch_unwind;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use fastrand::Rng;
+use vksort::{KeyType, ValueType};
+use vksort_programs::sort::npy::Array;
+
+/// Seconds of mutations unless the variable says otherwise.
+const SECONDS: u64 = 2;
+/// Descriptions of a type, and number of rows.
+const CORPUS: [(&str, &str, u8, usize); 9] = [
+    ("'<f4'", "(12,)", 1, 48),
+    ("'|u1'", "(48L,)", 1, 48),
+    ("'>i8'", "(6,)", 2, 48),
+    ("'<M8[25us]'", "(6,)", 3, 48),
+    ("'float16'", "(24,)", 1, 48),
+    ("'?'", "(48,)", 3, 48),
+    ("'<u8'", "(3, 2)", 1, 48),
+    ("[('a', '<u2'), ('b\\'', '=f4', (2, 2)), (\"c\", [('d', '>U1')])]", "(2,)", 1, 44),
+    ("'<f4'", "(0,)", 1, 0),
+];
+/// Words and numbers at which the reader decides.
+const TOKENS: [&[u8]; 24] = [
+    b"\x93NUMPY\x01\x00",
+    b"\x93NUMPY\x02\x00\xFF\xFF\xFF\xFF",
+    b"\x93NUMPY\x03\x00",
+    b"'descr': ",
+    b"'fortran_order': True",
+    b"'shape': (",
+    b"(4294967296, 4294967296, 4294967296)",
+    b"(18446744073709551615,)",
+    b"((((((((((((((((((",
+    b"[('a', '<u2')]",
+    b"'>f8'",
+    b"'|O'",
+    b"'<V0'",
+    b"'<M8'",
+    b"'<m8[3s]'",
+    b"'float32'",
+    b"L",
+    b"0L",
+    b"-1",
+    b"'",
+    b"\"",
+    b"\\",
+    &[0; 4],
+    &[0xFF; 4],
+];
+
+fn file((descr, shape, version, rows): (&str, &str, u8, usize)) -> Vec<u8> {
+    let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n");
+    let length = (text.len() as u32).to_le_bytes();
+    let length = &length[..if version == 1 { 2 } else { 4 }];
+    let rows: Vec<u8> = (0..rows as u8).map(|byte| byte.wrapping_mul(83)).collect();
+    [b"\x93NUMPY", &[version, 0][..], length, text.as_bytes(), &rows].concat()
+}
+
+fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>) {
+    for _ in 0..rng.usize(1..=3) {
+        let at = rng.usize(..=bytes.len());
+        let end = rng.usize(at..=bytes.len().min(at + 16));
+        match rng.u8(..6) {
+            0 => bytes.truncate(at),
+            1 if at < bytes.len() => bytes[at] = rng.u8(..),
+            2 => drop(bytes.splice(at..end, TOKENS[rng.usize(..TOKENS.len())].iter().copied())),
+            3 => {
+                let copy = bytes[at..end].to_vec();
+                let to = rng.usize(..=bytes.len());
+                bytes.splice(to..to, copy);
+            }
+            4 => drop(bytes.drain(at..end)),
+            _ => {
+                let digits = bytes.iter().enumerate().filter(|(_, byte)| byte.is_ascii_digit());
+                let digits: Vec<usize> = digits.map(|(place, _)| place).collect();
+                if let Some(place) = rng.choice(digits) {
+                    bytes[place] = b'0' + rng.u8(..10);
+                }
+            }
+        }
+    }
+}
+
+/// What every file must give: rows that are the rest of the file, or a line that says why not. What is written again is the
+/// file.
+fn check(path: &Path, bytes: &[u8], asked: Option<KeyType>) -> Result<bool, String> {
+    let read = || -> anyhow::Result<[Array; 2]> {
+        let (keys, key) = Array::read_keys(path, asked, true)?;
+        assert_eq!(keys.row_bytes() as u64, key.size_bytes());
+        Ok([keys, Array::read_values(path, ValueType::MAX_BYTES.into())?])
+    };
+    match catch_unwind(read).map_err(|_| "it panicked".to_string())? {
+        Ok(arrays) => match arrays.into_iter().all(|array| array.into_file() == bytes) {
+            true => Ok(true),
+            false => Err("an array is not what the file has".into()),
+        },
+        Err(error) => {
+            let line = format!("{error:#}");
+            let is_line = !line.is_empty() && line.len() < 1000 && !line.contains('\n');
+            if is_line { Ok(false) } else { Err(format!("the error is no line: {line:?}")) }
+        }
+    }
+}
+
+#[test]
+fn mutated_arrays_are_read_or_refused_in_one_line() {
+    let number = |name: &str| env::var(name).ok().map(|text| text.parse::<u64>().expect("it is a number"));
+    let seed = number("VKSORT_SEED").unwrap_or_else(|| fastrand::u64(..));
+    let limit = Duration::from_secs(number("VKSORT_FUZZ_SECONDS").unwrap_or(SECONDS));
+    println!("VKSORT_SEED={seed}");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("array-{}.npy", std::process::id()));
+    fs::create_dir_all(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (mut read, mut refused, mut trial) = (0u64, 0u64, 0);
+    let started = Instant::now();
+    while started.elapsed() < limit {
+        let mut rng = Rng::with_seed(seed.wrapping_add(trial));
+        let mut bytes = file(CORPUS[rng.usize(..CORPUS.len())]);
+        mutate(&mut rng, &mut bytes);
+        let asked = [None, Some(KeyType::U64), Some(KeyType::I64), Some(KeyType::I128)][rng.usize(..4)];
+        fs::write(&path, &bytes).unwrap();
+        match check(&path, &bytes, asked) {
+            Ok(true) => read += 1,
+            Ok(false) => refused += 1,
+            Err(reason) => {
+                let seed = seed.wrapping_add(trial);
+                panic!("VKSORT_SEED={seed} finds it first, as {asked:?}: {reason}\nthe file is {}", path.display())
+            }
+        }
+        trial += 1;
+    }
+    fs::remove_file(&path).unwrap();
+    println!("{trial} files, of which {read} were read and {refused} refused");
+    assert!(read > 0 && refused > 0, "mutations reach too little: {read} files were read, {refused} refused");
+}
