@@ -31,7 +31,7 @@ struct Args {
     /// Seconds for the search
     #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: u64,
-    /// Elements to sort [default: 2^24, on CPUs 2^18, or as memory allows]
+    /// Elements to sort [default: 2^24, on CPUs 2^18, or as memory and time allow]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = common::count::parse_some)]
     count: Option<u32>,
     /// Measure only keys alone, without pairs

@@ -237,11 +237,12 @@ fn bad_input_ends_in_one_line() {
             scratch.fail(example, &["--tuning", file], parts);
         }
     }
-    let flags: [(&[&str], &[&str]); 9] = [
+    let flags: [(&[&str], &[&str]); 10] = [
         (&["--count", "4294967295"], &["--count is 4294967295", " memory are needed, available are "]),
         (&["--seconds", "0"], &["--seconds", "0"]),
         (&["--seconds", "-1"], &["-1"]),
         (&["--count", "0"], &["--count", "0"]),
+        (&["--count", "20_000_000", "--seconds", "1"], &["1 s are too short to try anything", "20000000 elements"]),
         (&["--device", "no such device"], &["no such device", "0: "]),
         (&["--out", "nowhere/tuning.json"], &["--out", "nowhere", "not a directory"]),
         (&["--out", "."], &["--out"]),

@@ -3,30 +3,31 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use vksort::ash::vk;
 use vksort::standalone::{DeviceBuffer, Gpu, PreparedSort, SortRanges, StandaloneSorter};
 use vksort::{Error, KeyType, RecordedSort, SortRequest, SorterOptions, Tuning};
 use vksort_profiles::{Clock, MeasuredSort, Quartiles, SortKind, TuningProfile};
 use vksort_programs::common::memory::Memory;
 
-use super::{Failure, Found, Measure, Progress, Trial, ratio, search};
+use super::{Failure, Found, Measure, Progress, Trial, ratio, search, too_short};
 
 /// Default elements on GPUs, where they make the start of kernels negligible, and on CPUs, where more candidates should fit
 /// into the time.
 const COUNT: (u32, u32) = (1 << 24, 1 << 18);
-/// The fewest elements that are tried if memory is short.
+/// The fewest elements that are tried if memory or time is short.
 const MIN_COUNT: u32 = 1 << 16;
+/// Elements of the input that tells how long others take to make.
+const SAMPLE: u32 = 1 << 14;
 
 /// Elements of `FewKeys` on GPUs and on CPUs: few enough for a single workgroup, on most GPUs and on every CPU.
 const FEW: (u32, u32) = (1 << 13, 1 << 12);
 
 /// Options of a search.
 pub struct Options {
-    /// Time for the search. It may take longer by the time to make the input of one kind of sort, or to build and check one
-    /// candidate.
+    /// Time for the search. It may take longer by the time to build and check one candidate.
     pub time: Duration,
-    /// Elements to sort; `None` for 2^24, on CPUs 2^18, or for fewer if memory is short.
+    /// Elements to sort; `None` for 2^24, on CPUs 2^18, or for fewer if memory or time is short.
     pub count: Option<u32>,
     /// Kinds of sorts to measure. A tuning that is slower for one of them is not taken.
     pub kinds: Vec<SortKind>,
@@ -126,6 +127,20 @@ impl<'a> DeviceBench<'a> {
         if let Some(why) = options.count.and_then(|count| needed(options, count).lacking(gpu, u64::MAX)) {
             bail!("--count is {count}: {why}");
         }
+        inputs_of(KeyType::U64, SAMPLE, SAMPLE);
+        let sample = started.elapsed();
+        // There are keys of two types, unless those of one are all.
+        let inputs = |count: u32| sample * (count / SAMPLE) * options.kinds.len().min(2) as u32;
+        while options.count.is_none() && count > MIN_COUNT && inputs(count) > options.time / 2 {
+            count /= 2;
+        }
+        ensure!(
+            inputs(count) <= options.time / 2,
+            too_short(
+                options.time,
+                &format!("making {count} elements to sort would take {:.1} s", inputs(count).as_secs_f64())
+            )
+        );
         let (keys, values, scratch) = loop {
             match buffers(count) {
                 Err(Error::Allocation { .. }) if options.count.is_none() && count > MIN_COUNT => count /= 2,

@@ -164,9 +164,15 @@ pub fn search<M: Measure>(
     let recorded = bench.recorded(built_in).ok_or_else(|| refuse(Failure::Tuning("it does not fit".into())))?;
     let kinds: Vec<usize> = (0..recorded.len()).collect();
     watch(&Progress { seconds: 0.0, trials: 0, ratio: 1.0, trying: "the built-in row".into() });
-    let checked = |all: usize| format!("compiling and checking the built-in row for {all} of {} sorts", kinds.len());
+    let late = |checked: usize, elapsed: Duration| {
+        let (all, seconds) = (kinds.len(), elapsed.as_secs_f64());
+        too_short(
+            time,
+            &format!("compiling and checking the built-in row for {checked} of {all} sorts took {seconds:.1} s"),
+        )
+    };
     for &kind in &kinds {
-        ensure!(bench.elapsed() < time, too_short(time, bench.elapsed(), &checked(kind)));
+        ensure!(bench.elapsed() < time, late(kind, bench.elapsed()));
         bench.admit(built_in, kind).map_err(refuse)?;
     }
     // One round of the built-in row tells how much time to reserve for the end.
@@ -190,19 +196,18 @@ pub fn search<M: Measure>(
     search.run()?;
     if search.trials.is_empty() {
         let elapsed = search.bench.elapsed();
-        ensure!(!search.is_over(), too_short(time, elapsed, &checked(kinds.len())));
+        ensure!(!search.is_over(), late(kinds.len(), elapsed));
         bail!("no other tuning would run other kernels, so there is nothing to try; allowed are more elements");
     }
     search.finish(time)
 }
 
 /// The error for a search without a trial.
-fn too_short(time: Duration, taken: Duration, what: &str) -> String {
+fn too_short(time: Duration, why: &str) -> String {
     format!(
-        "{} s are too short to try anything: {what} took {:.1} s; allowed are more seconds, or the same again where the driver \
+        "{} s are too short to try anything: {why}; allowed are more seconds, fewer elements, or the same again where the driver \
          keeps what it has compiled",
-        time.as_secs(),
-        taken.as_secs_f64()
+        time.as_secs()
     )
 }
 
