@@ -93,6 +93,7 @@ pub fn remove(part: &Path) {
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd;
     use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
     use std::{env, thread};
 
@@ -163,6 +164,16 @@ mod tests {
     fn a_device_is_written_to_and_not_replaced() {
         replace(Path::new("/dev/null"), b"lost").unwrap();
         assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    }
+
+    /// Its links lead to no path, as those of /dev/stdout before a pipe.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_pipe_is_written_to_by_its_descriptor() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        replace(Path::new(&format!("/proc/self/fd/{}", writer.as_raw_fd())), b"new").unwrap();
+        drop(writer);
+        assert_eq!(io::read_to_string(&mut reader).unwrap(), "new");
     }
 
     #[test]

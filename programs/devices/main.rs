@@ -33,7 +33,7 @@ struct Args {
     #[arg(long, value_name = "N", requires = "selftest")]
     seed: Option<u64>,
     /// Seconds after which no kind of sort begins [default: 50]
-    #[arg(long, value_name = "N", requires = "selftest")]
+    #[arg(long, value_name = "N", requires = "selftest", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: Option<u64>,
 }
 

@@ -134,6 +134,9 @@ fn devices_test_themselves() {
     assert!(report.contains("# device 0: WRONG") && report.contains("first fault: count 0 from the host"), "{report}");
     let line = fail(program("devices").args(["--selftest", "--algorithm", "onesweep"]), false);
     assert!(line.contains("--algorithm"), "{line}");
+    // Nothing would be tested in no time.
+    let line = fail(program("devices").args(["--selftest", "--seconds", "0"]), false);
+    assert!(line.contains("--seconds"), "{line}");
     let line = fail(program("devices").args(["--seed", "5"]), false);
     assert!(line.contains("--selftest"), "{line}");
 }
