@@ -51,26 +51,36 @@ impl Form {
 
 /// These floats with one NaN for all and one zero for both, as numpy takes them for equal; `None` where none are others.
 pub fn numpy_floats(keys: &Array, key: KeyType) -> Option<Array> {
-    let infinity: u128 = match key {
-        KeyType::F16 => 0x7C00,
-        KeyType::Bf16 => 0x7F80,
-        KeyType::F32 => 0x7F80_0000,
-        KeyType::F64 => 0x7FF0_0000_0000_0000,
-        _ => return None,
+    match key {
+        KeyType::F16 => floats::<2>(keys, 0x7C00),
+        KeyType::Bf16 => floats::<2>(keys, 0x7F80),
+        KeyType::F32 => floats::<4>(keys, 0x7F80_0000),
+        KeyType::F64 => floats::<8>(keys, 0x7FF0_0000_0000_0000),
+        _ => None,
+    }
+}
+
+/// The same of floats of so many bytes, with the bits of their infinity.
+fn floats<const BYTES: usize>(keys: &Array, infinity: u64) -> Option<Array> {
+    let bits = |row: &[u8; BYTES]| {
+        let mut bytes = [0; 8];
+        bytes[..BYTES].copy_from_slice(row);
+        u64::from_le_bytes(bytes)
     };
-    let magnitude = (1 << (key.bits() - 1)) - 1;
+    let magnitude = u64::MAX >> (65 - 8 * BYTES);
     // The highest bit below the exponent is set, as in numpy.nan.
     let nan = infinity | (infinity & infinity.wrapping_neg()) >> 1;
-    let equal = |bits: u128| match bits & magnitude {
+    let equal = |bits: u64| match bits & magnitude {
         0 => 0,
         above if above > infinity => nan,
         _ => bits,
     };
-    let all = 0..keys.count() as u32;
-    all.clone().map(|index| keys.bits(index)).find(|bits| equal(*bits) != *bits)?;
+    let (rows, _) = keys.rows().as_chunks();
+    rows.iter().map(bits).find(|bits| equal(*bits) != *bits)?;
     let mut floats = keys.blank();
-    for (row, index) in floats.rows_mut().chunks_exact_mut(keys.row_bytes()).zip(all) {
-        row.copy_from_slice(&equal(keys.bits(index)).to_le_bytes()[..row.len()]);
+    let (changed, _) = floats.rows_mut().as_chunks_mut::<BYTES>();
+    for (changed, row) in changed.iter_mut().zip(rows) {
+        changed.copy_from_slice(&equal(bits(row)).to_le_bytes()[..BYTES]);
     }
     Some(floats)
 }
