@@ -1,6 +1,7 @@
 //! How much memory measuring takes, and how much there is.
 
 use sysinfo::System;
+use vksort::DeviceProfile;
 use vksort::standalone::Gpu;
 
 /// Bytes on the device and on the host; on a CPU both are the host's.
@@ -12,17 +13,17 @@ pub struct Memory {
 
 impl Memory {
     /// What there is: on the host now, on a device in its largest heap, whether or not others use it.
-    pub fn available(gpu: &Gpu) -> Memory {
+    pub fn available(profile: &DeviceProfile) -> Memory {
         let mut system = System::new();
         system.refresh_memory();
         // A container may have less than the machine.
         let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
-        Memory { device: gpu.profile().memory_bytes, host: system.available_memory().min(limit) }
+        Memory { device: profile.memory_bytes, host: system.available_memory().min(limit) }
     }
 
     /// Why this much cannot be had, if it cannot.
     pub fn lacking(self, gpu: &Gpu, budget_mib: u64) -> Option<String> {
-        let there = Memory::available(gpu);
+        let there = Memory::available(gpu.profile());
         let both = self.device + self.host;
         let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         if mib(both) > budget_mib {

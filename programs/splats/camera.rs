@@ -3,52 +3,61 @@
 use std::str::FromStr;
 
 use anyhow::{Context, Result, ensure};
-use glam::{Mat3, Quat, Vec2, Vec3, vec2, vec3};
+use glam::{DVec3, Mat3, Quat, Vec2, Vec3, vec2, vec3};
 
+use super::framing::Bounds;
 use super::scene::Splat;
 
-/// Up in the scene, whose y axis points down.
+/// Up in a scene whose file does not say otherwise: the y axis points down.
 pub const UP: Vec3 = Vec3::NEG_Y;
 /// Vertical field of view in degrees.
 pub const FIELD_OF_VIEW: f32 = 50.0;
 /// Colour behind the scene.
 pub const BACKGROUND: Vec3 = vec3(23.0 / 255.0, 26.0 / 255.0, 31.0 / 255.0);
-/// Least depth that is drawn.
-pub const NEAR: f32 = 0.01;
+/// Least depth that is drawn, as a part of the scene's radius and of the distance to the target.
+const NEAR: f32 = 1.0 / 400.0;
+/// Least and greatest distance from the target that zooming leads to, in radii of the scene.
+#[cfg(feature = "window")]
+const ZOOM: [f32; 2] = [1e-3, 1e3];
 
 /// Where the camera stands and what it looks at.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Pose {
     pub eye: Vec3,
     pub target: Vec3,
+    /// Where up is, a unit vector.
+    pub up: Vec3,
+    /// Radius of what can be seen of the scene. Lengths that a camera needs follow it, as scenes come in every unit.
+    pub radius: f32,
 }
 
 impl Pose {
     /// Poses that show the known scenes well, by the names of their files.
-    const KNOWN: [(&str, Pose); 2] = [
-        ("playbot.compressed.ply", Pose { eye: vec3(1.032, -1.186, -1.789), target: vec3(0.0, -0.434, 0.0) }),
-        ("guitar.compressed.ply", Pose { eye: vec3(2.60, -3.424, 4.622), target: vec3(0.065, -2.065, 0.232) }),
+    const KNOWN: [(&str, Vec3, Vec3); 2] = [
+        ("playbot.compressed.ply", vec3(1.032, -1.186, -1.789), vec3(0.0, -0.434, 0.0)),
+        ("guitar.compressed.ply", vec3(2.60, -3.424, 4.622), vec3(0.065, -2.065, 0.232)),
     ];
 
-    /// The pose for the scene of a file, by its name: a known one, or one from which all of the scene is seen.
-    pub fn suggest(name: &str, splats: &[Splat]) -> Pose {
-        let known = Self::KNOWN.iter().find(|(known, _)| *known == name);
-        known.map_or_else(|| Self::around(splats), |(_, pose)| *pose)
-    }
-
-    fn around(splats: &[Splat]) -> Pose {
-        let positions = || splats.iter().map(|splat| splat.position);
-        let min = positions().fold(Vec3::MAX, Vec3::min);
-        let max = positions().fold(Vec3::MIN, Vec3::max);
-        let target = min.midpoint(max);
-        let radius = (0.5 * min.distance(max)).max(NEAR);
-        let distance = radius / (0.5 * FIELD_OF_VIEW.to_radians()).sin();
-        Pose { eye: target + distance * vec3(0.5, -0.5, -1.0).normalize(), target }
+    /// The pose for the scene of a file, by its name: a known one, or one from which all that can be seen is in the picture.
+    pub fn suggest(name: &str, splats: &[Splat], up: Vec3, size: Size) -> Pose {
+        let Bounds { middle, radius } = Bounds::of(splats);
+        let known = Self::KNOWN.iter().find(|(known, ..)| *known == name && up == UP);
+        if let Some((_, eye, target)) = known {
+            return Pose { eye: *eye, target: *target, up, radius };
+        }
+        // The narrower of the two fields of view decides.
+        let slope = (0.5 * FIELD_OF_VIEW.to_radians()).tan() * (size.width as f32 / size.height as f32).min(1.0);
+        let distance = radius / slope.atan().sin();
+        // From the front, the right and above, with the axis x to the right unless it points up.
+        let right = if up.x.abs() < 0.9 { Vec3::X } else { Vec3::Y };
+        let right = right.reject_from_normalized(up).normalize();
+        let direction = 0.5 * right + 0.5 * up + right.cross(up);
+        Pose { eye: middle + distance * direction.normalize(), target: middle, up, radius }
     }
 
     /// The pose after flying round the target, about the axis that points up.
     pub fn orbit(self, degrees: f32) -> Pose {
-        let turn = Quat::from_axis_angle(UP, degrees.to_radians());
+        let turn = Quat::from_axis_angle(self.up, degrees.to_radians());
         Pose { eye: self.target + turn * (self.eye - self.target), ..self }
     }
 
@@ -56,8 +65,9 @@ impl Pose {
     #[cfg(feature = "window")]
     pub fn tilt(self, degrees: f32) -> Pose {
         let offset = self.eye - self.target;
-        let height = 90.0 - offset.angle_between(UP).to_degrees();
-        let Some(axis) = offset.cross(UP).try_normalize() else { return self };
+        let Some(direction) = direction(offset) else { return self };
+        let height = 90.0 - direction.angle_between(self.up).to_degrees();
+        let Some(axis) = direction.cross(self.up).try_normalize() else { return self };
         let turn = Quat::from_axis_angle(axis, ((height + degrees).clamp(-85.0, 85.0) - height).to_radians());
         Pose { eye: self.target + turn * offset, ..self }
     }
@@ -65,9 +75,28 @@ impl Pose {
     /// The pose at another distance from the target.
     #[cfg(feature = "window")]
     pub fn zoom(self, factor: f32) -> Pose {
-        let offset = factor * (self.eye - self.target);
-        Pose { eye: self.target + offset.clamp_length(2.0 * NEAR, 1e6), ..self }
+        let offset = self.eye - self.target;
+        let distance = length(offset);
+        // A pose that is given may be beyond the limits, and then comes no further.
+        let [least, most] = ZOOM.map(|limit| limit * self.radius);
+        let zoomed = (factor * distance).clamp(least.min(distance), most.max(distance));
+        Pose { eye: self.target + zoomed / distance * offset, ..self }
     }
+}
+
+/// The power of two by which lengths of a vector are near 1. Squares of the shortest and the longest vectors are none of f32, and
+/// dividing by a power of two rounds nothing.
+fn unit(vector: Vec3) -> f32 {
+    f32::from_bits(vector.abs().max_element().to_bits() & f32::INFINITY.to_bits())
+}
+
+/// The unit vector of a direction, if there is one.
+fn direction(vector: Vec3) -> Option<Vec3> {
+    (vector / unit(vector)).try_normalize()
+}
+
+fn length(vector: Vec3) -> f32 {
+    direction(vector).map_or(0.0, |direction| direction.dot(vector))
 }
 
 /// A camera in the scene.
@@ -75,27 +104,35 @@ pub struct Camera {
     pub eye: Vec3,
     /// To the right, down and forward.
     pub axes: Mat3,
+    /// Least depth that is drawn.
+    pub near: f32,
 }
 
 impl Camera {
     /// A camera in a pose, upright.
     pub fn new(pose: Pose) -> Result<Camera> {
-        let Pose { eye, target } = pose;
+        let Pose { eye, target, up, radius } = pose;
         ensure!(
             eye.is_finite() && target.is_finite(),
             "eye is {eye} and target is {target}, allowed are finite coordinates"
         );
-        let forward = (target - eye).try_normalize().with_context(|| {
+        let forward = direction(target - eye).with_context(|| {
             format!("eye is {eye} and target is {target}, which gives no direction of view; allowed are points apart")
         })?;
         // Looking straight up or down, any direction may be to the right.
-        let right = forward.cross(UP).try_normalize().unwrap_or_else(|| forward.any_orthonormal_vector());
-        Ok(Camera { eye, axes: Mat3::from_cols(right, forward.cross(right), forward) })
+        let right = forward.cross(up).try_normalize().unwrap_or_else(|| forward.any_orthonormal_vector());
+        let near = NEAR * radius.min(length(target - eye));
+        Ok(Camera { eye, axes: Mat3::from_cols(right, forward.cross(right), forward), near })
     }
 
     /// A point in the camera's coordinates: x to the right, y down, z forward.
     pub fn view(&self, point: Vec3) -> Vec3 {
         self.axes.transpose() * (point - self.eye)
+    }
+
+    /// The same in double precision.
+    pub fn view_exactly(&self, point: Vec3) -> DVec3 {
+        self.axes.as_dmat3().transpose() * (point.as_dvec3() - self.eye.as_dvec3())
     }
 }
 

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Error, Result, bail, ensure};
 use clap::Parser;
 use glam::Vec3;
-use vksort::Tuning;
+use vksort::{DeviceProfile, Tuning};
 use vksort_programs::common;
 use vksort_programs::common::canvas;
 use vksort_programs::common::files::{self, Output};
@@ -23,9 +23,10 @@ use vksort_programs::common::tuning::{self, TuningFlag};
 
 use vk::{Device, Extensions, Keys, Renderer};
 use vksort_programs::splats::Ordering;
-use vksort_programs::splats::camera::{Camera, Pose, Size};
-use vksort_programs::splats::reference;
-use vksort_programs::splats::scene::{self, Splat};
+use vksort_programs::splats::blank;
+use vksort_programs::splats::camera::{self, Camera, Pose, Size};
+use vksort_programs::splats::reference::{self, View};
+use vksort_programs::splats::scene::{self, Scene};
 
 /// Draws Gaussian splats for each frame of an orbit, sorted from back to front on the device
 #[derive(Parser)]
@@ -42,12 +43,15 @@ struct Args {
     /// Seed of the generated scene
     #[arg(long, value_name = "SEED", default_value_t = 1, requires = "synthetic")]
     seed: u64,
-    /// Position of the camera [default: all of the scene is visible]
+    /// Position of the camera [default: all that can be seen is in the picture]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point)]
     eye: Option<Vec3>,
-    /// Centre of orbit and picture [default: the middle of the scene]
+    /// Centre of orbit and picture [default: the middle of what can be seen]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = point)]
     target: Option<Vec3>,
+    /// Where up is: x, -y, 0,0,1 or the like [default: as the file says, else -y]
+    #[arg(long, value_name = "AXIS", allow_hyphen_values = true, value_parser = axis)]
+    up: Option<Vec3>,
     /// Frames of the orbit
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     frames: u32,
@@ -108,7 +112,14 @@ fn splats() -> Result<()> {
     let reference = output("--reference", &args.reference)?;
     let plot = output("--plot", &args.plot)?;
     Output::check_distinct(&[&image, &reference, &plot].into_iter().flatten().collect::<Vec<_>>())?;
-    let (name, splats) = open_scene(&args)?;
+    let of_device = vk::profile(args.common.device.as_ref())?;
+    if crashes_in_draws(&of_device) {
+        common::say_on_stderr(
+            "warning: lavapipe has crashed in draws at 16 lanes (Mesa 22.3); LP_NATIVE_VECTOR_WIDTH=256 chooses 8",
+        );
+    }
+    let (name, scene) = open_scene(&args, Renderer::most_splats(&of_device))?;
+    let splats = &scene.splats;
     common::say(format!("scene      {name}, {} splats", splats.len()));
     if splats.is_empty() {
         let files = [("--image", &image), ("--reference", &reference), ("--plot", &plot)];
@@ -119,10 +130,12 @@ fn splats() -> Result<()> {
         return Ok(());
     }
 
-    let suggested = Pose::suggest(args.file_name(), &splats);
-    let pose = Pose { eye: args.eye.unwrap_or(suggested.eye), target: args.target.unwrap_or(suggested.target) };
+    let up = args.up.or(scene.up).unwrap_or(camera::UP);
+    let suggested = Pose::suggest(args.file_name(), splats, up, args.size);
+    let (eye, target) = (args.eye.unwrap_or(suggested.eye), args.target.unwrap_or(suggested.target));
+    let pose = Pose { eye, target, ..suggested };
     let camera = Camera::new(pose)?;
-    common::say(format!("camera     eye {}, target {}", pose.eye, pose.target));
+    common::say(format!("camera     eye {eye}, target {target}, up {up}"));
 
     #[cfg(feature = "visitors")]
     let keys = args.keys;
@@ -133,7 +146,7 @@ fn splats() -> Result<()> {
         let of_device = &device.requirements.profile;
         let built_in = Tuning::for_device(of_device);
         let tuning = tuning::of(profile, of_device, &built_in)?;
-        let renderer = Renderer::new(&device, &splats, size, keys, args.common.algorithm, tuning.clone())?;
+        let renderer = Renderer::new(&device, &scene, size, keys, args.common.algorithm, tuning.clone())?;
         args.common.print_device(of_device, tuning.as_ref().unwrap_or(&built_in), renderer.algorithm());
         Ok::<_, Error>((device, renderer))
     };
@@ -154,11 +167,14 @@ fn splats() -> Result<()> {
         let camera = Camera::new(pose.orbit(degrees))?;
         let times = renderer.draw(&camera, args.order).with_context(context)?;
         let drawn = renderer.drawn(args.order).with_context(context)?;
-        verify::frame(&splats, &camera, args.size, args.order, &drawn).with_context(context)?;
-        common::say(report::line(index, degrees, drawn.order.len(), &times));
-        if index == 0 && image.is_some() {
-            picture = Some(renderer.picture()?);
+        let view = View { camera: &camera, size: args.size, antialiased: scene.antialiased };
+        verify::frame(splats, view, args.order, &drawn).with_context(context)?;
+        if index == 0 {
+            let drawn = renderer.picture()?;
+            ensure!(!blank::is_blank(&drawn), "the picture is blank: {}", blank::reason(splats, view));
+            picture = Some(drawn);
         }
+        common::say(report::line(index, degrees, drawn.order.len(), &times));
         frames.push(times);
     }
     common::say(match args.order {
@@ -177,7 +193,8 @@ fn splats() -> Result<()> {
         let depths: Vec<f32> = splats.iter().map(|splat| camera.view(splat.position).z).collect();
         let mut order: Vec<u32> = (0..splats.len() as u32).collect();
         reference::back_to_front(&mut order, &depths);
-        files.push((output, encode(&reference::render(&splats, &order, &camera, args.size))?));
+        let view = View { camera: &camera, size: args.size, antialiased: scene.antialiased };
+        files.push((output, encode(&reference::render(splats, &order, view))?));
     }
     if let Some(output) = plot {
         let title = format!(
@@ -211,17 +228,26 @@ fn png_output(flag: &'static str, path: &Path, force: bool) -> Result<Output> {
     Output::new(flag, path, force)
 }
 
-/// The scene that the flags ask for, with its name.
-fn open_scene(args: &Args) -> Result<(String, Vec<Splat>)> {
+/// Whether draws of this driver have ended the program. lavapipe of Mesa 22.3 crashes with vectors of 512 bits, in most runs.
+fn crashes_in_draws(profile: &DeviceProfile) -> bool {
+    profile.driver_id == vk::LAVAPIPE && profile.subgroup_size >= 16
+}
+
+/// The scene that the flags ask for, with its name, if it has at most so many splats.
+fn open_scene(args: &Args, most: u64) -> Result<(String, Scene)> {
     match (&args.scene, args.synthetic) {
         (Some(path), _) => {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-            Ok((name, scene::load(path)?))
+            Ok((name, scene::load(path, most)?))
         }
-        (None, Some(count)) => Ok((format!("synthetic, seed {}", args.seed), scene::synthetic::make(count, args.seed))),
+        (None, Some(count)) => {
+            scene::check_count(count.into(), most)?;
+            let splats = scene::synthetic::make(count, args.seed);
+            Ok((format!("synthetic, seed {}", args.seed), Scene { splats, ..Scene::default() }))
+        }
         (None, None) => {
             let bytes = OWN_SCENE;
-            Ok((OWN_SCENE_NAME.into(), scene::read(scene::Format::Ply, bytes, bytes.len() as u64)?))
+            Ok((OWN_SCENE_NAME.into(), scene::read(scene::Format::Ply, bytes, bytes.len() as u64, most)?))
         }
     }
 }
@@ -230,6 +256,22 @@ fn open_scene(args: &Args) -> Result<(String, Vec<Splat>)> {
 fn synthetic(text: &str) -> Result<u32, String> {
     let count = common::count::parse(text)?;
     if count > MAX_SYNTHETIC { Err(format!("allowed are at most {MAX_SYNTHETIC}")) } else { Ok(count) }
+}
+
+/// Parses an axis: `x`, `-y` or any `x,y,z`.
+fn axis(text: &str) -> Result<Vec3, String> {
+    let named = match text {
+        "x" => Some(Vec3::X),
+        "-x" => Some(Vec3::NEG_X),
+        "y" => Some(Vec3::Y),
+        "-y" => Some(Vec3::NEG_Y),
+        "z" => Some(Vec3::Z),
+        "-z" => Some(Vec3::NEG_Z),
+        _ => None,
+    };
+    let given = named.or_else(|| point(text).ok());
+    let unit = given.and_then(|axis| Some(axis.as_dvec3().try_normalize()?.as_vec3()));
+    unit.ok_or_else(|| "allowed are x, y, z, -x, -y, -z or three finite numbers x,y,z that are not all zero".into())
 }
 
 /// Parses `x,y,z`.

@@ -1,7 +1,9 @@
 //! The parts of the program `splats` that need no device.
 
+pub mod blank;
 pub mod camera;
 pub mod extent;
+pub mod framing;
 pub mod reference;
 pub mod scene;
 

@@ -4,12 +4,11 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::vk::Drawn;
 use vksort_programs::splats::Ordering;
-use vksort_programs::splats::camera::{Camera, Size};
-use vksort_programs::splats::reference;
+use vksort_programs::splats::reference::{self, View};
 use vksort_programs::splats::scene::Splat;
 
 /// Checks that the device has drawn the splats that are seen, each once and in the order that was asked for.
-pub fn frame(splats: &[Splat], camera: &Camera, size: Size, ordering: Ordering, drawn: &Drawn) -> Result<()> {
+pub fn frame(splats: &[Splat], view: View<'_>, ordering: Ordering, drawn: &Drawn) -> Result<()> {
     let mut is_drawn = vec![false; splats.len()];
     for (place, index) in drawn.order.iter().enumerate() {
         let twice = is_drawn.get_mut(*index as usize).map(|is_drawn| std::mem::replace(is_drawn, true));
@@ -17,15 +16,18 @@ pub fn frame(splats: &[Splat], camera: &Camera, size: Size, ordering: Ordering, 
         ensure!(!twice, "splat {index} is drawn twice");
     }
     for (index, (splat, is_drawn)) in splats.iter().zip(is_drawn).enumerate() {
-        let needed = reference::is_seen(splat, camera, size);
+        let needed = reference::is_seen(splat, view);
         ensure!(
             needed.is_none_or(|needed| needed == is_drawn),
             "splat {index}: drawn is {is_drawn}, needed is {}",
             !is_drawn
         );
-        let (given, depth) = (drawn.depths[index], camera.view(splat.position).z);
-        let rounded = 1e-5 * (splat.position - camera.eye).length();
-        ensure!(!is_drawn || (given - depth).abs() <= rounded, "splat {index}: depth is {given}, needed is {depth}");
+        let (given, offset) = (drawn.depths[index], view.camera.view_exactly(splat.position));
+        let (depth, rounded) = (offset.z, 1e-5 * offset.length());
+        ensure!(
+            !is_drawn || (f64::from(given) - depth).abs() <= rounded,
+            "splat {index}: depth is {given}, needed is {depth}"
+        );
     }
 
     let mut expected = drawn.order.clone();

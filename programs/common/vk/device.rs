@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use ash::ext::debug_utils;
 use ash::vk;
 use vksort::standalone::DeviceChoice;
-use vksort::{Error, InstanceRequirements, Requirements};
+use vksort::{DeviceProfile, Error, InstanceRequirements, Requirements};
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 /// Longest time that submitted work may take.
@@ -186,6 +186,18 @@ impl Drop for Device {
             self.raw.destroy_device(None);
             self.instance.destroy();
         }
+    }
+}
+
+/// What the device of a choice can do, before it is opened. Without a choice it is that of `VKSORT_DEVICE`, else the best.
+pub fn profile(choice: Option<&DeviceChoice>) -> Result<DeviceProfile> {
+    let choice = choice.cloned().map_or_else(DeviceChoice::from_env, Ok)?;
+    let mut instance = Instance::new(false, &[])?;
+    // SAFETY: the instance was created for Vulkan 1.2 and is alive, and nothing is made from it.
+    unsafe {
+        let found = choice.find(&instance.raw);
+        instance.destroy();
+        Ok(found?.1.profile)
     }
 }
 

@@ -3,7 +3,16 @@
 use std::fmt::Display;
 
 use anyhow::{Result, ensure};
-use glam::{Mat3, Quat, Vec3};
+use glam::{Quat, Vec3};
+
+/// Least alpha that changes a pixel of 8 bits.
+pub const MIN_ALPHA: f32 = 1.0 / 255.0;
+
+/// Refuses a scene of more splats than the device can draw, before it is made.
+pub fn check_count(count: u64, most: u64) -> Result<()> {
+    ensure!(count <= most, "the scene has {count} splats, allowed on this device are at most {most}");
+    Ok(())
+}
 
 /// A 3-D Gaussian with a colour.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,10 +29,10 @@ pub struct Splat {
 }
 
 impl Splat {
-    /// How the splat extends along the axes of the scene, as a covariance.
-    pub fn covariance(&self) -> Mat3 {
-        let axes = Mat3::from_quat(self.rotation) * Mat3::from_diagonal(self.scale);
-        axes * axes.transpose()
+    /// How many standard deviations from its middle the splat is seen, if it is seen at all.
+    pub fn reach(&self) -> Option<f32> {
+        // alpha = opacity * exp(-distance^2 / 2), with the distance in standard deviations.
+        (self.opacity > MIN_ALPHA).then(|| (2.0 * (self.opacity / MIN_ALPHA).ln()).sqrt())
     }
 
     /// Refuses numbers that are not finite, with the splat's name.

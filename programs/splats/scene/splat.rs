@@ -7,7 +7,7 @@ use glam::{Vec3, Vec4};
 
 use super::gaussian::{Splat, rotation};
 
-const SPLAT_BYTES: u64 = 32;
+pub const SPLAT_BYTES: u64 = 32;
 
 /// Reads the splats of a file of so many bytes.
 pub fn read(mut file: impl Read, given: u64) -> Result<Vec<Splat>> {

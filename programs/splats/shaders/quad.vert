@@ -16,7 +16,8 @@ layout(std430, binding = 10) readonly buffer Draw { uint vertices; uint instance
 layout(std430, binding = 11) readonly buffer Sorted { uint sorted[]; };
 
 layout(location = 0) flat out vec2 center;
-layout(location = 1) flat out vec3 conic;
+// The axes of the ellipse, divided by their standard deviations: they turn an offset in pixels into one in standard deviations.
+layout(location = 1) flat out vec4 axes;
 layout(location = 2) flat out vec4 color;
 
 void main() {
@@ -26,20 +27,19 @@ void main() {
     vec4 shape = shapes[splat];
     center = uintBitsToFloat(place.xy);
     color = vec4(unpackHalf2x16(place.z), unpackHalf2x16(place.w).x, shape.w);
-    // Bounded as in cull.comp, where the difference cancels.
-    float determinant = max(shape.x * shape.z - shape.y * shape.y, 0.3 * (shape.x + shape.z) - 0.09);
-    conic = vec3(shape.z, -shape.y, shape.x) / determinant;
+    vec2 sigma = vec2(length(shape.xy), shape.z);
+    vec2 major = shape.xy / sigma.x;
+    vec2 minor = vec2(-major.y, major.x);
+    axes = vec4(major / sigma.x, minor / sigma.y);
 
-    // The axes of the ellipse are the eigenvectors of the covariance, their lengths the roots of its eigenvalues.
-    float middle = 0.5 * (shape.x + shape.z);
-    float apart = length(vec2(0.5 * (shape.x - shape.z), shape.y));
-    vec2 major = shape.x >= shape.z ? vec2(middle + apart - shape.z, shape.y) : vec2(shape.y, middle + apart - shape.x);
-    // A circle has no longest axis.
-    major = apart > 1e-6 * middle ? normalize(major) : vec2(1.0, 0.0);
-    vec2 lengths = sqrt(2.0 * log(255.0 * shape.w) * vec2(middle + apart, max(middle - apart, 0.3)));
     vec2 corner = vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 2.0 - 1.0;
     // What is rounded off stays within a pixel.
-    vec2 reach = corner * (lengths + 0.5);
-    vec2 pixel = center + reach.x * major + reach.y * vec2(-major.y, major.x);
+    vec2 reach = corner * (sigma * sqrt(2.0 * log(255.0 * shape.w)) + 0.5);
+    // The corners of long splats are brought near the picture, where rasterizers have more digits for edges.
+    vec2 to_middle = 0.5 * size - center;
+    vec2 nearest = vec2(dot(major, to_middle), dot(minor, to_middle));
+    float diagonal = length(size);
+    reach = clamp(reach, nearest - diagonal, nearest + diagonal);
+    vec2 pixel = center + reach.x * major + reach.y * minor;
     gl_Position = vec4(2.0 * pixel / size - 1.0, 0.0, 1.0);
 }

@@ -8,16 +8,19 @@ use anyhow::{Context, Result, ensure};
 use ash::vk::{self, BufferUsageFlags as Usage};
 use cpu_time::ThreadTime;
 use glam::Mat3;
-use vksort::{AccessScope, Algorithm, BoundSort, BufferRange, Count, KeyOutput, KeyType, Order, Placement};
+use vksort::{
+    AccessScope, Algorithm, BoundSort, BufferRange, Count, DeviceProfile, KeyOutput, KeyType, Order, Placement,
+};
 use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, Tuning, ValueType};
 
 use super::image::{COLOR, Image, LAYER};
 use super::pipelines::{BINDINGS, BLENDED, FRAME_BYTES, Pipelines, STAGES};
+use vksort_programs::common::memory::Memory;
 use vksort_programs::common::vk::buffer::{Buffer, barrier, describe};
 use vksort_programs::common::vk::device::Device;
 use vksort_programs::splats::Ordering;
-use vksort_programs::splats::camera::{BACKGROUND, Camera, NEAR, Projection, Size};
-use vksort_programs::splats::scene::Splat;
+use vksort_programs::splats::camera::{BACKGROUND, Camera, Projection, Size};
+use vksort_programs::splats::scene::{Scene, Splat};
 
 /// The passes of a frame.
 pub const PASSES: [&str; 4] = ["cull", "keys", "sort", "draw"];
@@ -30,6 +33,11 @@ const GROUP_WORDS: u64 = 8;
 const DRAW: usize = 10;
 /// Where the arguments of the draw hold the number of splats.
 const COUNT_OFFSET: u64 = 4;
+
+/// Memory for a splat in bytes, rounded up: on the device the buffers of the scene and the scratch of the sort, and on the host
+/// the scene, what is uploaded of it, and what is read back to be verified.
+const DEVICE_BYTES: u64 = 104;
+const HOST_BYTES: u64 = 144;
 
 /// Where the keys of the sort come from.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -90,31 +98,42 @@ pub struct Renderer {
     _scratch: Option<Buffer>,
     pipelines: Pipelines,
     splats: u32,
+    antialiased: bool,
     keys: Keys,
     size: Size,
     device: Rc<Device>,
 }
 
 impl Renderer {
-    /// Uploads a scene, and prepares to draw it.
+    /// The most splats that a device can draw, by its limits and its memory.
+    pub fn most_splats(profile: &DeviceProfile) -> u64 {
+        let by_limits =
+            (profile.max_storage_range_bytes / 16).min(u64::from(GROUP) * u64::from(profile.max_workgroups));
+        let Memory { device, host } = Memory::available(profile);
+        let by_memory = match profile.is_cpu {
+            true => host / (DEVICE_BYTES + HOST_BYTES),
+            false => (device / DEVICE_BYTES).min(host / HOST_BYTES),
+        };
+        by_limits.min(by_memory)
+    }
+
+    /// Uploads a scene of at most [`most_splats`](Self::most_splats), and prepares to draw it.
     pub fn new(
         device: &Rc<Device>,
-        splats: &[Splat],
+        scene: &Scene,
         size: Size,
         keys: Keys,
         algorithm: Option<Algorithm>,
         tuning: Option<Tuning>,
     ) -> Result<Renderer> {
         let profile = &device.requirements.profile;
-        let most = (profile.max_storage_range_bytes / 16).min(u64::from(GROUP) * u64::from(profile.max_workgroups));
-        let given = splats.len() as u64;
-        ensure!(given <= most, "the scene has {given} splats, allowed on {} are at most {most}", profile.name);
         ensure!(
             profile.max_storage_buffers >= BINDINGS as u32,
             "{} has {} storage buffers in a set, needed are {BINDINGS}",
             profile.name,
             profile.max_storage_buffers
         );
+        let splats = &scene.splats;
         let count = splats.len() as u32;
         let pipelines = Pipelines::new(device)?;
         let buffers = scene_buffers(device, splats, keys)?;
@@ -170,6 +189,7 @@ impl Renderer {
             _scratch: scratch,
             pipelines,
             splats: count,
+            antialiased: scene.antialiased,
             keys,
             size,
             device: Rc::clone(device),
@@ -423,11 +443,12 @@ impl Renderer {
         let Projection { focal, border, .. } = Projection::new(self.size);
         let Mat3 { x_axis: right, y_axis: down, z_axis: forward } = camera.axes;
         let reversed = u32::from(ordering == Ordering::Reversed);
-        let mode = reversed | u32::from(self.keys.are_visited()) << 1 | u32::from(self.is_apart(ordering)) << 2;
+        let (visited, apart) = (u32::from(self.keys.are_visited()), u32::from(self.is_apart(ordering)));
+        let mode = reversed | visited << 1 | apart << 2 | u32::from(self.antialiased) << 3;
         [
             camera.eye.extend(f32::from_bits(self.splats)).to_array(),
             right.extend(focal).to_array(),
-            down.extend(NEAR).to_array(),
+            down.extend(camera.near).to_array(),
             forward.extend(f32::from_bits(mode)).to_array(),
             [self.size.width as f32, self.size.height as f32, border.x, border.y],
         ]
@@ -496,14 +517,15 @@ fn scene_buffers(device: &Rc<Device>, splats: &[Splat], keys: Keys) -> Result<[B
             [x, y, z, half(splat.color.x) | half(splat.color.y) << 16]
         })
         .collect();
-    let covariances: Vec<Mat3> = splats.iter().map(Splat::covariance).collect();
-    let upper = |(splat, rows): (&Splat, &Mat3)| {
-        let [x, y, z] = rows.x_axis.to_array().map(f32::to_bits);
-        [x, y, z, half(splat.color.z)]
-    };
-    let upper: Vec<[u32; 4]> = splats.iter().zip(&covariances).map(upper).collect();
-    let lower = |(splat, rows): (&Splat, &Mat3)| [rows.y_axis.y, rows.y_axis.z, rows.z_axis.z, splat.opacity];
-    let lower: Vec<[f32; 4]> = splats.iter().zip(&covariances).map(lower).collect();
+    let rotations: Vec<[f32; 4]> = splats.iter().map(|splat| splat.rotation.to_array()).collect();
+    let scales: Vec<[u32; 4]> = splats
+        .iter()
+        .map(|splat| {
+            let [x, y, z] = splat.scale.to_array().map(f32::to_bits);
+            let opacity = (splat.opacity * f32::from(u16::MAX)).round() as u32;
+            [x, y, z, half(splat.color.z) | opacity << 16]
+        })
+        .collect();
 
     let count = splats.len() as u64;
     let groups = count.div_ceil(u64::from(GROUP));
@@ -512,8 +534,8 @@ fn scene_buffers(device: &Rc<Device>, splats: &[Splat], keys: Keys) -> Result<[B
     let (storage, read) = (Usage::STORAGE_BUFFER, Usage::STORAGE_BUFFER | Usage::TRANSFER_SRC);
     Ok([
         Buffer::with(device, "the scene", &positions, storage)?,
-        Buffer::with(device, "the scene", &upper, storage)?,
-        Buffer::with(device, "the scene", &lower, storage)?,
+        Buffer::with(device, "the scene", &rotations, storage)?,
+        Buffer::with(device, "the scene", &scales, storage)?,
         Buffer::new(device, "places of splats", 16 * count, storage)?,
         Buffer::new(device, "shapes of splats", 16 * count, storage)?,
         Buffer::new(device, "depths", 4 * count, read)?,

@@ -3,6 +3,8 @@
 mod arrays;
 mod cli;
 mod first;
+mod footprints;
+mod framing;
 mod render;
 mod scenes;
 mod splats;

@@ -52,7 +52,7 @@ fn corpus() -> Vec<(Format, Vec<u8>)> {
 }
 
 fn read(format: Format, bytes: &[u8]) -> anyhow::Result<Vec<Splat>> {
-    scene::read(format, bytes, bytes.len() as u64)
+    Ok(scene::read(format, bytes, bytes.len() as u64, u64::MAX)?.splats)
 }
 
 fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>, others: &[(Format, Vec<u8>)]) {
@@ -189,6 +189,17 @@ fn splat_files_are_decoded() {
     assert_eq!(splat.scale.to_array(), [0.1, 0.2, 0.3]);
     assert_eq!(splat.rotation.to_array(), [1.0, 0.0, 0.0, 0.0], "half a turn about x");
     assert_eq!((splat.color.to_array(), splat.opacity), ([1.0, 0.0, 0.2], 0.4));
+}
+
+#[test]
+fn files_of_more_splats_than_a_device_draws_are_refused_by_their_number() {
+    for (format, bytes) in corpus() {
+        let count = read(format, &bytes).unwrap().len();
+        let limited = |most: usize| scene::read(format, &bytes[..], bytes.len() as u64, most as u64);
+        assert_eq!(limited(count).unwrap().splats.len(), count);
+        let line = limited(count - 1).err().unwrap().to_string();
+        assert!(line.contains(&format!("{count} splats")) && line.ends_with(&format!(" {}", count - 1)), "{line}");
+    }
 }
 
 #[test]

@@ -198,7 +198,7 @@ fn near_splats_cover_far_ones_whatever_their_order_in_the_file() {
 fn a_scene_is_shown_whole_whatever_its_name_begins_with() {
     let scratch = Scratch::new("names");
     let camera = |name: &str| {
-        scratch.write(name, &scene(&[]));
+        scratch.write(name, &scene(&[Splat::at(0.0, 0.0, 0.0, RED)]));
         let stdout = scratch.succeed(&["--scene", name, "--frames", "1", "--size", "8x8"], 120);
         stdout.lines().find(|line| line.starts_with("camera")).unwrap().to_string()
     };
@@ -256,6 +256,86 @@ fn an_empty_scene_has_nothing_to_sort() {
         scratch.fail(&["--scene", "scene.ply", flag, "out.png"], &[flag, "0 splats", "1 or more"]);
     }
     assert_eq!(scratch.names(), ["scene.ply"]);
+}
+
+#[test]
+fn blank_pictures_say_why_they_are() {
+    let scratch = Scratch::new("blank");
+    scratch.write("clear.ply", &scene(&[]));
+    let red = [Splat::at(0.0, 0.0, 0.0, RED); SPLATS];
+    scratch.write("red.ply", &[header("2", "300").into_bytes(), payload(CHUNK, &red)].concat());
+    scratch.write("mixed.ply", &scene(&red[..2]));
+    let blank = |arguments: &[&str], parts: &[&str]| {
+        let image = ["--frames", "1", "--size", "40x30", "--image", "out.png"];
+        scratch.fail(&[arguments, &image].concat(), &[&["the picture is blank: "], parts].concat());
+    };
+    blank(&["--scene", "clear.ply"], &["all 300 splats are transparent, with an opacity of at most 1/255"]);
+    let behind = ["--eye", "0,0,5", "--target", "0,0,9"];
+    blank(&[&["--scene", "red.ply"], &behind[..]].concat(), &["all 300 splats are behind the camera", "without --eye"]);
+    blank(&["--scene", "red.ply", "--eye", "0,0,-5", "--target", "9,0,-5"], &["all 300 splats are outside"]);
+    let parts = ["298 splats are transparent", "2 splats are behind the camera", "--target"];
+    blank(&[&["--scene", "mixed.ply"], &behind[..]].concat(), &parts);
+}
+
+/// A column that is red at its end of greatest z.
+#[test]
+fn up_is_where_it_is_said_to_be() {
+    let scratch = Scratch::new("up");
+    let column: Vec<Splat> = (0..=20)
+        .map(|step| Splat::at(0.0, 0.0, 0.15 * step as f32 - 1.5, if step > 10 { RED } else { BLUE }))
+        .collect();
+    let bytes = [header("1", "21").into_bytes(), payload(CHUNK, &column)].concat();
+    scratch.write("column.ply", &bytes);
+    let is_red_above = |up: &str| {
+        let image = ["--frames", "1", "--size", "60x60", "--image", "out.png", "--force", "--up", up];
+        scratch.succeed(&[&["--scene", "column.ply"], &image[..]].concat(), 120);
+        let image = Picture::read(&scratch.0.join("out.png"));
+        let row = |channel: usize, other: usize| {
+            let drawn = (0..3600).filter(|place| {
+                let pixel = image.pixel(place % 60, place / 60);
+                pixel[channel] > 100 && pixel[other] < 90
+            });
+            let rows: Vec<f32> = drawn.map(|place| (place / 60) as f32).collect();
+            rows.iter().sum::<f32>() / rows.len() as f32
+        };
+        let (red, blue) = (row(0, 2), row(2, 0));
+        assert!((red - blue).abs() > 10.0, "--up {up}: red is at {red}, blue at {blue}");
+        red < blue
+    };
+    assert!(is_red_above("z") && is_red_above("0,0,2.5"));
+    assert!(!is_red_above("-z"));
+}
+
+/// Refused before it is made, which would take minutes and gigabytes.
+#[test]
+fn scenes_larger_than_the_device_are_refused_at_once() {
+    let device = &vksort::standalone::Gpu::devices().unwrap()[0];
+    let most = device.profile.as_ref().unwrap().max_storage_range_bytes / 16;
+    if most >= 50_000_000 {
+        return println!("not tested: {} draws more splats than are generated", device.name);
+    }
+    let scratch = Scratch::new("large");
+    let started = std::time::Instant::now();
+    let arguments = ["--synthetic", "5e7", "--device", "0", "--image", "out.png"];
+    scratch.fail(&arguments, &["50000000 splats", "allowed", "at most "]);
+    assert!(started.elapsed() < Duration::from_secs(20), "it took {:?}", started.elapsed());
+}
+
+/// lavapipe of Mesa 22.3 crashes in draws at 16 lanes.
+#[test]
+fn a_driver_that_crashes_in_draws_is_named_before_it_does() {
+    let devices = vksort::standalone::Gpu::devices().unwrap();
+    if !devices.iter().any(|device| device.name.contains("llvmpipe")) {
+        return println!("not tested: there is no lavapipe");
+    }
+    let mut command = program("splats");
+    command.args(["--scene", "missing.ply", "--device", "llvmpipe"]);
+    let mut stderr = |bits: &str| {
+        let output = run_within(Duration::from_secs(60), command.env("LP_NATIVE_VECTOR_WIDTH", bits));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(stderr("512").starts_with("warning: lavapipe ") && stderr("512").contains("LP_NATIVE_VECTOR_WIDTH=256"));
+    assert!(stderr("256").starts_with("error: "));
 }
 
 #[test]
@@ -322,7 +402,10 @@ fn bad_scenes_end_in_one_line() {
 fn bad_arguments_end_in_one_line() {
     let scratch = Scratch::new("bad-arguments");
     scratch.write("scene.ply", &scene(&[]));
-    let cases: [(&[&str], &[&str]); 19] = [
+    let cases: [(&[&str], &[&str]); 22] = [
+        (&["--up", "w"], &["--up", "'w'", "-z"]),
+        (&["--up", "0,0,0"], &["--up", "0,0,0", "not all zero"]),
+        (&["--up", "1,nan,0"], &["--up", "1,nan,0", "finite"]),
         (&["--eye", "1,2,3", "--target", "1,2,3"], &["eye is [1, 2, 3]", "target is [1, 2, 3]"]),
         (&["--eye", "nan,0,0"], &["--eye", "nan,0,0", "finite"]),
         (&["--eye", "1,inf,0"], &["--eye", "1,inf,0", "finite"]),
