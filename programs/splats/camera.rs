@@ -14,7 +14,7 @@ pub const UP: Vec3 = Vec3::NEG_Y;
 pub const FIELD_OF_VIEW: f32 = 50.0;
 /// Colour behind the scene.
 pub const BACKGROUND: Vec3 = vec3(23.0 / 255.0, 26.0 / 255.0, 31.0 / 255.0);
-/// Least depth that is drawn, as a part of the scene's radius and of the distance to the target.
+/// Least depth that is drawn, as a part of the scene's radius or of the distance to the target, whichever is less.
 const NEAR: f32 = 1.0 / 400.0;
 /// Least and greatest distance from the target that zooming leads to, in radii of the scene.
 #[cfg(feature = "window")]

@@ -12,7 +12,8 @@ const MOST: f64 = 0.95;
 const SAMPLE: usize = 1 << 16;
 /// Least radius as a part of the greatest coordinate. Around a smaller scene an eye has too few digits.
 const LEAST: f64 = 1e-6;
-
+/// Greatest radius, with an eye before it.
+const GREATEST: f64 = 1e37;
 /// Steps to which the middle and the radius are rounded, within a power of two.
 const STEPS: f64 = 64.0;
 
@@ -61,8 +62,10 @@ impl Bounds {
         }
         // Rounded, so that files of one scene whose numbers are rounded in different ways are seen from the same place.
         let step = radius.log2().floor().exp2() / STEPS;
-        let radius = ((radius / step).ceil() * step).min(f32::MAX.into());
-        Bounds { middle: ((middle / step).round() * step).as_vec3(), radius: radius as f32 }
+        let middle = (middle / step).round() * step;
+        // The middle has moved by at most a step.
+        let radius = ((radius / step).ceil() + 1.0) * step;
+        Bounds { middle: middle.as_vec3(), radius: radius.min(GREATEST) as f32 }
     }
 }
 

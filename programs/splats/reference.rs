@@ -137,13 +137,15 @@ pub fn back_to_front(order: &mut [u32], depths: &[f32]) {
 
 /// Whether a splat is seen; `None` where rounding may decide.
 pub fn is_seen(splat: &Splat, view: View<'_>) -> Option<bool> {
-    let (depth, near) = (view.camera.view_exactly(splat.position), f64::from(view.camera.near));
-    if (depth.z - near).abs() < 1e-2 * near + 1e-5 * depth.length() {
+    let (point, near) = (view.camera.view_exactly(splat.position), f64::from(view.camera.near));
+    let is_near = (point.z - near).abs() < 1e-2 * near + 1e-5 * point.length();
+    // The device has opacity in 16 bits.
+    let rounded = 1e-5;
+    if is_near || (f64::from(splat.opacity) - f64::from(MIN_ALPHA)).abs() < rounded {
         return None;
     }
     let Ok(footprint) = project_one(splat, view) else { return Some(false) };
-    // The device has opacity in 16 bits.
-    let [fainter, brighter] = [-1e-5, 1e-5].map(|by| Footprint { opacity: footprint.opacity + by, ..footprint });
+    let [fainter, brighter] = [-rounded, rounded].map(|by| Footprint { opacity: footprint.opacity + by, ..footprint });
     if brighter.opacity <= f64::from(MIN_ALPHA) {
         return Some(false);
     }
@@ -159,34 +161,33 @@ pub fn is_seen(splat: &Splat, view: View<'_>) -> Option<bool> {
 /// A splat's footprint, wherever it falls.
 fn project_one(splat: &Splat, view: View<'_>) -> Result<Footprint, Unseen> {
     let View { camera, size, antialiased } = view;
-    let eye = camera.view_exactly(splat.position);
+    let point = camera.view_exactly(splat.position);
     if splat.opacity <= MIN_ALPHA {
         return Err(Unseen::Transparent);
     }
-    if eye.z < f64::from(camera.near) {
+    if point.z < f64::from(camera.near) {
         return Err(Unseen::Near);
     }
     let Projection { middle, focal, border } = Projection::new(size);
     let (middle, focal, border) = (middle.as_dvec2(), f64::from(focal), border.as_dvec2());
-    let slope = eye.truncate() / eye.z;
+    let slope = point.truncate() / point.z;
 
     // The perspective is taken as linear around the center. Far outside the picture that would stretch splats
     // beyond measure, so the slope is clamped a little outside the border.
     let ray = slope.clamp(-border, border);
     let rotation = DMat3::from_quat(splat.rotation.as_dquat().normalize());
     let axes = camera.axes.as_dmat3().transpose() * rotation * DMat3::from_diagonal(splat.scale.as_dvec3());
-    let axes = [axes.x_axis, axes.y_axis, axes.z_axis].map(|axis| focal / eye.z * (axis.truncate() - ray * axis.z));
+    let axes = [axes.x_axis, axes.y_axis, axes.z_axis].map(|axis| focal / point.z * (axis.truncate() - ray * axis.z));
     let rows = [0, 1].map(|row| DVec3::from_array(axes.map(|axis| axis[row])));
     let (directions, lengths) = principal_axes(rows);
     let sigmas = (lengths * lengths + LOW_PASS).map(f64::sqrt);
     let kept = if antialiased { lengths.element_product() / sigmas.element_product() } else { 1.0 };
-    let extent = dvec2(directions.x_axis.x, directions.x_axis.y).abs() * sigmas.x;
-    let extent = dvec2(extent.x.hypot(directions.y_axis.x * sigmas.y), extent.y.hypot(directions.y_axis.y * sigmas.y));
+    let [one, other] = [directions.x_axis * sigmas.x, directions.y_axis * sigmas.y];
     Ok(Footprint {
         center: middle + focal * slope,
         whitening: DMat2::from_cols(directions.x_axis / sigmas.x, directions.y_axis / sigmas.y).transpose(),
         longer: sigmas.max_element(),
-        extent,
+        extent: dvec2(one.x.hypot(other.x), one.y.hypot(other.y)),
         color: splat.color,
         opacity: kept * f64::from(splat.opacity),
     })
