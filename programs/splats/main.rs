@@ -34,7 +34,7 @@ use vksort_programs::splats::scene::{self, Scene};
 Without --scene or --synthetic it draws a scene that comes along: \"PLAYBOT\" by Stephane Agullo
 (sa3d.fr), CC BY 4.0, reduced to 18000 splats.")]
 struct Args {
-    /// .ply of splats, compressed or as trained, or .splat
+    /// .ply of splats, compressed or as trained, .spz or .splat
     #[arg(long, value_name = "FILE")]
     scene: Option<PathBuf>,
     /// Generate a scene of this many splats
@@ -121,6 +121,7 @@ fn splats() -> Result<()> {
     let (name, scene) = open_scene(&args, Renderer::most_splats(&of_device))?;
     let splats = &scene.splats;
     common::say(format!("scene      {name}, {} splats", splats.len()));
+    scene.notes().iter().for_each(common::say);
     if splats.is_empty() {
         let files = [("--image", &image), ("--reference", &reference), ("--plot", &plot)];
         if let Some((flag, _)) = files.iter().find(|(_, output)| output.is_some()) {
@@ -247,7 +248,7 @@ fn open_scene(args: &Args, most: u64) -> Result<(String, Scene)> {
         }
         (None, None) => {
             let bytes = OWN_SCENE;
-            Ok((OWN_SCENE_NAME.into(), scene::read(scene::Format::Ply, bytes, bytes.len() as u64, most)?))
+            Ok((OWN_SCENE_NAME.into(), scene::read(Path::new(OWN_SCENE_FILE), bytes, bytes.len() as u64, most)?))
         }
     }
 }

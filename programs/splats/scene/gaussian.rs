@@ -1,7 +1,5 @@
 //! What a scene is made of.
 
-use std::fmt::Display;
-
 use anyhow::{Result, ensure};
 use glam::{Quat, Vec3};
 
@@ -14,13 +12,16 @@ pub fn check_count(count: u64, most: u64) -> Result<()> {
     Ok(())
 }
 
+/// The spherical harmonic of degree 0.
+const HARMONIC: f32 = 0.282_094_8;
+
 /// A 3-D Gaussian with a colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Splat {
     pub position: Vec3,
     /// Turns the Gaussian's own axes into the scene's.
     pub rotation: Quat,
-    /// Standard deviations along its own axes.
+    /// Standard deviations along its own axes. A disc has one that is zero.
     pub scale: Vec3,
     /// Red, green and blue as shown, about 0 to 1.
     pub color: Vec3,
@@ -35,22 +36,45 @@ impl Splat {
         (self.opacity > MIN_ALPHA).then(|| (2.0 * (self.opacity / MIN_ALPHA).ln()).sqrt())
     }
 
-    /// Refuses numbers that are not finite, with the splat's name.
-    pub fn check(&self, name: impl Display) -> Result<()> {
+    /// Says which number keeps it from being drawn.
+    pub fn check(&self) -> Result<(), String> {
         let named = [("position", self.position), ("scale", self.scale), ("color", self.color)];
-        for (property, value) in named {
-            ensure!(value.is_finite(), "{property} of {name} is {value}, allowed are finite numbers");
+        let (scale, opacity) = (self.scale, self.opacity);
+        match named.iter().find(|(_, value)| !value.is_finite()) {
+            Some((property, value)) => Err(format!("{property} is {value}, allowed are finite numbers")),
+            None if scale.min_element() < 0.0 => Err(format!("scale is {scale}, allowed is 0 or more")),
+            None if !(0.0..=1.0).contains(&opacity) => Err(format!("opacity is {opacity}, allowed is 0 to 1")),
+            None => Ok(()),
         }
-        ensure!((0.0..=1.0).contains(&self.opacity), "opacity of {name} is {}, allowed is 0 to 1", self.opacity);
-        Ok(())
     }
 }
 
 /// A quaternion of any length as a rotation, unless it is zero or not finite.
-pub fn rotation(x: f32, y: f32, z: f32, w: f32) -> Option<Quat> {
+pub fn rotation(x: f32, y: f32, z: f32, w: f32) -> Result<Quat, String> {
     let parts = [x, y, z, w].map(f64::from);
     // Squares of the largest and the smallest numbers are none of f32.
     let length = parts.iter().map(|part| part * part).sum::<f64>().sqrt();
-    let [x, y, z, w] = parts.map(|part| (part / length) as f32);
-    (length > 0.0 && length.is_finite()).then(|| Quat::from_xyzw(x, y, z, w).normalize())
+    let rotation = Quat::from_array(parts.map(|part| (part / length) as f32)).normalize();
+    let reason = || format!("rotation is [{w}, {x}, {y}, {z}], allowed are finite numbers that are not all zero");
+    (length > 0.0 && length.is_finite()).then_some(rotation).ok_or_else(reason)
+}
+
+/// A unit quaternion of which the largest component is left out, as it follows from the three others. `value` is that of ten
+/// bits.
+pub fn smallest_three(word: u32, value: impl Fn(u32) -> f32) -> [f32; 4] {
+    let [a, b, c] = [20, 10, 0].map(|shift| value(word >> shift & 1023));
+    let largest = (1.0 - (a * a + b * b + c * c)).max(0.0).sqrt();
+    match word >> 30 {
+        0 => [largest, a, b, c],
+        1 => [a, largest, b, c],
+        2 => [a, b, largest, c],
+        _ => [a, b, c, largest],
+    }
+}
+
+/// The colour of which spherical harmonics of degree 0 are the factors.
+pub fn color(factors: Vec3) -> Vec3 {
+    let color = Vec3::splat(0.5) + HARMONIC * factors;
+    // The greater of zero and what is no number is zero, and it should be noticed.
+    if color.is_finite() { color.max(Vec3::ZERO) } else { color }
 }

@@ -1,135 +1,97 @@
 //! Headers of PLY files, and the checks of what they announce.
 
-use std::io::{self, BufRead, Read};
+use std::collections::HashSet;
+use std::io::{BufRead, Read};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use glam::Vec3;
 use ply_rs_bw::parser::{Parser, Reader};
-use ply_rs_bw::ply::{DefaultElement, ElementDef, Encoding, Header, PropertyDef, PropertyType, ScalarType};
+use ply_rs_bw::ply::{DefaultElement, ElementDef, Header, PropertyType, ScalarType};
+
+use super::Scene;
+use super::rows::Body;
 
 /// A header is some kilobytes; a file without line breaks is not read to its end in search of one.
 const MAX_HEADER_BYTES: u64 = 64 << 10;
 
-/// A file behind its header.
-pub type Body<File> = Reader<File>;
-
 /// Reads the header of a file of so many bytes. The file holds what the header announces.
-pub fn read<File: BufRead>(file: File, given: u64) -> Result<(Header, Body<File>)> {
-    let mut file = file.take(MAX_HEADER_BYTES);
-    let mut text = Vec::new();
-    let mut line = 0..0;
-    while text[line].trim_ascii() != b"end_header" {
-        let start = text.len();
-        if file.read_until(b'\n', &mut text)? == 0 {
-            break;
-        }
-        line = start..text.len();
+///
+/// The parser takes neither comments in other encodings than UTF-8, nor blank lines, nor lines that end with a carriage
+/// return, and keeps the last of two things of one name. So the lines are tidied and checked before it sees them.
+pub fn read<File: BufRead>(mut file: File, given: u64, scene: &mut Scene) -> Result<(Header, Body<File>)> {
+    let start = file.fill_buf()?;
+    let end = match start.iter().position(|byte| b"\r\n".contains(byte)) {
+        Some(place) if start[place] == b'\r' && start.get(place + 1) != Some(&b'\n') => b'\r',
+        _ => b'\n',
+    };
+    let (mut text, mut bytes, mut element, mut names) = (String::new(), 0, String::new(), HashSet::new());
+    while !text.ends_with("\nend_header\n") {
+        let mut line = Vec::new();
+        (&mut file).take(MAX_HEADER_BYTES - bytes).read_until(end, &mut line)?;
+        bytes += line.len() as u64;
+        ensure!(line.last() == Some(&end), "no PLY header in the first {bytes} bytes: end_header is missing");
+        let line = String::from_utf8_lossy(&line);
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let name = match words[..] {
+            ["element", name, ..] => {
+                element = name.to_string();
+                format!("element {name}")
+            }
+            ["property", .., name] => format!("property {name} of element {element}"),
+            _ => String::new(),
+        };
+        ensure!(name.is_empty() || names.insert(name.clone()), "{name:.100} is named twice, allowed is once");
+        text += &if words.is_empty() { "comment".into() } else { words.join(" ") };
+        text.push('\n');
     }
-    let header = Parser::<DefaultElement>::new().read_header(&mut Reader::new(&text[..])).map_err(|error| {
-        let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default().trim_end_matches('.');
-        anyhow!("no PLY header in the first {MAX_HEADER_BYTES} bytes: {first}")
+    let header = Parser::<DefaultElement>::new().read_header(&mut Reader::new(text.as_bytes())).map_err(|error| {
+        let (reason, line) = (error.to_string(), error.line().and_then(|line| text.lines().nth(line - 1)));
+        let reason = reason.lines().next().unwrap_or_default();
+        anyhow!("the PLY header is malformed: {reason} {:.60}", line.unwrap_or_default())
     })?;
+    for ElementDef { name, count, properties } in header.elements.values() {
+        // Each property takes a byte at least, and nothing would end the reading of none.
+        let needed = properties.len().saturating_mul(*count) as u64;
+        ensure!(*count == 0 || needed > 0, "element {name:.60} has {count} entries without properties");
+        ensure!(needed <= given, "element {name:.60} has {count} entries, which {given} bytes cannot hold");
+    }
+    read_comments(&header, scene);
     let encoding = header.encoding;
-    ensure!(
-        encoding == Encoding::BinaryLittleEndian,
-        "format is {encoding}, allowed is {}",
-        Encoding::BinaryLittleEndian
-    );
-    check_names(&String::from_utf8_lossy(&text))?;
-    let needed = file_bytes(&header, text.len() as u64)?;
-    ensure!(given >= needed, "the file has {given} bytes, needed are {needed} bytes for what its header announces");
-    Ok((header, Reader::new(file.into_inner())))
+    Ok((header, Body { file, encoding, end }))
 }
 
-/// Refuses names that are there twice, of which the parser would keep one.
-fn check_names(header: &str) -> Result<()> {
-    let (mut elements, mut properties) = (Vec::new(), Vec::new());
-    for line in header.lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match words[..] {
-            ["element", name, ..] => {
-                ensure!(!elements.contains(&name), "element {name} is named twice, allowed is once");
-                elements.push(name);
-                properties.clear();
-            }
-            ["property", .., name] => {
-                let element = elements.last().copied().unwrap_or_default();
-                ensure!(
-                    !properties.contains(&name),
-                    "property {name} of element {element} is named twice, allowed is once"
-                );
-                properties.push(name);
-            }
+/// Takes from comments what trainers of splats write there: where up is, and whether the splats are antialiased.
+fn read_comments(header: &Header, scene: &mut Scene) {
+    for comment in &header.comments {
+        let comment = comment.to_ascii_lowercase();
+        match comment.split_ascii_whitespace().collect::<Vec<_>>()[..] {
+            // Who writes y has the axes of cameras in mind, of which it points down.
+            ["vertical", "axis:", "y"] => scene.up = Some(Vec3::NEG_Y),
+            ["vertical", "axis:", "x"] => scene.up = Some(Vec3::X),
+            ["vertical", "axis:", "z"] => scene.up = Some(Vec3::Z),
+            ["splatrendermode:", mode] => scene.antialiased = mode == "mip",
+            ["antialiased", flag] => scene.antialiased = flag == "1",
             _ => {}
         }
     }
-    Ok(())
-}
-
-/// Passes over the entries of an element.
-pub fn skip(body: &mut Body<impl BufRead>, element: &ElementDef) -> Result<()> {
-    let bytes = element_bytes(element)? * element.count as u64;
-    io::copy(&mut body.get_mut().by_ref().take(bytes), &mut io::sink())?;
-    Ok(())
 }
 
 /// The element of a name.
 pub fn find<'a>(header: &'a Header, name: &str) -> Result<&'a ElementDef> {
-    header.elements.get(name).with_context(|| {
-        let names: Vec<&str> = header.elements.keys().map(String::as_str).collect();
-        format!("element {name} is missing, which a scene needs; there are [{}]", names.join(", "))
-    })
+    header.elements.get(name).with_context(|| format!("element {name} is missing, which a scene needs"))
 }
 
-/// Checks that an element has properties of a type.
-pub fn check_properties(element: &ElementDef, names: &[&str], scalar: ScalarType) -> Result<()> {
-    let needed = PropertyType::Scalar(scalar);
+/// Checks that an element has properties of one of some types.
+pub fn check_properties(element: &ElementDef, names: &[&str], allowed: &[ScalarType]) -> Result<()> {
     for name in names {
         let Some(property) = element.properties.get(*name) else {
             bail!("element {} has no property {name}, which a scene needs", element.name);
         };
-        ensure!(
-            property.data_type == needed,
-            "property {name} of element {} is {:?}, needed is {needed:?}",
-            element.name,
-            property.data_type
-        );
+        let is_allowed = allowed.iter().any(|scalar| property.data_type == PropertyType::Scalar(scalar.clone()));
+        let is_half = property.data_type == PropertyType::Scalar(ScalarType::UShort);
+        let hint = if is_half { "; half floats in integers are not read, export the scene with floats" } else { "" };
+        let (element, given) = (&element.name, &property.data_type);
+        ensure!(is_allowed, "property {name} of element {element} is {given:?}, allowed are {allowed:?}{hint}");
     }
     Ok(())
-}
-
-/// Size of the file that a header announces.
-fn file_bytes(header: &Header, header_bytes: u64) -> Result<u64> {
-    header.elements.values().try_fold(header_bytes, |sum, element| {
-        let bytes = element_bytes(element)?.checked_mul(element.count as u64);
-        bytes.and_then(|bytes| sum.checked_add(bytes)).with_context(|| {
-            format!("element {} has {} entries, which is more than any file can hold", element.name, element.count)
-        })
-    })
-}
-
-/// Size of a property, which is no list.
-fn property_bytes(element: &ElementDef, property: &PropertyDef) -> Result<u64> {
-    match property.data_type {
-        PropertyType::Scalar(ref scalar) => Ok(match scalar {
-            ScalarType::Char | ScalarType::UChar => 1,
-            ScalarType::Short | ScalarType::UShort => 2,
-            ScalarType::Int | ScalarType::UInt | ScalarType::Float => 4,
-            ScalarType::Double => 8,
-        }),
-        PropertyType::List(..) => {
-            bail!("property {} of element {} is a list, allowed are scalars", property.name, element.name)
-        }
-    }
-}
-
-/// Size of one entry of an element.
-pub fn element_bytes(element: &ElementDef) -> Result<u64> {
-    element.properties.values().map(|property| property_bytes(element, property)).sum()
-}
-
-/// Where a property begins within an entry of its element.
-pub fn property_offset(element: &ElementDef, name: &str) -> Result<u64> {
-    let before = element.properties.values().take_while(|property| property.name != name);
-    before.map(|property| property_bytes(element, property)).sum()
 }

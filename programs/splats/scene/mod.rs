@@ -1,17 +1,20 @@
-//! Scenes of Gaussian splats: from files of three formats, or made up.
+//! Scenes of Gaussian splats: from files, or made up.
 
 mod compressed;
+mod format;
 mod gaussian;
 mod header;
 mod ply;
+mod rows;
 mod splat;
+mod spz;
 pub mod synthetic;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 pub use gaussian::{MIN_ALPHA, Splat, check_count};
 use glam::Vec3;
 use indicatif::ProgressBar;
@@ -24,49 +27,74 @@ pub struct Scene {
     pub up: Option<Vec3>,
     /// Whether the splats were trained to lose opacity as the low pass of the picture widens them.
     pub antialiased: bool,
+    /// Whether the colours depend on the direction of view in the file.
+    pub has_harmonics: bool,
+    /// Splats that were left out.
+    pub skipped: usize,
+    /// What was wrong with the first of them.
+    pub first_skipped: String,
 }
 
-/// The formats of files.
-#[derive(Clone, Copy, Debug)]
-pub enum Format {
-    /// Compressed or as trained; the header says which.
-    Ply,
-    Splat,
-}
+impl Scene {
+    /// Adds the next splat of the file, or leaves it out if it cannot be drawn.
+    fn add(&mut self, splat: Result<Splat, String>) {
+        match splat.and_then(|splat| splat.check().map(|()| splat)) {
+            Ok(splat) => self.splats.push(splat),
+            Err(reason) => {
+                if self.skipped == 0 {
+                    self.first_skipped = format!("splat {}: {reason}", self.splats.len());
+                }
+                self.skipped += 1;
+            }
+        }
+    }
 
-impl Format {
-    /// The format of a file of this name.
-    pub fn of(path: &Path) -> Format {
-        let is_splat = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("splat"));
-        if is_splat { Format::Splat } else { Format::Ply }
+    /// What a person should know about the scene, a line each.
+    pub fn notes(&self) -> Vec<String> {
+        let (skipped, count) = (self.skipped, self.splats.len() + self.skipped);
+        let skipped = format!("left out   {skipped} of {count} splats, the first is {}", self.first_skipped);
+        let colors = "colours    of degree 0, the same from every direction; higher spherical harmonics are not read";
+        let notes = [(self.skipped > 0).then_some(skipped), self.has_harmonics.then(|| colors.into())];
+        notes.into_iter().flatten().collect()
     }
 }
 
-/// Reads a file of at most so many splats.
+/// Reads a file or a pipe, of at most so many splats.
 pub fn load(path: &Path, most: u64) -> Result<Scene> {
     let open = || {
         let metadata = fs::metadata(path)?;
-        ensure!(metadata.is_file(), "this is not a file");
+        ensure!(!metadata.is_dir(), "this is a directory, not a file");
+        // Nobody knows the size of a pipe. Nothing is allocated by a size that is only announced.
+        let given = if metadata.is_file() { metadata.len() } else { u64::MAX };
         let progress = ProgressBar::new(metadata.len());
         let file = BufReader::new(progress.wrap_read(File::open(path)?));
-        let scene = read(Format::of(path), file, metadata.len(), most);
+        let scene = read(path, file, given, most);
         progress.finish_and_clear();
         scene
     };
     open().with_context(|| path.display().to_string())
 }
 
-/// Reads the content of a file of so many bytes, which has at most so many splats.
-pub fn read(format: Format, file: impl BufRead, given: u64, most: u64) -> Result<Scene> {
-    if let Format::Splat = format {
-        check_count(given / splat::SPLAT_BYTES, most)?;
-        return Ok(Scene { splats: splat::read(file, given)?, ..Scene::default() });
+/// Reads the content of a file of so many bytes, which has at most so many splats. The format follows from the content; the name
+/// decides only for .splat, which has no mark.
+pub fn read(name: &Path, mut file: impl BufRead, given: u64, most: u64) -> Result<Scene> {
+    let mut scene = Scene::default();
+    let start = file.fill_buf()?;
+    if start.starts_with(b"ply") {
+        let (header, mut body) = header::read(file, given, &mut scene)?;
+        check_count(header::find(&header, "vertex")?.count as u64, most)?;
+        match compressed::is_announced(&header) {
+            true => compressed::read(&header, &mut body, &mut scene)?,
+            false => ply::read(&header, &mut body, &mut scene)?,
+        }
+    } else if start.starts_with(spz::GZIP) {
+        spz::read(file, given, most, &mut scene)?;
+    } else {
+        format::check_splat(name, start)?;
+        splat::read(file, given, most, &mut scene)?;
     }
-    let (header, mut body) = header::read(file, given)?;
-    check_count(header::find(&header, "vertex")?.count as u64, most)?;
-    let splats = match compressed::is_announced(&header) {
-        true => compressed::read(&header, &mut body)?,
-        false => ply::read(&header, &mut body)?,
-    };
-    Ok(Scene { splats, ..Scene::default() })
+    if scene.splats.is_empty() && scene.skipped > 0 {
+        bail!("none of {} splats can be drawn; {}", scene.skipped, scene.first_skipped);
+    }
+    Ok(scene)
 }

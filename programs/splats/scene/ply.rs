@@ -1,58 +1,54 @@
-//! .ply scenes as the training of 3-D Gaussian splatting writes them (Kerbl et al., 2023): a float for each property of a
+//! .ply scenes as the training of 3-D Gaussian splatting writes them (Kerbl et al., 2023): a number for each property of a
 //! splat. Of its spherical harmonics, only those of degree 0 are read.
 
 use std::io::BufRead;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use glam::{Vec3, vec3};
-use ply_rs_bw::ply::{Header, ScalarType};
+use ply_rs_bw::ply::{Header, PropertyType, ScalarType};
 
-use super::gaussian::{Splat, rotation};
-use super::header::{self, Body, check_properties, element_bytes, find, property_offset};
+use super::Scene;
+use super::gaussian::{Splat, color, rotation};
+use super::header::{check_properties, find};
+use super::rows::Body;
 
-const PROPERTIES: [&str; 14] = [
-    "x", "y", "z", "f_dc_0", "f_dc_1", "f_dc_2", "opacity", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2",
-    "rot_3",
+#[rustfmt::skip]
+const PROPERTIES: [&str; 17] = [
+    "x", "y", "z", "opacity", "rot_0", "rot_1", "rot_2", "rot_3", "scale_0", "scale_1", "scale_2",
+    "f_dc_0", "f_dc_1", "f_dc_2", "red", "green", "blue",
 ];
 
-/// The spherical harmonic of degree 0.
-const HARMONIC: f32 = 0.282_094_8;
-
 /// Reads the splats behind a header.
-pub fn read(header: &Header, body: &mut Body<impl BufRead>) -> Result<Vec<Splat>> {
+pub fn read(header: &Header, body: &mut Body<impl BufRead>, scene: &mut Scene) -> Result<()> {
     let vertex = find(header, "vertex")?;
-    check_properties(vertex, &PROPERTIES, ScalarType::Float)?;
-    let mut offsets = [0; PROPERTIES.len()];
-    for (offset, name) in offsets.iter_mut().zip(PROPERTIES) {
-        *offset = property_offset(vertex, name)? as usize;
-    }
-    for element in header.elements.values().take_while(|element| element.name != "vertex") {
-        header::skip(body, element)?;
-    }
-    let mut entry = vec![0; element_bytes(vertex)? as usize];
-    let mut splats = Vec::new();
-    for index in 0..vertex.count {
-        body.get_mut().read_exact(&mut entry)?;
-        let number = |offset: usize| f32::from_le_bytes([0, 1, 2, 3].map(|byte| entry[offset + byte]));
-        splats.push(decode(offsets.map(number), index)?);
-    }
-    Ok(splats)
-}
+    let floats = [ScalarType::Float, ScalarType::Double];
+    let has = |name: &str| vertex.properties.contains_key(name);
+    // Discs have no third scale, and training without harmonics writes colours, as fractions or as integers.
+    let (is_flat, is_plain) = (!has("scale_2"), has("red") && !has("f_dc_0"));
+    check_properties(vertex, &PROPERTIES[..if is_flat { 10 } else { 11 }], &floats)?;
+    check_properties(vertex, if is_plain { &[] } else { &PROPERTIES[11..14] }, &floats)?;
+    let colors = [&floats[..], &[ScalarType::UChar, ScalarType::UShort]].concat();
+    check_properties(vertex, if is_plain { &PROPERTIES[14..] } else { &[] }, &colors)?;
+    let whole = ["red", "green", "blue"].map(|name| match vertex.properties.get(name).map(|color| &color.data_type) {
+        Some(PropertyType::Scalar(ScalarType::UChar)) => 255.0,
+        Some(PropertyType::Scalar(ScalarType::UShort)) => 65535.0,
+        _ => 1.0,
+    });
+    scene.has_harmonics = has("f_rest_0");
 
-fn decode(properties: [f32; PROPERTIES.len()], index: usize) -> Result<Splat> {
-    let [x, y, z, red, green, blue, opacity, scale_0, scale_1, scale_2, w, i, j, k] = properties;
-    let rotation = rotation(i, j, k, w).with_context(|| {
-        format!("rotation of splat {index} is [{w}, {i}, {j}, {k}], allowed are finite numbers that are not all zero")
-    })?;
-    let mut splat = Splat {
-        position: vec3(x, y, z),
-        rotation,
-        scale: vec3(scale_0, scale_1, scale_2).exp(),
-        color: Vec3::splat(0.5) + HARMONIC * vec3(red, green, blue),
-        opacity: 1.0 / (1.0 + (-opacity).exp()),
-    };
-    splat.check(format_args!("splat {index}"))?;
-    // The greater of zero and what is no number is zero, so this comes after the check.
-    splat.color = splat.color.max(Vec3::ZERO);
-    Ok(splat)
+    for element in header.elements.values().take_while(|element| element.name != "vertex") {
+        body.rows(element, [], |[]| ())?;
+    }
+    body.rows(vertex, PROPERTIES, |numbers| {
+        let [x, y, z, opacity, w, i, j, k, scale_0, scale_1, scale_2, f_0, f_1, f_2, red, green, blue] =
+            numbers.map(|number| number as f32);
+        let scale_2 = if is_flat { f32::NEG_INFINITY } else { scale_2 };
+        scene.add(rotation(i, j, k, w).map(|rotation| Splat {
+            position: vec3(x, y, z),
+            rotation,
+            scale: vec3(scale_0, scale_1, scale_2).exp(),
+            color: if is_plain { vec3(red, green, blue) / Vec3::from(whole) } else { color(vec3(f_0, f_1, f_2)) },
+            opacity: 1.0 / (1.0 + (-opacity).exp()),
+        }));
+    })
 }

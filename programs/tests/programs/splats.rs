@@ -348,19 +348,16 @@ fn bad_scenes_end_in_one_line() {
         chunk[CHUNK_PROPERTIES.iter().position(|name| *name == property).unwrap()] = value;
         [good.clone().into_bytes(), payload(chunk, &[Splat::at(0.0, 0.0, 0.0, RED); SPLATS])].concat()
     };
-    let bytes = good.len() + body.len();
-    let truncated = with(good.clone())[..bytes - 1].to_vec();
-    let (given, needed) = (format!("{} bytes", bytes - 1), format!("{bytes} bytes"));
+    let truncated = with(good.clone())[..good.len() + body.len() - 1].to_vec();
     let vertex = &good[good.find("element vertex").unwrap()..good.find("end_header").unwrap()];
 
     let cases: Vec<(&str, Vec<u8>, Vec<&str>)> = vec![
-        ("nothing", vec![], vec!["no PLY header"]),
-        ("text", b"hello\n".to_vec(), vec!["no PLY header"]),
-        ("bytes", vec![0xFF; 1000], vec!["no PLY header"]),
-        ("one long line", vec![b'a'; 1 << 20], vec!["no PLY header"]),
+        ("nothing", vec![], vec!["empty"]),
+        ("text", b"hello\n".to_vec(), vec!["begins with hello"]),
+        ("bytes", vec![0xFF; 1000], vec!["begins with \\xff"]),
+        ("one long line", [&b"ply\n"[..], &[b'a'; 1 << 20]].concat(), vec!["no PLY header"]),
         ("cut header", good.as_bytes()[..200].to_vec(), vec!["no PLY header"]),
-        ("ascii", with(good.replace("binary_little_endian", "ascii")), vec!["ascii", "binary_little_endian"]),
-        ("big-endian", with(good.replace("little", "big")), vec!["binary_big_endian", "binary_little_endian"]),
+        ("not ascii", with(good.replace("binary_little_endian", "ascii")), vec!["element chunk", "is no number"]),
         ("no chunk", with(good.replace("element chunk", "element lump")), vec!["chunk", "missing"]),
         ("no vertex", with(good.replace(vertex, "")), vec!["vertex", "missing"]),
         ("no range", with(good.replace("property float max_y\n", "")), vec!["chunk", "max_y"]),
@@ -371,18 +368,13 @@ fn bad_scenes_end_in_one_line() {
             with(good.replace("uint packed_color", "int packed_color")),
             vec!["packed_color", "Int", "UInt"],
         ),
-        (
-            "list",
-            with(good.replace("end_header", "property list uchar int f\nend_header")),
-            vec!["property f", "vertex", "list"],
-        ),
         ("few chunks", with(header("1", "300")), vec!["chunk has 1", "needed are 2", "300"]),
-        ("truncated", truncated, vec![&given, &needed]),
-        ("a billion", with(header("3906250", "1000000000")), vec!["16281250", "needed are"]),
+        ("truncated", truncated, vec!["entry 299 of element vertex"]),
+        ("a billion", with(header("3906250", "1000000000")), vec!["chunk has 3906250", "cannot hold"]),
         ("too many", with(header("2", "18446744073709551615")), vec!["18446744073709551615"]),
         ("overflow", with(header("18446744073709551615", "300")), vec!["chunk", "18446744073709551615"]),
-        ("no number", with(header("2", "99999999999999999999999")), vec!["no PLY header"]),
-        ("nan", range("min_x", f32::NAN), vec!["position", "splat 0", "finite"]),
+        ("no number", with(header("2", "99999999999999999999999")), vec!["malformed", "99999999999999999999999"]),
+        ("nan", range("min_x", f32::NAN), vec!["none of 300 splats", "position", "splat 0", "finite"]),
         ("infinite", range("max_z", f32::INFINITY), vec!["position", "splat 0", "finite"]),
         ("scale", range("max_scale_y", 1000.0), vec!["scale", "splat 0", "finite"]),
         ("colour", range("max_g", f32::NAN), vec!["color", "splat 0", "finite"]),

@@ -12,7 +12,7 @@ use std::{env, fs};
 
 use crate::renderer::camera::{Camera, Pose, Size, UP};
 use crate::renderer::reference::{self, View};
-use crate::renderer::scene::{self, Format, Splat};
+use crate::renderer::scene::{self, Splat};
 use vksort::standalone::{Gpu, PreparedSort};
 use vksort::{BitRange, KeyOutput, KeyType, Order, SortRequest, SorterOptions, ValueType};
 use vksort_profiles::Quartiles;
@@ -158,7 +158,7 @@ const OWN: &[u8] = include_bytes!("../../data/playbot.compressed.ply");
 fn fewer_bits_draw_nearly_the_same_picture() {
     let gpu = Gpu::best().unwrap();
     println!("{}, subgroup size {}", gpu.profile().name, gpu.profile().subgroup_size);
-    let own = scene::read(Format::Ply, OWN, OWN.len() as u64, u64::MAX).unwrap().splats;
+    let own = crate::scenes::read("playbot.compressed.ply", OWN).unwrap().splats;
     for (width, least) in WIDTHS.iter().zip(table(&gpu, "playbot, 18000 of 500000 splats", &own)) {
         assert!(least >= width.least, "{}: {least:.2} dB, needed are {} dB", width.name, width.least);
     }

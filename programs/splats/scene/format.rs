@@ -1,0 +1,27 @@
+//! What files that are no scenes begin with.
+
+use std::path::Path;
+
+use anyhow::{Result, bail, ensure};
+
+/// Formats that people have and that are not read, with what to do.
+const OTHERS: [(&[u8], &str); 4] = [
+    (b"NGSP", ".spz of version 4 or later, and 1 to 3 are read; splat-transform makes .ply of it"),
+    (b"PK\x03\x04", "a ZIP archive, as .sog is; splat-transform or superspl.at/convert makes .ply of that"),
+    (b"\x00\x01\x00\x00", ".ksplat; splat-transform or superspl.at/convert makes .ply of it"),
+    (b"glTF", "glTF; export .ply from the program that made it"),
+];
+
+/// Checks that a file of this name, which begins with these bytes, may be .splat. That has no mark.
+pub fn check_splat(name: &Path, start: &[u8]) -> Result<()> {
+    ensure!(!start.is_empty(), "the file is empty");
+    if let Some((_, what)) = OTHERS.iter().find(|(mark, _)| start.starts_with(mark)) {
+        bail!("this is {what}");
+    }
+    let start = &start[..start.len().min(64)];
+    let is_text = start.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
+    let is_splat = name.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("splat"));
+    let start = start[..start.len().min(24)].escape_ascii();
+    ensure!(is_splat && !is_text, "the file begins with {start}, allowed are .ply, .spz, and .splat by its name");
+    Ok(())
+}
