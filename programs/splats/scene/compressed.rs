@@ -40,13 +40,12 @@ pub fn read(header: &Header, body: &mut Body<impl BufRead>, scene: &mut Scene) -
     check_properties(chunk, ranges, &[ScalarType::Float, ScalarType::Double])?;
     check_properties(vertex, &WORDS, &[ScalarType::UInt])?;
     let (given, needed, splats) = (chunk.count, vertex.count.div_ceil(CHUNK_SPLATS), vertex.count);
-    ensure!(
-        given >= needed,
-        "element chunk has {given} entries, needed are {needed} for the {splats} of element vertex"
-    );
+    ensure!(given >= needed, "element chunk has {given} entries, needed are {needed} for {splats} splats");
 
     let (mut chunks, mut packed) = (Vec::new(), Vec::new());
-    for element in header.elements.values() {
+    // Harmonics come last, and are not read.
+    let last = header.elements.get_index_of("chunk").max(header.elements.get_index_of("vertex"));
+    for element in header.elements.values().take(last.map_or(0, |last| last + 1)) {
         match element.name.as_str() {
             "chunk" => body.rows(element, RANGES, |ranges| chunks.push(ranges.map(|number| number as f32)))?,
             "vertex" => body.rows(element, WORDS, |words| packed.push(words.map(|word| word as u32)))?,

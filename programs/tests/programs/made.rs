@@ -155,6 +155,17 @@ pub fn spz_content(version: u32, count: u32, degree: u8, flags: u8) -> Vec<u8> {
     [header.concat(), positions, bytes(1, 100), bytes(3, 120), bytes(3, 80), rotations, harmonics].concat()
 }
 
+/// The rotation of an .spz file of version 3, from a quaternion in its axes, w last.
+pub fn spz_rotation(quaternion: [f32; 4]) -> u32 {
+    let largest = (0..4).max_by(|a, b| quaternion[*a].abs().total_cmp(&quaternion[*b].abs())).unwrap();
+    let sign = quaternion[largest].signum();
+    (0..4).filter(|part| *part != largest).fold(largest as u32, |word, part| {
+        let value = sign * quaternion[part];
+        let size = (value.abs() * std::f32::consts::SQRT_2 * 511.0).round().min(511.0) as u32;
+        word << 10 | u32::from(value < 0.0) << 9 | size
+    })
+}
+
 pub fn gzip(content: &[u8]) -> Vec<u8> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::default());
     packed.write_all(content).unwrap();

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{env, fs, thread};
 
+use crate::made;
 use vksort_testing::picture::Picture;
 use vksort_testing::process::{program, run_within};
 
@@ -223,9 +224,12 @@ fn formats_show_the_same_scene() {
     let folder = Folder::new("formats");
     let mut rng = fastrand::Rng::with_seed(11);
     let (mut trained, mut web) = (crate::scenes::trained_header(400).into_bytes(), Vec::new());
+    let mut spz = [const { Vec::new() }; 5];
     for _ in 0..400 {
         let position: [f32; 3] = std::array::from_fn(|_| 2.0 * rng.f32() - 1.0);
-        let scale: [f32; 3] = std::array::from_fn(|_| 0.02 + 0.2 * rng.f32());
+        // .spz has steps of 6 % for scales.
+        let scale_steps: [u8; 3] = std::array::from_fn(|_| rng.u8(98..=136));
+        let scale = scale_steps.map(|steps| (f32::from(steps) / 16.0 - 10.0).exp());
         let color: [u8; 4] = std::array::from_fn(|_| rng.u8(60..=255));
         let rotation: [u8; 4] = std::array::from_fn(|_| rng.u8(..));
         let bytes = |values: [f32; 3]| values.map(f32::to_le_bytes).concat();
@@ -236,15 +240,27 @@ fn formats_show_the_same_scene() {
         let turned = rotation.map(|part| f32::from(part) - 128.0);
         let rest = [opacity.to_le_bytes().to_vec(), bytes(scale.map(f32::ln)), turned.map(f32::to_le_bytes).concat()];
         trained.extend([bytes(position), bytes(harmonic), rest.concat()].concat());
+
+        let turned = glam::Vec4::from_array(turned).normalize();
+        let fixed = |coordinate: f32| ((coordinate * 4096.0).round() as i32).to_le_bytes()[..3].to_vec();
+        let [x, y, z] = position;
+        spz[0].extend([x, -y, -z].map(fixed).concat());
+        spz[1].push(color[3]);
+        spz[2].extend(harmonic.map(|factor| ((0.15 * factor + 0.5) * 255.0).round() as u8));
+        spz[3].extend(scale_steps);
+        spz[4].extend(made::spz_rotation([turned.y, -turned.z, -turned.w, turned.x]).to_le_bytes());
     }
     fs::write(folder.0.join("web.splat"), web).unwrap();
     fs::write(folder.0.join("trained.ply"), trained).unwrap();
+    let header = made::spz_content(3, 400, 0, 0)[..16].to_vec();
+    fs::write(folder.0.join("packed.spz"), made::gzip(&[header, spz.concat()].concat())).unwrap();
     let draw = |name| {
         folder.check(&["--scene", name, "--size", "64x64", "--eye", "0,-1,-4", "--target", "0,0,0"]);
         Picture::read(&folder.0.join("device.png"))
     };
-    let (web, trained) = (draw("web.splat"), draw("trained.ply"));
+    let (web, trained, packed) = (draw("web.splat"), draw("trained.ply"), draw("packed.spz"));
     assert!(web.psnr(&trained) >= RIGHT, "{} dB between formats", web.psnr(&trained));
+    assert!(packed.psnr(&trained) >= RIGHT, "{} dB between .spz and .ply", packed.psnr(&trained));
     let background = web.pixel(0, 0);
     assert!((0..64).any(|x| web.pixel(x, 32) != background), "nothing is drawn");
 }
