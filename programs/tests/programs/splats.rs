@@ -6,6 +6,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 use std::{env, thread};
 
+use crate::made::{self, Element, Encoding};
 use vksort_testing::picture::Picture;
 use vksort_testing::process::{program, run_within};
 
@@ -336,6 +337,18 @@ fn a_driver_that_crashes_in_draws_is_named_before_it_does() {
     };
     assert!(stderr("512").starts_with("warning: lavapipe ") && stderr("512").contains("LP_NATIVE_VECTOR_WIDTH=256"));
     assert!(stderr("256").starts_with("error: "));
+}
+
+#[test]
+fn what_is_not_drawn_is_said() {
+    let scratch = Scratch::new("said");
+    let element = Element::trained("float", 3).set(1, "y", f64::NAN).with("float", "f_rest_0", &[0.5]);
+    scratch.write("scene.ply", &made::ply(Encoding::Big, &[], &[element]));
+    let stdout = scratch.succeed(&["--scene", "scene.ply", "--frames", "1", "--size", "40x30"], 120);
+    let lines: Vec<&str> = stdout.lines().take(3).collect();
+    assert_eq!(lines[0], "scene      scene.ply, 2 splats");
+    assert!(lines[1].starts_with("left out   1 of 3 splats, the first is splat 1: position is [0.125, NaN, 3.5]"));
+    assert!(lines[2].starts_with("colours    of degree 0, "), "{stdout}");
 }
 
 #[test]
