@@ -190,6 +190,30 @@ fn splats_of_every_shape_and_size_are_those_of_the_cpu() {
     }
 }
 
+/// What the low pass makes wider is made fainter if the file says that training did so.
+#[test]
+fn antialiased_scenes_are_those_of_the_cpu() {
+    let folder = Folder::new("antialiased");
+    let draw = |comment: &str| {
+        let mut rng = fastrand::Rng::with_seed(8);
+        let header = crate::scenes::trained_header(300).replace("element vertex", &format!("{comment}element vertex"));
+        let mut trained = header.into_bytes();
+        for _ in 0..300 {
+            let mut between = |least: f32, most: f32| least + (most - least) * rng.f32();
+            let position = [0; 3].map(|_| between(-1.0, 1.0));
+            let rest =
+                [1.0, 0.5, 0.0, 3.0, between(-8.0, -2.0), between(-8.0, -2.0), between(-8.0, -2.0), 1.0, 0.2, 0.5, 0.0];
+            trained.extend(position.iter().chain(&rest).flat_map(|value| value.to_le_bytes()));
+        }
+        fs::write(folder.0.join("scene.ply"), trained).unwrap();
+        folder.check(&["--scene", "scene.ply", "--size", "96x64", "--eye", "0,0,-4", "--target", "0,0,0"]);
+        Picture::read(&folder.0.join("device.png"))
+    };
+    let (plain, antialiased) = (draw(""), draw("comment SplatRenderMode: mip\n"));
+    let ratio = plain.psnr(&antialiased);
+    assert!(ratio < WRONG, "{ratio} dB, so the comment changes nothing");
+}
+
 /// A scene in another unit is the same scene. A factor of 2 rounds nothing, so its picture is the same to a byte.
 #[test]
 fn pictures_do_not_depend_on_the_unit() {
