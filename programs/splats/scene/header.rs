@@ -69,6 +69,9 @@ fn read_comments(header: &Header, scene: &mut Scene) {
             ["vertical", "axis:", "y"] => scene.up = Some(Vec3::NEG_Y),
             ["vertical", "axis:", "x"] => scene.up = Some(Vec3::X),
             ["vertical", "axis:", "z"] => scene.up = Some(Vec3::Z),
+            ["vertical", "axis:", x, y, z] => {
+                scene.up = Vec3::from([x, y, z].map(|number| number.parse().unwrap_or(0.0))).try_normalize();
+            }
             ["splatrendermode:", mode] => scene.antialiased = mode == "mip",
             ["antialiased", flag] => scene.antialiased = flag == "1",
             _ => {}
