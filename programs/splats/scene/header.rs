@@ -14,7 +14,7 @@ use super::rows::Body;
 /// A header is some kilobytes; a file without line breaks is not read to its end in search of one.
 const MAX_HEADER_BYTES: u64 = 64 << 10;
 
-/// Reads the header of a file of so many bytes. The file holds what the header announces.
+/// Reads the header of a file of so many bytes, which have room for the entries that it announces.
 ///
 /// The parser takes neither comments in other encodings than UTF-8, nor blank lines, nor lines that end with a carriage
 /// return, and keeps the last of two things of one name. So the lines are tidied and checked before it sees them.
