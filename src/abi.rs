@@ -139,6 +139,12 @@ shared_constants! {
     REPORT_WORDS = 3;
 }
 
+/// Word of the counters with the size of the subgroups of a kernel that has refused them, else 0; in sorts that check it. No source
+/// of a kernel knows it, because the check is put into modules.
+#[allow(dead_code, reason = "for what rewrites modules")]
+pub const COUNTERS_REFUSED: u32 = COUNTERS_ARGUMENTS - 1;
+const _: () = assert!(COUNTERS_ROUTES + MAX_PASSES < COUNTERS_REFUSED);
+
 macro_rules! specialization {
     ($($(#[$doc:meta])* $name:ident = $default:expr;)*) => {
         /// Specialization constants by id: the index of an entry is its id, the number its value where the host sets none.

@@ -146,6 +146,16 @@ impl Kernel {
         &KERNELS[self as usize]
     }
 
+    /// How the kernel uses the counters, beside its row, in sorts that check the size of subgroups. What ranks writes what it found, by
+    /// an atomic, which layers take for a read too; what moves elements afterwards reads it.
+    #[allow(dead_code, reason = "for what plans")]
+    pub fn check(self) -> Option<Usage> {
+        match self {
+            Kernel::Move | Kernel::Gather => Some(Usage::Read),
+            _ => self.row().variants.ranks.then_some(Usage::ReadWrite),
+        }
+    }
+
     /// Name of the kernel.
     pub fn name(self) -> &'static str {
         self.row().name

@@ -76,13 +76,21 @@ pub enum FixedSubgroups {
     Spirv16,
     /// The driver's are full, and of this size.
     Driver,
+    /// The driver's usually are, but a setting of its own may change it. Sorters that read what kernels find rely on it
+    /// ([`SorterOptions::subgroup_check`](crate::SorterOptions)).
+    Checked,
 }
 
 impl DeviceProfile {
     /// Whether kernels may rely on full subgroups of the device's own: by a feature, or as [`fixed_subgroups`](Self::fixed_subgroups)
-    /// says.
-    pub fn has_full_subgroups(&self) -> bool {
-        self.full_subgroups || self.fixed_subgroups != FixedSubgroups::No
+    /// says. `reads_check` says that somebody reads what kernels find.
+    pub fn has_full_subgroups(&self, reads_check: bool) -> bool {
+        self.full_subgroups
+            || match self.fixed_subgroups {
+                FixedSubgroups::No => false,
+                FixedSubgroups::Spirv16 | FixedSubgroups::Driver => true,
+                FixedSubgroups::Checked => reads_check,
+            }
     }
 
     /// What is known of subgroups without a feature. `ruled` says that modules may be of SPIR-V 1.6 and that the device has one
@@ -104,8 +112,10 @@ impl DeviceProfile {
             (NVIDIA | NVK | HONEYKRISP | KOSMICKRISP | MOLTENVK, 32) => FixedSubgroups::Driver,
             // A subgroup is a vector of LP_NATIVE_VECTOR_WIDTH bits, or of 128; a workgroup runs them one after the other.
             (LLVMPIPE, 4 | 8 | 16) | (SWIFTSHADER, 4) => FixedSubgroups::Driver,
-            // Their subgroups are usually full and of the size that they report, but a setting may change it, as RADV_PERFTEST=cswave32.
-            (RADV | AMD | AMDVLK, _) => FixedSubgroups::No,
+            // Workgroups of more than 32 invocations have waves of 64, and with RADV_PERFTEST=cswave32 waves of 32, though 64 are reported.
+            (RADV, 64) => FixedSubgroups::Checked,
+            // Kernels with subgroup operations get the size that is reported, unless a setting of the driver says otherwise.
+            (AMD | AMDVLK, 32 | 64) => FixedSubgroups::Checked,
             _ => FixedSubgroups::No,
         }
     }
@@ -256,7 +266,8 @@ mod tests {
             sizes.iter().for_each(|size| assert_eq!(of(driver, 0, *size), [Driver, Spirv16], "{driver}"));
         }
         for driver in [RADV, AMD, AMDVLK] {
-            assert_eq!(of(driver, vendor::AMD, 64), [No, Spirv16], "{driver}");
+            assert_eq!(of(driver, vendor::AMD, 64), [Checked, Spirv16], "{driver}");
+            assert_eq!(of(driver, vendor::AMD, 16), [No, Spirv16], "{driver} with a size that it is not known for");
         }
         assert_eq!(of(MOLTENVK, vendor::APPLE, 32), [Driver, Spirv16]);
         for vendor in [vendor::AMD, vendor::INTEL] {

@@ -61,6 +61,8 @@ pub struct ShapeDesc<'a> {
     pub specialization: Specialization,
     /// The quirks of the driver.
     pub quirks: Quirks,
+    /// Whether somebody reads what kernels find of their subgroups.
+    pub reads_check: bool,
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
     pub withhold: u32,
     /// Fault injection: bits of the number of slots in the look-back ring. With few slots, small sorts use each several
@@ -86,6 +88,7 @@ impl<'a> ShapeDesc<'a> {
             visits: Visits::default(),
             specialization: Specialization::Auto,
             quirks: profile.quirks(),
+            reads_check: false,
             withhold: 0,
             ring_bits: None,
         }
@@ -429,7 +432,7 @@ pub(crate) fn choose_subgroup(desc: &ShapeDesc<'_>) -> Result<Subgroup, Error> {
     };
     let serves = |size: u32| size.is_power_of_two() && (4..=128).contains(&size);
     // Without full subgroups, a driver may leave lanes empty, and the mapping of lanes to elements breaks.
-    let full = profile.has_full_subgroups();
+    let full = profile.has_full_subgroups(desc.reads_check);
     let sure = profile.subgroup_operations && full && serves(size);
     match desc.subgroup {
         SubgroupChoice::Auto | SubgroupChoice::Native if sure => Ok(Subgroup { size, emulated: false }),

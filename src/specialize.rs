@@ -1,11 +1,12 @@
 //! From request and shape to the specification of a pipeline: a module, and the values of its specialization constants.
 
 use crate::abi::{self, spec};
-use crate::kernels::{Group, Kernel, Module, Ranking};
+use crate::kernels::{Group, Kernel, Module, Ranking, Usage};
 use crate::modules;
 use crate::profile::FixedSubgroups;
 use crate::request::{SortRequest, ValueType};
 use crate::shape::Shape;
+use crate::spirv::Check;
 use crate::tuning::RankMethod;
 use crate::visitor::Visits;
 
@@ -20,6 +21,8 @@ pub(crate) struct KernelSpec {
     pub subgroup_size: Option<u32>,
     /// Whether the module is given to the driver as SPIR-V 1.6, in which subgroups are full without being required.
     pub spirv_1_6: bool,
+    /// What the module checks first, where subgroups may have another size than the driver reports.
+    pub check: Option<Check>,
     /// Whether the driver is asked to keep loops that the kernel asks to unroll.
     pub keep_loops: bool,
     /// Whether the host folds the constants into the module.
@@ -44,6 +47,10 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
             _ => required.then_some(shape.ranking.subgroup.size),
         },
         spirv_1_6: native && shape.fixed_subgroups == FixedSubgroups::Spirv16,
+        check: kernel.check().filter(|_| shape.checks_subgroups()).map(|usage| match usage {
+            Usage::Read => Check::Word,
+            _ => Check::Subgroups { invocations: wanted[spec::WORKGROUP_SIZE], size: shape.ranking.subgroup.size },
+        }),
         // The histogram unrolls a loop over few digits. With private counters it has no branch for each.
         keep_loops: match kernel {
             Kernel::Histogram => shape.quirks.slow_unrolled_branches && module.ranking != Ranking::Private,

@@ -36,14 +36,16 @@ impl Plan {
     /// The regions that a step uses, and how.
     pub fn accesses(&self, step: &Step) -> impl Iterator<Item = (Region, AccessFlags)> + use<> {
         const CLEARED: &[(Binding, Usage)] = &[(Binding::Counters, Usage::Write), (Binding::Table, Usage::Write)];
-        let (uses, write, counted) = match step.work {
-            Work::Clear { .. } => (CLEARED, AccessFlags::TRANSFER_WRITE, false),
+        let (uses, check, write, counted) = match step.work {
+            Work::Clear { .. } => (CLEARED, None, AccessFlags::TRANSFER_WRITE, false),
             Work::Dispatch { kernel, groups, .. } => {
-                (kernel.row().uses, AccessFlags::SHADER_WRITE, matches!(groups, Groups::Counted(_)))
+                let check = kernel.check().filter(|_| self.shape.checks_subgroups());
+                (kernel.row().uses, check, AccessFlags::SHADER_WRITE, matches!(groups, Groups::Counted(_)))
             }
         };
         let places = self.places(step.ends);
-        let used = uses.iter().filter_map(move |(binding, usage)| {
+        let check = check.map(|usage| (Binding::Counters, usage));
+        let used = uses.iter().copied().chain(check).filter_map(move |(binding, usage)| {
             let region = match binding {
                 Binding::KeysFrom => places.keys[0]?.into(),
                 Binding::KeysTo => places.keys[1]?.into(),

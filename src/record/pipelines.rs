@@ -265,7 +265,7 @@ unsafe fn create(
     layout: vk::PipelineLayout,
 ) -> Result<vk::Pipeline, Error> {
     let constants = spec.specializes_on_host.then_some(&spec.constants[..]);
-    let rewrite = Rewrite { constants, keep_loops: spec.keep_loops, declare_aliases: true };
+    let rewrite = Rewrite { constants, keep_loops: spec.keep_loops, declare_aliases: true, check: spec.check };
     let mut words = rewrite
         .apply(words)
         .map_err(|error| Error::Module { module: spec.module.name(), reason: error.to_string() })?;

@@ -174,6 +174,7 @@ impl Sorter {
             subgroup: options.subgroup,
             specialization: options.specialization,
             visits,
+            reads_check: options.subgroup_check,
             withhold: faults.withhold,
             ring_bits: faults.ring_bits,
             ..ShapeDesc::new(&profile, &tuning, request, algorithm)

@@ -160,6 +160,11 @@ impl Ranking {
 }
 
 impl Shape {
+    /// Whether kernels check the size of their subgroups. Without passes, none depends on it.
+    pub(crate) fn checks_subgroups(&self) -> bool {
+        self.fixed_subgroups == FixedSubgroups::Checked && self.passes > 0
+    }
+
     /// Bits of the number of anchors of the look-back ring.
     pub fn anchor_bits(&self) -> u32 {
         self.ring_bits.saturating_sub(2)

@@ -129,7 +129,7 @@ fn ways() -> Vec<Way> {
 
 /// Why a device does not run a module, if it does not.
 fn excuse(module: &Module, profile: &DeviceProfile) -> Option<&'static str> {
-    let full = profile.has_full_subgroups();
+    let full = profile.has_full_subgroups(true);
     let excuses = [
         (module.ranking == Ranking::Partitioned && !profile.subgroup_partition, "VK_NV_shader_subgroup_partitioned"),
         (module.addressed && !profile.buffer_addresses, "bufferDeviceAddress"),

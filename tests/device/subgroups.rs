@@ -1,8 +1,14 @@
-//! The device's own subgroups where full ones are not required.
+//! The device's own subgroups where full ones are not required: those that are known to be full, and those that kernels check.
 
-use vksort::standalone::{Gpu, GpuOptions};
-use vksort::{FixedSubgroups, KeyType, Order, SortRequest, SorterOptions, SubgroupChoice, ValueType};
-use vksort_testing::{Failed, Trial, assert_valid, logs, validating};
+use std::time::Duration;
+
+use vksort::standalone::{Gpu, GpuOptions, SortRanges, StandaloneSorter, selftest};
+use vksort::{
+    Algorithm, Error, FixedSubgroups, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, SorterOptions,
+    SubgroupChoice, Tuning, ValueType, Verifier,
+};
+use vksort_testing::suite::small_blocks;
+use vksort_testing::{Failed, Trial, assert_valid, expect, gpu, logs, validating};
 
 /// A device without optional features sorts with its own subgroups where something promises full ones. Else it says once why not.
 fn plain_devices_sort_with_their_own_subgroups() -> Result<(), Failed> {
@@ -36,7 +42,131 @@ fn plain_devices_sort_with_their_own_subgroups() -> Result<(), Failed> {
     Ok(())
 }
 
+/// A device whose driver is taken to report subgroups of this size, and may run others.
+fn device_that_reports(size: u32) -> Result<Gpu, Failed> {
+    let reported_subgroup = Some(size);
+    Ok(Gpu::new(&GpuOptions { validation: validating(), reported_subgroup, ..GpuOptions::default() })?)
+}
+
+/// Every way in which elements move: in place and out of it, by an odd number of passes, joined with indices, gathered. Each by the
+/// kernels of software drivers where the device has them, or by those of GPUs.
+fn sorts() -> Vec<(SortRequest, SorterOptions)> {
+    let keys = SortRequest::new(KeyType::U32);
+    let pairs = SortRequest { value: ValueType::U32, ..keys };
+    let argsort = SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..keys };
+    let gathered = SortRequest { value: ValueType::Bytes(20), ..keys };
+    let odd = SortRequest { bits: (0..24).into(), ..pairs };
+    let wide = SortRequest { value: ValueType::Bytes(2), ..SortRequest::new(KeyType::U64) };
+    let mut sorts = Vec::new();
+    for request in [keys, pairs, argsort, gathered, odd, wide] {
+        for placement in [Placement::InPlace, Placement::OutOfPlace] {
+            for algorithm in Algorithm::ALL {
+                let own = small_blocks();
+                let ballots = Tuning { rank: RankMethod::Ballot, ..own.clone() };
+                let tuning = Some([ballots, own][sorts.len() / 2 % 2].clone());
+                let request = SortRequest { algorithm: Some(*algorithm), placement, ..request };
+                sorts.push((request, SorterOptions { tuning, ..SorterOptions::default() }));
+            }
+        }
+    }
+    sorts
+}
+
+/// How many elements a request is tried with.
+fn count_of(sorter: &StandaloneSorter) -> u32 {
+    let single = sorter.request().algorithm == Some(Algorithm::SingleWorkgroup);
+    if single { sorter.max_count().min(300) } else { 5_000 }
+}
+
+/// Sorts what is in one buffer, with bytes between the ranges, as a run or a verified one. Returns the bytes before and after it
+/// without the scratch, and what the sort said.
+fn run(gpu: &Gpu, sorter: &StandaloneSorter, verified: bool) -> Result<(Vec<u8>, Vec<u8>, Result<(), Error>), Failed> {
+    let count = count_of(sorter);
+    let sizes = sorter.request().buffers(count);
+    let mut end = 256u64;
+    let mut place = |size: u64| {
+        let start = end;
+        end = (start + size).next_multiple_of(256) + 256;
+        (start, size)
+    };
+    let keys = place(sizes.keys);
+    let [values, keys_out, values_out] =
+        [sizes.values, sizes.keys_out, sizes.values_out].map(|size| size.map(&mut place));
+    let (buffer, scratch) = (gpu.buffer(end)?, gpu.buffer(sorter.scratch_size(count)?)?);
+    let before: Vec<u8> = (0..end).map(|_| fastrand::u8(..)).collect();
+    buffer.write(0, &before)?;
+    scratch.write(0, &vec![0xC5u8; scratch.size() as usize])?;
+    let range = |(start, size)| buffer.range(start, size);
+    let sort = sorter.prepare_on(SortRanges {
+        values: values.map(range),
+        keys_out: keys_out.map(range),
+        values_out: values_out.map(range),
+        scratch: Some(scratch.range(0, scratch.size())),
+        ..SortRanges::in_place(range(keys), count)
+    })?;
+    let result = match verified {
+        false => sort.run(count).map(drop),
+        true => sort.run_verified(count).map(|answer| assert_eq!(answer, 0, "{}", Verifier::explain(answer))),
+    };
+    let mut after = vec![0u8; before.len()];
+    buffer.read(0, &mut after)?;
+    Ok((before, after, result))
+}
+
+fn other_subgroups_than_reported_are_refused_and_nothing_changes() -> Result<(), Failed> {
+    let real = gpu().profile().subgroup_size;
+    for reported in [real / 2, real * 2].into_iter().filter(|size| (4..=128).contains(size)) {
+        let gpu = device_that_reports(reported)?;
+        let (given, needed) = (format!("is {real}, so nothing was sorted"), format!("needed is {reported}"));
+        let words = [&gpu.profile().driver[..], &given, &needed, "computeFullSubgroups", "Emulated"];
+        let mut refused = 0;
+        for (request, options) in sorts() {
+            let sorter = gpu.sorter(&request, &options)?;
+            let (shape, single) = (sorter.shape(), request.algorithm == Some(Algorithm::SingleWorkgroup));
+            // Fewer invocations than lanes are one subgroup of as many lanes as is reported.
+            if (if single { shape.single } else { shape.tile }).invocations < real {
+                continue;
+            }
+            let (before, after, result) = run(&gpu, &sorter, refused % 2 == 1)?;
+            assert!(before == after, "{request}, subgroups of {reported} reported: something was written");
+            expect(result, &words)?;
+            refused += 1;
+        }
+        assert!(refused >= sorts().len() / 2, "{refused} sorts are too few");
+        // Whoever sorts by vksort's own device reads it. Private counters have workgroups of one subgroup.
+        if reported > real {
+            expect(gpu.sort(&mut [3u32, 1, 2].repeat(9_000), Order::Ascending), &words)?;
+            let mut first = selftest::Options::default();
+            first.limit = Duration::from_secs(1);
+            let report = selftest::run(&gpu, &first, &mut |_, _| ());
+            assert!(!report.is_right() && report.to_string().contains(&given), "{report}");
+        }
+        assert_valid(&gpu);
+    }
+    Ok(())
+}
+
+fn subgroups_as_reported_sort() -> Result<(), Failed> {
+    let gpu = device_that_reports(gpu().profile().subgroup_size)?;
+    for (request, options) in sorts() {
+        let sorter = gpu.sorter(&request, &options)?;
+        let shape = sorter.shape();
+        assert!(!shape.ranking.subgroup.emulated && shape.fixed_subgroups == FixedSubgroups::Checked, "{shape:?}");
+        let (before, after, result) = run(&gpu, &sorter, true)?;
+        result?;
+        assert!(before != after, "{request}: nothing was written");
+    }
+    assert_valid(&gpu);
+    Ok(())
+}
+
 pub fn trials() -> Vec<Trial> {
-    let name = "plain_devices_sort_with_their_own_subgroups";
-    vec![Trial::test(name, plain_devices_sort_with_their_own_subgroups)]
+    vec![
+        Trial::test("plain_devices_sort_with_their_own_subgroups", plain_devices_sort_with_their_own_subgroups),
+        Trial::test(
+            "other_subgroups_than_reported_are_refused_and_nothing_changes",
+            other_subgroups_than_reported_are_refused_and_nothing_changes,
+        ),
+        Trial::test("subgroups_as_reported_sort", subgroups_as_reported_sort),
+    ]
 }

@@ -216,6 +216,8 @@ fn devices_without_sure_subgroups_get_emulated_ones() {
     for unsure in [
         DeviceProfile { subgroup_operations: false, ..sure.clone() },
         DeviceProfile { full_subgroups: false, ..sure.clone() },
+        // Nobody reads what kernels find.
+        DeviceProfile { full_subgroups: false, fixed_subgroups: FixedSubgroups::Checked, ..sure.clone() },
         DeviceProfile { subgroup_size: 1, subgroup_range: (1, 1), ..sure.clone() },
     ] {
         let shape = fit(&unsure, SubgroupChoice::Auto).unwrap();
@@ -225,10 +227,11 @@ fn devices_without_sure_subgroups_get_emulated_ones() {
 
 #[test]
 fn subgroups_that_are_known_to_be_full_need_not_be_required() {
-    for fixed_subgroups in [FixedSubgroups::Spirv16, FixedSubgroups::Driver] {
+    for fixed_subgroups in [FixedSubgroups::Spirv16, FixedSubgroups::Driver, FixedSubgroups::Checked] {
         let profile = DeviceProfile { full_subgroups: false, fixed_subgroups, ..DeviceProfile::default() };
         let (tuning, request) = (Tuning::for_device(&profile), keys());
         let desc = ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep);
+        let desc = ShapeDesc { reads_check: true, ..desc };
         let shape = Shape::fit(&desc).unwrap();
         assert_eq!(shape.ranking.subgroup, Subgroup { size: 32, emulated: false });
         assert_eq!(shape.fixed_subgroups, fixed_subgroups);

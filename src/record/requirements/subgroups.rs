@@ -30,6 +30,9 @@ impl Requirements {
         if self.spirv_1_6_promises_full() && self.profile.find_fixed_subgroups(true) == FixedSubgroups::Spirv16 {
             ways.push("create the instance for Vulkan 1.3, and tell that by Requirements::for_api_version");
         }
+        if self.profile.fixed_subgroups == FixedSubgroups::Checked {
+            ways.push("set SorterOptions::subgroup_check, and read the word of BoundSort::subgroup_check");
+        }
         let remedy = match (self.profile.subgroup_operations, ways.is_empty()) {
             (false, _) => "the device has no ballots, shuffles or sums in subgroups".into(),
             (true, true) => "the device has no other way".into(),
@@ -43,6 +46,16 @@ impl Requirements {
     pub(crate) fn of_unknown_driver(mut self) -> Self {
         self.profile.fixed_subgroups = FixedSubgroups::No;
         self
+    }
+
+    /// The same for a driver that reports this size of subgroups, and may run others.
+    #[cfg(all(feature = "testing", feature = "standalone"))]
+    pub(crate) fn with_reported_subgroup(self, size: u32) -> Self {
+        let mut without = self.without_subgroup_size_control();
+        let profile = &mut without.profile;
+        (profile.subgroup_size, profile.subgroup_range) = (size, (size, size));
+        profile.fixed_subgroups = FixedSubgroups::Checked;
+        without
     }
 }
 
