@@ -116,7 +116,8 @@ impl Arena {
         self.run(keys, count, &mut |sort, count| sort.run_repeatedly(count, times).map(drop))
     }
 
-    /// The same for a sort that is run in another way, with the count that it is recorded with.
+    /// The same for a sort that is run in another way, with the count that it is recorded with. A sort that fails changes nothing
+    /// but the scratch.
     pub fn run(
         &self,
         keys: &[u8],
@@ -146,9 +147,9 @@ impl Arena {
             Count::Host => vksort::Count::Host(sorted as u32),
             Count::Device(_) => vksort::Count::Device,
         };
-        run(&self.sort, recorded).map_err(text)?;
+        let failed = run(&self.sort, recorded).map_err(text).err();
         let mut after = vec![0u8; self.bytes];
-        self.buffer.read(0, &mut after).map_err(text)?;
+        self.buffer.read(0, &mut after).map_err(|error| failed.clone().unwrap_or(text(error)))?;
 
         let keys_target = self.keys_out.or((self.request.placement == Placement::InPlace).then_some(self.keys));
         let values_target = self.values_out.or(self.values);
@@ -159,9 +160,10 @@ impl Arena {
             values: values_target.filter(|_| value_size > 0).map(|part| take(part, value_size)),
         };
         // Everything but the results and the scratch must be as it was: guards, tails, and untouched sources.
+        let written = if failed.is_some() { 0 } else { sorted };
         let results = [
-            (keys_target, sorted * key_size),
-            (values_target, sorted * value_size),
+            (keys_target, written * key_size),
+            (values_target, written * value_size),
             (Some(self.scratch), self.scratch.len),
         ];
         for (part, len) in results {
@@ -171,7 +173,7 @@ impl Arena {
         }
         match oracle::difference("bytes outside the sort's ranges", 1, &after, &before) {
             Some(difference) => Err(format!("{difference}; {}", self.describe())),
-            None => Ok(result),
+            None => failed.map_or(Ok(result), Err),
         }
     }
 
