@@ -14,6 +14,7 @@ mod options;
 mod pipelines;
 mod pushed;
 mod raw;
+mod remedies;
 mod requirements;
 mod sorter;
 mod verify;
@@ -38,6 +39,7 @@ pub use options::{Access, SorterOptions};
 pub use pipelines::PipelineSet;
 pub use pushed::{PushedSort, PushedSorter};
 pub use raw::{DEVICE_FUNCTIONS, INSTANCE_FUNCTIONS, device_from_raw, instance_from_raw, load_instance};
+pub use remedies::Remedies;
 pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
 #[cfg(feature = "standalone")]
 pub(crate) use requirements::{lists, text};

@@ -25,6 +25,8 @@ pub(crate) struct SorterInner {
     pub most: (u32, &'static str),
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
     pub faults: Faults,
+    /// The warning that the sorter has logged.
+    pub warning: Option<String>,
     /// Whether sorts with a count on the device dispatch indirectly, so that scratch needs the usage for it.
     pub indirect: bool,
     /// Bytes of the visitor's push constants, and whether it has a descriptor set.

@@ -56,6 +56,11 @@ impl PushedSorter {
         Ok(PushedSorter { sorter, push })
     }
 
+    /// The warning that the sorter has logged as the first one of its device, if it is slow there.
+    pub fn warning(&self) -> Option<&str> {
+        self.sorter.inner.warning.as_deref()
+    }
+
     /// Bytes of scratch that a sort of up to `capacity` elements needs, as [`Sorter::scratch_size`].
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use std::ffi::CStr;
 
 use ash::vk;
 
+use super::remedies::Remedies;
 use crate::error::{Context, Error};
 use crate::profile::{DeviceProfile, FixedSubgroups};
 
@@ -79,6 +80,8 @@ pub struct Requirements {
     pub(crate) required_subgroup_size: bool,
     /// The version that the application asked for, if it is known.
     application: Option<u32>,
+    /// What callers call the remedies for slow sorts.
+    remedies: Remedies,
     /// What the device has.
     offer: Offer,
 }
@@ -219,8 +222,14 @@ impl Requirements {
             storage_alignment_bytes: limits.min_storage_buffer_offset_alignment.max(4),
             timestamp_period_ns: if timestamp_bits > 0 { limits.timestamp_period } else { 0.0 },
         };
-        let requirements =
-            Requirements { device_extensions, profile, required_subgroup_size, application: None, offer };
+        let requirements = Requirements {
+            device_extensions,
+            profile,
+            required_subgroup_size,
+            application: None,
+            remedies: Remedies::default(),
+            offer,
+        };
         Ok(requirements.with_fixed_subgroups())
     }
 
@@ -548,6 +557,7 @@ mod tests {
             profile,
             required_subgroup_size: true,
             application: None,
+            remedies: Remedies::default(),
             offer: Offer { buffer_addresses: true, subgroup_partition: true, ..Offer::default() },
         };
         let (mut v11, mut v12, mut v13): (_, _, vk::PhysicalDeviceVulkan13Features<'_>) = Default::default();
@@ -600,6 +610,7 @@ mod tests {
             profile: DeviceProfile::default(),
             required_subgroup_size: false,
             application: None,
+            remedies: Remedies::default(),
             offer: Offer::default(),
         };
         for version in [vk::API_VERSION_1_2, vk::API_VERSION_1_3, vk::make_api_version(0, 1, 2, 198)] {

@@ -1,8 +1,7 @@
 //! [`Sorter`]: the pipelines of one kind of sort on one device.
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use ash::vk;
 
@@ -184,8 +183,10 @@ impl Sorter {
         desc.addressed = choose_addresses(&desc, options);
         let shape = Shape::fit(&desc)?;
         check_device(&profile, &shape, visitor.map(|(visitor, _)| visitor.push_bytes()))?;
-        if shape.ranking.subgroup.emulated && options.subgroup == SubgroupChoice::Auto && is_first_of(device.handle()) {
-            log::warn!("{}: {}", profile.name, requirements.why_emulated());
+        let emulates = shape.ranking.subgroup.emulated && options.subgroup == SubgroupChoice::Auto;
+        let warning = emulates.then(|| requirements.first_to_say_why_emulated(device.handle())).flatten();
+        if let Some(warning) = &warning {
+            log::warn!("{warning}");
         }
         // One element more than a single workgroup sorts needs every kernel of any count.
         let capacity = shape.single.elements() + 1;
@@ -236,6 +237,7 @@ impl Sorter {
             shape,
             debug_utils: options.debug_utils.clone(),
             faults,
+            warning,
             indirect: !pushed,
             visitor: visitor.map(|(visitor, layout)| (visitor.push_bytes(), layout != vk::DescriptorSetLayout::null())),
         };
@@ -304,12 +306,6 @@ impl Sorter {
     pub fn shape(&self) -> &Shape {
         &self.inner.shape
     }
-}
-
-/// Whether this is the first call for a device. A device with the handle of one that was destroyed counts as the same.
-fn is_first_of(device: vk::Device) -> bool {
-    static SEEN: Mutex<BTreeSet<vk::Device>> = Mutex::new(BTreeSet::new());
-    SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(device)
 }
 
 /// The descriptor set of a visitor's resources.

@@ -23,7 +23,7 @@ fn plain_devices_sort_with_their_own_subgroups() -> Result<(), Failed> {
         let request = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
         let (sorters, lines) = logs::of(|| [(); 2].map(|()| gpu.sorter(&request, &SorterOptions::default())));
         let warned = lines.iter().filter(|line| line.contains("subgroups are emulated")).count();
-        // A device with the handle of an earlier one does not say it again.
+        // A device with the handle of an earlier one does not say the same again.
         assert!(warned <= usize::from(emulates), "{lines:?}");
         for sorter in sorters {
             assert_eq!(sorter?.shape().ranking.subgroup.emulated, emulates);

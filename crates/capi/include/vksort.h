@@ -85,7 +85,7 @@
 #define VKSORT_WRONG_STABILITY 4
 
 // A verifier's answer while vksortCmdVerifyAfter has not run.
-#define VKSORT_WRONG_UNFINISHED 2147483648
+#define VKSORT_WRONG_UNFINISHED 2147483648u
 
 // Length of VksortStepTime::name in bytes, with its zero.
 #define VKSORT_STEP_NAME_SIZE 32
@@ -476,6 +476,10 @@ typedef struct {
   uint32_t apiVersion;
   // 0.
   uint32_t reserved;
+  // Null, or written: a text when sorts are several times slower than they could be on the device, with what the program can do,
+  // else null. Only the first sorter of a device has it, and only if the process has no logger
+  // (vksortSetLogCallback), which gets it otherwise. It lives as long as a sorter of the device.
+  const char **warning;
 } VksortVrdxInfo;
 
 // A handle: a sorter that takes its buffers with each recording.
@@ -1153,7 +1157,7 @@ VksortResult vksortGetDepthPush(const VksortDepthInfo *info, VksortDepthPush *pu
 // - The device is of the physical device, and outlives the sorter: another device may get its handle. Where deviceCreateInfo is null, it was created with
 //   VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
 // - The pipeline cache is null or the device's, and no other thread uses it during the call.
-// - sorter is null or writable.
+// - warning of info is null or writable. sorter is null or writable.
 VksortResult vksortVrdxCreate(const VksortVrdxInfo *info,
                               VksortVrdx *sorter);
 

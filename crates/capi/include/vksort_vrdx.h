@@ -13,7 +13,8 @@
  *   the other features that the device was created with, which is faster.
  * - If you know the apiVersion of VkApplicationInfo, define VKSORT_VRDX_VULKAN as it: what newer versions of Vulkan guarantee is
  *   then used up to it, and nothing of later ones.
- * - A call that fails records nothing, and passes a text to VRDX_ERROR, which prints it unless you define it.
+ * - A call that fails records nothing, and passes a text to VRDX_ERROR, which prints it unless you define it. VRDX_WARNING is the
+ *   same for a device on which sorts are slow, with what helps.
  * - Buffers come with each call and are pushed as descriptors. They are not kept.
  * - Keys are 32-bit unsigned integers, values have 32 bits. Counts are elements; offsets and sizes are bytes.
  * - Several threads may record with one sorter, into a command buffer each.
@@ -37,6 +38,12 @@
 /* Gets a text, in an expression statement, when a call fails. */
 #ifndef VRDX_ERROR
 #define VRDX_ERROR(text) fprintf(stderr, "error: %s\n", text)
+#endif
+
+/* Gets a text, in an expression statement, when sorts are several times slower than they could be on a device: once, and not if
+ * vksortSetLogCallback has set a callback, which gets it then. */
+#ifndef VRDX_WARNING
+#define VRDX_WARNING(text) fprintf(stderr, "warning: %s\n", text)
 #endif
 
 /* VkApplicationInfo::apiVersion; 0 if it is not known. */
@@ -155,6 +162,8 @@ static inline VkResult vksortVrdxResult(VksortResult result)
 static inline VkResult vrdxCreateSorterForDevice(const VrdxSorterCreateInfo *pCreateInfo,
                                                  const VkDeviceCreateInfo *pDeviceCreateInfo, VrdxSorter *pSorter)
 {
+    const char *warning = VKSORT_VRDX_NULL;
+    VkResult result;
     VksortVrdxInfo info;
     memset(&info, 0, sizeof info);
     info.structSize = sizeof info;
@@ -164,8 +173,12 @@ static inline VkResult vrdxCreateSorterForDevice(const VrdxSorterCreateInfo *pCr
     info.pipelineCache = pCreateInfo->pipelineCache;
     info.deviceCreateInfo = pDeviceCreateInfo;
     info.apiVersion = VKSORT_VRDX_VULKAN;
+    info.warning = &warning;
     *pSorter = VKSORT_VRDX_NULL;
-    return vksortVrdxResult(vksortVrdxCreate(&info, pSorter));
+    result = vksortVrdxResult(vksortVrdxCreate(&info, pSorter));
+    if (warning != VKSORT_VRDX_NULL)
+        VRDX_WARNING(warning);
+    return result;
 }
 
 /* The same without that structure. Version 0.3 returns nothing here, and its programs ignore the result. */

@@ -7,7 +7,7 @@ use ash::vk::{
     self, DeviceCreateInfo as VkDeviceCreateInfo, Handle, PhysicalDeviceFeatures2 as VkPhysicalDeviceFeatures2,
 };
 
-use vksort::seams::{Place, VersionFeatures, feature_in, load_instance};
+use vksort::seams::{Place, Remedies, VersionFeatures, feature_in, load_instance};
 use vksort::{DeviceFeatures, Error, InstanceRequirements, Requirements};
 
 use super::fault::Fault;
@@ -56,6 +56,13 @@ impl Drop for FeatureChain {
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 }
+
+/// What a program does against emulated subgroups.
+const REMEDIES: Remedies = Remedies {
+    features: "which vksortGetDeviceRequirements lists",
+    version: "set VksortRequirementsInfo::apiVersion to its version",
+    check: "",
+};
 
 pub(super) static REQUIREMENTS: Register<DeviceKnowledge> = Register::new("VksortRequirements");
 
@@ -247,6 +254,7 @@ pub unsafe extern "C" fn create_requirements(
         // SAFETY: as above.
         let (instance, mut queried, enabled) =
             unsafe { query(get, info.instance, device, info.api_version, info.device_create_info)? };
+        queried = queried.with_remedies(REMEDIES);
         // A device that exists says for itself whether it has them.
         if enabled.is_none() && info.flags & VKSORT_REQUIREMENTS_BUFFER_ADDRESSES != 0 {
             queried = queried.with_buffer_addresses();

@@ -47,7 +47,7 @@ sized! {
     VksortSorterProperties 16,
     VksortBufferRequirements 152,
     VksortBuffers 200,
-    VksortVrdxInfo 64,
+    VksortVrdxInfo 72,
     VksortVrdxSort 88,
     VksortVisitorInfo 32,
     VksortVisitorResources 24,

@@ -522,6 +522,10 @@ pub struct VksortVrdxInfo {
     pub api_version: u32,
     /// 0.
     pub reserved: u32,
+    /// Null, or written: a text when sorts are several times slower than they could be on the device, with what the program can do,
+    /// else null. Only the first sorter of a device has it, and only if the process has no logger
+    /// (vksortSetLogCallback), which gets it otherwise. It lives as long as a sorter of the device.
+    pub warning: *mut *const c_char,
 }
 
 /// One recording of a sort of 32-bit keys, for vksortVrdxCmdSort.

@@ -3,9 +3,11 @@
 //! Buffers are pushed descriptors. A cache by handles would save less than a microsecond, and would be wrong: a new buffer may
 //! have the handle of a destroyed one, and no Vulkan call tells.
 
+use std::ffi::CString;
+
 use ash::vk::{self, CommandBuffer as VkCommandBuffer};
 
-use vksort::seams::PushedSorter;
+use vksort::seams::{PushedSorter, Remedies};
 use vksort::{
     AccessScope, BufferRange, Count, Error, KeyType, Requirements, SortBuffers, SortRequest, SorterOptions, StepName,
     ValueType,
@@ -15,7 +17,7 @@ use super::device::{self, query};
 use super::fault::Fault;
 use super::handles::Register;
 use super::names::check_flags;
-use super::outcome::{Failure, run_unit};
+use super::outcome::{Failure, c_text, run_unit};
 use super::structs::{check_handle, put, read};
 use super::types::*;
 
@@ -26,7 +28,16 @@ struct Vrdx {
     requirements: Requirements,
     keys: PushedSorter,
     pairs: PushedSorter,
+    /// What makes sorts slow on the device, if nothing has said so yet.
+    _warning: Option<CString>,
 }
+
+/// What a program does against emulated subgroups.
+const REMEDIES: Remedies = Remedies {
+    features: "and pass the device's VkDeviceCreateInfo to vrdxCreateSorterForDevice",
+    version: "define VKSORT_VRDX_VULKAN as its apiVersion",
+    check: "",
+};
 
 static SORTERS: Register<Vrdx> = Register::new("VksortVrdx");
 
@@ -57,7 +68,7 @@ const PASSES: u32 = 4;
 /// * The device is of the physical device, and outlives the sorter: another device may get its handle. Where `device_create_info` is null, it was created with
 ///   VK_KHR_push_descriptor or Vulkan 1.4's pushDescriptor.
 /// * The pipeline cache is null or the device's, and no other thread uses it during the call.
-/// * `sorter` is null or writable.
+/// * `warning` of `info` is null or writable. `sorter` is null or writable.
 #[unsafe(export_name = "vksortVrdxCreate")]
 pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut VksortVrdx) -> VksortResult {
     run_unit("vksortVrdxCreate", || {
@@ -67,7 +78,11 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
         // SAFETY: as above.
         unsafe { put(sorter, std::ptr::null_mut())? };
         check_flags("reserved of VksortVrdxInfo", info.reserved, 0)?;
-        let VksortVrdxInfo { get_instance_proc_addr, physical_device, api_version, .. } = info;
+        let VksortVrdxInfo { get_instance_proc_addr, physical_device, api_version, warning, .. } = info;
+        if !warning.is_null() {
+            // SAFETY: as above.
+            unsafe { put(warning, std::ptr::null())? };
+        }
         // SAFETY: as above.
         let (instance, requirements, enabled) = unsafe {
             query(get_instance_proc_addr, info.instance, physical_device, api_version, info.device_create_info)?
@@ -80,6 +95,7 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
                 return Err(Fault::PushDescriptors.into());
             }
         };
+        let requirements = requirements.with_remedies(REMEDIES);
         let alike = |made: &Vrdx| made.device.handle() == info.device && made.requirements == requirements;
         if let Some(made) = SORTERS.find(alike) {
             // SAFETY: as above.
@@ -107,8 +123,15 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
             unsafe { PushedSorter::new(&device, &requirements, &request, &options, push) }
         };
         let (keys, pairs) = (build(ValueType::None)?, build(ValueType::U32)?);
+        // Without a logger nobody has heard of it.
+        let unheard = keys.warning().filter(|_| log::max_level() == log::LevelFilter::Off);
+        let unheard = unheard.map(|text| c_text(text.into()));
+        if let Some(text) = unheard.as_deref().filter(|_| !warning.is_null()) {
+            // SAFETY: as above. The text lives as long as the sorter that has it.
+            unsafe { put(warning, text.as_ptr())? };
+        }
         // SAFETY: as above.
-        unsafe { put(sorter, SORTERS.add(Vrdx { device, requirements, keys, pairs })) }
+        unsafe { put(sorter, SORTERS.add(Vrdx { device, requirements, keys, pairs, _warning: unheard })) }
     })
 }
 

@@ -63,7 +63,13 @@ fn for_c(text: &str) -> String {
     let mut lines = Vec::new();
     for line in text.lines() {
         if !line.trim_start().starts_with("//") {
-            lines.push(line.to_string());
+            // Without a suffix it would have 64 bits in C, and be signed.
+            let large = line
+                .rsplit(' ')
+                .next()
+                .and_then(|number| number.parse::<u32>().ok())
+                .is_some_and(|number| number >> 31 == 1);
+            lines.push(format!("{line}{}", if large { "u" } else { "" }));
             continue;
         }
         let line = line.replace("# Safety", "Duties of the caller:").replace("// * ", "// - ");
@@ -129,8 +135,13 @@ fn macros_are_numbers() {
     let mut numbers = 0;
     for line in defined {
         let (name, number) = line.split_once(' ').unwrap_or((line, ""));
-        let digits = number.trim_start_matches('-').trim_end_matches("ull");
-        assert!(digits.parse::<u64>().is_ok(), "VKSORT_{name} is {number:?}");
+        // A number of 32 bits that is not negative has the type int, or is unsigned.
+        let fits = match number.split_at(number.find('u').unwrap_or(number.len())) {
+            (digits, "ull") => digits.parse::<u64>().is_ok(),
+            (digits, "u") => digits.parse::<u32>().is_ok(),
+            (digits, suffix) => suffix.is_empty() && digits.parse::<i32>().is_ok(),
+        };
+        assert!(fits, "VKSORT_{name} is {number:?}");
         numbers += 1;
     }
     assert!(numbers >= 60, "{numbers} macros are found");

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ash::vk;
-use vksort::seams::VersionFeatures;
+use vksort::seams::{Remedies, VersionFeatures};
 use vksort::{DeviceFeatures, DeviceProfile, PipelineSet, Requirements};
 use wgpu::hal::api::Vulkan;
 use wgpu::hal::vulkan::InstanceShared;
@@ -271,6 +271,10 @@ fn check_description(adapter: &Adapter, desc: &DeviceDescriptor<'_>) -> Result<(
     }
 }
 
+/// What a program does against emulated subgroups. wgpu knows the version of its instance.
+const REMEDIES: Remedies =
+    Remedies { features: "as WgpuDevice::open does", version: "give it to wgpu with the instance", check: "" };
+
 /// What vksort could use of a physical device.
 ///
 /// # Safety
@@ -285,7 +289,7 @@ unsafe fn query(instance: &InstanceShared, physical: vk::PhysicalDevice) -> Resu
     // SAFETY: by this function's contract; wgpu creates instances for Vulkan 1.3 where the loader knows 1.1, and here it
     // knows 1.2. Whoever brings an instance of his own to wgpu tells it the version that he asked for.
     let requirements = unsafe { Requirements::query(instance.raw_instance(), physical)? };
-    Ok(requirements.for_api_version(version.min(vk::API_VERSION_1_3))?)
+    Ok(requirements.with_remedies(REMEDIES).for_api_version(version.min(vk::API_VERSION_1_3))?)
 }
 
 pub(super) fn foreign(device: &Device) -> Error {

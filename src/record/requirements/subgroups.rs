@@ -1,9 +1,13 @@
 //! What is known of a device's subgroups where pipelines cannot require full ones.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
 use ash::vk;
 
 use super::Requirements;
 use crate::profile::FixedSubgroups;
+use crate::record::remedies::Remedies;
 
 impl Requirements {
     /// The same with what is known of subgroups that are not required to be full.
@@ -18,27 +22,40 @@ impl Requirements {
         self.offer.one_subgroup_size && self.profile.api_version >= (1, 3, 0)
     }
 
+    /// The same for callers who know the remedies by these names.
+    #[doc(hidden)]
+    pub fn with_remedies(self, remedies: Remedies) -> Self {
+        Requirements { remedies, ..self }
+    }
+
     /// Why subgroups are emulated, and what the caller can do against it.
     pub(in crate::record) fn why_emulated(&self) -> String {
-        let mut ways = Vec::new();
+        let (mut ways, Remedies { features, version, check }) = (Vec::new(), self.remedies);
         if self.offer.full_subgroups {
-            ways.push(
-                "enable the features subgroupSizeControl and computeFullSubgroups (of Vulkan 1.3, or of \
-                 VK_EXT_subgroup_size_control)",
-            );
+            let names =
+                "subgroupSizeControl and computeFullSubgroups (of Vulkan 1.3, or of VK_EXT_subgroup_size_control)";
+            ways.push(format!("enable the features {names}, {features}"));
         }
         if self.spirv_1_6_promises_full() && self.profile.find_fixed_subgroups(true) == FixedSubgroups::Spirv16 {
-            ways.push("create the instance for Vulkan 1.3, and tell that by Requirements::for_api_version");
+            ways.push(format!("create the instance for Vulkan 1.3, and {version}"));
         }
-        if self.profile.fixed_subgroups == FixedSubgroups::Checked {
-            ways.push("set SorterOptions::subgroup_check, and read the word of BoundSort::subgroup_check");
+        if self.profile.fixed_subgroups == FixedSubgroups::Checked && !check.is_empty() {
+            ways.push(check.into());
         }
         let remedy = match (self.profile.subgroup_operations, ways.is_empty()) {
             (false, _) => "the device has no ballots, shuffles or sums in subgroups".into(),
             (true, true) => "the device has no other way".into(),
             (true, false) => ways.join("; or "),
         };
-        format!("subgroups are emulated, and sorts take several times as long: {remedy}")
+        format!("{}: subgroups are emulated, and sorts take several times as long: {remedy}", self.profile.name)
+    }
+
+    /// The same text, for the first caller on a device that it concerns. Vulkan does not tell when a device is destroyed, so a device
+    /// with the handle of another one says what that one has not said.
+    pub(in crate::record) fn first_to_say_why_emulated(&self, device: vk::Device) -> Option<String> {
+        static SAID: Mutex<BTreeSet<(vk::Device, String)>> = Mutex::new(BTreeSet::new());
+        let text = self.why_emulated();
+        SAID.lock().unwrap_or_else(PoisonError::into_inner).insert((device, text.clone())).then_some(text)
     }
 
     /// The same for a driver of which nothing is known.
@@ -72,6 +89,7 @@ mod tests {
             profile: DeviceProfile { api_version, ..DeviceProfile::default() },
             required_subgroup_size: false,
             application: None,
+            remedies: Remedies::default(),
             offer: Offer { one_subgroup_size, full_subgroups, ..Offer::default() },
         };
         let fixed = |requirements: Requirements, version| {
@@ -88,5 +106,19 @@ mod tests {
         assert!(why(of((1, 3, 0), true, true)).contains("subgroupSizeControl"));
         assert!(why(of((1, 3, 0), true, false)).contains("for_api_version"));
         assert!(why(of((1, 2, 0), true, false)).contains("no other way"));
+        let amd = |remedies| {
+            let mut amd = of((1, 2, 0), true, false).with_remedies(remedies);
+            amd.profile.fixed_subgroups = FixedSubgroups::Checked;
+            amd
+        };
+        assert!(amd(Remedies::default()).why_emulated().contains("SorterOptions::subgroup_check"));
+        let without = amd(Remedies { check: "", ..Remedies::default() });
+        assert!(without.why_emulated().contains("no other way"), "nobody could read it");
+        // Each text once for a device, and not for another one.
+        let devices = [7, 8].map(<vk::Device as vk::Handle>::from_raw);
+        let said = |of: &Requirements, device| of.first_to_say_why_emulated(device).is_some();
+        let other = of((1, 3, 0), true, true).least();
+        assert_eq!([&without, &without, &other].map(|of| said(of, devices[0])), [true, false, true]);
+        assert!(said(&without, devices[1]));
     }
 }

@@ -3,6 +3,8 @@
 
 #define VRDX_ERROR(text) vrdxFailed(text)
 static void vrdxFailed(const char *text);
+#define VRDX_WARNING(text) vrdxWarned(text)
+static void vrdxWarned(const char *text);
 #define VRDX_IMPLEMENTATION
 #include <vksort_vrdx.h>
 
@@ -19,6 +21,62 @@ static void vrdxFailed(const char *text)
 {
     failures++;
     snprintf(failure, sizeof failure, "%s", text);
+}
+
+static char warning[512];
+static unsigned warnings, logged;
+
+static void vrdxWarned(const char *text)
+{
+    warnings++;
+    snprintf(warning, sizeof warning, "%s", text);
+}
+
+static void countLogged(VksortLogLevel level, const char *text, void *userData)
+{
+    (void)userData;
+    logged += level == VKSORT_LOG_WARNING && strstr(text, "subgroups are emulated") != NULL;
+}
+
+/* The device with this name, and with a driver that vksort does not know. */
+static const char *unknown;
+
+static VKAPI_ATTR void VKAPI_CALL propertiesOfUnknown(VkPhysicalDevice physical, VkPhysicalDeviceProperties *properties)
+{
+    vkGetPhysicalDeviceProperties(physical, properties);
+    snprintf(properties->deviceName, sizeof properties->deviceName, "%s", unknown);
+}
+
+static VKAPI_ATTR void VKAPI_CALL driverOfUnknown(VkPhysicalDevice physical, VkPhysicalDeviceProperties2 *properties)
+{
+    vkGetPhysicalDeviceProperties2(physical, properties);
+    for (VkBaseOutStructure *next = properties->pNext; next; next = next->pNext)
+        if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES)
+            ((VkPhysicalDeviceDriverProperties *)(void *)next)->driverID = VK_DRIVER_ID_MAX_ENUM;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL findUnknown(VkInstance instance, const char *name)
+{
+    if (strcmp(name, "vkGetPhysicalDeviceProperties") == 0)
+        return (PFN_vkVoidFunction)propertiesOfUnknown;
+    if (strcmp(name, "vkGetPhysicalDeviceProperties2") == 0)
+        return (PFN_vkVoidFunction)driverOfUnknown;
+    return vksortVrdxFind(instance, name);
+}
+
+/* Creates and destroys a sorter twice, without what the device was created with. */
+static void createTwice(const VrdxSorterCreateInfo *info, const char *name)
+{
+    unknown = name;
+    vksortVrdxImplementation = findUnknown;
+    for (unsigned i = 0; i < 2; i++) {
+        VrdxSorter sorter = VK_NULL_HANDLE;
+        vrdxCreateSorter(info, &sorter);
+        vrdxDestroySorter(sorter);
+        if (failures > 0)
+            die("%s", failure);
+    }
+    vksortVrdxImplementation = vksortVrdxFind;
 }
 
 static const uint32_t *compared;
@@ -267,6 +325,22 @@ int main(int argc, char **argv)
     vrdxDestroySorter(sorter);
     expectFailure("destroyed");
     passed += 4;
+
+    /* Emulated subgroups are told of once, with what helps, by the logger or else by the macro. */
+    failures = warnings = 0;
+    vksortSetLogCallback(VKSORT_LOG_WARNING, countLogged, NULL);
+    createTwice(&sorterInfo, "heard");
+    if (logged != 1 || warnings != 0)
+        die("%u warnings are logged, and %u given to the macro", logged, warnings);
+    vksortSetLogCallback(0, NULL, NULL);
+    createTwice(&sorterInfo, "unheard");
+    if (logged != 1 || warnings != 1)
+        die("%u warnings are logged, and then %u given to the macro", logged, warnings);
+    const char *words[] = {"unheard: ", "subgroups are emulated", "vrdxCreateSorterForDevice", "VKSORT_VRDX_VULKAN"};
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strstr(warning, words[i]))
+            die("\"%s\" does not name %s", warning, words[i]);
+    passed += 2;
 
     vkDestroyQueryPool(vulkan.device, pool, NULL);
     destroyBuffer(&vulkan, &storage);
