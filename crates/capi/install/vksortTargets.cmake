@@ -23,7 +23,7 @@ else()
 endif()
 
 if(NOT TARGET vksort::vksort)
-    add_library(vksort::vksort SHARED IMPORTED)
+    add_library(vksort::vksort SHARED IMPORTED GLOBAL)
     set_target_properties(vksort::vksort PROPERTIES
         IMPORTED_LOCATION "${_vksort_prefix}/${_vksort_shared}"
         INTERFACE_INCLUDE_DIRECTORIES "${_vksort_include}")
@@ -37,7 +37,7 @@ if(NOT TARGET vksort::vksort)
 endif()
 
 if(NOT TARGET vksort::vksort_static)
-    add_library(vksort::vksort_static STATIC IMPORTED)
+    add_library(vksort::vksort_static STATIC IMPORTED GLOBAL)
     set_target_properties(vksort::vksort_static PROPERTIES
         IMPORTED_LOCATION "${_vksort_prefix}/${_vksort_static}"
         INTERFACE_LINK_LIBRARIES "${_vksort_needed}"

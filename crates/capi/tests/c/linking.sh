@@ -23,7 +23,9 @@ check_prefix() {
     local name=$1 folder=$2 line of=crates/capi/tests/c/consumer/main.c flags
     consumer "$name-shared" vksort::vksort -DCMAKE_PREFIX_PATH="$folder"
     consumer "$name-static" vksort::vksort_static -DCMAKE_PREFIX_PATH="$folder"
+    consumer "$name-component" vk_radix_sort -DCMAKE_PREFIX_PATH="$folder"
     linked "$work/consumer-$name-shared/consumer" yes
+    linked "$work/consumer-$name-component/consumer" yes
     linked "$work/consumer-$name-static/consumer" no
     # By pkg-config, which quotes a space as a shell does.
     line=$(PKG_CONFIG_PATH=$folder/lib/pkgconfig pkg-config --cflags --libs vksort)
