@@ -1,7 +1,7 @@
 //! A sort in a renderer on wgpu: between a compute pass that writes the elements and one that reads them in order.
 //!
-//! This is one file to copy from. It needs the crates `vksort`, `vksort-wgpu`, `pollster`, `bytemuck` and `anyhow`. wgpu comes from
-//! `vksort-wgpu`, which exports the version that it was built with.
+//! This is one file to copy from. It needs the crates `vksort`, `vksort-wgpu`, `pollster`, `bytemuck`, `anyhow` and `env_logger`. wgpu
+//! comes from `vksort-wgpu`, which exports the version that it was built with.
 #![allow(unsafe_code)]
 
 use std::process::ExitCode;
@@ -52,8 +52,9 @@ const SHADERS: &str = "
     }";
 
 fn run(plain: bool, validate: bool) -> Result<()> {
-    // Once: instance and adapter as everywhere, and a device with what sorts need.
-    let flags = if validate { wgpu::InstanceFlags::VALIDATION } else { wgpu::InstanceFlags::empty() };
+    // Once: instance and adapter as everywhere, and a device with what sorts need. Without wgpu's flag DEBUG, messages of the layer
+    // reach no log.
+    let flags = if validate { wgpu::InstanceFlags::debugging() } else { wgpu::InstanceFlags::empty() };
     let desc = wgpu::InstanceDescriptor::new_without_display_handle();
     let desc = wgpu::InstanceDescriptor { backends: wgpu::Backends::VULKAN, flags, ..desc };
     let instance = wgpu::Instance::new(desc);
@@ -187,6 +188,8 @@ fn main() -> ExitCode {
         }
         Ok(())
     });
+    // wgpu and vksort log, and messages of the validation layer are lines of wgpu's log. RUST_LOG chooses others.
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn")).init();
     match flags.and_then(|()| run(plain, validate)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

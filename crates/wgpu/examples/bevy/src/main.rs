@@ -195,7 +195,7 @@ fn open(flags: wgpu::InstanceFlags) -> anyhow::Result<(RenderCreation, WgpuDevic
 }
 
 fn run(plain: bool, validate: bool) -> anyhow::Result<()> {
-    let flags = if validate { InstanceFlags::VALIDATION } else { InstanceFlags::empty() };
+    let flags = if validate { InstanceFlags::debugging() } else { InstanceFlags::empty() };
     let (render_creation, opened) = if plain {
         (WgpuSettings { instance_flags: flags, ..default() }.into(), None)
     } else {

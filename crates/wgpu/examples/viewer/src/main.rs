@@ -86,7 +86,7 @@ fn run(scene: Option<&str>, plain: bool, validate: bool) -> Result<()> {
     ensure!(count > 0, "the scene has no splats");
 
     // A device with what sorts need, and otherwise as the renderer asks for.
-    let flags = if validate { wgpu::InstanceFlags::VALIDATION } else { wgpu::InstanceFlags::empty() };
+    let flags = if validate { wgpu::InstanceFlags::debugging() } else { wgpu::InstanceFlags::empty() };
     let desc = wgpu::InstanceDescriptor::new_without_display_handle();
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor { backends: wgpu::Backends::VULKAN, flags, ..desc });
     let adapter = block_on(instance.request_adapter(&Default::default())).context("wgpu finds no Vulkan adapter")?;
