@@ -52,7 +52,7 @@ essential=(
 # What runs on every driver. Of the full designs each run has every trial once, half of them at subgroup size 8, three eighths at 4
 # and an eighth at 16, where kernels take longest to compile. Suites of the API (recording, frames) and of programs do not
 # depend on the subgroup size, so fewer rows have them.
-devices="modules blocks conformance matrix fallback routes properties subgroups"
+devices="modules segments blocks conformance matrix fallback routes properties subgroups"
 # Without AVX-512 vectors of 16 lanes are split. LLVM's optimizer then takes minutes for a kernel of wide keys with uneven
 # digits, so the rows of that width do without it.
 wide=lavapipe-512
@@ -79,7 +79,7 @@ everything=(
     "lavapipe-16-busy   | 1200 | conformance fallback  | $wide LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=4/4"
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
-    "newer-lavapipe     | 2400 | modules conformance matrix fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/3"
+    "newer-lavapipe     | 2400 | modules conformance matrix segments fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/3"
     # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
     # barrier are loops, whose turns the older driver limits: it would report races that are none.
     "gpu-assisted       | 1200 | matrix                | newer-lavapipe unoptimized newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
@@ -97,7 +97,7 @@ everything=(
     "doc                | 600 | doc                   | lavapipe-256"
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
     "validation         | 1800 | blocks conformance recording emulated subgroups programs:render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
-    "newer-validation   | 1800 | modules matrix fallback verified recording routes frames properties subgroups visitors programs:render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
+    "newer-validation   | 1800 | modules matrix segments fallback verified recording routes frames properties subgroups visitors programs:render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/2 $untimed"
     # A queue of another family, which software drivers do not have.
     "two-queues         | 600 | frames                | lavapipe-256 newer-layer two-queues only=two-queues"
 )

@@ -145,6 +145,24 @@ shared_constants! {
 pub const COUNTERS_REFUSED: u32 = COUNTERS_ARGUMENTS - 1;
 const _: () = assert!(COUNTERS_ROUTES + MAX_PASSES < COUNTERS_REFUSED);
 
+shared_constants! {
+    /// The same for the kernels of segments alone.
+    SEGMENT_CONSTANTS;
+
+    /// Descriptor binding of the words that say where segments are.
+    BINDING_SEGMENTS = 7;
+    /// Segments are between neighbouring offsets.
+    LAYOUT_OFFSETS = 0;
+    /// Segments have a begin and an end each.
+    LAYOUT_RANGES = 1;
+    /// Segments are rows of equal length.
+    LAYOUT_ROWS = 2;
+    /// Segments are the beginnings of such rows, each of a length of its own.
+    LAYOUT_ROWS_OF = 3;
+    /// The value of `INDEX_VALUES` for indices that count from the begin of their segment.
+    INDEX_OF_SEGMENT = 2;
+}
+
 macro_rules! specialization {
     ($($(#[$doc:meta])* $name:ident = $default:expr;)*) => {
         /// Specialization constants by id: the index of an entry is its id, the number its value where the host sets none.
@@ -196,7 +214,7 @@ specialization! {
     LOW_FLIP_NEGATIVE = 0;
     /// Bits of a value; 0 for none.
     VALUE_BITS = 0;
-    /// Whether values are the index of their key, so that no values are read.
+    /// Whether values are the index of their key, so that no values are read; `INDEX_OF_SEGMENT` for the index in its segment.
     INDEX_VALUES = 0;
     /// Whether the target is the source.
     IN_PLACE = 1;
@@ -216,6 +234,10 @@ specialization! {
     WITHHOLD = 0;
     /// Whether subgroups without elements rest in a single workgroup. They pass fewer subgroup barriers than the others.
     SUBGROUPS_REST = 0;
+    /// How segments are given, one of the `LAYOUT_*` constants.
+    SEGMENT_LAYOUT = LAYOUT_OFFSETS;
+    /// Elements up to which segments are ranked by comparisons; 0 for none.
+    COMPARE_LONGEST = 32;
 }
 
 /// Reads one member of the push constants.
@@ -247,21 +269,24 @@ macro_rules! push_constants {
 }
 
 push_constants! {
-    /// Elements to sort; for a count on the device, the capacity.
+    /// Elements, or segments, to sort; for a count on the device, the most that it may be.
     count;
     /// One more than the word of the count in the count buffer; 0 for a count from the host.
     count_word;
     /// Index of the pass; the number of passes for the move after them.
     pass;
-    /// Elements that a workgroup covers: a tile, or a part of the histogram or of a move; the workgroups of a verifier.
+    /// Elements that a workgroup covers: a tile, or a part of the histogram or of a move; the workgroups of a verifier; with segments
+    /// the capacity in elements.
     part;
-    /// Elements of a part of the histogram, for the kernel that sizes dispatches.
+    /// Elements of a part of the histogram, for the kernel that sizes dispatches; with segments the elements of a row.
     histogram_part;
     /// Bits of the number of tiles from an anchor of look-back to the next; 31 if the ring has a slot for every tile.
     anchor_shift;
-    /// The route of a move, if the host knows it; not 0 for a gather in order; the checks of a verifier; else 0.
+    /// The route of a move, if the host knows it; not 0 for a gather in order; the checks of a verifier; with segments the most elements
+    /// of one; else 0.
     route;
-    /// The stage of the histogram or of a verifier, one of the `STAGE_*` or `VERIFY_*` constants.
+    /// The stage of the histogram or of a verifier, one of the `STAGE_*` or `VERIFY_*` constants; with segments the elements up to
+    /// which they are small.
     stage;
     /// Lowest bit of the window, for keys of one word.
     window_low;
@@ -344,8 +369,11 @@ pub fn glsl(visitor: Option<VisitorPush<'_>>) -> String {
     };
     text += &constants(CONSTANTS);
     text += &format!("#ifdef VERIFIES\n{}#endif\n", constants(VERIFIER_CONSTANTS));
+    text += &format!("#ifdef SEGMENTS\n{}#endif\n", constants(SEGMENT_CONSTANTS));
     for (id, (name, default)) in SPECIALIZATION.iter().enumerate() {
-        text += &format!("layout(constant_id = {id}) const uint {name} = {default}u;\n");
+        let of_segments = id >= spec::SEGMENT_LAYOUT;
+        let line = format!("layout(constant_id = {id}) const uint {name} = {default}u;\n");
+        text += &if of_segments { format!("#ifdef SEGMENTS\n{line}#endif\n") } else { line };
     }
     let (id, default) = (spec::WORKGROUP_SIZE, SPECIALIZATION[spec::WORKGROUP_SIZE].1);
     text += &format!("layout(local_size_x = {default}, local_size_x_id = {id}) in;\n");

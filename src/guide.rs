@@ -19,6 +19,7 @@ chapters! {
     Bindings "bindings"
     FromFidelityFx "from-fidelityfx"
     Right "right"
+    Segments "segments"
 }
 
 #[cfg(feature = "runtime-shaders")]

@@ -17,6 +17,8 @@ pub enum Binding {
     Counters,
     /// One word per tile and digit.
     Table,
+    /// The caller's words that say where segments are.
+    Segments,
 }
 
 /// How a kernel uses what is at a binding.
@@ -43,6 +45,8 @@ pub enum Group {
     Tile,
     /// The same size, for a workgroup that sorts all elements alone.
     Single,
+    /// The workgroup that sorts a window of segments.
+    Window,
 }
 
 /// The sorts that a kernel takes part in.
@@ -60,6 +64,8 @@ pub enum Sorts {
     Single,
     /// Those whose values are gathered after the passes.
     Gathered,
+    /// Those of segments.
+    Segmented,
     /// None: it is recorded beside a sort.
     None,
 }
@@ -138,6 +144,7 @@ kernels! {
     Move            "move"             "move.comp"                     MOVES   Counting All            [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters Read];
     Gather          "gather"           "gather.comp"                   GATHERS Counting Gathered       [KeysFrom Read, ValuesFrom Read, ValuesTo ReadWrite];
     Verify          "verify"           "verify.comp"                   READS   Counting None           [KeysFrom Read, ValuesFrom Read, Counters ReadWrite];
+    Segments        "segments"         "segments/main.comp"            RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Segments Read];
 }
 
 impl Kernel {

@@ -94,6 +94,7 @@ mod recorded;
 mod request;
 #[doc(hidden)]
 pub mod seams;
+mod segments;
 mod shape;
 mod specialize;
 mod spirv;
@@ -112,14 +113,15 @@ pub use profile::{DeviceProfile, FixedSubgroups};
 #[doc(hidden)]
 pub use record::Faults;
 pub use record::{
-    Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet, QueryRange,
-    Requirements, SortBuffers, Sorter, SorterOptions, StepTime, Verifier, VisitorResources, device_from_raw,
-    instance_from_raw,
+    Access, AccessScope, BoundSegments, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet,
+    QueryRange, Requirements, SegmentBuffers, SegmentedSorter, SortBuffers, Sorter, SorterOptions, StepTime, Verifier,
+    VisitorResources, device_from_raw, instance_from_raw,
 };
 pub use recorded::RecordedSort;
 pub use request::{Algorithm, BitRange, BufferSizes, Count, KeyOutput, Placement, SortRequest, ValueType};
+pub use segments::{IndexFrom, SegmentedRequest, Segments};
 #[doc(hidden)]
-pub use shape::{Block, Histogram, Ranking, Shape, ShapeDesc, Subgroup, histogram_bytes};
+pub use shape::{Block, Histogram, Ranking, Shape, ShapeDesc, Subgroup, Windows, histogram_bytes};
 pub use shape::{Specialization, SubgroupChoice};
 pub use tuning::{Ballot, Knob, RankMethod, Scale, Tuning};
 #[cfg(feature = "runtime-shaders")]

@@ -6,6 +6,7 @@ mod onesweep;
 mod places;
 mod reduce_then_scan;
 mod scratch;
+mod segments;
 mod step;
 mod tiles;
 
@@ -29,6 +30,12 @@ impl Plan {
     pub fn each_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
         let largest = self.largest(count);
         if largest == 0 {
+            return;
+        }
+        if let Some(windows) = &self.shape.windows {
+            if self.capacity > 0 {
+                segments::each_step(self, windows, count, emit);
+            }
             return;
         }
         if self.ranks_tiles(largest) {

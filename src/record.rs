@@ -16,6 +16,7 @@ mod pushed;
 mod raw;
 mod remedies;
 mod requirements;
+mod segmented;
 mod sorter;
 mod verify;
 
@@ -26,6 +27,8 @@ const _: () = {
     shared::<Sorter>();
     shared::<BoundSort>();
     shared::<PipelineSet>();
+    shared::<SegmentedSorter>();
+    shared::<BoundSegments>();
     shared::<Verifier>();
 };
 
@@ -43,5 +46,6 @@ pub use remedies::Remedies;
 pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
 #[cfg(feature = "standalone")]
 pub(crate) use requirements::{lists, text};
+pub use segmented::{BoundSegments, SegmentBuffers, SegmentedSorter};
 pub use sorter::Sorter;
 pub use verify::Verifier;

@@ -4,15 +4,18 @@
 mod loop_budget;
 mod sizes;
 
+use std::ops::RangeInclusive;
+
 use crate::abi;
 use crate::error::Error;
 use crate::profile::{DeviceProfile, FixedSubgroups, Quirks};
 use crate::request::{Algorithm, BitRange, SortRequest};
+use crate::segments::SegmentedRequest;
 use crate::tuning::{MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuning};
 use crate::visitor::Visits;
 pub(crate) use loop_budget::most_verified;
 use sizes::MAX_BLOCK;
-pub use sizes::{Block, Histogram, Ranking, Shape, Subgroup, histogram_bytes};
+pub use sizes::{Block, Histogram, Ranking, Shape, Subgroup, Windows, histogram_bytes};
 
 /// Which subgroup operations the kernels use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -57,6 +60,8 @@ pub struct ShapeDesc<'a> {
     pub addressed: bool,
     /// The buffers that the caller's code replaces.
     pub visits: Visits,
+    /// The request of a sort of segments; its sort is `request`.
+    pub segments: Option<&'a SegmentedRequest>,
     /// Whether the host or the driver specializes the kernels.
     pub specialization: Specialization,
     /// The quirks of the driver.
@@ -86,6 +91,7 @@ impl<'a> ShapeDesc<'a> {
             subgroup: SubgroupChoice::Auto,
             addressed: false,
             visits: Visits::default(),
+            segments: None,
             specialization: Specialization::Auto,
             quirks: profile.quirks(),
             reads_check: false,
@@ -116,6 +122,8 @@ const CPU_RING_BITS: u32 = 18;
 pub const EPOCH_BITS: u32 = 30 - abi::LOW_BITS;
 /// The largest number of blocks in a tile of reduce-then-scan, where nothing else limits it.
 const MAX_BLOCKS: u32 = 8;
+/// The least window that has room for a small segment, and the largest whose slots have 15 bits.
+const WINDOWS: RangeInclusive<u32> = 4..=1 << 15;
 // A private count has 16 bits.
 const _: () = assert!(HELD_WORDS < 1 << 15);
 // Private counters have no places. With or without them, a look-back word holds the count of a tile, which is one block.
@@ -164,6 +172,7 @@ fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> R
     let wished = fit.wished_tile();
     let tile = fit.tile(wished);
     let most_ring_bits = most_ring_bits(profile, digit_bits);
+    let windows = desc.segments.map(|segments| fit.windows(segments)).transpose()?;
     let shape = Shape {
         ranking,
         passes,
@@ -187,6 +196,7 @@ fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> R
         max_workgroups: profile.max_workgroups.max(1),
         addressed: desc.addressed,
         visits: desc.visits,
+        windows,
         small_storage: profile.small_storage && !quirks.no_aliased_views,
         specializes_on_host: match desc.specialization {
             Specialization::Auto => quirks.weak_specialization,
@@ -322,6 +332,60 @@ impl Fit<'_> {
             fits(single) && in_budget
         });
         Block { invocations, items }
+    }
+
+    /// The windows for a request.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] if segments may be longer than a block, [`Error::UnsuitableDevice`] if the smallest block does not fit.
+    fn windows(&self, request: &SegmentedRequest) -> Result<Windows, Error> {
+        let &ShapeDesc { profile, tuning, .. } = self.desc;
+        // Numbers of segments need digits of their own, however few bits keys are sorted by. In keys of several words, digits of 8
+        // bits are taken for whole bytes.
+        let least = if self.ranking.key_words > 1 { USUAL_DIGIT_BITS - 1 } else { USUAL_DIGIT_BITS };
+        let ranking = Ranking { digit_bits: self.ranking.digit_bits.max(least), ..self.ranking };
+        let fits = |block: Block| {
+            let in_budget = !profile.is_cpu || loop_budget::allows_windows(&ranking, self.passes, block, &request.sort);
+            block.elements() <= *WINDOWS.end()
+                && ranking.window_bytes(block, ranking.digit_bits) <= profile.max_shared_bytes
+                && in_budget
+        };
+        let mut wished = self.wished(tuning.workgroup_size, tuning.segment_items);
+        if ranking.staged() {
+            // An invocation has a bit for each item.
+            wished.items = wished.items.min(u32::BITS);
+        }
+        let Block { invocations, .. } = self.limits.reduce(wished, fits);
+        let items = largest(1, wished.items, |items| fits(Block { invocations, items }));
+        let block = Block { invocations, items };
+        if !fits(block) || !WINDOWS.contains(&block.elements()) {
+            let what = "a window of segments with these values";
+            let given = format!("{} bytes of shared memory", profile.max_shared_bytes);
+            return Err(Error::unsuitable(
+                &profile.name,
+                what,
+                given,
+                "more, or fewer loop iterations of a driver on CPUs",
+            ));
+        }
+        let longest = request.promised().unwrap_or(block.elements());
+        if longest > block.elements() {
+            let allowed = format!("up to {}, a block of this device", block.elements());
+            return Err(Error::unsupported("the longest segment", format!("{longest} elements"), allowed));
+        }
+        let compare_longest = match profile.is_cpu {
+            true => tuning.compare_longest.min(loop_budget::most_compared(&ranking, block)),
+            false => tuning.compare_longest,
+        };
+        Ok(Windows {
+            block,
+            digit_bits: ranking.digit_bits,
+            compare_longest,
+            segments: request.segments,
+            longest,
+            index_from: request.index_from,
+        })
     }
 
     /// The workgroups that count digits.

@@ -1,11 +1,12 @@
 //! From request and shape to the specification of a pipeline: a module, and the values of its specialization constants.
 
 use crate::abi::{self, spec};
-use crate::kernels::{Group, Kernel, Module, Ranking, Usage};
+use crate::kernels::{self, Group, Kernel, Module, Usage};
 use crate::modules;
 use crate::profile::FixedSubgroups;
 use crate::request::{SortRequest, ValueType};
-use crate::shape::Shape;
+use crate::segments::IndexFrom;
+use crate::shape::{Ranking, Shape};
 use crate::spirv::Check;
 use crate::tuning::RankMethod;
 use crate::visitor::Visits;
@@ -53,7 +54,7 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
         }),
         // The histogram unrolls a loop over few digits. With private counters it has no branch for each.
         keep_loops: match kernel {
-            Kernel::Histogram => shape.quirks.slow_unrolled_branches && module.ranking != Ranking::Private,
+            Kernel::Histogram => shape.quirks.slow_unrolled_branches && module.ranking != kernels::Ranking::Private,
             _ => shape.quirks.keep_loops,
         },
         specializes_on_host: shape.specializes_on_host,
@@ -71,9 +72,9 @@ fn module(kernel: Kernel, shape: &Shape, request: &SortRequest) -> Module {
         small: small && shape.small_storage,
         emulated: shape.ranking.subgroup.emulated,
         ranking: match shape.ranking.method {
-            RankMethod::Partition => Ranking::Partitioned,
-            RankMethod::Private => Ranking::Private,
-            RankMethod::Ballot | RankMethod::Match | RankMethod::Compare => Ranking::Chosen,
+            RankMethod::Partition => kernels::Ranking::Partitioned,
+            RankMethod::Private => kernels::Ranking::Private,
+            RankMethod::Ballot | RankMethod::Match | RankMethod::Compare => kernels::Ranking::Chosen,
         },
         addressed: shape.addressed,
     }
@@ -89,10 +90,13 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         Group::Scanning => (shape.scan_workgroup_size, 1),
         Group::Tile => (shape.tile.invocations, shape.tile.items),
         Group::Single => (shape.single.invocations, shape.single.items),
+        Group::Window => shape.windows.map_or((1, 1), |windows| (windows.block.invocations, windows.block.items)),
     };
     // If values are gathered, their indices move with the keys.
     let (value_bytes, index) = match kernel {
-        Kernel::Gather | Kernel::Verify => (request.value.size_bytes(), request.value == ValueType::Index),
+        Kernel::Gather | Kernel::Verify | Kernel::Segments => {
+            (request.value.size_bytes(), request.value == ValueType::Index)
+        }
         _ => (request.value.sorted_bytes(), request.value.sorts_index()),
     };
     let (top_flip_negative, low_flip_negative) = request.key.top_and_low(request.key.code(request.order).flip_negative);
@@ -129,6 +133,19 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     values[spec::SUBGROUPS_REST] = shape.subgroups_rest.into();
     for (constant, value) in shape.knobs {
         values[constant] = value;
+    }
+    if let (Group::Window, Some(windows)) = (group, shape.windows) {
+        let ranking = Ranking { digit_bits: windows.digit_bits, ..shape.ranking };
+        values[spec::RADIX_BITS] = ranking.digit_bits;
+        values[spec::POOL_WORDS] = ranking.single_pool_words(windows.block);
+        // The number of a segment is above the slot of its element, and order between equal numbers is all that is left of the keys.
+        values[spec::FEW_REGISTERS] = 0;
+        values[spec::UNORDERED] = 0;
+        values[spec::SEGMENT_LAYOUT] = windows.layout();
+        values[spec::COMPARE_LONGEST] = windows.compare_longest;
+        if windows.index_from == IndexFrom::Segment {
+            values[spec::INDEX_VALUES] = abi::INDEX_OF_SEGMENT;
+        }
     }
     values
 }
@@ -217,6 +234,7 @@ mod tests {
                         Group::Scanning => 160,
                         Group::Tile => shape.tile.invocations,
                         Group::Single => shape.single.invocations,
+                        Group::Window => 1, // no segments are sorted
                     };
                     assert_eq!(size, expected, "{}", spec.module.name());
                     let native = row.variants.ranks && subgroup == SubgroupChoice::Native;

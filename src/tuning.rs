@@ -27,6 +27,8 @@ fn gpu(name: &str, evidence: &'static str) -> Tuning {
         items_pairs: 16,
         single_workgroup_size: None,
         single_items: 16,
+        segment_items: 8,
+        compare_longest: 32,
         subgroup_size: None,
         rank: RankMethod::Ballot,
         few_registers: false,
@@ -71,6 +73,7 @@ fn intel(name: &str, evidence: &'static str) -> Tuning {
         polls: 64,
         subgroup_size: Some(16),
         histogram_subgroup_size: Some(16),
+        segment_items: 4,
         rank: RankMethod::Compare,
         few_registers: true,
         unordered: false,
@@ -98,6 +101,8 @@ fn cpu(name: &str, lanes: u32) -> Tuning {
         items_keys: 4096,
         items_pairs: 4096,
         single_items: 4096,
+        segment_items: 4096,
+        compare_longest: 512,
         rank: RankMethod::Private,
         digit_bits: 10,
         merge_runs: false,
@@ -178,6 +183,7 @@ const ROWS: &[Row] = &[
             items_pairs: 24,
             single_workgroup_size: Some(512),
             single_items: 12,
+            segment_items: 8,
             histogram_subgroup_size: Some(32),
             few_registers: false,
             ..intel("intel-xe2", "compiled: fewest instructions a key by anv without spills, see lab/GPU-COMPILERS.md")
@@ -215,12 +221,13 @@ const ROWS: &[Row] = &[
     },
     Row {
         applies: |p| p.vendor_id == vendor::ARM,
-        tuning: || Tuning { workgroup_size: 128, min_tiles: 256, ..gpu("mali", NO_PROGRESS) },
+        tuning: || Tuning { workgroup_size: 128, segment_items: 16, min_tiles: 256, ..gpu("mali", NO_PROGRESS) },
     },
     Row {
         applies: |_| true,
         tuning: || Tuning {
             workgroup_size: 128,
+            segment_items: 16,
             min_tiles: 256,
             ..gpu(
                 "unknown",

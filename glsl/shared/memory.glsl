@@ -77,6 +77,9 @@ layout(set = 0, binding = BINDING_VALUES_TO) ELEMENTS ValueHalvesTo { uint16_t c
 #define HALF_CELL(which, place, index) which##_halves_##place.cells[index]
 #endif
 
+// A word of several elements, of which other workgroups may write some meanwhile: with NEIGHBOURS_WRITE.
+#define SHARED_WORD(cell) atomicLoad(cell, gl_ScopeDevice, gl_StorageSemanticsNone, gl_SemanticsRelaxed)
+
 // Replaces element `part` of `bits` bits in a word.
 #define STORE_PART(word, part, bits, element) \
     atomicAnd(word, ~(((1u << (bits)) - 1) << ((part) * (bits)))); \
@@ -100,6 +103,10 @@ KEY read_key(uint index) {
     else if (KEY_BITS == 16) key = uint(HALF_CELL(keys, from, index));
     else key = KEY_CELL(from, index);
 #else
+#ifdef NEIGHBOURS_WRITE
+    if (KEY_BITS < 32) key = key_in_word(SHARED_WORD(KEY_CELL(from, index / KEYS_PER_WORD)), index % KEYS_PER_WORD);
+    else
+#endif
     key = key_in_word(KEY_CELL(from, index / KEYS_PER_WORD), index % KEYS_PER_WORD);
 #endif
     return key;
@@ -113,6 +120,10 @@ uint read_value(uint index, uint word) {
     else if (VALUE_BITS == 16) value = uint(HALF_CELL(values, from, index));
     else value = VALUE_CELL(from, index, word);
 #else
+#ifdef NEIGHBOURS_WRITE
+    if (VALUES_PER_WORD > 1) value = SHARED_WORD(VALUE_CELL(from, index / VALUES_PER_WORD, word));
+    else
+#endif
     value = VALUE_CELL(from, index / VALUES_PER_WORD, word);
     if (VALUES_PER_WORD > 1) {
         value = value >> (index % VALUES_PER_WORD * VALUE_BITS) & ((1u << (VALUE_BITS & 31)) - 1);

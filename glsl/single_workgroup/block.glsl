@@ -37,6 +37,11 @@ void load_block(Block block, uint count, out KEY keys[ITEMS], out uint origins[R
     find_varying(differing);
 }
 
+// Whether origins move with the keys.
+#ifndef MOVES_ORIGINS
+#define MOVES_ORIGINS (VALUE_WORDS > 0)
+#endif
+
 // Sorts the block by a digit. Each word goes through the pool, and comes back in stripes, in sorted order.
 void sort_block(Block block, Digit digit, bool in_order, inout KEY keys[ITEMS], inout uint origins[RANK_WORDS]) {
     uint counts[OWN_DIGITS], starts[OWN_DIGITS], ranks[RANK_WORDS];
@@ -53,7 +58,7 @@ void sort_block(Block block, Digit digit, bool in_order, inout KEY keys[ITEMS], 
         }
         barrier();
     }
-    if (VALUE_WORDS > 0) {
+    if (MOVES_ORIGINS) {
         EACH_HELD(block.held) {
             pool[rank_in(ranks[word_of(item)], item)] = rank_in(origins[word_of(item)], item);
         }

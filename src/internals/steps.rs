@@ -77,11 +77,31 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
         let (given, allowed) = (capacity.into(), allowed.into());
         return Err(Error::TooManyElements { given, allowed, limit: limit.into() });
     }
-    let plan = Plan::new(request, desc.algorithm, shape, capacity);
+    Ok(host_sort(&Plan::new(request, desc.algorithm, shape, capacity), count))
+}
+
+/// The sort of so many segments by a sorter for up to `capacity` elements and `segment_capacity` segments.
+///
+/// # Errors
+///
+/// As for a sorter for the request.
+pub fn of_segments(
+    desc: &ShapeDesc<'_>,
+    capacity: u32,
+    segment_capacity: u32,
+    count: Count,
+) -> Result<HostSort, Error> {
+    desc.segments.map_or(Ok(()), |request| request.check())?;
+    let plan = Plan::new(desc.request, desc.algorithm, Shape::fit(desc)?, capacity);
+    Ok(host_sort(&Plan { segment_capacity, ..plan }, count))
+}
+
+fn host_sort(plan: &Plan, count: Count) -> HostSort {
+    let (request, shape) = (&plan.request, plan.shape);
     let (mut steps, mut barriers) = (Vec::new(), Vec::new());
     let mut hazards = Hazards::new();
     plan.each_step(count, &mut |step| {
-        barriers.push(hazards.before(&plan, &step).map(|barrier| (barrier.from, barrier.to)));
+        barriers.push(hazards.before(plan, &step).map(|barrier| (barrier.from, barrier.to)));
         let Step { name, ends, work } = step;
         steps.push(match work {
             Work::Clear { bytes } => HostStep::Clear { bytes },
@@ -100,7 +120,7 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
         });
     });
     let scratch = plan.scratch();
-    Ok(HostSort {
+    HostSort {
         shape,
         steps,
         barriers,
@@ -108,5 +128,5 @@ pub fn of(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> Result<HostSort,
         scratch_bytes: scratch.size,
         counters: scratch.counters,
         table: scratch.table,
-    })
+    }
 }

@@ -10,7 +10,7 @@ use crate::kernels::{Binding, Usage};
 /// Memory that hazards are tracked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Region {
-    /// The caller's `keys` and `values`. In place they are the output too.
+    /// The caller's `keys`, `values` and `segments`. In place the first two are the output too.
     Input,
     /// The caller's `keys_out` and `values_out`.
     Output,
@@ -53,6 +53,7 @@ impl Plan {
                 Binding::ValuesTo => places.values[1]?.into(),
                 Binding::Counters => Region::Counters,
                 Binding::Table => Region::Table,
+                Binding::Segments => Region::Input,
             };
             let access = match usage {
                 Usage::Read => AccessFlags::SHADER_READ,

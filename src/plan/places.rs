@@ -46,7 +46,8 @@ impl Plan {
         let (permutation, aside) = (scratch(layout.permutation), scratch(layout.aside));
         // Source, target and alternate.
         let keys = [keys, keys_target, scratch(layout.keys_alternate)];
-        let sorted = match request.value.is_gathered() {
+        // In segments values move directly, however large.
+        let sorted = match request.value.is_gathered() && self.shape.windows.is_none() {
             true => [None, permutation, scratch(layout.values_alternate)],
             false => [values, values_target, scratch(layout.values_alternate)],
         };

@@ -21,6 +21,8 @@ pub(crate) struct Plan {
     pub algorithm: Algorithm,
     pub shape: Shape,
     pub capacity: u32,
+    /// The most segments, in a sort of segments.
+    pub segment_capacity: u32,
     /// Elements of a tile. It depends only on the capacity, so that scratch fits every smaller count.
     pub tile: u32,
     /// Keys of a part of the histogram.
@@ -45,6 +47,7 @@ impl Plan {
             algorithm,
             shape,
             capacity,
+            segment_capacity: 0,
             tile: match (shape.ranking.staged(), algorithm) {
                 (false, _) => partial(shape.tile.invocations, shape.tile.elements()),
                 // A table of all tiles grows with their number.
@@ -65,11 +68,16 @@ impl Plan {
         if small { Algorithm::SingleWorkgroup } else { self.algorithm }
     }
 
-    /// The largest possible number of elements.
+    /// The largest count: of segments in a sort of segments, else of elements.
+    pub fn most(&self) -> u32 {
+        if self.shape.windows.is_some() { self.segment_capacity } else { self.capacity }
+    }
+
+    /// The largest possible number of elements, or of segments.
     pub fn largest(&self, count: Count) -> u32 {
         match count {
             Count::Host(count) => count,
-            Count::Device => self.capacity,
+            Count::Device => self.most(),
         }
     }
 

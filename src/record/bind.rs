@@ -7,7 +7,7 @@ use ash::vk;
 
 use super::buffers::SortBuffers;
 use super::inner::SorterInner;
-use super::memory::{Checked, writes};
+use super::memory::{Beside, Checked, writes};
 use super::pipelines::Layouts;
 use super::sorter::Sorter;
 use crate::abi;
@@ -92,17 +92,9 @@ impl Sorter {
     /// * Where [`access`](Self::access) is [`Access::Addresses`](crate::Access::Addresses), all but the count buffer have
     ///   `SHADER_DEVICE_ADDRESS` too, and their memory was allocated with the flag `DEVICE_ADDRESS`.
     pub unsafe fn bind(&self, buffers: &SortBuffers) -> Result<BoundSort, Error> {
-        let mut bound = BoundSort::placed(Arc::clone(&self.inner), buffers)?;
-        if buffers.capacity > 0 {
-            // SAFETY: the buffers are alive and on this device by this function's contract.
-            unsafe {
-                bound.memory.check_ends(&self.inner.pipelines.layouts.device)?;
-                if self.inner.shape.addressed {
-                    bound.take_addresses()?;
-                }
-                bound.create_sets()?;
-            }
-        }
+        let mut bound = BoundSort::placed(self, self.inner.plan(buffers.capacity)?, buffers, Beside::NONE)?;
+        // SAFETY: by this function's contract.
+        unsafe { bound.complete()? };
         Ok(bound)
     }
 
@@ -113,7 +105,7 @@ impl Sorter {
     ///
     /// As for [`bind`](Self::bind), but for [`Error::Vulkan`].
     pub fn check_buffers(&self, buffers: &SortBuffers) -> Result<(), Error> {
-        BoundSort::placed(Arc::clone(&self.inner), buffers).map(drop)
+        BoundSort::placed(self, self.inner.plan(buffers.capacity)?, buffers, Beside::NONE).map(drop)
     }
 }
 
@@ -150,10 +142,15 @@ impl BoundSort {
     }
 
     /// The checked sort, before its descriptors.
-    pub(super) fn placed(sorter: Arc<SorterInner>, buffers: &SortBuffers) -> Result<BoundSort, Error> {
-        let plan = sorter.plan(buffers.capacity)?;
+    pub(super) fn placed(
+        sorter: &Sorter,
+        plan: Plan,
+        buffers: &SortBuffers,
+        beside: Beside,
+    ) -> Result<BoundSort, Error> {
+        let sorter = Arc::clone(&sorter.inner);
         Ok(BoundSort {
-            memory: Checked::new(&sorter, &plan, buffers, None)?,
+            memory: Checked::new(&sorter, &plan, buffers, beside)?,
             buffers: *buffers,
             plan,
             keys_at: [[0; 2]; Ends::ALL.len()],
@@ -161,6 +158,25 @@ impl BoundSort {
             sets: None,
             sorter,
         })
+    }
+
+    /// Makes the descriptors of a checked sort.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Sorter::bind`].
+    pub(super) unsafe fn complete(&mut self) -> Result<(), Error> {
+        if self.plan.capacity > 0 {
+            // SAFETY: the buffers are alive and on this device by this function's contract.
+            unsafe {
+                self.memory.check_ends(&self.sorter.pipelines.layouts.device)?;
+                if self.sorter.shape.addressed {
+                    self.take_addresses()?;
+                }
+                self.create_sets()?;
+            }
+        }
+        Ok(())
     }
 
     /// # Safety
@@ -200,7 +216,7 @@ impl BoundSort {
     ///
     /// The buffers are alive and belong to the sorter's device.
     unsafe fn create_sets(&mut self) -> Result<(), Error> {
-        let gathers = self.sorter.request.value.is_gathered();
+        let gathers = self.sorter.request.value.is_gathered() && self.plan.shape.windows.is_none();
         let wanted = if gathers { &Ends::ALL[..] } else { &Ends::ALL[..Ends::Gather as usize] };
         let descriptors: Vec<_> = wanted.iter().map(|ends| self.memory.descriptors(&self.plan, *ends)).collect();
         // SAFETY: by this function's contract; ranges were checked against alignment and limits.

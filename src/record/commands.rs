@@ -406,7 +406,7 @@ impl BoundSort {
     /// * [`Error::TooManyElements`]: the count is over the capacity.
     /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
     pub fn check_count(&self, count: impl Into<Count>) -> Result<Count, Error> {
-        check_count(count.into(), self.plan.capacity, self.memory.count.is_some())
+        check_count(count.into(), self.plan.most(), self.memory.count.is_some())
     }
 
     /// Turns the ticks of a recording's queries into the time of each step.

@@ -54,7 +54,7 @@ pub(super) fn find_most(
 pub(super) fn choose_addresses(desc: &ShapeDesc<'_>, options: &SorterOptions) -> bool {
     let &ShapeDesc { profile, request, .. } = desc;
     let reached = options.capacity.is_none_or(|capacity| capacity <= by_descriptors(profile, request));
-    let served = reached && profile.max_storage_buffers >= Pipelines::descriptors(false);
+    let served = reached && profile.max_storage_buffers >= Pipelines::descriptors(false, desc.segments.is_some());
     // Kernels with emulated subgroups have no variants with addresses.
     let native = choose_subgroup(desc).is_ok_and(|subgroup| !subgroup.emulated);
     match options.access {
@@ -72,7 +72,8 @@ fn by_descriptors(profile: &DeviceProfile, request: &SortRequest) -> u32 {
 
 /// Refuses a device that lacks the features of the access, or has fewer push constants than a visitor and the library need.
 pub(super) fn check_device(profile: &DeviceProfile, shape: &Shape, visitor_bytes: Option<u32>) -> Result<(), Error> {
-    let (given, needed) = (profile.max_storage_buffers, Pipelines::descriptors(shape.addressed));
+    let (given, needed) =
+        (profile.max_storage_buffers, Pipelines::descriptors(shape.addressed, shape.windows.is_some()));
     let (Range { start, end }, max_push) = (Push::range(visitor_bytes, shape.addressed), profile.max_push_bytes);
     let (what, given, needed) = if given < needed {
         ("maxPerStageDescriptorStorageBuffers", &*given.to_string(), &*format!("at least {needed}"))

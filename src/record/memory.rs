@@ -43,6 +43,20 @@ struct Asked {
     alignment: u64,
 }
 
+/// A range that not every sort has: the words of segments, or the report of a verifier.
+#[derive(Clone, Copy)]
+pub(super) struct Beside {
+    pub name: &'static str,
+    pub range: Option<BufferRange>,
+    /// Whether it has to be given, unless it is of nothing.
+    pub taken: bool,
+    pub bytes: u64,
+}
+
+impl Beside {
+    pub const NONE: Beside = Beside { name: "none", range: None, taken: false, bytes: 0 };
+}
+
 /// The checked memory of a sort: of each range the bytes that the sort uses; `None` for what it does not use.
 pub(super) struct Checked {
     /// All of it by name.
@@ -56,20 +70,14 @@ pub(super) struct Checked {
     pub counters: Info,
     /// The caller's count, with its word in the range.
     pub count: Option<(Info, u32)>,
-    pub report: Option<Info>,
+    pub beside: Option<Info>,
     /// The range for descriptors that the sort does not use, because every descriptor must be valid. It is the keys, which every
     /// step waits for in any case, or another buffer of the sort if a visitor replaces the keys.
     stand_in: Info,
 }
 
 impl Checked {
-    /// With a verifier, its report is a range of so many bytes.
-    pub fn new(
-        sorter: &SorterInner,
-        plan: &Plan,
-        buffers: &SortBuffers,
-        report: Option<(BufferRange, u64)>,
-    ) -> Result<Checked, Error> {
+    pub fn new(sorter: &SorterInner, plan: &Plan, buffers: &SortBuffers, beside: Beside) -> Result<Checked, Error> {
         let (sizes, visits) = (sorter.buffers(plan.capacity), plan.shape.visits);
         let key_bytes = sorter.request.buffers(plan.capacity).keys;
         let value_bytes = sizes.values.or(sizes.values_out).unwrap_or_default();
@@ -100,11 +108,16 @@ impl Checked {
             },
             Asked {
                 usage: vk::BufferUsageFlags::STORAGE_BUFFER,
-                ..asked("report", report.map(|report| report.0), report.is_some(), report.map_or(0, |report| report.1))
+                ..asked(beside.name, beside.range, beside.taken, beside.bytes)
             },
         ];
         for asked in &ranges {
-            asked.check_presence(if asked.name == "report" { 1 } else { plan.capacity })?;
+            let counted = match asked.name {
+                "report" => 1,
+                "segments" => plan.segment_capacity,
+                _ => plan.capacity,
+            };
+            asked.check_presence(counted)?;
         }
         for asked in &ranges {
             asked.check_range()?;
@@ -112,7 +125,7 @@ impl Checked {
         check_overlaps(&ranges)?;
 
         let used = ranges.map(|asked| (asked.name, asked.used()));
-        let [keys, values, keys_out, values_out, scratch, _, report] = used.map(|(_, info)| info);
+        let [keys, values, keys_out, values_out, scratch, _, beside] = used.map(|(_, info)| info);
         // A descriptor's offset is a multiple of the alignment; the count is a word after it.
         let count = given(buffers.count).map(|range| {
             let before = range.offset % alignment;
@@ -125,7 +138,7 @@ impl Checked {
         // A word of it, because buffers that are accessed by address may be longer than a descriptor.
         let stand_in = stand_in.map(|info| Info { range: info.range.min(4), ..info }).unwrap_or_default();
         let counters = counters.unwrap_or(stand_in);
-        Ok(Checked { used, keys, values, keys_out, values_out, scratch, counters, count, report, stand_in })
+        Ok(Checked { used, keys, values, keys_out, values_out, scratch, counters, count, beside, stand_in })
     }
 
     /// Refuses ranges that end beyond their buffers. These have at most the bytes that they need memory for.
@@ -172,9 +185,10 @@ impl Checked {
             abi::BINDING_VALUES_TO => of(places.values[1]),
             abi::BINDING_COUNTERS => Some(self.counters),
             abi::BINDING_TABLE => part(self.scratch, plan.scratch().table),
+            abi::BINDING_SEGMENTS => self.beside,
             _ => self.count.map(|(info, _)| info),
         };
-        let bindings = Pipelines::bindings(plan.shape.addressed);
+        let bindings = Pipelines::bindings(plan.shape.addressed, plan.shape.windows.is_some());
         bindings.map(|binding| (binding, wanted(binding).unwrap_or(self.stand_in))).collect()
     }
 }

@@ -14,8 +14,8 @@ use crate::modules;
 use crate::specialize::KernelSpec;
 use crate::spirv::Rewrite;
 
-/// Descriptor bindings of the one set layout.
-const BINDINGS: [u32; 7] = [
+/// Descriptor bindings of the one set layout. The last is that of sorts of segments alone.
+const BINDINGS: [u32; 8] = [
     abi::BINDING_KEYS_FROM,
     abi::BINDING_KEYS_TO,
     abi::BINDING_VALUES_FROM,
@@ -23,6 +23,7 @@ const BINDINGS: [u32; 7] = [
     abi::BINDING_COUNTERS,
     abi::BINDING_TABLE,
     abi::BINDING_COUNT,
+    abi::BINDING_SEGMENTS,
 ];
 
 /// The description of a sorter's pipelines.
@@ -32,6 +33,8 @@ pub(crate) struct PipelineDesc<'a> {
     pub required_subgroup_size: bool,
     /// Whether keys and values are accessed by address.
     pub addressed: bool,
+    /// Whether segments are sorted.
+    pub segmented: bool,
     /// Whether descriptors are pushed while recording, not bound.
     pub pushed: bool,
     pub cache: vk::PipelineCache,
@@ -175,7 +178,7 @@ impl Pipelines {
                 .descriptor_count(1)
                 .stage_flags(vk::ShaderStageFlags::COMPUTE)
         };
-        let bindings: Vec<_> = Self::bindings(desc.addressed).map(binding).collect();
+        let bindings: Vec<_> = Self::bindings(desc.addressed, desc.segmented).map(binding).collect();
         let flags = match desc.pushed {
             true => vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR,
             false => vk::DescriptorSetLayoutCreateFlags::empty(),
@@ -233,13 +236,15 @@ impl Pipelines {
     }
 
     /// Bindings of the layout. Buffers that are accessed by address have none.
-    pub fn bindings(addressed: bool) -> impl Iterator<Item = u32> {
-        BINDINGS.into_iter().filter(move |binding| !addressed || *binding >= abi::BINDING_COUNTERS)
+    pub fn bindings(addressed: bool, segmented: bool) -> impl Iterator<Item = u32> {
+        let first = if addressed { abi::BINDING_COUNTERS } else { 0 };
+        let behind = abi::BINDING_SEGMENTS + u32::from(segmented);
+        BINDINGS.into_iter().filter(move |binding| (first..behind).contains(binding))
     }
 
     /// Descriptors that the layout has.
-    pub fn descriptors(addressed: bool) -> u32 {
-        Self::bindings(addressed).count() as u32
+    pub fn descriptors(addressed: bool, segmented: bool) -> u32 {
+        Self::bindings(addressed, segmented).count() as u32
     }
 
     /// The pipeline of one of the kernels given to `new`.

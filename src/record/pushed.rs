@@ -1,15 +1,13 @@
 //! Sorts whose buffers come with each recording, by pushed descriptors: nothing is kept of them, so nothing can be stale.
 
-use std::sync::Arc;
-
 use ash::vk;
 
 use super::bind::BoundSort;
 use super::buffers::SortBuffers;
-use super::memory::DIRECT_SCRATCH_USAGE;
+use super::memory::{Beside, DIRECT_SCRATCH_USAGE};
 use super::options::{Access, SorterOptions};
 use super::requirements::Requirements;
-use super::sorter::Sorter;
+use super::sorter::{Extras, Sorter};
 use crate::error::Error;
 use crate::plan::{StepName, most_scratch};
 use crate::request::{Count, SortRequest};
@@ -52,7 +50,9 @@ impl PushedSorter {
     ) -> Result<PushedSorter, Error> {
         let options = SorterOptions { access: Access::Descriptors, ..options.clone() };
         // SAFETY: the same contract.
-        let sorter = unsafe { Sorter::build(device, requirements, request, &options, true, None)? };
+        let sorter = unsafe {
+            Sorter::build(device, requirements, request, &options, Extras { pushed: true, ..Extras::default() })?
+        };
         Ok(PushedSorter { sorter, push })
     }
 
@@ -88,7 +88,8 @@ impl PushedSorter {
     ///
     /// As for [`Sorter::bind`] and [`BoundSort::record`].
     pub fn prepare(&self, buffers: &SortBuffers, count: Count) -> Result<PushedSort, Error> {
-        let sort = BoundSort::placed(Arc::clone(&self.sorter.inner), buffers)?;
+        let plan = self.sorter.inner.plan(buffers.capacity)?;
+        let sort = BoundSort::placed(&self.sorter, plan, buffers, Beside::NONE)?;
         let count = sort.check_count(count)?;
         Ok(PushedSort { sort, count, push: self.push })
     }

@@ -15,6 +15,7 @@ use super::requirements::Requirements;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::request::{Algorithm, BufferSizes, Count, SortRequest};
+use crate::segments::SegmentedRequest;
 use crate::shape::{Shape, ShapeDesc, SubgroupChoice};
 use crate::specialize::specialize;
 use crate::spirv;
@@ -108,7 +109,7 @@ impl Sorter {
         options: &SorterOptions,
     ) -> Result<Sorter, Error> {
         // SAFETY: the same contract.
-        unsafe { Sorter::build(device, requirements, request, options, false, None) }
+        unsafe { Sorter::build(device, requirements, request, options, Extras::default()) }
     }
 
     /// Builds the pipelines for a request whose keys or values a [`Visitor`] computes, or whose result it receives.
@@ -140,11 +141,12 @@ impl Sorter {
         visitor: &Visitor,
         set_layout: vk::DescriptorSetLayout,
     ) -> Result<Sorter, Error> {
+        let extras = Extras { visitor: Some((visitor, set_layout)), ..Extras::default() };
         // SAFETY: the same contract.
-        unsafe { Sorter::build(device, requirements, request, options, false, Some((visitor, set_layout))) }
+        unsafe { Sorter::build(device, requirements, request, options, extras) }
     }
 
-    /// A sorter whose sorts are bound, or recorded with pushed descriptors; with a visitor and the layout of its set, or without.
+    /// A sorter with what not every sorter has.
     ///
     /// # Safety
     ///
@@ -154,9 +156,9 @@ impl Sorter {
         requirements: &Requirements,
         request: &SortRequest,
         options: &SorterOptions,
-        pushed: bool,
-        visitor: Option<(&Visitor, vk::DescriptorSetLayout)>,
+        extras: Extras<'_>,
     ) -> Result<Sorter, Error> {
+        let Extras { pushed, visitor, segments } = extras;
         request.check()?;
         let visits = visitor.map_or(Visits::default(), |(visitor, _)| visitor.visits());
         visits.check(request)?;
@@ -173,7 +175,9 @@ impl Sorter {
             subgroup: options.subgroup,
             specialization: options.specialization,
             visits,
-            reads_check: options.subgroup_check,
+            segments,
+            // Sorts of segments have no counters.
+            reads_check: options.subgroup_check && segments.is_none(),
             withhold: faults.withhold,
             ring_bits: faults.ring_bits,
             ..ShapeDesc::new(&profile, &tuning, request, algorithm)
@@ -190,7 +194,8 @@ impl Sorter {
         }
         // One element more than a single workgroup sorts needs every kernel of any count.
         let capacity = shape.single.elements() + 1;
-        let plan = Plan { indirect: !pushed, ..Plan::new(request, algorithm, shape, capacity) };
+        let plan =
+            Plan { indirect: !pushed, segment_capacity: capacity, ..Plan::new(request, algorithm, shape, capacity) };
         log::info!(
             "{}: {request}: tuning {} ({}), {}",
             profile.name,
@@ -215,6 +220,7 @@ impl Sorter {
             kernels: &specs,
             required_subgroup_size: requirements.required_subgroup_size,
             addressed: shape.addressed,
+            segmented: segments.is_some(),
             pushed,
             cache: options.pipeline_cache,
             shared: &shared,
@@ -306,6 +312,17 @@ impl Sorter {
     pub fn shape(&self) -> &Shape {
         &self.inner.shape
     }
+}
+
+/// What not every sorter has.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Extras<'a> {
+    /// Whether descriptors are pushed, instead of bound.
+    pub pushed: bool,
+    /// A visitor with the layout of its set.
+    pub visitor: Option<(&'a Visitor, vk::DescriptorSetLayout)>,
+    /// The request of a sort of segments.
+    pub segments: Option<&'a SegmentedRequest>,
 }
 
 /// The descriptor set of a visitor's resources.

@@ -9,7 +9,7 @@ use super::bind::{BoundSort, Sets};
 use super::buffers::BufferRange;
 use super::commands::check_count;
 use super::inner::SorterInner;
-use super::memory::Checked;
+use super::memory::{Beside, Checked};
 use super::pipelines::{Layouts, PipelineDesc, Pipelines};
 use crate::abi;
 use crate::error::Error;
@@ -128,14 +128,18 @@ impl BoundSort {
         if u64::from(self.plan.capacity) > most {
             return Err(Error::unsupported("the capacity of a verifier", self.plan.capacity, format!("up to {most}")));
         }
-        let memory = Checked::new(sorter, &self.plan, &self.buffers, Some((report, self.report_size())))?;
+        let memory = {
+            let beside = Beside { name: "report", range: Some(report), taken: true, bytes: self.report_size() };
+            Checked::new(sorter, &self.plan, &self.buffers, beside)?
+        };
         // SAFETY: the buffers are alive and of the device, by this function's contract.
         unsafe { memory.check_ends(&sorter.pipelines.layouts.device)? };
-        let report = memory.report.unwrap_or_default();
+        let report = memory.beside.unwrap_or_default();
         let desc = PipelineDesc {
             kernels: &[specialize(Kernel::Verify, shape, &sorter.request)],
             required_subgroup_size: false,
             addressed: shape.addressed,
+            segmented: false,
             pushed: false,
             cache: vk::PipelineCache::null(),
             shared: &sorter.shared,
@@ -153,7 +157,9 @@ impl BoundSort {
             };
             // A descriptor that is not used is a word of the report, because every descriptor must be valid.
             let stand_in = vk::DescriptorBufferInfo { range: 4, ..report };
-            Pipelines::bindings(shape.addressed).map(|binding| (binding, of(binding).unwrap_or(stand_in))).collect()
+            Pipelines::bindings(shape.addressed, false)
+                .map(|binding| (binding, of(binding).unwrap_or(stand_in)))
+                .collect()
         });
         // SAFETY: the ranges are checked, and their buffers alive by this function's contract.
         let sets = unsafe { Sets::new(&pipelines.layouts, &descriptors)? };

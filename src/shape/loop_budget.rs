@@ -99,6 +99,44 @@ pub(crate) fn allows_single(ranking: &Ranking, passes: u32, single: Block, reque
     passes * (single.items * item + digits) + single.items * once <= SINGLE
 }
 
+/// Elements that an invocation of a window goes through at most, for each of its items: those of the small segments fill a block, and
+/// longer ones as much again and the stretch in which segments of a window begin.
+const WINDOW_ITEMS: (u32, u32) = (11, 4);
+/// Parts of a window that are sorted one after the other: the small segments together, and up to three longer ones.
+const WINDOW_PARTS: u32 = 4;
+/// Iterations of an invocation that compares the keys of short segments.
+const COMPARED: u32 = 32_000;
+
+/// Whether the iterations of an invocation of a window suffice.
+pub(crate) fn allows_windows(ranking: &Ranking, passes: u32, window: Block, request: &SortRequest) -> bool {
+    let (lanes, group, elements) = (ranking.subgroup.size, window.invocations, window.elements());
+    let words = |bytes: u64| bytes.div_ceil(4).min(1 << 16) as u32;
+    let (key_words, value_words) = (words(request.key.size_bytes()), words(request.value.size_bytes()));
+    // A pass counts, ranks, and stages each word and the origin, or the origin alone.
+    let staged = if ranking.staged() { to_rank(ranking) + 2 * ranking.key_words } else { 0 };
+    let item = 4 + staged;
+    let digits = match ranking.method {
+        RankMethod::Private => 2 * ranking.radix(),
+        _ => {
+            let (masks, subgroups) = (lanes.div_ceil(32), group / lanes);
+            ranking.radix().div_ceil(lanes) * (1 + masks) + ranking.radix().div_ceil(group) * (4 + 4 * subgroups)
+        }
+    };
+    let passes = passes.max(1) + elements.max(2).ilog2().div_ceil(ranking.digit_bits);
+    let once = 3 + 2 * key_words + 2 * value_words;
+    let marks = elements.div_ceil(u32::BITS);
+    let before = u32::BITS + 3 * marks.div_ceil(group) + window.items + marks.div_ceil(group) * marks;
+    let items = u64::from(window.items * WINDOW_ITEMS.0 / WINDOW_ITEMS.1 + WINDOW_PARTS);
+    let parts = u64::from(WINDOW_PARTS * passes * digits);
+    items * u64::from(passes * item + once) + parts + u64::from(before) <= u64::from(SINGLE)
+}
+
+/// Elements up to which a window on a CPU may compare keys. With private counters it merges runs, in a round for each bit of a length,
+/// and an invocation holds its share of the elements and a segment.
+pub(crate) fn most_compared(ranking: &Ranking, window: Block) -> u32 {
+    if ranking.method == RankMethod::Private { window.items } else { COMPARED / window.items }
+}
+
 /// The largest number of polls of a look-back word on a CPU. An invocation polls a word for each of its digits.
 pub(crate) fn most_polls(ranking: &Ranking, tile: Block) -> u32 {
     let digits = ranking.radix().div_ceil(tile.invocations);

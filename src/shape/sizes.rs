@@ -3,6 +3,7 @@
 use crate::abi;
 use crate::profile::{FixedSubgroups, Quirks};
 use crate::request::ValueType;
+use crate::segments::{IndexFrom, Segments};
 use crate::tuning::{Knobs, RankMethod};
 use crate::visitor::Visits;
 
@@ -53,6 +54,50 @@ pub struct Histogram {
     pub subgroup_size: Option<u32>,
 }
 
+/// How workgroups take windows of neighbouring segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Windows {
+    /// A workgroup, and the elements that it sorts together.
+    pub block: Block,
+    /// Bits of the widest digit: those of keys, and enough for the numbers of segments.
+    pub digit_bits: u32,
+    /// Elements up to which segments are ranked by comparing keys.
+    pub compare_longest: u32,
+    /// How segments are given.
+    pub segments: Segments,
+    /// The most elements that a segment will have.
+    pub longest: u32,
+    /// What indices count from.
+    pub index_from: IndexFrom,
+}
+
+impl Windows {
+    /// Elements up to which segments are sorted together. Those of a window begin within the rest of a block.
+    pub fn small(&self) -> u32 {
+        self.longest.min(self.block.elements() / 4)
+    }
+
+    /// Elements of a row; 0 if segments are no rows.
+    pub fn stride(&self) -> u32 {
+        self.segments.stride().unwrap_or(0)
+    }
+
+    /// The constant that says how segments are given.
+    pub(crate) fn layout(&self) -> u32 {
+        match self.segments {
+            Segments::Offsets => abi::LAYOUT_OFFSETS,
+            Segments::Ranges => abi::LAYOUT_RANGES,
+            Segments::Rows { .. } => abi::LAYOUT_ROWS,
+            Segments::RowsOf { .. } => abi::LAYOUT_ROWS_OF,
+        }
+    }
+
+    /// Shared memory in bytes: what a single workgroup has, and three bits for each slot.
+    pub fn shared_bytes(&self, ranking: &Ranking) -> u32 {
+        ranking.window_bytes(self.block, self.digit_bits)
+    }
+}
+
 /// The launch configuration of one sorter's kernels, after clamping to the device's limits: everything but the request that they
 /// depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,6 +134,8 @@ pub struct Shape {
     pub addressed: bool,
     /// The buffers that the caller's code replaces.
     pub visits: Visits,
+    /// Windows of segments, in a sort of segments.
+    pub windows: Option<Windows>,
     /// Whether elements of 8 and 16 bits are loaded and stored as such.
     pub small_storage: bool,
     /// Whether the host folds constants into the SPIR-V.
@@ -145,6 +192,13 @@ impl Ranking {
         self.bytes(single.invocations, self.single_pool_words(single))
     }
 
+    /// Shared memory of a window with digits of so many bits, in bytes: what a single workgroup has, and three bits for each slot.
+    pub fn window_bytes(&self, window: Block, digit_bits: u32) -> u32 {
+        let marks = 3 * window.elements().div_ceil(u32::BITS);
+        let ranking = Ranking { digit_bits, ..*self };
+        ranking.single_bytes(window) + 4 * (marks + abi::SHARED_LOOSE_WORDS)
+    }
+
     /// Shared memory of a workgroup that ranks, with a pool of `pool_words`.
     fn bytes(&self, invocations: u32, pool: u32) -> u32 {
         let subgroups = invocations / self.subgroup.size;
@@ -186,7 +240,10 @@ impl Shape {
 
     /// Shared memory of the kernel that takes most of it, in bytes.
     pub fn shared_bytes(&self) -> u32 {
-        let ranking = self.ranking.tile_bytes(self.tile).max(self.ranking.single_bytes(self.single));
+        let ranking = match self.windows {
+            Some(windows) => windows.shared_bytes(&self.ranking),
+            None => self.ranking.tile_bytes(self.tile).max(self.ranking.single_bytes(self.single)),
+        };
         ranking.max(histogram_bytes(self.passes, self.ranking.digit_bits))
     }
 }

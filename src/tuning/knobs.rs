@@ -300,6 +300,11 @@ knobs! {
     single_workgroup_size: Option<u32>, Invocations;
     /// Elements per invocation of a single workgroup that sorts in shared memory, clamped to what fits.
     single_items: u32, Items;
+    /// Elements per invocation of a window of segments, clamped to what fits. Its workgroup is one of `workgroup_size`.
+    segment_items: u32, Items;
+    /// Elements up to which segments are ranked by comparing keys instead of by digits, if all small segments of a window are so
+    /// short. It applies to keys of up to 32 bits.
+    compare_longest: u32, Items;
     /// Whether an invocation merges runs of equal digits before it counts them by a shared atomic. Sorted and skewed inputs
     /// need it on GPUs.
     merge_runs: bool, Switch;

@@ -13,6 +13,7 @@ mod matrix;
 mod modules;
 mod recording;
 mod routes;
+mod segments;
 mod subgroups;
 mod verified;
 
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         whole("verified", verified::trials),
         whole("recording", recording::trials),
         whole("frames", frames::trials),
+        design("segments", segments::trials),
         whole("limits", limits::trials),
         whole("subgroups", subgroups::trials),
         whole("halves", halves::trials),

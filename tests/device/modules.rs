@@ -128,7 +128,7 @@ fn ways() -> Vec<Way> {
 }
 
 /// Why a device does not run a module, if it does not.
-fn excuse(module: &Module, profile: &DeviceProfile) -> Option<&'static str> {
+pub(super) fn excuse(module: &Module, profile: &DeviceProfile) -> Option<&'static str> {
     let full = profile.has_full_subgroups(true);
     let excuses = [
         (module.ranking == Ranking::Partitioned && !profile.subgroup_partition, "VK_NV_shader_subgroup_partitioned"),
@@ -164,8 +164,9 @@ fn every_module_has_a_sort() -> Result<(), Failed> {
     let ways = chosen();
     let reached: Vec<Module> =
         ways.iter().filter_map(|(_, way)| way.modules(&profile)).flat_map(|(_, modules)| modules).collect();
-    // The suite `verified` runs those that are recorded beside a sort.
-    for module in kernels::modules().into_iter().filter(|module| module.kernel.row().sorts != Sorts::None) {
+    // The suites `verified` and `segments` run those that are recorded beside a sort, and those of segments.
+    let elsewhere = |module: &Module| matches!(module.kernel.row().sorts, Sorts::None | Sorts::Segmented);
+    for module in kernels::modules().into_iter().filter(|module| !elsewhere(module)) {
         match (reached.contains(&module), excuse(&module, &profile)) {
             (true, None) => {}
             (false, Some(what)) => println!("not run here: {} needs {what}", module.name()),

@@ -66,6 +66,7 @@ fn number_of(binding: Binding) -> u32 {
         Binding::ValuesTo => abi::BINDING_VALUES_TO,
         Binding::Counters => abi::BINDING_COUNTERS,
         Binding::Table => abi::BINDING_TABLE,
+        Binding::Segments => abi::BINDING_SEGMENTS,
     }
 }
 
@@ -151,7 +152,8 @@ fn modules_use_exactly_the_bindings_of_their_kernel() {
         }
         bindings.sort_unstable();
         bindings.dedup();
-        let expected: Vec<u32> = said(&description).into_keys().chain([abi::BINDING_COUNT]).collect();
+        let mut expected: Vec<u32> = said(&description).into_keys().chain([abi::BINDING_COUNT]).collect();
+        expected.sort_unstable();
         assert_eq!(bindings, expected, "{}", description.name());
         assert!(decorations(&module, Decoration::DescriptorSet).into_values().all(|set| set == 0));
     }
@@ -333,22 +335,31 @@ fn number(id: u32, values: &BTreeMap<u32, &Instruction>, ids: &BTreeMap<u32, u32
 
 #[test]
 fn shared_memory_is_what_the_host_reckons() {
-    use vksort::{Algorithm, DeviceProfile, KeyType, Shape, ShapeDesc, SortRequest, SubgroupChoice, Tuning};
+    use vksort::{
+        Algorithm, DeviceProfile, KeyType, SegmentedRequest, Segments, Shape, ShapeDesc, SortRequest, SubgroupChoice,
+        Tuning,
+    };
     let profile = DeviceProfile { vendor_id: 0x10DE, max_shared_bytes: 49152, ..DeviceProfile::default() };
     let tuning = Tuning::for_device(&profile);
     for (description, module) in modules() {
         let request = SortRequest::new(KeyType::U32);
         let subgroup = if description.emulated { SubgroupChoice::Emulated(64) } else { SubgroupChoice::Native };
-        let desc = ShapeDesc { subgroup, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
+        let segments = SegmentedRequest::new(request, Segments::Offsets);
+        let segments = (description.kernel == Kernel::Segments).then_some(&segments);
+        let desc = ShapeDesc { subgroup, segments, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
         let shape = Shape::fit(&desc).unwrap();
         let mut set = abi::SPECIALIZATION.map(|(_, default)| default);
         set[spec::SUBGROUP_SIZE] = shape.ranking.subgroup.size;
-        let by_itself = description.kernel == Kernel::SingleWorkgroup;
+        let by_itself = match description.kernel {
+            Kernel::SingleWorkgroup => Some(shape.single),
+            _ => shape.windows.map(|windows| windows.block),
+        };
         (set[spec::WORKGROUP_SIZE], set[spec::ITEMS], set[spec::POOL_WORDS]) = match by_itself {
-            true => (shape.single.invocations, shape.single.items, shape.ranking.single_pool_words(shape.single)),
-            false => (shape.tile.invocations, shape.tile.items, shape.ranking.tile_pool_words(shape.tile)),
+            Some(block) => (block.invocations, block.items, shape.ranking.single_pool_words(block)),
+            None => (shape.tile.invocations, shape.tile.items, shape.ranking.tile_pool_words(shape.tile)),
         };
         set[spec::PASSES] = shape.passes;
+        set[spec::RADIX_BITS] = shape.windows.map_or(set[spec::RADIX_BITS], |windows| windows.digit_bits);
         let (ids, values) = (decorations(&module, Decoration::SpecId), by_id(&module));
         let shared: u32 = values
             .values()
@@ -359,6 +370,7 @@ fn shared_memory_is_what_the_host_reckons() {
         let reckoned = match description.kernel {
             Kernel::Histogram => vksort::histogram_bytes(shape.passes, shape.ranking.digit_bits),
             Kernel::SingleWorkgroup => shape.ranking.single_bytes(shape.single),
+            Kernel::Segments => shape.shared_bytes(),
             _ => shape.ranking.tile_bytes(shape.tile),
         };
         assert!(4 * shared <= reckoned, "{}: {} of {reckoned}", description.name(), 4 * shared);

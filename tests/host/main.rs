@@ -12,6 +12,7 @@ mod recount;
 mod requests;
 mod rewrite;
 mod rows;
+mod segments;
 mod shapes;
 mod steps;
 mod table;

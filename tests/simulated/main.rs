@@ -10,6 +10,7 @@ mod invocation;
 mod memory;
 mod program;
 mod recount;
+mod segments;
 mod shared;
 mod sort;
 mod workgroup;

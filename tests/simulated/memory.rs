@@ -27,6 +27,8 @@ pub struct Memory {
     /// Ranges of counters, and the bytes that invocations have loaded and stored elsewhere.
     pub counters: Vec<(u32, u32)>,
     pub moved: u64,
+    /// Whether workgroups may race for elements, because the caller's words break the rules.
+    pub may_race: bool,
     /// What words were before each change of this dispatch, behind one entry for none.
     history: Vec<Former>,
     /// The last entry of each word.
@@ -174,6 +176,7 @@ impl Memory {
             ranges: Vec::new(),
             counters: Vec::new(),
             moved: 0,
+            may_race: false,
             history: vec![Former { word: 0, defined: 0, before: 0 }],
             last: vec![0; all],
             oldest: HashMap::new(),
@@ -295,7 +298,7 @@ impl Memory {
         }
         let at = place.word as usize;
         for byte in bytes_of(place.mask) {
-            if self.writers[at][byte].is_some_and(|writer| !writer.is_before(who)) {
+            if !self.may_race && self.writers[at][byte].is_some_and(|writer| !writer.is_before(who)) {
                 return Err(format!("byte {byte} of word {at} of the memory is read while it is written"));
             }
             if !is_atomic {
@@ -320,7 +323,7 @@ impl Memory {
     ) -> Result<(), String> {
         self.count(place);
         let bits = value << place.shift & place.mask;
-        if !is_atomic {
+        if !is_atomic && !self.may_race {
             let at = place.word as usize;
             for byte in bytes_of(place.mask) {
                 if self.writers[at][byte].is_some_and(|writer| writer.who.number != who.number) {

@@ -194,6 +194,8 @@ pub fn with_each_size(row: &Tuning, number: u32) -> Tuning {
         items_pairs: number,
         single_workgroup_size: Some(number),
         single_items: number,
+        segment_items: number,
+        compare_longest: number,
         subgroup_size: Some(number),
         digit_bits: number,
         polls: number,

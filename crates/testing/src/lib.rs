@@ -19,6 +19,7 @@ pub mod picture;
 pub mod process;
 pub mod routes;
 mod run;
+pub mod segmented;
 pub mod sets;
 pub mod suite;
 pub mod table;

@@ -1,0 +1,211 @@
+//! Sorts of segments in guarded memory, and what they should leave behind.
+#![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
+
+use std::ops::Range;
+
+use vksort::standalone::Gpu;
+use vksort::{
+    BufferRange, Count, IndexFrom, KeyOutput, SegmentBuffers, SegmentedRequest, SegmentedSorter, Segments, SortBuffers,
+    ValueType,
+};
+
+use crate::arena::values;
+use crate::oracle;
+
+/// What no sort writes.
+const GUARD: u8 = 0xA7;
+
+/// A sort of segments with all that it reads.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The request.
+    pub request: SegmentedRequest,
+    /// The most segments.
+    pub segment_capacity: u32,
+    /// The words that say where segments are.
+    pub words: Vec<u32>,
+    /// Segments, if the host gives their number; else they are what `counted` says.
+    pub segments: u32,
+    /// The number of segments on the device, if it comes from there; it may be above the capacity.
+    pub counted: Option<u32>,
+    /// The keys; the values are made from their indices.
+    pub keys: Vec<u8>,
+    /// The most elements of a segment that is sorted.
+    pub longest: u32,
+}
+
+impl Case {
+    /// Segments in order, all of which the host counts.
+    pub fn new(request: SegmentedRequest, longest: u32, words: Vec<u32>, segments: u32, keys: Vec<u8>) -> Case {
+        let longest = longest.min(request.longest.unwrap_or(u32::MAX));
+        Case { request, segment_capacity: segments, words, segments, counted: None, keys, longest }
+    }
+
+    /// Elements of the buffers.
+    pub fn capacity(&self) -> u32 {
+        (self.keys.len() as u64 / self.request.sort.key.size_bytes()) as u32
+    }
+
+    /// Segments that are sorted.
+    pub fn count(&self) -> u32 {
+        self.counted.map_or(self.segments, |counted| counted.min(self.segment_capacity))
+    }
+
+    /// The elements of a segment, as the words say.
+    pub fn range(&self, segment: u32) -> Range<u32> {
+        let (at, capacity) = (segment as usize, self.capacity());
+        let (begin, end) = match self.request.segments {
+            Segments::Offsets => (self.words[at], self.words[at + 1]),
+            Segments::Ranges => (self.words[2 * at], self.words[2 * at + 1]),
+            Segments::Rows { stride } => (segment * stride, (segment + 1) * stride),
+            Segments::RowsOf { stride } => (segment * stride, segment * stride + self.words[at].min(stride)),
+            other => panic!("{other:?} is not tested"),
+        };
+        begin.min(capacity)..end.min(capacity)
+    }
+
+    /// The elements of all segments that are sorted.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<u32>> + '_ {
+        let sorted = |range: &Range<u32>| !range.is_empty() && range.len() <= self.longest as usize;
+        (0..self.count()).map(|segment| self.range(segment)).filter(sorted)
+    }
+
+    /// The bytes of the caller's values.
+    pub fn values(&self) -> Vec<u8> {
+        let value = self.request.sort.value;
+        let read = if value.is_read() { self.capacity() } else { 0 };
+        values(0..read, value.size_bytes() as usize)
+    }
+
+    /// The keys and the values after the sort, from what their buffers hold before it.
+    pub fn expected(&self, mut keys_out: Vec<u8>, mut values_out: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+        let SegmentedRequest { sort, index_from, .. } = self.request;
+        let (key, value) = (sort.key.size_bytes() as usize, sort.value.size_bytes() as usize);
+        let given = self.values();
+        for range in self.ranges() {
+            let Range { start, end } = Range { start: range.start as usize, end: range.end as usize };
+            let keys = &self.keys[start * key..end * key];
+            let order = oracle::argsort(&sort, keys);
+            if sort.key_output == KeyOutput::Sorted {
+                keys_out[start * key..end * key].copy_from_slice(&oracle::gather(keys, key, &order));
+            }
+            let sorted = match (sort.value, index_from) {
+                (ValueType::None, _) => Vec::new(),
+                (ValueType::Index, IndexFrom::Segment) => order.iter().flat_map(|index| index.to_le_bytes()).collect(),
+                (ValueType::Index, _) => order.iter().flat_map(|index| (range.start + index).to_le_bytes()).collect(),
+                _ => oracle::gather(&given[start * value..end * value], value, &order),
+            };
+            values_out[start * value..end * value].copy_from_slice(&sorted);
+        }
+        (keys_out, values_out)
+    }
+}
+
+/// The parts of a case's memory, each with guards around it.
+struct Memory {
+    bytes: Vec<u8>,
+    alignment: usize,
+}
+
+impl Memory {
+    /// A part with this content, in whole words.
+    fn part(&mut self, content: &[u8]) -> Range<usize> {
+        let start = self.bytes.len() + self.alignment;
+        self.bytes.resize(start, GUARD);
+        self.bytes.extend_from_slice(content);
+        self.bytes.resize((start + content.len()).next_multiple_of(4), GUARD);
+        let part = start..self.bytes.len();
+        self.bytes.resize(self.bytes.len().next_multiple_of(self.alignment) + self.alignment, GUARD);
+        part
+    }
+}
+
+/// Runs a case `times` times over, and compares all memory: with the order of each segment, or if the words break the rules, outside
+/// of all segments.
+pub fn run(gpu: &Gpu, sorter: &SegmentedSorter, case: &Case, times: u32, in_order: bool) -> Result<(), String> {
+    let sizes = case.request.buffers(case.capacity());
+    let mut memory = Memory { bytes: Vec::new(), alignment: gpu.profile().storage_alignment_bytes.max(256) as usize };
+    let keys = memory.part(&case.keys);
+    let given = case.values();
+    let empty = |bytes: u64| vec![GUARD; bytes as usize];
+    let values = sizes.values.map(|bytes| memory.part(&[&given[..], &empty(bytes)[given.len()..]].concat()));
+    let keys_out = sizes.keys_out.map(|bytes| memory.part(&empty(bytes)));
+    let values_out = sizes.values_out.map(|bytes| memory.part(&empty(bytes)));
+    // The count is the word behind those of the segments.
+    let words: Vec<u32> = case.words.iter().copied().chain(case.counted).collect();
+    let all = memory.part(bytemuck::cast_slice(&words));
+    let (words, count) = (all.start..all.start + 4 * case.words.len(), all.start + 4 * case.words.len()..all.end);
+
+    let buffer = gpu.buffer(memory.bytes.len() as u64).map_err(text)?;
+    buffer.write(0, &memory.bytes).map_err(text)?;
+    let range = |part: &Range<usize>| BufferRange {
+        buffer: buffer.raw(),
+        offset: part.start as u64,
+        size: part.len() as u64,
+        usage: None,
+    };
+    let elements = SortBuffers {
+        keys: range(&keys),
+        values: values.as_ref().map(range),
+        keys_out: keys_out.as_ref().map(range),
+        values_out: values_out.as_ref().map(range),
+        scratch: None,
+        count: (!count.is_empty()).then(|| range(&count)),
+        capacity: case.capacity(),
+    };
+    let segments = (!words.is_empty()).then(|| range(&words));
+    let segment_capacity = case.segment_capacity;
+    let count = if case.counted.is_some() { Count::Device } else { Count::Host(case.segments) };
+    // SAFETY: the buffer is of the device, with every usage, and outlives the sort, which is waited for; between two recordings there
+    // is a barrier.
+    unsafe {
+        let sort = sorter.bind(&SegmentBuffers { elements, segments, segment_capacity }).map_err(text)?;
+        let device = gpu.device();
+        device
+            .execute("a sort of segments", |commands| {
+                for _ in 0..times {
+                    sort.record(commands, count, None)?;
+                    vksort::BoundSegments::OUTPUT_SCOPE.record_barrier(
+                        vksort::BoundSegments::INPUT_SCOPE,
+                        &device.raw,
+                        commands,
+                    );
+                }
+                Ok(())
+            })
+            .map_err(text)?;
+    }
+    let mut after = vec![0; memory.bytes.len()];
+    buffer.read(0, &mut after).map_err(text)?;
+
+    let mut before = memory.bytes;
+    let (keys_to, values_to) = (keys_out.unwrap_or(keys), values_out.or(values).unwrap_or_default());
+    if in_order {
+        let (keys, values) = case.expected(before[keys_to.clone()].to_vec(), before[values_to.clone()].to_vec());
+        if let Some(difference) =
+            oracle::difference("keys", case.request.sort.key.size_bytes() as usize, &after[keys_to.clone()], &keys)
+        {
+            return Err(format!("{difference}; {}", case.request));
+        }
+        before[keys_to].copy_from_slice(&keys);
+        before[values_to].copy_from_slice(&values);
+    } else {
+        let sizes = (case.request.sort.key.size_bytes() as usize, case.request.sort.value.size_bytes() as usize);
+        for range in case.ranges() {
+            for (to, size) in [(&keys_to, sizes.0), (&values_to, sizes.1)] {
+                if !to.is_empty() {
+                    let touched = to.start + range.start as usize * size..to.start + range.end as usize * size;
+                    before[touched.clone()].copy_from_slice(&after[touched]);
+                }
+            }
+        }
+    }
+    match oracle::difference("bytes of all buffers", 1, &after, &before) {
+        Some(difference) => Err(format!("{difference}; {}", case.request)),
+        None => Ok(()),
+    }
+}
+
+fn text(error: vksort::Error) -> String {
+    error.to_string()
+}

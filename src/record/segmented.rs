@@ -1,0 +1,264 @@
+//! [`SegmentedSorter`] and [`BoundSegments`]: sorts of segments, through the sorters and bound sorts of elements.
+
+use ash::vk;
+
+use super::bind::BoundSort;
+use super::buffers::{BufferRange, SortBuffers};
+use super::commands::{AccessScope, QueryRange, StepTime};
+use super::memory::Beside;
+use super::options::{Access, SorterOptions};
+use super::requirements::Requirements;
+use super::sorter::{Extras, Sorter};
+use crate::error::Error;
+use crate::plan::{Plan, StepName};
+use crate::request::{BufferSizes, Count};
+use crate::segments::SegmentedRequest;
+use crate::shape::Windows;
+
+/// The pipelines of one kind of sort of segments, for every number of elements and segments.
+///
+/// ```
+/// use ash::vk::{BufferUsageFlags as Usage, CommandBuffer};
+/// use vksort::{BufferRange, Count, Error, KeyType, Requirements, SegmentBuffers, SegmentedRequest, SegmentedSorter};
+/// use vksort::{Segments, SortBuffers, SortRequest, SorterOptions, ValueType};
+///
+/// # unsafe fn record(
+/// #     device: &ash::Device,
+/// #     requirements: &Requirements,
+/// #     commands: CommandBuffer,
+/// #     allocate: impl Fn(u64, Usage) -> BufferRange,
+/// # ) -> Result<(), Error> {
+/// # // SAFETY: never called.
+/// # unsafe {
+/// // The splats of each screen tile by depth; another pass writes the offsets, and how many tiles there are.
+/// let splats = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::F32) };
+/// let request = SegmentedRequest::new(splats, Segments::Offsets);
+/// let sorter = SegmentedSorter::new(device, requirements, &request, &SorterOptions::default())?;
+///
+/// let (splats, tiles) = (1_000_000, 3_600);
+/// let elements = SortBuffers {
+///     values: Some(allocate(4_000_000, Usage::STORAGE_BUFFER)),
+///     count: Some(allocate(4, Usage::STORAGE_BUFFER)), // tiles
+///     ..SortBuffers::in_place(allocate(4_000_000, Usage::STORAGE_BUFFER), splats)
+/// };
+/// let offsets = allocate(4 * Segments::Offsets.words(tiles), Usage::STORAGE_BUFFER);
+/// let sort = sorter.bind(&SegmentBuffers { elements, segments: Some(offsets), segment_capacity: tiles })?;
+///
+/// sort.record(commands, Count::Device, None)?;
+/// # }
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct SegmentedSorter {
+    sorter: Sorter,
+    request: SegmentedRequest,
+    windows: Windows,
+}
+
+/// The buffers of a sort of segments. Ranges must not overlap.
+///
+/// `R` is the type of a range, as in [`SortBuffers`].
+#[derive(Clone, Copy, Debug)]
+pub struct SegmentBuffers<R = BufferRange> {
+    /// The elements: their capacity is that of elements, but the count, if it is on the device, is the number of *segments*.
+    pub elements: SortBuffers<R>,
+    /// The words that say where segments are, [`Segments::words`](crate::Segments::words) of 4 bytes for `segment_capacity`; `None` if
+    /// there are none.
+    pub segments: Option<R>,
+    /// The largest number of segments that the sort will be recorded with.
+    pub segment_capacity: u32,
+}
+
+impl SegmentedSorter {
+    /// Builds the pipelines for a request. [`SorterOptions::subgroup_check`] has no effect: subgroups that need it are emulated.
+    ///
+    /// # Errors
+    ///
+    /// * As for [`Sorter::new`].
+    /// * [`Error::Unsupported`] for what [`SegmentedRequest::check`] refuses, and for segments that may be longer than
+    ///   [`longest`](Self::longest) on this device: the error names the number.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Sorter::new`].
+    pub unsafe fn new(
+        device: &ash::Device,
+        requirements: &Requirements,
+        request: &SegmentedRequest,
+        options: &SorterOptions,
+    ) -> Result<SegmentedSorter, Error> {
+        request.check()?;
+        let extras = Extras { segments: Some(request), ..Extras::default() };
+        // SAFETY: the same contract.
+        let sorter = unsafe { Sorter::build(device, requirements, &request.sort, options, extras)? };
+        let windows = sorter.shape().windows.expect("the shape of a sort of segments has windows");
+        Ok(SegmentedSorter { sorter, request: *request, windows })
+    }
+
+    /// The most elements of a segment that this sorter sorts on its device, if the request does not say fewer.
+    pub fn longest(&self) -> u32 {
+        self.windows.block.elements()
+    }
+
+    /// The request that the sorter was built for.
+    pub fn request(&self) -> &SegmentedRequest {
+        &self.request
+    }
+
+    /// The buffers of elements that a sort of up to `capacity` elements needs. Words of segments are apart:
+    /// [`Segments::words`](crate::Segments::words).
+    pub fn buffers(&self, capacity: u32) -> BufferSizes {
+        self.sorter.buffers(capacity)
+    }
+
+    /// Bytes of scratch for so many elements and segments, as [`Sorter::scratch_size`]. It is 0 today.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyElements`], and [`Error::Unsupported`] for too many segments.
+    pub fn scratch_size(&self, capacity: u32, segment_capacity: u32) -> Result<u64, Error> {
+        Ok(self.plan(capacity, segment_capacity)?.scratch().size)
+    }
+
+    /// Usage flags that buffers of keys and values need, as [`Sorter::element_usage`].
+    pub fn element_usage(&self) -> vk::BufferUsageFlags {
+        self.sorter.element_usage()
+    }
+
+    /// How the kernels access keys and values; never [`Access::Auto`].
+    pub fn access(&self) -> Access {
+        self.sorter.access()
+    }
+
+    /// The plan for so many elements and segments.
+    fn plan(&self, capacity: u32, segment_capacity: u32) -> Result<Plan, Error> {
+        let refused = |given: u64, allowed: String| Err(Error::unsupported("the number of segments", given, allowed));
+        let (elements, segments) = (u64::from(capacity), u64::from(segment_capacity));
+        if elements + segments > u32::MAX.into() {
+            return refused(segments, format!("at most 2^32 - 1 together with the {elements} elements"));
+        }
+        if let Some(stride) = self.request.segments.stride().filter(|stride| segments * u64::from(*stride) > elements) {
+            return refused(
+                segments,
+                format!("{}, rows of {stride} in {elements} elements", elements / u64::from(stride)),
+            );
+        }
+        let (bytes, range) = (4 * self.request.segments.words(segment_capacity), self.range());
+        if bytes > range {
+            return refused(
+                segments,
+                format!("as many as have words in {range} bytes, the device's maxStorageBufferRange"),
+            );
+        }
+        Ok(Plan { segment_capacity, ..self.sorter.inner.plan(capacity)? })
+    }
+
+    fn range(&self) -> u64 {
+        self.sorter.inner.profile.max_storage_range_bytes
+    }
+
+    /// The checked sort, before its descriptors.
+    fn placed(&self, buffers: &SegmentBuffers) -> Result<BoundSort, Error> {
+        let SegmentBuffers { elements, segments, segment_capacity } = buffers;
+        let plan = self.plan(elements.capacity, *segment_capacity)?;
+        let words = self.request.segments.words(*segment_capacity);
+        // Some words, if these segments have any.
+        let taken = self.request.segments.words(1) > 0;
+        let beside = Beside { name: "segments", range: *segments, taken, bytes: 4 * words };
+        BoundSort::placed(&self.sorter, plan, elements, beside)
+    }
+
+    /// Binds the sorter to buffers. The result can be recorded any number of times, in any number of command buffers.
+    ///
+    /// # Errors
+    ///
+    /// * As for [`Sorter::bind`], where the buffer of segments is called `segments`.
+    /// * [`Error::Unsupported`] for more segments than there may be: with the elements 2^32 - 1, of rows as many as the elements have,
+    ///   and as many as have words within the device's `maxStorageBufferRange`.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Sorter::bind`]. The buffers of segments and of the count are not accessed by address.
+    pub unsafe fn bind(&self, buffers: &SegmentBuffers) -> Result<BoundSegments, Error> {
+        let mut bound = self.placed(buffers)?;
+        // SAFETY: by this function's contract.
+        unsafe { bound.complete()? };
+        Ok(BoundSegments { bound })
+    }
+
+    /// Refuses buffers that [`bind`](Self::bind) refuses for what is known without the device.
+    ///
+    /// # Errors
+    ///
+    /// As for [`bind`](Self::bind), but for [`Error::Vulkan`].
+    pub fn check_buffers(&self, buffers: &SegmentBuffers) -> Result<(), Error> {
+        self.placed(buffers).map(drop)
+    }
+}
+
+/// A sort of segments bound to its buffers. Recording it allocates nothing and changes no descriptor, as with [`BoundSort`].
+///
+/// It may be dropped before or after its [`SegmentedSorter`], but not while a command buffer with the recorded sort is pending.
+#[derive(Debug)]
+pub struct BoundSegments {
+    bound: BoundSort,
+}
+
+impl BoundSegments {
+    /// The first accesses to keys, values, segments and count: the destination scope of the barrier before the sort.
+    pub const INPUT_SCOPE: AccessScope = BoundSort::INPUT_SCOPE;
+    /// The last accesses to them: the source scope of the barrier after the sort.
+    pub const OUTPUT_SCOPE: AccessScope = BoundSort::OUTPUT_SCOPE;
+
+    /// The largest number of segments that the sort can be recorded with.
+    pub fn segment_capacity(&self) -> u32 {
+        self.bound.plan.segment_capacity
+    }
+
+    /// Names of the steps that sort so many segments, in order.
+    pub fn step_names(&self, segments: impl Into<Count>) -> Vec<StepName> {
+        self.bound.step_names(segments)
+    }
+
+    /// How many timestamp queries the recorded sort writes: one before the first step and one after each.
+    pub fn query_count(&self, segments: impl Into<Count>) -> u32 {
+        self.bound.query_count(segments)
+    }
+
+    /// Turns the ticks of a recording's queries into the time of each step, as [`BoundSort::step_times`].
+    pub fn step_times(&self, segments: impl Into<Count>, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
+        self.bound.step_times(segments, ticks, valid_bits)
+    }
+
+    /// Records the sort of the first `segments` segments. With [`Count::Device`] their number is read from the count buffer, and is
+    /// at most the segment capacity.
+    ///
+    /// It allocates nothing, submits nothing and waits for nothing. It changes the bound compute pipeline, descriptor set 0 of
+    /// compute, and the push constants. The recorded steps depend on the capacities, and on a count from the host.
+    ///
+    /// The sort touches nothing outside the bound ranges, and no element outside the segments' ranges, whatever the buffers of
+    /// segments and count hold: see [`Segments`](crate::Segments).
+    ///
+    /// The barriers around the sort are those of [`BoundSort::record`], with the words of segments among the buffers that it reads.
+    ///
+    /// # Errors
+    ///
+    /// After an error nothing has been recorded.
+    ///
+    /// * [`Error::TooManyElements`]: there are more segments than the segment capacity.
+    /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
+    /// * [`Error::TooFewQueries`]: `timestamps` has fewer queries than [`query_count`](Self::query_count) says.
+    ///
+    /// # Safety
+    ///
+    /// As for [`BoundSort::record`]; the words of segments are one of the buffers.
+    pub unsafe fn record(
+        &self,
+        commands: vk::CommandBuffer,
+        segments: impl Into<Count>,
+        timestamps: Option<QueryRange>,
+    ) -> Result<(), Error> {
+        // SAFETY: the same contract.
+        unsafe { self.bound.record(commands, segments, timestamps) }
+    }
+}

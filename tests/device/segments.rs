@@ -1,0 +1,422 @@
+//! Sorts of segments, each compared in full with a stable sort of every segment, and with guards around it.
+#![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
+
+use vksort::internals::kernels::{self, Kernel, Module};
+use vksort::internals::steps::{self, HostStep};
+use vksort::{
+    Access, Algorithm, BitRange, Count, DeviceProfile, Error, Faults, IndexFrom, KeyOutput, KeyType, Order, Placement,
+    RankMethod, SegmentedRequest, SegmentedSorter, Segments, ShapeDesc, SortRequest, SorterOptions, SubgroupChoice,
+    Tuning, ValueType,
+};
+use vksort_testing::patterns::{self, generate};
+use vksort_testing::segmented::{Case, run};
+use vksort_testing::{Failed, Trial, assert_valid, expect, gpu, seed, suite};
+
+use super::modules::excuse;
+
+/// A sorter on the shared device.
+fn sorter(request: &SegmentedRequest, options: &SorterOptions) -> Result<SegmentedSorter, Error> {
+    let gpu = gpu();
+    let device = gpu.device();
+    // SAFETY: the device was created with its requirements, and is closed at the end of the tests.
+    unsafe { SegmentedSorter::new(&device.raw, &device.requirements, request, options) }
+}
+
+fn pairs() -> SortRequest {
+    SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) }
+}
+
+/// Windows of few elements, so that few elements make many.
+fn small_windows() -> Tuning {
+    Tuning { segment_items: 4, compare_longest: 8, ..suite::small_blocks() }
+}
+
+fn with(tuning: Tuning) -> SorterOptions {
+    SorterOptions { tuning: Some(tuning), ..SorterOptions::default() }
+}
+
+/// What the lengths of segments are like, in windows whose block has so many elements.
+const LENGTHS: [&str; 9] = ["none", "unit", "tiny", "short", "small", "any", "edges", "mostly-empty", "one-long"];
+
+fn lengths(kind: &str, block: u32, random: &mut fastrand::Rng) -> Vec<u32> {
+    let small = block / 4;
+    let edges = [small.saturating_sub(1), small, (small + 1).min(block), block - 1, block, 0, 1];
+    let some = |most: u32| (3 * block).div_ceil(most + 1).clamp(10, 3 * block.max(4)) as usize;
+    let mut draw = |count: usize, most: u32| -> Vec<u32> { (0..count).map(|_| random.u32(0..=most)).collect() };
+    match kind {
+        "none" => vec![0; 3 * block as usize],
+        "unit" => vec![1; 2 * block as usize],
+        "tiny" => draw(some(4), 4),
+        "short" => draw(some(40), 40.min(block)),
+        "small" => draw(some(small), small),
+        "any" => draw(some(block) + 5, block),
+        "edges" => draw(30, edges.len() as u32 - 1).into_iter().map(|index| edges[index as usize]).collect(),
+        "mostly-empty" => {
+            draw(some(2) / 2, 60).into_iter().map(|length| length.saturating_sub(40).min(block)).collect()
+        }
+        _ => {
+            let mut lengths = draw(some(3), 3);
+            let at = lengths.len() / 3;
+            lengths[at] = block;
+            lengths
+        }
+    }
+}
+
+/// Words for segments of these lengths, and elements enough for them. Between ranges there may be holes.
+fn words(segments: Segments, lengths: &[u32], random: &mut fastrand::Rng) -> (Vec<u32>, u32) {
+    let mut at = random.u32(0..20);
+    let mut words = Vec::new();
+    match segments {
+        Segments::Offsets => {
+            words.push(at);
+            for length in lengths {
+                at += length;
+                words.push(at);
+            }
+        }
+        Segments::Ranges => {
+            for length in lengths {
+                at += if random.u32(0..3) == 0 { random.u32(0..200) } else { 0 };
+                words.extend([at, at + length]);
+                at += length;
+            }
+        }
+        Segments::Rows { stride } => at = stride * lengths.len() as u32,
+        Segments::RowsOf { stride } => {
+            // A few say more than there is.
+            words = lengths.iter().map(|length| if random.u32(0..9) == 0 { stride + 7 } else { *length }).collect();
+            at = stride * lengths.len() as u32;
+        }
+        other => panic!("{other:?} is not tested"),
+    }
+    (words, at + random.u32(0..30))
+}
+
+/// Sorts segments of all kinds of lengths, counted by the host and by the device.
+fn check(request: &SegmentedRequest, options: &SorterOptions) -> Result<(), Failed> {
+    let sorter = sorter(request, options)?;
+    let mut random = fastrand::Rng::with_seed(seed());
+    for (turn, kind) in LENGTHS.iter().enumerate() {
+        let block = sorter.longest().min(request.longest.unwrap_or(u32::MAX)).min(1 << 12);
+        let most = match request.segments {
+            Segments::Rows { stride } | Segments::RowsOf { stride } => stride,
+            _ => block.max(16),
+        };
+        let mut lengths = lengths(kind, most, &mut random);
+        if most < block {
+            lengths.truncate((8 * block / most) as usize);
+        }
+        let (words, capacity) = words(request.segments, &lengths, &mut random);
+        let pattern = patterns::ALL[random.usize(0..patterns::ALL.len())];
+        let keys = generate(pattern, request.sort.key, capacity as usize, seed());
+        let count = lengths.len() as u32;
+        let case = Case::new(*request, sorter.longest(), words, count, keys);
+        let counted = match turn % 3 {
+            0 => None,
+            1 => Some(random.u32(0..=count)),
+            _ => Some([count, count + 1, u32::MAX][random.usize(0..3)]),
+        };
+        let text = |error| format!("VKSORT_SEED={}: {kind}, {pattern:?}, counted {counted:?}: {error}", seed());
+        // Only a sort of keys with their own values is the same if it is repeated.
+        let repeats = request.sort.value != ValueType::Index && request.sort.key_output == KeyOutput::Sorted;
+        let times = if repeats { 1 + turn as u32 % 2 } else { 1 };
+        run(&gpu(), &sorter, &Case { counted, ..case }, times, true).map_err(text)?;
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// A request of the draw with this number.
+fn drawn(number: u64) -> SegmentedRequest {
+    let mut random = fastrand::Rng::with_seed(seed() ^ number << 32);
+    let key = KeyType::ALL[random.usize(0..KeyType::ALL.len())];
+    let bytes = [1, 2, 4, 8, 12, 16, 20][random.usize(0..7)];
+    let value =
+        [ValueType::None, ValueType::Index, ValueType::Bytes(bytes), ValueType::Bytes(bytes)][random.usize(0..4)];
+    let (low, high) = (random.u32(0..=key.bits()), random.u32(0..=key.bits()));
+    let narrow = random.u32(0..3) == 0;
+    let sort = SortRequest {
+        value,
+        order: [Order::Ascending, Order::Descending][random.usize(0..2)],
+        bits: if narrow {
+            BitRange { low: low.min(high), high: low.max(high) }
+        } else {
+            BitRange { low: 0, high: key.bits() }
+        },
+        placement: [Placement::InPlace, Placement::OutOfPlace][random.usize(0..2)],
+        key_output: match value != ValueType::None && random.u32(0..4) == 0 {
+            true => KeyOutput::Discarded,
+            false => KeyOutput::Sorted,
+        },
+        stable: random.bool(),
+        ..SortRequest::new(key)
+    };
+    let stride = random.u32(1..64);
+    let segments = [Segments::Offsets, Segments::Ranges, Segments::Rows { stride }, Segments::RowsOf { stride }];
+    let request = SegmentedRequest::new(sort, segments[random.usize(0..4)]);
+    let from_segment = value == ValueType::Index && random.bool();
+    let request = request.indices_from(if from_segment { IndexFrom::Segment } else { IndexFrom::Array });
+    if random.u32(0..3) == 0 { request.up_to(random.u32(1..40)) } else { request }
+}
+
+/// Drawn requests for each kind of kernels.
+const TURNS: u64 = 5;
+
+/// Kernels of every kind for drawn requests.
+fn draws() -> Vec<Trial> {
+    let staged = Tuning { rank: RankMethod::Ballot, digit_bits: 8, ..small_windows() };
+    let settings = [
+        ("row", SorterOptions::default()),
+        ("small", with(small_windows())),
+        ("staged", with(staged.clone())),
+        ("match", with(Tuning { rank: RankMethod::Match, segment_items: 7, ..staged.clone() })),
+        ("digits", with(Tuning { compare_longest: 1, few_registers: true, ..staged.clone() })),
+        ("emulated", SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..with(staged.clone()) }),
+        (
+            "whole-words",
+            SorterOptions { faults: Faults { no_small_storage: true, ..Faults::default() }, ..with(staged) },
+        ),
+    ];
+    let trial = |(number, (name, options)): (usize, (&'static str, SorterOptions))| {
+        (0..TURNS).map(move |turn| {
+            let request = drawn(TURNS * number as u64 + turn);
+            let options = options.clone();
+            Trial::test(format!("{name}/{turn}: {request}"), move || check(&request, &options))
+        })
+    };
+    settings.into_iter().enumerate().flat_map(trial).collect()
+}
+
+/// A case in which other libraries have failed: its name, the words of a layout, and elements.
+fn known_cases(block: u32) -> Vec<(&'static str, Segments, Vec<u32>, u32)> {
+    let offsets = |lengths: &[u32], first: u32| -> Vec<u32> {
+        let sums = lengths.iter().scan(first, |at, length| {
+            *at += length;
+            Some(*at)
+        });
+        std::iter::once(first).chain(sums).collect()
+    };
+    let (small, units) = (block / 4, block - block / 4);
+    let above_small: Vec<u32> =
+        (0..200).map(|index| if index % 7 == 3 { small + 17 + index } else { small / 2 + index }).collect();
+    let ends = offsets(&above_small, 0);
+    let holes: Vec<u32> = (0..500).flat_map(|index| [index * 50, index * 50 + index % 37]).collect();
+    let mut zero_last = holes.clone();
+    zero_last.extend([0, 0]);
+    // Every window owns as many segments as it has units.
+    let empty_and_units: Vec<u32> = (0..3 * units).map(|index| index % 2).collect();
+    let half = 20_000;
+    vec![
+        ("no segments", Segments::Offsets, vec![0], 10),
+        ("no segments, no elements", Segments::Ranges, vec![], 0),
+        ("only empty ones", Segments::Offsets, vec![5; 5_001], 10),
+        ("an empty one in the middle", Segments::Offsets, vec![0, 3, 3, 7], 7),
+        ("empty ones at both ends", Segments::Offsets, vec![2, 2, 2, 9, 9, 9], 9),
+        ("the second half of an array", Segments::Offsets, offsets(&[100; 200], half), 2 * half),
+        ("some above the bound of small ones", Segments::Offsets, ends.clone(), *ends.last().unwrap_or(&0)),
+        ("longer than promised", Segments::Offsets, ends.clone(), *ends.last().unwrap_or(&0)),
+        ("holes", Segments::Ranges, holes, 25_100),
+        ("a pair of zeros last", Segments::Ranges, zero_last, 25_100),
+        ("all units of windows", Segments::Offsets, offsets(&empty_and_units, 0), 3 * units),
+        ("one element each", Segments::Offsets, (0..=2 * block).collect(), 2 * block),
+        ("rows of a block", Segments::Rows { stride: block }, vec![], 5 * block),
+        ("rows of one element", Segments::Rows { stride: 1 }, vec![], 2 * block + 3),
+        (
+            "the bound of small ones and its neighbours",
+            Segments::Offsets,
+            offsets(&[small, small + 1, small - 1, block, 1, 0, block - 1], 3),
+            4 * block,
+        ),
+        (
+            "two of one element around long ones",
+            Segments::Offsets,
+            offsets(&[1, small + 1, small + 2, 1, block], 0),
+            4 * block,
+        ),
+        ("longer than a block", Segments::Offsets, offsets(&[9, block + 1, 30, 3 * block, 8], 0), 5 * block),
+    ]
+}
+
+fn known() -> Result<(), Failed> {
+    for options in
+        [SorterOptions::default(), with(small_windows()), with(Tuning { rank: RankMethod::Ballot, ..small_windows() })]
+    {
+        for placement in [Placement::InPlace, Placement::OutOfPlace] {
+            let sort = SortRequest { placement, ..pairs() };
+            let block = sorter(&SegmentedRequest::new(sort, Segments::Offsets), &options)?.longest();
+            for (name, segments, words, capacity) in known_cases(block) {
+                let usual = SegmentedRequest::new(sort, segments);
+                // Longer segments than were promised stay as they are.
+                let request = if name == "longer than promised" { usual.up_to(block / 5) } else { usual };
+                let sorter = sorter(&request, &options)?;
+                // Rows are shorter if other constants make another block.
+                let block = sorter.longest();
+                let count = match segments {
+                    Segments::Offsets => words.len() as u32 - 1,
+                    Segments::Ranges => words.len() as u32 / 2,
+                    Segments::Rows { stride } => capacity / stride,
+                    _ => words.len() as u32,
+                };
+                for pattern in [patterns::Pattern::Uniform, patterns::Pattern::FewDistinct] {
+                    let keys = generate(pattern, KeyType::U32, capacity as usize, seed());
+                    let case = Case::new(request, block, words.clone(), count, keys);
+                    run(&gpu(), &sorter, &case, 2, true).map_err(|error| format!("{name}: {error}"))?;
+                }
+            }
+        }
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// Whatever the words are, the sort ends, and what is in no range stays.
+fn hostile() -> Result<(), Failed> {
+    let mut random = fastrand::Rng::with_seed(seed());
+    let sorts = [pairs(), SortRequest::new(KeyType::U8), SortRequest { placement: Placement::OutOfPlace, ..pairs() }];
+    let staged = Tuning { rank: RankMethod::Ballot, ..small_windows() };
+    for options in [SorterOptions::default(), with(small_windows()), with(staged)] {
+        for sort in sorts {
+            for segments in [Segments::Offsets, Segments::Ranges, Segments::RowsOf { stride: 20 }] {
+                let request = SegmentedRequest::new(sort, segments);
+                let sorter = sorter(&request, &options)?;
+                let (capacity, count) = (20_000u32, 1_000u32);
+                for kind in 0..12 {
+                    let mut draw = |at: u32| match kind {
+                        0 => capacity.saturating_sub(at * 20),
+                        1 => random.u32(0..capacity),
+                        2 => random.u32(..),
+                        3 => capacity + at,
+                        4 => u32::MAX,
+                        5 => 0,
+                        6 => at % 2 * capacity,
+                        7 => at / 2 * 10 + at % 2 * 200, // ranges that overlap
+                        8 => at / 3 * 3 % 1_000 * 9,
+                        9 => {
+                            if at % 50 == 7 {
+                                3
+                            } else {
+                                at * 9
+                            }
+                        }
+                        10 => u32::MAX - at * 1_000,
+                        _ => at * 30 % 7_000 + random.u32(0..50),
+                    };
+                    let words = (0..segments.words(count) as u32).map(&mut draw).collect();
+                    let keys = generate(patterns::Pattern::Uniform, sort.key, capacity as usize, seed());
+                    let case = Case::new(request, u32::MAX, words, count, keys);
+                    let case = Case { counted: (kind % 2 == 1).then_some(u32::MAX), ..case };
+                    run(&gpu(), &sorter, &case, 1, false).map_err(|error| format!("kind {kind}: {error}"))?;
+                }
+            }
+        }
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// More rows than a dispatch has workgroups in one dimension.
+fn many_windows() -> Result<(), Failed> {
+    let tuning = Tuning { segment_items: 1, workgroup_size: 1, ..small_windows() };
+    let request = SegmentedRequest::new(
+        SortRequest { value: ValueType::Index, ..SortRequest::new(KeyType::U16) },
+        Segments::Rows { stride: 3 },
+    );
+    let sorter = sorter(&request, &with(tuning))?;
+    let count = 70_000 * sorter.longest() / 3;
+    let keys = generate(patterns::Pattern::Uniform, KeyType::U16, 3 * count as usize, seed());
+    run(&gpu(), &sorter, &Case::new(request, sorter.longest(), vec![], count, keys), 1, true)?;
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// What the host can see is refused, and says why.
+fn refused() -> Result<(), Failed> {
+    let of = |request: SegmentedRequest| sorter(&request, &SorterOptions::default());
+    let usual = SegmentedRequest::new(pairs(), Segments::Offsets);
+    let block = of(usual)?.longest();
+    let rows = |stride| SegmentedRequest::new(pairs(), Segments::Rows { stride });
+    expect(of(rows(0)), &["the stride of rows", "0 elements", "at least 1"])?;
+    expect(of(usual.up_to(0)), &["the longest segment", "0 elements"])?;
+    expect(of(rows(1 << 20)), &["the longest segment is 1048576 elements", "a block of this device"])?;
+    expect(of(usual.up_to(block + 1)), &["the longest segment", &block.to_string()])?;
+    let by_algorithm = SortRequest { algorithm: Some(Algorithm::OneSweep), ..pairs() };
+    expect(of(SegmentedRequest::new(by_algorithm, Segments::Offsets)), &["algorithm", "onesweep", "none"])?;
+    expect(of(usual.indices_from(IndexFrom::Segment)), &["indices", "without indices"])?;
+    let huge = SortRequest { value: ValueType::Bytes(3), ..pairs() };
+    expect(of(SegmentedRequest::new(huge, Segments::Offsets)), &["value size", "3 bytes"])?;
+
+    let sorter = of(usual)?;
+    assert_eq!((sorter.scratch_size(1_000, 10)?, sorter.access()), (0, Access::Descriptors));
+    let too_many = |capacity, segments| sorter.scratch_size(capacity, segments);
+    expect(too_many(5, u32::MAX), &["the number of segments is 4294967295", "2^32 - 1 together with the 5 elements"])?;
+    expect(of(rows(10))?.scratch_size(99, 10), &["the number of segments is 10", "9, rows of 10 in 99 elements"])?;
+    if gpu().profile().max_storage_range_bytes < 1 << 32 {
+        expect(too_many(5, 1 << 30), &["maxStorageBufferRange"])?;
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// Every module of these sorts that the device can run sorts once.
+fn every_module() -> Result<(), Failed> {
+    let profile = gpu().profile().clone();
+    let mut reached: Vec<Module> = Vec::new();
+    for key in [KeyType::U32, KeyType::U8, KeyType::U64, KeyType::U128] {
+        for (rank, emulated, addressed, whole_words) in [
+            (None, false, false, false),
+            (Some(RankMethod::Ballot), false, false, false),
+            (Some(RankMethod::Private), false, false, false),
+            (Some(RankMethod::Partition), false, false, false),
+            (None, true, false, false),
+            (None, false, true, false),
+            (None, false, true, true),
+        ] {
+            if addressed && !profile.buffer_addresses {
+                continue;
+            }
+            let tuning = Tuning { rank: rank.unwrap_or(small_windows().rank), ..small_windows() };
+            let subgroup = if emulated { SubgroupChoice::Emulated(8) } else { SubgroupChoice::Auto };
+            let request =
+                SegmentedRequest::new(SortRequest { value: ValueType::U32, ..SortRequest::new(key) }, Segments::Ranges);
+            let seen = DeviceProfile { small_storage: profile.small_storage && !whole_words, ..profile.clone() };
+            let desc = ShapeDesc {
+                subgroup,
+                addressed,
+                segments: Some(&request),
+                ..ShapeDesc::new(&seen, &tuning, &request.sort, Algorithm::OneSweep)
+            };
+            let host = steps::of_segments(&desc, 1, 1, Count::Host(1))?;
+            let [HostStep::Dispatch(dispatch)] = &host.steps[..] else { return Err("there is one step".into()) };
+            if !reached.contains(&dispatch.module) {
+                reached.push(dispatch.module);
+                let options = SorterOptions {
+                    subgroup,
+                    access: if addressed { Access::Addresses } else { Access::Descriptors },
+                    faults: Faults { no_small_storage: whole_words, ..Faults::default() },
+                    ..with(tuning)
+                };
+                check(&request, &options)?;
+            }
+        }
+    }
+    for module in kernels::modules().into_iter().filter(|module| module.kernel == Kernel::Segments) {
+        match (reached.contains(&module), excuse(&module, &profile)) {
+            (true, None) => {}
+            (false, Some(what)) => println!("not run here: {} needs {what}", module.name()),
+            (_, other) => return Err(format!("{}: run or not against {other:?}", module.name()).into()),
+        }
+    }
+    Ok(())
+}
+
+pub fn trials() -> Vec<Trial> {
+    let whole = [
+        Trial::test("known", known),
+        Trial::test("hostile", hostile),
+        Trial::test("many_windows", many_windows),
+        Trial::test("refused", refused),
+        Trial::test("every_module", every_module),
+    ];
+    draws().into_iter().chain(whole).collect()
+}

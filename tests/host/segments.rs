@@ -1,0 +1,159 @@
+//! Sorts of segments as plans: their one step, what they are refused for, and the search by which each segment has one window.
+
+use vksort::internals::kernels::Kernel;
+use vksort::internals::steps::{self, Groups, HostSort, HostStep};
+use vksort::{
+    Algorithm, Count, DeviceProfile, Error, IndexFrom, KeyType, RankMethod, SegmentedRequest, Segments, Shape,
+    ShapeDesc, SortRequest, Tuning, ValueType, Windows,
+};
+
+fn pairs() -> SortRequest {
+    SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) }
+}
+
+fn desc<'a>(profile: &'a DeviceProfile, tuning: &'a Tuning, request: &'a SegmentedRequest) -> ShapeDesc<'a> {
+    ShapeDesc { segments: Some(request), ..ShapeDesc::new(profile, tuning, &request.sort, Algorithm::OneSweep) }
+}
+
+fn windows(profile: &DeviceProfile, tuning: &Tuning, request: &SegmentedRequest) -> Result<Windows, Error> {
+    Shape::fit(&desc(profile, tuning, request)).map(|shape| shape.windows.expect("there are windows"))
+}
+
+fn plan(request: &SegmentedRequest, capacity: u32, segments: u32, count: Count) -> HostSort {
+    let profile = DeviceProfile::default();
+    steps::of_segments(&desc(&profile, &Tuning::for_device(&profile), request), capacity, segments, count).unwrap()
+}
+
+#[test]
+fn one_dispatch_covers_all_units_without_scratch() {
+    let usual = SegmentedRequest::new(pairs(), Segments::Offsets);
+    for request in [usual, usual.up_to(32), SegmentedRequest::new(pairs(), Segments::Rows { stride: 100 })] {
+        for (capacity, segments) in [(1, 1), (1_000_000, 10_000), (100, 1_000_000), (u32::MAX - 100, 100)] {
+            for count in [Count::Host(segments), Count::Device] {
+                let host = plan(&request, capacity, segments, count);
+                let [HostStep::Dispatch(step)] = &host.steps[..] else { panic!("{:?}", host.steps) };
+                let windows = host.shape.windows.unwrap();
+                // Small segments that begin in a window fit a block.
+                let window = windows.block.elements() - windows.small();
+                assert_eq!(step.groups, Groups::Direct((capacity + segments).div_ceil(window)), "{request}");
+                assert_eq!((host.scratch_bytes, &host.barriers[..]), (0, &[None][..]));
+                assert_eq!(
+                    (step.module.kernel, step.push.count, step.push.part),
+                    (Kernel::Segments, segments, capacity)
+                );
+                assert_eq!((step.push.stage, step.push.route), (windows.small(), windows.longest));
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_to_sort_takes_no_step() {
+    let request = SegmentedRequest::new(pairs(), Segments::Ranges);
+    for (capacity, segments, count) in
+        [(0, 0, Count::Device), (0, 9, Count::Host(9)), (9, 0, Count::Device), (9, 9, Count::Host(0))]
+    {
+        assert!(plan(&request, capacity, segments, count).steps.is_empty());
+    }
+}
+
+#[test]
+fn blocks_fit_every_device_or_are_refused() {
+    for driver in [0, vksort::internals::driver::LLVMPIPE] {
+        for lanes in [4, 8, 16, 32, 64, 128] {
+            let is_cpu = driver != 0;
+            for max_shared_bytes in [16 << 10, 32 << 10, 64 << 10] {
+                let profile = DeviceProfile {
+                    driver_id: driver,
+                    is_cpu,
+                    subgroup_size: lanes,
+                    subgroup_range: (lanes, lanes),
+                    max_shared_bytes,
+                    ..DeviceProfile::default()
+                };
+                let row = Tuning::for_device(&profile);
+                for rank in RankMethod::ALL.iter().copied() {
+                    for (key, value) in
+                        [(KeyType::U8, 0), (KeyType::U32, 4), (KeyType::U64, 16), (KeyType::U128, 1 << 12)]
+                    {
+                        for segment_items in [1, row.segment_items, 8_192] {
+                            let tuning = Tuning { rank, segment_items, compare_longest: 8_192, ..row.clone() };
+                            let value = if value == 0 { ValueType::None } else { ValueType::Bytes(value) };
+                            let request = SegmentedRequest::new(
+                                SortRequest { value, ..SortRequest::new(key) },
+                                Segments::Offsets,
+                            );
+                            let Ok(shape) = Shape::fit(&desc(&profile, &tuning, &request)) else {
+                                assert!(
+                                    rank == RankMethod::Match || is_cpu || max_shared_bytes == 16 << 10,
+                                    "{profile:?} {rank:?}"
+                                );
+                                continue;
+                            };
+                            let windows = shape.windows.unwrap();
+                            assert!(shape.shared_bytes() <= max_shared_bytes && windows.block.elements() <= 1 << 15);
+                            assert!(windows.small() >= 1 && windows.digit_bits >= 7, "{windows:?}");
+                            // The share of a comparison, which a CPU's loops have a limit for.
+                            let compared = windows.block.items * windows.compare_longest;
+                            assert!(!is_cpu || shape.ranking.method == RankMethod::Private || compared <= 32_000);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_longest_segment_is_what_a_block_holds() {
+    let profile = DeviceProfile::default();
+    let tuning = Tuning::for_device(&profile);
+    let of = |request: SegmentedRequest| windows(&profile, &tuning, &request);
+    let usual = SegmentedRequest::new(pairs(), Segments::Offsets);
+    let block = of(usual).unwrap().block.elements();
+    assert_eq!(of(usual).unwrap().longest, block);
+    assert_eq!(of(usual.up_to(block)).unwrap().small(), block / 4);
+    assert_eq!(of(usual.up_to(7)).unwrap().small(), 7);
+    let rows = |stride| SegmentedRequest::new(pairs(), Segments::RowsOf { stride });
+    assert_eq!(of(rows(100)).unwrap().longest, 100);
+    assert_eq!(of(rows(100).up_to(9)).unwrap().longest, 9);
+    for refused in [usual.up_to(block + 1), rows(block + 1)] {
+        let error = of(refused).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            format!("the longest segment is {} elements, allowed is up to {block}, a block of this device", block + 1)
+        );
+    }
+}
+
+#[test]
+fn requests_are_checked_and_named() {
+    let index = SortRequest { value: ValueType::Index, ..SortRequest::new(KeyType::F32) };
+    let request = SegmentedRequest::new(index, Segments::Rows { stride: 100 }).indices_from(IndexFrom::Segment);
+    assert_eq!(request.to_string(), "rows of 100: f32 keys with their indices, ascending, counted from segments");
+    assert!(request.check().is_ok());
+    assert_eq!([Segments::Offsets, Segments::Ranges].map(|layout| layout.words(5)), [6, 10]);
+    assert_eq!([Segments::Rows { stride: 9 }, Segments::RowsOf { stride: 9 }].map(|layout| layout.words(5)), [0, 5]);
+}
+
+/// The first segment whose unit is not below `unit`, as the kernel searches it.
+fn first_owned(begins: &[u32], unit: u32) -> usize {
+    let (mut low, mut high) = (0, begins.len());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if begins[middle] + (middle as u32) < unit { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+/// So neighbouring windows agree about their bounds, and each segment has one owner at most, whatever the words are.
+#[test]
+fn the_search_does_not_descend_in_any_array() {
+    for length in 0..6u32 {
+        for number in 0..6u32.pow(length) {
+            let begins: Vec<u32> = (0..length).map(|digit| number / 6u32.pow(digit) % 6).collect();
+            let found: Vec<usize> = (0..14).map(|unit| first_owned(&begins, unit)).collect();
+            assert!(found.is_sorted(), "{begins:?}: {found:?}");
+        }
+    }
+}

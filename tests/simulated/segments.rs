@@ -1,0 +1,298 @@
+//! Sorts of segments on the simulated device: every layout, counts from both sides, and words that break the rules, of which only the
+//! ranges that they name may change.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+use vksort::internals::steps::{self, Groups, HostStep, Memory as Buffer};
+use vksort::internals::{abi, kernels::Kernel};
+use vksort::{
+    Algorithm, Count, IndexFrom, RankMethod, SegmentedRequest, Segments, ShapeDesc, SortRequest, SubgroupChoice, Tuning,
+};
+use vksort_testing::drawn::{Keys, keys, requests, run_draws};
+use vksort_testing::segmented::Case;
+
+use super::dispatch::{self, Device};
+use super::invocation::descriptor;
+use super::memory::{BASE, Memory};
+use super::sort::program;
+use super::{device_of, small_blocks};
+
+const GUARD: u32 = 256;
+const GUARD_BYTE: u8 = 0xA7;
+
+/// All that a sort depends on.
+#[derive(Clone, Debug)]
+struct Draw {
+    sort: SortRequest,
+    layout: u32,
+    stride: u32,
+    from_segment: bool,
+    promised: bool,
+    keys: Keys,
+    /// Lengths of segments, and holes before them.
+    lengths: Vec<(u32, u32)>,
+    /// Words that break the rules instead.
+    hostile: Option<Vec<u32>>,
+    /// The number of segments on the device, if it comes from there, in percent of the capacity.
+    counted: Option<u32>,
+    lanes: u32,
+    subgroups: u32,
+    items: u32,
+    compare_longest: u32,
+    rank: RankMethod,
+    emulated: Option<u32>,
+    addressed: bool,
+    small_storage: bool,
+    resident: usize,
+    shuffles: bool,
+    shows: usize,
+    seed: u64,
+}
+
+fn draws() -> impl Strategy<Value = Draw> {
+    let segments = (
+        (0..4u32, 1..30u32, any::<bool>(), prop::bool::weighted(0.3)),
+        prop_oneof![
+            3 => prop::collection::vec((0..12u32, prop_oneof![4 => Just(0u32), 1 => 0..9u32]), 0..60),
+            2 => prop::collection::vec((0..90u32, prop_oneof![4 => Just(0u32), 1 => 0..40u32]), 0..12),
+        ],
+        prop::option::weighted(0.2, prop::collection::vec(prop_oneof![2 => 0..500u32, 1 => any::<u32>()], 121)),
+        prop::option::weighted(0.4, 0..150u32),
+    );
+    let device = (
+        prop::sample::select(&[4u32, 8, 16, 32, 64, 128]),
+        1..4u32,
+        1..9u32,
+        prop::sample::select(&[1u32, 8, 32]),
+        prop::sample::select(RankMethod::ALL),
+        prop::option::weighted(0.15, prop::sample::select(&[4u32, 16, 32, 128])),
+        (prop::bool::weighted(0.2), any::<bool>()),
+    );
+    let run =
+        (prop::sample::select(&[1usize, 2, 3, 8]), any::<bool>(), prop::sample::select(&[0usize, 4, 64]), any::<u64>());
+    (requests(), keys(600), segments, device, run).prop_map(|(sort, keys, segments, device, run)| {
+        let ((layout, stride, from_segment, promised), lengths, hostile, counted) = segments;
+        let (lanes, subgroups, items, compare_longest, rank, emulated, (addressed, small_storage)) = device;
+        let (resident, shuffles, shows, seed) = run;
+        Draw {
+            sort: SortRequest { algorithm: None, ..sort },
+            layout,
+            stride,
+            from_segment,
+            promised,
+            keys,
+            lengths,
+            hostile,
+            counted,
+            lanes,
+            subgroups,
+            items,
+            compare_longest,
+            rank,
+            emulated,
+            addressed: addressed && emulated.is_none(),
+            small_storage,
+            resident,
+            shuffles,
+            shows,
+            seed,
+        }
+    })
+}
+
+impl Draw {
+    fn request(&self) -> SegmentedRequest {
+        let stride = self.stride;
+        let layouts = [Segments::Offsets, Segments::Ranges, Segments::Rows { stride }, Segments::RowsOf { stride }];
+        let request = SegmentedRequest::new(self.sort, layouts[self.layout as usize]);
+        let from_segment = self.from_segment && self.sort.value == vksort::ValueType::Index;
+        let request = request.indices_from(if from_segment { IndexFrom::Segment } else { IndexFrom::Array });
+        let most = self.lengths.iter().map(|(length, _)| *length).max().unwrap_or(0).max(1);
+        if self.promised { request.up_to(most) } else { request }
+    }
+
+    /// The words of the segments, and elements up to the last of them.
+    fn words(&self) -> (Vec<u32>, u32) {
+        let count = self.lengths.len() as u32;
+        let sums = |holes: bool| {
+            self.lengths.iter().scan(3, move |at, (length, hole)| {
+                let begin = *at + if holes { *hole } else { 0 };
+                *at = begin + length;
+                Some((begin, *at))
+            })
+        };
+        let end = |holes: bool| sums(holes).last().map_or(3, |(_, end)| end);
+        match self.layout {
+            0 => (std::iter::once(3).chain(sums(false).map(|(_, end)| end)).collect(), end(false)),
+            1 => (sums(true).flat_map(|(begin, end)| [begin, end]).collect(), end(true)),
+            2 => (Vec::new(), count * self.stride),
+            _ => (self.lengths.iter().map(|(length, _)| *length).collect(), count * self.stride),
+        }
+    }
+}
+
+/// A range in bytes.
+#[derive(Clone, Copy)]
+struct Range {
+    first: u32,
+    size: u32,
+}
+
+fn run(draw: &Draw) -> Result<(), String> {
+    let request = draw.request();
+    let profile = device_of(draw.lanes, draw.small_storage);
+    let tuning = Tuning {
+        workgroup_size: draw.subgroups * draw.lanes,
+        segment_items: draw.items,
+        compare_longest: draw.compare_longest,
+        rank: draw.rank,
+        ..small_blocks(draw.lanes)
+    };
+    let desc = ShapeDesc {
+        subgroup: draw.emulated.map_or(SubgroupChoice::Auto, SubgroupChoice::Emulated),
+        addressed: draw.addressed,
+        segments: Some(&request),
+        ..ShapeDesc::new(&profile, &tuning, &draw.sort, Algorithm::OneSweep)
+    };
+    let (mut words, elements) = draw.words();
+    let segments = draw.lengths.len() as u32;
+    if let Some(hostile) = &draw.hostile {
+        let count = words.len();
+        words.copy_from_slice(&hostile[..count]);
+    }
+    // As many keys as the segments have, and a few more, of which some are drawn again.
+    let drawn = draw.keys.bytes(draw.sort.key);
+    let wanted = (elements + 5) as usize * draw.sort.key.size_bytes() as usize;
+    let keys: Vec<u8> =
+        if drawn.is_empty() { vec![7; wanted] } else { drawn.into_iter().cycle().take(wanted).collect() };
+    let capacity = elements + 5;
+    let counted = draw.counted.map(|percent| segments * percent / 100);
+    let count = if counted.is_some() { Count::Device } else { Count::Host(segments) };
+    let host = match steps::of_segments(&desc, capacity, segments, count) {
+        Ok(host) => host,
+        // The block is too small for what the request promises.
+        Err(vksort::Error::Unsupported { .. } | vksort::Error::UnsuitableDevice { .. }) => return Ok(()),
+        Err(error) => return Err(error.to_string()),
+    };
+    let block = host.shape.windows.expect("there are windows").block.elements();
+    let case = Case { counted, ..Case::new(request, block, words, segments, keys) };
+
+    // Every range between guards.
+    let sizes = request.buffers(capacity);
+    let mut before: Vec<u8> = Vec::new();
+    let mut part = |content: &[u8], size: u64| {
+        let first = before.len() as u32 + GUARD;
+        before.resize(first as usize, GUARD_BYTE);
+        before.extend_from_slice(content);
+        before.resize(first as usize + size as usize, GUARD_BYTE);
+        let size = before.len() as u32 - first;
+        before.resize(before.len().next_multiple_of(GUARD as usize) + GUARD as usize, GUARD_BYTE);
+        Range { first, size }
+    };
+    let keys_range = part(&case.keys, sizes.keys);
+    let values_in = sizes.values.map(|size| part(&case.values(), size));
+    let [keys_out, values_out] = [sizes.keys_out, sizes.values_out].map(|size| size.map(|size| part(&[], size)));
+    let words_range = part(bytemuck::cast_slice(&case.words), 4 * case.words.len() as u64);
+    let count_range = part(&counted.unwrap_or(0).to_le_bytes(), 4);
+
+    let mut rng = fastrand::Rng::with_seed(draw.seed);
+    let mut memory = Memory::new(&before, rng.fork());
+    memory.may_race = draw.hostile.is_some();
+    let ranges = [Some(keys_range), values_in, keys_out, values_out];
+    memory.ranges = ranges.into_iter().flatten().map(|range| (range.first, range.size)).collect();
+    // What is in no segment may hold nothing, and is read only if words break the rules.
+    let in_segments: Vec<_> = (0..case.count()).map(|segment| case.range(segment)).collect();
+    for (range, size) in [(Some(keys_range), draw.sort.key.size_bytes()), (values_in, draw.sort.value.size_bytes())] {
+        let Some(Range { first, .. }) = range else { continue };
+        // Whole words of which no segment has a byte.
+        for word in 0..u64::from(capacity) * size / 4 {
+            let held = |range: &std::ops::Range<u32>| {
+                !range.is_empty()
+                    && u64::from(range.start) * size < 4 * word + 4
+                    && 4 * word < u64::from(range.end) * size
+            };
+            if draw.hostile.is_none() && !in_segments.iter().any(held) {
+                memory.forget(first + 4 * word as u32, 4);
+            }
+        }
+    }
+    for step in &host.steps {
+        let HostStep::Dispatch(dispatch) = step else { return Err("windows need no clear".into()) };
+        assert_eq!(dispatch.module.kernel, Kernel::Segments);
+        let resolve = |buffer: Option<Buffer>| match buffer? {
+            Buffer::Keys => Some(keys_range),
+            Buffer::Values => values_in,
+            Buffer::KeysOut => keys_out,
+            Buffer::ValuesOut => values_out,
+            Buffer::Scratch(_) => None,
+        };
+        let ([keys_from, keys_to], [values_from, values_to]) =
+            (dispatch.places.keys.map(resolve), dispatch.places.values.map(resolve));
+        let bound = [
+            (abi::BINDING_KEYS_FROM, keys_from),
+            (abi::BINDING_KEYS_TO, keys_to),
+            (abi::BINDING_VALUES_FROM, values_from),
+            (abi::BINDING_VALUES_TO, values_to),
+        ];
+        let others = [
+            (abi::BINDING_COUNT, counted.map(|_| count_range)),
+            (abi::BINDING_SEGMENTS, (words_range.size > 0).then_some(words_range)),
+        ];
+        let bound = bound.iter().filter(|_| !dispatch.module.addressed).chain(&others);
+        memory.descriptors = bound
+            .filter_map(|(binding, range)| range.map(|range| (descriptor(*binding, 0), (range.first, range.size))))
+            .collect::<HashMap<_, _>>();
+        let address = |range: Option<Range>| range.map_or(0, |range| BASE + u64::from(range.first));
+        let push = abi::Push {
+            count_word: u32::from(counted.is_some()),
+            keys_from: address(keys_from),
+            keys_to: address(keys_to),
+            values_from: address(values_from),
+            values_to: address(values_to),
+            ..dispatch.push
+        };
+        let Groups::Direct(groups) = dispatch.groups else { return Err("windows are counted by the host".into()) };
+        let device = Device {
+            lanes: dispatch.subgroup_size.unwrap_or(draw.lanes),
+            resident: draw.resident,
+            shuffles: draw.shuffles,
+            shows: draw.shows,
+            late: None,
+        };
+        let words = &push.words(None)[..abi::Push::WORDS];
+        dispatch::run(&program(dispatch), &device, [groups, 1, 1], &mut memory, words, &mut rng)
+            .map_err(|reason| format!("{}: {reason}", dispatch.module.name()))?;
+    }
+
+    let after = memory.bytes();
+    let in_place = draw.sort.placement == vksort::Placement::InPlace;
+    let keys_to = keys_out.or(in_place.then_some(keys_range));
+    let values_to = values_out.or(values_in);
+    let bytes =
+        |range: Option<Range>| range.map_or(0..0, |range| range.first as usize..(range.first + range.size) as usize);
+    let (keys_to, values_to) = (bytes(keys_to), bytes(values_to));
+    if draw.hostile.is_none() || draw.layout >= 2 {
+        let (keys, values) = case.expected(before[keys_to.clone()].to_vec(), before[values_to.clone()].to_vec());
+        before[keys_to].copy_from_slice(&keys);
+        before[values_to].copy_from_slice(&values);
+    } else {
+        for range in case.ranges() {
+            for (to, size) in [(&keys_to, draw.sort.key.size_bytes()), (&values_to, draw.sort.value.size_bytes())] {
+                if !to.is_empty() {
+                    let [start, end] = [range.start, range.end].map(|at| to.start + at as usize * size as usize);
+                    before[start..end].copy_from_slice(&after[start..end]);
+                }
+            }
+        }
+    }
+    match after.iter().zip(&before).position(|(after, before)| after != before) {
+        Some(byte) => Err(format!("byte {byte} is {:#x} instead of {:#x}, {request}", after[byte], before[byte])),
+        None => Ok(()),
+    }
+}
+
+#[test]
+fn segments_of_any_kind_are_sorted_by_themselves() {
+    run_draws("tests/regressions/segments.txt", draws, run);
+}
