@@ -9,15 +9,15 @@ use vksort_profiles::Quartiles;
 
 use vksort_programs::common::memory::Memory;
 use vksort_programs::common::verify::verify_runs;
-use vksort_programs::sort::form::numpy_floats;
 use vksort_programs::sort::npy::Array;
+use vksort_programs::sort::order::as_numpy_sorts;
 
 /// What is to be sorted.
 pub struct Job {
     pub keys: Array,
     pub key: KeyType,
-    /// What is sorted in place of the keys, which then follow the permutation, because some that differ count as equal.
-    equal: Option<Array>,
+    /// What is sorted in place of the keys, which then follow the permutation, where their own order is not numpy's.
+    stand_in: Option<Array>,
     pub values: Option<Array>,
     pub how: How,
     /// Seed that the arrays were generated with.
@@ -62,8 +62,8 @@ impl Job {
             ensure!(given == needed, "--values has {given} rows, needed are {needed}, one for each key");
         }
         // Bits are those of the keys as they are.
-        let equal = if how.bits.is_none() { numpy_floats(&keys, key) } else { None };
-        Ok(Job { keys, key, equal, values, how, seed: None })
+        let stand_in = if how.bits.is_none() { as_numpy_sorts(&keys, key) } else { None };
+        Ok(Job { keys, key, stand_in, values, how, seed: None })
     }
 
     /// Whether anything sorts generated keys of this type in this way, which is known before there are any.
@@ -98,7 +98,7 @@ impl Job {
     pub fn generate(count: u32, key: KeyType, with_values: bool, seed: u64, how: How) -> Job {
         let keys = Array::random(key.size_bytes() as usize, count, &mut fastrand::Rng::with_seed(seed));
         let values = with_values.then(|| Array::words(0..count));
-        Job { keys, key, equal: None, values, how, seed: Some(seed) }
+        Job { keys, key, stand_in: None, values, how, seed: Some(seed) }
     }
 
     /// Whether anything sorts this, which is known before a device is.
@@ -112,7 +112,7 @@ impl Job {
 
     /// Whether the permutation is sorted, which gives all else too: keys or values follow it afterwards.
     fn by_indices(&self) -> bool {
-        self.how.indices || self.equal.is_some()
+        self.how.indices || self.stand_in.is_some()
     }
 
     fn request(&self) -> SortRequest {
@@ -143,7 +143,7 @@ impl Job {
         prepared.run(count.min(sorter.shape().single.elements() + 1))?;
         let (mut runs, mut walls) = (Vec::new(), Vec::new());
         for _run in 0..repeat {
-            prepared.write_keys(self.equal.as_ref().unwrap_or(&self.keys).rows())?;
+            prepared.write_keys(self.stand_in.as_ref().unwrap_or(&self.keys).rows())?;
             if let (Some(values), true) = (&self.values, request.value.is_read()) {
                 prepared.write_values(values.rows())?;
             }
@@ -156,7 +156,7 @@ impl Job {
         let read_values = |array: Array| filled(array, |rows| prepared.read_values(rows));
         let blank = || Array::words(std::iter::repeat_n(0, self.keys.count()));
         let indices = self.by_indices().then(|| read_values(blank())).transpose()?;
-        let keys = match (&self.equal, &indices) {
+        let keys = match (&self.stand_in, &indices) {
             _ if !self.how.keys => None,
             (Some(_), Some(indices)) => Some(self.keys.gather(indices.to_words())?),
             _ => Some(filled(self.keys.blank(), |rows| prepared.read_keys(rows))?),
@@ -178,7 +178,7 @@ impl Job {
         let below_high = u128::MAX.checked_shr(128 - high).unwrap_or(0);
         let mask = below_high & u128::MAX.checked_shl(low).unwrap_or(0);
         let mut reference: Vec<u32> = (0..self.count()).collect();
-        let keys = self.equal.as_ref().unwrap_or(&self.keys);
+        let keys = self.stand_in.as_ref().unwrap_or(&self.keys);
         let code = |index: &u32| self.key.sortable(keys.bits(*index), self.how.order) & mask;
         reference.sort_by_key(code);
 

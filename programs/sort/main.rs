@@ -183,8 +183,7 @@ impl Args {
             Job::check_generated(self.key_type(), !self.keys_only, &self.how())?;
             return Ok(None);
         };
-        let (keys, key) =
-            common::during("reading keys", || Array::read_keys(keys, self.key_type, self.bits.is_none()))?;
+        let (keys, key) = common::during("reading keys", || Array::read_keys(keys, self.key_type))?;
         // A permutation is sorted in place of values, which then follow it on the host.
         let most = if self.argsort.is_some() { LARGEST_GATHERED } else { ValueType::MAX_BYTES };
         let read = |path| common::during("reading values", || Array::read_values(path, most.into()));
@@ -203,7 +202,7 @@ impl Args {
         let seed = self.seed.unwrap_or_else(|| fastrand::u64(..));
         let (count, key) = (self.count.unwrap_or(1 << 20), self.key_type());
         Job::check_room(gpu, count, key, !self.keys_only, &self.how())?;
-        Ok(Job::generate(count, key, !self.keys_only, seed, self.how()))
+        Ok(common::during("generating", || Job::generate(count, key, !self.keys_only, seed, self.how())))
     }
 }
 

@@ -1,4 +1,4 @@
 //! Arrays of the program `sort`, which need no device.
 
-pub mod form;
 pub mod npy;
+pub mod order;

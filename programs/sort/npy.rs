@@ -1,46 +1,42 @@
-//! Arrays in .npy files, as bytes: what they mean stays with the header, which goes unchanged from input to output.
-//!
-//! Keys are held as a sort takes them, which [`Form`] tells from how the file has them.
+//! Arrays in .npy files, as bytes: what they mean stays with the header, which goes unchanged from input to output. Keys are little
+//! endian here, whatever order of bytes the file has.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use npyz::{DType, Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
 use vksort::{KeyType, MAX_COUNT};
 
-use super::form::Form;
-use crate::common;
-
 /// An array as rows of bytes.
+#[derive(Default)]
 pub struct Array {
     /// The whole file.
     bytes: Vec<u8>,
     /// Where the rows begin.
     start: usize,
     row_bytes: usize,
-    form: Form,
+    /// Bytes of a number of which the file has the highest byte first.
+    swapped: Option<usize>,
+    are_times: bool,
 }
 
 impl Array {
-    /// Reads keys: those of the type that their dtype names, or of the one that is asked for. Dates and times come in numpy's
-    /// order, unless only some bits of them count.
-    pub fn read_keys(path: &Path, asked: Option<KeyType>, all_bits: bool) -> Result<(Array, KeyType)> {
-        let check = |header: &Header| {
-            let key = asked.map_or_else(|| as_named(header), |key| as_asked(header, key))?;
-            Ok((key, header.code().map_or(Form::default(), |code| Form::new(&code, key, all_bits))))
-        };
-        let (mut array, (key, form)) = read(path, check).with_context(|| format!("--keys {}", path.display()))?;
-        form.decode(array.rows_mut());
-        array.form = form;
+    /// Reads keys: those of the type that their dtype names, or of the one that is asked for.
+    pub fn read_keys(path: &Path, asked: Option<KeyType>) -> Result<(Array, KeyType)> {
+        let check = |header: &NpyHeader| key_type(header, asked);
+        let (mut array, (key, code)) = read(path, check).with_context(|| format!("--keys {}", path.display()))?;
+        array.are_times = matches!(code.type_char(), TypeChar::DateTime | TypeChar::TimeDelta);
+        array.swapped = (code.endianness() == Endianness::Big).then(|| code.size_field() as usize);
+        array.swap();
         Ok((array, key))
     }
 
     /// Reads values: rows of any kind, of up to so many bytes.
     pub fn read_values(path: &Path, most: u64) -> Result<Array> {
-        let check = |header: &Header| {
-            let (bytes, item, shape) = (header.row_bytes()?, header.shown(), header.npy.shape());
+        let check = |header: &NpyHeader| {
+            let (bytes, item, shape) = (row_bytes(header)?, shown_dtype(header), header.shape());
             let allowed = [1, 2].contains(&bytes) || bytes > 0 && bytes.is_multiple_of(4) && bytes <= most;
             ensure!(
                 allowed,
@@ -57,25 +53,17 @@ impl Array {
         let dtype = DType::new_scalar("<u4".parse().expect("this is a dtype"));
         let mut bytes = Vec::new();
         let options = npyz::WriteOptions::<u32>::new().dtype(dtype).shape(&[words.len() as u64]);
-        let start = {
-            let writer = options.writer(&mut bytes).begin_nd().expect("memory takes a header");
-            drop(writer);
-            bytes.len()
-        };
+        drop(options.writer(&mut bytes).begin_nd().expect("memory takes a header"));
+        let start = bytes.len();
         bytes.extend(words.flat_map(u32::to_le_bytes));
-        Array { bytes, start, row_bytes: 4, form: Form::default() }
+        Array { bytes, start, row_bytes: 4, ..Array::default() }
     }
 
     /// Keys without a file, of which only the bytes matter.
     pub fn random(row_bytes: usize, count: u32, random: &mut fastrand::Rng) -> Array {
         let mut bytes = vec![0; row_bytes * count as usize];
-        let progress = common::progress("generating", bytes.len() as u64);
-        for part in bytes.chunks_mut(GENERATED_AT_ONCE) {
-            random.fill(part);
-            progress.inc(part.len() as u64);
-        }
-        progress.finish_and_clear();
-        Array { bytes, start: 0, row_bytes, form: Form::default() }
+        random.fill(&mut bytes);
+        Array { bytes, row_bytes, ..Array::default() }
     }
 
     /// An array like this one with zeros in it.
@@ -118,6 +106,11 @@ impl Array {
         &mut self.bytes[self.start..]
     }
 
+    /// Whether these are dates or durations.
+    pub fn are_times(&self) -> bool {
+        self.are_times
+    }
+
     /// A row of up to 16 bytes as a number.
     pub fn bits(&self, index: u32) -> u128 {
         let mut bits = [0; 16];
@@ -132,15 +125,16 @@ impl Array {
 
     /// The content of a file with this array.
     pub fn into_file(mut self) -> Vec<u8> {
-        let form = self.form;
-        form.encode(self.rows_mut());
+        self.swap();
         self.bytes
     }
-}
 
-/// What a file says about its rows.
-struct Header {
-    npy: NpyHeader,
+    /// Turns the bytes of each number round, where the file has them the other way.
+    fn swap(&mut self) {
+        if let Some(bytes) = self.swapped {
+            self.rows_mut().chunks_exact_mut(bytes).for_each(<[u8]>::reverse);
+        }
+    }
 }
 
 /// Characters of a dtype or a header that are shown.
@@ -154,97 +148,69 @@ fn shown(text: &str) -> String {
     shown
 }
 
-impl Header {
-    /// The dtype on one line, cut where it is long.
-    fn shown(&self) -> String {
-        shown(&self.npy.dtype().descr().replace(", ]", "]"))
-    }
+fn shown_dtype(header: &NpyHeader) -> String {
+    shown(&header.dtype().descr().replace(", ]", "]"))
+}
 
-    /// Bytes of an item.
-    fn item_bytes(&self) -> Result<u64> {
-        let dtype = self.npy.dtype();
-        ensure!(!dtype.uses_pickled_array(), "dtype is {}: Python objects have no fixed size", self.shown());
-        let bytes = dtype.num_bytes();
-        Ok(bytes.with_context(|| format!("dtype is {}: its items are larger than any file", self.shown()))? as u64)
-    }
+/// Bytes of an item.
+fn item_bytes(header: &NpyHeader) -> Result<u64> {
+    let (dtype, shown) = (header.dtype(), shown_dtype(header));
+    ensure!(!dtype.uses_pickled_array(), "dtype is {shown}: Python objects have no fixed size");
+    Ok(dtype.num_bytes().with_context(|| format!("dtype is {shown}: its items are larger than any file"))? as u64)
+}
 
-    /// Bytes of a row, which is all that the first index selects.
-    fn row_bytes(&self) -> Result<u64> {
-        let lengths = self.npy.shape().get(1..).unwrap_or_default();
-        let bytes = lengths.iter().try_fold(self.item_bytes()?, |bytes, length| bytes.checked_mul(*length));
-        bytes.with_context(|| format!("shape is {:?}, whose rows are larger than any file", self.npy.shape()))
-    }
+/// Bytes of a row, which is all that the first index selects.
+fn row_bytes(header: &NpyHeader) -> Result<u64> {
+    let lengths = header.shape().get(1..).unwrap_or_default();
+    let bytes = lengths.iter().try_fold(item_bytes(header)?, |bytes, length| bytes.checked_mul(*length));
+    bytes.with_context(|| format!("shape is {:?}, whose rows are larger than any file", header.shape()))
+}
 
-    /// The dtype's code, such as `<f4`, unless it is structured.
-    fn code(&self) -> Option<TypeStr> {
-        match self.npy.dtype() {
-            DType::Plain(code) => Some(code),
-            _ => None,
+/// The key type that a dtype names, or the one that is asked for, if that is what the array's bytes can be; and the dtype's code,
+/// such as `<f4`.
+fn key_type(header: &NpyHeader, asked: Option<KeyType>) -> Result<(KeyType, TypeStr)> {
+    let (dtype, shape) = (shown_dtype(header), header.shape());
+    let found = match header.dtype() {
+        DType::Plain(code) => {
+            let letter = match code.type_char() {
+                TypeChar::Bool | TypeChar::Uint => Some('u'),
+                TypeChar::Int | TypeChar::DateTime | TypeChar::TimeDelta => Some('i'),
+                TypeChar::Float => Some('f'),
+                _ => None,
+            };
+            let named = || format!("{}{}", letter?, 8 * code.size_field()).parse().ok();
+            // Complex numbers and texts are several numbers, each in the order of its bytes.
+            let asked = asked.filter(|_| letter.is_some() || code.endianness() != Endianness::Big);
+            asked.or_else(named).map(|key| (key, code))
         }
-    }
-}
-
-/// What dtypes name a key type.
-const KEYS: &str = "bool, integers and floats of up to 64 bits, datetime64 and timedelta64";
-
-/// The key type that a dtype names.
-fn as_named(header: &Header) -> Result<KeyType> {
-    let named = header.code().and_then(|code| {
-        let letter = match code.type_char() {
-            TypeChar::Bool | TypeChar::Uint => 'u',
-            TypeChar::Int | TypeChar::DateTime | TypeChar::TimeDelta => 'i',
-            TypeChar::Float => 'f',
-            _ => return None,
-        };
-        format!("{letter}{}", 8 * code.size_field()).parse().ok()
-    });
-    let refused = || format!("dtype is {}, allowed are {KEYS}, or others with --key-type", header.shown());
-    let key = named.with_context(refused)?;
-    let shape = header.npy.shape();
+        _ => None,
+    };
+    let (key, code) = found.with_context(|| {
+        format!(
+            "dtype is {dtype}, allowed are bool, integers and floats of up to 64 bits, datetime64 and timedelta64; with \
+             --key-type also others without fields, which are little-endian"
+        )
+    })?;
+    let (given, needed) = (item_bytes(header)?, key.size_bytes());
+    let halves = key.bits() == 128 && shape.len() == 2 && shape[1] == 2 && given == 8;
     ensure!(
-        shape.len() == 1,
-        "shape is {shape:?} with {} dimensions, allowed is one, or [N, 2] of uint64 with --key-type u128 or i128",
-        shape.len()
+        halves || shape.len() == 1 && given == needed,
+        "items are {given} bytes (dtype {dtype}) in shape {shape:?}, allowed for {key} is shape [N] of {needed} bytes each, and \
+         with --key-type u128 or i128 also shape [N, 2] of 8 bytes each, the lower half first"
     );
-    Ok(key)
-}
-
-/// The key type that is asked for, if that is what the array's bytes can be.
-fn as_asked(header: &Header, key: KeyType) -> Result<KeyType> {
-    let (name, needed) = (key.name(), key.size_bytes());
-    let (dtype, shape) = (header.shown(), header.npy.shape());
-    // Complex numbers and texts are several numbers, each in the order of its bytes.
-    let parts = [TypeChar::Complex, TypeChar::UnicodeStr];
-    let plain =
-        header.code().is_some_and(|code| code.endianness() != Endianness::Big || !parts.contains(&code.type_char()));
-    ensure!(
-        plain,
-        "dtype is {dtype}, allowed for --key-type {name} are numbers, and little-endian dtypes without fields"
-    );
-    let item_bytes = header.item_bytes()?;
-    let halves = key.bits() == 128 && shape.len() == 2 && shape[1] == 2 && item_bytes == 8;
-    let whole = shape.len() == 1 && item_bytes == needed;
-    let or_halves = if key.bits() == 128 { ", or shape [N, 2] of 8 bytes each, the lower half first" } else { "" };
-    ensure!(
-        whole || halves,
-        "items are {item_bytes} bytes (dtype {dtype}) in shape {shape:?}, allowed for --key-type {name} is shape [N] of \
-         {needed} bytes each{or_halves}"
-    );
-    Ok(key)
+    Ok((key, code))
 }
 
 /// Most bytes of a header's text; numpy itself reads 10,000 unless it is told to trust a file.
 const MAX_HEADER_BYTES: u64 = 1 << 16;
 /// Deepest nesting of a header. Real ones are a few levels deep, and npyz takes stack for each.
 const MAX_DEPTH: usize = 16;
-/// Bytes of generated keys between two steps of the progress bar.
-const GENERATED_AT_ONCE: usize = 1 << 24;
 
 /// Reads a file whose header passes the check.
 ///
 /// npyz understands the text of the header. The bytes before it are looked at here: npyz would allocate as much as they
 /// announce, and takes no text in Latin-1, which numpy writes for names with accents. Fields with titles are refused.
-fn read<T>(path: &Path, check: impl Fn(&Header) -> Result<T>) -> Result<(Array, T)> {
+fn read<T>(path: &Path, check: impl Fn(&NpyHeader) -> Result<T>) -> Result<(Array, T)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     ensure!(!metadata.is_dir(), "this is a directory, allowed is an .npy file");
@@ -266,25 +232,25 @@ fn read<T>(path: &Path, check: impl Fn(&Header) -> Result<T>) -> Result<(Array, 
     ensure!(held == needed, "the header has {held} bytes, needed are the {needed} that are announced");
     let header = parse(&bytes[from..], bytes[6])?;
 
-    let shape = header.npy.shape();
+    let shape = header.shape();
     let count = *shape.first().context("shape is [] with 0 dimensions, allowed are one or more")?;
     ensure!(
-        header.npy.order() == Order::C || shape.iter().filter(|length| **length > 1).count() <= 1,
+        header.order() == Order::C || shape.iter().filter(|length| **length > 1).count() <= 1,
         "dimensions are in Fortran order, allowed is C order (numpy.ascontiguousarray)"
     );
     let checked = check(&header)?;
     ensure!(count <= MAX_COUNT.into(), "shape is {shape:?}, allowed are at most {MAX_COUNT} rows");
-    let (start, row_bytes) = (bytes.len(), header.row_bytes()?);
+    let (start, row_bytes) = (bytes.len(), row_bytes(&header)?);
     let needed = row_bytes.checked_mul(count).context("the rows are more than any file can hold")?;
     let held = grow(&mut bytes, &mut file, needed, metadata.len())? / row_bytes;
     ensure!(held == count, "the file holds {held} rows, needed are the {count} that its header names");
     let ends = file.fill_buf()?.is_empty();
-    ensure!(ends, "the file goes on behind the {count} rows that its header names, allowed is one array in a file");
-    Ok((Array { bytes, start, row_bytes: usize::try_from(row_bytes)?, form: Form::default() }, checked))
+    ensure!(ends, "the file goes on after the {count} rows that its header names, allowed is one array in a file");
+    Ok((Array { bytes, start, row_bytes: usize::try_from(row_bytes)?, ..Array::default() }, checked))
 }
 
 /// Understands the text of a header, which is UTF-8 from version 3 on.
-fn parse(text: &[u8], version: u8) -> Result<Header> {
+fn parse(text: &[u8], version: u8) -> Result<NpyHeader> {
     let mut depth = 0usize;
     for byte in text {
         match byte {
@@ -301,15 +267,14 @@ fn parse(text: &[u8], version: u8) -> Result<Header> {
     let spelled = respelled(text.trim(), version);
     let length = (spelled.len() as u32).to_le_bytes();
     let header = [&b"\x93NUMPY\x03\x00"[..], &length, spelled.as_bytes()].concat();
-    let npy = NpyHeader::from_reader(&header[..]).map_err(|error| {
+    NpyHeader::from_reader(&header[..]).map_err(|error| {
         let error = error.to_string();
         let lines: Vec<&str> = error.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        anyhow::anyhow!("the header {} cannot be understood: {}", shown(text.trim()), lines.join(" "))
-    })?;
-    Ok(Header { npy })
+        anyhow!("the header {} cannot be understood: {}", shown(text.trim()), lines.join(" "))
+    })
 }
 
-/// The text with dtypes as npyz spells them, and up to version 2 without the `L` that Python 2 writes behind numbers.
+/// The text with dtypes as npyz spells them, and up to version 2 without the `L` that Python 2 writes after numbers.
 fn respelled(text: &str, version: u8) -> String {
     let is_long = |at: usize| version < 3 && at > 0 && text.as_bytes()[at - 1].is_ascii_digit();
     let kept = text.char_indices().filter(|(at, char)| *char != 'L' || !is_long(*at));

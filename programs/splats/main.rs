@@ -240,7 +240,7 @@ fn open_scene(args: &Args, most: u64) -> Result<(String, Scene)> {
     match (&args.scene, args.synthetic) {
         (Some(path), _) => {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-            Ok((name, scene::load(path, most)?))
+            Ok((name, common::during("reading the scene", || scene::load(path, most))?))
         }
         (None, Some(count)) => {
             scene::check_count(count.into(), most)?;

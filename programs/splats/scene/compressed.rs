@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use anyhow::{Result, ensure};
 use glam::{Quat, Vec3, vec3};
-use ply_rs_bw::ply::{ElementDef, Header, ScalarType};
+use ply_rs_bw::ply::{Header, ScalarType};
 
 use super::Scene;
 use super::gaussian::{Splat, smallest_three};
@@ -23,15 +23,9 @@ const RANGES: [&str; 18] = [
     "min_r", "min_g", "min_b", "max_r", "max_g", "max_b",
 ];
 /// A splat as it is stored.
-const WORDS: [&str; 4] = ["packed_position", "packed_rotation", "packed_scale", "packed_color"];
+pub const WORDS: [&str; 4] = ["packed_position", "packed_rotation", "packed_scale", "packed_color"];
 
-/// Whether a header is that of a compressed scene.
-pub fn is_announced(header: &Header) -> bool {
-    let packed = |element: &ElementDef| element.properties.contains_key(WORDS[0]);
-    header.elements.contains_key("chunk") || header.elements.get("vertex").is_some_and(packed)
-}
-
-/// Reads the splats behind a header.
+/// Reads the splats after a header.
 pub fn read(header: &Header, body: &mut Body<impl BufRead>, scene: &mut Scene) -> Result<()> {
     let (chunk, vertex) = (find(header, "chunk")?, find(header, "vertex")?);
     // Older files have no colour range: their fractions are the colours.

@@ -1,7 +1,7 @@
 //! What a scene is made of.
 
 use anyhow::{Result, ensure};
-use glam::{Quat, Vec3};
+use glam::{DQuat, Quat, Vec3};
 
 /// Least alpha that changes a pixel of 8 bits.
 pub const MIN_ALPHA: f32 = 1.0 / 255.0;
@@ -51,16 +51,15 @@ impl Splat {
 
 /// A quaternion of any length as a rotation, unless it is zero or not finite.
 pub fn rotation(x: f32, y: f32, z: f32, w: f32) -> Result<Quat, String> {
-    let parts = [x, y, z, w].map(f64::from);
-    // Squares of the largest and the smallest numbers are none of f32.
-    let length = parts.iter().map(|part| part * part).sum::<f64>().sqrt();
-    let rotation = Quat::from_array(parts.map(|part| (part / length) as f32)).normalize();
+    // Squares of the largest and the smallest numbers do not fit into f32.
+    let given = DQuat::from_array([x, y, z, w].map(f64::from));
     let reason = || format!("rotation is [{w}, {x}, {y}, {z}], allowed are finite numbers that are not all zero");
-    (length > 0.0 && length.is_finite()).then_some(rotation).ok_or_else(reason)
+    let is_rotation = given.is_finite() && given.length() > 0.0;
+    is_rotation.then(|| given.normalize().as_quat().normalize()).ok_or_else(reason)
 }
 
-/// A unit quaternion of which the largest component is left out, as it follows from the three others. `value` is that of ten
-/// bits.
+/// A unit quaternion of which the largest component is left out, because it follows from the three others. `value` makes a
+/// component of ten bits.
 pub fn smallest_three(word: u32, value: impl Fn(u32) -> f32) -> [f32; 4] {
     let [a, b, c] = [20, 10, 0].map(|shift| value(word >> shift & 1023));
     let largest = (1.0 - (a * a + b * b + c * c)).max(0.0).sqrt();
@@ -75,6 +74,6 @@ pub fn smallest_three(word: u32, value: impl Fn(u32) -> f32) -> [f32; 4] {
 /// The colour of which spherical harmonics of degree 0 are the factors.
 pub fn color(factors: Vec3) -> Vec3 {
     let color = Vec3::splat(0.5) + HARMONIC * factors;
-    // The greater of zero and what is no number is zero, and it should be noticed.
+    // What is no finite number stays, so that it is noticed.
     if color.is_finite() { color.max(Vec3::ZERO) } else { color }
 }

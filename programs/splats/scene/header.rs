@@ -1,6 +1,5 @@
 //! Headers of PLY files, and the checks of what they announce.
 
-use std::collections::HashSet;
 use std::io::{BufRead, Read};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -14,17 +13,14 @@ use super::rows::Body;
 /// A header is some kilobytes; a file without line breaks is not read to its end in search of one.
 const MAX_HEADER_BYTES: u64 = 64 << 10;
 
-/// Reads the header of a file of so many bytes, which have room for the entries that it announces.
+/// Reads the header of a file.
 ///
 /// The parser takes neither comments in other encodings than UTF-8, nor blank lines, nor lines that end with a carriage
-/// return, and keeps the last of two things of one name. So the lines are tidied and checked before it sees them.
-pub fn read<File: BufRead>(mut file: File, given: u64, scene: &mut Scene) -> Result<(Header, Body<File>)> {
+/// return. So the lines are tidied before it sees them.
+pub fn read<File: BufRead>(mut file: File, scene: &mut Scene) -> Result<(Header, Body<File>)> {
     let start = file.fill_buf()?;
-    let end = match start.iter().position(|byte| b"\r\n".contains(byte)) {
-        Some(place) if start[place] == b'\r' && start.get(place + 1) != Some(&b'\n') => b'\r',
-        _ => b'\n',
-    };
-    let (mut text, mut bytes, mut element, mut names) = (String::new(), 0, String::new(), HashSet::new());
+    let end = if start.starts_with(b"ply\r") && !start.starts_with(b"ply\r\n") { b'\r' } else { b'\n' };
+    let (mut text, mut bytes) = (String::new(), 0);
     while !text.ends_with("\nend_header\n") {
         let mut line = Vec::new();
         (&mut file).take(MAX_HEADER_BYTES - bytes).read_until(end, &mut line)?;
@@ -32,15 +28,6 @@ pub fn read<File: BufRead>(mut file: File, given: u64, scene: &mut Scene) -> Res
         ensure!(line.last() == Some(&end), "no PLY header in the first {bytes} bytes: end_header is missing");
         let line = String::from_utf8_lossy(&line);
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        let name = match words[..] {
-            ["element", name, ..] => {
-                element = name.to_string();
-                format!("element {name}")
-            }
-            ["property", .., name] => format!("property {name} of element {element}"),
-            _ => String::new(),
-        };
-        ensure!(name.is_empty() || names.insert(name.clone()), "{name:.100} is named twice, allowed is once");
         text += &if words.is_empty() { "comment".into() } else { words.join(" ") };
         text.push('\n');
     }
@@ -49,11 +36,15 @@ pub fn read<File: BufRead>(mut file: File, given: u64, scene: &mut Scene) -> Res
         let reason = reason.lines().next().unwrap_or_default();
         anyhow!("the PLY header is malformed: {reason} {:.60}", line.unwrap_or_default())
     })?;
+    // Of two things of one name, the parser keeps the last.
+    let named = |kind: &str| text.matches(&format!("\n{kind} ")).count();
+    let properties: usize = header.elements.values().map(|element| element.properties.len()).sum();
+    let is_clear = named("element") == header.elements.len() && named("property") == properties;
+    ensure!(is_clear, "two elements of the PLY header, or two properties of an element, have the same name");
     for ElementDef { name, count, properties } in header.elements.values() {
-        // Each property takes a byte at least, and nothing would end the reading of none.
-        let needed = properties.len().saturating_mul(*count) as u64;
-        ensure!(*count == 0 || needed > 0, "element {name:.60} has {count} entries without properties");
-        ensure!(needed <= given, "element {name:.60} has {count} entries, which {given} bytes cannot hold");
+        // Nothing would end the reading of these.
+        let is_endless = *count > 0 && properties.is_empty();
+        ensure!(!is_endless, "element {name:.60} has {count} entries without properties");
     }
     read_comments(&header, scene);
     let encoding = header.encoding;
@@ -81,14 +72,14 @@ fn read_comments(header: &Header, scene: &mut Scene) {
 
 /// The element of a name.
 pub fn find<'a>(header: &'a Header, name: &str) -> Result<&'a ElementDef> {
-    header.elements.get(name).with_context(|| format!("element {name} is missing, which a scene needs"))
+    header.elements.get(name).with_context(|| format!("element {name} is missing, which a scene of splats needs"))
 }
 
 /// Checks that an element has properties of one of some types.
 pub fn check_properties(element: &ElementDef, names: &[&str], allowed: &[ScalarType]) -> Result<()> {
     for name in names {
         let Some(property) = element.properties.get(*name) else {
-            bail!("element {} has no property {name}, which a scene needs", element.name);
+            bail!("element {} has no property {name}, which a scene of splats needs", element.name);
         };
         let is_allowed = allowed.iter().any(|scalar| property.data_type == PropertyType::Scalar(scalar.clone()));
         let is_half = property.data_type == PropertyType::Scalar(ScalarType::UShort);

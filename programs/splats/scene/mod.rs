@@ -17,7 +17,6 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 pub use gaussian::{MIN_ALPHA, Splat, check_count};
 use glam::Vec3;
-use indicatif::ProgressBar;
 
 /// Splats that can be drawn, and what their file says of them.
 #[derive(Default)]
@@ -66,11 +65,7 @@ pub fn load(path: &Path, most: u64) -> Result<Scene> {
         ensure!(!metadata.is_dir(), "this is a directory, not a file");
         // Nobody knows the size of a pipe. Nothing is allocated by a size that is only announced.
         let given = if metadata.is_file() { metadata.len() } else { u64::MAX };
-        let progress = ProgressBar::new(metadata.len());
-        let file = BufReader::new(progress.wrap_read(File::open(path)?));
-        let scene = read(path, file, given, most);
-        progress.finish_and_clear();
-        scene
+        read(path, BufReader::new(File::open(path)?), given, most)
     };
     open().with_context(|| path.display().to_string())
 }
@@ -81,9 +76,10 @@ pub fn read(name: &Path, mut file: impl BufRead, given: u64, most: u64) -> Resul
     let mut scene = Scene::default();
     let start = file.fill_buf()?;
     if start.starts_with(b"ply") {
-        let (header, mut body) = header::read(file, given, &mut scene)?;
-        check_count(header::find(&header, "vertex")?.count as u64, most)?;
-        match compressed::is_announced(&header) {
+        let (header, mut body) = header::read(file, &mut scene)?;
+        let vertex = header::find(&header, "vertex")?;
+        check_count(vertex.count as u64, most)?;
+        match vertex.properties.contains_key(compressed::WORDS[0]) {
             true => compressed::read(&header, &mut body, &mut scene)?,
             false => ply::read(&header, &mut body, &mut scene)?,
         }

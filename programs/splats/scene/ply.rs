@@ -18,7 +18,7 @@ const PROPERTIES: [&str; 17] = [
     "f_dc_0", "f_dc_1", "f_dc_2", "red", "green", "blue",
 ];
 
-/// Reads the splats behind a header.
+/// Reads the splats after a header.
 pub fn read(header: &Header, body: &mut Body<impl BufRead>, scene: &mut Scene) -> Result<()> {
     let vertex = find(header, "vertex")?;
     let floats = [ScalarType::Float, ScalarType::Double];

@@ -1,15 +1,15 @@
 //! Rows of PLY files: the entries of an element, as text or in either order of bytes.
 
-use std::io::{BufRead, Read};
+use std::io::{BufRead, ErrorKind, Read};
 
-use anyhow::{Context, Error, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use ply_rs_bw::parser::{ParseError, Parser};
 use ply_rs_bw::ply::{ElementDef, Encoding, Property, PropertyAccess, PropertyAccessResult, PropertyType};
 
 /// An entry has no more text than this.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// A file behind its header.
+/// A file after its header.
 pub struct Body<File> {
     pub file: File,
     pub encoding: Encoding,
@@ -26,15 +26,20 @@ impl<File: BufRead> Body<File> {
         mut take: impl FnMut([f64; N]),
     ) -> Result<()> {
         let (parser, places) = (Parser::new(), names.map(|name| element.properties.get_index_of(name)));
+        let reason = |error: ParseError| match error.kind() {
+            ErrorKind::UnexpectedEof => anyhow!("the file ends"),
+            _ => error.into(),
+        };
         for index in 0..element.count {
-            let place = || format!("entry {index} of element {:.60}", element.name);
             let row = match self.encoding {
-                Encoding::BinaryLittleEndian => parser.read_little_endian_element(&mut self.file, element),
-                Encoding::BinaryBigEndian => parser.read_big_endian_element(&mut self.file, element),
-                Encoding::Ascii => Ok(self.text_row(element).with_context(place)?),
+                Encoding::BinaryLittleEndian => {
+                    parser.read_little_endian_element(&mut self.file, element).map_err(reason)
+                }
+                Encoding::BinaryBigEndian => parser.read_big_endian_element(&mut self.file, element).map_err(reason),
+                Encoding::Ascii => self.text_row(element),
             };
-            let first_line = |error: ParseError| error.to_string().lines().take(1).collect::<String>();
-            let Row(numbers) = row.map_err(first_line).map_err(Error::msg).with_context(place)?;
+            let place = || format!("entry {index} of element {:.60}", element.name);
+            let Row(numbers) = row.with_context(place)?;
             take(places.map(|place| place.map_or(0.0, |place| numbers[place])));
         }
         Ok(())
@@ -72,11 +77,6 @@ struct Row(Vec<f64>);
 impl PropertyAccess for Row {
     fn new() -> Self {
         Row(Vec::with_capacity(64))
-    }
-
-    fn set_float(&mut self, _: &str, number: f32) -> PropertyAccessResult {
-        self.0.push(number.into());
-        PropertyAccessResult::Set
     }
 
     fn set_property(&mut self, _: &str, property: Property) -> PropertyAccessResult {

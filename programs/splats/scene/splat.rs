@@ -12,6 +12,7 @@ const SPLAT_BYTES: u64 = 32;
 
 /// Reads the splats of a file of so many bytes, which are at most so many.
 pub fn read(mut file: impl Read, given: u64, most: u64, scene: &mut Scene) -> Result<()> {
+    ensure!(given < u64::MAX, "a .splat does not say how long it is, so it has to be a file, not a pipe");
     ensure!(given.is_multiple_of(SPLAT_BYTES), "the file has {given} bytes, allowed are multiples of {SPLAT_BYTES}");
     check_count(given / SPLAT_BYTES, most)?;
     let mut entry = [0; SPLAT_BYTES as usize];

@@ -33,7 +33,7 @@ pub fn read(file: impl BufRead, given: u64, most: u64, scene: &mut Scene) -> Res
     let mut bytes = Vec::new();
     body.by_ref().take(needed).read_to_end(&mut bytes).context("unpacking")?;
     ensure!(bytes.len() as u64 == needed, "unpacked are {} bytes, needed are {needed} for {count} splats", bytes.len());
-    // Behind up to 72 bytes of harmonics for each splat, and small extensions, a check sum shows damage.
+    // A check sum shows damage; up to 72 bytes of harmonics for each splat come before it, and small extensions.
     io::copy(&mut body.take(72 * count as u64 + (1 << 20)), &mut io::sink()).context("unpacking")?;
 
     let (positions, rest) = bytes.split_at(count * of_position as usize);

@@ -91,7 +91,7 @@ fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>) {
 /// file.
 fn check(path: &Path, bytes: &[u8], asked: Option<KeyType>) -> Result<bool, String> {
     let read = || -> anyhow::Result<[Array; 2]> {
-        let (keys, key) = Array::read_keys(path, asked, true)?;
+        let (keys, key) = Array::read_keys(path, asked)?;
         assert_eq!(keys.row_bytes() as u64, key.size_bytes());
         Ok([keys, Array::read_values(path, ValueType::MAX_BYTES.into())?])
     };
