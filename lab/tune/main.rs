@@ -44,9 +44,10 @@ struct Args {
 
 const HELP: &str = "\
 The search starts from the built-in row of the device. It compares the result of every candidate
-with a stable sort on the CPU, and measures it against the best so far. It also draws two pictures
-beside the profile, with its name but the extensions svg and png. A search whose time is over
-before a candidate was tried fails, and writes nothing.
+with a stable sort on the CPU, and measures it against the best so far. It ends after its seconds,
+or later by the time that the driver takes to compile its last candidate. It also draws two
+pictures beside the profile, with its name but the extensions svg and png. A search whose time is
+over before a candidate was tried fails, and writes nothing.
 
 The profile is valid for this device with this driver:
   sort --tuning FILE
@@ -109,7 +110,11 @@ impl Files {
         let json = output(profile)?;
         let [svg, png] = ["svg", "png"].map(|extension| profile.with_extension(extension));
         ensure!(
-            profile != svg && profile != png && !files::is_stream(profile),
+            !files::is_stream(profile),
+            "--out is {given}, allowed is a file, because the pictures are written beside it"
+        );
+        ensure!(
+            profile != svg && profile != png,
             "--out is {given}, allowed is a file with another extension than svg and png, which are those of the pictures \
              beside it"
         );

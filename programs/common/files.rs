@@ -25,7 +25,7 @@ enum Place {
     Stdout,
 }
 
-/// Whether this is no file that can be replaced, but a pipe, a device, or whatever stdout is.
+/// Whether this is a pipe, a device or stdout, which is written to and cannot be replaced.
 pub fn is_stream(path: &Path) -> bool {
     is_stdout(path) || path.exists() && !path.is_file() && !path.is_dir()
 }

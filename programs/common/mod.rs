@@ -113,8 +113,8 @@ pub fn say_all_on_stderr() {
     STDOUT_IS_TAKEN.store(true, Ordering::Relaxed);
 }
 
-/// Prints a line on stdout, unless an output goes there. A reader that has gone away, as in `sort | head`, stops no work; other errors end the program at
-/// its end.
+/// Prints a line on stdout, unless an output goes there. A reader that has gone away, as in `sort | head`, stops no work; the
+/// program fails at its end after any other error.
 pub fn say(line: impl Display) {
     if STDOUT_IS_TAKEN.load(Ordering::Relaxed) {
         return say_on_stderr(line);

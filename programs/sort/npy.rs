@@ -1,5 +1,6 @@
-//! Arrays in .npy files, as bytes: what they mean stays with the header, which goes unchanged from input to output. Keys are little
-//! endian here, whatever order of bytes the file has.
+//! Arrays in .npy files, as bytes: what they mean stays with the header, which goes unchanged from input to output.
+//!
+//! Keys are little-endian here, whatever order of bytes the file has.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};

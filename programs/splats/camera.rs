@@ -12,7 +12,7 @@ use super::scene::Splat;
 pub const UP: Vec3 = Vec3::NEG_Y;
 /// Vertical field of view in degrees.
 pub const FIELD_OF_VIEW: f32 = 50.0;
-/// Colour behind the scene.
+/// Colour of the background.
 pub const BACKGROUND: Vec3 = vec3(23.0 / 255.0, 26.0 / 255.0, 31.0 / 255.0);
 /// Least depth that is drawn, as a part of the scene's radius or of the distance to the target, whichever is less.
 const NEAR: f32 = 1.0 / 400.0;
@@ -27,7 +27,7 @@ pub struct Pose {
     pub target: Vec3,
     /// Where up is, a unit vector.
     pub up: Vec3,
-    /// Radius of what can be seen of the scene. Lengths that a camera needs follow it, as scenes come in every unit.
+    /// Radius of what can be seen of the scene. Lengths that a camera needs follow it, because scenes come in every unit.
     pub radius: f32,
 }
 

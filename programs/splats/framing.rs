@@ -6,7 +6,7 @@ use super::scene::Splat;
 
 /// Splats further from the middle than this many times as far as most are outliers, which no camera frames.
 const FENCE: f64 = 3.0;
-/// How many are most, as a part of the sum of opacities.
+/// The part of the sum of opacities that counts as most of the scene.
 const MOST: f64 = 0.95;
 /// Splats that decide what the middle and what far is. More would take longer and change little.
 const SAMPLE: usize = 1 << 16;

@@ -115,7 +115,7 @@ fn splats() -> Result<()> {
     let of_device = vk::profile(args.common.device.as_ref())?;
     ensure!(
         !crashes_in_draws(&of_device),
-        "{} would end this program in its first draw, because vectors have 512 bits; LP_NATIVE_VECTOR_WIDTH=256 helps",
+        "{} crashes when it draws with vectors of 512 bits; set LP_NATIVE_VECTOR_WIDTH=256",
         of_device.name
     );
     let (name, scene) = open_scene(&args, Renderer::most_splats(&of_device))?;

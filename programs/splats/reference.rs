@@ -18,7 +18,7 @@ const BAND_ROWS: usize = 16;
 
 /// Square pixels by which a footprint is larger than the splat: a pixel is not a point, and splats must not fall between two.
 const LOW_PASS: f64 = 0.3;
-/// The device leaves out splats of which a standard deviation is longer than this, in pixels.
+/// The device leaves out splats with a longer standard deviation, in pixels.
 const MAX_SIGMA: f64 = 1e15;
 
 /// What is drawn from where.

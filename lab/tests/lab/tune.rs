@@ -237,6 +237,8 @@ fn bad_input_ends_in_one_line() {
             scratch.fail(example, &["--tuning", file], parts);
         }
     }
+    #[cfg(unix)]
+    scratch.fail("tune", &["--out", "/dev/stdout"], &["--out is /dev/stdout", "allowed is a file", "beside it"]);
     let flags: [(&[&str], &[&str]); 10] = [
         (&["--count", "4294967295"], &["--count is 4294967295", " memory are needed, available are "]),
         (&["--seconds", "0"], &["--seconds", "0"]),

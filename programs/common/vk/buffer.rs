@@ -125,7 +125,7 @@ pub unsafe fn read_back<T: Pod>(
     let host = Buffer::with_memory(device, size, Usage::TRANSFER_DST, Memory::HOST_VISIBLE)
         .with_context(|| format!("allocating {size} bytes to read from the device"))?;
     let mut elements = vec![T::zeroed(); count];
-    // SAFETY: the buffer takes the elements, by this function's contract; the barriers order the copy behind earlier writes
+    // SAFETY: the buffer takes the elements, by this function's contract; the barriers order the copy after earlier writes
     // and before the host, which reads after the wait.
     unsafe {
         device.run(|raw, commands| {

@@ -72,7 +72,7 @@ fn decode([position, rotation, scale, color]: [u32; 4], chunk: &[f32; 18]) -> Sp
 /// A place in a range from the first three numbers to the others.
 fn within(range: &[f32], fraction: Vec3) -> Vec3 {
     Vec3::from([0, 1, 2].map(|axis| match (range[axis], range[3 + axis], fraction[axis]) {
-        // The logarithm of a scale of zero, of which no fraction is a number.
+        // The logarithm of a scale of zero. Interpolating with it would give NaN.
         (f32::NEG_INFINITY, max, 1.0) => max,
         (f32::NEG_INFINITY, ..) => f32::NEG_INFINITY,
         (min, max, fraction) => min + (max - min) * fraction,

@@ -16,11 +16,13 @@ const OTHERS: [(&[u8], &str); 5] = [
 /// Checks that a file of this name, which begins with these bytes, may be .splat. That has no mark.
 pub fn check_splat(name: &Path, start: &[u8]) -> Result<()> {
     ensure!(!start.is_empty(), "the file is empty");
-    if let Some((_, what)) = OTHERS.iter().find(|(mark, _)| start.starts_with(mark)) {
-        bail!("this is {what}");
-    }
     let start = &start[..start.len().min(64)];
     let is_text = start.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
+    // A .splat may begin with any byte, but not with a text.
+    let is_of = |mark: &[u8]| start.starts_with(mark) && (mark.len() > 1 || is_text);
+    if let Some((_, what)) = OTHERS.iter().find(|(mark, _)| is_of(mark)) {
+        bail!("this is {what}");
+    }
     let is_splat = name.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("splat"));
     let start = start[..start.len().min(24)].escape_ascii();
     ensure!(is_splat && !is_text, "the file begins with {start}, allowed are .ply, .spz, and .splat by its name");

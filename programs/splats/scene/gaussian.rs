@@ -74,6 +74,6 @@ pub fn smallest_three(word: u32, value: impl Fn(u32) -> f32) -> [f32; 4] {
 /// The colour of which spherical harmonics of degree 0 are the factors.
 pub fn color(factors: Vec3) -> Vec3 {
     let color = Vec3::splat(0.5) + HARMONIC * factors;
-    // What is no finite number stays, so that it is noticed.
+    // Infinities and NaN stay, so that they are noticed.
     if color.is_finite() { color.max(Vec3::ZERO) } else { color }
 }

@@ -56,7 +56,7 @@ fn read_comments(header: &Header, scene: &mut Scene) {
     for comment in &header.comments {
         let comment = comment.to_ascii_lowercase();
         match comment.split_ascii_whitespace().collect::<Vec<_>>()[..] {
-            // Who writes y has the axes of cameras in mind, of which it points down.
+            // Files that say y mean the axes of a camera, where y points down.
             ["vertical", "axis:", "y"] => scene.up = Some(Vec3::NEG_Y),
             ["vertical", "axis:", "x"] => scene.up = Some(Vec3::X),
             ["vertical", "axis:", "z"] => scene.up = Some(Vec3::Z),

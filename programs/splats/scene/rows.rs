@@ -57,7 +57,7 @@ impl<File: BufRead> Body<File> {
         let mut words = line.split_ascii_whitespace();
         let mut number = || {
             let word = words.next().context("the line has fewer numbers than the element")?;
-            word.parse::<f64>().with_context(|| format!("{word:.60} is no number"))
+            word.parse::<f64>().with_context(|| format!("{word:.60} is not a number"))
         };
         let mut row = Row::new();
         for property in element.properties.values() {

@@ -55,7 +55,7 @@ pub fn read(file: impl BufRead, given: u64, most: u64, scene: &mut Scene) -> Res
             3 => smallest_three(u32::from_le_bytes([0, 1, 2, 3].map(|byte| rotations[4 * index + byte])), signed),
             _ => first_three(three(rotations, index)),
         };
-        // y is up and z points to the viewer, other than in the other formats.
+        // y points up and z to the viewer, unlike in the other formats.
         scene.add(rotation(i, -j, -k, w).map(|rotation| Splat {
             position: vec3(x, -y, -z),
             rotation,

@@ -24,7 +24,7 @@ use vksort_programs::splats::scene::{Scene, Splat};
 
 /// The passes of a frame.
 pub const PASSES: [&str; 4] = ["cull", "keys", "sort", "draw"];
-/// Timestamps of a frame: at its start and behind each pass.
+/// Timestamps of a frame: at its start and after each pass.
 const STAMPS: u32 = PASSES.len() as u32 + 1;
 /// Splats of a workgroup, and words that mark those of them that are seen.
 const GROUP: u32 = 256;
@@ -297,7 +297,7 @@ impl Renderer {
         let compute = vk::PipelineBindPoint::COMPUTE;
         let groups = self.splats.div_ceil(GROUP);
         // SAFETY: by this function's contract. Sets, pipelines and push constants are of one layout. The barriers order
-        // each pass behind the writes that it reads, and the first one behind the reads of the frame before.
+        // each pass after the writes that it reads, and the first one after the reads of the frame before.
         unsafe {
             let once = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
             raw.begin_command_buffer(commands, &once)?;
@@ -394,7 +394,7 @@ impl Renderer {
     ///
     /// # Safety
     ///
-    /// The command buffer is recording, behind the draw. The target is as for `draw_to`.
+    /// The command buffer is recording, after the draw. The target is as for `draw_to`.
     unsafe fn record_copy(&self, target: &Target) {
         let (raw, commands) = (&self.device.raw, self.commands);
         let corner = |size: Size| vk::Offset3D { x: size.width as i32, y: size.height as i32, z: 1 };
@@ -415,7 +415,7 @@ impl Renderer {
                 .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
                 .image(target.image)
                 .subresource_range(COLOR)];
-            // The semaphores order what is before and behind by this stage.
+            // The semaphores order what comes before and after by this stage.
             let stage = vk::PipelineStageFlags::TRANSFER;
             // SAFETY: by this function's contract.
             unsafe { raw.cmd_pipeline_barrier(commands, stage, stage, Default::default(), &[], &[], &image) };

@@ -140,7 +140,7 @@ pub fn compressed(encoding: Encoding, chunks: &[[f64; 18]], words: &[[u32; 4]]) 
     ply(encoding, &[], &[chunk, Element { name: "vertex", properties, rows }])
 }
 
-/// What is within gzip in an .spz file of a version, of so many splats that differ: positions in 12 bits behind the point.
+/// What is within gzip in an .spz file of a version, of so many splats that differ: positions with 12 bits after the binary point.
 pub fn spz_content(version: u32, count: u32, degree: u8, flags: u8) -> Vec<u8> {
     let header =
         [b"NGSP".to_vec(), version.to_le_bytes().to_vec(), count.to_le_bytes().to_vec(), vec![degree, 12, flags, 0]];

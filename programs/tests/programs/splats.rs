@@ -371,7 +371,7 @@ fn bad_scenes_end_in_one_line() {
         ("bytes", vec![0xFF; 1000], vec!["begins with \\xff"]),
         ("one long line", [&b"ply\n"[..], &[b'a'; 1 << 20]].concat(), vec!["no PLY header"]),
         ("cut header", good.as_bytes()[..200].to_vec(), vec!["no PLY header"]),
-        ("not ascii", with(good.replace("binary_little_endian", "ascii")), vec!["element chunk", "is no number"]),
+        ("not ascii", with(good.replace("binary_little_endian", "ascii")), vec!["element chunk", "is not a number"]),
         ("no chunk", with(good.replace("element chunk", "element lump")), vec!["chunk", "missing"]),
         ("no vertex", with(good.replace(vertex, "")), vec!["vertex", "missing"]),
         ("no range", with(good.replace("property float max_y\n", "")), vec!["chunk", "max_y"]),

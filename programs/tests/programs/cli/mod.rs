@@ -117,7 +117,7 @@ fn devices_take_the_common_flags() {
     assert!(line.contains("99") && line.contains("0: "), "{line}");
 }
 
-/// A fault that is put into the first kind of sort makes the program fail, behind the whole report.
+/// A fault that is put into the first kind of sort makes the program fail, after the whole report.
 #[test]
 fn devices_test_themselves() {
     let report = succeed(program("devices").args(["--selftest", "--seconds", "1", "--seed", "5", "--device", "0"]));

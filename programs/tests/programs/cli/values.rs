@@ -11,7 +11,7 @@ struct Case {
     key: &'static str,
     /// The dtype as a Python literal.
     descr: &'static str,
-    /// The shape behind the first dimension.
+    /// The shape after the first dimension.
     shape: &'static [u64],
     row_bytes: usize,
     outputs: &'static [&'static str],
