@@ -7,8 +7,7 @@ use anyhow::{Result, ensure};
 use glam::{Quat, Vec3, vec3};
 use ply_rs_bw::ply::{Header, ScalarType};
 
-use super::Scene;
-use super::gaussian::{Splat, smallest_three};
+use super::gaussian::{Scene, Splat, smallest_three};
 use super::header::{check_properties, find};
 use super::rows::Body;
 

@@ -1,4 +1,4 @@
-//! What a scene is made of.
+//! What a scene is made of: splats, and what a file says of them.
 
 use anyhow::{Result, ensure};
 use glam::{DQuat, Quat, Vec3};
@@ -76,4 +76,44 @@ pub fn color(factors: Vec3) -> Vec3 {
     let color = Vec3::splat(0.5) + HARMONIC * factors;
     // Infinities and NaN stay, so that they are noticed.
     if color.is_finite() { color.max(Vec3::ZERO) } else { color }
+}
+
+/// Splats that can be drawn, and what their file says of them.
+#[derive(Default)]
+pub struct Scene {
+    pub splats: Vec<Splat>,
+    /// Where up is, if the file says so.
+    pub up: Option<Vec3>,
+    /// Whether the splats were trained to lose opacity as the low pass of the picture widens them.
+    pub antialiased: bool,
+    /// Whether the colours depend on the direction of view in the file.
+    pub has_harmonics: bool,
+    /// Splats that were left out.
+    pub skipped: usize,
+    /// What was wrong with the first of them.
+    pub first_skipped: String,
+}
+
+impl Scene {
+    /// Adds the next splat of the file, or leaves it out if it cannot be drawn.
+    pub fn add(&mut self, splat: Result<Splat, String>) {
+        match splat.and_then(|splat| splat.check().map(|()| splat)) {
+            Ok(splat) => self.splats.push(splat),
+            Err(reason) => {
+                if self.skipped == 0 {
+                    self.first_skipped = format!("splat {}: {reason}", self.splats.len());
+                }
+                self.skipped += 1;
+            }
+        }
+    }
+
+    /// What a person should know about the scene, a line each.
+    pub fn notes(&self) -> Vec<String> {
+        let (skipped, count) = (self.skipped, self.splats.len() + self.skipped);
+        let skipped = format!("left out   {skipped} of {count} splats, the first is {}", self.first_skipped);
+        let colors = "colours    of degree 0, the same from every direction; higher spherical harmonics are not read";
+        let notes = [(self.skipped > 0).then_some(skipped), self.has_harmonics.then(|| colors.into())];
+        notes.into_iter().flatten().collect()
+    }
 }

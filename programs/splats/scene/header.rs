@@ -7,7 +7,7 @@ use glam::Vec3;
 use ply_rs_bw::parser::{Parser, Reader};
 use ply_rs_bw::ply::{DefaultElement, ElementDef, Header, PropertyType, ScalarType};
 
-use super::Scene;
+use super::gaussian::Scene;
 use super::rows::Body;
 
 /// A header is some kilobytes; a file without line breaks is not read to its end in search of one.

@@ -7,8 +7,7 @@ use anyhow::Result;
 use glam::{Vec3, vec3};
 use ply_rs_bw::ply::{Header, PropertyType, ScalarType};
 
-use super::Scene;
-use super::gaussian::{Splat, color, rotation};
+use super::gaussian::{Scene, Splat, color, rotation};
 use super::header::{check_properties, find};
 use super::rows::Body;
 

@@ -5,8 +5,7 @@ use std::io::Read;
 use anyhow::{Result, ensure};
 use glam::{Vec3, Vec4};
 
-use super::Scene;
-use super::gaussian::{Splat, check_count, rotation};
+use super::gaussian::{Scene, Splat, check_count, rotation};
 
 const SPLAT_BYTES: u64 = 32;
 

@@ -8,8 +8,7 @@ use flate2::bufread::GzDecoder;
 use glam::{Vec3, vec3};
 use half::f16;
 
-use super::Scene;
-use super::gaussian::{Splat, check_count, color, rotation, smallest_three};
+use super::gaussian::{Scene, Splat, check_count, color, rotation, smallest_three};
 
 /// What the files begin with.
 pub const GZIP: &[u8] = &[0x1F, 0x8B];
