@@ -375,7 +375,7 @@ impl Fit<'_> {
             return Err(Error::unsupported("the longest segment", format!("{longest} elements"), allowed));
         }
         let compare_longest = match profile.is_cpu {
-            true => tuning.compare_longest.min(loop_budget::most_compared(&ranking, block)),
+            true => tuning.compare_longest.min(loop_budget::most_compared(&ranking, self.passes, block)),
             false => tuning.compare_longest,
         };
         Ok(Windows {

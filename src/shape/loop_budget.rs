@@ -99,22 +99,27 @@ pub(crate) fn allows_single(ranking: &Ranking, passes: u32, single: Block, reque
     passes * (single.items * item + digits) + single.items * once <= SINGLE
 }
 
-/// Elements that an invocation of a window goes through at most, for each of its items: those of the small segments fill a block, and
-/// longer ones as much again and the stretch in which segments of a window begin.
-const WINDOW_ITEMS: (u32, u32) = (11, 4);
-/// Parts of a window that are sorted one after the other: the small segments together, and up to three longer ones.
-const WINDOW_PARTS: u32 = 4;
-/// Iterations of an invocation that compares the keys of short segments.
-const COMPARED: u32 = 32_000;
+/// Elements of the longer segments of a window that an invocation goes through at most, for each of its items: as many as a block
+/// has, and the stretch in which segments of a window begin.
+const LONGER_ITEMS: (u32, u32) = (7, 4);
+/// The longer segments of a window at most, which are sorted one after the other.
+const LONGER: u32 = 3;
+
+/// Passes over the small segments of a window, by keys and by numbers.
+fn window_passes(ranking: &Ranking, passes: u32, window: Block) -> u32 {
+    passes.max(1) + window.elements().max(2).ilog2().div_ceil(ranking.digit_bits)
+}
+
+/// Iterations that an item of a window takes in a pass, which counts, ranks, and stages each word and the origin, or the origin alone.
+fn window_item(ranking: &Ranking) -> u32 {
+    4 + if ranking.staged() { to_rank(ranking) + 2 * ranking.key_words } else { 0 }
+}
 
 /// Whether the iterations of an invocation of a window suffice.
 pub(crate) fn allows_windows(ranking: &Ranking, passes: u32, window: Block, request: &SortRequest) -> bool {
     let (lanes, group, elements) = (ranking.subgroup.size, window.invocations, window.elements());
     let words = |bytes: u64| bytes.div_ceil(4).min(1 << 16) as u32;
     let (key_words, value_words) = (words(request.key.size_bytes()), words(request.value.size_bytes()));
-    // A pass counts, ranks, and stages each word and the origin, or the origin alone.
-    let staged = if ranking.staged() { to_rank(ranking) + 2 * ranking.key_words } else { 0 };
-    let item = 4 + staged;
     let digits = match ranking.method {
         RankMethod::Private => 2 * ranking.radix(),
         _ => {
@@ -122,19 +127,31 @@ pub(crate) fn allows_windows(ranking: &Ranking, passes: u32, window: Block, requ
             ranking.radix().div_ceil(lanes) * (1 + masks) + ranking.radix().div_ceil(group) * (4 + 4 * subgroups)
         }
     };
-    let passes = passes.max(1) + elements.max(2).ilog2().div_ceil(ranking.digit_bits);
-    let once = 3 + 2 * key_words + 2 * value_words;
+    let passes = window_passes(ranking, passes, window);
+    let sorted = passes * window_item(ranking) + 3 + 2 * key_words + 2 * value_words;
+    // An invocation that merges goes through its share and a segment of as many elements: to load them, in each round, to store keys
+    // and to load and store values.
+    let merged = match ranking.method {
+        RankMethod::Private if key_words == 1 => 2 * (window.items.ilog2() + 3 + 2 * value_words),
+        _ => 0,
+    };
     let marks = elements.div_ceil(u32::BITS);
     let before = u32::BITS + 3 * marks.div_ceil(group) + window.items + marks.div_ceil(group) * marks;
-    let items = u64::from(window.items * WINDOW_ITEMS.0 / WINDOW_ITEMS.1 + WINDOW_PARTS);
-    let parts = u64::from(WINDOW_PARTS * passes * digits);
-    items * u64::from(passes * item + once) + parts + u64::from(before) <= u64::from(SINGLE)
+    let longer = u64::from(window.items * LONGER_ITEMS.0 / LONGER_ITEMS.1 + LONGER);
+    u64::from(window.items) * u64::from(sorted.max(merged))
+        + longer * u64::from(sorted)
+        + u64::from((1 + LONGER) * passes * digits + before)
+        <= u64::from(SINGLE)
 }
 
 /// Elements up to which a window on a CPU may compare keys. With private counters it merges runs, in a round for each bit of a length,
-/// and an invocation holds its share of the elements and a segment.
-pub(crate) fn most_compared(ranking: &Ranking, window: Block) -> u32 {
-    if ranking.method == RankMethod::Private { window.items } else { COMPARED / window.items }
+/// and an invocation holds its share of the elements and a segment. Else comparing takes no more iterations than the passes that it
+/// replaces; groups of four items are loops too.
+pub(crate) fn most_compared(ranking: &Ranking, passes: u32, window: Block) -> u32 {
+    match ranking.method {
+        RankMethod::Private => window.items,
+        _ => window_passes(ranking, passes, window) * window_item(ranking) * 4 / 5,
+    }
 }
 
 /// The largest number of polls of a look-back word on a CPU. An invocation polls a word for each of its digits.

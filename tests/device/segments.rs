@@ -315,6 +315,33 @@ fn hostile() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Windows in which an invocation goes through as many elements as it can: a short segment followed by none for as long as an
+/// invocation merges at most, and longer ones up to a block. Software drivers end its loops after some iterations, so windows are
+/// small where values are large.
+fn most_iterations() -> Result<(), Failed> {
+    for bytes in [4, 64, 256, 1_024] {
+        let sort = SortRequest { value: ValueType::Bytes(bytes), ..SortRequest::new(KeyType::U32) };
+        let request = SegmentedRequest::new(sort, Segments::Ranges);
+        for tuning in [None, Some(Tuning { compare_longest: 4_096, ..gpu().tuning().clone() })] {
+            let sorter = sorter(&request, &SorterOptions { tuning, ..SorterOptions::default() })?;
+            let block = sorter.longest();
+            let (small, last) = (block / 4, 3 * (block / 4) - 8);
+            // Two shares of an invocation: what it merges at most, up to the next small segment.
+            let merged = (2 * block / gpu().profile().subgroup_size).min(2 * small);
+            let medium = if merged == 2 * small { [1, merged] } else { [merged + 1, last] };
+            let mut ranges = [[0, 1], medium, [merged, merged + 1], [last, last + block]];
+            ranges.sort_unstable();
+            let (words, capacity) = (ranges.concat(), last + block);
+            let keys = generate(patterns::Pattern::Uniform, KeyType::U32, capacity as usize, seed());
+            let count = ranges.len() as u32;
+            let case = Case::new(request, block, words, count, keys);
+            run(&gpu(), &sorter, &case, 1, true).map_err(|error| format!("{bytes}, block {block}: {error}"))?;
+        }
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
 /// More rows than a dispatch has workgroups in one dimension.
 fn many_windows() -> Result<(), Failed> {
     let tuning = Tuning { segment_items: 1, workgroup_size: 1, ..small_windows() };
@@ -414,6 +441,7 @@ pub fn trials() -> Vec<Trial> {
     let whole = [
         Trial::test("known", known),
         Trial::test("hostile", hostile),
+        Trial::test("most_iterations", most_iterations),
         Trial::test("many_windows", many_windows),
         Trial::test("refused", refused),
         Trial::test("every_module", every_module),
