@@ -63,7 +63,7 @@ pub struct SegmentBuffers<R = BufferRange> {
     /// The elements: their capacity is that of elements, but the count, if it is on the device, is the number of *segments*.
     pub elements: SortBuffers<R>,
     /// The words that say where segments are, [`Segments::words`](crate::Segments::words) of 4 bytes for `segment_capacity`; `None` if
-    /// there are none.
+    /// there are none. The offset is a multiple of `minStorageBufferOffsetAlignment`, as those of elements.
     pub segments: Option<R>,
     /// The largest number of segments that the sort will be recorded with.
     pub segment_capacity: u32,
@@ -132,29 +132,28 @@ impl SegmentedSorter {
 
     /// The plan for so many elements and segments.
     fn plan(&self, capacity: u32, segment_capacity: u32) -> Result<Plan, Error> {
-        let refused = |given: u64, allowed: String| Err(Error::unsupported("the number of segments", given, allowed));
+        let refused = |given, allowed: String| Err(too_many(given, allowed));
         let (elements, segments) = (u64::from(capacity), u64::from(segment_capacity));
         if elements + segments > u32::MAX.into() {
-            return refused(segments, format!("at most 2^32 - 1 together with the {elements} elements"));
+            return refused(
+                segments,
+                format!("up to {}, with the {elements} elements 2^32 - 1", u64::from(u32::MAX) - elements),
+            );
         }
         if let Some(stride) = self.request.segments.stride().filter(|stride| segments * u64::from(*stride) > elements) {
-            return refused(
-                segments,
-                format!("{}, rows of {stride} in {elements} elements", elements / u64::from(stride)),
-            );
+            let allowed =
+                format!("up to {}, the rows of {stride} in {elements} elements", elements / u64::from(stride));
+            return refused(segments, allowed);
         }
-        let (bytes, range) = (4 * self.request.segments.words(segment_capacity), self.range());
+        let words = |segments| self.request.segments.words(segments);
+        let (bytes, range) = (4 * words(segment_capacity), self.sorter.inner.profile.max_storage_range_bytes);
         if bytes > range {
-            return refused(
-                segments,
-                format!("as many as have words in {range} bytes, the device's maxStorageBufferRange"),
-            );
+            let most = (range / 4 - words(0)) / (words(1) - words(0));
+            let allowed =
+                format!("up to {most}, whose words have the {range} bytes of the device's maxStorageBufferRange");
+            return refused(segments, allowed);
         }
         Ok(Plan { segment_capacity, ..self.sorter.inner.plan(capacity)? })
-    }
-
-    fn range(&self) -> u64 {
-        self.sorter.inner.profile.max_storage_range_bytes
     }
 
     /// The checked sort, before its descriptors.
@@ -245,7 +244,7 @@ impl BoundSegments {
     ///
     /// After an error nothing has been recorded.
     ///
-    /// * [`Error::TooManyElements`]: there are more segments than the segment capacity.
+    /// * [`Error::Unsupported`]: there are more segments than the segment capacity.
     /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
     /// * [`Error::TooFewQueries`]: `timestamps` has fewer queries than [`query_count`](Self::query_count) says.
     ///
@@ -258,7 +257,17 @@ impl BoundSegments {
         segments: impl Into<Count>,
         timestamps: Option<QueryRange>,
     ) -> Result<(), Error> {
+        let (segments, most) = (segments.into(), self.segment_capacity());
+        if let Count::Host(given) = segments
+            && given > most
+        {
+            return Err(too_many(given.into(), format!("up to {most}, the segment capacity")));
+        }
         // SAFETY: the same contract.
         unsafe { self.bound.record(commands, segments, timestamps) }
     }
+}
+
+fn too_many(given: u64, allowed: String) -> Error {
+    Error::unsupported("the number of segments", given, allowed)
 }

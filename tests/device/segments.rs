@@ -4,9 +4,9 @@
 use vksort::internals::kernels::{self, Kernel, Module};
 use vksort::internals::steps::{self, HostStep};
 use vksort::{
-    Access, Algorithm, BitRange, Count, DeviceProfile, Error, Faults, IndexFrom, KeyOutput, KeyType, Order, Placement,
-    RankMethod, SegmentedRequest, SegmentedSorter, Segments, ShapeDesc, SortRequest, SorterOptions, SubgroupChoice,
-    Tuning, ValueType,
+    Access, Algorithm, BitRange, BufferRange, Count, DeviceProfile, Error, Faults, IndexFrom, KeyOutput, KeyType,
+    Order, Placement, RankMethod, SegmentBuffers, SegmentedRequest, SegmentedSorter, Segments, ShapeDesc, SortBuffers,
+    SortRequest, SorterOptions, SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::patterns::{self, generate};
 use vksort_testing::segmented::{Case, run};
@@ -376,12 +376,44 @@ fn refused() -> Result<(), Failed> {
     let sorter = of(usual)?;
     assert_eq!((sorter.scratch_size(1_000, 10)?, sorter.access()), (0, Access::Descriptors));
     let too_many = |capacity, segments| sorter.scratch_size(capacity, segments);
-    expect(too_many(5, u32::MAX), &["the number of segments is 4294967295", "2^32 - 1 together with the 5 elements"])?;
-    expect(of(rows(10))?.scratch_size(99, 10), &["the number of segments is 10", "9, rows of 10 in 99 elements"])?;
-    if gpu().profile().max_storage_range_bytes < 1 << 32 {
-        expect(too_many(5, 1 << 30), &["maxStorageBufferRange"])?;
+    expect(
+        too_many(5, u32::MAX),
+        &["the number of segments is 4294967295", "up to 4294967290, with the 5 elements 2^32 - 1"],
+    )?;
+    expect(
+        of(rows(10))?.scratch_size(99, 10),
+        &["the number of segments is 10", "up to 9, the rows of 10 in 99 elements"],
+    )?;
+    let range = gpu().profile().max_storage_range_bytes;
+    if range < 1 << 32 {
+        expect(too_many(5, 1 << 30), &[&format!("up to {}, whose words have the {range} bytes", range / 4 - 1)])?;
     }
+    refused_buffers(&sorter)?;
     assert_valid(&gpu());
+    Ok(())
+}
+
+/// The same of buffers and counts, for pairs with offsets.
+fn refused_buffers(sorter: &SegmentedSorter) -> Result<(), Failed> {
+    let gpu = gpu();
+    let buffer = gpu.buffer(1 << 16)?;
+    let range = |offset, size| BufferRange { offset, size, ..BufferRange::new(buffer.raw(), 1 << 16) };
+    let elements = SortBuffers { values: Some(range(1 << 12, 400)), ..SortBuffers::in_place(range(0, 400), 100) };
+    let with = |segments| SegmentBuffers { elements, segments, segment_capacity: 10 };
+    let given = range(1 << 13, 44);
+    expect(sorter.check_buffers(&with(None)), &["segments", "absent", "present"])?;
+    let less = BufferRange { size: 40, ..given };
+    expect(sorter.check_buffers(&with(Some(less))), &["segments has 40 bytes, needed are 44"])?;
+    let odd = BufferRange { offset: given.offset + 2, ..given };
+    expect(sorter.check_buffers(&with(Some(odd))), &["segments", "8194"])?;
+    expect(sorter.check_buffers(&with(Some(range(0, 44)))), &["keys", "segments"])?;
+    // SAFETY: the buffer is of the device, with every usage, and nothing is submitted.
+    unsafe {
+        let sort = sorter.bind(&with(Some(given)))?;
+        let record = |count: Count| gpu.device().execute("no sort", |commands| sort.record(commands, count, None));
+        expect(record(Count::Host(11)), &["the number of segments is 11", "up to 10, the segment capacity"])?;
+        expect(record(Count::Device), &["count", "absent", "present"])?;
+    }
     Ok(())
 }
 
