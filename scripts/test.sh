@@ -41,7 +41,7 @@ untimed=skip=are_measured
 
 # Each run takes another part of the designs.
 essential=(
-    "lavapipe-8         | 1800 | modules kept-visitors conformance blocks matrix fallback routes verified recording frames limits subgroups halves allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4"
+    "lavapipe-8         | 1800 | modules segments kept-visitors conformance blocks matrix fallback routes verified recording frames limits subgroups halves allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4"
     "swiftshader        | 1200 | conformance fallback kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4"
     # The layer sees hazards within shaders and between submissions.
     "validation         | 1200 | matrix recording frames | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"

@@ -13,6 +13,8 @@ use vksort_testing::patterns::Pattern;
 use vksort_testing::suite::{self, Case};
 use vksort_testing::{Failed, Trial, assert_valid, gpu};
 
+use super::segments;
+
 /// A sort that is asked for explicitly.
 #[derive(Clone, Copy, Debug)]
 struct Way {
@@ -164,7 +166,7 @@ fn every_module_has_a_sort() -> Result<(), Failed> {
     let ways = chosen();
     let reached: Vec<Module> =
         ways.iter().filter_map(|(_, way)| way.modules(&profile)).flat_map(|(_, modules)| modules).collect();
-    // The suites `verified` and `segments` run those that are recorded beside a sort, and those of segments.
+    // The suite `verified` runs those that are recorded beside a sort, and `segments::every_module` those of segments.
     let elsewhere = |module: &Module| matches!(module.kernel.row().sorts, Sorts::None | Sorts::Segmented);
     for module in kernels::modules().into_iter().filter(|module| !elsewhere(module)) {
         match (reached.contains(&module), excuse(&module, &profile)) {
@@ -182,5 +184,9 @@ pub fn trials() -> Vec<Trial> {
         let name = format!("{} ({way})", module.name());
         Trial::test(name, move || way.sort())
     });
-    sorts.chain([Trial::test("every_module_has_a_sort", every_module_has_a_sort)]).collect()
+    let whole = [
+        Trial::test("every_module_has_a_sort", every_module_has_a_sort),
+        Trial::test("every_module_of_segments", segments::every_module),
+    ];
+    sorts.chain(whole).collect()
 }
