@@ -43,7 +43,8 @@ uint load_part(Block block, Part part, out KEY keys[ITEMS], out uint origins[RAN
         }
     }
     find_varying(differing);
-    barrier(); // the numbers have been read from the pool
+    memoryBarrierBuffer(); // in place, all keys have been read
+    barrier(); // and the numbers from the pool
     return inside;
 }
 
@@ -56,7 +57,7 @@ void exchange(Block block, inout KEY keys[ITEMS], inout uint origins[RANK_WORDS]
     }
 }
 
-// Behind the sort an origin is the slot that an element comes from, and above it the slot where it belongs, or that it goes nowhere.
+// After the sort an origin is the slot that an element comes from, and above it the slot where it belongs, or that it goes nowhere.
 const uint NO_TARGET = ~0u;
 
 uint moved(uint origin, uint target) { return slot_in(origin) | target << NUMBER_LOW; }
@@ -83,7 +84,7 @@ void sort_part(Block block, Part part, uint owned, uint inside, inout KEY keys[I
 // The target of a key is its segment's first slot, and one further for each key of the segment that comes before it. Keys are compared
 // with those at one distance after the other, so that items are in registers.
 void compare_part(Block block, Part part, KEY keys[ITEMS], inout uint origins[RANK_WORDS]) {
-    uint nearby[ITEMS]; // elements of its segment before a slot, and above them those behind it
+    uint nearby[ITEMS]; // elements of its segment before a slot, and above them those after it
     EACH_HELD(block.held) {
         uint slot = place_of(block, item), mark = mark_at(slot), others = 0, origin = NO_TARGET;
         if (is_inside(mark)) {
@@ -109,7 +110,6 @@ void compare_part(Block block, Part part, KEY keys[ITEMS], inout uint origins[RA
             origins[item] += uint(earlier && low) + uint(later && high) << NUMBER_LOW;
         }
     }
-    barrier(); // the keys have been read
 }
 
 void store_part(Block block, Part part, KEY keys[ITEMS], uint origins[RANK_WORDS]) {
@@ -122,7 +122,7 @@ void store_part(Block block, Part part, KEY keys[ITEMS], uint origins[RANK_WORDS
     [[dont_unroll]] for (uint word = 0; word < VALUE_WORDS; word++) {
         uint values[ITEMS];
         EACH_HELD(block.held) {
-            // Lanes without a target load the last slot, and so do those that would load behind it, if segments are not in order.
+            // Lanes without a target load the last slot, and so do those that would load beyond it, if segments are not in order.
             uint origin = min(slot_in(origins[item]), part.slots - 1);
             uint target = min(origins[item] >> NUMBER_LOW, part.slots - 1);
             values[item] = part_value(part, origin, target, word);
@@ -151,7 +151,6 @@ void main() {
         uint inside = load_part(block, part, keys, origins);
         if (compares(part)) compare_part(block, part, keys, origins);
         else sort_part(block, part, window.owned, inside, keys, origins);
-        memoryBarrierBuffer(); // in place, all keys have been read
         store_part(block, part, keys, origins);
         barrier(); // the pool is free
     }

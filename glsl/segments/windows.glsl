@@ -19,9 +19,9 @@ const uint MARK_WORDS = (LARGEST_PART + 31) / 32;
 const uint MOST_MEDIUM = 3; // medium segments begin more than a quarter of the block apart, and a window has three quarters
 
 shared uint begins[MARK_WORDS];  // a bit for the first slot of each small segment
-shared uint ends[MARK_WORDS];    // a bit for the slot behind it
+shared uint ends[MARK_WORDS];    // a bit for the slot after its last one
 shared uint before[MARK_WORDS];  // mark_at of the slot before each word
-shared uint bounds[2];           // first owned segment, and the one behind the last
+shared uint bounds[2];           // first owned segment, and the one after the last
 shared uint span;                // slots up to the end of the last small segment
 shared uint longest;             // elements of the longest small segment
 shared uint medium[MOST_MEDIUM]; // medium segments
@@ -51,7 +51,7 @@ struct Window {
 
 uint units_of_window() { return LARGEST_PART - small_length(); }
 
-// Windows up to the last segment. Behind the last range there may be empty ones at 0, so the last begin says nothing.
+// Windows up to the last segment. The last range may be empty and at 0, so its begin says nothing.
 uint windows_of(uint segments) {
     uint last = capacity();
     if (SEGMENT_LAYOUT != LAYOUT_RANGES && segments > 0) last = begin_of(segments - 1);
@@ -89,8 +89,8 @@ Window find_window(uint index, uint segments) {
         medium_count = 0;
     }
     barrier();
-    uint first = uniform_in_subgroup(bounds[0]), behind = uniform_in_subgroup(bounds[1]);
-    uint owned = min(max(behind, first) - first, units_of_window());
+    uint first = uniform_in_subgroup(bounds[0]), end = uniform_in_subgroup(bounds[1]);
+    uint owned = min(max(end, first) - first, units_of_window());
     return Window(first, owned, owned == 0 ? 0 : begin_of(first));
 }
 
@@ -170,8 +170,8 @@ Part part_of(Window window, uint turn) {
 
 uint part_mark(Part part, uint slot) { return part.small ? mark_at(slot) : slot < part.slots ? 1 : 1 | ENDED; }
 
-// A slot, whether it is outside of segments, and the number of the segment that it is in or behind. Slots behind a segment hold the
-// last key of the order, so that they stay behind it.
+// A slot, whether it is outside of segments, and the number of the segment that it is in, or of the last one before it. Slots after a
+// segment hold the last key of the order, so that they stay after it.
 const uint OUTSIDE = 1u << 15;
 const uint NUMBER_LOW = 16;
 

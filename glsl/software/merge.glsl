@@ -6,7 +6,7 @@ const uint MERGE_ITEMS = ITEMS + (KEY_WORDS == 1 ? COMPARE_LONGEST : 0); // its 
 uint held[HELD(2 * MERGE_ITEMS + 1)];    // keys in two halves, of which a round of merges reads one and writes the other
 uint origins[HELD(2 * MERGE_ITEMS + 1)]; // where they come from
 
-// The first slot of an invocation's own segments: the first begin in its share or behind it.
+// The first slot of an invocation's own segments: the first begin in its share or after it.
 uint first_own_slot(Part part, uint invocation) {
     uint slot = min(invocation * parts_of(part.slots, WORKGROUP_SIZE), part.slots);
     uint word = min(slot / 32, MARK_WORDS - 1), begun = begins[word] & ~(up_to(slot % 32) >> 1);
@@ -14,7 +14,7 @@ uint first_own_slot(Part part, uint invocation) {
     return begun == 0 ? part.slots : max(word * 32 + findLSB(begun), slot);
 }
 
-// Loads the items from slot `first` on, each with the item behind its segment in the upper half. Those outside of segments are
+// Loads the items from slot `first` on, each with the item after its segment's last one in the upper half. Those outside of segments are
 // segments of their own.
 void load_runs(Part part, uint first, uint items) {
     uint end = 0;

@@ -131,7 +131,7 @@ pub fn run(gpu: &Gpu, sorter: &SegmentedSorter, case: &Case, times: u32, in_orde
     let values = sizes.values.map(|bytes| memory.part(&[&given[..], &empty(bytes)[given.len()..]].concat()));
     let keys_out = sizes.keys_out.map(|bytes| memory.part(&empty(bytes)));
     let values_out = sizes.values_out.map(|bytes| memory.part(&empty(bytes)));
-    // The count is the word behind those of the segments.
+    // The count is the word after those of the segments.
     let words: Vec<u32> = case.words.iter().copied().chain(case.counted).collect();
     let all = memory.part(bytemuck::cast_slice(&words));
     let (words, count) = (all.start..all.start + 4 * case.words.len(), all.start + 4 * case.words.len()..all.end);
