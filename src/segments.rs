@@ -25,8 +25,8 @@ pub enum Segments {
         /// Elements of a row.
         stride: u32,
     },
-    /// Rows whose elements do not all count: a word for each row says how many do, from its first one on. More than the stride are
-    /// the stride.
+    /// Rows whose elements do not all count: a word for each row says how many do, from its first one on. A word above the
+    /// stride counts as the stride.
     RowsOf {
         /// Elements from the begin of a row to the begin of the next.
         stride: u32,

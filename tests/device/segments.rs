@@ -274,8 +274,11 @@ fn known() -> Result<(), Failed> {
 fn hostile() -> Result<(), Failed> {
     let mut random = fastrand::Rng::with_seed(seed());
     let sorts = [pairs(), SortRequest::new(KeyType::U8), SortRequest { placement: Placement::OutOfPlace, ..pairs() }];
-    let staged = Tuning { rank: RankMethod::Ballot, ..small_windows() };
-    for options in [SorterOptions::default(), with(small_windows()), with(staged)] {
+    let staged = with(Tuning { rank: RankMethod::Ballot, ..small_windows() });
+    // Without types of 8 bits, bits beyond a key would reach its neighbours.
+    let faults = Faults { no_small_storage: true, ..Faults::default() };
+    let whole_words = SorterOptions { faults, ..staged.clone() };
+    for options in [SorterOptions::default(), with(small_windows()), staged, whole_words] {
         for sort in sorts {
             for segments in [Segments::Offsets, Segments::Ranges, Segments::RowsOf { stride: 20 }] {
                 let request = SegmentedRequest::new(sort, segments);
