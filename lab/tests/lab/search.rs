@@ -436,6 +436,9 @@ fn every_dimension_leads_to_other_kernels() {
         };
         assert!(differs(&row) || differs(&scans), "{}", dimension.name);
     }
+    for name in dimensions::OF_SEGMENTS {
+        assert!(Tuning::KNOBS.iter().any(|knob| knob.name == name), "{name} is no knob");
+    }
 }
 
 #[test]

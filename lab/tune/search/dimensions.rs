@@ -13,10 +13,14 @@ pub struct Dimension {
     knob: Option<&'static Knob>,
 }
 
+/// Knobs of segmented sorts, of which the search measures none.
+pub const OF_SEGMENTS: [&str; 2] = ["segment_items", "compare_longest"];
+
 /// The dimensions with the largest effect come first, as the search may run out of time.
 pub fn all() -> impl Iterator<Item = Dimension> {
     let trade = Dimension { name: "workgroup_size x items", unordered: false, knob: None };
-    let knobs = Tuning::KNOBS.iter().map(|knob| Dimension {
+    let searched = Tuning::KNOBS.iter().filter(|knob| !OF_SEGMENTS.contains(&knob.name));
+    let knobs = searched.map(|knob| Dimension {
         name: knob.name,
         unordered: matches!(knob.scale, Scale::Switch | Scale::Methods(_) | Scale::Lanes | Scale::DigitBits),
         knob: Some(knob),
