@@ -114,7 +114,7 @@ impl BoundSort {
     /// scratch range. `None` where no kernel checks that, as on most devices: see
     /// [`SorterOptions::subgroup_check`](crate::SorterOptions::subgroup_check).
     ///
-    /// Read the word after each sort, behind a barrier from [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE), before the scratch is used
+    /// Once each sort has run, read the word after a barrier from [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE), before the scratch is used
     /// again, and pass it to [`check_subgroups`](Self::check_subgroups). A sort that is recorded with 0 elements does not write it.
     pub fn subgroup_check(&self) -> Option<u64> {
         let counters = self.plan.scratch().counters;

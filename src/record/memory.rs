@@ -41,6 +41,8 @@ struct Asked {
     bytes: u64,
     usage: vk::BufferUsageFlags,
     alignment: u64,
+    /// How many elements, or what else, it is of. A range of none may be absent.
+    count: u32,
 }
 
 /// A range that not every sort has: the words of segments, or the report of a verifier.
@@ -50,11 +52,13 @@ pub(super) struct Beside {
     pub range: Option<BufferRange>,
     /// Whether it has to be given, unless it is of nothing.
     pub taken: bool,
+    /// What it is of: segments, or 1.
+    pub count: u32,
     pub bytes: u64,
 }
 
 impl Beside {
-    pub const NONE: Beside = Beside { name: "none", range: None, taken: false, bytes: 0 };
+    pub const NONE: Beside = Beside { name: "none", range: None, taken: false, count: 0, bytes: 0 };
 }
 
 /// The checked memory of a sort: of each range the bytes that the sort uses; `None` for what it does not use.
@@ -88,7 +92,7 @@ impl Checked {
         let usage = sorter.element_usage();
         let asked = |name, range, required: bool, bytes| {
             let need = Need::of(required);
-            Asked { name, range: given(range), need, bytes, usage, alignment }
+            Asked { name, range: given(range), need, bytes, usage, alignment, count: plan.capacity }
         };
         let ranges = [
             asked("keys", Some(buffers.keys), !visits.keys, key_bytes),
@@ -108,16 +112,12 @@ impl Checked {
             },
             Asked {
                 usage: vk::BufferUsageFlags::STORAGE_BUFFER,
+                count: beside.count,
                 ..asked(beside.name, beside.range, beside.taken, beside.bytes)
             },
         ];
         for asked in &ranges {
-            let counted = match asked.name {
-                "report" => 1,
-                "segments" => plan.segment_capacity,
-                _ => plan.capacity,
-            };
-            asked.check_presence(counted)?;
+            asked.check_presence()?;
         }
         for asked in &ranges {
             asked.check_range()?;
@@ -215,9 +215,9 @@ pub(super) fn writes(set: vk::DescriptorSet, descriptors: &[(u32, Info)]) -> Vec
 
 impl Asked {
     /// Of no elements, every range may be left out.
-    fn check_presence(&self, capacity: u32) -> Result<(), Error> {
+    fn check_presence(&self) -> Result<(), Error> {
         let given = if self.range.is_some() { Need::Required } else { Need::Forbidden };
-        if self.need == Need::Optional || self.need == given || given == Need::Forbidden && capacity == 0 {
+        if self.need == Need::Optional || self.need == given || given == Need::Forbidden && self.count == 0 {
             return Ok(());
         }
         let present = |need| if need == Need::Required { "present" } else { "absent" };

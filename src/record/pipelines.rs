@@ -238,8 +238,8 @@ impl Pipelines {
     /// Bindings of the layout. Buffers that are accessed by address have none.
     pub fn bindings(addressed: bool, segmented: bool) -> impl Iterator<Item = u32> {
         let first = if addressed { abi::BINDING_COUNTERS } else { 0 };
-        let behind = abi::BINDING_SEGMENTS + u32::from(segmented);
-        BINDINGS.into_iter().filter(move |binding| (first..behind).contains(binding))
+        let end = abi::BINDING_SEGMENTS + u32::from(segmented);
+        BINDINGS.into_iter().filter(move |binding| (first..end).contains(binding))
     }
 
     /// Descriptors that the layout has.

@@ -163,7 +163,7 @@ impl SegmentedSorter {
         let words = self.request.segments.words(*segment_capacity);
         // Some words, if these segments have any.
         let taken = self.request.segments.words(1) > 0;
-        let beside = Beside { name: "segments", range: *segments, taken, bytes: 4 * words };
+        let beside = Beside { name: "segments", range: *segments, taken, count: *segment_capacity, bytes: 4 * words };
         BoundSort::placed(&self.sorter, plan, elements, beside)
     }
 

@@ -129,7 +129,8 @@ impl BoundSort {
             return Err(Error::unsupported("the capacity of a verifier", self.plan.capacity, format!("up to {most}")));
         }
         let memory = {
-            let beside = Beside { name: "report", range: Some(report), taken: true, bytes: self.report_size() };
+            let beside =
+                Beside { name: "report", range: Some(report), taken: true, count: 1, bytes: self.report_size() };
             Checked::new(sorter, &self.plan, &self.buffers, beside)?
         };
         // SAFETY: the buffers are alive and of the device, by this function's contract.

@@ -3,14 +3,15 @@
 //! `VKSORT_SEED` repeats a run, and `VKSORT_FUZZ_SECONDS` sets how long it takes. A file on which the reader fails is kept in
 //! `target/tmp`.
 
+use std::fs;
 use std::panic::catch_unwind;
 use std::path::Path;
-use std::time::{Duration, Instant};
-use std::{env, fs};
 
 use fastrand::Rng;
 use vksort::{KeyType, ValueType};
 use vksort_programs::sort::npy::Array;
+
+use crate::fuzz;
 
 /// Seconds of mutations unless the variable says otherwise.
 const SECONDS: u64 = 2;
@@ -76,13 +77,7 @@ fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>) {
                 bytes.splice(to..to, copy);
             }
             4 => drop(bytes.drain(at..end)),
-            _ => {
-                let digits = bytes.iter().enumerate().filter(|(_, byte)| byte.is_ascii_digit());
-                let digits: Vec<usize> = digits.map(|(place, _)| place).collect();
-                if let Some(place) = rng.choice(digits) {
-                    bytes[place] = b'0' + rng.u8(..10);
-                }
-            }
+            _ => fuzz::change_digit(rng, bytes),
         }
     }
 }
@@ -100,41 +95,26 @@ fn check(path: &Path, bytes: &[u8], asked: Option<KeyType>) -> Result<bool, Stri
             true => Ok(true),
             false => Err("an array is not what the file has".into()),
         },
-        Err(error) => {
-            let line = format!("{error:#}");
-            let is_line = !line.is_empty() && line.len() < 1000 && !line.contains('\n');
-            if is_line { Ok(false) } else { Err(format!("the error is no line: {line:?}")) }
-        }
+        Err(error) => fuzz::refused(&error),
     }
 }
 
 #[test]
 fn mutated_arrays_are_read_or_refused_in_one_line() {
-    let number = |name: &str| env::var(name).ok().map(|text| text.parse::<u64>().expect("it is a number"));
-    let seed = number("VKSORT_SEED").unwrap_or_else(|| fastrand::u64(..));
-    let limit = Duration::from_secs(number("VKSORT_FUZZ_SECONDS").unwrap_or(SECONDS));
-    println!("VKSORT_SEED={seed}");
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("array-{}.npy", std::process::id()));
     fs::create_dir_all(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let (mut read, mut refused, mut trial) = (0u64, 0u64, 0);
-    let started = Instant::now();
-    while started.elapsed() < limit {
-        let mut rng = Rng::with_seed(seed.wrapping_add(trial));
+    fuzz::run(SECONDS, |rng, _| {
         let mut bytes = file(CORPUS[rng.usize(..CORPUS.len())]);
-        mutate(&mut rng, &mut bytes);
+        mutate(rng, &mut bytes);
         let asked = [None, Some(KeyType::U64), Some(KeyType::I64), Some(KeyType::I128)][rng.usize(..4)];
         fs::write(&path, &bytes).unwrap();
-        match check(&path, &bytes, asked) {
-            Ok(true) => read += 1,
-            Ok(false) => refused += 1,
-            Err(reason) => {
-                let seed = seed.wrapping_add(trial);
-                panic!("VKSORT_SEED={seed} finds it first, as {asked:?}: {reason}\nthe file is {}", path.display())
-            }
-        }
-        trial += 1;
-    }
+        check(&path, &bytes, asked).map_err(|reason| {
+            format!(
+                "{reason}
+the file is {}, read as {asked:?}",
+                path.display()
+            )
+        })
+    });
     fs::remove_file(&path).unwrap();
-    println!("{trial} files, of which {read} were read and {refused} refused");
-    assert!(read > 0 && refused > 0, "mutations reach too little: {read} files were read, {refused} refused");
 }

@@ -5,6 +5,7 @@ mod cli;
 mod first;
 mod footprints;
 mod framing;
+mod fuzz;
 mod loading;
 mod made;
 mod memory;

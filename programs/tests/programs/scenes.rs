@@ -3,11 +3,11 @@
 //! `VKSORT_SEED` repeats a run, and `VKSORT_FUZZ_SECONDS` sets how long it takes. A file on which a reader fails is kept in
 //! `target/tmp`, and belongs to the corpus once the reader is mended.
 
+use std::fs;
 use std::panic::catch_unwind;
 use std::path::Path;
-use std::time::{Duration, Instant};
-use std::{env, fs};
 
+use crate::fuzz;
 use crate::made::{self, ENCODINGS, Element};
 use crate::memory::most_during;
 use crate::renderer::scene::{self, Scene, Splat};
@@ -110,13 +110,7 @@ fn mutate(rng: &mut Rng, bytes: &mut Vec<u8>, others: &[(String, Vec<u8>)]) {
                 bytes.splice(at.., other[from..].iter().copied());
             }
             6 => drop(bytes.splice(at..end, TOKENS[rng.usize(..TOKENS.len())].iter().copied())),
-            _ => {
-                let digits = bytes.iter().enumerate().filter(|(_, byte)| byte.is_ascii_digit());
-                let digits: Vec<usize> = digits.map(|(place, _)| place).collect();
-                if let Some(place) = rng.choice(digits) {
-                    bytes[place] = b'0' + rng.u8(..10);
-                }
-            }
+            _ => fuzz::change_digit(rng, bytes),
         }
     }
 }
@@ -145,11 +139,7 @@ fn check(name: &str, bytes: &[u8]) -> Result<bool, String> {
                 None => Ok(true),
             }
         }
-        Err(error) => {
-            let line = format!("{error:#}");
-            let is_line = !line.is_empty() && line.len() < 1000 && !line.contains('\n');
-            if is_line { Ok(false) } else { Err(format!("the error is no line: {line:?}")) }
-        }
+        Err(error) => fuzz::refused(&error),
     }
 }
 
@@ -164,42 +154,23 @@ fn keep(name: &str, seed: u64, bytes: &[u8]) -> String {
 
 #[test]
 fn mutated_files_give_splats_or_one_line() {
-    let number = |name: &str| env::var(name).ok().map(|text| text.parse::<u64>().expect("it is a number"));
-    let seed = number("VKSORT_SEED").unwrap_or_else(|| fastrand::u64(..));
-    let limit = Duration::from_secs(number("VKSORT_FUZZ_SECONDS").unwrap_or(SECONDS));
-    println!("VKSORT_SEED={seed}");
     let corpus = corpus();
     for (name, bytes) in &corpus {
         assert_eq!(check(name, bytes), Ok(true), "{name} of the corpus: {:?}", read(name, bytes).err());
     }
-    let (mut read, mut refused) = (0u64, 0u64);
-    let started = Instant::now();
-    let mut trial = 0;
-    while started.elapsed() < limit {
-        let mut rng = Rng::with_seed(seed.wrapping_add(trial));
+    fuzz::run(SECONDS, |rng, seed| {
         let (name, mut bytes) = corpus[rng.usize(..corpus.len())].clone();
         // A change of what is packed is seen by the check sum, so most are made before.
         let is_unpacked = name.ends_with(".spz") && rng.u8(..4) > 0;
         if is_unpacked {
             bytes = made::unzip(&bytes);
         }
-        mutate(&mut rng, &mut bytes, &corpus);
+        mutate(rng, &mut bytes, &corpus);
         if is_unpacked {
             bytes = made::gzip(&bytes);
         }
-        match check(&name, &bytes) {
-            Ok(true) => read += 1,
-            Ok(false) => refused += 1,
-            Err(reason) => {
-                let seed = seed.wrapping_add(trial);
-                let kept = keep(&name, seed, &bytes);
-                panic!("VKSORT_SEED={seed} finds it first: {reason}\n{kept}")
-            }
-        }
-        trial += 1;
-    }
-    println!("{trial} files, of which {read} were read and {refused} refused");
-    assert!(read > 0 && refused > 0, "mutations reach too little: {read} files were read, {refused} refused");
+        check(&name, &bytes).map_err(|reason| format!("{reason}\n{}", keep(&name, seed, &bytes)))
+    });
 }
 
 #[test]
