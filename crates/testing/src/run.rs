@@ -43,8 +43,8 @@ pub struct Suite {
     pub parts: bool,
 }
 
-/// Whether this run has the trial of a design. `VKSORT_TEST_PART=1/2` runs one of two parts of the trials with a slash in their
-/// name, and `2/4,4/8` runs both of these parts; the seed chooses. Parts 1/2, 2/4, 4/8 and 8/8 are all trials together, each once.
+/// Whether this run has the trial of a design. `VKSORT_TEST_PART=1/4` runs one of four parts of the trials with a slash in their
+/// name, and `2/8,4/16` runs both of these parts; the seed chooses. Parts 1/4, 2/8, 4/16 and 16/16 have no trial in common.
 fn in_part(name: &str) -> bool {
     let Ok(text) = std::env::var("VKSORT_TEST_PART") else { return true };
     // With fixed keys it is the same in every process.
@@ -54,7 +54,7 @@ fn in_part(name: &str) -> bool {
     let mut has = text.split(',').map(|part| {
         let part = part.split_once('/').and_then(|(part, parts)| number(part).zip(number(parts)));
         let Some((part, parts)) = part.filter(|(part, parts)| (1..=*parts).contains(part)) else {
-            panic!("VKSORT_TEST_PART is {text:?}, allowed are parts and their number, as 1/2 or 2/4,4/8");
+            panic!("VKSORT_TEST_PART is {text:?}, allowed are parts and their number, as 1/4 or 2/8,4/16");
         };
         hasher.finish() % parts == part - 1
     });
