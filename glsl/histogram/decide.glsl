@@ -47,7 +47,10 @@ void write_starts() {
 }
 
 void decide(uint count) {
-    [[dont_unroll]] for (uint pass = gl_LocalInvocationIndex; pass < PASSES; pass += WORKGROUP_SIZE) needed[pass] = 1;
+    // An unordered pass would not keep the order that is there.
+    bool in_order = UNORDERED == 0 && atomicLoad(counters[COUNTERS_OUT_OF_ORDER], gl_ScopeDevice, gl_StorageSemanticsNone,
+                                                 gl_SemanticsRelaxed) == 0;
+    [[dont_unroll]] for (uint pass = gl_LocalInvocationIndex; pass < PASSES; pass += WORKGROUP_SIZE) needed[pass] = uint(!in_order);
     barrier();
     [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < COUNTERS; at += WORKGROUP_SIZE) {
         bin_count[at] = atomicLoad(counters[COUNTERS_HISTOGRAM + at], gl_ScopeDevice, gl_StorageSemanticsNone,

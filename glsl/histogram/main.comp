@@ -1,7 +1,7 @@
 #version 460
-// Counts every digit of every key in one read. Each workgroup counts one part in shared memory, then adds its counts to the
-// totals. The last workgroup turns totals into starts, and writes the routes. On devices without fences between workgroups a
-// second dispatch does this. Loops over counters stay loops, which compile sooner.
+// Counts every digit of every key in one read, and looks whether the keys are in order. Each workgroup counts one part in shared
+// memory, then adds its counts to the totals. The last workgroup turns totals into starts, and writes the routes. On devices
+// without fences between workgroups a second dispatch does this. Loops over counters stay loops, which compile sooner.
 
 #define ELEMENTS_READ_ONLY
 #define KEY_VECTORS
@@ -21,6 +21,7 @@ const uint AT_ONCE = 4; // keys that an invocation loads at a time without vecto
 shared uint bin_count[COUNTERS];
 
 #include "histogram/runs.glsl"
+#include "histogram/order.glsl"
 #include "histogram/routes.glsl"
 #include "histogram/decide.glsl"
 
@@ -32,9 +33,9 @@ void count_key(KEY key, uint window, inout Run runs[RUNS]) {
 }
 
 // Counts a part of the keys, and adds the counts to the totals.
-void count_part(uint start, uint elements) {
+void count_part(uint start, uint elements, uint count) {
     [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < COUNTERS; at += WORKGROUP_SIZE) bin_count[at] = 0;
-    barrier();
+    look_for_order(start, elements, count); // its barriers show the zeros
     Run runs[RUNS];
     [[unroll]] for (uint pass = 0; pass < PASSES; pass++) runs[pass] = no_run(COUNTERS);
     // Loaded once, because some drivers load a push constant in every iteration of a loop.
@@ -74,7 +75,7 @@ void main() {
     uint count = sort_count(), part = workgroup_index(), parts = parts_of(count, push.part);
     if (part >= parts) return;
     if (push.stage != STAGE_DECIDES) {
-        count_part(part * push.part, min(count - part * push.part, push.part));
+        count_part(part * push.part, min(count - part * push.part, push.part), count);
         if (push.stage == STAGE_COUNTS || !finishes_last(parts)) return;
     } else if (part > 0) {
         return;

@@ -16,6 +16,7 @@ const uint COUNTERS = PASSES * RADIX;
 
 shared uint bin_count[COUNTERS];
 
+#include "histogram/order.glsl"
 #include "histogram/routes.glsl"
 #include "histogram/decide.glsl"
 
@@ -40,10 +41,11 @@ void add_count(uint counter, uint count) {
     if (counter < COUNTERS && subgroupElect() && counted != 0) atomicAdd(counters[total_of(counter)], counted);
 }
 
-void count_part(uint start, uint elements) {
+void count_part(uint start, uint elements, uint count) {
     // Loaded once, because these drivers load a push constant in every iteration of a loop.
     uint window = window_low(), at = gl_LocalInvocationIndex;
     barrier(); // the counters live across it: see software/counters.glsl
+    look_for_order(start, elements, count);
     clear_own_counts();
 #if HAS_KEY_VECTORS
     uint vectors = start % KEYS_PER_VECTOR == 0 ? elements / KEYS_PER_VECTOR : 0;
@@ -67,7 +69,7 @@ void main() {
     uint count = sort_count(), part = workgroup_index(), parts = parts_of(count, push.part);
     if (part >= parts) return;
     if (push.stage != STAGE_DECIDES) {
-        count_part(part * push.part, min(count - part * push.part, push.part));
+        count_part(part * push.part, min(count - part * push.part, push.part), count);
         if (push.stage == STAGE_COUNTS || !finishes_last(parts)) return;
     } else if (part > 0) {
         return;

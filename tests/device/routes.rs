@@ -4,13 +4,14 @@
 use vksort::internals::abi::*;
 use vksort::internals::steps::{self, Dispatch, HostStep, Memory};
 use vksort::{
-    Algorithm, Count, DeviceProfile, KeyOutput, KeyType, Placement, ShapeDesc, SortRequest, SorterOptions, Tuning,
-    ValueType, Visits,
+    Algorithm, Count, DeviceProfile, KeyOutput, KeyType, Order, Placement, ShapeDesc, SortRequest, SorterOptions,
+    Tuning, ValueType, Visits,
 };
 use vksort_testing::arena::Arena;
+use vksort_testing::patterns::{self, Pattern};
 use vksort_testing::routes::Kind;
 use vksort_testing::{Failed, Trial};
-use vksort_testing::{assert_valid, gpu, seed, suite};
+use vksort_testing::{assert_valid, gpu, oracle, seed, suite};
 
 /// A sort by so many digits of 8 bits.
 #[derive(Clone, Copy, Debug)]
@@ -228,6 +229,52 @@ fn the_device_writes_the_same(case: Case) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Sorts keys that are in order, which takes no pass, and then keys of which two neighbours are not.
+fn keys_in_order(request: SortRequest) -> Result<(), Failed> {
+    let sorter =
+        gpu().sorter(&request, &SorterOptions { tuning: Some(suite::small_blocks()), ..SorterOptions::default() })?;
+    let (count, size) = (5_003, request.key.size_bytes() as usize);
+    let arena = Arena::new(&gpu(), &sorter, count);
+    let mut rng = fastrand::Rng::with_seed(seed());
+    let uniform = patterns::generate(Pattern::Uniform, request.key, count as usize, seed());
+    let keys = oracle::gather(&uniform, size, &oracle::argsort(&request, &uniform));
+    let run = |keys: &[u8]| -> Result<usize, Failed> {
+        let at = |what: String| Failed::from(format!("{request}, VKSORT_SEED={}: {what}", seed()));
+        suite::run_keys(&request, &arena, keys, vksort_testing::arena::Count::Host).map_err(at)?;
+        let routes = &arena.counters()[COUNTERS_ROUTES as usize..COUNTERS_ARGUMENTS as usize - 2];
+        Ok(routes.iter().filter(|route| **route & ROUTE_RUNS != 0).count())
+    };
+    // Out of place, and to make indices, one pass moves the elements, and perhaps a copy brings them to the target.
+    let moves = request.placement == Placement::OutOfPlace || request.value == ValueType::Index;
+    let (passes, allowed) = (run(&keys)?, if moves { 1..=2 } else { 0..=0 });
+    if !allowed.contains(&passes) {
+        return Err(format!("{request}: keys in order take {passes} passes, allowed are {allowed:?}").into());
+    }
+    // The ends of vectors, workgroups and parts, and the last key.
+    let places = [0, 1, 3, 4, 7, 63, 64, 255, 256, 1_023, 1_024, count as usize - 2];
+    for place in places.into_iter().chain(std::iter::repeat_with(|| rng.usize(..count as usize - 1)).take(12)) {
+        let mut keys = keys.clone();
+        let (before, after) = keys[place * size..][..2 * size].split_at_mut(size);
+        before.swap_with_slice(after);
+        run(&keys)?;
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// For each key type, with windows, values and placements that take turns.
+fn requests_in_order() -> impl Iterator<Item = SortRequest> {
+    let values = [ValueType::None, ValueType::U32, ValueType::Index];
+    KeyType::ALL.iter().enumerate().flat_map(move |(index, &key)| {
+        [Order::Ascending, Order::Descending].into_iter().enumerate().map(move |(turn, order)| {
+            let placement = [Placement::InPlace, Placement::OutOfPlace][(index + turn) % 2];
+            let (value, whole) = (values[(index / 2 + turn) % 3], SortRequest::new(key));
+            let bits = if index % 3 == 0 { (1..key.bits() - 1).into() } else { whole.bits };
+            SortRequest { value, order, placement, bits, algorithm: Some(Algorithm::OneSweep), ..whole }
+        })
+    })
+}
+
 pub fn trials() -> Vec<Trial> {
     let mut trials = vec![Trial::test("every_mask_ends_at_the_target", every_mask_ends_at_the_target)];
     for passes in [3, 4] {
@@ -238,5 +285,10 @@ pub fn trials() -> Vec<Trial> {
             trials.push(Trial::test(name, move || the_device_writes_the_same(case)));
         }
     }
+    trials.extend(
+        requests_in_order()
+            .filter(|request| request.check().is_ok())
+            .map(|request| Trial::test(format!("in-order/{}", suite::name(&request)), move || keys_in_order(request))),
+    );
     trials
 }
