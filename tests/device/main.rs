@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         whole("recording", recording::trials),
         whole("frames", frames::trials),
         design("segments", segments::trials),
+        whole("segments", segments::trials_of_modules),
         whole("limits", limits::trials),
         whole("subgroups", subgroups::trials),
         whole("halves", halves::trials),

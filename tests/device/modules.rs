@@ -13,8 +13,6 @@ use vksort_testing::patterns::Pattern;
 use vksort_testing::suite::{self, Case};
 use vksort_testing::{Failed, Trial, assert_valid, gpu};
 
-use super::segments;
-
 /// A sort that is asked for explicitly.
 #[derive(Clone, Copy, Debug)]
 struct Way {
@@ -184,9 +182,5 @@ pub fn trials() -> Vec<Trial> {
         let name = format!("{} ({way})", module.name());
         Trial::test(name, move || way.sort())
     });
-    let whole = [
-        Trial::test("every_module_has_a_sort", every_module_has_a_sort),
-        Trial::test("every_module_of_segments", segments::every_module),
-    ];
-    sorts.chain(whole).collect()
+    sorts.chain([Trial::test("every_module_has_a_sort", every_module_has_a_sort)]).collect()
 }

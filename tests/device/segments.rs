@@ -314,6 +314,13 @@ fn hostile() -> Result<(), Failed> {
             }
         }
     }
+    // A slot between segments is sorted to the end of the second one, beside a byte of none.
+    let tuning = Tuning { compare_longest: 1, rank: RankMethod::Ballot, ..small_windows() };
+    let faults = Faults { no_small_storage: true, ..Faults::default() };
+    let request = SegmentedRequest::new(SortRequest::new(KeyType::U8), Segments::Ranges);
+    let sorter = sorter(&request, &SorterOptions { faults, ..with(tuning) })?;
+    let case = Case::new(request, u32::MAX, vec![0, 2, 9, 11, 4, 6], 3, (0..12).collect());
+    run(&gpu(), &sorter, &case, 1, false)?;
     assert_valid(&gpu());
     Ok(())
 }
@@ -421,7 +428,7 @@ fn refused_buffers(sorter: &SegmentedSorter) -> Result<(), Failed> {
 }
 
 /// Every module of these sorts that the device can run sorts once.
-pub fn every_module() -> Result<(), Failed> {
+fn every_module() -> Result<(), Failed> {
     let profile = gpu().profile().clone();
     let mut reached: Vec<Module> = Vec::new();
     for key in [KeyType::U32, KeyType::U8, KeyType::U64, KeyType::U128] {
@@ -470,6 +477,11 @@ pub fn every_module() -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// What each run has, whatever part of the others it takes.
+pub fn trials_of_modules() -> Vec<Trial> {
+    vec![Trial::test("every_module", every_module)]
 }
 
 pub fn trials() -> Vec<Trial> {
