@@ -42,9 +42,9 @@ uint load_part(Block block, Part part, out KEY keys[ITEMS], out uint origins[RAN
             inside |= uint(is_in) << item;
         }
     }
-    find_varying(differing);
     memoryBarrierBuffer(); // in place, all keys have been read
-    barrier(); // and the numbers from the pool
+    find_varying(differing);
+    if (!LOOKS) barrier(); // and the numbers from the pool
     return inside;
 }
 

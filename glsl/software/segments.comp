@@ -45,7 +45,7 @@ void load_part(Part part, uint items) {
         if (LOOKS && is_inside(mark)) differing |= slot_key(part, slot) ^ first;
     }
     find_varying(differing);
-    barrier(); // the numbers have been read from the pool
+    if (!LOOKS) barrier(); // the numbers have been read from the pool
     // If keys change during the sort, a pass may leave out words of the pool.
     for (uint item = 0; item < items; item++) pool[place_of(item, items)] = 0;
     barrier();
@@ -88,7 +88,8 @@ uint key_word_of(Part part, uint item, uint word) {
 #endif
 }
 
-// Stores one word of each element: an expression in `item`, by a statement in `target` and `stored`.
+// Stores one word of each element: an expression in `item`, by a statement in `target` and `stored`. The pool's slots are an
+// invocation's own.
 #define STORE(word_of_item, store) \
     for (uint item = 0; item < items; item++) { \
         if (held[item] != NO_TARGET) pool[place_of(item, items)] = word_of_item; \
@@ -100,8 +101,7 @@ uint key_word_of(Part part, uint item, uint word) {
             uint target = part.start + held[item], stored = pool[place_of(item, items)]; \
             store; \
         } \
-    } \
-    barrier()
+    }
 
 void main() {
     uint segments = sort_count();
