@@ -2,19 +2,26 @@
 //! ranges that they name may change.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use vksort::internals::steps::{self, Groups, HostStep, Memory as Buffer};
-use vksort::internals::{abi, kernels::Kernel};
+use vksort::internals::{
+    abi,
+    kernels::{Kernel, Module},
+};
 use vksort::{
-    Algorithm, Count, IndexFrom, RankMethod, SegmentedRequest, Segments, ShapeDesc, SortRequest, SubgroupChoice, Tuning,
+    Algorithm, Count, IndexFrom, KeyType, RankMethod, SegmentedRequest, Segments, ShapeDesc, SortRequest,
+    SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::drawn::{Keys, keys, requests, run_draws};
+use vksort_testing::patterns::Pattern;
 use vksort_testing::segmented::Case;
 
 use super::dispatch::{self, Device};
 use super::invocation::descriptor;
 use super::memory::{BASE, Memory};
+use super::program::Program;
 use super::sort::program;
 use super::{device_of, small_blocks};
 
@@ -23,7 +30,7 @@ const GUARD_BYTE: u8 = 0xA7;
 
 /// All that a sort depends on.
 #[derive(Clone, Debug)]
-struct Draw {
+pub struct Draw {
     sort: SortRequest,
     layout: u32,
     stride: u32,
@@ -57,7 +64,10 @@ fn draws() -> impl Strategy<Value = Draw> {
             3 => prop::collection::vec((0..12u32, prop_oneof![4 => Just(0u32), 1 => 0..9u32]), 0..60),
             2 => prop::collection::vec((0..90u32, prop_oneof![4 => Just(0u32), 1 => 0..40u32]), 0..12),
         ],
-        prop::option::weighted(0.2, prop::collection::vec(prop_oneof![2 => 0..500u32, 1 => any::<u32>()], 121)),
+        prop::option::weighted(
+            0.2,
+            prop::collection::vec(prop_oneof![2 => 0..40u32, 2 => 0..500u32, 1 => any::<u32>()], 121),
+        ),
         prop::option::weighted(0.4, 0..150u32),
     );
     let device = (
@@ -102,11 +112,47 @@ fn draws() -> impl Strategy<Value = Draw> {
 }
 
 impl Draw {
+    /// Segments of every kind in a few windows, sorted in place: the ways of a run differ by the seed.
+    pub fn mixed(key: KeyType, rank: RankMethod, compare_longest: u32, emulated: Option<u32>, seed: u64) -> Draw {
+        let turn = seed as usize;
+        // Short segments alone, and then some that are longer than a quarter of a block of 16 x 6.
+        let short = (0..18).map(|index| (index % 5, 0));
+        let longer = [30, 12, 1, 25, 2, 40, 5, 13, 13, 13].map(|length| (length, 0));
+        Draw {
+            sort: SortRequest {
+                // Values have a barrier of their own, beside which that at the end of a part is not missed.
+                value: if key == KeyType::U64 || compare_longest > 0 { ValueType::None } else { ValueType::U32 },
+                ..SortRequest::new(key)
+            },
+            layout: 1,
+            stride: 1,
+            from_segment: false,
+            promised: false,
+            // The last pass of wide keys has nothing to do.
+            keys: Keys::Made { pattern: Pattern::ConstantDigit(7), count: 500, seed },
+            lengths: short.chain(longer).collect(),
+            hostile: None,
+            counted: None,
+            lanes: 4,
+            subgroups: 4,
+            items: 6,
+            compare_longest,
+            rank,
+            emulated,
+            addressed: false,
+            small_storage: true,
+            resident: [2, 8][turn % 2],
+            shuffles: true,
+            shows: [0, 0, 4][turn % 3],
+            seed,
+        }
+    }
+
     fn request(&self) -> SegmentedRequest {
         let stride = self.stride;
         let layouts = [Segments::Offsets, Segments::Ranges, Segments::Rows { stride }, Segments::RowsOf { stride }];
         let request = SegmentedRequest::new(self.sort, layouts[self.layout as usize]);
-        let from_segment = self.from_segment && self.sort.value == vksort::ValueType::Index;
+        let from_segment = self.from_segment && self.sort.value == ValueType::Index;
         let request = request.indices_from(if from_segment { IndexFrom::Segment } else { IndexFrom::Array });
         let most = self.lengths.iter().map(|(length, _)| *length).max().unwrap_or(0).max(1);
         if self.promised { request.up_to(most) } else { request }
@@ -140,6 +186,12 @@ struct Range {
 }
 
 fn run(draw: &Draw) -> Result<(), String> {
+    simulate(draw, None).map(|_| ())
+}
+
+/// Runs a sort, perhaps by another program, and compares all memory; gives the module and the program of its step.
+pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(Module, Arc<Program>)>, String> {
+    let mut ran = None;
     let request = draw.request();
     let profile = device_of(draw.lanes, draw.small_storage);
     let tuning = Tuning {
@@ -172,7 +224,7 @@ fn run(draw: &Draw) -> Result<(), String> {
     let host = match steps::of_segments(&desc, capacity, segments, count) {
         Ok(host) => host,
         // The block is too small for what the request promises.
-        Err(vksort::Error::Unsupported { .. } | vksort::Error::UnsuitableDevice { .. }) => return Ok(()),
+        Err(vksort::Error::Unsupported { .. } | vksort::Error::UnsuitableDevice { .. }) => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };
     let block = host.shape.windows.expect("there are windows").block.elements();
@@ -261,8 +313,10 @@ fn run(draw: &Draw) -> Result<(), String> {
             late: None,
         };
         let words = &push.words(None)[..abi::Push::WORDS];
-        dispatch::run(&program(dispatch), &device, [groups, 1, 1], &mut memory, words, &mut rng)
+        let program = changed.map_or_else(|| program(dispatch), Arc::clone);
+        dispatch::run(&program, &device, [groups, 1, 1], &mut memory, words, &mut rng)
             .map_err(|reason| format!("{}: {reason}", dispatch.module.name()))?;
+        ran = Some((dispatch.module, program));
     }
 
     let after = memory.bytes();
@@ -288,7 +342,7 @@ fn run(draw: &Draw) -> Result<(), String> {
     }
     match after.iter().zip(&before).position(|(after, before)| after != before) {
         Some(byte) => Err(format!("byte {byte} is {:#x} instead of {:#x}, {request}", after[byte], before[byte])),
-        None => Ok(()),
+        None => Ok(ran),
     }
 }
 
