@@ -18,6 +18,8 @@ pub struct Memory {
     defined: Vec<u32>,
     /// Who wrote each byte in this dispatch without an atomic.
     writers: Vec<[Option<Writer>; 4]>,
+    /// Who changed each word last in this dispatch by an atomic that reads and writes.
+    updaters: Vec<Option<Writer>>,
     /// Who read each byte in this dispatch without an atomic.
     readers: Vec<[Readers; 4]>,
     /// Descriptors by binding and place: first byte and size.
@@ -171,6 +173,7 @@ impl Memory {
             words,
             defined: vec![u32::MAX; all],
             writers: vec![[None; 4]; all],
+            updaters: vec![None; all],
             readers: vec![[Readers::default(); 4]; all],
             descriptors: HashMap::new(),
             ranges: Vec::new(),
@@ -205,6 +208,7 @@ impl Memory {
 
     pub fn begin_dispatch(&mut self) {
         self.writers.fill([None; 4]);
+        self.updaters.fill(None);
         self.readers.fill([Readers::default(); 4]);
         self.history.truncate(1);
         self.last.fill(0);
@@ -253,12 +257,14 @@ impl Memory {
         self.history.push(Former { word: self.words[at], defined: self.defined[at], before: self.last[at] });
         self.last[at] = self.now() - 1;
         (self.words[at], self.defined[at]) = change.apply(self.words[at], self.defined[at]);
-        if let Change::Set { mask, .. } = change {
-            for byte in bytes_of(mask) {
-                if let Some(writer) = &mut self.writers[at][byte] {
-                    writer.shown = Some(self.last[at]);
+        let shown = Some(self.last[at]);
+        match change {
+            Change::Set { mask, .. } => {
+                for byte in bytes_of(mask) {
+                    self.writers[at][byte].iter_mut().for_each(|writer| writer.shown = shown);
                 }
             }
+            Change::Update { .. } => self.updaters[at].iter_mut().for_each(|writer| writer.shown = shown),
         }
     }
 
@@ -297,6 +303,9 @@ impl Memory {
             }
         }
         let at = place.word as usize;
+        if !is_atomic && !self.may_race && self.updaters[at].is_some_and(|updater| !updater.is_before(who)) {
+            return Err(format!("word {at} of the memory is read while an atomic changes it"));
+        }
         for byte in bytes_of(place.mask) {
             if !self.may_race && self.writers[at][byte].is_some_and(|writer| !writer.is_before(who)) {
                 return Err(format!("byte {byte} of word {at} of the memory is read while it is written"));
@@ -359,6 +368,7 @@ impl Memory {
         if self.defined[at] == 0 && !pending.stores.contains_key(&place.word) && change.apply(0, 0).1 == 0 {
             return Err(format!("word {at} of the memory is changed before it is written"));
         }
+        self.updaters[at] = Some(Writer { who, shown: None });
         // What an invocation has changed, it sees.
         self.oldest.insert((place.word, who.number), u32::MAX);
         if !is_used {
