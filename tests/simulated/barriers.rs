@@ -209,7 +209,7 @@ impl Case {
                 continue;
             }
             modules.push(module);
-            leave_out(fates, module, &sort::program(dispatch), &|without, seed| {
+            leave_out(fates, module, &sort::program(dispatch), TRIES, &|without, seed| {
                 run(Some((module, Arc::clone(without))), seed).is_err()
             });
         }
@@ -217,33 +217,45 @@ impl Case {
 }
 
 /// Leaves out each barrier of a program that has not been noticed yet; `fails` is a run without it.
-fn leave_out(fates: &Mutex<Fates>, module: Module, program: &Program, fails: &dyn Fn(&Arc<Program>, u64) -> bool) {
+fn leave_out(
+    fates: &Mutex<Fates>,
+    module: Module,
+    program: &Program,
+    tries: u64,
+    fails: &dyn Fn(&Arc<Program>, u64) -> bool,
+) {
     for at in program.barriers() {
         let key = (module.name(), kind(&program.steps[at as usize]), at);
         if !program.has_reached(at) || fates.lock().unwrap().get(&key) == Some(&true) {
             continue;
         }
         let without = Arc::new(program.with(at, Step::Jump { to: at + 1 }));
-        let noticed = (0..TRIES).any(|seed| fails(&without, seed));
+        let noticed = (0..tries).any(|seed| fails(&without, seed));
         *fates.lock().unwrap().entry(key).or_default() |= noticed;
     }
 }
 
-const SEGMENTED: [(KeyType, RankMethod, Option<u32>); 6] = [
-    (KeyType::U32, RankMethod::Ballot, None),
-    (KeyType::U32, RankMethod::Match, None),
-    (KeyType::U32, RankMethod::Private, None),
-    (KeyType::U32, RankMethod::Match, Some(LANES)),
-    (KeyType::U64, RankMethod::Ballot, None),
-    (KeyType::U64, RankMethod::Private, None),
+/// Sorts of segments whose kernels differ in their barriers: by digits, or up to so many elements by comparing keys.
+const SEGMENTED: [(KeyType, RankMethod, u32, Option<u32>); 8] = [
+    (KeyType::U32, RankMethod::Ballot, 0, None),
+    (KeyType::U32, RankMethod::Ballot, 8, None),
+    (KeyType::U32, RankMethod::Match, 0, None),
+    (KeyType::U32, RankMethod::Private, 0, None),
+    (KeyType::U32, RankMethod::Private, 8, None),
+    (KeyType::U32, RankMethod::Match, 0, Some(LANES)),
+    (KeyType::U64, RankMethod::Ballot, 0, None),
+    (KeyType::U64, RankMethod::Private, 0, None),
 ];
+/// Ways to run one of them without a barrier.
+const TRIES_OF_SEGMENTS: u64 = 8;
 
-/// The same for sorts of segments: by digits and by comparing keys.
+/// The same for sorts of segments.
 fn leave_out_of_segments(fates: &Mutex<Fates>, number: usize) {
-    let (key, rank, emulated) = &SEGMENTED[number / 2];
-    let draw = |seed| Draw::mixed(*key, *rank, [0, 8][number % 2], *emulated, seed);
+    let (key, rank, compare_longest, emulated) = SEGMENTED[number];
+    let draw = |seed| Draw::mixed(key, rank, compare_longest, emulated, seed);
     let (module, program) = segments::simulate(&draw(0), None).unwrap().expect("these segments are sorted");
-    leave_out(fates, module, &program, &|without, seed| segments::simulate(&draw(seed), Some(without)).is_err());
+    let fails = |without: &Arc<Program>, seed| segments::simulate(&draw(seed), Some(without)).is_err();
+    leave_out(fates, module, &program, TRIES_OF_SEGMENTS, &fails);
 }
 
 /// Whether a barrier is missed, by module, kind and position.
@@ -265,7 +277,7 @@ fn a_barrier_that_is_left_out_is_noticed() {
             let number = next.fetch_add(1, Ordering::Relaxed);
             match cases.get(number) {
                 Some(case) => case.run(&fates),
-                None if number - cases.len() < 2 * SEGMENTED.len() => {
+                None if number - cases.len() < SEGMENTED.len() => {
                     leave_out_of_segments(&fates, number - cases.len());
                 }
                 None => break,
