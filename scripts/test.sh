@@ -52,7 +52,7 @@ essential=(
 # What runs on every driver. Of the full designs each run has half of the trials, by its seed: half of these at subgroup size 8,
 # three eighths at 4 and an eighth at 16, where kernels take longest to compile. Suites of the API (recording, frames) and of
 # programs do not depend on the subgroup size, so fewer rows have them.
-devices="modules segments blocks conformance matrix fallback routes properties subgroups"
+devices="modules segments top blocks conformance matrix fallback routes properties subgroups"
 # Without AVX-512 vectors of 16 lanes are split. LLVM's optimizer then takes minutes for a kernel of wide keys with uneven
 # digits, so the rows of that width do without it.
 wide=lavapipe-512
@@ -97,7 +97,7 @@ everything=(
     "doc                | 600 | doc                   | lavapipe-256"
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
     "validation         | 1800 | blocks conformance recording emulated subgroups programs:render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
-    "newer-validation   | 1800 | modules matrix segments fallback verified recording routes frames properties subgroups visitors programs:render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
+    "newer-validation   | 1800 | modules matrix segments top fallback verified recording routes frames properties subgroups visitors programs:render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
     # A queue of another family, which software drivers do not have.
     "two-queues         | 600 | frames                | lavapipe-256 newer-layer two-queues only=two-queues"
 )

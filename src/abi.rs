@@ -57,6 +57,8 @@ shared_constants! {
     STAGE_COUNTS = 1;
     /// The histogram decides, from counts of an earlier dispatch.
     STAGE_DECIDES = 2;
+    /// Elements of long rows that may be among the first ones are kept.
+    STAGE_KEEPS = 3;
 
     /// The pass moves keys and values.
     MOVES_ALL = 0;
@@ -159,8 +161,34 @@ shared_constants! {
     LAYOUT_ROWS = 2;
     /// Segments are the beginnings of such rows, each of a length of its own.
     LAYOUT_ROWS_OF = 3;
+    /// All elements are one segment.
+    LAYOUT_WHOLE = 4;
+    /// Segments are what is left of long rows, which the last step of their first elements sorts.
+    LAYOUT_SURVIVORS = 5;
     /// The value of `INDEX_VALUES` for indices that count from the begin of their segment.
     INDEX_OF_SEGMENT = 2;
+
+    /// Bits of a digit by which long rows are narrowed to their first elements.
+    TOP_DIGIT_BITS = 11;
+    /// Most levels of narrowing: 12 digits of the longest key, and 3 of an index. The counters start with the number of rows of each,
+    /// and have arguments for each.
+    TOP_LEVELS = 15;
+    /// First word of the rows in the counters. A row has its state, and then a bin for each value of a digit.
+    TOP_ROWS = 196;
+    /// Words of a row's state: twice what a level finds, for even and for odd levels, and a word for each of the last three.
+    TOP_STATE_WORDS = 15;
+    /// Words of what a level finds: four of the prefix of a key, and the following two.
+    TOP_FOUND_WORDS = 6;
+    /// Word of it with the prefix of an index.
+    TOP_INDEX = 4;
+    /// Word of it with the number of elements before the prefix, which are among the first.
+    TOP_BEFORE = 5;
+    /// Word of the state with the level that comes after the last one of the row.
+    TOP_LEVEL = 12;
+    /// Word that counts finished workgroups.
+    TOP_FINISHED = 13;
+    /// Word that counts survivors.
+    TOP_KEPT = 14;
 }
 
 macro_rules! specialization {
@@ -238,6 +266,8 @@ specialization! {
     SEGMENT_LAYOUT = LAYOUT_OFFSETS;
     /// Elements up to which segments are ranked by comparisons; 0 for none.
     COMPARE_LONGEST = 32;
+    /// How many of the first elements of each segment are written; 0 for all.
+    TOP = 0;
 }
 
 /// Reads one member of the push constants.
@@ -276,14 +306,14 @@ push_constants! {
     /// Index of the pass; the number of passes for the move after them.
     pass;
     /// Elements that a workgroup covers: a tile, or a part of the histogram or of a move; the workgroups of a verifier; with segments
-    /// the capacity in elements.
+    /// the capacity in elements, or when long rows are narrowed, their elements of a workgroup.
     part;
     /// Elements of a part of the histogram, for the kernel that sizes dispatches; with segments the elements of a row.
     histogram_part;
     /// Bits of the number of tiles from an anchor of look-back to the next; 31 if the ring has a slot for every tile.
     anchor_shift;
     /// The route of a move, if the host knows it; not 0 for a gather in order; the checks of a verifier; with segments the most elements
-    /// of one; else 0.
+    /// of one, or the most survivors of a long row; else 0.
     route;
     /// The stage of the histogram or of a verifier, one of the `STAGE_*` or `VERIFY_*` constants; with segments the elements up to
     /// which they are small.

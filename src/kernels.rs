@@ -144,7 +144,8 @@ kernels! {
     Move            "move"             "move.comp"                     MOVES   Counting All            [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters Read];
     Gather          "gather"           "gather.comp"                   GATHERS Counting Gathered       [KeysFrom Read, ValuesFrom Read, ValuesTo ReadWrite];
     Verify          "verify"           "verify.comp"                   READS   Counting None           [KeysFrom Read, ValuesFrom Read, Counters ReadWrite];
-    Segments        "segments"         "segments/main.comp"            RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Segments Read];
+    Segments        "segments"         "segments/main.comp"            RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Segments Read, Counters Read, Table Read];
+    Narrow          "narrow"           "top/main.comp"                 COUNTS  Counting Segmented      [KeysFrom Read, Counters ReadWrite, Table ReadWrite, Segments Read];
 }
 
 impl Kernel {

@@ -9,6 +9,7 @@ mod scratch;
 mod segments;
 mod step;
 mod tiles;
+mod top;
 
 use crate::abi::{self, Push};
 use crate::kernels::Kernel;

@@ -267,14 +267,19 @@ impl SortRequest {
     /// assert_eq!((sizes.keys_out, sizes.values_out), (Some(2004), Some(12_012)));
     /// ```
     pub fn buffers(&self, capacity: u32) -> BufferSizes {
-        let bytes = |element: u64| (u64::from(capacity) * element).next_multiple_of(4);
-        let (keys, values) = (bytes(self.key.size_bytes()), bytes(self.value.size_bytes()));
+        self.buffers_of(capacity, capacity.into())
+    }
+
+    /// The same, where out of place so many elements are the result.
+    pub(crate) fn buffers_of(&self, capacity: u32, results: u64) -> BufferSizes {
+        let (key, value) = (self.key.size_bytes(), self.value.size_bytes());
+        let bytes = |elements: u64, element: u64| elements.saturating_mul(element).div_ceil(4).saturating_mul(4);
         let (out, has_values) = (!self.in_place(), self.value != ValueType::None);
         BufferSizes {
-            keys,
-            values: (self.value.is_read() || has_values && !out).then_some(values),
-            keys_out: (out && !self.discards_keys()).then_some(keys),
-            values_out: (out && has_values).then_some(values),
+            keys: bytes(capacity.into(), key),
+            values: (self.value.is_read() || has_values && !out).then(|| bytes(capacity.into(), value)),
+            keys_out: (out && !self.discards_keys()).then(|| bytes(results, key)),
+            values_out: (out && has_values).then(|| bytes(results, value)),
         }
     }
 

@@ -7,18 +7,21 @@ use crate::request::{BufferSizes, SortRequest, ValueType};
 
 /// How elements are divided into segments, each of which is sorted by itself.
 ///
-/// Begins and ends count elements from the first one of the buffers. Begins ascend, also those of empty segments. Elements outside of
-/// all segments are not read, and neither written nor moved; out of place their part of the result keeps its content.
+/// Begins and ends count elements from the first one of the buffers. Begins ascend, also those of empty segments, because workgroups
+/// find their segments by binary search. Elements outside of all segments are not read, and neither written nor moved; out of place
+/// their part of the result keeps its content.
 ///
 /// The words are read on the device when the sort runs. If they break these rules, the sort still ends, and touches only elements of
 /// the ranges that they name: begins and ends above the capacity count as the capacity, and a segment whose end is not above its begin
-/// is empty. The order and the content of all these ranges are then unspecified.
+/// is empty. The order and the content of all these ranges are then unspecified, or of all results of these segments if only their
+/// [`top`](SegmentedRequest::top) is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Segments {
     /// A word for each segment and one more: segment `s` is the elements from `words[s]` up to but not including `words[s + 1]`.
     Offsets,
-    /// Two words for each segment, its begin and its end. Between segments there may be other elements.
+    /// Two words for each segment, its begin and its end. Between segments there may be other elements. An empty range also begins
+    /// between its neighbours, as `(17, 17)` after `(9, 17)`; `(0, 0)` only stands before all others, or is the last one.
     Ranges,
     /// Rows of so many elements each, from the first element on. There are no words.
     Rows {
@@ -31,6 +34,9 @@ pub enum Segments {
         /// Elements from the begin of a row to the begin of the next.
         stride: u32,
     },
+    /// All elements are one segment, of which the first ones are wanted: see [`SegmentedRequest::top`]. There are no words, and the
+    /// count of a recording is the number of elements.
+    Whole,
 }
 
 impl Segments {
@@ -39,7 +45,7 @@ impl Segments {
         match self {
             Segments::Offsets => u64::from(segments) + 1,
             Segments::Ranges => 2 * u64::from(segments),
-            Segments::Rows { .. } => 0,
+            Segments::Rows { .. } | Segments::Whole => 0,
             Segments::RowsOf { .. } => segments.into(),
         }
     }
@@ -47,13 +53,13 @@ impl Segments {
     /// Elements of a row, if segments are rows.
     pub(crate) fn stride(self) -> Option<u32> {
         match self {
-            Segments::Offsets | Segments::Ranges => None,
+            Segments::Offsets | Segments::Ranges | Segments::Whole => None,
             Segments::Rows { stride } | Segments::RowsOf { stride } => Some(stride),
         }
     }
 }
 
-/// For example `offsets`, `ranges`, `rows of 100`, or `rows of up to 100`.
+/// For example `offsets`, `ranges`, `rows of 100`, `rows of up to 100`, or `the whole array`.
 impl fmt::Display for Segments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -61,6 +67,7 @@ impl fmt::Display for Segments {
             Segments::Ranges => f.write_str("ranges"),
             Segments::Rows { stride } => write!(f, "rows of {stride}"),
             Segments::RowsOf { stride } => write!(f, "rows of up to {stride}"),
+            Segments::Whole => f.write_str("the whole array"),
         }
     }
 }
@@ -92,18 +99,22 @@ pub struct SegmentedRequest {
     /// How the elements are divided.
     pub segments: Segments,
     /// The most elements that a segment will have; `None` if that is not known. A sort may take less work and fewer steps with it.
+    /// [`Segments::Rows`] have as many as they have, and a smaller number is refused.
     ///
-    /// A longer segment stays as it is, and out of place its part of the result is not written. Today this also holds for segments
+    /// A longer segment stays as it is, and out of place its part of the result is not written; except that the
+    /// [`top`](Self::top) of rows, and of the whole array, may be found whatever this says. Today this also holds for segments
     /// of more than [`SegmentedSorter::longest`](crate::SegmentedSorter::longest) elements, a block of the device.
     pub longest: Option<u32>,
     /// What indices count from, if [`ValueType::Index`] asks for them.
     pub index_from: IndexFrom,
+    /// How many elements of each segment are wanted, the first ones in its order; `None` for all. See [`top`](Self::top).
+    pub top: Option<u32>,
 }
 
 impl SegmentedRequest {
     /// Segments of unknown length, and indices from the first element of the buffers.
     pub fn new(sort: SortRequest, segments: Segments) -> Self {
-        SegmentedRequest { sort, segments, longest: None, index_from: IndexFrom::Array }
+        SegmentedRequest { sort, segments, longest: None, index_from: IndexFrom::Array, top: None }
     }
 
     /// The same for segments of at most so many elements.
@@ -116,10 +127,41 @@ impl SegmentedRequest {
         SegmentedRequest { index_from, ..self }
     }
 
-    /// The buffers of elements that a sort of up to `capacity` elements needs: [`SortRequest::buffers`]. Words of segments are apart:
+    /// The same for the first `count` elements of each segment, in its order: those that a stable sort of the segment begins with, so
+    /// that of equal keys those with the lowest indices come first.
+    ///
+    /// The request is out of place. The elements of segment `s` begin at element `s * count` of the result. Of a segment that has
+    /// fewer elements, the rest of its result keeps its content.
+    ///
+    /// At most [`SegmentedSorter::max_top`](crate::SegmentedSorter::max_top) elements are possible, a block of the device; more take a
+    /// sort of whole segments. Rows, and the whole array, may have any length.
+    ///
+    /// ```
+    /// use vksort::{IndexFrom, KeyType, Order, Placement, SegmentedRequest, Segments, SortRequest, ValueType};
+    /// // The columns of the 40 largest logits of each row, and the 100 nearest of all points with their distances.
+    /// let largest = SortRequest {
+    ///     order: Order::Descending,
+    ///     value: ValueType::Index,
+    ///     placement: Placement::OutOfPlace,
+    ///     ..SortRequest::new(KeyType::F32)
+    /// };
+    /// let rows = SegmentedRequest::new(largest, Segments::Rows { stride: 128_256 }).indices_from(IndexFrom::Segment);
+    /// assert!(rows.top(40).check().is_ok());
+    /// let nearest = SortRequest { order: Order::Ascending, ..largest };
+    /// let points = SegmentedRequest::new(nearest, Segments::Whole).top(100);
+    /// // Of a million points, 100 keys and 100 indices are written.
+    /// assert_eq!(points.buffers(1_000_000, 1).keys_out, Some(400));
+    /// ```
+    pub fn top(self, count: u32) -> Self {
+        SegmentedRequest { top: Some(count), ..self }
+    }
+
+    /// The buffers of elements that a sort of up to `capacity` elements and `segment_capacity` segments needs: those of
+    /// [`SortRequest::buffers`], or for the first elements of each segment, the results of so many. Words of segments are apart:
     /// [`Segments::words`].
-    pub fn buffers(&self, capacity: u32) -> BufferSizes {
-        self.sort.buffers(capacity)
+    pub fn buffers(&self, capacity: u32, segment_capacity: u32) -> BufferSizes {
+        let results = self.top.map_or(u64::from(capacity), |top| u64::from(top) * u64::from(segment_capacity));
+        self.sort.buffers_of(capacity, results)
     }
 
     /// Checks the request for every device. [`SegmentedSorter::new`](crate::SegmentedSorter::new) does so too.
@@ -127,21 +169,40 @@ impl SegmentedRequest {
     /// # Errors
     ///
     /// * As for [`SortRequest::check`].
-    /// * [`Error::Unsupported`]: an algorithm, rows of no elements, a longest segment of none, or indices from the begin of segments
-    ///   without [`ValueType::Index`].
+    /// * [`Error::Unsupported`]: an algorithm, rows of no elements, a longest segment of none or of fewer elements than each of the
+    ///   [`Rows`](Segments::Rows), indices from the begin of segments without [`ValueType::Index`], the first 0 elements, the first
+    ///   elements in place, or the whole array without a number of its first elements.
     pub fn check(&self) -> Result<(), Error> {
         self.sort.check()?;
         if let Some(algorithm) = self.sort.algorithm {
             return Err(Error::unsupported("the algorithm of a sort of segments", algorithm, "none"));
         }
-        for (what, given) in [("the stride of rows", self.segments.stride()), ("the longest segment", self.longest)] {
+        let numbers = [
+            ("the stride of rows", self.segments.stride()),
+            ("the longest segment", self.longest),
+            ("the top of each segment", self.top),
+        ];
+        for (what, given) in numbers {
             if given == Some(0) {
                 return Err(Error::unsupported(what, "0 elements", "at least 1"));
             }
         }
+        if let (Segments::Rows { stride }, Some(longest)) = (self.segments, self.longest)
+            && longest < stride
+        {
+            let allowed = format!("at least {stride}, as every row has; rows of other lengths are RowsOf");
+            return Err(Error::unsupported("the longest segment", format!("{longest} elements"), allowed));
+        }
         if self.index_from == IndexFrom::Segment && self.sort.value != ValueType::Index {
             let allowed = "from the array, or with indices as values";
             return Err(Error::unsupported("the start of indices", "from segments, without indices", allowed));
+        }
+        if self.top.is_some() && self.sort.in_place() {
+            return Err(Error::unsupported("the placement of the top of each segment", "in place", "out of place"));
+        }
+        if self.top.is_none() && self.segments == Segments::Whole {
+            let allowed = "with the top of it; a sort of all elements is a SortRequest";
+            return Err(Error::unsupported("the segments", "the whole array, without a top", allowed));
         }
         Ok(())
     }
@@ -155,9 +216,12 @@ impl SegmentedRequest {
     }
 }
 
-/// For example `ranges: f32 keys with their indices, descending`.
+/// For example `ranges: f32 keys with their indices, descending`, or the same behind `the first 10 of `.
 impl fmt::Display for SegmentedRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(top) = self.top {
+            write!(f, "the first {top} of ")?;
+        }
         write!(f, "{}: {}", self.segments, self.sort)?;
         f.write_str(if self.index_from == IndexFrom::Segment { ", counted from segments" } else { "" })
     }

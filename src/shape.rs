@@ -10,7 +10,7 @@ use crate::abi;
 use crate::error::Error;
 use crate::profile::{DeviceProfile, FixedSubgroups, Quirks};
 use crate::request::{Algorithm, BitRange, SortRequest};
-use crate::segments::SegmentedRequest;
+use crate::segments::{SegmentedRequest, Segments};
 use crate::tuning::{MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuning};
 use crate::visitor::Visits;
 pub(crate) use loop_budget::most_verified;
@@ -146,6 +146,9 @@ impl Shape {
         }
     }
 }
+
+/// Elements per invocation of a window of long rows at most, in registers: compilers for AMD's GPUs spill 28.
+const MOST_TOP_ITEMS: u32 = 16;
 
 /// The largest number up to `most` that fits, where `least` fits, and with a number all below it.
 pub(crate) fn largest(least: u32, most: u32, fits: impl Fn(u32) -> bool) -> u32 {
@@ -345,20 +348,31 @@ impl Fit<'_> {
         // bits are taken for whole bytes.
         let least = if self.ranking.key_words > 1 { USUAL_DIGIT_BITS - 1 } else { USUAL_DIGIT_BITS };
         let ranking = Ranking { digit_bits: self.ranking.digit_bits.max(least), ..self.ranking };
+        // Of long rows the indices are sorted too, in up to four passes. Those of keys in longer segments have room for these if there
+        // are two of them.
+        let passes = if request.top.is_some() { self.passes.max(2) } else { self.passes };
         let fits = |block: Block| {
-            let in_budget = !profile.is_cpu || loop_budget::allows_windows(&ranking, self.passes, block, &request.sort);
+            let in_budget = !profile.is_cpu || loop_budget::allows_windows(&ranking, passes, block, &request.sort);
             block.elements() <= *WINDOWS.end()
                 && ranking.window_bytes(block, ranking.digit_bits) <= profile.max_shared_bytes
                 && in_budget
         };
-        let mut wished = self.wished(tuning.workgroup_size, tuning.segment_items);
-        if ranking.staged() {
-            // An invocation has a bit for each item.
-            wished.items = wished.items.min(u32::BITS);
+        let fit = |workgroup_size, items: u32, most_items: u32| {
+            let items = if ranking.staged() { items.min(most_items) } else { items };
+            let wished = self.wished(workgroup_size, items);
+            let Block { invocations, .. } = self.limits.reduce(wished, fits);
+            Block { invocations, items: largest(1, wished.items, |items| fits(Block { invocations, items })) }
+        };
+        // An invocation has a bit for each item.
+        let mut block = fit(tuning.workgroup_size, tuning.segment_items, u32::BITS);
+        // In a larger block more elements may be wanted, and the sooner are few enough left of a long row.
+        if let Some(top) = request.top
+            && top.max(request.promised().unwrap_or(u32::MAX)) > block.elements()
+        {
+            let workgroup_size = tuning.single_workgroup_size.unwrap_or(tuning.workgroup_size);
+            let larger = fit(workgroup_size, tuning.single_items, MOST_TOP_ITEMS);
+            block = if larger.elements() > block.elements() { larger } else { block };
         }
-        let Block { invocations, .. } = self.limits.reduce(wished, fits);
-        let items = largest(1, wished.items, |items| fits(Block { invocations, items }));
-        let block = Block { invocations, items };
         if !fits(block) || !WINDOWS.contains(&block.elements()) {
             let what = "a window of segments with these values";
             let given = format!("{} bytes of shared memory", profile.max_shared_bytes);
@@ -369,8 +383,22 @@ impl Fit<'_> {
                 "more, or fewer loop iterations of a driver on CPUs",
             ));
         }
-        let longest = request.promised().unwrap_or(block.elements());
-        if longest > block.elements() {
+        let elements = block.elements();
+        let top = request.top.unwrap_or(0);
+        if top > elements {
+            let allowed = format!("up to {elements}, a block of this device; more take a sort of whole segments");
+            return Err(Error::unsupported("the top of each segment", format!("{top} elements"), allowed));
+        }
+        let longest = request.promised().unwrap_or(elements);
+        // With room for twice as many, the boundary need not be found exactly. One array has all the room there is.
+        let survivors = match request.segments {
+            Segments::Whole => Some(elements),
+            Segments::Rows { .. } | Segments::RowsOf { .. } if top > 0 && longest > elements => {
+                Some((2 * top).max(elements / 4).min(elements))
+            }
+            _ => None,
+        };
+        if longest > elements && survivors.is_none() {
             let allowed = format!("up to {}, a block of this device", block.elements());
             return Err(Error::unsupported("the longest segment", format!("{longest} elements"), allowed));
         }
@@ -385,6 +413,8 @@ impl Fit<'_> {
             segments: request.segments,
             longest,
             index_from: request.index_from,
+            top,
+            survivors,
         })
     }
 

@@ -134,6 +134,14 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     for (constant, value) in shape.knobs {
         values[constant] = value;
     }
+    if let Some(windows) = shape.windows {
+        values[spec::SEGMENT_LAYOUT] = windows.layout();
+        values[spec::TOP] = windows.top;
+    }
+    if kernel == Kernel::Narrow {
+        // Digits of keys that it looks at are not whole bytes.
+        values[spec::RADIX_BITS] = abi::TOP_DIGIT_BITS;
+    }
     if let (Group::Window, Some(windows)) = (group, shape.windows) {
         let ranking = Ranking { digit_bits: windows.digit_bits, ..shape.ranking };
         values[spec::RADIX_BITS] = ranking.digit_bits;
@@ -141,8 +149,10 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         // The number of a segment is above the slot of its element, and order between equal numbers is all that is left of the keys.
         values[spec::FEW_REGISTERS] = 0;
         values[spec::UNORDERED] = 0;
-        values[spec::SEGMENT_LAYOUT] = windows.layout();
         values[spec::COMPARE_LONGEST] = windows.compare_longest;
+        if windows.survivors.is_some() {
+            values[spec::SEGMENT_LAYOUT] = abi::LAYOUT_SURVIVORS;
+        }
         if windows.index_from == IndexFrom::Segment {
             values[spec::INDEX_VALUES] = abi::INDEX_OF_SEGMENT;
         }

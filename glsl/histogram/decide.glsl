@@ -5,25 +5,12 @@ const uint CHUNK = RADIX < HISTOGRAM_CHUNK ? RADIX : HISTOGRAM_CHUNK;
 const uint CHUNKS = COUNTERS / CHUNK;
 
 shared uint chunk_sum[CHUNKS];
-shared uint finished;
 
 // The total of a counter of a workgroup. Totals are indexed by digits.
 uint total_of(uint counter) { return COUNTERS_HISTOGRAM + (counter ^ digit_at(window_low(), counter / RADIX).flip); }
 
-// Whether this workgroup is the last of `workgroups` to call it. It sees the writes of all others. All invocations call it. The
-// fences are in uniform control flow, because some layered drivers translate them to workgroup barriers.
-bool finishes_last(uint workgroups) {
-    // Orders the writes of all invocations before the fence of the invocation that counts.
-    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
-                   gl_SemanticsAcquireRelease);
-    memoryBarrierBuffer();
-    if (gl_LocalInvocationIndex == 0) finished = atomicAdd(counters[COUNTERS_FINISHED], 1) + 1;
-    // The fence belongs to the invocation that counts. The barrier hands on what it sees to the others.
-    memoryBarrierBuffer();
-    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
-                   gl_SemanticsAcquireRelease);
-    return finished == workgroups;
-}
+#define FINISHED COUNTERS_FINISHED
+#include "shared/last_workgroup.glsl"
 
 // Writes the exclusive prefix sums of each pass's counts. An invocation adds up a chunk of counts, then the sums of earlier
 // chunks.

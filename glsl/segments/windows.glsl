@@ -1,20 +1,10 @@
 // Windows: a workgroup sorts neighbouring segments together, as slots of one block.
 //
-// Segment s stands at the unit `begin + s`, so that units ascend strictly. A window is a stretch of units, and its workgroup owns
-// the segments whose units are there. Small segments are sorted together; those that are longer, of which a window has few, one by
-// one. docs/ALGORITHMS.md has an example ("Segments"). Segments that are longer than they may be stay as they are.
+// Small segments are sorted together; those that are longer, of which a window has few, one by one. docs/ALGORITHMS.md has an example
+// ("Segments"). Segments that are longer than they may be stay as they are.
 //
-// What the host cannot see is limited here: begins and ends by the capacity, owned segments by the units of a window, slots by the block.
+// Owned segments are limited by the units of a window, and slots by the block, whatever the words of segments say.
 
-layout(set = 0, binding = BINDING_SEGMENTS) readonly buffer Segments { uint segment_words[]; };
-
-// Push constants under the names of other kernels.
-uint capacity() { return push.part; }            // elements
-uint row_length() { return push.histogram_part; }
-uint small_length() { return push.stage; }       // the most elements of a small segment: at most a quarter of the block
-uint most_length() { return push.route; }        // the most elements of a segment: at most the block
-
-const uint LARGEST_PART = WORKGROUP_SIZE * ITEMS;
 const uint MARK_WORDS = (LARGEST_PART + 31) / 32;
 const uint MOST_MEDIUM = 3; // medium segments begin more than a quarter of the block apart, and a window has three quarters
 
@@ -27,57 +17,16 @@ shared uint longest;             // elements of the longest small segment
 shared uint medium[MOST_MEDIUM]; // medium segments
 shared uint medium_count;        // of all that the window owns; more than there is room for if offsets are not in order
 
-uint begin_of(uint segment) {
-    uint begin = segment * row_length();
-    if (SEGMENT_LAYOUT == LAYOUT_OFFSETS) begin = segment_words[segment];
-    if (SEGMENT_LAYOUT == LAYOUT_RANGES) begin = segment_words[2 * segment];
-    return min(begin, capacity());
-}
-
-uint end_of(uint segment) {
-    uint end;
-    if (SEGMENT_LAYOUT == LAYOUT_OFFSETS) end = segment_words[segment + 1];
-    else if (SEGMENT_LAYOUT == LAYOUT_RANGES) end = segment_words[2 * segment + 1];
-    else if (SEGMENT_LAYOUT == LAYOUT_ROWS) end = begin_of(segment) + row_length();
-    else end = begin_of(segment) + min(segment_words[segment], row_length());
-    return min(end, capacity());
-}
-
 struct Window {
     uint first; // first segment that it owns
     uint owned; // segments that it owns
     uint base;  // element of slot 0
 };
 
-uint units_of_window() { return LARGEST_PART - small_length(); }
-
-// Windows up to the last segment. The last range may be empty and at 0, so its begin says nothing.
-uint windows_of(uint segments) {
-    uint last = capacity();
-    if (SEGMENT_LAYOUT != LAYOUT_RANGES && segments > 0) last = begin_of(segments - 1);
-    return segments == 0 ? 0 : parts_of(last + segments, units_of_window());
-}
-
-// The first segment whose unit is not below `unit`. Whatever memory holds, it does not descend when `unit` ascends, so that each
-// segment has one owner.
-uint first_owned(uint unit, uint segments) {
-    uint low = 0, high = segments;
-    if (SEGMENT_LAYOUT == LAYOUT_ROWS || SEGMENT_LAYOUT == LAYOUT_ROWS_OF) {
-        low = min(parts_of(unit, row_length() + 1), segments);
-    } else {
-        while (low < high) {
-            uint middle = low + (high - low) / 2;
-            if (begin_of(middle) + middle < unit) low = middle + 1;
-            else high = middle;
-        }
-    }
-    return low;
-}
-
 Window find_window(uint index, uint segments) {
     if (thread() < 2) {
-        uint unit = index * units_of_window();
-        bounds[thread()] = first_owned(thread() == 0 ? unit : unit + min(units_of_window(), ~0u - unit), segments);
+        uint unit = index * window_units();
+        bounds[thread()] = first_owned(thread() == 0 ? unit : unit + min(window_units(), ~0u - unit), segments);
     }
     for (uint at = thread(); at < MARK_WORDS; at += WORKGROUP_SIZE) {
         begins[at] = 0;
@@ -90,7 +39,7 @@ Window find_window(uint index, uint segments) {
     }
     barrier();
     uint first = uniform_in_subgroup(bounds[0]), end = uniform_in_subgroup(bounds[1]);
-    uint owned = min(max(end, first) - first, units_of_window());
+    uint owned = min(max(end, first) - first, window_units());
     return Window(first, owned, owned == 0 ? 0 : begin_of(first));
 }
 
@@ -154,64 +103,20 @@ struct Part {
     uint start; // element of slot 0
     uint slots;
     bool small;
+    uint segment; // the medium one, or the first of the window
 };
 
 // The part of a turn: 0 for the small segments, or a medium one.
 Part part_of(Window window, uint turn) {
-    Part part = Part(window.base, uniform_in_subgroup(span), true);
+    Part part = Part(window.base, uniform_in_subgroup(span), true, window.first);
     if (turn > 0) {
         uint segment = uniform_in_subgroup(medium[turn - 1]);
         part.start = begin_of(segment);
         part.slots = end_of(segment) - part.start;
         part.small = false;
+        part.segment = segment;
     }
     return part;
 }
 
 uint part_mark(Part part, uint slot) { return part.small ? mark_at(slot) : slot < part.slots ? 1 : 1 | ENDED; }
-
-// A slot, whether it is outside of segments, and the number of the segment that it is in, or of the last one before it. Slots after a
-// segment hold the last key of the order, so that they stay after it.
-const uint OUTSIDE = 1u << 15;
-const uint NUMBER_LOW = 16;
-
-uint numbered_slot(Part part, uint slot, uint mark) {
-    uint numbered = is_inside(mark) ? slot : slot | OUTSIDE;
-    if (part.small && mark != 0) numbered |= pool[first_slot(mark)] << NUMBER_LOW;
-    return numbered;
-}
-
-// It has no bits beyond those of a key, which would be stored over neighbouring keys if segments are not in order.
-KEY last_of_order() {
-    KEY key = ~all_flips();
-    if (KEY_BITS < 32) key &= (1u << (KEY_BITS & 31)) - 1;
-    return key;
-}
-
-uint slot_in(uint numbered) { return numbered & OUTSIDE - 1; }
-
-// Passes over the numbers of the small segments, and the digit of such a pass.
-uint passes_of_numbers(Part part, uint owned) { return part.small && owned > 1 ? parts_of(findMSB(owned - 1) + 1, RADIX_BITS) : 0; }
-
-Digit number_digit(uint pass) {
-    uint low = NUMBER_LOW + pass * RADIX_BITS;
-    return Digit(0, low, min(RADIX_BITS, 32 - low), 0);
-}
-
-// Whether segments of a part are sorted by comparing keys.
-bool compares(Part part) { return KEY_WORDS == 1 && part.small && uniform_in_subgroup(longest) <= COMPARE_LONGEST; }
-
-// The window of a key of one word, as a number that ascends with the order of the request.
-uint comparable(KEY key) {
-    uint number = key_word(key ^ all_flips(), 0);
-    if (WINDOW_BITS < 32) number = bitfieldExtract(number, int(window_low()), int(WINDOW_BITS));
-    return number;
-}
-
-// One word of the value that moves to an element of the part.
-uint part_value(Part part, uint origin, uint target, uint word) {
-    uint value = part.start + origin;
-    if (INDEX_VALUES == INDEX_OF_SEGMENT) value = origin - first_slot(part_mark(part, target));
-    if (INDEX_VALUES == 0) value = given_value(part.start + origin, word);
-    return value;
-}

@@ -23,7 +23,7 @@ void load_runs(Part part, uint first, uint items) {
         uint slot = first + item;
         if ((begins[slot / 32] >> slot % 32 & 1) != 0) end = min(item + (pool[slot] >> LENGTH_LOW), items);
         held[item] = 0;
-        if (item < end) held[item] = key_word(flip_by_sign(given_key(part.start + slot)), 0);
+        if (item < end) held[item] = key_word(part_key(part, slot), 0);
         origins[item] = item < end ? item | end << 16 : item | OUTSIDE | (item + 1) << 16;
     }
 }
@@ -48,6 +48,13 @@ void merge_runs(uint items, uint width, uint from, uint to) {
     }
 }
 
+// The element of the result for a slot within a segment, or NO_TARGET.
+uint merged_target(Part part, uint slot) {
+    uint target = part.start + slot;
+    if (TOP != 0) target = top_target(part, pool[first_slot(mark_at(slot))] & (1u << LENGTH_LOW) - 1, slot);
+    return target;
+}
+
 // Sorts the small segments of a window; false if there are so many slots outside of them that an invocation's share does not fit.
 bool merge_part(Part part) {
     uint first = first_own_slot(part, thread()), items = first_own_slot(part, thread() + 1) - first;
@@ -61,18 +68,22 @@ bool merge_part(Part part) {
     if (DISCARD_KEYS == 0) {
         for (uint item = 0; item < items; item++) {
             if ((origins[from + item] & OUTSIDE) == 0) {
-                write_key(part.start + first + item, flip_by_sign(KEY(held[from + item])));
+                uint target = merged_target(part, first + item);
+                if (target != NO_TARGET) write_key(target, flip_by_sign(KEY(held[from + item])));
             }
         }
     }
     for (uint word = 0; word < VALUE_WORDS; word++) {
         for (uint item = 0; item < items; item++) {
             if ((origins[from + item] & OUTSIDE) == 0) {
-                held[item] = part_value(part, first + slot_in(origins[from + item]), first + item, word);
+                held[item] = part_value(part, first + offset_in(origins[from + item]), word);
             }
         }
         for (uint item = 0; item < items; item++) {
-            if ((origins[from + item] & OUTSIDE) == 0) write_value(part.start + first + item, word, held[item]);
+            if ((origins[from + item] & OUTSIDE) == 0) {
+                uint target = merged_target(part, first + item);
+                if (target != NO_TARGET) write_value(target, word, held[item]);
+            }
         }
     }
     return true;

@@ -14,35 +14,34 @@ shared uint pool[POOL_WORDS]; // numbers of segments; then one word of each slot
 
 #include "software/rank.glsl"
 #include "single_workgroup/varying.glsl"
+#include "segments/layouts.glsl"
 #include "segments/windows.glsl"
+#include "segments/elements.glsl"
 
 #include "software/merge.glsl"
 
-// Of longer segments, `origins` are slots of the part with their numbers, and `held` the slots where these belong.
-
-const uint NO_TARGET = ~0u;
+// Of longer segments, `origins` are those of segments/elements.glsl, and `held` the targets.
 
 uint place_of(uint item, uint items) { return thread() * items + item; }
 
-KEY slot_key(Part part, uint slot) { return flip_by_sign(given_key(part.start + slot)); }
-
 // The bin of an item. The last key of the order stands for slots outside of segments. Other workgroups write to segments that
 // overlap, so keys may change in between.
-uint bin_of_item(Part part, uint item, Digit digit, bool of_keys) {
+uint bin_of_item(Part part, uint item, Digit digit, bool by_number) {
     uint origin = origins[item];
-    KEY key = of_keys ? ~all_flips() : KEY(origin);
-    if (of_keys && (origin & OUTSIDE) == 0) key = slot_key(part, slot_in(origin));
+    KEY key = by_number ? KEY(origin) : ~all_flips();
+    if (!by_number && !is_outside(origin)) key = part_key(part, offset_in(origin));
     return bits_at(key, digit);
 }
 
 void load_part(Part part, uint items) {
     KEY first = KEY(0), differing = KEY(0);
+    uint last = part.slots - 1;
     clear_varying();
-    if (LOOKS) first = slot_key(part, part.slots - 1);
+    if (LOOKS) first = part_key(part, offset_of(part, last));
     for (uint item = 0; item < items; item++) {
-        uint slot = place_of(item, items), mark = part_mark(part, slot);
-        origins[item] = numbered_slot(part, slot, mark);
-        if (LOOKS && is_inside(mark)) differing |= slot_key(part, slot) ^ first;
+        uint slot = place_of(item, items), mark = part_mark(part, slot), offset = offset_of(part, is_inside(mark) ? slot : last);
+        origins[item] = origin_of(part, offset, mark);
+        if (LOOKS) differing |= part_key(part, offset) ^ first;
     }
     find_varying(differing);
     if (!LOOKS) barrier(); // the numbers have been read from the pool
@@ -52,18 +51,19 @@ void load_part(Part part, uint items) {
 }
 
 void sort_part(Part part, uint items, uint owned) {
-    uint numbers = passes_of_numbers(part, owned);
+    uint numbers = number_passes(part, owned), first = SURVIVORS ? 0 : PASSES;
     [[dont_unroll]] for (uint pass = 0; pass < PASSES + numbers; pass++) {
-        bool of_keys = pass < PASSES;
-        if (of_keys && !varies(pass)) continue;
+        uint of_numbers = pass - first, of_keys = SURVIVORS ? pass - numbers : pass;
+        bool by_number = of_numbers < numbers;
+        if (!by_number && !varies(of_keys)) continue;
         Digit digit;
-        if (of_keys) digit = digit_at(window_low(), pass);
-        else digit = number_digit(pass - PASSES);
+        if (by_number) digit = number_digit(of_numbers);
+        else digit = digit_at(window_low(), of_keys);
         clear_own_counts();
-        for (uint item = 0; item < items; item++) own_count[bin_of_item(part, item, digit, of_keys)]++;
+        for (uint item = 0; item < items; item++) own_count[bin_of_item(part, item, digit, by_number)]++;
         scan_own_counts(digit, true);
         for (uint item = 0; item < items; item++) {
-            pool[min(own_count[bin_of_item(part, item, digit, of_keys)]++, BLOCK - 1)] = origins[item];
+            pool[min(own_count[bin_of_item(part, item, digit, by_number)]++, BLOCK - 1)] = origins[item];
         }
         barrier();
         for (uint item = 0; item < items; item++) origins[item] = pool[place_of(item, items)];
@@ -71,37 +71,49 @@ void sort_part(Part part, uint items, uint owned) {
     }
     for (uint item = 0; item < items; item++) {
         uint slot = place_of(item, items);
-        held[item] = is_inside(part_mark(part, slot)) ? slot : NO_TARGET;
+        held[item] = NO_TARGET;
+        if (is_inside(part_mark(part, slot))) {
+            held[item] = TOP == 0 ? part.start + slot : top_target(part, origins[item] >> NUMBER_LOW, slot);
+        }
     }
 }
 
-// An element of the part where an item comes from, whatever has become of it.
-uint origin_of(Part part, uint item) { return min(slot_in(origins[item]), part.slots - 1); }
-
-// One word of the key of an item. In place, words of other numbers may have been written already.
-uint key_word_of(Part part, uint item, uint word) {
-    uint index = part.start + origin_of(part, item);
+// In place, the other words of a key may have been written already.
+uint part_key_word(Part part, uint offset, uint word) {
 #if KEY_WORDS == 1
-    return given_key(index);
+    return given_key(part.start + offset);
 #else
-    return KEY_CELL(from, index)[word];
+    return KEY_CELL(from, part.start + offset)[word];
 #endif
 }
 
-// Stores one word of each element: an expression in `item`, by a statement in `target` and `stored`. The pool's slots are an
-// invocation's own.
-#define STORE(word_of_item, store) \
-    for (uint item = 0; item < items; item++) { \
-        if (held[item] != NO_TARGET) pool[place_of(item, items)] = word_of_item; \
-    } \
-    memoryBarrierBuffer(); \
-    barrier(); \
-    for (uint item = 0; item < items; item++) { \
-        if (held[item] != NO_TARGET) { \
-            uint target = part.start + held[item], stored = pool[place_of(item, items)]; \
-            store; \
-        } \
+// Keys and values are stored word by word. An invocation has slots of its own in the pool.
+
+void store_keys(Part part, uint items) {
+    for (uint word = 0; word < KEY_WORDS; word++) {
+        for (uint item = 0; item < items; item++) {
+            if (held[item] != NO_TARGET) pool[place_of(item, items)] = part_key_word(part, offset_in(origins[item]), word);
+        }
+        memoryBarrierBuffer(); // in place, this word of all keys has been read
+        barrier();
+        for (uint item = 0; item < items; item++) {
+            if (held[item] != NO_TARGET) write_key_word(held[item], word, pool[place_of(item, items)]);
+        }
     }
+}
+
+void store_values(Part part, uint items) {
+    for (uint word = 0; word < VALUE_WORDS; word++) {
+        for (uint item = 0; item < items; item++) {
+            if (held[item] != NO_TARGET) pool[place_of(item, items)] = part_value(part, offset_in(origins[item]), word);
+        }
+        memoryBarrierBuffer(); // the same of values
+        barrier();
+        for (uint item = 0; item < items; item++) {
+            if (held[item] != NO_TARGET) write_value(held[item], word, pool[place_of(item, items)]);
+        }
+    }
+}
 
 void main() {
     uint segments = sort_count();
@@ -116,11 +128,7 @@ void main() {
         if (compares(part) && merge_part(part)) continue;
         load_part(part, items);
         sort_part(part, items, window.owned);
-        for (uint word = 0; word < KEY_WORDS && DISCARD_KEYS == 0; word++) {
-            STORE(key_word_of(part, item, word), write_key_word(target, word, stored));
-        }
-        for (uint word = 0; word < VALUE_WORDS; word++) {
-            STORE(part_value(part, origin_of(part, item), held[item], word), write_value(target, word, stored));
-        }
+        if (DISCARD_KEYS == 0) store_keys(part, items);
+        store_values(part, items);
     }
 }

@@ -45,14 +45,17 @@ impl Plan {
         };
         let places = self.places(step.ends);
         let check = check.map(|usage| (Binding::Counters, usage));
+        // Windows alone have no scratch, but for a check.
+        let has_scratch = self.scratch().size > 0 || self.shape.windows.is_none();
+        let of_scratch = move |region: Region| has_scratch.then_some(region);
         let used = uses.iter().copied().chain(check).filter_map(move |(binding, usage)| {
             let region = match binding {
                 Binding::KeysFrom => places.keys[0]?.into(),
                 Binding::KeysTo => places.keys[1]?.into(),
                 Binding::ValuesFrom => places.values[0]?.into(),
                 Binding::ValuesTo => places.values[1]?.into(),
-                Binding::Counters => Region::Counters,
-                Binding::Table => Region::Table,
+                Binding::Counters => of_scratch(Region::Counters)?,
+                Binding::Table => of_scratch(Region::Table)?,
                 Binding::Segments => Region::Input,
             };
             let access = match usage {

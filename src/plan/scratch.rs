@@ -1,6 +1,6 @@
 //! The layout of the caller's scratch.
 
-use super::{MAX_COUNT, Plan};
+use super::{MAX_COUNT, Plan, top};
 use crate::abi;
 use crate::request::Algorithm;
 use crate::shape::EPOCH_BITS;
@@ -77,9 +77,6 @@ impl Plan {
 
     /// Scratch for up to `capacity` elements.
     pub fn scratch(&self) -> ScratchLayout {
-        if self.shape.windows.is_some() {
-            return ScratchLayout::default();
-        }
         let mut size = 0;
         let mut take = |bytes: u64| {
             // Ranges hold whole words.
@@ -87,6 +84,12 @@ impl Plan {
             size = (range.offset + range.size).next_multiple_of(REGION_ALIGNMENT);
             range
         };
+        if let Some(windows) = self.shape.windows {
+            let rows = self.most().min(self.segment_capacity);
+            let bytes = windows.survivors.filter(|_| rows > 0).map(|most| top::scratch_bytes(rows, most));
+            let [counters, table] = bytes.unwrap_or_default().map(&mut take);
+            return ScratchLayout { counters, table, size, ..ScratchLayout::default() };
+        }
         let request = &self.request;
         let (passes, visits) = (self.shape.passes, self.shape.visits);
         let elements = |bytes: u64, wanted: bool| if wanted { u64::from(self.capacity) * bytes } else { 0 };

@@ -3,6 +3,7 @@
 use super::step::Groups;
 use crate::abi::Push;
 use crate::request::{Algorithm, Count, SortRequest};
+use crate::segments::Segments;
 use crate::shape::Shape;
 
 /// Fewest items per invocation of a partial tile or histogram part: fewer would not pay for clearing and adding up counters,
@@ -70,7 +71,16 @@ impl Plan {
 
     /// The largest count: of segments in a sort of segments, else of elements.
     pub fn most(&self) -> u32 {
-        if self.shape.windows.is_some() { self.segment_capacity } else { self.capacity }
+        let segments = self.shape.windows.is_some_and(|windows| windows.segments != Segments::Whole);
+        if segments { self.segment_capacity } else { self.capacity }
+    }
+
+    /// The largest number of elements of the result, out of place.
+    pub fn results(&self) -> u64 {
+        match self.shape.windows {
+            Some(windows) if windows.top > 0 => u64::from(windows.top) * u64::from(self.segment_capacity),
+            _ => self.capacity.into(),
+        }
     }
 
     /// The largest possible number of elements, or of segments.

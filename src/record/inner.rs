@@ -34,9 +34,9 @@ pub(crate) struct SorterInner {
 }
 
 impl SorterInner {
-    /// The buffers of elements that the sort needs.
-    pub fn buffers(&self, capacity: u32) -> BufferSizes {
-        let (sizes, Visits { keys, values, output }) = (self.request.buffers(capacity), self.shape.visits);
+    /// The buffers of elements that the sort needs, of which out of place so many are the result.
+    pub fn buffers(&self, capacity: u32, results: u64) -> BufferSizes {
+        let (sizes, Visits { keys, values, output }) = (self.request.buffers_of(capacity, results), self.shape.visits);
         BufferSizes {
             keys: if keys { 0 } else { sizes.keys },
             values: sizes.values.filter(|_| !values),

@@ -82,9 +82,9 @@ pub(super) struct Checked {
 
 impl Checked {
     pub fn new(sorter: &SorterInner, plan: &Plan, buffers: &SortBuffers, beside: Beside) -> Result<Checked, Error> {
-        let (sizes, visits) = (sorter.buffers(plan.capacity), plan.shape.visits);
-        let key_bytes = sorter.request.buffers(plan.capacity).keys;
-        let value_bytes = sizes.values.or(sizes.values_out).unwrap_or_default();
+        let (sizes, visits) = (sorter.buffers(plan.capacity, plan.results()), plan.shape.visits);
+        let all = sorter.request.buffers_of(plan.capacity, plan.results());
+        let of = |size: Option<u64>| size.unwrap_or_default();
         let layout = plan.scratch();
 
         // Kernels read whole words, also where a caller's profile asks for less.
@@ -95,10 +95,10 @@ impl Checked {
             Asked { name, range: given(range), need, bytes, usage, alignment, count: plan.capacity }
         };
         let ranges = [
-            asked("keys", Some(buffers.keys), !visits.keys, key_bytes),
-            asked("values", buffers.values, sizes.values.is_some(), value_bytes),
-            asked("keys_out", buffers.keys_out, sizes.keys_out.is_some(), key_bytes),
-            asked("values_out", buffers.values_out, sizes.values_out.is_some(), value_bytes),
+            asked("keys", Some(buffers.keys), !visits.keys, all.keys),
+            asked("values", buffers.values, sizes.values.is_some(), of(sizes.values)),
+            asked("keys_out", buffers.keys_out, sizes.keys_out.is_some(), of(sizes.keys_out)),
+            asked("values_out", buffers.values_out, sizes.values_out.is_some(), of(sizes.values_out)),
             Asked {
                 need: if layout.size > 0 { Need::Required } else { Need::Optional },
                 usage: usage | if sorter.indirect { Sorter::SCRATCH_USAGE } else { DIRECT_SCRATCH_USAGE },

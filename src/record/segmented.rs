@@ -12,8 +12,8 @@ use super::sorter::{Extras, Sorter};
 use crate::error::Error;
 use crate::plan::{Plan, StepName};
 use crate::request::{BufferSizes, Count};
-use crate::segments::SegmentedRequest;
-use crate::shape::Windows;
+use crate::segments::{SegmentedRequest, Segments};
+use crate::shape::{Windows, largest};
 
 /// The pipelines of one kind of sort of segments, for every number of elements and segments.
 ///
@@ -60,12 +60,13 @@ pub struct SegmentedSorter {
 /// `R` is the type of a range, as in [`SortBuffers`].
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentBuffers<R = BufferRange> {
-    /// The elements: their capacity is that of elements, but the count, if it is on the device, is the number of *segments*.
+    /// The elements: their capacity is that of elements, but the count, if it is on the device, is the number of *segments*, unless
+    /// the whole array is the segment.
     pub elements: SortBuffers<R>,
     /// The words that say where segments are, [`Segments::words`](crate::Segments::words) of 4 bytes for `segment_capacity`; `None` if
     /// there are none. The offset is a multiple of `minStorageBufferOffsetAlignment`, as those of elements.
     pub segments: Option<R>,
-    /// The largest number of segments that the sort will be recorded with.
+    /// The largest number of segments that the sort will be recorded with; 1 for the whole array.
     pub segment_capacity: u32,
 }
 
@@ -95,8 +96,14 @@ impl SegmentedSorter {
         Ok(SegmentedSorter { sorter, request: *request, windows })
     }
 
-    /// The most elements of a segment that this sorter sorts on its device, if the request does not say fewer.
+    /// The most elements of a segment that this sorter sorts on its device, if the request does not say fewer. To find the
+    /// [`top`](SegmentedRequest::top) of rows, or of the whole array, there is no such limit.
     pub fn longest(&self) -> u32 {
+        if self.windows.survivors.is_some() { u32::MAX } else { self.windows.block.elements() }
+    }
+
+    /// The most elements that the [`top`](SegmentedRequest::top) of each segment may have, in a request with the same keys and values.
+    pub fn max_top(&self) -> u32 {
         self.windows.block.elements()
     }
 
@@ -105,13 +112,15 @@ impl SegmentedSorter {
         &self.request
     }
 
-    /// The buffers of elements that a sort of up to `capacity` elements needs. Words of segments are apart:
-    /// [`Segments::words`](crate::Segments::words).
-    pub fn buffers(&self, capacity: u32) -> BufferSizes {
-        self.sorter.buffers(capacity)
+    /// The buffers of elements that a sort of up to so many elements and segments needs: [`SegmentedRequest::buffers`].
+    pub fn buffers(&self, capacity: u32, segment_capacity: u32) -> BufferSizes {
+        self.request.buffers(capacity, segment_capacity)
     }
 
-    /// Bytes of scratch for so many elements and segments, as [`Sorter::scratch_size`]. It is 0 today.
+    /// Bytes of scratch for so many elements and segments, as [`Sorter::scratch_size`]. It is 0, except for the
+    /// [`top`](SegmentedRequest::top) of rows above a block, or of the whole array: with room for `c` elements of a row to be sorted, 784
+    /// bytes and 8,260 + 4 `c` bytes for each row, in two parts of whole 256 bytes. `c` is twice the top, at least a quarter of a block,
+    /// and at most a block, which it is for the whole array.
     ///
     /// # Errors
     ///
@@ -130,30 +139,62 @@ impl SegmentedSorter {
         self.sorter.access()
     }
 
+    /// The largest number of elements that this sorter takes on its device, as [`Sorter::max_count`].
+    pub fn max_count(&self) -> u32 {
+        self.sorter.max_count()
+    }
+
+    /// The largest number of segments beside so many elements.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooManyElements`].
+    pub fn max_segments(&self, capacity: u32) -> Result<u32, Error> {
+        let plan = self.sorter.inner.plan(capacity)?;
+        Ok(largest(0, u32::MAX, |segment_capacity| self.exceeded(&Plan { segment_capacity, ..plan }).is_none()))
+    }
+
     /// The plan for so many elements and segments.
     fn plan(&self, capacity: u32, segment_capacity: u32) -> Result<Plan, Error> {
-        let refused = |given, allowed: String| Err(too_many(given, allowed));
-        let (elements, segments) = (u64::from(capacity), u64::from(segment_capacity));
-        if elements + segments > u32::MAX.into() {
-            return refused(
-                segments,
-                format!("up to {}, with the {elements} elements 2^32 - 1", u64::from(u32::MAX) - elements),
-            );
+        let plan = Plan { segment_capacity, ..self.sorter.inner.plan(capacity)? };
+        if self.request.segments == Segments::Whole && segment_capacity == 0 {
+            return Err(too_many(0, "1, the whole array".into()));
         }
-        if let Some(stride) = self.request.segments.stride().filter(|stride| segments * u64::from(*stride) > elements) {
-            let allowed =
-                format!("up to {}, the rows of {stride} in {elements} elements", elements / u64::from(stride));
-            return refused(segments, allowed);
+        if self.exceeded(&plan).is_some() {
+            let most = self.max_segments(capacity)?;
+            let limit = self.exceeded(&Plan { segment_capacity: most + 1, ..plan }).unwrap_or_default();
+            return Err(too_many(segment_capacity.into(), format!("up to {most}, {limit}")));
         }
-        let words = |segments| self.request.segments.words(segments);
-        let (bytes, range) = (4 * words(segment_capacity), self.sorter.inner.profile.max_storage_range_bytes);
-        if bytes > range {
-            let most = (range / 4 - words(0)) / (words(1) - words(0));
-            let allowed =
-                format!("up to {most}, whose words have the {range} bytes of the device's maxStorageBufferRange");
-            return refused(segments, allowed);
+        Ok(plan)
+    }
+
+    /// A limit of the number of segments that a plan exceeds.
+    fn exceeded(&self, plan: &Plan) -> Option<String> {
+        let (elements, segments) = (u64::from(plan.capacity), u64::from(plan.segment_capacity));
+        let (layout, most, sort) = (self.request.segments, u64::from(u32::MAX), &self.request.sort);
+        let range = self.sorter.inner.profile.max_storage_range_bytes;
+        let of_range = |what| format!("whose {what} have the {range} bytes of the device's maxStorageBufferRange");
+        let (results, scratch) = (plan.results(), plan.scratch());
+        if layout == Segments::Whole && segments > 1 {
+            return Some("the whole array".into());
         }
-        Ok(Plan { segment_capacity, ..self.sorter.inner.plan(capacity)? })
+        if elements + segments > most {
+            return Some(format!("with the {elements} elements 2^32 - 1"));
+        }
+        if let Some(stride) = layout.stride().filter(|stride| segments * u64::from(*stride) > elements) {
+            return Some(format!("the rows of {stride} in {elements} elements"));
+        }
+        if 4 * layout.words(plan.segment_capacity) > range {
+            return Some(of_range("words"));
+        }
+        if results > most {
+            return Some(format!("whose results are 2^32 - 1, {} of each", self.windows.top));
+        }
+        let widest = sort.key.size_bytes().max(sort.value.size_bytes());
+        if self.access() == Access::Descriptors && results.saturating_mul(widest) > range {
+            return Some(of_range("results"));
+        }
+        (scratch.counters.size.max(scratch.table.size) > range).then(|| of_range("words in scratch"))
     }
 
     /// The checked sort, before its descriptors.
@@ -230,7 +271,8 @@ impl BoundSegments {
     }
 
     /// Records the sort of the first `segments` segments. With [`Count::Device`] their number is read from the count buffer, and is
-    /// at most the segment capacity.
+    /// at most the segment capacity. If the whole array is the segment ([`Segments::Whole`]), the number is that of its elements, and
+    /// at most their capacity.
     ///
     /// It allocates nothing, submits nothing and waits for nothing. It changes the bound compute pipeline, descriptor set 0 of
     /// compute, and the push constants. The recorded steps depend on the capacities, and on a count from the host.
@@ -244,7 +286,7 @@ impl BoundSegments {
     ///
     /// After an error nothing has been recorded.
     ///
-    /// * [`Error::Unsupported`]: there are more segments than the segment capacity.
+    /// * [`Error::Unsupported`]: there are more segments than the segment capacity; of the whole array, [`Error::TooManyElements`].
     /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
     /// * [`Error::TooFewQueries`]: `timestamps` has fewer queries than [`query_count`](Self::query_count) says.
     ///
@@ -258,8 +300,10 @@ impl BoundSegments {
         timestamps: Option<QueryRange>,
     ) -> Result<(), Error> {
         let (segments, most) = (segments.into(), self.segment_capacity());
+        let counts_elements = self.bound.plan.shape.windows.is_some_and(|windows| windows.segments == Segments::Whole);
         if let Count::Host(given) = segments
             && given > most
+            && !counts_elements
         {
             return Err(too_many(given.into(), format!("up to {most}, the segment capacity")));
         }

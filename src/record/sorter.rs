@@ -268,7 +268,7 @@ impl Sorter {
     /// The buffers of elements that a sort of up to `capacity` elements needs: those of [`SortRequest::buffers`] without the
     /// buffers that a visitor replaces. If it computes the keys, their size is 0 bytes.
     pub fn buffers(&self, capacity: u32) -> BufferSizes {
-        self.inner.buffers(capacity)
+        self.inner.buffers(capacity, capacity.into())
     }
 
     /// Usage flags that buffers of keys and values need: `STORAGE_BUFFER`, and with [`Access::Addresses`] also

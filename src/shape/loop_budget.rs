@@ -5,8 +5,9 @@
 //! reduced until the share suffices. The rest is for loops over digits, and for look-back over one tile per thread.
 
 use super::sizes::{Block, Ranking};
+use crate::abi;
 use crate::request::SortRequest;
-use crate::tuning::RankMethod;
+use crate::tuning::{MAX_ITEMS, RankMethod};
 
 /// Iterations after which loops end.
 const ALL: u32 = 65_535;
@@ -35,6 +36,14 @@ const MAX_KEY_WORDS: u32 = 4;
 const VALUE_WORDS: u32 = 4;
 
 const _: () = assert!(TILE + RECOUNTS + DIGITS + POLLS + 4_000 <= ALL && SINGLE < ALL && VERIFIER < ALL);
+
+/// Iterations of an invocation that narrows rows: it takes most items, four in a turn of its loop, clears and adds up counters, and
+/// alone in its workgroup it takes all bins of a row and finds one by the sums of their chunks.
+const NARROWED: u32 = {
+    let (bins, chunks) = (1 << abi::TOP_DIGIT_BITS, (1 << abi::TOP_DIGIT_BITS) / abi::HISTOGRAM_CHUNK);
+    MAX_ITEMS / 4 * (1 + 4 + 4) + 5 * bins + chunks * chunks
+};
+const _: () = assert!(NARROWED < SINGLE);
 
 /// Elements that an invocation of a verifier can take. Each takes an iteration of its own, and one for each word: of its value, and of
 /// its key to hash it and to compare it.
@@ -163,7 +172,6 @@ pub(crate) fn most_polls(ranking: &Ranking, tile: Block) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi;
     use crate::key::KeyType;
     use crate::profile::{DeviceProfile, driver};
     use crate::request::Algorithm;

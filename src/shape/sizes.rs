@@ -69,6 +69,10 @@ pub struct Windows {
     pub longest: u32,
     /// What indices count from.
     pub index_from: IndexFrom,
+    /// How many of the first elements of each segment are wanted; 0 for all.
+    pub top: u32,
+    /// The most elements of a row that are left to be sorted, if rows may be longer than the block.
+    pub survivors: Option<u32>,
 }
 
 impl Windows {
@@ -89,6 +93,7 @@ impl Windows {
             Segments::Ranges => abi::LAYOUT_RANGES,
             Segments::Rows { .. } => abi::LAYOUT_ROWS,
             Segments::RowsOf { .. } => abi::LAYOUT_ROWS_OF,
+            Segments::Whole => abi::LAYOUT_WHOLE,
         }
     }
 

@@ -298,7 +298,8 @@ knobs! {
     /// fewer elements each, the kernel is shorter and sorts as many elements. With private counters the workgroup is one
     /// subgroup, whose invocations hold all elements.
     single_workgroup_size: Option<u32>, Invocations;
-    /// Elements per invocation of a single workgroup that sorts in shared memory, clamped to what fits.
+    /// Elements per invocation of a single workgroup that sorts in shared memory, clamped to what fits; also of what is left of long
+    /// rows, whose first elements are wanted.
     single_items: u32, Items;
     /// Elements per invocation of a window of segments, clamped to what fits. Its workgroup is one of `workgroup_size`.
     segment_items: u32, Items;

@@ -15,6 +15,7 @@ mod recording;
 mod routes;
 mod segments;
 mod subgroups;
+mod top;
 mod verified;
 
 use std::process::ExitCode;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         whole("frames", frames::trials),
         design("segments", segments::trials),
         whole("segments", segments::trials_of_modules),
+        design("top", top::trials),
         whole("limits", limits::trials),
         whole("subgroups", subgroups::trials),
         whole("halves", halves::trials),

@@ -16,5 +16,6 @@ mod segments;
 mod shapes;
 mod steps;
 mod table;
+mod top;
 #[cfg(feature = "runtime-shaders")]
 mod visitors;

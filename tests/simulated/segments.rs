@@ -1,18 +1,15 @@
-//! Sorts of segments on the simulated device: every layout, counts from both sides, and words that break the rules, of which only the
-//! ranges that they name may change.
+//! Sorts of segments on the simulated device, and of their first elements: every layout, counts from both sides, and words that break
+//! the rules, of which only the ranges that they name may change.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use vksort::internals::steps::{self, Groups, HostStep, Memory as Buffer};
-use vksort::internals::{
-    abi,
-    kernels::{Kernel, Module},
-};
+use vksort::internals::steps::{self, Groups, HostStep, Memory as Buffer, ScratchRange};
+use vksort::internals::{abi, kernels::Module};
 use vksort::{
-    Algorithm, Count, IndexFrom, KeyType, RankMethod, SegmentedRequest, Segments, ShapeDesc, SortRequest,
-    SubgroupChoice, Tuning, ValueType,
+    Algorithm, Count, IndexFrom, KeyType, Placement, RankMethod, SegmentedRequest, Segments, Shape, ShapeDesc,
+    SortRequest, SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::drawn::{Keys, keys, requests, run_draws};
 use vksort_testing::patterns::Pattern;
@@ -28,6 +25,9 @@ use super::{device_of, small_blocks};
 const GUARD: u32 = 256;
 const GUARD_BYTE: u8 = 0xA7;
 
+/// The number of the layout of the whole array.
+const WHOLE: u32 = 4;
+
 /// All that a sort depends on.
 #[derive(Clone, Debug)]
 pub struct Draw {
@@ -36,6 +36,9 @@ pub struct Draw {
     stride: u32,
     from_segment: bool,
     promised: bool,
+    /// The first elements, as a share of the block, so that rows are above it or not.
+    top: Option<f64>,
+    decide_apart: bool,
     keys: Keys,
     /// Lengths of segments, and holes before them.
     lengths: Vec<(u32, u32)>,
@@ -59,7 +62,8 @@ pub struct Draw {
 
 fn draws() -> impl Strategy<Value = Draw> {
     let segments = (
-        (0..4u32, 1..30u32, any::<bool>(), prop::bool::weighted(0.3)),
+        (0..5u32, prop_oneof![1..30u32, 30..200u32], any::<bool>(), prop::bool::weighted(0.3)),
+        (prop::option::weighted(0.4, 0.0..1.0f64), prop::bool::weighted(0.3)),
         prop_oneof![
             3 => prop::collection::vec((0..12u32, prop_oneof![4 => Just(0u32), 1 => 0..9u32]), 0..60),
             2 => prop::collection::vec((0..90u32, prop_oneof![4 => Just(0u32), 1 => 0..40u32]), 0..12),
@@ -82,15 +86,20 @@ fn draws() -> impl Strategy<Value = Draw> {
     let run =
         (prop::sample::select(&[1usize, 2, 3, 8]), any::<bool>(), prop::sample::select(&[0usize, 4, 64]), any::<u64>());
     (requests(), keys(600), segments, device, run).prop_map(|(sort, keys, segments, device, run)| {
-        let ((layout, stride, from_segment, promised), lengths, hostile, counted) = segments;
+        let ((layout, stride, from_segment, promised), (top, decide_apart), lengths, hostile, counted) = segments;
         let (lanes, subgroups, items, compare_longest, rank, emulated, (addressed, small_storage)) = device;
         let (resident, shuffles, shows, seed) = run;
+        // Each long row has thousands of bins.
+        let most = if top.is_some() && layout > 1 { 6 } else { usize::MAX };
+        let lengths = lengths.into_iter().take(most).collect();
         Draw {
             sort: SortRequest { algorithm: None, ..sort },
             layout,
             stride,
             from_segment,
             promised,
+            top: if layout == WHOLE { top.or(Some(0.5)) } else { top },
+            decide_apart,
             keys,
             lengths,
             hostile,
@@ -128,6 +137,8 @@ impl Draw {
             stride: 1,
             from_segment: false,
             promised: false,
+            top: None,
+            decide_apart: false,
             // The last pass of wide keys has nothing to do.
             keys: Keys::Made { pattern: Pattern::ConstantDigit(7), count: 500, seed },
             lengths: short.chain(longer).collect(),
@@ -150,11 +161,21 @@ impl Draw {
 
     fn request(&self) -> SegmentedRequest {
         let stride = self.stride;
-        let layouts = [Segments::Offsets, Segments::Ranges, Segments::Rows { stride }, Segments::RowsOf { stride }];
-        let request = SegmentedRequest::new(self.sort, layouts[self.layout as usize]);
+        let layouts = [
+            Segments::Offsets,
+            Segments::Ranges,
+            Segments::Rows { stride },
+            Segments::RowsOf { stride },
+            Segments::Whole,
+        ];
+        let placement = if self.top.is_some() { Placement::OutOfPlace } else { self.sort.placement };
+        let request = SegmentedRequest::new(SortRequest { placement, ..self.sort }, layouts[self.layout as usize]);
         let from_segment = self.from_segment && self.sort.value == ValueType::Index;
         let request = request.indices_from(if from_segment { IndexFrom::Segment } else { IndexFrom::Array });
-        let most = self.lengths.iter().map(|(length, _)| *length).max().unwrap_or(0).max(1);
+        let most = match request.segments {
+            Segments::Rows { stride } => stride,
+            _ => self.lengths.iter().map(|(length, _)| *length).max().unwrap_or(0).max(1),
+        };
         if self.promised { request.up_to(most) } else { request }
     }
 
@@ -173,6 +194,7 @@ impl Draw {
             0 => (std::iter::once(3).chain(sums(false).map(|(_, end)| end)).collect(), end(false)),
             1 => (sums(true).flat_map(|(begin, end)| [begin, end]).collect(), end(true)),
             2 => (Vec::new(), count * self.stride),
+            WHOLE => (Vec::new(), end(false)),
             _ => (self.lengths.iter().map(|(length, _)| *length).collect(), count * self.stride),
         }
     }
@@ -189,26 +211,38 @@ fn run(draw: &Draw) -> Result<(), String> {
     simulate(draw, None).map(|_| ())
 }
 
-/// Runs a sort, perhaps by another program, and compares all memory; gives the module and the program of its step.
+/// Runs a sort, perhaps with another program for its windows, and compares all memory; gives the module and the program of its last step.
 pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(Module, Arc<Program>)>, String> {
     let mut ran = None;
-    let request = draw.request();
+    let mut request = draw.request();
     let profile = device_of(draw.lanes, draw.small_storage);
     let tuning = Tuning {
         workgroup_size: draw.subgroups * draw.lanes,
         segment_items: draw.items,
+        single_items: draw.items,
         compare_longest: draw.compare_longest,
         rank: draw.rank,
         ..small_blocks(draw.lanes)
     };
-    let desc = ShapeDesc {
+    let sort = request.sort;
+    let mut desc = ShapeDesc {
         subgroup: draw.emulated.map_or(SubgroupChoice::Auto, SubgroupChoice::Emulated),
         addressed: draw.addressed,
-        segments: Some(&request),
-        ..ShapeDesc::new(&profile, &tuning, &draw.sort, Algorithm::OneSweep)
+        ..ShapeDesc::new(&profile, &tuning, &sort, Algorithm::OneSweep)
     };
+    desc.quirks.decide_apart = draw.decide_apart;
+    if let Some(share) = draw.top {
+        let least = request.top(1);
+        let desc = ShapeDesc { segments: Some(&least), ..desc };
+        let block = match Shape::fit(&desc) {
+            Ok(shape) => shape.windows.expect("there are windows").block.elements(),
+            Err(_) => return Ok(None),
+        };
+        request = request.top(1 + (share * f64::from(block - 1)) as u32);
+    }
+    let desc = ShapeDesc { segments: Some(&request), ..desc };
     let (mut words, elements) = draw.words();
-    let segments = draw.lengths.len() as u32;
+    let segments = if draw.layout == WHOLE { 1 } else { draw.lengths.len() as u32 };
     if let Some(hostile) = &draw.hostile {
         let count = words.len();
         words.copy_from_slice(&hostile[..count]);
@@ -219,19 +253,23 @@ pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(M
     let keys: Vec<u8> =
         if drawn.is_empty() { vec![7; wanted] } else { drawn.into_iter().cycle().take(wanted).collect() };
     let capacity = elements + 5;
-    let counted = draw.counted.map(|percent| segments * percent / 100);
-    let count = if counted.is_some() { Count::Device } else { Count::Host(segments) };
+    let most = if draw.layout == WHOLE { elements } else { segments };
+    let counted = draw.counted.map(|percent| most * percent / 100);
+    let count = if counted.is_some() { Count::Device } else { Count::Host(most) };
     let host = match steps::of_segments(&desc, capacity, segments, count) {
         Ok(host) => host,
         // The block is too small for what the request promises.
         Err(vksort::Error::Unsupported { .. } | vksort::Error::UnsuitableDevice { .. }) => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };
-    let block = host.shape.windows.expect("there are windows").block.elements();
-    let case = Case { counted, ..Case::new(request, block, words, segments, keys) };
+    let windows = host.shape.windows.expect("there are windows");
+    let case = Case::new(request, windows.block.elements(), words, most, keys);
+    // Of long rows the first elements are found, whatever is promised.
+    let longest = if windows.survivors.is_some() { u32::MAX } else { case.longest };
+    let case = Case { counted, longest, segment_capacity: segments, ..case };
 
     // Every range between guards.
-    let sizes = request.buffers(capacity);
+    let sizes = request.buffers(capacity, segments);
     let mut before: Vec<u8> = Vec::new();
     let mut part = |content: &[u8], size: u64| {
         let first = before.len() as u32 + GUARD;
@@ -247,11 +285,17 @@ pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(M
     let [keys_out, values_out] = [sizes.keys_out, sizes.values_out].map(|size| size.map(|size| part(&[], size)));
     let words_range = part(bytemuck::cast_slice(&case.words), 4 * case.words.len() as u64);
     let count_range = part(&counted.unwrap_or(0).to_le_bytes(), 4);
+    let scratch = part(&[], host.scratch_bytes);
+    let of_scratch =
+        |range: ScratchRange| Range { first: scratch.first + range.offset as u32, size: range.size as u32 };
+    let (counters, table) = (of_scratch(host.counters), of_scratch(host.table));
 
     let mut rng = fastrand::Rng::with_seed(draw.seed);
     let mut memory = Memory::new(&before, rng.fork());
     memory.may_race = draw.hostile.is_some();
     let ranges = [Some(keys_range), values_in, keys_out, values_out];
+    memory.forget(scratch.first, scratch.size);
+    memory.counters = [counters, table, count_range].map(|range| (range.first, range.size)).to_vec();
     memory.ranges = ranges.into_iter().flatten().map(|range| (range.first, range.size)).collect();
     // What is in no segment may hold nothing, and is read only if words break the rules.
     let in_segments: Vec<_> = (0..case.count()).map(|segment| case.range(segment)).collect();
@@ -270,8 +314,13 @@ pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(M
         }
     }
     for step in &host.steps {
-        let HostStep::Dispatch(dispatch) = step else { return Err("windows need no clear".into()) };
-        assert_eq!(dispatch.module.kernel, Kernel::Segments);
+        let dispatch = match step {
+            HostStep::Clear { bytes } => {
+                memory.clear(counters.first, *bytes as u32);
+                continue;
+            }
+            HostStep::Dispatch(dispatch) => dispatch,
+        };
         let resolve = |buffer: Option<Buffer>| match buffer? {
             Buffer::Keys => Some(keys_range),
             Buffer::Values => values_in,
@@ -290,6 +339,8 @@ pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(M
         let others = [
             (abi::BINDING_COUNT, counted.map(|_| count_range)),
             (abi::BINDING_SEGMENTS, (words_range.size > 0).then_some(words_range)),
+            (abi::BINDING_COUNTERS, (counters.size > 0).then_some(counters)),
+            (abi::BINDING_TABLE, (table.size > 0).then_some(table)),
         ];
         let bound = bound.iter().filter(|_| !dispatch.module.addressed).chain(&others);
         memory.descriptors = bound
@@ -304,7 +355,13 @@ pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(M
             values_to: address(values_to),
             ..dispatch.push
         };
-        let Groups::Direct(groups) = dispatch.groups else { return Err("windows are counted by the host".into()) };
+        let size = match dispatch.groups {
+            Groups::Direct(groups) => [groups, 1, 1],
+            Groups::Counted(slot) => {
+                let first = counters.first + 4 * (abi::COUNTERS_ARGUMENTS + slot * abi::ARGUMENT_WORDS);
+                [0, 4, 8].map(|offset| memory.word(first + offset))
+            }
+        };
         let device = Device {
             lanes: dispatch.subgroup_size.unwrap_or(draw.lanes),
             resident: draw.resident,
@@ -314,13 +371,13 @@ pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(M
         };
         let words = &push.words(None)[..abi::Push::WORDS];
         let program = changed.map_or_else(|| program(dispatch), Arc::clone);
-        dispatch::run(&program, &device, [groups, 1, 1], &mut memory, words, &mut rng)
-            .map_err(|reason| format!("{}: {reason}", dispatch.module.name()))?;
+        dispatch::run(&program, &device, size, &mut memory, words, &mut rng)
+            .map_err(|reason| format!("{}: {reason}", dispatch.name))?;
         ran = Some((dispatch.module, program));
     }
 
     let after = memory.bytes();
-    let in_place = draw.sort.placement == vksort::Placement::InPlace;
+    let in_place = sort.placement == Placement::InPlace;
     let keys_to = keys_out.or(in_place.then_some(keys_range));
     let values_to = values_out.or(values_in);
     let bytes =
@@ -331,15 +388,17 @@ pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(M
         before[keys_to].copy_from_slice(&keys);
         before[values_to].copy_from_slice(&values);
     } else {
-        for range in case.ranges() {
+        for range in case.written() {
             for (to, size) in [(&keys_to, draw.sort.key.size_bytes()), (&values_to, draw.sort.value.size_bytes())] {
                 if !to.is_empty() {
-                    let [start, end] = [range.start, range.end].map(|at| to.start + at as usize * size as usize);
+                    let [start, end] = [range.start, range.end].map(|at| to.start + at * size as usize);
                     before[start..end].copy_from_slice(&after[start..end]);
                 }
             }
         }
     }
+    let scratch = scratch.first as usize..(scratch.first + scratch.size) as usize;
+    before[scratch.clone()].copy_from_slice(&after[scratch]);
     match after.iter().zip(&before).position(|(after, before)| after != before) {
         Some(byte) => Err(format!("byte {byte} is {:#x} instead of {:#x}, {request}", after[byte], before[byte])),
         None => Ok(ran),

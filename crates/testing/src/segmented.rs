@@ -48,7 +48,15 @@ impl Case {
 
     /// Segments that are sorted.
     pub fn count(&self) -> u32 {
+        if self.request.segments == Segments::Whole {
+            return u32::from(self.elements() > 0);
+        }
         self.counted.map_or(self.segments, |counted| counted.min(self.segment_capacity))
+    }
+
+    /// Elements of the whole array, which the count says if the array is the segment.
+    fn elements(&self) -> u32 {
+        self.counted.unwrap_or(self.segments).min(self.capacity())
     }
 
     /// The elements of a segment, as the words say.
@@ -59,15 +67,36 @@ impl Case {
             Segments::Ranges => (self.words[2 * at], self.words[2 * at + 1]),
             Segments::Rows { stride } => (segment * stride, (segment + 1) * stride),
             Segments::RowsOf { stride } => (segment * stride, segment * stride + self.words[at].min(stride)),
+            Segments::Whole => (0, self.elements()),
             other => panic!("{other:?} is not tested"),
         };
         begin.min(capacity)..end.min(capacity)
     }
 
-    /// The elements of all segments that are sorted.
-    pub fn ranges(&self) -> impl Iterator<Item = Range<u32>> + '_ {
+    /// The elements of all segments that are sorted, with the numbers of these.
+    fn sorted(&self) -> impl Iterator<Item = (u32, Range<u32>)> + '_ {
         let sorted = |range: &Range<u32>| !range.is_empty() && range.len() <= self.longest as usize;
-        (0..self.count()).map(|segment| self.range(segment)).filter(sorted)
+        (0..self.count()).map(|segment| (segment, self.range(segment))).filter(move |(_, range)| sorted(range))
+    }
+
+    /// The elements of the result that segments may write if the words break the rules, for each of them.
+    pub fn written(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.sorted().map(|(segment, range)| {
+            let Range { start, end } = self.result(segment, &range);
+            // A few elements may be taken for those of a longer segment.
+            start..self.request.top.map_or(end, |top| start + top as usize)
+        })
+    }
+
+    /// The elements of the result that a segment writes.
+    fn result(&self, segment: u32, range: &Range<u32>) -> Range<usize> {
+        match self.request.top {
+            None => range.start as usize..range.end as usize,
+            Some(top) => {
+                let first = segment as usize * top as usize;
+                first..first + range.len().min(top as usize)
+            }
+        }
     }
 
     /// The bytes of the caller's values.
@@ -82,12 +111,14 @@ impl Case {
         let SegmentedRequest { sort, index_from, .. } = self.request;
         let (key, value) = (sort.key.size_bytes() as usize, sort.value.size_bytes() as usize);
         let given = self.values();
-        for range in self.ranges() {
+        for (segment, range) in self.sorted() {
             let Range { start, end } = Range { start: range.start as usize, end: range.end as usize };
+            let to = self.result(segment, &range);
             let keys = &self.keys[start * key..end * key];
-            let order = oracle::argsort(&sort, keys);
+            let mut order = oracle::argsort(&sort, keys);
+            order.truncate(to.len());
             if sort.key_output == KeyOutput::Sorted {
-                keys_out[start * key..end * key].copy_from_slice(&oracle::gather(keys, key, &order));
+                keys_out[to.start * key..to.end * key].copy_from_slice(&oracle::gather(keys, key, &order));
             }
             let sorted = match (sort.value, index_from) {
                 (ValueType::None, _) => Vec::new(),
@@ -95,7 +126,7 @@ impl Case {
                 (ValueType::Index, _) => order.iter().flat_map(|index| (range.start + index).to_le_bytes()).collect(),
                 _ => oracle::gather(&given[start * value..end * value], value, &order),
             };
-            values_out[start * value..end * value].copy_from_slice(&sorted);
+            values_out[to.start * value..to.end * value].copy_from_slice(&sorted);
         }
         (keys_out, values_out)
     }
@@ -120,10 +151,20 @@ impl Memory {
     }
 }
 
-/// Runs a case `times` times over, and compares all memory: with the order of each segment, or if the words break the rules, outside
-/// of all segments.
-pub fn run(gpu: &Gpu, sorter: &SegmentedSorter, case: &Case, times: u32, in_order: bool) -> Result<(), String> {
-    let sizes = case.request.buffers(case.capacity());
+/// The ranges of a case in its memory.
+struct Parts {
+    keys: Range<usize>,
+    values: Option<Range<usize>>,
+    keys_out: Option<Range<usize>>,
+    values_out: Option<Range<usize>>,
+    scratch: Option<Range<usize>>,
+    words: Range<usize>,
+    count: Range<usize>,
+}
+
+/// The memory of a case before its sort.
+fn memory(gpu: &Gpu, case: &Case, scratch_bytes: u64) -> (Vec<u8>, Parts) {
+    let sizes = case.request.buffers(case.capacity(), case.segment_capacity);
     let mut memory = Memory { bytes: Vec::new(), alignment: gpu.profile().storage_alignment_bytes.max(256) as usize };
     let keys = memory.part(&case.keys);
     let given = case.values();
@@ -131,13 +172,28 @@ pub fn run(gpu: &Gpu, sorter: &SegmentedSorter, case: &Case, times: u32, in_orde
     let values = sizes.values.map(|bytes| memory.part(&[&given[..], &empty(bytes)[given.len()..]].concat()));
     let keys_out = sizes.keys_out.map(|bytes| memory.part(&empty(bytes)));
     let values_out = sizes.values_out.map(|bytes| memory.part(&empty(bytes)));
+    let scratch = (scratch_bytes > 0).then(|| memory.part(&empty(scratch_bytes)));
     // The count is the word after those of the segments.
     let words: Vec<u32> = case.words.iter().copied().chain(case.counted).collect();
     let all = memory.part(bytemuck::cast_slice(&words));
     let (words, count) = (all.start..all.start + 4 * case.words.len(), all.start + 4 * case.words.len()..all.end);
+    (memory.bytes, Parts { keys, values, keys_out, values_out, scratch, words, count })
+}
 
-    let buffer = gpu.buffer(memory.bytes.len() as u64).map_err(text)?;
-    buffer.write(0, &memory.bytes).map_err(text)?;
+/// Runs a case `times` times over, and compares all memory: with the order of each segment, or if the words break the rules, outside
+/// of all segments.
+pub fn run(gpu: &Gpu, sorter: &SegmentedSorter, case: &Case, times: u32, in_order: bool) -> Result<(), String> {
+    run_all(gpu, sorter, std::slice::from_ref(case), times, in_order)
+}
+
+/// The same for several cases of the same capacities, one after the other by one bound sort. Its scratch is never cleared.
+pub fn run_all(gpu: &Gpu, sorter: &SegmentedSorter, cases: &[Case], times: u32, in_order: bool) -> Result<(), String> {
+    let case = &cases[0];
+    let segment_capacity = case.segment_capacity;
+    let scratch_bytes = sorter.scratch_size(case.capacity(), segment_capacity).map_err(text)?;
+    let (mut after, parts) = memory(gpu, case, scratch_bytes);
+    let Parts { keys, values, keys_out, values_out, scratch, words, count } = &parts;
+    let buffer = gpu.buffer(after.len() as u64).map_err(text)?;
     let range = |part: &Range<usize>| BufferRange {
         buffer: buffer.raw(),
         offset: part.start as u64,
@@ -145,62 +201,68 @@ pub fn run(gpu: &Gpu, sorter: &SegmentedSorter, case: &Case, times: u32, in_orde
         usage: None,
     };
     let elements = SortBuffers {
-        keys: range(&keys),
+        keys: range(keys),
         values: values.as_ref().map(range),
         keys_out: keys_out.as_ref().map(range),
         values_out: values_out.as_ref().map(range),
-        scratch: None,
-        count: (!count.is_empty()).then(|| range(&count)),
+        scratch: scratch.as_ref().map(range),
+        count: (!count.is_empty()).then(|| range(count)),
         capacity: case.capacity(),
     };
-    let segments = (!words.is_empty()).then(|| range(&words));
-    let segment_capacity = case.segment_capacity;
-    let count = if case.counted.is_some() { Count::Device } else { Count::Host(case.segments) };
-    // SAFETY: the buffer is of the device, with every usage, and outlives the sort, which is waited for; between two recordings there
-    // is a barrier.
-    unsafe {
-        let sort = sorter.bind(&SegmentBuffers { elements, segments, segment_capacity }).map_err(text)?;
-        let device = gpu.device();
-        device
-            .execute("a sort of segments", |commands| {
-                for _ in 0..times {
+    let segments = (!words.is_empty()).then(|| range(words));
+    let buffers = SegmentBuffers { elements, segments, segment_capacity };
+    // SAFETY: the buffer is of the device, with every usage, and outlives the sort, which is waited for.
+    let sort = unsafe { sorter.bind(&buffers) }.map_err(text)?;
+    let device = gpu.device();
+    for case in cases {
+        let (mut before, _) = memory(gpu, case, scratch_bytes);
+        let left = scratch.clone().unwrap_or_default();
+        before[left.clone()].copy_from_slice(&after[left.clone()]);
+        buffer.write(0, &before).map_err(text)?;
+        let count = if case.counted.is_some() { Count::Device } else { Count::Host(case.segments) };
+        let record = |commands| {
+            for _ in 0..times {
+                // SAFETY: the buffers are as above; between two recordings there is a barrier.
+                unsafe {
                     sort.record(commands, count, None)?;
-                    vksort::BoundSegments::OUTPUT_SCOPE.record_barrier(
-                        vksort::BoundSegments::INPUT_SCOPE,
-                        &device.raw,
-                        commands,
-                    );
+                    let (from, to) = (vksort::BoundSegments::OUTPUT_SCOPE, vksort::BoundSegments::INPUT_SCOPE);
+                    from.record_barrier(to, &device.raw, commands);
                 }
-                Ok(())
-            })
-            .map_err(text)?;
+            }
+            Ok(())
+        };
+        // SAFETY: what is recorded is waited for.
+        unsafe { device.execute("a sort of segments", record) }.map_err(text)?;
+        buffer.read(0, &mut after).map_err(text)?;
+        before[left.clone()].copy_from_slice(&after[left]);
+        compare(case, &parts, before, &after, in_order)?;
     }
-    let mut after = vec![0; memory.bytes.len()];
-    buffer.read(0, &mut after).map_err(text)?;
+    Ok(())
+}
 
-    let mut before = memory.bytes;
-    let (keys_to, values_to) = (keys_out.unwrap_or(keys), values_out.or(values).unwrap_or_default());
+/// Compares all memory with what it should be after a sort.
+fn compare(case: &Case, parts: &Parts, mut before: Vec<u8>, after: &[u8], in_order: bool) -> Result<(), String> {
+    let keys_to = parts.keys_out.clone().unwrap_or(parts.keys.clone());
+    let values_to = parts.values_out.clone().or(parts.values.clone()).unwrap_or_default();
+    let sizes = (case.request.sort.key.size_bytes() as usize, case.request.sort.value.size_bytes() as usize);
     if in_order {
         let (keys, values) = case.expected(before[keys_to.clone()].to_vec(), before[values_to.clone()].to_vec());
-        if let Some(difference) =
-            oracle::difference("keys", case.request.sort.key.size_bytes() as usize, &after[keys_to.clone()], &keys)
-        {
+        if let Some(difference) = oracle::difference("keys", sizes.0, &after[keys_to.clone()], &keys) {
             return Err(format!("{difference}; {}", case.request));
         }
         before[keys_to].copy_from_slice(&keys);
         before[values_to].copy_from_slice(&values);
     } else {
-        let sizes = (case.request.sort.key.size_bytes() as usize, case.request.sort.value.size_bytes() as usize);
-        for range in case.ranges() {
+        for result in case.written() {
             for (to, size) in [(&keys_to, sizes.0), (&values_to, sizes.1)] {
                 if !to.is_empty() {
-                    let touched = to.start + range.start as usize * size..to.start + range.end as usize * size;
+                    let touched = to.start + result.start * size..to.start + result.end * size;
                     before[touched.clone()].copy_from_slice(&after[touched]);
                 }
             }
         }
     }
-    match oracle::difference("bytes of all buffers", 1, &after, &before) {
+    match oracle::difference("bytes of all buffers", 1, after, &before) {
         Some(difference) => Err(format!("{difference}; {}", case.request)),
         None => Ok(()),
     }

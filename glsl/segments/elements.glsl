@@ -1,0 +1,73 @@
+// The elements of a part while they are sorted: where each comes from, in which segment it is, and where it belongs.
+
+// An origin says where an element comes from: its slot, whether that is outside of segments, and the number of its segment in the
+// window, or of the last one before it. Elements outside hold the last key of the order, so that they stay after their number. Of
+// survivors it is the index in the row, or ~0 outside.
+const uint OUTSIDE = 1u << 15;
+
+// What comes before or after the digits of the keys, as digits of origins: the numbers of segments follow the keys, so that each
+// segment comes together again, and indices of survivors come first, so that equal keys are in their order.
+const uint NUMBER_LOW = SURVIVORS ? 0 : 16;
+
+uint number_passes(Part part, uint owned) {
+    uint last = part.small ? owned - 1 : 0;
+    if (SURVIVORS) last = row_length() - 1;
+    return last == 0 ? 0 : parts_of(findMSB(last) + 1, RADIX_BITS);
+}
+
+Digit number_digit(uint pass) {
+    uint low = NUMBER_LOW + pass * RADIX_BITS;
+    return Digit(0, low, min(RADIX_BITS, 32 - low), 0);
+}
+
+// Elements from the begin of the part to that of a slot.
+uint offset_of(Part part, uint slot) { return SURVIVORS ? survivor(part.segment, slot) : slot; }
+
+uint origin_of(Part part, uint offset, uint mark) {
+    uint origin = is_inside(mark) ? offset : offset | OUTSIDE;
+    if (part.small && mark != 0) origin |= pool[first_slot(mark)] << NUMBER_LOW;
+    if (SURVIVORS) origin = is_inside(mark) ? offset : ~0u;
+    return origin;
+}
+
+bool is_outside(uint origin) { return SURVIVORS ? origin == ~0u : (origin & OUTSIDE) != 0; }
+
+// Elements from the begin of the part to where an element comes from.
+uint offset_in(uint origin) { return SURVIVORS ? origin : origin & OUTSIDE - 1; }
+
+// It has no bits beyond those of a key, which would be stored over neighbouring keys if segments are not in order.
+KEY last_of_order() {
+    KEY key = ~all_flips();
+    if (KEY_BITS < 32) key &= (1u << (KEY_BITS & 31)) - 1;
+    return key;
+}
+
+KEY part_key(Part part, uint offset) { return flip_by_sign(given_key(part.start + offset)); }
+
+// One word of the value of an element.
+uint part_value(Part part, uint offset, uint word) {
+    uint value = part.start + offset;
+    if (INDEX_VALUES == INDEX_OF_SEGMENT) value = offset - first_slot(part_mark(part, offset));
+    if (INDEX_VALUES == 0) value = given_value(part.start + offset, word);
+    return value;
+}
+
+const uint NO_TARGET = ~0u;
+
+// The element of the result for a slot in the segment of this number of the window, if only the first ones of each are wanted.
+uint top_target(Part part, uint number, uint slot) {
+    uint rank = slot - first_slot(part_mark(part, slot));
+    return rank < TOP ? (part.segment + (part.small ? number : 0)) * TOP + rank : NO_TARGET;
+}
+
+// Whether segments of a part are sorted by comparing keys.
+bool compares(Part part) {
+    return KEY_WORDS == 1 && !SURVIVORS && part.small && uniform_in_subgroup(longest) <= COMPARE_LONGEST;
+}
+
+// The window of a key of one word, as a number that ascends with the order of the request.
+uint comparable(KEY key) {
+    uint number = key_word(key ^ all_flips(), 0);
+    if (WINDOW_BITS < 32) number = bitfieldExtract(number, int(window_low()), int(WINDOW_BITS));
+    return number;
+}

@@ -1,0 +1,63 @@
+// Where segments are, in each of the layouts, and which of them a window owns.
+//
+// Segment s stands at the unit `begin + s`, so that units ascend strictly. A window is a stretch of units, and its workgroup owns
+// the segments whose units are there. The survivors of a long row are a segment, and have a window for themselves.
+//
+// What the host cannot see is limited here: begins and ends by the capacity.
+
+#include "segments/words.glsl"
+
+uint capacity() { return push.part; }      // elements
+uint small_length() { return push.stage; } // the most elements of a small segment: at most a quarter of the block
+uint most_length() { return push.route; }  // the most elements of a segment: at most the block
+
+const uint LARGEST_PART = WORKGROUP_SIZE * ITEMS;
+
+#include "top/survivors.glsl"
+
+uint begin_of(uint segment) {
+    uint begin = segment * row_length();
+    if (SEGMENT_LAYOUT == LAYOUT_OFFSETS) begin = segment_words[segment];
+    if (SEGMENT_LAYOUT == LAYOUT_RANGES) begin = segment_words[2 * segment];
+    return min(begin, capacity());
+}
+
+uint end_of(uint segment) {
+    uint end;
+    if (SEGMENT_LAYOUT == LAYOUT_OFFSETS) end = segment_words[segment + 1];
+    else if (SEGMENT_LAYOUT == LAYOUT_RANGES) end = segment_words[2 * segment + 1];
+    else if (SEGMENT_LAYOUT == LAYOUT_ROWS) end = begin_of(segment) + row_length();
+    else if (SURVIVORS) end = begin_of(segment) + survivors_of(segment);
+    else end = begin_of(segment) + min(segment_words[segment], row_length());
+    return min(end, capacity());
+}
+
+uint unit_of(uint segment) { return SURVIVORS ? segment : begin_of(segment) + segment; }
+
+// The most units of a window: segments of all of them have slots in the block.
+uint window_units() { return SURVIVORS ? 1 : LARGEST_PART - small_length(); }
+
+// Windows up to the last segment. The last range may be empty and at 0, so its begin says nothing.
+uint windows_of(uint segments) {
+    uint units = segments;
+    if (segments > 0) units = SEGMENT_LAYOUT == LAYOUT_RANGES ? capacity() + segments : unit_of(segments - 1) + 1;
+    return parts_of(units, window_units());
+}
+
+// The first segment whose unit is not below `unit`. Whatever memory holds, it does not descend when `unit` ascends, so that each
+// segment has one owner.
+uint first_owned(uint unit, uint segments) {
+    uint low = 0, high = segments;
+    if (SURVIVORS) {
+        low = min(unit, segments);
+    } else if (SEGMENT_LAYOUT == LAYOUT_ROWS || SEGMENT_LAYOUT == LAYOUT_ROWS_OF) {
+        low = min(parts_of(unit, row_length() + 1), segments);
+    } else {
+        while (low < high) {
+            uint middle = low + (high - low) / 2;
+            if (unit_of(middle) < unit) low = middle + 1;
+            else high = middle;
+        }
+    }
+    return low;
+}

@@ -1,0 +1,86 @@
+// Narrowing long rows to their first elements, TOP of each. A level reads the elements whose key begins with the row's prefix, counts
+// their next digit, and extends the prefix by the digit that the last of the first elements has. It goes on until the elements up to
+// the prefix are so few that they can be sorted together. Once the digits of the key are used up, those of the index follow, so that
+// of many equal keys those with the lowest indices are found. No workgroup waits for another one.
+//
+// All of this is about keys with their flips, in ascending order.
+
+#include "segments/words.glsl"
+#include "top/rows.glsl"
+
+shared uint bin_count[TOP_BINS];
+uint finished_at; // the word that counts the finished workgroups of the row
+
+#define FINISHED finished_at
+#include "shared/last_workgroup.glsl"
+#include "top/levels.glsl"
+#include "top/decide.glsl"
+
+// Long rows, of which the whole array is one.
+uint row_count() {
+    uint count = sort_count();
+    return SEGMENT_LAYOUT == LAYOUT_WHOLE ? min(count, 1) : count;
+}
+
+uint row_elements(uint row) {
+    uint elements = row_length();
+    if (SEGMENT_LAYOUT == LAYOUT_ROWS_OF) elements = min(segment_words[row], row_length());
+    if (SEGMENT_LAYOUT == LAYOUT_WHOLE) elements = min(sort_count(), row_length());
+    return elements;
+}
+
+// Runs a statement for each element of a tile, with its `key` and its `index` in the row. An invocation loads some at a time.
+#define EACH_ELEMENT(row, tile, statement) { \
+    uint from = (tile) * push.part, elements = min(row.elements - from, push.part), at = gl_LocalInvocationIndex; \
+    [[dont_unroll]] for (; at + (AT_ONCE - 1) * WORKGROUP_SIZE < elements; at += AT_ONCE * WORKGROUP_SIZE) { \
+        KEY keys[AT_ONCE]; \
+        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) keys[turn] = given_key(row.start + from + at + turn * WORKGROUP_SIZE); \
+        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) { \
+            KEY key = flip_by_sign(keys[turn]) ^ row.flips; \
+            uint index = from + at + turn * WORKGROUP_SIZE; \
+            statement; \
+        } \
+    } \
+    [[dont_unroll]] for (; at < elements; at += WORKGROUP_SIZE) { \
+        KEY key = flip_by_sign(given_key(row.start + from + at)) ^ row.flips; \
+        uint index = from + at; \
+        statement; \
+    } \
+}
+
+void keep_tile(Row row, Level level, uint tile) {
+    uint kept_at = state_at(row.number) + TOP_KEPT, slots = most_survivors(), first_at = survivor_at(row.number, 0);
+    // A short row survives as a whole.
+    if (row.elements <= slots) level = Level(false, level.digit, KEY(0), 0);
+    EACH_ELEMENT(row, tile, if (is_first(row, level, key, index)) {
+        uint slot = atomicAdd(counters[kept_at], 1);
+        // There is room, unless another program changes the elements.
+        if (slot < slots) table[first_at + slot] = index;
+    })
+}
+
+// Counts the next digits of a tile.
+void count_tile(Row row, Level level, uint tile);
+
+void main() {
+    uint tiles = parts_of(row_length(), push.part), number = push.pass;
+    bool keeps = push.stage == STAGE_KEEPS, decides = push.stage == STAGE_DECIDES, listed = number > 0 && !keeps;
+    uint place = decides ? workgroup_index() : workgroup_index() / tiles, tile = decides ? 0 : workgroup_index() % tiles;
+    if (place >= (listed ? counters[number] : row_count())) return;
+    uint row_number = listed ? table[listed_at(number, place)] : place, elements = row_elements(row_number);
+    // Rows that survive as a whole need no prefix. A workgroup without elements must not read one, which may change meanwhile.
+    if (tile * push.part >= elements || !keeps && elements <= most_survivors()) return;
+    if (keeps) number = counters[state_at(row_number) + TOP_LEVEL];
+    Row row = row_of(row_number, elements, number);
+    Level level = level_of(number);
+    if (keeps) {
+        keep_tile(row, level, tile);
+    } else {
+        if (!decides) count_tile(row, level, tile);
+        // Each level counts as many workgroups.
+        uint workgroups = parts_of(elements, push.part) * (number + 1);
+        finished_at = state_at(row_number) + TOP_FINISHED;
+        if (!decides && (push.stage == STAGE_COUNTS || !finishes_last(workgroups))) return;
+        decide(row, number, level, tiles);
+    }
+}

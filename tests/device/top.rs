@@ -1,0 +1,398 @@
+//! The first elements of segments, each compared in full with the beginning of a stable sort, and with guards around it.
+#![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
+
+use vksort::internals::kernels::{self, Kernel, Module};
+use vksort::internals::steps::{self, HostStep};
+use vksort::{
+    Access, Algorithm, BitRange, Count, DeviceProfile, Error, Faults, IndexFrom, KeyOutput, KeyType, Order, Placement,
+    RankMethod, SegmentedRequest, SegmentedSorter, Segments, ShapeDesc, SortRequest, SorterOptions, SubgroupChoice,
+    Tuning, ValueType,
+};
+use vksort_testing::patterns::{self, Pattern, generate};
+use vksort_testing::segmented::{Case, run, run_all};
+use vksort_testing::{Failed, Level, Trial, assert_valid, expect, gpu, level, seed, suite};
+
+use super::modules::excuse;
+
+fn sorter(request: &SegmentedRequest, options: &SorterOptions) -> Result<SegmentedSorter, Error> {
+    let gpu = gpu();
+    let device = gpu.device();
+    // SAFETY: the device was created with its requirements, and is closed at the end of the tests.
+    unsafe { SegmentedSorter::new(&device.raw, &device.requirements, request, options) }
+}
+
+fn with(tuning: Tuning) -> SorterOptions {
+    SorterOptions { tuning: Some(tuning), ..SorterOptions::default() }
+}
+
+/// Blocks of few elements, so that few elements are long rows of several tiles.
+fn small() -> Tuning {
+    Tuning {
+        single_items: 8,
+        segment_items: 8,
+        compare_longest: 8,
+        histogram_items: 32,
+        min_tiles: 1 << 16,
+        ..suite::small_blocks()
+    }
+}
+
+/// f32 keys with their indices.
+fn argsort(order: Order) -> SortRequest {
+    SortRequest { order, value: ValueType::Index, placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::F32) }
+}
+
+/// Lengths of rows of up to `stride` elements.
+fn lengths(rows: u32, stride: u32, block: u32, random: &mut fastrand::Rng) -> Vec<u32> {
+    let some = |random: &mut fastrand::Rng| match random.u32(0..8) {
+        0 => 0,
+        1 => 1,
+        2 => block.min(stride),
+        3 => (block + 1).min(stride),
+        4 => stride + random.u32(0..9),
+        _ => random.u32(0..=stride),
+    };
+    (0..rows).map(|_| some(random)).collect()
+}
+
+/// A request of the draw with this number, for blocks of so many elements. Half of the rows are longer than a block.
+fn drawn(random: &mut fastrand::Rng) -> (SegmentedRequest, u32) {
+    let key = KeyType::ALL[random.usize(0..KeyType::ALL.len())];
+    let bytes = [1, 2, 4, 8, 12, 16, 20][random.usize(0..7)];
+    let value = [ValueType::None, ValueType::Index, ValueType::Index, ValueType::Bytes(bytes)][random.usize(0..4)];
+    let (low, high) = (random.u32(0..=key.bits()), random.u32(0..=key.bits()));
+    let narrow = random.u32(0..3) == 0;
+    let sort = SortRequest {
+        value,
+        order: [Order::Ascending, Order::Descending][random.usize(0..2)],
+        bits: if narrow { BitRange { low: low.min(high), high: low.max(high) } } else { SortRequest::new(key).bits },
+        placement: Placement::OutOfPlace,
+        key_output: match value != ValueType::None && random.u32(0..4) == 0 {
+            true => KeyOutput::Discarded,
+            false => KeyOutput::Sorted,
+        },
+        stable: random.bool(),
+        ..SortRequest::new(key)
+    };
+    let stride = [random.u32(1..100), random.u32(100..3_000), random.u32(3_000..9_000)][random.usize(0..3)];
+    let layouts =
+        [Segments::Rows { stride }, Segments::RowsOf { stride }, Segments::Whole, Segments::Offsets, Segments::Ranges];
+    let segments = layouts[random.usize(0..5)];
+    let from_segment = value == ValueType::Index && random.bool();
+    let request = SegmentedRequest::new(sort, segments).indices_from(match from_segment {
+        true => IndexFrom::Segment,
+        false => IndexFrom::Array,
+    });
+    (request, stride)
+}
+
+/// Finds first elements of segments of drawn lengths: one, and as many as is drawn, because each number compiles its own pipelines.
+fn check(request: &SegmentedRequest, stride: u32, options: &SorterOptions, seed: u64) -> Result<(), Failed> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let of_one = sorter(&request.top(1), options)?;
+    let most = of_one.max_top();
+    let any = patterns::ALL[random.usize(0..patterns::ALL.len())];
+    check_keys(&of_one, stride, &[any], &mut random)?;
+    let tops = [random.u32(1..=most), random.u32(1..=most / 4), (most - 1).max(1), most];
+    let of_many = sorter(&request.top(tops[random.usize(0..tops.len())]), options)?;
+    check_keys(&of_many, stride, &[any, Pattern::FewDistinct, Pattern::Special], &mut random)
+}
+
+/// Finds first elements of keys of each pattern.
+fn check_keys(
+    sorter: &SegmentedSorter,
+    stride: u32,
+    patterns: &[Pattern],
+    random: &mut fastrand::Rng,
+) -> Result<(), Failed> {
+    let request = sorter.request();
+    for pattern in patterns {
+        let rows = random.u32(0..6);
+        let lengths = lengths(rows, stride.min(sorter.longest()), sorter.max_top(), random);
+        let sums = lengths.iter().scan(3, |end, length| {
+            *end += length;
+            Some(*end)
+        });
+        let (words, capacity): (Vec<u32>, u32) = match request.segments {
+            Segments::Offsets => {
+                let words: Vec<u32> = std::iter::once(3).chain(sums).collect();
+                (words.clone(), words[rows as usize])
+            }
+            Segments::Ranges => {
+                let ends: Vec<u32> = sums.collect();
+                let ranges = ends.iter().zip(&lengths).flat_map(|(end, length)| [end - length, *end]);
+                (ranges.collect(), ends.last().copied().unwrap_or(3))
+            }
+            Segments::RowsOf { stride } => (lengths.clone(), rows * stride),
+            Segments::Rows { stride } => (Vec::new(), rows * stride),
+            _ => (Vec::new(), stride),
+        };
+        let capacity = capacity + random.u32(0..30);
+        let keys = generate(*pattern, request.sort.key, capacity as usize, random.u64(..));
+        let (count, segments) = match request.segments {
+            Segments::Whole => (random.u32(0..=capacity), 1),
+            _ => (rows, rows),
+        };
+        let case = Case::new(*request, sorter.longest(), words, count, keys);
+        let case = Case { segment_capacity: segments, ..case };
+        let counted = [None, Some(random.u32(0..=count)), Some(u32::MAX)][random.usize(0..3)];
+        let text = |error| format!("VKSORT_SEED={}: {pattern:?}, counted {counted:?}: {error}", seed());
+        run(&gpu(), sorter, &Case { counted, ..case }, 1 + random.u32(0..2), true).map_err(text)?;
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// Drawn requests for each kind of kernels.
+const TURNS: u64 = 2;
+
+fn draws() -> Vec<Trial> {
+    let staged = Tuning { rank: RankMethod::Ballot, digit_bits: 8, ..small() };
+    let faults = |faults| SorterOptions { faults, ..with(staged.clone()) };
+    let settings = [
+        ("row", SorterOptions::default()),
+        ("small", with(small())),
+        ("staged", with(staged.clone())),
+        ("match", with(Tuning { rank: RankMethod::Match, single_items: 7, ..staged.clone() })),
+        ("merged-runs", with(Tuning { merge_runs: true, histogram_workgroup_size: 64, ..staged.clone() })),
+        ("emulated", SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..with(staged.clone()) }),
+        ("whole-words", faults(Faults { no_small_storage: true, ..Faults::default() })),
+        ("apart", faults(Faults { decide_apart: true, ..Faults::default() })),
+    ];
+    let trial = |(number, (name, options)): (usize, (&'static str, SorterOptions))| {
+        (0..TURNS).map(move |turn| {
+            let seed = seed() ^ (TURNS * number as u64 + turn) << 32;
+            let mut random = fastrand::Rng::with_seed(seed);
+            let (request, stride) = drawn(&mut random);
+            // Those that are not rows are no longer than a block.
+            let options = options.clone();
+            Trial::test(format!("{name}/{turn}: {request}, up to {stride}"), move || {
+                check(&request, stride, &options, seed)
+            })
+        })
+    };
+    settings.into_iter().enumerate().flat_map(trial).collect()
+}
+
+/// Inputs that other libraries have failed on, in one array.
+fn known() -> Result<(), Failed> {
+    let keys = |numbers: &[f32]| -> Vec<u8> { numbers.iter().flat_map(|number| number.to_le_bytes()).collect() };
+    for (order, options) in [(Order::Ascending, SorterOptions::default()), (Order::Descending, with(small()))] {
+        let most =
+            sorter(&SegmentedRequest::new(argsort(Order::Ascending), Segments::Whole).top(1), &options)?.max_top();
+        let n = 5 * most + 3;
+        let ramp: Vec<f32> = (0..n).map(|index| (index * 7919 % n) as f32).collect();
+        let logits: Vec<f32> =
+            generate(Pattern::Clustered, KeyType::F32, n as usize, seed()).chunks_exact(4).map(float).collect();
+        let nan = |bits: u32| f32::from_bits(bits);
+        let special = [
+            f32::NEG_INFINITY,
+            f32::INFINITY,
+            0.0,
+            -0.0,
+            nan(0x7FC0_0000),
+            nan(0xFFC0_0000),
+            nan(0x7F80_0001),
+            nan(0xFFFF_FFFF),
+            1.0,
+            f32::MIN_POSITIVE / 2.0,
+        ];
+        let specials: Vec<f32> = (0..n as usize).map(|index| special[index % special.len()]).collect();
+        // The boundary is within ties, whose indices begin late.
+        let mut tied = vec![1.0; n as usize];
+        (0..n as usize / 2).for_each(|index| tied[index] = 2.0);
+        let cases = [
+            ("two twos of three", keys(&[2.0, 2.0, 2.0, 3.0, 4.0])),
+            ("one", keys(&[5.0])),
+            ("none", keys(&[])),
+            ("a ramp", keys(&ramp)),
+            ("logits", keys(&logits)),
+            ("all equal", keys(&vec![0.5; n as usize])),
+            ("all minus infinity", keys(&vec![f32::NEG_INFINITY; n as usize])),
+            ("nan, zeros, infinities", keys(&specials)),
+            ("ties at the boundary", keys(&tied)),
+        ];
+        for top in [1, 3, most / 2 + 1, most] {
+            let request = SegmentedRequest::new(argsort(order), Segments::Whole).top(top);
+            let sorter = sorter(&request, &options)?;
+            for (name, keys) in &cases {
+                let count = keys.len() as u32 / 4;
+                let case = Case::new(request, sorter.longest(), vec![], count, keys.clone());
+                let case = Case { segment_capacity: 1, ..case };
+                run(&gpu(), &sorter, &case, 2, true).map_err(|error| format!("{name}, {top}, {order}: {error}"))?;
+            }
+        }
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+fn float(bytes: &[u8]) -> f32 {
+    f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+}
+
+/// Rows of logits, as samplers have them: values of a narrow range, so that many share their top digits.
+fn rows_of_logits() -> Result<(), Failed> {
+    let (rows, stride) = if level() == Level::Reduced { (3, 40_000) } else { (16, 262_144) };
+    for top in [50, 2_048] {
+        let request = SegmentedRequest::new(argsort(Order::Descending), Segments::Rows { stride });
+        let request = request.indices_from(IndexFrom::Segment);
+        let most = sorter(&request.top(1), &SorterOptions::default())?.max_top();
+        let request = request.top(top.min(most));
+        let sorter = sorter(&request, &SorterOptions::default())?;
+        let mut random = fastrand::Rng::with_seed(seed());
+        let keys: Vec<u8> = (0..rows * stride)
+            .flat_map(|at| match at / stride % 3 {
+                0 => (8.0 + random.f32() / 64.0).to_le_bytes(),
+                1 => (random.u32(0..40) as f32).to_le_bytes(),
+                _ => (-1.5f32).to_le_bytes(),
+            })
+            .collect();
+        run(&gpu(), &sorter, &Case::new(request, sorter.longest(), vec![], rows, keys), 1, true)?;
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// One bound sort, recorded over and over with other counts and keys, in scratch that nothing clears.
+fn replays() -> Result<(), Failed> {
+    let apart = SorterOptions { faults: Faults { decide_apart: true, ..Faults::default() }, ..with(small()) };
+    for options in [SorterOptions::default(), apart] {
+        for segments in [Segments::RowsOf { stride: 9_000 }, Segments::Whole] {
+            let request = SegmentedRequest::new(argsort(Order::Descending), segments).top(100);
+            let sorter = sorter(&request, &options)?;
+            let mut random = fastrand::Rng::with_seed(seed());
+            let rows = if segments == Segments::Whole { 1 } else { 7 };
+            let capacity = rows * 9_000;
+            let cases: Vec<Case> = (0..6)
+                .map(|turn| {
+                    let pattern = patterns::ALL[turn % 5];
+                    let keys = generate(pattern, KeyType::F32, capacity as usize, seed() + turn as u64 / 2);
+                    let words = lengths(segments.words(rows) as u32, 9_000, sorter.max_top(), &mut random);
+                    let most = if segments == Segments::Whole { capacity } else { rows };
+                    let counted = Some(random.u32(0..=most + 9));
+                    let case = Case::new(request, sorter.longest(), words, most, keys);
+                    Case { segment_capacity: rows, counted, ..case }
+                })
+                .collect();
+            run_all(&gpu(), &sorter, &cases, 2, true)?;
+        }
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// Words and counts beyond all bounds. By address nothing keeps a stray access from the guards between the buffers.
+fn hostile(segments: Segments) -> Result<(), Failed> {
+    let is_narrowed = matches!(segments, Segments::RowsOf { .. } | Segments::Whole);
+    let sort = match is_narrowed {
+        true => argsort(Order::Ascending),
+        false => SortRequest { placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U8) },
+    };
+    let request = SegmentedRequest::new(sort, segments).top(20);
+    let staged = with(Tuning { rank: RankMethod::Ballot, ..small() });
+    let access = if gpu().profile().buffer_addresses { Access::Addresses } else { Access::Descriptors };
+    let mut random = fastrand::Rng::with_seed(seed());
+    for options in [with(small()), SorterOptions { access, ..staged }] {
+        let sorter = sorter(&request, &options)?;
+        let (capacity, segment_capacity) = (30_007, if segments == Segments::Whole { 1 } else { 5 });
+        let most = if segments == Segments::Whole { capacity } else { segment_capacity };
+        for kind in 0..9 {
+            let mut draw = |at: u32| match kind {
+                0 => u32::MAX,
+                1 => capacity - at * 50,
+                2 => random.u32(..),
+                3 => random.u32(0..2 * capacity),
+                4 => 6_000 + at % 2,
+                5 => [u32::MAX, 0, 1 << 31, 17][at as usize % 4],
+                6 => u32::MAX - at * 1_000,
+                7 => at / 2 * 10 + at % 2 * 200, // ranges that overlap
+                _ => at % 2 * capacity,
+            };
+            let words = (0..segments.words(segment_capacity) as u32).map(&mut draw).collect();
+            let keys = generate(Pattern::Clustered, sort.key, capacity as usize, seed());
+            let case = Case::new(request, u32::MAX, words, most, keys);
+            let counted = [None, Some(u32::MAX), Some(most - 2), Some(1 << 31), Some(0)][kind % 5];
+            let case = Case { counted, segment_capacity, ..case };
+            run(&gpu(), &sorter, &case, 1, is_narrowed).map_err(|error| format!("kind {kind}: {error}"))?;
+        }
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+fn refused() -> Result<(), Failed> {
+    let of = |request: SegmentedRequest| sorter(&request, &SorterOptions::default());
+    let whole = SegmentedRequest::new(argsort(Order::Ascending), Segments::Whole);
+    let most = of(whole.top(1))?.max_top();
+    assert!(of(whole.top(most)).is_ok());
+    expect(of(whole.top(0)), &["the top of each segment is 0 elements", "at least 1"])?;
+    expect(of(whole.top(most + 1)), &["the top of each segment", &most.to_string(), "a sort of whole segments"])?;
+    expect(of(whole), &["the whole array, without a top", "SortRequest"])?;
+    let in_place = SortRequest { placement: Placement::InPlace, ..argsort(Order::Ascending) };
+    expect(of(SegmentedRequest::new(in_place, Segments::Whole).top(1)), &["in place", "out of place"])?;
+    let sorter = of(whole.top(5))?;
+    expect(sorter.scratch_size(100, 2), &["the number of segments is 2", "1, the whole array"])?;
+    let offsets = of(SegmentedRequest::new(argsort(Order::Ascending), Segments::Offsets).top(most))?;
+    let allowed = offsets.max_segments(100)?;
+    expect(offsets.scratch_size(100, 10_000_000), &[&format!("up to {allowed}, whose results")])?;
+    assert!(offsets.scratch_size(100, allowed).is_ok() && sorter.max_segments(100)? == 1);
+    assert_eq!(sorter.buffers(1_000, 1).keys_out, Some(20));
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// Every module that narrows rows, where the device can run it, does so once.
+fn every_module() -> Result<(), Failed> {
+    let profile = gpu().profile().clone();
+    let mut reached: Vec<Module> = Vec::new();
+    for key in [KeyType::U32, KeyType::U64, KeyType::U128] {
+        for (rank, addressed) in [(RankMethod::Ballot, false), (RankMethod::Private, false), (RankMethod::Ballot, true)]
+        {
+            if addressed && !profile.buffer_addresses {
+                continue;
+            }
+            let tuning = Tuning { rank, ..small() };
+            let sort = SortRequest { value: ValueType::U32, placement: Placement::OutOfPlace, ..SortRequest::new(key) };
+            let request = SegmentedRequest::new(sort, Segments::Rows { stride: 9_000 });
+            let seen = DeviceProfile { ..profile.clone() };
+            let asked = request.top(1);
+            let desc = ShapeDesc {
+                addressed,
+                segments: Some(&asked),
+                ..ShapeDesc::new(&seen, &tuning, &request.sort, Algorithm::OneSweep)
+            };
+            let host = steps::of_segments(&desc, 9_000, 1, Count::Host(1))?;
+            reached.extend(host.steps.iter().filter_map(|step| match step {
+                HostStep::Dispatch(dispatch) if dispatch.module.kernel == Kernel::Narrow => Some(dispatch.module),
+                _ => None,
+            }));
+            let access = if addressed { Access::Addresses } else { Access::Descriptors };
+            let sorter = sorter(&request.top(9), &SorterOptions { access, ..with(tuning) })?;
+            check_keys(&sorter, 9_000, &[Pattern::Uniform], &mut fastrand::Rng::with_seed(seed()))?;
+        }
+    }
+    for module in kernels::modules().into_iter().filter(|module| module.kernel == Kernel::Narrow) {
+        match (reached.contains(&module), excuse(&module, &profile)) {
+            (true, None) => {}
+            (false, Some(what)) => println!("not run here: {} needs {what}", module.name()),
+            (_, other) => return Err(format!("{}: run or not against {other:?}", module.name()).into()),
+        }
+    }
+    Ok(())
+}
+
+pub fn trials() -> Vec<Trial> {
+    let whole = [
+        Trial::test("known", known),
+        Trial::test("rows_of_logits", rows_of_logits),
+        Trial::test("replays", replays),
+        Trial::test("hostile/rows", || hostile(Segments::RowsOf { stride: 6_000 })),
+        Trial::test("hostile/offsets", || hostile(Segments::Offsets)),
+        Trial::test("hostile/ranges", || hostile(Segments::Ranges)),
+        Trial::test("hostile/whole", || hostile(Segments::Whole)),
+        Trial::test("refused", refused),
+        Trial::test("every_module", every_module),
+    ];
+    draws().into_iter().chain(whole).collect()
+}
