@@ -10,7 +10,10 @@ use anyhow::{Context, Result, ensure};
 use clap::{Parser, ValueEnum};
 use serde_json::value::Serializer as Json;
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions};
-use vksort::{KeyOutput, KeyType, SortRequest, SorterOptions, Tuning, ValueType};
+use vksort::{
+    KeyOutput, KeyType, Placement, SegmentedRequest, SegmentedSorter, Segments, SortRequest, SorterOptions, Tuning,
+    ValueType,
+};
 use vksort_profiles::tuning;
 use vksort_programs::common;
 use vksort_programs::common::canvas;
@@ -67,9 +70,14 @@ enum Request {
     U64Pairs,
     /// u128 keys
     U128,
+    /// segments of up to 100 u32 keys with u32 values
+    Segments,
+    /// the indices of the first 100 f32 keys of long rows
+    Top,
 }
 
 impl Request {
+    /// The elements of the request.
     fn request(self) -> SortRequest {
         let keys = SortRequest::new;
         match self {
@@ -82,6 +90,23 @@ impl Request {
             Request::U64 => keys(KeyType::U64),
             Request::U64Pairs => SortRequest { value: ValueType::U32, ..keys(KeyType::U64) },
             Request::U128 => keys(KeyType::U128),
+            Request::Segments => Request::Pairs.request(),
+            Request::Top => SortRequest {
+                value: ValueType::Index,
+                placement: Placement::OutOfPlace,
+                key_output: KeyOutput::Discarded,
+                ..keys(KeyType::F32)
+            },
+        }
+    }
+
+    /// The request, if it is one of segments.
+    fn segments(self) -> Option<SegmentedRequest> {
+        let of = |segments| SegmentedRequest::new(self.request(), segments);
+        match self {
+            Request::Segments => Some(of(Segments::Offsets).up_to(100)),
+            Request::Top => Some(of(Segments::Rows { stride: 1 << 17 }).top(100)),
+            _ => None,
         }
     }
 }
@@ -137,6 +162,7 @@ impl Args {
             items_keys: fewer(row.items_keys),
             items_pairs: fewer(row.items_pairs),
             single_items: fewer(row.single_items),
+            segment_items: fewer(row.segment_items),
             ..row
         })
     }
@@ -146,7 +172,16 @@ impl Args {
         let gpu = self.open()?;
         let tuning = self.tuning(&gpu)?;
         let started = Instant::now();
-        gpu.sorter(&request.request(), &SorterOptions { tuning: Some(tuning), ..SorterOptions::default() })?;
+        let options = SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
+        match request.segments() {
+            None => drop(gpu.sorter(&request.request(), &options)?),
+            Some(segments) => {
+                let device = gpu.device();
+                #[allow(unsafe_code, reason = "sorts of segments have the recording API alone")]
+                // SAFETY: the device was created with these requirements, and outlives the sorter.
+                drop(unsafe { SegmentedSorter::new(&device.raw, &device.requirements, &segments, &options)? });
+            }
+        }
         Ok(1e3 * started.elapsed().as_secs_f64())
     }
 }
