@@ -41,7 +41,7 @@ untimed=skip=are_measured
 
 # Each run takes another part of the designs.
 essential=(
-    "lavapipe-8         | 1800 | modules segments kept-visitors conformance blocks matrix fallback routes verified recording frames limits subgroups halves allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8"
+    "lavapipe-8         | 1800 | modules segments top top-modules kept-visitors conformance blocks matrix fallback routes verified recording frames limits subgroups halves allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8"
     "swiftshader        | 1200 | conformance fallback kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4"
     # The layer sees hazards within shaders and between submissions.
     "validation         | 1200 | matrix recording frames | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
@@ -63,7 +63,7 @@ grep -qw avx512f /proc/cpuinfo || wide="lavapipe-512 unoptimized"
 # few trials may be none, so the busy row of that width takes an eighth. LLVM's optimizer takes a third of a compilation. Kernels go
 # through it at subgroup size 8, on both versions of Mesa, and the rows of size 4 and the GPU-assisted one do without.
 everything=(
-    "lavapipe-8         | 3600 | $devices verified recording emulated frames visitors kept-visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/4 VKSORT_DRAW_SECONDS=30"
+    "lavapipe-8         | 3600 | $devices top-modules verified recording emulated frames visitors kept-visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/4 VKSORT_DRAW_SECONDS=30"
     # The older lavapipe may crash in draws at this width, which is not its own choice on any processor.
     "lavapipe-16        | 3600 | $devices             | $wide VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=16/16"
     "lavapipe-4         | 2400 | $devices visitors    | lavapipe-128 unoptimized VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/8,4/16"

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         design("segments", segments::trials),
         whole("segments", segments::trials_of_modules),
         design("top", top::trials),
+        whole("top-modules", top::trials_of_modules),
         whole("limits", limits::trials),
         whole("subgroups", subgroups::trials),
         whole("halves", halves::trials),
