@@ -41,7 +41,7 @@ untimed=skip=are_measured
 
 # Each run takes another part of the designs.
 essential=(
-    "lavapipe-8         | 1800 | modules segments top top-modules kept-visitors conformance blocks matrix fallback routes verified recording frames limits subgroups halves allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8"
+    "lavapipe-8         | 1800 | modules segments top top-modules records kept-visitors conformance blocks matrix fallback routes verified recording frames limits subgroups halves allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8"
     "swiftshader        | 1200 | conformance fallback kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4"
     # The layer sees hazards within shaders and between submissions.
     "validation         | 1200 | matrix recording frames | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
@@ -52,7 +52,7 @@ essential=(
 # What runs on every driver. Of the full designs each run has half of the trials, by its seed: half of these at subgroup size 8,
 # three eighths at 4 and an eighth at 16, where kernels take longest to compile. Suites of the API (recording, frames) and of
 # programs do not depend on the subgroup size, so fewer rows have them.
-devices="modules segments top blocks conformance matrix fallback routes properties subgroups"
+devices="modules segments top records blocks conformance matrix fallback routes properties subgroups"
 # Without AVX-512 vectors of 16 lanes are split. LLVM's optimizer then takes minutes for a kernel of wide keys with uneven
 # digits, so the rows of that width do without it.
 wide=lavapipe-512
@@ -86,7 +86,7 @@ everything=(
     # A device that was created without optional features: SPIR-V 1.6 promises full subgroups there. In the second row, nothing is
     # known of the driver, and kernels emulate subgroups.
     "least              | 1200 | modules conformance matrix | lavapipe-256 system-layer VKSORT_LEAST=1 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
-    "emulated           | 1200 | modules conformance matrix recording visitors | lavapipe-256 system-layer VKSORT_LEAST=emulated VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
+    "emulated           | 1200 | modules conformance matrix records recording visitors | lavapipe-256 system-layer VKSORT_LEAST=emulated VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
     "c                  | 1800 | c                     | lavapipe-256 system-layer"
     # Two minutes of it compile what the programs depend on, once per machine.
     "bindings           | 900 | bindings              | lavapipe-256 system-layer"
@@ -97,7 +97,7 @@ everything=(
     "doc                | 600 | doc                   | lavapipe-256"
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
     "validation         | 1800 | blocks conformance recording emulated subgroups programs:render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
-    "newer-validation   | 1800 | modules matrix segments top fallback verified recording routes frames properties subgroups visitors programs:render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
+    "newer-validation   | 1800 | modules matrix segments top records fallback verified recording routes frames properties subgroups visitors programs:render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
     # A queue of another family, which software drivers do not have.
     "two-queues         | 600 | frames                | lavapipe-256 newer-layer two-queues only=two-queues"
 )

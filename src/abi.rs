@@ -191,6 +191,20 @@ shared_constants! {
     TOP_KEPT = 14;
 }
 
+shared_constants! {
+    /// The same for the kernel that composes the keys of records.
+    FIELD_CONSTANTS;
+
+    /// Where a field's constant has the bytes of the field, above its offset in the record.
+    FIELD_BYTES = 16;
+    /// Bit of a field's constant: the sign bit is flipped, because negative numbers come first.
+    FIELD_SIGNED = 1 << 21;
+    /// Bit of a field's constant: the magnitude of negative numbers is flipped.
+    FIELD_FLOAT = 1 << 22;
+    /// Bit of a field's constant: every bit is flipped once more.
+    FIELD_DESCENDING = 1 << 23;
+}
+
 macro_rules! specialization {
     ($($(#[$doc:meta])* $name:ident = $default:expr;)*) => {
         /// Specialization constants by id: the index of an entry is its id, the number its value where the host sets none.
@@ -268,6 +282,14 @@ specialization! {
     COMPARE_LONGEST = 32;
     /// How many of the first elements of each segment are written; 0 for all.
     TOP = 0;
+    /// The first field that records are sorted by, as the `FIELD_*` constants say; 0 for none.
+    FIELD_0 = 0;
+    /// The second.
+    FIELD_1 = 0;
+    /// The third.
+    FIELD_2 = 0;
+    /// The fourth.
+    FIELD_3 = 0;
 }
 
 /// Reads one member of the push constants.
@@ -305,8 +327,8 @@ push_constants! {
     count_word;
     /// Index of the pass; the number of passes for the move after them.
     pass;
-    /// Elements that a workgroup covers: a tile, or a part of the histogram or of a move; the workgroups of a verifier; with segments
-    /// the capacity in elements, or when long rows are narrowed, their elements of a workgroup.
+    /// Elements that a workgroup covers: a tile, or a part of the histogram, of a move or of records; the workgroups of a verifier; with
+    /// segments the capacity in elements, or when long rows are narrowed, their elements of a workgroup.
     part;
     /// Elements of a part of the histogram, for the kernel that sizes dispatches; with segments the elements of a row.
     histogram_part;
@@ -316,7 +338,7 @@ push_constants! {
     /// of one, or the most survivors of a long row; else 0.
     route;
     /// The stage of the histogram or of a verifier, one of the `STAGE_*` or `VERIFY_*` constants; with segments the elements up to
-    /// which they are small.
+    /// which they are small; not 0 to compose keys of all records, because the count is of segments.
     stage;
     /// Lowest bit of the window, for keys of one word.
     window_low;
@@ -400,10 +422,14 @@ pub fn glsl(visitor: Option<VisitorPush<'_>>) -> String {
     text += &constants(CONSTANTS);
     text += &format!("#ifdef VERIFIES\n{}#endif\n", constants(VERIFIER_CONSTANTS));
     text += &format!("#ifdef SEGMENTS\n{}#endif\n", constants(SEGMENT_CONSTANTS));
+    text += &format!("#ifdef COMPOSES\n{}#endif\n", constants(FIELD_CONSTANTS));
     for (id, (name, default)) in SPECIALIZATION.iter().enumerate() {
-        let of_segments = id >= spec::SEGMENT_LAYOUT;
         let line = format!("layout(constant_id = {id}) const uint {name} = {default}u;\n");
-        text += &if of_segments { format!("#ifdef SEGMENTS\n{line}#endif\n") } else { line };
+        text += &match id {
+            spec::FIELD_0..=spec::FIELD_3 => format!("#ifdef COMPOSES\n{line}#endif\n"),
+            spec::SEGMENT_LAYOUT.. => format!("#ifdef SEGMENTS\n{line}#endif\n"),
+            _ => line,
+        };
     }
     let (id, default) = (spec::WORKGROUP_SIZE, SPECIALIZATION[spec::WORKGROUP_SIZE].1);
     text += &format!("layout(local_size_x = {default}, local_size_x_id = {id}) in;\n");

@@ -16,6 +16,7 @@ chapters! {
     Counts "counts"
     Widths "widths"
     Floats "floats"
+    Records "records"
     Bindings "bindings"
     FromFidelityFx "from-fidelityfx"
     Right "right"

@@ -37,7 +37,7 @@ pub enum Usage {
 pub enum Group {
     /// A single invocation.
     One,
-    /// The workgroup of kernels that count digits, move, gather or verify.
+    /// The workgroup of kernels that count digits, move, gather, verify or compose.
     Counting,
     /// The workgroup that scans the counts of tiles.
     Scanning,
@@ -66,6 +66,8 @@ pub enum Sorts {
     Gathered,
     /// Those of segments.
     Segmented,
+    /// Those of records by several fields.
+    Records,
     /// None: it is recorded beside a sort.
     None,
 }
@@ -81,12 +83,15 @@ pub struct Variants {
     pub ranks: bool,
     /// Shared and private counters, if it counts digits.
     pub counts: bool,
+    /// For devices with private counters a kernel of its own, if it does neither.
+    pub software: bool,
     /// Elements by descriptor and by address.
     pub addresses: bool,
 }
 
-const PLAIN: Variants = Variants { keys: false, stores: false, ranks: false, counts: false, addresses: false };
-const GATHERS: Variants = Variants { addresses: true, ..PLAIN };
+const PLAIN: Variants =
+    Variants { keys: false, stores: false, ranks: false, counts: false, software: false, addresses: false };
+const GATHERS: Variants = Variants { software: true, addresses: true, ..PLAIN };
 const READS: Variants = Variants { keys: true, addresses: true, ..PLAIN };
 const COUNTS: Variants = Variants { counts: true, ..READS };
 const MOVES: Variants = Variants { stores: true, ..READS };
@@ -146,6 +151,7 @@ kernels! {
     Verify          "verify"           "verify.comp"                   READS   Counting None           [KeysFrom Read, ValuesFrom Read, Counters ReadWrite];
     Segments        "segments"         "segments/main.comp"            RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Segments Read, Counters Read, Table Read];
     Narrow          "narrow"           "top/main.comp"                 COUNTS  Counting Segmented      [KeysFrom Read, Counters ReadWrite, Table ReadWrite, Segments Read];
+    Compose         "compose"          "compose.comp"                  READS   Counting Records        [KeysTo Write, ValuesFrom Read];
 }
 
 impl Kernel {
@@ -246,7 +252,7 @@ impl Module {
         let ranking = match self.ranking {
             _ if self.emulated || addressed => Ranking::Chosen,
             Ranking::Partitioned if variants.ranks && !small && key_words == 1 => Ranking::Partitioned,
-            Ranking::Private if variants.ranks || variants.counts => Ranking::Private,
+            Ranking::Private if variants.ranks || variants.counts || variants.software => Ranking::Private,
             _ => Ranking::Chosen,
         };
         Module { kernel: self.kernel, key_words, small, emulated: self.emulated && variants.ranks, ranking, addressed }

@@ -91,6 +91,7 @@ mod plan;
 mod profile;
 mod record;
 mod recorded;
+mod records;
 mod request;
 #[doc(hidden)]
 pub mod seams;
@@ -118,6 +119,9 @@ pub use record::{
     VisitorResources, device_from_raw, instance_from_raw,
 };
 pub use recorded::RecordedSort;
+#[doc(hidden)]
+pub use records::Fields;
+pub use records::{KeyField, RecordOutput, RecordRequest};
 pub use request::{Algorithm, BitRange, BufferSizes, Count, KeyOutput, Placement, SortRequest, ValueType};
 pub use segments::{IndexFrom, SegmentedRequest, Segments};
 #[doc(hidden)]

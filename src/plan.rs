@@ -1,6 +1,7 @@
 //! A sort as data: its steps, their sizes and their buffers. Nothing here calls Vulkan.
 
 mod capacities;
+mod compose;
 mod hazard;
 mod onesweep;
 mod places;
@@ -32,6 +33,9 @@ impl Plan {
         let largest = self.largest(count);
         if largest == 0 {
             return;
+        }
+        if self.shape.fields.is_some() && self.capacity > 0 {
+            emit(compose::step(self, count));
         }
         if let Some(windows) = &self.shape.windows {
             if self.capacity > 0 {
@@ -83,7 +87,8 @@ impl Plan {
     fn each_head_step(&self, count: Count, emit: &mut dyn FnMut(Step)) {
         // The ring is cleared once; it follows the counters.
         let table = if self.algorithm.looks_back() { self.table_words(self.largest(count)) } else { 0 };
-        emit(Step::clear(self.scratch().table.offset + 4 * table));
+        let scratch = self.scratch();
+        emit(Step::clear(scratch.table.offset - scratch.counters.offset + 4 * table));
         if self.sizes_on_device(count) {
             emit(Step::dispatch(Kernel::Arguments, None, Groups::Direct(1), self.push(count, 0)));
         }

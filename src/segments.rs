@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::error::Error;
+use crate::records::{Fields, RecordRequest};
 use crate::request::{BufferSizes, SortRequest, ValueType};
 
 /// How elements are divided into segments, each of which is sorted by itself.
@@ -109,12 +110,44 @@ pub struct SegmentedRequest {
     pub index_from: IndexFrom,
     /// How many elements of each segment are wanted, the first ones in its order; `None` for all. See [`top`](Self::top).
     pub top: Option<u32>,
+    /// Of records, what their keys are composed of, and the sort of these keys.
+    composed: Option<(Fields, SortRequest)>,
 }
 
 impl SegmentedRequest {
     /// Segments of unknown length, and indices from the first element of the buffers.
     pub fn new(sort: SortRequest, segments: Segments) -> Self {
-        SegmentedRequest { sort, segments, longest: None, index_from: IndexFrom::Array, top: None }
+        SegmentedRequest { sort, segments, longest: None, index_from: IndexFrom::Array, top: None, composed: None }
+    }
+
+    /// The same for segments of records, which are sorted by their fields.
+    ///
+    /// * The records are bound as [`SortBuffers::keys`](crate::SortBuffers::keys), as for
+    ///   [`Sorter::of_records`](crate::Sorter::of_records).
+    /// * Keys are composed of all records up to the capacity, so those outside of the segments are read too.
+    /// * [`sort`](Self::sort) is the sort of these keys, and has to stay as it is.
+    ///
+    /// ```
+    /// use vksort::{IndexFrom, KeyField, KeyType, RecordOutput, RecordRequest, SegmentedRequest, Segments};
+    /// // The particles of each cell by their distance, and then by age: which they are, counted from the first one of the cell.
+    /// let fields = [KeyField::new(12, KeyType::F32), KeyField::new(20, KeyType::U16)];
+    /// let particles = RecordRequest::new(24, fields).with_output(RecordOutput::Permutation);
+    /// let request = SegmentedRequest::of_records(&particles, Segments::Ranges)?.indices_from(IndexFrom::Segment);
+    /// # Ok::<(), vksort::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`RecordRequest::check`].
+    pub fn of_records(records: &RecordRequest, segments: Segments) -> Result<Self, Error> {
+        let (sort, fields) = records.as_sort()?;
+        let composed = fields.map(|fields| (fields, sort));
+        Ok(SegmentedRequest { composed, ..SegmentedRequest::new(sort, segments) })
+    }
+
+    /// What keys are composed of, in a sort of records.
+    pub(crate) fn fields(&self) -> Option<Fields> {
+        self.composed.map(|(fields, _)| fields)
     }
 
     /// The same for segments of at most so many elements.
@@ -160,6 +193,9 @@ impl SegmentedRequest {
     /// [`SortRequest::buffers`], or for the first elements of each segment, the results of so many. Words of segments are apart:
     /// [`Segments::words`].
     pub fn buffers(&self, capacity: u32, segment_capacity: u32) -> BufferSizes {
+        if let Some(fields) = self.fields() {
+            return fields.buffers(&self.sort, capacity);
+        }
         let results = self.top.map_or(u64::from(capacity), |top| u64::from(top) * u64::from(segment_capacity));
         self.sort.buffers_of(capacity, results)
     }
@@ -169,11 +205,17 @@ impl SegmentedRequest {
     /// # Errors
     ///
     /// * As for [`SortRequest::check`].
-    /// * [`Error::Unsupported`]: an algorithm, rows of no elements, a longest segment of none or of fewer elements than each of the
-    ///   [`Rows`](Segments::Rows), indices from the begin of segments without [`ValueType::Index`], the first 0 elements, the first
-    ///   elements in place, or the whole array without a number of its first elements.
+    /// * [`Error::Unsupported`]: a sort that is no longer that of the records, an algorithm, rows of no elements, a longest segment of none
+    ///   or of fewer elements than each of the [`Rows`](Segments::Rows), indices from the begin of segments without
+    ///   [`ValueType::Index`], the first 0 elements, the first elements in place or of records, or the whole array without a number of
+    ///   its first elements.
     pub fn check(&self) -> Result<(), Error> {
         self.sort.check()?;
+        if let Some((_, composed)) = self.composed
+            && composed != self.sort
+        {
+            return Err(Error::unsupported("the sort of the keys of records", self.sort, composed));
+        }
         if let Some(algorithm) = self.sort.algorithm {
             return Err(Error::unsupported("the algorithm of a sort of segments", algorithm, "none"));
         }
@@ -196,6 +238,10 @@ impl SegmentedRequest {
         if self.index_from == IndexFrom::Segment && self.sort.value != ValueType::Index {
             let allowed = "from the array, or with indices as values";
             return Err(Error::unsupported("the start of indices", "from segments, without indices", allowed));
+        }
+        if self.top.is_some() && self.composed.is_some() {
+            let allowed = "all of each segment; the top of an array of their keys is found by indices";
+            return Err(Error::unsupported("the top of each segment", "the first records", allowed));
         }
         if self.top.is_some() && self.sort.in_place() {
             return Err(Error::unsupported("the placement of the top of each segment", "in place", "out of place"));

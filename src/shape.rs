@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use crate::abi;
 use crate::error::Error;
 use crate::profile::{DeviceProfile, FixedSubgroups, Quirks};
+use crate::records::Fields;
 use crate::request::{Algorithm, BitRange, SortRequest};
 use crate::segments::{SegmentedRequest, Segments};
 use crate::tuning::{MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuning};
@@ -62,6 +63,8 @@ pub struct ShapeDesc<'a> {
     pub visits: Visits,
     /// The request of a sort of segments; its sort is `request`.
     pub segments: Option<&'a SegmentedRequest>,
+    /// What keys are composed of, in a sort of records.
+    pub fields: Option<Fields>,
     /// Whether the host or the driver specializes the kernels.
     pub specialization: Specialization,
     /// The quirks of the driver.
@@ -92,6 +95,7 @@ impl<'a> ShapeDesc<'a> {
             addressed: false,
             visits: Visits::default(),
             segments: None,
+            fields: None,
             specialization: Specialization::Auto,
             quirks: profile.quirks(),
             reads_check: false,
@@ -200,6 +204,7 @@ fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> R
         addressed: desc.addressed,
         visits: desc.visits,
         windows,
+        fields: desc.fields,
         small_storage: profile.small_storage && !quirks.no_aliased_views,
         specializes_on_host: match desc.specialization {
             Specialization::Auto => quirks.weak_specialization,

@@ -134,6 +134,13 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     for (constant, value) in shape.knobs {
         values[constant] = value;
     }
+    if let (Kernel::Compose, Some(fields)) = (kernel, shape.fields) {
+        values[spec::VALUE_BITS] = 8 * fields.stride;
+        let ids = [spec::FIELD_0, spec::FIELD_1, spec::FIELD_2, spec::FIELD_3];
+        for (id, constant) in ids.into_iter().zip(fields.constants) {
+            values[id] = constant;
+        }
+    }
     if let Some(windows) = shape.windows {
         values[spec::SEGMENT_LAYOUT] = windows.layout();
         values[spec::TOP] = windows.top;

@@ -1,4 +1,5 @@
 //! Makes the pipelines of requests on a device, for tools that look at what the driver's compiler makes of them.
+#![allow(unsafe_code, reason = "segments are sorted by the recording API alone")]
 
 mod plot;
 
@@ -11,8 +12,8 @@ use clap::{Parser, ValueEnum};
 use serde_json::value::Serializer as Json;
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions};
 use vksort::{
-    KeyOutput, KeyType, Placement, SegmentedRequest, SegmentedSorter, Segments, SortRequest, SorterOptions, Tuning,
-    ValueType,
+    KeyField, KeyOutput, KeyType, Placement, RecordRequest, SegmentedRequest, SegmentedSorter, Segments, SortRequest,
+    SorterOptions, Tuning, ValueType,
 };
 use vksort_profiles::tuning;
 use vksort_programs::common;
@@ -74,13 +75,15 @@ enum Request {
     Segments,
     /// the indices of the first 100 f32 keys of long rows
     Top,
+    /// segments of records of 32 bytes by 40 bits
+    Records,
 }
 
 impl Request {
-    /// The elements of the request.
-    fn request(self) -> SortRequest {
+    /// The sort of an array; `None` if it is one of segments.
+    fn request(self) -> Option<SortRequest> {
         let keys = SortRequest::new;
-        match self {
+        Some(match self {
             Request::Keys => keys(KeyType::U32),
             Request::Pairs => SortRequest { value: ValueType::U32, ..keys(KeyType::U32) },
             Request::Argsort => {
@@ -90,24 +93,33 @@ impl Request {
             Request::U64 => keys(KeyType::U64),
             Request::U64Pairs => SortRequest { value: ValueType::U32, ..keys(KeyType::U64) },
             Request::U128 => keys(KeyType::U128),
-            Request::Segments => Request::Pairs.request(),
-            Request::Top => SortRequest {
-                value: ValueType::Index,
-                placement: Placement::OutOfPlace,
-                key_output: KeyOutput::Discarded,
-                ..keys(KeyType::F32)
-            },
-        }
+            Request::Segments | Request::Top | Request::Records => return None,
+        })
     }
 
-    /// The request, if it is one of segments.
-    fn segments(self) -> Option<SegmentedRequest> {
-        let of = |segments| SegmentedRequest::new(self.request(), segments);
-        match self {
-            Request::Segments => Some(of(Segments::Offsets).up_to(100)),
-            Request::Top => Some(of(Segments::Rows { stride: 1 << 17 }).top(100)),
-            _ => None,
-        }
+    /// The sort of segments; `None` if it is none.
+    fn segments(self) -> Result<Option<SegmentedRequest>> {
+        let keys = SortRequest::new;
+        Ok(Some(match self {
+            Request::Segments => {
+                let pairs = SortRequest { value: ValueType::U32, ..keys(KeyType::U32) };
+                SegmentedRequest::new(pairs, Segments::Offsets).up_to(100)
+            }
+            Request::Top => {
+                let indices = SortRequest {
+                    value: ValueType::Index,
+                    placement: Placement::OutOfPlace,
+                    key_output: KeyOutput::Discarded,
+                    ..keys(KeyType::F32)
+                };
+                SegmentedRequest::new(indices, Segments::Rows { stride: 1 << 17 }).top(100)
+            }
+            Request::Records => {
+                let fields = [KeyField::new(4, KeyType::U32), KeyField::new(0, KeyType::U8)];
+                SegmentedRequest::of_records(&RecordRequest::new(32, fields), Segments::Offsets)?
+            }
+            _ => return Ok(None),
+        }))
     }
 }
 
@@ -173,14 +185,13 @@ impl Args {
         let tuning = self.tuning(&gpu)?;
         let started = Instant::now();
         let options = SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
-        match request.segments() {
-            None => drop(gpu.sorter(&request.request(), &options)?),
-            Some(segments) => {
-                let device = gpu.device();
-                #[allow(unsafe_code, reason = "sorts of segments have the recording API alone")]
-                // SAFETY: the device was created with these requirements, and outlives the sorter.
-                drop(unsafe { SegmentedSorter::new(&device.raw, &device.requirements, &segments, &options)? });
-            }
+        if let Some(request) = request.request() {
+            drop(gpu.sorter(&request, &options)?);
+        }
+        if let Some(segments) = request.segments()? {
+            let device = gpu.device();
+            // SAFETY: the device was created with its requirements, and outlives the sorter.
+            drop(unsafe { SegmentedSorter::new(&device.raw, &device.requirements, &segments, &options)? });
         }
         Ok(1e3 * started.elapsed().as_secs_f64())
     }

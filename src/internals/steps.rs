@@ -8,7 +8,8 @@ use crate::abi::{Push, spec};
 use crate::error::Error;
 use crate::kernels::Module;
 use crate::plan::{Hazards, MAX_COUNT, Plan, Step, StepName, Work};
-use crate::request::Count;
+use crate::records::{Fields, RecordRequest};
+use crate::request::{Count, SortRequest};
 use crate::shape::{Shape, ShapeDesc};
 use crate::specialize::specialize;
 
@@ -94,6 +95,15 @@ pub fn of_segments(
     desc.segments.map_or(Ok(()), |request| request.check())?;
     let plan = Plan::new(desc.request, desc.algorithm, Shape::fit(desc)?, capacity);
     Ok(host_sort(&Plan { segment_capacity, ..plan }, count))
+}
+
+/// The sort of elements that sorts records, and what its keys are composed of if they are.
+///
+/// # Errors
+///
+/// As for [`RecordRequest::check`].
+pub fn of_records(records: &RecordRequest) -> Result<(SortRequest, Option<Fields>), Error> {
+    records.as_sort()
 }
 
 fn host_sort(plan: &Plan, count: Count) -> HostSort {

@@ -46,7 +46,7 @@ impl Plan {
         let places = self.places(step.ends);
         let check = check.map(|usage| (Binding::Counters, usage));
         // Windows alone have no scratch, but for a check.
-        let has_scratch = self.scratch().size > 0 || self.shape.windows.is_none();
+        let has_scratch = self.scratch().counters.size > 0 || self.shape.windows.is_none();
         let of_scratch = move |region: Region| has_scratch.then_some(region);
         let used = uses.iter().copied().chain(check).filter_map(move |(binding, usage)| {
             let region = match binding {

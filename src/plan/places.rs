@@ -31,16 +31,20 @@ impl Plan {
     pub fn places(&self, ends: Ends) -> Places {
         let (request, layout, visits) = (&self.request, self.scratch(), self.shape.visits);
         let scratch = |range: ScratchRange| (range.size > 0).then_some(Memory::Scratch(range));
-        let keys = Some(Memory::Keys);
-        let keys_target = match (request.in_place(), request.discards_keys() || visits.output) {
+        // Records are bound as keys and move as values. The keys that are composed of them stay where they are composed.
+        let composes = self.shape.fields.is_some();
+        let keys = if composes { scratch(layout.composed) } else { Some(Memory::Keys) };
+        let keys_stay = request.in_place() || composes;
+        let keys_target = match (keys_stay, request.discards_keys() || visits.output) {
             (true, _) => keys,
             (false, true) => scratch(layout.keys_target),
             (false, false) => Some(Memory::KeysOut),
         };
-        let values = Some(Memory::Values);
+        let values = Some(if composes { Memory::Keys } else { Memory::Values });
         let values_target = match request.in_place() {
             true => values,
             false if visits.output => scratch(layout.values_target),
+            false if composes && request.value.is_read() => Some(Memory::KeysOut),
             false => Some(Memory::ValuesOut),
         };
         let (permutation, aside) = (scratch(layout.permutation), scratch(layout.aside));
@@ -61,7 +65,7 @@ impl Plan {
                 Ends::Odd => [even, odd],
                 Ends::Even => [odd, even],
                 Ends::Back => [alternate, target],
-                Ends::Gather | Ends::Aside => [None; 2],
+                Ends::Gather | Ends::Aside | Ends::Compose => [None; 2],
             }
         };
         let values_stay = request.in_place() && !(request.value.sorts_index() && request.discards_keys());
@@ -71,7 +75,8 @@ impl Plan {
                 Places { keys: [permutation, None], values: [values, to] }
             }
             Ends::Aside => Places { keys: [None; 2], values: [aside, values] },
-            _ => Places { keys: turns(request.in_place(), keys), values: turns(values_stay, sorted) },
+            Ends::Compose => Places { keys: [None, keys[0]], values: [values, None] },
+            _ => Places { keys: turns(keys_stay, keys), values: turns(values_stay, sorted) },
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct ScratchRange {
 /// The regions of scratch. A region that the plan does not need is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScratchLayout {
+    /// The keys that are composed of records.
+    pub composed: ScratchRange,
     pub counters: ScratchRange,
     /// Directly after the counters, so that one fill clears both.
     pub table: ScratchRange,
@@ -84,19 +86,20 @@ impl Plan {
             size = (range.offset + range.size).next_multiple_of(REGION_ALIGNMENT);
             range
         };
-        if let Some(windows) = self.shape.windows {
-            let rows = self.most().min(self.segment_capacity);
-            let bytes = windows.survivors.filter(|_| rows > 0).map(|most| top::scratch_bytes(rows, most));
-            let [counters, table] = bytes.unwrap_or_default().map(&mut take);
-            return ScratchLayout { counters, table, size, ..ScratchLayout::default() };
-        }
         let request = &self.request;
         let (passes, visits) = (self.shape.passes, self.shape.visits);
         let elements = |bytes: u64, wanted: bool| if wanted { u64::from(self.capacity) * bytes } else { 0 };
-        let mut layout = ScratchLayout::default();
+        let (key, composes) = (request.key.size_bytes(), self.shape.fields.is_some());
+        let mut layout = ScratchLayout { composed: take(elements(key, composes)), ..ScratchLayout::default() };
+        if let Some(windows) = self.shape.windows {
+            let rows = self.most().min(self.segment_capacity);
+            let bytes = windows.survivors.filter(|_| rows > 0).map(|most| top::scratch_bytes(rows, most));
+            [layout.counters, layout.table] = bytes.unwrap_or_default().map(&mut take);
+            layout.size = size;
+            return layout;
+        }
         if self.ranks_tiles(self.capacity) {
             let (in_place, discards) = (request.in_place(), request.discards_keys());
-            let key = request.key.size_bytes();
             let value = request.value.sorted_bytes();
             // Tickets, routes, arguments, and a count for each digit of each pass.
             let digits = u64::from(passes) * u64::from(self.shape.ranking.radix());
@@ -104,7 +107,8 @@ impl Plan {
             layout.table = take(4 * self.table_words(self.capacity));
             // A single pass needs no alternate, except in place.
             layout.keys_alternate = take(elements(key, passes > 1 || in_place && !discards));
-            layout.keys_target = take(elements(key, passes > 2 && !in_place && (discards || visits.output)));
+            let stay = in_place || composes;
+            layout.keys_target = take(elements(key, passes > 2 && !stay && (discards || visits.output)));
             let returns = in_place && !(request.value.sorts_index() && discards);
             layout.values_alternate = take(elements(value, passes > 1 || returns));
             layout.values_target = take(elements(value, passes > 2 && visits.output));

@@ -23,11 +23,13 @@ pub(crate) enum Ends {
     Gather,
     /// The way back from `aside` to the caller's values.
     Aside,
+    /// From the caller's records to the keys that are composed of them.
+    Compose,
 }
 
 impl Ends {
-    pub const ALL: [Ends; 7] =
-        [Ends::Direct, Ends::First, Ends::Odd, Ends::Even, Ends::Back, Ends::Gather, Ends::Aside];
+    pub const ALL: [Ends; 8] =
+        [Ends::Direct, Ends::First, Ends::Odd, Ends::Even, Ends::Back, Ends::Gather, Ends::Aside, Ends::Compose];
 
     /// Those of a pass by its index.
     pub fn of_pass(index: u32) -> Ends {
@@ -94,6 +96,7 @@ impl Step {
         let name = StepName { kernel: kernel.name(), pass };
         let ends = match kernel {
             Kernel::SingleWorkgroup | Kernel::Segments | Kernel::Narrow => Ends::Direct,
+            Kernel::Compose => Ends::Compose,
             _ => Ends::of_pass(pass.unwrap_or(0)),
         };
         Step { name, ends, work: Work::Dispatch { kernel, groups, push } }

@@ -205,7 +205,8 @@ impl BoundSort {
         let is_scratch = self.sorter.request.discards_keys() || self.plan.shape.visits.output;
         let target = if is_scratch { "scratch" } else { "keys_out" };
         let [[keys, to], [alternate, _]] = [Ends::Direct, Ends::Back].map(|ends| self.keys_at[ends as usize]);
-        let found = [("keys", keys), (target, to), ("scratch", alternate)];
+        let source = if self.plan.shape.fields.is_some() { "scratch" } else { "keys" };
+        let found = [(source, keys), (target, to), ("scratch", alternate)];
         match found.into_iter().find(|(_, at)| !at.is_multiple_of(alignment)) {
             Some((buffer, given)) => Err(Error::MisalignedOffset { buffer, given, allowed: alignment }),
             None => Ok(()),
@@ -217,7 +218,12 @@ impl BoundSort {
     /// The buffers are alive and belong to the sorter's device.
     unsafe fn create_sets(&mut self) -> Result<(), Error> {
         let gathers = self.sorter.request.value.is_gathered() && self.plan.shape.windows.is_none();
-        let wanted = if gathers { &Ends::ALL[..] } else { &Ends::ALL[..Ends::Gather as usize] };
+        let end = match (self.plan.shape.fields.is_some(), gathers) {
+            (true, _) => Ends::ALL.len(),
+            (false, true) => Ends::Compose as usize,
+            (false, false) => Ends::Gather as usize,
+        };
+        let wanted = &Ends::ALL[..end];
         let descriptors: Vec<_> = wanted.iter().map(|ends| self.memory.descriptors(&self.plan, *ends)).collect();
         // SAFETY: by this function's contract; ranges were checked against alignment and limits.
         self.sets = Some(unsafe { Sets::new(&self.sorter.pipelines.layouts, &descriptors)? });

@@ -33,11 +33,12 @@ impl BufferRange {
 /// `R` is the type of a range: a [`BufferRange`], or a range of a buffer that vksort owns.
 #[derive(Clone, Copy, Debug)]
 pub struct SortBuffers<R = BufferRange> {
-    /// The keys. A request in place sorts them here. [`BufferRange::NONE`] if a visitor makes them or the capacity is 0.
+    /// The keys, or the records of [`Sorter::of_records`](crate::Sorter::of_records). A request in place sorts them here.
+    /// [`BufferRange::NONE`] if a visitor makes them or the capacity is 0.
     pub keys: R,
     /// The values, if the request reads any. A request in place writes sorted values or indices here.
     pub values: Option<R>,
-    /// The sorted keys of a request out of place that does not discard them.
+    /// The sorted keys, or records, of a request out of place that does not discard them.
     pub keys_out: Option<R>,
     /// The sorted values or indices of a request out of place.
     pub values_out: Option<R>,

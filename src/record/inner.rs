@@ -36,6 +36,9 @@ pub(crate) struct SorterInner {
 impl SorterInner {
     /// The buffers of elements that the sort needs, of which out of place so many are the result.
     pub fn buffers(&self, capacity: u32, results: u64) -> BufferSizes {
+        if let Some(fields) = self.shape.fields {
+            return fields.buffers(&self.request, capacity);
+        }
         let (sizes, Visits { keys, values, output }) = (self.request.buffers_of(capacity, results), self.shape.visits);
         BufferSizes {
             keys: if keys { 0 } else { sizes.keys },

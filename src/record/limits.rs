@@ -9,6 +9,7 @@ use crate::abi::Push;
 use crate::error::Error;
 use crate::plan::{MAX_COUNT, Plan, reached_by_table};
 use crate::profile::DeviceProfile;
+use crate::records::Fields;
 use crate::request::{Algorithm, SortRequest};
 use crate::shape::{Shape, ShapeDesc, choose_subgroup};
 
@@ -43,7 +44,7 @@ pub(super) fn find_most(
 ) -> (u32, &'static str) {
     let plan = |capacity| Plan::new(request, algorithm, shape, capacity);
     let by_algorithm = plan(MAX_COUNT).max_count();
-    let reached = if shape.addressed { MAX_COUNT } else { by_descriptors(profile, request) };
+    let reached = if shape.addressed { MAX_COUNT } else { by_descriptors(profile, request, shape.fields) };
     let most = if reached < by_algorithm.0 { (reached, DESCRIPTOR_LIMIT) } else { by_algorithm };
     let reached = reached_by_table(plan, most.0, profile.max_storage_range_bytes);
     if reached < most.0 { (reached, TABLE_LIMIT) } else { most }
@@ -53,7 +54,7 @@ pub(super) fn find_most(
 /// does, descriptors are chosen, whose checks name the limit.
 pub(super) fn choose_addresses(desc: &ShapeDesc<'_>, options: &SorterOptions) -> bool {
     let &ShapeDesc { profile, request, .. } = desc;
-    let reached = options.capacity.is_none_or(|capacity| capacity <= by_descriptors(profile, request));
+    let reached = options.capacity.is_none_or(|capacity| capacity <= by_descriptors(profile, request, desc.fields));
     let served = reached && profile.max_storage_buffers >= Pipelines::descriptors(false, desc.segments.is_some());
     // Kernels with emulated subgroups have no variants with addresses.
     let native = choose_subgroup(desc).is_ok_and(|subgroup| !subgroup.emulated);
@@ -64,8 +65,9 @@ pub(super) fn choose_addresses(desc: &ShapeDesc<'_>, options: &SorterOptions) ->
 }
 
 /// The largest number of elements that fit one descriptor. A range holds whole words, also for smaller elements.
-fn by_descriptors(profile: &DeviceProfile, request: &SortRequest) -> u32 {
-    let widest = request.key.size_bytes().max(request.value.size_bytes());
+fn by_descriptors(profile: &DeviceProfile, request: &SortRequest, fields: Option<Fields>) -> u32 {
+    let record = fields.map_or(0, |fields| fields.stride.into());
+    let widest = request.key.size_bytes().max(request.value.size_bytes()).max(record);
     let whole_words = profile.max_storage_range_bytes / 4 * 4;
     u32::try_from(whole_words / widest).unwrap_or(MAX_COUNT)
 }

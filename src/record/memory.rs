@@ -83,7 +83,7 @@ pub(super) struct Checked {
 impl Checked {
     pub fn new(sorter: &SorterInner, plan: &Plan, buffers: &SortBuffers, beside: Beside) -> Result<Checked, Error> {
         let (sizes, visits) = (sorter.buffers(plan.capacity, plan.results()), plan.shape.visits);
-        let all = sorter.request.buffers_of(plan.capacity, plan.results());
+        let key_bytes = plan.shape.fields.map_or(sorter.request.buffers(plan.capacity).keys, |_| sizes.keys);
         let of = |size: Option<u64>| size.unwrap_or_default();
         let layout = plan.scratch();
 
@@ -95,7 +95,7 @@ impl Checked {
             Asked { name, range: given(range), need, bytes, usage, alignment, count: plan.capacity }
         };
         let ranges = [
-            asked("keys", Some(buffers.keys), !visits.keys, all.keys),
+            asked("keys", Some(buffers.keys), !visits.keys, key_bytes),
             asked("values", buffers.values, sizes.values.is_some(), of(sizes.values)),
             asked("keys_out", buffers.keys_out, sizes.keys_out.is_some(), of(sizes.keys_out)),
             asked("values_out", buffers.values_out, sizes.values_out.is_some(), of(sizes.values_out)),

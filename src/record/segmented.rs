@@ -89,7 +89,7 @@ impl SegmentedSorter {
         options: &SorterOptions,
     ) -> Result<SegmentedSorter, Error> {
         request.check()?;
-        let extras = Extras { segments: Some(request), ..Extras::default() };
+        let extras = Extras { segments: Some(request), fields: request.fields(), ..Extras::default() };
         // SAFETY: the same contract.
         let sorter = unsafe { Sorter::build(device, requirements, &request.sort, options, extras)? };
         let windows = sorter.shape().windows.expect("the shape of a sort of segments has windows");
@@ -117,10 +117,10 @@ impl SegmentedSorter {
         self.request.buffers(capacity, segment_capacity)
     }
 
-    /// Bytes of scratch for so many elements and segments, as [`Sorter::scratch_size`]. It is 0, except for the
-    /// [`top`](SegmentedRequest::top) of rows above a block, or of the whole array: with room for `c` elements of a row to be sorted, 784
-    /// bytes and 8,260 + 4 `c` bytes for each row, in two parts of whole 256 bytes. `c` is twice the top, at least a quarter of a block,
-    /// and at most a block, which it is for the whole array.
+    /// Bytes of scratch for so many elements and segments, as [`Sorter::scratch_size`]. It holds the composed keys of records. Otherwise
+    /// it is 0, except for the [`top`](SegmentedRequest::top) of rows above a block, or of the whole array: with room for `c` elements of
+    /// a row to be sorted, 784 bytes and 8,260 + 4 `c` bytes for each row, in two parts of whole 256 bytes. `c` is twice the top, at least
+    /// a quarter of a block, and at most a block, which it is for the whole array.
     ///
     /// # Errors
     ///

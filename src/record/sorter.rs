@@ -14,6 +14,7 @@ use super::pipelines::{PipelineDesc, Pipelines, VisitorDesc};
 use super::requirements::Requirements;
 use crate::error::Error;
 use crate::plan::Plan;
+use crate::records::{Fields, RecordRequest};
 use crate::request::{Algorithm, BufferSizes, Count, SortRequest};
 use crate::segments::SegmentedRequest;
 use crate::shape::{Shape, ShapeDesc, SubgroupChoice};
@@ -146,6 +147,61 @@ impl Sorter {
         unsafe { Sorter::build(device, requirements, request, options, extras) }
     }
 
+    /// Builds the pipelines for records that are sorted by their fields.
+    ///
+    /// A kernel composes one key of each record's fields, the keys are sorted with the index of their record, and the records are moved
+    /// once at the end. Records that are a key themselves, such as a word of 8 bytes whose upper half is the field, are sorted as such
+    /// keys.
+    ///
+    /// The records are bound as [`SortBuffers::keys`](crate::SortBuffers::keys), and the result as `keys_out` or `values_out`, as
+    /// [`RecordOutput`](crate::RecordOutput) says; [`buffers`](Self::buffers) has their sizes. Capacities and counts are of records.
+    /// [`request`](Self::request) is then the sort of the keys.
+    ///
+    /// ```
+    /// use ash::vk::{BufferUsageFlags as Usage, CommandBuffer};
+    /// use vksort::{BufferRange, Error, KeyField, KeyType, RecordRequest, Requirements, SortBuffers, Sorter, SorterOptions};
+    ///
+    /// # unsafe fn record(
+    /// #     device: &ash::Device,
+    /// #     requirements: &Requirements,
+    /// #     commands: CommandBuffer,
+    /// #     allocate: impl Fn(u64, Usage) -> BufferRange,
+    /// # ) -> Result<(), Error> {
+    /// # // SAFETY: never called.
+    /// # unsafe {
+    /// // Draws of 32 bytes by material, then the nearest first.
+    /// let request = RecordRequest::new(32, [KeyField::new(0, KeyType::U16), KeyField::new(4, KeyType::F32)]);
+    /// let sorter = Sorter::of_records(device, requirements, &request, &SorterOptions::default())?;
+    ///
+    /// let capacity = 10_000; // records
+    /// let draws = allocate(sorter.buffers(capacity).keys, Usage::STORAGE_BUFFER);
+    /// let scratch = allocate(sorter.scratch_size(capacity)?.max(4), Sorter::SCRATCH_USAGE);
+    /// let sort = sorter.bind(&SortBuffers { scratch: Some(scratch), ..SortBuffers::in_place(draws, capacity) })?;
+    ///
+    /// // Every frame, with as many records as there are then.
+    /// sort.record(commands, 9_000, None)?;
+    /// # }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new), and for what [`RecordRequest::check`] refuses.
+    ///
+    /// # Safety
+    ///
+    /// As for [`new`](Self::new).
+    pub unsafe fn of_records(
+        device: &ash::Device,
+        requirements: &Requirements,
+        request: &RecordRequest,
+        options: &SorterOptions,
+    ) -> Result<Sorter, Error> {
+        let (sort, fields) = request.as_sort()?;
+        // SAFETY: the same contract.
+        unsafe { Sorter::build(device, requirements, &sort, options, Extras { fields, ..Extras::default() }) }
+    }
+
     /// A sorter with what not every sorter has.
     ///
     /// # Safety
@@ -158,7 +214,7 @@ impl Sorter {
         options: &SorterOptions,
         extras: Extras<'_>,
     ) -> Result<Sorter, Error> {
-        let Extras { pushed, visitor, segments } = extras;
+        let Extras { pushed, visitor, segments, fields } = extras;
         request.check()?;
         let visits = visitor.map_or(Visits::default(), |(visitor, _)| visitor.visits());
         visits.check(request)?;
@@ -176,6 +232,7 @@ impl Sorter {
             specialization: options.specialization,
             visits,
             segments,
+            fields,
             // Sorts of segments have no counters.
             reads_check: options.subgroup_check && segments.is_none(),
             withhold: faults.withhold,
@@ -323,6 +380,8 @@ pub(super) struct Extras<'a> {
     pub visitor: Option<(&'a Visitor, vk::DescriptorSetLayout)>,
     /// The request of a sort of segments.
     pub segments: Option<&'a SegmentedRequest>,
+    /// What the keys of records are composed of.
+    pub fields: Option<Fields>,
 }
 
 /// The descriptor set of a visitor's resources.

@@ -111,8 +111,8 @@ impl BoundSort {
     ///
     /// * [`Error::BufferTooSmall`], [`Error::MisalignedOffset`], [`Error::Overlap`], [`Error::OutOfBounds`], [`Error::MissingUsage`]
     ///   or [`Error::BufferPresence`] for the report.
-    /// * [`Error::Unsupported`] for a sort with a [`Visitor`](crate::Visitor), whose elements are not in buffers, and for a capacity of
-    ///   billions of elements on a CPU, whose loops have a limit.
+    /// * [`Error::Unsupported`] for a sort with a [`Visitor`](crate::Visitor), whose elements are not in buffers, for one of records by
+    ///   keys that are composed of their fields, and for a capacity of billions of elements on a CPU, whose loops have a limit.
     /// * [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
@@ -121,8 +121,10 @@ impl BoundSort {
     /// * The device outlives the verifier, and when it is dropped, no command buffer with it is pending.
     pub unsafe fn verifier(&self, report: BufferRange) -> Result<Verifier, Error> {
         let (sorter, shape) = (&self.sorter, &self.plan.shape);
-        if sorter.visitor.is_some() {
-            return Err(Error::unsupported("the sort of a verifier", "one with a visitor", "one without"));
+        let (visited, composed) = (sorter.visitor.is_some(), shape.fields.is_some());
+        if visited || composed {
+            let given = if visited { "one with a visitor" } else { "one of records by composed keys" };
+            return Err(Error::unsupported("the sort of a verifier", given, "one whose keys are in a buffer"));
         }
         let most = most_elements(sorter, &self.plan);
         if u64::from(self.plan.capacity) > most {

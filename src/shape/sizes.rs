@@ -2,6 +2,7 @@
 
 use crate::abi;
 use crate::profile::{FixedSubgroups, Quirks};
+use crate::records::Fields;
 use crate::request::ValueType;
 use crate::segments::{IndexFrom, Segments};
 use crate::tuning::{Knobs, RankMethod};
@@ -141,6 +142,8 @@ pub struct Shape {
     pub visits: Visits,
     /// Windows of segments, in a sort of segments.
     pub windows: Option<Windows>,
+    /// What keys are composed of, in a sort of records.
+    pub fields: Option<Fields>,
     /// Whether elements of 8 and 16 bits are loaded and stored as such.
     pub small_storage: bool,
     /// Whether the host folds constants into the SPIR-V.

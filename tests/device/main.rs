@@ -12,6 +12,7 @@ mod limits;
 mod matrix;
 mod modules;
 mod recording;
+mod records;
 mod routes;
 mod segments;
 mod subgroups;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         design("routes", routes::trials),
         design("emulated", emulated::trials),
         whole("verified", verified::trials),
+        design("records", records::trials),
         whole("recording", recording::trials),
         whole("frames", frames::trials),
         design("segments", segments::trials),

@@ -13,6 +13,7 @@ use vksort_testing::patterns::Pattern;
 use vksort_testing::suite::{self, Case};
 use vksort_testing::{Failed, Trial, assert_valid, gpu};
 
+use super::records;
 /// A sort that is asked for explicitly.
 #[derive(Clone, Copy, Debug)]
 struct Way {
@@ -164,8 +165,9 @@ fn every_module_has_a_sort() -> Result<(), Failed> {
     let ways = chosen();
     let reached: Vec<Module> =
         ways.iter().filter_map(|(_, way)| way.modules(&profile)).flat_map(|(_, modules)| modules).collect();
-    // The suite `verified` runs those that are recorded beside a sort, and `segments::every_module` those of segments.
-    let elsewhere = |module: &Module| matches!(module.kernel.row().sorts, Sorts::None | Sorts::Segmented);
+    // The suite `verified` runs those that are recorded beside a sort, and the trials below those of segments and records.
+    let elsewhere =
+        |module: &Module| matches!(module.kernel.row().sorts, Sorts::None | Sorts::Segmented | Sorts::Records);
     for module in kernels::modules().into_iter().filter(|module| !elsewhere(module)) {
         match (reached.contains(&module), excuse(&module, &profile)) {
             (true, None) => {}
@@ -182,5 +184,9 @@ pub fn trials() -> Vec<Trial> {
         let name = format!("{} ({way})", module.name());
         Trial::test(name, move || way.sort())
     });
-    sorts.chain([Trial::test("every_module_has_a_sort", every_module_has_a_sort)]).collect()
+    let whole = [
+        Trial::test("every_module_has_a_sort", every_module_has_a_sort),
+        Trial::test("every_module_of_records", records::every_module),
+    ];
+    sorts.chain(whole).collect()
 }

@@ -8,6 +8,7 @@ mod guide;
 mod instructions;
 mod lookback_model;
 mod profiles;
+mod records;
 mod recount;
 mod requests;
 mod rewrite;

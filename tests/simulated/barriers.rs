@@ -196,8 +196,16 @@ impl Case {
                 shows: [0, 0, 4][turn % 3],
                 late: None,
             };
-            let sort =
-                Sort { request: &request, host: &host, keys: &keys, capacity: count, counted: None, device, changed };
+            let sort = Sort {
+                request: &request,
+                host: &host,
+                keys: &keys,
+                stride: None,
+                capacity: count,
+                counted: None,
+                device,
+                changed,
+            };
             check(&sort, seed)
         };
         run(None, 0).unwrap();

@@ -22,8 +22,16 @@ fn check_bytes(value: ValueType, rank: RankMethod, (blocks, further): (u32, u32)
     let host = steps::of(&desc, count, Count::Host(count)).unwrap();
     let keys = patterns::generate(Pattern::Uniform, key, count as usize, 1);
     let device = Device { lanes, resident: 1, shuffles: false, shows: 64, late: None };
-    let sort =
-        Sort { request: &request, host: &host, keys: &keys, capacity: count, counted: None, device, changed: None };
+    let sort = Sort {
+        request: &request,
+        host: &host,
+        keys: &keys,
+        stride: None,
+        capacity: count,
+        counted: None,
+        device,
+        changed: None,
+    };
     let bytes = check(&sort, 1).unwrap().all;
     let least = floor * u64::from(count) + for_further * u64::from(further);
     // A workgroup that is interrupted for long has its tile counted by another one, which loads the keys of that tile.

@@ -9,6 +9,7 @@ mod dispatch;
 mod invocation;
 mod memory;
 mod program;
+mod records;
 mod recount;
 mod segments;
 mod shared;
@@ -151,7 +152,7 @@ fn run(draw: &Draw) -> Result<(), String> {
         shows: draw.shows,
         late: None,
     };
-    let sort = Sort { request, host: &host, keys: &keys, capacity, counted, device, changed: None };
+    let sort = Sort { request, host: &host, keys: &keys, stride: None, capacity, counted, device, changed: None };
     check(&sort, draw.seed).map(|_| ())
 }
 

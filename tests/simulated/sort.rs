@@ -13,7 +13,7 @@ use super::dispatch::{self, Device};
 use super::invocation::descriptor;
 use super::memory::{BASE, Memory};
 use super::program::Program;
-use vksort_testing::arena::{Sorted, values};
+use vksort_testing::arena::{self, Sorted};
 
 /// Bytes between buffers, and their alignment.
 const GUARD: u32 = 256;
@@ -39,6 +39,8 @@ pub struct Sort<'a> {
     pub request: &'a SortRequest,
     pub host: &'a HostSort,
     pub keys: &'a [u8],
+    /// Bytes of a record, if these are bound as keys, and the keys are composed of them.
+    pub stride: Option<u32>,
     /// Elements that the buffers have room for.
     pub capacity: u32,
     pub counted: Option<u32>,
@@ -66,9 +68,22 @@ impl Sort<'_> {
     /// Runs the sort; gives its result, and what it has moved. Bytes that it may not write are compared with those before.
     pub fn run(&self, rng: &mut Rng) -> Result<(Sorted, Moved), String> {
         let Sort { request, host, keys, .. } = self;
-        let key_size = request.key.size_bytes() as usize;
-        let given = (keys.len() / key_size) as u32;
         let sizes = request.buffers(self.capacity);
+        let [mut key_size, mut value_size] =
+            [request.key.size_bytes(), request.value.size_bytes()].map(|size| size as usize);
+        let mut wanted = request.key_output == vksort::KeyOutput::Sorted;
+        let (mut keys_bytes, mut values, mut keys_out, mut values_out) =
+            (sizes.keys, sizes.values, sizes.keys_out, sizes.values_out);
+        if let Some(stride) = self.stride {
+            key_size = stride as usize;
+            keys_bytes = u64::from(self.capacity) * u64::from(stride);
+            wanted = request.value != ValueType::Index;
+            values = None;
+            if wanted {
+                (keys_out, values_out, value_size) = (values_out.map(|_| keys_bytes), None, 0);
+            }
+        }
+        let given = (keys.len() / key_size) as u32;
         let mut bytes = 0;
         let mut range = |size: u64| {
             bytes += GUARD;
@@ -76,18 +91,16 @@ impl Sort<'_> {
             bytes = (first + size as u32).next_multiple_of(GUARD);
             Range { first, size: (size as u32).next_multiple_of(4) }
         };
-        let keys_range = range(sizes.keys);
-        let [values_in, keys_out, values_out] =
-            [sizes.values, sizes.keys_out, sizes.values_out].map(|size| size.map(&mut range));
+        let keys_range = range(keys_bytes);
+        let [values_in, keys_out, values_out] = [values, keys_out, values_out].map(|size| size.map(&mut range));
         let scratch = range(host.scratch_bytes);
         let count = range(4);
         bytes += GUARD;
 
         let mut before = vec![GUARD_BYTE; bytes as usize];
         before[keys_range.first as usize..][..keys.len()].copy_from_slice(keys);
-        let value_size = request.value.size_bytes() as usize;
         if let (Some(range), ValueType::Bytes(_)) = (values_in, request.value) {
-            let all = values(0..given, value_size);
+            let all = arena::values(0..given, value_size);
             before[range.first as usize..][..all.len()].copy_from_slice(&all);
         }
         if let Some(counted) = self.counted {
@@ -180,7 +193,6 @@ impl Sort<'_> {
         let keys_target = keys_out.or(in_place.then_some(keys_range));
         let values_target = values_out.or(values_in);
         let take = |range: Range, size: usize| after[range.first as usize..][..sorted * size].to_vec();
-        let wanted = request.key_output == vksort::KeyOutput::Sorted;
         let result = Sorted {
             keys: keys_target.filter(|_| wanted).map(|range| take(range, key_size)),
             values: values_target.filter(|_| value_size > 0).map(|range| take(range, value_size)),

@@ -17,6 +17,7 @@ pub mod patterns;
 #[cfg(feature = "pictures")]
 pub mod picture;
 pub mod process;
+pub mod records;
 pub mod routes;
 mod run;
 pub mod segmented;

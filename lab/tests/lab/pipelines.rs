@@ -40,7 +40,7 @@ fn the_row_has_the_changes_of_all_flags() {
         serde_json::from_slice(&run.stdout).unwrap()
     };
     let (built_in, changed) = (row(&[]), row(&["--fewer-items", "1", "--tuning", "polls=7"]));
-    for field in ["items_keys", "items_pairs", "single_items"] {
+    for field in ["items_keys", "items_pairs", "single_items", "segment_items"] {
         let items = |row: &serde_json::Value| row[field].as_u64().unwrap();
         assert_eq!(items(&changed), (items(&built_in) - 1).max(1), "{field}");
     }

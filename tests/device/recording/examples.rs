@@ -11,9 +11,11 @@ use vksort_testing::validating;
 
 /// The examples of the recording API, as their users run them.
 pub fn examples() -> Result<(), Failed> {
-    for (name, words) in
-        [("record", ["device ", "algorithm ", "verified "]), ("frames", ["device ", "frame 5 ", "verified "])]
-    {
+    for (name, words) in [
+        ("record", ["device ", "algorithm ", "verified "]),
+        ("frames", ["device ", "frame 5 ", "verified "]),
+        ("records", ["device ", "request ", "verified "]),
+    ] {
         let mut command = example(name);
         if validating() {
             command.arg("--validate");

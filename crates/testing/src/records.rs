@@ -1,0 +1,280 @@
+//! Sorts of records in guarded memory, and what they should leave behind.
+#![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use fastrand::Rng;
+use vksort::ash::vk;
+use vksort::standalone::Gpu;
+use vksort::{
+    BoundSort, BufferRange, Count, IndexFrom, KeyField, KeyType, Order, RecordOutput, RecordRequest, SegmentBuffers,
+    SegmentedSorter, SortBuffers, Sorter, StepName,
+};
+
+use crate::{oracle, segmented};
+
+/// What no sort writes, and what scratch holds before it.
+const GUARD: u8 = 0xA7;
+const GARBAGE: u8 = 0xC5;
+
+/// What the bytes of records are like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bytes {
+    /// Any.
+    Uniform,
+    /// Of a few values, so that many fields are equal, and zeros, ones and NaNs of both signs come up.
+    Few,
+    /// All alike.
+    Constant,
+}
+
+/// So many bytes of records.
+pub fn bytes(kind: Bytes, size: usize, random: &mut Rng) -> Vec<u8> {
+    const FEW: [u8; 8] = [0, 0, 0, 1, 0x7F, 0x80, 0x80, 0xFF];
+    match kind {
+        Bytes::Uniform => std::iter::repeat_with(|| random.u8(..)).take(size).collect(),
+        Bytes::Few => std::iter::repeat_with(|| FEW[random.usize(0..FEW.len())]).take(size).collect(),
+        Bytes::Constant => vec![0x3C; size],
+    }
+}
+
+/// A request that a device can sort: any fields at any bytes.
+pub fn drawn(random: &mut Rng) -> RecordRequest {
+    let stride = match random.u32(0..3) {
+        0 => [4, 8, 16][random.usize(0..3)],
+        _ => 4 * random.u32(1..20),
+    };
+    let (mut fields, mut bits) = (Vec::new(), 0);
+    for _ in 0..random.u32(1..=4) {
+        let key = KeyType::ALL[random.usize(0..KeyType::ALL.len())];
+        let bytes = key.size_bytes() as u32;
+        if bits + key.bits() > RecordRequest::MAX_BITS || bytes > stride {
+            continue;
+        }
+        bits += key.bits();
+        let field = KeyField::new(random.u32(0..=stride - bytes), key);
+        fields.push(if random.bool() { field } else { field.descending() });
+    }
+    if fields.is_empty() {
+        fields.push(KeyField::new(stride - 1, KeyType::I8));
+    }
+    let outputs = [RecordOutput::InPlace, RecordOutput::OutOfPlace, RecordOutput::Permutation];
+    RecordRequest::new(stride, fields).with_output(outputs[random.usize(0..3)])
+}
+
+/// The order of two values of a type by the comparisons of Rust.
+fn compare(key: KeyType, one: &[u8], other: &[u8]) -> Ordering {
+    macro_rules! ordered {
+        ($type:ty, $compare:path) => {{
+            let value = |bytes: &[u8]| <$type>::from_le_bytes(bytes.try_into().expect("of this type"));
+            $compare(&value(one), &value(other))
+        }};
+    }
+    match key {
+        KeyType::U8 => ordered!(u8, Ord::cmp),
+        KeyType::I8 => ordered!(i8, Ord::cmp),
+        KeyType::U16 => ordered!(u16, Ord::cmp),
+        KeyType::I16 => ordered!(i16, Ord::cmp),
+        KeyType::F16 => ordered!(half::f16, half::f16::total_cmp),
+        KeyType::Bf16 => ordered!(half::bf16, half::bf16::total_cmp),
+        KeyType::U32 => ordered!(u32, Ord::cmp),
+        KeyType::I32 => ordered!(i32, Ord::cmp),
+        KeyType::F32 => ordered!(f32, f32::total_cmp),
+        KeyType::U64 => ordered!(u64, Ord::cmp),
+        KeyType::I64 => ordered!(i64, Ord::cmp),
+        KeyType::F64 => ordered!(f64, f64::total_cmp),
+        KeyType::U128 => ordered!(u128, Ord::cmp),
+        KeyType::I128 => ordered!(i128, Ord::cmp),
+        other => panic!("{other} is not tested"),
+    }
+}
+
+/// The order of two records by the tuple of their fields.
+pub fn compare_records(request: &RecordRequest, one: &[u8], other: &[u8]) -> Ordering {
+    request.fields.iter().fold(Ordering::Equal, |before, field| {
+        let bytes = field.offset as usize..field.offset as usize + field.key.size_bytes() as usize;
+        let order = compare(field.key, &one[bytes.clone()], &other[bytes]);
+        before.then(if field.order == Order::Descending { order.reverse() } else { order })
+    })
+}
+
+/// The number that the kernels compose of a record's fields: each as a sortable number, the first on top.
+pub fn composed(request: &RecordRequest, record: &[u8]) -> u128 {
+    request.fields.iter().fold(0u128, |number, field| {
+        let bytes = &record[field.offset as usize..][..field.key.size_bytes() as usize];
+        let bits = bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u128::from(*byte));
+        number.checked_shl(field.key.bits()).unwrap_or(0) | field.key.sortable(bits, field.order)
+    })
+}
+
+/// Indices of the records in a range, as they are sorted.
+pub fn order(request: &RecordRequest, records: &[u8], range: Range<u32>) -> Vec<u32> {
+    let record = |index: &u32| &records[*index as usize * request.stride as usize..][..request.stride as usize];
+    let mut order: Vec<u32> = range.collect();
+    order.sort_by(|one, other| compare_records(request, record(one), record(other)));
+    order
+}
+
+/// What sorts the records of a case: all of them, or each segment by itself.
+#[derive(Clone, Copy)]
+pub enum By<'a> {
+    /// All, in one order.
+    Whole(&'a Sorter),
+    /// The segments of a case of as many keys as there are records.
+    Segments(&'a SegmentedSorter, &'a segmented::Case),
+}
+
+/// Records to sort.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// How they are sorted.
+    pub request: RecordRequest,
+    /// The records, as many as there is room for.
+    pub records: Vec<u8>,
+    /// The number of records that the host gives. That of segments is in their case.
+    pub count: u32,
+    /// The number of records or segments on the device, if it comes from there; it may be above the capacity.
+    pub counted: Option<u32>,
+    /// Whether words of segments keep to the rules. Otherwise what is in their ranges may be anything.
+    pub in_order: bool,
+}
+
+impl Case {
+    /// Records that the host counts.
+    pub fn new(request: &RecordRequest, records: Vec<u8>, count: u32) -> Case {
+        Case { request: request.clone(), records, count, counted: None, in_order: true }
+    }
+
+    /// Records that there is room for.
+    pub fn capacity(&self) -> u32 {
+        self.records.len() as u32 / self.request.stride
+    }
+}
+
+/// The parts of a case's memory, each with guards around it.
+struct Memory {
+    bytes: Vec<u8>,
+    alignment: usize,
+}
+
+impl Memory {
+    /// A part with this content.
+    fn part(&mut self, content: &[u8]) -> Range<usize> {
+        let start = self.bytes.len() + self.alignment;
+        self.bytes.resize(start, GUARD);
+        self.bytes.extend_from_slice(content);
+        let part = start..self.bytes.len();
+        self.bytes.resize(self.bytes.len().next_multiple_of(self.alignment) + self.alignment, GUARD);
+        part
+    }
+}
+
+/// Runs a case twice over, and compares all memory but the scratch. Gives the names of the steps.
+pub fn run(gpu: &Gpu, by: By<'_>, case: &Case) -> Result<Vec<StepName>, String> {
+    let (request, stride, capacity) = (&case.request, case.request.stride as usize, case.capacity());
+    let mut memory = Memory { bytes: Vec::new(), alignment: gpu.profile().storage_alignment_bytes.max(256) as usize };
+    let (sizes, scratch_size, words) = match by {
+        By::Whole(sorter) => (sorter.buffers(capacity), sorter.scratch_size(capacity), &[][..]),
+        By::Segments(sorter, of) => {
+            let sizes = sorter.buffers(capacity, of.segment_capacity);
+            (sizes, sorter.scratch_size(capacity, of.segment_capacity), &of.words[..])
+        }
+    };
+    assert_eq!(sizes.keys, case.records.len() as u64);
+    let records = memory.part(&case.records);
+    let [keys_out, values_out] =
+        [sizes.keys_out, sizes.values_out].map(|size| size.map(|bytes| memory.part(&vec![GUARD; bytes as usize])));
+    let scratch = memory.part(&vec![GARBAGE; scratch_size.map_err(text)? as usize]);
+    let words = memory.part(bytemuck::cast_slice(words));
+    // The count is no first word.
+    let count = memory.part(&[GUARD; 4]).end..memory.bytes.len();
+    memory.bytes[count.start..][..4].copy_from_slice(&case.counted.unwrap_or_default().to_le_bytes());
+
+    let buffer = gpu.buffer(memory.bytes.len() as u64).map_err(text)?;
+    buffer.write(0, &memory.bytes).map_err(text)?;
+    let range = |part: &Range<usize>| BufferRange {
+        buffer: buffer.raw(),
+        offset: part.start as u64,
+        size: part.len() as u64,
+        usage: None,
+    };
+    let buffers = SortBuffers {
+        keys_out: keys_out.as_ref().map(range),
+        values_out: values_out.as_ref().map(range),
+        scratch: (!scratch.is_empty()).then(|| range(&scratch)),
+        count: case.counted.is_some().then(|| range(&(count.start..count.start + 4))),
+        ..SortBuffers::in_place(range(&records), capacity)
+    };
+    let count = |given: u32| if case.counted.is_some() { Count::Device } else { Count::Host(given) };
+    let twice = |record: &dyn Fn(vk::CommandBuffer) -> Result<(), vksort::Error>| {
+        let device = gpu.device();
+        let all = |commands| {
+            for _ in 0..2 {
+                record(commands)?;
+                // SAFETY: the command buffer is recording.
+                unsafe {
+                    BoundSort::OUTPUT_SCOPE.record_barrier(BoundSort::INPUT_SCOPE, &device.raw, commands);
+                }
+            }
+            Ok(())
+        };
+        // SAFETY: the buffer is of the device, with every usage, and outlives the sort, which is waited for; between two recordings
+        // there is a barrier.
+        unsafe { device.execute("a sort of records", all) }.map_err(text)
+    };
+    let (steps, ranges, from) = match by {
+        By::Whole(sorter) => {
+            // SAFETY: as above.
+            let (sort, count) = (unsafe { sorter.bind(&buffers) }.map_err(text)?, count(case.count));
+            // SAFETY: as above.
+            twice(&|commands| unsafe { sort.record(commands, count, None) })?;
+            let sorted = 0..case.counted.unwrap_or(case.count).min(capacity);
+            (sort.step_names(count), vec![sorted], IndexFrom::Array)
+        }
+        By::Segments(sorter, of) => {
+            let segments = (!words.is_empty()).then(|| range(&words));
+            let buffers = SegmentBuffers { elements: buffers, segments, segment_capacity: of.segment_capacity };
+            // SAFETY: as above.
+            let (sort, count) = (unsafe { sorter.bind(&buffers) }.map_err(text)?, count(of.segments));
+            // SAFETY: as above.
+            twice(&|commands| unsafe { sort.record(commands, count, None) })?;
+            (
+                sort.step_names(count),
+                of.written().map(|range| range.start as u32..range.end as u32).collect(),
+                of.request.index_from,
+            )
+        }
+    };
+    let mut after = vec![0; memory.bytes.len()];
+    buffer.read(0, &mut after).map_err(text)?;
+
+    let mut before = memory.bytes;
+    let (to, size) = (keys_out.or(values_out).unwrap_or(records), if sizes.values_out.is_some() { 4 } else { stride });
+    for sorted in ranges {
+        let place = to.start + sorted.start as usize * size..to.start + sorted.end as usize * size;
+        if !case.in_order {
+            before[place.clone()].copy_from_slice(&after[place]);
+            continue;
+        }
+        let order = order(request, &case.records, sorted.clone());
+        let first = if from == IndexFrom::Segment { sorted.start } else { 0 };
+        let expected: Vec<u8> = match request.output {
+            RecordOutput::Permutation => order.iter().flat_map(|index| (index - first).to_le_bytes()).collect(),
+            _ => oracle::gather(&case.records, stride, &order),
+        };
+        before[place].copy_from_slice(&expected);
+    }
+    if let Some(difference) = oracle::difference("records", size, &after[to.clone()], &before[to]) {
+        return Err(format!("{difference}; {request}"));
+    }
+    after[scratch].fill(GARBAGE);
+    match oracle::difference("bytes of all buffers", 1, &after, &before) {
+        Some(difference) => Err(format!("{difference}; {request}")),
+        None => Ok(steps),
+    }
+}
+
+fn text(error: vksort::Error) -> String {
+    error.to_string()
+}
