@@ -41,7 +41,7 @@ untimed=skip=are_measured
 
 # Each run takes another part of the designs.
 essential=(
-    "lavapipe-8         | 1800 | modules segments top top-modules records kept-visitors conformance blocks matrix fallback routes verified recording frames limits subgroups halves allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8"
+    "lavapipe-8         | 1800 | modules segments top top-modules records kept-visitors conformance blocks matrix fallback routes verified recording frames limits subgroups halves slices allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8"
     "swiftshader        | 1200 | conformance fallback kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4"
     # The layer sees hazards within shaders and between submissions.
     "validation         | 1200 | matrix recording frames | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
@@ -68,7 +68,7 @@ everything=(
     "lavapipe-16        | 3600 | $devices             | $wide VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=16/16"
     "lavapipe-4         | 2400 | $devices visitors    | lavapipe-128 unoptimized VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/8,4/16"
     "swiftshader        | 2400 | $devices programs:splats programs:render kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/6 $untimed"
-    "host               | 1800 | lib host profiles programs lab capi limits halves allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 skip=window::"
+    "host               | 1800 | lib host profiles programs lab capi limits halves slices allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 skip=window::"
     # The SPIR-V of the kernels on a simulated device, at subgroup sizes of 4 to 128.
     "simulated          | 1200 | simulated             | VKSORT_DRAW_SECONDS=45"
     # Damaged scenes and arrays, for 45 seconds each; the suites take seconds elsewhere.

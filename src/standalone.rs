@@ -23,8 +23,14 @@ mod devices;
 mod gpu;
 #[allow(unsafe_code)]
 mod instance;
+mod kept;
 #[allow(unsafe_code)]
 mod prepared;
+#[allow(unsafe_code)]
+mod queries;
+#[allow(unsafe_code)]
+mod segmented;
+mod segments;
 pub mod selftest;
 
 pub use buffer::{DeviceBuffer, DeviceRange};
@@ -35,6 +41,8 @@ pub use device::Device;
 pub use devices::DeviceInfo;
 pub use gpu::{Gpu, GpuOptions, SortBy};
 pub use prepared::{Passes, PreparedSort, SortRanges, StandaloneSorter};
+pub use segmented::{PreparedSegments, StandaloneSegmentedSorter};
+pub use segments::SegmentsOf;
 
 // Several threads can use them; sorts on one device run one after the other.
 const _: () = {
@@ -42,5 +50,7 @@ const _: () = {
     shared::<Gpu>();
     shared::<StandaloneSorter>();
     shared::<PreparedSort>();
+    shared::<StandaloneSegmentedSorter>();
+    shared::<PreparedSegments>();
     shared::<DeviceBuffer>();
 };

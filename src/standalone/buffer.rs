@@ -58,6 +58,11 @@ impl fmt::Debug for DeviceBuffer {
 }
 
 impl DeviceRange {
+    /// A new buffer of so many bytes.
+    pub(super) fn allocate(device: &Arc<Device>, size: u64) -> Result<DeviceRange, Error> {
+        DeviceBuffer::new(device, size).map(|buffer| buffer.range(0, size))
+    }
+
     /// The range for the recording API, if it is within a buffer of the device.
     pub(super) fn checked(&self, name: &'static str, device: &Arc<Device>) -> Result<BufferRange, Error> {
         let DeviceRange { buffer: DeviceBuffer(buffer), offset, size } = self;

@@ -12,7 +12,7 @@ use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use super::cache;
 use super::instance::{Instance, PhysicalDevice};
 use crate::error::{Context, Error};
-use crate::record::{PipelineSet, Requirements};
+use crate::record::{PipelineSet, Requirements, SorterOptions};
 
 /// Longest time that submitted work may take.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -144,6 +144,19 @@ impl Device {
     /// The pipeline cache, locked.
     pub fn pipeline_cache(&self) -> MutexGuard<'_, vk::PipelineCache> {
         self.handles.pipeline_cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The options of a sorter on this device, which builds its pipelines with a locked cache.
+    pub(super) fn options(&self, pipeline_cache: vk::PipelineCache, options: &SorterOptions) -> SorterOptions {
+        SorterOptions {
+            pipeline_cache,
+            // The caller's set may be of another device.
+            pipelines: Some(Arc::clone(&self.pipelines)),
+            debug_utils: self.debug_utils.clone(),
+            // Each run reads it.
+            subgroup_check: true,
+            ..options.clone()
+        }
     }
 
     /// Writes the pipeline cache to its file, if it has one. A failure is only logged, because sorts do not need the cache.

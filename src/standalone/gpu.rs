@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use bytemuck::Pod;
@@ -13,7 +13,9 @@ use super::choice::{DeviceChoice, index_of, select};
 use super::device::Device;
 use super::devices::{DeviceInfo, describe};
 use super::instance::Instance;
+use super::kept::{self, Kept};
 use super::prepared::{PreparedSort, StandaloneSorter};
+use super::segmented::StandaloneSegmentedSorter;
 use crate::error::Error;
 use crate::key::{Key, KeyType, Order};
 use crate::profile::DeviceProfile;
@@ -21,6 +23,7 @@ use crate::profile::DeviceProfile;
 use crate::record::Requirements;
 use crate::record::{PipelineSet, SorterOptions};
 use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
+use crate::segments::SegmentedRequest;
 use crate::tuning::Tuning;
 
 /// Options of [`Gpu::new`].
@@ -57,8 +60,9 @@ pub struct GpuOptions {
 ///
 /// # What the first sort of a kind costs
 ///
-/// [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) build the pipelines of a request at
-/// its first sort. Another key type, value size or window width is another request. Compiling them takes
+/// [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs), [`argsort`](Self::argsort), and their counterparts for segments, build
+/// the pipelines of a request at its first sort. Another key type, value size or window width is another request, and so is
+/// another way to give segments, or another number of first elements. Compiling them takes
 /// lavapipe half a second of CPU time for few elements and one to three seconds for many; drivers of GPUs were not measured. The
 /// log says when it begins and how long it took, at the level `info`. Later sorts by the same request use the pipelines again.
 /// Another direction uses the same pipelines, and in keys of up to 32 bits so does another window of the same width.
@@ -66,8 +70,10 @@ pub struct GpuOptions {
 /// program to the next. The pipelines of the last [`KEPT_SORTERS`](Self::KEPT_SORTERS) requests stay in memory, until
 /// [`clear`](Self::clear) drops them.
 pub struct Gpu {
-    /// The sorters of slices, the last used first.
-    sorters: Mutex<Vec<Arc<StandaloneSorter>>>,
+    /// The sorters of slices.
+    sorters: Kept<StandaloneSorter>,
+    /// Those of slices in segments.
+    pub(super) segmented: Kept<StandaloneSegmentedSorter>,
     tuning: Tuning,
     device: Arc<Device>,
 }
@@ -80,8 +86,9 @@ impl fmt::Debug for Gpu {
 }
 
 impl Gpu {
-    /// How many requests keep their pipelines for sorts of slices. A further request replaces the least recently used one.
-    pub const KEPT_SORTERS: usize = 64;
+    /// How many requests keep their pipelines for sorts of slices, and as many for sorts of their segments. A further request
+    /// replaces the least recently used one.
+    pub const KEPT_SORTERS: usize = kept::MOST;
 
     /// Opens the device named by `VKSORT_DEVICE`, or the best one that can sort.
     ///
@@ -120,7 +127,8 @@ impl Gpu {
         let device = Device::new(&instance, &physical, options.pipeline_cache.as_deref())?;
         let profile = &device.requirements.profile;
         log::info!("device {:?} ({}), chosen by {choice}", profile.name, profile.driver);
-        Ok(Gpu { sorters: Mutex::default(), tuning: Tuning::for_device(profile), device })
+        let tuning = Tuning::for_device(profile);
+        Ok(Gpu { sorters: Kept::default(), segmented: Kept::default(), tuning, device })
     }
 
     /// The same device, with this tuning for all sorts whose options name none. Sorts fail with [`Error::Unsupported`] if a number
@@ -139,7 +147,7 @@ impl Gpu {
     /// # Ok(()) }
     /// ```
     pub fn with_tuning(self, tuning: Tuning) -> Gpu {
-        Gpu { sorters: Mutex::default(), tuning, device: self.device }
+        Gpu { sorters: Kept::default(), segmented: Kept::default(), tuning, device: self.device }
     }
 
     /// Every Vulkan device of the system, suitable or not.
@@ -231,12 +239,7 @@ impl Gpu {
         values: &mut [V],
         by: impl Into<SortBy>,
     ) -> Result<(), Error> {
-        if keys.len() != values.len() {
-            return Err(Error::LengthMismatch { given: values.len(), needed: keys.len() });
-        }
-        // The request refuses values of this size.
-        let value = ValueType::Bytes(u32::try_from(size_of::<V>()).unwrap_or(u32::MAX));
-        let request = SortRequest { value, ..by.into().request(K::TYPE) };
+        let request = by.into().pairs_request::<K, V>(keys.len(), values.len())?;
         let sort = self.run(request, keys, values)?;
         // Both are read before either is changed.
         let mut sorted = (bytemuck::zeroed_vec(keys.len()), bytemuck::zeroed_vec(values.len()));
@@ -268,9 +271,26 @@ impl Gpu {
     ///
     /// As for [`Sorter::new`](crate::Sorter::new).
     pub fn sorter(&self, request: &SortRequest, options: &SorterOptions) -> Result<Arc<StandaloneSorter>, Error> {
+        StandaloneSorter::new(&self.device, request, &self.tuned(options)).map(Arc::new)
+    }
+
+    /// Builds a sorter for a request of segments, with [`tuning`](Self::tuning) if the options name none.
+    ///
+    /// # Errors
+    ///
+    /// As for [`SegmentedSorter::new`](crate::SegmentedSorter::new).
+    pub fn segmented_sorter(
+        &self,
+        request: &SegmentedRequest,
+        options: &SorterOptions,
+    ) -> Result<Arc<StandaloneSegmentedSorter>, Error> {
+        StandaloneSegmentedSorter::new(&self.device, request, &self.tuned(options)).map(Arc::new)
+    }
+
+    /// The same options with a tuning.
+    fn tuned(&self, options: &SorterOptions) -> SorterOptions {
         let tuning = options.tuning.clone().unwrap_or_else(|| self.tuning.clone());
-        let options = SorterOptions { tuning: Some(tuning), ..options.clone() };
-        StandaloneSorter::new(&self.device, request, &options).map(Arc::new)
+        SorterOptions { tuning: Some(tuning), ..options.clone() }
     }
 
     /// The device itself, for tests that record sorts.
@@ -330,32 +350,19 @@ impl Gpu {
     ///
     /// [`Error::Vulkan`] when the driver fails.
     pub fn clear(&self) -> Result<(), Error> {
-        self.sorters().clear();
+        self.sorters.lock().clear();
+        self.segmented.lock().clear();
         self.device.forget_pipelines()
-    }
-
-    fn sorters(&self) -> MutexGuard<'_, Vec<Arc<StandaloneSorter>>> {
-        self.sorters.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// The sorter of a request for `count` elements: a kept one, or a new one.
     fn kept_sorter(&self, request: &SortRequest, count: u32) -> Result<Arc<StandaloneSorter>, Error> {
-        {
-            let mut kept = self.sorters();
-            let serves = |sorter: &Arc<StandaloneSorter>| sorter.request() == request && count <= sorter.max_count();
-            if let Some(place) = kept.iter().position(serves) {
-                kept[..=place].rotate_right(1);
-                return Ok(Arc::clone(&kept[0]));
-            }
-        }
-        // Without the lock, so that other threads can sort in the meantime.
         let options = SorterOptions { capacity: Some(count), ..SorterOptions::default() };
-        let sorter = self.sorter(request, &options)?;
-        let mut kept = self.sorters();
-        kept.retain(|other| other.request() != request);
-        kept.insert(0, Arc::clone(&sorter));
-        kept.truncate(Self::KEPT_SORTERS);
-        Ok(sorter)
+        self.sorters.get(
+            |sorter| sorter.request() == request,
+            |sorter| count <= sorter.max_count(),
+            || self.sorter(request, &options),
+        )
     }
 
     fn run<K: Pod, V: Pod>(&self, request: SortRequest, keys: &[K], values: &[V]) -> Result<PreparedSort, Error> {
@@ -366,14 +373,7 @@ impl Gpu {
         if request.value.is_read() {
             sort.write_values(values)?;
         }
-        let started = Instant::now();
-        sort.run(count)?;
-        if !sorter.has_run.swap(true, Ordering::Relaxed) {
-            let milliseconds = started.elapsed().as_secs_f64() * 1e3;
-            log::info!(
-                "first sort: {request}: {milliseconds:.0} ms, with what the driver compiles at a first dispatch"
-            );
-        }
+        timed_once(&sorter.has_run, &request, || sort.run(count))?;
         Ok(sort)
     }
 }
@@ -412,14 +412,39 @@ impl Order {
 }
 
 impl SortBy {
-    fn request(self, key: KeyType) -> SortRequest {
+    pub(super) fn request(self, key: KeyType) -> SortRequest {
         let all = SortRequest::new(key);
         SortRequest { order: self.order, bits: self.bits.unwrap_or(all.bits), ..all }
     }
+
+    /// The request for so many keys with as many values.
+    pub(super) fn pairs_request<K: Key, V: Pod>(self, keys: usize, values: usize) -> Result<SortRequest, Error> {
+        if keys != values {
+            return Err(Error::LengthMismatch { given: values, needed: keys });
+        }
+        // The request refuses values of another size.
+        let value = ValueType::Bytes(u32::try_from(size_of::<V>()).unwrap_or(u32::MAX));
+        Ok(SortRequest { value, ..self.request(K::TYPE) })
+    }
+}
+
+/// Runs a sort, and logs how long the first one of a sorter took.
+pub(super) fn timed_once<T>(
+    has_run: &AtomicBool,
+    request: &impl fmt::Display,
+    run: impl FnOnce() -> Result<T, Error>,
+) -> Result<T, Error> {
+    let started = Instant::now();
+    let result = run()?;
+    if !has_run.swap(true, Ordering::Relaxed) {
+        let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+        log::info!("first sort: {request}: {milliseconds:.0} ms, with what the driver compiles at a first dispatch");
+    }
+    Ok(result)
 }
 
 /// A slice's length as a count.
-fn check_count(len: usize) -> Result<u32, Error> {
+pub(super) fn check_count(len: usize) -> Result<u32, Error> {
     u32::try_from(len).map_err(|_| Error::TooManyElements {
         given: len as u64,
         allowed: crate::MAX_COUNT.into(),
@@ -436,7 +461,7 @@ mod tests {
         let gpu = Gpu::best().unwrap();
         let algorithm = Some(Algorithm::SingleWorkgroup);
         let request = |high: u32| SortRequest { bits: (0..high).into(), algorithm, ..SortRequest::new(KeyType::U128) };
-        let kept = |high: u32| gpu.sorters().iter().any(|sorter| *sorter.request() == request(high));
+        let kept = |high: u32| gpu.sorters.lock().iter().any(|sorter| *sorter.request() == request(high));
         let most = Gpu::KEPT_SORTERS as u32;
         for high in 0..most {
             gpu.kept_sorter(&request(high), 1).unwrap();
@@ -445,16 +470,16 @@ mod tests {
         let first = gpu.kept_sorter(&request(0), 1).unwrap();
         assert!(Arc::ptr_eq(&first, &gpu.kept_sorter(&request(0), 1).unwrap()), "it is not built again");
         gpu.kept_sorter(&request(most), 1).unwrap();
-        assert_eq!(gpu.sorters().len(), Gpu::KEPT_SORTERS);
+        assert_eq!(gpu.sorters.lock().len(), Gpu::KEPT_SORTERS);
         assert!(kept(0) && !kept(1) && kept(2) && kept(most));
         gpu.clear().unwrap();
-        assert!(gpu.sorters().is_empty());
+        assert!(gpu.sorters.lock().is_empty());
         let mut keys = [3u32, 1, 2];
         gpu.warm_up(&SortRequest::new(KeyType::U32), 5_000_000).unwrap();
         gpu.warm_up(&SortRequest::new(KeyType::U32), 0).unwrap();
-        assert_eq!(gpu.sorters().len(), 1);
+        assert_eq!(gpu.sorters.lock().len(), 1);
         gpu.sort(&mut keys, Order::Ascending).unwrap();
-        assert_eq!((keys, gpu.sorters().len()), ([1, 2, 3], 1));
+        assert_eq!((keys, gpu.sorters.lock().len()), ([1, 2, 3], 1));
         // A sorter outlives `clear`.
         first.prepare(1).unwrap().run(1).unwrap();
     }

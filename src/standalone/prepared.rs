@@ -12,10 +12,11 @@ use bytemuck::Pod;
 
 use super::buffer::{DeviceBuffer, DeviceRange};
 use super::device::Device;
+use super::queries::Queries;
 use crate::abi;
-use crate::error::{Context, Error};
-use crate::record::{AccessScope, BoundSort, QueryRange, SortBuffers, Sorter, SorterOptions, StepTime, Verifier};
-use crate::request::{Algorithm, Count, SortRequest};
+use crate::error::Error;
+use crate::record::{AccessScope, BoundSort, SortBuffers, Sorter, SorterOptions, StepTime, Verifier};
+use crate::request::{Algorithm, BufferSizes, Count, SortRequest};
 
 /// The ranges of one sort: [`SortBuffers`] on owned memory. [`SortRequest::buffers`] returns the ranges that a request
 /// needs, with their sizes.
@@ -45,6 +46,44 @@ use crate::request::{Algorithm, Count, SortRequest};
 /// # Ok(()) }
 /// ```
 pub type SortRanges = SortBuffers<DeviceRange>;
+
+impl SortRanges {
+    /// New buffers of these sizes, without one for a count.
+    pub(super) fn allocate(
+        device: &Arc<Device>,
+        sizes: BufferSizes,
+        scratch: u64,
+        capacity: u32,
+    ) -> Result<SortRanges, Error> {
+        let allocate = |size: u64| DeviceRange::allocate(device, size);
+        let optional = |size: Option<u64>| size.map(allocate).transpose();
+        Ok(SortRanges {
+            keys: allocate(sizes.keys)?,
+            values: optional(sizes.values)?,
+            keys_out: optional(sizes.keys_out)?,
+            values_out: optional(sizes.values_out)?,
+            scratch: optional(Some(scratch).filter(|size| *size > 0))?,
+            count: None,
+            capacity,
+        })
+    }
+
+    /// The ranges for the recording API, if each is within a buffer of the device.
+    pub(super) fn checked(&self, device: &Arc<Device>) -> Result<SortBuffers, Error> {
+        let optional = |name: &'static str, range: &Option<DeviceRange>| {
+            range.as_ref().map(|range| range.checked(name, device)).transpose()
+        };
+        Ok(SortBuffers {
+            keys: self.keys.checked("keys", device)?,
+            values: optional("values", &self.values)?,
+            keys_out: optional("keys_out", &self.keys_out)?,
+            values_out: optional("values_out", &self.values_out)?,
+            scratch: optional("scratch", &self.scratch)?,
+            count: optional("count", &self.count)?,
+            capacity: self.capacity,
+        })
+    }
+}
 
 /// A [`Sorter`] on an owned device: the pipelines of one request.
 ///
@@ -97,15 +136,7 @@ impl StandaloneSorter {
     pub(crate) fn new(device: &Arc<Device>, request: &SortRequest, options: &SorterOptions) -> Result<Self, Error> {
         // Pipelines are created one sorter at a time.
         let cache = device.pipeline_cache();
-        let options = SorterOptions {
-            pipeline_cache: *cache,
-            // The caller's set may be of another device.
-            pipelines: Some(Arc::clone(&device.pipelines)),
-            debug_utils: device.debug_utils.clone(),
-            // Each run reads it.
-            subgroup_check: true,
-            ..options.clone()
-        };
+        let options = device.options(*cache, options);
         // SAFETY: the device was created from these requirements and is kept alive; functions and cache are its own, and
         // the cache is locked.
         let sorter = unsafe { Sorter::new(&device.raw, &device.requirements, request, &options)? };
@@ -128,24 +159,14 @@ impl StandaloneSorter {
 
     /// The same, with a count buffer only if the count may be on the device.
     pub(crate) fn prepare_buffers(&self, capacity: u32, counted: bool) -> Result<PreparedSort, Error> {
-        let sizes = self.request().buffers(capacity);
-        let allocate = |size: u64| DeviceBuffer::new(&self.device, size).map(|buffer| buffer.range(0, size));
-        let optional = |size: Option<u64>| size.map(allocate).transpose();
         // This checks the capacity, so it comes before allocations.
-        let scratch = Some(self.scratch_size(capacity)?).filter(|size| *size > 0);
-        let ranges = SortRanges {
-            keys: allocate(sizes.keys)?,
-            values: optional(sizes.values)?,
-            keys_out: optional(sizes.keys_out)?,
-            values_out: optional(sizes.values_out)?,
-            scratch: optional(scratch)?,
-            count: optional(counted.then_some(4))?,
-            capacity,
-        };
-        if let Some(count) = &ranges.count {
+        let scratch = self.scratch_size(capacity)?;
+        let count = counted.then(|| DeviceRange::allocate(&self.device, 4)).transpose()?;
+        if let Some(count) = &count {
             count.buffer.write(0, &[0u32])?;
         }
-        self.prepare_on(ranges)
+        let ranges = SortRanges::allocate(&self.device, self.request().buffers(capacity), scratch, capacity)?;
+        self.prepare_on(SortRanges { count, ..ranges })
     }
 
     /// Prepares a sort on the given ranges.
@@ -156,31 +177,15 @@ impl StandaloneSorter {
     /// else as for [`Sorter::bind`](crate::Sorter::bind).
     pub fn prepare_on(&self, ranges: SortRanges) -> Result<PreparedSort, Error> {
         let device = &self.device;
-        let checked = |name: &'static str, range: &Option<DeviceRange>| {
-            range.as_ref().map(|range| range.checked(name, device)).transpose()
-        };
-        let buffers = SortBuffers {
-            keys: ranges.keys.checked("keys", device)?,
-            values: checked("values", &ranges.values)?,
-            keys_out: checked("keys_out", &ranges.keys_out)?,
-            values_out: checked("values_out", &ranges.values_out)?,
-            scratch: checked("scratch", &ranges.scratch)?,
-            count: checked("count", &ranges.count)?,
-            capacity: ranges.capacity,
-        };
+        let buffers = ranges.checked(device)?;
         // SAFETY: the buffers are this device's, kept alive by the ranges, and have every usage flag.
         let bound = ManuallyDrop::new(unsafe { self.sorter.bind(&buffers)? });
         let device = Arc::clone(device);
         let (has_passes, verifier) = Default::default();
         let mut sort = PreparedSort { bound, queries: None, ranges, device, has_passes, verifier };
-        if sort.device.timestamp_bits > 0 {
-            let counts = [Count::Host(buffers.capacity), Count::Host(1), Count::Device];
-            let count = counts.into_iter().fold(0, |most, count| most.max(sort.bound.query_count(count)));
-            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
-            // SAFETY: the device is alive; `Drop` destroys the pool, once.
-            let pool = unsafe { sort.device.raw.create_query_pool(&info, None) }.context("vkCreateQueryPool")?;
-            sort.queries = Some(QueryRange { pool, first: 0, count });
-        }
+        let counts = [Count::Host(buffers.capacity), Count::Host(1), Count::Device];
+        let most = counts.into_iter().fold(0, |most, count| most.max(sort.bound.query_count(count)));
+        sort.queries = Queries::new(&sort.device, most)?;
         Ok(sort)
     }
 }
@@ -213,7 +218,7 @@ impl StandaloneSorter {
 /// ```
 pub struct PreparedSort {
     bound: ManuallyDrop<BoundSort>,
-    queries: Option<QueryRange>,
+    queries: Option<Queries>,
     ranges: SortRanges,
     device: Arc<Device>,
     /// Whether the last run took passes over tiles. Locked from a run's submission until its times are read, because runs
@@ -228,15 +233,12 @@ impl Drop for PreparedSort {
         if self.device.is_lost() {
             return;
         }
-        // SAFETY: every run was waited for, so neither the sets nor the queries are in use; each goes once, before
-        // the device that `self` still holds.
+        // SAFETY: every run was waited for, so the sets are not in use; each goes once, before the device that `self` still
+        // holds.
         unsafe {
             let verifier = self.verifier.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
             drop(verifier.map(|(verifier, _)| ManuallyDrop::into_inner(verifier)));
             ManuallyDrop::drop(&mut self.bound);
-            if let Some(queries) = self.queries {
-                self.device.raw.destroy_query_pool(queries.pool, None);
-            }
         }
     }
 }
@@ -342,7 +344,7 @@ impl PreparedSort {
         let device = &self.device;
         let record = |commands| {
             for time in 0..times {
-                let queries = self.queries.filter(|_| time + 1 == times);
+                let queries = self.queries.as_ref().filter(|_| time + 1 == times).map(Queries::range);
                 // SAFETY: the command buffer is recording on a compute queue; earlier transfers were waited for on the
                 // host, earlier sorts are ordered by the barrier; buffers and queries are kept alive by `self`.
                 unsafe {
@@ -359,12 +361,8 @@ impl PreparedSort {
         self.check_subgroups(count)?;
         let plan = &self.bound.plan;
         *has_passes = plan.ranks_tiles(plan.largest(count));
-        let Some(queries) = self.queries else { return Ok(Vec::new()) };
-        let mut ticks = vec![0u64; self.bound.query_count(count) as usize];
-        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
-        // SAFETY: the queries were written by the commands that have just completed.
-        unsafe { device.raw.get_query_pool_results(queries.pool, queries.first, &mut ticks, flags) }
-            .context("vkGetQueryPoolResults")?;
+        let Some(queries) = &self.queries else { return Ok(Vec::new()) };
+        let ticks = queries.ticks(self.bound.query_count(count))?;
         Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
     }
 
@@ -513,12 +511,12 @@ fn room<'a>(name: &'static str, range: &'a DeviceRange, needed: usize) -> Result
     }
 }
 
-fn write<T: Pod>(name: &'static str, range: &DeviceRange, elements: &[T]) -> Result<(), Error> {
+pub(super) fn write<T: Pod>(name: &'static str, range: &DeviceRange, elements: &[T]) -> Result<(), Error> {
     let (buffer, offset) = room(name, range, size_of_val(elements))?;
     buffer.write(offset, elements)
 }
 
-fn read<T: Pod>(name: &'static str, range: &DeviceRange, elements: &mut [T]) -> Result<(), Error> {
+pub(super) fn read<T: Pod>(name: &'static str, range: &DeviceRange, elements: &mut [T]) -> Result<(), Error> {
     let (buffer, offset) = room(name, range, size_of_val(elements))?;
     buffer.read(offset, elements)
 }

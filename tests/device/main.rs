@@ -15,6 +15,7 @@ mod recording;
 mod records;
 mod routes;
 mod segments;
+mod slices;
 mod subgroups;
 mod top;
 mod verified;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         whole("limits", limits::trials),
         whole("subgroups", subgroups::trials),
         whole("halves", halves::trials),
+        whole("slices", slices::trials),
         whole("allocations", allocations::trials),
         whole("cost", cost::trials),
     ])

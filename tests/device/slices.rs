@@ -1,0 +1,243 @@
+//! Segments of slices and their first elements, compared in full with stable sorts of each.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use fastrand::Rng;
+use vksort::standalone::{Gpu, SegmentsOf};
+use vksort::{IndexFrom, Key, KeyType, Order, SegmentedRequest, Segments, SortRequest, SorterOptions};
+use vksort_testing::{Failed, Trial, expect, gpu, seed};
+
+/// Segments as the host has them.
+enum Owned {
+    Offsets(Vec<u32>),
+    Ranges(Vec<[u32; 2]>),
+    Rows(u32),
+    RowsOf(u32, Vec<u32>),
+}
+
+impl Owned {
+    fn given(&self) -> SegmentsOf<'_> {
+        match self {
+            Owned::Offsets(offsets) => SegmentsOf::Offsets(offsets),
+            Owned::Ranges(ranges) => SegmentsOf::Ranges(ranges),
+            Owned::Rows(stride) => SegmentsOf::Rows(*stride),
+            Owned::RowsOf(stride, lengths) => SegmentsOf::RowsOf { stride: *stride, lengths },
+        }
+    }
+}
+
+/// Segments of every kind, each with the elements of a slice and where its segments are.
+fn drawn(random: &mut Rng) -> Vec<(&'static str, Owned, usize, Vec<Range<usize>>)> {
+    let count = random.usize(1..300);
+    let lengths: Vec<usize> =
+        (0..count).map(|_| if random.bool() { random.usize(0..8) } else { random.usize(0..90) }).collect();
+    let (mut at, mut offsets, mut ranges) = (random.usize(0..9), Vec::new(), Vec::new());
+    let begin = at;
+    for length in &lengths {
+        offsets.push(at..at + length);
+        at += length;
+    }
+    let mut end = begin;
+    for length in &lengths {
+        let start = end + random.usize(0..3);
+        end = start + length;
+        ranges.push(start..end);
+    }
+    let words = std::iter::once(begin).chain(offsets.iter().map(|range| range.end)).map(|word| word as u32).collect();
+    let pairs = ranges.iter().map(|range| [range.start as u32, range.end as u32]).collect();
+    let stride = 90;
+    let row = |row: usize, length: usize| row * stride..row * stride + length;
+    let rows = (0..count).map(|index| row(index, stride)).collect();
+    let parts = lengths.iter().enumerate().map(|(index, length)| row(index, *length)).collect();
+    let words_of_rows = lengths.iter().map(|length| *length as u32).collect();
+    vec![
+        ("offsets", Owned::Offsets(words), at + 5, offsets),
+        ("ranges", Owned::Ranges(pairs), end + 3, ranges),
+        ("rows", Owned::Rows(stride as u32), count * stride, rows),
+        ("rows of", Owned::RowsOf(stride as u32, words_of_rows), count * stride, parts),
+    ]
+}
+
+/// The indices of a range in the stable order of their keys.
+fn order_of<K: Key>(keys: &[K], range: Range<usize>, order: Order) -> Vec<usize> {
+    let code = |index: &usize| {
+        let mut bits = [0; 16];
+        let bytes = vksort::bytemuck::bytes_of(&keys[*index]);
+        bits[..bytes.len()].copy_from_slice(bytes);
+        K::TYPE.sortable(u128::from_le_bytes(bits), order)
+    };
+    let mut indices: Vec<usize> = range.collect();
+    indices.sort_by_key(code);
+    indices
+}
+
+/// Sorts segments of these kinds in every way. Each way has kernels of its own, so few kinds keep this short.
+fn check<K: Key + PartialEq>(kinds: &[&str], draw: fn(&mut Rng) -> K) -> Result<(), Failed> {
+    let (gpu, mut random) = (gpu(), Rng::with_seed(seed()));
+    let drawn = drawn(&mut random).into_iter().filter(|(name, ..)| kinds.contains(name));
+    for (index, (name, owned, len, ranges)) in drawn.enumerate() {
+        let order = [Order::Ascending, Order::Descending][index % 2];
+        let text = |what: &str| format!("VKSORT_SEED={}: {name}, {order}: {what}", seed());
+        let keys: Vec<K> = (0..len).map(|_| draw(&mut random)).collect();
+        let values: Vec<[u32; 3]> = (0..len as u32).map(|index| [index, !index, 7]).collect();
+        let mut places: Vec<usize> = (0..len).collect();
+        let mut columns: Vec<u32> = (0..len as u32).collect();
+        let (mut firsts, wanted) = (Vec::new(), 3);
+        for range in &ranges {
+            let sorted = order_of(&keys, range.clone(), order);
+            for (to, from) in range.clone().zip(&sorted) {
+                (places[to], columns[to]) = (*from, (from - range.start) as u32);
+            }
+            firsts.extend(sorted.iter().take(wanted).map(|from| (keys[*from], (from - range.start) as u32)));
+        }
+        let segments = owned.given();
+        let mut sorted = keys.clone();
+        gpu.sort_segments(&mut sorted, segments, order)?;
+        let expected: Vec<K> = places.iter().map(|place| keys[*place]).collect();
+        assert!(sorted == expected, "{}", text("keys"));
+        let (mut sorted, mut moved) = (keys.clone(), values.clone());
+        gpu.sort_segment_pairs(&mut sorted, &mut moved, segments, order)?;
+        assert!(sorted == expected, "{}", text("keys of pairs"));
+        assert!(places.iter().map(|place| values[*place]).eq(moved.iter().copied()), "{}", text("values"));
+        let permutation = gpu.argsort_segments(&keys, segments, IndexFrom::Array, order)?;
+        assert!(places.iter().map(|place| *place as u32).eq(permutation), "{}", text("permutation"));
+        let permutation = gpu.argsort_segments(&keys, segments, IndexFrom::Segment, order)?;
+        assert!(columns == permutation, "{}", text("columns"));
+        let (best, from) = gpu.top_k_of_segments(&keys, segments, wanted as u32, order)?;
+        assert!(best.into_iter().zip(from).eq(firsts), "{}", text("first elements"));
+    }
+    Ok(())
+}
+
+fn segments_of_words() -> Result<(), Failed> {
+    check(&["offsets", "ranges", "rows", "rows of"], |random| random.u32(..) % 50)
+}
+
+fn segments_of_bytes() -> Result<(), Failed> {
+    check(&["ranges"], |random| random.i8(..))
+}
+
+fn segments_of_doubles() -> Result<(), Failed> {
+    check(&["rows of"], |random| f64::from(random.i32(-20..20)))
+}
+
+/// The first of a slice of any length, also of one that has fewer.
+fn first_elements_of_slices() -> Result<(), Failed> {
+    let (gpu, mut random) = (gpu(), Rng::with_seed(seed()));
+    for len in [0, 5, 100, 40_000] {
+        let keys: Vec<f32> = (0..len).map(|_| random.i32(-100..100) as f32).collect();
+        for count in [7, u32::MAX] {
+            if len > 1_000 && count > 1_000 {
+                continue;
+            }
+            let (best, places) = gpu.top_k(&keys, count, Order::Descending)?;
+            let mut expected: Vec<usize> = (0..len).collect();
+            expected.sort_by_key(|index| Reverse((keys[*index] * 8.0) as i32));
+            expected.truncate(count as usize);
+            assert!(places.iter().map(|place| *place as usize).eq(expected.iter().copied()), "{count} of {len}");
+            assert!(best.into_iter().eq(expected.iter().map(|index| keys[*index])), "{count} of {len}");
+        }
+    }
+    // A row that no block holds.
+    let keys: Vec<u16> = (0..60_000).map(|_| random.u16(..)).collect();
+    let (best, columns) = gpu.top_k_of_segments(&keys, SegmentsOf::Rows(20_000), 4, Order::Ascending.by_bits(4..16))?;
+    for row in 0..3usize {
+        let mut expected: Vec<usize> = (0..20_000).collect();
+        expected.sort_by_key(|column| keys[20_000 * row + column] >> 4);
+        let found = columns[4 * row..][..4].iter().map(|column| *column as usize);
+        assert!(found.eq(expected[..4].iter().copied()), "row {row}");
+        assert!((0..4).all(|place| best[4 * row + place] == keys[20_000 * row + expected[place]]), "row {row}");
+    }
+    Ok(())
+}
+
+/// Slices without elements or segments come back as they are.
+fn nothing_to_sort() -> Result<(), Failed> {
+    let (gpu, mut none, mut some) = (gpu(), [0u32; 0], [3u32, 1, 2]);
+    let of_none =
+        [SegmentsOf::Offsets(&[0]), SegmentsOf::Offsets(&[0, 0]), SegmentsOf::Ranges(&[]), SegmentsOf::Rows(7)];
+    for segments in of_none {
+        gpu.sort_segments(&mut none, segments, Order::Ascending)?;
+        assert_eq!(gpu.argsort_segments(&none, segments, IndexFrom::Array, Order::Ascending)?, []);
+        assert_eq!(gpu.top_k_of_segments(&none, segments, 3, Order::Ascending)?, (vec![], vec![]));
+    }
+    for segments in [SegmentsOf::Offsets(&[2]), SegmentsOf::Ranges(&[]), SegmentsOf::Offsets(&[1, 1, 1])] {
+        gpu.sort_segments(&mut some, segments, Order::Ascending)?;
+        assert_eq!(some, [3, 1, 2]);
+        assert_eq!(gpu.argsort_segments(&some, segments, IndexFrom::Array, Order::Ascending)?, [0, 1, 2]);
+        assert_eq!(gpu.top_k_of_segments(&some, segments, 3, Order::Ascending)?, (vec![], vec![]));
+    }
+    Ok(())
+}
+
+/// What the host sees is refused, and leaves the slice as it was.
+fn wrong_segments_are_refused() -> Result<(), Failed> {
+    let gpu = gpu();
+    let refused = |segments: SegmentsOf<'_>, words: &[&str]| -> Result<(), Failed> {
+        let mut keys = [5u32, 4, 3, 2, 1];
+        expect(gpu.sort_segments(&mut keys, segments, Order::Ascending), words)?;
+        assert_eq!(keys, [5, 4, 3, 2, 1]);
+        expect(gpu.argsort_segments(&keys, segments, IndexFrom::Array, Order::Ascending), words)?;
+        expect(gpu.top_k_of_segments(&keys, segments, 1, Order::Ascending), words)
+    };
+    refused(SegmentsOf::Offsets(&[]), &["number of offsets is 0", "one more than segments"])?;
+    refused(SegmentsOf::Offsets(&[0, 3, 2, 5]), &["offset 2 is 2", "3 to 5"])?;
+    refused(SegmentsOf::Offsets(&[0, 6]), &["offset 1 is 6", "0 to 5"])?;
+    refused(SegmentsOf::Ranges(&[[0, 3], [2, 4]]), &["begin of range 1 is 2", "3 to 5"])?;
+    refused(SegmentsOf::Ranges(&[[0, 3], [4, 3]]), &["end of range 1 is 3", "4 to 5"])?;
+    refused(SegmentsOf::Ranges(&[[1, u32::MAX]]), &["end of range 0 is 4294967295", "1 to 5"])?;
+    refused(SegmentsOf::Rows(0), &["stride of rows is 0", "at least 1"])?;
+    refused(SegmentsOf::Rows(2), &["length of the slice is 5", "a multiple of 2"])?;
+    refused(SegmentsOf::RowsOf { stride: 5, lengths: &[1, 1] }, &["length of the slice is 5", "2 rows of 5"])?;
+    refused(SegmentsOf::RowsOf { stride: 5, lengths: &[6] }, &["length of row 0 is 6", "up to 5"])?;
+
+    expect(gpu.top_k(&[1u32, 2], 0, Order::Ascending), &["top of each segment is 0", "at least 1"])?;
+    let one = SegmentsOf::Rows(2);
+    expect(gpu.sort_segment_pairs(&mut [1u32, 2], &mut [1], one, Order::Ascending), &["1 values", "2"])?;
+    expect(gpu.sort_segments(&mut [1u16, 2], one, Order::Ascending.by_bits(3..17)), &["bit window", "3..17", "16"])
+}
+
+/// What the device cannot do is refused by an error that names what it can.
+fn what_exceeds_a_block_is_refused() -> Result<(), Failed> {
+    let gpu = gpu();
+    let request = SegmentedRequest::new(SortRequest::new(KeyType::U32), Segments::Offsets);
+    let sorter = gpu.segmented_sorter(&request, &SorterOptions::default())?;
+    let (longest, most) = (sorter.longest(), sorter.max_top());
+    if longest < u32::MAX {
+        let mut keys = vec![1u32; longest as usize + 8];
+        let offsets = [0, 7, longest + 8];
+        let words = ["length of segment 1", &format!("is {}", longest + 1), &format!("up to {longest}")];
+        expect(gpu.sort_segments(&mut keys, SegmentsOf::Offsets(&offsets), Order::Ascending), &words)?;
+        gpu.sort_segments(&mut keys, SegmentsOf::Offsets(&[0, 7, longest + 7]), Order::Ascending)?;
+    }
+    let keys = vec![1u32; 20 * most as usize];
+    expect(gpu.top_k(&keys, 20 * most, Order::Ascending), &["top of each segment", &format!("{}", 20 * most), "up to"])
+}
+
+/// Pipelines of requests stay until they are dropped.
+fn sorters_are_kept() -> Result<(), Failed> {
+    let gpu = Gpu::best()?;
+    let sort = |stride| gpu.sort_segments(&mut [2u8, 1, 4, 3], SegmentsOf::Rows(stride), Order::Ascending);
+    sort(2)?;
+    let kept = gpu.pipelines().len();
+    assert!(kept > 0, "a sorter is kept");
+    sort(4)?;
+    assert_eq!(gpu.pipelines().len(), kept, "rows of every length share pipelines");
+    gpu.clear()?;
+    assert!(gpu.pipelines().is_empty(), "sorters are dropped");
+    sort(2).map_err(Into::into)
+}
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        Trial::test("segments_of_words", segments_of_words),
+        Trial::test("segments_of_bytes", segments_of_bytes),
+        Trial::test("segments_of_doubles", segments_of_doubles),
+        Trial::test("first_elements_of_slices", first_elements_of_slices),
+        Trial::test("nothing_to_sort", nothing_to_sort),
+        Trial::test("wrong_segments_are_refused", wrong_segments_are_refused),
+        Trial::test("what_exceeds_a_block_is_refused", what_exceeds_a_block_is_refused),
+        Trial::test("sorters_are_kept", sorters_are_kept),
+    ]
+}
