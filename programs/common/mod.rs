@@ -61,6 +61,12 @@ impl Common {
         self.print_device_with(profile, tuning, &algorithm);
     }
 
+    /// The same where no algorithm is chosen.
+    pub fn print_device_alone(profile: &DeviceProfile, tuning: &Tuning) {
+        say(format!("device     {}, driver {}", profile.name, profile.driver));
+        say(format!("tuning     {:?}", tuning.name));
+    }
+
     fn print_device_with(&self, profile: &DeviceProfile, tuning: &Tuning, algorithm: &str) {
         say(format!("device     {}, driver {}", profile.name, profile.driver));
         say(format!("algorithm  {algorithm}, tuning {:?})", tuning.name));

@@ -1,16 +1,21 @@
 //! Arrays to sort, sorting them on a device, and proving the result.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use vksort::standalone::{Gpu, Passes};
-use vksort::{Algorithm, BitRange, KeyOutput, KeyType, Order, SortRequest, SorterOptions, StepTime, ValueType};
+use vksort::standalone::{Gpu, Passes, PreparedSegments, PreparedSort};
+use vksort::{
+    Algorithm, BitRange, KeyOutput, KeyType, Order, Placement, SegmentedRequest, SortRequest, SorterOptions, StepTime,
+    ValueType,
+};
 use vksort_profiles::Quartiles;
 
 use vksort_programs::common::memory::Memory;
 use vksort_programs::common::verify::verify_runs;
 use vksort_programs::sort::npy::Array;
 use vksort_programs::sort::order::as_numpy_sorts;
+use vksort_programs::sort::parts::Parts;
 
 /// What is to be sorted.
 pub struct Job {
@@ -19,6 +24,8 @@ pub struct Job {
     /// What is sorted in place of the keys, which then follow the permutation, where their own order is not numpy's.
     stand_in: Option<Array>,
     pub values: Option<Array>,
+    /// What is sorted by itself.
+    parts: Parts,
     pub how: How,
     /// Seed that the arrays were generated with.
     pub seed: Option<u64>,
@@ -30,6 +37,8 @@ pub struct How {
     /// The bits that count; `None` for all of them.
     pub bits: Option<BitRange>,
     pub algorithm: Option<Algorithm>,
+    /// How many of the first keys are wanted, of each part; `None` for all of them.
+    pub top: Option<u32>,
     /// Whether equal keys keep their order.
     pub stable: bool,
     /// Whether the keys are wanted, even where there is something else.
@@ -45,7 +54,8 @@ pub struct Sorted {
     pub values: Option<Array>,
     /// The sorting permutation, if it was wanted.
     pub indices: Option<Array>,
-    pub algorithm: Algorithm,
+    /// The algorithm; `None` where parts are sorted, or few keys are wanted.
+    pub algorithm: Option<Algorithm>,
     /// The last run's passes.
     pub passes: Option<Passes>,
     /// Median over the runs of each step; empty where the device has no timestamps.
@@ -56,14 +66,14 @@ pub struct Sorted {
 
 impl Job {
     /// Keys with values to follow them, if there are any.
-    pub fn new(keys: Array, key: KeyType, values: Option<Array>, how: How) -> Result<Job> {
+    pub fn new(keys: Array, key: KeyType, values: Option<Array>, parts: Parts, how: How) -> Result<Job> {
         if let Some(values) = &values {
             let (given, needed) = (values.count(), keys.count());
             ensure!(given == needed, "--values has {given} rows, needed are {needed}, one for each key");
         }
         // Bits are those of the keys as they are.
         let stand_in = if how.bits.is_none() { as_numpy_sorts(&keys, key) } else { None };
-        Ok(Job { keys, key, stand_in, values, how, seed: None })
+        Ok(Job { keys, key, stand_in, values, parts, how, seed: None })
     }
 
     /// Whether anything sorts generated keys of this type in this way, which is known before there are any.
@@ -98,12 +108,12 @@ impl Job {
     pub fn generate(count: u32, key: KeyType, with_values: bool, seed: u64, how: How) -> Job {
         let keys = Array::random(key.size_bytes() as usize, count, &mut fastrand::Rng::with_seed(seed));
         let values = with_values.then(|| Array::words(0..count));
-        Job { keys, key, stand_in: None, values, how, seed: Some(seed) }
+        Job { keys, key, stand_in: None, values, parts: Parts::Whole, how, seed: Some(seed) }
     }
 
     /// Whether anything sorts this, which is known before a device is.
     pub fn check(&self) -> Result<()> {
-        Ok(self.request().check()?)
+        Ok(self.segmented().map_or_else(|| self.request().check(), |request| request.check())?)
     }
 
     pub fn count(&self) -> u32 {
@@ -112,7 +122,27 @@ impl Job {
 
     /// Whether the permutation is sorted, which gives all else too: keys or values follow it afterwards.
     fn by_indices(&self) -> bool {
-        self.how.indices || self.stand_in.is_some()
+        self.how.indices || self.stand_in.is_some() || self.how.top.is_some()
+    }
+
+    /// The request for parts, or for the first few keys.
+    fn segmented(&self) -> Option<SegmentedRequest> {
+        let sort = self.request();
+        match (&self.parts, self.how.top) {
+            (Parts::Whole, None) => None,
+            (parts, None) => Some(SegmentedRequest::new(sort, parts.layout())),
+            (parts, Some(top)) => {
+                let (placement, key_output) = (Placement::OutOfPlace, KeyOutput::Discarded);
+                let sort = SortRequest { placement, key_output, ..sort };
+                // No part has more than its keys.
+                let longest = self.ranges().iter().map(ExactSizeIterator::len).max().unwrap_or(0).max(1) as u32;
+                Some(SegmentedRequest::new(sort, parts.layout()).top(top.min(longest)))
+            }
+        }
+    }
+
+    fn ranges(&self) -> Vec<Range<u32>> {
+        self.parts.ranges(self.count())
     }
 
     fn request(&self) -> SortRequest {
@@ -129,36 +159,48 @@ impl Job {
         let values = self.values.as_ref().map(|values| format!(" with values of {} bytes", values.row_bytes()));
         let bits = self.how.bits.map(|bits| format!(" by bits {bits}"));
         let seed = self.seed.map(|seed| format!(", generated with --seed {seed}"));
-        let [values, bits, seed] = [values, bits, seed].map(Option::unwrap_or_default);
-        format!("{} {} keys{values}, {}{bits}{seed}", self.count(), self.key, request.order)
+        let parts = match &self.parts {
+            Parts::Whole => None,
+            Parts::Offsets(offsets) => Some(format!(" in {} segments", offsets.len() - 1)),
+            Parts::Rows(stride) => Some(format!(" in rows of {stride}")),
+        };
+        let each = if parts.is_some() { " of each" } else { "" };
+        let top = self.how.top.map(|top| format!(", the first {top}{each}"));
+        let [values, parts, bits, top, seed] = [values, parts, bits, top, seed].map(Option::unwrap_or_default);
+        format!("{} {} keys{values}{parts}, {}{bits}{top}{seed}", self.count(), self.key, request.order)
     }
 
     /// Sorts `repeat` times, each time from the input; the result is the last one's.
     pub fn run(&self, gpu: &Gpu, repeat: u32) -> Result<Sorted> {
         let (request, count) = (self.request(), self.count());
-        let sorter = gpu.sorter(&request, &SorterOptions { capacity: Some(count), ..SorterOptions::default() })?;
-        let prepared = sorter.prepare(count)?;
-        // Software drivers leave compiling to the first run. The least count that takes the same steps spares the
-        // times of the real one.
-        prepared.run(count.min(sorter.shape().single.elements() + 1))?;
+        let prepared = self.prepare(gpu)?;
+        let in_place = self.how.top.is_none();
+        let own: Vec<u32> = if self.by_indices() && in_place { (0..count).collect() } else { Vec::new() };
         let (mut runs, mut walls) = (Vec::new(), Vec::new());
         for _run in 0..repeat {
             prepared.write_keys(self.stand_in.as_ref().unwrap_or(&self.keys).rows())?;
             if let (Some(values), true) = (&self.values, request.value.is_read()) {
                 prepared.write_values(values.rows())?;
             }
+            if let Prepared::Segments(sort) = &prepared
+                && !own.is_empty()
+            {
+                // In no segment, keys stay where they are.
+                sort.write_values(&own)?;
+            }
             let start = Instant::now();
-            runs.push(prepared.run(count)?);
+            runs.push(self.run_once(&prepared)?);
             walls.push(start.elapsed());
         }
         walls.sort_unstable();
 
         let read_values = |array: Array| filled(array, |rows| prepared.read_values(rows));
-        let blank = || Array::words(std::iter::repeat_n(0, self.keys.count()));
-        let indices = self.by_indices().then(|| read_values(blank())).transpose()?;
-        let keys = match (&self.stand_in, &indices) {
+        let indices = self.by_indices().then(|| self.indices(&prepared)).transpose()?;
+        let keys = match &indices {
             _ if !self.how.keys => None,
-            (Some(_), Some(indices)) => Some(self.keys.gather(indices.to_words())?),
+            Some(indices) if self.stand_in.is_some() || self.how.top.is_some() => {
+                Some(self.keys.gather(indices.to_words())?)
+            }
             _ => Some(filled(self.keys.blank(), |rows| prepared.read_keys(rows))?),
         };
         let sorted = |values: &Array| match &indices {
@@ -167,8 +209,62 @@ impl Job {
         };
         let values = self.values.as_ref().map(sorted).transpose()?;
         let indices = indices.filter(|_| self.how.indices);
-        let (algorithm, passes, steps) = (prepared.algorithm(count), prepared.passes()?, medians(&runs));
-        Ok(Sorted { keys, values, indices, algorithm, passes, steps, walls })
+        let (algorithm, passes) = match &prepared {
+            Prepared::Sort(sort) => (Some(sort.algorithm(count)), sort.passes()?),
+            Prepared::Segments(_) => (None, None),
+        };
+        Ok(Sorted { keys, values, indices, algorithm, passes, steps: medians(&runs), walls })
+    }
+
+    /// A sort of these keys, which has run once: software drivers leave compiling to the first run.
+    fn prepare(&self, gpu: &Gpu) -> Result<Prepared> {
+        let count = self.count();
+        let options = SorterOptions { capacity: Some(count), ..SorterOptions::default() };
+        let Some(request) = self.segmented() else {
+            let sorter = gpu.sorter(&self.request(), &options)?;
+            let prepared = sorter.prepare(count)?;
+            // The least count that takes the same steps spares the times of the real one.
+            prepared.run(count.min(sorter.shape().single.elements() + 1))?;
+            return Ok(Prepared::Sort(prepared));
+        };
+        let sorter = gpu.segmented_sorter(&request, &options)?;
+        let (ranges, longest) = (self.ranges(), sorter.longest());
+        if let Some((segment, range)) = ranges.iter().enumerate().find(|(_, range)| range.len() as u64 > longest.into())
+        {
+            let length = range.len();
+            bail!("segment {segment} has {length} keys, allowed are up to {longest}, a block of this device");
+        }
+        let prepared = sorter.prepare(count, ranges.len() as u32)?;
+        if !self.parts.words().is_empty() {
+            prepared.write_segments(self.parts.words())?;
+        }
+        let prepared = Prepared::Segments(prepared);
+        self.run_once(&prepared)?;
+        Ok(prepared)
+    }
+
+    fn run_once(&self, prepared: &Prepared) -> Result<Vec<StepTime>> {
+        Ok(match (prepared, &self.parts) {
+            (Prepared::Sort(sort), _) => sort.run(self.count())?,
+            (Prepared::Segments(sort), Parts::Whole) => sort.run(self.count())?,
+            (Prepared::Segments(sort), parts) => sort.run(parts.ranges(self.count()).len() as u32)?,
+        })
+    }
+
+    /// The permutation that a sort has made, or the indices of the first keys of each part.
+    fn indices(&self, prepared: &Prepared) -> Result<Array> {
+        let read = |count: usize| -> Result<Vec<u32>> {
+            let mut indices = vec![0u32; count];
+            prepared.read_values(vksort::bytemuck::cast_slice_mut(&mut indices))?;
+            Ok(indices)
+        };
+        let Some(top) = self.segmented().and_then(|request| request.top) else {
+            return Ok(Array::words(read(self.keys.count())?.into_iter()));
+        };
+        let (ranges, top) = (self.ranges(), top as usize);
+        let all = read(ranges.len() * top)?;
+        let wanted = ranges.iter().zip(all.chunks(top)).flat_map(|(range, found)| &found[..top.min(range.len())]);
+        Ok(Array::words(wanted.copied().collect::<Vec<u32>>().into_iter()))
     }
 
     /// Compares a result with a stable sort on the CPU, byte by byte; or the elements of each run of equal keys, where these
@@ -180,7 +276,14 @@ impl Job {
         let mut reference: Vec<u32> = (0..self.count()).collect();
         let keys = self.stand_in.as_ref().unwrap_or(&self.keys);
         let code = |index: &u32| self.key.sortable(keys.bits(*index), self.how.order) & mask;
-        reference.sort_by_key(code);
+        let ranges = self.ranges();
+        for range in &ranges {
+            reference[range.start as usize..range.end as usize].sort_by_key(code);
+        }
+        if let Some(top) = self.how.top {
+            let firsts = ranges.iter().flat_map(|range| range.clone().take(top as usize));
+            reference = firsts.map(|place| reference[place as usize]).collect();
+        }
 
         if !self.how.stable {
             return self.verify_unstable(sorted, &reference, code);
@@ -216,6 +319,43 @@ impl Job {
     }
 }
 
+/// A sort with its buffers on the device.
+#[expect(clippy::large_enum_variant, reason = "there is one of it")]
+enum Prepared {
+    Sort(PreparedSort),
+    Segments(PreparedSegments),
+}
+
+impl Prepared {
+    fn write_keys(&self, keys: &[u8]) -> Result<(), vksort::Error> {
+        match self {
+            Prepared::Sort(sort) => sort.write_keys(keys),
+            Prepared::Segments(sort) => sort.write_keys(keys),
+        }
+    }
+
+    fn write_values(&self, values: &[u8]) -> Result<(), vksort::Error> {
+        match self {
+            Prepared::Sort(sort) => sort.write_values(values),
+            Prepared::Segments(sort) => sort.write_values(values),
+        }
+    }
+
+    fn read_keys(&self, keys: &mut [u8]) -> Result<(), vksort::Error> {
+        match self {
+            Prepared::Sort(sort) => sort.read_keys(keys),
+            Prepared::Segments(sort) => sort.read_keys(keys),
+        }
+    }
+
+    fn read_values(&self, values: &mut [u8]) -> Result<(), vksort::Error> {
+        match self {
+            Prepared::Sort(sort) => sort.read_values(values),
+            Prepared::Segments(sort) => sort.read_values(values),
+        }
+    }
+}
+
 fn generated(key: KeyType, with_values: bool, how: &How) -> SortRequest {
     request(key, if with_values { ValueType::U32 } else { ValueType::None }, how)
 }
@@ -246,6 +386,8 @@ fn medians(runs: &[Vec<StepTime>]) -> Vec<StepTime> {
 }
 
 fn compare(what: &str, given: &Array, needed: &Array) -> Result<()> {
+    let (found, rows) = (given.count(), needed.count());
+    ensure!(found == rows, "verification failed: there are {found} rows of {what}, needed are {rows}");
     let differs = |(given, needed): (&u8, &u8)| given != needed;
     let Some(byte) = given.rows().iter().zip(needed.rows()).position(differs) else { return Ok(()) };
     let row = (byte / given.row_bytes()) as u32;

@@ -5,7 +5,7 @@ mod job;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::Parser;
 use job::{How, Job, Sorted};
 use vksort::standalone::Gpu;
@@ -15,6 +15,7 @@ use vksort_programs::common;
 use vksort_programs::common::files::Output;
 use vksort_programs::common::tuning::{self, TuningFlag};
 use vksort_programs::sort::npy::Array;
+use vksort_programs::sort::parts::Parts;
 
 /// Sorts .npy arrays on a Vulkan device, stably. Without --keys it sorts and verifies generated pairs.
 #[derive(Parser)]
@@ -47,6 +48,15 @@ struct Args {
     /// Write the sorting permutation: uint32 indices into the keys
     #[arg(long, value_name = "FILE")]
     argsort: Option<PathBuf>,
+    /// Sort each segment by itself: where each begins, and the last ends
+    #[arg(long, value_name = "FILE", conflicts_with = "rows")]
+    segments: Option<PathBuf>,
+    /// Sort each row of so many keys by itself
+    #[arg(long, value_name = "N", value_parser = common::count::parse_some)]
+    rows: Option<u32>,
+    /// Only the first K keys in order, or those of each segment or row
+    #[arg(long, value_name = "K", value_parser = common::count::parse_some)]
+    top: Option<u32>,
     /// Largest key first; equal keys keep their order
     #[arg(long)]
     descending: bool,
@@ -80,7 +90,10 @@ timedelta64, in any byte order, which outputs keep. They are sorted as numpy sor
 i64, f64, u128 or i128. bf16 is for uint16, and for bfloat16 as ml_dtypes writes it; u128 and i128
 are for uint64 of shape (N, 2), the lower half first.
 Values have any dtype and shape with rows of 1, 2 or 4 n bytes: structured, text, shape (N, 3).
-Rows have at most 65536 bytes, and with --argsort as many as memory takes.
+Rows have at most 65536 bytes, and with --argsort or --top as many as memory takes.
+--segments takes M + 1 integers of any size for M segments, such as [0, *numpy.cumsum(lengths)].
+Keys in no segment stay where they are, and --argsort counts from the first key of all. With --top
+the results of all segments come one after the other: K rows of each, or as many as it has.
 --bits counts from the lowest bit of the key. Signed and float keys are first made unsigned numbers
 that sort like them, in which the sign is the highest bit and is set for positive keys. NaT is the
 least time then, and floats are in IEEE 754 total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.
@@ -89,6 +102,8 @@ Examples:
   sort --keys depth.npy --descending --argsort order.npy
   sort --keys k.npy --values v.npy --out-keys sorted-k.npy --out-values sorted-v.npy --verify
   sort --keys morton.npy --bits 32..64 --out-keys by-cell.npy
+  sort --keys logits.npy --rows 128256 --top 40 --descending --argsort best.npy
+  sort --keys depth.npy --segments tiles.npy --argsort order.npy --verify
   sort --count 4000000 --key-type f64 --keys-only --repeat 10";
 
 /// Most bytes of a row that follows a permutation.
@@ -117,7 +132,10 @@ fn sort() -> Result<()> {
         None => args.generate(&gpu)?,
     };
     let sorted = common::during("sorting", || job.run(&gpu, args.repeat))?;
-    args.common.print_device(gpu.profile(), gpu.tuning(), sorted.algorithm);
+    match sorted.algorithm {
+        Some(algorithm) => args.common.print_device(gpu.profile(), gpu.tuning(), algorithm),
+        None => common::Common::print_device_alone(gpu.profile(), gpu.tuning()),
+    }
     common::say(format!("input      {}", job.describe()));
     common::say(format!("\n{}", report(&sorted, job.count())));
     if args.verify || args.keys.is_none() {
@@ -144,6 +162,9 @@ impl Args {
         let (keys, values) = (self.keys.is_some(), self.values.is_some());
         let needs = [
             ("--values", values, "--keys", keys),
+            ("--segments", self.segments.is_some(), "--keys", keys),
+            ("--rows", self.rows.is_some(), "--keys", keys),
+            ("--top", self.top.is_some(), "--keys", keys),
             ("--out-keys", self.out_keys.is_some(), "--keys", keys),
             ("--argsort", self.argsort.is_some(), "--keys", keys),
             ("--out-values", self.out_values.is_some(), "--values", values),
@@ -163,6 +184,13 @@ impl Args {
         {
             ensure!(!given || !keys, "{flag} is given with --keys, allowed is {flag} without --keys");
         }
+        let parts =
+            [("--segments", self.segments.is_some()), ("--rows", self.rows.is_some()), ("--top", self.top.is_some())];
+        for (flag, given) in [("--unstable", self.unstable), ("--algorithm", self.common.algorithm.is_some())] {
+            if let Some((other, _)) = parts.iter().find(|(_, there)| given && *there) {
+                bail!("{flag} is given with {other}, allowed is {flag} without {other}");
+            }
+        }
         Ok(())
     }
 
@@ -171,6 +199,7 @@ impl Args {
             order: if self.descending { Order::Descending } else { Order::Ascending },
             bits: self.bits,
             algorithm: self.common.algorithm,
+            top: self.top,
             stable: !self.unstable,
             keys: self.out_keys.is_some() || self.keys.is_none(),
             indices: self.argsort.is_some(),
@@ -185,10 +214,16 @@ impl Args {
         };
         let (keys, key) = common::during("reading keys", || Array::read_keys(keys, self.key_type))?;
         // A permutation is sorted in place of values, which then follow it on the host.
-        let most = if self.argsort.is_some() { LARGEST_GATHERED } else { ValueType::MAX_BYTES };
+        let gathers = self.argsort.is_some() || self.top.is_some();
+        let most = if gathers { LARGEST_GATHERED } else { ValueType::MAX_BYTES };
         let read = |path| common::during("reading values", || Array::read_values(path, most.into()));
         let values = self.values.as_deref().map(read).transpose()?;
-        let job = Job::new(keys, key, values, self.how())?;
+        let parts = match (&self.segments, self.rows) {
+            (Some(path), _) => common::during("reading segments", || Parts::read(path, keys.count()))?,
+            (None, Some(stride)) => Parts::rows(stride, keys.count())?,
+            (None, None) => Parts::Whole,
+        };
+        let job = Job::new(keys, key, values, parts, self.how())?;
         job.check()?;
         Ok(Some(job))
     }

@@ -2,3 +2,4 @@
 
 pub mod npy;
 pub mod order;
+pub mod parts;

@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -49,6 +50,35 @@ impl Array {
         Ok(array)
     }
 
+    /// Reads offsets: integers of any size.
+    pub fn read_offsets(path: &Path) -> Result<Vec<i128>> {
+        let check = |header: &NpyHeader| {
+            let (item, shape) = (shown_dtype(header), header.shape());
+            match header.dtype() {
+                DType::Plain(code)
+                    if matches!(code.type_char(), TypeChar::Int | TypeChar::Uint) && shape.len() == 1 =>
+                {
+                    Ok(code)
+                }
+                _ => {
+                    bail!("dtype is {item} in shape {shape:?}, allowed are integers of up to 64 bits in shape [M + 1]")
+                }
+            }
+        };
+        let (array, code) = read(path, check).with_context(|| format!("--segments {}", path.display()))?;
+        let unused_bits = u128::BITS - 8 * array.row_bytes as u32;
+        let number = |row: &[u8]| {
+            let mut bytes = [0; 16];
+            bytes[..row.len()].copy_from_slice(row);
+            if code.endianness() == Endianness::Big {
+                bytes[..row.len()].reverse();
+            }
+            let bits = u128::from_le_bytes(bytes) << unused_bits;
+            if code.type_char() == TypeChar::Int { bits as i128 >> unused_bits } else { (bits >> unused_bits) as i128 }
+        };
+        Ok(array.rows().chunks_exact(array.row_bytes).map(number).collect())
+    }
+
     /// An array without a file: words of 32 bits.
     pub fn words(words: impl ExactSizeIterator<Item = u32>) -> Array {
         let dtype = DType::new_scalar("<u4".parse().expect("this is a dtype"));
@@ -74,11 +104,14 @@ impl Array {
         Array { bytes, ..*self }
     }
 
-    /// The rows at these indices, in this order.
-    pub fn gather(&self, indices: impl Iterator<Item = u32>) -> Result<Array> {
-        let mut bytes = Vec::with_capacity(self.bytes.len());
+    /// The rows at these indices, in this order. There may be fewer than in this array.
+    pub fn gather(&self, indices: impl ExactSizeIterator<Item = u32>) -> Result<Array> {
+        let (len, rows) = (self.count(), indices.len());
+        let mut bytes = Vec::with_capacity(self.start + rows * self.row_bytes);
         bytes.extend_from_slice(&self.bytes[..self.start]);
-        let len = self.count();
+        if rows < len && self.start > 0 {
+            recount(&mut bytes, rows)?;
+        }
         for index in indices {
             ensure!((index as usize) < len, "the sort gave index {index}, allowed are those below {len}");
             bytes.extend_from_slice(self.row(index));
@@ -319,6 +352,47 @@ fn dtype(text: &str) -> String {
         None => code,
     };
     order.to_string() + &code
+}
+
+/// Puts a lower number of rows into a header, which keeps its length: blanks take the place of digits.
+fn recount(header: &mut [u8], rows: usize) -> Result<()> {
+    let place = first_length(header).context("the header has no shape")?;
+    let digits = rows.to_string();
+    ensure!(digits.len() <= place.len(), "the header has no room for {rows} rows");
+    let (number, blanks) = header[place].split_at_mut(digits.len());
+    number.copy_from_slice(digits.as_bytes());
+    blanks.fill(b' ');
+    Ok(())
+}
+
+/// Where a header has the first length of its shape, with the `L` of Python 2.
+fn first_length(header: &[u8]) -> Option<Range<usize>> {
+    let find = |from: usize, is_it: &dyn Fn(u8) -> bool| {
+        Some(from + header.get(from..)?.iter().position(|byte| is_it(*byte))?)
+    };
+    let (mut at, mut depth) = (find(0, &|byte| byte == b'{')?, 0);
+    while let Some(&byte) = header.get(at) {
+        match byte {
+            b'{' | b'(' | b'[' => depth += 1,
+            b'}' | b')' | b']' => depth -= 1,
+            quote @ (b'\'' | b'"') => {
+                let start = at + 1;
+                at = start;
+                while *header.get(at)? != quote {
+                    at += if header[at] == b'\\' { 2 } else { 1 };
+                }
+                let next = find(at + 1, &|byte| !byte.is_ascii_whitespace())?;
+                if depth == 1 && &header[start..at] == b"shape" && header[next] == b':' {
+                    let first = find(next, &|byte| byte.is_ascii_digit())?;
+                    let end = find(first, &|byte| !byte.is_ascii_digit())?;
+                    return Some(first..if header[end] == b'L' { end + 1 } else { end });
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
 }
 
 /// Appends so many bytes of a file, or as many as there are. A header is not trusted with an allocation: memory grows

@@ -91,10 +91,19 @@ fn check(path: &Path, bytes: &[u8], asked: Option<KeyType>) -> Result<bool, Stri
         Ok([keys, Array::read_values(path, ValueType::MAX_BYTES.into())?])
     };
     match catch_unwind(read).map_err(|_| "it panicked".to_string())? {
-        Ok(arrays) => match arrays.into_iter().all(|array| array.into_file() == bytes) {
-            true => Ok(true),
-            false => Err("an array is not what the file has".into()),
-        },
+        Ok(arrays) => {
+            // A part of the rows is an array too.
+            let [keys, values] = arrays;
+            let (wanted, most) = ((values.count() / 2) as u32, ValueType::MAX_BYTES.into());
+            let part = values.gather(0..wanted).map_err(|error| error.to_string())?;
+            let rows = part.rows().to_vec();
+            fs::write(path, part.into_file()).map_err(|error| error.to_string())?;
+            let again = Array::read_values(path, most).map_err(|error| format!("half of its rows: {error:#}"))?;
+            match again.rows() == rows && [keys, values].into_iter().all(|array| array.into_file() == bytes) {
+                true => Ok(true),
+                false => Err("an array is not what the file has".into()),
+            }
+        }
         Err(error) => fuzz::refused(&error),
     }
 }

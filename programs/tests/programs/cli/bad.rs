@@ -156,6 +156,48 @@ fn bad_headers_are_named() {
 }
 
 #[test]
+fn bad_offsets_are_named() {
+    let dir = Dir::new("bad-offsets");
+    let keys = dir.write("k.npy", "'<u4'", &[4], &[0; 16]);
+    let words = |words: &[i64]| -> Vec<u8> { words.iter().flat_map(|word| word.to_le_bytes()).collect() };
+    let write = |name: &str, offsets: &[i64]| dir.write(name, "'<i8'", &[offsets.len() as u64], &words(offsets));
+    let bad: [(String, &[&str]); 9] = [
+        (dir.path("missing.npy"), &["missing.npy"]),
+        (write("none.npy", &[]), &["none.npy", "no rows", "one more than"]),
+        (write("down.npy", &[0, 3, 2, 4]), &["down.npy", "offset 2 is 2", "3 to 4"]),
+        (write("beyond.npy", &[0, 5]), &["beyond.npy", "offset 1 is 5", "0 to 4"]),
+        (write("below.npy", &[-1, 4]), &["below.npy", "offset 0 is -1", "0 to 4"]),
+        (write("far.npy", &[0, 1 << 32]), &["far.npy", "offset 1 is 4294967296", "0 to 4"]),
+        (dir.write("top.npy", "'<u8'", &[2], &words(&[0, -1])), &["top.npy", "is 18446744073709551615", "0 to 4"]),
+        (dir.write("float.npy", "'<f8'", &[2], &words(&[0, 0])), &["float.npy", "'<f8'", "integers"]),
+        (dir.write("pairs.npy", "'<i8'", &[1, 2], &words(&[0, 4])), &["pairs.npy", "[1, 2]", "[M + 1]"]),
+    ];
+    let out = dir.path("out.npy");
+    let case = |(offsets, named): &'_ (String, &'static [&'static str])| {
+        let named = [&["--segments"], *named].concat();
+        (
+            vec![
+                "--keys".to_string(),
+                keys.clone(),
+                "--segments".into(),
+                offsets.clone(),
+                "--out-keys".into(),
+                out.clone(),
+            ],
+            named,
+        )
+    };
+    let cases: Vec<_> = bad.iter().map(case).collect();
+    check(
+        &dir,
+        cases
+            .iter()
+            .map(|(arguments, named)| (arguments.iter().map(String::as_str).collect(), named.clone()))
+            .collect(),
+    );
+}
+
+#[test]
 fn bad_flags_are_named() {
     let dir = Dir::new("bad-flags");
     let keys = dir.write("k.npy", "'<u4'", &[3], &[0; 12]);
@@ -174,6 +216,16 @@ fn bad_flags_are_named() {
             (vec!["--values", &values, "--out-values", &out], vec!["--values", "--keys"]),
             (vec!["--out-keys", &out], vec!["--out-keys", "--keys"]),
             (vec!["--argsort", &out], vec!["--argsort", "--keys"]),
+            (vec!["--segments", &keys], vec!["--segments", "--keys"]),
+            (vec!["--rows", "3"], vec!["--rows", "--keys"]),
+            (vec!["--top", "3"], vec!["--top", "--keys"]),
+            (with(&["--rows", "2"]), vec!["--rows is 2", "3 keys"]),
+            (with(&["--rows", "0"]), vec!["--rows", "at least 1"]),
+            (with(&["--top", "0"]), vec!["--top", "at least 1"]),
+            (with(&["--top", "-1"]), vec!["-1"]),
+            (with(&["--rows", "3", "--segments", "x.npy"]), vec!["--rows", "--segments"]),
+            (with(&["--rows", "3", "--unstable"]), vec!["--unstable", "--rows"]),
+            (with(&["--top", "3", "--algorithm", "onesweep"]), vec!["--algorithm", "--top"]),
             (with(&["--seed", "1"]), vec!["--seed", "--keys"]),
             (with(&["--count", "1"]), vec!["--count", "--keys"]),
             (with(&["--keys-only"]), vec!["--keys-only", "--keys"]),

@@ -8,6 +8,7 @@ mod keys;
 mod numpy;
 #[cfg(unix)]
 mod outputs;
+mod parts;
 mod reference;
 mod values;
 
