@@ -60,7 +60,7 @@ uint bin_at(Level level, KEY key, uint index) {
     return level.of_index ? index >> level.digit.low & ((1u << level.digit.width) - 1) : bits_at(key, level.digit);
 }
 
-// Whether an element is not behind the prefix, as far as earlier levels have looked.
+// Whether an element is not after the prefix, as far as earlier levels have looked.
 bool is_first(Row row, Level level, KEY key, uint index) {
     bool before = (index & level.known_index) <= (row.prefix_index & level.known_index);
     [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {

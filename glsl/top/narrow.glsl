@@ -29,21 +29,23 @@ uint row_elements(uint row) {
     return elements;
 }
 
-// Runs a statement for each element of a tile, with its `key` and its `index` in the row. An invocation loads some at a time.
+// Runs a statement for each element of a tile, with its `key` and its `index` in the row. An invocation loads some at a time. Past the
+// last one its index may wrap around, which the difference from the begin of the tile does not.
 #define EACH_ELEMENT(row, tile, statement) { \
-    uint from = (tile) * push.part, elements = min(row.elements - from, push.part), at = gl_LocalInvocationIndex; \
-    [[dont_unroll]] for (; at + (AT_ONCE - 1) * WORKGROUP_SIZE < elements; at += AT_ONCE * WORKGROUP_SIZE) { \
+    uint from = (tile) * push.part, elements = min(row.elements - from, push.part), at = from + gl_LocalInvocationIndex; \
+    uint together = elements - min((AT_ONCE - 1) * WORKGROUP_SIZE, elements); \
+    [[dont_unroll]] for (; at - from < together; at += AT_ONCE * WORKGROUP_SIZE) { \
         KEY keys[AT_ONCE]; \
-        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) keys[turn] = given_key(row.start + from + at + turn * WORKGROUP_SIZE); \
+        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) keys[turn] = given_key(row.start + at + turn * WORKGROUP_SIZE); \
         [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) { \
             KEY key = flip_by_sign(keys[turn]) ^ row.flips; \
-            uint index = from + at + turn * WORKGROUP_SIZE; \
+            uint index = at + turn * WORKGROUP_SIZE; \
             statement; \
         } \
     } \
-    [[dont_unroll]] for (; at < elements; at += WORKGROUP_SIZE) { \
-        KEY key = flip_by_sign(given_key(row.start + from + at)) ^ row.flips; \
-        uint index = from + at; \
+    [[dont_unroll]] for (; at - from < elements; at += WORKGROUP_SIZE) { \
+        KEY key = flip_by_sign(given_key(row.start + at)) ^ row.flips; \
+        uint index = at; \
         statement; \
     } \
 }
