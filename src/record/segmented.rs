@@ -260,6 +260,22 @@ impl BoundSegments {
         self.bound.step_names(segments)
     }
 
+    /// Refuses a number of segments that [`record`](Self::record) refuses, and returns any other.
+    ///
+    /// # Errors
+    ///
+    /// As for [`record`](Self::record), but for queries.
+    pub fn check_count(&self, segments: impl Into<Count>) -> Result<Count, Error> {
+        let (segments, most) = (segments.into(), self.segment_capacity());
+        let counts_elements = self.bound.plan.shape.windows.is_some_and(|windows| windows.segments == Segments::Whole);
+        match segments {
+            Count::Host(given) if given > most && !counts_elements => {
+                Err(too_many(given.into(), format!("up to {most}, the segment capacity")))
+            }
+            segments => self.bound.check_count(segments),
+        }
+    }
+
     /// How many timestamp queries the recorded sort writes: one before the first step and one after each.
     pub fn query_count(&self, segments: impl Into<Count>) -> u32 {
         self.bound.query_count(segments)
@@ -299,14 +315,7 @@ impl BoundSegments {
         segments: impl Into<Count>,
         timestamps: Option<QueryRange>,
     ) -> Result<(), Error> {
-        let (segments, most) = (segments.into(), self.segment_capacity());
-        let counts_elements = self.bound.plan.shape.windows.is_some_and(|windows| windows.segments == Segments::Whole);
-        if let Count::Host(given) = segments
-            && given > most
-            && !counts_elements
-        {
-            return Err(too_many(given.into(), format!("up to {most}, the segment capacity")));
-        }
+        let segments = self.check_count(segments)?;
         // SAFETY: the same contract.
         unsafe { self.bound.record(commands, segments, timestamps) }
     }

@@ -57,7 +57,7 @@
 // Flag of a key type: this build of vksort has the kernels for it.
 #define VKSORT_KEY_IS_BUILT 4
 
-// As a count: the number of elements is in the count buffer when the sort runs. It is clamped to the
+// As a count: the number of elements, or of segments, is in the count buffer when the sort runs. It is clamped to the
 // capacity.
 #define VKSORT_COUNT_ON_DEVICE 18446744073709551615ull
 
@@ -92,6 +92,9 @@
 
 // Timestamps that vksortVrdxCmdSort writes.
 #define VKSORT_VRDX_QUERIES 15
+
+// Flag of segments: the indices of VKSORT_VALUE_INDEX count from the begin of their segment, not from the first element of the buffers.
+#define VKSORT_SEGMENTS_INDEX_FROM_SEGMENT 1
 
 // The properties of a device, and the extensions and features that it must be created with.
 typedef struct VksortRequirements_T VksortRequirements_T;
@@ -263,7 +266,7 @@ typedef VksortSorter_T *VksortSorter;
 // How kernels access keys and values.
 typedef uint32_t VksortAccess;
 
-// For vksortCreateSorter and vksortCreateVisitedSorter.
+// For vksortCreateSorter, vksortCreateVisitedSorter and vksortCreateSegmentedSorter.
 typedef struct {
   // sizeof(VksortSorterInfo).
   uint32_t structSize;
@@ -306,7 +309,7 @@ typedef struct {
   uint32_t structSize;
   // The largest number of elements that it can sort on its device.
   uint32_t maxCount;
-  // The algorithm that sorts maxCount elements.
+  // The algorithm that sorts maxCount elements; VKSORT_ALGORITHM_AUTO for segments, for which none is chosen.
   VksortAlgorithm algorithm;
   // How its kernels access keys and values; never VKSORT_ACCESS_AUTO.
   VksortAccess access;
@@ -413,6 +416,55 @@ typedef struct {
   // The name of the step, and its pass where there are several.
   char name[VKSORT_STEP_NAME_SIZE];
 } VksortStepTime;
+
+// How elements are divided into segments, each of which is sorted by itself. 0 is none, so that it cannot be forgotten.
+//
+// Begins and ends count elements from the first one of the buffers, in words of 32 bits that the device reads when the sort runs.
+// Begins ascend, also those of empty segments. Elements in no segment are neither read nor written. If the words break these rules,
+// the sort still ends, and touches only elements of the ranges that they name, whose order and content are then not specified.
+typedef uint32_t VksortSegmentLayout;
+
+// How elements are divided, for vksortCreateSegmentedSorter. All zero but structSize and layout, and stride for rows, is: segments of
+// unknown length, all of whose elements are wanted.
+typedef struct {
+  // sizeof(VksortSegmentsInfo).
+  uint32_t structSize;
+  // VKSORT_SEGMENTS_INDEX_FROM_SEGMENT or 0.
+  uint32_t flags;
+  // Where segments are.
+  VksortSegmentLayout layout;
+  // Elements from the begin of a row to the begin of the next, if segments are rows; else 0.
+  uint32_t stride;
+  // The most elements that a segment will have, or 0 if that is not known. The sort may then take less work. A longer segment may
+  // stay as it is.
+  uint32_t longest;
+  // How many elements of each segment are wanted, the first ones in its order; 0 for all. The request is then out of place, and
+  // those of segment s begin at element s * top of the result. Of a segment that has fewer elements, the rest of its result keeps
+  // its content. Of equal keys those with the lowest indices come first.
+  uint32_t top;
+} VksortSegmentsInfo;
+
+// The properties of a sorter of segments. Written by vksortGetSegmentProperties.
+typedef struct {
+  // sizeof(VksortSegmentProperties), set by the caller.
+  uint32_t structSize;
+  // The most elements of a segment that it sorts. A longer segment stays as it is.
+  uint32_t longest;
+  // The most elements of each segment that top may ask for, in a request with the same keys and values.
+  uint32_t maxTop;
+  // 0.
+  uint32_t reserved;
+} VksortSegmentProperties;
+
+// The segments of one sort, for vksortBindSegments.
+typedef struct {
+  // sizeof(VksortSegmentBuffers).
+  uint32_t structSize;
+  // The largest number of segments that the sort will be recorded with; 1 for VKSORT_SEGMENTS_WHOLE.
+  uint32_t segmentCapacity;
+  // The words that say where segments are; a null buffer if there are none.
+  VksortBufferRange segments;
+} VksortSegmentBuffers;
 
 // A handle: finds on the device whether a sort is right.
 typedef VksortVerifier_T *VksortVerifier;
@@ -678,6 +730,22 @@ typedef struct {
 // near.
 #define VKSORT_DEPTH_BITS24 3
 
+// A word for each segment and one more: segment s goes from words[s] up to but not including words[s + 1].
+#define VKSORT_SEGMENTS_OFFSETS 1
+
+// Two words for each segment, its begin and its end. Between segments there may be other elements.
+#define VKSORT_SEGMENTS_RANGES 2
+
+// Rows of stride elements each. There are no words.
+#define VKSORT_SEGMENTS_ROWS 3
+
+// Rows of stride elements, and a word for each row that says how many of them count, from its first one on.
+#define VKSORT_SEGMENTS_ROWS_OF 4
+
+// All elements are one segment, of which the first ones are wanted (top). There are no words, and the count of a recording is the
+// number of elements.
+#define VKSORT_SEGMENTS_WHOLE 5
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -903,7 +971,8 @@ VksortResult vksortGetBufferRequirements(VksortSorter sorter,
 // - With capacity 0 the buffers may be null, and the sort has no steps.
 // - Any thread may call it at any time.
 //
-// Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, or the VkResult of the driver.
+// Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_HANDLE for a sorter of segments, or the VkResult of
+// the driver.
 //
 // Duties of the caller:
 //
@@ -930,7 +999,7 @@ VksortResult vksortDestroySort(VksortSort sort);
 // - commandBuffer: recording, outside a render pass, on a queue family with compute. The compute
 //   pipeline, descriptor set 0 of the compute bind point, and the push constants are changed.
 // - count: elements, up to the capacity; or VKSORT_COUNT_ON_DEVICE to read their number from the bound count buffer when
-//   the sort runs.
+//   the sort runs. For a sort of vksortBindSegments these are segments, or elements for VKSORT_SEGMENTS_WHOLE.
 // - timestamps: null, or queries of the command buffer's device, as many as vksortGetQueryCount says. They are reset and
 //   written: one before the first step and one after each. It is not kept.
 // - Barriers around the sort are the caller's. Before it: from the writes of keys, values and count to VKSORT_INPUT_STAGES
@@ -988,7 +1057,7 @@ VksortResult vksortCmdSortVisited(VkCommandBuffer commandBuffer,
 
 // Returns how many timestamp queries a recording with this count writes.
 //
-// - count: elements, or VKSORT_COUNT_ON_DEVICE.
+// - count: as for vksortCmdSort.
 // - queries: written.
 // - Any thread may call it at any time.
 //
@@ -997,7 +1066,7 @@ VksortResult vksortCmdSortVisited(VkCommandBuffer commandBuffer,
 // queries is null or writable.
 VksortResult vksortGetQueryCount(VksortSort sort, uint64_t count, uint32_t *queries);
 
-// Returns which algorithm sorts count elements.
+// Returns which algorithm sorts count elements. A sort of segments has none.
 //
 // - count: elements, or VKSORT_COUNT_ON_DEVICE.
 // - algorithm: written; one of VKSORT_ALGORITHM_... but VKSORT_ALGORITHM_AUTO.
@@ -1031,6 +1100,81 @@ VksortResult vksortGetStepTimes(VksortSort sort,
                                 uint32_t *stepCount,
                                 VksortStepTime *steps);
 
+// Builds the pipelines for a request whose elements are divided into segments, each of which is sorted by itself. A sort of them is
+// one recording, whatever their number.
+//
+// - info: the request and its options, as for vksortCreateSorter. The request names no algorithm.
+// - segments: how elements are divided; nothing of it is kept.
+// - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
+// - vksortGetSegmentProperties, vksortGetSegmentBufferRequirements and vksortBindSegments take the sorter. For the others it is as
+//   any sorter: vksortGetSorterProperties gives VKSORT_ALGORITHM_AUTO, as no algorithm is chosen.
+// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
+//
+// Fails as vksortCreateSorter; with VKSORT_ERROR_VALUE for a layout that is none, for segments that contradict the request, and for
+// more elements of each than the device sorts, in a text that names the number.
+//
+// Duties of the caller:
+//
+// - As for vksortCreateSorter.
+// - segments is null, or points to a structure whose size is in its first field.
+VksortResult vksortCreateSegmentedSorter(const VksortSorterInfo *info,
+                                         const VksortSegmentsInfo *segments,
+                                         VksortSorter *sorter);
+
+// Returns the properties of a sorter of segments.
+//
+// - properties: written; structSize must be set.
+// - Any thread may call it at any time.
+//
+// Fails with VKSORT_ERROR_HANDLE for a sorter of another kind.
+//
+// Duties of the caller:
+//
+// properties is null, or points to a writable structure whose size is in its first field.
+VksortResult vksortGetSegmentProperties(VksortSorter sorter, VksortSegmentProperties *properties);
+
+// Returns which buffers a sort of up to capacity elements in up to segmentCapacity segments needs, as
+// vksortGetBufferRequirements. A sort with these buffers can be recorded with every smaller number of segments.
+//
+// - capacity: elements.
+// - segmentCapacity: segments; 1 for VKSORT_SEGMENTS_WHOLE.
+// - requirements: written; structSize must be set. The count is that of segments, or of elements for VKSORT_SEGMENTS_WHOLE.
+// - segments: written: the buffer of the words that say where segments are; size and usage are 0 if there are none.
+// - Any thread may call it at any time.
+//
+// Fails with VKSORT_ERROR_TOO_MANY_ELEMENTS, with VKSORT_ERROR_VALUE for more segments than there may be beside so many elements, and
+// with VKSORT_ERROR_HANDLE for a sorter of another kind.
+//
+// Duties of the caller:
+//
+// requirements is null, or points to a writable structure whose size is in its first field; segments is null or writable.
+VksortResult vksortGetSegmentBufferRequirements(VksortSorter sorter,
+                                                uint32_t capacity,
+                                                uint32_t segmentCapacity,
+                                                VksortBufferRequirements *requirements,
+                                                VksortBufferNeed *segments);
+
+// Binds a sorter of segments to buffers, as vksortBind binds others. The result is recorded by vksortCmdSort, with the number of
+// segments as its count, or of elements for VKSORT_SEGMENTS_WHOLE. The words of segments are one of the buffers that it reads.
+//
+// - buffers: the ranges of elements, in bytes, and the capacity, in elements. The count, if it is on the device, is that of segments,
+//   or of elements for VKSORT_SEGMENTS_WHOLE.
+// - segments: the range of words, and the largest number of segments. It may be in the buffer of the count.
+// - sort: a handle is written, which belongs to the caller until vksortDestroySort. It has no algorithm and no verifier.
+// - Any thread may call it at any time.
+//
+// Fails as vksortBind; with VKSORT_ERROR_VALUE for more segments than there may be beside so many elements, and with
+// VKSORT_ERROR_HANDLE for a sorter of another kind.
+//
+// Duties of the caller:
+//
+// - As for vksortBind, with what vksortGetSegmentBufferRequirements says.
+// - segments is null, or points to a structure whose size is in its first field; its buffer is as the others.
+VksortResult vksortBindSegments(VksortSorter sorter,
+                                const VksortBuffers *buffers,
+                                const VksortSegmentBuffers *segments,
+                                VksortSort *sort);
+
 // Returns how many bytes the report of a verifier of this sort has.
 //
 // - size: written, in bytes.
@@ -1053,8 +1197,8 @@ VksortResult vksortGetReportSize(VksortSort sort, uint64_t *size);
 // - verifier: a handle is written, which belongs to the caller until vksortDestroyVerifier. It outlives the sort's handle.
 // - It compiles a pipeline. Any thread may call it at any time.
 //
-// Fails with VKSORT_ERROR_BUFFER for the report, with VKSORT_ERROR_VALUE for a sort with a visitor, or with the VkResult of the
-// driver.
+// Fails with VKSORT_ERROR_BUFFER for the report, with VKSORT_ERROR_VALUE for a sort with a visitor, with VKSORT_ERROR_HANDLE for a sort
+// of segments, or with the VkResult of the driver.
 //
 // Duties of the caller:
 //

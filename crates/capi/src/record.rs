@@ -4,7 +4,9 @@ use std::ffi::c_char;
 
 use ash::vk::{self, CommandBuffer as VkCommandBuffer};
 
-use vksort::{BoundSort, BufferRange, Count, Error, MAX_COUNT, QueryRange, SortBuffers, VisitorResources};
+use vksort::{
+    BoundSegments, BoundSort, BufferRange, Count, Error, MAX_COUNT, QueryRange, SortBuffers, StepTime, VisitorResources,
+};
 
 use super::fault::Fault;
 use super::handles::Register;
@@ -14,7 +16,50 @@ use super::sorter::SORTERS;
 use super::structs::{bytes, check_handle, check_pointer, put, read};
 use super::types::*;
 
-pub(super) static SORTS: Register<BoundSort> = Register::new("VksortSort");
+/// The object of a sort's handle.
+#[expect(clippy::large_enum_variant, reason = "each is on the heap, behind its handle")]
+pub(super) enum Bound {
+    Elements(BoundSort),
+    Segments(BoundSegments),
+}
+
+pub(super) static SORTS: Register<Bound> = Register::new("VksortSort");
+
+impl Bound {
+    /// The sort, if it is not one of segments.
+    pub fn elements(&self) -> Result<&BoundSort, Failure> {
+        match self {
+            Bound::Elements(sort) => Ok(sort),
+            Bound::Segments(_) => {
+                let given = "a VksortSort of segments, which has no algorithm, verifier or visitor".into();
+                Err(Fault::Handle { given, kind: "VksortSort of vksortBind" }.into())
+            }
+        }
+    }
+
+    /// The count that a number says, if a recording takes it.
+    fn check_count(&self, number: u64) -> Result<Count, Failure> {
+        let count = count_of(number)?;
+        Ok(match self {
+            Bound::Elements(sort) => sort.check_count(count)?,
+            Bound::Segments(sort) => sort.check_count(count)?,
+        })
+    }
+
+    fn query_count(&self, count: Count) -> u32 {
+        match self {
+            Bound::Elements(sort) => sort.query_count(count),
+            Bound::Segments(sort) => sort.query_count(count),
+        }
+    }
+
+    fn step_times(&self, count: Count, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
+        match self {
+            Bound::Elements(sort) => sort.step_times(count, ticks, valid_bits),
+            Bound::Segments(sort) => sort.step_times(count, ticks, valid_bits),
+        }
+    }
+}
 
 /// The count that a number says.
 pub(super) fn count_of(number: u64) -> Result<Count, Failure> {
@@ -36,6 +81,19 @@ pub(super) fn range_of(range: &VksortBufferRange) -> Result<Option<BufferRange>,
     Ok((buffer != vk::Buffer::null()).then_some(BufferRange { buffer, offset, size, usage }))
 }
 
+/// The buffers of elements that a structure names.
+pub(super) fn buffers_of(given: &VksortBuffers) -> Result<SortBuffers, Failure> {
+    Ok(SortBuffers {
+        keys: range_of(&given.keys)?.unwrap_or(BufferRange::NONE),
+        values: range_of(&given.values)?,
+        keys_out: range_of(&given.keys_out)?,
+        values_out: range_of(&given.values_out)?,
+        scratch: range_of(&given.scratch)?,
+        count: range_of(&given.count)?,
+        capacity: given.capacity,
+    })
+}
+
 /// Binds a sorter to buffers. The result can be recorded any number of times, in any number of command buffers.
 ///
 /// - buffers: the ranges, in bytes, and the capacity, in elements; nothing of it is kept but the handles of the buffers,
@@ -44,7 +102,8 @@ pub(super) fn range_of(range: &VksortBufferRange) -> Result<Option<BufferRange>,
 /// - With capacity 0 the buffers may be null, and the sort has no steps.
 /// - Any thread may call it at any time.
 ///
-/// Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, or the VkResult of the driver.
+/// Fails with VKSORT_ERROR_BUFFER, VKSORT_ERROR_TOO_MANY_ELEMENTS, VKSORT_ERROR_HANDLE for a sorter of segments, or the VkResult of
+/// the driver.
 ///
 /// # Safety
 ///
@@ -65,19 +124,11 @@ pub unsafe extern "C" fn bind(
         // SAFETY: as above.
         unsafe { put(sort, std::ptr::null_mut())? };
         let made = SORTERS.get(sorter)?;
-        let buffers = SortBuffers {
-            keys: range_of(&given.keys)?.unwrap_or(BufferRange::NONE),
-            values: range_of(&given.values)?,
-            keys_out: range_of(&given.keys_out)?,
-            values_out: range_of(&given.values_out)?,
-            scratch: range_of(&given.scratch)?,
-            count: range_of(&given.count)?,
-            capacity: given.capacity,
-        };
+        let buffers = buffers_of(&given)?;
         // SAFETY: as above.
-        let bound = unsafe { made.sorter.bind(&buffers)? };
+        let bound = unsafe { made.elements()?.bind(&buffers)? };
         // SAFETY: as above.
-        unsafe { put(sort, SORTS.add(bound)) }
+        unsafe { put(sort, SORTS.add(Bound::Elements(bound))) }
     })
 }
 
@@ -98,7 +149,7 @@ pub extern "C" fn destroy_sort(sort: VksortSort) -> VksortResult {
 /// - commandBuffer: recording, outside a render pass, on a queue family with compute. The compute
 ///   pipeline, descriptor set 0 of the compute bind point, and the push constants are changed.
 /// - count: elements, up to the capacity; or VKSORT_COUNT_ON_DEVICE to read their number from the bound count buffer when
-///   the sort runs.
+///   the sort runs. For a sort of vksortBindSegments these are segments, or elements for VKSORT_SEGMENTS_WHOLE.
 /// - timestamps: null, or queries of the command buffer's device, as many as vksortGetQueryCount says. They are reset and
 ///   written: one before the first step and one after each. It is not kept.
 /// - Barriers around the sort are the caller's. Before it: from the writes of keys, values and count to VKSORT_INPUT_STAGES
@@ -203,9 +254,10 @@ unsafe fn record(
     let (sort, count) = (SORTS.get(sort)?, count_of(count)?);
     // SAFETY: command buffer, barriers, queries and resources are as both functions ask, by this function's contract.
     unsafe {
-        match resources {
-            None => sort.record(command_buffer, count, timestamps)?,
-            Some(resources) => sort.record_visited(command_buffer, count, timestamps, resources)?,
+        match (&*sort, resources) {
+            (Bound::Elements(sort), None) => sort.record(command_buffer, count, timestamps)?,
+            (Bound::Segments(sort), None) => sort.record(command_buffer, count, timestamps)?,
+            (sort, Some(resources)) => sort.elements()?.record_visited(command_buffer, count, timestamps, resources)?,
         }
     }
     Ok(())
@@ -213,7 +265,7 @@ unsafe fn record(
 
 /// Returns how many timestamp queries a recording with this count writes.
 ///
-/// - count: elements, or VKSORT_COUNT_ON_DEVICE.
+/// - count: as for vksortCmdSort.
 /// - queries: written.
 /// - Any thread may call it at any time.
 ///
@@ -224,13 +276,13 @@ unsafe fn record(
 pub unsafe extern "C" fn get_query_count(sort: VksortSort, count: u64, queries: *mut u32) -> VksortResult {
     run_unit("vksortGetQueryCount", || {
         let sort = SORTS.get(sort)?;
-        let count = sort.check_count(count_of(count)?)?;
+        let count = sort.check_count(count)?;
         // SAFETY: by this function's contract.
         unsafe { put(queries, sort.query_count(count)) }
     })
 }
 
-/// Returns which algorithm sorts `count` elements.
+/// Returns which algorithm sorts `count` elements. A sort of segments has none.
 ///
 /// - count: elements, or VKSORT_COUNT_ON_DEVICE.
 /// - algorithm: written; one of VKSORT_ALGORITHM_... but VKSORT_ALGORITHM_AUTO.
@@ -243,6 +295,7 @@ pub unsafe extern "C" fn get_query_count(sort: VksortSort, count: u64, queries: 
 pub unsafe extern "C" fn get_algorithm(sort: VksortSort, count: u64, algorithm: *mut VksortAlgorithm) -> VksortResult {
     run_unit("vksortGetAlgorithm", || {
         let sort = SORTS.get(sort)?;
+        let sort = sort.elements()?;
         let elements = match sort.check_count(count_of(count)?)? {
             Count::Host(count) => count,
             Count::Device => sort.capacity(),
@@ -279,7 +332,7 @@ pub unsafe extern "C" fn get_step_times(
 ) -> VksortResult {
     run("vksortGetStepTimes", || {
         let sort = SORTS.get(sort)?;
-        let count = sort.check_count(count_of(count)?)?;
+        let count = sort.check_count(count)?;
         check_pointer(step_count, "the pointer to stepCount")?;
         let needed = sort.query_count(count);
         if steps.is_null() {

@@ -3,24 +3,65 @@
 use std::sync::Arc;
 
 use ash::vk::{BufferUsageFlags as Usage, DescriptorSetLayout, Device as VkDevice};
-use vksort::{Access, PipelineSet, Sorter, SorterOptions, Visitor};
+use vksort::{Access, BufferSizes, KeyType, PipelineSet, SegmentedSorter, Sorter, SorterOptions, Visitor};
 
 use super::device::{self, REQUIREMENTS};
 use super::fault::Fault;
 use super::handles::Register;
 use super::names::{self, check_flags, number_of, one_of};
 use super::outcome::{Failure, run_unit};
+use super::segmented;
 use super::structs::{bytes, check_pointer, put, read, write};
 use super::types::*;
 
 /// The object of a sorter's handle.
 pub(super) struct Made {
-    pub sorter: Sorter,
+    kind: Kind,
     device: VkDevice,
     /// For sorters that share them.
     pipelines: Arc<PipelineSet>,
     /// Of a storage buffer's offset, in bytes.
-    alignment: u64,
+    pub alignment: u64,
+}
+
+/// What a sorter sorts.
+enum Kind {
+    Elements(Sorter),
+    Segments(SegmentedSorter),
+}
+
+impl Made {
+    /// The sorter, if it is not one of segments.
+    pub fn elements(&self) -> Result<&Sorter, Failure> {
+        match &self.kind {
+            Kind::Elements(sorter) => Ok(sorter),
+            Kind::Segments(_) => {
+                let given = "a VksortSorter of segments, which vksortBindSegments takes".into();
+                Err(Fault::Handle { given, kind: "VksortSorter of vksortCreateSorter" }.into())
+            }
+        }
+    }
+
+    /// The sorter, if it is one of segments.
+    pub fn segments(&self) -> Result<&SegmentedSorter, Failure> {
+        match &self.kind {
+            Kind::Segments(sorter) => Ok(sorter),
+            Kind::Elements(_) => {
+                let given = "a VksortSorter without segments".into();
+                Err(Fault::Handle { given, kind: "VksortSorter of vksortCreateSegmentedSorter" }.into())
+            }
+        }
+    }
+}
+
+/// What a sorter is created for.
+pub(super) enum What {
+    /// Elements alone.
+    Elements,
+    /// With a visitor.
+    Visited(*const VksortVisitorInfo),
+    /// Each segment by itself.
+    Segments(*const VksortSegmentsInfo),
 }
 
 pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
@@ -44,8 +85,8 @@ pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
 /// * `sorter` is null or writable.
 #[unsafe(export_name = "vksortCreateSorter")]
 pub unsafe extern "C" fn create_sorter(info: *const VksortSorterInfo, sorter: *mut VksortSorter) -> VksortResult {
-    // SAFETY: by this function's contract; there is no visitor.
-    run_unit("vksortCreateSorter", || unsafe { create(info, None, sorter) })
+    // SAFETY: by this function's contract.
+    run_unit("vksortCreateSorter", || unsafe { create(info, What::Elements, sorter) })
 }
 
 /// Builds the pipelines for a request whose keys or values a visitor computes, or whose result it receives.
@@ -78,7 +119,7 @@ pub unsafe extern "C" fn create_visited_sorter(
     sorter: *mut VksortSorter,
 ) -> VksortResult {
     // SAFETY: the same contract.
-    run_unit("vksortCreateVisitedSorter", || unsafe { create(info, Some(visitor), sorter) })
+    run_unit("vksortCreateVisitedSorter", || unsafe { create(info, What::Visited(visitor), sorter) })
 }
 
 /// The visitor that a structure describes, with the layout of its resources.
@@ -101,14 +142,14 @@ unsafe fn visitor_of(visitor: *const VksortVisitorInfo) -> Result<(Visitor, Desc
     Ok((visitor, info.set_layout))
 }
 
-/// Builds a sorter, perhaps with a visitor, and writes its handle.
+/// Builds a sorter, and writes its handle.
 ///
 /// # Safety
 ///
-/// As for [`create_sorter`], and for [`create_visited_sorter`] with a visitor.
-unsafe fn create(
+/// As for [`create_sorter`], and for the functions that say what else it is created for.
+pub(super) unsafe fn create(
     info: *const VksortSorterInfo,
-    visitor: Option<*const VksortVisitorInfo>,
+    what: What,
     sorter: *mut VksortSorter,
 ) -> Result<(), Failure> {
     // SAFETY: it is null or a structure, by this function's contract.
@@ -119,8 +160,15 @@ unsafe fn create(
     let known = REQUIREMENTS.get(info.requirements)?;
     // SAFETY: it is null or a structure, by this function's contract.
     let request = names::request(&unsafe { read(info.request)? })?;
-    // SAFETY: as `visitor_of` asks, by this function's contract.
-    let visitor = visitor.map(|visitor| unsafe { visitor_of(visitor) }).transpose()?;
+    let (mut visitor, mut segments) = (None, None);
+    // SAFETY: both structures are as `visitor_of` and `read` ask, by this function's contract.
+    unsafe {
+        match what {
+            What::Elements => {}
+            What::Visited(given) => visitor = Some(visitor_of(given)?),
+            What::Segments(given) => segments = Some(segmented::request(request, &read(given)?)?),
+        }
+    }
     let pipelines = match info.share_with.is_null() {
         true => Arc::default(),
         false => {
@@ -153,16 +201,17 @@ unsafe fn create(
     let requirements = &known.requirements;
     // SAFETY: device, cache, pipelines, layout and visitor are as the functions ask, by this function's contract.
     let made = unsafe {
-        match &visitor {
-            None => Sorter::new(&device, requirements, &request, &options)?,
-            Some((visitor, layout)) => {
-                Sorter::new_visited(&device, requirements, &request, &options, visitor, *layout)?
+        match (&visitor, &segments) {
+            (None, None) => Kind::Elements(Sorter::new(&device, requirements, &request, &options)?),
+            (Some((visitor, layout)), _) => {
+                Kind::Elements(Sorter::new_visited(&device, requirements, &request, &options, visitor, *layout)?)
             }
+            (None, Some(request)) => Kind::Segments(SegmentedSorter::new(&device, requirements, request, &options)?),
         }
     };
     let alignment = requirements.profile.storage_alignment_bytes;
     // SAFETY: it is writable, as it was above.
-    unsafe { put(sorter, SORTERS.add(Made { sorter: made, device: info.device, pipelines, alignment })) }
+    unsafe { put(sorter, SORTERS.add(Made { kind: made, device: info.device, pipelines, alignment })) }
 }
 
 /// Destroys a sorter. Sorts bound from it stay, and keep its pipelines.
@@ -192,11 +241,18 @@ pub unsafe extern "C" fn get_sorter_properties(
 ) -> VksortResult {
     run_unit("vksortGetSorterProperties", || {
         let made = SORTERS.get(sorter)?;
-        let (max_count, addressed) = (made.sorter.max_count(), made.sorter.access() == Access::Addresses);
+        let (max_count, algorithm, access) = match &made.kind {
+            Kind::Elements(sorter) => {
+                let most = sorter.max_count();
+                (most, number_of(sorter.algorithm(most)), sorter.access())
+            }
+            Kind::Segments(sorter) => (sorter.max_count(), VKSORT_ALGORITHM_AUTO, sorter.access()),
+        };
+        let addressed = access == Access::Addresses;
         let value = VksortSorterProperties {
             struct_size: 0,
             max_count,
-            algorithm: number_of(made.sorter.algorithm(max_count)),
+            algorithm,
             access: if addressed { VKSORT_ACCESS_ADDRESSES } else { VKSORT_ACCESS_DESCRIPTORS },
         };
         // SAFETY: by this function's contract.
@@ -225,30 +281,43 @@ pub unsafe extern "C" fn get_buffer_requirements(
 ) -> VksortResult {
     run_unit("vksortGetBufferRequirements", || {
         let made = SORTERS.get(sorter)?;
-        let (sorter, alignment) = (&made.sorter, made.alignment);
+        let sorter = made.elements()?;
         let scratch = sorter.scratch_size(capacity)?;
         let sizes = sorter.buffers(capacity);
         // Other sorts have them also where the capacity is 0.
         let keys = (sorter.buffers(1).keys > 0).then_some(sizes.keys);
-        let reached = sorter.element_usage();
-        let need = |size: Option<u64>, alignment: u64, usage: Usage| {
-            let (size, usage) = size.map_or((0, 0), |size| (size, usage.as_raw()));
-            VksortBufferNeed { size, alignment, usage, reserved: 0 }
-        };
-        // Addresses are multiples of a key, which may be more than the device asks of offsets.
-        let elements = alignment.max(sorter.request().key.size_bytes());
-        let value = VksortBufferRequirements {
-            struct_size: 0,
-            capacity,
-            keys: need(keys, elements, reached),
-            values: need(sizes.values, elements, reached),
-            keys_out: need(sizes.keys_out, elements, reached),
-            values_out: need(sizes.values_out, elements, reached),
-            // Its usage does not depend on the capacity, so that callers may ask once, and create a buffer in any case.
-            scratch: need(Some(scratch), elements, reached | Sorter::SCRATCH_USAGE),
-            count: need(Some(4), 4, Usage::STORAGE_BUFFER),
-        };
+        let (key, reached) = (sorter.request().key, sorter.element_usage());
+        let value = needs_of(capacity, (sizes, keys), scratch, (key, reached), made.alignment);
         // SAFETY: by this function's contract.
         unsafe { write(requirements, &value) }
     })
+}
+
+/// The requirements of a buffer, if there is one.
+pub(super) fn need(size: Option<u64>, alignment: u64, usage: Usage) -> VksortBufferNeed {
+    let (size, usage) = size.map_or((0, 0), |size| (size, usage.as_raw()));
+    VksortBufferNeed { size, alignment, usage, reserved: 0 }
+}
+
+/// Those of all buffers of elements, where keys have buffers of their own or not.
+pub(super) fn needs_of(
+    capacity: u32,
+    (sizes, keys): (BufferSizes, Option<u64>),
+    scratch: u64,
+    (key, reached): (KeyType, Usage),
+    alignment: u64,
+) -> VksortBufferRequirements {
+    // Addresses are multiples of a key, which may be more than the device asks of offsets.
+    let elements = alignment.max(key.size_bytes());
+    VksortBufferRequirements {
+        struct_size: 0,
+        capacity,
+        keys: need(keys, elements, reached),
+        values: need(sizes.values, elements, reached),
+        keys_out: need(sizes.keys_out, elements, reached),
+        values_out: need(sizes.values_out, elements, reached),
+        // Its usage does not depend on the capacity, so that callers may ask once, and create a buffer in any case.
+        scratch: need(Some(scratch), elements, reached | Sorter::SCRATCH_USAGE),
+        count: need(Some(4), 4, Usage::STORAGE_BUFFER),
+    }
 }

@@ -52,6 +52,9 @@ sized! {
     VksortVisitorInfo 32,
     VksortVisitorResources 24,
     VksortDepthInfo 40,
+    VksortSegmentsInfo 24,
+    VksortSegmentProperties 16,
+    VksortSegmentBuffers 40,
 }
 
 /// Refuses a pointer that is null or misaligned.

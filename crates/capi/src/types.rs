@@ -1,5 +1,6 @@
 //! Constants and structures of the header.
 
+mod segments;
 mod visited;
 
 use std::ffi::c_char;
@@ -10,6 +11,7 @@ use ash::vk::{
     PipelineCache as VkPipelineCache, QueryPool as VkQueryPool,
 };
 
+pub use segments::*;
 pub use visited::*;
 
 /// Vulkan's function, or null. Pass the loader's `vkGetInstanceProcAddr`, volk's, or your own.
@@ -173,7 +175,7 @@ pub const VKSORT_KEY_IS_SIGNED: u32 = 2;
 /// Flag of a key type: this build of vksort has the kernels for it.
 pub const VKSORT_KEY_IS_BUILT: u32 = 4;
 
-/// As a count: the number of elements is in the count buffer when the sort runs. It is clamped to the
+/// As a count: the number of elements, or of segments, is in the count buffer when the sort runs. It is clamped to the
 /// capacity.
 pub const VKSORT_COUNT_ON_DEVICE: u64 = 18446744073709551615;
 const _: () = assert!(VKSORT_COUNT_ON_DEVICE == u64::MAX);
@@ -355,7 +357,7 @@ pub struct VksortSortRequest {
     pub algorithm: VksortAlgorithm,
 }
 
-/// For vksortCreateSorter and vksortCreateVisitedSorter.
+/// For vksortCreateSorter, vksortCreateVisitedSorter and vksortCreateSegmentedSorter.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct VksortSorterInfo {
@@ -388,7 +390,7 @@ pub struct VksortSorterProperties {
     pub struct_size: u32,
     /// The largest number of elements that it can sort on its device.
     pub max_count: u32,
-    /// The algorithm that sorts maxCount elements.
+    /// The algorithm that sorts maxCount elements; VKSORT_ALGORITHM_AUTO for segments, for which none is chosen.
     pub algorithm: VksortAlgorithm,
     /// How its kernels access keys and values; never VKSORT_ACCESS_AUTO.
     pub access: VksortAccess,

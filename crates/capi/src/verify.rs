@@ -24,7 +24,7 @@ pub unsafe extern "C" fn get_report_size(sort: VksortSort, size: *mut u64) -> Vk
     run_unit("vksortGetReportSize", || {
         let sort = SORTS.get(sort)?;
         // SAFETY: by this function's contract.
-        unsafe { put(size, sort.report_size()) }
+        unsafe { put(size, sort.elements()?.report_size()) }
     })
 }
 
@@ -40,8 +40,8 @@ pub unsafe extern "C" fn get_report_size(sort: VksortSort, size: *mut u64) -> Vk
 /// - verifier: a handle is written, which belongs to the caller until vksortDestroyVerifier. It outlives the sort's handle.
 /// - It compiles a pipeline. Any thread may call it at any time.
 ///
-/// Fails with VKSORT_ERROR_BUFFER for the report, with VKSORT_ERROR_VALUE for a sort with a visitor, or with the VkResult of the
-/// driver.
+/// Fails with VKSORT_ERROR_BUFFER for the report, with VKSORT_ERROR_VALUE for a sort with a visitor, with VKSORT_ERROR_HANDLE for a sort
+/// of segments, or with the VkResult of the driver.
 ///
 /// # Safety
 ///
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn create_verifier(
         let report = range_of(unsafe { &*report })?.unwrap_or(BufferRange::NONE);
         let sort = SORTS.get(sort)?;
         // SAFETY: by this function's contract; it is writable, as it was above.
-        unsafe { put(verifier, VERIFIERS.add(sort.verifier(report)?)) }
+        unsafe { put(verifier, VERIFIERS.add(sort.elements()?.verifier(report)?)) }
     })
 }
 

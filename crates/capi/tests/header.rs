@@ -4,8 +4,21 @@ use std::fs;
 use std::path::Path;
 
 /// The order of the header.
-const SOURCES: [&str; 11] =
-    ["types", "types/visited", "outcome", "log", "names", "device", "sorter", "record", "verify", "visitor", "vrdx"];
+const SOURCES: [&str; 13] = [
+    "types",
+    "types/visited",
+    "types/segments",
+    "outcome",
+    "log",
+    "names",
+    "device",
+    "sorter",
+    "record",
+    "segmented",
+    "verify",
+    "visitor",
+    "vrdx",
+];
 
 const BEGINNING: &str = "\
 /*

@@ -32,6 +32,7 @@ macro_rules! sized {
 mod functions;
 mod logged;
 mod refused;
+mod segments;
 mod verified;
 #[cfg(feature = "runtime-shaders")]
 mod visited;
@@ -211,6 +212,11 @@ fn u32_keys() -> VksortSortRequest {
 fn buffers_of(sorter: VksortSorter, capacity: u32) -> (VksortBuffers, [*mut u8; 6]) {
     let mut needs = sized!(VksortBufferRequirements {});
     done(c!(get_buffer_requirements(sorter, capacity, &mut needs)));
+    buffers_for(&needs, capacity)
+}
+
+/// Buffers of these sizes.
+fn buffers_for(needs: &VksortBufferRequirements, capacity: u32) -> (VksortBuffers, [*mut u8; 6]) {
     let mut mapped = [null_mut(); 6];
     let mut buffers = sized!(VksortBuffers { capacity: capacity });
     let fields = [

@@ -4,7 +4,7 @@ use std::ptr::{null, null_mut};
 use std::sync::Barrier;
 
 use ash::vk;
-use vksort_capi::{device::*, names::*, record::*, sorter::*, types::*, verify, visitor, vrdx};
+use vksort_capi::{device::*, names::*, record::*, segmented, sorter::*, types::*, verify, visitor, vrdx};
 
 use crate::*;
 
@@ -362,7 +362,7 @@ fn buffers_and_counts_that_do_not_fit_are_refused() {
 #[test]
 fn a_panic_becomes_a_code_in_every_function() {
     let nothing = vk::CommandBuffer::null();
-    let calls: [(&str, &dyn Fn() -> VksortResult); 29] = [
+    let calls: [(&str, &dyn Fn() -> VksortResult); 33] = [
         ("vksortGetCapabilities", &|| c!(get_capabilities(null_mut()))),
         ("vksortGetKeyTypeProperties", &|| c!(get_key_type_properties(0, null_mut()))),
         ("vksortGetInstanceRequirements", &|| c!(get_instance_requirements(None, null_mut()))),
@@ -373,6 +373,12 @@ fn a_panic_becomes_a_code_in_every_function() {
         ("vksortCheckDevice", &|| c!(check_device(null_mut(), null()))),
         ("vksortCreateSorter", &|| c!(create_sorter(null(), null_mut()))),
         ("vksortCreateVisitedSorter", &|| c!(create_visited_sorter(null(), null(), null_mut()))),
+        ("vksortCreateSegmentedSorter", &|| c!(segmented::create_segmented_sorter(null(), null(), null_mut()))),
+        ("vksortGetSegmentProperties", &|| c!(segmented::get_segment_properties(null_mut(), null_mut()))),
+        ("vksortGetSegmentBufferRequirements", &|| {
+            c!(segmented::get_segment_buffer_requirements(null_mut(), 0, 0, null_mut(), null_mut()))
+        }),
+        ("vksortBindSegments", &|| c!(segmented::bind_segments(null_mut(), null(), null(), null_mut()))),
         ("vksortDestroySorter", &|| destroy_sorter(null_mut())),
         ("vksortGetSorterProperties", &|| c!(get_sorter_properties(null_mut(), null_mut()))),
         ("vksortGetBufferRequirements", &|| c!(get_buffer_requirements(null_mut(), 0, null_mut()))),

@@ -1,0 +1,173 @@
+//! Sorts of segments. Once they are created or bound, their handles are those of other sorters and sorts.
+
+use ash::vk::BufferUsageFlags as Usage;
+use vksort::{IndexFrom, SegmentBuffers, SegmentedRequest, Segments, SortRequest};
+
+use super::names::check_flags;
+use super::outcome::{Failure, run_unit};
+use super::record::{Bound, SORTS, buffers_of, range_of};
+use super::sorter::{SORTERS, What, create, need, needs_of};
+use super::structs::{check_pointer, put, read, write};
+use super::types::*;
+
+/// The request that structures describe.
+pub(super) fn request(sort: SortRequest, given: &VksortSegmentsInfo) -> Result<SegmentedRequest, Failure> {
+    check_flags("flags of VksortSegmentsInfo", given.flags, VKSORT_SEGMENTS_INDEX_FROM_SEGMENT)?;
+    let stride = given.stride;
+    let segments = match given.layout {
+        VKSORT_SEGMENTS_ROWS => Segments::Rows { stride },
+        VKSORT_SEGMENTS_ROWS_OF => Segments::RowsOf { stride },
+        VKSORT_SEGMENTS_OFFSETS | VKSORT_SEGMENTS_RANGES | VKSORT_SEGMENTS_WHOLE if stride > 0 => {
+            return Err(Failure::value("stride of VksortSegmentsInfo", stride, "0 for segments that are no rows"));
+        }
+        VKSORT_SEGMENTS_OFFSETS => Segments::Offsets,
+        VKSORT_SEGMENTS_RANGES => Segments::Ranges,
+        VKSORT_SEGMENTS_WHOLE => Segments::Whole,
+        other => return Err(Failure::value("layout of VksortSegmentsInfo", other, "a VKSORT_SEGMENTS_ of 1 to 5")),
+    };
+    let mut request = SegmentedRequest::new(sort, segments);
+    if given.flags & VKSORT_SEGMENTS_INDEX_FROM_SEGMENT != 0 {
+        request = request.indices_from(IndexFrom::Segment);
+    }
+    request.longest = (given.longest > 0).then_some(given.longest);
+    request.top = (given.top > 0).then_some(given.top);
+    request.check()?;
+    Ok(request)
+}
+
+/// Builds the pipelines for a request whose elements are divided into segments, each of which is sorted by itself. A sort of them is
+/// one recording, whatever their number.
+///
+/// - info: the request and its options, as for vksortCreateSorter. The request names no algorithm.
+/// - segments: how elements are divided; nothing of it is kept.
+/// - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
+/// - vksortGetSegmentProperties, vksortGetSegmentBufferRequirements and vksortBindSegments take the sorter. For the others it is as
+///   any sorter: vksortGetSorterProperties gives VKSORT_ALGORITHM_AUTO, as no algorithm is chosen.
+/// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
+///
+/// Fails as vksortCreateSorter; with VKSORT_ERROR_VALUE for a layout that is none, for segments that contradict the request, and for
+/// more elements of each than the device sorts, in a text that names the number.
+///
+/// # Safety
+///
+/// * As for vksortCreateSorter.
+/// * `segments` is null, or points to a structure whose size is in its first field.
+#[unsafe(export_name = "vksortCreateSegmentedSorter")]
+pub unsafe extern "C" fn create_segmented_sorter(
+    info: *const VksortSorterInfo,
+    segments: *const VksortSegmentsInfo,
+    sorter: *mut VksortSorter,
+) -> VksortResult {
+    // SAFETY: the same contract.
+    run_unit("vksortCreateSegmentedSorter", || unsafe { create(info, What::Segments(segments), sorter) })
+}
+
+/// Returns the properties of a sorter of segments.
+///
+/// - properties: written; structSize must be set.
+/// - Any thread may call it at any time.
+///
+/// Fails with VKSORT_ERROR_HANDLE for a sorter of another kind.
+///
+/// # Safety
+///
+/// `properties` is null, or points to a writable structure whose size is in its first field.
+#[unsafe(export_name = "vksortGetSegmentProperties")]
+pub unsafe extern "C" fn get_segment_properties(
+    sorter: VksortSorter,
+    properties: *mut VksortSegmentProperties,
+) -> VksortResult {
+    run_unit("vksortGetSegmentProperties", || {
+        let made = SORTERS.get(sorter)?;
+        let sorter = made.segments()?;
+        let value = VksortSegmentProperties {
+            struct_size: 0,
+            longest: sorter.longest(),
+            max_top: sorter.max_top(),
+            reserved: 0,
+        };
+        // SAFETY: by this function's contract.
+        unsafe { write(properties, &value) }
+    })
+}
+
+/// Returns which buffers a sort of up to `capacity` elements in up to `segment_capacity` segments needs, as
+/// vksortGetBufferRequirements. A sort with these buffers can be recorded with every smaller number of segments.
+///
+/// - capacity: elements.
+/// - segmentCapacity: segments; 1 for VKSORT_SEGMENTS_WHOLE.
+/// - requirements: written; structSize must be set. The count is that of segments, or of elements for VKSORT_SEGMENTS_WHOLE.
+/// - segments: written: the buffer of the words that say where segments are; size and usage are 0 if there are none.
+/// - Any thread may call it at any time.
+///
+/// Fails with VKSORT_ERROR_TOO_MANY_ELEMENTS, with VKSORT_ERROR_VALUE for more segments than there may be beside so many elements, and
+/// with VKSORT_ERROR_HANDLE for a sorter of another kind.
+///
+/// # Safety
+///
+/// `requirements` is null, or points to a writable structure whose size is in its first field; `segments` is null or writable.
+#[unsafe(export_name = "vksortGetSegmentBufferRequirements")]
+pub unsafe extern "C" fn get_segment_buffer_requirements(
+    sorter: VksortSorter,
+    capacity: u32,
+    segment_capacity: u32,
+    requirements: *mut VksortBufferRequirements,
+    segments: *mut VksortBufferNeed,
+) -> VksortResult {
+    run_unit("vksortGetSegmentBufferRequirements", || {
+        check_pointer(segments, "the pointer to segments")?;
+        let made = SORTERS.get(sorter)?;
+        let sorter = made.segments()?;
+        let scratch = sorter.scratch_size(capacity, segment_capacity)?;
+        let sizes = sorter.buffers(capacity, segment_capacity);
+        let (key, reached) = (sorter.request().sort.key, sorter.element_usage());
+        let value = needs_of(capacity, (sizes, Some(sizes.keys)), scratch, (key, reached), made.alignment);
+        let layout = sorter.request().segments;
+        let words = (layout.words(1) > 0).then(|| 4 * layout.words(segment_capacity));
+        // SAFETY: by this function's contract, here and below.
+        unsafe { write(requirements, &value)? };
+        // SAFETY: as above.
+        unsafe { put(segments, need(words, made.alignment, Usage::STORAGE_BUFFER)) }
+    })
+}
+
+/// Binds a sorter of segments to buffers, as vksortBind binds others. The result is recorded by vksortCmdSort, with the number of
+/// segments as its count, or of elements for VKSORT_SEGMENTS_WHOLE. The words of segments are one of the buffers that it reads.
+///
+/// - buffers: the ranges of elements, in bytes, and the capacity, in elements. The count, if it is on the device, is that of segments,
+///   or of elements for VKSORT_SEGMENTS_WHOLE.
+/// - segments: the range of words, and the largest number of segments. It may be in the buffer of the count.
+/// - sort: a handle is written, which belongs to the caller until vksortDestroySort. It has no algorithm and no verifier.
+/// - Any thread may call it at any time.
+///
+/// Fails as vksortBind; with VKSORT_ERROR_VALUE for more segments than there may be beside so many elements, and with
+/// VKSORT_ERROR_HANDLE for a sorter of another kind.
+///
+/// # Safety
+///
+/// * As for vksortBind, with what vksortGetSegmentBufferRequirements says.
+/// * `segments` is null, or points to a structure whose size is in its first field; its buffer is as the others.
+#[unsafe(export_name = "vksortBindSegments")]
+pub unsafe extern "C" fn bind_segments(
+    sorter: VksortSorter,
+    buffers: *const VksortBuffers,
+    segments: *const VksortSegmentBuffers,
+    sort: *mut VksortSort,
+) -> VksortResult {
+    run_unit("vksortBindSegments", || {
+        // SAFETY: by this function's contract, here and below.
+        let (elements, given) = unsafe { (read(buffers)?, read(segments)?) };
+        // SAFETY: as above.
+        unsafe { put(sort, std::ptr::null_mut())? };
+        let made = SORTERS.get(sorter)?;
+        let buffers = SegmentBuffers {
+            elements: buffers_of(&elements)?,
+            segments: range_of(&given.segments)?,
+            segment_capacity: given.segment_capacity,
+        };
+        // SAFETY: as above.
+        let bound = unsafe { made.segments()?.bind(&buffers)? };
+        // SAFETY: as above.
+        unsafe { put(sort, SORTS.add(Bound::Segments(bound))) }
+    })
+}
