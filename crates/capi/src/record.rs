@@ -17,7 +17,6 @@ use super::structs::{bytes, check_handle, check_pointer, put, read};
 use super::types::*;
 
 /// The object of a sort's handle.
-#[expect(clippy::large_enum_variant, reason = "each is on the heap, behind its handle")]
 pub(super) enum Bound {
     Elements(BoundSort),
     Segments(BoundSegments),
