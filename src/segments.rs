@@ -130,7 +130,7 @@ impl SegmentedRequest {
     /// ```
     /// use vksort::{IndexFrom, KeyField, KeyType, RecordOutput, RecordRequest, SegmentedRequest, Segments};
     /// // The particles of each cell by their distance, and then by age: which they are, counted from the first one of the cell.
-    /// let fields = [KeyField::new(12, KeyType::F32), KeyField::new(20, KeyType::U16)];
+    /// let fields = [KeyField::new(12, KeyType::F16), KeyField::new(20, KeyType::U16)];
     /// let particles = RecordRequest::new(24, fields).with_output(RecordOutput::Permutation);
     /// let request = SegmentedRequest::of_records(&particles, Segments::Ranges)?.indices_from(IndexFrom::Segment);
     /// # Ok::<(), vksort::Error>(())
