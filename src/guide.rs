@@ -16,11 +16,15 @@ chapters! {
     Counts "counts"
     Widths "widths"
     Floats "floats"
-    Records "records"
     Bindings "bindings"
     FromFidelityFx "from-fidelityfx"
     Right "right"
     Segments "segments"
+}
+
+#[cfg(feature = "wide-keys")]
+chapters! {
+    Records "records"
 }
 
 #[cfg(feature = "runtime-shaders")]
