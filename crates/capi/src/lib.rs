@@ -20,6 +20,7 @@ pub mod log;
 pub mod names;
 pub mod outcome;
 pub mod record;
+mod request;
 pub mod segmented;
 pub mod sorter;
 mod structs;

@@ -10,7 +10,7 @@ use super::fault::Fault;
 use super::handles::Register;
 use super::names::{self, check_flags, number_of, one_of};
 use super::outcome::{Failure, run_unit};
-use super::segmented;
+use super::request;
 use super::structs::{bytes, check_pointer, put, read, write};
 use super::types::*;
 
@@ -166,7 +166,7 @@ pub(super) unsafe fn create(
         match what {
             What::Elements => {}
             What::Visited(given) => visitor = Some(visitor_of(given)?),
-            What::Segments(given) => segments = Some(segmented::request(request, &read(given)?)?),
+            What::Segments(given) => segments = Some(request::segmented(request, &read(given)?)?),
         }
     }
     let pipelines = match info.share_with.is_null() {

@@ -1,5 +1,6 @@
 //! Constants and structures of the header.
 
+mod range;
 mod segments;
 mod visited;
 
@@ -11,6 +12,7 @@ use ash::vk::{
     PipelineCache as VkPipelineCache, QueryPool as VkQueryPool,
 };
 
+pub use range::*;
 pub use segments::*;
 pub use visited::*;
 
@@ -433,22 +435,6 @@ pub struct VksortBufferRequirements {
     pub scratch: VksortBufferNeed,
     /// The number of elements; needed only to record with VKSORT_COUNT_ON_DEVICE.
     pub count: VksortBufferNeed,
-}
-
-/// A range of a buffer.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct VksortBufferRange {
-    /// The buffer; null when there is none.
-    pub buffer: VkBuffer,
-    /// Where the range starts, in bytes.
-    pub offset: VkDeviceSize,
-    /// Length of the range in bytes.
-    pub size: VkDeviceSize,
-    /// The VkBufferUsageFlags that the buffer was created with, to have them checked; 0 when they are not known.
-    pub usage: VkFlags,
-    /// 0.
-    pub reserved: u32,
 }
 
 /// The buffers of one sort, for vksortBind. Ranges must not overlap.

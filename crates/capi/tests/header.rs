@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 /// The order of the header.
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 14] = [
+    "types/range",
     "types",
     "types/visited",
     "types/segments",

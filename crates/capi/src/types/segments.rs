@@ -1,6 +1,6 @@
 //! Constants and structures of sorts of segments.
 
-use super::VksortBufferRange;
+use super::range::VksortBufferRange;
 
 /// How elements are divided into segments, each of which is sorted by itself. 0 is none, so that it cannot be forgotten.
 ///
