@@ -3,10 +3,9 @@
 //! is compared with that of a sort on the host.
 #![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
 
-use std::fs;
-
 use anyhow::{Result, ensure};
 use clap::Parser;
+use cpu_time::ProcessTime;
 use vksort::ash::vk;
 use vksort::standalone::{DeviceBuffer, Gpu};
 use vksort::{
@@ -35,16 +34,6 @@ struct Way {
     in_place: bool,
     given: Vec<u8>,
     expected: Vec<u8>,
-}
-
-/// Seconds of CPU time of the process so far.
-fn cpu_seconds() -> Result<f64> {
-    let mut sum = 0.0;
-    for task in fs::read_dir("/proc/self/task")? {
-        let times = fs::read_to_string(task?.path().join("schedstat")).unwrap_or_default();
-        sum += times.split(' ').next().unwrap_or("0").parse::<f64>().unwrap_or(0.0) / 1e9;
-    }
-    Ok(sum)
 }
 
 /// Parts of each element, in another order.
@@ -133,7 +122,7 @@ fn main() -> Result<()> {
     for round in 0..=args.rounds {
         for (way, times) in ways.iter().zip(&mut times) {
             input.write(0, &way.given)?;
-            let before = cpu_seconds()?;
+            let before = ProcessTime::now();
             let record = |commands: vk::CommandBuffer| {
                 // SAFETY: one run after the other, on buffers that outlive it.
                 unsafe { way.sort.record(commands, n, None) }
@@ -141,7 +130,7 @@ fn main() -> Result<()> {
             // SAFETY: as above.
             unsafe { device.execute("a run", record)? };
             if round > 0 {
-                times.push(cpu_seconds()? - before);
+                times.push(before.elapsed().as_secs_f64());
             }
             let mut found = vec![0u8; way.expected.len()];
             if way.in_place { &input } else { &output }.read(0, &mut found)?;

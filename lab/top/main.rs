@@ -2,11 +2,10 @@
 //! case, and the medians of five runs behind one that compiles. Results are compared with those of a sort on the host.
 #![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
 
-use std::fs;
-
 use anyhow::{Result, ensure};
 use ash::vk::CommandBuffer;
 use clap::Parser;
+use cpu_time::ProcessTime;
 use vksort::standalone::{DeviceBuffer, Gpu};
 use vksort::{
     BufferRange, Count, IndexFrom, KeyOutput, KeyType, Order, Placement, SegmentBuffers, SegmentedRequest,
@@ -28,16 +27,6 @@ struct Args {
     /// Keys of a normal distribution; else all bits are random
     #[arg(long)]
     normal: bool,
-}
-
-/// Milliseconds of CPU time of the process so far.
-fn cpu_ms() -> Result<f64> {
-    let mut sum = 0.0;
-    for task in fs::read_dir("/proc/self/task")? {
-        let times = fs::read_to_string(task?.path().join("schedstat")).unwrap_or_default();
-        sum += times.split(' ').next().unwrap_or("0").parse::<f64>().unwrap_or(0.0) / 1e6;
-    }
-    Ok(sum)
 }
 
 fn keys(args: &Args) -> Vec<f32> {
@@ -63,11 +52,11 @@ fn range(buffer: &DeviceBuffer, bytes: u64) -> BufferRange {
 fn median(gpu: &Gpu, mut record: impl FnMut(CommandBuffer) -> Result<(), vksort::Error>) -> Result<f64> {
     let mut times = Vec::new();
     for run in 0..6 {
-        let before = cpu_ms()?;
+        let before = ProcessTime::now();
         // SAFETY: what is recorded uses buffers that live until it has completed.
         unsafe { gpu.device().execute("a run", &mut record)? };
         if run > 0 {
-            times.push(cpu_ms()? - before);
+            times.push(1e3 * before.elapsed().as_secs_f64());
         }
     }
     times.sort_by(f64::total_cmp);
