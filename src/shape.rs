@@ -171,10 +171,12 @@ pub(crate) fn largest(least: u32, most: u32, fits: impl Fn(u32) -> bool) -> u32 
 /// The shape with a ranking method.
 fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> Result<Shape, Error> {
     let &ShapeDesc { profile, tuning, request, quirks, .. } = desc;
-    let (passes, digit_bits) = share_bits(profile, request.bits, widest_digit(profile, tuning.digit_bits, &subgroup));
+    let limits = Limits::new(profile, &subgroup);
+    limits.check(profile)?;
+    let widest = widest_digit(profile, tuning.digit_bits, &subgroup, limits.granularity);
+    let (passes, digit_bits) = share_bits(profile, request.bits, widest);
     let ranking = Ranking { subgroup, method, key_words: request.key.words(), digit_bits };
-    let fit = Fit { desc, ranking, passes, limits: Limits::new(profile, &subgroup) };
-    fit.limits.check(profile)?;
+    let fit = Fit { desc, ranking, passes, limits };
 
     let wished = fit.wished_tile();
     let tile = fit.tile(wished);
@@ -479,19 +481,19 @@ fn choose_rank(desc: &ShapeDesc<'_>, subgroup: &Subgroup) -> RankMethod {
     }
 }
 
-/// Bits of the widest digit, up to the preferred ones, whose counters for one subgroup fit shared memory.
-fn widest_digit(profile: &DeviceProfile, wished: u32, subgroup: &Subgroup) -> u32 {
-    let emulation = if subgroup.emulated { subgroup.size + 4 } else { 0 };
-    // Counters, bases, and the sums of a subgroup's digits.
-    let sums = |bits: u32| (1u32 << bits).div_ceil(subgroup.size);
-    let bytes = |bits: u32| 4 * ((2 << bits) + sums(bits) + abi::SHARED_LOOSE_WORDS + emulation);
-    let mut bits = wished.clamp(1, MAX_DIGIT_BITS);
+/// Bits of the widest digit, up to the preferred ones, whose counters for the smallest workgroup fit shared memory.
+fn widest_digit(profile: &DeviceProfile, wished: u32, subgroup: &Subgroup, invocations: u32) -> u32 {
+    let subgroups = invocations / subgroup.size;
+    let emulation = if subgroup.emulated { invocations + 4 * subgroups } else { 0 };
+    // Counters of each subgroup, bases, and each subgroup's sums of digits.
+    let bytes = |bits: u32| {
+        let radix = 1u32 << bits;
+        4 * ((subgroups + 1) * radix + radix.div_ceil(invocations) * subgroups + abi::SHARED_LOOSE_WORDS + emulation)
+    };
     // On CPUs, the fewest invocations of a workgroup are those of a subgroup.
     let takes_long = |bits: u32| profile.is_cpu && 1 << bits > loop_budget::MAX_DIGITS_EACH * subgroup.size;
-    while bits > USUAL_DIGIT_BITS && (bytes(bits) > profile.max_shared_bytes || takes_long(bits)) {
-        bits -= 1;
-    }
-    bits
+    let fits = |bits: u32| bytes(bits) <= profile.max_shared_bytes && (bits <= USUAL_DIGIT_BITS || !takes_long(bits));
+    largest(1, wished.clamp(1, MAX_DIGIT_BITS), fits)
 }
 
 /// Passes for the window, and the bits of the widest digit: as few passes as possible, their digits as even as possible.

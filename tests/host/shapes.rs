@@ -316,14 +316,29 @@ fn windows_take_as_few_passes_as_they_can_with_even_digits() {
 
 #[test]
 fn masks_and_wide_digits_give_way_where_they_cannot_fit() {
-    let request = SortRequest::new(KeyType::U64);
-    for (size, max_shared_bytes) in [(64, 32768), (128, 32768), (32, 16384), (128, 16384)] {
-        let profile = DeviceProfile { max_shared_bytes, ..DeviceProfile::default() };
-        let tuning = Tuning { rank: RankMethod::Match, digit_bits: 10, ..Tuning::for_device(&profile) };
-        let subgroup = SubgroupChoice::Emulated(size);
-        let desc = ShapeDesc { subgroup, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
-        let shape = Shape::fit(&desc).unwrap();
-        assert!(shared_bytes(&shape) <= max_shared_bytes, "{shape:?}");
+    // The smallest workgroup fills a subgroup of the device, and then holds several emulated ones.
+    const SIZES: [u32; 6] = [4, 8, 16, 32, 64, 128];
+    let (narrow, wide) = (SortRequest { bits: (3..12).into(), ..SortRequest::new(KeyType::U16) }, KeyType::U64);
+    for request in [narrow, SortRequest::new(wide)] {
+        for (own, max_shared_bytes, emulated) in SIZES
+            .iter()
+            .flat_map(|&own| [16384, 32768].map(|bytes| (own, bytes)))
+            .flat_map(|(own, bytes)| SIZES.map(|size| (own, bytes, size)))
+        {
+            let profile = DeviceProfile {
+                subgroup_size: own,
+                subgroup_range: (own, own),
+                max_shared_bytes,
+                ..DeviceProfile::default()
+            };
+            for digit_bits in 1..=12 {
+                let tuning = Tuning { rank: RankMethod::Match, digit_bits, ..Tuning::for_device(&profile) };
+                let subgroup = SubgroupChoice::Emulated(emulated);
+                let desc = ShapeDesc { subgroup, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
+                let shape = Shape::fit(&desc).unwrap();
+                assert!(shared_bytes(&shape) <= max_shared_bytes, "{shape:?}");
+            }
+        }
     }
 }
 
