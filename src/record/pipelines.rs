@@ -81,8 +81,8 @@ struct Made {
     pipelines: HashMap<PipelineKey, Weak<Pipeline>>,
 }
 
-/// A specification, and whether the layout is for addresses and for pushed descriptors.
-type PipelineKey = (KernelSpec, bool, bool);
+/// A specification, and whether the layout is for addresses, for segments and for pushed descriptors.
+type PipelineKey = (KernelSpec, [bool; 3]);
 
 impl PipelineSet {
     /// Number of pipelines that sorters use.
@@ -204,7 +204,7 @@ impl Pipelines {
         let (started, mut compiled) = (Instant::now(), 0);
         for (index, spec) in desc.kernels.iter().enumerate() {
             // Identically defined layouts are compatible, so every sorter can use the pipeline.
-            let key = (spec.clone(), desc.addressed, desc.pushed);
+            let key = (spec.clone(), [desc.addressed, desc.segmented, desc.pushed]);
             let shared = desc.shared.of(device.handle())?.pipelines.get(&key).and_then(Weak::upgrade);
             let pipeline = match shared {
                 Some(pipeline) => pipeline,

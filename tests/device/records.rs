@@ -1,14 +1,16 @@
 //! Sorts of records, each compared in full with a stable sort by the tuple of fields, and with guards around it.
 #![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
 
+use std::sync::Arc;
+
 use ash::vk;
 use fastrand::Rng;
 use vksort::internals::kernels::{self, Kernel, Module};
 use vksort::internals::steps::{self, HostStep};
 use vksort::{
-    Access, Algorithm, BoundSort, BufferRange, Count, Error, IndexFrom, KeyField, KeyType, Order, QueryRange,
-    RecordOutput, RecordRequest, SegmentBuffers, SegmentedRequest, SegmentedSorter, Segments, ShapeDesc, SortBuffers,
-    SortRequest, Sorter, SorterOptions, ValueType,
+    Access, Algorithm, BoundSort, BufferRange, Count, Error, IndexFrom, KeyField, KeyType, Order, PipelineSet,
+    QueryRange, RecordOutput, RecordRequest, SegmentBuffers, SegmentedRequest, SegmentedSorter, Segments, ShapeDesc,
+    SortBuffers, SortRequest, Sorter, SorterOptions, ValueType,
 };
 use vksort_testing::records::{By, Bytes, Case, bytes, drawn, order, run};
 use vksort_testing::{Failed, Level, Trial, assert_valid, expect, gpu, level, oracle, seed, segmented, suite};
@@ -481,6 +483,31 @@ fn shared_scratch() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Sorts of segments have one descriptor more than those of arrays. So they share no pipelines with them, but with each other.
+fn shared_pipelines() -> Result<(), Failed> {
+    let by_fields = RecordRequest::new(20, [field(1, KeyType::U32), field(9, KeyType::F32)]);
+    let rows = SegmentedRequest::of_records(&by_fields, Segments::Rows { stride: 100 })?;
+    let sharing = |pipelines: &Arc<PipelineSet>| SorterOptions {
+        pipelines: Some(Arc::clone(pipelines)),
+        ..options(Access::Auto)
+    };
+    let (together, alone) = (Arc::default(), Arc::default());
+    let array = sorter(&by_fields, &sharing(&together))?;
+    let of_array = together.len();
+    let segments = segmented_sorter(&rows, &sharing(&together))?;
+    let _apart = segmented_sorter(&rows, &sharing(&alone))?;
+    assert_eq!(together.len(), of_array + alone.len());
+    let _again = segmented_sorter(&rows, &sharing(&together))?;
+    assert_eq!(together.len(), of_array + alone.len());
+    // The validation layer compares the layouts of pipelines and descriptors.
+    let case = Case::new(&by_fields, bytes(Bytes::Few, 20 * 300, &mut Rng::with_seed(seed())), 300);
+    run(&gpu(), By::Whole(&array), &case)?;
+    let of_segments = segmented::Case::new(rows, segments.longest(), Vec::new(), 3, vec![0; 8 * 300]);
+    run(&gpu(), By::Segments(&segments, &of_segments), &case)?;
+    assert_valid(&gpu());
+    Ok(())
+}
+
 pub fn trials() -> Vec<Trial> {
     let mut trials = vec![
         Trial::test("every-type", every_type),
@@ -491,6 +518,7 @@ pub fn trials() -> Vec<Trial> {
         Trial::test("within-segments", within_segments),
         Trial::test("refused", refused),
         Trial::test("shared-scratch", shared_scratch),
+        Trial::test("shared-pipelines", shared_pipelines),
     ];
     trials.extend(draws());
     trials
