@@ -116,6 +116,15 @@ pub fn order(request: &RecordRequest, records: &[u8], range: Range<u32>) -> Vec<
     order
 }
 
+/// What sorting the records of a range writes: these records, or their indices counted from `first`.
+pub fn sorted(request: &RecordRequest, records: &[u8], range: Range<u32>, first: u32) -> Vec<u8> {
+    let order = order(request, records, range);
+    match request.output {
+        RecordOutput::Permutation => order.iter().flat_map(|index| (index - first).to_le_bytes()).collect(),
+        _ => oracle::gather(records, request.stride as usize, &order),
+    }
+}
+
 /// What sorts the records of a case: all of them, or each segment by itself.
 #[derive(Clone, Copy)]
 pub enum By<'a> {
@@ -251,19 +260,14 @@ pub fn run(gpu: &Gpu, by: By<'_>, case: &Case) -> Result<Vec<StepName>, String> 
 
     let mut before = memory.bytes;
     let (to, size) = (keys_out.or(values_out).unwrap_or(records), if sizes.values_out.is_some() { 4 } else { stride });
-    for sorted in ranges {
-        let place = to.start + sorted.start as usize * size..to.start + sorted.end as usize * size;
+    for range in ranges {
+        let place = to.start + range.start as usize * size..to.start + range.end as usize * size;
         if !case.in_order {
             before[place.clone()].copy_from_slice(&after[place]);
             continue;
         }
-        let order = order(request, &case.records, sorted.clone());
-        let first = if from == IndexFrom::Segment { sorted.start } else { 0 };
-        let expected: Vec<u8> = match request.output {
-            RecordOutput::Permutation => order.iter().flat_map(|index| (index - first).to_le_bytes()).collect(),
-            _ => oracle::gather(&case.records, stride, &order),
-        };
-        before[place].copy_from_slice(&expected);
+        let first = if from == IndexFrom::Segment { range.start } else { 0 };
+        before[place].copy_from_slice(&sorted(request, &case.records, range, first));
     }
     if let Some(difference) = oracle::difference("records", size, &after[to.clone()], &before[to]) {
         return Err(format!("{difference}; {request}"));
