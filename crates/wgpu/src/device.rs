@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use vksort::seams::{Remedies, VersionFeatures};
-use vksort::{DeviceFeatures, DeviceProfile, PipelineSet, Requirements};
+use vksort::{DeviceFeatures, DeviceProfile, PipelineSet, Requirements, SorterOptions, Tuning};
 use wgpu::hal::api::Vulkan;
 use wgpu::hal::vulkan::InstanceShared;
 use wgpu::{Adapter, BindGroup, Buffer, Device, DeviceDescriptor, Features, Queue};
@@ -177,6 +177,16 @@ impl WgpuDevice {
     /// The device's properties and limits, as far as its sorts use them.
     pub fn profile(&self) -> &DeviceProfile {
         &self.inner.requirements.profile
+    }
+
+    /// The options of a sorter. Sorters of one device share pipelines.
+    pub(super) fn options(&self, tuning: Option<&Tuning>) -> SorterOptions {
+        SorterOptions {
+            pipelines: Some(Arc::clone(&self.inner.pipelines)),
+            tuning: tuning.cloned(),
+            debug_utils: self.inner.debug_utils.clone(),
+            ..SorterOptions::default()
+        }
     }
 
     /// Bind groups over a range, as many as wgpu's limit on a binding asks for.

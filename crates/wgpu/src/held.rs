@@ -4,16 +4,66 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk;
-use vksort::{BoundSort, Count, QueryRange};
+use vksort::{BoundSegments, BoundSort, Count, QueryRange, StepTime};
 use wgpu::hal::api::Vulkan;
 use wgpu::{BindGroup, Buffer};
 
 use super::device::{WgpuDevice, foreign};
 use super::error::Error;
 
+/// A sort that is bound to its buffers.
+pub(super) enum Bound {
+    Elements(BoundSort),
+    Segments(BoundSegments),
+}
+
+impl Bound {
+    /// Refuses a count that a recording refuses.
+    pub fn check_count(&self, count: Count) -> Result<Count, vksort::Error> {
+        match self {
+            Bound::Elements(sort) => sort.check_count(count),
+            Bound::Segments(sort) => sort.check_count(count),
+        }
+    }
+
+    pub fn query_count(&self, count: Count) -> u32 {
+        match self {
+            Bound::Elements(sort) => sort.query_count(count),
+            Bound::Segments(sort) => sort.query_count(count),
+        }
+    }
+
+    pub fn step_times(&self, count: Count, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
+        match self {
+            Bound::Elements(sort) => sort.step_times(count, ticks, valid_bits),
+            Bound::Segments(sort) => sort.step_times(count, ticks, valid_bits),
+        }
+    }
+
+    /// Records the sort.
+    ///
+    /// # Safety
+    ///
+    /// As for [`BoundSort::record`] and [`BoundSegments::record`].
+    pub unsafe fn record(
+        &self,
+        commands: vk::CommandBuffer,
+        count: Count,
+        queries: Option<QueryRange>,
+    ) -> Result<(), vksort::Error> {
+        // SAFETY: the same contract.
+        unsafe {
+            match self {
+                Bound::Elements(sort) => sort.record(commands, count, queries),
+                Bound::Segments(sort) => sort.record(commands, count, queries),
+            }
+        }
+    }
+}
+
 /// What recorded commands hold until they have completed. Fields are dropped in this order: the device last.
 pub(super) struct SortInner {
-    pub sort: BoundSort,
+    pub sort: Bound,
     /// The caller's buffers, with their names.
     pub buffers: Vec<(&'static str, Buffer)>,
     /// Bind groups over all bytes of them that the sort uses.

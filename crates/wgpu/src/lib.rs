@@ -2,15 +2,18 @@
 //!
 //! [`WgpuDevice::open`] creates a device with everything that sorts use. A [`WgpuSorter`] holds the pipelines of one kind of
 //! sort, [`WgpuSorter::bind`] binds it to buffers, and [`WgpuSort::record`] records the sort. [`vksort::SortRequest`] says what
-//! can be sorted.
+//! can be sorted; [`WgpuSorter::of_records`] sorts records by their fields. A [`WgpuSegmentedSorter`] does the same for many segments,
+//! each of which is sorted by itself.
 #![allow(unsafe_code)]
 
+mod bind;
 mod commands;
 mod device;
 mod error;
 mod guarded;
 mod held;
 mod range;
+mod segmented;
 mod sort;
 mod sorter;
 mod times;
@@ -19,6 +22,7 @@ mod times;
 const _: () = {
     const fn shared<T: Send + Sync>() {}
     shared::<(WgpuDevice, WgpuSorter, WgpuSort, WgpuCommands)>();
+    shared::<(WgpuSegmentedSorter, WgpuSegments)>();
 };
 
 pub use self::commands::WgpuCommands;
@@ -27,6 +31,7 @@ pub use self::commands::WgpuCommands;
 pub use self::device::CREATED;
 pub use self::device::WgpuDevice;
 pub use self::error::Error;
+pub use self::segmented::{WgpuSegmentedSorter, WgpuSegments};
 pub use self::sort::WgpuSort;
 pub use self::sorter::WgpuSorter;
 pub use self::times::WgpuStepTimes;

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use vksort::{Algorithm, Count};
+use vksort::{Algorithm, BoundSort, Count};
 use wgpu::hal::api::Vulkan;
 
 use super::commands::WgpuCommands;
 use super::error::Error;
-use super::held::{Held, Queries, SortInner};
+use super::held::{Bound, Held, Queries, SortInner};
 use super::range::{destroyed, raw_range};
 
 /// A sort bound to buffers of wgpu.
@@ -27,19 +27,26 @@ pub struct WgpuSort {
 
 impl fmt::Debug for WgpuSort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.sort.fmt(f)
+        self.bound().fmt(f)
     }
 }
 
 impl WgpuSort {
+    fn bound(&self) -> &BoundSort {
+        match &self.inner.sort {
+            Bound::Elements(sort) => sort,
+            Bound::Segments(_) => unreachable!("a sorter of elements has bound it"),
+        }
+    }
+
     /// The largest count that the sort can be recorded with.
     pub fn capacity(&self) -> u32 {
-        self.inner.sort.capacity()
+        self.bound().capacity()
     }
 
     /// The algorithm that sorts `count` elements.
     pub fn algorithm(&self, count: u32) -> Algorithm {
-        self.inner.sort.algorithm(count)
+        self.bound().algorithm(count)
     }
 
     /// Records the sort of the first `count` elements. With [`Count::Device`] the count buffer holds their number.
@@ -55,49 +62,52 @@ impl WgpuSort {
     /// * [`vksort::Error::Unsupported`]: a buffer was destroyed.
     /// * [`Error::Wgpu`]: the device is lost.
     pub fn record(&self, count: impl Into<Count>) -> Result<WgpuCommands, Error> {
-        self.record_with(self.inner.sort.check_count(count)?, None)
+        record(&self.inner, self.inner.sort.check_count(count.into())?, None)
     }
+}
 
-    /// Records with timestamps, if there are queries. The count was checked.
-    pub(super) fn record_with(&self, count: Count, queries: Option<&Arc<Queries>>) -> Result<WgpuCommands, Error> {
-        for (name, buffer) in &self.inner.buffers {
-            raw_range(name, buffer.slice(..))?;
-        }
-        let device = &self.inner.device.inner;
-        let encoder =
-            |label| device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });
-
-        let mut before = encoder("vksort: state of the buffers");
-        let mut pass = before.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        pass.set_pipeline(&device.nothing);
-        for group in &self.inner.tracked {
-            pass.set_bind_group(0, group, &[]);
-            pass.dispatch_workgroups(0, 0, 0);
-        }
-        drop(pass);
-
-        let mut sort = encoder("vksort");
-        let held = Held(Some((Arc::clone(&self.inner), queries.map(Arc::clone))));
-        sort.on_submitted_work_done(move || held.release());
-        // SAFETY: the command buffer is not ended or destroyed here, and wgpu is not called with this encoder meanwhile.
-        unsafe {
-            sort.as_hal_mut::<Vulkan, _, _>(|encoder| {
-                let lost = || Error::Wgpu { call: "CommandEncoder::as_hal_mut", reason: "the device is lost".into() };
-                let encoder = encoder.ok_or_else(lost)?;
-                // While the handle is held, no buffer can be destroyed. Another thread may have destroyed one since the check
-                // above. wgpu refuses the commands then, and of all buffers they name this one alone; the others are named
-                // by descriptors.
-                let scratch = self.inner.scratch.as_ref().map(|buffer| buffer.as_hal::<Vulkan>());
-                if let Some(None) = scratch {
-                    return Err(destroyed("scratch"));
-                }
-                // The command buffer is recording, on wgpu's queue, which has compute. Before it runs `before`, whose barrier
-                // makes writes of all buffers visible to shaders, and tells wgpu to do the same after the sort. The
-                // commands hold sort and buffers.
-                self.inner.sort.record(encoder.raw_handle(), count, queries.and_then(|queries| queries.range))?;
-                Ok(())
-            })?;
-        }
-        Ok(WgpuCommands { buffers: [Some(before.finish()), Some(sort.finish())] })
+/// Records a sort, with timestamps if there are queries. The count was checked.
+pub(super) fn record(
+    inner: &Arc<SortInner>,
+    count: Count,
+    queries: Option<&Arc<Queries>>,
+) -> Result<WgpuCommands, Error> {
+    for (name, buffer) in &inner.buffers {
+        raw_range(name, buffer.slice(..))?;
     }
+    let device = &inner.device.inner;
+    let encoder = |label| device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });
+
+    let mut before = encoder("vksort: state of the buffers");
+    let mut pass = before.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+    pass.set_pipeline(&device.nothing);
+    for group in &inner.tracked {
+        pass.set_bind_group(0, group, &[]);
+        pass.dispatch_workgroups(0, 0, 0);
+    }
+    drop(pass);
+
+    let mut sort = encoder("vksort");
+    let held = Held(Some((Arc::clone(inner), queries.map(Arc::clone))));
+    sort.on_submitted_work_done(move || held.release());
+    // SAFETY: the command buffer is not ended or destroyed here, and wgpu is not called with this encoder meanwhile.
+    unsafe {
+        sort.as_hal_mut::<Vulkan, _, _>(|encoder| {
+            let lost = || Error::Wgpu { call: "CommandEncoder::as_hal_mut", reason: "the device is lost".into() };
+            let encoder = encoder.ok_or_else(lost)?;
+            // While the handle is held, no buffer can be destroyed. Another thread may have destroyed one since the check
+            // above. wgpu refuses the commands then, and of all buffers they name this one alone; the others are named
+            // by descriptors.
+            let scratch = inner.scratch.as_ref().map(|buffer| buffer.as_hal::<Vulkan>());
+            if let Some(None) = scratch {
+                return Err(destroyed("scratch"));
+            }
+            // The command buffer is recording, on wgpu's queue, which has compute. Before it runs `before`, whose barrier
+            // makes writes of all buffers visible to shaders, and tells wgpu to do the same after the sort. The
+            // commands hold sort and buffers.
+            inner.sort.record(encoder.raw_handle(), count, queries.and_then(|queries| queries.range))?;
+            Ok(())
+        })?;
+    }
+    Ok(WgpuCommands { buffers: [Some(before.finish()), Some(sort.finish())] })
 }

@@ -1,15 +1,15 @@
 //! The pipelines of sorts on a device of wgpu.
 
-use std::sync::Arc;
+#[cfg(doc)]
+use wgpu::Buffer;
 
-use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, Tuning};
-use wgpu::{Buffer, BufferSlice, BufferUsages};
+use vksort::{BufferSizes, RecordRequest, SortBuffers, SortRequest, Sorter, Tuning};
+use wgpu::{BufferSlice, BufferUsages};
 
+use super::bind::{self, Ranges};
 use super::device::WgpuDevice;
 use super::error::Error;
-use super::guarded::guarded;
-use super::held::SortInner;
-use super::range::raw_range;
+use super::held::Bound;
 use super::sort::WgpuSort;
 
 /// The pipelines of one kind of sort on a device of wgpu, for every element count.
@@ -45,8 +45,7 @@ pub struct WgpuSorter {
 
 impl WgpuSorter {
     /// Usage flags for a scratch buffer of yours: [`Sorter::SCRATCH_USAGE`] as wgpu has it.
-    pub const SCRATCH_USAGE: BufferUsages =
-        BufferUsages::STORAGE.union(BufferUsages::COPY_DST).union(BufferUsages::INDIRECT);
+    pub const SCRATCH_USAGE: BufferUsages = bind::SCRATCH_USAGE;
 
     /// Builds the pipelines for a request. Sorters of one [`WgpuDevice`] share pipelines.
     ///
@@ -59,13 +58,7 @@ impl WgpuSorter {
     /// * [`vksort::Error::UnsuitableDevice`] when the device does not support the request.
     /// * [`vksort::Error::Vulkan`] when the driver fails.
     pub fn new(device: &WgpuDevice, request: &SortRequest, tuning: Option<&Tuning>) -> Result<WgpuSorter, Error> {
-        let inner = &device.inner;
-        let options = SorterOptions {
-            pipelines: Some(Arc::clone(&inner.pipelines)),
-            tuning: tuning.cloned(),
-            debug_utils: inner.debug_utils.clone(),
-            ..SorterOptions::default()
-        };
+        let (inner, options) = (&device.inner, device.options(tuning));
         // SAFETY: the device was created with what the requirements name, by the contract of `WgpuDevice`. The sorter and its
         // sorts hold it, and a recorded sort is held until wgpu has seen its commands complete. Shared pipelines and label
         // functions are those of this device.
@@ -73,7 +66,40 @@ impl WgpuSorter {
         Ok(WgpuSorter { sorter, device: device.clone() })
     }
 
-    /// The request that the sorter was built for.
+    /// Builds the pipelines for records that are sorted by their fields: [`Sorter::of_records`].
+    ///
+    /// The records are bound as the keys, and the result as `keys_out` or `values_out`, as [`vksort::RecordOutput`] says;
+    /// [`buffers`](Self::buffers) has their sizes. Capacities and counts are of records.
+    ///
+    /// ```no_run
+    /// use vksort::{KeyField, KeyType, RecordRequest, SortBuffers};
+    /// use vksort_wgpu::wgpu::Buffer;
+    /// use vksort_wgpu::{Error, WgpuDevice, WgpuSort, WgpuSorter};
+    ///
+    /// /// Draws of 32 bytes by material, and then the nearest first.
+    /// fn prepare(device: &WgpuDevice, draws: &Buffer) -> Result<WgpuSort, Error> {
+    ///     let request = RecordRequest::new(32, [KeyField::new(0, KeyType::U16), KeyField::new(4, KeyType::F32)]);
+    ///     let sorter = WgpuSorter::of_records(device, &request, None)?;
+    ///     // SAFETY: device and buffer are of one instance, and nothing destroys the buffer meanwhile.
+    ///     unsafe { sorter.bind(&SortBuffers::in_place(draws.slice(..), 10_000)) }
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new), and for what [`RecordRequest::check`] refuses.
+    pub fn of_records(
+        device: &WgpuDevice,
+        request: &RecordRequest,
+        tuning: Option<&Tuning>,
+    ) -> Result<WgpuSorter, Error> {
+        let (inner, options) = (&device.inner, device.options(tuning));
+        // SAFETY: as in `new`.
+        let sorter = unsafe { Sorter::of_records(&inner.raw, &inner.requirements, request, &options)? };
+        Ok(WgpuSorter { sorter, device: device.clone() })
+    }
+
+    /// The request that the sorter was built for; of records, the sort of their keys.
     pub fn request(&self) -> &SortRequest {
         self.sorter.request()
     }
@@ -81,6 +107,11 @@ impl WgpuSorter {
     /// The largest number of elements that this sorter can sort on its device, wgpu's limits on buffer sizes aside.
     pub fn max_count(&self) -> u32 {
         self.sorter.max_count()
+    }
+
+    /// The buffers of elements that a sort of up to `capacity` elements needs: [`Sorter::buffers`].
+    pub fn buffers(&self, capacity: u32) -> BufferSizes {
+        self.sorter.buffers(capacity)
     }
 
     /// Bytes of scratch that a sort of up to `capacity` elements needs; 0 when it needs none.
@@ -114,52 +145,14 @@ impl WgpuSorter {
     ///   numbers that each instance counts separately, so it cannot recognize a buffer of another instance.
     /// * No buffer is destroyed ([`Buffer::destroy`]) during the call.
     pub unsafe fn bind(&self, buffers: &SortBuffers<BufferSlice<'_>>) -> Result<WgpuSort, Error> {
-        let inner = &self.device.inner;
-        let needed = self.sorter.scratch_size(buffers.capacity)?;
-        let own = match buffers.scratch {
-            None if needed > 0 => Some(self.create_scratch(needed)?),
-            _ => None,
-        };
-        let sizes = self.sorter.request().buffers(buffers.capacity);
-        let caller = [
-            ("keys", Some(buffers.keys), sizes.keys),
-            ("values", buffers.values, sizes.values.unwrap_or_default()),
-            ("keys_out", buffers.keys_out, sizes.keys_out.unwrap_or_default()),
-            ("values_out", buffers.values_out, sizes.values_out.unwrap_or_default()),
-            ("scratch", buffers.scratch, needed),
-            ("count", buffers.count, 4),
-        ];
-        let given = |name, slice: Option<BufferSlice<'_>>| slice.map(|slice| raw_range(name, slice)).transpose();
-        let raw = SortBuffers {
-            keys: raw_range("keys", buffers.keys)?,
-            values: given("values", buffers.values)?,
-            keys_out: given("keys_out", buffers.keys_out)?,
-            values_out: given("values_out", buffers.values_out)?,
-            scratch: given("scratch", buffers.scratch.or(own.as_ref().map(|buffer| buffer.slice(..))))?,
-            count: given("count", buffers.count)?,
-            capacity: buffers.capacity,
-        };
-        // wgpu's own check comes after these, because its message names neither the range nor its role.
-        self.sorter.check_buffers(&raw)?;
-        let caller = caller.into_iter().filter_map(|(name, slice, bytes)| Some((name, slice?, bytes)));
-        let caller: Vec<_> = caller.filter(|_| buffers.capacity > 0).collect();
-        let tracked = guarded(&inner.device, "Device::create_bind_group", || {
-            let groups = caller.iter().map(|(_, slice, bytes)| (slice.buffer(), slice.offset(), *bytes));
-            groups.flat_map(|(buffer, offset, bytes)| self.device.bind_groups(buffer, offset, bytes)).collect()
-        })?;
+        let sizes = self.buffers(buffers.capacity);
+        let needed = self.scratch_size(buffers.capacity)?;
+        let ranges = Ranges::new(&self.device, buffers, (sizes, needed), None)?;
+        self.sorter.check_buffers(&ranges.raw)?;
+        let tracked = ranges.track(&self.device)?;
         // SAFETY: wgpu has just bound the buffers on this device, where all of each buffer has memory. The
         // result holds them, and their usage was checked.
-        let sort = unsafe { self.sorter.bind(&raw)? };
-        let scratch = own.or(buffers.scratch.map(|slice| slice.buffer().clone()));
-        let buffers = caller.iter().map(|(name, slice, _)| (*name, slice.buffer().clone())).collect();
-        let device = self.device.clone();
-        Ok(WgpuSort { inner: Arc::new(SortInner { sort, buffers, tracked, scratch, device }) })
-    }
-
-    /// A scratch buffer.
-    fn create_scratch(&self, size: u64) -> Result<Buffer, Error> {
-        let (device, usage) = (&self.device.inner.device, Self::SCRATCH_USAGE);
-        let desc = wgpu::BufferDescriptor { label: Some("vksort: scratch"), size, usage, mapped_at_creation: false };
-        guarded(device, "Device::create_buffer", || device.create_buffer(&desc))
+        let sort = unsafe { self.sorter.bind(&ranges.raw)? };
+        Ok(WgpuSort { inner: ranges.hold(Bound::Elements(sort), tracked, &self.device) })
     }
 }

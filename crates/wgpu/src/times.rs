@@ -10,10 +10,11 @@ use vksort::{Count, StepTime};
 
 use super::commands::WgpuCommands;
 use super::error::Error;
-use super::held::Queries;
-use super::sort::WgpuSort;
+use super::held::{Queries, SortInner};
+use super::segmented::WgpuSegments;
+use super::sort::{WgpuSort, record};
 
-/// The times of the steps of a sort that [`WgpuSort::record_timed`] has recorded.
+/// The times of the steps of a sort that [`WgpuSort::record_timed`] or [`WgpuSegments::record_timed`] has recorded.
 ///
 /// It keeps the sort alive.
 pub struct WgpuStepTimes {
@@ -50,11 +51,26 @@ impl WgpuSort {
     /// }
     /// ```
     pub fn record_timed(&self, count: impl Into<Count>) -> Result<(WgpuCommands, WgpuStepTimes), Error> {
-        let count = self.inner.sort.check_count(count)?;
-        let queries = Arc::new(Queries::new(&self.inner, count)?);
-        let commands = self.record_with(count, Some(&queries))?;
-        Ok((commands, WgpuStepTimes { queries }))
+        timed(&self.inner, count.into())
     }
+}
+
+impl WgpuSegments {
+    /// Records as [`record`](Self::record), with timestamps as [`WgpuSort::record_timed`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`record`](Self::record); [`vksort::Error::Vulkan`] when the driver fails.
+    pub fn record_timed(&self, segments: impl Into<Count>) -> Result<(WgpuCommands, WgpuStepTimes), Error> {
+        timed(&self.inner, segments.into())
+    }
+}
+
+fn timed(sort: &Arc<SortInner>, count: Count) -> Result<(WgpuCommands, WgpuStepTimes), Error> {
+    let count = sort.sort.check_count(count)?;
+    let queries = Arc::new(Queries::new(sort, count)?);
+    let commands = record(sort, count, Some(&queries))?;
+    Ok((commands, WgpuStepTimes { queries }))
 }
 
 impl WgpuStepTimes {

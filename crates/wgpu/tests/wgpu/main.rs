@@ -4,7 +4,9 @@
 mod cost;
 mod memory;
 mod messages;
+mod records;
 mod refused;
+mod segments;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -12,12 +14,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use memory::{Memory, read, words};
+use memory::{Elements, read, words};
 use pollster::block_on;
 use vksort::{
-    Algorithm, BitRange, Count, KeyOutput, KeyType, Order, Placement, SortBuffers, SortRequest, Tuning, ValueType,
+    Algorithm, BitRange, Count, KeyOutput, KeyType, Order, Placement, SegmentedRequest, Segments, SortBuffers,
+    SortRequest, Tuning, ValueType,
 };
 use vksort_testing::patterns::{Pattern, generate};
+use vksort_testing::segmented::Case;
 use vksort_testing::{oracle, seed, validating};
 use vksort_wgpu::wgpu::hal::api::Vulkan;
 use vksort_wgpu::wgpu::{
@@ -132,7 +136,7 @@ fn request(request: SortRequest) -> Result<(), Failed> {
     let bench = bench();
     let sorter = WgpuSorter::new(&bench.sorts, &request, None)?;
     let capacity = 30_000.min(sorter.max_count());
-    let memory = Memory::new(&bench, &sorter, capacity)?;
+    let elements = Elements::new(&bench, &sorter, capacity)?;
     for (pattern, count) in [
         (Pattern::Uniform, Count::Host(capacity)),
         (Pattern::Special, Count::Host(777)),
@@ -141,7 +145,7 @@ fn request(request: SortRequest) -> Result<(), Failed> {
         (Pattern::Uniform, Count::Host(0)),
     ] {
         let keys = generate(pattern, request.key, capacity as usize, seed());
-        memory.sort(&bench, &keys, count, 20_123).map_err(|error| {
+        elements.sort(&bench, &keys, count, 20_123).map_err(|error| {
             let text = error.message().unwrap_or_default();
             Failed::from(format!("{pattern:?}, {count:?}: {text}"))
         })?;
@@ -291,13 +295,15 @@ fn plain_device() -> Result<(), Failed> {
     for request in requests {
         let sorter = WgpuSorter::new(&bench.sorts, &request, None)?;
         let most = if request.algorithm == Some(Algorithm::SingleWorkgroup) { 500 } else { 20_000 };
-        let memory = Memory::new(&bench, &sorter, most)?;
+        let elements = Elements::new(&bench, &sorter, most)?;
         let keys = generate(Pattern::Uniform, request.key, most as usize, seed());
         for count in [Count::Host(most), Count::Device] {
-            memory.sort(&bench, &keys, count, most)?;
+            elements.sort(&bench, &keys, count, most)?;
         }
     }
-    Ok(())
+    let rows = SegmentedRequest::new(bytes, Segments::RowsOf { stride: 333 });
+    let keys = generate(Pattern::Uniform, KeyType::U16, 1000, seed());
+    segments::sort(&bench, &Case::new(rows, u32::MAX, vec![9, 400, 200], 3, keys))
 }
 
 /// The device of `open` has the subgroups and the storage of small elements that the physical device has.
@@ -322,9 +328,9 @@ fn shared_pipelines() -> Result<(), Failed> {
     let first = WgpuSorter::new(&bench.sorts, &pairs(), None)?;
     let sorter = WgpuSorter::new(&bench.sorts, &pairs(), None)?;
     drop(first);
-    let memory = Memory::new(&bench, &sorter, 20_000)?;
+    let elements = Elements::new(&bench, &sorter, 20_000)?;
     let keys = generate(Pattern::Uniform, KeyType::F32, 20_000, seed());
-    memory.sort(&bench, &keys, Count::Host(20_000), 0)
+    elements.sort(&bench, &keys, Count::Host(20_000), 0)
 }
 
 /// wgpu panics when raw commands come into an encoder with commands of its own. If it stops to, a sort can go into the
@@ -420,7 +426,8 @@ fn main() -> ExitCode {
         ("opened_device", opened_device),
         ("framework", framework),
     ];
-    trials.extend(others.into_iter().chain(refused::TRIALS).map(|(name, work)| trial(name.into(), work)));
+    let suites = [&others[..], &refused::TRIALS, &segments::TRIALS, &records::TRIALS];
+    trials.extend(suites.concat().into_iter().map(|(name, work)| trial(name.into(), work)));
     trials.push(Trial::test("messages/layer_is_heard", messages::layer_is_heard));
     if !arguments.list {
         let bench = bench();

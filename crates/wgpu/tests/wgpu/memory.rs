@@ -1,7 +1,9 @@
 //! The buffers of a sort in one buffer of wgpu, between guard bytes.
 
+use std::ops::Range;
+
 use libtest_mimic::Failed;
-use vksort::{Count, KeyOutput, Placement, SortBuffers, SortRequest, ValueType};
+use vksort::{BufferSizes, Count, KeyOutput, SortBuffers, SortRequest, ValueType};
 use vksort_wgpu::wgpu::{self, Buffer, BufferSlice, BufferUsages};
 use vksort_wgpu::{WgpuCommands, WgpuSort, WgpuSorter};
 
@@ -13,107 +15,138 @@ const GUARD: u8 = 0xA7;
 /// Bytes between two ranges. The count lies at a multiple of 4 alone.
 const APART: usize = 256;
 
-type Part = std::ops::Range<usize>;
+/// A range of bytes. One that a sort does not have is empty.
+type Part = Range<usize>;
 
 /// The memory of one sort.
 pub struct Memory {
     buffer: Buffer,
     bytes: usize,
-    sort: WgpuSort,
-    request: SortRequest,
-    capacity: usize,
-    keys: Part,
-    values: Option<Part>,
-    keys_out: Option<Part>,
-    values_out: Option<Part>,
-    count: Part,
+    pub keys: Part,
+    pub values: Part,
+    pub keys_out: Part,
+    pub values_out: Part,
+    /// The words of segments.
+    pub words: Part,
+    pub count: Part,
 }
 
 impl Memory {
-    pub fn new(bench: &Bench, sorter: &WgpuSorter, capacity: u32) -> Result<Memory, Failed> {
-        let request = *sorter.request();
-        let sizes = request.buffers(capacity);
+    pub fn new(bench: &Bench, sizes: BufferSizes, words: usize) -> Memory {
         let mut bytes = 0;
         let mut part = |size: u64| {
             let start = bytes + APART;
             bytes = (start + size as usize).next_multiple_of(APART);
             start..start + size as usize
         };
-        let keys = part(sizes.keys);
-        let [values, keys_out, values_out] =
-            [sizes.values, sizes.keys_out, sizes.values_out].map(|size| size.map(&mut part));
+        let [keys, values, keys_out, values_out, words] =
+            [Some(sizes.keys), sizes.values, sizes.keys_out, sizes.values_out, Some(4 * words as u64)]
+                .map(|size| size.map_or(0..0, &mut part));
         let count = part(8);
         let count = count.start + 4..count.end;
         bytes += APART;
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
         let buffer = bench.buffer(bytes as u64, usage);
-        let slice = |part: &Part| -> BufferSlice<'_> { buffer.slice(part.start as u64..part.end as u64) };
-        let buffers = SortBuffers {
-            keys: slice(&keys),
-            values: values.as_ref().map(slice),
-            keys_out: keys_out.as_ref().map(slice),
-            values_out: values_out.as_ref().map(slice),
+        Memory { buffer, bytes, keys, values, keys_out, values_out, words, count }
+    }
+
+    /// The slice of a part, if the sort has it.
+    pub fn slice(&self, part: &Part) -> Option<BufferSlice<'_>> {
+        (!part.is_empty()).then(|| self.buffer.slice(part.start as u64..part.end as u64))
+    }
+
+    /// The buffers of elements.
+    pub fn elements(&self, capacity: u32) -> SortBuffers<BufferSlice<'_>> {
+        SortBuffers {
+            keys: self.slice(&self.keys).expect("there are keys"),
+            values: self.slice(&self.values),
+            keys_out: self.slice(&self.keys_out),
+            values_out: self.slice(&self.values_out),
             scratch: None,
-            count: Some(slice(&count)),
+            count: self.slice(&self.count),
             capacity,
-        };
+        }
+    }
+
+    /// Where sorted keys and values go.
+    pub fn results(&self) -> [Part; 2] {
+        let of = |out: &Part, given: &Part| if out.is_empty() { given.clone() } else { out.clone() };
+        [of(&self.keys_out, &self.keys), of(&self.values_out, &self.values)]
+    }
+
+    /// All bytes, with contents from the begin of parts on.
+    pub fn filled(&self, contents: &[(&Part, &[u8])]) -> Vec<u8> {
+        with(vec![GUARD; self.bytes], contents)
+    }
+
+    /// Runs a recorded sort on these bytes, and compares every byte with what they should be.
+    pub fn check(
+        &self,
+        bench: &Bench,
+        before: &[u8],
+        sort: WgpuCommands,
+        results: &[(&Part, &[u8])],
+    ) -> Result<(), Failed> {
+        bench.queue.write_buffer(&self.buffer, 0, before);
+        let (copy, after) = bench.copy(&self.buffer);
+        WgpuCommands::submit(&bench.queue, [sort, copy]);
+        let expected = with(before.to_vec(), results);
+        match oracle::difference("bytes of the buffer", 1, &read(bench, &after)?, &expected) {
+            Some(difference) => Err(difference.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+fn with(mut bytes: Vec<u8>, contents: &[(&Part, &[u8])]) -> Vec<u8> {
+    for (part, content) in contents {
+        bytes[(*part).clone()][..content.len()].copy_from_slice(content);
+    }
+    bytes
+}
+
+/// A sort of elements with its memory.
+pub struct Elements {
+    memory: Memory,
+    sort: WgpuSort,
+    request: SortRequest,
+    capacity: u32,
+}
+
+impl Elements {
+    pub fn new(bench: &Bench, sorter: &WgpuSorter, capacity: u32) -> Result<Elements, Failed> {
+        let memory = Memory::new(bench, sorter.buffers(capacity), 0);
         // SAFETY: the buffer is of the device's instance, and lives during the call.
-        let sort = unsafe { sorter.bind(&buffers)? };
-        Ok(Memory {
-            buffer,
-            bytes,
-            sort,
-            request,
-            capacity: capacity as usize,
-            keys,
-            values,
-            keys_out,
-            values_out,
-            count,
-        })
+        let sort = unsafe { sorter.bind(&memory.elements(capacity))? };
+        Ok(Elements { memory, sort, request: *sorter.request(), capacity })
     }
 
     /// Sorts, and compares every byte of the buffer. The count on the device is `on_device`.
     pub fn sort(&self, bench: &Bench, keys: &[u8], count: Count, on_device: u32) -> Result<(), Failed> {
-        let request = &self.request;
+        let (request, memory) = (&self.request, &self.memory);
         let (key_size, value_size) = (request.key.size_bytes() as usize, request.value.size_bytes() as usize);
-        let mut before = vec![GUARD; self.bytes];
-        before[self.keys.start..][..keys.len()].copy_from_slice(keys);
-        before[self.count.clone()].copy_from_slice(&on_device.to_le_bytes());
-        if let (Some(part), ValueType::Bytes(_)) = (&self.values, request.value) {
-            let all = values(0..self.capacity as u32, value_size);
-            before[part.start..][..all.len()].copy_from_slice(&all);
-        }
+        let given = match request.value {
+            ValueType::Bytes(_) => values(0..self.capacity, value_size),
+            _ => Vec::new(),
+        };
+        let number = on_device.to_le_bytes();
+        let before = memory.filled(&[(&memory.keys, keys), (&memory.values, &given), (&memory.count, &number)]);
         let sorted = match count {
             Count::Host(count) => count as usize,
             Count::Device => on_device as usize,
         };
         let indices = oracle::argsort(request, &keys[..sorted * key_size]);
-        let mut expected = before.clone();
-        let mut put = |part: &Option<Part>, bytes: &[u8]| {
-            if let Some(part) = part {
-                expected[part.start..][..bytes.len()].copy_from_slice(bytes);
-            }
+        let sorted_keys = match request.key_output {
+            KeyOutput::Sorted => oracle::gather(keys, key_size, &indices),
+            _ => Vec::new(),
         };
-        if request.key_output == KeyOutput::Sorted {
-            let target =
-                if request.placement == Placement::InPlace { &Some(self.keys.clone()) } else { &self.keys_out };
-            put(target, &oracle::gather(keys, key_size, &indices));
-        }
-        let target = if request.placement == Placement::InPlace { &self.values } else { &self.values_out };
-        let values: Vec<u8> = match request.value {
+        let sorted_values = match request.value {
             ValueType::Index => bytemuck::cast_slice(&indices).to_vec(),
             _ => values(indices.iter().copied(), value_size),
         };
-        put(target, &values);
-
-        bench.queue.write_buffer(&self.buffer, 0, &before);
-        let (copy, after) = bench.copy(&self.buffer);
-        WgpuCommands::submit(&bench.queue, [self.sort.record(count)?, copy]);
-        match oracle::difference("bytes of the buffer", 1, &read(bench, &after)?, &expected) {
-            Some(difference) => Err(difference.into()),
-            None => Ok(()),
-        }
+        let [keys_to, values_to] = memory.results();
+        let results = [(&keys_to, &sorted_keys[..]), (&values_to, &sorted_values[..])];
+        memory.check(bench, &before, self.sort.record(count)?, &results)
     }
 }
 
