@@ -8,4 +8,5 @@
 
 pub mod bench;
 pub mod calendar;
+pub mod cpu_time;
 pub mod tune;

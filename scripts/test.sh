@@ -39,44 +39,45 @@ logs=target/test-logs limits=cpu
 # What measures frames compares two ways in one run, which one row shows.
 untimed=skip=are_measured
 
-# Each run takes another part of the designs. Without LLVM's optimizer, as nearly all of the first run's time goes into compiling kernels.
+# Each run takes another part of the designs. Nearly all of the first run's time goes into compiling kernels, so LLVM does not optimize
+# them.
 essential=(
-    "lavapipe-8         | 1800 | modules segments top top-modules records kept-visitors conformance blocks matrix fallback routes verified recording frames limits subgroups halves slices allocations cost | lavapipe-256 unoptimized VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8"
+    "lavapipe-8         | 1800 | modules segments splits splits-modules top top-modules records kept-visitors conformance blocks matrix fallback routes verified recording frames limits subgroups halves slices allocations cost | lavapipe-256 unoptimized VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12"
     "swiftshader        | 1200 | conformance fallback kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4"
     # The layer sees hazards within shaders and between submissions.
     "validation         | 1200 | matrix recording frames | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
     "host               | 1800 | lib doc host profiles programs capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
-    "simulated          | 600 | simulated             | VKSORT_DRAW_SECONDS=15"
+    "simulated          | 600 | simulated             | VKSORT_DRAW_SECONDS=5"
 )
 
-# What runs on every driver. Of the full designs each run has half of the trials, by its seed: half of these at subgroup size 8,
+# What runs on every driver. Of the full designs each run has a third of the trials, by its seed: half of these at subgroup size 8,
 # three eighths at 4 and an eighth at 16, where kernels take longest to compile. Suites of the API (recording, frames) and of
 # programs do not depend on the subgroup size, so fewer rows have them.
-devices="modules segments top records blocks conformance matrix fallback routes properties subgroups"
+devices="modules segments splits top records blocks conformance matrix fallback routes properties subgroups"
 # Without AVX-512 vectors of 16 lanes are split. LLVM's optimizer then takes minutes for a kernel of wide keys with uneven
 # digits, so the rows of that width do without it.
 wide=lavapipe-512
 grep -qw avx512f /proc/cpuinfo || wide="lavapipe-512 unoptimized"
 
 # Nearly all of a first run's time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of
-# a width come behind the longest of it and take the same part of the trials, whose kernels are there already. A sixteenth of
-# few trials may be none, so the busy row of that width takes an eighth. LLVM's optimizer takes a third of a compilation. Kernels go
+# a width come behind the longest of it and take the same part of the trials, whose kernels are there already. A twenty-fourth
+# of few trials may be none, so the busy row of that width takes a twelfth. LLVM's optimizer takes a third of a compilation. Kernels go
 # through it at subgroup size 8, on both versions of Mesa, and the rows of size 4 and the GPU-assisted one do without.
 everything=(
-    "lavapipe-8         | 3600 | $devices top-modules verified recording emulated frames visitors kept-visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/4 VKSORT_DRAW_SECONDS=30"
+    "lavapipe-8         | 3600 | $devices splits-modules top-modules verified recording emulated frames visitors kept-visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/6 VKSORT_DRAW_SECONDS=30"
     # The older lavapipe may crash in draws at this width, which is not its own choice on any processor.
-    "lavapipe-16        | 3600 | $devices             | $wide VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=16/16"
-    "lavapipe-4         | 2400 | $devices visitors    | lavapipe-128 unoptimized VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/8,4/16"
-    "swiftshader        | 2400 | $devices programs:splats programs:render kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/6 $untimed"
+    "lavapipe-16        | 3600 | $devices             | $wide VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=24/24"
+    "lavapipe-4         | 2400 | $devices visitors    | lavapipe-128 unoptimized VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/12,4/24"
+    "swiftshader        | 2400 | $devices programs:splats programs:render kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/10 $untimed"
     "host               | 1800 | lib host profiles programs lab capi limits halves slices allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 skip=window::"
     # The SPIR-V of the kernels on a simulated device, at subgroup sizes of 4 to 128.
-    "simulated          | 1200 | simulated             | VKSORT_DRAW_SECONDS=45"
-    # Damaged scenes and arrays, for 45 seconds each; the suites take seconds elsewhere.
-    "fuzz               | 600 | programs:scenes programs:arrays | VKSORT_FUZZ_SECONDS=45"
+    "simulated          | 1200 | simulated             | VKSORT_DRAW_SECONDS=20"
+    # Damaged scenes and arrays, for 20 seconds each; the suites take seconds elsewhere.
+    "fuzz               | 600 | programs:scenes programs:arrays | VKSORT_FUZZ_SECONDS=20"
     # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
-    "lavapipe-4-busy    | 1200 | conformance fallback  | lavapipe-128 unoptimized LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/8,4/16"
-    "lavapipe-8-busy    | 1200 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4"
-    "lavapipe-16-busy   | 1200 | conformance fallback  | $wide LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=8/8"
+    "lavapipe-4-busy    | 1200 | conformance fallback  | lavapipe-128 unoptimized LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/12,4/24"
+    "lavapipe-8-busy    | 1200 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/6"
+    "lavapipe-16-busy   | 1200 | conformance fallback  | $wide LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=12/12"
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
     "newer-lavapipe     | 2400 | modules conformance matrix segments fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/3"
@@ -97,7 +98,7 @@ everything=(
     "doc                | 600 | doc                   | lavapipe-256"
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
     "validation         | 1800 | blocks conformance recording emulated subgroups programs:render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
-    "newer-validation   | 1800 | modules matrix segments top records fallback verified recording routes frames properties subgroups visitors programs:render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
+    "newer-validation   | 1800 | modules matrix segments splits top records fallback verified recording routes frames properties subgroups visitors programs:render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
     # A queue of another family, which software drivers do not have.
     "two-queues         | 600 | frames                | lavapipe-256 newer-layer two-queues only=two-queues"
 )

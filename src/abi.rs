@@ -165,6 +165,8 @@ shared_constants! {
     LAYOUT_WHOLE = 4;
     /// Segments are what is left of long rows, which the last step of their first elements sorts.
     LAYOUT_SURVIVORS = 5;
+    /// Segments are the children of a segment that is longer than a block.
+    LAYOUT_CHILDREN = 6;
     /// The value of `INDEX_VALUES` for indices that count from the begin of their segment.
     INDEX_OF_SEGMENT = 2;
 
@@ -189,6 +191,38 @@ shared_constants! {
     TOP_FINISHED = 13;
     /// Word that counts survivors.
     TOP_KEPT = 14;
+
+    /// Bits of the digit by which a round divides segments that are longer than a block, its parents.
+    SPLIT_BITS = 8;
+    /// Children of a parent: one for each value of a digit.
+    SPLIT_CHILDREN = 256;
+    /// Most tiles of a parent. Each is at least so many blocks:
+    SPLIT_TILES = 1024;
+    /// Fewest blocks of a tile, unless the parent has fewer.
+    SPLIT_TILE_BLOCKS = 4;
+    /// Words of a parent in the list of its round.
+    PARENT_WORDS = 7;
+    /// Words of the counters of a round: its parents, their tiles, the rows of counts of those with several tiles, and the windows of
+    /// their children. The counters start with those of each round.
+    ROUND_WORDS = 4;
+    /// Dispatches of a round with arguments, which follow each other.
+    ROUND_ARGUMENTS = 3;
+    /// The first of them, over the tiles of its parents.
+    ARGUMENTS_SPLIT_TILES = 0;
+    /// Over parents with rows.
+    ARGUMENTS_SPLIT_ROWS = 1;
+    /// Over the windows of their children.
+    ARGUMENTS_SPLIT_WINDOWS = 2;
+    /// Digits whose rows a workgroup adds up, unless it has fewer invocations.
+    SPLIT_SCANNED = 32;
+    /// Stage of a split: it counts the digits of a tile.
+    SPLIT_COUNTS = 0;
+    /// It adds up the rows of a parent.
+    SPLIT_SCANS = 1;
+    /// It moves the elements of a tile to their children.
+    SPLIT_SCATTERS = 2;
+    /// After the last round, it moves those to the target that ended elsewhere.
+    SPLIT_MOVES = 3;
 }
 
 shared_constants! {
@@ -290,6 +324,10 @@ specialization! {
     FIELD_2 = 0;
     /// The fourth.
     FIELD_3 = 0;
+    /// Whether segments that are longer than a block are divided in rounds.
+    SPLITS = 0;
+    /// One of the `SPLIT_*` stages.
+    SPLIT_STAGE = SPLIT_COUNTS;
 }
 
 /// Reads one member of the push constants.
@@ -325,20 +363,21 @@ push_constants! {
     count;
     /// One more than the word of the count in the count buffer; 0 for a count from the host.
     count_word;
-    /// Index of the pass; the number of passes for the move after them.
+    /// Index of the pass, or of the round; the number of passes for the move after them.
     pass;
     /// Elements that a workgroup covers: a tile, or a part of the histogram, of a move or of records; the workgroups of a verifier; with
     /// segments the capacity in elements, or when long rows are narrowed, their elements of a workgroup.
     part;
     /// Elements of a part of the histogram, for the kernel that sizes dispatches; with segments the elements of a row.
     histogram_part;
-    /// Bits of the number of tiles from an anchor of look-back to the next; 31 if the ring has a slot for every tile.
+    /// Bits of the number of tiles from an anchor of look-back to the next; 31 if the ring has a slot for every tile; with segments
+    /// that are divided in rounds, the most windows of their children.
     anchor_shift;
     /// The route of a move, if the host knows it; not 0 for a gather in order; the checks of a verifier; with segments the most elements
-    /// of one, or the most survivors of a long row; else 0.
+    /// of one, or the most survivors of a long row, or the most parents of a round; else 0.
     route;
     /// The stage of the histogram or of a verifier, one of the `STAGE_*` or `VERIFY_*` constants; with segments the elements up to
-    /// which they are small; not 0 to compose keys of all records, because the count is of segments.
+    /// which they are small, or the most rows of a round; not 0 to compose keys of all records, because the count is of segments.
     stage;
     /// Lowest bit of the window, for keys of one word.
     window_low;

@@ -104,8 +104,8 @@ pub struct Row {
     pub kernel: Kernel,
     /// Its name in steps, labels and modules.
     pub name: &'static str,
-    /// Its file in `glsl/`.
-    #[allow(dead_code, reason = "for what compiles kernels")]
+    /// Its file in `glsl/`. Kernels with the same file are one for compilers: they have the modules of the first of them, whose row
+    /// says what all of them do.
     pub file: &'static str,
     /// Its variants.
     pub variants: Variants,
@@ -149,7 +149,12 @@ kernels! {
     Move            "move"             "move.comp"                     MOVES   Counting All            [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters Read];
     Gather          "gather"           "gather.comp"                   GATHERS Counting Gathered       [KeysFrom Read, ValuesFrom Read, ValuesTo ReadWrite];
     Verify          "verify"           "verify.comp"                   READS   Counting None           [KeysFrom Read, ValuesFrom Read, Counters ReadWrite];
-    Segments        "segments"         "segments/main.comp"            RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Segments Read, Counters Read, Table Read];
+    Segments        "segments"         "segments/main.comp"            RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Segments Read, Counters ReadWrite, Table ReadWrite];
+    Children        "children"         "segments/main.comp"            RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters ReadWrite, Table ReadWrite];
+    Split           "split"            "split/main.comp"               RANKS   Window   Segmented      [KeysFrom ReadWrite, KeysTo ReadWrite, ValuesFrom ReadWrite, ValuesTo ReadWrite, Counters Read, Table ReadWrite];
+    SplitCount      "split_count"      "split/main.comp"               RANKS   Window   Segmented      [KeysFrom Read, KeysTo Read, Counters Read, Table ReadWrite];
+    SplitScan       "split_scan"       "split/main.comp"               RANKS   Window   Segmented      [Counters Read, Table ReadWrite];
+    SplitMove       "split_move"       "split/main.comp"               RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters Read, Table Read];
     Narrow          "narrow"           "top/main.comp"                 COUNTS  Counting Segmented      [KeysFrom Read, Counters ReadWrite, Table ReadWrite, Segments Read];
     Compose         "compose"          "compose.comp"                  READS   Counting Records        [KeysTo Write, ValuesFrom Read];
 }
@@ -173,6 +178,12 @@ impl Kernel {
     /// Name of the kernel.
     pub fn name(self) -> &'static str {
         self.row().name
+    }
+
+    /// The kernel whose modules this one has, with constants of its own: the first with the same file.
+    pub fn of_modules(self) -> Kernel {
+        let file = self.row().file;
+        KERNELS.iter().find(|row| row.file == file).map_or(self, |row| row.kernel)
     }
 }
 
@@ -255,7 +266,8 @@ impl Module {
             Ranking::Private if variants.ranks || variants.counts || variants.software => Ranking::Private,
             _ => Ranking::Chosen,
         };
-        Module { kernel: self.kernel, key_words, small, emulated: self.emulated && variants.ranks, ranking, addressed }
+        let kernel = self.kernel.of_modules();
+        Module { kernel, key_words, small, emulated: self.emulated && variants.ranks, ranking, addressed }
     }
 }
 
@@ -269,7 +281,7 @@ pub const MOST_KEY_WORDS: u32 = match (cfg!(feature = "keys-128"), cfg!(feature 
 /// Every module that is built, in the order in which they are embedded.
 pub fn modules() -> Vec<Module> {
     let mut modules = Vec::new();
-    for row in KERNELS {
+    for row in KERNELS.iter().filter(|row| row.kernel.of_modules() == row.kernel) {
         for key_words in [1, 2, 4] {
             for (small, emulated, ranking, addressed) in [
                 (false, false, Ranking::Chosen, false),

@@ -8,6 +8,7 @@ mod places;
 mod reduce_then_scan;
 mod scratch;
 mod segments;
+mod split;
 mod step;
 mod tiles;
 mod top;

@@ -102,9 +102,10 @@ pub struct SegmentedRequest {
     /// The most elements that a segment will have; `None` if that is not known. A sort may take less work and fewer steps with it.
     /// [`Segments::Rows`] have as many as they have, and a smaller number is refused.
     ///
-    /// A longer segment stays as it is, and out of place its part of the result is not written; except that the
-    /// [`top`](Self::top) of rows, and of the whole array, may be found whatever this says. Today this also holds for segments
-    /// of more than [`SegmentedSorter::longest`](crate::SegmentedSorter::longest) elements, a block of the device.
+    /// Up to a block of the device ([`SegmentedSorter::block`](crate::SegmentedSorter::block)), a sort is one dispatch without scratch,
+    /// and a longer segment than was promised stays as it is; out of place its part of the result is not written. So do segments
+    /// beyond a block if the [`top`](Self::top) of offsets or ranges is wanted. Otherwise segments may have any length, whatever this
+    /// says.
     pub longest: Option<u32>,
     /// What indices count from, if [`ValueType::Index`] asks for them.
     pub index_from: IndexFrom,
@@ -115,7 +116,7 @@ pub struct SegmentedRequest {
 }
 
 impl SegmentedRequest {
-    /// Segments of unknown length, and indices from the first element of the buffers.
+    /// Segments of any length, and indices from the first element of the buffers.
     pub fn new(sort: SortRequest, segments: Segments) -> Self {
         SegmentedRequest { sort, segments, longest: None, index_from: IndexFrom::Array, top: None, composed: None }
     }
@@ -150,7 +151,8 @@ impl SegmentedRequest {
         self.composed.map(|(fields, _)| fields)
     }
 
-    /// The same for segments of at most so many elements.
+    /// The same for segments of at most so many elements. If that is at most a block of the device
+    /// ([`SegmentedSorter::block`](crate::SegmentedSorter::block)), the sort takes one dispatch and no scratch.
     pub fn up_to(self, longest: u32) -> Self {
         SegmentedRequest { longest: Some(longest), ..self }
     }

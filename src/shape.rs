@@ -154,6 +154,14 @@ impl Shape {
 /// Elements per invocation of a window of long rows at most, in registers: compilers for AMD's GPUs spill 28.
 const MOST_TOP_ITEMS: u32 = 16;
 
+impl Shape {
+    /// The longest segment on a CPU, if segments beyond a block are divided.
+    pub(crate) fn most_split(&self, profile: &DeviceProfile, request: &SortRequest) -> Option<u32> {
+        let windows = self.windows.filter(|windows| windows.rounds > 0 && profile.is_cpu)?;
+        Some(loop_budget::most_split(&self.ranking, windows.block, request))
+    }
+}
+
 /// The largest number up to `most` that fits, where `least` fits, and with a number all below it.
 pub(crate) fn largest(least: u32, most: u32, fits: impl Fn(u32) -> bool) -> u32 {
     let (mut fitting, mut largest, mut next) = (least, most, most);
@@ -358,29 +366,37 @@ impl Fit<'_> {
         // Of long rows the indices are sorted too, in up to four passes. Those of keys in longer segments have room for these if there
         // are two of them.
         let passes = if request.top.is_some() { self.passes.max(2) } else { self.passes };
-        let fits = |block: Block| {
-            let in_budget = !profile.is_cpu || loop_budget::allows_windows(&ranking, passes, block, &request.sort);
+        let fits = |block: Block, splits: bool| {
+            let in_budget = !profile.is_cpu
+                || loop_budget::allows_windows(&ranking, passes, block, &request.sort)
+                    && (!splits || loop_budget::most_split(&ranking, block, &request.sort) > 0);
             block.elements() <= *WINDOWS.end()
-                && ranking.window_bytes(block, ranking.digit_bits) <= profile.max_shared_bytes
+                && ranking.window_bytes(block, ranking.digit_bits, splits) <= profile.max_shared_bytes
                 && in_budget
         };
-        let fit = |workgroup_size, items: u32, most_items: u32| {
+        let fit = |workgroup_size, items: u32, most_items: u32, splits: bool| {
             let items = if ranking.staged() { items.min(most_items) } else { items };
             let wished = self.wished(workgroup_size, items);
-            let Block { invocations, .. } = self.limits.reduce(wished, fits);
-            Block { invocations, items: largest(1, wished.items, |items| fits(Block { invocations, items })) }
+            let Block { invocations, .. } = self.limits.reduce(wished, |block| fits(block, splits));
+            Block { invocations, items: largest(1, wished.items, |items| fits(Block { invocations, items }, splits)) }
         };
         // An invocation has a bit for each item.
-        let mut block = fit(tuning.workgroup_size, tuning.segment_items, u32::BITS);
+        let usual = |splits: bool| fit(tuning.workgroup_size, tuning.segment_items, u32::BITS, splits);
+        let mut block = usual(false);
+        let longer = request.promised().is_none_or(|longest| longest > block.elements());
+        let splits = longer && request.top.is_none();
+        if splits {
+            block = usual(true);
+        }
         // In a larger block more elements may be wanted, and the sooner are few enough left of a long row.
         if let Some(top) = request.top
-            && top.max(request.promised().unwrap_or(u32::MAX)) > block.elements()
+            && (longer || top > block.elements())
         {
             let workgroup_size = tuning.single_workgroup_size.unwrap_or(tuning.workgroup_size);
-            let larger = fit(workgroup_size, tuning.single_items, MOST_TOP_ITEMS);
+            let larger = fit(workgroup_size, tuning.single_items, MOST_TOP_ITEMS, false);
             block = if larger.elements() > block.elements() { larger } else { block };
         }
-        if !fits(block) || !WINDOWS.contains(&block.elements()) {
+        if !fits(block, splits) || !WINDOWS.contains(&block.elements()) {
             let what = "a window of segments with these values";
             let given = format!("{} bytes of shared memory", profile.max_shared_bytes);
             return Err(Error::unsuitable(
@@ -396,7 +412,7 @@ impl Fit<'_> {
             let allowed = format!("up to {elements}, a block of this device; more take a sort of whole segments");
             return Err(Error::unsupported("the top of each segment", format!("{top} elements"), allowed));
         }
-        let longest = request.promised().unwrap_or(elements);
+        let longest = request.promised().unwrap_or(if splits { u32::MAX } else { elements });
         // With room for twice as many, the boundary need not be found exactly. One array has all the room there is.
         let survivors = match request.segments {
             Segments::Whole => Some(elements),
@@ -405,8 +421,8 @@ impl Fit<'_> {
             }
             _ => None,
         };
-        if longest > elements && survivors.is_none() {
-            let allowed = format!("up to {}, a block of this device", block.elements());
+        if longest > elements && survivors.is_none() && !splits {
+            let allowed = format!("up to {elements}, a block of this device, as only their top is wanted");
             return Err(Error::unsupported("the longest segment", format!("{longest} elements"), allowed));
         }
         let compare_longest = match profile.is_cpu {
@@ -422,6 +438,8 @@ impl Fit<'_> {
             index_from: request.index_from,
             top,
             survivors,
+            // An empty window has a round too, as elements may have to move.
+            rounds: if splits { request.sort.bits.len().div_ceil(abi::SPLIT_BITS).max(1) } else { 0 },
         })
     }
 

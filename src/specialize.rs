@@ -14,6 +14,8 @@ use crate::visitor::Visits;
 /// The specification of a pipeline. Pipelines of one device with equal specifications are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct KernelSpec {
+    /// The kernel, which may have the modules of another one.
+    pub kernel: Kernel,
     /// The SPIR-V module.
     pub module: Module,
     /// Value of each specialization constant; the default if the module does not have it.
@@ -42,6 +44,7 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
     let native = kernel.row().variants.ranks && !shape.ranking.subgroup.emulated;
     let required = native && shape.fixed_subgroups == FixedSubgroups::No;
     KernelSpec {
+        kernel,
         constants: std::array::from_fn(|id| if has[id] { wanted[id] } else { abi::SPECIALIZATION[id].1 }),
         subgroup_size: match kernel {
             Kernel::Histogram => shape.histogram.subgroup_size,
@@ -94,7 +97,9 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     };
     // If values are gathered, their indices move with the keys.
     let (value_bytes, index) = match kernel {
-        Kernel::Gather | Kernel::Verify | Kernel::Segments => {
+        // Children have indices as values.
+        Kernel::Children => (request.value.size_bytes(), false),
+        _ if [Kernel::Gather, Kernel::Verify].contains(&kernel) || group == Group::Window => {
             (request.value.size_bytes(), request.value == ValueType::Index)
         }
         _ => (request.value.sorted_bytes(), request.value.sorts_index()),
@@ -144,6 +149,7 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     if let Some(windows) = shape.windows {
         values[spec::SEGMENT_LAYOUT] = windows.layout();
         values[spec::TOP] = windows.top;
+        values[spec::SPLITS] = (windows.rounds > 0).into();
     }
     if kernel == Kernel::Narrow {
         // Digits of keys that it looks at are not whole bytes.
@@ -159,9 +165,24 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         values[spec::COMPARE_LONGEST] = windows.compare_longest;
         if windows.survivors.is_some() {
             values[spec::SEGMENT_LAYOUT] = abi::LAYOUT_SURVIVORS;
+        } else if kernel != Kernel::Segments {
+            values[spec::SEGMENT_LAYOUT] = abi::LAYOUT_CHILDREN;
         }
-        if windows.index_from == IndexFrom::Segment {
+        if windows.index_from == IndexFrom::Segment && index {
             values[spec::INDEX_VALUES] = abi::INDEX_OF_SEGMENT;
+        }
+        if kernel.of_modules() == Kernel::Split {
+            let ranking = Ranking { digit_bits: abi::SPLIT_BITS, ..shape.ranking };
+            values[spec::RADIX_BITS] = ranking.digit_bits;
+            values[spec::POOL_WORDS] = ranking.single_pool_words(windows.block);
+            // Digits are whole bytes if the window is, whatever its passes are.
+            values[spec::PASSES] = abi::SPLIT_BITS;
+            values[spec::SPLIT_STAGE] = match kernel {
+                Kernel::SplitCount => abi::SPLIT_COUNTS,
+                Kernel::SplitScan => abi::SPLIT_SCANS,
+                Kernel::SplitMove => abi::SPLIT_MOVES,
+                _ => abi::SPLIT_SCATTERS,
+            };
         }
     }
     values

@@ -10,7 +10,7 @@ const uint OUTSIDE = 1u << 15;
 const uint NUMBER_LOW = SURVIVORS ? 0 : 16;
 
 uint number_passes(Part part, uint owned) {
-    uint last = part.small ? owned - 1 : 0;
+    uint last = part.small && !OF_CHILDREN ? owned - 1 : 0;
     if (SURVIVORS) last = row_length() - 1;
     return last == 0 ? 0 : parts_of(findMSB(last) + 1, RADIX_BITS);
 }
@@ -18,6 +18,36 @@ uint number_passes(Part part, uint owned) {
 Digit number_digit(uint pass) {
     uint low = NUMBER_LOW + pass * RADIX_BITS;
     return Digit(0, low, min(RADIX_BITS, 32 - low), 0);
+}
+
+// The passes over the digits of the keys. Children have the digits in common that rounds have looked at; small ones are divided by that
+// of their round, so they need no numbers.
+uint child_bits(Part part) { return bits_left(part.small ? push.pass : push.pass + 1); }
+
+uint key_passes(Part part) { return OF_CHILDREN ? parts_of(child_bits(part), RADIX_BITS) : PASSES; }
+
+Digit key_digit(Part part, uint pass) {
+    Digit digit = digit_at(window_low(), pass);
+    if (OF_CHILDREN) {
+        uint low = window_low() + pass * RADIX_BITS;
+        digit = Digit(low / 32, low % 32, min(RADIX_BITS, child_bits(part) - pass * RADIX_BITS), 0);
+        digit.flip = bits_at(all_flips(), digit);
+    }
+    return digit;
+}
+
+bool key_varies(Part part, uint pass) {
+    bool found = !LOOKS;
+    if (!OF_CHILDREN) {
+        found = varies(pass);
+    } else if (LOOKS) {
+        Digit digit = key_digit(part, pass);
+        uint low = 32 * digit.word + digit.low;
+        [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
+            found = found || (varying_bits[word] & bits_between(word, low, low + digit.width)) != 0;
+        }
+    }
+    return found;
 }
 
 // Elements from the begin of the part to that of a slot.
@@ -42,13 +72,24 @@ KEY last_of_order() {
     return key;
 }
 
-KEY part_key(Part part, uint offset) { return flip_by_sign(given_key(part.start + offset)); }
+// A key as it is in memory, and with its flips by the sign.
+KEY part_bits(Part part, uint offset) {
+    KEY key;
+    if (!OF_CHILDREN) key = given_key(part.start + offset);
+    else if (part.back) key = read_key_back(part.start + offset);
+    else key = read_key(part.start + offset);
+    return key;
+}
+
+KEY part_key(Part part, uint offset) { return flip_by_sign(part_bits(part, offset)); }
 
 // One word of the value of an element.
 uint part_value(Part part, uint offset, uint word) {
     uint value = part.start + offset;
     if (INDEX_VALUES == INDEX_OF_SEGMENT) value = offset - first_slot(part_mark(part, offset));
-    if (INDEX_VALUES == 0) value = given_value(part.start + offset, word);
+    if (INDEX_VALUES == 0 && !OF_CHILDREN) value = given_value(part.start + offset, word);
+    if (OF_CHILDREN && part.back) value = read_value_back(part.start + offset, word);
+    else if (OF_CHILDREN) value = read_value(part.start + offset, word);
     return value;
 }
 

@@ -1,24 +1,54 @@
 // Where segments are, in each of the layouts, and which of them a window owns.
 //
 // Segment s stands at the unit `begin + s`, so that units ascend strictly. A window is a stretch of units, and its workgroup owns
-// the segments whose units are there. The survivors of a long row are a segment, and have a window for themselves.
+// the segments whose units are there. The survivors of a long row are a segment, and have a window for themselves. The children of a
+// parent have windows of their own.
 //
 // What the host cannot see is limited here: begins and ends by the capacity.
 
+layout(set = 0, binding = BINDING_COUNTERS) buffer Counters { uint counters[]; };
+layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
+
 #include "segments/words.glsl"
-
-uint capacity() { return push.part; }      // elements
-uint small_length() { return push.stage; } // the most elements of a small segment: at most a quarter of the block
-uint most_length() { return push.route; }  // the most elements of a segment: at most the block
-
-const uint LARGEST_PART = WORKGROUP_SIZE * ITEMS;
-
 #include "top/survivors.glsl"
+#include "split/append.glsl"
+#include "split/children.glsl"
+
+uint capacity() { return push.part; } // elements
+
+// The most elements of a small segment, at most a quarter of the block, and of any segment. If there are rounds, longer ones are listed.
+uint small_length() { return SPLITS != 0 ? LARGEST_PART / 4 : push.stage; }
+uint most_length() { return SPLITS != 0 ? ~0u : push.route; }
+
+// The segments of which a workgroup takes a window.
+struct Source {
+    uint segments; // their number
+    uint window;   // the workgroup's
+    uint start;    // the element that begins and ends count from
+    uint place;    // where the elements are
+};
+
+Source source_of(uint workgroup) {
+    Source source = Source(0, workgroup, 0, GIVEN);
+    if (!OF_CHILDREN) source.segments = sort_count();
+    else {
+        Parent parent = parent_of_window(workgroup);
+        if (parent.size > 0) {
+            find_children(parent);
+            source = Source(CHILDREN, workgroup - parent.window, parent.begin, table[left_at(parent)]);
+        }
+    }
+    return source;
+}
+
+// The round that longer segments are listed for.
+uint next_round() { return OF_CHILDREN ? push.pass + 1 : 0; }
 
 uint begin_of(uint segment) {
     uint begin = segment * row_length();
     if (SEGMENT_LAYOUT == LAYOUT_OFFSETS) begin = segment_words[segment];
     if (SEGMENT_LAYOUT == LAYOUT_RANGES) begin = segment_words[2 * segment];
+    if (OF_CHILDREN) begin = child_begins[segment];
     return min(begin, capacity());
 }
 
@@ -28,6 +58,7 @@ uint end_of(uint segment) {
     else if (SEGMENT_LAYOUT == LAYOUT_RANGES) end = segment_words[2 * segment + 1];
     else if (SEGMENT_LAYOUT == LAYOUT_ROWS) end = begin_of(segment) + row_length();
     else if (SURVIVORS) end = begin_of(segment) + survivors_of(segment);
+    else if (OF_CHILDREN) end = child_begins[segment + 1];
     else end = begin_of(segment) + min(segment_words[segment], row_length());
     return min(end, capacity());
 }

@@ -22,3 +22,26 @@ uint load_part(Block block, Part part, out KEY keys[ITEMS], out uint origins[RAN
     if (!LOOKS) barrier(); // and the numbers from the pool
     return inside;
 }
+
+// The same of children, of which all slots are loaded: the digits of longer ones keep their places among the small ones.
+#define LOAD_KEYS(read) EACH_HELD(block.held) { \
+        keys[item] = flip_by_sign(read(part.start + min(place_of(block, item), part.slots - 1))); \
+    }
+
+uint load_children(Block block, Part part, out KEY keys[ITEMS], out uint origins[RANK_WORDS]) {
+    KEY first = KEY(0), differing = KEY(0);
+    uint inside = 0;
+    clear_varying();
+    if (LOOKS) first = part_key(part, part.slots - 1);
+    if (part.back) { LOAD_KEYS(read_key_back) } else { LOAD_KEYS(read_key) }
+    EACH_HELD(block.held) {
+        uint slot = place_of(block, item);
+        if (LOOKS) differing |= keys[item] ^ first;
+        if (slot >= part.slots) keys[item] = last_of_order();
+        origins[item] = min(slot, part.slots - 1);
+        inside |= uint(is_inside(part_mark(part, slot))) << item;
+    }
+    memoryBarrierBuffer(); // in place, all keys have been read
+    find_varying(differing);
+    return inside;
+}

@@ -4,10 +4,12 @@
 //   2. loads the small ones together, each key with its slot and with the number of its segment above it,
 //   3. sorts the block by the digits of the keys, and then by the numbers; or ranks short segments by comparisons,
 //   4. loads each value from where its key was, and stores both.
-// Then it does the same with each longer segment, without numbers.
+// Then it does the same with each longer segment, without numbers. Those that are longer than a block are listed for rounds of splits,
+// after which the same kernel sorts their children.
 
 #define SEGMENTS
 #define NEIGHBOURS_WRITE // workgroups share the words at the ends of their windows
+#define MOVES_BACK       // children are read from where they are
 #define MOVES_ORIGINS true
 #include "abi.glsl"
 #include "shared/pass.glsl"
@@ -32,18 +34,23 @@ shared uint largest_share;                         // one of the SHARE_* constan
 #include "segments/store.glsl"
 
 void main() {
-    uint segments = sort_count();
-    if (workgroup_index() >= windows_of(segments)) return;
-    Window window = find_window(workgroup_index(), segments);
+    Source source = source_of(workgroup_index());
+    if (source.window >= windows_of(source.segments)) return;
+    Window window = find_window(source.window, source.segments);
     if (window.owned == 0) return;
     mark_segments(window);
     uint turns = min(uniform_in_subgroup(medium_count), MOST_MEDIUM);
     [[dont_unroll]] for (uint turn = uniform_in_subgroup(span) > 0 ? 0 : 1; turn <= turns; turn++) {
-        Part part = part_of(window, turn);
+        Part part = part_of(source, window, turn);
+        if (SPLITS != 0 && part.slots > LARGEST_PART) {
+            list_parent(next_round(), part.start, part.slots, source.place);
+            continue;
+        }
         Block block = block_of(part.slots);
         KEY keys[ITEMS];
         uint origins[RANK_WORDS], targets[ITEMS], inside;
-        inside = load_part(block, part, keys, origins);
+        if (OF_CHILDREN) inside = load_children(block, part, keys, origins);
+        else inside = load_part(block, part, keys, origins);
         if (compares(part)) compare_part(block, part, keys, origins, targets);
         else sort_part(block, part, window.owned, inside, keys, origins, targets);
         store_part(block, part, keys, origins, targets);

@@ -12,14 +12,14 @@ void exchange(Block block, inout KEY keys[ITEMS], inout uint origins[RANK_WORDS]
 // Also gives the targets of the elements.
 void sort_part(Block block, Part part, uint owned, uint inside, inout KEY keys[ITEMS],
                inout uint origins[RANK_WORDS], inout uint targets[ITEMS]) {
-    uint numbers = number_passes(part, owned), first = SURVIVORS ? 0 : PASSES;
-    [[dont_unroll]] for (uint pass = 0; pass < PASSES + numbers; pass++) {
+    uint numbers = number_passes(part, owned), of_key = key_passes(part), first = SURVIVORS ? 0 : of_key;
+    [[dont_unroll]] for (uint pass = 0; pass < of_key + numbers; pass++) {
         uint of_numbers = pass - first, of_keys = SURVIVORS ? pass - numbers : pass;
         bool by_number = of_numbers < numbers;
-        if (!by_number && !varies(of_keys)) continue;
+        if (!by_number && !key_varies(part, of_keys)) continue;
         Digit digit;
         if (by_number) digit = number_digit(of_numbers);
-        else digit = digit_at(window_low(), of_keys);
+        else digit = key_digit(part, of_keys);
         if (by_number && of_numbers == 0) exchange(block, keys, origins);
         sort_block(block, digit, true, keys, origins);
         if (by_number && of_numbers + 1 == numbers) exchange(block, keys, origins);

@@ -1,7 +1,7 @@
 // Windows: a workgroup sorts neighbouring segments together, as slots of one block.
 //
 // Small segments are sorted together; those that are longer, of which a window has few, one by one. docs/ALGORITHMS.md has an example
-// ("Segments"). Segments that are longer than they may be stay as they are.
+// ("Segments"). Segments that are longer than they may be stay as they are, or are listed to be divided (split/append.glsl).
 //
 // Owned segments are limited by the units of a window, and slots by the block, whatever the words of segments say.
 
@@ -104,11 +104,12 @@ struct Part {
     uint slots;
     bool small;
     uint segment; // the medium one, or the first of the window
+    bool back;    // whether its elements are read from the target; of children
 };
 
 // The part of a turn: 0 for the small segments, or a medium one.
-Part part_of(Window window, uint turn) {
-    Part part = Part(window.base, uniform_in_subgroup(span), true, window.first);
+Part part_of(Source source, Window window, uint turn) {
+    Part part = Part(window.base, uniform_in_subgroup(span), true, window.first, OF_CHILDREN && is_target(source.place));
     if (turn > 0) {
         uint segment = uniform_in_subgroup(medium[turn - 1]);
         part.start = begin_of(segment);
@@ -116,6 +117,7 @@ Part part_of(Window window, uint turn) {
         part.small = false;
         part.segment = segment;
     }
+    part.start += source.start;
     return part;
 }
 

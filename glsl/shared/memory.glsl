@@ -5,6 +5,7 @@
 // two invocations may write at a time is changed by atomics, which leaves its other elements alone.
 //
 // Kernels that only load elements define ELEMENTS_READ_ONLY to declare the buffers readonly; the validation layers check it.
+// Kernels that also move elements the other way define MOVES_BACK for functions whose names end with `_back`.
 // KEY_VECTORS asks for a view of keys of a word or less in vectors of four words, where there is one.
 
 #ifdef ELEMENTS_READ_ONLY
@@ -94,81 +95,23 @@ uint key_in_word(uint word, uint part) {
     return key;
 }
 
-KEY read_key(uint index) {
-    KEY key;
-#if KEY_WORDS > 1
-    key = KEY_CELL(from, index);
-#elif SMALL
-    if (KEY_BITS == 8) key = uint(BYTE_CELL(keys, from, index));
-    else if (KEY_BITS == 16) key = uint(HALF_CELL(keys, from, index));
-    else key = KEY_CELL(from, index);
-#else
-#ifdef NEIGHBOURS_WRITE
-    if (KEY_BITS < 32) key = key_in_word(SHARED_WORD(KEY_CELL(from, index / KEYS_PER_WORD)), index % KEYS_PER_WORD);
-    else
-#endif
-    key = key_in_word(KEY_CELL(from, index / KEYS_PER_WORD), index % KEYS_PER_WORD);
-#endif
-    return key;
-}
+// The same of a place that is a macro.
+#define KEY_CELL_AT(place, index) KEY_CELL(place, index)
+#define VALUE_CELL_AT(place, index, word) VALUE_CELL(place, index, word)
+#define BYTE_CELL_AT(which, place, index) BYTE_CELL(which, place, index)
+#define HALF_CELL_AT(which, place, index) HALF_CELL(which, place, index)
 
-// One word of a value, or all of a value of 8 or 16 bits.
-uint read_value(uint index, uint word) {
-    uint value;
-#if SMALL
-    if (VALUE_BITS == 8) value = uint(BYTE_CELL(values, from, index));
-    else if (VALUE_BITS == 16) value = uint(HALF_CELL(values, from, index));
-    else value = VALUE_CELL(from, index, word);
-#else
-#ifdef NEIGHBOURS_WRITE
-    if (VALUES_PER_WORD > 1) value = SHARED_WORD(VALUE_CELL(from, index / VALUES_PER_WORD, word));
-    else
-#endif
-    value = VALUE_CELL(from, index / VALUES_PER_WORD, word);
-    if (VALUES_PER_WORD > 1) {
-        value = value >> (index % VALUES_PER_WORD * VALUE_BITS) & ((1u << (VALUE_BITS & 31)) - 1);
-    }
-#endif
-    return value;
-}
+#define FROM from
+#define TO to
+#define WAY(name) name
+#include "shared/access.glsl"
+#undef FROM
+#undef TO
+#undef WAY
 
-#ifndef ELEMENTS_READ_ONLY
-void write_key(uint index, KEY key) {
-#if KEY_WORDS > 1
-    KEY_CELL(to, index) = key;
-#elif SMALL
-    if (KEY_BITS == 8) BYTE_CELL(keys, to, index) = uint8_t(key);
-    else if (KEY_BITS == 16) HALF_CELL(keys, to, index) = uint16_t(key);
-    else KEY_CELL(to, index) = key;
-#else
-    if (KEY_BITS < 32) {
-        STORE_PART(KEY_CELL(to, index / KEYS_PER_WORD), index % KEYS_PER_WORD, KEY_BITS & 31, key);
-    } else {
-        KEY_CELL(to, index) = key;
-    }
-#endif
-}
-
-// One word of a key, if no other invocation writes to it.
-void write_key_word(uint index, uint word, uint bits) {
-#if KEY_WORDS == 1
-    write_key(index, bits);
-#else
-    KEY_CELL(to, index)[word] = bits;
-#endif
-}
-
-void write_value(uint index, uint word, uint value) {
-#if SMALL
-    if (VALUE_BITS == 8) BYTE_CELL(values, to, index) = uint8_t(value);
-    else if (VALUE_BITS == 16) HALF_CELL(values, to, index) = uint16_t(value);
-    else VALUE_CELL(to, index, word) = value;
-#else
-    if (VALUES_PER_WORD > 1) {
-        STORE_PART(VALUE_CELL(to, index / VALUES_PER_WORD, 0), index % VALUES_PER_WORD, VALUE_BITS & 31, value);
-    } else {
-        VALUE_CELL(to, index, word) = value;
-    }
-#endif
-}
+#ifdef MOVES_BACK
+#define FROM to
+#define TO from
+#define WAY(name) name##_back
+#include "shared/access.glsl"
 #endif

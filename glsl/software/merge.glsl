@@ -19,21 +19,20 @@ uint first_own_slot(Part part, uint invocation) {
 void load_runs(Part part, uint first, uint items) {
     uint end = 0;
     held[items] = held[MERGE_ITEMS + items] = 0; // a run that ends there is compared with it
-    for (uint item = 0; item < items; item++) {
+    EACH_ITEM_OF(part, source, items,
         uint slot = first + item;
         if ((begins[slot / 32] >> slot % 32 & 1) != 0) end = min(item + (pool[slot] >> LENGTH_LOW), items);
         held[item] = 0;
-        if (item < end) held[item] = key_word(part_key(part, slot), 0);
-        origins[item] = item < end ? item | end << 16 : item | OUTSIDE | (item + 1) << 16;
-    }
+        if (item < end) held[item] = key_word(part_key(source, slot), 0);
+        origins[item] = item < end ? item | end << 16 : item | OUTSIDE | (item + 1) << 16;)
 }
 
 // Merges runs of `width` items in pairs, within their segments.
 void merge_runs(uint items, uint width, uint from, uint to) {
     uint low = 0, low_end = 0, high = 0, high_end = 0;
     for (uint item = 0; item < items; item++) {
-        uint end = origins[from + item] >> 16;
         if (item == high_end) {
+            uint end = origins[from + item] >> 16;
             low = item;
             low_end = min(low + width, end);
             high = low_end;
@@ -74,11 +73,10 @@ bool merge_part(Part part) {
         }
     }
     for (uint word = 0; word < VALUE_WORDS; word++) {
-        for (uint item = 0; item < items; item++) {
+        EACH_ITEM_OF(part, source, items,
             if ((origins[from + item] & OUTSIDE) == 0) {
-                held[item] = part_value(part, first + offset_in(origins[from + item]), word);
-            }
-        }
+                held[item] = part_value(source, first + offset_in(origins[from + item]), word);
+            })
         for (uint item = 0; item < items; item++) {
             if ((origins[from + item] & OUTSIDE) == 0) {
                 uint target = merged_target(part, first + item);

@@ -4,6 +4,7 @@
 
 #define SEGMENTS
 #define NEIGHBOURS_WRITE // workgroups share the words at the ends of their windows
+#define MOVES_BACK       // children are read from where they are
 #include "abi.glsl"
 #include "shared/pass.glsl"
 #include "shared/memory.glsl"
@@ -17,6 +18,16 @@ shared uint pool[POOL_WORDS]; // numbers of segments; then one word of each slot
 #include "segments/layouts.glsl"
 #include "segments/windows.glsl"
 #include "segments/elements.glsl"
+
+// Runs a statement for each item of a part, with the place of its elements known to the compiler: one of two loops runs zero iterations.
+// Software drivers execute a branch that no lane takes, but not the body of such a loop.
+#define EACH_ITEM_OF(part_at, source, items, statement) { \
+    Part source = part_at; \
+    source.back = false; \
+    for (uint item = 0; item < (part_at.back ? 0 : items); item++) { statement } \
+    source.back = true; \
+    if (OF_CHILDREN) for (uint item = 0; item < (part_at.back ? items : 0); item++) { statement } \
+}
 
 #include "software/merge.glsl"
 
@@ -33,14 +44,19 @@ uint bin_of_item(Part part, uint item, Digit digit, bool by_number) {
     return bits_at(key, digit);
 }
 
+// Of children all slots are loaded: the digits of longer ones keep their places among the small ones.
+bool is_loaded(Part part, uint slot, uint mark) { return OF_CHILDREN ? slot < part.slots : is_inside(mark); }
+
 void load_part(Part part, uint items) {
     KEY first = KEY(0), differing = KEY(0);
     uint last = part.slots - 1;
     clear_varying();
     if (LOOKS) first = part_key(part, offset_of(part, last));
     for (uint item = 0; item < items; item++) {
-        uint slot = place_of(item, items), mark = part_mark(part, slot), offset = offset_of(part, is_inside(mark) ? slot : last);
-        origins[item] = origin_of(part, offset, mark);
+        uint slot = place_of(item, items), mark = part_mark(part, slot);
+        bool is_in = is_loaded(part, slot, mark);
+        uint offset = offset_of(part, is_in ? slot : last);
+        origins[item] = OF_CHILDREN ? (is_in ? offset : offset | OUTSIDE) : origin_of(part, offset, mark);
         if (LOOKS) differing |= part_key(part, offset) ^ first;
     }
     find_varying(differing);
@@ -50,40 +66,48 @@ void load_part(Part part, uint items) {
     barrier();
 }
 
+// The target of an item that belongs in a slot.
+uint target_in(Part part, uint item, uint slot) {
+    uint target = NO_TARGET;
+    if (is_inside(part_mark(part, slot))) {
+        target = TOP == 0 ? part.start + slot : top_target(part, origins[item] >> NUMBER_LOW, slot);
+    }
+    return target;
+}
+
 void sort_part(Part part, uint items, uint owned) {
-    uint numbers = number_passes(part, owned), first = SURVIVORS ? 0 : PASSES;
-    [[dont_unroll]] for (uint pass = 0; pass < PASSES + numbers; pass++) {
+    uint numbers = number_passes(part, owned), of_key = key_passes(part), first = SURVIVORS ? 0 : of_key;
+    [[dont_unroll]] for (uint pass = 0; pass < of_key + numbers; pass++) {
         uint of_numbers = pass - first, of_keys = SURVIVORS ? pass - numbers : pass;
         bool by_number = of_numbers < numbers;
-        if (!by_number && !varies(of_keys)) continue;
+        if (!by_number && !key_varies(part, of_keys)) continue;
         Digit digit;
         if (by_number) digit = number_digit(of_numbers);
-        else digit = digit_at(window_low(), of_keys);
+        else digit = key_digit(part, of_keys);
         clear_own_counts();
-        for (uint item = 0; item < items; item++) own_count[bin_of_item(part, item, digit, by_number)]++;
+        EACH_ITEM_OF(part, source, items, own_count[bin_of_item(source, item, digit, by_number)]++;)
         scan_own_counts(digit, true);
-        for (uint item = 0; item < items; item++) {
-            pool[min(own_count[bin_of_item(part, item, digit, by_number)]++, BLOCK - 1)] = origins[item];
-        }
+        // After the last pass elements need not come back from the pool in order.
+        bool is_last = pass + 1 == of_key + numbers;
+        EACH_ITEM_OF(part, source, is_last ? items : 0,
+            held[item] = target_in(part, item, min(own_count[bin_of_item(source, item, digit, by_number)]++, BLOCK - 1));)
+        if (is_last) return;
+        EACH_ITEM_OF(part, source, items,
+            pool[min(own_count[bin_of_item(source, item, digit, by_number)]++, BLOCK - 1)] = origins[item];)
         barrier();
         for (uint item = 0; item < items; item++) origins[item] = pool[place_of(item, items)];
         barrier();
     }
-    for (uint item = 0; item < items; item++) {
-        uint slot = place_of(item, items);
-        held[item] = NO_TARGET;
-        if (is_inside(part_mark(part, slot))) {
-            held[item] = TOP == 0 ? part.start + slot : top_target(part, origins[item] >> NUMBER_LOW, slot);
-        }
-    }
+    for (uint item = 0; item < items; item++) held[item] = target_in(part, item, place_of(item, items));
 }
 
 // In place, the other words of a key may have been written already.
 uint part_key_word(Part part, uint offset, uint word) {
 #if KEY_WORDS == 1
-    return given_key(part.start + offset);
+    return part_bits(part, offset);
 #else
-    return KEY_CELL(from, part.start + offset)[word];
+    uint index = part.start + offset;
+    return OF_CHILDREN && part.back ? KEY_CELL(to, index)[word] : KEY_CELL(from, index)[word];
 #endif
 }
 
@@ -91,9 +115,8 @@ uint part_key_word(Part part, uint offset, uint word) {
 
 void store_keys(Part part, uint items) {
     for (uint word = 0; word < KEY_WORDS; word++) {
-        for (uint item = 0; item < items; item++) {
-            if (held[item] != NO_TARGET) pool[place_of(item, items)] = part_key_word(part, offset_in(origins[item]), word);
-        }
+        EACH_ITEM_OF(part, source, items,
+            if (held[item] != NO_TARGET) pool[place_of(item, items)] = part_key_word(source, offset_in(origins[item]), word);)
         memoryBarrierBuffer(); // in place, this word of all keys has been read
         barrier();
         for (uint item = 0; item < items; item++) {
@@ -104,9 +127,8 @@ void store_keys(Part part, uint items) {
 
 void store_values(Part part, uint items) {
     for (uint word = 0; word < VALUE_WORDS; word++) {
-        for (uint item = 0; item < items; item++) {
-            if (held[item] != NO_TARGET) pool[place_of(item, items)] = part_value(part, offset_in(origins[item]), word);
-        }
+        EACH_ITEM_OF(part, source, items,
+            if (held[item] != NO_TARGET) pool[place_of(item, items)] = part_value(source, offset_in(origins[item]), word);)
         memoryBarrierBuffer(); // the same of values
         barrier();
         for (uint item = 0; item < items; item++) {
@@ -116,14 +138,18 @@ void store_values(Part part, uint items) {
 }
 
 void main() {
-    uint segments = sort_count();
-    if (workgroup_index() >= windows_of(segments)) return;
-    Window window = find_window(workgroup_index(), segments);
+    Source source = source_of(workgroup_index());
+    if (source.window >= windows_of(source.segments)) return;
+    Window window = find_window(source.window, source.segments);
     if (window.owned == 0) return;
     mark_segments(window);
     uint turns = min(medium_count, MOST_MEDIUM);
     [[dont_unroll]] for (uint turn = span > 0 ? 0 : 1; turn <= turns; turn++) {
-        Part part = part_of(window, turn);
+        Part part = part_of(source, window, turn);
+        if (SPLITS != 0 && part.slots > LARGEST_PART) {
+            list_parent(next_round(), part.start, part.slots, source.place);
+            continue;
+        }
         uint items = items_of(part.slots);
         if (compares(part) && merge_part(part)) continue;
         load_part(part, items);

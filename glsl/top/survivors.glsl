@@ -1,8 +1,5 @@
 // The survivors of long rows, for the kernel of windows.
 
-layout(set = 0, binding = BINDING_COUNTERS) readonly buffer Counters { uint counters[]; };
-layout(set = 0, binding = BINDING_TABLE) readonly buffer Table { uint table[]; };
-
 #include "top/rows.glsl"
 
 const bool SURVIVORS = SEGMENT_LAYOUT == LAYOUT_SURVIVORS;

@@ -55,7 +55,7 @@ Nothing is sorted. Each request opens the device anew, so that its pipelines are
 scripts/gpu-compilers.sh runs this program with compilers for GPUs, without a GPU.";
 
 /// A request, by the name that tables give it.
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Request {
     /// u32 keys
     Keys,
@@ -75,8 +75,10 @@ enum Request {
     Segments,
     /// the indices of the first 100 f32 keys of long rows
     Top,
-    /// segments of records of 32 bytes by 40 bits
+    /// segments of up to 100 records of 32 bytes by 40 bits
     Records,
+    /// segments of any length of u32 keys with u32 values
+    Split,
 }
 
 impl Request {
@@ -93,7 +95,7 @@ impl Request {
             Request::U64 => keys(KeyType::U64),
             Request::U64Pairs => SortRequest { value: ValueType::U32, ..keys(KeyType::U64) },
             Request::U128 => keys(KeyType::U128),
-            Request::Segments | Request::Top | Request::Records => return None,
+            Request::Segments | Request::Top | Request::Records | Request::Split => return None,
         })
     }
 
@@ -101,9 +103,10 @@ impl Request {
     fn segments(self) -> Result<Option<SegmentedRequest>> {
         let keys = SortRequest::new;
         Ok(Some(match self {
-            Request::Segments => {
+            Request::Segments | Request::Split => {
                 let pairs = SortRequest { value: ValueType::U32, ..keys(KeyType::U32) };
-                SegmentedRequest::new(pairs, Segments::Offsets).up_to(100)
+                let any = SegmentedRequest::new(pairs, Segments::Offsets);
+                if self == Request::Split { any } else { any.up_to(100) }
             }
             Request::Top => {
                 let indices = SortRequest {
@@ -116,7 +119,7 @@ impl Request {
             }
             Request::Records => {
                 let fields = [KeyField::new(4, KeyType::U32), KeyField::new(0, KeyType::U8)];
-                SegmentedRequest::of_records(&RecordRequest::new(32, fields), Segments::Offsets)?
+                SegmentedRequest::of_records(&RecordRequest::new(32, fields), Segments::Offsets)?.up_to(100)
             }
             _ => return Ok(None),
         }))

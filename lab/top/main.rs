@@ -3,14 +3,13 @@
 #![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
 
 use anyhow::{Result, ensure};
-use ash::vk::CommandBuffer;
 use clap::Parser;
-use cpu_time::ProcessTime;
-use vksort::standalone::{DeviceBuffer, Gpu};
+use vksort::standalone::Gpu;
 use vksort::{
-    BufferRange, Count, IndexFrom, KeyOutput, KeyType, Order, Placement, SegmentBuffers, SegmentedRequest,
-    SegmentedSorter, Segments, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType,
+    Count, IndexFrom, KeyOutput, KeyType, Order, Placement, SegmentBuffers, SegmentedRequest, SegmentedSorter,
+    Segments, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType,
 };
+use vksort_lab::cpu_time::{median, range};
 
 /// Finds the first elements of f32 keys, and sorts all of them.
 #[derive(Parser)]
@@ -42,25 +41,6 @@ fn keys(args: &Args) -> Vec<f32> {
 fn code(key: f32) -> u32 {
     let bits = key.to_bits();
     if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }
-}
-
-fn range(buffer: &DeviceBuffer, bytes: u64) -> BufferRange {
-    BufferRange { buffer: buffer.raw(), offset: 0, size: bytes, usage: None }
-}
-
-/// The median of five runs, in milliseconds of CPU time.
-fn median(gpu: &Gpu, mut record: impl FnMut(CommandBuffer) -> Result<(), vksort::Error>) -> Result<f64> {
-    let mut times = Vec::new();
-    for run in 0..6 {
-        let before = ProcessTime::now();
-        // SAFETY: what is recorded uses buffers that live until it has completed.
-        unsafe { gpu.device().execute("a run", &mut record)? };
-        if run > 0 {
-            times.push(1e3 * before.elapsed().as_secs_f64());
-        }
-    }
-    times.sort_by(f64::total_cmp);
-    Ok(times[2])
 }
 
 fn main() -> Result<()> {

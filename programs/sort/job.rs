@@ -128,15 +128,15 @@ impl Job {
     /// The request for parts, or for the first few keys.
     fn segmented(&self) -> Option<SegmentedRequest> {
         let sort = self.request();
+        // No part has more than its keys; a block is sorted in one dispatch.
+        let longest = || self.ranges().iter().map(ExactSizeIterator::len).max().unwrap_or(0).max(1) as u32;
         match (&self.parts, self.how.top) {
             (Parts::Whole, None) => None,
-            (parts, None) => Some(SegmentedRequest::new(sort, parts.layout())),
+            (parts, None) => Some(SegmentedRequest::new(sort, parts.layout()).up_to(longest())),
             (parts, Some(top)) => {
                 let (placement, key_output) = (Placement::OutOfPlace, KeyOutput::Discarded);
                 let sort = SortRequest { placement, key_output, ..sort };
-                // No part has more than its keys.
-                let longest = self.ranges().iter().map(ExactSizeIterator::len).max().unwrap_or(0).max(1) as u32;
-                Some(SegmentedRequest::new(sort, parts.layout()).top(top.min(longest)))
+                Some(SegmentedRequest::new(sort, parts.layout()).top(top.min(longest())))
             }
         }
     }

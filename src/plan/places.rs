@@ -31,10 +31,11 @@ impl Plan {
     pub fn places(&self, ends: Ends) -> Places {
         let (request, layout, visits) = (&self.request, self.scratch(), self.shape.visits);
         let scratch = |range: ScratchRange| (range.size > 0).then_some(Memory::Scratch(range));
-        // Records are bound as keys and move as values. The keys that are composed of them stay where they are composed.
+        // Records are bound as keys and move as values. The keys that are composed of them stay where they are composed, except in rounds,
+        // whose kernels see one place for both.
         let composes = self.shape.fields.is_some();
         let keys = if composes { scratch(layout.composed) } else { Some(Memory::Keys) };
-        let keys_stay = request.in_place() || composes;
+        let keys_stay = request.in_place() || composes && self.room().is_none();
         let keys_target = match (keys_stay, request.discards_keys() || visits.output) {
             (true, _) => keys,
             (false, true) => scratch(layout.keys_target),

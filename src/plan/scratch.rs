@@ -1,6 +1,6 @@
 //! The layout of the caller's scratch.
 
-use super::{MAX_COUNT, Plan, top};
+use super::{MAX_COUNT, Plan, split, top};
 use crate::abi;
 use crate::request::Algorithm;
 use crate::shape::EPOCH_BITS;
@@ -92,9 +92,17 @@ impl Plan {
         let (key, composes) = (request.key.size_bytes(), self.shape.fields.is_some());
         let mut layout = ScratchLayout { composed: take(elements(key, composes)), ..ScratchLayout::default() };
         if let Some(windows) = self.shape.windows {
-            let rows = self.most().min(self.segment_capacity);
-            let bytes = windows.survivors.filter(|_| rows > 0).map(|most| top::scratch_bytes(rows, most));
-            [layout.counters, layout.table] = bytes.unwrap_or_default().map(&mut take);
+            if let Some(room) = self.room() {
+                layout.counters = take(4 * split::counter_words(windows.rounds));
+                layout.table = take(4 * room.words());
+                layout.keys_alternate = take(elements(key, true));
+                layout.keys_target = take(elements(key, !request.in_place() && request.discards_keys()));
+                layout.values_alternate = take(elements(request.value.size_bytes(), true));
+            } else {
+                let rows = self.most().min(self.segment_capacity);
+                let bytes = windows.survivors.filter(|_| rows > 0).map(|most| top::scratch_bytes(rows, most));
+                [layout.counters, layout.table] = bytes.unwrap_or_default().map(&mut take);
+            }
             layout.size = size;
             return layout;
         }

@@ -1,6 +1,6 @@
-//! Sorts of segments: windows of neighbouring segments in one dispatch.
+//! Sorts of segments: windows of neighbouring segments in one dispatch, and rounds for segments that are longer than a block.
 
-use super::{Groups, Kernel, Plan, Step, top};
+use super::{Groups, Kernel, Plan, Step, split, top};
 use crate::abi::Push;
 use crate::request::Count;
 use crate::shape::Windows;
@@ -20,5 +20,10 @@ pub(super) fn each_step(plan: &Plan, windows: &Windows, count: Count, emit: &mut
         ..plan.push(count, 0)
     };
     let groups = Groups::Direct(units.div_ceil(windows.block.elements() - small));
-    emit(Step::dispatch(Kernel::Segments, None, groups, push));
+    let Some(room) = plan.room() else {
+        return emit(Step::dispatch(Kernel::Segments, None, groups, push));
+    };
+    emit(Step::clear(4 * split::counter_words(windows.rounds)));
+    emit(Step::dispatch(Kernel::Segments, None, groups, split::push(room, push)));
+    split::each_round(plan, windows, room, count, emit);
 }

@@ -17,6 +17,10 @@ use crate::shape::{Shape, ShapeDesc, choose_subgroup};
 const DESCRIPTOR_LIMIT: &str =
     "the device's maxStorageBufferRange; elements by address reach further: Requirements::with_buffer_addresses";
 
+/// What limits the elements of a segment on CPUs.
+const LOOP_LIMIT: &str =
+    "the iterations that the driver gives a loop, for segments longer than a block; see SegmentedRequest::up_to";
+
 /// What limits the number of tiles.
 const TABLE_LIMIT: &str = "the device's maxStorageBufferRange, for the table of tiles";
 
@@ -46,6 +50,10 @@ pub(super) fn find_most(
     let by_algorithm = plan(MAX_COUNT).max_count();
     let reached = if shape.addressed { MAX_COUNT } else { by_descriptors(profile, request, shape.fields) };
     let most = if reached < by_algorithm.0 { (reached, DESCRIPTOR_LIMIT) } else { by_algorithm };
+    let most = match shape.most_split(profile, request) {
+        Some(split) if split < most.0 => (split, LOOP_LIMIT),
+        _ => most,
+    };
     let reached = reached_by_table(plan, most.0, profile.max_storage_range_bytes);
     if reached < most.0 { (reached, TABLE_LIMIT) } else { most }
 }

@@ -224,7 +224,7 @@ impl Pipelines {
                     pipeline
                 }
             };
-            pipelines[spec.module.kernel as usize] = Some(pipeline);
+            pipelines[spec.kernel as usize] = Some(pipeline);
         }
         if compiled > 0 {
             let milliseconds = started.elapsed().as_secs_f64() * 1e3;

@@ -76,8 +76,8 @@ impl SegmentedSorter {
     /// # Errors
     ///
     /// * As for [`Sorter::new`].
-    /// * [`Error::Unsupported`] for what [`SegmentedRequest::check`] refuses, and for segments that may be longer than
-    ///   [`longest`](Self::longest) on this device: the error names the number.
+    /// * [`Error::Unsupported`] for what [`SegmentedRequest::check`] refuses, and for a [`top`](SegmentedRequest::top) of more than
+    ///   [`max_top`](Self::max_top) elements, or of offsets or ranges that may be longer: the error names the number.
     ///
     /// # Safety
     ///
@@ -96,10 +96,18 @@ impl SegmentedSorter {
         Ok(SegmentedSorter { sorter, request: *request, windows })
     }
 
-    /// The most elements of a segment that this sorter sorts on its device, if the request does not say fewer. To find the
-    /// [`top`](SegmentedRequest::top) of rows, or of the whole array, there is no such limit.
+    /// The most elements of a segment that this sorter sorts on its device, if the request does not say fewer: there is a limit, a block
+    /// of the device, where the request promises that no segment is longer, and for the [`top`](SegmentedRequest::top) of offsets and
+    /// ranges.
     pub fn longest(&self) -> u32 {
-        if self.windows.survivors.is_some() { u32::MAX } else { self.windows.block.elements() }
+        let unlimited = self.windows.survivors.is_some() || self.windows.rounds > 0;
+        if unlimited { u32::MAX } else { self.windows.block.elements() }
+    }
+
+    /// Elements of a block, which one workgroup sorts: if the request promises that no segment is longer
+    /// ([`up_to`](SegmentedRequest::up_to)), the sort is one dispatch without scratch.
+    pub fn block(&self) -> u32 {
+        self.windows.block.elements()
     }
 
     /// The most elements that the [`top`](SegmentedRequest::top) of each segment may have, in a request with the same keys and values.
@@ -117,10 +125,18 @@ impl SegmentedSorter {
         self.request.buffers(capacity, segment_capacity)
     }
 
-    /// Bytes of scratch for so many elements and segments, as [`Sorter::scratch_size`]. It holds the composed keys of records. Otherwise
-    /// it is 0, except for the [`top`](SegmentedRequest::top) of rows above a block, or of the whole array: with room for `c` elements of
-    /// a row to be sorted, 784 bytes and 8,260 + 4 `c` bytes for each row, in two parts of whole 256 bytes. `c` is twice the top, at least
-    /// a quarter of a block, and at most a block, which it is for the whole array.
+    /// Bytes of scratch for so many elements and segments, as [`Sorter::scratch_size`]. It holds the composed keys of records, and if
+    /// segments may be longer than a [`block`](Self::block), by the request and by the number of elements,
+    ///
+    /// * to sort, a second copy of keys and values, a third one of keys that are discarded out of place, as composed ones are, and lists:
+    ///   with blocks of `b` elements and `n` in all, 528 bytes and 48 for each digit of 8 bits, and for `p = n / (b + 1)` longer segments
+    ///   1,084 `p` + 8 `w` + 1,024 `r` bytes, where `w = (n + 255 p) / (3 b / 4) + p` and `r = 2 n / (4 b + 1)`; that is 0.4 bytes for
+    ///   each element if `b` is 4,096;
+    /// * for the [`top`](SegmentedRequest::top) of rows, or of the whole array, with room for `c` elements of a row to be sorted, 784
+    ///   bytes and 8,260 + 4 `c` bytes for each row. `c` is twice the top, at least a quarter of a block, and at most a block, which it
+    ///   is for the whole array.
+    ///
+    /// Each part has whole 256 bytes.
     ///
     /// # Errors
     ///

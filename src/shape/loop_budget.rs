@@ -163,6 +163,30 @@ pub(crate) fn most_compared(ranking: &Ranking, passes: u32, window: Block) -> u3
     }
 }
 
+/// The longest segment on a CPU that is divided by digits, for blocks of a window; 0 if not even those just above the block are. A tile
+/// is at least four blocks. An invocation counts its items, and then moves them; it also adds up digits.
+pub(crate) fn most_split(ranking: &Ranking, window: Block, request: &SortRequest) -> u32 {
+    let words = |bytes: u64| bytes.div_ceil(4).min(1 << 16) as u32;
+    let value_words = words(request.value.size_bytes());
+    let item = match ranking.method {
+        RankMethod::Private => 2 + value_words,
+        _ => {
+            4 + to_rank(&Ranking { digit_bits: abi::SPLIT_BITS, ..*ranking })
+                + 2 * (1 + ranking.key_words + value_words)
+        }
+    };
+    // Digits of a block where it is ranked, and of rows and children: in each of four loops an invocation may have all of them.
+    let (once, each) = (SPLIT_ONCE, if ranking.staged() { 6 * abi::SPLIT_CHILDREN } else { 0 });
+    let blocks = (SINGLE - once) / (window.items.saturating_mul(item).saturating_add(each));
+    if blocks < abi::SPLIT_TILE_BLOCKS {
+        return 0;
+    }
+    blocks.saturating_mul(window.elements()).saturating_mul(abi::SPLIT_TILES)
+}
+
+/// Iterations over the digits of a tile, over the tiles of a parent to add up their rows, and over its windows to list them.
+const SPLIT_ONCE: u32 = 6 * abi::SPLIT_CHILDREN + 2 * abi::SPLIT_TILES + 4_096;
+
 /// The largest number of polls of a look-back word on a CPU. An invocation polls a word for each of its digits.
 pub(crate) fn most_polls(ranking: &Ranking, tile: Block) -> u32 {
     let digits = ranking.radix().div_ceil(tile.invocations);

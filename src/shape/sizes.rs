@@ -74,6 +74,8 @@ pub struct Windows {
     pub top: u32,
     /// The most elements of a row that are left to be sorted, if rows may be longer than the block.
     pub survivors: Option<u32>,
+    /// Rounds that divide segments beyond the block, each by a digit; 0 if there are no such segments.
+    pub rounds: u32,
 }
 
 impl Windows {
@@ -100,7 +102,7 @@ impl Windows {
 
     /// Shared memory in bytes: what a single workgroup has, and three bits for each slot.
     pub fn shared_bytes(&self, ranking: &Ranking) -> u32 {
-        ranking.window_bytes(self.block, self.digit_bits)
+        ranking.window_bytes(self.block, self.digit_bits, self.rounds > 0)
     }
 }
 
@@ -200,9 +202,11 @@ impl Ranking {
         self.bytes(single.invocations, self.single_pool_words(single))
     }
 
-    /// Shared memory of a window with digits of so many bits, in bytes: what a single workgroup has, and three bits for each slot.
-    pub fn window_bytes(&self, window: Block, digit_bits: u32) -> u32 {
+    /// Shared memory of a window with digits of so many bits, in bytes: what a single workgroup has, and three bits for each slot. If
+    /// longer segments are divided, their digits count too, and their children take the place of a single workgroup's digits.
+    pub fn window_bytes(&self, window: Block, digit_bits: u32, splits: bool) -> u32 {
         let marks = 3 * window.elements().div_ceil(u32::BITS);
+        let digit_bits = if splits { digit_bits.max(abi::SPLIT_BITS) } else { digit_bits };
         let ranking = Ranking { digit_bits, ..*self };
         ranking.single_bytes(window) + 4 * (marks + abi::SHARED_LOOSE_WORDS)
     }

@@ -117,8 +117,7 @@ impl Gpu {
     /// # Errors
     ///
     /// * As for [`sort`](Self::sort).
-    /// * [`Error::Unsupported`] for segments that are not within the slice, in its order; and for one of more elements than
-    ///   [`SegmentedSorter::longest`](crate::SegmentedSorter::longest).
+    /// * [`Error::Unsupported`] for segments that are not within the slice, in its order.
     ///
     /// After an error the slice is unchanged.
     ///
@@ -249,7 +248,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// As for [`top_k`](Self::top_k) and [`sort_segments`](Self::sort_segments).
+    /// As for [`top_k`](Self::top_k) and [`sort_segments`](Self::sort_segments); [`Error::Unsupported`] for a longer segment.
     ///
     /// ```
     /// # fn main() -> Result<(), vksort::Error> {
@@ -328,11 +327,24 @@ impl Gpu {
     ) -> Result<PreparedSegments, Error> {
         let (capacity, segments) = (check_count(keys.len())?, check_count(lengths.len())?);
         let options = SorterOptions { capacity: Some(capacity), ..SorterOptions::default() };
-        let sorter = self.segmented.get(
-            |sorter| sorter.request() == request,
-            |sorter| capacity <= sorter.max_count(),
-            || self.segmented_sorter(request, &options),
-        )?;
+        let kept = |request: &SegmentedRequest| {
+            self.segmented.get(
+                |sorter| sorter.request() == request,
+                |sorter| capacity <= sorter.max_count(),
+                || self.segmented_sorter(request, &options),
+            )
+        };
+        // Segments that fit a block take one dispatch if that is promised. Promises are powers of two, so that few sorters are built, and
+        // the block itself.
+        let longest = lengths.iter().copied().max().unwrap_or(0).max(1);
+        let promised = match request.segments {
+            Segments::Offsets | Segments::Ranges | Segments::RowsOf { .. } if request.top.is_none() => {
+                let block = kept(&request.up_to(1 << longest.ilog2()))?.block();
+                if longest <= block { request.up_to(longest.next_power_of_two().min(block)) } else { *request }
+            }
+            _ => *request,
+        };
+        let sorter = kept(&promised)?;
         let longest = sorter.longest();
         if let Some((segment, length)) = lengths.iter().enumerate().find(|(_, length)| **length > longest) {
             let what = format!("the length of segment {segment}");
@@ -346,7 +358,7 @@ impl Gpu {
         if !values.is_empty() {
             sort.write_values(values)?;
         }
-        timed_once(&sorter.has_run, request, || sort.run(sort.all()))?;
+        timed_once(&sorter.has_run, &promised, || sort.run(sort.all()))?;
         Ok(sort)
     }
 }

@@ -16,6 +16,7 @@ mod records;
 mod routes;
 mod segments;
 mod slices;
+mod splits;
 mod subgroups;
 mod top;
 mod verified;
@@ -41,6 +42,8 @@ fn main() -> ExitCode {
         whole("frames", frames::trials),
         design("segments", segments::trials),
         whole("segments", segments::trials_of_modules),
+        design("splits", splits::trials),
+        whole("splits-modules", splits::trials_of_modules),
         design("top", top::trials),
         whole("top-modules", top::trials_of_modules),
         whole("limits", limits::trials),

@@ -26,6 +26,15 @@ fn pairs() -> SortRequest {
     SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) }
 }
 
+/// The request with the promise that a block of the device holds each segment.
+fn within_block(request: &SegmentedRequest, options: &SorterOptions) -> Result<SegmentedRequest, Error> {
+    Ok(match (request.longest, request.segments) {
+        // Rows say so by themselves.
+        (Some(_), _) | (_, Segments::Rows { .. }) => *request,
+        _ => request.up_to(sorter(&request.up_to(1), options)?.block()),
+    })
+}
+
 /// Windows of few elements, so that few elements make many.
 fn small_windows() -> Tuning {
     Tuning { segment_items: 4, compare_longest: 8, ..suite::small_blocks() }
@@ -95,6 +104,7 @@ fn words(segments: Segments, lengths: &[u32], random: &mut fastrand::Rng) -> (Ve
 
 /// Sorts segments of all kinds of lengths, counted by the host and by the device.
 fn check(request: &SegmentedRequest, options: &SorterOptions) -> Result<(), Failed> {
+    let request = &within_block(request, options)?;
     let sorter = sorter(request, options)?;
     let mut random = fastrand::Rng::with_seed(seed());
     for (turn, kind) in LENGTHS.iter().enumerate() {
@@ -245,14 +255,14 @@ fn known() -> Result<(), Failed> {
     {
         for placement in [Placement::InPlace, Placement::OutOfPlace] {
             let sort = SortRequest { placement, ..pairs() };
-            let block = sorter(&SegmentedRequest::new(sort, Segments::Offsets), &options)?.longest();
+            let block = sorter(&SegmentedRequest::new(sort, Segments::Offsets).up_to(1), &options)?.block();
             for (name, segments, words, capacity) in known_cases(block) {
-                let usual = SegmentedRequest::new(sort, segments);
+                let usual = SegmentedRequest::new(sort, segments).up_to(block);
                 // Longer segments than were promised stay as they are.
                 let request = if name == "longer than promised" { usual.up_to(block / 5) } else { usual };
                 let sorter = sorter(&request, &options)?;
                 // Rows are shorter if other constants make another block.
-                let block = sorter.longest();
+                let block = sorter.block();
                 let count = match segments {
                     Segments::Offsets => words.len() as u32 - 1,
                     Segments::Ranges => words.len() as u32 / 2,
@@ -282,7 +292,7 @@ fn hostile() -> Result<(), Failed> {
     for options in [SorterOptions::default(), with(small_windows()), staged, whole_words] {
         for sort in sorts {
             for segments in [Segments::Offsets, Segments::Ranges, Segments::RowsOf { stride: 20 }] {
-                let request = SegmentedRequest::new(sort, segments);
+                let request = within_block(&SegmentedRequest::new(sort, segments), &options)?;
                 let sorter = sorter(&request, &options)?;
                 let (capacity, count) = (20_000u32, 1_000u32);
                 for kind in 0..12 {
@@ -332,10 +342,11 @@ fn hostile() -> Result<(), Failed> {
 fn most_iterations() -> Result<(), Failed> {
     for bytes in [4, 64, 256, 1_024] {
         let sort = SortRequest { value: ValueType::Bytes(bytes), ..SortRequest::new(KeyType::U32) };
-        let request = SegmentedRequest::new(sort, Segments::Ranges);
         for tuning in [None, Some(Tuning { compare_longest: 4_096, ..gpu().tuning().clone() })] {
-            let sorter = sorter(&request, &SorterOptions { tuning, ..SorterOptions::default() })?;
-            let block = sorter.longest();
+            let options = SorterOptions { tuning, ..SorterOptions::default() };
+            let request = within_block(&SegmentedRequest::new(sort, Segments::Ranges), &options)?;
+            let sorter = sorter(&request, &options)?;
+            let block = sorter.block();
             let (small, last) = (block / 4, 3 * (block / 4) - 8);
             // Two shares of an invocation: what it merges at most, up to the next small segment.
             let merged = (2 * block / gpu().profile().subgroup_size).min(2 * small);
@@ -371,13 +382,18 @@ fn many_windows() -> Result<(), Failed> {
 /// What the host can see is refused, and says why.
 fn refused() -> Result<(), Failed> {
     let of = |request: SegmentedRequest| sorter(&request, &SorterOptions::default());
-    let usual = SegmentedRequest::new(pairs(), Segments::Offsets);
-    let block = of(usual)?.longest();
+    let any = SegmentedRequest::new(pairs(), Segments::Offsets);
+    let block = of(any.up_to(1))?.block();
+    let usual = any.up_to(block);
     let rows = |stride| SegmentedRequest::new(pairs(), Segments::Rows { stride });
     expect(of(rows(0)), &["the stride of rows", "0 elements", "at least 1"])?;
     expect(of(usual.up_to(0)), &["the longest segment", "0 elements"])?;
-    expect(of(rows(1 << 20)), &["the longest segment is 1048576 elements", "a block of this device"])?;
-    expect(of(usual.up_to(block + 1)), &["the longest segment", &block.to_string()])?;
+    assert_eq!((of(usual)?.longest(), of(any)?.longest(), of(rows(1 << 20))?.longest()), (block, u32::MAX, u32::MAX));
+    // Of offsets and ranges, the first elements are found within a block.
+    let sort = SortRequest { placement: Placement::OutOfPlace, ..pairs() };
+    let top = SegmentedRequest::new(sort, Segments::Offsets).top(1);
+    let most = of(top)?.block();
+    expect(of(top.up_to(most + 1)), &["the longest segment", &most.to_string(), "their top"])?;
     expect(of(rows(9).up_to(8)), &["the longest segment is 8 elements", "at least 9", "RowsOf"])?;
     let by_algorithm = SortRequest { algorithm: Some(Algorithm::OneSweep), ..pairs() };
     expect(of(SegmentedRequest::new(by_algorithm, Segments::Offsets)), &["algorithm", "onesweep", "none"])?;

@@ -132,9 +132,14 @@ fn rows_say_what_kernels_read_and_write() {
         }
     }
     for row in kernels::KERNELS {
-        let said: BTreeMap<_, _> =
-            said(&kernels::modules().into_iter().find(|module| module.kernel == row.kernel).unwrap());
-        assert_eq!(done.get(row.kernel.name()), Some(&said), "{}: what its modules do, and its row", row.kernel.name());
+        let module = kernels::modules().into_iter().find(|module| module.kernel == row.kernel.of_modules()).unwrap();
+        let (name, said) = (row.kernel.name(), said(&module));
+        assert_eq!(done.get(module.kernel.name()), Some(&said), "{name}: what its modules do, and their row");
+        // A kernel with the modules of another one does a part of what these do.
+        for (binding, usage) in row.uses {
+            let (reads, writes) = said[&number_of(*binding)];
+            assert!((reads || *usage == Usage::Write) && (writes || *usage == Usage::Read), "{name}: {binding:?}");
+        }
     }
 }
 
@@ -152,7 +157,9 @@ fn modules_use_exactly_the_bindings_of_their_kernel() {
         }
         bindings.sort_unstable();
         bindings.dedup();
-        let mut expected: Vec<u32> = said(&description).into_keys().chain([abi::BINDING_COUNT]).collect();
+        // Where longer segments are has been found by then, as many as there are.
+        let count = (description.kernel != Kernel::Split).then_some(abi::BINDING_COUNT);
+        let mut expected: Vec<u32> = said(&description).into_keys().chain(count).collect();
         expected.sort_unstable();
         assert_eq!(bindings, expected, "{}", description.name());
         assert!(decorations(&module, Decoration::DescriptorSet).into_values().all(|set| set == 0));
@@ -326,6 +333,7 @@ fn number(id: u32, values: &BTreeMap<u32, &Instruction>, ids: &BTreeMap<u32, u32
             Op::ISub => operand(1).wrapping_sub(operand(2)),
             Op::ShiftRightLogical => operand(1) >> operand(2),
             Op::ULessThan => u32::from(operand(1) < operand(2)),
+            Op::IEqual => u32::from(operand(1) == operand(2)),
             Op::Select => operand(if operand(1) != 0 { 2 } else { 3 }),
             other => panic!("operation {other:?} on specialization constants"),
         },
@@ -345,7 +353,7 @@ fn shared_memory_is_what_the_host_reckons() {
         let request = SortRequest::new(KeyType::U32);
         let subgroup = if description.emulated { SubgroupChoice::Emulated(64) } else { SubgroupChoice::Native };
         let segments = SegmentedRequest::new(request, Segments::Offsets);
-        let segments = (description.kernel == Kernel::Segments).then_some(&segments);
+        let segments = [Kernel::Segments, Kernel::Split].contains(&description.kernel).then_some(&segments);
         let desc = ShapeDesc { subgroup, segments, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
         let shape = Shape::fit(&desc).unwrap();
         let mut set = abi::SPECIALIZATION.map(|(_, default)| default);
@@ -360,6 +368,9 @@ fn shared_memory_is_what_the_host_reckons() {
         };
         set[spec::PASSES] = shape.passes;
         set[spec::RADIX_BITS] = shape.windows.map_or(set[spec::RADIX_BITS], |windows| windows.digit_bits);
+        if segments.is_some() {
+            set[spec::SEGMENT_LAYOUT] = abi::LAYOUT_CHILDREN;
+        }
         let (ids, values) = (decorations(&module, Decoration::SpecId), by_id(&module));
         let shared: u32 = values
             .values()
@@ -370,7 +381,7 @@ fn shared_memory_is_what_the_host_reckons() {
         let reckoned = match description.kernel {
             Kernel::Histogram => vksort::histogram_bytes(shape.passes, shape.ranking.digit_bits),
             Kernel::SingleWorkgroup => shape.ranking.single_bytes(shape.single),
-            Kernel::Segments => shape.shared_bytes(),
+            Kernel::Segments | Kernel::Split => shape.shared_bytes(),
             _ => shape.ranking.tile_bytes(shape.tile),
         };
         assert!(4 * shared <= reckoned, "{}: {} of {reckoned}", description.name(), 4 * shared);

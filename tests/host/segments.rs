@@ -1,10 +1,10 @@
-//! Sorts of segments as plans: their one step, what they are refused for, and the search by which each segment has one window.
+//! Sorts of segments as plans: their one step or the rounds of longer ones, what they are refused for, and the search by which each segment has one window.
 
 use vksort::internals::kernels::Kernel;
-use vksort::internals::steps::{self, Groups, HostSort, HostStep};
+use vksort::internals::steps::{self, Groups, HostSort, HostStep, Memory};
 use vksort::{
-    Algorithm, Count, DeviceProfile, Error, IndexFrom, KeyType, RankMethod, SegmentedRequest, Segments, Shape,
-    ShapeDesc, SortRequest, Tuning, ValueType, Windows,
+    Algorithm, Count, DeviceProfile, Error, IndexFrom, KeyType, Placement, RankMethod, SegmentedRequest, Segments,
+    Shape, ShapeDesc, SortRequest, Tuning, ValueType, Windows,
 };
 
 fn pairs() -> SortRequest {
@@ -27,7 +27,12 @@ fn plan(request: &SegmentedRequest, capacity: u32, segments: u32, count: Count) 
 #[test]
 fn one_dispatch_covers_all_units_without_scratch() {
     let usual = SegmentedRequest::new(pairs(), Segments::Offsets);
-    for request in [usual, usual.up_to(32), SegmentedRequest::new(pairs(), Segments::Rows { stride: 100 })] {
+    let block = windows(&DeviceProfile::default(), &Tuning::for_device(&DeviceProfile::default()), &usual.up_to(1))
+        .unwrap()
+        .block
+        .elements();
+    for request in [usual.up_to(block), usual.up_to(32), SegmentedRequest::new(pairs(), Segments::Rows { stride: 100 })]
+    {
         for (capacity, segments) in [(1, 1), (1_000_000, 10_000), (100, 1_000_000), (u32::MAX - 100, 100)] {
             for count in [Count::Host(segments), Count::Device] {
                 let host = plan(&request, capacity, segments, count);
@@ -45,6 +50,67 @@ fn one_dispatch_covers_all_units_without_scratch() {
             }
         }
     }
+}
+
+/// Names of the steps, with their rounds.
+fn steps_of(request: &SegmentedRequest, capacity: u32) -> (Vec<String>, HostSort) {
+    let host = plan(request, capacity, 3, Count::Device);
+    let name = |step: &HostStep| match step {
+        HostStep::Clear { .. } => "clear".into(),
+        HostStep::Dispatch(dispatch) => dispatch.name.to_string(),
+    };
+    (host.steps.iter().map(name).collect(), host)
+}
+
+#[test]
+fn segments_of_any_length_take_a_round_for_each_byte() {
+    for (key, placement, rounds) in [
+        (KeyType::U32, Placement::InPlace, 4),
+        (KeyType::U32, Placement::OutOfPlace, 4),
+        (KeyType::U8, Placement::InPlace, 1),
+        (KeyType::U128, Placement::OutOfPlace, 16),
+    ] {
+        let sort = SortRequest { placement, value: ValueType::U32, ..SortRequest::new(key) };
+        let request = SegmentedRequest::new(sort, Segments::Offsets);
+        let (names, host) = steps_of(&request, 1_000_000);
+        let rounds = (0..rounds).flat_map(|round| {
+            let last = if round + 1 < rounds { "children" } else { "split_move" };
+            ["split_count", "split_scan", "split", last].map(|name| format!("{name} {round}"))
+        });
+        let expected: Vec<String> = ["clear", "segments"].map(String::from).into_iter().chain(rounds).collect();
+        assert_eq!(names, expected);
+        // 18 for keys of 32 bits.
+        assert_eq!(names.len(), 2 + 4 * key.bits() as usize / 8);
+        let windows = host.shape.windows.unwrap();
+        let (n, b) = (1_000_000, u64::from(windows.block.elements()));
+        let p = n / (b + 1);
+        let words = 271 * p + 2 * ((n + 255 * p) / (b - b / 4) + p) + 256 * (2 * n / (4 * b + 1));
+        let parts =
+            [528 + 48 * u64::from(windows.rounds), 4 * words, n * sort.key.size_bytes(), n * sort.value.size_bytes()];
+        assert_eq!(host.scratch_bytes, parts.iter().map(|bytes| bytes.next_multiple_of(256)).sum::<u64>());
+        // Out of place, the first round reads the source, and all others what is in the alternate or the target.
+        for step in host.steps.iter().skip(2) {
+            let HostStep::Dispatch(dispatch) = step else { panic!("{step:?}") };
+            let from_source = dispatch.places.keys[0] == Some(Memory::Keys);
+            let first = dispatch.push.pass == 0 && dispatch.module.kernel == Kernel::Split && windows.rounds > 1
+                || dispatch.push.pass == 0
+                    && !dispatch.name.to_string().starts_with("split_move")
+                    && windows.rounds == 1;
+            assert_eq!(from_source, first && placement == Placement::OutOfPlace, "{}", dispatch.name);
+            assert!(matches!(dispatch.groups, Groups::Counted(_)));
+        }
+    }
+}
+
+#[test]
+fn elements_that_a_block_holds_take_no_rounds() {
+    let request = SegmentedRequest::new(pairs(), Segments::Offsets);
+    let block = steps_of(&request, 1).1.shape.windows.unwrap().block.elements();
+    assert_eq!(steps_of(&request, block).0, ["segments"]);
+    assert_eq!(steps_of(&request, block).1.scratch_bytes, 0);
+    // One more may be a parent, but has no tiles to add up.
+    assert_eq!(steps_of(&request, block + 1).0.len(), 2 + 3 * 4);
+    assert_eq!(steps_of(&request, 4 * block + 1).0.len(), 2 + 4 * 4);
 }
 
 #[test]
@@ -111,19 +177,21 @@ fn the_longest_segment_is_what_a_block_holds() {
     let of = |request: SegmentedRequest| windows(&profile, &tuning, &request);
     let usual = SegmentedRequest::new(pairs(), Segments::Offsets);
     let block = of(usual).unwrap().block.elements();
-    assert_eq!(of(usual).unwrap().longest, block);
+    assert_eq!((of(usual).unwrap().rounds, of(usual.up_to(block)).unwrap().rounds), (4, 0));
     assert_eq!(of(usual.up_to(block)).unwrap().small(), block / 4);
     assert_eq!(of(usual.up_to(7)).unwrap().small(), 7);
     let rows = |stride| SegmentedRequest::new(pairs(), Segments::RowsOf { stride });
     assert_eq!(of(rows(100)).unwrap().longest, 100);
     assert_eq!(of(rows(100).up_to(9)).unwrap().longest, 9);
-    for refused in [usual.up_to(block + 1), rows(block + 1)] {
-        let error = of(refused).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            format!("the longest segment is {} elements, allowed is up to {block}, a block of this device", block + 1)
-        );
+    for longer in [usual.up_to(block + 1), rows(block + 1)] {
+        assert_eq!((of(longer).unwrap().longest, of(longer).unwrap().rounds), (block + 1, 4));
     }
+    let sort = SortRequest { placement: Placement::OutOfPlace, ..pairs() };
+    let top = SegmentedRequest::new(sort, Segments::Offsets).top(1);
+    let block = of(top).unwrap().block.elements();
+    let error = of(top.up_to(block + 1)).unwrap_err().to_string();
+    let allowed = format!("up to {block}, a block of this device, as only their top is wanted");
+    assert_eq!(error, format!("the longest segment is {} elements, allowed is {allowed}", block + 1));
 }
 
 #[test]

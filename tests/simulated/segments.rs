@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use vksort::internals::steps::{self, Groups, HostStep, Memory as Buffer, ScratchRange};
 use vksort::internals::{abi, kernels::Module};
 use vksort::{
-    Algorithm, Count, IndexFrom, KeyType, Placement, RankMethod, SegmentedRequest, Segments, Shape, ShapeDesc,
-    SortRequest, SubgroupChoice, Tuning, ValueType,
+    Algorithm, Count, DeviceProfile, IndexFrom, KeyOutput, KeyType, Placement, RankMethod, SegmentedRequest, Segments,
+    Shape, ShapeDesc, SortRequest, SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::drawn::{Keys, keys, requests, run_draws};
 use vksort_testing::patterns::Pattern;
@@ -24,6 +24,9 @@ use super::{device_of, small_blocks};
 
 const GUARD: u32 = 256;
 const GUARD_BYTE: u8 = 0xA7;
+
+/// Elements of a block at least, if longer segments are divided.
+const LEAST_BLOCK: u32 = 48;
 
 /// The number of the layout of the whole array.
 const WHOLE: u32 = 4;
@@ -54,6 +57,8 @@ pub struct Draw {
     emulated: Option<u32>,
     addressed: bool,
     small_storage: bool,
+    /// Of a dispatch in one dimension.
+    max_workgroups: u32,
     resident: usize,
     shuffles: bool,
     shows: usize,
@@ -67,6 +72,7 @@ fn draws() -> impl Strategy<Value = Draw> {
         prop_oneof![
             3 => prop::collection::vec((0..12u32, prop_oneof![4 => Just(0u32), 1 => 0..9u32]), 0..60),
             2 => prop::collection::vec((0..90u32, prop_oneof![4 => Just(0u32), 1 => 0..40u32]), 0..12),
+            1 => prop::collection::vec((prop_oneof![0..150u32, 100..300u32], prop_oneof![4 => Just(0u32), 1 => 0..40u32]), 0..3),
         ],
         prop::option::weighted(
             0.2,
@@ -81,13 +87,14 @@ fn draws() -> impl Strategy<Value = Draw> {
         prop::sample::select(&[1u32, 8, 32]),
         prop::sample::select(RankMethod::ALL),
         prop::option::weighted(0.15, prop::sample::select(&[4u32, 16, 32, 128])),
-        (prop::bool::weighted(0.2), any::<bool>()),
+        (prop::bool::weighted(0.2), any::<bool>(), prop::sample::select(&[3u32, 65535])),
     );
     let run =
         (prop::sample::select(&[1usize, 2, 3, 8]), any::<bool>(), prop::sample::select(&[0usize, 4, 64]), any::<u64>());
     (requests(), keys(600), segments, device, run).prop_map(|(sort, keys, segments, device, run)| {
         let ((layout, stride, from_segment, promised), (top, decide_apart), lengths, hostile, counted) = segments;
-        let (lanes, subgroups, items, compare_longest, rank, emulated, (addressed, small_storage)) = device;
+        let (lanes, subgroups, items, compare_longest, rank, emulated, access) = device;
+        let (addressed, small_storage, max_workgroups) = access;
         let (resident, shuffles, shows, seed) = run;
         // Each long row has thousands of bins.
         let most = if top.is_some() && layout > 1 { 6 } else { usize::MAX };
@@ -112,6 +119,7 @@ fn draws() -> impl Strategy<Value = Draw> {
             emulated,
             addressed: addressed && emulated.is_none(),
             small_storage,
+            max_workgroups,
             resident,
             shuffles,
             shows,
@@ -136,7 +144,7 @@ impl Draw {
             layout: 1,
             stride: 1,
             from_segment: false,
-            promised: false,
+            promised: true,
             top: None,
             decide_apart: false,
             // The last pass of wide keys has nothing to do.
@@ -152,10 +160,26 @@ impl Draw {
             emulated,
             addressed: false,
             small_storage: true,
+            max_workgroups: 65535,
             resident: [2, 8][turn % 2],
             shuffles: true,
             shows: [0, 0, 4][turn % 3],
             seed,
+        }
+    }
+
+    /// The same with segments beyond a block, of one tile and of several, which two rounds divide.
+    pub fn divided(rank: RankMethod, seed: u64) -> Draw {
+        let draw = Draw::mixed(KeyType::U32, rank, 0, None, seed);
+        let keys = Keys::Made { pattern: Pattern::Uniform, count: 500, seed };
+        let lengths = [60, 5, 250, 3].map(|length| (length, 0)).to_vec();
+        Draw {
+            sort: SortRequest { bits: (0..16).into(), ..draw.sort },
+            promised: false,
+            keys,
+            lengths,
+            items: 3,
+            ..draw
         }
     }
 
@@ -211,14 +235,20 @@ fn run(draw: &Draw) -> Result<(), String> {
     simulate(draw, None).map(|_| ())
 }
 
-/// Runs a sort, perhaps with another program for its windows, and compares all memory; gives the module and the program of its last step.
-pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(Module, Arc<Program>)>, String> {
-    let mut ran = None;
+/// The modules and programs of a sort's steps, each once.
+pub type Programs = Vec<(Module, Arc<Program>)>;
+
+/// Runs a sort, perhaps with another program instead of one of its own, and compares all memory; gives the programs that ran.
+pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Programs, String> {
+    let mut ran = Programs::new();
     let mut request = draw.request();
-    let profile = device_of(draw.lanes, draw.small_storage);
+    let profile = DeviceProfile { max_workgroups: draw.max_workgroups, ..device_of(draw.lanes, draw.small_storage) };
+    // Longer segments have windows by the hundred, most of them of a few empty children, if blocks are small.
+    let splits = !draw.promised && draw.top.is_none();
+    let least = if splits { LEAST_BLOCK.div_ceil(draw.subgroups * draw.lanes) } else { 1 };
     let tuning = Tuning {
         workgroup_size: draw.subgroups * draw.lanes,
-        segment_items: draw.items,
+        segment_items: draw.items.max(least),
         single_items: draw.items,
         compare_longest: draw.compare_longest,
         rank: draw.rank,
@@ -236,7 +266,7 @@ pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(M
         let desc = ShapeDesc { segments: Some(&least), ..desc };
         let block = match Shape::fit(&desc) {
             Ok(shape) => shape.windows.expect("there are windows").block.elements(),
-            Err(_) => return Ok(None),
+            Err(_) => return Ok(ran),
         };
         request = request.top(1 + (share * f64::from(block - 1)) as u32);
     }
@@ -259,13 +289,14 @@ pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(M
     let host = match steps::of_segments(&desc, capacity, segments, count) {
         Ok(host) => host,
         // The block is too small for what the request promises.
-        Err(vksort::Error::Unsupported { .. } | vksort::Error::UnsuitableDevice { .. }) => return Ok(None),
+        Err(vksort::Error::Unsupported { .. } | vksort::Error::UnsuitableDevice { .. }) => return Ok(ran),
         Err(error) => return Err(error.to_string()),
     };
     let windows = host.shape.windows.expect("there are windows");
     let case = Case::new(request, windows.block.elements(), words, most, keys);
     // Of long rows the first elements are found, whatever is promised.
-    let longest = if windows.survivors.is_some() { u32::MAX } else { case.longest };
+    let any = windows.survivors.is_some() || windows.rounds > 0;
+    let longest = if any { u32::MAX } else { case.longest };
     let case = Case { counted, longest, segment_capacity: segments, ..case };
 
     // Every range between guards.
@@ -294,9 +325,16 @@ pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(M
     let mut memory = Memory::new(&before, rng.fork());
     memory.may_race = draw.hostile.is_some();
     let ranges = [Some(keys_range), values_in, keys_out, values_out];
-    memory.forget(scratch.first, scratch.size);
+    // Of elements that two segments have, one may be read from where none was moved to.
+    memory.forget(
+        scratch.first,
+        if draw.hostile.is_some() { table.first + table.size - scratch.first } else { scratch.size },
+    );
     memory.counters = [counters, table, count_range].map(|range| (range.first, range.size)).to_vec();
-    memory.ranges = ranges.into_iter().flatten().map(|range| (range.first, range.size)).collect();
+    let alternate =
+        Range { first: table.first + table.size, size: scratch.first + scratch.size - table.first - table.size };
+    memory.ranges =
+        ranges.into_iter().chain([Some(alternate)]).flatten().map(|range| (range.first, range.size)).collect();
     // What is in no segment may hold nothing, and is read only if words break the rules.
     let in_segments: Vec<_> = (0..case.count()).map(|segment| case.range(segment)).collect();
     for (range, size) in [(Some(keys_range), draw.sort.key.size_bytes()), (values_in, draw.sort.value.size_bytes())] {
@@ -326,7 +364,7 @@ pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(M
             Buffer::Values => values_in,
             Buffer::KeysOut => keys_out,
             Buffer::ValuesOut => values_out,
-            Buffer::Scratch(_) => None,
+            Buffer::Scratch(range) => Some(of_scratch(range)),
         };
         let ([keys_from, keys_to], [values_from, values_to]) =
             (dispatch.places.keys.map(resolve), dispatch.places.values.map(resolve));
@@ -370,10 +408,13 @@ pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(M
             late: None,
         };
         let words = &push.words(None)[..abi::Push::WORDS];
-        let program = changed.map_or_else(|| program(dispatch), Arc::clone);
-        dispatch::run(&program, &device, size, &mut memory, words, &mut rng)
+        let own = program(dispatch);
+        let program = changed.filter(|[of, _]| Arc::ptr_eq(of, &own)).map_or(&own, |[_, other]| other);
+        dispatch::run(program, &device, size, &mut memory, words, &mut rng)
             .map_err(|reason| format!("{}: {reason}", dispatch.name))?;
-        ran = Some((dispatch.module, program));
+        if !ran.iter().any(|(_, other)| Arc::ptr_eq(other, &own)) {
+            ran.push((dispatch.module, own));
+        }
     }
 
     let after = memory.bytes();
@@ -383,6 +424,9 @@ pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(M
     let bytes =
         |range: Option<Range>| range.map_or(0..0, |range| range.first as usize..(range.first + range.size) as usize);
     let (keys_to, values_to) = (bytes(keys_to), bytes(values_to));
+    if in_place && sort.key_output == KeyOutput::Discarded {
+        case.leave_keys(&mut before[keys_to.clone()], &after[keys_to.clone()]);
+    }
     if draw.hostile.is_none() || draw.layout >= 2 {
         let (keys, values) = case.expected(before[keys_to.clone()].to_vec(), before[values_to.clone()].to_vec());
         before[keys_to].copy_from_slice(&keys);
@@ -408,4 +452,37 @@ pub fn simulate(draw: &Draw, changed: Option<&Arc<Program>>) -> Result<Option<(M
 #[test]
 fn segments_of_any_kind_are_sorted_by_themselves() {
     run_draws("tests/regressions/segments.txt", draws, run);
+}
+
+/// Segments overlap: of one that is listed again and again there is no room for all, and two are in different places, so that the
+/// elements of one change between being counted and being moved.
+#[test]
+fn overlapping_segments_stay_within_their_bounds() {
+    let (capacity, shared) = (600u32, 200u32);
+    // The last keys have their top digit in common, and most of them the highest of the second digit.
+    let key = |at: u32, hash: u32| {
+        if at < capacity - shared { hash >> 2 } else { 0xFF00_0000 | hash >> 31 << 16 | 0xFE_0000 | hash & 7 }
+    };
+    for seed in 0..24u64 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let keys = (0..capacity).map(|at| key(at, random.u32(..)).into()).collect();
+        let again = seed % 2 == 0;
+        let words = if again { [0, u32::MAX].repeat(7) } else { vec![0, u32::MAX, capacity - shared, capacity] };
+        let segments = words.len() as u32 / 2;
+        // As many elements as the capacity has, but for those that are never listed.
+        let mut lengths = vec![(0, 0); segments as usize];
+        lengths[0] = (capacity - 8, 0);
+        let rank = [RankMethod::Ballot, RankMethod::Private][seed as usize / 2 % 2];
+        let draw = Draw {
+            sort: SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) },
+            promised: false,
+            keys: Keys::Drawn(keys),
+            lengths,
+            hostile: Some(words),
+            max_workgroups: 3,
+            resident: 8,
+            ..Draw::mixed(KeyType::U32, rank, 0, None, seed)
+        };
+        run(&draw).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    }
 }

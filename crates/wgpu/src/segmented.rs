@@ -78,6 +78,11 @@ impl WgpuSegmentedSorter {
         self.sorter.longest()
     }
 
+    /// Elements of a block: [`SegmentedSorter::block`].
+    pub fn block(&self) -> u32 {
+        self.sorter.block()
+    }
+
     /// The most elements that the top of each segment may have: [`SegmentedSorter::max_top`].
     pub fn max_top(&self) -> u32 {
         self.sorter.max_top()

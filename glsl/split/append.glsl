@@ -1,0 +1,59 @@
+// Listing parents for a round: the kernel of windows does so. It declares `pool`.
+
+#include "split/parents.glsl"
+
+// Takes `count` words of a kind: the first of them, or `most` if there is no room. What is full is not counted further, so that no
+// counter wraps, however often a range is listed.
+uint take_room(uint round, uint which, uint count, uint most) {
+    uint at = counter_at(round, which), taken = atomicAdd(counters[at], 0);
+    if (taken < most) taken = atomicAdd(counters[at], count);
+    return min(taken, most);
+}
+
+// Lets a dispatch have at least so many workgroups. The greatest number stands in the end.
+void ask_for(uint round, uint dispatch, uint workgroups) {
+    uint at = COUNTERS_ARGUMENTS + (round * ROUND_ARGUMENTS + dispatch) * ARGUMENT_WORDS;
+    atomicMax(counters[at], min(workgroups, MAX_WORKGROUPS));
+    atomicMax(counters[at + 1], parts_of(workgroups, MAX_WORKGROUPS));
+    atomicMax(counters[at + 2], 1);
+}
+
+// Lists elements as a parent of a round. All invocations call it.
+void list_parent(uint round, uint begin, uint size, uint place) {
+    uint tiles = tiles_of_size(size), windows = windows_of_size(size);
+    barrier(); // the pool is free
+    if (thread() == 0) {
+        uint slot = take_room(round, PARENTS, 1, most_parents()), tile = most_parents(), window = most_windows();
+        pool[0] = NO_PARENT;
+        if (slot < most_parents()) {
+            uint row = 0;
+            tile = take_room(round, TILES, tiles, most_parents());
+            window = take_room(round, WINDOWS, windows, most_windows());
+            if (tiles > 1) row = take_room(round, ROWS, tiles, most_rows());
+            bool fits = tiles <= most_parents() - tile && windows <= most_windows() - window && (tiles == 1 || tiles <= most_rows() - row);
+            uint at = parent_at(round, slot);
+            table[at] = begin;
+            table[at + 1] = fits ? size : 0;
+            table[at + 2] = place;
+            table[at + 3] = tile;
+            table[at + 4] = row;
+            table[at + 5] = window;
+            if (fits) {
+                pool[0] = slot;
+                ask_for(round, ARGUMENTS_SPLIT_TILES, tile + tiles);
+                ask_for(round, ARGUMENTS_SPLIT_WINDOWS, window + windows);
+                if (tiles > 1) ask_for(round, ARGUMENTS_SPLIT_ROWS, (slot + 1) * SCANNING);
+            }
+        }
+        pool[1] = tile;
+        pool[2] = window;
+    }
+    barrier();
+    // What has been taken is written, so that no word is of an earlier sort.
+    uint slot = uniform_in_subgroup(pool[0]), tile = uniform_in_subgroup(pool[1]), window = uniform_in_subgroup(pool[2]);
+    for (uint at = thread(); at < min(tiles, most_parents() - tile); at += WORKGROUP_SIZE) table[tile_parent_at(tile + at)] = slot;
+    for (uint at = thread(); at < min(windows, most_windows() - window); at += WORKGROUP_SIZE) {
+        table[window_parent_at(round, window + at)] = slot;
+    }
+    barrier(); // the pool is free
+}

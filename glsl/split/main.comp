@@ -1,0 +1,63 @@
+#version 460
+// A stage of a round of splits. Where each tile's elements go is known from counts, so no workgroup waits for another one.
+
+#define SEGMENTS
+#define NEIGHBOURS_WRITE // parents share the words at their ends
+#define MOVES_BACK       // some parents are in the alternate, and others in the target
+#include "abi.glsl"
+
+layout(set = 0, binding = BINDING_COUNTERS) readonly buffer Counters { uint counters[]; };
+layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
+
+#include "shared/pass.glsl"
+#include "shared/memory.glsl"
+#include "shared/elements.glsl"
+#include "shared/subgroup.glsl"
+
+shared uint pool[POOL_WORDS]; // a counter for each subgroup and bin; then a word of each element, or sums of rows
+shared uint subgroup_sums[OWN_DIGITS * SUBGROUPS];
+shared uint largest_share; // one of the SHARE_* constants
+
+const uint RUNS = 1; // of one digit
+#define SCAN_SUMS pool
+#define bin_count child_begins // of different stages
+
+#include "onesweep/rank.glsl"
+#include "single_workgroup/varying.glsl"
+#include "single_workgroup/block.glsl"
+#include "split/parents.glsl"
+#include "split/children.glsl"
+#include "histogram/runs.glsl"
+#include "split/tile.glsl"
+#include "split/scatter.glsl"
+
+// Counts the digits of a tile.
+void count_tile(Parent parent, Tile tile) {
+    Digit digit = digit_of_round(push.pass);
+    for (uint bin = thread(); bin < RADIX; bin += WORKGROUP_SIZE) bin_count[bin] = 0;
+    barrier();
+    Run runs[RUNS];
+    runs[0] = no_run(RADIX);
+#define COUNT(read) \
+    [[dont_unroll]] for (uint at = thread(); at < tile.elements; at += WORKGROUP_SIZE) { \
+        count_bin(runs, 0, bits_at(flip_by_sign(read(tile.start + at)), digit)); \
+    }
+    if (is_target(parent.place)) { COUNT(read_key_back) } else { COUNT(read_key) }
+    end_run(runs[0]);
+    barrier();
+    uint to = counts_at(parent, tile);
+    for (uint at = thread(); at < SPLIT_CHILDREN; at += WORKGROUP_SIZE) table[to + at] = bin_count[at ^ digit.flip];
+}
+
+void main() {
+    if (SPLIT_STAGE == SPLIT_SCANS) {
+        scan_rows();
+        return;
+    }
+    Parent parent = parent_of_tile(workgroup_index());
+    Tile tile = tile_of(parent, workgroup_index() - parent.tile);
+    if (tile.elements == 0) return;
+    if (SPLIT_STAGE == SPLIT_COUNTS) count_tile(parent, tile);
+    if (SPLIT_STAGE == SPLIT_SCATTERS && find_targets(parent, tile)) scatter_tile(parent, tile);
+    if (SPLIT_STAGE == SPLIT_MOVES) move_tile(parent, tile);
+}

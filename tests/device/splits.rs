@@ -1,0 +1,344 @@
+//! Sorts of segments beyond a block, each compared in full with a stable sort of every segment, and with guards around it.
+#![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
+
+use vksort::internals::kernels::{self, Kernel, Module};
+use vksort::internals::steps::{self, HostStep};
+use vksort::{
+    Access, Algorithm, BitRange, Count, DeviceProfile, Error, Faults, IndexFrom, KeyOutput, KeyType, Order, Placement,
+    RankMethod, SegmentedRequest, SegmentedSorter, Segments, ShapeDesc, SortRequest, SorterOptions, SubgroupChoice,
+    Tuning, ValueType,
+};
+use vksort_testing::patterns::{self, Pattern, generate};
+use vksort_testing::segmented::{Case, run, run_all};
+use vksort_testing::{Failed, Trial, assert_valid, gpu, seed, suite};
+
+use super::modules::excuse;
+
+/// A sorter on the shared device.
+fn sorter(request: &SegmentedRequest, options: &SorterOptions) -> Result<SegmentedSorter, Error> {
+    let gpu = gpu();
+    let device = gpu.device();
+    // SAFETY: the device was created with its requirements, and is closed at the end of the tests.
+    unsafe { SegmentedSorter::new(&device.raw, &device.requirements, request, options) }
+}
+
+fn pairs() -> SortRequest {
+    SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) }
+}
+
+/// Blocks of few elements, so that few elements are many parents.
+fn small_windows() -> Tuning {
+    Tuning { segment_items: 8, compare_longest: 8, ..suite::small_blocks() }
+}
+
+fn with(tuning: Tuning) -> SorterOptions {
+    SorterOptions { tuning: Some(tuning), ..SorterOptions::default() }
+}
+
+/// What the lengths of segments are like, for blocks of so many elements.
+const LENGTHS: [&str; 9] =
+    ["just-above", "full", "tiles", "one", "huge-among-tiny", "among-empty", "any", "zipf", "small-before-large"];
+
+fn lengths(kind: &str, block: u32, random: &mut fastrand::Rng) -> Vec<u32> {
+    let edges = [block - 1, block, block + 1, 4 * block, 4 * block + 1, 12 * block + 1];
+    let edge = edges[random.usize(0..edges.len())];
+    match kind {
+        "just-above" => (0..10).map(|_| block + random.u32(0..block.min(200))).collect(),
+        // As many parents, and as many rows, as there is room for.
+        "full" if random.bool() => vec![block + 1; 20],
+        "full" => vec![4 * block + 1; 7],
+        "tiles" => vec![edge; 5],
+        "one" => vec![40 * block + random.u32(0..block)],
+        "huge-among-tiny" => {
+            (0..500).map(|index| if index == 250 { 20 * block + 7 } else { random.u32(0..8) }).collect()
+        }
+        "among-empty" => (0..2 * block).map(|index| if index % block == 5 { edge } else { 0 }).collect(),
+        "any" => (0..30).map(|_| random.u32(0..3 * block)).collect(),
+        "zipf" => (0..200).map(|_| 20 * block / random.u32(1..=20 * block)).collect(),
+        // Children of the first have windows before those of the second have all been read.
+        _ => vec![block + 1, 20 * block],
+    }
+}
+
+/// Words for segments of these lengths, and elements enough for them. Between ranges there may be holes.
+fn words(segments: Segments, lengths: &[u32], random: &mut fastrand::Rng) -> (Vec<u32>, u32) {
+    let mut at = random.u32(0..20);
+    let mut words = Vec::new();
+    match segments {
+        Segments::Offsets => {
+            words.push(at);
+            for length in lengths {
+                at += length;
+                words.push(at);
+            }
+        }
+        Segments::Ranges => {
+            for length in lengths {
+                at += if random.u32(0..3) == 0 { random.u32(0..200) } else { 0 };
+                words.extend([at, at + length]);
+                at += length;
+            }
+        }
+        Segments::RowsOf { stride } => {
+            words = lengths.iter().map(|length| length % (stride + 9)).collect();
+            at = stride * lengths.len() as u32;
+        }
+        _ => at = segments_end(segments, lengths.len() as u32),
+    }
+    (words, at + random.u32(0..30))
+}
+
+fn segments_end(segments: Segments, count: u32) -> u32 {
+    match segments {
+        Segments::Rows { stride } => stride * count,
+        other => panic!("{other:?} is not tested"),
+    }
+}
+
+/// A request of the draw with this number. Rows are given in blocks, which the device decides.
+fn drawn(number: u64) -> (SortRequest, u32, bool) {
+    let mut random = fastrand::Rng::with_seed(seed() ^ number << 32);
+    let key = KeyType::ALL[random.usize(0..KeyType::ALL.len())];
+    let bytes = [1, 2, 4, 8, 12, 16, 20][random.usize(0..7)];
+    let value = [ValueType::None, ValueType::Index, ValueType::Index, ValueType::Bytes(bytes), ValueType::Bytes(bytes)]
+        [random.usize(0..5)];
+    let (low, high) = (random.u32(0..=key.bits()), random.u32(0..=key.bits()));
+    let sort = SortRequest {
+        value,
+        order: [Order::Ascending, Order::Descending][random.usize(0..2)],
+        bits: match random.u32(0..3) {
+            0 => BitRange { low: low.min(high), high: low.max(high) },
+            _ => SortRequest::new(key).bits,
+        },
+        placement: [Placement::InPlace, Placement::OutOfPlace][random.usize(0..2)],
+        key_output: match value != ValueType::None && random.u32(0..3) == 0 {
+            true => KeyOutput::Discarded,
+            false => KeyOutput::Sorted,
+        },
+        ..SortRequest::new(key)
+    };
+    (sort, random.u32(0..5), value == ValueType::Index && random.bool())
+}
+
+/// Sorts segments of all kinds of lengths with all kinds of keys, in one bound sort for each kind of lengths.
+fn check(number: u64, options: &SorterOptions) -> Result<(), Failed> {
+    let (sort, layout, from_segment) = drawn(number);
+    let mut random = fastrand::Rng::with_seed(seed() ^ number);
+    let block = sorter(&SegmentedRequest::new(sort, Segments::Offsets), options)?.block();
+    let stride = random.u32(block + 1..9 * block);
+    let layouts = [
+        Segments::Offsets,
+        Segments::Offsets,
+        Segments::Ranges,
+        Segments::Rows { stride },
+        Segments::RowsOf { stride },
+    ];
+    let request = SegmentedRequest::new(sort, layouts[layout as usize]);
+    let request = request.indices_from(if from_segment { IndexFrom::Segment } else { IndexFrom::Array });
+    let sorter = sorter(&request, options)?;
+    for kind in LENGTHS {
+        let mut lengths = lengths(kind, block, &mut random);
+        if request.segments.words(1) == 0 || matches!(request.segments, Segments::RowsOf { .. }) {
+            lengths.truncate(6);
+        }
+        let (words, capacity) = words(request.segments, &lengths, &mut random);
+        if capacity > 1 << 20 {
+            continue;
+        }
+        let count = lengths.len() as u32;
+        let case = |counted: Option<u32>, pattern| {
+            let keys = generate(pattern, sort.key, capacity as usize, seed());
+            Case { counted, ..Case::new(request, sorter.longest(), words.clone(), count, keys) }
+        };
+        let mut draw = || patterns::ALL[random.usize(0..patterns::ALL.len())];
+        // The words of a count are there in all of them or in none.
+        let cases = match number % 2 {
+            0 => vec![case(None, Pattern::Uniform), case(None, draw())],
+            _ => vec![case(Some(u32::MAX), draw()), case(Some(count / 2), draw()), case(Some(count), draw())],
+        };
+        let text = |error| format!("VKSORT_SEED={}: {kind}, {request}, block {block}: {error}", seed());
+        run_all(&gpu(), &sorter, &cases, 1, true).map_err(text)?;
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// Drawn requests for each kind of kernels.
+const TURNS: u64 = 4;
+
+fn draws() -> Vec<Trial> {
+    let staged = Tuning { rank: RankMethod::Ballot, digit_bits: 8, ..small_windows() };
+    let settings = [
+        ("small", with(small_windows())),
+        ("staged", with(staged.clone())),
+        ("match", with(Tuning { rank: RankMethod::Match, segment_items: 7, ..staged.clone() })),
+        ("digits", with(Tuning { compare_longest: 1, digit_bits: 10, merge_runs: true, ..small_windows() })),
+        ("emulated", SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..with(staged.clone()) }),
+        (
+            "whole-words",
+            SorterOptions { faults: Faults { no_small_storage: true, ..Faults::default() }, ..with(staged) },
+        ),
+    ];
+    let trial = |(number, (name, options)): (usize, (&'static str, SorterOptions))| {
+        (0..TURNS).map(move |turn| {
+            let (number, options) = (TURNS * number as u64 + turn, options.clone());
+            Trial::test(format!("{name}/{turn}: {}", drawn(number).0), move || check(number, &options))
+        })
+    };
+    settings.into_iter().enumerate().flat_map(trial).collect()
+}
+
+/// Keys of which some digits are constant, so that parents stay where they are in some rounds, and of the row's blocks.
+fn constant_digits() -> Result<(), Failed> {
+    let keys: [fn(u32) -> u32; 7] = [
+        |hash| hash & 0xFF00_00FF | 0x0012_3400,
+        |hash| hash & 0xFF | 0xABCD_EF00,
+        |hash| hash >> 8 | 0x4200_0000,
+        |hash| hash & 0xFF00_0000 | 0x77,
+        |_| 5,
+        |hash| if hash & 1 == 0 { 0x1234_5678 } else { hash },
+        // Children of a little more than a block.
+        |hash| hash >> 8 & 0xFFFF | (hash % 9) << 24,
+    ];
+    for options in [SorterOptions::default(), with(small_windows())] {
+        for placement in [Placement::InPlace, Placement::OutOfPlace] {
+            for value in [ValueType::U32, ValueType::Index] {
+                let sort = SortRequest { placement, value, ..pairs() };
+                let request = SegmentedRequest::new(sort, Segments::Offsets);
+                let sorter = sorter(&request, &options)?;
+                let block = sorter.block();
+                let words = vec![3, 3 + 9 * block, 10 + 10 * block, 10 + 12 * block];
+                let cases: Vec<Case> = keys
+                    .iter()
+                    .map(|key| {
+                        let hash = |at: u32| {
+                            (at ^ at >> 9).wrapping_mul(0x9E37_79B1).rotate_left(13).wrapping_mul(0x85EB_CA6B)
+                        };
+                        let keys: Vec<u32> = (0..15 + 12 * block).map(|at| key(hash(at))).collect();
+                        Case::new(request, u32::MAX, words.clone(), 3, bytemuck::cast_slice(&keys).to_vec())
+                    })
+                    .collect();
+                run_all(&gpu(), &sorter, &cases, 1, true)?;
+            }
+        }
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// Whatever the words are, the sort ends, and what is in no range stays.
+fn hostile() -> Result<(), Failed> {
+    let mut random = fastrand::Rng::with_seed(seed());
+    let sorts = [pairs(), SortRequest { placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U8) }];
+    let staged = with(Tuning { rank: RankMethod::Ballot, ..small_windows() });
+    for options in [with(small_windows()), staged] {
+        for sort in sorts {
+            for segments in [Segments::Offsets, Segments::Ranges] {
+                let request = SegmentedRequest::new(sort, segments);
+                let sorter = sorter(&request, &options)?;
+                let block = sorter.block();
+                let (capacity, count) = (20 * block + 77, 500u32);
+                let mut cases = Vec::new();
+                for kind in 0..9 {
+                    let draw = |at: u32| match kind {
+                        0 => capacity.saturating_sub(at * 31),
+                        1 => random.u32(0..capacity),
+                        2 => random.u32(..),
+                        3 => at % 2 * capacity, // all of it, again and again
+                        4 => at % 7 * (2 * block),
+                        5 => at / 2 * 20 + at % 2 * 5 * block,
+                        6 => {
+                            if random.u32(0..10) == 0 {
+                                random.u32(..)
+                            } else {
+                                at * 20
+                            }
+                        }
+                        7 => u32::MAX,
+                        // In order.
+                        _ => at * 20,
+                    };
+                    let words: Vec<u32> = (0..segments.words(count) as u32).map(draw).collect();
+                    let keys = generate(Pattern::Uniform, sort.key, capacity as usize, seed());
+                    cases.push((kind, Case::new(request, u32::MAX, words, count, keys)));
+                }
+                for (kind, case) in &cases {
+                    run(&gpu(), &sorter, case, 1, false).map_err(|error| format!("kind {kind}: {error}"))?;
+                }
+            }
+        }
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// Every module of splits, and of windows of children, that the device can run sorts once.
+fn every_module() -> Result<(), Failed> {
+    let profile = gpu().profile().clone();
+    let mut reached: Vec<Module> = Vec::new();
+    for key in [KeyType::U32, KeyType::U8, KeyType::U64, KeyType::U128] {
+        for (rank, emulated, addressed, whole_words) in [
+            (None, false, false, false),
+            (Some(RankMethod::Ballot), false, false, false),
+            (Some(RankMethod::Private), false, false, false),
+            (Some(RankMethod::Partition), false, false, false),
+            (None, true, false, false),
+            (None, false, true, false),
+            (None, false, true, true),
+        ] {
+            if addressed && !profile.buffer_addresses {
+                continue;
+            }
+            let tuning = Tuning { rank: rank.unwrap_or(small_windows().rank), ..small_windows() };
+            let subgroup = if emulated { SubgroupChoice::Emulated(8) } else { SubgroupChoice::Auto };
+            let sort = SortRequest { value: ValueType::U32, ..SortRequest::new(key) };
+            let request = SegmentedRequest::new(sort, Segments::Ranges);
+            let seen = DeviceProfile { small_storage: profile.small_storage && !whole_words, ..profile.clone() };
+            let desc = ShapeDesc {
+                subgroup,
+                addressed,
+                segments: Some(&request),
+                ..ShapeDesc::new(&seen, &tuning, &request.sort, Algorithm::OneSweep)
+            };
+            let host = steps::of_segments(&desc, 1 << 20, 1, Count::Host(1))?;
+            let modules = host.steps.iter().filter_map(|step| match step {
+                HostStep::Dispatch(dispatch) if dispatch.module.kernel == Kernel::Split => Some(dispatch.module),
+                _ => None,
+            });
+            let Some(module) = modules.into_iter().find(|module| !reached.contains(module)) else { continue };
+            reached.push(module);
+            let options = SorterOptions {
+                subgroup,
+                access: if addressed { Access::Addresses } else { Access::Descriptors },
+                faults: Faults { no_small_storage: whole_words, ..Faults::default() },
+                ..with(tuning)
+            };
+            let sorter = sorter(&request, &options)?;
+            let block = sorter.block();
+            let words = vec![1, 2 + block, 3 + block, 2 + 6 * block, 7 * block, 7 * block + 5];
+            for pattern in [Pattern::Uniform, Pattern::FewDistinct] {
+                let keys = generate(pattern, key, 8 * block as usize, seed());
+                run(&gpu(), &sorter, &Case::new(request, u32::MAX, words.clone(), 3, keys), 1, true)?;
+            }
+        }
+    }
+    for module in kernels::modules().into_iter().filter(|module| module.kernel == Kernel::Split) {
+        match (reached.contains(&module), excuse(&module, &profile)) {
+            (true, None) => {}
+            (false, Some(what)) => println!("not run here: {} needs {what}", module.name()),
+            (_, other) => return Err(format!("{}: run or not against {other:?}", module.name()).into()),
+        }
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+pub fn trials() -> Vec<Trial> {
+    let whole = [Trial::test("constant_digits", constant_digits), Trial::test("hostile", hostile)];
+    draws().into_iter().chain(whole).collect()
+}
+
+/// What one row has, whatever part of the others it takes.
+pub fn trials_of_modules() -> Vec<Trial> {
+    vec![Trial::test("every_module", every_module)]
+}
