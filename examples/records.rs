@@ -4,15 +4,14 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
-use std::mem::offset_of;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, bail, ensure};
 use ash::ext::debug_utils;
 use ash::vk::{self, BufferUsageFlags as Usage, MemoryPropertyFlags as Memory};
-use vksort::{AccessScope, BoundSort, BufferRange, InstanceRequirements, KeyField, KeyType, RecordRequest};
-use vksort::{Requirements, SortBuffers, Sorter, SorterOptions};
+use vksort::{AccessScope, BoundSort, BufferRange, InstanceRequirements, RecordRequest};
+use vksort::{Requirements, SortBuffers, Sorter, SorterOptions, key_field};
 
 /// A draw, as the device has it.
 #[repr(C)]
@@ -38,9 +37,8 @@ fn run(validate: bool) -> Result<()> {
     let draws: Vec<Draw> = (0..COUNT).map(draw).collect();
 
     // Once: the sorter, its buffers, and the bound sort. The first field decides first.
-    let material = KeyField::new(offset_of!(Draw, material) as u32, KeyType::U16);
-    let depth = KeyField::new(offset_of!(Draw, depth) as u32, KeyType::F32).descending();
-    let request = RecordRequest::new(size_of::<Draw>() as u32, [material, depth]);
+    let fields = [key_field!(Draw, material), key_field!(Draw, depth).descending()];
+    let request = RecordRequest::new(size_of::<Draw>() as u32, fields);
     println!("request    {request}");
     // SAFETY: the device was created with what the requirements name, and outlives the sorter.
     let sorter = unsafe { Sorter::of_records(device, &vulkan.requirements, &request, &SorterOptions::default())? };

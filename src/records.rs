@@ -4,10 +4,10 @@ use std::fmt;
 
 use crate::abi;
 use crate::error::Error;
-use crate::key::{KeyType, Order};
+use crate::key::{Key, KeyType, Order};
 use crate::request::{Algorithm, BitRange, BufferSizes, KeyOutput, Placement, SortRequest, ValueType};
 
-/// A field of a record that records are sorted by.
+/// A field of a record that records are sorted by. [`key_field`](crate::key_field) makes it of a structure's field.
 ///
 /// ```
 /// use vksort::{KeyField, KeyType, Order};
@@ -35,6 +35,13 @@ impl KeyField {
         KeyField { order: Order::Descending, ..self }
     }
 
+    /// What [`key_field`](crate::key_field) makes. The function gives the field's type.
+    #[doc(hidden)]
+    pub const fn of<T, K: Key>(offset: usize, _field: fn(&T) -> K) -> Self {
+        // Records of more than 64 KiB are refused, so no offset is cut.
+        KeyField::new(offset as u32, K::TYPE)
+    }
+
     /// One more than the last byte of the field.
     fn end(self) -> u64 {
         u64::from(self.offset) + self.key.size_bytes()
@@ -49,6 +56,34 @@ impl KeyField {
             | bit(self.key.is_float(), abi::FIELD_FLOAT)
             | bit(self.order == Order::Descending, abi::FIELD_DESCENDING)
     }
+}
+
+/// The [`KeyField`] of a structure's field, with the offset and the type that the compiler knows.
+///
+/// The field may be in a structure within the structure, and the structure may be packed, but its layout has to be fixed: `#[repr(C)]`.
+/// A field whose type is no [`Key`](crate::Key) does not compile.
+///
+/// ```
+/// use vksort::{KeyField, KeyType, key_field};
+///
+/// #[repr(C)]
+/// struct Place { x: f32, y: f32 }
+/// #[repr(C, packed)]
+/// struct Particle { kind: u8, age: u16, at: Place }
+///
+/// const OLDEST_FIRST: [KeyField; 2] = [key_field!(Particle, age).descending(), key_field!(Particle, at.y)];
+/// assert_eq!(OLDEST_FIRST, [KeyField::new(1, KeyType::U16).descending(), KeyField::new(7, KeyType::F32)]);
+/// ```
+///
+/// ```compile_fail
+/// struct Particle { name: [u8; 4] }
+/// vksort::key_field!(Particle, name);
+/// ```
+#[macro_export]
+macro_rules! key_field {
+    ($record:ty, $($field:tt)+) => {
+        $crate::KeyField::of(::core::mem::offset_of!($record, $($field)+), |record: &$record| record.$($field)+)
+    };
 }
 
 /// For example `f32 at byte 8, descending`.
@@ -80,7 +115,7 @@ pub enum RecordOutput {
 /// they are bound as [`SortBuffers::keys`](crate::SortBuffers::keys).
 ///
 /// ```
-/// use vksort::{KeyField, KeyType, RecordOutput, RecordRequest};
+/// use vksort::{RecordOutput, RecordRequest, key_field};
 ///
 /// #[repr(C)]
 /// struct Particle {
@@ -89,7 +124,7 @@ pub enum RecordOutput {
 ///     cell: u32,
 /// }
 /// // By cell; in a cell the oldest first.
-/// let fields = [KeyField::new(16, KeyType::U32), KeyField::new(12, KeyType::F32).descending()];
+/// let fields = [key_field!(Particle, cell), key_field!(Particle, age).descending()];
 /// let request = RecordRequest::new(size_of::<Particle>() as u32, fields).with_output(RecordOutput::OutOfPlace);
 /// assert_eq!(request.to_string(), "records of 20 bytes by u32 at byte 16; f32 at byte 12, descending; out of place");
 /// ```

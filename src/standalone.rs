@@ -28,6 +28,7 @@ mod kept;
 mod prepared;
 #[allow(unsafe_code)]
 mod queries;
+mod records;
 #[allow(unsafe_code)]
 mod segmented;
 mod segments;

@@ -14,7 +14,7 @@ use super::device::Device;
 use super::devices::{DeviceInfo, describe};
 use super::instance::Instance;
 use super::kept::{self, Kept};
-use super::prepared::{PreparedSort, StandaloneSorter};
+use super::prepared::{PreparedSort, Sort, StandaloneSorter};
 use super::segmented::StandaloneSegmentedSorter;
 use crate::error::Error;
 use crate::key::{Key, KeyType, Order};
@@ -22,6 +22,7 @@ use crate::profile::DeviceProfile;
 #[cfg(feature = "testing")]
 use crate::record::Requirements;
 use crate::record::{PipelineSet, SorterOptions};
+use crate::records::{Fields, RecordRequest};
 use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
 use crate::segments::SegmentedRequest;
 use crate::tuning::Tuning;
@@ -60,9 +61,9 @@ pub struct GpuOptions {
 ///
 /// # What the first sort of a kind costs
 ///
-/// [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs), [`argsort`](Self::argsort), and their counterparts for segments, build
-/// the pipelines of a request at its first sort. Another key type, value size or window width is another request, and so is
-/// another way to give segments, or another number of first elements. Compiling them takes
+/// [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs), [`argsort`](Self::argsort), and their counterparts for segments and records,
+/// build the pipelines of a request at its first sort. Another key type, value size or window width is another request, and so is
+/// another way to give segments, another number of first elements, or another list of fields. Compiling them takes
 /// lavapipe half a second of CPU time for few elements and one to three seconds for many; drivers of GPUs were not measured. The
 /// log says when it begins and how long it took, at the level `info`. Later sorts by the same request use the pipelines again.
 /// Another direction uses the same pipelines, and in keys of up to 32 bits so does another window of the same width.
@@ -271,7 +272,21 @@ impl Gpu {
     ///
     /// As for [`Sorter::new`](crate::Sorter::new).
     pub fn sorter(&self, request: &SortRequest, options: &SorterOptions) -> Result<Arc<StandaloneSorter>, Error> {
-        StandaloneSorter::new(&self.device, request, &self.tuned(options)).map(Arc::new)
+        StandaloneSorter::new(&self.device, Sort::Keys(request), &self.tuned(options)).map(Arc::new)
+    }
+
+    /// Builds a sorter for records by their fields, with [`tuning`](Self::tuning) if the options name none. A sort that is prepared
+    /// with it has the records in place of the keys.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sorter::of_records`](crate::Sorter::of_records).
+    pub fn record_sorter(
+        &self,
+        request: &RecordRequest,
+        options: &SorterOptions,
+    ) -> Result<Arc<StandaloneSorter>, Error> {
+        StandaloneSorter::new(&self.device, Sort::Records(request), &self.tuned(options)).map(Arc::new)
     }
 
     /// Builds a sorter for a request of segments, with [`tuning`](Self::tuning) if the options name none.
@@ -357,25 +372,45 @@ impl Gpu {
 
     /// The sorter of a request for `count` elements: a kept one, or a new one.
     fn kept_sorter(&self, request: &SortRequest, count: u32) -> Result<Arc<StandaloneSorter>, Error> {
-        let options = SorterOptions { capacity: Some(count), ..SorterOptions::default() };
+        self.kept(request, None, count, |options| self.sorter(request, options))
+    }
+
+    /// The same, of records if there are fields.
+    pub(super) fn kept(
+        &self,
+        sort: &SortRequest,
+        fields: Option<Fields>,
+        count: u32,
+        build: impl FnOnce(&SorterOptions) -> Result<Arc<StandaloneSorter>, Error>,
+    ) -> Result<Arc<StandaloneSorter>, Error> {
         self.sorters.get(
-            |sorter| sorter.request() == request,
+            |sorter| sorter.request() == sort && sorter.shape().fields == fields,
             |sorter| count <= sorter.max_count(),
-            || self.sorter(request, &options),
+            || build(&SorterOptions { capacity: Some(count), ..SorterOptions::default() }),
         )
     }
 
     fn run<K: Pod, V: Pod>(&self, request: SortRequest, keys: &[K], values: &[V]) -> Result<PreparedSort, Error> {
-        let count = check_count(keys.len())?;
-        let sorter = self.kept_sorter(&request, count)?;
-        let sort = sorter.prepare_buffers(count, false)?;
-        sort.write_keys(keys)?;
-        if request.value.is_read() {
-            sort.write_values(values)?;
-        }
-        timed_once(&sorter.has_run, &request, || sort.run(count))?;
-        Ok(sort)
+        let sorter = self.kept_sorter(&request, check_count(keys.len())?)?;
+        run_once(&sorter, &request, keys, values)
     }
+}
+
+/// Sorts slices with a kept sorter.
+pub(super) fn run_once<K: Pod, V: Pod>(
+    sorter: &StandaloneSorter,
+    request: &impl fmt::Display,
+    keys: &[K],
+    values: &[V],
+) -> Result<PreparedSort, Error> {
+    let count = check_count(keys.len())?;
+    let sort = sorter.prepare_buffers(count, false)?;
+    sort.write_keys(keys)?;
+    if !values.is_empty() {
+        sort.write_values(values)?;
+    }
+    timed_once(&sorter.has_run, request, || sort.run(count))?;
+    Ok(sort)
 }
 
 /// A direction and the bits to sort by. An [`Order`] alone stands for all bits.

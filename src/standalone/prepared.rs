@@ -16,6 +16,7 @@ use super::queries::Queries;
 use crate::abi;
 use crate::error::Error;
 use crate::record::{AccessScope, BoundSort, SortBuffers, Sorter, SorterOptions, StepTime, Verifier};
+use crate::records::{Fields, RecordRequest};
 use crate::request::{Algorithm, BufferSizes, Count, SortRequest};
 
 /// The ranges of one sort: [`SortBuffers`] on owned memory. [`SortRequest::buffers`] returns the ranges that a request
@@ -132,14 +133,25 @@ impl Drop for StandaloneSorter {
     }
 }
 
+/// What a sorter sorts.
+pub(crate) enum Sort<'a> {
+    Keys(&'a SortRequest),
+    Records(&'a RecordRequest),
+}
+
 impl StandaloneSorter {
-    pub(crate) fn new(device: &Arc<Device>, request: &SortRequest, options: &SorterOptions) -> Result<Self, Error> {
+    pub(crate) fn new(device: &Arc<Device>, sort: Sort<'_>, options: &SorterOptions) -> Result<Self, Error> {
         // Pipelines are created one sorter at a time.
         let cache = device.pipeline_cache();
         let options = device.options(*cache, options);
         // SAFETY: the device was created from these requirements and is kept alive; functions and cache are its own, and
         // the cache is locked.
-        let sorter = unsafe { Sorter::new(&device.raw, &device.requirements, request, &options)? };
+        let sorter = unsafe {
+            match sort {
+                Sort::Keys(request) => Sorter::new(&device.raw, &device.requirements, request, &options)?,
+                Sort::Records(request) => Sorter::of_records(&device.raw, &device.requirements, request, &options)?,
+            }
+        };
         Ok(StandaloneSorter {
             sorter: ManuallyDrop::new(sorter),
             device: Arc::clone(device),
@@ -165,7 +177,7 @@ impl StandaloneSorter {
         if let Some(count) = &count {
             count.buffer.write(0, &[0u32])?;
         }
-        let ranges = SortRanges::allocate(&self.device, self.request().buffers(capacity), scratch, capacity)?;
+        let ranges = SortRanges::allocate(&self.device, self.buffers(capacity), scratch, capacity)?;
         self.prepare_on(SortRanges { count, ..ranges })
     }
 
@@ -257,7 +269,7 @@ impl PreparedSort {
     /// in memory, so this many may take a gigabyte.
     pub const MAX_REPETITIONS: u32 = 1 << 14;
 
-    /// Writes the first keys.
+    /// Writes the first keys, or records.
     ///
     /// # Errors
     ///
@@ -289,16 +301,13 @@ impl PreparedSort {
         write("count", self.ranges.count.as_ref().ok_or(absent)?, &[count])
     }
 
-    /// Reads the first sorted keys.
+    /// Reads the first sorted keys, or records.
     ///
     /// # Errors
     ///
     /// As for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request discards keys.
     pub fn read_keys<T: Pod>(&self, keys: &mut [T]) -> Result<(), Error> {
-        if self.bound.sorter.request.discards_keys() {
-            let (given, needed) = ("discarded keys", "sorted keys");
-            return Err(Error::NotInRequest { what: "reading keys", given, needed });
-        }
+        check_keys(&self.bound.sorter.request, self.bound.plan.shape.fields)?;
         read("keys", self.ranges.keys_out.as_ref().unwrap_or(&self.ranges.keys), keys)
     }
 
@@ -509,6 +518,14 @@ fn room<'a>(name: &'static str, range: &'a DeviceRange, needed: usize) -> Result
         true => Err(Error::BufferTooSmall { buffer: name, given: range.size, needed }),
         false => Ok((&range.buffer, range.offset)),
     }
+}
+
+/// Refuses to read keys that a sort discards, unless there are records in their place.
+pub(super) fn check_keys(sort: &SortRequest, fields: Option<Fields>) -> Result<(), Error> {
+    let moves_records = fields.is_some() && sort.value.is_read();
+    let (given, needed) = ("discarded keys", "sorted keys");
+    let refused = Error::NotInRequest { what: "reading keys", given, needed };
+    if sort.discards_keys() && !moves_records { Err(refused) } else { Ok(()) }
 }
 
 pub(super) fn write<T: Pod>(name: &'static str, range: &DeviceRange, elements: &[T]) -> Result<(), Error> {

@@ -10,7 +10,7 @@ use bytemuck::Pod;
 
 use super::buffer::DeviceRange;
 use super::device::Device;
-use super::prepared::{SortRanges, read, write};
+use super::prepared::{SortRanges, check_keys, read, write};
 use super::queries::Queries;
 use crate::error::Error;
 use crate::record::{BoundSegments, SegmentBuffers, SegmentedSorter, SorterOptions, StepTime};
@@ -157,7 +157,7 @@ impl fmt::Debug for PreparedSegments {
 }
 
 impl PreparedSegments {
-    /// Writes the first keys.
+    /// Writes the first keys, or records.
     ///
     /// # Errors
     ///
@@ -166,14 +166,15 @@ impl PreparedSegments {
         write("keys", &self.ranges.elements.keys, keys)
     }
 
-    /// Writes the first values. Indices that are made in place may be written too: in no segment they stay as they are.
+    /// Writes the first values. Indices may be written too, where the sort will have them: in no segment they stay as they are.
     ///
     /// # Errors
     ///
     /// As for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request has no such buffer.
     pub fn write_values<T: Pod>(&self, values: &[T]) -> Result<(), Error> {
         let (given, needed) = ("no values to read", "a request with values");
-        let range = self.ranges.elements.values.as_ref();
+        let elements = &self.ranges.elements;
+        let range = elements.values.as_ref().or(elements.values_out.as_ref());
         write("values", range.ok_or(Error::NotInRequest { what: "writing values", given, needed })?, values)
     }
 
@@ -188,16 +189,13 @@ impl PreparedSegments {
         write("segments", range.ok_or(Error::NotInRequest { what: "writing segments", given, needed })?, words)
     }
 
-    /// Reads the first sorted keys.
+    /// Reads the first sorted keys, or records.
     ///
     /// # Errors
     ///
     /// As for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request discards keys.
     pub fn read_keys<T: Pod>(&self, keys: &mut [T]) -> Result<(), Error> {
-        if self.request.sort.discards_keys() {
-            let (given, needed) = ("discarded keys", "sorted keys");
-            return Err(Error::NotInRequest { what: "reading keys", given, needed });
-        }
+        check_keys(&self.request.sort, self.request.fields())?;
         let elements = &self.ranges.elements;
         read("keys", elements.keys_out.as_ref().unwrap_or(&elements.keys), keys)
     }

@@ -34,7 +34,7 @@ pub enum SegmentsOf<'a> {
 
 impl SegmentsOf<'_> {
     /// How the device finds the segments.
-    fn layout(&self) -> Segments {
+    pub(super) fn layout(&self) -> Segments {
         match *self {
             SegmentsOf::Offsets(_) => Segments::Offsets,
             SegmentsOf::Ranges(_) => Segments::Ranges,
@@ -136,7 +136,8 @@ impl Gpu {
         segments: SegmentsOf<'_>,
         by: impl Into<SortBy>,
     ) -> Result<(), Error> {
-        let sort = self.run_segments(by.into().request(K::TYPE), segments, keys, &[0u8; 0])?;
+        let request = SegmentedRequest::new(by.into().request(K::TYPE), segments.layout());
+        let sort = self.run_segments(request, segments, keys, &[0u8; 0])?;
         let mut sorted = bytemuck::zeroed_vec(keys.len());
         sort.read_keys(&mut sorted)?;
         keys.copy_from_slice(&sorted);
@@ -167,7 +168,8 @@ impl Gpu {
         segments: SegmentsOf<'_>,
         by: impl Into<SortBy>,
     ) -> Result<(), Error> {
-        let request = by.into().pairs_request::<K, V>(keys.len(), values.len())?;
+        let pairs = by.into().pairs_request::<K, V>(keys.len(), values.len())?;
+        let request = SegmentedRequest::new(pairs, segments.layout());
         let sort = self.run_segments(request, segments, keys, values)?;
         // Both are read before either is changed.
         let mut sorted = (bytemuck::zeroed_vec(keys.len()), bytemuck::zeroed_vec(values.len()));
@@ -204,17 +206,7 @@ impl Gpu {
     ) -> Result<Vec<u32>, Error> {
         let key_output = KeyOutput::Discarded;
         let sort = SortRequest { value: ValueType::Index, key_output, ..by.into().request(K::TYPE) };
-        let lengths = segments.lengths(check_count(keys.len())?)?;
-        let in_segments: u64 = lengths.iter().map(|length| u64::from(*length)).sum();
-        let mut indices = Vec::new();
-        if in_segments < keys.len() as u64 {
-            indices.extend(0..keys.len() as u32);
-        }
-        let request = SegmentedRequest::new(sort, segments.layout()).indices_from(from);
-        let sort = self.run_segmented(&request, segments.words(), &lengths, keys, &indices)?;
-        indices.resize(keys.len(), 0);
-        sort.read_values(&mut indices)?;
-        Ok(indices)
+        self.permutation(SegmentedRequest::new(sort, segments.layout()).indices_from(from), segments, keys)
     }
 
     /// The first `count` keys in an order, with their indices: the largest ones with [`Order::Descending`](crate::Order::Descending).
@@ -271,6 +263,25 @@ impl Gpu {
         self.top(segments.layout(), segments.words(), &lengths, keys, count, by.into())
     }
 
+    /// The permutation that a request for indices sorts each segment by.
+    pub(super) fn permutation<T: Pod>(
+        &self,
+        request: SegmentedRequest,
+        segments: SegmentsOf<'_>,
+        keys: &[T],
+    ) -> Result<Vec<u32>, Error> {
+        let lengths = segments.lengths(check_count(keys.len())?)?;
+        let in_segments: u64 = lengths.iter().map(|length| u64::from(*length)).sum();
+        let mut indices = Vec::new();
+        if in_segments < keys.len() as u64 {
+            indices.extend(0..keys.len() as u32);
+        }
+        let sort = self.run_segmented(&request, segments.words(), &lengths, keys, &indices)?;
+        indices.resize(keys.len(), 0);
+        sort.read_values(&mut indices)?;
+        Ok(indices)
+    }
+
     /// The first elements of segments, one after the other.
     fn top<K: Key>(
         &self,
@@ -305,15 +316,14 @@ impl Gpu {
     }
 
     /// Sorts the segments of slices.
-    fn run_segments<K: Pod, V: Pod>(
+    pub(super) fn run_segments<K: Pod, V: Pod>(
         &self,
-        sort: SortRequest,
+        request: SegmentedRequest,
         segments: SegmentsOf<'_>,
         keys: &[K],
         values: &[V],
     ) -> Result<PreparedSegments, Error> {
         let lengths = segments.lengths(check_count(keys.len())?)?;
-        let request = SegmentedRequest::new(sort, segments.layout());
         self.run_segmented(&request, segments.words(), &lengths, keys, values)
     }
 

@@ -1,11 +1,14 @@
-//! Segments of slices and their first elements, compared in full with stable sorts of each.
+//! Segments of slices, their first elements, and records, compared in full with stable sorts of each.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 
+use bytemuck::{Pod, Zeroable};
 use fastrand::Rng;
 use vksort::standalone::{Gpu, SegmentsOf};
-use vksort::{IndexFrom, Key, KeyType, Order, Placement, SegmentedRequest, Segments, SortRequest, SorterOptions};
+use vksort::{
+    IndexFrom, Key, KeyField, KeyType, Order, Placement, SegmentedRequest, Segments, SortRequest, SorterOptions, key_field,
+};
 use vksort_testing::{Failed, Trial, expect, gpu, seed};
 
 /// Segments as the host has them.
@@ -152,20 +155,143 @@ fn first_elements_of_slices() -> Result<(), Failed> {
     Ok(())
 }
 
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+struct Place {
+    x: f32,
+    y: f32,
+}
+
+/// A record of 20 bytes, of which the fields are at any byte.
+#[repr(C, packed)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+struct Particle {
+    kind: u8,
+    age: i16,
+    at: Place,
+    number: u32,
+    mass: i32,
+    rest: u8,
+}
+
+impl Particle {
+    fn drawn(random: &mut Rng, number: u32) -> Self {
+        let at = Place { x: f32::from(random.i8(-2..3)), y: f32::from(random.i8(..)) };
+        let (kind, age, mass) = (random.u8(0..3), random.i16(-300..300), random.i32(-2..2));
+        Particle { kind, age, at, number, mass, rest: random.u8(..) }
+    }
+}
+
+/// A record that is a key itself, if it is sorted by its upper half.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+struct Draw {
+    mesh: u32,
+    depth: f32,
+}
+
+/// Sorts records whole and in segments, for themselves and for the permutation.
+fn check_records<T: Pod + PartialEq + std::fmt::Debug>(
+    fields: &[KeyField],
+    draw: fn(&mut Rng, u32) -> T,
+    compare: fn(&T, &T) -> Ordering,
+) -> Result<(), Failed> {
+    let (gpu, mut random) = (gpu(), Rng::with_seed(seed()));
+    let text = |what: &str| format!("VKSORT_SEED={}: {fields:?}: {what}", seed());
+    let ordered = |records: &[T], ranges: &[Range<usize>]| -> Vec<usize> {
+        let mut places: Vec<usize> = (0..records.len()).collect();
+        for range in ranges {
+            places[range.clone()].sort_by(|one, other| compare(&records[*one], &records[*other]));
+        }
+        places
+    };
+    for len in [0, 1, 2, 300, 9_000] {
+        let records: Vec<T> = (0..len).map(|number| draw(&mut random, number)).collect();
+        let places = ordered(&records, std::slice::from_ref(&(0..records.len())));
+        let mut sorted = records.clone();
+        gpu.sort_by_fields(&mut sorted, fields)?;
+        assert!(places.iter().map(|place| records[*place]).eq(sorted), "{}", text(&format!("{len} records")));
+        let permutation = gpu.argsort_by_fields(&records, fields)?;
+        assert!(places.iter().map(|place| *place as u32).eq(permutation), "{}", text(&format!("order of {len}")));
+    }
+    for (name, owned, len, ranges) in drawn(&mut random) {
+        let records: Vec<T> = (0..len as u32).map(|number| draw(&mut random, number)).collect();
+        let (places, segments) = (ordered(&records, &ranges), owned.given());
+        let mut sorted = records.clone();
+        gpu.sort_segments_by_fields(&mut sorted, segments, fields)?;
+        assert!(places.iter().map(|place| records[*place]).eq(sorted), "{}", text(name));
+        let permutation = gpu.argsort_segments_by_fields(&records, segments, IndexFrom::Array, fields)?;
+        assert!(places.iter().map(|place| *place as u32).eq(permutation), "{}", text(&format!("order of {name}")));
+        let mut columns = places;
+        ranges.iter().for_each(|range| columns[range.clone()].iter_mut().for_each(|place| *place -= range.start));
+        let permutation = gpu.argsort_segments_by_fields(&records, segments, IndexFrom::Segment, fields)?;
+        assert!(columns.iter().map(|place| *place as u32).eq(permutation), "{}", text(&format!("columns of {name}")));
+    }
+    Ok(())
+}
+
+fn records_by_one_field() -> Result<(), Failed> {
+    check_records(&[key_field!(Particle, age)], Particle::drawn, |one, other| {
+        let [one, other] = [one, other].map(|particle| particle.age);
+        one.cmp(&other)
+    })
+}
+
+fn records_by_fields_within_fields() -> Result<(), Failed> {
+    let fields = [key_field!(Particle, kind).descending(), key_field!(Particle, at.x), key_field!(Particle, mass)];
+    check_records(&fields, Particle::drawn, |one, other| {
+        let [one, other] = [one, other].map(|particle| (particle.kind, particle.at.x, particle.mass));
+        other.0.cmp(&one.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2))
+    })
+}
+
+fn records_that_are_keys() -> Result<(), Failed> {
+    let draw = |random: &mut Rng, mesh| Draw { mesh, depth: f32::from(random.i8(-9..9)) };
+    check_records(&[key_field!(Draw, depth).descending()], draw, |one, other| other.depth.total_cmp(&one.depth))
+}
+
+/// What no request takes is refused, and leaves the records as they were.
+fn wrong_records_are_refused() -> Result<(), Failed> {
+    let gpu = gpu();
+    let refused = |fields: &[KeyField], words: &[&str]| -> Result<(), Failed> {
+        let given = [5u32, 4, 3].map(|mesh| Draw { mesh, depth: 1.0 });
+        let mut draws = given;
+        expect(gpu.sort_by_fields(&mut draws, fields), words)?;
+        expect(gpu.argsort_by_fields(&draws, fields), words)?;
+        expect(gpu.sort_segments_by_fields(&mut draws, SegmentsOf::Rows(3), fields), words)?;
+        expect(gpu.argsort_segments_by_fields(&draws, SegmentsOf::Rows(3), IndexFrom::Array, fields), words)?;
+        assert_eq!(draws, given);
+        Ok(())
+    };
+    let mesh = key_field!(Draw, mesh);
+    refused(&[], &["number of fields is 0", "1 to 4"])?;
+    refused(&[mesh; 5], &["number of fields is 5", "1 to 4"])?;
+    refused(&[mesh, key_field!(Particle, number)], &["u32 at bytes 11..15", "0..8"])?;
+    let number = KeyField::new(0, KeyType::U8);
+    expect(gpu.sort_by_fields(&mut [[1u16; 3]; 2], [number]), &["stride of records is 6 bytes", "multiple of 4"])?;
+    expect(gpu.sort_by_fields(&mut [[0u8; 0]; 2], [number]), &["stride of records is 0 bytes", "multiple of 4"])?;
+    let mut draws = [Draw { mesh: 1, depth: 0.0 }; 5];
+    expect(gpu.sort_segments_by_fields(&mut draws, SegmentsOf::Rows(2), [mesh]), &["slice is 5", "a multiple of 2"])
+}
+
 /// Slices without elements or segments come back as they are.
 fn nothing_to_sort() -> Result<(), Failed> {
     let (gpu, mut none, mut some) = (gpu(), [0u32; 0], [3u32, 1, 2]);
+    let number = [KeyField::new(0, KeyType::U32)];
     let of_none =
         [SegmentsOf::Offsets(&[0]), SegmentsOf::Offsets(&[0, 0]), SegmentsOf::Ranges(&[]), SegmentsOf::Rows(7)];
     for segments in of_none {
         gpu.sort_segments(&mut none, segments, Order::Ascending)?;
         assert_eq!(gpu.argsort_segments(&none, segments, IndexFrom::Array, Order::Ascending)?, []);
         assert_eq!(gpu.top_k_of_segments(&none, segments, 3, Order::Ascending)?, (vec![], vec![]));
+        gpu.sort_segments_by_fields(&mut none, segments, number)?;
+        assert_eq!(gpu.argsort_segments_by_fields(&none, segments, IndexFrom::Array, number)?, []);
     }
     for segments in [SegmentsOf::Offsets(&[2]), SegmentsOf::Ranges(&[]), SegmentsOf::Offsets(&[1, 1, 1])] {
         gpu.sort_segments(&mut some, segments, Order::Ascending)?;
         assert_eq!(some, [3, 1, 2]);
         assert_eq!(gpu.argsort_segments(&some, segments, IndexFrom::Array, Order::Ascending)?, [0, 1, 2]);
+        assert_eq!(gpu.argsort_segments_by_fields(&some, segments, IndexFrom::Array, number)?, [0, 1, 2]);
         assert_eq!(gpu.top_k_of_segments(&some, segments, 3, Order::Ascending)?, (vec![], vec![]));
     }
     Ok(())
@@ -236,7 +362,22 @@ fn sorters_are_kept() -> Result<(), Failed> {
     assert_eq!(gpu.pipelines().len(), kept, "rows of every length share pipelines");
     gpu.clear()?;
     assert!(gpu.pipelines().is_empty(), "sorters are dropped");
-    sort(2).map_err(Into::into)
+    sort(2)?;
+
+    // Records have sorters of their own.
+    gpu.clear()?;
+    let mut particles = [3u32, 1, 2].map(|number| Particle::drawn(&mut Rng::with_seed(5), number));
+    let number = [key_field!(Particle, number)];
+    gpu.sort_by_fields(&mut particles, number)?;
+    assert_eq!(particles.map(|particle| particle.number), [1, 2, 3]);
+    let kept = gpu.pipelines().len();
+    gpu.sort_by_fields(&mut particles, number.map(KeyField::descending))?;
+    assert_eq!(particles.map(|particle| particle.number), [3, 2, 1]);
+    assert!(gpu.pipelines().len() > kept, "another direction of a field is another request");
+    let kept = gpu.pipelines().len();
+    gpu.sort_by_fields(&mut particles, number)?;
+    assert_eq!(gpu.pipelines().len(), kept, "it is not built again");
+    Ok(())
 }
 
 pub fn trials() -> Vec<Trial> {
@@ -245,6 +386,10 @@ pub fn trials() -> Vec<Trial> {
         Trial::test("segments_of_bytes", segments_of_bytes),
         Trial::test("segments_of_doubles", segments_of_doubles),
         Trial::test("first_elements_of_slices", first_elements_of_slices),
+        Trial::test("records_by_one_field", records_by_one_field),
+        Trial::test("records_by_fields_within_fields", records_by_fields_within_fields),
+        Trial::test("records_that_are_keys", records_that_are_keys),
+        Trial::test("wrong_records_are_refused", wrong_records_are_refused),
         Trial::test("nothing_to_sort", nothing_to_sort),
         Trial::test("wrong_segments_are_refused", wrong_segments_are_refused),
         Trial::test("what_exceeds_a_block", what_exceeds_a_block),
