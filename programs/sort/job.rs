@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use vksort::standalone::{Gpu, Passes, PreparedSegments, PreparedSort};
 use vksort::{
-    Algorithm, BitRange, KeyOutput, KeyType, Order, Placement, SegmentedRequest, SortRequest, SorterOptions, StepTime,
-    ValueType,
+    Algorithm, BitRange, KeyField, KeyOutput, KeyType, Order, Placement, RecordOutput, RecordRequest, SegmentedRequest,
+    SortRequest, SorterOptions, StepTime, ValueType,
 };
 use vksort_profiles::Quartiles;
 
 use vksort_programs::common::memory::Memory;
 use vksort_programs::common::verify::verify_runs;
+use vksort_programs::sort::fields::{self, By, Field};
 use vksort_programs::sort::npy::Array;
 use vksort_programs::sort::order::as_numpy_sorts;
 use vksort_programs::sort::parts::Parts;
@@ -20,7 +21,7 @@ use vksort_programs::sort::parts::Parts;
 /// What is to be sorted.
 pub struct Job {
     pub keys: Array,
-    pub key: KeyType,
+    what: What,
     /// What is sorted in place of the keys, which then follow the permutation, where their own order is not numpy's.
     stand_in: Option<Array>,
     pub values: Option<Array>,
@@ -29,6 +30,13 @@ pub struct Job {
     pub how: How,
     /// Seed that the arrays were generated with.
     pub seed: Option<u64>,
+}
+
+/// What the keys are.
+pub enum What {
+    Numbers(KeyType),
+    /// Structures, with the fields that they are sorted by.
+    Records(Vec<Field>, By),
 }
 
 /// How it is to be sorted, and what of it is wanted.
@@ -66,14 +74,18 @@ pub struct Sorted {
 
 impl Job {
     /// Keys with values to follow them, if there are any.
-    pub fn new(keys: Array, key: KeyType, values: Option<Array>, parts: Parts, how: How) -> Result<Job> {
+    pub fn new(keys: Array, what: What, values: Option<Array>, parts: Parts, how: How) -> Result<Job> {
         if let Some(values) = &values {
             let (given, needed) = (values.count(), keys.count());
             ensure!(given == needed, "--values has {given} rows, needed are {needed}, one for each key");
         }
-        // Bits are those of the keys as they are.
-        let stand_in = if how.bits.is_none() { as_numpy_sorts(&keys, key) } else { None };
-        Ok(Job { keys, key, stand_in, values, parts, how, seed: None })
+        let stand_in = match &what {
+            // Bits are those of the keys as they are.
+            What::Numbers(_) if how.bits.is_some() => None,
+            What::Numbers(key) => as_numpy_sorts(&keys, *key),
+            What::Records(fields, _) => fields::stand_in(&keys, fields),
+        };
+        Ok(Job { keys, what, stand_in, values, parts, how, seed: None })
     }
 
     /// Whether anything sorts generated keys of this type in this way, which is known before there are any.
@@ -108,12 +120,18 @@ impl Job {
     pub fn generate(count: u32, key: KeyType, with_values: bool, seed: u64, how: How) -> Job {
         let keys = Array::random(key.size_bytes() as usize, count, &mut fastrand::Rng::with_seed(seed));
         let values = with_values.then(|| Array::words(0..count));
-        Job { keys, key, stand_in: None, values, parts: Parts::Whole, how, seed: Some(seed) }
+        let what = What::Numbers(key);
+        Job { keys, what, stand_in: None, values, parts: Parts::Whole, how, seed: Some(seed) }
     }
 
     /// Whether anything sorts this, which is known before a device is.
     pub fn check(&self) -> Result<()> {
-        Ok(self.segmented().map_or_else(|| self.request().check(), |request| request.check())?)
+        match (self.segmented()?, self.request()) {
+            (Some(request), _) => request.check()?,
+            (None, Request::Keys(request)) => request.check()?,
+            (None, Request::Records(request)) => request.check()?,
+        }
+        Ok(())
     }
 
     pub fn count(&self) -> u32 {
@@ -122,40 +140,71 @@ impl Job {
 
     /// Whether the permutation is sorted, which gives all else too: keys or values follow it afterwards.
     fn by_indices(&self) -> bool {
-        self.how.indices || self.stand_in.is_some() || self.how.top.is_some()
+        // The device moves no values with records.
+        let with_values = self.are_records() && self.values.is_some();
+        self.how.indices || self.stand_in.is_some() || self.how.top.is_some() || with_values
+    }
+
+    fn are_records(&self) -> bool {
+        matches!(self.what, What::Records(..))
     }
 
     /// The request for parts, or for the first few keys.
-    fn segmented(&self) -> Option<SegmentedRequest> {
-        let sort = self.request();
+    fn segmented(&self) -> Result<Option<SegmentedRequest>> {
         // No part has more than its keys; a block is sorted in one dispatch.
         let longest = || self.ranges().iter().map(ExactSizeIterator::len).max().unwrap_or(0).max(1) as u32;
-        match (&self.parts, self.how.top) {
-            (Parts::Whole, None) => None,
-            (parts, None) => Some(SegmentedRequest::new(sort, parts.layout()).up_to(longest())),
-            (parts, Some(top)) => {
+        Ok(match (self.request(), &self.parts, self.how.top) {
+            (_, Parts::Whole, None) => None,
+            (Request::Keys(sort), parts, None) => Some(SegmentedRequest::new(sort, parts.layout()).up_to(longest())),
+            (Request::Records(records), parts, _) => {
+                Some(SegmentedRequest::of_records(&records, parts.layout())?.up_to(longest()))
+            }
+            (Request::Keys(sort), parts, Some(top)) => {
                 let (placement, key_output) = (Placement::OutOfPlace, KeyOutput::Discarded);
                 let sort = SortRequest { placement, key_output, ..sort };
                 Some(SegmentedRequest::new(sort, parts.layout()).top(top.min(longest())))
             }
-        }
+        })
     }
 
     fn ranges(&self) -> Vec<Range<u32>> {
         self.parts.ranges(self.count())
     }
 
-    fn request(&self) -> SortRequest {
-        let value = match &self.values {
-            _ if self.by_indices() => ValueType::Index,
-            Some(values) => ValueType::Bytes(values.row_bytes() as u32),
-            None => ValueType::None,
+    /// The request for all keys together.
+    fn request(&self) -> Request {
+        let fields = match &self.what {
+            What::Records(fields, _) => fields::key_fields(fields, self.stand_in.is_some()),
+            What::Numbers(key) => {
+                let value = match &self.values {
+                    _ if self.by_indices() => ValueType::Index,
+                    Some(values) => ValueType::Bytes(values.row_bytes() as u32),
+                    None => ValueType::None,
+                };
+                return Request::Keys(request(*key, value, &self.how));
+            }
         };
-        request(self.key, value, &self.how)
+        let output = match &self.parts {
+            _ if self.by_indices() => RecordOutput::Permutation,
+            Parts::Whole => RecordOutput::OutOfPlace,
+            // In no segment, records stay where they are.
+            Parts::Offsets(_) | Parts::Rows(_) => RecordOutput::InPlace,
+        };
+        let mut request = RecordRequest::new(self.sorted().row_bytes() as u32, fields).with_output(output);
+        (request.stable, request.algorithm) = (self.how.stable, self.how.algorithm);
+        Request::Records(request)
+    }
+
+    /// What is sorted.
+    fn sorted(&self) -> &Array {
+        self.stand_in.as_ref().unwrap_or(&self.keys)
     }
 
     pub fn describe(&self) -> String {
-        let request = self.request();
+        let (what, order) = match &self.what {
+            What::Numbers(key) => (format!("{key} keys"), self.how.order.to_string()),
+            What::Records(_, by) => (format!("records of {} bytes", self.keys.row_bytes()), format!("by {by}")),
+        };
         let values = self.values.as_ref().map(|values| format!(" with values of {} bytes", values.row_bytes()));
         let bits = self.how.bits.map(|bits| format!(" by bits {bits}"));
         let seed = self.seed.map(|seed| format!(", generated with --seed {seed}"));
@@ -167,19 +216,19 @@ impl Job {
         let each = if parts.is_some() { " of each" } else { "" };
         let top = self.how.top.map(|top| format!(", the first {top}{each}"));
         let [values, parts, bits, top, seed] = [values, parts, bits, top, seed].map(Option::unwrap_or_default);
-        format!("{} {} keys{values}{parts}, {}{bits}{top}{seed}", self.count(), self.key, request.order)
+        format!("{} {what}{values}{parts}, {order}{bits}{top}{seed}", self.count())
     }
 
     /// Sorts `repeat` times, each time from the input; the result is the last one's.
     pub fn run(&self, gpu: &Gpu, repeat: u32) -> Result<Sorted> {
-        let (request, count) = (self.request(), self.count());
+        let count = self.count();
         let prepared = self.prepare(gpu)?;
         let in_place = self.how.top.is_none();
         let own: Vec<u32> = if self.by_indices() && in_place { (0..count).collect() } else { Vec::new() };
         let (mut runs, mut walls) = (Vec::new(), Vec::new());
         for _run in 0..repeat {
-            prepared.write_keys(self.stand_in.as_ref().unwrap_or(&self.keys).rows())?;
-            if let (Some(values), true) = (&self.values, request.value.is_read()) {
+            prepared.write_keys(self.sorted().rows())?;
+            if let (Some(values), false) = (&self.values, self.by_indices()) {
                 prepared.write_values(values.rows())?;
             }
             if let Prepared::Segments(sort) = &prepared
@@ -198,7 +247,7 @@ impl Job {
         let indices = self.by_indices().then(|| self.indices(&prepared)).transpose()?;
         let keys = match &indices {
             _ if !self.how.keys => None,
-            Some(indices) if self.stand_in.is_some() || self.how.top.is_some() => {
+            Some(indices) if self.stand_in.is_some() || self.how.top.is_some() || self.are_records() => {
                 Some(self.keys.gather(indices.to_words())?)
             }
             _ => Some(filled(self.keys.blank(), |rows| prepared.read_keys(rows))?),
@@ -220,8 +269,11 @@ impl Job {
     fn prepare(&self, gpu: &Gpu) -> Result<Prepared> {
         let count = self.count();
         let options = SorterOptions { capacity: Some(count), ..SorterOptions::default() };
-        let Some(request) = self.segmented() else {
-            let sorter = gpu.sorter(&self.request(), &options)?;
+        let Some(request) = self.segmented()? else {
+            let sorter = match self.request() {
+                Request::Keys(request) => gpu.sorter(&request, &options)?,
+                Request::Records(request) => gpu.record_sorter(&request, &options)?,
+            };
             let prepared = sorter.prepare(count)?;
             // The least count that takes the same steps spares the times of the real one.
             prepared.run(count.min(sorter.shape().single.elements() + 1))?;
@@ -258,7 +310,7 @@ impl Job {
             prepared.read_values(vksort::bytemuck::cast_slice_mut(&mut indices))?;
             Ok(indices)
         };
-        let Some(top) = self.segmented().and_then(|request| request.top) else {
+        let Some(top) = self.segmented()?.and_then(|request| request.top) else {
             return Ok(Array::words(read(self.keys.count())?.into_iter()));
         };
         let (ranges, top) = (self.ranges(), top as usize);
@@ -270,15 +322,11 @@ impl Job {
     /// Compares a result with a stable sort on the CPU, byte by byte; or the elements of each run of equal keys, where these
     /// may come in any order.
     pub fn verify(&self, sorted: &Sorted) -> Result<()> {
-        let BitRange { low, high } = self.request().bits;
-        let below_high = u128::MAX.checked_shr(128 - high).unwrap_or(0);
-        let mask = below_high & u128::MAX.checked_shl(low).unwrap_or(0);
         let mut reference: Vec<u32> = (0..self.count()).collect();
-        let keys = self.stand_in.as_ref().unwrap_or(&self.keys);
-        let code = |index: &u32| self.key.sortable(keys.bits(*index), self.how.order) & mask;
+        let code = self.code();
         let ranges = self.ranges();
         for range in &ranges {
-            reference[range.start as usize..range.end as usize].sort_by_key(code);
+            reference[range.start as usize..range.end as usize].sort_by_key(&code);
         }
         if let Some(top) = self.how.top {
             let firsts = ranges.iter().flat_map(|range| range.clone().take(top as usize));
@@ -286,10 +334,11 @@ impl Job {
         }
 
         if !self.how.stable {
-            return self.verify_unstable(sorted, &reference, code);
+            return self.verify_unstable(sorted, &reference, &code);
         }
         if let Some(keys) = &sorted.keys {
-            compare("key", keys, &self.keys.gather(reference.iter().copied())?)?;
+            let what = if self.are_records() { "record" } else { "key" };
+            compare(what, keys, &self.keys.gather(reference.iter().copied())?)?;
         }
         if let (Some(given), Some(values)) = (&self.values, &sorted.values) {
             compare("value", values, &given.gather(reference.iter().copied())?)?;
@@ -298,6 +347,26 @@ impl Job {
             .indices
             .as_ref()
             .map_or(Ok(()), |indices| compare("index", indices, &Array::words(reference.into_iter())))
+    }
+
+    /// A number for the key at an index. Numbers ascend in the order of the sort.
+    fn code(&self) -> Box<dyn Fn(&u32) -> u128 + '_> {
+        let keys = self.sorted();
+        match self.request() {
+            Request::Keys(SortRequest { key, order, bits: BitRange { low, high }, .. }) => {
+                let below_high = u128::MAX.checked_shr(128 - high).unwrap_or(0);
+                let mask = below_high & u128::MAX.checked_shl(low).unwrap_or(0);
+                Box::new(move |index| key.sortable(keys.bits(*index, 0..keys.row_bytes()), order) & mask)
+            }
+            // The first field is on top.
+            Request::Records(RecordRequest { fields, .. }) => Box::new(move |index| {
+                fields.iter().fold(0, |number: u128, KeyField { offset, key, order }| {
+                    let begin = *offset as usize;
+                    let bits = keys.bits(*index, begin..begin + key.size_bytes() as usize);
+                    number.checked_shl(key.bits()).unwrap_or(0) | key.sortable(bits, *order)
+                })
+            }),
+        }
     }
 
     /// The same where equal keys may come in any order.
@@ -317,6 +386,12 @@ impl Job {
         };
         verify_runs(order, |index| code(&index), given, needed).context("verification failed")
     }
+}
+
+/// A sort of all keys together.
+enum Request {
+    Keys(SortRequest),
+    Records(RecordRequest),
 }
 
 /// A sort with its buffers on the device.

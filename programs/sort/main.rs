@@ -5,15 +5,16 @@ mod job;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
-use job::{How, Job, Sorted};
+use job::{How, Job, Sorted, What};
 use vksort::standalone::Gpu;
 use vksort::{BitRange, KeyType, Order, ValueType};
 use vksort_profiles::Quartiles;
 use vksort_programs::common;
 use vksort_programs::common::files::Output;
 use vksort_programs::common::tuning::{self, TuningFlag};
+use vksort_programs::sort::fields::By;
 use vksort_programs::sort::npy::Array;
 use vksort_programs::sort::parts::Parts;
 
@@ -27,6 +28,10 @@ struct Args {
     /// Values to move with their keys, into --out-values: a row for each key
     #[arg(long, value_name = "FILE")]
     values: Option<PathBuf>,
+    /// Keys are structures to sort by these fields, descending after a minus
+    #[arg(long, value_name = "NAME,-NAME", allow_hyphen_values = true, requires = "keys")]
+    #[arg(conflicts_with_all = ["key_type", "descending", "bits", "top"])]
+    by: Option<By>,
     /// Type of the keys, if the dtype does not give it or keys are generated
     #[arg(long, value_name = "NAME")]
     key_type: Option<KeyType>,
@@ -89,8 +94,10 @@ timedelta64, in any byte order, which outputs keep. They are sorted as numpy sor
 --key-type takes other dtypes of the right size for u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64,
 i64, f64, u128 or i128. bf16 is for uint16, and for bfloat16 as ml_dtypes writes it; u128 and i128
 are for uint64 of shape (N, 2), the lower half first.
+--by takes structures, and up to four of their fields of the dtypes above, together of 128 bits.
+The first decides first. Structures that are equal in all of them keep their order.
 Values have any dtype and shape with rows of 1, 2 or 4 n bytes: structured, text, shape (N, 3).
-Rows have at most 65536 bytes, and with --argsort or --top as many as memory takes.
+Rows have at most 65536 bytes, and with --argsort, --by or --top as many as memory takes.
 --segments takes M + 1 integers of any size for M segments, such as [0, *numpy.cumsum(lengths)].
 Keys in no segment stay where they are, and --argsort counts from the first key of all. With --top
 the results of all segments come one after the other: K rows of each, or as many as it has.
@@ -104,6 +111,7 @@ Examples:
   sort --keys morton.npy --bits 32..64 --out-keys by-cell.npy
   sort --keys logits.npy --rows 128256 --top 40 --descending --argsort best.npy
   sort --keys depth.npy --segments tiles.npy --argsort order.npy --verify
+  sort --keys table.npy --by material,-depth --out-keys sorted.npy
   sort --count 4000000 --key-type f64 --keys-only --repeat 10";
 
 /// Most bytes of a row that follows a permutation.
@@ -195,13 +203,15 @@ impl Args {
     }
 
     fn how(&self) -> How {
+        // Keys are what is verified if nothing is written.
+        let others = self.out_values.is_some() || self.argsort.is_some();
         How {
             order: if self.descending { Order::Descending } else { Order::Ascending },
             bits: self.bits,
             algorithm: self.common.algorithm,
             top: self.top,
             stable: !self.unstable,
-            keys: self.out_keys.is_some() || self.keys.is_none(),
+            keys: self.out_keys.is_some() || !others,
             indices: self.argsort.is_some(),
         }
     }
@@ -212,9 +222,12 @@ impl Args {
             Job::check_generated(self.key_type(), !self.keys_only, &self.how())?;
             return Ok(None);
         };
-        let (keys, key) = common::during("reading keys", || Array::read_keys(keys, self.key_type))?;
+        let (keys, what) = common::during("reading keys", || match &self.by {
+            None => Array::read_keys(keys, self.key_type).map(|(keys, key)| (keys, What::Numbers(key))),
+            Some(by) => by.read(keys).map(|(records, fields)| (records, What::Records(fields, by.clone()))),
+        })?;
         // A permutation is sorted in place of values, which then follow it on the host.
-        let gathers = self.argsort.is_some() || self.top.is_some();
+        let gathers = self.argsort.is_some() || self.top.is_some() || self.by.is_some();
         let most = if gathers { LARGEST_GATHERED } else { ValueType::MAX_BYTES };
         let read = |path| common::during("reading values", || Array::read_values(path, most.into()));
         let values = self.values.as_deref().map(read).transpose()?;
@@ -223,8 +236,11 @@ impl Args {
             (None, Some(stride)) => Parts::rows(stride, keys.count())?,
             (None, None) => Parts::Whole,
         };
-        let job = Job::new(keys, key, values, parts, self.how())?;
-        job.check()?;
+        let job = Job::new(keys, what, values, parts, self.how())?;
+        match &self.by {
+            None => job.check()?,
+            Some(by) => job.check().with_context(|| format!("--by {by}"))?,
+        }
         Ok(Some(job))
     }
 

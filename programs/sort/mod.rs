@@ -1,5 +1,6 @@
 //! Arrays of the program `sort`, which need no device.
 
+pub mod fields;
 pub mod npy;
 pub mod order;
 pub mod parts;

@@ -29,16 +29,14 @@ impl Array {
     pub fn read_keys(path: &Path, asked: Option<KeyType>) -> Result<(Array, KeyType)> {
         let check = |header: &NpyHeader| key_type(header, asked);
         let (mut array, (key, code)) = read(path, check).with_context(|| format!("--keys {}", path.display()))?;
-        array.are_times = matches!(code.type_char(), TypeChar::DateTime | TypeChar::TimeDelta);
-        array.swapped = (code.endianness() == Endianness::Big).then(|| code.size_field() as usize);
-        array.swap();
+        array.understand(&code);
         Ok((array, key))
     }
 
     /// Reads values: rows of any kind, of up to so many bytes.
     pub fn read_values(path: &Path, most: u64) -> Result<Array> {
         let check = |header: &NpyHeader| {
-            let (bytes, item, shape) = (row_bytes(header)?, shown_dtype(header), header.shape());
+            let (bytes, item, shape) = (row_bytes(header)?, shown_dtype(&header.dtype()), header.shape());
             let allowed = [1, 2].contains(&bytes) || bytes > 0 && bytes.is_multiple_of(4) && bytes <= most;
             ensure!(
                 allowed,
@@ -53,7 +51,7 @@ impl Array {
     /// Reads offsets: integers of any size.
     pub fn read_offsets(path: &Path) -> Result<Vec<i128>> {
         let check = |header: &NpyHeader| {
-            let (item, shape) = (shown_dtype(header), header.shape());
+            let (item, shape) = (shown_dtype(&header.dtype()), header.shape());
             match header.dtype() {
                 DType::Plain(code)
                     if matches!(code.type_char(), TypeChar::Int | TypeChar::Uint) && shape.len() == 1 =>
@@ -77,6 +75,29 @@ impl Array {
             if code.type_char() == TypeChar::Int { bits as i128 >> unused_bits } else { (bits >> unused_bits) as i128 }
         };
         Ok(array.rows().chunks_exact(array.row_bytes).map(number).collect())
+    }
+
+    /// The numbers at a byte of each row, without a file.
+    pub fn column(&self, offset: usize, code: &TypeStr) -> Array {
+        let row_bytes = code.size_field() as usize;
+        let numbers = self.rows().chunks_exact(self.row_bytes).map(|row| &row[offset..][..row_bytes]);
+        let bytes = numbers.flatten().copied().collect();
+        let mut column = Array { bytes, row_bytes, ..Array::default() };
+        column.understand(code);
+        column.swapped = None;
+        column
+    }
+
+    /// Rows of those of several columns, filled up to a multiple of 4 bytes.
+    pub fn beside(columns: &[Array]) -> Array {
+        let row_bytes = columns.iter().map(Array::row_bytes).sum::<usize>().next_multiple_of(4);
+        let rows = columns.first().map_or(0, Array::count);
+        let mut bytes = Vec::with_capacity(rows * row_bytes);
+        for row in 0..rows {
+            columns.iter().for_each(|column| bytes.extend_from_slice(column.row(row as u32)));
+            bytes.resize((row + 1) * row_bytes, 0);
+        }
+        Array { bytes, row_bytes, ..Array::default() }
     }
 
     /// An array without a file: words of 32 bits.
@@ -145,10 +166,10 @@ impl Array {
         self.are_times
     }
 
-    /// A row of up to 16 bytes as a number.
-    pub fn bits(&self, index: u32) -> u128 {
+    /// Up to 16 bytes of a row as a number.
+    pub fn bits(&self, index: u32, bytes: Range<usize>) -> u128 {
         let mut bits = [0; 16];
-        bits[..self.row_bytes].copy_from_slice(self.row(index));
+        bits[..bytes.len()].copy_from_slice(&self.row(index)[bytes]);
         u128::from_le_bytes(bits)
     }
 
@@ -161,6 +182,13 @@ impl Array {
     pub fn into_file(mut self) -> Vec<u8> {
         self.swap();
         self.bytes
+    }
+
+    /// Makes the keys of a dtype little-endian.
+    fn understand(&mut self, code: &TypeStr) {
+        self.are_times = matches!(code.type_char(), TypeChar::DateTime | TypeChar::TimeDelta);
+        self.swapped = (code.endianness() == Endianness::Big).then(|| code.size_field() as usize);
+        self.swap();
     }
 
     /// Turns the bytes of each number round, where the file has them the other way.
@@ -176,19 +204,25 @@ const SHOWN: usize = 60;
 
 /// A text on one line, cut where it is long.
 fn shown(text: &str) -> String {
+    cut(text, SHOWN)
+}
+
+/// A text on one line, of which so many characters are shown.
+pub fn cut(text: &str, most: usize) -> String {
     let mut chars = text.chars().map(|char| if char.is_control() { ' ' } else { char });
-    let mut shown: String = chars.by_ref().take(SHOWN).collect();
+    let mut shown: String = chars.by_ref().take(most).collect();
     shown.extend(chars.next().map(|_| "..."));
     shown
 }
 
-fn shown_dtype(header: &NpyHeader) -> String {
-    shown(&header.dtype().descr().replace(", ]", "]"))
+pub fn shown_dtype(dtype: &DType) -> String {
+    shown(&dtype.descr().replace(", ]", "]"))
 }
 
 /// Bytes of an item.
-fn item_bytes(header: &NpyHeader) -> Result<u64> {
-    let (dtype, shown) = (header.dtype(), shown_dtype(header));
+pub fn item_bytes(header: &NpyHeader) -> Result<u64> {
+    let dtype = header.dtype();
+    let shown = shown_dtype(&dtype);
     ensure!(!dtype.uses_pickled_array(), "dtype is {shown}: Python objects have no fixed size");
     Ok(dtype.num_bytes().with_context(|| format!("dtype is {shown}: its items are larger than any file"))? as u64)
 }
@@ -200,29 +234,37 @@ fn row_bytes(header: &NpyHeader) -> Result<u64> {
     bytes.with_context(|| format!("shape is {:?}, whose rows are larger than any file", header.shape()))
 }
 
+/// With which letter the names of the key types begin that a dtype may name.
+fn letter(code: &TypeStr) -> Option<char> {
+    match code.type_char() {
+        TypeChar::Bool | TypeChar::Uint => Some('u'),
+        TypeChar::Int | TypeChar::DateTime | TypeChar::TimeDelta => Some('i'),
+        TypeChar::Float => Some('f'),
+        _ => None,
+    }
+}
+
+/// The key type that a dtype names.
+pub fn key_of(code: &TypeStr) -> Option<KeyType> {
+    format!("{}{}", letter(code)?, 8 * code.size_field()).parse().ok()
+}
+
 /// The key type that a dtype names, or the one that is asked for, if that is what the array's bytes can be; and the dtype's code,
 /// such as `<f4`.
 fn key_type(header: &NpyHeader, asked: Option<KeyType>) -> Result<(KeyType, TypeStr)> {
-    let (dtype, shape) = (shown_dtype(header), header.shape());
+    let (dtype, shape) = (shown_dtype(&header.dtype()), header.shape());
     let found = match header.dtype() {
         DType::Plain(code) => {
-            let letter = match code.type_char() {
-                TypeChar::Bool | TypeChar::Uint => Some('u'),
-                TypeChar::Int | TypeChar::DateTime | TypeChar::TimeDelta => Some('i'),
-                TypeChar::Float => Some('f'),
-                _ => None,
-            };
-            let named = || format!("{}{}", letter?, 8 * code.size_field()).parse().ok();
             // Complex numbers and texts are several numbers, each in the order of its bytes.
-            let asked = asked.filter(|_| letter.is_some() || code.endianness() != Endianness::Big);
-            asked.or_else(named).map(|key| (key, code))
+            let asked = asked.filter(|_| letter(&code).is_some() || code.endianness() != Endianness::Big);
+            asked.or_else(|| key_of(&code)).map(|key| (key, code))
         }
         _ => None,
     };
     let (key, code) = found.with_context(|| {
         format!(
             "dtype is {dtype}, allowed are bool, integers and floats of up to 64 bits, datetime64 and timedelta64; with \
-             --key-type also others without fields, which are little-endian"
+             --key-type also others without fields, which are little-endian, and with --by structures"
         )
     })?;
     let (given, needed) = (item_bytes(header)?, key.size_bytes());
@@ -244,7 +286,7 @@ const MAX_DEPTH: usize = 16;
 ///
 /// npyz understands the text of the header. The bytes before it are looked at here: npyz would allocate as much as they
 /// announce, and takes no text in Latin-1, which numpy writes for names with accents. Fields with titles are refused.
-fn read<T>(path: &Path, check: impl Fn(&NpyHeader) -> Result<T>) -> Result<(Array, T)> {
+pub fn read<T>(path: &Path, check: impl Fn(&NpyHeader) -> Result<T>) -> Result<(Array, T)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     ensure!(!metadata.is_dir(), "this is a directory, allowed is an .npy file");

@@ -7,7 +7,8 @@ use bytemuck::{Pod, Zeroable};
 use fastrand::Rng;
 use vksort::standalone::{Gpu, SegmentsOf};
 use vksort::{
-    IndexFrom, Key, KeyField, KeyType, Order, Placement, SegmentedRequest, Segments, SortRequest, SorterOptions, key_field,
+    IndexFrom, Key, KeyField, KeyType, Order, Placement, SegmentedRequest, Segments, SortRequest, SorterOptions,
+    key_field,
 };
 use vksort_testing::{Failed, Trial, expect, gpu, seed};
 

@@ -8,7 +8,8 @@ use std::panic::catch_unwind;
 use std::path::Path;
 
 use fastrand::Rng;
-use vksort::{KeyType, ValueType};
+use vksort::{KeyType, RecordRequest, ValueType};
+use vksort_programs::sort::fields::{self, By};
 use vksort_programs::sort::npy::Array;
 
 use crate::fuzz;
@@ -16,7 +17,7 @@ use crate::fuzz;
 /// Seconds of mutations unless the variable says otherwise.
 const SECONDS: u64 = 2;
 /// Descriptions of a type, and number of rows.
-const CORPUS: [(&str, &str, u8, usize); 9] = [
+const CORPUS: [(&str, &str, u8, usize); 10] = [
     ("'<f4'", "(12,)", 1, 48),
     ("'|u1'", "(48L,)", 1, 48),
     ("'>i8'", "(6,)", 2, 48),
@@ -25,6 +26,7 @@ const CORPUS: [(&str, &str, u8, usize); 9] = [
     ("'?'", "(48,)", 3, 48),
     ("'<u8'", "(3, 2)", 1, 48),
     ("[('a', '<u2'), ('b\\'', '=f4', (2, 2)), (\"c\", [('d', '>U1')])]", "(2,)", 1, 44),
+    ("[('a', '>f2'), ('', '|V2'), ('b', '<M8[s]'), ('c', '|i1')]", "(4,)", 1, 52),
     ("'<f4'", "(0,)", 1, 0),
 ];
 /// Words and numbers at which the reader decides.
@@ -90,6 +92,19 @@ fn check(path: &Path, bytes: &[u8], asked: Option<KeyType>) -> Result<bool, Stri
         assert_eq!(keys.row_bytes() as u64, key.size_bytes());
         Ok([keys, Array::read_values(path, ValueType::MAX_BYTES.into())?])
     };
+    let by_fields = || -> anyhow::Result<()> {
+        let (records, fields) = "a,-b".parse::<By>()?.read(path)?;
+        let stand_in = fields::stand_in(&records, &fields);
+        let sorted = stand_in.as_ref().unwrap_or(&records);
+        assert_eq!(sorted.count(), records.count());
+        let request = RecordRequest::new(sorted.row_bytes() as u32, fields::key_fields(&fields, stand_in.is_some()));
+        request.check()?;
+        assert_eq!(records.into_file(), bytes);
+        Ok(())
+    };
+    if let Err(error) = catch_unwind(by_fields).map_err(|_| "it panicked over fields".to_string())? {
+        fuzz::refused(&error)?;
+    }
     match catch_unwind(read).map_err(|_| "it panicked".to_string())? {
         Ok(arrays) => {
             // A part of the rows is an array too.

@@ -60,7 +60,7 @@ fn bad_keys_are_named() {
             (keys(&complex), vec!["complex.npy", "'<c8'", "bool, integers and floats", "--key-type"]),
             (keys(&longer), vec!["longer.npy", "goes on after the 2 rows", "one array"]),
             (keys(&strange), vec!["strange.npy", "'<float32'", "cannot be understood"]),
-            (keys(&record), vec!["record.npy", "[('f1', '<u4')]", "datetime64"]),
+            (keys(&record), vec!["record.npy", "[('f1', '<u4')]", "datetime64", "--by"]),
             (keys(&truncated), vec!["truncated.npy", "99", "100"]),
             (keys(&huge), vec!["huge.npy", "18446744073709551615", "4294967295"]),
             (keys(&many), vec!["many.npy", "9", "4294967295"]),
@@ -72,6 +72,44 @@ fn bad_keys_are_named() {
             (of("u64", &swapped), vec!["swapped.npy", "'>c8'", "little-endian"]),
             (of("u32", &record), vec!["record.npy", "without fields"]),
             (of("u31", &words), vec!["--key-type", "u31", "bf16", "i128"]),
+        ],
+    );
+}
+
+#[test]
+fn bad_fields_are_named() {
+    let dir = Dir::new("bad-fields");
+    let descr = "[('depth', '<f4'), ('', '|V2'), ('at', '<f4', (3,)), ('in', [('a', '<u4')]), ('z', '<c8'), ('s', '|S3'), \
+                 ('l', '<f16'), ('wide', '<u8'), ('other', '>u8')]";
+    let table = dir.write("table.npy", descr, &[1], &[0; 65]);
+    let matrix = dir.write("matrix.npy", "[('a', '<u4')]", &[2, 2], &[0; 16]);
+    let plain = dir.write("plain.npy", "'<u4'", &[2], &[0; 8]);
+    let objects = dir.write("objects.npy", "[('a', '<u4'), ('o', '|O')]", &[2], &[0; 24]);
+    let out = dir.path("out.npy");
+    let by = |keys, by| vec!["--keys", keys, "--by", by, "--out-keys", &out];
+    let with = |more: &[&'static str]| [&["--keys", &table, "--by", "depth", "--out-keys", &out], more].concat();
+    check(
+        &dir,
+        vec![
+            (by(&table, "dpth"), vec!["table.npy", "no field \"dpth\"", "\"depth\", \"at\", \"in\""]),
+            (by(&table, "depth,--depth"), vec!["no field \"-depth\"", "allowed are \"depth\""]),
+            (by(&table, "-at"), vec!["field \"at\"", "'<f4'", "allowed are bool, integers and floats"]),
+            (by(&table, "depth,in"), vec!["field \"in\" is [('a', '<u4')]", "datetime64"]),
+            (by(&table, "z"), vec!["field \"z\" is '<c8'", "up to 64 bits"]),
+            (by(&table, "s"), vec!["field \"s\" is '|S3'", "up to 64 bits"]),
+            (by(&table, "l"), vec!["field \"l\" is '<f16'", "up to 64 bits"]),
+            (by(&table, "depth,depth,-depth,depth,depth"), vec!["--by depth", "number of fields is 5", "1 to 4"]),
+            (by(&table, "wide,-other,depth"), vec!["--by wide,-other,depth", "160 bits", "at most 128"]),
+            (by(&table, "depth,"), vec!["--by", "a name is empty"]),
+            (by(&table, "-"), vec!["--by", "a name is empty"]),
+            (by(&matrix, "a"), vec!["matrix.npy", "[2, 2]", "[N]"]),
+            (by(&plain, "a"), vec!["plain.npy", "'<u4'", "no fields"]),
+            (by(&objects, "a"), vec!["objects.npy", "objects"]),
+            (vec!["--by", "depth"], vec!["--keys"]),
+            (with(&["--descending"]), vec!["--by", "--descending"]),
+            (with(&["--key-type", "u32"]), vec!["--by", "--key-type"]),
+            (with(&["--bits", "0..3"]), vec!["--by", "--bits"]),
+            (with(&["--top", "3"]), vec!["--by", "--top"]),
         ],
     );
 }

@@ -3,6 +3,7 @@
 //! `VKSORT_VALIDATE=1` runs them under the validation layer.
 
 mod bad;
+mod fields;
 mod files;
 mod keys;
 mod numpy;

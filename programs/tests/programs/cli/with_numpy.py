@@ -4,6 +4,7 @@
   orders   writes the stable order of every *.keys.npy, as NAME.up.npy and NAME.down.npy
   values   writes arrays of all kinds with as many rows as values.keys.npy, as NAME.values.npy
   compare  checks every NAME.sorted.npy against NAME.values.npy in the order of values.up.npy
+  tables   writes structures as NAME.table.npy, and their stable order by the fields in NAME.by.txt as NAME.order.npy
   sorted   checks every NAME.sorted.npy against NAME.keys.npy from the greatest to the least
 """
 
@@ -94,6 +95,46 @@ def compare():
         assert sorted_.tobytes() == rows[order].tobytes(), f"{path}: the rows differ from those in numpy's order"
 
 
+def tables():
+    def integers(name):
+        bounds = np.iinfo(name)
+        wide = random.integers(bounds.min, bounds.max, ROWS, dtype=name, endpoint=True)
+        return np.where(random.random(ROWS) < 0.5, wide, random.integers(0, 4, ROWS).astype(name))
+
+    def floats(name):
+        few = np.array([np.nan, -np.nan, 0.0, -0.0, np.inf, -np.inf, 1.5, -2.0], name)
+        return np.where(random.random(ROWS) < 0.5, random.standard_normal(ROWS).astype(name), random.choice(few, ROWS))
+
+    def times(name):
+        return random.choice(np.array(["NaT", "1969-01-01", "1970-01-01", "2026-11-26"], "M8[D]"), ROWS).astype(name)
+
+    kinds = {"f": floats, "i": integers, "u": integers, "M": times}
+    tables = {
+        "draws": ([("depth", "<f4"), ("material", "<u2"), ("mesh", "<u2")], "material,-depth"),
+        "aligned": (np.dtype([("a", "u1"), ("b", "<f8"), ("c", "<i2")], align=True), "a,-b,c"),
+        "swapped": ([("a", ">f8"), ("b", ">i2"), ("c", ">M8[s]")], "-c,b"),
+        "odd": ([("a", "i1"), ("b", "<f2"), ("c", "<i8"), ("d", "u1")], "a,b,-d,c"),
+        "nested": ([("x", [("y", "<f4"), ("z", "<i4")]), ("k", "<u4"), ("s", "<f4", (2,))], "k"),
+        "accents": ([("caf\u00e9", "<i4"), ("\u65e5 \u672c", "<i2")], "\u65e5 \u672c,-caf\u00e9"),
+    }
+    for name, (dtype, by) in tables.items():
+        dtype = np.dtype(dtype)
+        table = np.frombuffer(random.bytes(ROWS * dtype.itemsize), dtype).copy()
+        for field in dtype.names:
+            if dtype[field].kind in kinds:
+                table[field] = kinds[dtype[field].kind](dtype[field].newbyteorder("="))
+        order = np.arange(ROWS)
+        for field in reversed(by.split(",")):
+            column = table[field.lstrip("-")][order]
+            if field.startswith("-"):
+                order = order[ROWS - 1 - np.argsort(column[::-1], kind="stable")[::-1]]
+            else:
+                order = order[np.argsort(column, kind="stable")]
+        np.save(directory / f"{name}.table.npy", table)
+        np.save(directory / f"{name}.order.npy", order.astype("u4"))
+        (directory / f"{name}.by.txt").write_text(by, "utf-8")
+
+
 def sorted_():
     for path in directory.glob("*.keys.npy"):
         given, found = np.load(path), np.load(str(path).replace(".keys.", ".sorted."))
@@ -102,4 +143,4 @@ def sorted_():
         assert found.tobytes() == given[down].tobytes(), f"{path}: the keys differ from those in numpy's order"
 
 
-{"keys": keys, "orders": orders, "values": values, "compare": compare, "sorted": sorted_}[command]()
+{"keys": keys, "orders": orders, "values": values, "compare": compare, "tables": tables, "sorted": sorted_}[command]()
