@@ -2,6 +2,7 @@
 
 mod arrays;
 mod cli;
+mod examples;
 mod first;
 mod footprints;
 mod framing;
