@@ -13,7 +13,7 @@ use ash::vk::{self, BufferUsageFlags as Usage, MemoryPropertyFlags as Memory};
 use vksort::{AccessScope, BoundSort, BufferRange, InstanceRequirements, RecordRequest};
 use vksort::{Requirements, SortBuffers, Sorter, SorterOptions, key_field};
 
-/// A draw, as the device has it.
+/// A draw, laid out as shaders read it: `repr(C)` keeps the fields in this order, and 24 bytes are a multiple of 4, which the sort needs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Draw {
@@ -24,11 +24,13 @@ struct Draw {
     mesh: u32,
 }
 
+/// Draws of the scene.
 const COUNT: u32 = 100_000;
 
 fn run(validate: bool) -> Result<()> {
     let vulkan = Vulkan::open(validate)?;
     let device = &vulkan.device;
+    // Draws in no order, some of them with the same material and depth: these keep their order. `mesh` tells which draw one is.
     let draw = |index: u32| {
         let mixed = index.wrapping_mul(0x9E37_79B9);
         let depth = (mixed >> 16) as f32 / 100.0;
@@ -42,10 +44,12 @@ fn run(validate: bool) -> Result<()> {
     println!("request    {request}");
     // SAFETY: the device was created with what the requirements name, and outlives the sorter.
     let sorter = unsafe { Sorter::of_records(device, &vulkan.requirements, &request, &SorterOptions::default())? };
-    // A renderer's records are in memory of the device, where another pass writes them. They are bound as keys.
+    // The records are bound where other sorts have their keys. A renderer has them in memory of the device, where another pass writes
+    // them; here the host does.
     let (bytes, memory) = (sorter.buffers(COUNT).keys, Memory::HOST_VISIBLE | Memory::HOST_COHERENT);
     let (records, records_memory) = vulkan.buffer(bytes, Usage::STORAGE_BUFFER, memory)?;
-    // Records that are keys themselves may need no scratch, and Vulkan has no buffers of 0 bytes.
+    // Scratch holds a key composed of the fields for each record. Records that are keys themselves may need none, and Vulkan has no
+    // buffers of 0 bytes.
     let size = sorter.scratch_size(COUNT)?.max(4);
     let (scratch, scratch_memory) = vulkan.buffer(size, Sorter::SCRATCH_USAGE, Memory::DEVICE_LOCAL)?;
     let in_place = SortBuffers::in_place(BufferRange::new(records, bytes), COUNT);
@@ -63,7 +67,8 @@ fn run(validate: bool) -> Result<()> {
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
         let commands = device.allocate_command_buffers(&info)?;
         device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default())?;
-        // Here comes a barrier from the pass that writes the records; what the host has written before the submission needs none.
+        // A renderer has a barrier here, from the pass that writes the records to `BoundSort::INPUT_SCOPE`. What the host has written
+        // before the submission needs none.
         sort.record(commands[0], COUNT, None)?;
         BoundSort::OUTPUT_SCOPE.record_barrier(AccessScope::HOST_READ, device, commands[0]);
         device.end_command_buffer(commands[0])?;
@@ -85,6 +90,9 @@ fn run(validate: bool) -> Result<()> {
     let mut expected = draws;
     expected.sort_by(|a, b| a.material.cmp(&b.material).then(b.depth.total_cmp(&a.depth)));
     ensure!(sorted == expected, "the draws are not those of a stable sort on the CPU");
+    for Draw { material, depth, mesh, .. } in &sorted[..3] {
+        println!("draw       material {material}, depth {depth}, mesh {mesh}");
+    }
     println!("verified   {COUNT} draws equal those of a stable sort on the CPU");
     Ok(())
 }
