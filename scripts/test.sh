@@ -97,8 +97,8 @@ everything=(
     "window             | 600 | programs:window       | lavapipe-256 system-layer"
     "doc                | 600 | doc                   | lavapipe-256"
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
-    "validation         | 1800 | blocks conformance recording emulated subgroups programs:render | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
-    "newer-validation   | 1800 | modules matrix segments splits top records fallback verified recording routes frames properties subgroups visitors programs:render | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
+    "validation         | 1800 | blocks conformance recording emulated subgroups programs:render programs:examples | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
+    "newer-validation   | 1800 | modules matrix segments splits top records fallback verified recording routes frames properties subgroups visitors programs:render programs:examples | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
     # A queue of another family, which software drivers do not have.
     "two-queues         | 600 | frames                | lavapipe-256 newer-layer two-queues only=two-queues"
 )

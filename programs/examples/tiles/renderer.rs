@@ -40,8 +40,6 @@ pub struct Drawn {
 /// A scene on the device, and what draws it.
 pub struct Renderer {
     sort: ManuallyDrop<BoundSegments>,
-    /// The most splats of a tile that the sort takes.
-    longest: u32,
     /// By binding, as the shaders name them.
     buffers: [Buffer; 7],
     _scratch: Buffer,
@@ -124,7 +122,6 @@ impl Renderer {
             describe(raw, set, &buffers);
             Ok(Renderer {
                 sort: ManuallyDrop::new(sorter.bind(&bound)?),
-                longest: sorter.longest(),
                 buffers,
                 _scratch: scratch,
                 pipelines,
@@ -189,10 +186,8 @@ impl Renderer {
         let busy = list.read::<u32>(1)?[0] as usize;
         let offsets: Vec<u32> = offsets.read(busy + 1)?;
         let lengths: Vec<u32> = offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let (needed, longest) = (offsets[busy], lengths.iter().copied().fold(0, u32::max));
+        let needed = offsets[busy];
         ensure!(needed <= self.capacity, "--capacity is {}, this picture needs {needed}", self.capacity);
-        let most = self.longest;
-        ensure!(longest <= most, "a tile has {longest} splats, allowed on this device are at most {most}");
         let bytes = pixels.read::<[u8; 4]>(self.size.width * self.size.height)?;
         let picture = bytes.iter().flat_map(|[red, green, blue, _]| [*red, *green, *blue]).collect();
         let depths = footprints.read::<Footprint>(self.splats as usize)?.iter().map(|footprint| footprint[2]).collect();
