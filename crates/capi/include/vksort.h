@@ -28,15 +28,6 @@
 #include <stdint.h>
 #include <vulkan/vulkan_core.h>
 
-// Key types are numbered from 1 to this.
-#define VKSORT_KEY_TYPES 14
-
-// Algorithms are numbered from 1 to this. 2 is not an algorithm any more, and is refused.
-#define VKSORT_ALGORITHMS 4
-
-// Flag of a request: equal keys may come in any order, which may differ between runs and is faster on some devices.
-#define VKSORT_REQUEST_NOT_STABLE 1
-
 // Flag of requirements: they name bufferDeviceAddress if the physical device has it, for ranges longer than
 // maxStorageBufferRange.
 #define VKSORT_REQUIREMENTS_BUFFER_ADDRESSES 1
@@ -92,6 +83,15 @@
 
 // Timestamps that vksortVrdxCmdSort writes.
 #define VKSORT_VRDX_QUERIES 15
+
+// Key types are numbered from 1 to this.
+#define VKSORT_KEY_TYPES 14
+
+// Algorithms are numbered from 1 to this. 2 is not an algorithm any more, and is refused.
+#define VKSORT_ALGORITHMS 4
+
+// Flag of a request: equal keys may come in any order, which may differ between runs and is faster on some devices.
+#define VKSORT_REQUEST_NOT_STABLE 1
 
 // Flag of segments: the indices of VKSORT_VALUE_INDEX count from the begin of their segment, not from the first element of the buffers.
 #define VKSORT_SEGMENTS_INDEX_FROM_SEGMENT 1
@@ -628,6 +628,16 @@ typedef struct {
 // The time that each pipeline took.
 #define VKSORT_LOG_DEBUG 4
 
+// By descriptors if they are large enough for VksortSorterInfo::capacity elements, else by address.
+#define VKSORT_ACCESS_AUTO 0
+
+// By descriptors. A range has at most maxStorageBufferRange bytes.
+#define VKSORT_ACCESS_DESCRIPTORS 1
+
+// By device address. A range may have any length. Buffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, and their memory
+// VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
+#define VKSORT_ACCESS_ADDRESSES 2
+
 // 8-bit unsigned integers.
 #define VKSORT_KEY_U8 1
 
@@ -709,16 +719,6 @@ typedef struct {
 
 // All digits in the shared memory of one workgroup, for up to one block of elements.
 #define VKSORT_ALGORITHM_SINGLE_WORKGROUP 4
-
-// By descriptors if they are large enough for VksortSorterInfo::capacity elements, else by address.
-#define VKSORT_ACCESS_AUTO 0
-
-// By descriptors. A range has at most maxStorageBufferRange bytes.
-#define VKSORT_ACCESS_DESCRIPTORS 1
-
-// By device address. A range may have any length. Buffers need VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, and their memory
-// VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT.
-#define VKSORT_ACCESS_ADDRESSES 2
 
 // The depth as 32-bit float: four passes of 8 bits. Every NaN is the greatest key.
 #define VKSORT_DEPTH_F32 1

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 
 /// The order of the header.
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 15] = [
     "types/range",
     "types",
+    "types/request",
     "types/visited",
     "types/segments",
     "outcome",
