@@ -103,6 +103,7 @@ refused "allowed is an identifier of C" --depth 24 --c-array 2nd
 
 export VKSORT_VALIDATE=1
 step "$work/record" --validate
+step "$work/examples-c/records" --validate
 step "$work/examples-c/segments" --validate
 step "$work/examples-c/visitor" --validate
 step "$work/examples-cpp/record" --validate
@@ -113,7 +114,7 @@ step "$work/tests-c/clients"
 step "$work/tests-c/clients_volk"
 step "$work/tests-c/times" 4000
 # A wrong argument is one line on stderr and a status that is not zero.
-for program in "$work/record" "$work/examples-c/segments" "$work/examples-c/visitor" "$work/examples-cpp/record"; do
+for program in "$work/record" "$work/examples-c/records" "$work/examples-c/segments" "$work/examples-c/visitor" "$work/examples-cpp/record"; do
     if "$program" --device 'no such device' >"$work/out" 2>"$work/err"; then
         die "${program##*/} went on without its device"
     fi

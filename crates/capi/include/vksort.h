@@ -93,7 +93,8 @@
 // Flag of a request: equal keys may come in any order, which may differ between runs and is faster on some devices.
 #define VKSORT_REQUEST_NOT_STABLE 1
 
-// Flag of segments: the indices of VKSORT_VALUE_INDEX count from the begin of their segment, not from the first element of the buffers.
+// Flag of segments: the indices of VKSORT_VALUE_INDEX, and those of VKSORT_RECORD_OUTPUT_PERMUTATION, count from the begin of their
+// segment, not from the first element of the buffers.
 #define VKSORT_SEGMENTS_INDEX_FROM_SEGMENT 1
 
 // The properties of a device, and the extensions and features that it must be created with.
@@ -266,6 +267,41 @@ typedef VksortSorter_T *VksortSorter;
 // How kernels access keys and values.
 typedef uint32_t VksortAccess;
 
+// A field of a record that records are sorted by.
+typedef struct {
+  // Where the field begins in the record, in bytes. It may be any byte.
+  uint32_t offset;
+  // Type of the field.
+  VksortKeyType key;
+  // Direction of this field.
+  VksortOrder order;
+} VksortKeyField;
+
+// What a sort of records writes.
+typedef uint32_t VksortRecordOutput;
+
+// One kind of sort of records: arrays of structures that are sorted by some of their fields. All zero but structSize, stride,
+// fieldCount and fields is: in place, stable.
+//
+// Records are compared by the first field, equal ones by the second, and so on. They take the place of keys: they are bound as the
+// keys of VksortBuffers, capacities and counts are numbers of records, and there are no values.
+typedef struct {
+  // sizeof(VksortRecordRequest).
+  uint32_t structSize;
+  // VKSORT_REQUEST_NOT_STABLE or 0.
+  uint32_t flags;
+  // Bytes from a record to the next: a multiple of 4 up to 65536.
+  uint32_t stride;
+  // Number of fields, 1 to 4.
+  uint32_t fieldCount;
+  // The fields, of up to 128 bits together.
+  const VksortKeyField *fields;
+  // What is written.
+  VksortRecordOutput output;
+  // The algorithm.
+  VksortAlgorithm algorithm;
+} VksortRecordRequest;
+
 // For vksortCreateSorter, vksortCreateVisitedSorter and vksortCreateSegmentedSorter.
 typedef struct {
   // sizeof(VksortSorterInfo).
@@ -276,7 +312,7 @@ typedef struct {
   VkDevice device;
   // Requirements of its physical device.
   VksortRequirements requirements;
-  // The request.
+  // The request; null for records.
   const VksortSortRequest *request;
   // A cache of the device for the pipelines, or null. No other thread uses it during the call.
   VkPipelineCache pipelineCache;
@@ -287,6 +323,8 @@ typedef struct {
   VksortAccess access;
   // The largest number of elements that will be sorted, by which VKSORT_ACCESS_AUTO chooses; 0 if not known. It is not a limit.
   uint32_t capacity;
+  // The request of a sort of records, in place of request; else null. There is none with a visitor.
+  const VksortRecordRequest *records;
 } VksortSorterInfo;
 
 // The caller's GLSL in place of buffers of a sort, compiled to bytes. For vksortCreateVisitedSorter.
@@ -335,13 +373,13 @@ typedef struct {
   uint32_t structSize;
   // The largest count that these buffers are enough for.
   uint32_t capacity;
-  // The keys; sorted here when the request is in place.
+  // The keys, or the records; sorted here when the request is in place.
   VksortBufferNeed keys;
   // The values, when the request reads any; in place also where indices go.
   VksortBufferNeed values;
-  // Where the sorted keys go when the request is out of place and does not discard them.
+  // Where the sorted keys or records go when the request is out of place and does not discard them.
   VksortBufferNeed keysOut;
-  // Where the sorted values or indices go when the request is out of place.
+  // Where the sorted values or indices go when the request is out of place, and the permutation of records.
   VksortBufferNeed valuesOut;
   // Memory for the sort alone. Sorts on one queue may share it. A few elements may need none: its size is then 0, and its usage
   // that of other capacities.
@@ -420,8 +458,9 @@ typedef struct {
 // How elements are divided into segments, each of which is sorted by itself. 0 is none, so that it cannot be forgotten.
 //
 // Begins and ends count elements from the first one of the buffers, in words of 32 bits that the device reads when the sort runs.
-// Begins ascend, also those of empty segments. Elements in no segment are neither read nor written. If the words break these rules,
-// the sort still ends, and touches only elements of the ranges that they name, whose order and content are then not specified.
+// Begins ascend, also those of empty segments. Elements in no segment are neither read nor written, except that records may be read.
+// If the words break these rules, the sort still ends, and writes only elements of the ranges that they name, whose order and content
+// are then not specified.
 typedef uint32_t VksortSegmentLayout;
 
 // How elements are divided, for vksortCreateSegmentedSorter. All zero but structSize and layout, and stride for rows, is: segments of
@@ -720,6 +759,15 @@ typedef struct {
 // All digits in the shared memory of one workgroup, for up to one block of elements.
 #define VKSORT_ALGORITHM_SINGLE_WORKGROUP 4
 
+// The sorted records overwrite those that were given.
+#define VKSORT_RECORD_OUTPUT_IN_PLACE 0
+
+// The sorted records go to keysOut. Those that were given are not written to.
+#define VKSORT_RECORD_OUTPUT_OUT_OF_PLACE 1
+
+// The index of each sorted record among those that were given, 32 bits, goes to valuesOut. The records are not written to.
+#define VKSORT_RECORD_OUTPUT_PERMUTATION 2
+
 // The depth as 32-bit float: four passes of 8 bits. Every NaN is the greatest key.
 #define VKSORT_DEPTH_F32 1
 
@@ -880,7 +928,7 @@ VksortResult vksortAddDeviceFeatures(VksortRequirements requirements,
 VksortResult vksortCheckDevice(VksortRequirements requirements,
                                const VkDeviceCreateInfo *info);
 
-// Builds the pipelines for a request, which takes from milliseconds to seconds.
+// Builds the pipelines for a request of elements or of records, which takes from milliseconds to seconds.
 //
 // - info: the request and its options; nothing that it points to is kept.
 // - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
@@ -892,7 +940,8 @@ VksortResult vksortCheckDevice(VksortRequirements requirements,
 //
 // Duties of the caller:
 //
-// - info is null, or points to a structure whose size is in its first field, and so does its request.
+// - info is null, or points to a structure whose size is in its first field, and so do its request and its records.
+// - The fields of records are null, or as many as fieldCount says.
 // - The device was created with everything that the requirements name, and is of their physical device.
 // - The device outlives the sorter and every sort bound from it.
 // - The pipeline cache is null or the device's, and no other thread uses it during the call.
@@ -911,8 +960,8 @@ VksortResult vksortCreateSorter(const VksortSorterInfo *info,
 // - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
 //
 // Fails as vksortCreateSorter; with VKSORT_ERROR_VISITOR for bytes that are not a visitor or are damaged, for a visitor of
-// another version of vksort or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for a request that
-// does not fit the visitor; with VKSORT_ERROR_UNSUITABLE_DEVICE if its push constants are more than the device has.
+// another version of vksort or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for records, and for a request
+// that does not fit the visitor; with VKSORT_ERROR_UNSUITABLE_DEVICE if its push constants are more than the device has.
 //
 // Duties of the caller:
 //
@@ -1197,8 +1246,8 @@ VksortResult vksortGetReportSize(VksortSort sort, uint64_t *size);
 // - verifier: a handle is written, which belongs to the caller until vksortDestroyVerifier. It outlives the sort's handle.
 // - It compiles a pipeline. Any thread may call it at any time.
 //
-// Fails with VKSORT_ERROR_BUFFER for the report, with VKSORT_ERROR_VALUE for a sort with a visitor, with VKSORT_ERROR_HANDLE for a sort
-// of segments, or with the VkResult of the driver.
+// Fails with VKSORT_ERROR_BUFFER for the report, with VKSORT_ERROR_VALUE for a sort with a visitor or of records whose keys are composed
+// of their fields, with VKSORT_ERROR_HANDLE for a sort of segments, or with the VkResult of the driver.
 //
 // Duties of the caller:
 //

@@ -43,8 +43,14 @@ pub(super) fn one_of<T: Copy>(what: &str, prefix: &str, first: u32, all: &[T], n
     item.copied().ok_or_else(|| Failure::value(what, number, &format!("a {prefix} of {first} to {last}")))
 }
 
-fn key(number: VksortKeyType) -> Result<KeyType, Failure> {
-    one_of("key", "VKSORT_KEY_", 1, KeyType::ALL, number)
+/// The key type of a number.
+pub(super) fn key(what: &str, number: VksortKeyType) -> Result<KeyType, Failure> {
+    one_of(what, "VKSORT_KEY_", 1, KeyType::ALL, number)
+}
+
+/// The direction of a number.
+pub(super) fn order(what: &str, number: VksortOrder) -> Result<Order, Failure> {
+    one_of(what, "VKSORT_ORDER_", 0, &[Order::Ascending, Order::Descending], number)
 }
 
 /// The number of an algorithm.
@@ -53,7 +59,7 @@ pub(super) fn number_of(algorithm: Algorithm) -> VksortAlgorithm {
 }
 
 /// The algorithm of a number, if it names one.
-fn algorithm(number: VksortAlgorithm) -> Result<Option<Algorithm>, Failure> {
+pub(super) fn algorithm(number: VksortAlgorithm) -> Result<Option<Algorithm>, Failure> {
     match ALGORITHMS.iter().find(|(known, ..)| *known == number) {
         Some((_, algorithm, _)) => Ok(Some(*algorithm)),
         None if number == VKSORT_ALGORITHM_AUTO => Ok(None),
@@ -72,7 +78,7 @@ pub(super) fn check_flags(what: &str, given: u32, known: u32) -> Result<(), Fail
 
 /// The request that a structure describes.
 pub(super) fn request(given: &VksortSortRequest) -> Result<SortRequest, Failure> {
-    let key = key(given.key)?;
+    let key = key("key", given.key)?;
     check_flags("flags of VksortSortRequest", given.flags, VKSORT_REQUEST_NOT_STABLE)?;
     let value = match (given.value, given.value_bytes) {
         (VKSORT_VALUE_NONE, 0) => ValueType::None,
@@ -89,7 +95,7 @@ pub(super) fn request(given: &VksortSortRequest) -> Result<SortRequest, Failure>
     let request = SortRequest {
         key,
         value,
-        order: one_of("order", "VKSORT_ORDER_", 0, &[Order::Ascending, Order::Descending], given.order)?,
+        order: order("order", given.order)?,
         bits: (given.low_bit..high).into(),
         placement: one_of("placement", "VKSORT_PLACEMENT_", 0, &placements, given.placement)?,
         key_output: one_of("keyOutput", "VKSORT_KEY_OUTPUT_", 0, &key_outputs, given.key_output)?,
@@ -167,7 +173,7 @@ pub unsafe extern "C" fn get_key_type_properties(
     properties: *mut VksortKeyTypeProperties,
 ) -> VksortResult {
     run_unit("vksortGetKeyTypeProperties", || {
-        let key = self::key(key)?;
+        let key = self::key("key", key)?;
         let flags = [
             (VKSORT_KEY_IS_FLOAT, key.is_float()),
             (VKSORT_KEY_IS_SIGNED, key.is_signed()),
@@ -234,7 +240,7 @@ mod tests {
         ];
         assert!(keys.iter().map(|(_, key)| key).eq(KeyType::ALL));
         for (index, (number, known)) in keys.into_iter().enumerate() {
-            assert_eq!((number as usize, key(number).ok()), (index + 1, Some(known)));
+            assert_eq!((number as usize, key("key", number).ok()), (index + 1, Some(known)));
             assert_eq!(described(&SortRequest::new(known)).key, number);
             assert_eq!(KEY_NAMES[index].to_str(), Ok(known.name()));
         }

@@ -5,7 +5,8 @@ use vksort::SegmentBuffers;
 
 use super::outcome::run_unit;
 use super::record::{Bound, SORTS, buffers_of, range_of};
-use super::sorter::{SORTERS, What, create, need, needs_of};
+use super::request;
+use super::sorter::{Purpose, SORTERS, create, need, needs_of};
 use super::structs::{check_pointer, put, read, write};
 use super::types::*;
 
@@ -32,8 +33,15 @@ pub unsafe extern "C" fn create_segmented_sorter(
     segments: *const VksortSegmentsInfo,
     sorter: *mut VksortSorter,
 ) -> VksortResult {
-    // SAFETY: the same contract.
-    run_unit("vksortCreateSegmentedSorter", || unsafe { create(info, What::Segments(segments), sorter) })
+    run_unit("vksortCreateSegmentedSorter", || {
+        let purpose = |request| {
+            // SAFETY: the same contract, here and below.
+            let given = unsafe { read(segments)? };
+            Ok(Purpose::Segments(request::segmented(&request, &given)?))
+        };
+        // SAFETY: as above.
+        unsafe { create(info, sorter, &purpose) }
+    })
 }
 
 /// Returns the properties of a sorter of segments.

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use ash::vk::{BufferUsageFlags as Usage, DescriptorSetLayout, Device as VkDevice};
-use vksort::{Access, BufferSizes, KeyType, PipelineSet, SegmentedSorter, Sorter, SorterOptions, Visitor};
+use vksort::{
+    Access, BufferSizes, KeyType, PipelineSet, SegmentedRequest, SegmentedSorter, SortRequest, Sorter, SorterOptions,
+    Visitor,
+};
 
 use super::device::{self, REQUIREMENTS};
 use super::fault::Fault;
 use super::handles::Register;
-use super::names::{self, check_flags, number_of, one_of};
+use super::names::{check_flags, number_of, one_of};
 use super::outcome::{Failure, run_unit};
-use super::request;
+use super::request::{self, Request};
 use super::structs::{bytes, check_pointer, put, read, write};
 use super::types::*;
 
@@ -55,18 +58,15 @@ impl Made {
 }
 
 /// What a sorter is created for.
-pub(super) enum What {
-    /// Elements alone.
-    Elements,
-    /// With a visitor.
-    Visited(*const VksortVisitorInfo),
-    /// Each segment by itself.
-    Segments(*const VksortSegmentsInfo),
+pub(super) enum Purpose {
+    Whole(Request),
+    Visited(SortRequest, (Visitor, DescriptorSetLayout)),
+    Segments(SegmentedRequest),
 }
 
 pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
 
-/// Builds the pipelines for a request, which takes from milliseconds to seconds.
+/// Builds the pipelines for a request of elements or of records, which takes from milliseconds to seconds.
 ///
 /// - info: the request and its options; nothing that it points to is kept.
 /// - sorter: a handle is written, which belongs to the caller until vksortDestroySorter.
@@ -78,7 +78,8 @@ pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
 ///
 /// # Safety
 ///
-/// * `info` is null, or points to a structure whose size is in its first field, and so does its `request`.
+/// * `info` is null, or points to a structure whose size is in its first field, and so do its `request` and its `records`.
+/// * The fields of records are null, or as many as fieldCount says.
 /// * The device was created with everything that the requirements name, and is of their physical device.
 /// * The device outlives the sorter and every sort bound from it.
 /// * The pipeline cache is null or the device's, and no other thread uses it during the call.
@@ -86,7 +87,7 @@ pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
 #[unsafe(export_name = "vksortCreateSorter")]
 pub unsafe extern "C" fn create_sorter(info: *const VksortSorterInfo, sorter: *mut VksortSorter) -> VksortResult {
     // SAFETY: by this function's contract.
-    run_unit("vksortCreateSorter", || unsafe { create(info, What::Elements, sorter) })
+    run_unit("vksortCreateSorter", || unsafe { create(info, sorter, &|request| Ok(Purpose::Whole(request))) })
 }
 
 /// Builds the pipelines for a request whose keys or values a visitor computes, or whose result it receives.
@@ -100,8 +101,8 @@ pub unsafe extern "C" fn create_sorter(info: *const VksortSorterInfo, sorter: *m
 /// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
 ///
 /// Fails as vksortCreateSorter; with VKSORT_ERROR_VISITOR for bytes that are not a visitor or are damaged, for a visitor of
-/// another version of vksort or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for a request that
-/// does not fit the visitor; with VKSORT_ERROR_UNSUITABLE_DEVICE if its push constants are more than the device has.
+/// another version of vksort or of another request, and for a missing layout; with VKSORT_ERROR_VALUE for records, and for a request
+/// that does not fit the visitor; with VKSORT_ERROR_UNSUITABLE_DEVICE if its push constants are more than the device has.
 ///
 /// # Safety
 ///
@@ -118,8 +119,17 @@ pub unsafe extern "C" fn create_visited_sorter(
     visitor: *const VksortVisitorInfo,
     sorter: *mut VksortSorter,
 ) -> VksortResult {
-    // SAFETY: the same contract.
-    run_unit("vksortCreateVisitedSorter", || unsafe { create(info, What::Visited(visitor), sorter) })
+    run_unit("vksortCreateVisitedSorter", || {
+        let purpose = |request| match request {
+            // SAFETY: the same contract, here and below.
+            Request::Elements(request) => Ok(Purpose::Visited(request, unsafe { visitor_of(visitor)? })),
+            Request::Records(_) => {
+                Err(Failure::value("records of VksortSorterInfo", "not null", "null with a visitor"))
+            }
+        };
+        // SAFETY: as above.
+        unsafe { create(info, sorter, &purpose) }
+    })
 }
 
 /// The visitor that a structure describes, with the layout of its resources.
@@ -142,15 +152,15 @@ unsafe fn visitor_of(visitor: *const VksortVisitorInfo) -> Result<(Visitor, Desc
     Ok((visitor, info.set_layout))
 }
 
-/// Builds a sorter, and writes its handle.
+/// Builds a sorter for what becomes of its request, and writes its handle.
 ///
 /// # Safety
 ///
-/// As for [`create_sorter`], and for the functions that say what else it is created for.
+/// As for [`create_sorter`]; with a visitor, as for [`create_visited_sorter`].
 pub(super) unsafe fn create(
     info: *const VksortSorterInfo,
-    what: What,
     sorter: *mut VksortSorter,
+    purpose: &dyn Fn(Request) -> Result<Purpose, Failure>,
 ) -> Result<(), Failure> {
     // SAFETY: it is null or a structure, by this function's contract.
     let info = unsafe { read(info)? };
@@ -158,17 +168,8 @@ pub(super) unsafe fn create(
     // SAFETY: it is null or writable, by this function's contract.
     unsafe { put(sorter, std::ptr::null_mut())? };
     let known = REQUIREMENTS.get(info.requirements)?;
-    // SAFETY: it is null or a structure, by this function's contract.
-    let request = names::request(&unsafe { read(info.request)? })?;
-    let (mut visitor, mut segments) = (None, None);
-    // SAFETY: both structures are as `visitor_of` and `read` ask, by this function's contract.
-    unsafe {
-        match what {
-            What::Elements => {}
-            What::Visited(given) => visitor = Some(visitor_of(given)?),
-            What::Segments(given) => segments = Some(request::segmented(request, &read(given)?)?),
-        }
-    }
+    // SAFETY: the structures that it points to are as the function asks, by this function's contract.
+    let purpose = purpose(unsafe { request::request(&info)? })?;
     let pipelines = match info.share_with.is_null() {
         true => Arc::default(),
         false => {
@@ -201,12 +202,19 @@ pub(super) unsafe fn create(
     let requirements = &known.requirements;
     // SAFETY: device, cache, pipelines, layout and visitor are as the functions ask, by this function's contract.
     let made = unsafe {
-        match (&visitor, &segments) {
-            (None, None) => Kind::Elements(Sorter::new(&device, requirements, &request, &options)?),
-            (Some((visitor, layout)), _) => {
-                Kind::Elements(Sorter::new_visited(&device, requirements, &request, &options, visitor, *layout)?)
+        match &purpose {
+            Purpose::Whole(Request::Elements(request)) => {
+                Kind::Elements(Sorter::new(&device, requirements, request, &options)?)
             }
-            (None, Some(request)) => Kind::Segments(SegmentedSorter::new(&device, requirements, request, &options)?),
+            Purpose::Whole(Request::Records(request)) => {
+                Kind::Elements(Sorter::of_records(&device, requirements, request, &options)?)
+            }
+            Purpose::Visited(request, (visitor, layout)) => {
+                Kind::Elements(Sorter::new_visited(&device, requirements, request, &options, visitor, *layout)?)
+            }
+            Purpose::Segments(request) => {
+                Kind::Segments(SegmentedSorter::new(&device, requirements, request, &options)?)
+            }
         }
     };
     let alignment = requirements.profile.storage_alignment_bytes;

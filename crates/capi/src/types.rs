@@ -265,7 +265,7 @@ pub struct VksortSorterInfo {
     pub device: VkDevice,
     /// Requirements of its physical device.
     pub requirements: VksortRequirements,
-    /// The request.
+    /// The request; null for records.
     pub request: *const VksortSortRequest,
     /// A cache of the device for the pipelines, or null. No other thread uses it during the call.
     pub pipeline_cache: VkPipelineCache,
@@ -276,6 +276,8 @@ pub struct VksortSorterInfo {
     pub access: VksortAccess,
     /// The largest number of elements that will be sorted, by which VKSORT_ACCESS_AUTO chooses; 0 if not known. It is not a limit.
     pub capacity: u32,
+    /// The request of a sort of records, in place of `request`; else null. There is none with a visitor.
+    pub records: *const VksortRecordRequest,
 }
 
 /// The properties of a sorter. Written by vksortGetSorterProperties.
@@ -316,13 +318,13 @@ pub struct VksortBufferRequirements {
     pub struct_size: u32,
     /// The largest count that these buffers are enough for.
     pub capacity: u32,
-    /// The keys; sorted here when the request is in place.
+    /// The keys, or the records; sorted here when the request is in place.
     pub keys: VksortBufferNeed,
     /// The values, when the request reads any; in place also where indices go.
     pub values: VksortBufferNeed,
-    /// Where the sorted keys go when the request is out of place and does not discard them.
+    /// Where the sorted keys or records go when the request is out of place and does not discard them.
     pub keys_out: VksortBufferNeed,
-    /// Where the sorted values or indices go when the request is out of place.
+    /// Where the sorted values or indices go when the request is out of place, and the permutation of records.
     pub values_out: VksortBufferNeed,
     /// Memory for the sort alone. Sorts on one queue may share it. A few elements may need none: its size is then 0, and its usage
     /// that of other capacities.

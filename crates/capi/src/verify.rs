@@ -40,8 +40,8 @@ pub unsafe extern "C" fn get_report_size(sort: VksortSort, size: *mut u64) -> Vk
 /// - verifier: a handle is written, which belongs to the caller until vksortDestroyVerifier. It outlives the sort's handle.
 /// - It compiles a pipeline. Any thread may call it at any time.
 ///
-/// Fails with VKSORT_ERROR_BUFFER for the report, with VKSORT_ERROR_VALUE for a sort with a visitor, with VKSORT_ERROR_HANDLE for a sort
-/// of segments, or with the VkResult of the driver.
+/// Fails with VKSORT_ERROR_BUFFER for the report, with VKSORT_ERROR_VALUE for a sort with a visitor or of records whose keys are composed
+/// of their fields, with VKSORT_ERROR_HANDLE for a sort of segments, or with the VkResult of the driver.
 ///
 /// # Safety
 ///

@@ -108,3 +108,54 @@ pub struct VksortSortRequest {
     /// The algorithm.
     pub algorithm: VksortAlgorithm,
 }
+
+/// A field of a record that records are sorted by.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortKeyField {
+    /// Where the field begins in the record, in bytes. It may be any byte.
+    pub offset: u32,
+    /// Type of the field.
+    pub key: VksortKeyType,
+    /// Direction of this field.
+    pub order: VksortOrder,
+}
+
+/// What a sort of records writes.
+pub type VksortRecordOutput = u32;
+/// The sorted records overwrite those that were given.
+pub const VKSORT_RECORD_OUTPUT_IN_PLACE: VksortRecordOutput = 0;
+/// The sorted records go to `keysOut`. Those that were given are not written to.
+pub const VKSORT_RECORD_OUTPUT_OUT_OF_PLACE: VksortRecordOutput = 1;
+/// The index of each sorted record among those that were given, 32 bits, goes to `valuesOut`. The records are not written to.
+pub const VKSORT_RECORD_OUTPUT_PERMUTATION: VksortRecordOutput = 2;
+
+/// One kind of sort of records: arrays of structures that are sorted by some of their fields. All zero but structSize, stride,
+/// fieldCount and fields is: in place, stable.
+///
+/// Records are compared by the first field, equal ones by the second, and so on. They take the place of keys: they are bound as the
+/// `keys` of VksortBuffers, capacities and counts are numbers of records, and there are no `values`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct VksortRecordRequest {
+    /// sizeof(VksortRecordRequest).
+    pub struct_size: u32,
+    /// VKSORT_REQUEST_NOT_STABLE or 0.
+    pub flags: u32,
+    /// Bytes from a record to the next: a multiple of 4 up to 65536.
+    pub stride: u32,
+    /// Number of fields, 1 to 4.
+    pub field_count: u32,
+    /// The fields, of up to 128 bits together.
+    pub fields: *const VksortKeyField,
+    /// What is written.
+    pub output: VksortRecordOutput,
+    /// The algorithm.
+    pub algorithm: VksortAlgorithm,
+}
+
+const _: () = {
+    use vksort::{RecordRequest, ValueType};
+    // As the documentation says.
+    assert!(RecordRequest::MAX_FIELDS == 4 && RecordRequest::MAX_BITS == 128 && ValueType::MAX_BYTES == 65536);
+};

@@ -5,8 +5,9 @@ use super::range::VksortBufferRange;
 /// How elements are divided into segments, each of which is sorted by itself. 0 is none, so that it cannot be forgotten.
 ///
 /// Begins and ends count elements from the first one of the buffers, in words of 32 bits that the device reads when the sort runs.
-/// Begins ascend, also those of empty segments. Elements in no segment are neither read nor written. If the words break these rules,
-/// the sort still ends, and touches only elements of the ranges that they name, whose order and content are then not specified.
+/// Begins ascend, also those of empty segments. Elements in no segment are neither read nor written, except that records may be read.
+/// If the words break these rules, the sort still ends, and writes only elements of the ranges that they name, whose order and content
+/// are then not specified.
 pub type VksortSegmentLayout = u32;
 /// A word for each segment and one more: segment s goes from words[s] up to but not including words[s + 1].
 pub const VKSORT_SEGMENTS_OFFSETS: VksortSegmentLayout = 1;
@@ -20,7 +21,8 @@ pub const VKSORT_SEGMENTS_ROWS_OF: VksortSegmentLayout = 4;
 /// number of elements.
 pub const VKSORT_SEGMENTS_WHOLE: VksortSegmentLayout = 5;
 
-/// Flag of segments: the indices of VKSORT_VALUE_INDEX count from the begin of their segment, not from the first element of the buffers.
+/// Flag of segments: the indices of VKSORT_VALUE_INDEX, and those of VKSORT_RECORD_OUTPUT_PERMUTATION, count from the begin of their
+/// segment, not from the first element of the buffers.
 pub const VKSORT_SEGMENTS_INDEX_FROM_SEGMENT: u32 = 1;
 
 /// How elements are divided, for vksortCreateSegmentedSorter. All zero but structSize and layout, and stride for rows, is: segments of

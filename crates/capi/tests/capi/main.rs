@@ -31,6 +31,7 @@ macro_rules! sized {
 
 mod functions;
 mod logged;
+mod records;
 mod refused;
 mod segments;
 mod verified;
