@@ -464,7 +464,7 @@ typedef struct {
 typedef uint32_t VksortSegmentLayout;
 
 // How elements are divided, for vksortCreateSegmentedSorter. All zero but structSize and layout, and stride for rows, is: segments of
-// unknown length, all of whose elements are wanted.
+// any length, all of whose elements are wanted.
 typedef struct {
   // sizeof(VksortSegmentsInfo).
   uint32_t structSize;
@@ -474,8 +474,9 @@ typedef struct {
   VksortSegmentLayout layout;
   // Elements from the begin of a row to the begin of the next, if segments are rows; else 0.
   uint32_t stride;
-  // The most elements that a segment will have, or 0 if that is not known. The sort may then take less work. A longer segment may
-  // stay as it is.
+  // The most elements that a segment will have, or 0 if that is not known. Up to a block of the device (block of
+  // VksortSegmentProperties), the sort takes fewer steps and less scratch, and a segment that is longer than was promised may stay
+  // as it is.
   uint32_t longest;
   // How many elements of each segment are wanted, the first ones in its order; 0 for all. The request is then out of place, and
   // those of segment s begin at element s * top of the result. Of a segment that has fewer elements, the rest of its result keeps
@@ -487,12 +488,14 @@ typedef struct {
 typedef struct {
   // sizeof(VksortSegmentProperties), set by the caller.
   uint32_t structSize;
-  // The most elements of a segment that it sorts. A longer segment stays as it is.
+  // The most elements of a segment that it sorts; 4294967295 if there is no limit. A longer segment stays as it is. The limit is a
+  // block, where stride or longest of VksortSegmentsInfo promise no more, and for the top of offsets and ranges.
   uint32_t longest;
   // The most elements of each segment that top may ask for, in a request with the same keys and values.
   uint32_t maxTop;
-  // 0.
-  uint32_t reserved;
+  // Elements of a block, which one workgroup sorts. Where stride or longest promise no more, one dispatch sorts all segments, and
+  // needs no scratch. Records take a dispatch more, and scratch for their keys.
+  uint32_t block;
 } VksortSegmentProperties;
 
 // The segments of one sort, for vksortBindSegments.
@@ -1159,8 +1162,8 @@ VksortResult vksortGetStepTimes(VksortSort sort,
 //   any sorter: vksortGetSorterProperties gives VKSORT_ALGORITHM_AUTO, as no algorithm is chosen.
 // - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
 //
-// Fails as vksortCreateSorter; with VKSORT_ERROR_VALUE for a layout that is none, for segments that contradict the request, and for
-// more elements of each than the device sorts, in a text that names the number.
+// Fails as vksortCreateSorter; with VKSORT_ERROR_VALUE for a layout that is none, for segments that contradict the request, and for a
+// top beyond a block of the device, or of offsets or ranges whose longest is, in a text that names the number.
 //
 // Duties of the caller:
 //

@@ -20,8 +20,8 @@ use super::types::*;
 ///   any sorter: vksortGetSorterProperties gives VKSORT_ALGORITHM_AUTO, as no algorithm is chosen.
 /// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
 ///
-/// Fails as vksortCreateSorter; with VKSORT_ERROR_VALUE for a layout that is none, for segments that contradict the request, and for
-/// more elements of each than the device sorts, in a text that names the number.
+/// Fails as vksortCreateSorter; with VKSORT_ERROR_VALUE for a layout that is none, for segments that contradict the request, and for a
+/// `top` beyond a block of the device, or of offsets or ranges whose `longest` is, in a text that names the number.
 ///
 /// # Safety
 ///
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn get_segment_properties(
             struct_size: 0,
             longest: sorter.longest(),
             max_top: sorter.max_top(),
-            reserved: 0,
+            block: sorter.block(),
         };
         // SAFETY: by this function's contract.
         unsafe { write(properties, &value) }

@@ -26,7 +26,7 @@ pub const VKSORT_SEGMENTS_WHOLE: VksortSegmentLayout = 5;
 pub const VKSORT_SEGMENTS_INDEX_FROM_SEGMENT: u32 = 1;
 
 /// How elements are divided, for vksortCreateSegmentedSorter. All zero but structSize and layout, and stride for rows, is: segments of
-/// unknown length, all of whose elements are wanted.
+/// any length, all of whose elements are wanted.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct VksortSegmentsInfo {
@@ -38,8 +38,9 @@ pub struct VksortSegmentsInfo {
     pub layout: VksortSegmentLayout,
     /// Elements from the begin of a row to the begin of the next, if segments are rows; else 0.
     pub stride: u32,
-    /// The most elements that a segment will have, or 0 if that is not known. The sort may then take less work. A longer segment may
-    /// stay as it is.
+    /// The most elements that a segment will have, or 0 if that is not known. Up to a block of the device (`block` of
+    /// VksortSegmentProperties), the sort takes fewer steps and less scratch, and a segment that is longer than was promised may stay
+    /// as it is.
     pub longest: u32,
     /// How many elements of each segment are wanted, the first ones in its order; 0 for all. The request is then out of place, and
     /// those of segment s begin at element s * top of the result. Of a segment that has fewer elements, the rest of its result keeps
@@ -53,12 +54,14 @@ pub struct VksortSegmentsInfo {
 pub struct VksortSegmentProperties {
     /// sizeof(VksortSegmentProperties), set by the caller.
     pub struct_size: u32,
-    /// The most elements of a segment that it sorts. A longer segment stays as it is.
+    /// The most elements of a segment that it sorts; 4294967295 if there is no limit. A longer segment stays as it is. The limit is a
+    /// block, where `stride` or `longest` of VksortSegmentsInfo promise no more, and for the `top` of offsets and ranges.
     pub longest: u32,
     /// The most elements of each segment that `top` may ask for, in a request with the same keys and values.
     pub max_top: u32,
-    /// 0.
-    pub reserved: u32,
+    /// Elements of a block, which one workgroup sorts. Where `stride` or `longest` promise no more, one dispatch sorts all segments, and
+    /// needs no scratch. Records take a dispatch more, and scratch for their keys.
+    pub block: u32,
 }
 
 /// The segments of one sort, for vksortBindSegments.

@@ -16,6 +16,11 @@ fn layout(layout: VksortSegmentLayout) -> VksortSegmentsInfo {
     sized!(VksortSegmentsInfo { layout: layout })
 }
 
+/// The same for short segments, whose sorters have fewer pipelines.
+fn short(layout: VksortSegmentLayout) -> VksortSegmentsInfo {
+    sized!(VksortSegmentsInfo { layout: layout, longest: 100 })
+}
+
 /// A sort with its buffers in mapped memory: those of elements in the order of their fields, then the words of segments.
 struct Placed {
     sort: VksortSort,
@@ -74,7 +79,7 @@ fn keys_in_segments() -> (Vec<u32>, Vec<u32>) {
 fn segments_are_sorted_by_counts_of_the_host_and_of_the_device() {
     let (keys, bounds) = keys_in_segments();
     let pairs = VksortSortRequest { value: VKSORT_VALUE_BYTES, value_bytes: 4, ..u32_keys() };
-    let sorter = segmented(&pairs, &VksortSegmentsInfo { longest: 100, ..layout(VKSORT_SEGMENTS_OFFSETS) });
+    let sorter = segmented(&pairs, &short(VKSORT_SEGMENTS_OFFSETS));
     let placed = placed(sorter, keys.len() as u32, bounds.len() as u32 - 1);
     let values: Vec<u32> = (0..keys.len() as u32).collect();
     for (count, sorted) in [(99, 99), (0, 0), (VKSORT_COUNT_ON_DEVICE, 37), (VKSORT_COUNT_ON_DEVICE, 99)] {
@@ -106,7 +111,7 @@ fn each_layout_is_sorted() {
     let ranges: Vec<u32> = lengths.iter().zip(0..).flat_map(|(length, row)| [50 * row, 50 * row + length]).collect();
     let rows = VksortSegmentsInfo { stride: 50, ..layout(VKSORT_SEGMENTS_ROWS) };
     for (info, words, whole) in [
-        (layout(VKSORT_SEGMENTS_RANGES), ranges, false),
+        (short(VKSORT_SEGMENTS_RANGES), ranges, false),
         (VksortSegmentsInfo { layout: VKSORT_SEGMENTS_ROWS_OF, ..rows }, lengths.clone(), false),
         (rows, vec![], true),
         (VksortSegmentsInfo { flags: VKSORT_SEGMENTS_INDEX_FROM_SEGMENT, ..rows }, vec![], true),
@@ -126,6 +131,47 @@ fn each_layout_is_sorted() {
             let order: Vec<u32> = order.into_iter().map(|at| at - from).collect();
             assert_eq!(found[begin..begin + length], order, "{info:?}, row {row}");
         }
+    }
+}
+
+/// Without a promise segments have any length; with one they take no scratch.
+#[test]
+fn a_promise_is_a_limit() {
+    let properties_of = |sorter| {
+        let mut properties = sized!(VksortSegmentProperties {});
+        done(c!(get_segment_properties(sorter, &mut properties)));
+        properties
+    };
+    let scratch_of = |sorter, capacity| {
+        let (mut needs, mut need) = (sized!(VksortBufferRequirements {}), zeroed());
+        done(c!(get_segment_buffer_requirements(sorter, capacity, 3, &mut needs, &mut need)));
+        needs.scratch.size
+    };
+    let offsets = layout(VKSORT_SEGMENTS_OFFSETS);
+    let free = segmented(&u32_keys(), &offsets);
+    let found = properties_of(free);
+    assert!(found.longest == u32::MAX && (100..1 << 20).contains(&found.block), "{found:?}");
+    let promised = segmented(&u32_keys(), &VksortSegmentsInfo { longest: found.block, ..offsets });
+    let limited = properties_of(promised);
+    assert!(limited.longest == limited.block && limited.block >= found.block, "{limited:?}");
+    let long = limited.block + 700;
+    let keys: Vec<u32> = words(long as usize + 50);
+    let capacity = keys.len() as u32;
+    assert!(scratch_of(free, capacity) > 0);
+    assert_eq!(scratch_of(promised, capacity), 0);
+    let bounds = [0, 20, 20 + long, capacity];
+    for (sorter, sorts_long) in [(free, true), (promised, false)] {
+        let placed = placed(sorter, capacity, 3);
+        placed.write(placed.elements[0], &keys);
+        placed.write(placed.words, &bounds);
+        placed.run(3);
+        let mut expected = keys.clone();
+        for (segment, pair) in bounds.windows(2).enumerate() {
+            if segment != 1 || sorts_long {
+                expected[pair[0] as usize..pair[1] as usize].sort_unstable();
+            }
+        }
+        assert!(placed.read(placed.elements[0], keys.len()) == expected, "the long one is sorted: {sorts_long}");
     }
 }
 
@@ -206,7 +252,7 @@ fn what_contradicts_segments_is_refused() {
 fn sorters_and_sorts_of_the_other_kind_are_refused() {
     let handle = VKSORT_ERROR_HANDLE;
     let (of_elements, of_segments) =
-        (vulkan().sorter(&u32_keys()), segmented(&u32_keys(), &layout(VKSORT_SEGMENTS_OFFSETS)));
+        (vulkan().sorter(&u32_keys()), segmented(&u32_keys(), &short(VKSORT_SEGMENTS_OFFSETS)));
     let (mut needs, mut need, mut sort) = (sized!(VksortBufferRequirements {}), zeroed(), null_mut());
     let mut properties = sized!(VksortSegmentProperties {});
     let parts = ["VksortSorter without segments", "VksortSorter of vksortCreateSegmentedSorter"];
@@ -233,7 +279,7 @@ fn sorters_and_sorts_of_the_other_kind_are_refused() {
 
 #[test]
 fn segments_beyond_their_capacity_are_refused() {
-    let sorter = segmented(&u32_keys(), &layout(VKSORT_SEGMENTS_OFFSETS));
+    let sorter = segmented(&u32_keys(), &short(VKSORT_SEGMENTS_OFFSETS));
     let (mut needs, mut need) = (sized!(VksortBufferRequirements {}), zeroed::<VksortBufferNeed>());
     let most = u32::MAX;
     let parts = ["the number of segments is 4294967295"];
