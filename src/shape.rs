@@ -158,7 +158,7 @@ impl Shape {
     /// The longest segment on a CPU, if segments beyond a block are divided.
     pub(crate) fn most_split(&self, profile: &DeviceProfile, request: &SortRequest) -> Option<u32> {
         let windows = self.windows.filter(|windows| windows.rounds > 0 && profile.is_cpu)?;
-        Some(loop_budget::most_split(&self.ranking, windows.block, request))
+        Some(loop_budget::most_split(&self.ranking, self.passes, windows.block, request))
     }
 }
 
@@ -369,7 +369,7 @@ impl Fit<'_> {
         let fits = |block: Block, splits: bool| {
             let in_budget = !profile.is_cpu
                 || loop_budget::allows_windows(&ranking, passes, block, &request.sort)
-                    && (!splits || loop_budget::most_split(&ranking, block, &request.sort) > 0);
+                    && (!splits || loop_budget::most_split(&ranking, passes, block, &request.sort) > 0);
             block.elements() <= *WINDOWS.end()
                 && ranking.window_bytes(block, ranking.digit_bits, splits) <= profile.max_shared_bytes
                 && in_budget

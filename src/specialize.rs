@@ -122,7 +122,8 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     values[spec::RADIX_BITS] = shape.ranking.digit_bits;
     values[spec::PASSES] = shape.passes.max(1);
     values[spec::WINDOW_BITS] = request.bits.len();
-    values[spec::WINDOW_LOW] = request.bits.low;
+    // Without bits there may be no word of the key at that bit.
+    values[spec::WINDOW_LOW] = if request.bits.is_empty() { 0 } else { request.bits.low };
     values[spec::KEY_BITS] = request.key.bits();
     values[spec::KEY_FLIP_NEGATIVE] = top_flip_negative;
     values[spec::LOW_FLIP_NEGATIVE] = low_flip_negative;

@@ -23,7 +23,8 @@ uint load_part(Block block, Part part, out KEY keys[ITEMS], out uint origins[RAN
     return inside;
 }
 
-// The same of children, of which all slots are loaded: the digits of longer ones keep their places among the small ones.
+// The same of children, of which all slots are loaded: the digits of longer ones keep their places among the small ones. A child has a
+// digit to sort by, whose pass waits before an element is stored: after the last round there are no windows.
 #define LOAD_KEYS(read) EACH_HELD(block.held) { \
         keys[item] = flip_by_sign(read(part.start + min(place_of(block, item), part.slots - 1))); \
     }

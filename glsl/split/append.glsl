@@ -2,8 +2,8 @@
 
 #include "split/parents.glsl"
 
-// Takes `count` words of a kind: the first of them, or `most` if there is no room. What is full is not counted further, so that no
-// counter wraps, however often a range is listed.
+// Takes `count` words of a kind: the first of them, or `most` if there is no room. What is full is not counted further. If ranges
+// overlap, a counter may wrap all the same; parents then share words, which belong to one of them.
 uint take_room(uint round, uint which, uint count, uint most) {
     uint at = counter_at(round, which), taken = atomicAdd(counters[at], 0);
     if (taken < most) taken = atomicAdd(counters[at], count);

@@ -7,8 +7,8 @@ struct Tile {
 };
 
 Tile tile_of(Parent parent, uint index) {
-    uint elements = tile_elements(parent.size), first = min(index, tiles_of_size(parent.size)) * elements;
-    return Tile(index, parent.begin + first, first < parent.size ? min(elements, parent.size - first) : 0);
+    uint elements = tile_elements(parent.size), first = index < tiles_of_size(parent.size) ? index * elements : parent.size;
+    return Tile(index, parent.begin + first, min(elements, parent.size - first));
 }
 
 // A value that is made of its key's index. A parent of GIVEN elements is a segment of the caller.

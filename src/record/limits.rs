@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::inner::SorterInner;
 use super::options::{Access, SorterOptions};
 use super::pipelines::Pipelines;
-use crate::abi::Push;
+use crate::abi::{self, Push};
 use crate::error::Error;
 use crate::plan::{MAX_COUNT, Plan, reached_by_table};
 use crate::profile::DeviceProfile;
@@ -39,6 +39,10 @@ impl SorterInner {
     }
 }
 
+/// The most elements of which segments are divided. Windows of children number elements and children together.
+const MOST_DIVIDED: (u32, &str) =
+    (MAX_COUNT - abi::SPLIT_CHILDREN, "2^32 - 1, with a number for each child of a long segment");
+
 /// The largest number of elements, and the limit that it follows from.
 pub(super) fn find_most(
     profile: &DeviceProfile,
@@ -52,6 +56,10 @@ pub(super) fn find_most(
     let most = if reached < by_algorithm.0 { (reached, DESCRIPTOR_LIMIT) } else { by_algorithm };
     let most = match shape.most_split(profile, request) {
         Some(split) if split < most.0 => (split, LOOP_LIMIT),
+        _ => most,
+    };
+    let most = match shape.windows {
+        Some(windows) if windows.rounds > 0 && most.0 > MOST_DIVIDED.0 => MOST_DIVIDED,
         _ => most,
     };
     let reached = reached_by_table(plan, most.0, profile.max_storage_range_bytes);
@@ -103,7 +111,24 @@ pub(super) fn check_device(profile: &DeviceProfile, shape: &Shape, visitor_bytes
 mod tests {
     use super::*;
     use crate::key::KeyType;
+    use crate::segments::{SegmentedRequest, Segments};
     use crate::tuning::Tuning;
+
+    #[test]
+    fn children_of_long_segments_have_numbers_beside_the_elements() {
+        let profile = DeviceProfile { max_storage_range_bytes: u32::MAX.into(), ..DeviceProfile::default() };
+        let (tuning, request) = (Tuning::for_device(&profile), SortRequest::new(KeyType::U16));
+        let most = |segments: SegmentedRequest| {
+            let desc = ShapeDesc {
+                addressed: true,
+                segments: Some(&segments),
+                ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep)
+            };
+            find_most(&profile, &request, Algorithm::OneSweep, Shape::fit(&desc).unwrap()).0
+        };
+        let any = SegmentedRequest::new(request, Segments::Offsets);
+        assert_eq!([most(any), most(any.up_to(100))], [u32::MAX - 256, u32::MAX]);
+    }
 
     #[test]
     fn push_constants_of_any_size_are_refused_without_a_panic() {

@@ -165,7 +165,7 @@ pub(crate) fn most_compared(ranking: &Ranking, passes: u32, window: Block) -> u3
 
 /// The longest segment on a CPU that is divided by digits, for blocks of a window; 0 if not even those just above the block are. A tile
 /// is at least four blocks. An invocation counts its items, and then moves them; it also adds up digits.
-pub(crate) fn most_split(ranking: &Ranking, window: Block, request: &SortRequest) -> u32 {
+pub(crate) fn most_split(ranking: &Ranking, passes: u32, window: Block, request: &SortRequest) -> u32 {
     let words = |bytes: u64| bytes.div_ceil(4).min(1 << 16) as u32;
     let value_words = words(request.value.size_bytes());
     let item = match ranking.method {
@@ -181,11 +181,16 @@ pub(crate) fn most_split(ranking: &Ranking, window: Block, request: &SortRequest
     if blocks < abi::SPLIT_TILE_BLOCKS {
         return 0;
     }
-    blocks.saturating_mul(window.elements()).saturating_mul(abi::SPLIT_TILES)
+    let by_tiles = blocks.saturating_mul(window.elements()).saturating_mul(abi::SPLIT_TILES);
+    // The kernel of windows finds the children of a parent, and lists its tiles and its windows of children instead of sorting a block.
+    let sorting = window_passes(ranking, passes, window) * window_item(ranking) * window.items;
+    let before = abi::SPLIT_CHILDREN.div_ceil(ranking.subgroup.size) + abi::SPLIT_TILES.div_ceil(window.invocations);
+    let windows = sorting.saturating_sub(before).saturating_mul(window.invocations).saturating_sub(2);
+    by_tiles.min(windows.saturating_mul(window.elements() - window.elements() / 4).saturating_sub(abi::SPLIT_CHILDREN))
 }
 
-/// Iterations over the digits of a tile, over the tiles of a parent to add up their rows, and over its windows to list them.
-const SPLIT_ONCE: u32 = 6 * abi::SPLIT_CHILDREN + 2 * abi::SPLIT_TILES + 4_096;
+/// Iterations over the digits of a tile, and over the tiles of a parent to add up their rows.
+const SPLIT_ONCE: u32 = 6 * abi::SPLIT_CHILDREN + 2 * abi::SPLIT_TILES;
 
 /// The largest number of polls of a look-back word on a CPU. An invocation polls a word for each of its digits.
 pub(crate) fn most_polls(ranking: &Ranking, tile: Block) -> u32 {

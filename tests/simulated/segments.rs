@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use vksort::internals::steps::{self, Groups, HostStep, Memory as Buffer, ScratchRange};
 use vksort::internals::{abi, kernels::Module};
 use vksort::{
-    Algorithm, Count, DeviceProfile, IndexFrom, KeyOutput, KeyType, Placement, RankMethod, SegmentedRequest, Segments,
-    Shape, ShapeDesc, SortRequest, SubgroupChoice, Tuning, ValueType,
+    Algorithm, Count, DeviceProfile, IndexFrom, KeyOutput, KeyType, Order, Placement, RankMethod, SegmentedRequest,
+    Segments, Shape, ShapeDesc, SortRequest, SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::drawn::{Keys, keys, requests, run_draws};
 use vksort_testing::patterns::Pattern;
@@ -452,6 +452,48 @@ pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Prog
 #[test]
 fn segments_of_any_kind_are_sorted_by_themselves() {
     run_draws("tests/regressions/segments.txt", draws, run);
+}
+
+/// A parent of many tiles, with every width of keys, and windows of bits at odd places or of none.
+#[test]
+fn long_segments_are_sorted_by_any_bits() {
+    const VALUES: [ValueType; 5] =
+        [ValueType::None, ValueType::Index, ValueType::Bytes(2), ValueType::Bytes(12), ValueType::U32];
+    const SHAPES: [(u32, u32); 7] = [(4, 1), (4, 3), (4, 16), (8, 1), (16, 1), (32, 2), (128, 1)];
+    let from = vksort_testing::seed();
+    for turn in 0..10u64 {
+        let seed = from.wrapping_add(turn);
+        let mut random = fastrand::Rng::with_seed(seed);
+        let key = [KeyType::U8, KeyType::F16, KeyType::U32, KeyType::I64, KeyType::U128][turn as usize % 5];
+        let n = key.bits();
+        let bits = [n..n, 0..0, 0..n, 3..n, 0..n - 3, n / 2 - 3..n / 2 + 4, n - 1..n];
+        // In each run wide keys by no bits at their top.
+        let which = if turn < 5 { 0 } else { random.usize(0..bits.len()) };
+        let value = VALUES[random.usize(0..VALUES.len())];
+        let rank = RankMethod::ALL[random.usize(0..RankMethod::ALL.len())];
+        let (lanes, subgroups) = SHAPES[random.usize(0..SHAPES.len())];
+        let draw = Draw {
+            sort: SortRequest {
+                value,
+                bits: bits[which].clone().into(),
+                order: [Order::Ascending, Order::Descending][random.usize(0..2)],
+                placement: [Placement::InPlace, Placement::OutOfPlace][random.usize(0..2)],
+                ..SortRequest::new(key)
+            },
+            promised: false,
+            from_segment: random.bool(),
+            layout: random.u32(0..2),
+            keys: Keys::Made { pattern: Pattern::Uniform, count: 1900, seed },
+            lengths: [1700, 5, 0, 120, 3].map(|length| (length, random.u32(0..4))).to_vec(),
+            lanes,
+            subgroups,
+            items: random.u32(1..5),
+            emulated: [None, None, Some(4), Some(32)][random.usize(0..4)],
+            small_storage: random.bool(),
+            ..Draw::mixed(key, rank, [0, 8, 32][random.usize(0..3)], None, seed)
+        };
+        run(&draw).unwrap_or_else(|error| panic!("VKSORT_SEED={seed}: {error}\n{draw:?}"));
+    }
 }
 
 /// Segments overlap: of one that is listed again and again there is no room for all, and two are in different places, so that the
