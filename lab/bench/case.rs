@@ -10,6 +10,7 @@ use vksort::{
 use crate::candidate::Candidate;
 use crate::data::Data;
 use crate::peers::Peer;
+use crate::problems::Way;
 
 /// One thing to measure; its name is unique within its suite.
 #[derive(Clone)]
@@ -34,6 +35,13 @@ pub enum How {
     /// A bitonic network in one workgroup.
     Bitonic {
         pairs: bool,
+    },
+    /// A way to solve a problem, of so many segments. The request describes the elements.
+    Problem {
+        request: SortRequest,
+        name: &'static str,
+        way: Way,
+        segments: u32,
     },
 }
 
@@ -97,6 +105,7 @@ impl Case {
         let (request, tweak) = match self.how {
             How::Device { request, tweak } => (request, tweak),
             How::Bitonic { .. } => return 2 * (4 + self.value_bytes()),
+            How::Problem { .. } => unreachable!("a problem says itself how many bytes it moves"),
             How::Cpu { .. } => return floor(4, self.value_bytes(), 4),
         };
         let (key, value) = (request.key.size_bytes(), request.value.size_bytes());
@@ -124,14 +133,14 @@ impl Case {
 
     pub fn key(&self) -> KeyType {
         match self.how {
-            How::Device { request, .. } => request.key,
+            How::Device { request, .. } | How::Problem { request, .. } => request.key,
             How::Cpu { .. } | How::Bitonic { .. } => KeyType::U32,
         }
     }
 
     pub fn value_bytes(&self) -> u64 {
         match self.how {
-            How::Device { request, .. } => request.value.size_bytes(),
+            How::Device { request, .. } | How::Problem { request, .. } => request.value.size_bytes(),
             How::Cpu { pairs, .. } | How::Bitonic { pairs } => 4 * u64::from(pairs),
         }
     }
@@ -164,6 +173,12 @@ pub enum Suite {
     Model,
     /// OneSweep with shares of its look-back words lost, beside reduce-then-scan
     Lost,
+    /// Many segments, beside a full sort by segment and key
+    Segments,
+    /// The first elements of rows and of the whole array, beside a full sort
+    Top,
+    /// Records by their fields, beside moving them in each pass
+    Records,
     /// All of these but those of a model and of lost words
     All,
 }
@@ -185,6 +200,11 @@ impl Suite {
             }
             suite => vec![suite],
         }
+    }
+
+    /// Whether the suite has problems that are solved in several ways.
+    pub fn has_problems(self) -> bool {
+        matches!(self, Suite::Segments | Suite::Top | Suite::Records)
     }
 
     /// Whether the suite is measured at many sizes.
@@ -223,8 +243,8 @@ impl Suite {
             }
             Suite::Few => list.few(u32s),
             Suite::Lost => list.lost(u32s),
-            // The model has its own.
-            Suite::Model | Suite::All => {}
+            // The model has its own, and problems are no single sorts.
+            Suite::Model | Suite::All | Suite::Segments | Suite::Top | Suite::Records => {}
         }
         list.cases
     }

@@ -30,6 +30,8 @@ pub enum Data {
     OneStray,
     /// View depths as `f32`, from 2 to 8: all have the same 8 highest bits.
     Splats,
+    /// `f32` of a normal distribution, as scores are.
+    Normal,
 }
 
 impl Data {
@@ -70,6 +72,7 @@ impl Data {
             Data::TopByte(values) => format!("top byte of {values} values"),
             Data::OneStray => "one stray".into(),
             Data::Splats => "splat depths".into(),
+            Data::Normal => "normal distribution".into(),
         }
     }
 
@@ -88,6 +91,8 @@ impl Data {
                 (0..n).map(|_| (random.u32(..values) * SIXTH) & 0xFF00_0000 | random.u32(..1 << 24)).collect()
             }
             Data::Splats => (0..n).map(|_| (2.0 + 5.999 * random.f32()).to_bits()).collect(),
+            // The sum of 12 uniform numbers has the variance 1.
+            Data::Normal => (0..n).map(|_| ((0..12).map(|_| random.f32()).sum::<f32>() - 6.0).to_bits()).collect(),
         };
         match self {
             Data::Sorted => words.par_sort_unstable(),

@@ -2,17 +2,31 @@
 
 use crate::measure::Measured;
 use crate::plot::{Bar, Figure, Line, Stack, Unit};
+use crate::problems::Way;
 use crate::report::{self, rate, size};
 use crate::row::Row;
 use crate::session::Session;
 use crate::stats::Ratio;
 use vksort_lab::bench::lost::{self, Lost};
+use vksort_lab::bench::versus::Versus;
 
 /// Names of all plots there can be.
-pub const NAMES: [&str; 7] = ["throughput", "roofline", "rates", "steps", "floor", "ratios", "lost"];
+pub const NAMES: [&str; 10] =
+    ["throughput", "roofline", "rates", "steps", "floor", "ratios", "lost", "segments", "top", "records"];
 
 /// The plots that these results have, by name.
-pub fn all(rows: &[Row], ratios: &[Ratio], lost: &[Lost], measured: &[Measured]) -> Vec<(&'static str, Figure)> {
+pub fn all(
+    rows: &[Row],
+    ratios: &[Ratio],
+    lost: &[Lost],
+    versus: &[Versus],
+    measured: &[Measured],
+) -> Vec<(&'static str, Figure)> {
+    let device = device(rows);
+    // Ways to solve problems have plots of their own.
+    let rows: Vec<Row> = rows.iter().filter(|row| !report::of_problems(&row.suite)).cloned().collect();
+    let rows = &rows[..];
+    let [segments, top, records] = ["segments", "top", "records"].map(|suite| versus_bars(suite, versus, &device));
     let figures = [
         throughput(rows),
         roofline(rows),
@@ -21,6 +35,9 @@ pub fn all(rows: &[Row], ratios: &[Ratio], lost: &[Lost], measured: &[Measured])
         floor(rows),
         ratio_bars(ratios),
         lost_bars(rows, lost),
+        segments,
+        top,
+        records,
     ];
     NAMES.into_iter().zip(figures).filter_map(|(name, figure)| Some((name, figure?))).collect()
 }
@@ -91,7 +108,13 @@ fn rates(rows: &[Row]) -> Option<Figure> {
         let n = row.n as f64 * 1e9;
         let (_, low, high) = row.time()?;
         let text = rate(row.elements_per_s);
-        Some(Bar { label: label(row, several), value: row.elements_per_s, range: (n / high, n / low), text })
+        Some(Bar {
+            label: label(row, several),
+            value: row.elements_per_s,
+            range: (n / high, n / low),
+            part: None,
+            text,
+        })
     };
     let bars: Vec<Bar> = largest(rows).filter(|row| !row.is_copy()).filter_map(bar).collect();
     let title = format!("Elements per second\n{}", device(rows));
@@ -104,7 +127,7 @@ fn floor(rows: &[Row]) -> Option<Figure> {
     let bar = |row: &Row| {
         let (value, (median, low, high)) = (row.floor_share?, row.time()?);
         let range = (value * median / high, value * median / low);
-        Some(Bar { label: label(row, several), value, range, text: format!("{:.0} %", 100.0 * value) })
+        Some(Bar { label: label(row, several), value, range, part: None, text: format!("{:.0} %", 100.0 * value) })
     };
     let bars: Vec<Bar> = largest(rows).filter(|row| !row.is_copy()).filter_map(bar).collect();
     let title = format!(
@@ -119,7 +142,7 @@ fn ratio_bars(ratios: &[Ratio]) -> Option<Figure> {
     let bar = |ratio: &Ratio| {
         let over = ratio.over;
         let (label, text) = (format!("{}, {}", ratio.what, size(ratio.n.into())), format!("{:.2}", over.median));
-        Bar { label, value: over.median, range: (over.q25, over.q75), text }
+        Bar { label, value: over.median, range: (over.q25, over.q75), part: None, text }
     };
     let bars: Vec<Bar> = ratios.iter().map(bar).collect();
     let title = "Ratios of elements per second\nMedians with quartiles; the line is at 1".to_string();
@@ -132,11 +155,39 @@ fn lost_bars(rows: &[Row], lost: &[Lost]) -> Option<Figure> {
         label: format!("{}, {}: {} of {} tiles lost", row.request, size(row.n), row.lost, row.tiles),
         value: row.over_median,
         range: (row.over_q25, row.over_q75),
+        part: None,
         text: format!("{:.2}", row.over_median),
     };
     let bars: Vec<Bar> = lost::by_size(lost).iter().flat_map(|(rows, _)| rows.iter().map(bar)).collect();
     let title =
         format!("Time of OneSweep over that of reduce-then-scan (line), with look-back words lost\n{}", device(rows));
+    (!bars.is_empty()).then_some(Figure::Bars { title, bars, mark: Some(1.0) })
+}
+
+/// What each way of vksort takes beside others, with a copy of the same bytes as the dark part of its bar.
+pub fn versus_bars(suite: &str, versus: &[Versus], device: &str) -> Option<Figure> {
+    let (title, usual) = match suite {
+        "segments" => {
+            ("Time of segments in one recording, over that of a full sort by segment and key", Way::Full.name())
+        }
+        "top" => ("Time of finding the first elements, over that of a full sort by row and key", Way::Full.name()),
+        _ => ("Time of sorting records, over that of moving them in each pass", Way::MovedOutOfPlace.name()),
+    };
+    let bar = |row: &&Versus| {
+        let copy = versus.iter().find(|other| other.is_copy() && other.is_of(row));
+        let copy = copy.map(|copy| copy.against_ns / row.against_ns.max(1.0));
+        let other = if row.against.starts_with(usual) { String::new() } else { format!(", over {}", row.against) };
+        Bar {
+            label: format!("{}{other}", row.case),
+            value: row.over_median,
+            range: (row.over_q25, row.over_q75),
+            part: copy.filter(|copy| *copy < row.over_median),
+            text: report::share(row.over_median),
+        }
+    };
+    let bars: Vec<Bar> =
+        versus.iter().filter(|row| row.suite == suite && !row.is_copy()).map(|row| bar(&row)).collect();
+    let title = format!("{title}\nLine: as long. Dark: a copy of the same bytes. {device}");
     (!bars.is_empty()).then_some(Figure::Bars { title, bars, mark: Some(1.0) })
 }
 

@@ -12,6 +12,7 @@ mod measure;
 mod model;
 mod peers;
 mod plot;
+mod problems;
 mod report;
 mod row;
 mod session;
@@ -31,9 +32,11 @@ use vksort_programs::common::canvas;
 use case::{Case, Suite};
 use measure::{Bench, Measured};
 use model::Model;
+use problems::{Problem, Unfit};
 use row::{Row, Run};
 use vksort_lab::bench::lost::Lost;
 use vksort_lab::bench::order::Ordered;
+use vksort_lab::bench::versus::{Versus, by_suite};
 use vksort_programs::common::files::Output;
 use vksort_programs::common::tuning::{self, TuningFlag};
 
@@ -53,6 +56,9 @@ struct Args {
     /// Omit sizes below 2^N, in suites of many sizes [default: 10, or 11 if the largest is odd]
     #[arg(long, value_name = "N", conflicts_with = "count", value_parser = clap::value_parser!(u32).range(10..=31))]
     min_log2: Option<u32>,
+    /// Of problems of segments, first elements and records, only those whose names contain this
+    #[arg(long, value_name = "TEXT")]
+    problem: Option<String>,
     /// Measured runs of each case, after two warm-up runs
     #[arg(long, value_name = "N", default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: u32,
@@ -91,6 +97,7 @@ struct Args {
 
 const LARGEST_LOG2: u32 = 28;
 const LARGEST_LOG2_ON_CPU: u32 = 18;
+const LARGEST_PROBLEM_LOG2: u32 = 24;
 const SMALLEST_LOG2: u32 = 10;
 /// What counts as few elements.
 const LARGEST_FEW_LOG2: u32 = 17;
@@ -104,7 +111,7 @@ fn bench() -> Result<()> {
     if let Some(directory) = &args.summarize {
         return summarize(directory);
     }
-    args.check_sizes()?;
+    args.check_extent()?;
     if let Some(out) = &args.out {
         check_out(out, args.force)?;
     }
@@ -139,7 +146,8 @@ fn bench() -> Result<()> {
             let Some(out) = &args.out else { return Ok(()) };
             // A run that is stopped leaves the sizes that it has finished.
             let rows = with(&peers, row::rows(&run, measured));
-            write(out, tables(&rows, &model.ordered(measured), &stats::lost(bench, measured)?)?)
+            let versus = stats::versus(measured, &peers, &gpu.profile().name);
+            write(out, tables(&rows, &model.ordered(measured), &stats::lost(bench, measured)?, &versus)?)
         })?;
     }
     if measured.is_empty() {
@@ -149,7 +157,11 @@ fn bench() -> Result<()> {
 
     let rows = with(&peers, row::rows(&run, &measured));
     let (ratios, patterns) = (stats::ratios(&measured), stats::patterns(&measured));
-    for suite in report::suites(&rows) {
+    let versus = stats::versus(&measured, &peers, &gpu.profile().name);
+    for (suite, rows) in by_suite(&versus) {
+        common::say(format!("\n{suite}\n{}", report::versus(&rows, false)));
+    }
+    for suite in report::suites(&rows).into_iter().filter(|suite| !report::of_problems(suite)) {
         let of_suite: Vec<&Row> = rows.iter().filter(|row| row.suite == suite).collect();
         common::say(format!("\n{suite}\n{}", report::table(&of_suite, false)));
     }
@@ -170,15 +182,16 @@ fn bench() -> Result<()> {
     common::say(format!("\nverified   every case, each byte against a stable sort on the CPU, seed {}", args.seed));
     let Some(out) = &args.out else { return Ok(()) };
 
-    let mut files = tables(&rows, &ordered, &lost)?;
+    let mut files = tables(&rows, &ordered, &lost, &versus)?;
     let mut names = Vec::new();
-    for (name, figure) in figures::all(&rows, &ratios, &lost, &measured) {
+    for (name, figure) in figures::all(&rows, &ratios, &lost, &versus, &measured) {
         files.push((format!("{name}.svg"), canvas::svg(&figure)?));
         files.push((format!("{name}.png"), canvas::png(&figure)?));
         names.push(name);
     }
     let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
-    let summary = report::summary(&rows, &ratios, &patterns, &ordered, &lost, &format!("bench {command}"), &names);
+    let summary =
+        report::summary(&rows, &ratios, &patterns, &ordered, &lost, &versus, &format!("bench {command}"), &names);
     files.push(("summary.md".to_string(), summary.into_bytes()));
     write(out, files)?;
     common::say(format!("written    {}", out.display()));
@@ -186,13 +199,16 @@ fn bench() -> Result<()> {
 }
 
 /// The tables of a run as files; of those of one suite, those that it has.
-fn tables(rows: &[Row], ordered: &[Ordered], lost: &[Lost]) -> Result<Vec<(String, Vec<u8>)>> {
+fn tables(rows: &[Row], ordered: &[Ordered], lost: &[Lost], versus: &[Versus]) -> Result<Vec<(String, Vec<u8>)>> {
     let mut files = vec![("results.csv".to_string(), row::to_csv(rows)?)];
     if !ordered.is_empty() {
         files.push(("order.csv".to_string(), row::to_csv(ordered)?));
     }
     if !lost.is_empty() {
         files.push(("lost.csv".to_string(), row::to_csv(lost)?));
+    }
+    if !versus.is_empty() {
+        files.push(("versus.csv".to_string(), row::to_csv(versus)?));
     }
     Ok(files)
 }
@@ -203,8 +219,18 @@ fn with(peers: &[Row], own: Vec<Row>) -> Vec<Row> {
 }
 
 impl Args {
-    /// Checks the range of sizes, as far as it is known before the device is.
-    fn check_sizes(&self) -> Result<()> {
+    /// Checks sizes and problems, as far as they are known before the device is.
+    fn check_extent(&self) -> Result<()> {
+        if let Some(text) = &self.problem {
+            let problems: Vec<Problem> = self.suite.parts().into_iter().flat_map(Problem::all).collect();
+            let names: Vec<String> = problems.iter().map(|problem| format!("{:?}", problem.name)).collect();
+            ensure!(
+                problems.iter().any(|problem| problem.name.contains(text)),
+                "--problem is {text:?}, --suite {} allows parts of {}",
+                self.suite.name(),
+                if names.is_empty() { "none".into() } else { names.join(", ") }
+            );
+        }
         let Some(given) = self.min_log2 else { return Ok(()) };
         let suite = self.suite.name();
         ensure!(
@@ -234,6 +260,9 @@ impl Args {
         skipped: &mut Vec<String>,
         keep: impl Fn(&Bench<'_>, &[Measured]) -> Result<()>,
     ) -> Result<()> {
+        if suite.has_problems() {
+            return self.measure_problems(bench, suite, measured, skipped, keep);
+        }
         let mut cases = suite.cases(self.common.algorithm);
         cases.retain(|case| case.is_there(bench.gpu));
         if suite == Suite::Model {
@@ -264,6 +293,43 @@ impl Args {
                 }
                 Err(error) if is_too_much(&error) => {
                     skipped.push(format!("{} at {n} elements: {error:#}", suite.name()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Measures the problems of a suite, each of as many elements as were asked for, or as fit.
+    fn measure_problems(
+        &self,
+        bench: &mut Bench<'_>,
+        suite: Suite,
+        measured: &mut Vec<Measured>,
+        skipped: &mut Vec<String>,
+        keep: impl Fn(&Bench<'_>, &[Measured]) -> Result<()>,
+    ) -> Result<()> {
+        let gpu = bench.gpu;
+        let largest = if gpu.profile().is_cpu { LARGEST_LOG2_ON_CPU } else { LARGEST_PROBLEM_LOG2 };
+        let is_wanted = |problem: &Problem| self.problem.as_ref().is_none_or(|text| problem.name.contains(text));
+        for problem in Problem::all(suite).into_iter().filter(is_wanted) {
+            let mut n = self.count.unwrap_or(1 << self.max_log2.unwrap_or(largest));
+            let is_given = self.count.is_some() || self.max_log2.is_some();
+            let lacking = |n: u32| problem.lacking(gpu, problem.count(n), self.memory_mib);
+            while !is_given && n > 1 << SMALLEST_LOG2 && lacking(n).is_some() {
+                n /= 2;
+            }
+            let result = match lacking(n) {
+                None => problems::measure(gpu, &problem, n, self.seed, self.runs),
+                Some(why) => Err(Unfit(why).into()),
+            };
+            match result {
+                Ok(more) => {
+                    measured.extend(more);
+                    keep(bench, measured)?;
+                }
+                Err(error) if is_too_much(&error) => {
+                    skipped.push(format!("{}: {} at {n} elements: {error:#}", suite.name(), problem.name));
                 }
                 Err(error) => return Err(error),
             }
@@ -336,16 +402,17 @@ fn summarize(directory: &Path) -> Result<()> {
     Output::write_and_say(&files.into_iter().map(output).collect::<Result<Vec<_>>>()?)
 }
 
-/// Whether a smaller size would do.
+/// Whether a smaller size, or another device, would do.
 fn is_too_much(error: &anyhow::Error) -> bool {
+    let is_unfit = error.chain().any(|cause| cause.is::<Unfit>());
     let cause = error.chain().find_map(|cause| cause.downcast_ref::<Error>());
-    matches!(cause, Some(Error::Allocation { .. } | Error::TooManyElements { .. }))
+    is_unfit || matches!(cause, Some(Error::Allocation { .. } | Error::TooManyElements { .. }))
 }
 
 /// Every file that a run may write.
 fn file_names() -> impl Iterator<Item = String> {
     let plots = figures::NAMES.iter().flat_map(|name| [format!("{name}.svg"), format!("{name}.png")]);
-    ["results.csv", "summary.md", "order.csv", "lost.csv"].map(String::from).into_iter().chain(plots)
+    ["results.csv", "summary.md", "order.csv", "lost.csv", "versus.csv"].map(String::from).into_iter().chain(plots)
 }
 
 /// Checks that results can be written here, before they are measured.

@@ -17,10 +17,11 @@ use vksort_profiles::Quartiles;
 use crate::bitonic::Bitonic;
 use crate::case::{Case, How, Tweak};
 use crate::data::{Data, Inputs};
+use vksort_lab::bench::versus::Clock;
 use vksort_programs::common::memory::Memory;
 
 /// Rounds before those that count.
-const WARM_UP: u32 = 2;
+pub const WARM_UP: u32 = 2;
 
 /// Recordings of each case, which take microseconds.
 const RECORDINGS: usize = 100;
@@ -31,6 +32,8 @@ pub struct Measured {
     pub n: u32,
     /// Nanoseconds on the device of each run, in the order of the rounds; empty where it has no timestamps.
     pub gpu: Vec<f64>,
+    /// Nanoseconds of CPU time of the process, of problems on a driver that computes on the CPU.
+    pub cpu: Vec<f64>,
     /// Nanoseconds on the host.
     pub wall: Vec<f64>,
     /// Nanoseconds of each recording on the host; empty where nothing is recorded.
@@ -43,9 +46,22 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// The times to compare by: the device's own where there are any.
+    /// The times to compare by: CPU time if it was taken, else the device's own where there are any.
     pub fn times(&self) -> &[f64] {
-        if self.gpu.is_empty() { &self.wall } else { &self.gpu }
+        match self.clock() {
+            Clock::Cpu => &self.cpu,
+            Clock::Device => &self.gpu,
+            Clock::Wall => &self.wall,
+        }
+    }
+
+    /// What took them.
+    pub fn clock(&self) -> Clock {
+        match (self.cpu.is_empty(), self.gpu.is_empty()) {
+            (false, _) => Clock::Cpu,
+            (true, false) => Clock::Device,
+            (true, true) => Clock::Wall,
+        }
     }
 }
 
@@ -271,6 +287,7 @@ impl<'a> Bench<'a> {
                 return Ok(Ready::Bitonic(Box::new(Bitonic::new(self.gpu, &self.choice, n, pairs)?)));
             }
             How::Cpu { .. } => return Ok(Ready::Cpu),
+            How::Problem { .. } => unreachable!("problems are measured by themselves"),
         };
         let sorter = self.sorter(&request, tweak, n)?;
         let sizes = Sizes::of(&sorter, n)?.list();
@@ -318,6 +335,7 @@ fn blank(case: &Case, ready: &Ready, n: u32, inputs: &mut Inputs) -> Measured {
         case: case.clone(),
         n,
         gpu: Vec::new(),
+        cpu: Vec::new(),
         wall: Vec::new(),
         recording: Vec::new(),
         steps: Vec::new(),

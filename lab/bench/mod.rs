@@ -2,3 +2,4 @@
 
 pub mod lost;
 pub mod order;
+pub mod versus;

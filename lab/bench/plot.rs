@@ -49,6 +49,8 @@ pub struct Bar {
     pub label: String,
     pub value: f64,
     pub range: (f64, f64),
+    /// Where a darker part of the bar ends.
+    pub part: Option<f64>,
     pub text: String,
 }
 
@@ -196,6 +198,9 @@ fn draw_bars<DB: DrawingBackend>(area: &Area<DB>, title: &str, bars: &[Bar], mar
         let middle = TOP + ROW * index as i32 + ROW / 2;
         write(area, &bar.label, (LABELS - 10, middle), 14, HPos::Right)?;
         rectangle(area, (LABELS, x(bar.value)), (middle - 8, middle + 8), COLORS[5])?;
+        if let Some(part) = bar.part {
+            rectangle(area, (LABELS, x(part)), (middle - 8, middle + 8), COLORS[0])?;
+        }
         let (low, high) = (x(bar.range.0), x(bar.range.1));
         area.draw(&PathElement::new([(low, middle), (high, middle)], BLACK.stroke_width(1)))?;
         for end in [low, high] {

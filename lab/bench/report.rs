@@ -1,12 +1,15 @@
 //! Tables on stdout and in summary.md.
 
+use clap::ValueEnum;
 use comfy_table::Table;
 use vksort_profiles::Quartiles;
 
+use crate::case::Suite;
 use crate::row::Row;
 use crate::stats::{Pattern, Ratio};
 use vksort_lab::bench::lost::{self, Lost};
 use vksort_lab::bench::order::{self, Ordered};
+use vksort_lab::bench::versus::{Clock, Versus, by_suite};
 use vksort_programs::common;
 
 /// Rows of one suite, as a table.
@@ -64,6 +67,39 @@ pub fn lost(rows: &[Lost], markdown: bool) -> String {
         text += &format!("\n\n{}, {}: {sentence}", rows[0].request, size(rows[0].n));
     }
     text
+}
+
+/// Each way to solve a problem beside the others, and a copy of the same bytes as a share of its time. Times are those of a device: CPU
+/// time is worth a ratio alone.
+pub fn versus(rows: &[&Versus], markdown: bool) -> String {
+    let timed = rows.iter().all(|row| row.clock == Clock::Device);
+    let mut header = vec!["case", "n", "segments", "over", "ratio of times", "25 % .. 75 %", "copy"];
+    if timed {
+        header.extend(["time", "of the other"]);
+    }
+    let copy = |row: &Versus| rows.iter().copied().find(|other| other.is_copy() && other.is_of(row));
+    let cells = rows.iter().filter(|row| !row.is_copy()).map(|row| {
+        let copy = copy(row).map(|copy| 100.0 / copy.over_median.max(f64::MIN_POSITIVE));
+        let mut cells = vec![
+            row.case.clone(),
+            size(row.n),
+            size(row.segments.into()),
+            row.against.clone(),
+            share(row.over_median),
+            format!("{} .. {}", share(row.over_q25), share(row.over_q75)),
+            copy.map_or("-".into(), |copy| format!("{copy:.0} %")),
+        ];
+        if timed {
+            cells.extend([row.ns, row.against_ns].map(duration));
+        }
+        cells
+    });
+    build(&header, cells, markdown)
+}
+
+/// A ratio with two digits that count.
+pub fn share(ratio: f64) -> String {
+    if ratio < 0.0995 { format!("{ratio:.3}") } else { format!("{ratio:.2}") }
 }
 
 /// Candidates whose places are shown.
@@ -137,6 +173,7 @@ pub fn summary(
     patterns: &[Pattern],
     ordered: &[Ordered],
     lost: &[Lost],
+    versus: &[Versus],
     command: &str,
     figures: &[&str],
 ) -> String {
@@ -163,7 +200,10 @@ pub fn summary(
     if !lost.is_empty() {
         text += &format!("\n## lost look-back words\n\n{}\n", self::lost(lost, true));
     }
-    for suite in suites(rows) {
+    for (suite, rows) in by_suite(versus) {
+        text += &format!("\n## {suite}\n\n{}\n", self::versus(&rows, true));
+    }
+    for suite in suites(rows).into_iter().filter(|suite| !of_problems(suite)) {
         let of_suite: Vec<&Row> = rows.iter().filter(|row| row.suite == suite).collect();
         text += &format!("\n## {suite}\n\n{}\n", table(&of_suite, true));
     }
@@ -171,6 +211,12 @@ pub fn summary(
         text += &format!("\n![{figure}]({figure}.svg)\n");
     }
     text
+}
+
+/// Whether the cases of a suite, of vksort or of CUB, are ways to solve problems.
+pub fn of_problems(suite: &str) -> bool {
+    let suite = suite.strip_prefix("cub ").unwrap_or(suite);
+    Suite::from_str(suite, false).is_ok_and(Suite::has_problems)
 }
 
 /// Names of suites in the order of their first rows.

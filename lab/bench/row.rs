@@ -9,8 +9,9 @@ use vksort::standalone::Gpu;
 use vksort::{Order, Placement, SortRequest};
 use vksort_profiles::Quartiles;
 
-use crate::case::{COPY, Case, How};
+use crate::case::{COPY, Case, How, Tweak};
 use crate::measure::Measured;
+use crate::problems::Way;
 
 /// One case at one size. Other programs that write these columns can be merged with `--peer-csv`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -41,6 +42,13 @@ pub struct Row {
     pub wall_ns_median: Option<f64>,
     pub wall_ns_q25: Option<f64>,
     pub wall_ns_q75: Option<f64>,
+    /// CPU time of the process, on drivers that compute on the CPU. Suites of single sorts, and other programs, have none.
+    #[serde(default)]
+    pub cpu_ns_median: Option<f64>,
+    #[serde(default)]
+    pub cpu_ns_q25: Option<f64>,
+    #[serde(default)]
+    pub cpu_ns_q75: Option<f64>,
     pub elements_per_s: f64,
     pub floor_bytes: u64,
     pub floor_share: Option<f64>,
@@ -80,6 +88,9 @@ impl Row {
             ("wall_ns_median", self.wall_ns_median),
             ("wall_ns_q25", self.wall_ns_q25),
             ("wall_ns_q75", self.wall_ns_q75),
+            ("cpu_ns_median", self.cpu_ns_median),
+            ("cpu_ns_q25", self.cpu_ns_q25),
+            ("cpu_ns_q75", self.cpu_ns_q75),
             ("elements_per_s", Some(self.elements_per_s)),
             ("floor_share", self.floor_share),
             ("record_ns", self.record_ns),
@@ -91,12 +102,13 @@ impl Row {
         Ok(())
     }
 
-    /// Median and quartiles of what the row is compared by: the time on the device where there is one.
+    /// Median and quartiles of what the row is compared by: CPU time if it was taken, else the time on the device where there is one.
     pub fn time(&self) -> Option<(f64, f64, f64)> {
         let gpu = (self.gpu_ns_median, self.gpu_ns_q25, self.gpu_ns_q75);
         let wall = (self.wall_ns_median, self.wall_ns_q25, self.wall_ns_q75);
+        let cpu = (self.cpu_ns_median, self.cpu_ns_q25, self.cpu_ns_q75);
         let all = |(median, low, high): (Option<f64>, Option<f64>, Option<f64>)| Some((median?, low?, high?));
-        all(gpu).or(all(wall))
+        all(cpu).or(all(gpu)).or(all(wall))
     }
 
     pub fn is_copy(&self) -> bool {
@@ -104,10 +116,14 @@ impl Row {
     }
 }
 
-/// The rows of a run. The share of the floor is that of the suite's copy bandwidth at its largest size.
+/// The rows of a run. The share of the floor is that of the suite's copy bandwidth at its largest size, or of the problem's own copy.
 pub fn rows(run: &Run<'_>, measured: &[Measured]) -> Vec<Row> {
     let bandwidth = |case: &Case| {
-        let copies = measured.iter().filter(|m| m.case.suite == case.suite && m.case.name == COPY);
+        let is_copy = |other: &Case| match (case.how, other.how) {
+            (How::Problem { name, .. }, How::Problem { name: of, way, .. }) => (of, way) == (name, Way::Copy),
+            _ => other.name == COPY,
+        };
+        let copies = measured.iter().filter(|m| m.case.suite == case.suite && is_copy(&m.case));
         let largest = copies.max_by_key(|m| m.n)?;
         Some(largest.floor_bytes as f64 * f64::from(largest.n) / Quartiles::of(largest.times()).median.max(1.0))
     };
@@ -119,16 +135,18 @@ fn row(run: &Run<'_>, measured: &Measured, bandwidth: Option<f64>) -> Row {
     let profile = run.gpu.profile();
     let median = Quartiles::of(measured.times()).median.max(1.0);
     let gpu = (!measured.gpu.is_empty()).then(|| Quartiles::of(&measured.gpu));
+    let cpu = (!measured.cpu.is_empty()).then(|| Quartiles::of(&measured.cpu));
     let wall = Quartiles::of(&measured.wall);
     let tenths = |ns: f64| (ns * 10.0).round() / 10.0;
     let on_device = !matches!(case.how, How::Cpu { .. });
     let share = |bandwidth: f64| (*floor_bytes as f64 * f64::from(*n) / median / bandwidth * 1e4).round() / 1e4;
     let (request, tuning) = match case.how {
         How::Device { request, tweak } => (request, tweak.label(run.gpu)),
+        How::Problem { request, .. } => (request, Tweak::None.label(run.gpu)),
         How::Cpu { .. } | How::Bitonic { .. } => (SortRequest::new(case.key()), String::new()),
     };
     let algorithm = match case.how {
-        How::Device { .. } | How::Bitonic { .. } => measured.algorithm.clone(),
+        How::Device { .. } | How::Problem { .. } | How::Bitonic { .. } => measured.algorithm.clone(),
         How::Cpu { peer, .. } => peer.name().into(),
     };
     Row {
@@ -158,6 +176,9 @@ fn row(run: &Run<'_>, measured: &Measured, bandwidth: Option<f64>) -> Row {
         wall_ns_median: Some(tenths(wall.median)),
         wall_ns_q25: Some(tenths(wall.q25)),
         wall_ns_q75: Some(tenths(wall.q75)),
+        cpu_ns_median: cpu.map(|cpu| tenths(cpu.median)),
+        cpu_ns_q25: cpu.map(|cpu| tenths(cpu.q25)),
+        cpu_ns_q75: cpu.map(|cpu| tenths(cpu.q75)),
         elements_per_s: (f64::from(*n) / median * 1e9).round(),
         floor_bytes: *floor_bytes,
         floor_share: bandwidth.filter(|_| on_device).map(share),

@@ -7,10 +7,13 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::row::{self, Row};
+use crate::stats::is_same_device;
 use vksort_lab::bench::lost::Lost;
 use vksort_lab::bench::order::Ordered;
+use vksort_lab::bench::versus::Versus;
 
 /// What was found in the directory. Runs that were skipped, or stopped before their first size was done, have no rows.
 pub struct Session {
@@ -31,6 +34,8 @@ pub struct Session {
     pub ordered: Vec<Ordered>,
     /// OneSweep with look-back words lost.
     pub lost: Vec<Lost>,
+    /// Problems of segments, first elements and records, each beside others.
+    pub versus: Vec<Versus>,
 }
 
 /// The device as the example `devices` prints it.
@@ -90,9 +95,12 @@ impl Session {
             let rows: Vec<Row> = row::read_results(&path).with_context(|| format!("{run}/results.csv"))?;
             Ok(rows.into_iter().filter(|row| row.suite == suite).collect())
         };
-        let (ordered, lost) = (directory.join("model/order.csv"), directory.join("lost/lost.csv"));
-        let ordered = if ordered.exists() { row::read(&ordered).context("model/order.csv")? } else { Vec::new() };
-        let lost = if lost.exists() { row::read(&lost).context("lost/lost.csv")? } else { Vec::new() };
+        let ordered = table(directory, "model/order.csv")?;
+        let lost = table(directory, "lost/lost.csv")?;
+        let mut versus = Vec::new();
+        for suite in ["segments", "top", "records"] {
+            versus.extend(table::<Versus>(directory, &format!("{suite}/versus.csv"))?);
+        }
         let steps = text("steps.csv")?;
         let steps = csv::Reader::from_reader(steps.as_bytes()).deserialize().collect::<Result<_, _>>();
         Ok(Session {
@@ -108,6 +116,7 @@ impl Session {
             cub: rows("cub", "cub")?,
             ordered,
             lost,
+            versus,
         })
     }
 
@@ -120,9 +129,7 @@ impl Session {
     /// The name of CUB's device where it is another one, so that no ratio means anything.
     pub fn foreign_cub(&self) -> Option<&str> {
         let other = self.cub.first()?.device.as_str();
-        // Some drivers put the vendor before the name under one interface alone.
-        let same = other.contains(&self.device.name) || self.device.name.contains(other);
-        (!same).then_some(other)
+        (!is_same_device(other, &self.device.name)).then_some(other)
     }
 
     /// The sizes at which anybody sorted a case.
@@ -157,6 +164,12 @@ impl Device {
             first.split_once(": ").with_context(|| format!("the first line is {first:?}, needed is a device"))?.1;
         Ok(Device { name: name.into(), driver: line("driver")?, subgroup: line("subgroup size")? })
     }
+}
+
+/// A table of a directory, if it is there.
+fn table<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<Vec<T>> {
+    let path = directory.join(name);
+    if path.exists() { row::read(&path).with_context(|| name.to_string()) } else { Ok(Vec::new()) }
 }
 
 /// The row of a case at a size.

@@ -1,8 +1,9 @@
 //! The summary of a session, on one page.
 
-use crate::report::{build, duration, lost, order, size};
+use crate::report::{build, duration, lost, order, size, versus};
 use crate::row::Row;
 use crate::session::{Session, State, Step, find};
+use vksort_lab::bench::versus::Versus;
 
 /// Stands where there is no number, so that none is ever taken for one.
 const NOT_MEASURED: &str = "not measured";
@@ -35,6 +36,11 @@ pub fn sheet(session: &Session, plot: Option<&str>) -> String {
     text += &format!("\n## Rows in the model's order and in the measured one\n\n{ordered}\n");
     let lost = if session.lost.is_empty() { NOT_MEASURED.into() } else { lost(&session.lost, true) };
     text += &format!("\n## Lost look-back words, beside reduce-then-scan\n\n{lost}\n");
+    for (title, suite) in [("Many segments", "segments"), ("First elements", "top"), ("Records", "records")] {
+        let rows: Vec<&Versus> = session.versus.iter().filter(|row| row.suite == suite).collect();
+        let table = if rows.is_empty() { NOT_MEASURED.into() } else { versus(&rows, true) };
+        text += &format!("\n## {title}, beside other ways\n\n{table}\n");
+    }
     text += &format!("\n## Skipped, stopped and failed\n\n{}\n", left_out(session));
     text
 }

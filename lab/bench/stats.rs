@@ -5,10 +5,12 @@ use vksort_profiles::Quartiles;
 
 use anyhow::Result;
 use vksort_lab::bench::lost::Lost;
+use vksort_lab::bench::versus::{Clock, Versus};
 
 use crate::case::{COPY, How, Suite, Tweak, lost_sides};
 use crate::data::Data;
 use crate::measure::{Bench, Measured};
+use crate::row::Row;
 
 /// How many times as fast one case is as another, in elements per second.
 pub struct Ratio {
@@ -103,4 +105,55 @@ pub fn lost(bench: &Bench<'_>, all: &[Measured]) -> Result<Vec<Lost>> {
     // With few tiles, two of the shares may be the same tiles.
     rows.dedup_by(|a, b| (&a.request, a.n, a.lost) == (&b.request, b.n, b.lost));
     Ok(rows)
+}
+
+/// The suites of problems: each way of vksort beside the others, round by round, and beside rows of CUB by their medians.
+pub fn versus(all: &[Measured], peers: &[Row], device: &str) -> Vec<Versus> {
+    let mut rows = Vec::new();
+    for m in all {
+        let How::Problem { name, way, segments, .. } = m.case.how else { continue };
+        let ours = Quartiles::of(m.times());
+        let row = |against: String, against_ns: f64, over: Quartiles| Versus {
+            suite: m.case.suite.name(),
+            case: m.case.name.clone(),
+            n: m.n.into(),
+            segments,
+            against,
+            clock: m.clock(),
+            ns: ours.median,
+            against_ns,
+            over_q25: over.q25,
+            over_median: over.median,
+            over_q75: over.q75,
+        };
+        for against in way.against() {
+            let is_other = |other: &&Measured| match other.case.how {
+                How::Problem { name: of, way, .. } => {
+                    (other.case.suite, of, way, other.n) == (m.case.suite, name, *against, m.n)
+                }
+                _ => false,
+            };
+            let Some(other) = all.iter().find(is_other) else { continue };
+            let rounds: Vec<f64> = m.times().iter().zip(other.times()).map(|(a, b)| a / b.max(1.0)).collect();
+            let median = Quartiles::of(other.times()).median;
+            rows.push(row(against.name().into(), median, Quartiles::of(&rounds)));
+        }
+        // Of another program there are no rounds: these are the quartiles of vksort's times over its median.
+        let suite = format!("cub {}", m.case.suite.name());
+        let prefix = format!("{name}: ");
+        let same =
+            |peer: &&Row| peer.suite == suite && peer.n == u64::from(m.n) && is_same_device(&peer.device, device);
+        for peer in peers.iter().filter(same).filter(|_| m.clock() == Clock::Device && !way.against().is_empty()) {
+            let Some((sorter, median)) = peer.case.strip_prefix(&prefix).zip(peer.gpu_ns_median) else { continue };
+            let over = |ns: f64| ns / median.max(1.0);
+            let over = Quartiles { q25: over(ours.q25), median: over(ours.median), q75: over(ours.q75) };
+            rows.push(row(format!("CUB's {sorter}"), median, over));
+        }
+    }
+    rows
+}
+
+/// Some drivers put the vendor before the name under one interface alone.
+pub fn is_same_device(one: &str, other: &str) -> bool {
+    one.contains(other) || other.contains(one)
 }

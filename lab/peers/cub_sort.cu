@@ -11,107 +11,15 @@
 // of the elements that does not depend on their order. Out of place throughout, which is what CUB does best.
 
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <numeric>
-#include <string>
 #include <type_traits>
-#include <vector>
 
 #include <cub/device/device_radix_sort.cuh>
-#include <cuda_runtime.h>
 
-static void check(cudaError_t result, const char *what) {
-    if (result != cudaSuccess) {
-        std::fprintf(stderr, "error: %s: %s\n", what, cudaGetErrorString(result));
-        std::exit(1);
-    }
-}
+#include "common.cuh"
 
-[[noreturn]] static void fail(const std::string &message) {
-    std::fprintf(stderr, "error: %s\n", message.c_str());
-    std::exit(1);
-}
-
-// Memory on the device, freed with its owner.
-struct Buffer {
-    void *pointer = nullptr;
-    explicit Buffer(size_t bytes) { check(cudaMalloc(&pointer, bytes > 0 ? bytes : 4), "cudaMalloc"); }
-    ~Buffer() { cudaFree(pointer); }
-    Buffer(const Buffer &) = delete;
-    Buffer &operator=(const Buffer &) = delete;
-    template <typename T> T *as() const { return static_cast<T *>(pointer); }
-};
-
-struct Context {
-    std::string device, driver, date;
-    uint64_t seed = 1;
-    int runs = 21;
-    // Bytes per nanosecond of a copy of u32 keys at the size at hand, read and written.
-    double bandwidth = 0.0;
-};
-
-static const int WARM_UP = 2;
 static const size_t VERIFIED_IN_FULL = size_t(1) << 22;
-
-// SplitMix64 (Steele, Lea and Flood 2014).
-static uint64_t mix(uint64_t x) {
-    x += 0x9E3779B97F4A7C15ull;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-    return x ^ (x >> 31);
-}
-
-// Between two neighbours it is interpolated, as in the program bench.
-static double quantile(std::vector<double> values, double share) {
-    std::sort(values.begin(), values.end());
-    double place = share * double(values.size() - 1);
-    size_t below = size_t(place);
-    size_t above = std::min(below + 1, values.size() - 1);
-    return values[below] + (values[above] - values[below]) * (place - double(below));
-}
-
-static std::string quoted(const std::string &text) {
-    std::string field = "\"";
-    for (char c : text) {
-        field += c;
-        if (c == '"') field += c;
-    }
-    return field + "\"";
-}
-
-static void print_header() {
-    std::puts("suite,case,device,driver,subgroup,vksort_version,date,key,value_bytes,order,bits,placement,algorithm,"
-              "rank,tuning,data,seed,n,runs,gpu_ns_median,gpu_ns_q25,gpu_ns_q75,gpu_ns_min,wall_ns_median,wall_ns_q25,"
-              "wall_ns_q75,elements_per_s,floor_bytes,floor_share");
-}
-
-struct Case {
-    const char *name;
-    const char *key;
-    const char *data;
-    int value_bytes;
-    int begin_bit, end_bit;
-    bool copy;
-};
-
-static void print_row(const Context &context, const Case &one, size_t n, size_t floor_bytes,
-                      const std::vector<double> &gpu, const std::vector<double> &wall) {
-    double median = std::max(quantile(gpu, 0.5), 1.0);
-    double share = context.bandwidth > 0.0 ? double(floor_bytes) * double(n) / median / context.bandwidth : 0.0;
-    std::printf("cub,%s,%s,%s,32,,%s,%s,%d,ascending,%d..%d,out of place,%s,,,%s,%llu,%zu,%d,%.1f,%.1f,%.1f,%.1f,"
-                "%.1f,%.1f,%.1f,%.0f,%zu,%.4f\n",
-                one.name, quoted(context.device).c_str(), quoted(context.driver).c_str(), context.date.c_str(), one.key,
-                one.value_bytes, one.begin_bit, one.end_bit, one.copy ? "cudaMemcpy" : "cub", one.data,
-                (unsigned long long)context.seed, n, context.runs, quantile(gpu, 0.5), quantile(gpu, 0.25),
-                quantile(gpu, 0.75), quantile(gpu, 0.0), quantile(wall, 0.5), quantile(wall, 0.25),
-                quantile(wall, 0.75), double(n) / median * 1e9, floor_bytes, share);
-    std::fflush(stdout);
-}
 
 // Compares the output with the input; `values` are indices into it.
 template <typename Key>
@@ -121,7 +29,7 @@ static void verify(const Case &one, const std::vector<Key> &keys, const std::vec
     int bits = one.end_bit - one.begin_bit;
     uint64_t mask = bits >= 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
     auto code = [&](Key key) { return (uint64_t(key) >> one.begin_bit) & mask; };
-    std::string where = std::string(one.name) + " of " + std::to_string(n) + " elements: ";
+    std::string where = one.name + " of " + std::to_string(n) + " elements: ";
     if (n <= VERIFIED_IN_FULL) {
         std::vector<uint32_t> order(n);
         std::iota(order.begin(), order.end(), 0u);
@@ -184,51 +92,33 @@ template <typename Key> static void measure(Context &context, const Case &one, c
     if (!one.copy) check(sort(nullptr), "asking for the size of temporary storage");
     Buffer temporary(temporary_bytes);
 
-    cudaEvent_t start, stop;
-    check(cudaEventCreate(&start), "cudaEventCreate");
-    check(cudaEventCreate(&stop), "cudaEventCreate");
-    std::vector<double> gpu, wall;
-    for (int run = 0; run < WARM_UP + context.runs; ++run) {
+    auto restore = [&] {
         check(cudaMemcpy(keys_in.pointer, saved_keys.pointer, key_bytes, cudaMemcpyDeviceToDevice), "restoring keys");
         if (pairs) {
             check(cudaMemcpy(values_in.pointer, saved_values.pointer, value_bytes, cudaMemcpyDeviceToDevice),
                   "restoring values");
         }
-        check(cudaDeviceSynchronize(), "restoring the input");
-        auto from = std::chrono::steady_clock::now();
-        check(cudaEventRecord(start), "cudaEventRecord");
-        check(sort(temporary.pointer), "sorting");
-        check(cudaEventRecord(stop), "cudaEventRecord");
-        check(cudaEventSynchronize(stop), "sorting");
-        auto to = std::chrono::steady_clock::now();
-        float milliseconds = 0.0f;
-        check(cudaEventElapsedTime(&milliseconds, start, stop), "cudaEventElapsedTime");
-        if (run >= WARM_UP) {
-            gpu.push_back(double(milliseconds) * 1e6);
-            wall.push_back(std::chrono::duration<double, std::nano>(to - from).count());
+    };
+    auto verify_result = [&] {
+        std::vector<Key> sorted(n);
+        std::vector<uint32_t> values(pairs ? n : 0);
+        check(cudaMemcpy(sorted.data(), keys_out.pointer, key_bytes, cudaMemcpyDeviceToHost), "reading keys");
+        if (pairs) {
+            check(cudaMemcpy(values.data(), values_out.pointer, value_bytes, cudaMemcpyDeviceToHost),
+                  "reading values");
         }
-        if (run == 0) {
-            std::vector<Key> sorted(n);
-            std::vector<uint32_t> values(pairs ? n : 0);
-            check(cudaMemcpy(sorted.data(), keys_out.pointer, key_bytes, cudaMemcpyDeviceToHost), "reading keys");
-            if (pairs) {
-                check(cudaMemcpy(values.data(), values_out.pointer, value_bytes, cudaMemcpyDeviceToHost),
-                      "reading values");
-            }
-            if (one.copy) {
-                if (sorted != keys) fail("the copy differs from its input");
-            } else {
-                verify(one, keys, sorted, values, pairs);
-            }
+        if (one.copy) {
+            if (sorted != keys) fail("the copy differs from its input");
+        } else {
+            verify(one, keys, sorted, values, pairs);
         }
-    }
-    check(cudaEventDestroy(start), "cudaEventDestroy");
-    check(cudaEventDestroy(stop), "cudaEventDestroy");
+    };
+    Times times = time_runs(context, restore, [&] { check(sort(temporary.pointer), "sorting"); }, verify_result);
 
     size_t passes = size_t(one.end_bit - one.begin_bit + 7) / 8;
     size_t floor_bytes = one.copy ? 2 * sizeof(Key) : sizeof(Key) + passes * 2 * (sizeof(Key) + one.value_bytes);
-    if (one.copy) context.bandwidth = double(floor_bytes) * double(n) / std::max(quantile(gpu, 0.5), 1.0);
-    print_row(context, one, n, floor_bytes, gpu, wall);
+    if (one.copy) context.bandwidth = double(floor_bytes) * double(n) / std::max(quantile(times.gpu, 0.5), 1.0);
+    print_row(context, one, n, floor_bytes, times);
 }
 
 template <typename Key> static std::vector<Key> uniform(size_t n, uint64_t seed) {
@@ -259,16 +149,6 @@ static void measure_all(Context &context, size_t n) {
     measure(context, Case{"u16 keys", "u16", "uniform", 0, 0, 16, false}, uniform<uint16_t>(n, context.seed));
 }
 
-static long number(const char *flag, const char *text, long low, long high) {
-    char *end = nullptr;
-    long value = std::strtol(text, &end, 10);
-    if (end == text || *end != '\0' || value < low || value > high) {
-        fail(std::string(flag) + " is " + text + ", allowed are " + std::to_string(low) + " to " +
-             std::to_string(high));
-    }
-    return value;
-}
-
 int main(int count, char **arguments) {
     Context context;
     long min_log2 = 10, max_log2 = 28, step = 2, every_to = 0;
@@ -285,18 +165,7 @@ int main(int count, char **arguments) {
         else if (flag == "--date") context.date = value;
         else fail(flag + " is unknown, allowed are --min-log2, --max-log2, --step, --every-to, --runs, --seed, --date");
     }
-    if (context.date.empty()) {
-        char text[16] = "";
-        std::time_t now = std::time(nullptr);
-        std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-        context.date = text;
-    }
-    cudaDeviceProp properties;
-    check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
-    int driver = 0;
-    check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
-    context.device = properties.name;
-    context.driver = "CUDA " + std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
+    context.describe();
 
     print_header();
     for (long log2 = min_log2; log2 <= max_log2; ++log2) {

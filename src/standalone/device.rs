@@ -31,7 +31,8 @@ pub struct Device {
     pub(crate) pipelines: Arc<PipelineSet>,
     /// For labels, if the instance has the extension.
     pub debug_utils: Option<ext::debug_utils::Device>,
-    pub(super) timestamp_bits: u32,
+    /// Bits of a timestamp; 0 where the queue has none.
+    pub timestamp_bits: u32,
     queue: Mutex<Queue>,
     /// A submission has timed out. Objects that it may use are never destroyed.
     lost: AtomicBool,
