@@ -8,5 +8,4 @@
 
 pub mod bench;
 pub mod calendar;
-pub mod cpu_time;
 pub mod tune;

@@ -8,9 +8,9 @@
 #   --fail-on-regression  exit code 1 if a case is slower
 #   --help                this text
 #
-# Times are device times if both files have them, else host times. Exit code 2 is for bad input, for cases on different
-# devices, and for cases that sort different data. A changed driver or subgroup size gives a warning, as it may be the
-# reason for a difference. Rows of one file alone are listed.
+# Times are CPU times if both files have them, else device times, else host times. Exit code 2 is for bad input, for cases
+# on different devices, and for cases that sort different data. A changed driver or subgroup size gives a warning, as it
+# may be the reason for a difference. Rows of one file alone are listed.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/lib.sh
@@ -37,12 +37,14 @@ import csv
 import sys
 
 KEY = ["suite", "case", "device", "n"]
-TIMES = ["gpu_ns", "wall_ns"]
+TIMES = ["cpu_ns", "gpu_ns", "wall_ns"]
+# Results of other programs, and of versions before the suites of problems, have no CPU time.
+NEEDED = TIMES[1:]
 # What a case sorts; a name that stands for something else now has no time to compare with.
 SORT = ["key", "value_bytes", "order", "bits", "placement", "data", "seed"]
 # What else a time depends on, and is not vksort's doing.
 AROUND = ["driver", "subgroup"]
-COLUMNS = KEY + SORT + AROUND + ["runs"] + [f"{time}_{part}" for time in TIMES for part in ["median", "q25", "q75"]]
+COLUMNS = KEY + SORT + AROUND + ["runs"] + [f"{time}_{part}" for time in NEEDED for part in ["median", "q25", "q75"]]
 FEWEST_RUNS = 5
 
 
@@ -73,7 +75,7 @@ def read(path):
 
 def numbers(path, line, row, time):
     """Median and quartiles, or None where they were not measured."""
-    texts = [row[f"{time}_{part}"] for part in ["median", "q25", "q75"]]
+    texts = [row.get(f"{time}_{part}") for part in ["median", "q25", "q75"]]
     if not all(texts):
         return None
     try:

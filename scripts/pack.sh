@@ -122,7 +122,7 @@ while read -r place executable; do
     [[ -z $missing ]] || die "$place needs libraries that other machines may lack: $missing"
 done <<<"$executables"
 cp scripts/pack/run.sh scripts/pack/measure.sh scripts/tally.sh LICENSE-MIT LICENSE-APACHE "$work/$name"
-cp lab/peers/cub_sort.cu "$work/$name/peers"
+cp lab/peers/*.cu lab/peers/common.cuh "$work/$name/peers"
 cp lab/record/gpu-sweep.csv "$work/$name"
 write_build
 # Machines with a GPU seldom have the layer.

@@ -5,6 +5,7 @@ use comfy_table::Table;
 use vksort_profiles::Quartiles;
 
 use crate::case::Suite;
+use crate::problems::{RECORDED, Way};
 use crate::row::Row;
 use crate::stats::{Pattern, Ratio};
 use vksort_lab::bench::lost::{self, Lost};
@@ -94,7 +95,19 @@ pub fn versus(rows: &[&Versus], markdown: bool) -> String {
         }
         cells
     });
-    build(&header, cells, markdown)
+    let table = build(&header, cells, markdown);
+    let clock = match rows.first().map(|row| row.clock) {
+        Some(Clock::Cpu) => "CPU time of the process",
+        Some(Clock::Device) => "device time",
+        Some(Clock::Wall) | None => "host time",
+    };
+    let recorded = match rows.iter().any(|row| row.against == Way::Recorded.name()) {
+        true => format!(" Of more than {RECORDED} recorded sorts, so many are measured."),
+        false => String::new(),
+    };
+    format!(
+        "{table}\n\nRatios of {clock}, round by round. Copy is the share that a copy of the same bytes takes.{recorded}"
+    )
 }
 
 /// A ratio with two digits that count.

@@ -86,11 +86,14 @@ large_log2=$((max_log2 > 18 + parity ? 18 + parity : max_log2))
 memory_mib=$(awk '$1 == "MemAvailable:" { print int($2 / 2048) }' /proc/meminfo)
 
 # Steps and their shares of the time; what one does not need goes to those after it.
-steps=(test-conformance test-matrix test-fallback test-recording cub small sizes features methods patterns model few lost tune tuned)
-shares=(14 6 3 4 14 3 24 9 5 6 8 3 5 8 10)
+steps=(test-conformance test-matrix test-fallback test-recording cub cub-segments small sizes features methods patterns
+    segments top records model few lost tune tuned)
+shares=(14 6 3 4 12 6 3 22 8 5 6 8 5 4 7 3 5 8 9)
 # Seconds since the start; the summary takes a moment too.
 deadline=$((minutes * 60 - 5))
-current='' started=0 building=''
+current='' started=0
+# The compilers of CUB's programs.
+declare -A building
 
 # Starts the next step, and gives its seconds in `limit`. Fails, with that noted, when no time is left.
 begin() {
@@ -168,31 +171,34 @@ run_bench() {
 
 # The compiler, also where only the toolkit's own directory has it.
 nvcc=$(command -v nvcc || command -v "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc") || nvcc=
-# Holds CUB's program.
+# Holds CUB's programs.
 temporary=$(mktemp -d)
 
-# Compiles CUB's program in the background, as that takes long and nothing is timed during the tests.
+# Compiles CUB's programs in the background, as that takes long and nothing is timed during the tests.
 start_building_cub() {
     [[ $nvcc ]] || return 0
-    local capability architecture=native
+    local capability architecture=native program
     capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1) || true
     [[ ! $capability =~ ^[0-9]+\.[0-9]+$ ]] || architecture=sm_${capability/./}
-    timeout --kill-after=10 $((deadline / 3)) "$nvcc" -O3 -std=c++17 "-arch=$architecture" "$here/peers/cub_sort.cu" \
-        -o "$temporary/cub_sort" >"$logs/cub-build.log" 2>&1 </dev/null &
-    building=$!
+    for program in cub_sort cub_segments; do
+        timeout --kill-after=10 $((deadline / 3)) "$nvcc" -O3 -std=c++17 "-arch=$architecture" "$here/peers/$program.cu" \
+            -o "$temporary/$program" >"$logs/$program-build.log" 2>&1 </dev/null &
+        building[$program]=$!
+    done
 }
 
+# Runs one of CUB's programs as the step at hand: run_cub PROGRAM ARGUMENT...
 run_cub() {
-    local built=0
+    local built=0 program=$1
     begin || return 0
     if [[ -z $nvcc ]]; then
         end skipped "nvcc was not found"
         return
     fi
-    wait "$building" || built=$?
-    building=
+    wait "${building[$program]}" || built=$?
+    unset "building[$program]"
     if ((built != 0)); then
-        end failed "nvcc ended with exit status $built: $(grep -im 1 error "$logs/cub-build.log")"
+        end failed "nvcc ended with exit status $built: $(grep -im 1 error "$logs/$program-build.log")"
         return
     fi
     limit=$((limit + started - SECONDS))
@@ -200,19 +206,30 @@ run_cub() {
         end stopped "its share of the time was over when nvcc was done"
         return
     fi
-    mkdir "$out/cub"
+    mkdir "$out/$current"
     # shellcheck disable=SC2016
-    attempt bash -c 'exec "${@:2}" >"$1"' cub "$out/cub/results.csv" \
-        "$temporary/cub_sort" --max-log2 "$max_log2" --every-to 17
+    attempt bash -c 'exec "${@:2}" >"$1"' cub "$out/$current/results.csv" "$temporary/$program" "${@:2}"
     end "$state" "$note"
 }
 
+# Gives in `peers` the options for the rows of a step with CUB. Without a row below its header there is nothing to show.
+peers_of() {
+    local csv=$out/$1/results.csv
+    peers=()
+    [[ ! -e $csv ]] || (($(wc -l <"$csv") < 2)) || peers=(--peer-csv "$csv")
+}
+
 run_sizes() {
-    local peer=$out/cub/results.csv arguments=(--suite sizes --max-log2 "$max_log2")
     begin || return 0
-    # Without a row below its header there is nothing to show.
-    [[ ! -e $peer ]] || (($(wc -l <"$peer") < 2)) || arguments+=(--peer-csv "$peer")
-    run_bench "${arguments[@]}"
+    peers_of cub
+    run_bench --suite sizes --max-log2 "$max_log2" "${peers[@]}"
+}
+
+# Many segments, first elements and records, each beside other ways.
+run_problems() {
+    begin || return 0
+    peers_of cub-segments
+    run_bench --suite "$current" --count $((1 << middle_log2)) --runs 11 "${peers[@]}"
 }
 
 run_small() {
@@ -290,7 +307,10 @@ interrupt() {
 trap interrupt INT TERM
 
 cleanup() {
-    [[ -z $building ]] || kill -TERM "$building" 2>/dev/null || true
+    local pid
+    for pid in "${building[@]}"; do
+        kill -TERM "$pid" 2>/dev/null || true
+    done
     rm -rf "$temporary"
 }
 trap cleanup EXIT
@@ -300,12 +320,16 @@ start_building_cub
 for suite in conformance matrix fallback recording; do
     run_tests "$suite"
 done
-run_cub
+run_cub cub_sort --max-log2 "$max_log2" --every-to 17
+run_cub cub_segments --log2 "$middle_log2"
 run_small
 run_sizes
 begin && run_bench --suite features --count $((1 << middle_log2))
 begin && run_bench --suite methods --count $((1 << middle_log2))
 begin && run_bench --suite patterns --count $((1 << middle_log2))
+for suite in segments top records; do
+    run_problems
+done
 run_model
 begin && run_bench --suite few
 run_lost

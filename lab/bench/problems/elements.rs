@@ -6,11 +6,9 @@ use vksort::standalone::DeviceBuffer;
 use vksort::{BitRange, Count, IndexFrom, KeyOutput, Order, SegmentedRequest, Segments, SortRequest, ValueType};
 
 use super::run::{AnySorter, Maker, Planned};
-use super::{Elements, Lengths, Problem, Unfit, Way, bits_of, wide};
+use super::{Elements, Lengths, Problem, RECORDED, Unfit, Way, bits_of, wide};
 use crate::data::Inputs;
 
-/// Recorded sorts that are measured; more are extrapolated from them.
-const RECORDED: u32 = 4096;
 /// Elements of the longest segments that are sorted by a recorded sort each.
 const LONGEST_RECORDED: u32 = 1000;
 

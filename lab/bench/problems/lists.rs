@@ -104,7 +104,7 @@ impl Problem {
             Suite::Records => vec![
                 records("32 bytes by 40 bits", FORTY_BITS, None),
                 records("32 bytes by three columns", COLUMNS, None),
-                records("particles in cells of 0 to 100", PARTICLE, Some(hundred)),
+                records("particles in cells", PARTICLE, Some(hundred)),
             ],
             _ => Vec::new(),
         }

@@ -55,6 +55,9 @@ pub struct Records {
     pub cells: Option<Lengths>,
 }
 
+/// Recorded sorts that are measured; more are extrapolated from them.
+pub const RECORDED: u32 = 4096;
+
 /// Bytes of a record.
 pub const STRIDE: u32 = 32;
 

@@ -32,6 +32,9 @@ fn row(changed: Changes<'_>) -> Row {
         ("wall_ns_median", "2000"),
         ("wall_ns_q25", "1900"),
         ("wall_ns_q75", "2100"),
+        ("cpu_ns_median", ""),
+        ("cpu_ns_q25", ""),
+        ("cpu_ns_q75", ""),
     ];
     let known = |name: &str| usual.iter().any(|(column, _)| *column == name);
     assert!(changed.iter().all(|(column, _)| known(column)), "{changed:?}");
@@ -87,6 +90,7 @@ fn comparing_tells_movement_from_noise() {
         timed("too little", 1000, 5),
         few(timed("few runs", 1000, 50)),
         host_only(timed("host", 1000, 50)),
+        row(&[("case", "by CPU time"), ("cpu_ns_median", "9000"), ("cpu_ns_q25", "9000"), ("cpu_ns_q75", "9000")]),
         timed("gone", 1000, 50),
     ];
     let new = [
@@ -96,6 +100,7 @@ fn comparing_tells_movement_from_noise() {
         timed("too little", 1025, 5),
         timed("few runs", 2000, 50),
         timed("host", 5, 1),
+        row(&[("case", "by CPU time"), ("cpu_ns_median", "3000"), ("cpu_ns_q25", "3000"), ("cpu_ns_q75", "3000")]),
         timed("added", 1000, 50),
     ];
     let Some((code, stdout, stderr)) = compare(&scratch, &[], [&old, &new]) else { return };
@@ -110,7 +115,8 @@ fn comparing_tells_movement_from_noise() {
         ("few runs  ", "0.500"),
         // Where one file has no time of the device, both are compared by that of the host.
         ("host  ", "1.000"),
-        ("within noise", "1 faster, 1 slower, 4 within noise"),
+        ("by CPU time", "3.000 faster"),
+        ("within noise", "2 faster, 1 slower, 4 within noise"),
         ("fewer than", "1 of them had fewer than 5 runs, which tell nothing"),
         ("in old.csv only", "1 rows are in old.csv only:"),
         ("gone", "sizes, gone, 1024"),

@@ -1,6 +1,7 @@
 //! The program `bench`: what it writes, and what it says to input that it cannot use.
 
 mod compare;
+mod problems;
 mod session;
 
 use std::collections::HashSet;

@@ -109,6 +109,14 @@ fn a_session_is_summarized() {
          u32 keys,16777216,2185,0,4e5,8e5,0.4,0.5,0.6\nu32 keys,16777216,2185,1093,1.2e6,8e5,1.4,1.5,1.6\n",
     );
 
+    session.write(
+        "segments/versus.csv",
+        "suite,case,n,segments,against,clock,ns,against_ns,over_q25,over_median,over_q75\n\
+         segments,0 to 8 pairs,16777216,4194304,full sort,device,3e5,1e6,0.28,0.3,0.35\n\
+         segments,0 to 8 pairs,16777216,4194304,CUB's DeviceSegmentedSort,device,3e5,2e6,0.14,0.15,0.16\n\
+         segments,0 to 8 pairs,16777216,4194304,copy,device,3e5,2.4e5,1.2,1.25,1.3\n",
+    );
+
     let text = session.summarize();
     let lines = [
         "# vksort on Some GPU 9",
@@ -139,6 +147,9 @@ fn a_session_is_summarized() {
         "| keys, out of place | NONE | 27.96 (23.30 .. 34.95) | NONE |",
         "| u32 keys | 2^24 | 1093 of 2185 | 1.20 ms | 1.50 | 1.40 .. 1.60 |",
         "u32 keys, 2^24: break-even with words lost: 25 % (20 % .. 30 % by quartiles)",
+        "| 0 to 8 pairs | 2^24 | 2^22 | full sort | 0.30 | 0.28 .. 0.35 | 80 % | 300.0 us | 1.00 ms |",
+        "| 0 to 8 pairs | 2^24 | 2^22 | CUB's DeviceSegmentedSort | 0.15 | 0.14 .. 0.16 | 80 % | 300.0 us | 2.00 ms |",
+        "Ratios of device time, round by round. Copy is the share that a copy of the same bytes takes.",
         "* test-matrix: failed after 7 s: a/b, c/d",
         "* sizes: stopped after 30 s: its share of the time was over; skipped: sizes at 2 elements",
     ];
