@@ -81,6 +81,8 @@ parity=$((max_log2 % 2))
 small_log2=$((max_log2 > 17 ? 17 - parity : max_log2 - 1))
 # What is measured at one size only.
 middle_log2=$((max_log2 > 24 ? 24 - parity : max_log2))
+# Elements of problems, each of which the host solves too.
+problem_log2=$((max_log2 > 22 ? 22 : max_log2))
 large_log2=$((max_log2 > 18 + parity ? 18 + parity : max_log2))
 # Device memory may be the host's, and the host needs some for itself.
 memory_mib=$(awk '$1 == "MemAvailable:" { print int($2 / 2048) }' /proc/meminfo)
@@ -229,7 +231,7 @@ run_sizes() {
 run_problems() {
     begin || return 0
     peers_of cub-segments
-    run_bench --suite "$current" --count $((1 << middle_log2)) --runs 11 "${peers[@]}"
+    run_bench --suite "$current" --count $((1 << problem_log2)) --runs 11 "${peers[@]}"
 }
 
 run_small() {
@@ -321,7 +323,7 @@ for suite in conformance matrix fallback recording; do
     run_tests "$suite"
 done
 run_cub cub_sort --max-log2 "$max_log2" --every-to 17
-run_cub cub_segments --log2 "$middle_log2"
+run_cub cub_segments --log2 "$problem_log2"
 run_small
 run_sizes
 begin && run_bench --suite features --count $((1 << middle_log2))
