@@ -6,7 +6,7 @@ use crate::problems::Way;
 use crate::report::{self, rate, size};
 use crate::row::Row;
 use crate::session::Session;
-use crate::stats::Ratio;
+use crate::stats::{Found, Ratio};
 use vksort_lab::bench::lost::{self, Lost};
 use vksort_lab::bench::versus::Versus;
 
@@ -15,26 +15,21 @@ pub const NAMES: [&str; 10] =
     ["throughput", "roofline", "rates", "steps", "floor", "ratios", "lost", "segments", "top", "records"];
 
 /// The plots that these results have, by name.
-pub fn all(
-    rows: &[Row],
-    ratios: &[Ratio],
-    lost: &[Lost],
-    versus: &[Versus],
-    measured: &[Measured],
-) -> Vec<(&'static str, Figure)> {
+pub fn all(rows: &[Row], found: &Found, measured: &[Measured]) -> Vec<(&'static str, Figure)> {
     let device = device(rows);
     // Ways to solve problems have plots of their own.
     let rows: Vec<Row> = rows.iter().filter(|row| !report::of_problems(&row.suite)).cloned().collect();
     let rows = &rows[..];
-    let [segments, top, records] = ["segments", "top", "records"].map(|suite| versus_bars(suite, versus, &device));
+    let [segments, top, records] =
+        ["segments", "top", "records"].map(|suite| versus_bars(suite, &found.versus, &device));
     let figures = [
         throughput(rows),
         roofline(rows),
         rates(rows),
         steps(measured),
         floor(rows),
-        ratio_bars(ratios),
-        lost_bars(rows, lost),
+        ratio_bars(&found.ratios),
+        lost_bars(rows, &found.lost),
         segments,
         top,
         records,
@@ -165,7 +160,7 @@ fn lost_bars(rows: &[Row], lost: &[Lost]) -> Option<Figure> {
 }
 
 /// What each way of vksort takes beside others, with a copy of the same bytes as the dark part of its bar.
-pub fn versus_bars(suite: &str, versus: &[Versus], device: &str) -> Option<Figure> {
+fn versus_bars(suite: &str, versus: &[Versus], device: &str) -> Option<Figure> {
     let (title, usual) = match suite {
         "segments" => {
             ("Time of segments in one recording, over that of a full sort by segment and key", Way::Full.name())

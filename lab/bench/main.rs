@@ -34,9 +34,8 @@ use measure::{Bench, Measured};
 use model::Model;
 use problems::{Problem, Unfit};
 use row::{Row, Run};
-use vksort_lab::bench::lost::Lost;
-use vksort_lab::bench::order::Ordered;
-use vksort_lab::bench::versus::{Versus, by_suite};
+use stats::Found;
+use vksort_lab::bench::versus::by_suite;
 use vksort_programs::common::files::Output;
 use vksort_programs::common::tuning::{self, TuningFlag};
 
@@ -146,8 +145,7 @@ fn bench() -> Result<()> {
             let Some(out) = &args.out else { return Ok(()) };
             // A run that is stopped leaves the sizes that it has finished.
             let rows = with(&peers, row::rows(&run, measured));
-            let versus = stats::versus(measured, &peers, &gpu.profile().name);
-            write(out, tables(&rows, &model.ordered(measured), &stats::lost(bench, measured)?, &versus)?)
+            write(out, tables(&rows, &Found::of(bench, &model, measured, &peers)?)?)
         })?;
     }
     if measured.is_empty() {
@@ -156,42 +154,38 @@ fn bench() -> Result<()> {
     skipped.iter().for_each(|skipped| common::say_on_stderr(format!("skipped: {skipped}")));
 
     let rows = with(&peers, row::rows(&run, &measured));
-    let (ratios, patterns) = (stats::ratios(&measured), stats::patterns(&measured));
-    let versus = stats::versus(&measured, &peers, &gpu.profile().name);
-    for (suite, rows) in by_suite(&versus) {
+    let found = Found::of(&bench, &model, &measured, &peers)?;
+    for (suite, rows) in by_suite(&found.versus) {
         common::say(format!("\n{suite}\n{}", report::versus(&rows, false)));
     }
     for suite in report::suites(&rows).into_iter().filter(|suite| !report::of_problems(suite)) {
         let of_suite: Vec<&Row> = rows.iter().filter(|row| row.suite == suite).collect();
         common::say(format!("\n{suite}\n{}", report::table(&of_suite, false)));
     }
-    if !ratios.is_empty() {
-        common::say(format!("\n{}", report::ratio_table(&ratios, false)));
+    if !found.ratios.is_empty() {
+        common::say(format!("\n{}", report::ratio_table(&found.ratios, false)));
     }
-    if !patterns.is_empty() {
-        common::say(format!("\n{}", report::pattern_table(&patterns, false)));
+    if !found.patterns.is_empty() {
+        common::say(format!("\n{}", report::pattern_table(&found.patterns, false)));
     }
-    let ordered = model.ordered(&measured);
-    if !ordered.is_empty() {
-        common::say(format!("\n{}", report::order(&ordered, false)));
+    if !found.ordered.is_empty() {
+        common::say(format!("\n{}", report::order(&found.ordered, false)));
     }
-    let lost = stats::lost(&bench, &measured)?;
-    if !lost.is_empty() {
-        common::say(format!("\n{}", report::lost(&lost, false)));
+    if !found.lost.is_empty() {
+        common::say(format!("\n{}", report::lost(&found.lost, false)));
     }
     common::say(format!("\nverified   every case, each byte against a stable sort on the CPU, seed {}", args.seed));
     let Some(out) = &args.out else { return Ok(()) };
 
-    let mut files = tables(&rows, &ordered, &lost, &versus)?;
+    let mut files = tables(&rows, &found)?;
     let mut names = Vec::new();
-    for (name, figure) in figures::all(&rows, &ratios, &lost, &versus, &measured) {
+    for (name, figure) in figures::all(&rows, &found, &measured) {
         files.push((format!("{name}.svg"), canvas::svg(&figure)?));
         files.push((format!("{name}.png"), canvas::png(&figure)?));
         names.push(name);
     }
     let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
-    let summary =
-        report::summary(&rows, &ratios, &patterns, &ordered, &lost, &versus, &format!("bench {command}"), &names);
+    let summary = report::summary(&rows, &found, &format!("bench {command}"), &names);
     files.push(("summary.md".to_string(), summary.into_bytes()));
     write(out, files)?;
     common::say(format!("written    {}", out.display()));
@@ -199,7 +193,8 @@ fn bench() -> Result<()> {
 }
 
 /// The tables of a run as files; of those of one suite, those that it has.
-fn tables(rows: &[Row], ordered: &[Ordered], lost: &[Lost], versus: &[Versus]) -> Result<Vec<(String, Vec<u8>)>> {
+fn tables(rows: &[Row], found: &Found) -> Result<Vec<(String, Vec<u8>)>> {
+    let Found { ordered, lost, versus, .. } = found;
     let mut files = vec![("results.csv".to_string(), row::to_csv(rows)?)];
     if !ordered.is_empty() {
         files.push(("order.csv".to_string(), row::to_csv(ordered)?));

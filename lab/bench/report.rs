@@ -7,7 +7,7 @@ use vksort_profiles::Quartiles;
 use crate::case::Suite;
 use crate::problems::{RECORDED, Way};
 use crate::row::Row;
-use crate::stats::{Pattern, Ratio};
+use crate::stats::{Found, Pattern, Ratio};
 use vksort_lab::bench::lost::{self, Lost};
 use vksort_lab::bench::order::{self, Ordered};
 use vksort_lab::bench::versus::{Clock, Versus, by_suite};
@@ -180,16 +180,8 @@ pub fn build(header: &[&str], cells: impl Iterator<Item = Vec<String>>, markdown
 }
 
 /// All of a run, with what it takes to repeat it.
-pub fn summary(
-    rows: &[Row],
-    ratios: &[Ratio],
-    patterns: &[Pattern],
-    ordered: &[Ordered],
-    lost: &[Lost],
-    versus: &[Versus],
-    command: &str,
-    figures: &[&str],
-) -> String {
+pub fn summary(rows: &[Row], found: &Found, command: &str, figures: &[&str]) -> String {
+    let Found { ratios, patterns, ordered, lost, versus } = found;
     let mut text = format!("# Measurements\n\n`{command}`\n\n");
     let own = rows.iter().find(|row| row.gpu_ns_median.is_some() || !row.driver.is_empty());
     if let Some(row) = own {

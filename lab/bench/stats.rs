@@ -5,12 +5,36 @@ use vksort_profiles::Quartiles;
 
 use anyhow::Result;
 use vksort_lab::bench::lost::Lost;
+use vksort_lab::bench::order::Ordered;
 use vksort_lab::bench::versus::{Clock, Versus};
 
 use crate::case::{COPY, How, Suite, Tweak, lost_sides};
 use crate::data::Data;
 use crate::measure::{Bench, Measured};
+use crate::model::Model;
 use crate::row::Row;
+
+/// What the suites of a run have to say beyond the times of their cases.
+pub struct Found {
+    pub ratios: Vec<Ratio>,
+    pub patterns: Vec<Pattern>,
+    /// Candidates of a model, in its order and in the measured one.
+    pub ordered: Vec<Ordered>,
+    pub lost: Vec<Lost>,
+    pub versus: Vec<Versus>,
+}
+
+impl Found {
+    pub fn of(bench: &Bench<'_>, model: &Model, all: &[Measured], peers: &[Row]) -> Result<Found> {
+        Ok(Found {
+            ratios: ratios(all),
+            patterns: patterns(all),
+            ordered: model.ordered(all),
+            lost: lost(bench, all)?,
+            versus: versus(all, peers, &bench.gpu.profile().name),
+        })
+    }
+}
 
 /// How many times as fast one case is as another, in elements per second.
 pub struct Ratio {
@@ -43,7 +67,7 @@ const RATIOS: [(&str, &str, &str); 19] = [
 ];
 
 /// The ratios of the features suite, each taken round by round.
-pub fn ratios(all: &[Measured]) -> Vec<Ratio> {
+fn ratios(all: &[Measured]) -> Vec<Ratio> {
     let find = |name: &str| all.iter().find(|m| m.case.suite == Suite::Features && m.case.name == name);
     let ratio = |(what, above, below): (&'static str, &str, &str)| {
         let (above, below) = (find(above)?, find(below)?);
@@ -62,7 +86,7 @@ pub struct Pattern {
 }
 
 /// The patterns suite beside its uniform keys, each taken round by round; the slowest first.
-pub fn patterns(all: &[Measured]) -> Vec<Pattern> {
+fn patterns(all: &[Measured]) -> Vec<Pattern> {
     let of_suite = |m: &&Measured| m.case.suite == Suite::Patterns && m.case.name != COPY;
     let uniform = |n: u32| all.iter().filter(of_suite).find(|m| m.n == n && m.case.data == Data::Uniform);
     let pattern = |m: &Measured| {
@@ -77,7 +101,7 @@ pub fn patterns(all: &[Measured]) -> Vec<Pattern> {
 }
 
 /// The suite of lost words: each share beside reduce-then-scan, round by round.
-pub fn lost(bench: &Bench<'_>, all: &[Measured]) -> Result<Vec<Lost>> {
+fn lost(bench: &Bench<'_>, all: &[Measured]) -> Result<Vec<Lost>> {
     let of_suite = || all.iter().filter(|m| m.case.suite == Suite::Lost);
     let mut rows = Vec::new();
     for (name, onesweep, reduce_then_scan) in [ValueType::None, ValueType::U32].map(lost_sides) {
@@ -108,7 +132,7 @@ pub fn lost(bench: &Bench<'_>, all: &[Measured]) -> Result<Vec<Lost>> {
 }
 
 /// The suites of problems: each way of vksort beside the others, round by round, and beside rows of CUB by their medians.
-pub fn versus(all: &[Measured], peers: &[Row], device: &str) -> Vec<Versus> {
+fn versus(all: &[Measured], peers: &[Row], device: &str) -> Vec<Versus> {
     let mut rows = Vec::new();
     for m in all {
         let How::Problem { name, way, segments, .. } = m.case.how else { continue };

@@ -76,10 +76,10 @@ impl Maker<'_> {
         let (device, cache) = (self.0.device(), self.0.device().pipeline_cache());
         // SAFETY: as above.
         let sorter = unsafe { SegmentedSorter::new(&device.raw, &device.requirements, request, &self.options(*cache)) };
-        Ok(sorter.map_err(|error| match error {
+        sorter.map_err(|error| match error {
             Error::Unsupported { .. } => Unfit(error.to_string()).into(),
-            error => anyhow::Error::from(error),
-        })?)
+            error => error.into(),
+        })
     }
 
     pub fn of_records(&self, request: &vksort::RecordRequest) -> Result<Sorter> {
