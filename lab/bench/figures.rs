@@ -182,7 +182,8 @@ fn versus_bars(suite: &str, versus: &[Versus], device: &str) -> Option<Figure> {
     };
     let bars: Vec<Bar> =
         versus.iter().filter(|row| row.suite == suite && !row.is_copy()).map(|row| bar(&row)).collect();
-    let title = format!("{title}\nLine: as long. Dark: a copy of the same bytes. {device}");
+    let title =
+        format!("{title}\nTimes are equal at the line; the dark part is what a copy of the same bytes takes. {device}");
     (!bars.is_empty()).then_some(Figure::Bars { title, bars, mark: Some(1.0) })
 }
 

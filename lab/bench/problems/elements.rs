@@ -123,7 +123,7 @@ fn one(
     right: [Vec<u8>; 2],
 ) -> Result<Planned> {
     let (keys, values) = (uploaded.keys.clone(), uploaded.values.clone());
-    let sorter = AnySorter::One(maker.sorter(&request)?);
+    let sorter = AnySorter::One(maker.sorter(&request, n)?);
     Ok(Planned { way, sorter, request, capacity: n, count: n.into(), keys, values, restored: None, right, floor: 0 })
 }
 
@@ -142,7 +142,7 @@ fn segments(maker: &Maker<'_>, what: &Elements, given: &Given, uploaded: &Upload
     if let Some(top) = top {
         request = request.top(top);
     }
-    let sorter = maker.segmented(&request)?;
+    let sorter = maker.segmented(&request, n)?;
     if longest > sorter.longest() {
         return Err(Unfit(format!("a segment has {longest} elements, sorted are up to {}", sorter.longest())).into());
     }
@@ -214,7 +214,7 @@ fn recorded(maker: &Maker<'_>, what: &Elements, given: &Given, uploaded: &Upload
     if sort.value != ValueType::None || !aligned || length > LONGEST_RECORDED.min(n) {
         return Ok(None);
     }
-    let sorter = maker.sorter(&sort)?;
+    let sorter = maker.sorter(&sort, length)?;
     if sorter.scratch_size(length)? > 0 {
         return Ok(None);
     }

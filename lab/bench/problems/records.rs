@@ -87,7 +87,7 @@ fn copy(maker: &Maker<'_>, given: &Given) -> Result<Planned> {
     let request = SortRequest { bits, placement, ..SortRequest::new(KeyType::U32) };
     Ok(Planned {
         way: Way::Copy,
-        sorter: AnySorter::One(maker.sorter(&request)?),
+        sorter: AnySorter::One(maker.sorter(&request, words)?),
         request,
         capacity: words,
         count: words.into(),
@@ -128,7 +128,7 @@ fn sorted(maker: &Maker<'_>, given: &Given) -> Result<Vec<Planned>> {
         let is_permutation = way == Way::Permutation;
         ways.push(Planned {
             way,
-            sorter: AnySorter::One(maker.of_records(&request)?),
+            sorter: AnySorter::One(maker.of_records(&request, n)?),
             request: SortRequest { placement: placement(way), ..described },
             capacity: n,
             count: n.into(),
@@ -144,7 +144,7 @@ fn sorted(maker: &Maker<'_>, given: &Given) -> Result<Vec<Planned>> {
         let request = SortRequest { value, bits, placement: placement(way), ..SortRequest::new(KeyType::U128) };
         ways.push(Planned {
             way,
-            sorter: AnySorter::One(maker.sorter(&request)?),
+            sorter: AnySorter::One(maker.sorter(&request, n)?),
             request,
             capacity: n,
             count: n.into(),
@@ -180,7 +180,7 @@ fn in_cells(
     let by = |fields: &[KeyField]| RecordRequest::new(STRIDE, fields).with_output(RecordOutput::OutOfPlace);
     let request = SegmentedRequest::of_records(&by(fields), Segments::Offsets)?;
     let request = cells.promised().map_or(request, |promised| request.up_to(promised));
-    let sorter = maker.segmented(&request)?;
+    let sorter = maker.segmented(&request, n)?;
     let longest = lengths.iter().copied().max().unwrap_or(0);
     if longest > sorter.longest() {
         return Err(Unfit(format!("a cell has {longest} records, sorted are up to {}", sorter.longest())).into());
@@ -192,7 +192,7 @@ fn in_cells(
     let records = maker.buffer(&given.records)?;
     let words = Some(maker.buffer(bytemuck::cast_slice(&offsets))?);
     let segmented = (Way::OutOfPlace, AnySorter::Segments { sorter, words, segments }, fields, Count::Host(segments));
-    let full = (Way::Full, AnySorter::One(maker.of_records(&by(&given.fields))?), &given.fields[..], Count::Host(n));
+    let full = (Way::Full, AnySorter::One(maker.of_records(&by(&given.fields), n)?), &given.fields[..], Count::Host(n));
     let ways = [segmented, full].map(|(way, sorter, fields, count)| Planned {
         way,
         sorter,

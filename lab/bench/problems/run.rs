@@ -9,7 +9,7 @@ use cpu_time::ProcessTime;
 use indicatif::ProgressBar;
 use vksort::standalone::{DeviceBuffer, Gpu};
 use vksort::{
-    BoundSegments, BoundSort, BufferRange, BufferSizes, Count, Error, SegmentBuffers, SegmentedRequest,
+    BoundSegments, BoundSort, BufferRange, BufferSizes, Count, Error, RecordRequest, SegmentBuffers, SegmentedRequest,
     SegmentedSorter, SortBuffers, SortRequest, Sorter, SorterOptions,
 };
 
@@ -55,37 +55,39 @@ pub struct Planned {
     pub floor: u64,
 }
 
-/// Sorters of a device, which share its pipeline cache and tuning.
+/// Sorters of up to `n` elements on a device, which share its pipeline cache and tuning.
 pub struct Maker<'a>(pub &'a Gpu);
 
 #[allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
 impl Maker<'_> {
-    fn options(&self, pipeline_cache: vk::PipelineCache) -> SorterOptions {
-        SorterOptions { pipeline_cache, tuning: Some(self.0.tuning().clone()), ..SorterOptions::default() }
+    fn options(&self, pipeline_cache: vk::PipelineCache, capacity: u32) -> SorterOptions {
+        let tuning = Some(self.0.tuning().clone());
+        SorterOptions { pipeline_cache, tuning, capacity: Some(capacity), ..SorterOptions::default() }
     }
 
-    pub fn sorter(&self, request: &SortRequest) -> Result<Sorter> {
+    pub fn sorter(&self, request: &SortRequest, n: u32) -> Result<Sorter> {
         let (device, cache) = (self.0.device(), self.0.device().pipeline_cache());
         // SAFETY: the device was created with its requirements, and outlives the sorter; the cache is locked.
-        Ok(unsafe { Sorter::new(&device.raw, &device.requirements, request, &self.options(*cache))? })
+        Ok(unsafe { Sorter::new(&device.raw, &device.requirements, request, &self.options(*cache, n))? })
     }
 
     /// A device has limits of its own for segments, and for how many of the first elements are wanted.
-    pub fn segmented(&self, request: &SegmentedRequest) -> Result<SegmentedSorter> {
+    pub fn segmented(&self, request: &SegmentedRequest, n: u32) -> Result<SegmentedSorter> {
         request.check()?;
         let (device, cache) = (self.0.device(), self.0.device().pipeline_cache());
         // SAFETY: as above.
-        let sorter = unsafe { SegmentedSorter::new(&device.raw, &device.requirements, request, &self.options(*cache)) };
+        let sorter =
+            unsafe { SegmentedSorter::new(&device.raw, &device.requirements, request, &self.options(*cache, n)) };
         sorter.map_err(|error| match error {
             Error::Unsupported { .. } => Unfit(error.to_string()).into(),
             error => error.into(),
         })
     }
 
-    pub fn of_records(&self, request: &vksort::RecordRequest) -> Result<Sorter> {
+    pub fn of_records(&self, request: &RecordRequest, n: u32) -> Result<Sorter> {
         let (device, cache) = (self.0.device(), self.0.device().pipeline_cache());
         // SAFETY: as above.
-        Ok(unsafe { Sorter::of_records(&device.raw, &device.requirements, request, &self.options(*cache))? })
+        Ok(unsafe { Sorter::of_records(&device.raw, &device.requirements, request, &self.options(*cache, n))? })
     }
 
     /// A buffer with this content.
