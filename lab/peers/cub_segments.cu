@@ -259,7 +259,7 @@ static void measure_all(const Context &context, size_t n) {
         {"0 to 100 pairs", uniform, true, Segments::up_to(n, 100)},
         {"0 to 1,000 pairs", uniform, true, Segments::up_to(n, 1000)},
         {"power law, pairs", uniform, true, Segments().until(n, pareto)},
-        {"one long among tiny ones, pairs", uniform, true, among},
+        {"one long among tiny, pairs", uniform, true, among},
         {"argsort of rows of 131,072", scores, true, Segments::rows(n, 131072)},
     };
     for (const Problem &problem : problems) measure_segments(context, problem);

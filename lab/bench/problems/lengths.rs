@@ -5,8 +5,10 @@ use vksort::Segments;
 /// A kind of lengths. Each draws segments until all elements are in one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lengths {
-    /// One segment.
+    /// One segment, the whole array.
     Whole,
+    /// One segment, as offsets say.
+    One,
     /// Rows of so many elements, and at most so many rows.
     Rows { stride: u32, most: u32 },
     /// So many each, as offsets say.
@@ -59,7 +61,7 @@ impl Lengths {
 
     fn one(self, n: u32, random: &mut fastrand::Rng) -> u32 {
         match self {
-            Lengths::Whole => n,
+            Lengths::Whole | Lengths::One => n,
             Lengths::Rows { stride, .. } => stride.min(n),
             Lengths::Equal(length) => length,
             Lengths::UpTo(most) | Lengths::Tiles(most) => random.u32(0..=most),

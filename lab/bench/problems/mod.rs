@@ -90,7 +90,7 @@ impl Way {
             Way::Copy => COPY,
             Way::Segments => "",
             Way::Full => "full sort",
-            Way::KeyAlone => "full sort by the key alone",
+            Way::KeyAlone => "sort by key alone",
             Way::Recorded => "recorded sorts",
             Way::InPlace => "in place",
             Way::OutOfPlace => "out of place",
