@@ -61,6 +61,10 @@ fn segments_are_sorted_beside_full_and_recorded_sorts() {
     assert_eq!(others(&versus, "tiles of splats, u16 depths"), ["full sort", "copy"]);
     let (cases, _) = measured(&scratch, "segments", &["--problem", "sparse", "--count", "3000", "--force"]);
     assert!(cases.contains("rows of a sparse matrix"), "{cases:?}");
+    // A segment longer than a block, among others that are not.
+    let (_, versus) = measured(&scratch, "segments", &["--problem", "one long", "--count", "50000", "--force"]);
+    let case = "one long among tiny, pairs";
+    assert_eq!(others(&versus, case), ["full sort", "sort by key alone", "copy"]);
 }
 
 #[test]
