@@ -202,15 +202,16 @@ impl RecordRequest {
             let allowed = format!("1 to {}", Self::MAX_FIELDS);
             return Err(Error::unsupported("the number of fields", fields.len(), allowed));
         }
-        if let Some(field) = fields.iter().find(|field| field.end() > u64::from(stride)) {
-            let given = format!("{} at bytes {}..{}", field.key, field.offset, field.end());
-            return Err(Error::unsupported("a field", given, format!("within the record's bytes 0..{stride}")));
+        if let Some((index, field)) = fields.iter().enumerate().find(|(_, field)| field.end() > u64::from(stride)) {
+            let (what, given) =
+                (format!("field {index}"), format!("{} at bytes {}..{}", field.key, field.offset, field.end()));
+            return Err(Error::unsupported(what, given, format!("within the record's bytes 0..{stride}")));
         }
         let width = fields.iter().map(|field| field.key.bits()).sum();
         let Some(composed) = [KeyType::U32, KeyType::U64, KeyType::U128].into_iter().find(|key| key.bits() >= width)
         else {
             let (given, allowed) = (format!("{width} bits together"), format!("at most {} bits", Self::MAX_BITS));
-            return Err(Error::unsupported("the fields", given, allowed));
+            return Err(Error::unsupported("the width of the fields", given, allowed));
         };
         // A permutation needs no more of a record than its fields.
         let permutes = output == RecordOutput::Permutation;

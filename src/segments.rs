@@ -238,7 +238,7 @@ impl SegmentedRequest {
             return Err(Error::unsupported("the longest segment", format!("{longest} elements"), allowed));
         }
         if self.index_from == IndexFrom::Segment && self.sort.value != ValueType::Index {
-            let allowed = "from the array, or with indices as values";
+            let allowed = "from the array, or with indices as values, of records as a permutation";
             return Err(Error::unsupported("the start of indices", "from segments, without indices", allowed));
         }
         if self.top.is_some() && self.composed.is_some() {
@@ -250,7 +250,7 @@ impl SegmentedRequest {
         }
         if self.top.is_none() && self.segments == Segments::Whole {
             let allowed = "with the top of it; a sort of all elements is a SortRequest";
-            return Err(Error::unsupported("the segments", "the whole array, without a top", allowed));
+            return Err(Error::unsupported("the layout of segments", "the whole array, without a top", allowed));
         }
         Ok(())
     }

@@ -48,7 +48,10 @@ fn sample() -> Result<()> {
         let normal = (0..12).map(|_| from.f32()).sum::<f32>() - 6.0;
         f32::from_bits((4.0 * normal).to_bits() & 0xFFFF_0000)
     };
-    let logits: Vec<f32> = (0..rows * columns).map(|_| logit(&mut random)).collect();
+    let count = rows
+        .checked_mul(columns)
+        .with_context(|| format!("--rows {rows} and --columns {columns} are more than 2^32 - 1 logits together"))?;
+    let logits: Vec<f32> = (0..count).map(|_| logit(&mut random)).collect();
 
     // Once: the sorter, its buffers, and the bound sort.
     let largest = SortRequest {

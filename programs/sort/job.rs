@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use vksort::standalone::{Gpu, Passes, PreparedSegments, PreparedSort};
 use vksort::{
     Algorithm, BitRange, KeyField, KeyOutput, KeyType, Order, Placement, RecordOutput, RecordRequest, SegmentedRequest,
-    SortRequest, SorterOptions, StepTime, ValueType,
+    Segments, SortRequest, SorterOptions, StepTime, ValueType,
 };
 use vksort_profiles::Quartiles;
 
@@ -153,11 +153,15 @@ impl Job {
     fn segmented(&self) -> Result<Option<SegmentedRequest>> {
         // No part has more than its keys; a block is sorted in one dispatch.
         let longest = || self.ranges().iter().map(ExactSizeIterator::len).max().unwrap_or(0).max(1) as u32;
+        let promised = |request: SegmentedRequest| match request.segments {
+            Segments::Rows { .. } => request,
+            _ => request.up_to(longest()),
+        };
         Ok(match (self.request(), &self.parts, self.how.top) {
             (_, Parts::Whole, None) => None,
-            (Request::Keys(sort), parts, None) => Some(SegmentedRequest::new(sort, parts.layout()).up_to(longest())),
+            (Request::Keys(sort), parts, None) => Some(promised(SegmentedRequest::new(sort, parts.layout()))),
             (Request::Records(records), parts, _) => {
-                Some(SegmentedRequest::of_records(&records, parts.layout())?.up_to(longest()))
+                Some(promised(SegmentedRequest::of_records(&records, parts.layout())?))
             }
             (Request::Keys(sort), parts, Some(top)) => {
                 let (placement, key_output) = (Placement::OutOfPlace, KeyOutput::Discarded);
@@ -284,7 +288,9 @@ impl Job {
         if let Some((segment, range)) = ranges.iter().enumerate().find(|(_, range)| range.len() as u64 > longest.into())
         {
             let length = range.len();
-            bail!("segment {segment} has {length} keys, allowed are up to {longest}, a block of this device");
+            bail!(
+                "segment {segment} has {length} keys, allowed with --top are up to {longest}, a block of this device"
+            );
         }
         let prepared = sorter.prepare(count, ranges.len() as u32)?;
         if !self.parts.words().is_empty() {

@@ -99,8 +99,10 @@ The first decides first. Structures that are equal in all of them keep their ord
 Values have any dtype and shape with rows of 1, 2 or 4 n bytes: structured, text, shape (N, 3).
 Rows have at most 65536 bytes, and with --argsort, --by or --top as many as memory takes.
 --segments takes M + 1 integers of any size for M segments, such as [0, *numpy.cumsum(lengths)].
-Keys in no segment stay where they are, and --argsort counts from the first key of all. With --top
-the results of all segments come one after the other: K rows of each, or as many as it has.
+Keys in no segment stay where they are. --rows takes the rows of a flat array: array.ravel().
+With both, --argsort counts from the first key of all. With --top the results of all segments
+come one after the other: K rows of each, or as many as it has; and segments, but not rows, have
+at most a block of the device, 1024 keys or more.
 --bits counts from the lowest bit of the key. Signed and float keys are first made unsigned numbers
 that sort like them, in which the sign is the highest bit and is set for positive keys. NaT is the
 least time then, and floats are in IEEE 754 total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.

@@ -20,7 +20,7 @@ use crate::shape::{Windows, largest};
 /// ```
 /// use ash::vk::{BufferUsageFlags as Usage, CommandBuffer};
 /// use vksort::{BufferRange, Count, Error, KeyType, Requirements, SegmentBuffers, SegmentedRequest, SegmentedSorter};
-/// use vksort::{Segments, SortBuffers, SortRequest, SorterOptions, ValueType};
+/// use vksort::{Segments, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType};
 ///
 /// # unsafe fn record(
 /// #     device: &ash::Device,
@@ -42,6 +42,10 @@ use crate::shape::{Windows, largest};
 ///     ..SortBuffers::in_place(allocate(4_000_000, Usage::STORAGE_BUFFER), splats)
 /// };
 /// let offsets = allocate(4 * Segments::Offsets.words(tiles), Usage::STORAGE_BUFFER);
+/// let elements = SortBuffers {
+///     scratch: Some(allocate(sorter.scratch_size(splats, tiles)?, Sorter::SCRATCH_USAGE)),
+///     ..elements
+/// };
 /// let sort = sorter.bind(&SegmentBuffers { elements, segments: Some(offsets), segment_capacity: tiles })?;
 ///
 /// sort.record(commands, Count::Device, None)?;

@@ -30,7 +30,7 @@ fn what_no_device_sorts_is_refused() {
     refused(8, &[number, field(5, KeyType::U32)], &["u32 at bytes 5..9", "0..8"]);
     refused(8, &[field(u32::MAX, KeyType::U8)], &["u8 at bytes 4294967295..4294967296"]);
     let wide = [field(0, KeyType::U128), field(7, KeyType::U8)];
-    refused(16, &wide, &["the fields is 136 bits together", "at most 128 bits"]);
+    refused(16, &wide, &["the width of the fields is 136 bits together", "at most 128 bits"]);
     for (stride, fields) in [(4, &[number][..]), (65_536, &[field(65_535, KeyType::I8)]), (16, &wide[..1])] {
         RecordRequest::new(stride, fields).check().unwrap();
     }

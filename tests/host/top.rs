@@ -142,7 +142,7 @@ fn requests_are_checked_and_named() {
         (rows.top(0), "the top of each segment is 0 elements, allowed is at least 1".to_string()),
         (
             SegmentedRequest::new(argsort(KeyType::F32), Segments::Whole),
-            "the segments is the whole array, without a top, allowed is with the top of it; a sort of all elements is a SortRequest".into(),
+            "the layout of segments is the whole array, without a top, allowed is with the top of it; a sort of all elements is a SortRequest".into(),
         ),
         (
             SegmentedRequest::new(SortRequest::new(KeyType::F32), Segments::Whole).top(3),

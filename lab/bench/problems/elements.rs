@@ -5,8 +5,9 @@ use rayon::prelude::*;
 use vksort::standalone::DeviceBuffer;
 use vksort::{BitRange, Count, IndexFrom, KeyOutput, Order, SegmentedRequest, Segments, SortRequest, ValueType};
 
-use super::run::{AnySorter, Maker, Planned};
-use super::{Elements, Lengths, Problem, RECORDED, Unfit, Way, bits_of, wide};
+use super::lengths::Lengths;
+use super::maker::{AnySorter, Maker, Planned};
+use super::problem::{Elements, Problem, RECORDED, Unfit, Way, bits_of, wide};
 use crate::data::Inputs;
 
 /// Elements of the longest segments that are sorted by a recorded sort each.

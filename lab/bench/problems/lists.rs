@@ -2,7 +2,8 @@
 
 use vksort::{IndexFrom, KeyField, KeyOutput, KeyType, Order, Placement, SortRequest, ValueType};
 
-use super::{Elements, Lengths, Problem, Records, What};
+use super::lengths::Lengths;
+use super::problem::{Elements, Problem, Records, What};
 use crate::case::Suite;
 use crate::data::Data;
 

@@ -10,8 +10,9 @@ use vksort::{
 };
 
 use super::elements::gather;
-use super::run::{AnySorter, Maker, Planned};
-use super::{Lengths, Records, STRIDE, Unfit, Way};
+use super::lengths::Lengths;
+use super::maker::{AnySorter, Maker, Planned};
+use super::problem::{self, Records, STRIDE, Unfit, Way};
 
 /// Where a record holds the number of its cell.
 const CELL: u32 = 24;
@@ -165,7 +166,7 @@ fn placement(way: Way) -> Placement {
 /// A sort of records as one by a wide key: for the results.
 fn described(fields: &[KeyField]) -> SortRequest {
     let (value, bits) = (ValueType::Bytes(STRIDE), BitRange { low: 0, high: bits(fields) });
-    SortRequest { value, bits, ..SortRequest::new(super::wide(bits.high)) }
+    SortRequest { value, bits, ..SortRequest::new(problem::wide(bits.high)) }
 }
 
 /// The records of each cell, and all of them by cell and fields.

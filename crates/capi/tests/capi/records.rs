@@ -225,9 +225,9 @@ fn what_is_no_request_of_records_is_refused() {
         (VksortRecordRequest { field_count: u32::MAX, ..good }, &["fieldCount of VksortRecordRequest is 4294967295"]),
         (with(&unknown), &["key of fields[1] is 0", "a VKSORT_KEY_ of 1 to 14"]),
         (with(&turned), &["order of fields[2] is 2", "a VKSORT_ORDER_ of 0 to 1"]),
-        (with(&beyond), &["a field is f32 at bytes 17..21", "within the record's bytes 0..20"]),
-        (with(&far), &["a field is f32 at bytes 4294967295..4294967299"]),
-        (with(&wide), &["the fields is 136 bits together", "at most 128 bits"]),
+        (with(&beyond), &["field 0 is f32 at bytes 17..21", "within the record's bytes 0..20"]),
+        (with(&far), &["field 0 is f32 at bytes 4294967295..4294967299"]),
+        (with(&wide), &["the width of the fields is 136 bits together", "at most 128 bits"]),
         (
             VksortRecordRequest { output: 3, ..good },
             &["output of VksortRecordRequest is 3", "VKSORT_RECORD_OUTPUT_ of 0 to 2"],

@@ -131,7 +131,7 @@ fn segments() -> Result<(), Failed> {
 fn refused() -> Result<(), Failed> {
     let bench = bench();
     let beyond = RecordRequest::new(24, [KeyField::new(22, KeyType::F32)]);
-    expect(WgpuSorter::of_records(&bench.sorts, &beyond, None), &["a field", "22..26", "0..24"])?;
+    expect(WgpuSorter::of_records(&bench.sorts, &beyond, None), &["field ", "22..26", "0..24"])?;
     let sorter = WgpuSorter::of_records(&bench.sorts, &wide(), None)?;
     let buffer = bench.buffer(240 + 256, BufferUsages::STORAGE);
     let elements = SortBuffers::in_place(buffer.slice(..240), 10);

@@ -126,6 +126,7 @@ fn the_first_keys_are_found() {
 #[test]
 fn segments_of_nothing_are_sorted() {
     check("u32", "'<u4'", &[0..0, 0..0], 0, &[], None);
+    check("u32", "'<u4'", &[], 0, &["--rows", "4"], None);
     check("u32", "'<u8'", &[2..2, 2..2], 3, &["--top", "2"], Some(2));
 }
 
