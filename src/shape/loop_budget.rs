@@ -126,6 +126,11 @@ fn window_item(ranking: &Ranking) -> u32 {
 
 /// Whether the iterations of an invocation of a window suffice.
 pub(crate) fn allows_windows(ranking: &Ranking, passes: u32, window: Block, request: &SortRequest) -> bool {
+    window_iterations(ranking, passes, window, request) <= u64::from(SINGLE)
+}
+
+/// The iterations of an invocation of a window at most.
+fn window_iterations(ranking: &Ranking, passes: u32, window: Block, request: &SortRequest) -> u64 {
     let (lanes, group, elements) = (ranking.subgroup.size, window.invocations, window.elements());
     let words = |bytes: u64| bytes.div_ceil(4).min(1 << 16) as u32;
     let (key_words, value_words) = (words(request.key.size_bytes()), words(request.value.size_bytes()));
@@ -150,7 +155,6 @@ pub(crate) fn allows_windows(ranking: &Ranking, passes: u32, window: Block, requ
     u64::from(window.items) * u64::from(sorted.max(merged))
         + longer * u64::from(sorted)
         + u64::from((1 + LONGER) * passes * digits + before)
-        <= u64::from(SINGLE)
 }
 
 /// Elements up to which a window on a CPU may compare keys. With private counters it merges runs, in a round for each bit of a length,
@@ -183,10 +187,13 @@ pub(crate) fn most_split(ranking: &Ranking, passes: u32, window: Block, request:
     }
     let by_tiles = blocks.saturating_mul(window.elements()).saturating_mul(abi::SPLIT_TILES);
     // The kernel of windows finds the children of a parent, and lists its tiles and its windows of children instead of sorting a block.
-    let sorting = window_passes(ranking, passes, window) * window_item(ranking) * window.items;
+    let sorting = u64::from(window_passes(ranking, passes, window) * window_item(ranking)) * u64::from(window.items);
+    let iterations = u64::from(SINGLE).saturating_sub(window_iterations(ranking, passes, window, request)) + sorting;
     let before = abi::SPLIT_CHILDREN.div_ceil(ranking.subgroup.size) + abi::SPLIT_TILES.div_ceil(window.invocations);
-    let windows = sorting.saturating_sub(before).saturating_mul(window.invocations).saturating_sub(2);
-    by_tiles.min(windows.saturating_mul(window.elements() - window.elements() / 4).saturating_sub(abi::SPLIT_CHILDREN))
+    let windows = iterations.saturating_sub(before.into()).saturating_mul(window.invocations.into()).saturating_sub(2);
+    let units = u64::from(window.elements() - window.elements() / 4);
+    let by_windows = windows.saturating_mul(units).saturating_sub(abi::SPLIT_CHILDREN.into());
+    by_tiles.min(u32::try_from(by_windows).unwrap_or(u32::MAX))
 }
 
 /// Iterations over the digits of a tile, and over the tiles of a parent to add up their rows.
