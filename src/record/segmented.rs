@@ -39,13 +39,10 @@ use crate::shape::{Windows, largest};
 /// let elements = SortBuffers {
 ///     values: Some(allocate(4_000_000, Usage::STORAGE_BUFFER)),
 ///     count: Some(allocate(4, Usage::STORAGE_BUFFER)), // tiles
+///     scratch: Some(allocate(sorter.scratch_size(splats, tiles)?, Sorter::SCRATCH_USAGE)),
 ///     ..SortBuffers::in_place(allocate(4_000_000, Usage::STORAGE_BUFFER), splats)
 /// };
 /// let offsets = allocate(4 * Segments::Offsets.words(tiles), Usage::STORAGE_BUFFER);
-/// let elements = SortBuffers {
-///     scratch: Some(allocate(sorter.scratch_size(splats, tiles)?, Sorter::SCRATCH_USAGE)),
-///     ..elements
-/// };
 /// let sort = sorter.bind(&SegmentBuffers { elements, segments: Some(offsets), segment_capacity: tiles })?;
 ///
 /// sort.record(commands, Count::Device, None)?;
