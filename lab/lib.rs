@@ -6,6 +6,7 @@
     reason = "programs need no documentation of each other"
 )]
 
+pub mod awake;
 pub mod bench;
 pub mod calendar;
 pub mod tune;

@@ -193,7 +193,7 @@ fn steps(measured: &[Measured]) -> Option<Figure> {
     for name in ["u32 keys", "u32 pairs"] {
         let first = measured.iter().find(|m| m.case.name == name && !m.steps.is_empty())?.case.suite;
         for m in measured.iter().filter(|m| m.case.name == name && m.case.suite == first) {
-            stacks.push(Stack { label: format!("{name}, {}", size(m.n.into())), parts: m.steps.clone() });
+            stacks.push(Stack { label: format!("{name}, {}", size(m.n.into())), parts: m.step_medians() });
         }
     }
     let title = "Device time by step, and its sum".to_string();

@@ -137,7 +137,7 @@ fn bench() -> Result<()> {
     let date = args.date.clone().unwrap_or_else(vksort_lab::calendar::today);
     let run = Run { gpu: &gpu, date, seed: args.seed, runs: args.runs };
     let choice = args.common.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
-    let mut bench = Bench::new(&gpu, choice);
+    let mut bench = Bench::new(&gpu, choice)?;
     let (mut measured, mut skipped) = (Vec::new(), Vec::new());
     for suite in args.suite.parts() {
         args.measure(&mut bench, &model, suite, &mut measured, &mut skipped, |bench, measured| {
@@ -178,6 +178,7 @@ fn bench() -> Result<()> {
     let Some(out) = &args.out else { return Ok(()) };
 
     let mut files = tables(&rows, &found)?;
+    files.push(("step-times.csv".to_string(), row::to_csv(&row::steps(&measured))?));
     let mut names = Vec::new();
     for (name, figure) in figures::all(&rows, &found, &measured) {
         files.push((format!("{name}.svg"), canvas::svg(&figure)?));
@@ -315,7 +316,7 @@ impl Args {
                 n /= 2;
             }
             let result = match lacking(n) {
-                None => problems::measure(gpu, &problem, n, self.seed, self.runs),
+                None => problems::measure(bench, &problem, n, self.seed, self.runs),
                 Some(why) => Err(Unfit(why).into()),
             };
             match result {
@@ -407,7 +408,10 @@ fn is_too_much(error: &anyhow::Error) -> bool {
 /// Every file that a run may write.
 fn file_names() -> impl Iterator<Item = String> {
     let plots = figures::NAMES.iter().flat_map(|name| [format!("{name}.svg"), format!("{name}.png")]);
-    ["results.csv", "summary.md", "order.csv", "lost.csv", "versus.csv"].map(String::from).into_iter().chain(plots)
+    ["results.csv", "step-times.csv", "summary.md", "order.csv", "lost.csv", "versus.csv"]
+        .map(String::from)
+        .into_iter()
+        .chain(plots)
 }
 
 /// Checks that results can be written here, before they are measured.

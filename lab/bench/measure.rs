@@ -10,13 +10,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 use vksort::internals::steps;
 use vksort::standalone::{DeviceBuffer, DeviceChoice, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
 use vksort::{
-    Algorithm, Count, KeyOutput, KeyType, Order, Placement, Shape, ShapeDesc, SortRequest, SorterOptions, ValueType,
+    Algorithm, Count, KeyOutput, KeyType, Order, Placement, Shape, ShapeDesc, SortRequest, SorterOptions, StepTime,
+    ValueType,
 };
 use vksort_profiles::Quartiles;
 
 use crate::bitonic::Bitonic;
 use crate::case::{Case, How, Tweak};
 use crate::data::{Data, Inputs};
+use vksort_lab::awake::Awake;
 use vksort_lab::bench::versus::Clock;
 use vksort_programs::common::memory::Memory;
 
@@ -38,14 +40,35 @@ pub struct Measured {
     pub wall: Vec<f64>,
     /// Nanoseconds of each recording on the host; empty where nothing is recorded.
     pub recording: Vec<f64>,
-    /// Median of each step, by its name.
-    pub steps: Vec<(String, f64)>,
+    /// Nanoseconds of each step in each run, by its name.
+    pub steps: Vec<(String, Vec<f64>)>,
     pub shape: Option<Shape>,
     pub algorithm: String,
     pub floor_bytes: u64,
 }
 
 impl Measured {
+    /// Nothing, so far.
+    pub fn new(case: Case, n: u32, shape: Option<Shape>, algorithm: String, floor_bytes: u64) -> Measured {
+        let (gpu, cpu, wall, recording, steps) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Measured { case, n, gpu, cpu, wall, recording, steps, shape, algorithm, floor_bytes }
+    }
+
+    /// Adds the time on the device of one run, step by step.
+    pub fn add_steps(&mut self, times: Vec<StepTime>) {
+        self.gpu.push(times.iter().map(|step| step.nanoseconds).sum());
+        self.steps.resize_with(times.len(), Default::default);
+        for (step, time) in self.steps.iter_mut().zip(times) {
+            step.0 = time.name.to_string();
+            step.1.push(time.nanoseconds);
+        }
+    }
+
+    /// Median of each step, by its name.
+    pub fn step_medians(&self) -> Vec<(String, f64)> {
+        self.steps.iter().map(|(name, times)| (name.clone(), Quartiles::of(times).median)).collect()
+    }
+
     /// The times to compare by: CPU time if it was taken, else the device's own where there are any.
     pub fn times(&self) -> &[f64] {
         match self.clock() {
@@ -68,6 +91,7 @@ impl Measured {
 /// A device with the sorters built so far.
 pub struct Bench<'a> {
     pub gpu: &'a Gpu,
+    pub awake: Awake,
     /// What the device was chosen by.
     choice: DeviceChoice,
     sorters: HashMap<(SortRequest, Tweak), Arc<StandaloneSorter>>,
@@ -174,8 +198,9 @@ impl Kept {
 }
 
 impl<'a> Bench<'a> {
-    pub fn new(gpu: &'a Gpu, choice: DeviceChoice) -> Bench<'a> {
-        Bench { gpu, choice, sorters: HashMap::new() }
+    pub fn new(gpu: &'a Gpu, choice: DeviceChoice) -> Result<Bench<'a>> {
+        let awake = Awake::new(gpu, Some(&choice))?;
+        Ok(Bench { gpu, awake, choice, sorters: HashMap::new() })
     }
 
     fn sorter(&mut self, request: &SortRequest, tweak: Tweak, n: u32) -> Result<Arc<StandaloneSorter>> {
@@ -251,16 +276,15 @@ impl<'a> Bench<'a> {
         }
         let mut measured: Vec<Measured> =
             cases.iter().zip(&ready).map(|(case, ready)| blank(case, ready, n, &mut inputs)).collect();
-        let mut steps: Vec<Vec<Vec<f64>>> = vec![Vec::new(); cases.len()];
 
         let rounds = WARM_UP + runs;
         let progress = ProgressBar::new(u64::from(rounds) * cases.len() as u64);
         progress
             .set_style(ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}").expect("the template is valid"));
         for round in 0..rounds {
-            for ((ready, measured), steps) in ready.iter().zip(&mut measured).zip(&mut steps) {
+            for (ready, measured) in ready.iter().zip(&mut measured) {
                 progress.set_message(format!("n = {n}: {}", measured.case.name));
-                let result = run(ready, measured, &mut inputs, steps, round);
+                let result = run(ready, measured, &mut inputs, &self.awake, round);
                 result.with_context(|| format!("{} of {n} elements", measured.case.name))?;
                 progress.inc(1);
             }
@@ -270,11 +294,6 @@ impl<'a> Bench<'a> {
             if let Ready::Device { sort, .. } = ready {
                 let times = sort.time_recording(n, RECORDINGS)?;
                 measured.recording = times.iter().map(|time| time.as_nanos() as f64).collect();
-            }
-        }
-        for (measured, steps) in measured.iter_mut().zip(steps) {
-            for (step, times) in measured.steps.iter_mut().zip(steps) {
-                step.1 = Quartiles::of(&times).median;
             }
         }
         Ok(measured)
@@ -331,49 +350,28 @@ fn blank(case: &Case, ready: &Ready, n: u32, inputs: &mut Inputs) -> Measured {
     };
     let varying = inputs.varying(case.data, case.key(), order);
     let floor_bytes = case.floor_bytes(n, varying, &algorithm);
-    Measured {
-        case: case.clone(),
-        n,
-        gpu: Vec::new(),
-        cpu: Vec::new(),
-        wall: Vec::new(),
-        recording: Vec::new(),
-        steps: Vec::new(),
-        shape,
-        algorithm,
-        floor_bytes,
-    }
+    Measured::new(case.clone(), n, shape, algorithm, floor_bytes)
 }
 
 /// One run from the input, which is restored before.
-fn run(
-    ready: &Ready,
-    measured: &mut Measured,
-    inputs: &mut Inputs,
-    steps: &mut Vec<Vec<f64>>,
-    round: u32,
-) -> Result<()> {
+fn run(ready: &Ready, measured: &mut Measured, inputs: &mut Inputs, awake: &Awake, round: u32) -> Result<()> {
     let (data, key, n) = (measured.case.data, measured.case.key(), measured.n);
     let verified = round == 0;
     match ready {
         Ready::Device { request, sort, input, .. } => {
+            let alone = awake.pause();
             input.restore()?;
             let start = Instant::now();
             let times = sort.run(n)?;
             let wall = start.elapsed();
+            drop(alone);
             if verified {
                 verify(request, sort, measured, inputs)?;
             }
             if round >= WARM_UP {
                 measured.wall.push(wall.as_nanos() as f64);
                 if !times.is_empty() {
-                    measured.gpu.push(times.iter().map(|step| step.nanoseconds).sum());
-                }
-                measured.steps.resize_with(times.len(), Default::default);
-                steps.resize_with(times.len(), Vec::new);
-                for ((step, all), time) in measured.steps.iter_mut().zip(steps).zip(times) {
-                    step.0 = time.name.to_string();
-                    all.push(time.nanoseconds);
+                    measured.add_steps(times);
                 }
             }
         }
@@ -381,7 +379,9 @@ fn run(
             let words = |bytes: &[u8]| bytemuck::pod_collect_to_vec::<u8, u32>(bytes);
             let mut sorted = words(&inputs.keys(data, key)[..4 * n as usize]);
             let mut values = words(inputs.values(measured.case.value_bytes()));
+            let alone = awake.pause();
             let (on_clock, wall) = network.run(&mut sorted, &mut values)?;
+            drop(alone);
             if verified {
                 let value = if values.is_empty() { ValueType::None } else { ValueType::U32 };
                 let request = SortRequest { value, stable: false, ..SortRequest::new(KeyType::U32) };

@@ -202,6 +202,38 @@ pub fn read_results(path: &Path) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
+/// A row of step-times.csv: what one step of a case took on the device.
+#[derive(Serialize)]
+pub struct StepRow {
+    suite: String,
+    case: String,
+    n: u32,
+    step: String,
+    gpu_ns_median: f64,
+    gpu_ns_q25: f64,
+    gpu_ns_q75: f64,
+}
+
+/// The steps of all cases, in order; none of those that a device without timestamps ran.
+pub fn steps(measured: &[Measured]) -> Vec<StepRow> {
+    let of_case = |measured: &Measured| -> Vec<StepRow> {
+        let row = |(step, times): &(String, Vec<f64>)| {
+            let Quartiles { q25, median, q75 } = Quartiles::of(times);
+            StepRow {
+                suite: measured.case.suite.name(),
+                case: measured.case.name.clone(),
+                n: measured.n,
+                step: step.clone(),
+                gpu_ns_median: median,
+                gpu_ns_q25: q25,
+                gpu_ns_q75: q75,
+            }
+        };
+        measured.steps.iter().map(row).collect()
+    };
+    measured.iter().flat_map(of_case).collect()
+}
+
 /// Reads rows that another program, or another run, has written.
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
     let mut reader = csv::Reader::from_path(path)?;

@@ -11,6 +11,7 @@ use anyhow::{Result, ensure};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions};
+use vksort_lab::awake::Awake;
 use vksort_lab::tune::search::Progress;
 use vksort_lab::tune::search::device::{self, Options};
 use vksort_profiles::SortKind;
@@ -77,7 +78,8 @@ fn tune() -> Result<()> {
     let template = "{pos}/{len} s {bar:20} {wide_msg}";
     progress.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
     progress.enable_steady_tick(Duration::from_millis(200));
-    let tuned = device::tune(&gpu, &options, &vksort_lab::calendar::today(), &mut |at: &Progress| {
+    let awake = Awake::new(&gpu, args.device.as_ref())?;
+    let tuned = device::tune(&gpu, awake, &options, &vksort_lab::calendar::today(), &mut |at: &Progress| {
         progress.set_position((at.seconds as u64).min(args.seconds));
         progress.set_message(format!("{:.2} times as fast, trial {}: {}", at.ratio, at.trials + 1, at.trying));
     });

@@ -7,13 +7,14 @@ use ash::vk;
 use cpu_time::ProcessTime;
 use indicatif::ProgressBar;
 use vksort::standalone::{DeviceBuffer, Gpu};
-use vksort::{BoundSegments, BoundSort, BufferRange, Count, SegmentBuffers, SortBuffers};
+use vksort::{BoundSegments, BoundSort, BufferRange, Count, QueryRange, SegmentBuffers, SortBuffers};
 
 use super::maker::{AnySorter, Maker, Planned};
 use super::problem::{Problem, What};
 use super::{elements, records};
 use crate::case::{Case, How};
-use crate::measure::{Measured, WARM_UP};
+use crate::measure::{Bench, Measured, WARM_UP};
+use vksort_lab::awake::Awake;
 
 /// A way that is bound to its buffers.
 enum Bound {
@@ -40,7 +41,8 @@ struct Shared {
 
 /// Measures each way to solve a problem of up to `n` elements, in turns. Each result of the first round is verified. A way
 /// that the device does not have is said and left out; without the first one nothing is measured.
-pub fn measure(gpu: &Gpu, problem: &Problem, n: u32, seed: u64, runs: u32) -> Result<Vec<Measured>> {
+pub fn measure(bench: &Bench<'_>, problem: &Problem, n: u32, seed: u64, runs: u32) -> Result<Vec<Measured>> {
+    let gpu = bench.gpu;
     let maker = Maker(gpu);
     let n = problem.count(n);
     let (planned, segments) = match problem.what {
@@ -65,12 +67,12 @@ pub fn measure(gpu: &Gpu, problem: &Problem, n: u32, seed: u64, runs: u32) -> Re
         let name = case.name.clone();
         ready.push(Ready::new(planned, case, n, &shared).with_context(|| name)?);
     }
-    let timer = Timer::new(gpu)?;
+    let timer = Timer::new(gpu, ready.iter().map(Ready::query_count).max().unwrap_or(2))?;
     let progress = ProgressBar::new(u64::from(WARM_UP + runs) * ready.len() as u64);
     for round in 0..WARM_UP + runs {
         for ready in &mut ready {
             let name = ready.measured.case.name.clone();
-            ready.run(&timer, round).with_context(|| format!("{name} of {n} elements"))?;
+            ready.run(&timer, &bench.awake, round).with_context(|| format!("{name} of {n} elements"))?;
             progress.inc(1);
         }
     }
@@ -131,42 +133,41 @@ impl Ready {
             }
         };
         let floor_bytes = planned.floor.div_ceil(n.max(1).into());
-        let measured = Measured {
-            case,
-            n,
-            gpu: Vec::new(),
-            cpu: Vec::new(),
-            wall: Vec::new(),
-            recording: Vec::new(),
-            steps: Vec::new(),
-            shape,
-            algorithm,
-            floor_bytes,
-        };
+        let measured = Measured::new(case, n, shape, algorithm, floor_bytes);
         Ok(Ready { planned, bound, results, measured })
     }
 
+    /// Timestamps that a run writes.
+    fn query_count(&self) -> u32 {
+        match &self.bound {
+            Bound::Sort(sort) => sort.query_count(self.planned.count),
+            Bound::Segments(sort) => sort.query_count(self.planned.count),
+            Bound::Parts(..) => 2,
+        }
+    }
+
     /// One run, which is verified in the first round.
-    fn run(&mut self, timer: &Timer<'_>, round: u32) -> Result<()> {
+    fn run(&mut self, timer: &Timer<'_>, awake: &Awake, round: u32) -> Result<()> {
         if let Some([keys, values]) = &self.planned.restored {
             self.planned.keys.write(0, keys)?;
             if let Some(buffer) = &self.planned.values {
                 buffer.write(0, values)?;
             }
         }
-        let count = self.planned.count;
-        let times = timer.time(|commands| {
+        let (count, queries) = (self.planned.count, self.query_count());
+        let alone = awake.pause();
+        let times = timer.time(queries, |commands| {
             // SAFETY: one run after the other, on buffers that outlive it.
             unsafe {
                 match &self.bound {
-                    Bound::Sort(sort) => sort.record(commands, count, None),
-                    Bound::Segments(sort) => sort.record(commands, count, None),
-                    Bound::Parts(sorts, length) => {
-                        sorts.iter().try_for_each(|sort| sort.record(commands, *length, None))
-                    }
+                    Bound::Sort(sort) => sort.record(commands, count, timer.range(queries)),
+                    Bound::Segments(sort) => sort.record(commands, count, timer.range(queries)),
+                    Bound::Parts(sorts, length) => timer
+                        .around(commands, || sorts.iter().try_for_each(|sort| sort.record(commands, *length, None))),
                 }
             }
         })?;
+        drop(alone);
         if round == 0 {
             for ((what, right), result) in ["keys", "values"].iter().zip(&mut self.planned.right).zip(&self.results) {
                 let right = std::mem::take(right);
@@ -177,7 +178,13 @@ impl Ready {
         }
         if round >= WARM_UP {
             let more = self.planned.sorter.stands_for();
-            self.measured.gpu.extend(times.device.map(|ns| more * ns));
+            if let Some(ticks) = &times.ticks {
+                match &self.bound {
+                    Bound::Sort(sort) => self.measured.add_steps(sort.step_times(count, ticks, timer.bits())),
+                    Bound::Segments(sort) => self.measured.add_steps(sort.step_times(count, ticks, timer.bits())),
+                    Bound::Parts(..) => self.measured.gpu.push(more * timer.nanoseconds(ticks)),
+                }
+            }
             self.measured.cpu.extend(times.cpu.map(|ns| more * ns));
             self.measured.wall.push(more * times.wall);
             self.measured.recording.push(more * times.recording);
@@ -186,15 +193,17 @@ impl Ready {
     }
 }
 
-/// Nanoseconds that a run took.
+/// What a run took.
 struct Times {
-    device: Option<f64>,
+    /// One before the first step and one after each, where the device has timestamps.
+    ticks: Option<Vec<u64>>,
+    /// Nanoseconds, as the others.
     cpu: Option<f64>,
     wall: f64,
     recording: f64,
 }
 
-/// Two timestamps around what is recorded, where the device has them.
+/// Timestamps before, between and after steps, where the device has them.
 struct Timer<'a> {
     gpu: &'a Gpu,
     queries: vk::QueryPool,
@@ -202,54 +211,83 @@ struct Timer<'a> {
 
 #[allow(unsafe_code, reason = "timestamps are written by Vulkan")]
 impl Timer<'_> {
-    fn new(gpu: &Gpu) -> Result<Timer<'_>> {
+    fn new(gpu: &Gpu, queries: u32) -> Result<Timer<'_>> {
         let device = gpu.device();
         if device.timestamp_bits == 0 {
             return Ok(Timer { gpu, queries: vk::QueryPool::null() });
         }
-        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(queries);
         // SAFETY: the device is alive; `Drop` destroys the pool, once.
         Ok(Timer { gpu, queries: unsafe { device.raw.create_query_pool(&info, None)? } })
     }
 
-    /// Submits what is recorded, and waits until it is done.
-    fn time(&self, record: impl FnOnce(vk::CommandBuffer) -> Result<(), vksort::Error>) -> Result<Times> {
-        let (device, profile) = (self.gpu.device(), self.gpu.profile());
-        let has_queries = self.queries != vk::QueryPool::null();
-        let stamp = |commands, query| {
-            if has_queries {
+    fn has_queries(&self) -> bool {
+        self.queries != vk::QueryPool::null()
+    }
+
+    /// The queries of a sort that writes so many.
+    fn range(&self, count: u32) -> Option<QueryRange> {
+        self.has_queries().then_some(QueryRange { pool: self.queries, first: 0, count })
+    }
+
+    fn bits(&self) -> u32 {
+        self.gpu.device().timestamp_bits
+    }
+
+    /// Nanoseconds from the first timestamp to the last one.
+    fn nanoseconds(&self, ticks: &[u64]) -> f64 {
+        let (first, last) = (ticks[0], ticks[ticks.len() - 1]);
+        let taken = last.wrapping_sub(first) & (u64::MAX >> (64 - self.bits()));
+        taken as f64 * f64::from(self.gpu.profile().timestamp_period_ns)
+    }
+
+    /// Writes a timestamp before and one after what is recorded.
+    fn around(
+        &self,
+        commands: vk::CommandBuffer,
+        record: impl FnOnce() -> Result<(), vksort::Error>,
+    ) -> Result<(), vksort::Error> {
+        let stamp = |query| {
+            if self.has_queries() {
                 let stage = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
-                // SAFETY: the command buffer is recording outside of a render pass, and the pool has two queries.
-                unsafe { device.raw.cmd_write_timestamp(commands, stage, self.queries, query) };
+                // SAFETY: the command buffer is recording outside of a render pass, and the pool has two queries or more.
+                unsafe { self.gpu.device().raw.cmd_write_timestamp(commands, stage, self.queries, query) };
             }
         };
+        if self.has_queries() {
+            // SAFETY: as above.
+            unsafe { self.gpu.device().raw.cmd_reset_query_pool(commands, self.queries, 0, 2) };
+        }
+        stamp(0);
+        record()?;
+        stamp(1);
+        Ok(())
+    }
+
+    /// Submits what is recorded, which writes so many timestamps, and waits until it is done.
+    fn time(&self, queries: u32, record: impl FnOnce(vk::CommandBuffer) -> Result<(), vksort::Error>) -> Result<Times> {
+        let device = self.gpu.device();
         let mut recording = 0.0;
         let (start, cpu) = (Instant::now(), ProcessTime::now());
         let record = |commands| {
-            if has_queries {
-                // SAFETY: as above.
-                unsafe { device.raw.cmd_reset_query_pool(commands, self.queries, 0, 2) };
-            }
-            stamp(commands, 0);
             let before = Instant::now();
             record(commands)?;
             recording = before.elapsed().as_nanos() as f64;
-            stamp(commands, 1);
             Ok(())
         };
         // SAFETY: what is recorded uses buffers that live until it has completed.
         unsafe { device.execute("a run", record)? };
         let (wall, cpu) = (start.elapsed().as_nanos() as f64, cpu.elapsed().as_nanos() as f64);
-        let ticks = || -> Result<f64> {
-            let mut ticks = [0u64; 2];
+        let ticks = || -> Result<Vec<u64>> {
+            let mut ticks = vec![0u64; queries as usize];
             let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
-            // SAFETY: both queries were written by commands that are done.
+            // SAFETY: the queries were written by commands that are done.
             unsafe { device.raw.get_query_pool_results(self.queries, 0, &mut ticks, flags)? };
-            let taken = ticks[1].wrapping_sub(ticks[0]) & (u64::MAX >> (64 - device.timestamp_bits));
-            Ok(taken as f64 * f64::from(profile.timestamp_period_ns))
+            Ok(ticks)
         };
-        let on_device = has_queries.then(ticks).transpose()?;
-        Ok(Times { device: on_device, cpu: profile.is_cpu.then_some(cpu), wall, recording })
+        let ticks = self.has_queries().then(ticks).transpose()?;
+        let is_cpu = self.gpu.profile().is_cpu;
+        Ok(Times { ticks, cpu: is_cpu.then_some(cpu), wall, recording })
     }
 }
 

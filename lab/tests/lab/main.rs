@@ -1,5 +1,6 @@
 //! The programs that measure and search, run as their users run them, and their parts that need no device.
 
+mod awake;
 mod bench;
 mod lost;
 mod order;

@@ -10,6 +10,8 @@ use vksort::{Error, KeyType, RecordedSort, SortRequest, SorterOptions, Tuning};
 use vksort_profiles::{Clock, MeasuredSort, Quartiles, SortKind, TuningProfile};
 use vksort_programs::common::memory::Memory;
 
+use crate::awake::Awake;
+
 use super::{Failure, Found, Measure, Progress, Trial, ratio, search, too_short};
 
 /// Default elements on GPUs, where they make the start of kernels negligible, and on CPUs, where more candidates should fit
@@ -49,9 +51,9 @@ pub struct Tuned {
 /// the CPU; a candidate that fails is dropped. Candidates run in turns with the best tuning so far, and must be faster beyond
 /// noise. At the end the best tuning is measured against the built-in row again. If it does not win, the profile holds the
 /// built-in row. The profile is dated by `date`; `watch` is called before each candidate.
-pub fn tune(gpu: &Gpu, options: &Options, date: &str, watch: &mut dyn FnMut(&Progress)) -> Result<Tuned> {
+pub fn tune(gpu: &Gpu, awake: Awake, options: &Options, date: &str, watch: &mut dyn FnMut(&Progress)) -> Result<Tuned> {
     let built_in = Tuning::for_device(gpu.profile());
-    let mut bench = DeviceBench::new(gpu, options)?;
+    let mut bench = DeviceBench::new(gpu, options, awake)?;
     let found = search(&mut bench, gpu.profile(), &built_in, options.time, watch)?;
     Ok(bench.report(found, date))
 }
@@ -67,6 +69,7 @@ struct DeviceBench<'a> {
     scratch: DeviceBuffer,
     contenders: Vec<Contender>,
     clock: Clock,
+    awake: Awake,
 }
 
 /// A kind of sort that is measured.
@@ -116,7 +119,7 @@ fn needed(options: &Options, count: u32) -> Memory {
 }
 
 impl<'a> DeviceBench<'a> {
-    fn new(gpu: &'a Gpu, options: &Options) -> Result<DeviceBench<'a>> {
+    fn new(gpu: &'a Gpu, options: &Options, awake: Awake) -> Result<DeviceBench<'a>> {
         let started = Instant::now();
         let largest = if gpu.profile().is_cpu { COUNT.1 } else { COUNT.0 };
         let mut count = options.count.unwrap_or(largest);
@@ -163,7 +166,17 @@ impl<'a> DeviceBench<'a> {
                 }
             });
         }
-        Ok(DeviceBench { gpu, started, kinds, keys, values, scratch, contenders: Vec::new(), clock: Clock::Host })
+        Ok(DeviceBench {
+            gpu,
+            started,
+            kinds,
+            keys,
+            values,
+            scratch,
+            contenders: Vec::new(),
+            awake,
+            clock: Clock::Host,
+        })
     }
 
     fn contender(&self, tuning: &Tuning, kind: usize) -> Option<&Contender> {
@@ -270,9 +283,11 @@ impl Measure for DeviceBench<'_> {
         let sorter = Arc::clone(&contender.sorter);
         let Kind { uniform, count, .. } = self.kinds[kind].clone();
         let sort = self.prepare(&sorter, kind, &uniform).map_err(failure)?;
+        let alone = self.awake.pause();
         let start = Instant::now();
         let steps = sort.run(count).map_err(failure)?;
         let wall = start.elapsed().as_nanos() as f64;
+        drop(alone);
         if steps.is_empty() {
             return Ok(wall);
         }
