@@ -88,9 +88,10 @@ large_log2=$((max_log2 > 18 + parity ? 18 + parity : max_log2))
 memory_mib=$(awk '$1 == "MemAvailable:" { print int($2 / 2048) }' /proc/meminfo)
 
 # Steps and their shares of the time; what one does not need goes to those after it.
-steps=(test-conformance test-matrix test-fallback test-recording cub cub-segments small sizes features methods patterns
-    segments top records model few lost tune tuned)
-shares=(14 6 3 4 12 6 3 22 8 5 6 8 5 4 7 3 5 8 9)
+suites=(conformance matrix fallback recording segments splits top records)
+steps=("${suites[@]/#/test-}" cub cub-segments small sizes features methods patterns segments top records model few lost tune
+    tuned)
+shares=(14 6 3 4 5 5 4 3 12 6 3 22 8 5 6 8 5 4 7 3 5 8 9)
 # Seconds since the start; the summary takes a moment too.
 deadline=$((minutes * 60 - 5))
 current='' started=0
@@ -319,7 +320,7 @@ trap cleanup EXIT
 
 printf '%s minutes at most; results go to %s\n' "$minutes" "$out"
 start_building_cub
-for suite in conformance matrix fallback recording; do
+for suite in "${suites[@]}"; do
     run_tests "$suite"
 done
 run_cub cub_sort --max-log2 "$max_log2" --every-to 17
