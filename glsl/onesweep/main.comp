@@ -29,6 +29,7 @@ shared uint blocking_tile;                              // one more than the til
 #include "onesweep/load.glsl"
 #include "onesweep/lookback.glsl"
 #include "onesweep/store.glsl"
+#include "onesweep/move.glsl"
 
 // Workgroups take tickets in the order of their start, so the workgroups of earlier tiles have started.
 Tile next_tile(uint count) {
@@ -71,5 +72,6 @@ void main() {
         barrier();
         if (moves_whole) base = bin_target[bin_of(keys[0], pass.digit)];
     }
-    store_tile(pass, tile, count, ranks, moves_whole, base);
+    if (moves_whole && tile.elements == TILE && !pass.visits) move_tile(pass, tile, base);
+    else store_tile(pass, tile, count, ranks, moves_whole, base);
 }

@@ -85,9 +85,18 @@ uint first_owned(uint unit, uint segments) {
         low = min(parts_of(unit, row_length() + 1), segments);
     } else {
         while (low < high) {
+#if EMULATED
             uint middle = low + (high - low) / 2;
             if (unit_of(middle) < unit) low = middle + 1;
             else high = middle;
+#else
+            // Each lane looks at one of as many segments, evenly spread.
+            uint stride = parts_of(high - low, SUBGROUP_SIZE), offset = lane() * stride;
+            bool is_below = offset < high - low && unit_of(low + offset) < unit;
+            uint passed = count_lanes(subgroup_ballot(is_below)) * stride;
+            if (passed < high - low) high = low + passed;
+            if (passed > 0) low += passed - stride + 1;
+#endif
         }
     }
     return low;

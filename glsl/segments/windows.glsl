@@ -23,11 +23,21 @@ struct Window {
     uint base;  // element of slot 0
 };
 
-Window find_window(uint index, uint segments) {
-    if (thread() < 2) {
-        uint unit = index * window_units();
-        bounds[thread()] = first_owned(thread() == 0 ? unit : unit + min(window_units(), ~0u - unit), segments);
+// The first segments that the window and the next one own. Lanes of a subgroup search together.
+void find_bounds(uint index, uint segments) {
+    uint unit = index * window_units(), next = unit + min(window_units(), ~0u - unit);
+#if EMULATED
+    if (thread() < 2) bounds[thread()] = first_owned(thread() == 0 ? unit : next, segments);
+#else
+    for (uint bound = subgroup_index(); bound < 2; bound += SUBGROUPS) {
+        uint first = first_owned(bound == 0 ? unit : next, segments);
+        if (lane() == 0) bounds[bound] = first;
     }
+#endif
+}
+
+Window find_window(uint index, uint segments) {
+    find_bounds(index, segments);
     for (uint at = thread(); at < MARK_WORDS; at += WORKGROUP_SIZE) {
         begins[at] = 0;
         ends[at] = 0;
@@ -68,6 +78,7 @@ const uint LENGTH_LOW = 16;
 // Marks the small segments of a window, and lists the others. Where a small one begins, the pool gets its number in the window, and
 // above it its length.
 void mark_segments(Window window) {
+    uint end_of_last = 0, most = 0; // of the segments that this invocation marks
     for (uint number = thread(); number < window.owned; number += WORKGROUP_SIZE) {
         uint segment = window.first + number, begin = begin_of(segment), end = end_of(segment);
         uint length = max(end, begin) - begin, slot = begin - window.base, bit = 1u << (slot % 32);
@@ -79,9 +90,15 @@ void mark_segments(Window window) {
             pool[slot] = number | length << LENGTH_LOW;
             uint end_slot = slot + length;
             if (end_slot < LARGEST_PART) atomicOr(ends[end_slot / 32], 1u << (end_slot % 32));
-            atomicMax(span, end_slot);
-            atomicMax(longest, length);
+            end_of_last = max(end_of_last, end_slot);
+            most = max(most, length);
         }
+    }
+    end_of_last = subgroup_max(end_of_last);
+    most = subgroup_max(most);
+    if (is_for_subgroup()) {
+        atomicMax(span, end_of_last);
+        atomicMax(longest, most);
     }
     barrier();
     for (uint word = thread(); word < MARK_WORDS; word += WORKGROUP_SIZE) {

@@ -50,6 +50,10 @@ uint subgroup_inclusive_add(uint value) {
     return value;
 }
 
+// Where it would take barriers, each invocation keeps its own, and all of them act on it.
+uint subgroup_max(uint value) { return value; }
+bool is_for_subgroup() { return true; }
+
 uint uniform_in_subgroup(uint value) { return value; }
 
 uvec4 first_lanes(uint lanes) {
@@ -81,6 +85,10 @@ uvec4 subgroup_ballot(bool vote) { return subgroupBallot(vote); }
 uint subgroup_shuffle(uint value, uint from) { return subgroupShuffle(value, from); }
 
 uint subgroup_inclusive_add(uint value) { return subgroupInclusiveAdd(value); }
+
+// The largest value of the lanes, for the lane that acts on it: atomics of all lanes on one word take turns.
+uint subgroup_max(uint value) { return subgroupMax(value); }
+bool is_for_subgroup() { return lane() == 0; }
 
 // A value that is the same in all lanes, in a form that lets compilers branch uniformly.
 uint uniform_in_subgroup(uint value) { return subgroupBroadcastFirst(value); }

@@ -173,6 +173,7 @@ impl Workgroup {
             words_of(given.iter().fold(0, |mask, (lane, value)| mask | u128::from(votes(*value)) << lane))
         };
         let all = given.iter().fold(0u32, |sum, (_, value)| sum.wrapping_add(*value));
+        let largest = given.iter().map(|(_, value)| *value).max().unwrap_or(0);
         let mut sum = 0u32;
         for (&index, &(_, own)) in active.iter().zip(&given) {
             let invocation = &mut self.invocations[index];
@@ -195,6 +196,7 @@ impl Workgroup {
                     _ if operation == GroupOperation::InclusiveScan as u32 => [sum; 4],
                     _ => [before; 4],
                 },
+                Op::GroupNonUniformUMax if operation == GroupOperation::Reduce as u32 => [largest; 4],
                 other => return Err(format!("{other:?} is no step of a subgroup")),
             };
             let words = if matches!(op, Op::GroupNonUniformBallot | Op::GroupNonUniformPartitionNV) { 4 } else { 1 };

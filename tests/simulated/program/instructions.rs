@@ -89,7 +89,7 @@ impl Builder {
                     semantics: constant(2),
                 })
             }
-            Op::GroupNonUniformIAdd => {
+            Op::GroupNonUniformIAdd | Op::GroupNonUniformUMax => {
                 let Operand::GroupOperation(operation) = operands[1] else { panic!("{:?}", operands[1]) };
                 let operation = operation as u32;
                 Step::Collective(Collective {
