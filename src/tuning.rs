@@ -153,11 +153,14 @@ const ROWS: &[Row] = &[
     Row {
         applies: |p| p.vendor_id == vendor::NVIDIA,
         tuning: || Tuning {
+            // The driver takes 120 registers for ballots of 384 x 20, and lets as many workgroups share a core as 48 KiB of shared
+            // memory hold: one of this shape, so a larger one hides more latency.
+            workgroup_size: 512,
+            rank: RankMethod::Match,
             ballot: Ballot::ByMask,
-            ..nvidia(
-                "nvidia",
-                "compiled: 75 instructions for 32 keys on sm_90 by NVIDIA's assembler, see lab/GPU-COMPILERS.md",
-            )
+            // A pass by 9 bits takes four times as long as one by 8.
+            digit_bits: 8,
+            ..nvidia("nvidia", "measured: docs/PERFORMANCE.md")
         },
     },
     Row {
