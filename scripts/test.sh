@@ -83,7 +83,7 @@ everything=(
     # system's, which cannot load its libraries.
     "newer-lavapipe     | 2400 | modules conformance matrix segments fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/3"
     # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
-    # barrier are loops, whose turns the older driver limits: it would report races that are none.
+    # barrier are loops, whose iterations the older driver limits: it would report races that are none.
     "gpu-assisted       | 1200 | matrix                | newer-lavapipe unoptimized newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
     # A device that was created without optional features: SPIR-V 1.6 promises full subgroups there. In the second row, nothing is
     # known of the driver, and kernels emulate subgroups.

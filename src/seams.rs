@@ -1,7 +1,7 @@
 //! Seams for the crates `vksort-capi` and `vksort-wgpu`, which are released with this one and depend on exactly its version.
 //! There is no promise of stability for anyone else. What other programs need too is in the API itself.
 
-/// What a program does against emulated subgroups, in the names of its door.
+/// What a program does against emulated subgroups, in the names of its API.
 pub use crate::record::Remedies;
 /// The functions of an instance, through a function that may need no handle of it.
 pub use crate::record::load_instance;

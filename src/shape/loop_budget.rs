@@ -37,7 +37,7 @@ const VALUE_WORDS: u32 = 4;
 
 const _: () = assert!(TILE + RECOUNTS + DIGITS + POLLS + 4_000 <= ALL && SINGLE < ALL && VERIFIER < ALL);
 
-/// Iterations of an invocation that narrows rows: it takes most items, four in a turn of its loop, clears and adds up counters, and
+/// Iterations of an invocation that narrows rows: it takes most items, four in an iteration of its loop, clears and adds up counters, and
 /// alone in its workgroup it takes all bins of a row and finds one by the sums of their chunks.
 const NARROWED: u32 = {
     let (bins, chunks) = (1 << abi::TOP_DIGIT_BITS, (1 << abi::TOP_DIGIT_BITS) / abi::HISTOGRAM_CHUNK);

@@ -121,8 +121,8 @@ impl Crate {
         imports
     }
 
-    /// For each file in a circle, the shortest one through it, from its first file in the alphabet.
-    fn circles(&self) -> BTreeSet<String> {
+    /// For each file in a cycle, the shortest one through it, from its first file in the alphabet.
+    fn cycles(&self) -> BTreeSet<String> {
         let imports = self.imports();
         let shortest = |start: &str| {
             let mut queue = VecDeque::from([vec![start.to_string()]]);
@@ -139,13 +139,13 @@ impl Crate {
             }
             None
         };
-        let circle = |mut files: Vec<String>| {
-            let first = (0..files.len()).min_by_key(|index| &files[*index]).expect("a circle has files");
+        let cycle = |mut files: Vec<String>| {
+            let first = (0..files.len()).min_by_key(|index| &files[*index]).expect("a cycle has files");
             files.rotate_left(first);
             files.push(files[0].clone());
             files.join(" -> ")
         };
-        imports.keys().filter_map(|file| shortest(file)).map(circle).collect()
+        imports.keys().filter_map(|file| shortest(file)).map(cycle).collect()
     }
 }
 
@@ -198,8 +198,8 @@ fn sources(folder: &Path, within: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-fn circles_of(files: &[(&str, &str)]) -> Vec<String> {
-    Crate::new(files.iter().map(|(file, text)| (file.to_string(), text.to_string()))).circles().into_iter().collect()
+fn cycles_of(files: &[(&str, &str)]) -> Vec<String> {
+    Crate::new(files.iter().map(|(file, text)| (file.to_string(), text.to_string()))).cycles().into_iter().collect()
 }
 
 /// The crates of the repository, each as its folder and its files. In `programs` and `lab` a folder with a `main.rs` and no `mod.rs` is
@@ -232,12 +232,12 @@ fn crates() -> Vec<(String, Vec<(String, String)>)> {
 }
 
 #[test]
-fn imports_make_no_circles() {
+fn imports_make_no_cycles() {
     let (mut files, mut names) = (0, Vec::new());
     for (folder, sources) in crates() {
         files += sources.len();
-        let circles = Crate::new(sources).circles();
-        assert!(circles.is_empty(), "files of {folder} import each other:\n{}", Vec::from_iter(circles).join("\n"));
+        let cycles = Crate::new(sources).cycles();
+        assert!(cycles.is_empty(), "files of {folder} import each other:\n{}", Vec::from_iter(cycles).join("\n"));
         names.push(folder);
     }
     for expected in ["src", "crates/capi/src", "programs", "programs/devices", "lab", "lab/pipelines"] {
@@ -247,7 +247,7 @@ fn imports_make_no_circles() {
 }
 
 #[test]
-fn circles_are_found_through_all_kinds_of_imports() {
+fn cycles_are_found_through_all_kinds_of_imports() {
     let pair = "a.rs -> b.rs -> a.rs";
     let lib = ("lib.rs", "mod a; mod b; pub use a::A;");
     for (a, b) in [
@@ -256,14 +256,14 @@ fn circles_are_found_through_all_kinds_of_imports() {
         ("pub struct A; fn f() { crate::b::g(); }", "use crate::{a::{self}}; fn g() -> a::A { a::A }"),
         ("use crate::b::*; pub struct A;", "pub mod inner { use super::super::a::A; }"),
     ] {
-        assert_eq!(circles_of(&[lib, ("a.rs", a), ("b.rs", b)]), [pair], "{a} {b}");
+        assert_eq!(cycles_of(&[lib, ("a.rs", a), ("b.rs", b)]), [pair], "{a} {b}");
     }
     let (root, child) = ("mod b; pub use b::B; pub struct A;", "use super::A; pub struct B;");
-    assert_eq!(circles_of(&[("lib.rs", "mod a;"), ("a.rs", root), ("a/b.rs", child)]), ["a.rs -> a/b.rs -> a.rs"]);
+    assert_eq!(cycles_of(&[("lib.rs", "mod a;"), ("a.rs", root), ("a/b.rs", child)]), ["a.rs -> a/b.rs -> a.rs"]);
 }
 
 #[test]
-fn what_is_no_circle_is_not_reported() {
+fn what_is_no_cycle_is_not_reported() {
     let root = "mod b; mod c; use b::B; pub use c::C; #[cfg(test)] mod tests { use super::*; }";
     for child in [
         "use super::C; pub struct B;",
@@ -271,6 +271,6 @@ fn what_is_no_circle_is_not_reported() {
         "pub struct B; #[cfg(test)] mod tests { use crate::a; }",
     ] {
         let files = [("lib.rs", "mod a; pub use ash;"), ("a.rs", root), ("a/b.rs", child), ("a/c.rs", "pub struct C;")];
-        assert_eq!(circles_of(&files), [""; 0], "{child}");
+        assert_eq!(cycles_of(&files), [""; 0], "{child}");
     }
 }

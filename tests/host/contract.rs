@@ -342,7 +342,7 @@ fn number(id: u32, values: &BTreeMap<u32, &Instruction>, ids: &BTreeMap<u32, u32
 }
 
 #[test]
-fn shared_memory_is_what_the_host_reckons() {
+fn shared_memory_is_what_the_host_computes() {
     use vksort::{
         Algorithm, DeviceProfile, KeyType, SegmentedRequest, Segments, Shape, ShapeDesc, SortRequest, SubgroupChoice,
         Tuning,
