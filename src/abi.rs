@@ -172,13 +172,14 @@ shared_constants! {
 
     /// Bits of a digit by which long rows are narrowed to their first elements.
     TOP_DIGIT_BITS = 11;
-    /// Most levels of narrowing: 12 digits of the longest key, and 3 of an index. The counters start with the number of rows of each,
-    /// and have arguments for each.
+    /// Most levels of narrowing: 12 digits of the longest key, and 3 of an index. The counters have arguments for each.
     TOP_LEVELS = 15;
+    /// Word of the counters with the number of tiles of the rows that windows have listed.
+    TOP_TILES = 0;
     /// First word of the rows in the counters. A row has its state, and then a bin for each value of a digit.
     TOP_ROWS = 196;
-    /// Words of a row's state: twice what a level finds, for even and for odd levels, and a word for each of the last three.
-    TOP_STATE_WORDS = 15;
+    /// Words of a row's state: twice what a level finds, for even and for odd levels, and a word for each of the last four.
+    TOP_STATE_WORDS = 16;
     /// Words of what a level finds: four of the prefix of a key, and the following two.
     TOP_FOUND_WORDS = 6;
     /// Word of it with the prefix of an index.
@@ -187,10 +188,14 @@ shared_constants! {
     TOP_BEFORE = 5;
     /// Word of the state with the level that comes after the last one of the row.
     TOP_LEVEL = 12;
+    /// Word of the state with the next level of the row, or its last one.
+    TOP_NEXT = 13;
     /// Word that counts finished workgroups.
-    TOP_FINISHED = 13;
+    TOP_FINISHED = 14;
     /// Word that counts survivors.
-    TOP_KEPT = 14;
+    TOP_KEPT = 15;
+    /// Words of a listed row in the table, before its survivors.
+    TOP_RECORD_WORDS = 4;
 
     /// Bits of the digit by which a round divides segments that are longer than a block, its parents.
     SPLIT_BITS = 8;
@@ -324,7 +329,7 @@ specialization! {
     FIELD_2 = 0;
     /// The fourth.
     FIELD_3 = 0;
-    /// Whether segments that are longer than a block are divided in rounds.
+    /// Whether segments that are longer than a block are listed, to be divided in rounds or narrowed to their first elements.
     SPLITS = 0;
     /// One of the `SPLIT_*` stages.
     SPLIT_STAGE = SPLIT_COUNTS;
@@ -368,10 +373,11 @@ push_constants! {
     /// Elements that a workgroup covers: a tile, or a part of the histogram, of a move or of records; the workgroups of a verifier; with
     /// segments the capacity in elements, or when long rows are narrowed, their elements of a workgroup.
     part;
-    /// Elements of a part of the histogram, for the kernel that sizes dispatches; with segments the elements of a row.
+    /// Elements of a part of the histogram, for the kernel that sizes dispatches; with segments the elements of a row, or of a tile of
+    /// those that are listed.
     histogram_part;
     /// Bits of the number of tiles from an anchor of look-back to the next; 31 if the ring has a slot for every tile; with segments
-    /// that are divided in rounds, the most windows of their children.
+    /// that are divided in rounds, the most windows of their children, or if they are narrowed, the most tiles.
     anchor_shift;
     /// The route of a move, if the host knows it; not 0 for a gather in order; the checks of a verifier; with segments the most elements
     /// of one, or the most survivors of a long row, or the most parents of a round; else 0.

@@ -151,6 +151,7 @@ kernels! {
     Verify          "verify"           "verify.comp"                   READS   Counting None           [KeysFrom Read, ValuesFrom Read, Counters ReadWrite];
     Segments        "segments"         "segments/main.comp"            RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Segments Read, Counters ReadWrite, Table ReadWrite];
     Children        "children"         "segments/main.comp"            RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters ReadWrite, Table ReadWrite];
+    Finish          "finish"           "segments/main.comp"            RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters ReadWrite, Table ReadWrite];
     Split           "split"            "split/main.comp"               RANKS   Window   Segmented      [KeysFrom ReadWrite, KeysTo ReadWrite, ValuesFrom ReadWrite, ValuesTo ReadWrite, Counters Read, Table ReadWrite];
     SplitCount      "split_count"      "split/main.comp"               RANKS   Window   Segmented      [KeysFrom Read, KeysTo Read, Counters Read, Table ReadWrite];
     SplitScan       "split_scan"       "split/main.comp"               RANKS   Window   Segmented      [Counters Read, Table ReadWrite];

@@ -155,10 +155,14 @@ impl Shape {
 const MOST_TOP_ITEMS: u32 = 16;
 
 impl Shape {
-    /// The longest segment on a CPU, if segments beyond a block are divided.
-    pub(crate) fn most_split(&self, profile: &DeviceProfile, request: &SortRequest) -> Option<u32> {
-        let windows = self.windows.filter(|windows| windows.rounds > 0 && profile.is_cpu)?;
-        Some(loop_budget::most_split(&self.ranking, self.passes, windows.block, request))
+    /// The longest segment on a CPU, if segments beyond a block are listed.
+    pub(crate) fn most_listed(&self, profile: &DeviceProfile, request: &SortRequest) -> Option<u32> {
+        let (windows, counting) = (self.windows.filter(|_| profile.is_cpu)?, self.histogram.block.invocations);
+        match (windows.rounds > 0, windows.lists_rows()) {
+            (true, _) => Some(loop_budget::most_split(&self.ranking, self.passes, windows.block, request)),
+            (_, true) => Some(loop_budget::most_narrowed(&self.ranking, self.passes, windows.block, request, counting)),
+            _ => None,
+        }
     }
 }
 
@@ -365,11 +369,16 @@ impl Fit<'_> {
         let ranking = Ranking { digit_bits: self.ranking.digit_bits.max(least), ..self.ranking };
         // Of long rows the indices are sorted too, in up to four passes. Those of keys in longer segments have room for these if there
         // are two of them.
-        let passes = if request.top.is_some() { self.passes.max(2) } else { self.passes };
+        let (top, passes) = (request.top.unwrap_or(0), self.passes.max(if request.top.is_some() { 2 } else { 0 }));
+        let lists_rows = top > 0 && matches!(request.segments, Segments::Offsets | Segments::Ranges);
+        let counting = self.histogram().block.invocations;
+        let most_narrowed =
+            |block: Block| loop_budget::most_narrowed(&ranking, passes, block, &request.sort, counting);
         let fits = |block: Block, splits: bool| {
             let in_budget = !profile.is_cpu
                 || loop_budget::allows_windows(&ranking, passes, block, &request.sort)
-                    && (!splits || loop_budget::most_split(&ranking, passes, block, &request.sort) > 0);
+                    && (!splits || loop_budget::most_split(&ranking, passes, block, &request.sort) > 0)
+                    && (!lists_rows || most_narrowed(block) > 0);
             block.elements() <= *WINDOWS.end()
                 && ranking.window_bytes(block, ranking.digit_bits, splits) <= profile.max_shared_bytes
                 && in_budget
@@ -407,24 +416,17 @@ impl Fit<'_> {
             ));
         }
         let elements = block.elements();
-        let top = request.top.unwrap_or(0);
         if top > elements {
             let allowed = format!("up to {elements}, a block of this device; more take a sort of whole segments");
             return Err(Error::unsupported("the top of each segment", format!("{top} elements"), allowed));
         }
-        let longest = request.promised().unwrap_or(if splits { u32::MAX } else { elements });
+        let longest = request.promised().unwrap_or(u32::MAX);
         // With room for twice as many, the boundary need not be found exactly. One array has all the room there is.
         let survivors = match request.segments {
             Segments::Whole => Some(elements),
-            Segments::Rows { .. } | Segments::RowsOf { .. } if top > 0 && longest > elements => {
-                Some((2 * top).max(elements / 4).min(elements))
-            }
+            _ if top > 0 && longest > elements => Some((2 * top).max(elements / 4).min(elements)),
             _ => None,
         };
-        if longest > elements && survivors.is_none() && !splits {
-            let allowed = format!("up to {elements}, a block of this device, as only their top is wanted");
-            return Err(Error::unsupported("the longest segment", format!("{longest} elements"), allowed));
-        }
         let compare_longest = match profile.is_cpu {
             true => tuning.compare_longest.min(loop_budget::most_compared(&ranking, self.passes, block)),
             false => tuning.compare_longest,

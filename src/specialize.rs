@@ -150,7 +150,7 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     if let Some(windows) = shape.windows {
         values[spec::SEGMENT_LAYOUT] = windows.layout();
         values[spec::TOP] = windows.top;
-        values[spec::SPLITS] = (windows.rounds > 0).into();
+        values[spec::SPLITS] = (windows.rounds > 0 || windows.lists_rows()).into();
     }
     if kernel == Kernel::Narrow {
         // Digits of keys that it looks at are not whole bytes.
@@ -164,11 +164,11 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         values[spec::FEW_REGISTERS] = 0;
         values[spec::UNORDERED] = 0;
         values[spec::COMPARE_LONGEST] = windows.compare_longest;
-        if windows.survivors.is_some() {
-            values[spec::SEGMENT_LAYOUT] = abi::LAYOUT_SURVIVORS;
-        } else if kernel != Kernel::Segments {
-            values[spec::SEGMENT_LAYOUT] = abi::LAYOUT_CHILDREN;
-        }
+        values[spec::SEGMENT_LAYOUT] = match kernel {
+            Kernel::Segments => windows.layout(),
+            Kernel::Finish => abi::LAYOUT_SURVIVORS,
+            _ => abi::LAYOUT_CHILDREN,
+        };
         if windows.index_from == IndexFrom::Segment && index {
             values[spec::INDEX_VALUES] = abi::INDEX_OF_SEGMENT;
         }

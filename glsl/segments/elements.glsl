@@ -97,8 +97,9 @@ const uint NO_TARGET = ~0u;
 
 // The element of the result for a slot in the segment of this number of the window, if only the first ones of each are wanted.
 uint top_target(Part part, uint number, uint slot) {
-    uint rank = slot - first_slot(part_mark(part, slot));
-    return rank < TOP ? (part.segment + (part.small ? number : 0)) * TOP + rank : NO_TARGET;
+    uint rank = slot - first_slot(part_mark(part, slot)), segment = part.segment + (part.small ? number : 0);
+    if (SURVIVORS && LISTED) segment = table[record_at(part.segment) + RECORD_SEGMENT];
+    return rank < TOP ? segment * TOP + rank : NO_TARGET;
 }
 
 // Whether segments of a part are sorted by comparing keys.

@@ -12,13 +12,17 @@ layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
 #include "segments/words.glsl"
 #include "top/survivors.glsl"
 #include "split/append.glsl"
+#include "top/list.glsl"
 #include "split/children.glsl"
 
 uint capacity() { return push.part; } // elements
 
-// The most elements of a small segment, at most a quarter of the block, and of any segment. If there are rounds, longer ones are listed.
-uint small_length() { return SPLITS != 0 ? LARGEST_PART / 4 : push.stage; }
-uint most_length() { return SPLITS != 0 ? ~0u : push.route; }
+// Whether segments that are longer than a block are listed, for rounds or to be narrowed.
+const bool LISTS = SPLITS != 0 && !SURVIVORS;
+
+// The most elements of a small segment, at most a quarter of the block, and of any segment.
+uint small_length() { return LISTS ? LARGEST_PART / 4 : push.stage; }
+uint most_length() { return LISTS ? ~0u : push.route; }
 
 // The segments of which a workgroup takes a window.
 struct Source {
@@ -30,7 +34,8 @@ struct Source {
 
 Source source_of(uint workgroup) {
     Source source = Source(0, workgroup, 0, GIVEN);
-    if (!OF_CHILDREN) source.segments = sort_count();
+    if (SURVIVORS && LISTED) source.segments = listed_tiles();
+    else if (!OF_CHILDREN) source.segments = sort_count();
     else {
         Parent parent = parent_of_window(workgroup);
         if (parent.size > 0) {
@@ -49,6 +54,7 @@ uint begin_of(uint segment) {
     if (SEGMENT_LAYOUT == LAYOUT_OFFSETS) begin = segment_words[segment];
     if (SEGMENT_LAYOUT == LAYOUT_RANGES) begin = segment_words[2 * segment];
     if (OF_CHILDREN) begin = child_begins[segment];
+    if (SURVIVORS) begin = row_begin(segment);
     return min(begin, capacity());
 }
 

@@ -4,8 +4,8 @@
 //   2. loads the small ones together, each key with its slot and with the number of its segment above it,
 //   3. sorts the block by the digits of the keys, and then by the numbers; or ranks short segments by comparisons,
 //   4. loads each value from where its key was, and stores both.
-// Then it does the same with each longer segment, without numbers. Those that are longer than a block are listed for rounds of splits,
-// after which the same kernel sorts their children.
+// Then it does the same with each longer segment, without numbers. Those that are longer than a block are listed: for rounds of splits,
+// after which the same kernel sorts their children, or to be narrowed to their first elements, which it then sorts.
 
 #define SEGMENTS
 #define NEIGHBOURS_WRITE // workgroups share the words at the ends of their windows
@@ -42,8 +42,9 @@ void main() {
     uint turns = min(uniform_in_subgroup(medium_count), MOST_MEDIUM);
     [[dont_unroll]] for (uint turn = uniform_in_subgroup(span) > 0 ? 0 : 1; turn <= turns; turn++) {
         Part part = part_of(source, window, turn);
-        if (SPLITS != 0 && part.slots > LARGEST_PART) {
-            list_parent(next_round(), part.start, part.slots, source.place);
+        if (LISTS && part.slots > LARGEST_PART) {
+            if (TOP != 0) list_row(part.segment, part.start, part.slots);
+            else list_parent(next_round(), part.start, part.slots, source.place);
             continue;
         }
         Block block = block_of(part.slots);

@@ -1,7 +1,7 @@
 // Windows: a workgroup sorts neighbouring segments together, as slots of one block.
 //
 // Small segments are sorted together; those that are longer, of which a window has few, one by one. docs/ALGORITHMS.md has an example
-// ("Segments"). Segments that are longer than they may be stay as they are, or are listed to be divided (split/append.glsl).
+// ("Segments"). Segments that are longer than they may be stay as they are, or are listed (split/append.glsl, top/list.glsl).
 //
 // Owned segments are limited by the units of a window, and slots by the block, whatever the words of segments say.
 

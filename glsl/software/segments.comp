@@ -146,8 +146,9 @@ void main() {
     uint turns = min(medium_count, MOST_MEDIUM);
     [[dont_unroll]] for (uint turn = span > 0 ? 0 : 1; turn <= turns; turn++) {
         Part part = part_of(source, window, turn);
-        if (SPLITS != 0 && part.slots > LARGEST_PART) {
-            list_parent(next_round(), part.start, part.slots, source.place);
+        if (LISTS && part.slots > LARGEST_PART) {
+            if (TOP != 0) list_row(part.segment, part.start, part.slots);
+            else list_parent(next_round(), part.start, part.slots, source.place);
             continue;
         }
         uint items = items_of(part.slots);

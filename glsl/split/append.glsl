@@ -2,20 +2,12 @@
 
 #include "split/parents.glsl"
 
-// Takes `count` words of a kind: the first of them, or `most` if there is no room. What is full is not counted further. If ranges
-// overlap, a counter may wrap all the same; parents then share words, which belong to one of them.
-uint take_room(uint round, uint which, uint count, uint most) {
-    uint at = counter_at(round, which), taken = atomicAdd(counters[at], 0);
+// Takes `count` words of those that are counted at a word: the first of them, or `most` if there is no room. What is full is not counted
+// further. If ranges overlap, a counter may wrap all the same; parents then share words, which belong to one of them.
+uint take_room(uint at, uint count, uint most) {
+    uint taken = atomicAdd(counters[at], 0);
     if (taken < most) taken = atomicAdd(counters[at], count);
     return min(taken, most);
-}
-
-// Lets a dispatch have at least so many workgroups. The greatest number stands in the end.
-void ask_for(uint round, uint dispatch, uint workgroups) {
-    uint at = COUNTERS_ARGUMENTS + (round * ROUND_ARGUMENTS + dispatch) * ARGUMENT_WORDS;
-    atomicMax(counters[at], min(workgroups, MAX_WORKGROUPS));
-    atomicMax(counters[at + 1], parts_of(workgroups, MAX_WORKGROUPS));
-    atomicMax(counters[at + 2], 1);
 }
 
 // Lists elements as a parent of a round. All invocations call it.
@@ -23,13 +15,13 @@ void list_parent(uint round, uint begin, uint size, uint place) {
     uint tiles = tiles_of_size(size), windows = windows_of_size(size);
     barrier(); // the pool is free
     if (thread() == 0) {
-        uint slot = take_room(round, PARENTS, 1, most_parents()), tile = most_parents(), window = most_windows();
+        uint slot = take_room(counter_at(round, PARENTS), 1, most_parents()), tile = most_parents(), window = most_windows();
         pool[0] = NO_PARENT;
         if (slot < most_parents()) {
             uint row = 0;
-            tile = take_room(round, TILES, tiles, most_parents());
-            window = take_room(round, WINDOWS, windows, most_windows());
-            if (tiles > 1) row = take_room(round, ROWS, tiles, most_rows());
+            tile = take_room(counter_at(round, TILES), tiles, most_parents());
+            window = take_room(counter_at(round, WINDOWS), windows, most_windows());
+            if (tiles > 1) row = take_room(counter_at(round, ROWS), tiles, most_rows());
             bool fits = tiles <= most_parents() - tile && windows <= most_windows() - window && (tiles == 1 || tiles <= most_rows() - row);
             uint at = parent_at(round, slot);
             table[at] = begin;
@@ -40,9 +32,10 @@ void list_parent(uint round, uint begin, uint size, uint place) {
             table[at + 5] = window;
             if (fits) {
                 pool[0] = slot;
-                ask_for(round, ARGUMENTS_SPLIT_TILES, tile + tiles);
-                ask_for(round, ARGUMENTS_SPLIT_WINDOWS, window + windows);
-                if (tiles > 1) ask_for(round, ARGUMENTS_SPLIT_ROWS, (slot + 1) * SCANNING);
+                uint first = round * ROUND_ARGUMENTS;
+                ask_for(first + ARGUMENTS_SPLIT_TILES, tile + tiles);
+                ask_for(first + ARGUMENTS_SPLIT_WINDOWS, window + windows);
+                if (tiles > 1) ask_for(first + ARGUMENTS_SPLIT_ROWS, (slot + 1) * SCANNING);
             }
         }
         pool[1] = tile;

@@ -39,16 +39,7 @@ void find_digit(Row row, uint wanted) {
     barrier();
 }
 
-// Lets the next level look at a row. Its dispatch covers the rows whose number is known by then; the last one asks for most.
-void list_row(Row row, uint level, uint tiles) {
-    uint place = atomicAdd(counters[level], 1), workgroups = (place + 1) * tiles;
-    uint at = COUNTERS_ARGUMENTS + level * ARGUMENT_WORDS;
-    table[listed_at(level, place)] = row.number;
-    atomicMax(counters[at], min(workgroups, MAX_WORKGROUPS));
-    atomicMax(counters[at + 1], parts_of(workgroups, MAX_WORKGROUPS));
-    atomicMax(counters[at + 2], 1);
-}
-
+// A level that a row asks for covers the tiles of all rows, of which others leave.
 void decide(Row row, uint number, Level level, uint tiles) {
     uint before = counters[found_at(row.number, number) + TOP_BEFORE], found = found_at(row.number, number + 1);
     find_digit(row, min(TOP, row.elements) - before);
@@ -65,5 +56,8 @@ void decide(Row row, uint number, Level level, uint tiles) {
     before += found_before;
     counters[found + TOP_BEFORE] = before;
     counters[state_at(row.number) + TOP_LEVEL] = number + 1;
-    if (before + found_count > most_survivors() && number + 1 < TOP_LEVELS) list_row(row, number + 1, tiles);
+    if (before + found_count > most_survivors()) {
+        counters[state_at(row.number) + TOP_NEXT] = number + 1;
+        ask_for(number + 1, tiles);
+    }
 }

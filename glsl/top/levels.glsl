@@ -42,7 +42,7 @@ struct Row {
 
 Row row_of(uint number, uint elements, uint level) {
     uint found = found_at(number, level);
-    Row row = Row(number, number * row_length(), elements, KEY(0), counters[found + TOP_INDEX], all_flips());
+    Row row = Row(number, row_begin(number), elements, KEY(0), counters[found + TOP_INDEX], all_flips());
     [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) set_key_word(row.prefix, word, counters[found + word]);
     return row;
 }

@@ -26,6 +26,7 @@ uint row_elements(uint row) {
     uint elements = row_length();
     if (SEGMENT_LAYOUT == LAYOUT_ROWS_OF) elements = min(segment_words[row], row_length());
     if (SEGMENT_LAYOUT == LAYOUT_WHOLE) elements = min(sort_count(), row_length());
+    if (LISTED) elements = min(table[record_at(row) + RECORD_SIZE], row_length() - row_begin(row));
     return elements;
 }
 
@@ -65,14 +66,17 @@ void keep_tile(Row row, Level level, uint tile) {
 void count_tile(Row row, Level level, uint tile);
 
 void main() {
-    uint tiles = parts_of(row_length(), push.part), number = push.pass;
-    bool keeps = push.stage == STAGE_KEEPS, decides = push.stage == STAGE_DECIDES, listed = number > 0 && !keeps;
-    uint place = decides ? workgroup_index() : workgroup_index() / tiles, tile = decides ? 0 : workgroup_index() % tiles;
-    if (place >= (listed ? counters[number] : row_count())) return;
-    uint row_number = listed ? table[listed_at(number, place)] : place, elements = row_elements(row_number);
+    uint of_row = parts_of(row_length(), push.part), tiles = LISTED ? listed_tiles() : row_count() * of_row;
+    uint at = workgroup_index(), number = push.pass;
+    if (at >= tiles) return;
+    uint row_number = LISTED ? table[record_at(at)] : at / of_row, tile = LISTED ? at - row_number : at % of_row;
+    uint elements = row_elements(row_number), state = state_at(row_number);
+    bool keeps = push.stage == STAGE_KEEPS, decides = push.stage == STAGE_DECIDES;
+    if (decides && tile > 0) return;
     // Rows that survive as a whole need no prefix. A workgroup without elements must not read one, which may change meanwhile.
     if (tile * push.part >= elements || !keeps && elements <= most_survivors()) return;
-    if (keeps) number = counters[state_at(row_number) + TOP_LEVEL];
+    if (!keeps && counters[state + TOP_NEXT] != number) return;
+    if (keeps) number = counters[state + TOP_LEVEL];
     Row row = row_of(row_number, elements, number);
     Level level = level_of(number);
     if (keeps) {
@@ -81,7 +85,7 @@ void main() {
         if (!decides) count_tile(row, level, tile);
         // Each level counts as many workgroups.
         uint workgroups = parts_of(elements, push.part) * (number + 1);
-        finished_at = state_at(row_number) + TOP_FINISHED;
+        finished_at = state + TOP_FINISHED;
         if (!decides && (push.stage == STAGE_COUNTS || !finishes_last(workgroups))) return;
         decide(row, number, level, tiles);
     }

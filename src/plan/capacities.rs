@@ -14,10 +14,11 @@ pub(crate) fn most_scratch(plan: impl Fn(u32) -> Plan, capacity: u32) -> u64 {
     most
 }
 
-/// The largest capacity up to `limit` such that its table of tiles, and those of all smaller capacities, have at most `bytes` bytes.
+/// The largest capacity up to `limit` such that its counters and its table of tiles, and those of all smaller capacities, have at most
+/// `bytes` bytes.
 pub(crate) fn reached_by_table(plan: impl Fn(u32) -> Plan, limit: u32, bytes: u64) -> u32 {
     let mut reached = 0;
-    let fits = |plan: Plan| plan.scratch().table.size <= bytes;
+    let fits = |plan: Plan| plan.scratch().table.size.max(plan.scratch().counters.size) <= bytes;
     each_tile_size(&plan, limit, |first, last| {
         let all = fits(last);
         reached = match all {

@@ -1,6 +1,7 @@
 //! The layout of the caller's scratch.
 
-use super::{MAX_COUNT, Plan, split, top};
+use super::top::Rows;
+use super::{MAX_COUNT, Plan, split};
 use crate::abi;
 use crate::request::Algorithm;
 use crate::shape::EPOCH_BITS;
@@ -99,9 +100,8 @@ impl Plan {
                 layout.keys_target = take(elements(key, !request.in_place() && request.discards_keys()));
                 layout.values_alternate = take(elements(request.value.size_bytes(), true));
             } else {
-                let rows = self.most().min(self.segment_capacity);
-                let bytes = windows.survivors.filter(|_| rows > 0).map(|most| top::scratch_bytes(rows, most));
-                [layout.counters, layout.table] = bytes.unwrap_or_default().map(&mut take);
+                let rows = Rows::new(self, &windows, self.most());
+                [layout.counters, layout.table] = rows.map(Rows::scratch_bytes).unwrap_or_default().map(&mut take);
             }
             layout.size = size;
             return layout;

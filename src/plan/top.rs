@@ -1,5 +1,5 @@
 //! The first elements of long rows: levels that narrow the prefix of each row, the indices of the few elements that are left, and a
-//! sort of those.
+//! sort of those. Rows are given, or are the segments beyond a block that windows have listed.
 
 use super::{Groups, Kernel, Plan, Step};
 use crate::abi::{self, Push};
@@ -7,51 +7,112 @@ use crate::request::Count;
 use crate::segments::Segments;
 use crate::shape::Windows;
 
-pub(super) fn each_step(plan: &Plan, windows: &Windows, survivors: u32, count: Count, emit: &mut dyn FnMut(Step)) {
-    let most = plan.largest(count);
-    let (rows, length) = (rows(plan, windows, most), windows.segments.stride().unwrap_or(most));
-    let part = plan.histogram_part;
-    let tiles = rows.saturating_mul(length.div_ceil(part));
-    // A row is as long as from its begin to that of the next.
-    let push = |pass| Push { part, histogram_part: length, route: survivors, ..plan.push(count, pass) };
-    let narrow =
-        |level, groups, stage| Step::dispatch(Kernel::Narrow, Some(level), groups, Push { stage, ..push(level) });
-    emit(Step::clear(4 * counter_words(rows)));
-    for level in 0..levels(plan, length, survivors) {
-        let groups = if level > 0 && plan.indirect { Groups::Counted(level) } else { Groups::Direct(tiles) };
-        if plan.shape.quirks.decide_apart {
-            emit(narrow(level, groups, abi::STAGE_COUNTS));
-            emit(narrow(level, Groups::Direct(rows), abi::STAGE_DECIDES).named("decide"));
+/// The rows that are narrowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rows {
+    /// Whether windows list them. There is then a row for each tile, of which those of first tiles are used.
+    listed: bool,
+    number: u32,
+    /// The most elements of a row.
+    length: u32,
+    /// Elements of a tile.
+    tile: u32,
+    tiles: u32,
+    survivors: u32,
+}
+
+impl Rows {
+    /// Those of so many segments, or elements of the whole array.
+    pub fn new(plan: &Plan, windows: &Windows, count: u32) -> Option<Rows> {
+        let (survivors, listed) = (windows.survivors?, windows.lists_rows());
+        let rows = if listed {
+            let tiles = most_tiles(plan.capacity, windows.block.elements());
+            let tile = plan.histogram_part.max(windows.block.listed_tile());
+            Rows { listed, number: tiles, length: plan.capacity, tile, tiles, survivors }
         } else {
-            emit(narrow(level, groups, abi::STAGE_ALL));
+            let number = if windows.segments == Segments::Whole { count.min(plan.segment_capacity) } else { count };
+            let (length, tile) = (windows.segments.stride().unwrap_or(count), plan.histogram_part);
+            Rows { listed, number, length, tile, tiles: number.saturating_mul(length.div_ceil(tile)), survivors }
+        };
+        (rows.number > 0).then_some(rows)
+    }
+
+    /// Words of the counters: the state of each row, and a bin for each value of a digit.
+    fn counter_words(self) -> u64 {
+        let row = abi::TOP_STATE_WORDS + (1 << abi::TOP_DIGIT_BITS);
+        u64::from(abi::TOP_ROWS) + u64::from(self.number) * u64::from(row)
+    }
+
+    /// Bytes of the counters and of the table.
+    pub fn scratch_bytes(self) -> [u64; 2] {
+        let record = if self.listed { abi::TOP_RECORD_WORDS } else { 0 };
+        [4 * self.counter_words(), 4 * u64::from(self.number) * u64::from(record + self.survivors)]
+    }
+
+    /// The most levels until so few elements are left: those of all digits of a key, and then of an index.
+    fn levels(self, key_bits: u32) -> u32 {
+        let index_bits = u32::BITS - self.length.saturating_sub(1).max(1).leading_zeros();
+        let digits = |bits: u32| bits.div_ceil(abi::TOP_DIGIT_BITS);
+        if self.length <= self.survivors { 0 } else { digits(key_bits) + digits(index_bits) }
+    }
+
+    /// The steps, with the dispatch of windows that lists rows.
+    pub fn each_step(self, plan: &Plan, count: Count, windows: impl Fn(Push) -> Step, emit: &mut dyn FnMut(Step)) {
+        let push = |pass| Push { route: self.survivors, anchor_shift: self.tiles, ..plan.push(count, pass) };
+        // The counters of a listed row are cleared by the workgroup that lists it.
+        emit(Step::clear(4 * if self.listed { abi::TOP_ROWS.into() } else { self.counter_words() }));
+        if self.listed {
+            emit(windows(Push { part: plan.capacity, histogram_part: self.tile, ..push(0) }));
+        }
+        // A row is as long as from its begin to that of the next.
+        let push = |pass| Push { part: self.tile, histogram_part: self.length, ..push(pass) };
+        let over = |slot: u32, direct: u32| match plan.indirect && (self.listed || slot > 0) {
+            true => Groups::Counted(slot),
+            false => Groups::Direct(direct),
+        };
+        let narrow = |level, stage| {
+            let (groups, push) = (over(level, self.tiles), Push { stage, ..push(level) });
+            Step::dispatch(Kernel::Narrow, Some(level), groups, push)
+        };
+        for level in 0..self.levels(plan.request.bits.len()) {
+            if plan.shape.quirks.decide_apart {
+                emit(narrow(level, abi::STAGE_COUNTS));
+                emit(narrow(level, abi::STAGE_DECIDES).named("decide"));
+            } else {
+                emit(narrow(level, abi::STAGE_ALL));
+            }
+        }
+        let keep = Push { stage: abi::STAGE_KEEPS, ..push(0) };
+        emit(Step::dispatch(Kernel::Narrow, None, over(0, self.tiles), keep).named("keep"));
+        let finish = Push { part: plan.capacity, ..push(0) };
+        emit(Step::dispatch(Kernel::Finish, None, over(0, self.number), finish));
+    }
+}
+
+/// Tiles of all segments beyond a block, at most. A tile is longer than two blocks, so of `n` tiles a segment has more than `n` blocks.
+fn most_tiles(capacity: u32, block: u32) -> u32 {
+    capacity / (block + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::Block;
+
+    #[test]
+    fn tiles_of_segments_without_overlap_reach_the_room_and_need_no_more() {
+        for block in [4, 7, 20] {
+            for tile in [Block { invocations: 1, items: block }.listed_tile(), 5 * block] {
+                let elements = 12 * block as usize + 9;
+                let mut most = vec![0; elements + 1];
+                for capacity in 1..=elements {
+                    most[capacity] = most[capacity - 1];
+                    for size in block as usize + 1..=capacity {
+                        most[capacity] = most[capacity].max(most[capacity - size] + (size as u32).div_ceil(tile));
+                    }
+                    assert_eq!(most[capacity], most_tiles(capacity as u32, block), "{capacity} elements, blocks of {block}");
+                }
+            }
         }
     }
-    let keep = Push { stage: abi::STAGE_KEEPS, ..push(0) };
-    emit(Step::dispatch(Kernel::Narrow, None, Groups::Direct(tiles), keep).named("keep"));
-    let finish = Push { part: plan.capacity, ..push(0) };
-    emit(Step::dispatch(Kernel::Segments, None, Groups::Direct(rows), finish).named("finish"));
-}
-
-/// Rows of so many segments, or elements of the whole array.
-fn rows(plan: &Plan, windows: &Windows, count: u32) -> u32 {
-    if windows.segments == Segments::Whole { count.min(plan.segment_capacity) } else { count }
-}
-
-/// The most levels until so few elements are left: those of all digits of a key, and then of an index.
-fn levels(plan: &Plan, length: u32, survivors: u32) -> u32 {
-    let index_bits = u32::BITS - length.saturating_sub(1).max(1).leading_zeros();
-    let digits = |bits: u32| bits.div_ceil(abi::TOP_DIGIT_BITS);
-    if length <= survivors { 0 } else { digits(plan.request.bits.len()) + digits(index_bits) }
-}
-
-/// Words of the counters: the state of each row, and a bin for each value of a digit.
-fn counter_words(rows: u32) -> u64 {
-    let row = abi::TOP_STATE_WORDS + (1 << abi::TOP_DIGIT_BITS);
-    u64::from(abi::TOP_ROWS) + u64::from(rows) * u64::from(row)
-}
-
-/// Bytes of the counters and of the table, for so many rows.
-pub(super) fn scratch_bytes(rows: u32, survivors: u32) -> [u64; 2] {
-    // Each row has its place in two lists.
-    [4 * counter_words(rows), 4 * u64::from(rows) * u64::from(2 + survivors)]
 }

@@ -53,10 +53,10 @@ pub(super) fn find_most(
     let plan = |capacity| Plan::new(request, algorithm, shape, capacity);
     let by_algorithm = plan(MAX_COUNT).max_count();
     let reached = if shape.addressed { MAX_COUNT } else { by_descriptors(profile, request, shape.fields) };
-    let split = shape.most_split(profile, request).map(|most| (most, LOOP_LIMIT));
+    let listed = shape.most_listed(profile, request).map(|most| (most, LOOP_LIMIT));
     let divided = shape.windows.filter(|windows| windows.rounds > 0).map(|_| MOST_DIVIDED);
     // Of equal limits the first is named.
-    let limits = [(reached, DESCRIPTOR_LIMIT)].into_iter().chain(split).chain(divided);
+    let limits = [(reached, DESCRIPTOR_LIMIT)].into_iter().chain(listed).chain(divided);
     let most = limits.fold(by_algorithm, |most, limit| if limit.0 < most.0 { limit } else { most });
     let reached = reached_by_table(plan, most.0, profile.max_storage_range_bytes);
     if reached < most.0 { (reached, TABLE_LIMIT) } else { most }

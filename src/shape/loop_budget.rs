@@ -186,14 +186,37 @@ pub(crate) fn most_split(ranking: &Ranking, passes: u32, window: Block, request:
         return 0;
     }
     let by_tiles = blocks.saturating_mul(window.elements()).saturating_mul(abi::SPLIT_TILES);
-    // The kernel of windows finds the children of a parent, and lists its tiles and its windows of children instead of sorting a block.
-    let sorting = u64::from(window_passes(ranking, passes, window) * window_item(ranking)) * u64::from(window.items);
-    let iterations = u64::from(SINGLE).saturating_sub(window_iterations(ranking, passes, window, request)) + sorting;
+    // The kernel of windows finds the children of a parent, and lists its tiles and its windows of children.
+    let iterations = iterations_to_list(ranking, passes, window, request);
     let before = abi::SPLIT_CHILDREN.div_ceil(ranking.subgroup.size) + abi::SPLIT_TILES.div_ceil(window.invocations);
     let windows = iterations.saturating_sub(before.into()).saturating_mul(window.invocations.into()).saturating_sub(2);
     let units = u64::from(window.elements() - window.elements() / 4);
     let by_windows = windows.saturating_mul(units).saturating_sub(abi::SPLIT_CHILDREN.into());
     by_tiles.min(u32::try_from(by_windows).unwrap_or(u32::MAX))
+}
+
+/// Iterations that are left to an invocation of a window that lists a segment instead of sorting a block.
+fn iterations_to_list(ranking: &Ranking, passes: u32, window: Block, request: &SortRequest) -> u64 {
+    let sorting = u64::from(window_passes(ranking, passes, window) * window_item(ranking)) * u64::from(window.items);
+    u64::from(SINGLE).saturating_sub(window_iterations(ranking, passes, window, request)) + sorting
+}
+
+/// The longest segment on a CPU that is narrowed to its first elements, by workgroups of `counting` invocations; 0 if not even a tile
+/// is. The kernel of windows lists its tiles and clears its counters, and those of each longer segment of a window if they overlap.
+pub(crate) fn most_narrowed(
+    ranking: &Ranking,
+    passes: u32,
+    window: Block,
+    request: &SortRequest,
+    counting: u32,
+) -> u32 {
+    if window.listed_tile() > MAX_ITEMS.saturating_mul(counting) {
+        return 0;
+    }
+    let cleared = (abi::TOP_STATE_WORDS + (1 << abi::TOP_DIGIT_BITS)).div_ceil(window.invocations);
+    let iterations = iterations_to_list(ranking, passes, window, request) / u64::from(LONGER);
+    let tiles = iterations.saturating_sub(cleared.into()).saturating_mul(window.invocations.into());
+    u32::try_from(tiles.saturating_mul(window.listed_tile().into())).unwrap_or(u32::MAX)
 }
 
 /// Iterations over the digits of a tile, and over the tiles of a parent to add up their rows.

@@ -31,6 +31,11 @@ impl Block {
     pub fn elements(self) -> u32 {
         self.invocations * self.items
     }
+
+    /// The fewest elements of a tile of segments beyond this block, so that of `n` tiles a segment has more than `n` blocks.
+    pub(crate) fn listed_tile(self) -> u32 {
+        2 * self.elements() + 2
+    }
 }
 
 /// How blocks are ranked, by tiles and by the single workgroup.
@@ -87,6 +92,11 @@ impl Windows {
     /// Elements of a row; 0 if segments are no rows.
     pub fn stride(&self) -> u32 {
         self.segments.stride().unwrap_or(0)
+    }
+
+    /// Whether segments beyond the block are listed as rows, of which the first elements are wanted.
+    pub fn lists_rows(&self) -> bool {
+        self.survivors.is_some() && matches!(self.segments, Segments::Offsets | Segments::Ranges)
     }
 
     /// The constant that says how segments are given.

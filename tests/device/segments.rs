@@ -389,11 +389,6 @@ fn refused() -> Result<(), Failed> {
     expect(of(rows(0)), &["the stride of rows", "0 elements", "at least 1"])?;
     expect(of(usual.up_to(0)), &["the longest segment", "0 elements"])?;
     assert_eq!((of(usual)?.longest(), of(any)?.longest(), of(rows(1 << 20))?.longest()), (block, u32::MAX, u32::MAX));
-    // Of offsets and ranges, the first elements are found within a block.
-    let sort = SortRequest { placement: Placement::OutOfPlace, ..pairs() };
-    let top = SegmentedRequest::new(sort, Segments::Offsets).top(1);
-    let most = of(top)?.block();
-    expect(of(top.up_to(most + 1)), &["the longest segment", &most.to_string(), "their top"])?;
     expect(of(rows(9).up_to(8)), &["the longest segment is 8 elements", "at least 9", "RowsOf"])?;
     let by_algorithm = SortRequest { algorithm: Some(Algorithm::OneSweep), ..pairs() };
     expect(of(SegmentedRequest::new(by_algorithm, Segments::Offsets)), &["algorithm", "onesweep", "none"])?;

@@ -55,7 +55,22 @@ fn lengths(rows: u32, stride: u32, block: u32, random: &mut fastrand::Rng) -> Ve
     (0..rows).map(|_| some(random)).collect()
 }
 
-/// A request of the draw with this number, for blocks of so many elements. Half of the rows are longer than a block.
+/// The words of segments of these lengths, between whose ranges there may be other elements.
+fn words(segments: Segments, lengths: &[u32], random: &mut fastrand::Rng) -> Vec<u32> {
+    let sums = lengths.iter().scan(3, |end, length| {
+        let begin = *end + if segments == Segments::Ranges { random.u32(0..3) * 50 } else { 0 };
+        *end = begin + length;
+        Some([begin, *end])
+    });
+    match segments {
+        Segments::Offsets => std::iter::once(3).chain(sums.map(|[_, end]| end)).collect(),
+        Segments::Ranges => sums.flatten().collect(),
+        Segments::RowsOf { .. } => lengths.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// A request of the draw with this number, for blocks of so many elements. Half of the segments are longer than a block.
 fn drawn(random: &mut fastrand::Rng) -> (SegmentedRequest, u32) {
     let key = KeyType::ALL[random.usize(0..KeyType::ALL.len())];
     let bytes = [1, 2, 4, 8, 12, 16, 20][random.usize(0..7)];
@@ -109,25 +124,13 @@ fn check_keys(
     for pattern in patterns {
         let rows = random.u32(0..6);
         let lengths = lengths(rows, stride.min(sorter.longest()), sorter.max_top(), random);
-        let sums = lengths.iter().scan(3, |end, length| {
-            *end += length;
-            Some(*end)
-        });
-        let (words, capacity): (Vec<u32>, u32) = match request.segments {
-            Segments::Offsets => {
-                let words: Vec<u32> = std::iter::once(3).chain(sums).collect();
-                (words.clone(), words[rows as usize])
-            }
-            Segments::Ranges => {
-                let ends: Vec<u32> = sums.collect();
-                let ranges = ends.iter().zip(&lengths).flat_map(|(end, length)| [end - length, *end]);
-                (ranges.collect(), ends.last().copied().unwrap_or(3))
-            }
-            Segments::RowsOf { stride } => (lengths.clone(), rows * stride),
-            Segments::Rows { stride } => (Vec::new(), rows * stride),
-            _ => (Vec::new(), stride),
-        };
-        let capacity = capacity + random.u32(0..30);
+        let words = words(request.segments, &lengths, random);
+        let capacity = random.u32(0..30)
+            + match request.segments {
+                Segments::Offsets | Segments::Ranges => words.last().copied().unwrap_or(3),
+                Segments::Whole => stride,
+                _ => rows * stride,
+            };
         let keys = generate(*pattern, request.sort.key, capacity as usize, random.u64(..));
         let (count, segments) = match request.segments {
             Segments::Whole => (random.u32(0..=capacity), 1),
@@ -164,7 +167,6 @@ fn draws() -> Vec<Trial> {
             let seed = seed() ^ (TURNS * number as u64 + turn) << 32;
             let mut random = fastrand::Rng::with_seed(seed);
             let (request, stride) = drawn(&mut random);
-            // Those that are not rows are no longer than a block.
             let options = options.clone();
             Trial::test(format!("{name}/{turn}: {request}, up to {stride}"), move || {
                 check(&request, stride, &options, seed)
@@ -258,7 +260,7 @@ fn rows_of_logits() -> Result<(), Failed> {
 fn replays() -> Result<(), Failed> {
     let apart = SorterOptions { faults: Faults { decide_apart: true, ..Faults::default() }, ..with(small()) };
     for options in [SorterOptions::default(), apart] {
-        for segments in [Segments::RowsOf { stride: 9_000 }, Segments::Whole] {
+        for segments in [Segments::RowsOf { stride: 9_000 }, Segments::Whole, Segments::Offsets, Segments::Ranges] {
             let request = SegmentedRequest::new(argsort(Order::Descending), segments).top(100);
             let sorter = sorter(&request, &options)?;
             let mut random = fastrand::Rng::with_seed(seed());
@@ -268,7 +270,8 @@ fn replays() -> Result<(), Failed> {
                 .map(|turn| {
                     let pattern = patterns::ALL[turn % 5];
                     let keys = generate(pattern, KeyType::F32, capacity as usize, seed() + turn as u64 / 2);
-                    let words = lengths(segments.words(rows) as u32, 9_000, sorter.max_top(), &mut random);
+                    let lengths = lengths(rows, 9_000, sorter.max_top(), &mut random);
+                    let words = words(segments, &lengths, &mut random);
                     let most = if segments == Segments::Whole { capacity } else { rows };
                     let counted = Some(random.u32(0..=most + 9));
                     let case = Case::new(request, sorter.longest(), words, most, keys);
@@ -276,6 +279,52 @@ fn replays() -> Result<(), Failed> {
                 })
                 .collect();
             run_all(&gpu(), &sorter, &cases, 2, true)?;
+        }
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
+/// Segments of every length around that of a block and of a tile, and of many tiles, among short ones; counted by host and by device.
+fn listed() -> Result<(), Failed> {
+    let staged = Tuning { rank: RankMethod::Ballot, ..small() };
+    let mut random = fastrand::Rng::with_seed(seed());
+    for (options, order, promises) in [
+        (with(small()), Order::Ascending, false),
+        (with(small()), Order::Descending, true),
+        (with(staged), Order::Descending, false),
+        (SorterOptions::default(), Order::Descending, false),
+    ] {
+        for segments in [Segments::Offsets, Segments::Ranges] {
+            let request = SegmentedRequest::new(argsort(order), segments).indices_from(IndexFrom::Segment);
+            let block = sorter(&request.top(1), &options)?.block();
+            let around = |length: u32| [length - 1, length, length + 1, length + 2];
+            let edges = [around(block), around(2 * block + 2), around(4 * block + 4)].concat();
+            let kinds = [
+                edges.clone(),
+                vec![40 * block + 7],
+                vec![block + 1; 9],
+                (0..200).map(|at| if at == 77 { 20 * block + 1 } else { random.u32(0..9) }).collect(),
+                (0..20).map(|at| if at % 3 == 1 { edges[at % 12] } else { 0 }).collect(),
+            ];
+            for (number, lengths) in kinds.iter().enumerate() {
+                let request = if promises { request.up_to(50 * block) } else { request };
+                let sorter = sorter(&request.top([1, 30, block / 2 + 1, block][number % 4]), &options)?;
+                let words = words(segments, lengths, &mut random);
+                let (capacity, count) = (words.last().copied().unwrap_or(0) as usize, lengths.len() as u32);
+                let case = |pattern, counted| {
+                    let keys = generate(pattern, KeyType::F32, capacity, seed());
+                    let case = Case::new(*sorter.request(), u32::MAX, words.clone(), count, keys);
+                    Case { counted, ..case }
+                };
+                let equal = Case { keys: vec![0x3F; 4 * capacity], ..case(Pattern::Uniform, None) };
+                let host = [case(Pattern::Uniform, None), equal, case(Pattern::FewDistinct, None)];
+                let device = [Some(u32::MAX), Some(count / 2), Some(0)].map(|counted| case(Pattern::Clustered, counted));
+                for cases in [host, device] {
+                    let text = |error| format!("lengths {number}, {}: {error}", sorter.request());
+                    run_all(&gpu(), &sorter, &cases, 2, true).map_err(text)?;
+                }
+            }
         }
     }
     assert_valid(&gpu());
@@ -387,6 +436,7 @@ pub fn trials() -> Vec<Trial> {
         Trial::test("known", known),
         Trial::test("rows_of_logits", rows_of_logits),
         Trial::test("replays", replays),
+        Trial::test("listed", listed),
         Trial::test("hostile/rows", || hostile(Segments::RowsOf { stride: 6_000 })),
         Trial::test("hostile/offsets", || hostile(Segments::Offsets)),
         Trial::test("hostile/ranges", || hostile(Segments::Ranges)),

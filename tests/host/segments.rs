@@ -189,9 +189,9 @@ fn the_longest_segment_is_what_a_block_holds() {
     let sort = SortRequest { placement: Placement::OutOfPlace, ..pairs() };
     let top = SegmentedRequest::new(sort, Segments::Offsets).top(1);
     let block = of(top).unwrap().block.elements();
-    let error = of(top.up_to(block + 1)).unwrap_err().to_string();
-    let allowed = format!("up to {block}, a block of this device, as only their top is wanted");
-    assert_eq!(error, format!("the longest segment is {} elements, allowed is {allowed}", block + 1));
+    for (request, lists) in [(top, true), (top.up_to(block + 1), true), (top.up_to(block), false)] {
+        assert_eq!((of(request).unwrap().lists_rows(), of(request).unwrap().rounds), (lists, 0));
+    }
 }
 
 #[test]

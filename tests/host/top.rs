@@ -90,7 +90,7 @@ fn later_levels_have_as_many_workgroups_as_rows_ask_for() {
     let expected: Vec<_> = std::iter::once(Groups::Direct(tiles)).chain(levels).collect();
     assert_eq!(groups(&host), [&expected[..], &[Groups::Direct(tiles), Groups::Direct(5)]].concat());
     let [HostStep::Clear { bytes }, ..] = &host.steps[..] else { panic!("{:?}", host.steps) };
-    assert_eq!(*bytes, 784 + 5 * 8_252, "the rows that are sorted are cleared");
+    assert_eq!(*bytes, 784 + 5 * 8_256, "the rows that are sorted are cleared");
     assert!(host.barriers.iter().all(Option::is_some), "each step waits for the one before");
 }
 
@@ -104,8 +104,8 @@ fn scratch_is_what_the_formula_says() {
         assert_eq!(windows.survivors, Some(survivors));
         let host = plan(&request, rows * 131_072, rows, Count::Device, false);
         let (rows, survivors) = (u64::from(rows), u64::from(survivors));
-        assert_eq!(host.counters.size, 784 + rows * 8_252);
-        assert_eq!(host.table.size, rows * (8 + 4 * survivors));
+        assert_eq!(host.counters.size, 784 + rows * 8_256);
+        assert_eq!(host.table.size, rows * 4 * survivors);
         assert_eq!(
             host.scratch_bytes,
             host.counters.size.next_multiple_of(256) + host.table.size.next_multiple_of(256)
@@ -115,8 +115,36 @@ fn scratch_is_what_the_formula_says() {
     let windows = windows(&whole).unwrap();
     assert_eq!(windows.survivors, Some(windows.block.elements()));
     // It does not depend on the number of elements.
-    assert_eq!(plan(&whole, 5, 1, Count::Device, false).scratch_bytes, 9_216 + 8_448);
-    assert_eq!(plan(&whole, u32::MAX - 1, 1, Count::Device, false).scratch_bytes, 9_216 + 8_448);
+    assert_eq!(plan(&whole, 5, 1, Count::Device, false).scratch_bytes, 9_216 + 8_192);
+    assert_eq!(plan(&whole, u32::MAX - 1, 1, Count::Device, false).scratch_bytes, 9_216 + 8_192);
+}
+
+#[test]
+fn segments_beyond_a_block_are_listed_by_windows() {
+    for segments in [Segments::Offsets, Segments::Ranges] {
+        let request = SegmentedRequest::new(argsort(KeyType::F32), segments).top(100);
+        let block = windows(&request).unwrap().block.elements();
+        let capacity = 9 * (block + 1) + 5;
+        let host = plan(&request, capacity, 70, Count::Device, false);
+        let narrow = vec!["narrow"; 3 + 2];
+        assert_eq!(names(&host), [&["clear", "segments"][..], &narrow, &["keep", "finish"]].concat());
+        // As many workgroups as windows ask for tiles, which all levels go over.
+        let slots = [0, 1, 2, 3, 4, 0, 0].map(Groups::Counted);
+        assert_eq!(groups(&host)[1..], slots);
+        let [HostStep::Clear { bytes }, ..] = &host.steps[..] else { panic!("{:?}", host.steps) };
+        assert_eq!(*bytes, 784, "windows clear the counters of the rows that they list");
+        // No more segments than nine can be longer than a block, whatever the number of segments is.
+        let survivors = u64::from(windows(&request).unwrap().survivors.unwrap());
+        assert_eq!([host.counters.size, host.table.size], [784 + 9 * 8_256, 9 * (16 + 4 * survivors)]);
+        let apart = plan(&request, capacity, 70, Count::Host(70), true);
+        let narrow = ["narrow", "decide"].repeat(5);
+        assert_eq!(names(&apart), [&["clear", "segments"][..], &narrow, &["keep", "finish"]].concat());
+        // None are longer.
+        for (request, capacity) in [(request, block), (request.up_to(block), capacity)] {
+            let host = plan(&request, capacity, 70, Count::Device, false);
+            assert_eq!((names(&host), host.scratch_bytes), (vec!["segments"], 0));
+        }
+    }
 }
 
 #[test]
@@ -155,9 +183,6 @@ fn requests_are_checked_and_named() {
     let error = windows(&rows.top(block + 1)).unwrap_err().to_string();
     let allowed = format!("up to {block}, a block of this device; more take a sort of whole segments");
     assert_eq!(error, format!("the top of each segment is {} elements, allowed is {allowed}", block + 1));
-    // Segments by offsets may not be longer than a block yet.
-    let long = SegmentedRequest::new(argsort(KeyType::F32), Segments::Offsets).top(3).up_to(block + 1);
-    assert!(windows(&long).unwrap_err().to_string().contains("the longest segment"));
 }
 
 #[test]
