@@ -178,22 +178,22 @@ shared_constants! {
     TOP_TILES = 0;
     /// First word of the rows in the counters. A row has its state, and then a bin for each value of a digit.
     TOP_ROWS = 196;
-    /// Words of a row's state: twice what a level finds, for even and for odd levels, and a word for each of the last four.
-    TOP_STATE_WORDS = 16;
-    /// Words of what a level finds: four of the prefix of a key, and the following two.
-    TOP_FOUND_WORDS = 6;
+    /// Words of a row's state: twice what a level finds, for even and for odd levels, and a word for each of the last three.
+    TOP_STATE_WORDS = 17;
+    /// Words of what a level finds: four of the prefix of a key, and the following three.
+    TOP_FOUND_WORDS = 7;
     /// Word of it with the prefix of an index.
     TOP_INDEX = 4;
     /// Word of it with the number of elements before the prefix, which are among the first.
     TOP_BEFORE = 5;
+    /// Word of it with the level, or an earlier one if none is needed.
+    TOP_NEXT = 6;
     /// Word of the state with the level that comes after the last one of the row.
-    TOP_LEVEL = 12;
-    /// Word of the state with the next level of the row, or its last one.
-    TOP_NEXT = 13;
+    TOP_LEVEL = 14;
     /// Word that counts finished workgroups.
-    TOP_FINISHED = 14;
+    TOP_FINISHED = 15;
     /// Word that counts survivors.
-    TOP_KEPT = 15;
+    TOP_KEPT = 16;
     /// Words of a listed row in the table, before its survivors.
     TOP_RECORD_WORDS = 4;
 

@@ -34,8 +34,11 @@ struct Source {
 
 Source source_of(uint workgroup) {
     Source source = Source(0, workgroup, 0, GIVEN);
-    if (SURVIVORS && LISTED) source.segments = listed_tiles();
-    else if (!OF_CHILDREN) source.segments = sort_count();
+    if (SURVIVORS && LISTED) {
+        // Of a listed row, the first tile stands for the row.
+        uint tiles = listed_tiles();
+        source.segments = workgroup < tiles && table[record_at(workgroup)] == workgroup ? tiles : 0;
+    } else if (!OF_CHILDREN) source.segments = sort_count();
     else {
         Parent parent = parent_of_window(workgroup);
         if (parent.size > 0) {

@@ -57,7 +57,7 @@ void decide(Row row, uint number, Level level, uint tiles) {
     counters[found + TOP_BEFORE] = before;
     counters[state_at(row.number) + TOP_LEVEL] = number + 1;
     if (before + found_count > most_survivors()) {
-        counters[state_at(row.number) + TOP_NEXT] = number + 1;
+        counters[found + TOP_NEXT] = number + 1;
         ask_for(number + 1, tiles);
     }
 }

@@ -6,7 +6,7 @@ uint tile_length() { return push.histogram_part; }
 // Lists a segment, and clears the counters of its row. All invocations call it.
 void list_row(uint segment, uint begin, uint size) {
     uint tiles = parts_of(size, tile_length());
-    barrier(); // the pool is free
+    barrier(); // the pool is free; the next part waits before it writes there
     if (thread() == 0) pool[0] = take_room(TOP_TILES, tiles, most_tiles());
     barrier();
     uint row = uniform_in_subgroup(pool[0]), room = most_tiles() - row;
@@ -22,5 +22,4 @@ void list_row(uint segment, uint begin, uint size) {
         table[record_at(row) + RECORD_SEGMENT] = segment;
         if (fits) ask_for(0, row + tiles);
     }
-    barrier(); // the pool is free
 }

@@ -75,7 +75,7 @@ void main() {
     if (decides && tile > 0) return;
     // Rows that survive as a whole need no prefix. A workgroup without elements must not read one, which may change meanwhile.
     if (tile * push.part >= elements || !keeps && elements <= most_survivors()) return;
-    if (!keeps && counters[state + TOP_NEXT] != number) return;
+    if (!keeps && counters[found_at(row_number, number) + TOP_NEXT] != number) return;
     if (keeps) number = counters[state + TOP_LEVEL];
     Row row = row_of(row_number, elements, number);
     Level level = level_of(number);

@@ -90,7 +90,7 @@ fn later_levels_have_as_many_workgroups_as_rows_ask_for() {
     let expected: Vec<_> = std::iter::once(Groups::Direct(tiles)).chain(levels).collect();
     assert_eq!(groups(&host), [&expected[..], &[Groups::Direct(tiles), Groups::Direct(5)]].concat());
     let [HostStep::Clear { bytes }, ..] = &host.steps[..] else { panic!("{:?}", host.steps) };
-    assert_eq!(*bytes, 784 + 5 * 8_256, "the rows that are sorted are cleared");
+    assert_eq!(*bytes, 784 + 5 * 8_260, "the rows that are sorted are cleared");
     assert!(host.barriers.iter().all(Option::is_some), "each step waits for the one before");
 }
 
@@ -104,7 +104,7 @@ fn scratch_is_what_the_formula_says() {
         assert_eq!(windows.survivors, Some(survivors));
         let host = plan(&request, rows * 131_072, rows, Count::Device, false);
         let (rows, survivors) = (u64::from(rows), u64::from(survivors));
-        assert_eq!(host.counters.size, 784 + rows * 8_256);
+        assert_eq!(host.counters.size, 784 + rows * 8_260);
         assert_eq!(host.table.size, rows * 4 * survivors);
         assert_eq!(
             host.scratch_bytes,
@@ -135,7 +135,7 @@ fn segments_beyond_a_block_are_listed_by_windows() {
         assert_eq!(*bytes, 784, "windows clear the counters of the rows that they list");
         // No more segments than nine can be longer than a block, whatever the number of segments is.
         let survivors = u64::from(windows(&request).unwrap().survivors.unwrap());
-        assert_eq!([host.counters.size, host.table.size], [784 + 9 * 8_256, 9 * (16 + 4 * survivors)]);
+        assert_eq!([host.counters.size, host.table.size], [784 + 9 * 8_260, 9 * (16 + 4 * survivors)]);
         let apart = plan(&request, capacity, 70, Count::Host(70), true);
         let narrow = ["narrow", "decide"].repeat(5);
         assert_eq!(names(&apart), [&["clear", "segments"][..], &narrow, &["keep", "finish"]].concat());

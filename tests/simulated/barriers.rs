@@ -263,6 +263,8 @@ const SEGMENTED: [(KeyType, RankMethod, u32, Option<u32>); 8] = [
 ];
 /// Sorts of segments beyond a block.
 const DIVIDED: [RankMethod; 2] = [RankMethod::Ballot, RankMethod::Private];
+/// The same of their first elements.
+const LISTED: [RankMethod; 2] = DIVIDED;
 /// Ways to run one of them without a barrier.
 const TRIES_OF_SEGMENTS: u64 = 8;
 
@@ -270,7 +272,10 @@ const TRIES_OF_SEGMENTS: u64 = 8;
 fn segmented(number: usize, seed: u64) -> Draw {
     match SEGMENTED.get(number) {
         Some(&(key, rank, compare_longest, emulated)) => Draw::mixed(key, rank, compare_longest, emulated, seed),
-        None => Draw::divided(DIVIDED[number - SEGMENTED.len()], seed),
+        None => match DIVIDED.get(number - SEGMENTED.len()) {
+            Some(rank) => Draw::divided(*rank, seed),
+            None => Draw::listed(LISTED[number - SEGMENTED.len() - DIVIDED.len()], seed),
+        },
     }
 }
 
@@ -303,7 +308,7 @@ fn a_barrier_that_is_left_out_is_noticed() {
             let number = next.fetch_add(1, Ordering::Relaxed);
             match cases.get(number) {
                 Some(case) => case.run(&fates),
-                None if number - cases.len() < SEGMENTED.len() + DIVIDED.len() => {
+                None if number - cases.len() < SEGMENTED.len() + DIVIDED.len() + LISTED.len() => {
                     leave_out_of_segments(&fates, number - cases.len());
                 }
                 None => break,

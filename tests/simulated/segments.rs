@@ -183,6 +183,13 @@ impl Draw {
         }
     }
 
+    /// The same of which the first elements are wanted: rows of one tile and of several, which two levels narrow.
+    pub fn listed(rank: RankMethod, seed: u64) -> Draw {
+        let draw = Draw::divided(rank, seed);
+        let keys = Keys::Made { pattern: Pattern::FewDistinct, count: 500, seed };
+        Draw { top: Some(0.1), keys, compare_longest: [0, 8][seed as usize % 2], ..draw }
+    }
+
     fn request(&self) -> SegmentedRequest {
         let stride = self.stride;
         let layouts = [
@@ -250,6 +257,8 @@ pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Prog
         workgroup_size: draw.subgroups * draw.lanes,
         segment_items: draw.items.max(least),
         single_items: draw.items,
+        // Long rows have several tiles.
+        histogram_items: if draw.top.is_some() { 1 } else { 8 },
         compare_longest: draw.compare_longest,
         rank: draw.rank,
         ..small_blocks(draw.lanes)
