@@ -103,9 +103,8 @@ pub struct SegmentedRequest {
     /// [`Segments::Rows`] have as many as they have, and a smaller number is refused.
     ///
     /// Up to a block of the device ([`SegmentedSorter::block`](crate::SegmentedSorter::block)), a sort is one dispatch without scratch,
-    /// and a longer segment than was promised stays as it is; out of place its part of the result is not written. So do segments
-    /// beyond a block if the [`top`](Self::top) of offsets or ranges is wanted. Otherwise segments may have any length, whatever this
-    /// says.
+    /// and a longer segment than was promised stays as it is; out of place its part of the result is not written. Otherwise segments
+    /// may have any length, whatever this says.
     pub longest: Option<u32>,
     /// What indices count from, if [`ValueType::Index`] asks for them.
     pub index_from: IndexFrom,
@@ -169,7 +168,7 @@ impl SegmentedRequest {
     /// fewer elements, the rest of its result keeps its content.
     ///
     /// At most [`SegmentedSorter::max_top`](crate::SegmentedSorter::max_top) elements are possible, a block of the device; more take a
-    /// sort of whole segments. Rows, and the whole array, may have any length.
+    /// sort of whole segments. Segments may have any length, with scratch if they may be longer than a block.
     ///
     /// ```
     /// use vksort::{IndexFrom, KeyType, Order, Placement, SegmentedRequest, Segments, SortRequest, ValueType};

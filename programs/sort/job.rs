@@ -166,7 +166,7 @@ impl Job {
             (Request::Keys(sort), parts, Some(top)) => {
                 let (placement, key_output) = (Placement::OutOfPlace, KeyOutput::Discarded);
                 let sort = SortRequest { placement, key_output, ..sort };
-                Some(SegmentedRequest::new(sort, parts.layout()).top(top.min(longest())))
+                Some(promised(SegmentedRequest::new(sort, parts.layout())).top(top.min(longest())))
             }
         })
     }
@@ -284,15 +284,7 @@ impl Job {
             return Ok(Prepared::Sort(prepared));
         };
         let sorter = gpu.segmented_sorter(&request, &options)?;
-        let (ranges, longest) = (self.ranges(), sorter.longest());
-        if let Some((segment, range)) = ranges.iter().enumerate().find(|(_, range)| range.len() as u64 > longest.into())
-        {
-            let length = range.len();
-            bail!(
-                "segment {segment} has {length} keys, allowed with --top are up to {longest}, a block of this device"
-            );
-        }
-        let prepared = sorter.prepare(count, ranges.len() as u32)?;
+        let prepared = sorter.prepare(count, self.ranges().len() as u32)?;
         if !self.parts.words().is_empty() {
             prepared.write_segments(self.parts.words())?;
         }

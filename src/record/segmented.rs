@@ -78,7 +78,7 @@ impl SegmentedSorter {
     ///
     /// * As for [`Sorter::new`].
     /// * [`Error::Unsupported`] for what [`SegmentedRequest::check`] refuses, and for a [`top`](SegmentedRequest::top) of more than
-    ///   [`max_top`](Self::max_top) elements, or of offsets or ranges that may be longer: the error names the number.
+    ///   [`max_top`](Self::max_top) elements: the error names the number.
     ///
     /// # Safety
     ///
@@ -98,8 +98,7 @@ impl SegmentedSorter {
     }
 
     /// The most elements of a segment that this sorter sorts on its device, if the request does not say fewer: there is a limit, a block
-    /// of the device, where the request promises that no segment is longer, and for the [`top`](SegmentedRequest::top) of offsets and
-    /// ranges.
+    /// of the device, where the request promises that no segment is longer.
     pub fn longest(&self) -> u32 {
         let unlimited = self.windows.survivors.is_some() || self.windows.rounds > 0;
         if unlimited { u32::MAX } else { self.windows.block.elements() }
@@ -135,7 +134,9 @@ impl SegmentedSorter {
     ///   each element if `b` is 4,096;
     /// * for the [`top`](SegmentedRequest::top) of rows, or of the whole array, with room for `c` elements of a row to be sorted, 784
     ///   bytes and 8,260 + 4 `c` bytes for each row. `c` is twice the top, at least a quarter of a block, and at most a block, which it
-    ///   is for the whole array.
+    ///   is for the whole array;
+    /// * for that of offsets or ranges, 784 bytes and 8,276 + 4 `c` bytes for each of `n / (b + 1)` longer segments: 3 to 6 bytes for each
+    ///   element if `b` is 4,096. The sort touches only those of segments that are there.
     ///
     /// Each part has whole 256 bytes.
     ///

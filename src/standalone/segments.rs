@@ -236,11 +236,9 @@ impl Gpu {
     /// The first `count` keys of each segment in an order, as [`top_k`](Self::top_k) finds those of a slice. Those of all segments come
     /// one after the other: as many as a segment has, and at most `count`. Indices count from the first element of the segment.
     ///
-    /// Rows may have any length, other segments at most [`SegmentedSorter::longest`](crate::SegmentedSorter::longest) elements.
-    ///
     /// # Errors
     ///
-    /// As for [`top_k`](Self::top_k) and [`sort_segments`](Self::sort_segments); [`Error::Unsupported`] for a longer segment.
+    /// As for [`top_k`](Self::top_k) and [`sort_segments`](Self::sort_segments).
     ///
     /// ```
     /// # fn main() -> Result<(), vksort::Error> {
@@ -348,18 +346,13 @@ impl Gpu {
         // the block itself.
         let longest = lengths.iter().copied().max().unwrap_or(0).max(1);
         let promised = match request.segments {
-            Segments::Offsets | Segments::Ranges | Segments::RowsOf { .. } if request.top.is_none() => {
+            Segments::Offsets | Segments::Ranges | Segments::RowsOf { .. } => {
                 let block = kept(&request.up_to(1 << longest.ilog2()))?.block();
                 if longest <= block { request.up_to(longest.next_power_of_two().min(block)) } else { *request }
             }
             _ => *request,
         };
         let sorter = kept(&promised)?;
-        let longest = sorter.longest();
-        if let Some((segment, length)) = lengths.iter().enumerate().find(|(_, length)| **length > longest) {
-            let what = format!("the length of segment {segment}");
-            return Err(Error::unsupported(what, length, format!("up to {longest} elements, a block of this device")));
-        }
         let sort = sorter.prepare(capacity, segments)?;
         sort.write_keys(keys)?;
         if !words.is_empty() {

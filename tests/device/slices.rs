@@ -347,9 +347,16 @@ fn what_exceeds_a_block() -> Result<(), Failed> {
     let most = gpu.segmented_sorter(&top, &SorterOptions::default())?.max_top();
     let keys = vec![1u32; 20 * most as usize];
     expect(gpu.top_k(&keys, 20 * most, first), &["top of each segment", &format!("{}", 20 * most), "up to"])?;
-    let offsets = SegmentsOf::Offsets(&[0, 7, 20 * most]);
-    let words = ["length of segment 1", &format!("is {}", 20 * most - 7), "up to"];
-    expect(gpu.top_k_of_segments(&keys, offsets, 1, first), &words)
+    for longest in [most - 1, most, most + 1, 19 * most] {
+        let mut keys: Vec<u32> = (0..longest + 8).map(|at| at.wrapping_mul(0x9E37_79B1)).collect();
+        keys[6] = 0;
+        keys[longest as usize] = 1;
+        let (top, indices) = gpu.top_k_of_segments(&keys, SegmentsOf::Offsets(&[0, 7, 7 + longest]), 1, first)?;
+        let second = keys[7..7 + longest as usize].iter().enumerate().min_by_key(|(_, key)| **key);
+        let (index, key) = second.expect("there are keys");
+        assert_eq!((top, indices), (vec![0, *key], vec![0, index as u32]), "{longest} of {most} elements");
+    }
+    Ok(())
 }
 
 /// Pipelines of requests stay until they are dropped.

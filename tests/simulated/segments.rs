@@ -186,8 +186,10 @@ impl Draw {
     /// The same of which the first elements are wanted: rows of one tile and of several, which two levels narrow.
     pub fn listed(rank: RankMethod, seed: u64) -> Draw {
         let draw = Draw::divided(rank, seed);
-        let keys = Keys::Made { pattern: Pattern::FewDistinct, count: 500, seed };
-        Draw { top: Some(0.1), keys, compare_longest: [0, 8][seed as usize % 2], ..draw }
+        // Where a block is wanted, there is no room for a digit that is not exactly that of the last one.
+        let (top, pattern) = [(0.1, Pattern::FewDistinct), (1.0, Pattern::Uniform)][seed as usize % 2];
+        let keys = Keys::Made { pattern, count: 500, seed };
+        Draw { top: Some(top), keys, compare_longest: [0, 8][seed as usize / 2 % 2], ..draw }
     }
 
     fn request(&self) -> SegmentedRequest {

@@ -21,7 +21,7 @@ use super::types::*;
 /// - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
 ///
 /// Fails as vksortCreateSorter; with VKSORT_ERROR_VALUE for a layout that is none, for segments that contradict the request, and for a
-/// `top` beyond a block of the device, or of offsets or ranges whose `longest` is, in a text that names the number.
+/// `top` beyond a block of the device, in a text that names the number.
 ///
 /// # Safety
 ///

@@ -55,7 +55,7 @@ pub struct VksortSegmentProperties {
     /// sizeof(VksortSegmentProperties), set by the caller.
     pub struct_size: u32,
     /// The most elements of a segment that it sorts; 4294967295 if there is no limit. A longer segment stays as it is. The limit is a
-    /// block, where `stride` or `longest` of VksortSegmentsInfo promise no more, and for the `top` of offsets and ranges.
+    /// block, where `stride` or `longest` of VksortSegmentsInfo promise no more.
     pub longest: u32,
     /// The most elements of each segment that `top` may ask for, in a request with the same keys and values.
     pub max_top: u32,

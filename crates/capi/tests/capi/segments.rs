@@ -207,6 +207,29 @@ fn the_first_elements_are_found() {
 }
 
 #[test]
+fn the_first_elements_of_long_segments_are_found() {
+    let request =
+        VksortSortRequest { value: VKSORT_VALUE_INDEX, placement: VKSORT_PLACEMENT_OUT_OF_PLACE, ..u32_keys() };
+    let sorter = segmented(&request, &VksortSegmentsInfo { top: 3, ..layout(VKSORT_SEGMENTS_RANGES) });
+    let mut properties = sized!(VksortSegmentProperties {});
+    done(c!(get_segment_properties(sorter, &mut properties)));
+    assert_eq!(properties.longest, u32::MAX);
+    let (capacity, ranges) = (5 * properties.block, [2, 7, 9, 4 * properties.block]);
+    let placed = placed(sorter, capacity, 2);
+    let keys = words(capacity as usize);
+    placed.write(placed.elements[0], &keys);
+    placed.write(placed.words, &ranges);
+    placed.run(2);
+    let mut expected = Vec::new();
+    for range in ranges.chunks(2) {
+        let mut order: Vec<u32> = (range[0]..range[1]).collect();
+        order.sort_by_key(|at| keys[*at as usize]);
+        expected.extend_from_slice(&order[..3]);
+    }
+    assert_eq!(placed.read(placed.elements[3], 6), expected);
+}
+
+#[test]
 fn what_contradicts_segments_is_refused() {
     let (vulkan, request) = (vulkan(), u32_keys());
     let (info, mut sorter) = (vulkan.sorter_info(&request), null_mut());

@@ -140,7 +140,7 @@ fn frames() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The first elements of rows, and of the whole array with a count from the device. Results that only the sort writes are not filled
+/// The first elements of rows, of the same given by offsets, and of the whole array with a count from the device. Results that only the sort writes are not filled
 /// with zeros afterwards.
 fn first_elements() -> Result<(), Failed> {
     let bench = bench();
@@ -159,9 +159,15 @@ fn first_elements() -> Result<(), Failed> {
     bench.queue.write_buffer(&number, 0, &u32::to_le_bytes(count - 7));
     let of_rows = SegmentedRequest::new(largest, Segments::Rows { stride }).indices_from(IndexFrom::Segment).top(top);
     let of_all = SegmentedRequest::new(largest, Segments::Whole).top(top);
-    for (request, segments, recorded, length) in
-        [(of_rows, rows, Count::Host(rows), stride), (of_all, 1, Count::Device, count - 7)]
-    {
+    let by_offsets = SegmentedRequest { segments: Segments::Offsets, ..of_rows };
+    let offsets = bench.buffer(4 * u64::from(rows + 1), usage);
+    let begins: Vec<u32> = (0..=rows).map(|row| row * stride).collect();
+    bench.queue.write_buffer(&offsets, 0, bytemuck::cast_slice(&begins));
+    for (request, segments, recorded, length) in [
+        (of_rows, rows, Count::Host(rows), stride),
+        (by_offsets, rows, Count::Host(rows), stride),
+        (of_all, 1, Count::Device, count - 7),
+    ] {
         let sorter = WgpuSegmentedSorter::new(&bench.sorts, &request, None)?;
         assert!(sorter.max_top() >= top && sorter.scratch_size(count, segments)? > 0);
         let result = || bench.buffer(4 * u64::from(segments * top), BufferUsages::STORAGE | BufferUsages::COPY_SRC);
@@ -172,7 +178,8 @@ fn first_elements() -> Result<(), Failed> {
             count: Some(number.slice(..)),
             ..SortBuffers::in_place(keys.slice(..), count)
         };
-        let sort = bind(&sorter, SegmentBuffers { elements, segments: None, segment_capacity: segments })?;
+        let words = (request.segments == Segments::Offsets).then(|| offsets.slice(..));
+        let sort = bind(&sorter, SegmentBuffers { elements, segments: words, segment_capacity: segments })?;
         let (copy_keys, keys_after) = bench.copy(&keys_out);
         let (copy_values, values_after) = bench.copy(&values_out);
         WgpuCommands::submit(&bench.queue, [sort.record(recorded)?, copy_keys, copy_values]);

@@ -114,6 +114,8 @@ fn rows_are_sorted_each_by_itself() {
 fn the_first_keys_are_found() {
     let (parts, count) = drawn(5);
     check("f32", "'<i4'", &parts, count, &["--top", "4", "--descending"], Some(4));
+    let long = [1..4, 4..50_000, 50_000..50_000, 50_000..80_001];
+    check("f32", "'<u4'", &long, 80_003, &["--top", "12"], Some(12));
     let rows: Vec<_> = (0..3).map(|row| 20_000 * row..20_000 * (row + 1)).collect();
     check("u16", "'<u4'", &rows, 60_000, &["--rows", "20000", "--top", "10"], Some(10));
     let whole: Vec<_> = std::iter::once(0..5000).collect();
