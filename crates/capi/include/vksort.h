@@ -489,7 +489,7 @@ typedef struct {
   // sizeof(VksortSegmentProperties), set by the caller.
   uint32_t structSize;
   // The most elements of a segment that it sorts; 4294967295 if there is no limit. A longer segment stays as it is. The limit is a
-  // block, where stride or longest of VksortSegmentsInfo promise no more, and for the top of offsets and ranges.
+  // block, where stride or longest of VksortSegmentsInfo promise no more.
   uint32_t longest;
   // The most elements of each segment that top may ask for, in a request with the same keys and values.
   uint32_t maxTop;
@@ -1163,7 +1163,7 @@ VksortResult vksortGetStepTimes(VksortSort sort,
 // - Any thread may call it. Several threads may create sorters at once, with a pipeline cache each.
 //
 // Fails as vksortCreateSorter; with VKSORT_ERROR_VALUE for a layout that is none, for segments that contradict the request, and for a
-// top beyond a block of the device, or of offsets or ranges whose longest is, in a text that names the number.
+// top beyond a block of the device, in a text that names the number.
 //
 // Duties of the caller:
 //
