@@ -372,8 +372,7 @@ impl Fit<'_> {
         let (top, passes) = (request.top.unwrap_or(0), self.passes.max(if request.top.is_some() { 2 } else { 0 }));
         let lists_rows = top > 0 && matches!(request.segments, Segments::Offsets | Segments::Ranges);
         let counting = self.histogram().block.invocations;
-        let most_narrowed =
-            |block: Block| loop_budget::most_narrowed(&ranking, passes, block, &request.sort, counting);
+        let most_narrowed = |block: Block| loop_budget::most_narrowed(&ranking, passes, block, &request.sort, counting);
         let fits = |block: Block, splits: bool| {
             let in_budget = !profile.is_cpu
                 || loop_budget::allows_windows(&ranking, passes, block, &request.sort)

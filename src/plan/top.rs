@@ -110,7 +110,11 @@ mod tests {
                     for size in block as usize + 1..=capacity {
                         most[capacity] = most[capacity].max(most[capacity - size] + (size as u32).div_ceil(tile));
                     }
-                    assert_eq!(most[capacity], most_tiles(capacity as u32, block), "{capacity} elements, blocks of {block}");
+                    assert_eq!(
+                        most[capacity],
+                        most_tiles(capacity as u32, block),
+                        "{capacity} elements, blocks of {block}"
+                    );
                 }
             }
         }

@@ -319,7 +319,8 @@ fn listed() -> Result<(), Failed> {
                 };
                 let equal = Case { keys: vec![0x3F; 4 * capacity], ..case(Pattern::Uniform, None) };
                 let host = [case(Pattern::Uniform, None), equal, case(Pattern::FewDistinct, None)];
-                let device = [Some(u32::MAX), Some(count / 2), Some(0)].map(|counted| case(Pattern::Clustered, counted));
+                let device =
+                    [Some(u32::MAX), Some(count / 2), Some(0)].map(|counted| case(Pattern::Clustered, counted));
                 for cases in [host, device] {
                     let text = |error| format!("lengths {number}, {}: {error}", sorter.request());
                     run_all(&gpu(), &sorter, &cases, 2, true).map_err(text)?;

@@ -159,7 +159,7 @@ fn first_elements() -> Result<(), Failed> {
     bench.queue.write_buffer(&number, 0, &u32::to_le_bytes(count - 7));
     let of_rows = SegmentedRequest::new(largest, Segments::Rows { stride }).indices_from(IndexFrom::Segment).top(top);
     let of_all = SegmentedRequest::new(largest, Segments::Whole).top(top);
-    let by_offsets = SegmentedRequest { segments: Segments::Offsets, ..of_rows };
+    let by_offsets = SegmentedRequest::new(largest, Segments::Offsets).indices_from(IndexFrom::Segment).top(top);
     let offsets = bench.buffer(4 * u64::from(rows + 1), usage);
     let begins: Vec<u32> = (0..=rows).map(|row| row * stride).collect();
     bench.queue.write_buffer(&offsets, 0, bytemuck::cast_slice(&begins));
@@ -178,8 +178,8 @@ fn first_elements() -> Result<(), Failed> {
             count: Some(number.slice(..)),
             ..SortBuffers::in_place(keys.slice(..), count)
         };
-        let words = (request.segments == Segments::Offsets).then(|| offsets.slice(..));
-        let sort = bind(&sorter, SegmentBuffers { elements, segments: words, segment_capacity: segments })?;
+        let given = (request.segments == Segments::Offsets).then(|| offsets.slice(..));
+        let sort = bind(&sorter, SegmentBuffers { elements, segments: given, segment_capacity: segments })?;
         let (copy_keys, keys_after) = bench.copy(&keys_out);
         let (copy_values, values_after) = bench.copy(&values_out);
         WgpuCommands::submit(&bench.queue, [sort.record(recorded)?, copy_keys, copy_values]);
