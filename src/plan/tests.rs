@@ -68,7 +68,7 @@ fn scratch_beyond_ping_pong_is_under_two_percent_or_four_mebibytes() {
                 let data = u64::from(capacity) * (plan.request.key.size_bytes() + value.size_bytes());
                 let beyond = layout.size - data;
                 assert!(
-                    beyond * 100 < data * 2 || beyond <= 4 << 20 && algorithm.looks_back(),
+                    beyond * 100 < data * 2 || beyond <= 4 << 20,
                     "{algorithm} on {}: {beyond} bytes beyond {data}",
                     Tuning::for_device(&profile).name
                 );

@@ -88,7 +88,7 @@ fn the_file_speaks_of_the_fields_by_their_names() {
         "\"date\": \"2026-01-31\"",
         "\"device_id\": 9013",
         "\"name\": \"Foo GT \\\"4\\\"\"",
-        "\"workgroup_size\": 384",
+        "\"workgroup_size\": 512",
         "\"subgroup_size\": 16",
         "\"rank\": \"match\"",
         "\"ballot\": \"by-mask\"",
