@@ -18,7 +18,10 @@ pub(crate) fn most_scratch(plan: impl Fn(u32) -> Plan, capacity: u32) -> u64 {
 /// `bytes` bytes.
 pub(crate) fn reached_by_table(plan: impl Fn(u32) -> Plan, limit: u32, bytes: u64) -> u32 {
     let mut reached = 0;
-    let fits = |plan: Plan| plan.scratch().table.size.max(plan.scratch().counters.size) <= bytes;
+    let fits = |plan: Plan| {
+        let scratch = plan.scratch();
+        scratch.table.size.max(scratch.counters.size) <= bytes
+    };
     each_tile_size(&plan, limit, |first, last| {
         let all = fits(last);
         reached = match all {
