@@ -180,6 +180,12 @@ pub(crate) fn largest(least: u32, most: u32, fits: impl Fn(u32) -> bool) -> u32 
     fitting
 }
 
+/// Items of an invocation where keys have so many words: unrolled loops hold them in registers.
+fn per_key_word(quirks: &Quirks, items: u32, key_words: u32) -> u32 {
+    let items = if quirks.keep_loops { items } else { items / key_words };
+    items.clamp(1, MAX_ITEMS)
+}
+
 /// The shape with a ranking method.
 fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> Result<Shape, Error> {
     let &ShapeDesc { profile, tuning, request, quirks, .. } = desc;
@@ -187,7 +193,9 @@ fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> R
     limits.check(profile)?;
     let widest = widest_digit(profile, tuning.digit_bits, &subgroup, limits.granularity);
     let (passes, digit_bits) = share_bits(profile, request.bits, widest);
-    let ranking = Ranking { subgroup, method, key_words: request.key.words(), digit_bits };
+    let key_words = request.key.words();
+    let staged_items = per_key_word(&quirks, tuning.staged_items.unwrap_or(MAX_ITEMS), key_words);
+    let ranking = Ranking { subgroup, method, key_words, digit_bits, staged_items };
     let fit = Fit { desc, ranking, passes, limits };
 
     let wished = fit.wished_tile();
@@ -297,9 +305,7 @@ impl Fit<'_> {
     fn wished(&self, invocations: u32, items: u32) -> Block {
         let (granularity, key_words) = (self.limits.granularity, self.ranking.key_words);
         let subgroups = invocations.clamp(granularity, MAX_INVOCATIONS) / granularity;
-        // Unrolled loops hold items in registers, of which wide keys take more.
-        let items = if self.desc.quirks.keep_loops { items } else { items / key_words };
-        let items = items.clamp(1, MAX_ITEMS);
+        let items = per_key_word(&self.desc.quirks, items, key_words);
         match self.ranking.method {
             // Private counters are added up within one subgroup.
             RankMethod::Private => {

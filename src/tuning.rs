@@ -25,6 +25,7 @@ fn gpu(name: &str, evidence: &'static str) -> Tuning {
         workgroup_size: 256,
         items_keys: 16,
         items_pairs: 16,
+        staged_items: None,
         single_workgroup_size: None,
         single_items: 16,
         segment_items: 8,
@@ -153,10 +154,12 @@ const ROWS: &[Row] = &[
     Row {
         applies: |p| p.vendor_id == vendor::NVIDIA,
         tuning: || Tuning {
-            // The driver takes 120 registers for ballots of 384 x 20, and lets as many workgroups share a core as 48 KiB of shared
-            // memory hold: one of this shape, so a larger one hides more latency.
+            // The driver lets as many workgroups share a core as 48 KiB of shared memory hold, and how many elements are under way
+            // decides. Staged in three parts, and with 64 registers, two of these fit. Pairs of 20 would take 118 registers.
             workgroup_size: 512,
-            rank: RankMethod::Match,
+            items_pairs: 16,
+            staged_items: Some(8),
+            few_registers: true,
             ballot: Ballot::ByMask,
             // A pass by 9 bits takes four times as long as one by 8.
             digit_bits: 8,

@@ -2,6 +2,12 @@
 
 const uint TILE = WORKGROUP_SIZE * ITEMS;
 
+// A sorted tile is staged in parts of so many items, where the pool has no room for all of them.
+const uint POOL_ITEMS = POOL_WORDS / (WORKGROUP_SIZE * KEY_WORDS);
+const uint PART_ITEMS = POOL_ITEMS < ITEMS ? POOL_ITEMS : ITEMS;
+const uint PART = WORKGROUP_SIZE * PART_ITEMS;
+const uint PARTS = (ITEMS + PART_ITEMS - 1) / PART_ITEMS;
+
 struct Tile {
     uint index;
     uint start;    // its first element
@@ -12,14 +18,17 @@ struct Tile {
 // and NVIDIA's GPUs in Mesa 25 and 26 do not fold the item into the offset of an access, which takes 35 to 75 instructions.
 uint loaded_at(uint item, uint items) { return subgroup_index() * (SUBGROUP_SIZE * items) + lane() + item * SUBGROUP_SIZE; }
 
-// The sorted keys of a tile in the pool, word by word.
+// Whether a place, counted from the first one of a part, is in the part.
+bool in_part(uint at) { return PARTS == 1 || at < PART; }
+
+// The keys of a part in the pool, word by word.
 void stage_key(uint at, KEY key) {
-    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) pool[word * TILE + at] = key_word(key, word);
+    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) pool[word * PART + at] = key_word(key, word);
 }
 
 KEY staged_key(uint at) {
     KEY key;
-    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) set_key_word(key, word, pool[word * TILE + at]);
+    [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) set_key_word(key, word, pool[word * PART + at]);
     return key;
 }
 
@@ -34,14 +43,19 @@ void load_keys(Pass pass, Tile tile, out KEY keys[ITEMS]) {
             keys[item] = ordered(pass, read_key(tile.start + loaded_at(item, ITEMS)));
         }
     } else {
-        [[dont_unroll]] for (uint at = thread(); at < TILE; at += WORKGROUP_SIZE) {
-            KEY key = last_key(pass);
-            if (at < tile.elements) key = load_key(pass, tile.start + at);
-            stage_key(at, key);
+        [[unroll]] for (uint part = 0; part < PARTS; part++) {
+            [[dont_unroll]] for (uint at = thread(); at < PART; at += WORKGROUP_SIZE) {
+                KEY key = last_key(pass);
+                if (part * PART + at < tile.elements) key = load_key(pass, tile.start + part * PART + at);
+                stage_key(at, key);
+            }
+            barrier();
+            [[unroll]] for (uint item = 0; item < ITEMS; item++) {
+                uint at = loaded_at(item, ITEMS) - part * PART;
+                if (in_part(at)) keys[item] = staged_key(at);
+            }
+            barrier();
         }
-        barrier();
-        [[unroll]] for (uint item = 0; item < ITEMS; item++) keys[item] = staged_key(loaded_at(item, ITEMS));
-        barrier();
     }
 }
 

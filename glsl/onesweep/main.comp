@@ -47,6 +47,7 @@ void main() {
     Tile tile = next_tile(count);
     KEY keys[ITEMS];
     uint ranks[RANK_WORDS];
+    uint values[ITEMS];
     uint counts[OWN_DIGITS], starts[OWN_DIGITS], before[OWN_DIGITS]; // for the digits that the invocation owns
     bool moves_whole = pass.copies;
     uint base = tile.start; // target of the first element of a tile that moves as a whole
@@ -63,7 +64,8 @@ void main() {
         if (FEW_REGISTERS != 0) pass.digit = opaque_digit(pass.digit, tile.index);
         if (!moves_whole) {
             rank_keys(keys, ITEMS, pass.digit, keeps_order(tile, share), 1 + opaque_zero(tile.index), ranks);
-            stage_keys(keys, ranks);
+            stage_keys(keys, ranks, 0);
+            if (loads_ahead(pass, tile)) load_values(pass, tile, ranks, 0, 0, values);
         }
 
         look_back(ring, pass, tile.index, before);
@@ -73,5 +75,5 @@ void main() {
         if (moves_whole) base = bin_target[bin_of(keys[0], pass.digit)];
     }
     if (moves_whole && tile.elements == TILE && !pass.visits) move_tile(pass, tile, base);
-    else store_tile(pass, tile, count, ranks, moves_whole, base);
+    else store_tile(pass, tile, count, keys, values, ranks, moves_whole, base);
 }

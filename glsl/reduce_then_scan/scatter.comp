@@ -36,7 +36,7 @@ void main() {
     for (uint done = 0; done < elements; done += TILE) {
         Tile tile = Tile(part, start + done, min(elements - done, TILE));
         KEY keys[ITEMS];
-        uint ranks[RANK_WORDS], counts[OWN_DIGITS], starts[OWN_DIGITS];
+        uint values[ITEMS], ranks[RANK_WORDS], counts[OWN_DIGITS], starts[OWN_DIGITS];
         bool moves_whole = pass.copies;
         uint base = tile.start; // target of the first element of a tile that moves as a whole
         if (done > 0) barrier(); // the tile before has been stored
@@ -50,7 +50,8 @@ void main() {
             moves_whole = share == SHARE_ALL;
             if (!moves_whole) {
                 rank_keys(keys, ITEMS, pass.digit, keeps_order(tile, share), 1, ranks);
-                stage_keys(keys, ranks);
+                stage_keys(keys, ranks, 0);
+                if (loads_ahead(pass, tile)) load_values(pass, tile, ranks, 0, 0, values);
             }
             set_targets(pass, tile, count, counts, starts, before);
             [[unroll]] for (uint turn = 0; turn < OWN_DIGITS; turn++) {
@@ -59,6 +60,6 @@ void main() {
             barrier();
             if (moves_whole) base = bin_target[bin_of(keys[0], pass.digit)];
         }
-        store_tile(pass, tile, count, ranks, moves_whole, base);
+        store_tile(pass, tile, count, keys, values, ranks, moves_whole, base);
     }
 }

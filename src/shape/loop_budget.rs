@@ -63,17 +63,17 @@ fn to_rank(ranking: &Ranking) -> u32 {
     }
 }
 
-/// Iterations per item of a tile.
-fn iterations_per_item(ranking: &Ranking) -> u32 {
+/// Iterations per item of a tile. Each part of a staged tile looks at all items.
+fn iterations_per_item(ranking: &Ranking, tile: Block) -> u32 {
     let staging = if ranking.staged() { 6 + 2 * MAX_KEY_WORDS + 2 * VALUE_WORDS } else { 0 };
-    2 + to_rank(ranking) + VALUE_WORDS + staging
+    2 + to_rank(ranking) + VALUE_WORDS + staging * ranking.parts(tile)
 }
 
 /// Iterations over the items of a tile, and over the digits of other threads' tiles beyond their share. An invocation counts
 /// `radix / invocations` digits of each.
 fn iterations_per_tile(ranking: &Ranking, tile: Block) -> u32 {
     let digits = THREADS * DIGIT * ranking.radix().div_ceil(tile.invocations);
-    tile.items * iterations_per_item(ranking) + digits.saturating_sub(DIGITS)
+    tile.items * iterations_per_item(ranking, tile) + digits.saturating_sub(DIGITS)
 }
 
 /// The tile with its items halved until the iterations suffice.
@@ -261,6 +261,7 @@ mod tests {
                         items_keys: items,
                         items_pairs: items,
                         single_items: items,
+                        staged_items: (digit_bits == 9).then_some(items.div_ceil(3)),
                         polls: 1 << 16,
                         ..row.clone()
                     };
@@ -270,7 +271,7 @@ mod tests {
                             let shape = fit(&tuning, &request, size);
                             let Shape { ranking, tile, .. } = shape;
                             let items = tile.items;
-                            let of_items = items * iterations_per_item(&ranking);
+                            let of_items = items * iterations_per_item(&ranking, tile);
                             let of_digits = THREADS * DIGIT * ranking.radix().div_ceil(tile.invocations);
                             let fits = of_items <= TILE && of_items + of_digits <= TILE + DIGITS;
                             assert!(fits && shape.tile_blocks * of_items <= TILE, "{shape:?}");

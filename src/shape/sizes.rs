@@ -49,6 +49,8 @@ pub struct Ranking {
     pub key_words: u32,
     /// Bits of the widest digit.
     pub digit_bits: u32,
+    /// The most elements of an invocation of a tile that are staged in shared memory at a time.
+    pub staged_items: u32,
 }
 
 /// The workgroups that count digits, move or gather.
@@ -166,6 +168,8 @@ pub struct Shape {
     pub withhold: u32,
 }
 
+/// Parts in which a tile is staged at most, each of which adds code to the kernels.
+const MAX_PARTS: u32 = 4;
 /// The largest block, in elements: two positions share a word.
 pub(super) const MAX_BLOCK: u32 = 1 << 16;
 /// Iterations of a gather's loop, beyond which several workgroups share a tile.
@@ -192,9 +196,15 @@ impl Ranking {
         invocations / self.subgroup.size * self.radix() * words
     }
 
-    /// Words of the shared pool of a tile. It holds ranking counters, then staged elements.
+    /// Parts in which a tile is staged, or fewer where counters leave more room.
+    pub fn parts(&self, tile: Block) -> u32 {
+        tile.items.div_ceil(self.staged_items).min(MAX_PARTS)
+    }
+
+    /// Words of the shared pool of a tile. It holds ranking counters, then the elements that are staged at a time.
     pub fn tile_pool_words(&self, tile: Block) -> u32 {
-        self.counter_words(tile.invocations).max(self.key_words * tile.elements())
+        let items = tile.items.div_ceil(self.parts(tile));
+        self.counter_words(tile.invocations).max(self.key_words * tile.invocations * items)
     }
 
     /// Words of the shared pool of a single workgroup, which stages a word of each element at a time.

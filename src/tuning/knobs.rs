@@ -266,6 +266,10 @@ knobs! {
     items_keys: u32, Items;
     /// Elements per invocation when values move with the keys.
     items_pairs: u32, Items;
+    /// Elements per invocation that a sorted tile stages in shared memory at a time; `None` for all. A tile is staged in at most four
+    /// parts, and in no smaller ones than counters have room for. Parts cost instructions, and let more elements be under way where
+    /// drivers give workgroups little shared memory.
+    staged_items: Option<u32>, Items;
     /// How a subgroup ranks equal digits.
     rank: RankMethod, Method;
     /// Bits of the widest digit, up to 11. Digits of more than 8 bits are used only if they save a quarter of the passes.

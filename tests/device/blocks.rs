@@ -22,6 +22,8 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
         single_items: 7,
         ..staged.clone()
     };
+    // Digits so short that a part is larger than the counters, and the last part smaller than the others.
+    let parts = Tuning { items_keys: 7, items_pairs: 5, staged_items: Some(2), digit_bits: 4, ..staged.clone() };
     let with = |tuning: Tuning, subgroup| SorterOptions { tuning: Some(tuning), subgroup, ..SorterOptions::default() };
     let native = SubgroupChoice::Auto;
     vec![
@@ -33,6 +35,7 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
         // than tiles have, which are idle if there are few elements.
         ("odd", with(odd, native)),
         ("match", with(Tuning { rank: RankMethod::Match, ..staged.clone() }, native)),
+        ("parts", with(parts, native)),
         ("virtual-32", with(staged, SubgroupChoice::Emulated(32))),
         ("row", with(row, native)),
     ]

@@ -112,6 +112,7 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
     let staged = Tuning { rank: RankMethod::Ballot, ..tuning.clone() };
     let by_mask = Tuning { ballot: Ballot::ByMask, ..staged.clone() };
     let lean = Tuning { few_registers: true, ballot: Ballot::ByMask, digit_bits: 8, ..staged.clone() };
+    let in_parts = Tuning { items_keys: 5, items_pairs: 5, staged_items: Some(2), digit_bits: 4, ..staged.clone() };
     let histogram_subgroup_size = Some(gpu().profile().subgroup_size);
     let compare = Tuning { rank: RankMethod::Compare, few_registers: true, histogram_subgroup_size, ..staged.clone() };
     let mut settings = vec![
@@ -124,6 +125,7 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
         ("staged-by-mask", tuned(by_mask)),
         ("staged-lean", tuned(lean)),
         ("staged-compare", tuned(compare)),
+        ("staged-in-parts", tuned(in_parts)),
         ("virtual-32", SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..usual.clone() }),
         ("least", least),
         ("tiny-ring", faults(Faults { ring_bits: Some(0), ..Faults::default() })),

@@ -78,6 +78,28 @@ fn the_single_workgroup_has_a_size_of_its_own() {
     assert_eq!(fit(&small, Some(768)).2, 384, "counters of 24 subgroups take more memory");
 }
 
+#[test]
+fn a_tile_is_staged_in_parts_of_so_many_items() {
+    let profile = DeviceProfile { max_shared_bytes: 49152, ..DeviceProfile::default() };
+    let row = Tuning { workgroup_size: 256, items_keys: 40, digit_bits: 8, ..Tuning::for_device(&profile) };
+    let fit = |staged_items, key| {
+        let tuning = Tuning { staged_items, ..row.clone() };
+        let shape =
+            Shape::fit(&ShapeDesc::new(&profile, &tuning, &SortRequest::new(key), Algorithm::OneSweep)).unwrap();
+        (shape.tile.items, shape.ranking.parts(shape.tile), 4 * shape.ranking.tile_pool_words(shape.tile))
+    };
+    assert_eq!(fit(None, KeyType::U32), (40, 1, 40960), "all of them");
+    assert_eq!(fit(Some(40), KeyType::U32), (40, 1, 40960));
+    assert_eq!(fit(Some(39), KeyType::U32), (40, 2, 20480), "parts of one size");
+    assert_eq!(fit(Some(14), KeyType::U32), (40, 3, 14336));
+    assert_eq!(fit(Some(1), KeyType::U32), (40, 4, 10240), "four at most");
+    assert_eq!(fit(Some(14), KeyType::U64), (20, 3, 14336), "half as many items of two words");
+    assert_eq!(fit(Some(14), KeyType::U128), (10, 4, 12288));
+    let tuning = Tuning { items_keys: 8, staged_items: Some(2), ..row.clone() };
+    let shape = fit_keys(&profile, &tuning, SubgroupChoice::Auto);
+    assert_eq!(4 * shape.ranking.tile_pool_words(shape.tile), 8192, "counters have room for the whole tile");
+}
+
 /// They pass fewer subgroup barriers than the others, which must not wait for them.
 #[test]
 fn subgroups_rest_where_subgroup_barriers_are_known_to_concern_one_subgroup() {

@@ -20,6 +20,8 @@ use vksort_testing::patterns::{self, Pattern};
 
 const LANES: u32 = 4;
 const DIGIT_BITS: u32 = 5;
+/// The same where tiles are staged in parts: counters take no more than two items of an invocation.
+const DIGIT_BITS_OF_PARTS: u32 = 3;
 /// Ways to run a sort without a barrier.
 const TRIES: u64 = 24;
 /// The seed of the keys: luck has to be that of the last run.
@@ -129,6 +131,8 @@ struct Case {
     rank: RankMethod,
     subgroup: SubgroupChoice,
     pattern: Pattern,
+    /// Items of a tile that are staged at a time.
+    staged_items: Option<u32>,
     /// Bits of the number of slots in the look-back ring.
     ring_bits: u32,
     /// Blocks to sort, not counting one with few elements.
@@ -141,7 +145,18 @@ fn cases() -> Vec<Case> {
     use Algorithm::{OneSweep, ReduceThenScan, SingleWorkgroup};
     let native = |algorithm, key, value, rank| {
         let (subgroup, pattern) = (SubgroupChoice::Native, Pattern::Uniform);
-        Case { algorithm, key, value, rank, subgroup, pattern, ring_bits: 1, blocks: 6, kernels: &[] }
+        Case {
+            algorithm,
+            key,
+            value,
+            rank,
+            subgroup,
+            pattern,
+            staged_items: None,
+            ring_bits: 1,
+            blocks: 6,
+            kernels: &[],
+        }
     };
     let mut cases = Vec::new();
     for rank in [RankMethod::Ballot, RankMethod::Match, RankMethod::Private] {
@@ -155,6 +170,13 @@ fn cases() -> Vec<Case> {
     for rank in [RankMethod::Ballot, RankMethod::Private] {
         let case = native(OneSweep, KeyType::U32, ValueType::None, rank);
         cases.push(Case { ring_bits: 3, blocks: 30, kernels: &[Kernel::OneSweep], ..case });
+    }
+    // Tiles in two parts.
+    for (algorithm, kernels) in [(OneSweep, &[Kernel::OneSweep]), (ReduceThenScan, &[Kernel::Scatter])] {
+        for value in [ValueType::None, ValueType::U32] {
+            let case = native(algorithm, KeyType::U32, value, RankMethod::Ballot);
+            cases.push(Case { staged_items: Some(2), kernels, ..case });
+        }
     }
     // Digits that need no pass.
     for rank in [RankMethod::Ballot, RankMethod::Private] {
@@ -175,9 +197,13 @@ impl Case {
         }
         // Two passes have the barriers of all.
         if self.algorithm != Algorithm::SingleWorkgroup {
-            request.bits = BitRange { low: 0, high: 2 * DIGIT_BITS };
+            request.bits = BitRange { low: 0, high: 2 * self.digit_bits() };
         }
         request
+    }
+
+    fn digit_bits(&self) -> u32 {
+        if self.staged_items.is_some() { DIGIT_BITS_OF_PARTS } else { DIGIT_BITS }
     }
 
     fn tuning(&self) -> Tuning {
@@ -186,7 +212,8 @@ impl Case {
             items_keys: 4,
             items_pairs: 4,
             single_items: 6,
-            digit_bits: DIGIT_BITS,
+            digit_bits: self.digit_bits(),
+            staged_items: self.staged_items,
             polls: 2,
             min_tiles: 3,
             rank: self.rank,
@@ -208,6 +235,8 @@ impl Case {
         let shape = steps::of(&desc, 0, Count::Host(0)).unwrap().shape;
         let count = match self.algorithm {
             Algorithm::SingleWorkgroup => shape.single.elements() - 3,
+            // The last tile ends in its last part.
+            _ if self.staged_items.is_some() => (self.blocks + 1) * shape.tile.elements() - 11,
             _ => self.blocks * shape.tile.elements() + 5,
         };
         let host = steps::of(&desc, count, Count::Host(count)).unwrap();

@@ -192,6 +192,7 @@ pub fn with_each_size(row: &Tuning, number: u32) -> Tuning {
         workgroup_size: number,
         items_keys: number,
         items_pairs: number,
+        staged_items: Some(number),
         single_workgroup_size: Some(number),
         single_items: number,
         segment_items: number,
