@@ -62,13 +62,15 @@ void load_values(Pass pass, Tile tile, uint ranks[RANK_WORDS], uint word, uint p
 }
 
 // Stores the values of a part of a full tile.
-void store_values(Pass pass, Tile tile, uint values[ITEMS], uint ranks[RANK_WORDS], uint part, uint kept[KEPT_WORDS]) {
+void store_values(Pass pass, Tile tile, uint ahead[ITEMS], uint ranks[RANK_WORDS], uint part, uint kept[KEPT_WORDS]) {
     for (uint word = 0; word < VALUE_WORDS; word++) {
-        if (!LOADS_AHEAD) load_values(pass, tile, ranks, word, part, values);
+        uint loaded[ITEMS];
+        if (!LOADS_AHEAD) load_values(pass, tile, ranks, word, part, loaded);
         barrier(); // the pool has been read
         [[unroll]] for (uint item = 0; item < ITEMS; item++) {
             uint at = rank_in(ranks[word_of(item)], item) - part * PART;
-            if (in_part(at)) pool[at] = joins(pass) ? join(values[item], pool[at]) : values[item];
+            uint value = LOADS_AHEAD ? ahead[item] : loaded[item];
+            if (in_part(at)) pool[at] = joins(pass) ? join(value, pool[at]) : value;
         }
         barrier();
         EACH_STORED(item, part) {
