@@ -45,9 +45,9 @@ essential=(
     "lavapipe-8         | 1800 | modules segments splits splits-modules top top-modules records kept-visitors conformance blocks matrix fallback routes verified recording frames limits subgroups halves slices allocations cost | lavapipe-256 unoptimized VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12"
     "swiftshader        | 1200 | conformance fallback kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4"
     # The layer sees hazards within shaders and between submissions.
-    "validation         | 1200 | matrix recording frames | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
-    "host               | 1800 | lib doc host profiles programs capi | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8"
-    "simulated          | 600 | simulated             | VKSORT_DRAW_SECONDS=5"
+    "validation         | 1200 | matrix recording frames | lavapipe-256 unoptimized newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
+    "host               | 1800 | lib doc host profiles programs capi | lavapipe-256 unoptimized VKSORT_EXPECT_SUBGROUP=8"
+    "simulated          | 600 | simulated             | VKSORT_DRAW_SECONDS=3"
 )
 
 # What runs on every driver. Of the full designs each run has a third of the trials, by its seed: half of these at subgroup size 8,

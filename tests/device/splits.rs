@@ -10,7 +10,7 @@ use vksort::{
 };
 use vksort_testing::patterns::{self, Pattern, generate};
 use vksort_testing::segmented::{Case, run, run_all};
-use vksort_testing::{Failed, Trial, assert_valid, gpu, seed, suite};
+use vksort_testing::{Failed, Trial, assert_valid, gpu, seed, suite, takes};
 
 use super::modules::excuse;
 
@@ -200,9 +200,12 @@ fn constant_digits() -> Result<(), Failed> {
         // Children of a little more than a block.
         |hash| hash >> 8 & 0xFFFF | (hash % 9) << 24,
     ];
-    for options in [SorterOptions::default(), with(small_windows())] {
-        for placement in [Placement::InPlace, Placement::OutOfPlace] {
-            for value in [ValueType::U32, ValueType::Index] {
+    for (setting, options) in [SorterOptions::default(), with(small_windows())].into_iter().enumerate() {
+        for (place, placement) in [Placement::InPlace, Placement::OutOfPlace].into_iter().enumerate() {
+            for (number, value) in [ValueType::U32, ValueType::Index].into_iter().enumerate() {
+                if !takes(&[setting, place, number]) {
+                    continue;
+                }
                 let sort = SortRequest { placement, value, ..pairs() };
                 let request = SegmentedRequest::new(sort, Segments::Offsets);
                 let sorter = sorter(&request, &options)?;
@@ -231,9 +234,12 @@ fn hostile() -> Result<(), Failed> {
     let mut random = fastrand::Rng::with_seed(seed());
     let sorts = [pairs(), SortRequest { placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U8) }];
     let staged = with(Tuning { rank: RankMethod::Ballot, ..small_windows() });
-    for options in [with(small_windows()), staged] {
-        for sort in sorts {
-            for segments in [Segments::Offsets, Segments::Ranges] {
+    for (setting, options) in [with(small_windows()), staged].into_iter().enumerate() {
+        for (number, sort) in sorts.into_iter().enumerate() {
+            for (layout, segments) in [Segments::Offsets, Segments::Ranges].into_iter().enumerate() {
+                if !takes(&[setting, number, layout]) {
+                    continue;
+                }
                 let request = SegmentedRequest::new(sort, segments);
                 let sorter = sorter(&request, &options)?;
                 let block = sorter.block();

@@ -38,6 +38,12 @@ pub fn level() -> Level {
     }
 }
 
+/// Whether a test takes a combination of choices, given by their numbers: all combinations at the full level, and else those with
+/// an even sum, among which every choice is.
+pub fn takes(choices: &[usize]) -> bool {
+    level() == Level::Full || choices.iter().sum::<usize>().is_multiple_of(2)
+}
+
 /// The seed of all generated data (`VKSORT_SEED`).
 pub fn seed() -> u64 {
     static SEED: OnceLock<u64> = OnceLock::new();

@@ -27,6 +27,6 @@ pub mod table;
 pub mod visited;
 pub mod visiting;
 
-pub use device::{Level, assert_valid, close, expect, gpu, level, open, seed, validating};
+pub use device::{Level, assert_valid, close, expect, gpu, level, open, seed, takes, validating};
 pub use libtest_mimic::Failed;
 pub use run::{Suite, Trial, run};

@@ -55,7 +55,7 @@ fn reported(vulkan: &Vulkan, text: &str) -> Result<String, Failed> {
 pub fn trials() -> Vec<Trial> {
     let mut trials = vec![
         // The longest is first.
-        trial("ten-thousand-frames", flight::ten_thousand),
+        trial("many-frames", flight::many),
         trial("in-flight", flight::own_scratch),
         trial("in-flight-one-scratch", flight::one_scratch),
         trial("two-queues", queues::two),
