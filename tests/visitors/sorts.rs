@@ -115,18 +115,28 @@ fn options() -> Vec<(&'static str, SortRequest, Visits)> {
 const ALL_BUT_VALUES: Visits = KEYS_AND_OUTPUT;
 
 /// Ways to reach elements, to rank, and to specialize, which have modules of their own.
-const WAYS: [&str; 7] =
-    ["emulated", "by-ballot", "by-match", "on-host", "without-small-storage", "decided-apart", "by-address"];
+const WAYS: [&str; 8] = [
+    "emulated",
+    "by-ballot",
+    "by-match",
+    "in-parts",
+    "on-host",
+    "without-small-storage",
+    "decided-apart",
+    "by-address",
+];
 
 /// The options of a way; `None` where the device does not offer it.
 fn way(what: &str) -> Option<SorterOptions> {
     let tuned = |tuning: Tuning| SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
     let ranked = |rank| tuned(Tuning { rank, ..suite::small_blocks() });
+    let in_parts = Tuning { staged_items: Some(2), digit_bits: 4, ..suite::small_blocks() };
     let small_faults = Faults { no_small_storage: true, ..Faults::default() };
     Some(match what {
         "emulated" => SorterOptions { subgroup: SubgroupChoice::Emulated(8), ..small() },
         "by-ballot" => ranked(RankMethod::Ballot),
         "by-match" => ranked(RankMethod::Match),
+        "in-parts" => tuned(Tuning { rank: RankMethod::Ballot, items_keys: 6, items_pairs: 6, ..in_parts }),
         "on-host" => SorterOptions { specialization: Specialization::Host, ..small() },
         "without-small-storage" => SorterOptions { faults: small_faults, ..small() },
         "decided-apart" => SorterOptions { faults: Faults { decide_apart: true, ..Faults::default() }, ..small() },
