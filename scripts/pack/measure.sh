@@ -91,7 +91,7 @@ memory_mib=$(awk '$1 == "MemAvailable:" { print int($2 / 2048) }' /proc/meminfo)
 suites=(conformance matrix fallback recording segments splits top records)
 steps=("${suites[@]/#/test-}" cub cub-segments small sizes features methods patterns segments top records model few lost tune
     tuned)
-shares=(14 6 3 4 5 5 4 3 12 6 3 22 8 5 6 8 5 4 7 3 5 8 9)
+shares=(10 6 3 4 5 5 4 3 12 8 3 12 18 5 6 12 6 4 8 3 6 8 5)
 # Seconds since the start; the summary takes a moment too.
 deadline=$((minutes * 60 - 5))
 current='' started=0
