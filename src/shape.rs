@@ -194,7 +194,7 @@ fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> R
     let widest = widest_digit(profile, tuning.digit_bits, &subgroup, limits.granularity);
     let (passes, digit_bits) = share_bits(profile, request.bits, widest);
     let key_words = request.key.words();
-    let staged_items = per_key_word(&quirks, tuning.staged_items.unwrap_or(MAX_ITEMS), key_words);
+    let staged_items = tuning.staged_items.map_or(MAX_ITEMS, |items| per_key_word(&quirks, items, key_words));
     let ranking = Ranking { subgroup, method, key_words, digit_bits, staged_items };
     let fit = Fit { desc, ranking, passes, limits };
 

@@ -154,8 +154,8 @@ const ROWS: &[Row] = &[
     Row {
         applies: |p| p.vendor_id == vendor::NVIDIA,
         tuning: || Tuning {
-            // The driver lets as many workgroups share a core as 48 KiB of shared memory hold, and how many elements are under way
-            // decides. Staged in three parts, and with 64 registers, two of these fit. Pairs of 20 would take 118 registers.
+            // The driver lets as many workgroups share a core as 48 KiB of shared memory hold, and the more elements are under way,
+            // the better. Staged in parts, and with 64 registers, two of these fit. Pairs of 20 would take 118 registers.
             workgroup_size: 512,
             items_pairs: 16,
             staged_items: Some(8),

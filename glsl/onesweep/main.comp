@@ -18,7 +18,7 @@ layout(set = 0, binding = BINDING_TABLE) coherent buffer Table { uint table[]; }
 #include "shared/elements.glsl"
 #include "shared/subgroup.glsl"
 
-shared uint pool[POOL_WORDS];                           // a counter for each subgroup and bin; then the sorted tile
+shared uint pool[POOL_WORDS];                           // a counter for each subgroup and bin; then a part of the sorted tile
 shared uint bin_target[RADIX];                          // target of the bin's first key, less its rank; before that, recounts
 shared uint subgroup_sums[OWN_DIGITS * SUBGROUPS];
 shared uint largest_share;                              // one of the SHARE_* constants

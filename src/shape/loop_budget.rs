@@ -66,7 +66,7 @@ fn to_rank(ranking: &Ranking) -> u32 {
 /// Iterations per item of a tile. Each part of a staged tile looks at all items.
 fn iterations_per_item(ranking: &Ranking, tile: Block) -> u32 {
     let staging = if ranking.staged() { 6 + 2 * MAX_KEY_WORDS + 2 * VALUE_WORDS } else { 0 };
-    2 + to_rank(ranking) + VALUE_WORDS + staging * ranking.parts(tile)
+    2 + to_rank(ranking) + VALUE_WORDS + staging * ranking.most_parts(tile)
 }
 
 /// Iterations over the items of a tile, and over the digits of other threads' tiles beyond their share. An invocation counts

@@ -196,14 +196,14 @@ impl Ranking {
         invocations / self.subgroup.size * self.radix() * words
     }
 
-    /// Parts in which a tile is staged, or fewer where counters leave more room.
-    pub fn parts(&self, tile: Block) -> u32 {
+    /// The most parts in which a tile is staged. Where counters take more room than so many elements, there are fewer.
+    pub fn most_parts(&self, tile: Block) -> u32 {
         tile.items.div_ceil(self.staged_items).min(MAX_PARTS)
     }
 
     /// Words of the shared pool of a tile. It holds ranking counters, then the elements that are staged at a time.
     pub fn tile_pool_words(&self, tile: Block) -> u32 {
-        let items = tile.items.div_ceil(self.parts(tile));
+        let items = tile.items.div_ceil(self.most_parts(tile));
         self.counter_words(tile.invocations).max(self.key_words * tile.invocations * items)
     }
 

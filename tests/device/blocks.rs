@@ -14,6 +14,7 @@ use vksort_testing::{gpu, seed, suite};
 fn settings() -> Vec<(&'static str, SorterOptions)> {
     let row = suite::small_blocks();
     let staged = Tuning { rank: RankMethod::Ballot, unordered: true, digit_bits: 8, ..row.clone() };
+    let lean = Tuning { few_registers: true, ballot: Ballot::ByMask, ..staged.clone() };
     let odd = Tuning {
         few_registers: true,
         items_keys: 5,
@@ -22,14 +23,15 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
         single_items: 7,
         ..staged.clone()
     };
-    // Digits so short that a part is larger than the counters, and the last part smaller than the others.
-    let parts = Tuning { items_keys: 7, items_pairs: 5, staged_items: Some(2), digit_bits: 4, ..staged.clone() };
+    // Digits so short that a part is larger than the counters, and the last part smaller than the others. The widest keys have three
+    // items where loops are unrolled.
+    let parts = Tuning { items_keys: 12, items_pairs: 7, staged_items: Some(4), digit_bits: 4, ..lean.clone() };
     let with = |tuning: Tuning, subgroup| SorterOptions { tuning: Some(tuning), subgroup, ..SorterOptions::default() };
     let native = SubgroupChoice::Auto;
     vec![
         ("staged", with(staged.clone(), native)),
         ("by-mask", with(Tuning { ballot: Ballot::ByMask, ..staged.clone() }, native)),
-        ("lean", with(Tuning { few_registers: true, ballot: Ballot::ByMask, ..staged.clone() }, native)),
+        ("lean", with(lean, native)),
         ("compare", with(Tuning { rank: RankMethod::Compare, few_registers: true, ..staged.clone() }, native)),
         // An odd number of items, of which the last has half a word for itself, and a single workgroup of more subgroups
         // than tiles have, which are idle if there are few elements.

@@ -86,7 +86,7 @@ fn a_tile_is_staged_in_parts_of_so_many_items() {
         let tuning = Tuning { staged_items, ..row.clone() };
         let shape =
             Shape::fit(&ShapeDesc::new(&profile, &tuning, &SortRequest::new(key), Algorithm::OneSweep)).unwrap();
-        (shape.tile.items, shape.ranking.parts(shape.tile), 4 * shape.ranking.tile_pool_words(shape.tile))
+        (shape.tile.items, shape.ranking.most_parts(shape.tile), 4 * shape.ranking.tile_pool_words(shape.tile))
     };
     assert_eq!(fit(None, KeyType::U32), (40, 1, 40960), "all of them");
     assert_eq!(fit(Some(40), KeyType::U32), (40, 1, 40960));
