@@ -51,7 +51,8 @@ fn drawn_constants(rng: &mut fastrand::Rng) -> Vec<u32> {
         "WORKGROUP_SIZE" => 128 << rng.u32(0..4),
         "SUBGROUP_SIZE" => 4 << rng.u32(0..6),
         "ITEMS" | "PASSES" => rng.u32(1..=32),
-        "POOL_WORDS" => rng.u32(3000..8000),
+        // Room for a key of each invocation, of the widest ones.
+        "POOL_WORDS" => rng.u32(4096..8000),
         "RADIX_BITS" => rng.u32(2..=11),
         "WINDOW_BITS" | "KEY_BITS" => 8 << rng.u32(0..5),
         "VALUE_BITS" => [0, 8, 16, 32, 64, 96, 128][rng.usize(0..7)],
