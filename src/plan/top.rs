@@ -10,7 +10,7 @@ use crate::shape::Windows;
 /// The rows that are narrowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rows {
-    /// Whether windows list them. There is then a row for each tile, of which those of first tiles are used.
+    /// Whether windows list them. There is then room for a row for each tile, of which those of first tiles are used.
     listed: bool,
     number: u32,
     /// The most elements of a row.
@@ -26,8 +26,8 @@ impl Rows {
     pub fn new(plan: &Plan, windows: &Windows, count: u32) -> Option<Rows> {
         let (survivors, listed) = (windows.survivors?, windows.lists_rows());
         let rows = if listed {
-            let tiles = most_tiles(plan.capacity, windows.block.elements());
             let tile = plan.histogram_part.max(windows.block.listed_tile());
+            let tiles = most_tiles(plan.capacity, count, windows.block.elements(), tile);
             Rows { listed, number: tiles, length: plan.capacity, tile, tiles, survivors }
         } else {
             let number = if windows.segments == Segments::Whole { count.min(plan.segment_capacity) } else { count };
@@ -89,9 +89,19 @@ impl Rows {
     }
 }
 
-/// Tiles of all segments beyond a block, at most. A tile is longer than two blocks, so of `n` tiles a segment has more than `n` blocks.
-fn most_tiles(capacity: u32, block: u32) -> u32 {
-    capacity / (block + 1)
+/// Tiles of so many segments at most, of those that are longer than a block, without overlap. Their first tiles take the fewest
+/// elements, a block and one more; so of `n` tiles a segment has more than `n` blocks.
+fn most_tiles(capacity: u32, segments: u32, block: u32, tile: u32) -> u32 {
+    if segments == 0 {
+        return 0;
+    }
+    let (mut left, mut tiles) = (capacity, 0);
+    for (most, elements) in [(segments, block + 1), (segments, tile - block), (u32::MAX, tile)] {
+        let more = most.min(left / elements);
+        tiles += more;
+        left -= more * elements;
+    }
+    tiles
 }
 
 #[cfg(test)]
@@ -104,18 +114,22 @@ mod tests {
         for block in [4, 7, 20] {
             for tile in [Block { invocations: 1, items: block }.listed_tile(), 5 * block] {
                 let elements = 12 * block as usize + 9;
+                // The most tiles of so many elements, in no segments at first.
                 let mut most = vec![0; elements + 1];
-                for capacity in 1..=elements {
-                    most[capacity] = most[capacity - 1];
-                    for size in block as usize + 1..=capacity {
-                        most[capacity] = most[capacity].max(most[capacity - size] + (size as u32).div_ceil(tile));
+                for segments in 0..16 {
+                    for (capacity, most) in most.iter().enumerate() {
+                        let room = most_tiles(capacity as u32, segments, block, tile);
+                        assert_eq!(*most, room, "{capacity} elements, {segments} segments, blocks of {block}, tiles of {tile}");
                     }
-                    assert_eq!(
-                        most[capacity],
-                        most_tiles(capacity as u32, block),
-                        "{capacity} elements, blocks of {block}"
-                    );
+                    let before = most.clone();
+                    for capacity in 1..=elements {
+                        let with = |size: usize| before[capacity - size] + (size as u32).div_ceil(tile);
+                        let sizes = block as usize + 1..=capacity;
+                        most[capacity] = sizes.map(with).fold(before[capacity], u32::max);
+                    }
                 }
+                let blocks = |capacity: u32| capacity / (block + 1);
+                assert_eq!(most[elements], blocks(elements as u32), "no more segments are longer");
             }
         }
     }

@@ -50,7 +50,9 @@ pub(super) fn find_most(
     algorithm: Algorithm,
     shape: Shape,
 ) -> (u32, &'static str) {
-    let plan = |capacity| Plan::new(request, algorithm, shape, capacity);
+    // As many segments as elements allow may be listed, and each has words in scratch.
+    let segment_capacity = if shape.windows.is_some_and(|windows| windows.lists_rows()) { MAX_COUNT } else { 0 };
+    let plan = |capacity| Plan { segment_capacity, ..Plan::new(request, algorithm, shape, capacity) };
     let by_algorithm = plan(MAX_COUNT).max_count();
     let reached = if shape.addressed { MAX_COUNT } else { by_descriptors(profile, request, shape.fields) };
     let listed = shape.most_listed(profile, request).map(|most| (most, LOOP_LIMIT));

@@ -135,8 +135,10 @@ impl SegmentedSorter {
     /// * for the [`top`](SegmentedRequest::top) of rows, or of the whole array, with room for `c` elements of a row to be sorted, 784
     ///   bytes and 8,260 + 4 `c` bytes for each row. `c` is twice the top, at least a quarter of a block, and at most a block, which it
     ///   is for the whole array;
-    /// * for that of offsets or ranges, 784 bytes and 8,276 + 4 `c` bytes for each of `n / (b + 1)` longer segments: 3 to 6 bytes for each
-    ///   element if `b` is 4,096. The sort touches only those of segments that are there.
+    /// * for that of offsets or ranges, 784 bytes and 8,276 + 4 `c` bytes for each tile of the longer segments. A tile has `t` elements, at
+    ///   least 2 `b` + 2, and more if there are many. With a segment capacity of `s` there are at most `n / (b + 1)` tiles, and at most
+    ///   `s + n / t`: up to 3 to 6 bytes for each element if `b` is 4,096, and much less for few segments. The sort touches only the
+    ///   bytes of segments that are there.
     ///
     /// Each part has whole 256 bytes.
     ///

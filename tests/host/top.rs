@@ -135,7 +135,22 @@ fn segments_beyond_a_block_are_listed_by_windows() {
         assert_eq!(*bytes, 784, "windows clear the counters of the rows that they list");
         // No more segments than nine can be longer than a block, whatever the number of segments is.
         let survivors = u64::from(windows(&request).unwrap().survivors.unwrap());
-        assert_eq!([host.counters.size, host.table.size], [784 + 9 * 8_260, 9 * (16 + 4 * survivors)]);
+        let bytes = |rows: u64| [784 + rows * 8_260, rows * (16 + 4 * survivors)];
+        assert_eq!([host.counters.size, host.table.size], bytes(9));
+        // Few segments have few rows, by the capacity whoever counts them: two for the first elements of each, and then one a tile.
+        let (most, tile) = (50_000_000, 16_384);
+        for (segments, count) in [(1, Count::Device), (8, Count::Device), (70, Count::Host(8)), (600, Count::Device)] {
+            let host = plan(&request, most, segments, count, false);
+            let rows = 2 * segments + (most - segments * (tile + 1)) / tile;
+            assert_eq!([host.counters.size, host.table.size], bytes(rows.into()), "{segments} segments");
+        }
+        let most_segments = [50_000, u32::MAX - most].map(|segments| {
+            let host = plan(&request, most, segments, Count::Device, false);
+            [host.counters.size, host.table.size]
+        });
+        assert_eq!(most_segments, [bytes(u64::from(most / (block + 1))); 2]);
+        let none = plan(&request, most, 0, Count::Device, false);
+        assert_eq!((none.steps.len(), none.scratch_bytes), (0, 0));
         let apart = plan(&request, capacity, 70, Count::Host(70), true);
         let narrow = ["narrow", "decide"].repeat(5);
         assert_eq!(names(&apart), [&["clear", "segments"][..], &narrow, &["keep", "finish"]].concat());
