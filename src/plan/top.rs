@@ -119,7 +119,10 @@ mod tests {
                 for segments in 0..16 {
                     for (capacity, most) in most.iter().enumerate() {
                         let room = most_tiles(capacity as u32, segments, block, tile);
-                        assert_eq!(*most, room, "{capacity} elements, {segments} segments, blocks of {block}, tiles of {tile}");
+                        assert_eq!(
+                            *most, room,
+                            "{capacity} elements, {segments} segments, blocks of {block}, tiles of {tile}"
+                        );
                     }
                     let before = most.clone();
                     for capacity in 1..=elements {

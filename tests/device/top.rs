@@ -385,13 +385,20 @@ fn refused() -> Result<(), Failed> {
     expect(of(whole), &["the whole array, without a top", "SortRequest"])?;
     let in_place = SortRequest { placement: Placement::InPlace, ..argsort(Order::Ascending) };
     expect(of(SegmentedRequest::new(in_place, Segments::Whole).top(1)), &["in place", "out of place"])?;
-    let sorter = of(whole.top(5))?;
-    expect(sorter.scratch_size(100, 2), &["the number of segments is 2", "1, the whole array"])?;
+    let whole = of(whole.top(5))?;
+    expect(whole.scratch_size(100, 2), &["the number of segments is 2", "1, the whole array"])?;
     let offsets = of(SegmentedRequest::new(argsort(Order::Ascending), Segments::Offsets).top(most))?;
     let allowed = offsets.max_segments(100)?;
     expect(offsets.scratch_size(100, 10_000_000), &[&format!("up to {allowed}, whose results")])?;
-    assert!(offsets.scratch_size(100, allowed).is_ok() && sorter.max_segments(100)? == 1);
-    assert_eq!(sorter.buffers(1_000, 1).keys_out, Some(20));
+    assert!(offsets.scratch_size(100, allowed).is_ok() && whole.max_segments(100)? == 1);
+    assert_eq!(whole.buffers(1_000, 1).keys_out, Some(20));
+    // Beside the most elements there is room in scratch for as many segments as can be longer than a block.
+    let bytes = SortRequest { placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U8) };
+    let bytes = sorter(&SegmentedRequest::new(bytes, Segments::Ranges).top(1), &with(small()))?;
+    let (most, block) = (bytes.max_count(), bytes.block());
+    let [one, few, all] = [1, 9, most / (block + 1)].map(|segments| bytes.scratch_size(most, segments));
+    let (one, few, all) = (one?, few?, all?);
+    assert!(one < few && few < all, "{one}, {few} and {all} bytes");
     assert_valid(&gpu());
     Ok(())
 }
