@@ -12,10 +12,10 @@ use crate::request::{BufferSizes, SortRequest, ValueType};
 /// find their segments by binary search. Elements outside of all segments are not read, and neither written nor moved; out of place
 /// their part of the result keeps its content.
 ///
-/// The words are read on the device when the sort runs. If they break these rules, the sort still ends, and touches only elements of
-/// the ranges that they name: begins and ends above the capacity count as the capacity, and a segment whose end is not above its begin
-/// is empty. The order and the content of all these ranges are then unspecified, or of all results of these segments if only their
-/// [`top`](SegmentedRequest::top) is wanted.
+/// The words are read on the device when the sort runs. Begins and ends above the capacity count as the capacity, and a segment whose
+/// end is not above its begin is empty; the other segments are sorted all the same. If begins do not ascend, or ranges overlap, the sort
+/// still ends, and touches only elements of the ranges that the words name. The order and the content of all these ranges are then
+/// unspecified, or of all results of these segments if only their [`top`](SegmentedRequest::top) is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Segments {
@@ -237,11 +237,15 @@ impl SegmentedRequest {
             return Err(Error::unsupported("the longest segment", format!("{longest} elements"), allowed));
         }
         if self.index_from == IndexFrom::Segment && self.sort.value != ValueType::Index {
-            let allowed = "from the array, or with indices as values, of records as a permutation";
-            return Err(Error::unsupported("the start of indices", "from segments, without indices", allowed));
+            let (what, allowed) = (
+                "the request for indices from the begin of segments",
+                "one with indices as values, or of records as a permutation",
+            );
+            return Err(Error::unsupported(what, "one without indices", allowed));
         }
         if self.top.is_some() && self.composed.is_some() {
-            let allowed = "all of each segment; the top of an array of their keys is found by indices";
+            let allowed =
+                "all of each segment; for the first ones take the top of an array of the field, with indices as values";
             return Err(Error::unsupported("the top of each segment", "the first records", allowed));
         }
         if self.top.is_some() && self.sort.in_place() {

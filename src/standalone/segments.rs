@@ -71,6 +71,7 @@ impl SegmentsOf<'_> {
             let count = len.checked_div(stride).filter(|count| count.checked_mul(stride) == Some(len));
             let allowed = match rows {
                 None => format!("a multiple of {stride}, the stride of rows"),
+                Some(1) => format!("one row of {stride}"),
                 Some(rows) => format!("{rows} rows of {stride}"),
             };
             let count = count.filter(|count| rows.is_none_or(|rows| rows == *count as usize));
@@ -216,8 +217,9 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// As for [`sort`](Self::sort); [`Error::Unsupported`] for a count of 0, and of more than
-    /// [`SegmentedSorter::max_top`](crate::SegmentedSorter::max_top).
+    /// As for [`sort`](Self::sort); [`Error::Unsupported`] for a count of 0, and for one of more than
+    /// [`SegmentedSorter::max_top`](crate::SegmentedSorter::max_top) where there are more keys than that, in the slice or in a segment.
+    /// More take an [`argsort`](Self::argsort), of which you keep the first.
     ///
     /// ```
     /// # fn main() -> Result<(), vksort::Error> {
@@ -292,12 +294,19 @@ impl Gpu {
     ) -> Result<(Vec<K>, Vec<u32>), Error> {
         // No result has room that no segment can fill.
         let longest = lengths.iter().copied().max().unwrap_or(0);
-        let count = count.min(longest.max(1));
+        let (given, count) = (count, count.min(longest.max(1)));
+        // Errors name what was given, and there may be no segments but the slice.
+        let named = |error| match error {
+            Error::Unsupported { what, allowed, .. } if what == "the top of each segment" => {
+                Error::unsupported("the number of first elements", given, allowed)
+            }
+            error => error,
+        };
         let (value, placement) = (ValueType::Index, Placement::OutOfPlace);
         let sort = SortRequest { value, placement, ..by.request(K::TYPE) };
         let from = if layout == Segments::Whole { IndexFrom::Array } else { IndexFrom::Segment };
         let request = SegmentedRequest::new(sort, layout).indices_from(from).top(count);
-        let sort = self.run_segmented(&request, words, lengths, keys, &[0u8; 0])?;
+        let sort = self.run_segmented(&request, words, lengths, keys, &[0u8; 0]).map_err(named)?;
         let results = lengths.len() * count as usize;
         let (mut top, mut indices) = (bytemuck::zeroed_vec(results), vec![0u32; results]);
         sort.read_keys(&mut top)?;

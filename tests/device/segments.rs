@@ -346,6 +346,30 @@ fn hostile() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Begins and ends above the capacity count as the capacity, and empty segments with an end below their begin spoil no others.
+fn clamped() -> Result<(), Failed> {
+    let sort = SortRequest { placement: Placement::OutOfPlace, ..pairs() };
+    let (most, capacity) = (u32::MAX, 5_000);
+    let words = [
+        (Segments::Offsets, vec![0, 7, 7, 400, 9_000, most, most]),
+        (Segments::Ranges, vec![0, 7, 9, 5, 12, 300, 301, 0, 400, most, most, 3, most, most]),
+    ];
+    for options in [SorterOptions::default(), with(small_windows())] {
+        for (segments, words) in &words {
+            let whole = SegmentedRequest::new(sort, *segments);
+            for request in [whole, whole.top(4)] {
+                let sorter = sorter(&request, &options)?;
+                let count = (0..).find(|count| segments.words(count + 1) > words.len() as u64).unwrap_or(0);
+                let keys = generate(patterns::Pattern::Uniform, sort.key, capacity, seed());
+                let case = Case::new(request, u32::MAX, words.clone(), count, keys);
+                run(&gpu(), &sorter, &case, 1, true).map_err(|error| format!("{request}: {error}"))?;
+            }
+        }
+    }
+    assert_valid(&gpu());
+    Ok(())
+}
+
 /// Windows in which an invocation goes through as many elements as it can: a short segment followed by none for as long as an
 /// invocation merges at most, and longer ones up to a block. Software drivers end its loops after some iterations, so windows are
 /// small where values are large.
@@ -511,6 +535,7 @@ pub fn trials() -> Vec<Trial> {
     let whole = [
         Trial::test("known", known),
         Trial::test("hostile", hostile),
+        Trial::test("clamped", clamped),
         Trial::test("most_iterations", most_iterations),
         Trial::test("many_windows", many_windows),
         Trial::test("refused", refused),

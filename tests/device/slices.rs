@@ -8,7 +8,7 @@ use fastrand::Rng;
 use vksort::standalone::{Gpu, SegmentsOf};
 use vksort::{
     IndexFrom, Key, KeyField, KeyType, Order, Placement, SegmentedRequest, Segments, SortRequest, SorterOptions,
-    key_field,
+    ValueType, key_field,
 };
 use vksort_testing::{Failed, Trial, expect, gpu, seed};
 
@@ -317,9 +317,12 @@ fn wrong_segments_are_refused() -> Result<(), Failed> {
     refused(SegmentsOf::Rows(0), &["stride of rows is 0", "at least 1"])?;
     refused(SegmentsOf::Rows(2), &["length of the slice is 5", "a multiple of 2"])?;
     refused(SegmentsOf::RowsOf { stride: 5, lengths: &[1, 1] }, &["length of the slice is 5", "2 rows of 5"])?;
+    refused(SegmentsOf::RowsOf { stride: 7, lengths: &[1] }, &["length of the slice is 5", "one row of 7"])?;
     refused(SegmentsOf::RowsOf { stride: 5, lengths: &[6] }, &["length of row 0 is 6", "up to 5"])?;
 
-    expect(gpu.top_k(&[1u32, 2], 0, Order::Ascending), &["top of each segment is 0", "at least 1"])?;
+    expect(gpu.top_k(&[1u32, 2], 0, Order::Ascending), &["number of first elements is 0", "at least 1"])?;
+    let lists = SegmentsOf::Rows(2);
+    expect(gpu.top_k_of_segments(&[1u32, 2], lists, 0, Order::Ascending), &["number of first elements is 0"])?;
     let one = SegmentsOf::Rows(2);
     expect(gpu.sort_segment_pairs(&mut [1u32, 2], &mut [1], one, Order::Ascending), &["1 values", "2"])?;
     expect(gpu.sort_segments(&mut [1u16, 2], one, Order::Ascending.by_bits(3..17)), &["bit window", "3..17", "16"])
@@ -342,11 +345,17 @@ fn what_exceeds_a_block() -> Result<(), Failed> {
     }
 
     let first = Order::Ascending;
-    let sort = SortRequest { placement: Placement::OutOfPlace, ..request.sort };
+    let sort = SortRequest { value: ValueType::Index, placement: Placement::OutOfPlace, ..request.sort };
     let top = SegmentedRequest::new(sort, Segments::Whole).top(1);
     let most = gpu.segmented_sorter(&top, &SorterOptions::default())?.max_top();
     let keys = vec![1u32; 20 * most as usize];
-    expect(gpu.top_k(&keys, 20 * most, first), &["top of each segment", &format!("{}", 20 * most), "up to"])?;
+    for count in [most + 1, 20 * most, u32::MAX] {
+        let words = [&format!("the number of first elements is {count}"), &*format!("up to {most}, a block")];
+        expect(gpu.top_k(&keys, count, first), &words)?;
+        expect(gpu.top_k_of_segments(&keys, SegmentsOf::Rows(20 * most), count, first), &words)?;
+    }
+    // There are fewer keys than are asked for.
+    assert_eq!(gpu.top_k(&[3u32, 1, 2], u32::MAX, first)?, (vec![1, 2, 3], vec![1, 2, 0]));
     for longest in [most - 1, most, most + 1, 19 * most] {
         let mut keys: Vec<u32> = (0..longest + 8).map(|at| at.wrapping_mul(0x9E37_79B1)).collect();
         keys[6] = 0;

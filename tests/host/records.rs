@@ -193,5 +193,8 @@ fn the_first_records_of_segments_are_refused() {
     let request = SegmentedRequest::of_records(&records, Segments::Rows { stride: 100 }).unwrap();
     assert!(request.check().is_ok());
     let error = request.top(10).check().unwrap_err().to_string();
-    assert!(error.contains("the top of each segment") && error.contains("the first records"), "{error}");
+    assert!(
+        error.contains("the top of each segment is the first records") && error.contains("array of the field"),
+        "{error}"
+    );
 }

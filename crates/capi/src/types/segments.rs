@@ -6,8 +6,9 @@ use super::range::VksortBufferRange;
 ///
 /// Begins and ends count elements from the first one of the buffers, in words of 32 bits that the device reads when the sort runs.
 /// Begins ascend, also those of empty segments. Elements in no segment are neither read nor written, except that records may be read.
-/// If the words break these rules, the sort still ends, and writes only elements of the ranges that they name, whose order and content
-/// are then not specified.
+/// Begins and ends above the capacity count as the capacity, and a segment whose end is not above its begin is empty; the other segments
+/// are sorted all the same. If begins do not ascend, or ranges overlap, the sort still ends, and writes only elements of the ranges that
+/// the words name, whose order and content are then not specified; with `top` of VksortSegmentsInfo, only results of segments.
 pub type VksortSegmentLayout = u32;
 /// A word for each segment and one more: segment s goes from words[s] up to but not including words[s + 1].
 pub const VKSORT_SEGMENTS_OFFSETS: VksortSegmentLayout = 1;

@@ -248,7 +248,10 @@ fn what_contradicts_segments_is_refused() {
         (VksortSegmentsInfo { longest: 7, ..rows }, &["longest segment is 7", "at least 8"]),
         (VksortSegmentsInfo { top: 3, ..rows }, &["placement of the top of each segment is in place"]),
         (layout(VKSORT_SEGMENTS_WHOLE), &["the whole array, without a top"]),
-        (VksortSegmentsInfo { flags: VKSORT_SEGMENTS_INDEX_FROM_SEGMENT, ..offsets }, &["start of indices"]),
+        (
+            VksortSegmentsInfo { flags: VKSORT_SEGMENTS_INDEX_FROM_SEGMENT, ..offsets },
+            &["indices from the begin of segments is one without indices"],
+        ),
     ];
     for (segments, parts) in cases {
         refused(c!(create_segmented_sorter(&info, &segments, &mut sorter)), value, parts);
