@@ -2,8 +2,17 @@
 
 /// Parses a count of elements, for the value parser of a flag.
 pub fn parse(text: &str) -> Result<u32, String> {
+    parse_from(0, text)
+}
+
+/// The same of at least one element.
+pub fn parse_some(text: &str) -> Result<u32, String> {
+    parse_from(1, text)
+}
+
+fn parse_from(least: u32, text: &str) -> Result<u32, String> {
     let refused =
-        || "allowed are whole numbers from 0 to 4294967295, such as 1000000, 1_000_000, 1e6 or 2^20".to_string();
+        || format!("allowed are whole numbers from {least} to 4294967295, such as 1000000, 1_000_000, 1e6 or 2^20");
     let number = |text: &str| {
         text.replace('_', "").parse::<u64>().ok().filter(|_| text.starts_with(|c: char| c.is_ascii_digit()))
     };
@@ -13,15 +22,7 @@ pub fn parse(text: &str) -> Result<u32, String> {
         (None, Some((digits, exponent))) => scaled(digits, exponent),
         (None, None) => number(text),
     };
-    value.and_then(|value| u32::try_from(value).ok()).ok_or_else(refused)
-}
-
-/// The same of at least one element.
-pub fn parse_some(text: &str) -> Result<u32, String> {
-    match parse(text)? {
-        0 => Err("allowed is at least 1".into()),
-        count => Ok(count),
-    }
+    value.and_then(|value| u32::try_from(value).ok()).filter(|value| *value >= least).ok_or_else(refused)
 }
 
 /// A decimal number times a power of ten, if it is whole.

@@ -283,7 +283,13 @@ impl Job {
             prepared.run(count.min(sorter.shape().single.elements() + 1))?;
             return Ok(Prepared::Sort(prepared));
         };
-        let sorter = gpu.segmented_sorter(&request, &options)?;
+        // The flag's number may be more than any part has.
+        let sorter = gpu.segmented_sorter(&request, &options).map_err(|error| match (error, self.how.top) {
+            (vksort::Error::Unsupported { what, allowed, .. }, Some(top)) if what == "the top of each segment" => {
+                anyhow!("--top is {top}, allowed is {allowed}")
+            }
+            (error, _) => error.into(),
+        })?;
         let prepared = sorter.prepare(count, self.ranges().len() as u32)?;
         if !self.parts.words().is_empty() {
             prepared.write_segments(self.parts.words())?;

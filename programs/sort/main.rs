@@ -28,7 +28,7 @@ struct Args {
     /// Values to move with their keys, into --out-values: a row for each key
     #[arg(long, value_name = "FILE")]
     values: Option<PathBuf>,
-    /// Keys are structures to sort by these fields, descending after a minus
+    /// Keys are structures to sort by these fields, descending after a minus; not with --top
     #[arg(long, value_name = "NAME,-NAME", allow_hyphen_values = true, requires = "keys")]
     #[arg(conflicts_with_all = ["key_type", "descending", "bits", "top"])]
     by: Option<By>,
@@ -57,10 +57,10 @@ struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "rows")]
     segments: Option<PathBuf>,
     /// Sort each row of so many keys by itself
-    #[arg(long, value_name = "N", value_parser = common::count::parse_some)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = common::count::parse_some)]
     rows: Option<u32>,
     /// Only the first K keys in order, or those of each segment or row
-    #[arg(long, value_name = "K", value_parser = common::count::parse_some)]
+    #[arg(long, value_name = "K", allow_hyphen_values = true, value_parser = common::count::parse_some)]
     top: Option<u32>,
     /// Largest key first; equal keys keep their order
     #[arg(long)]
@@ -97,12 +97,12 @@ are for uint64 of shape (N, 2), the lower half first.
 --by takes structures, and up to four of their fields of the dtypes above, together of 128 bits.
 The first decides first. Structures that are equal in all of them keep their order.
 Values have any dtype and shape with rows of 1, 2 or 4 n bytes: structured, text, shape (N, 3).
-Rows have at most 65536 bytes, and with --argsort, --by or --top as many as memory takes.
+Rows have at most 65536 bytes, and with one of --argsort, --by and --top as many as memory takes.
 --segments takes M + 1 integers of any size for M segments, such as [0, *numpy.cumsum(lengths)].
 Keys in no segment stay where they are. --rows takes the rows of a flat array: array.ravel().
 With both, --argsort counts from the first key of all. With --top the results of all segments
-come one after the other: K rows of each, or as many as it has; and segments, but not rows, have
-at most a block of the device, 1024 keys or more.
+come one after the other: K rows of each, or as many as it has. K is at most a block of the device,
+some 500 or more; segments may have any length.
 --bits counts from the lowest bit of the key. Signed and float keys are first made unsigned numbers
 that sort like them, in which the sign is the highest bit and is set for positive keys. NaT is the
 least time then, and floats are in IEEE 754 total order: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN.

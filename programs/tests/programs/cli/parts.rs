@@ -161,6 +161,8 @@ fn too_much_for_the_device_is_refused() {
     let keys = dir.write("k.npy", "'|u1'", &[100_000], &[0; 100_000]);
     let out = dir.path("o.npy");
     let line = fail(program("sort").args(["--keys", &keys, "--argsort", &out, "--top", "100000"]), true);
-    assert!(line.contains("top of each segment is 100000") && line.contains("a block"), "{line}");
+    assert!(line.contains("--top is 100000, allowed is up to") && line.contains("a block"), "{line}");
+    let line = fail(program("sort").args(["--keys", &keys, "--argsort", &out, "--top", "2^30"]), true);
+    assert!(line.contains("--top is 1073741824, allowed is up to"), "{line}");
     assert_eq!(dir.list(), ["k.npy"]);
 }
