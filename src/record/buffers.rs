@@ -53,7 +53,8 @@ pub struct SortBuffers<R = BufferRange> {
 }
 
 impl<R> SortBuffers<R> {
-    /// Keys sorted in place, without values or scratch.
+    /// Keys without values or scratch, for a request in place. For a request out of place add `keys_out`, and `values_out` where there
+    /// are values: `SortBuffers { keys_out: Some(sorted), ..SortBuffers::in_place(keys, capacity) }`.
     pub fn in_place(keys: R, capacity: u32) -> Self {
         SortBuffers { keys, values: None, keys_out: None, values_out: None, scratch: None, count: None, capacity }
     }
