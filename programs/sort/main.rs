@@ -28,7 +28,7 @@ struct Args {
     /// Values to move with their keys, into --out-values: a row for each key
     #[arg(long, value_name = "FILE")]
     values: Option<PathBuf>,
-    /// Keys are structures to sort by these fields, descending after a minus; not with --top
+    /// Keys are structures to sort by these fields, descending after a minus
     #[arg(long, value_name = "NAME,-NAME", allow_hyphen_values = true, requires = "keys")]
     #[arg(conflicts_with_all = ["key_type", "descending", "bits", "top"])]
     by: Option<By>,
@@ -95,7 +95,7 @@ timedelta64, in any byte order, which outputs keep. They are sorted as numpy sor
 i64, f64, u128 or i128. bf16 is for uint16, and for bfloat16 as ml_dtypes writes it; u128 and i128
 are for uint64 of shape (N, 2), the lower half first.
 --by takes structures, and up to four of their fields of the dtypes above, together of 128 bits.
-The first decides first. Structures that are equal in all of them keep their order.
+The first decides first. Structures that are equal in all of them keep their order. Not with --top.
 Values have any dtype and shape with rows of 1, 2 or 4 n bytes: structured, text, shape (N, 3).
 Rows have at most 65536 bytes, and with one of --argsort, --by and --top as many as memory takes.
 --segments takes M + 1 integers of any size for M segments, such as [0, *numpy.cumsum(lengths)].
