@@ -210,7 +210,7 @@ fn bad_arguments_end_in_one_line() {
         (&["--suite", "bogus"], &["--suite", "bogus", "features"]),
         (&["--runs", "0"], &["--runs", "0"]),
         (&["--count", "0"], &["--count", "0"]),
-        (&["--count", "-5"], &["--count", "-5", "0 to 4294967295"]),
+        (&["--count", "-5"], &["--count", "-5", "1 to 4294967295"]),
         (&["--suite", "features", "--min-log2", "12"], &["--min-log2", "--suite features", "many sizes"]),
         (&["--count", "5", "--max-log2", "12"], &["--count", "--max-log2"]),
         (&["--max-log2", "32"], &["--max-log2", "32"]),
