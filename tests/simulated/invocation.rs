@@ -310,7 +310,10 @@ impl Invocation {
                     self.private[(at + scalar) as usize] = value;
                     self.defined[(at + scalar) as usize] = true;
                 }
-                Class::Shared => _ = around.shared.access(at + scalar, Kind::Write, self.time, |_| value)?,
+                Class::Shared => {
+                    let kind = if around.memory.may_collide { Kind::Overwrite } else { Kind::Write };
+                    around.shared.access(at + scalar, kind, self.time, |_| value)?;
+                }
                 Class::Buffer | Class::Address => {
                     let place = self.place(around.memory, pointer, class, scalar, bytes)?;
                     around.memory.store(around.pending, place, self.who(), value, false)?;

@@ -335,6 +335,7 @@ pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Prog
     let mut rng = fastrand::Rng::with_seed(draw.seed);
     let mut memory = Memory::new(&before, rng.fork());
     memory.may_race = draw.hostile.is_some();
+    memory.may_collide = memory.may_race && draw.rank == RankMethod::Private && sort.placement == Placement::InPlace;
     let ranges = [Some(keys_range), values_in, keys_out, values_out];
     // Of elements that two segments have, one may be read from where none was moved to.
     memory.forget(

@@ -61,6 +61,8 @@ struct Word {
 pub enum Kind {
     Read,
     Write,
+    /// A write that may meet others of its kind, of which one stays.
+    Overwrite,
     AtomicRead,
     AtomicWrite,
     /// It reads and writes.
@@ -89,9 +91,10 @@ impl Shared {
             Kind::Read => word.writes.race_with(now) || word.atomic_writes.race_with(now),
             Kind::AtomicRead => word.writes.race_with(now),
             Kind::AtomicWrite | Kind::AtomicUpdate => word.reads.race_with(now) || word.writes.race_with(now),
-            Kind::Write => {
-                let all = [&word.reads, &word.writes, &word.atomic_reads, &word.atomic_writes];
-                all.iter().any(|accesses| accesses.race_with(now))
+            Kind::Write | Kind::Overwrite => {
+                let others = [&word.reads, &word.atomic_reads, &word.atomic_writes];
+                others.iter().any(|accesses| accesses.race_with(now))
+                    || kind == Kind::Write && word.writes.race_with(now)
             }
         };
         if races {
@@ -103,7 +106,7 @@ impl Shared {
         }
         match kind {
             Kind::Read => word.reads.add(now),
-            Kind::Write => word.writes.add(now),
+            Kind::Write | Kind::Overwrite => word.writes.add(now),
             Kind::AtomicRead => word.atomic_reads.add(now),
             Kind::AtomicWrite | Kind::AtomicUpdate => word.atomic_writes.add(now),
         }

@@ -140,7 +140,7 @@ pub fn run_draws<S: Strategy<Value: Debug>>(
 }
 
 /// Draws of each thread, however slow the machine.
-const MIN_DRAWS: u32 = 10;
+const MIN_DRAWS: u32 = 4;
 
 /// Draws until the time is over, as one of several threads; gives how many were drawn.
 fn draw_for<S: Strategy<Value: Debug>>(
@@ -172,7 +172,7 @@ fn draw_for<S: Strategy<Value: Debug>>(
         run(&draw).map_err(|reason| {
             // Shrinking takes a while, and perhaps all memory.
             if !failed.replace(true) {
-                eprintln!("VKSORT_SEED={}: {reason}\nthis draw fails: {draw:#?}", seed());
+                eprintln!("this draw fails: {draw:#?}\nVKSORT_SEED={}: {reason}", seed());
             }
             TestCaseError::fail(reason)
         })
@@ -180,7 +180,8 @@ fn draw_for<S: Strategy<Value: Debug>>(
     match result {
         Ok(()) => drawn.get(),
         Err(TestError::Fail(reason, draw)) => {
-            panic!("VKSORT_SEED={}: {reason}\nthe smallest draw that fails: {draw:#?}", seed())
+            // The reason comes last: who shows the end of a log shows it.
+            panic!("the smallest draw that fails: {draw:#?}\nVKSORT_SEED={}: {reason}", seed())
         }
         Err(TestError::Abort(reason)) => panic!("VKSORT_SEED={}: {reason}", seed()),
     }
