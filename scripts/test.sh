@@ -44,7 +44,7 @@ without_optimizer=skip=first::
 # Each run takes another part of the designs. Most of the first run's time goes into compiling kernels, so LLVM does not optimize
 # them, in any row: those of lavapipe share what is compiled.
 essential=(
-    "lavapipe-8         | 1800 | modules segments splits splits-modules top top-modules records kept-visitors conformance blocks matrix fallback routes verified limits subgroups halves slices allocations cost | lavapipe-256 unoptimized VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12"
+    "lavapipe-8         | 1800 | modules segments segments-modules splits splits-modules top top-modules records kept-visitors conformance blocks matrix fallback routes verified limits subgroups halves slices allocations cost | lavapipe-256 unoptimized VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12"
     "swiftshader        | 1200 | conformance fallback kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4"
     # The layer sees hazards within shaders and between submissions. Suites of the API run under it alone.
     "validation         | 1200 | matrix recording frames | lavapipe-256 unoptimized newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
@@ -52,26 +52,26 @@ essential=(
     "simulated          | 600 | simulated             | VKSORT_DRAW_SECONDS=3"
 )
 
-# What runs on every driver. Of the full designs each run has a third of the trials, by its seed: half of these at subgroup size 8,
-# three eighths at 4 and an eighth at 16, where kernels take longest to compile. Suites of the API (recording, frames) and of
-# programs do not depend on the subgroup size, so fewer rows have them. SwiftShader keeps no compiled kernels, and takes six minutes for
-# segments beyond a block, which the row leaves out.
-devices="modules segments splits top records blocks conformance matrix fallback routes properties subgroups"
+# What runs on every driver. Of the full designs each run has a sixth of the trials, by its seed: half of these at subgroup size 8,
+# three eighths at 4 and an eighth at 16, where kernels take longest to compile. Suites of the API (recording, frames), of records and
+# of programs do not depend on the subgroup size, so fewer rows have them. SwiftShader keeps no compiled kernels, and takes six
+# minutes for segments beyond a block, which the row leaves out.
+devices="modules segments splits top blocks conformance matrix fallback routes properties subgroups"
 # Without AVX-512 vectors of 16 lanes are split. LLVM's optimizer then takes minutes for a kernel of wide keys with uneven
 # digits, so the rows of that width do without it.
 wide=lavapipe-512
 grep -qw avx512f /proc/cpuinfo || wide="lavapipe-512 unoptimized"
 
 # Nearly all of a first run's time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of
-# a width come behind the longest of it and take the same part of the trials, whose kernels are there already. A twenty-fourth
-# of few trials may be none, so the busy row of that width takes a twelfth. LLVM's optimizer takes a third of a compilation. Kernels go
+# a width come behind the longest of it, and their part of the trials has its part, whose kernels are there already. A small part
+# of few trials may be none, so the busy rows take larger ones. LLVM's optimizer takes a third of a compilation. Kernels go
 # through it at subgroup size 8, on both versions of Mesa, and the rows of size 4 and the GPU-assisted one do without.
 everything=(
-    "lavapipe-8         | 3600 | $devices splits-modules top-modules verified recording emulated frames visitors kept-visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/6 VKSORT_DRAW_SECONDS=30"
+    "lavapipe-8         | 3600 | $devices segments-modules splits-modules top-modules records verified recording emulated frames visitors kept-visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/12"
     # The older lavapipe may crash in draws at this width, which is not its own choice on any processor.
-    "lavapipe-16        | 3600 | $devices             | $wide VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=24/24"
-    "lavapipe-4         | 2400 | $devices visitors    | lavapipe-128 unoptimized VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/12,4/24"
-    "swiftshader        | 2400 | ${devices/ splits/} programs:splats programs:render kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/10 $untimed"
+    "lavapipe-16        | 3600 | $devices segments-modules | $wide VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=48/48 VKSORT_DRAW_SECONDS=5"
+    "lavapipe-4         | 2400 | $devices segments-modules visitors | lavapipe-128 unoptimized VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/24,4/48"
+    "swiftshader        | 2400 | ${devices/ splits/} records programs:splats programs:render kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/10 $untimed"
     "host               | 1800 | lib host profiles programs lab capi limits halves slices allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 skip=window::"
     # The SPIR-V of the kernels on a simulated device, at subgroup sizes of 4 to 128.
     "simulated          | 1200 | simulated             | VKSORT_DRAW_SECONDS=20"
@@ -83,14 +83,14 @@ everything=(
     "lavapipe-16-busy   | 1200 | conformance fallback  | $wide LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=12/12"
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
-    "newer-lavapipe     | 2400 | modules conformance matrix segments fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/3"
+    "newer-lavapipe     | 2400 | modules conformance matrix segments fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/6"
     # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
     # barrier are loops, whose iterations the older driver limits: it would report races that are none.
     "gpu-assisted       | 1200 | matrix                | newer-lavapipe unoptimized newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
     # A device that was created without optional features: SPIR-V 1.6 promises full subgroups there. In the second row, nothing is
     # known of the driver, and kernels emulate subgroups.
-    "least              | 1200 | modules conformance matrix | lavapipe-256 system-layer VKSORT_LEAST=1 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
-    "emulated           | 1200 | modules conformance matrix records recording visitors | lavapipe-256 system-layer VKSORT_LEAST=emulated VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
+    "least              | 1200 | modules conformance matrix | lavapipe-256 system-layer VKSORT_LEAST=1 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
+    "emulated           | 1200 | modules conformance matrix records recording visitors | lavapipe-256 system-layer VKSORT_LEAST=emulated VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
     "c                  | 1800 | c                     | lavapipe-256 system-layer"
     # Two minutes of it compile what the programs depend on, once per machine.
     "bindings           | 900 | bindings              | lavapipe-256 system-layer"
@@ -100,8 +100,8 @@ everything=(
     "window             | 600 | programs:window       | lavapipe-256 system-layer"
     "doc                | 600 | doc                   | lavapipe-256"
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
-    "validation         | 1800 | blocks conformance recording emulated subgroups programs:render programs:examples | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
-    "newer-validation   | 1800 | modules matrix segments splits top records fallback verified recording routes frames properties subgroups visitors programs:render programs:examples | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4 $untimed"
+    "validation         | 1800 | blocks conformance recording emulated subgroups programs:render programs:examples | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
+    "newer-validation   | 1800 | modules matrix segments splits top records fallback verified recording routes frames properties subgroups visitors programs:render programs:examples | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
     # A queue of another family, which software drivers do not have.
     "two-queues         | 600 | frames                | lavapipe-256 newer-layer two-queues only=two-queues"
 )

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         whole("recording", recording::trials),
         whole("frames", frames::trials),
         design("segments", segments::trials),
-        whole("segments", segments::trials_of_modules),
+        whole("segments-modules", segments::trials_of_modules),
         design("splits", splits::trials),
         whole("splits-modules", splits::trials_of_modules),
         design("top", top::trials),

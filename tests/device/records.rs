@@ -222,7 +222,7 @@ fn draws() -> Vec<Trial> {
         let (mut request, addressed) = (drawn(&mut random), random.u32(0..4) == 0);
         request.algorithm =
             [None, None, Some(Algorithm::OneSweep), Some(Algorithm::ReduceThenScan)][random.usize(0..4)];
-        Trial::test(format!("draw-{number}: {request}"), move || {
+        Trial::test(format!("draw/{number}: {request}"), move || {
             let access = access(addressed);
             check(&request, &options(access)).map(drop)
         })
