@@ -32,6 +32,9 @@ KEY staged_key(uint at) {
     return key;
 }
 
+// Keys of the last tile that are loaded together: four words, because wide keys would take registers.
+const uint LOADS = 4 / KEY_WORDS;
+
 // Lanes past the end hold the last key of the order, so that counting and ranking need no bounds.
 void load_keys(Pass pass, Tile tile, out KEY keys[ITEMS]) {
     if (visits_keys(pass) && tile.elements == TILE) {
@@ -44,10 +47,21 @@ void load_keys(Pass pass, Tile tile, out KEY keys[ITEMS]) {
         }
     } else {
         [[unroll]] for (uint part = 0; part < PARTS; part++) {
-            [[dont_unroll]] for (uint at = thread(); at < PART; at += WORKGROUP_SIZE) {
-                KEY key = last_key(pass);
-                if (part * PART + at < tile.elements) key = load_key(pass, tile.start + part * PART + at);
-                stage_key(at, key);
+            // The pass ends with this tile, so a few loads are under way at once. Lanes past the end load the last element's key.
+            [[dont_unroll]] for (uint first = 0; first < PART_ITEMS; first += LOADS) {
+                KEY loaded[LOADS];
+                uint start = part * PART + first * WORKGROUP_SIZE;
+                [[unroll]] for (uint item = 0; item < LOADS; item++) loaded[item] = last_key(pass);
+                if (start < tile.elements) {
+                    [[unroll]] for (uint item = 0; item < LOADS; item++) {
+                        uint at = start + thread() + item * WORKGROUP_SIZE;
+                        KEY key = load_key(pass, tile.start + min(at, tile.elements - 1));
+                        if (at < tile.elements) loaded[item] = key;
+                    }
+                }
+                [[unroll]] for (uint item = 0; item < LOADS; item++) {
+                    if (first + item < PART_ITEMS) stage_key(thread() + (first + item) * WORKGROUP_SIZE, loaded[item]);
+                }
             }
             barrier();
             [[unroll]] for (uint item = 0; item < ITEMS; item++) {

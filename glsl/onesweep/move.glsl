@@ -16,8 +16,7 @@ void move_tile(Pass pass, Tile tile, uint base) {
             if (moves_all(pass)) store_key(pass, target, keys[at]);
             if (pass.joined) write_value(target, 0, joined_index(keys[at]));
         }
-        bool moves_values = moves_all(pass) || joins(pass) || pass.moves == MOVES_VALUES;
-        for (uint word = 0; word < VALUE_WORDS && moves_values; word++) {
+        for (uint word = 0; word < VALUE_WORDS && !pass.joined; word++) {
             uint values[ITEMS_TOGETHER];
             EACH_TOGETHER(first) { values[at] = load_value(pass, tile.start + loaded_at(first + at, ITEMS), word); }
             EACH_TOGETHER(first) {

@@ -5,9 +5,12 @@
 // The place in its part of the key that an invocation stores.
 uint stored_at(uint item) { return thread() + item * WORKGROUP_SIZE; }
 
+// The place in a part of an item with this word of ranks.
+uint ranked_at(uint word, uint item, uint part) { return rank_in(word, item) - part * PART; }
+
 void stage_keys(KEY keys[ITEMS], uint ranks[RANK_WORDS], uint part) {
     [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-        uint at = rank_in(ranks[word_of(item)], item) - part * PART;
+        uint at = ranked_at(ranks[word_of(item)], item, part);
         if (in_part(at)) stage_key(at, keys[item]);
     }
 }
@@ -54,7 +57,7 @@ void load_values(Pass pass, Tile tile, uint ranks[RANK_WORDS], uint word, uint p
         [[unroll]] for (uint item = 0; item < ITEMS; item++) values[item] = tile.start + loaded_at(item, ITEMS);
     } else {
         [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-            if (LOADS_AHEAD || in_part(rank_in(ranks[word_of(item)], item) - part * PART)) {
+            if (LOADS_AHEAD || in_part(ranked_at(ranks[word_of(item)], item, part))) {
                 values[item] = load_value(pass, tile.start + loaded_at(item, ITEMS), word);
             }
         }
@@ -68,7 +71,7 @@ void store_values(Pass pass, Tile tile, uint ahead[ITEMS], uint ranks[RANK_WORDS
         if (!LOADS_AHEAD) load_values(pass, tile, ranks, word, part, loaded);
         barrier(); // the pool has been read
         [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-            uint at = rank_in(ranks[word_of(item)], item) - part * PART;
+            uint at = ranked_at(ranks[word_of(item)], item, part);
             uint value = LOADS_AHEAD ? ahead[item] : loaded[item];
             if (in_part(at)) pool[at] = joins(pass) ? join(value, pool[at]) : value;
         }
@@ -112,7 +115,7 @@ void visit_part(Pass pass, Tile tile, uint ranks[RANK_WORDS], uint part) {
     bool loads = VALUE_WORDS > 0 && !pass.joined;
     if (loads) {
         [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-            uint at = rank_in(ranks[word_of(item)], item) - part * PART;
+            uint at = ranked_at(ranks[word_of(item)], item, part);
             if (in_part(at)) pool[at] = join(loaded_at(item, ITEMS), bin_of(staged_key(at), pass.digit));
         }
         barrier();

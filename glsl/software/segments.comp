@@ -61,7 +61,7 @@ void load_part(Part part, uint items) {
     }
     find_varying(differing);
     if (!LOOKS) barrier(); // the numbers have been read from the pool
-    // If keys change during the sort, a pass may leave out words of the pool.
+    // If keys change during the sort, a pass may leave out words of the pool, and store others twice.
     for (uint item = 0; item < items; item++) pool[place_of(item, items)] = 0;
     barrier();
 }
