@@ -71,26 +71,26 @@ everything=(
     # The older lavapipe may crash in draws at this width, which is not its own choice on any processor.
     "lavapipe-16        | 3600 | $devices segments-modules | $wide VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=48/48 VKSORT_DRAW_SECONDS=5"
     "lavapipe-4         | 2400 | $devices segments-modules visitors | lavapipe-128 unoptimized VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/24,4/48"
-    "swiftshader        | 2400 | ${devices/ splits/} records programs:splats programs:render kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/10 $untimed"
+    "swiftshader        | 2400 | ${devices/ splits/} programs:splats programs:render kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/10 $untimed"
     "host               | 1800 | lib host profiles programs lab capi limits halves slices allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 skip=window::"
     # The SPIR-V of the kernels on a simulated device, at subgroup sizes of 4 to 128.
     "simulated          | 1200 | simulated             | VKSORT_DRAW_SECONDS=20"
-    # Damaged scenes and arrays, for 20 seconds each; the suites take seconds elsewhere.
-    "fuzz               | 600 | programs:scenes programs:arrays | VKSORT_FUZZ_SECONDS=20"
+    # Damaged scenes and arrays, for 10 seconds each; the suites take seconds elsewhere.
+    "fuzz               | 600 | programs:scenes programs:arrays | VKSORT_FUZZ_SECONDS=10"
     # Sixteen worker threads on few cores: look-back waits for tiles whose thread has been interrupted.
     "lavapipe-4-busy    | 1200 | conformance fallback  | lavapipe-128 unoptimized LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/12,4/24"
     "lavapipe-8-busy    | 1200 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/6"
     "lavapipe-16-busy   | 1200 | conformance fallback  | $wide LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=12/12"
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
-    "newer-lavapipe     | 2400 | modules conformance matrix segments fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/6"
+    "newer-lavapipe     | 2400 | modules conformance matrix segments segments-modules records fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/6"
     # One key type goes through every kernel; the whole matrix would take this mode many minutes. What the mode adds at each
     # barrier are loops, whose iterations the older driver limits: it would report races that are none.
     "gpu-assisted       | 1200 | matrix                | newer-lavapipe unoptimized newer-layer gpu-assisted only=/f32/ VKSORT_TEST_LEVEL=reduced"
     # A device that was created without optional features: SPIR-V 1.6 promises full subgroups there. In the second row, nothing is
     # known of the driver, and kernels emulate subgroups.
-    "least              | 1200 | modules conformance matrix | lavapipe-256 system-layer VKSORT_LEAST=1 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
-    "emulated           | 1200 | modules conformance matrix records recording visitors | lavapipe-256 system-layer VKSORT_LEAST=emulated VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
+    "least              | 1200 | modules conformance matrix | lavapipe-256 system-layer VKSORT_LEAST=1 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12 $untimed"
+    "emulated           | 1200 | modules conformance matrix records recording visitors | lavapipe-256 system-layer VKSORT_LEAST=emulated VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12 $untimed"
     "c                  | 1800 | c                     | lavapipe-256 system-layer"
     # Two minutes of it compile what the programs depend on, once per machine.
     "bindings           | 900 | bindings              | lavapipe-256 system-layer"
@@ -100,8 +100,8 @@ everything=(
     "window             | 600 | programs:window       | lavapipe-256 system-layer"
     "doc                | 600 | doc                   | lavapipe-256"
     # The older layer and the newer one, which finds hazards in shaders too, share the suites.
-    "validation         | 1800 | blocks conformance recording emulated subgroups programs:render programs:examples | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
-    "newer-validation   | 1800 | modules matrix segments splits top records fallback verified recording routes frames properties subgroups visitors programs:render programs:examples | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
+    "validation         | 1800 | blocks conformance recording emulated subgroups programs:render programs:examples | lavapipe-256 system-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12 $untimed"
+    "newer-validation   | 1800 | modules matrix segments segments-modules splits top records fallback verified recording routes frames properties subgroups visitors programs:render programs:examples | lavapipe-256 newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12 $untimed"
     # A queue of another family, which software drivers do not have.
     "two-queues         | 600 | frames                | lavapipe-256 newer-layer two-queues only=two-queues"
 )

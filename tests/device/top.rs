@@ -297,9 +297,6 @@ fn listed() -> Result<(), Failed> {
     ];
     for (setting, (options, order, promises)) in settings.into_iter().enumerate() {
         for (layout, segments) in [Segments::Offsets, Segments::Ranges].into_iter().enumerate() {
-            if !takes(&[setting, layout]) {
-                continue;
-            }
             let request = SegmentedRequest::new(argsort(order), segments).indices_from(IndexFrom::Segment);
             let block = sorter(&request.top(1), &options)?.block();
             let around = |length: u32| [length - 1, length, length + 1, length + 2];
@@ -312,6 +309,9 @@ fn listed() -> Result<(), Failed> {
                 (0..20).map(|at| if at % 3 == 1 { edges[at % 12] } else { 0 }).collect(),
             ];
             for (number, lengths) in kinds.iter().enumerate() {
+                if !takes(&[setting, layout, number]) {
+                    continue;
+                }
                 let request = if promises { request.up_to(50 * block) } else { request };
                 let sorter = sorter(&request.top([1, 30, block / 2 + 1, block][number % 4]), &options)?;
                 let words = words(segments, lengths, &mut random);

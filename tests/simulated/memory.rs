@@ -31,8 +31,8 @@ pub struct Memory {
     pub moved: u64,
     /// Whether workgroups may race for elements, because the caller's words break the rules.
     pub may_race: bool,
-    /// Whether invocations may give a word of shared memory several elements, of which it keeps one: private counters count keys and
-    /// load them again to move them, and others of overlapping segments may have changed them in between.
+    /// Whether invocations may give a word of shared memory several elements, of which it keeps one: windows with private counters
+    /// count keys and load them again to move them, and others of overlapping segments may have changed them in between.
     pub may_collide: bool,
     /// What words were before each change of this dispatch, behind one entry for none.
     history: Vec<Former>,

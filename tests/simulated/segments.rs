@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use vksort::internals::steps::{self, Groups, HostStep, Memory as Buffer, ScratchRange};
-use vksort::internals::{abi, kernels::Module};
+use vksort::internals::{abi, kernels::Kernel, kernels::Module};
 use vksort::{
     Algorithm, Count, DeviceProfile, IndexFrom, KeyOutput, KeyType, Order, Placement, RankMethod, SegmentedRequest,
     Segments, Shape, ShapeDesc, SortRequest, SubgroupChoice, Tuning, ValueType,
@@ -335,7 +335,9 @@ pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Prog
     let mut rng = fastrand::Rng::with_seed(draw.seed);
     let mut memory = Memory::new(&before, rng.fork());
     memory.may_race = draw.hostile.is_some();
-    memory.may_collide = memory.may_race && draw.rank == RankMethod::Private && sort.placement == Placement::InPlace;
+    // Children are sorted in place, whatever the placement.
+    let in_place_at_last = sort.placement == Placement::InPlace || windows.rounds > 0;
+    let may_collide = memory.may_race && draw.rank == RankMethod::Private && in_place_at_last;
     let ranges = [Some(keys_range), values_in, keys_out, values_out];
     // Of elements that two segments have, one may be read from where none was moved to.
     memory.forget(
@@ -421,6 +423,7 @@ pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Prog
         };
         let words = &push.words(None)[..abi::Push::WORDS];
         let own = program(dispatch);
+        memory.may_collide = may_collide && matches!(dispatch.module.kernel, Kernel::Segments);
         let program = changed.filter(|[of, _]| Arc::ptr_eq(of, &own)).map_or(&own, |[_, other]| other);
         dispatch::run(program, &device, size, &mut memory, words, &mut rng)
             .map_err(|reason| format!("{}: {reason}", dispatch.name))?;
@@ -527,8 +530,9 @@ fn overlapping_segments_stay_within_their_bounds() {
         let mut lengths = vec![(0, 0); segments as usize];
         lengths[0] = (capacity - 8, 0);
         let rank = [RankMethod::Ballot, RankMethod::Private][seed as usize / 2 % 2];
+        let placement = [Placement::InPlace, Placement::OutOfPlace][seed as usize / 4 % 2];
         let draw = Draw {
-            sort: SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) },
+            sort: SortRequest { value: ValueType::U32, placement, ..SortRequest::new(KeyType::U32) },
             promised: false,
             keys: Keys::Drawn(keys),
             lengths,

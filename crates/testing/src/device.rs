@@ -39,7 +39,7 @@ pub fn level() -> Level {
 }
 
 /// Whether a test takes a combination of choices, given by their numbers: all combinations at the full level, and else half of
-/// them, or a third of those of three choices. Every choice is among them; which of the others it meets is the seed's.
+/// them, or a third of those of three choices. The seed says which; of several choices, each is among them.
 pub fn takes(choices: &[usize]) -> bool {
     let parts = choices.len().max(2) as u64;
     let sum = choices.iter().sum::<usize>() as u64;
