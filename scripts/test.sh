@@ -63,8 +63,8 @@ wide=lavapipe-512
 grep -qw avx512f /proc/cpuinfo || wide="lavapipe-512 unoptimized"
 
 # Nearly all of a first run's time goes into compiling kernels, which lavapipe keeps for each width. So the configurations of
-# a width come behind the longest of it, and their part of the trials has its part, whose kernels are there already. A small part
-# of few trials may be none, so the busy rows take larger ones. LLVM's optimizer takes a third of a compilation. Kernels go
+# a width come behind the longest of it, and take its part of the trials, whose kernels are there already. A small part of few
+# trials may be none, so the busy rows take more than that part. LLVM's optimizer takes a third of a compilation. Kernels go
 # through it at subgroup size 8, on both versions of Mesa, and the rows of size 4 and the GPU-assisted one do without.
 everything=(
     "lavapipe-8         | 3600 | $devices segments-modules splits-modules top-modules records verified recording emulated frames visitors kept-visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/12"

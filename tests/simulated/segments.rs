@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use vksort::internals::abi;
+use vksort::internals::kernels::{Kernel, Module};
 use vksort::internals::steps::{self, Groups, HostStep, Memory as Buffer, ScratchRange};
-use vksort::internals::{abi, kernels::Kernel, kernels::Module};
 use vksort::{
     Algorithm, Count, DeviceProfile, IndexFrom, KeyOutput, KeyType, Order, Placement, RankMethod, SegmentedRequest,
     Segments, Shape, ShapeDesc, SortRequest, SubgroupChoice, Tuning, ValueType,
@@ -423,7 +424,7 @@ pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Prog
         };
         let words = &push.words(None)[..abi::Push::WORDS];
         let own = program(dispatch);
-        memory.may_collide = may_collide && matches!(dispatch.module.kernel, Kernel::Segments);
+        memory.may_collide = may_collide && dispatch.module.kernel == Kernel::Segments;
         let program = changed.filter(|[of, _]| Arc::ptr_eq(of, &own)).map_or(&own, |[_, other]| other);
         dispatch::run(program, &device, size, &mut memory, words, &mut rng)
             .map_err(|reason| format!("{}: {reason}", dispatch.name))?;
