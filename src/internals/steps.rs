@@ -10,6 +10,7 @@ use crate::kernels::Module;
 use crate::plan::{Hazards, MAX_COUNT, Plan, Step, StepName, Work};
 use crate::records::{Fields, RecordRequest};
 use crate::request::{Count, SortRequest};
+use crate::segments::SegmentedRequest;
 use crate::shape::{Shape, ShapeDesc};
 use crate::specialize::specialize;
 
@@ -104,6 +105,11 @@ pub fn of_segments(
 /// As for [`RecordRequest::check`].
 pub fn of_records(records: &RecordRequest) -> Result<(SortRequest, Option<Fields>), Error> {
     records.as_sort()
+}
+
+/// What the keys of a request are composed of, if it is of records.
+pub fn fields_of(request: &SegmentedRequest) -> Option<Fields> {
+    request.fields()
 }
 
 fn host_sort(plan: &Plan, count: Count) -> HostSort {

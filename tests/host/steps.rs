@@ -1,19 +1,24 @@
-//! The steps of sorts as a record kept in the repository: kernels, workgroups, the memory that each step reads and writes, and the
-//! barrier before it. A change that is meant to leave sorts as they are leaves the record as it is.
+//! The steps of sorts as a record kept in the repository: kernels, workgroups, push constants, the memory that each step reads and
+//! writes, and the barrier before it. A change that is meant to leave sorts as they are leaves the record as it is.
 //!
-//! The record has a digest for each row of tunings and each algorithm. `VKSORT_WRITE_STEPS=FILE` writes what the digests are made
+//! The record has a digest for each row of tunings and each kind of sort: elements by each algorithm, records, segments, and the first
+//! elements of segments. `VKSORT_WRITE_STEPS=FILE` writes what the digests are made
 //! from, one sort a line, so that two commits can be compared by `diff`, and renews the record.
 
 use std::fmt::Write;
 use std::path::Path;
 
-use vksort::internals::steps::{self, HostStep, Memory};
+use vksort::internals::abi::{Push, SPECIALIZATION};
+use vksort::internals::steps::{self, HostSort, HostStep, Memory};
 use vksort::internals::{driver, vendor};
 use vksort::{
-    Algorithm, BitRange, Count, DeviceProfile, KeyOutput, KeyType, Placement, ShapeDesc, SortRequest, Tuning, ValueType,
+    Algorithm, BitRange, Count, DeviceProfile, Error, IndexFrom, KeyField, KeyOutput, KeyType, Order, Placement,
+    RecordOutput, RecordRequest, SegmentedRequest, Segments, ShapeDesc, SortRequest, Tuning, ValueType,
 };
 
 const FILE: &str = "tests/host/steps.csv";
+/// The largest capacity, for which every algorithm but the single workgroup has all its kernels.
+const LARGEST: u32 = 1 << 22;
 
 /// A device for each row of tunings that differs in its steps.
 fn devices() -> Vec<(&'static str, DeviceProfile)> {
@@ -66,13 +71,71 @@ fn memory(memory: Option<Memory>) -> String {
     }
 }
 
-/// One line for a sort.
-fn describe(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> String {
-    let mut line = format!("{}, {capacity}, {count:?}:", desc.request);
-    let sort = match steps::of(desc, capacity, count) {
+/// Requests of records that plans tell apart: composed keys of each width, records that are keys, and each output.
+fn records() -> Vec<RecordRequest> {
+    let fields: [(u32, &[KeyField]); 5] = [
+        (12, &[KeyField::new(8, KeyType::F16)]),
+        (20, &[KeyField::new(0, KeyType::U16), KeyField::new(7, KeyType::F32).descending()]),
+        (32, &[KeyField::new(0, KeyType::F64).descending(), KeyField::new(8, KeyType::I64)]),
+        (8, &[KeyField::new(4, KeyType::U32)]),
+        (4, &[KeyField::new(0, KeyType::F32).descending()]),
+    ];
+    let outputs = [RecordOutput::InPlace, RecordOutput::OutOfPlace, RecordOutput::Permutation];
+    let of = |(stride, fields): (u32, &[KeyField]), output| RecordRequest::new(stride, fields).with_output(output);
+    fields.into_iter().flat_map(|fields| outputs.map(|output| of(fields, output))).collect()
+}
+
+/// Requests of segments that plans tell apart: every layout, with segments within a block, beyond it, and of unknown length. With
+/// `top`, those of their first elements.
+fn segments(top: bool) -> Vec<SegmentedRequest> {
+    let layouts = [
+        Segments::Offsets,
+        Segments::Ranges,
+        Segments::Rows { stride: 8 },
+        Segments::Rows { stride: 50_000 },
+        Segments::RowsOf { stride: 300 },
+        Segments::RowsOf { stride: 20_000 },
+        Segments::Whole,
+    ];
+    let mut requests = Vec::new();
+    for layout in layouts {
+        for key in [KeyType::U16, KeyType::F32, KeyType::U64, KeyType::U128] {
+            for value in [ValueType::None, ValueType::U32, ValueType::Bytes(20), ValueType::Index] {
+                for (placement, order) in
+                    [(Placement::InPlace, Order::Ascending), (Placement::OutOfPlace, Order::Descending)]
+                {
+                    for bits in [0..key.bits(), 3..12, 0..0] {
+                        let bits = BitRange::from(bits);
+                        let sort = SortRequest { value, placement, order, bits, ..SortRequest::new(key) };
+                        let all = SegmentedRequest::new(sort, layout);
+                        let discarded = SortRequest { key_output: KeyOutput::Discarded, ..sort };
+                        let discarded = SegmentedRequest::new(discarded, layout).indices_from(IndexFrom::Segment);
+                        for request in [all, all.up_to(200), all.up_to(100_000), discarded] {
+                            match top {
+                                true => requests.extend([request.top(1), request.top(40)]),
+                                false => requests.push(request),
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for request in records().iter().filter(|_| !top) {
+            let request = SegmentedRequest::of_records(request, layout).expect("records that are allowed");
+            requests.extend([request, request.up_to(100)]);
+        }
+    }
+    requests.retain(|request| request.check().is_ok());
+    requests
+}
+
+/// The steps of a sort, or why there is none. With `constants` also the specialization constants that are not their defaults.
+fn describe(sort: Result<HostSort, Error>, constants: bool) -> String {
+    let sort = match sort {
         Ok(sort) => sort,
-        Err(error) => return format!("{line} {error}"),
+        Err(error) => return format!(" {error}"),
     };
+    let mut line = String::new();
     for (step, barrier) in sort.steps.iter().zip(&sort.barriers) {
         if let Some((from, to)) = barrier {
             write!(line, " |{from:?} -> {to:?}|").unwrap();
@@ -82,11 +145,76 @@ fn describe(desc: &ShapeDesc<'_>, capacity: u32, count: Count) -> String {
             HostStep::Dispatch(dispatch) => {
                 let [keys, values] =
                     [dispatch.places.keys, dispatch.places.values].map(|ends| ends.map(memory).join(" to "));
-                write!(line, " {} {:?} keys {keys} values {values};", dispatch.name, dispatch.groups).unwrap();
+                let (name, groups, push) = (dispatch.name, dispatch.groups, dispatch.push.words(None));
+                // Addresses are those of buffers, which are not known here.
+                let push = &push[2 * Push::ADDRESSES.len()..];
+                write!(line, " {name} {groups:?} push {push:x?} keys {keys} values {values};").unwrap();
+                if constants {
+                    let set =
+                        dispatch.constants.iter().zip(&SPECIALIZATION).filter(|(set, (_, default))| *set != default);
+                    set.for_each(|(set, (name, _))| write!(line, " {name}={set:x}").unwrap());
+                }
             }
         }
     }
     line
+}
+
+/// The sorts of one kind on one device, one a line.
+fn sorts(profile: &DeviceProfile, kind: &str) -> String {
+    let tuning = Tuning::for_device(profile);
+    let mut text = String::new();
+    let mut add = |what: &dyn std::fmt::Display, capacity: u32, count: Count, sort: Result<HostSort, Error>| {
+        // The constants of a request's pipelines are the same for every count.
+        let constants = count == Count::Device && (capacity == LARGEST || kind == "records");
+        writeln!(text, "{what}, {capacity}, {count:?}:{}", describe(sort, constants)).unwrap();
+    };
+    let counts = |capacity: u32| [Count::Host(capacity), Count::Device];
+    match kind {
+        "records" => {
+            for request in &records() {
+                let (sort, fields) = steps::of_records(request).expect("a request that is allowed");
+                let algorithm = tuning.algorithm();
+                let desc = ShapeDesc { fields, ..ShapeDesc::new(profile, &tuning, &sort, algorithm) };
+                for capacity in [1_000, 100_003] {
+                    counts(capacity)
+                        .into_iter()
+                        .for_each(|count| add(request, capacity, count, steps::of(&desc, capacity, count)));
+                }
+            }
+        }
+        "segments" | "first elements" => {
+            for request in &segments(kind == "first elements") {
+                let fields = steps::fields_of(request);
+                let algorithm = tuning.algorithm();
+                let desc = ShapeDesc {
+                    segments: Some(request),
+                    fields,
+                    ..ShapeDesc::new(profile, &tuning, &request.sort, algorithm)
+                };
+                for (capacity, segments) in [(100_003, 0), (100_003, 1), (LARGEST, 7_000)] {
+                    let number = if request.segments == Segments::Whole { capacity } else { segments };
+                    for count in counts(number) {
+                        let sort = steps::of_segments(&desc, capacity, number, count);
+                        add(request, capacity, count, sort);
+                    }
+                }
+            }
+        }
+        _ => {
+            let algorithm = kind.parse().expect("every other kind is an algorithm");
+            for request in &requests() {
+                let request = SortRequest { algorithm: Some(algorithm), ..*request };
+                let desc = ShapeDesc::new(profile, &tuning, &request, algorithm);
+                for capacity in [0, 1_000, 100_003, LARGEST] {
+                    counts(capacity)
+                        .into_iter()
+                        .for_each(|count| add(&request, capacity, count, steps::of(&desc, capacity, count)));
+                }
+            }
+        }
+    }
+    text
 }
 
 /// FNV-1a, which is the same in every version of the standard library.
@@ -96,24 +224,14 @@ fn digest(text: &str) -> u64 {
 
 #[test]
 fn the_steps_of_sorts_are_those_of_the_record() {
-    let (mut record, mut all) = (String::from("device,algorithm,sorts,digest\n"), String::new());
-    let requests = requests();
+    let (mut record, mut all) = (String::from("device,sort,sorts,digest\n"), String::new());
+    let algorithms = Algorithm::ALL.iter().map(Algorithm::to_string);
+    let kinds: Vec<_> = algorithms.chain(["records", "segments", "first elements"].map(String::from)).collect();
     for (device, profile) in devices() {
-        let tuning = Tuning::for_device(&profile);
-        for &algorithm in Algorithm::ALL {
-            let mut text = String::new();
-            for request in &requests {
-                let request = SortRequest { algorithm: Some(algorithm), ..*request };
-                let desc = ShapeDesc::new(&profile, &tuning, &request, algorithm);
-                for capacity in [0, 1_000, 100_003, 1 << 22] {
-                    for count in [Count::Host(capacity), Count::Device] {
-                        text += &describe(&desc, capacity, count);
-                        text.push('\n');
-                    }
-                }
-            }
-            writeln!(record, "{device},{algorithm},{},{:016x}", text.lines().count(), digest(&text)).unwrap();
-            writeln!(all, "{device}, {algorithm}\n{text}").unwrap();
+        for kind in &kinds {
+            let text = sorts(&profile, kind);
+            writeln!(record, "{device},{kind},{},{:016x}", text.lines().count(), digest(&text)).unwrap();
+            writeln!(all, "{device}, {kind}\n{text}").unwrap();
         }
     }
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join(FILE);
