@@ -36,9 +36,7 @@ shared_constants! {
 
     /// Lowest bit of the digit of a pass, six bits.
     ROUTE_DIGIT = 0;
-    /// Lowest bit of the digit of the next pass, six bits; set in routes with `MOVES_JOINING`.
-    ROUTE_NEXT = 6;
-    /// Lowest bit of one of the `MOVES_*` constants.
+    /// Bit of one of the `MOVES_*` constants.
     ROUTE_MOVES = 12;
     /// Set if the pass runs.
     ROUTE_RUNS = 1 << 14;
@@ -64,10 +62,6 @@ shared_constants! {
     MOVES_ALL = 0;
     /// The pass moves values alone, because the keys are discarded.
     MOVES_VALUES = 1;
-    /// The pass moves indices, each joined in one word with the last digit of its key.
-    MOVES_JOINING = 2;
-    /// The pass moves indices, and reads them from such words.
-    MOVES_SPLITTING = 3;
 
     /// Most passes of a sort. The counters start with a tile ticket for each.
     MAX_PASSES = 64;
@@ -140,12 +134,6 @@ shared_constants! {
     /// Words of a workgroup's sums in the report.
     REPORT_WORDS = 3;
 }
-
-/// Word of the counters with the size of the subgroups of a kernel that has refused them, else 0; in sorts that check it. No source
-/// of a kernel knows it, because the check is put into modules.
-#[allow(dead_code, reason = "for what rewrites modules")]
-pub const COUNTERS_REFUSED: u32 = COUNTERS_ARGUMENTS - 1;
-const _: () = assert!(COUNTERS_ROUTES + MAX_PASSES < COUNTERS_REFUSED);
 
 shared_constants! {
     /// The same for the kernels of segments alone.
@@ -301,8 +289,6 @@ specialization! {
     IN_PLACE = 1;
     /// Whether the sorted keys are discarded.
     DISCARD_KEYS = 0;
-    /// Whether an index may move to the last pass in one word with the last digit of its key.
-    JOIN_INDEX = 0;
     /// Workgroups that share a tile's elements in a gather.
     GATHER_SPLITS = 1;
     /// Reads of one look-back word before the blocking tile is recounted.

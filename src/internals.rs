@@ -2,7 +2,7 @@
 
 pub use crate::modules::words as module_words;
 pub use crate::profile::{Quirks, driver, vendor};
-pub use crate::spirv::{Check, Rewrite};
+pub use crate::spirv::Rewrite;
 pub use crate::tuning::row_names;
 
 /// The contract between host and kernels.

@@ -166,16 +166,6 @@ impl Kernel {
         &KERNELS[self as usize]
     }
 
-    /// How the kernel uses the counters, beside its row, in sorts that check the size of subgroups. What ranks writes what it found, by
-    /// an atomic, which layers take for a read too; what moves elements afterwards reads it.
-    #[allow(dead_code, reason = "for what plans")]
-    pub fn check(self) -> Option<Usage> {
-        match self {
-            Kernel::Move | Kernel::Gather => Some(Usage::Read),
-            _ => self.row().variants.ranks.then_some(Usage::ReadWrite),
-        }
-    }
-
     /// Name of the kernel.
     pub fn name(self) -> &'static str {
         self.row().name
@@ -193,8 +183,6 @@ impl Kernel {
 pub enum Ranking {
     /// None: the specialization constant `RANK_METHOD` selects the method.
     Chosen,
-    /// `subgroupPartitionNV`, for keys of up to 32 bits.
-    Partitioned,
     /// Private counters of each invocation.
     Private,
 }
@@ -223,7 +211,6 @@ impl Module {
         let (small, emulated) = (flag(self.small, "_small"), flag(self.emulated, "_emulated"));
         let ranking = match self.ranking {
             Ranking::Chosen => "",
-            Ranking::Partitioned => "_partitioned",
             Ranking::Private => "_private",
         };
         let addressed = flag(self.addressed, "_addressed");
@@ -235,19 +222,18 @@ impl Module {
     pub fn file(&self) -> String {
         match self.ranking {
             Ranking::Private => format!("software/{}.comp", self.kernel.name()),
-            Ranking::Chosen | Ranking::Partitioned => self.kernel.row().file.into(),
+            Ranking::Chosen => self.kernel.row().file.into(),
         }
     }
 
     /// The macros that select the variant, without a visitor.
     #[allow(dead_code, reason = "for what compiles kernels")]
-    pub fn macros(&self) -> [(&'static str, u32); 8] {
+    pub fn macros(&self) -> [(&'static str, u32); 7] {
         let flag = u32::from;
         [
             ("KEY_WORDS", self.key_words),
             ("SMALL", flag(self.small)),
             ("EMULATED", flag(self.emulated)),
-            ("PARTITIONED", flag(self.ranking == Ranking::Partitioned)),
             ("PRIVATE", flag(self.ranking == Ranking::Private)),
             ("ADDRESSED", flag(self.addressed)),
             ("VISITED_KEYS", 0),
@@ -263,7 +249,6 @@ impl Module {
         let addressed = self.addressed && variants.addresses;
         let ranking = match self.ranking {
             _ if self.emulated || addressed => Ranking::Chosen,
-            Ranking::Partitioned if variants.ranks && !small && key_words == 1 => Ranking::Partitioned,
             Ranking::Private if variants.ranks || variants.counts || variants.software => Ranking::Private,
             _ => Ranking::Chosen,
         };
@@ -288,7 +273,6 @@ pub fn modules() -> Vec<Module> {
                 (false, false, Ranking::Chosen, false),
                 (true, false, Ranking::Chosen, false),
                 (false, true, Ranking::Chosen, false),
-                (false, false, Ranking::Partitioned, false),
                 (false, false, Ranking::Private, false),
                 (true, false, Ranking::Private, false),
                 (false, false, Ranking::Chosen, true),

@@ -46,8 +46,6 @@ impl Plan {
         }
         if self.ranks_tiles(largest) {
             self.each_head_step(count, emit);
-        } else if self.shape.checks_subgroups() {
-            emit(Step::clear(4 * u64::from(abi::COUNTERS_HISTOGRAM)));
         }
         if self.shape.passes > 0 {
             match self.algorithm_for(largest) {

@@ -30,9 +30,6 @@ pub struct DeviceProfile {
     pub subgroup_range: (u32, u32),
     /// Whether compute shaders may use ballots and shuffles, and add up the values of a subgroup.
     pub subgroup_operations: bool,
-    /// Whether compute shaders may use `subgroupPartitionNV`. [`Requirements::query`](crate::Requirements::query) leaves it out until
-    /// [`with_subgroup_partition`](crate::Requirements::with_subgroup_partition) asks for it.
-    pub subgroup_partition: bool,
     /// Whether pipelines can require full subgroups.
     pub full_subgroups: bool,
     /// What is known of the subgroups of pipelines that require nothing.
@@ -76,21 +73,13 @@ pub enum FixedSubgroups {
     Spirv16,
     /// The driver's are full, and of this size.
     Driver,
-    /// The driver's usually are, but a setting of its own may change it. Sorters that read what kernels find rely on it
-    /// ([`SorterOptions::subgroup_check`](crate::SorterOptions)).
-    Checked,
 }
 
 impl DeviceProfile {
     /// Whether kernels may rely on full subgroups of the device's own: by a feature, or as [`fixed_subgroups`](Self::fixed_subgroups)
-    /// says. `reads_check` says that somebody reads what kernels find.
-    pub fn has_full_subgroups(&self, reads_check: bool) -> bool {
-        self.full_subgroups
-            || match self.fixed_subgroups {
-                FixedSubgroups::No => false,
-                FixedSubgroups::Spirv16 | FixedSubgroups::Driver => true,
-                FixedSubgroups::Checked => reads_check,
-            }
+    /// says.
+    pub fn has_full_subgroups(&self) -> bool {
+        self.full_subgroups || self.fixed_subgroups != FixedSubgroups::No
     }
 
     /// What is known of subgroups without a feature. `ruled` says that modules may be of SPIR-V 1.6 and that the device has one
@@ -112,10 +101,8 @@ impl DeviceProfile {
             (NVIDIA | NVK | HONEYKRISP | KOSMICKRISP | MOLTENVK, 32) => FixedSubgroups::Driver,
             // A subgroup is a vector of LP_NATIVE_VECTOR_WIDTH bits, or of 128; a workgroup runs them one after the other.
             (LLVMPIPE, 4 | 8 | 16) | (SWIFTSHADER, 4) => FixedSubgroups::Driver,
-            // Workgroups of more than 32 invocations have waves of 64, and with RADV_PERFTEST=cswave32 waves of 32, though 64 are reported.
-            (RADV, 64) => FixedSubgroups::Checked,
-            // Kernels with subgroup operations get the size that is reported, unless a setting of the driver says otherwise.
-            (AMD | AMDVLK, 32 | 64) => FixedSubgroups::Checked,
+            // AMD's drivers usually run full subgroups of the size that they report, but a setting may change it: with
+            // RADV_PERFTEST=cswave32 waves have 32 lanes, though 64 are reported.
             _ => FixedSubgroups::No,
         }
     }
@@ -227,7 +214,6 @@ impl Default for DeviceProfile {
             subgroup_size: 32,
             subgroup_range: (32, 32),
             subgroup_operations: true,
-            subgroup_partition: false,
             full_subgroups: true,
             fixed_subgroups: FixedSubgroups::No,
             max_workgroup_subgroups: 32,
@@ -266,8 +252,7 @@ mod tests {
             sizes.iter().for_each(|size| assert_eq!(of(driver, 0, *size), [Driver, Spirv16], "{driver}"));
         }
         for driver in [RADV, AMD, AMDVLK] {
-            assert_eq!(of(driver, vendor::AMD, 64), [Checked, Spirv16], "{driver}");
-            assert_eq!(of(driver, vendor::AMD, 16), [No, Spirv16], "{driver} with a size that it is not known for");
+            assert_eq!(of(driver, vendor::AMD, 64), [No, Spirv16], "{driver}");
         }
         assert_eq!(of(MOLTENVK, vendor::APPLE, 32), [Driver, Spirv16]);
         for vendor in [vendor::AMD, vendor::INTEL] {

@@ -69,8 +69,6 @@ pub struct ShapeDesc<'a> {
     pub specialization: Specialization,
     /// The quirks of the driver.
     pub quirks: Quirks,
-    /// Whether somebody reads what kernels find of their subgroups.
-    pub reads_check: bool,
     /// Fault injection: tiles whose index is a multiple of this never publish; 0 for none.
     pub withhold: u32,
     /// Fault injection: bits of the number of slots in the look-back ring. With few slots, small sorts use each several
@@ -98,7 +96,6 @@ impl<'a> ShapeDesc<'a> {
             fields: None,
             specialization: Specialization::Auto,
             quirks: profile.quirks(),
-            reads_check: false,
             withhold: 0,
             ring_bits: None,
         }
@@ -491,13 +488,10 @@ fn most_ring_bits(profile: &DeviceProfile, digit_bits: u32) -> u32 {
 
 /// The preferred ranking method, or one that suits the device, the elements and their access.
 fn choose_rank(desc: &ShapeDesc<'_>, subgroup: &Subgroup) -> RankMethod {
-    let &ShapeDesc { profile, request, .. } = desc;
     let own_modules = !subgroup.emulated && !desc.addressed;
     let narrow = subgroup.size <= MAX_PRIVATE_LANES;
-    let wide_or_small = request.key.bits() != 32 || (1..4).contains(&request.value.size_bytes());
     match desc.tuning.rank {
         RankMethod::Private if own_modules && narrow => RankMethod::Private,
-        RankMethod::Partition if own_modules && profile.subgroup_partition && !wide_or_small => RankMethod::Partition,
         // Each emulated ballot takes three barriers of the workgroup, for every bit of a digit.
         _ if subgroup.emulated => RankMethod::Match,
         RankMethod::Match => RankMethod::Match,
@@ -558,7 +552,7 @@ pub(crate) fn choose_subgroup(desc: &ShapeDesc<'_>) -> Result<Subgroup, Error> {
     };
     let serves = |size: u32| size.is_power_of_two() && (4..=128).contains(&size);
     // Without full subgroups, a driver may leave lanes empty, and the mapping of lanes to elements breaks.
-    let full = profile.has_full_subgroups(desc.reads_check);
+    let full = profile.has_full_subgroups();
     let sure = profile.subgroup_operations && full && serves(size);
     match desc.subgroup {
         SubgroupChoice::Auto | SubgroupChoice::Native if sure => Ok(Subgroup { size, emulated: false }),

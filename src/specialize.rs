@@ -1,13 +1,12 @@
 //! From request and shape to the specification of a pipeline: a module, and the values of its specialization constants.
 
 use crate::abi::{self, spec};
-use crate::kernels::{self, Group, Kernel, Module, Usage};
+use crate::kernels::{self, Group, Kernel, Module};
 use crate::modules;
 use crate::profile::FixedSubgroups;
 use crate::request::{SortRequest, ValueType};
 use crate::segments::IndexFrom;
 use crate::shape::{Ranking, Shape};
-use crate::spirv::Check;
 use crate::tuning::RankMethod;
 use crate::visitor::Visits;
 
@@ -24,8 +23,6 @@ pub(crate) struct KernelSpec {
     pub subgroup_size: Option<u32>,
     /// Whether the module is given to the driver as SPIR-V 1.6, in which subgroups are full without being required.
     pub spirv_1_6: bool,
-    /// What the module checks first, where subgroups may have another size than the driver reports.
-    pub check: Option<Check>,
     /// Whether the driver is asked to keep loops that the kernel asks to unroll.
     pub keep_loops: bool,
     /// Whether the host folds the constants into the module.
@@ -51,10 +48,6 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
             _ => required.then_some(shape.ranking.subgroup.size),
         },
         spirv_1_6: native && shape.fixed_subgroups == FixedSubgroups::Spirv16,
-        check: kernel.check().filter(|_| shape.checks_subgroups()).map(|usage| match usage {
-            Usage::Read => Check::Word,
-            _ => Check::Subgroups { invocations: wanted[spec::WORKGROUP_SIZE], size: shape.ranking.subgroup.size },
-        }),
         // The histogram unrolls a loop over few digits. With private counters it has no branch for each.
         keep_loops: match kernel {
             Kernel::Histogram => shape.quirks.slow_unrolled_branches && module.ranking != kernels::Ranking::Private,
@@ -75,7 +68,6 @@ fn module(kernel: Kernel, shape: &Shape, request: &SortRequest) -> Module {
         small: small && shape.small_storage,
         emulated: shape.ranking.subgroup.emulated,
         ranking: match shape.ranking.method {
-            RankMethod::Partition => kernels::Ranking::Partitioned,
             RankMethod::Private => kernels::Ranking::Private,
             RankMethod::Ballot | RankMethod::Match | RankMethod::Compare => kernels::Ranking::Chosen,
         },
@@ -115,7 +107,7 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         _ => shape.ranking.tile_pool_words(shape.tile),
     };
     values[spec::RANK_METHOD] = match shape.ranking.method {
-        RankMethod::Ballot | RankMethod::Partition | RankMethod::Private => abi::RANK_BALLOT,
+        RankMethod::Ballot | RankMethod::Private => abi::RANK_BALLOT,
         RankMethod::Match => abi::RANK_MATCH,
         RankMethod::Compare => abi::RANK_COMPARE,
     };
@@ -220,7 +212,7 @@ mod tests {
         let value = |id: usize| spec.constants[id];
         let numbers = [spec::WINDOW_BITS, spec::PASSES, spec::KEY_BITS, spec::VALUE_BITS];
         assert_eq!(numbers.map(value), [24, 3, 32, 32]);
-        assert_eq!([spec::INDEX_VALUES, spec::DISCARD_KEYS, spec::JOIN_INDEX].map(value), [1, 1, 1]);
+        assert_eq!([spec::INDEX_VALUES, spec::DISCARD_KEYS].map(value), [1, 1]);
         assert_eq!(value(spec::KEY_FLIP_NEGATIVE), 0x7FFF_FFFF, "negative floats are ordered by their complement");
         assert_eq!((spec.subgroup_size, spec.module.name().as_str()), (Some(8), "onesweep_32"));
     }

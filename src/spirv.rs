@@ -7,7 +7,6 @@
 //! Folding leaves control flow unchanged. Every driver can remove branches on a constant; removing them here would take changes
 //! of phis, merge blocks and loop headers, without need.
 
-mod check;
 mod fold;
 mod instruction;
 
@@ -15,7 +14,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ::spirv::{Decoration, LoopControl, Op, StorageClass};
 
-pub use check::Check;
 use fold::Folding;
 pub use instruction::SpirvError;
 use instruction::{HEADER_WORDS, Instruction, emit, instructions};
@@ -36,8 +34,6 @@ pub struct Rewrite<'a> {
     /// Adds the decoration `Aliased` to storage buffers that may be the same memory: those of keys and values, variables that share
     /// a binding, and arrays of descriptors. Without it, drivers may assume that they are distinct.
     pub declare_aliases: bool,
-    /// Adds a check in front of the code.
-    pub check: Option<Check>,
 }
 
 impl Rewrite<'_> {
@@ -48,8 +44,6 @@ impl Rewrite<'_> {
     /// * `words` is not a whole SPIR-V module.
     /// * An operation on specialization constants has no defined result, such as a division by zero, or no kernel has it.
     pub fn apply(&self, words: &[u32]) -> Result<Vec<u32>, SpirvError> {
-        let checked = self.check.map(|check| check.insert(words)).transpose()?;
-        let words = checked.as_deref().unwrap_or(words);
         let instructions = instructions(words)?;
         let mut aliased = if self.declare_aliases { undeclared_aliases(&instructions) } else { Vec::new() };
         let mut folding = self.constants.map(Folding::new);

@@ -10,7 +10,7 @@ pub use knobs::{Ballot, Knob, RankMethod, Scale, Tuning};
 pub(crate) use knobs::{MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS};
 
 /// Specialization constants, each with its value.
-pub(crate) type Knobs = [(usize, u32); 5];
+pub(crate) type Knobs = [(usize, u32); 4];
 
 /// A row: the class of devices it is for, and the tuning there.
 struct Row {
@@ -37,7 +37,6 @@ fn gpu(name: &str, evidence: &'static str) -> Tuning {
         digit_bits: 9,
         merge_runs: true,
         unordered: true,
-        join_index: true,
         polls: 4,
         min_tiles: 512,
         histogram_workgroup_size: 256,
@@ -103,7 +102,6 @@ fn cpu(name: &str, lanes: u32) -> Tuning {
         items_pairs: 4096,
         single_items: 4096,
         segment_items: 4096,
-        compare_longest: 512,
         rank: RankMethod::Private,
         digit_bits: 10,
         merge_runs: false,
@@ -198,8 +196,6 @@ const ROWS: &[Row] = &[
     Row {
         applies: |p| p.vendor_id == vendor::INTEL,
         tuning: || Tuning {
-            // Passes that move joined words too would need more registers.
-            join_index: false,
             workgroup_size: 384,
             items_keys: 20,
             items_pairs: 16,
@@ -263,13 +259,11 @@ impl Tuning {
     pub(crate) fn knobs(&self, request: &SortRequest, rank: RankMethod) -> Knobs {
         // The private counters of an invocation keep the order of equal digits at no cost.
         let unordered = self.unordered && !request.shows_ties() && rank != RankMethod::Private;
-        let joinable = request.discards_keys() && request.value.sorts_index() && request.key.bits() >= 32;
         [
             (spec::FEW_REGISTERS, self.few_registers.into()),
             (spec::BALLOT, self.ballot as u32),
             (spec::UNORDERED, unordered.into()),
             (spec::MERGE_RUNS, self.merge_runs.into()),
-            (spec::JOIN_INDEX, (self.join_index && joinable).into()),
         ]
     }
 

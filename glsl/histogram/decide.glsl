@@ -46,5 +46,5 @@ void decide(uint count) {
     }
     barrier();
     write_starts();
-    if (gl_LocalInvocationIndex == 0) write_routes(count);
+    if (gl_LocalInvocationIndex == 0) write_routes();
 }

@@ -7,15 +7,12 @@
 //
 // With a visitor's output, the last pass that runs gives the elements to the caller's code.
 //
-// If the caller discards the keys, the last pass needs one digit of each key and no more. If an index and a digit fit in
-// one word, the pass before the last joins them, and both passes move one word instead of two.
-
-const uint JOINED_INDICES = 1u << (32 - RADIX_BITS); // so many leave room for a digit
+// If the caller discards the keys, the last pass does not write them.
 
 shared uint needed[PASSES]; // 1 for a digit that is not the same in all keys, else 0
 
 // Writes the routes of the passes and of the move behind them; one invocation. crates/testing/src/routes.rs has the same in Rust.
-void write_routes(uint count) {
+void write_routes() {
     uint running = 0;
     [[dont_unroll]] for (uint digit = 0; digit < PASSES; digit++) running += needed[digit];
     bool discards = DISCARD_KEYS != 0, makes_values = INDEX_VALUES != 0, visits = VISITED_OUTPUT != 0;
@@ -24,18 +21,14 @@ void write_routes(uint count) {
         needed[PASSES - 1] = 1;
         running = 1;
     }
-    bool joins = JOIN_INDEX != 0 && discards && makes_values && running > 1 && count <= JOINED_INDICES;
     uint pass = 0;
     [[dont_unroll]] for (uint digit = 0; digit < PASSES; digit++) {
         if (needed[digit] == 0) continue;
         bool last = pass + 1 == running;
-        uint moves = MOVES_ALL;
-        if (discards && last) moves = joins ? MOVES_SPLITTING : MOVES_VALUES;
-        if (joins && pass + 2 == running) moves = MOVES_JOINING;
+        uint moves = discards && last ? MOVES_VALUES : MOVES_ALL;
         uint word = ROUTE_RUNS | digit << ROUTE_DIGIT | moves << ROUTE_MOVES;
         if (visits && last) word |= ROUTE_VISITS;
         counters[COUNTERS_ROUTES + pass] = word;
-        if (joins && last) counters[COUNTERS_ROUTES + pass - 1] |= digit << ROUTE_NEXT;
         pass++;
     }
     // Indices without keys may start at either place.

@@ -39,11 +39,11 @@ const uint LOADS = 4 / KEY_WORDS;
 void load_keys(Pass pass, Tile tile, out KEY keys[ITEMS]) {
     if (visits_keys(pass) && tile.elements == TILE) {
         [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-            keys[item] = ordered(pass, given_key(tile.start + loaded_at(item, ITEMS)));
+            keys[item] = flip_by_sign(given_key(tile.start + loaded_at(item, ITEMS)));
         }
     } else if (tile.elements == TILE) {
         [[unroll]] for (uint item = 0; item < ITEMS; item++) {
-            keys[item] = ordered(pass, read_key(tile.start + loaded_at(item, ITEMS)));
+            keys[item] = flip_by_sign(read_key(tile.start + loaded_at(item, ITEMS)));
         }
     } else {
         [[unroll]] for (uint part = 0; part < PARTS; part++) {
@@ -51,7 +51,7 @@ void load_keys(Pass pass, Tile tile, out KEY keys[ITEMS]) {
             [[dont_unroll]] for (uint first = 0; first < PART_ITEMS; first += LOADS) {
                 KEY loaded[LOADS];
                 uint start = part * PART + first * WORKGROUP_SIZE;
-                [[unroll]] for (uint item = 0; item < LOADS; item++) loaded[item] = last_key(pass);
+                [[unroll]] for (uint item = 0; item < LOADS; item++) loaded[item] = last_key();
                 if (start < tile.elements) {
                     [[unroll]] for (uint item = 0; item < LOADS; item++) {
                         uint at = start + thread() + item * WORKGROUP_SIZE;

@@ -13,16 +13,14 @@ void move_tile(Pass pass, Tile tile, uint base) {
         }
         EACH_TOGETHER(first) {
             uint target = base + loaded_at(first + at, ITEMS);
-            if (moves_all(pass)) store_key(pass, target, keys[at]);
-            if (pass.joined) write_value(target, 0, joined_index(keys[at]));
+            if (moves_all(pass)) store_key(target, keys[at]);
         }
-        for (uint word = 0; word < VALUE_WORDS && !pass.joined; word++) {
+        for (uint word = 0; word < VALUE_WORDS; word++) {
             uint values[ITEMS_TOGETHER];
             EACH_TOGETHER(first) { values[at] = load_value(pass, tile.start + loaded_at(first + at, ITEMS), word); }
             EACH_TOGETHER(first) {
                 uint target = base + loaded_at(first + at, ITEMS);
-                if (joins(pass)) write_key(target, KEY(join(values[at], digit_of(keys[at], pass.next))));
-                else write_value(target, word, values[at]);
+                write_value(target, word, values[at]);
             }
         }
     }

@@ -1,9 +1,5 @@
 // The lanes of a subgroup whose keys have the same bin, by each ranking method. Bits beyond the subgroup are unknown.
 
-#if PARTITIONED
-#extension GL_NV_shader_subgroup_partitioned : require
-#endif
-
 const uint MASK_WORDS = RANK_METHOD == RANK_MATCH ? (SUBGROUP_SIZE + 31) / 32 : 0; // of a match mask, behind the counters
 
 uint mask_of(uint bin, uint word) { return SUBGROUPS * RADIX + (subgroup_index() * RADIX + bin) * MASK_WORDS + word; }
@@ -53,12 +49,7 @@ uvec4 peers_by_comparison(uint bin) {
     return uvec4(peers, 0, 0, 0);
 }
 
-// The partition method has modules of its own, because it needs an extension.
 uvec4 peers_of(uint bin, uint one) {
-#if PARTITIONED
-    return subgroupPartitionNV(bin);
-#else
     return RANK_METHOD == RANK_MATCH ? peers_by_match(bin)
         : RANK_METHOD == RANK_COMPARE ? peers_by_comparison(bin) : peers_by_ballot(bin, one);
-#endif
 }

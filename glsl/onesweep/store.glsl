@@ -37,10 +37,7 @@ void store_keys(Pass pass, uint part, out uint kept[KEPT_WORDS]) {
     EACH_STORED(item, part) {
         KEY key = staged_key(stored_at(item));
         uint bin = bin_of(key, pass.digit), target = bin_target[bin] + part * PART + stored_at(item);
-        if (moves_all(pass)) store_key(pass, target, key);
-        // The digit waits in the pool for its index, so that no register holds the key.
-        else if (joins(pass)) pool[stored_at(item)] = digit_of(key, pass.next);
-        else if (pass.joined) write_value(target, 0, joined_index(key));
+        if (moves_all(pass)) store_key(target, key);
         SET_RANK(kept, item, FEW_REGISTERS != 0 ? bin : target);
     }
 }
@@ -48,7 +45,7 @@ void store_keys(Pass pass, uint part, out uint kept[KEPT_WORDS]) {
 // With several parts, values of one word are loaded once for all of them, while the tile waits for earlier ones. In a tile of one
 // part that takes 7 to 16 registers more on Intel's and AMD's GPUs (Mesa 25 and 26), and Intel's spill.
 const bool LOADS_AHEAD = PARTS > 1 && VALUE_WORDS == 1;
-bool loads_ahead(Pass pass, Tile tile) { return LOADS_AHEAD && tile.elements == TILE && !pass.visits && !pass.joined; }
+bool loads_ahead(Pass pass, Tile tile) { return LOADS_AHEAD && tile.elements == TILE && !pass.visits; }
 
 // Loads a word of the values of a full tile: of all items, or of those in a part.
 void load_values(Pass pass, Tile tile, uint ranks[RANK_WORDS], uint word, uint part, out uint values[ITEMS]) {
@@ -73,15 +70,13 @@ void store_values(Pass pass, Tile tile, uint ahead[ITEMS], uint ranks[RANK_WORDS
         [[unroll]] for (uint item = 0; item < ITEMS; item++) {
             uint at = ranked_at(ranks[word_of(item)], item, part);
             uint value = LOADS_AHEAD ? ahead[item] : loaded[item];
-            if (in_part(at)) pool[at] = joins(pass) ? join(value, pool[at]) : value;
+            if (in_part(at)) pool[at] = value;
         }
         barrier();
         EACH_STORED(item, part) {
             uint value = pool[stored_at(item)], target = rank_in(kept[word_of(item)], item);
             if (FEW_REGISTERS != 0) target = bin_target[target] + part * PART + stored_at(item);
-            // With two loops instead of a branch, compilers hold all targets in registers.
-            if (joins(pass)) write_key(target, KEY(value));
-            else write_value(target, word, value);
+            write_value(target, word, value);
         }
     }
 }
@@ -112,18 +107,17 @@ void store_each(Pass pass, Tile tile, uint count, uint ranks[RANK_WORDS], uint p
 // Gives a part of a ranked tile to the caller's code, key and value at once, in the order of the pool: neighbouring lanes have
 // neighbouring targets. Keys with values leave the pool for the indices of their elements, which are loaded from there.
 void visit_part(Pass pass, Tile tile, uint ranks[RANK_WORDS], uint part) {
-    bool loads = VALUE_WORDS > 0 && !pass.joined;
-    if (loads) {
+    if (VALUE_WORDS > 0) {
         [[unroll]] for (uint item = 0; item < ITEMS; item++) {
             uint at = ranked_at(ranks[word_of(item)], item, part);
-            if (in_part(at)) pool[at] = join(loaded_at(item, ITEMS), bin_of(staged_key(at), pass.digit));
+            if (in_part(at)) pool[at] = loaded_at(item, ITEMS) << RADIX_BITS | bin_of(staged_key(at), pass.digit);
         }
         barrier();
     }
     [[dont_unroll]] for (uint at = thread(); at < PART && part * PART + at < tile.elements; at += WORKGROUP_SIZE) {
         uint bin, index = tile.start;
         KEY key;
-        if (loads) {
+        if (VALUE_WORDS > 0) {
             bin = pool[at] & (RADIX - 1);
             index += pool[at] >> RADIX_BITS;
             key = load_key(pass, index);
@@ -142,7 +136,7 @@ void store_part(Pass pass, Tile tile, uint count, uint values[ITEMS], uint ranks
     } else if (tile.elements == TILE && !pass.visits && !moves_whole) {
         uint kept[KEPT_WORDS];
         store_keys(pass, part, kept);
-        if (!pass.joined) store_values(pass, tile, values, ranks, part, kept);
+        store_values(pass, tile, values, ranks, part, kept);
     } else {
         store_each(pass, tile, count, ranks, part, moves_whole, base);
     }

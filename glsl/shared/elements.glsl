@@ -56,13 +56,7 @@ KEY load_bits(Pass pass, uint index) {
     return key;
 }
 
-// A key with its flips by the sign, or without them again.
-KEY ordered(Pass pass, KEY key) {
-    if (!pass.joined) key = flip_by_sign(key);
-    return key;
-}
-
-KEY load_key(Pass pass, uint index) { return ordered(pass, load_bits(pass, index)); }
+KEY load_key(Pass pass, uint index) { return flip_by_sign(load_bits(pass, index)); }
 
 // Whether a pass needs the keys of elements that it copies. Behind a pass that discards keys there are none.
 bool loads_copied_keys(Pass pass) { return DISCARD_KEYS == 0 || pass.moves != MOVES_VALUES; }
@@ -94,24 +88,18 @@ void visit_sorted(uint position, KEY key, uvec4 words) {
 }
 
 #ifndef ELEMENTS_READ_ONLY
-void store_key(Pass pass, uint index, KEY key) { write_key(index, ordered(pass, key)); }
+void store_key(uint index, KEY key) { write_key(index, flip_by_sign(key)); }
 
 // Gives the element from `index` to the caller's code.
 void visit_element(Pass pass, uint target, uint index, KEY key) {
     uvec4 words;
-    for (uint word = 0; word < VALUE_WORDS; word++) {
-        words[word] = pass.joined ? joined_index(key) : load_value(pass, index, word);
-    }
-    visit_sorted(target, ordered(pass, key), words);
+    for (uint word = 0; word < VALUE_WORDS; word++) words[word] = load_value(pass, index, word);
+    visit_sorted(target, flip_by_sign(key), words);
 }
 
 // Stores the parts of the element from `index` that the pass moves.
 void move_element(Pass pass, uint target, uint index, KEY key) {
-    if (moves_all(pass)) store_key(pass, target, key);
-    if (joins(pass)) write_key(target, KEY(join(load_value(pass, index, 0), digit_of(key, pass.next))));
-    if (pass.joined) write_value(target, 0, joined_index(key));
-    if (moves_all(pass) || pass.moves == MOVES_VALUES) {
-        for (uint word = 0; word < VALUE_WORDS; word++) write_value(target, word, load_value(pass, index, word));
-    }
+    if (moves_all(pass)) store_key(target, key);
+    for (uint word = 0; word < VALUE_WORDS; word++) write_value(target, word, load_value(pass, index, word));
 }
 #endif

@@ -29,9 +29,8 @@ shared uint pool[POOL_WORDS]; // numbers of segments; then one word of each slot
     if (OF_CHILDREN) for (uint item = 0; item < (part_at.back ? items : 0); item++) { statement } \
 }
 
-#include "software/merge.glsl"
-
-// Of longer segments, `origins` are those of segments/elements.glsl, and `held` the targets.
+uint origins[HELD(ITEMS)]; // of each item, as in segments/elements.glsl
+uint held[HELD(ITEMS)];    // its target
 
 uint place_of(uint item, uint items) { return thread() * items + item; }
 
@@ -152,7 +151,6 @@ void main() {
             continue;
         }
         uint items = items_of(part.slots);
-        if (compares(part) && merge_part(part)) continue;
         load_part(part, items);
         sort_part(part, items, window.owned);
         if (DISCARD_KEYS == 0) store_keys(part, items);

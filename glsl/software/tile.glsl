@@ -19,14 +19,14 @@ uint loaded_at(uint item, uint items) { return thread() * items + item; }
 #define TAKE_ITEMS(turns, key) \
     for (uint item = 0; item < (turns); item++) { \
         uint at = loaded_at(item, items), index = tile.start + at; \
-        keys[item] = at < tile.elements ? ordered(pass, key) : last; \
+        keys[item] = at < tile.elements ? flip_by_sign(key) : last; \
         own_count[bits_at(keys[item], pass.digit)]++; \
     }
 
 // Loads a tile, and counts its bins.
 void take_tile(Pass pass, Tile tile) {
     uint items = items_of(tile.elements);
-    KEY last = last_key(pass);
+    KEY last = last_key();
     clear_own_counts();
     // One of the two loops runs zero iterations: software drivers execute a branch that no lane takes, but not the body of such
     // a loop.
@@ -75,7 +75,6 @@ void set_targets(Pass pass, Tile tile, uint count) {
 // The pass, as the compiler sees it within a loop that moves one kind of parts.
 Pass moving(Pass pass, uint moves) {
     pass.moves = moves;
-    pass.joined = JOIN_INDEX != 0 && moves == MOVES_SPLITTING;
     return pass;
 }
 
@@ -85,12 +84,9 @@ void store_tile(Pass pass, Tile tile) {
     for (uint bin = 0; bin < RADIX; bin++) own_count[bin] += bin_target[bin];
     // One loop for each kind of move, with zero iterations for other kinds: software drivers execute a branch that no lane takes,
     // but not the body of such a loop. They do not unroll a loop over the kinds, which has loops within.
-    MOVE_ITEMS(pass.visits && !pass.joined, visit_element(moving(pass, MOVES_ALL), target, index, keys[item]))
-    MOVE_ITEMS(pass.visits && pass.joined, visit_element(moving(pass, MOVES_SPLITTING), target, index, keys[item]))
+    MOVE_ITEMS(pass.visits, visit_element(moving(pass, MOVES_ALL), target, index, keys[item]))
     MOVE_KIND(MOVES_ALL)
     if (DISCARD_KEYS != 0) MOVE_KIND(MOVES_VALUES)
-    if (JOIN_INDEX != 0) MOVE_KIND(MOVES_JOINING)
-    if (JOIN_INDEX != 0) MOVE_KIND(MOVES_SPLITTING)
 }
 
 // Copies the elements of a tile.

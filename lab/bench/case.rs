@@ -50,7 +50,6 @@ pub enum How {
 pub enum Tweak {
     None,
     Unordered(bool),
-    Apart,
     DigitBits(u32),
     Rank(RankMethod),
     Row(Candidate),
@@ -68,7 +67,6 @@ impl Tweak {
                 return SorterOptions { faults, ..SorterOptions::default() };
             }
             Tweak::Unordered(unordered) => Some(Tuning { unordered, ..usual }),
-            Tweak::Apart => Some(Tuning { join_index: false, ..usual }),
             Tweak::DigitBits(digit_bits) => Some(Tuning { digit_bits, ..usual }),
             Tweak::Rank(rank) => Some(Tuning { rank, ..usual }),
             Tweak::Row(candidate) => Some(candidate.change(usual)),
@@ -82,7 +80,6 @@ impl Tweak {
             Tweak::None => row,
             Tweak::Unordered(true) => format!("{row}, first pass out of order"),
             Tweak::Unordered(false) => format!("{row}, every pass in order"),
-            Tweak::Apart => format!("{row}, index and digit apart"),
             Tweak::DigitBits(bits) => format!("{row}, digit bits {bits}"),
             Tweak::Rank(rank) => format!("{row}, rank {rank:?}"),
             Tweak::Row(candidate) => format!("{row}, {}", candidate.name()),
@@ -92,16 +89,10 @@ impl Tweak {
 }
 
 impl Case {
-    /// Whether the device has what the case is about, and does not put something else in its place.
-    pub fn is_there(&self, gpu: &Gpu) -> bool {
-        let partition = matches!(self.how, How::Device { tweak: Tweak::Rank(RankMethod::Partition), .. });
-        !partition || gpu.profile().subgroup_partition
-    }
-
     /// Bytes per element that any radix sort by all digits of 8 bits moves: it reads the keys once to count, and in each
     /// pass reads and writes keys and values. Digits that all keys share take no pass. What one workgroup sorts in its own
     /// memory moves once.
-    pub fn floor_bytes(&self, n: u32, varying: u128, algorithm: &str) -> u64 {
+    pub fn floor_bytes(&self, varying: u128, algorithm: &str) -> u64 {
         let (request, tweak) = match self.how {
             How::Device { request, tweak } => (request, tweak),
             How::Bitonic { .. } => return 2 * (4 + self.value_bytes()),
@@ -124,10 +115,7 @@ impl Case {
         let gathered = request.value.is_gathered();
         let sorted_value = if gathered { 4 } else { value };
         let not_read = if gathered || is_index { 4 } else { 0 };
-        // An index that has room for a digit of its key moves with it as one word into the last pass and out of it.
-        let joins = not_read > 0 && not_written >= 4 && passes > 1 && n <= 1 << 24 && tweak != Tweak::Apart;
-        let joined = if joins { 2 * 4 } else { 0 };
-        let saved = if passes > 0 { not_read + not_written + joined } else { 0 };
+        let saved = if passes > 0 { not_read + not_written } else { 0 };
         floor(key, sorted_value, passes) - saved + if gathered { 4 + 2 * value } else { 0 }
     }
 
@@ -320,7 +308,6 @@ impl List {
         }
         self.push("u32 keys out of order", u32s, Tweak::Unordered(true), Data::Uniform);
         self.push("u32 keys in order", u32s, Tweak::Unordered(false), Data::Uniform);
-        self.push("u32 argsort apart", argsort(u32s), Tweak::Apart, Data::Uniform);
         for window in [9, 17] {
             for digit_bits in [8, 9] {
                 let name = format!("{window} bits by digits of {digit_bits}");

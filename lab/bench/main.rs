@@ -260,7 +260,6 @@ impl Args {
             return self.measure_problems(bench, suite, measured, skipped, keep);
         }
         let mut cases = suite.cases(self.common.algorithm);
-        cases.retain(|case| case.is_there(bench.gpu));
         if suite == Suite::Model {
             cases.extend(
                 model.cases(SortRequest { algorithm: self.common.algorithm, ..SortRequest::new(KeyType::U32) }),

@@ -349,7 +349,7 @@ fn blank(case: &Case, ready: &Ready, n: u32, inputs: &mut Inputs) -> Measured {
         Ready::Cpu => (None, String::new(), Order::Ascending),
     };
     let varying = inputs.varying(case.data, case.key(), order);
-    let floor_bytes = case.floor_bytes(n, varying, &algorithm);
+    let floor_bytes = case.floor_bytes(varying, &algorithm);
     Measured::new(case.clone(), n, shape, algorithm, floor_bytes)
 }
 

@@ -44,14 +44,13 @@ pub struct Ratio {
 }
 
 /// Name of the ratio, the case above and the case below.
-const RATIOS: [(&str, &str, &str); 19] = [
+const RATIOS: [(&str, &str, &str); 18] = [
     ("u8 over u32", "u8 keys", "u32 keys"),
     ("u16 over u32", "u16 keys", "u32 keys"),
     ("u64 over u32", "u64 keys", "u32 keys"),
     ("u64 over u32, out of place", "u64 keys out of place", "u32 keys out of place"),
     ("argsort, keys discarded, over pairs", "u32 argsort", "u32 pairs"),
     ("argsort over pairs, out of place", "u32 argsort out of place", "u32 pairs out of place"),
-    ("argsort: joined with the last digit over not", "u32 argsort", "u32 argsort apart"),
     ("splat keys over uniform", "splat keys", "f32 keys"),
     ("splat keys out of place over uniform", "splat keys out of place", "f32 keys out of place"),
     ("splat pairs out of place over uniform", "splat pairs out of place", "f32 pairs out of place"),

@@ -5,7 +5,7 @@
 
     VKSORT_CONTRACT=target/release/vksort-contract PYTHONPATH=$VKSORT_NVIDIA_ASSEMBLER/cuda python3 lab/nvidia-assembler/few.py
 
-KEYS are numbers of keys, from 2^10 to 2^17 if none is given; a FIELD is one of the tuning, such as rank=partition.
+KEYS are numbers of keys, from 2^10 to 2^17 if none is given; a FIELD is one of the tuning, such as rank=match.
 """
 import sys
 

@@ -17,7 +17,7 @@ LIMITS = os.path.join(toolchain.ROOT, "lab", "nvidia-assembler", "limits.csv")
 COLUMNS = ["arch", "request", "kernel", "executed", "static", "registers", "spill_bytes", "shared_bytes", "waves"]
 CUB_COLUMNS = ["cub_executed", "cub_static", "cub_registers", "cub_waves"]
 ARCHS = (80, 89, 90)
-USUAL = ("keys", "keys:rank=partition", "pairs", "pairs:rank=partition", "histogram")
+USUAL = ("keys", "pairs", "histogram")
 
 
 def row(arch, request, figures, reference):

@@ -223,7 +223,6 @@ template <class T> DEVICE T subgroupShuffleDown(T v, uint by) { return __shfl_do
 template <class T> DEVICE T subgroupShuffleXor(T v, uint with) { return __shfl_xor_sync(~0u, v, (int)with); }
 DEVICE bool subgroupAllEqual(uint v) { return __all_sync(~0u, v == __shfl_sync(~0u, v, 0)); }
 DEVICE uvec4 subgroupBallot(bool vote) { return uvec4(__ballot_sync(~0u, vote), 0, 0, 0); }
-DEVICE uvec4 subgroupPartitionNV(uint v) { return uvec4(__match_any_sync(~0u, v), 0, 0, 0); }
 DEVICE bool subgroupInverseBallot(uvec4 mask) { return (mask.x >> gl_SubgroupInvocationID & 1) != 0; }
 DEVICE bool subgroupBallotBitExtract(uvec4 mask, uint lane) { return (mask.x >> lane & 1) != 0; }
 DEVICE uint subgroupBallotBitCount(uvec4 mask) { return __popc(mask.x); }

@@ -177,7 +177,6 @@ fn capabilities(profile: &DeviceProfile) -> Vec<(&'static str, String)> {
                 profile.max_shared_bytes >> 10
             ),
         ),
-        ("subgroup partition", has(profile.subgroup_partition).into()),
         ("8/16-bit storage", has(profile.small_storage).into()),
         ("buffer addresses", has(profile.buffer_addresses).into()),
         (
@@ -196,7 +195,6 @@ fn shapes(keys: &Shape, pairs: &Shape) -> String {
         RankMethod::Match => "match masks",
         RankMethod::Compare => "comparisons",
         RankMethod::Private => "counters of each invocation's own",
-        RankMethod::Partition => "subgroupPartitionNV",
         other => &format!("{other:?}"),
     };
     let subgroups = if keys.ranking.subgroup.emulated { "emulated subgroups" } else { "subgroups" };

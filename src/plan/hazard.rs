@@ -36,19 +36,17 @@ impl Plan {
     /// The regions that a step uses, and how.
     pub fn accesses(&self, step: &Step) -> impl Iterator<Item = (Region, AccessFlags)> + use<> {
         const CLEARED: &[(Binding, Usage)] = &[(Binding::Counters, Usage::Write), (Binding::Table, Usage::Write)];
-        let (uses, check, write, counted) = match step.work {
-            Work::Clear { .. } => (CLEARED, None, AccessFlags::TRANSFER_WRITE, false),
+        let (uses, write, counted) = match step.work {
+            Work::Clear { .. } => (CLEARED, AccessFlags::TRANSFER_WRITE, false),
             Work::Dispatch { kernel, groups, .. } => {
-                let check = kernel.check().filter(|_| self.shape.checks_subgroups());
-                (kernel.row().uses, check, AccessFlags::SHADER_WRITE, matches!(groups, Groups::Counted(_)))
+                (kernel.row().uses, AccessFlags::SHADER_WRITE, matches!(groups, Groups::Counted(_)))
             }
         };
         let places = self.places(step.ends);
-        let check = check.map(|usage| (Binding::Counters, usage));
-        // Windows alone have no scratch, but for a check.
+        // Windows alone have no scratch.
         let has_scratch = self.scratch().counters.size > 0 || self.shape.windows.is_none();
         let of_scratch = move |region: Region| has_scratch.then_some(region);
-        let used = uses.iter().copied().chain(check).filter_map(move |(binding, usage)| {
+        let used = uses.iter().copied().filter_map(move |(binding, usage)| {
             let region = match binding {
                 Binding::KeysFrom => places.keys[0]?.into(),
                 Binding::KeysTo => places.keys[1]?.into(),

@@ -121,9 +121,6 @@ impl Plan {
             layout.values_alternate = take(elements(value, passes > 1 || returns));
             layout.values_target = take(elements(value, passes > 2 && visits.output));
         }
-        if layout.counters.size == 0 && self.capacity > 0 && self.shape.checks_subgroups() {
-            layout.counters = take(4 * u64::from(abi::COUNTERS_HISTOGRAM));
-        }
         if request.value.is_gathered() && passes > 0 {
             layout.permutation = take(elements(4, true));
             layout.aside = take(elements(request.value.size_bytes(), request.in_place()));

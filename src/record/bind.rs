@@ -10,7 +10,6 @@ use super::inner::SorterInner;
 use super::memory::{Beside, Checked, writes};
 use super::pipelines::Layouts;
 use super::sorter::Sorter;
-use crate::abi;
 use crate::error::{Context, Error};
 use crate::plan::{Ends, Memory, Plan};
 
@@ -110,37 +109,6 @@ impl Sorter {
 }
 
 impl BoundSort {
-    /// Where the sort says whether its subgroups had the size that the driver reports: the offset in bytes of a 32-bit word in the
-    /// scratch range. `None` where no kernel checks that, as on most devices: see
-    /// [`SorterOptions::subgroup_check`](crate::SorterOptions::subgroup_check).
-    ///
-    /// Once each sort has run, read the word after a barrier from [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE), before the scratch is used
-    /// again, and pass it to [`check_subgroups`](Self::check_subgroups). A sort that is recorded with 0 elements does not write it.
-    pub fn subgroup_check(&self) -> Option<u64> {
-        let counters = self.plan.scratch().counters;
-        let checks = self.plan.shape.checks_subgroups() && counters.size > 0;
-        checks.then_some(counters.offset + 4 * u64::from(abi::COUNTERS_REFUSED))
-    }
-
-    /// Whether the sort took place, by the word at [`subgroup_check`](Self::subgroup_check). If it did not, all elements are as
-    /// before.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnsuitableDevice`] with both sizes, if subgroups had another one than the driver reports.
-    pub fn check_subgroups(&self, word: u32) -> Result<(), Error> {
-        if word == 0 {
-            return Ok(());
-        }
-        let (profile, size) = (&self.sorter.profile, self.plan.shape.ranking.subgroup.size);
-        let what = format!("subgroup size of a kernel with the driver {:?}", profile.driver);
-        let needed = format!(
-            "{size}, which the driver reports; enable subgroupSizeControl and computeFullSubgroups, or choose \
-             SubgroupChoice::Emulated"
-        );
-        Err(Error::unsuitable(&profile.name, &what, format!("{word}, so nothing was sorted"), needed))
-    }
-
     /// The checked sort, before its descriptors.
     pub(super) fn placed(
         sorter: &Sorter,

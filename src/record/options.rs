@@ -22,10 +22,6 @@ pub struct SorterOptions {
     pub subgroup: SubgroupChoice,
     /// Whether the host or the driver specializes the kernels.
     pub specialization: Specialization,
-    /// Set it if you read the word of [`BoundSort::subgroup_check`](crate::BoundSort::subgroup_check) after each sort. Devices of
-    /// AMD for which full subgroups are not enabled then sort with their own subgroups, and kernels check the size. Otherwise
-    /// subgroups are emulated there, which is several times slower. Nothing changes for other devices.
-    pub subgroup_check: bool,
     /// How the kernels access keys and values.
     pub access: Access,
     /// The largest number of elements that the sorter will sort, by which [`Access::Auto`] chooses; `None` if it is not known, or
@@ -47,7 +43,6 @@ impl fmt::Debug for SorterOptions {
             .field("tuning", &self.tuning)
             .field("subgroup", &self.subgroup)
             .field("specialization", &self.specialization)
-            .field("subgroup_check", &self.subgroup_check)
             .field("access", &self.access)
             .field("capacity", &self.capacity)
             .field("debug_utils", &self.debug_utils.is_some())

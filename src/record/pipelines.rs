@@ -1,6 +1,7 @@
 //! Compute pipelines, created from [`KernelSpec`]s, and their layouts.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
@@ -9,7 +10,7 @@ use ash::vk;
 
 use crate::abi::{self, Push, spec};
 use crate::error::{Context, Error};
-use crate::kernels::{KERNELS, Kernel};
+use crate::kernels::{KERNELS, Kernel, Module};
 use crate::modules;
 use crate::specialize::KernelSpec;
 use crate::spirv::Rewrite;
@@ -202,6 +203,8 @@ impl Pipelines {
         let layouts = Arc::new(layouts);
         let mut pipelines = [const { None }; KERNELS.len()];
         let (started, mut compiled) = (Instant::now(), 0);
+        // Several kernels may be in one module, which takes 3 to 36 ms to decode.
+        let mut decoded: HashMap<Module, Vec<u32>> = HashMap::new();
         for (index, spec) in desc.kernels.iter().enumerate() {
             // Identically defined layouts are compatible, so every sorter can use the pipeline.
             let key = (spec.clone(), [desc.addressed, desc.segmented, desc.pushed]);
@@ -209,16 +212,17 @@ impl Pipelines {
             let pipeline = match shared {
                 Some(pipeline) => pipeline,
                 None => {
-                    let words = match &desc.visitor {
-                        Some(visitor) => visitor.words[index].clone(),
-                        None => modules::words(&spec.module)?,
+                    let words = match (&desc.visitor, decoded.entry(spec.module)) {
+                        (Some(visitor), _) => &visitor.words[index],
+                        (None, Entry::Occupied(words)) => &*words.into_mut(),
+                        (None, Entry::Vacant(place)) => &*place.insert(modules::words(&spec.module)?),
                     };
                     if compiled == 0 {
                         log::info!("compiling pipelines, the first is {}", spec.module.name());
                     }
                     compiled += 1;
                     // SAFETY: device, cache and layout are valid by this function's contract.
-                    let raw = unsafe { create(device, desc, spec, &words, layouts.pipeline)? };
+                    let raw = unsafe { create(device, desc, spec, words, layouts.pipeline)? };
                     let pipeline = Arc::new(Pipeline { raw, layouts: Arc::clone(&layouts) });
                     desc.shared.of(device.handle())?.pipelines.insert(key, Arc::downgrade(&pipeline));
                     pipeline
@@ -270,7 +274,7 @@ unsafe fn create(
     layout: vk::PipelineLayout,
 ) -> Result<vk::Pipeline, Error> {
     let constants = spec.specializes_on_host.then_some(&spec.constants[..]);
-    let rewrite = Rewrite { constants, keep_loops: spec.keep_loops, declare_aliases: true, check: spec.check };
+    let rewrite = Rewrite { constants, keep_loops: spec.keep_loops, declare_aliases: true };
     let mut words = rewrite
         .apply(words)
         .map_err(|error| Error::Module { module: spec.module.name(), reason: error.to_string() })?;

@@ -8,17 +8,11 @@ pub struct Remedies {
     pub features: &'static str,
     /// How it is told of the version of the instance.
     pub version: &'static str,
-    /// How the check of the kernels is read; empty where it cannot be read.
-    pub check: &'static str,
 }
 
 impl Default for Remedies {
     /// Those of programs in Rust.
     fn default() -> Self {
-        Remedies {
-            features: "and leave them in Requirements",
-            version: "tell it by Requirements::for_api_version",
-            check: "set SorterOptions::subgroup_check, and read the word at BoundSort::subgroup_check",
-        }
+        Remedies { features: "and leave them in Requirements", version: "tell it by Requirements::for_api_version" }
     }
 }

@@ -40,9 +40,8 @@ impl InstanceRequirements {
 
 /// The extensions and features of the device, and its properties.
 ///
-/// The device of a [`Sorter`](crate::Sorter) must be created with everything that is named here. Two features are named only on
-/// request: [`with_buffer_addresses`](Self::with_buffer_addresses) and
-/// [`with_subgroup_partition`](Self::with_subgroup_partition).
+/// The device of a [`Sorter`](crate::Sorter) must be created with everything that is named here. One feature is named only on
+/// request: [`with_buffer_addresses`](Self::with_buffer_addresses).
 ///
 /// ```
 /// use ash::vk;
@@ -90,7 +89,6 @@ pub struct Requirements {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Offer {
     buffer_addresses: bool,
-    subgroup_partition: bool,
     /// Full subgroups that are required.
     full_subgroups: bool,
     /// Whether the device says that its subgroups have no other size than the usual one.
@@ -125,7 +123,6 @@ impl Requirements {
 
         let portability = vk::KHR_PORTABILITY_SUBSET_NAME;
         let size_control = vk::EXT_SUBGROUP_SIZE_CONTROL_NAME;
-        let partition = vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME;
         // Structures of an extension may be chained only if the device lists it. Drivers of Vulkan 1.3 list the extensions
         // of its core too, because the instance may be of 1.2.
         let can_control = lists(&available, size_control);
@@ -160,8 +157,6 @@ impl Requirements {
         };
         let offer = Offer {
             buffer_addresses: addresses.buffer_device_address == vk::TRUE,
-            subgroup_partition: lists(&available, partition)
-                && subgroup_operations(vk::SubgroupFeatureFlags::PARTITIONED_NV),
             full_subgroups,
             // Properties may be read whatever is enabled.
             one_subgroup_size: can_control
@@ -197,7 +192,6 @@ impl Requirements {
                 false => (subgroup.subgroup_size, subgroup.subgroup_size),
             },
             subgroup_operations: subgroup_operations(needed),
-            subgroup_partition: false,
             full_subgroups,
             fixed_subgroups: FixedSubgroups::No,
             max_workgroup_subgroups: match required_subgroup_size {
@@ -337,11 +331,8 @@ impl Requirements {
         if !(on(v11.storage_buffer16_bit_access) && on(v12.storage_buffer8_bit_access)) {
             self = self.without_small_storage();
         }
-        let partition = vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME;
-        self.device_extensions.retain(|name| *name != partition);
         self.offer.buffer_addresses &= on(v12.buffer_device_address);
-        self.offer.subgroup_partition &= extensions.contains(&partition);
-        self.with_buffer_addresses().with_subgroup_partition()
+        self.with_buffer_addresses()
     }
 
     /// Whether extensions that became core in Vulkan 1.3 need not be enabled.
@@ -368,17 +359,6 @@ impl Requirements {
         self
     }
 
-    /// The same with `VK_NV_shader_subgroup_partitioned` if the device has it, for a tuning that ranks by
-    /// [`RankMethod::Partition`](crate::RankMethod::Partition). No built-in row does.
-    pub fn with_subgroup_partition(mut self) -> Self {
-        let name = vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME;
-        if self.offer.subgroup_partition && !self.device_extensions.contains(&name) {
-            self.device_extensions.push(name);
-        }
-        self.profile.subgroup_partition = self.offer.subgroup_partition;
-        self
-    }
-
     /// The same without 8- and 16-bit storage, for a device that was created without it. Elements of these sizes are
     /// then written by atomics on words, which is slower.
     pub fn without_small_storage(mut self) -> Self {
@@ -389,7 +369,7 @@ impl Requirements {
     /// The same with everything that the device offers, for a device that vksort creates.
     #[cfg(feature = "standalone")]
     pub(crate) fn with_everything(self) -> Self {
-        self.with_buffer_addresses().with_subgroup_partition()
+        self.with_buffer_addresses()
     }
 
     /// The same without any optional extension or feature, for a device of which nothing is known.
@@ -543,36 +523,35 @@ mod tests {
 
     #[test]
     fn requirements_keep_what_a_device_was_created_with_and_no_more() {
-        let names = [vk::EXT_SUBGROUP_SIZE_CONTROL_NAME, vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME];
+        let names = [vk::EXT_SUBGROUP_SIZE_CONTROL_NAME];
         let profile = DeviceProfile {
             api_version: (1, 3, 0),
             full_subgroups: true,
-            subgroup_partition: false,
             small_storage: true,
             buffer_addresses: false,
             ..DeviceProfile::default()
         };
         let all = Requirements {
-            device_extensions: vec![names[0]],
+            device_extensions: names.to_vec(),
             profile,
             required_subgroup_size: true,
             application: None,
             remedies: Remedies::default(),
-            offer: Offer { buffer_addresses: true, subgroup_partition: true, ..Offer::default() },
+            offer: Offer { buffer_addresses: true, ..Offer::default() },
         };
         let (mut v11, mut v12, mut v13): (_, _, vk::PhysicalDeviceVulkan13Features<'_>) = Default::default();
         all.clone().with_buffer_addresses().features().add_to(&mut v11, &mut v12, &mut v13);
         let kept = |rest: &Requirements| {
             let profile = &rest.profile;
             assert_eq!(profile.full_subgroups, rest.required_subgroup_size);
-            [profile.full_subgroups, profile.subgroup_partition, profile.small_storage, profile.buffer_addresses]
+            [profile.full_subgroups, profile.small_storage, profile.buffer_addresses]
         };
         let rest = |extensions: &[&CStr], v11: &_, v12: &_, v13: &_| {
             let rest = all.clone().only_enabled(extensions, v11, v12, v13);
             assert!(rest.check_enabled(extensions, v11, v12, v13).is_ok(), "{extensions:?}");
             kept(&rest)
         };
-        assert_eq!(rest(&names, &v11, &v12, &v13), [true; 4]);
+        assert_eq!(rest(&names, &v11, &v12, &v13), [true; 3]);
         // The same by names, with any of the features: what is left names no other, so that a feature of a later version of
         // vksort is not assumed either.
         let features: Vec<_> = all.clone().with_buffer_addresses().feature_names().collect();
@@ -593,14 +572,14 @@ mod tests {
             }
         }
         // Subgroup size control is part of Vulkan 1.3, but not for an application that asked for less.
-        assert_eq!(rest(&[], &v11, &v12, &v13), [true, false, true, true]);
+        assert_eq!(rest(&[], &v11, &v12, &v13), [true; 3]);
         let older = all.clone().for_api_version(vk::API_VERSION_1_2).unwrap().only_enabled(&[], &v11, &v12, &v13);
-        assert_eq!(kept(&older), [false, false, true, true]);
-        assert_eq!(rest(&names, &v11, &v12, &v13.compute_full_subgroups(false)), [false, true, true, true]);
-        assert_eq!(rest(&names, &v11.storage_buffer16_bit_access(false), &v12, &v13), [true, true, false, true]);
-        assert_eq!(rest(&names, &v11, &v12.buffer_device_address(false), &v13), [true, true, true, false]);
-        assert_eq!(kept(&all.clone().with_subgroup_partition().with_buffer_addresses().least()), [false; 4]);
-        assert_eq!(kept(&all.clone().least().with_subgroup_partition().with_buffer_addresses()), [false; 4]);
+        assert_eq!(kept(&older), [false, true, true]);
+        assert_eq!(rest(&names, &v11, &v12, &v13.compute_full_subgroups(false)), [false, true, true]);
+        assert_eq!(rest(&names, &v11.storage_buffer16_bit_access(false), &v12, &v13), [true, false, true]);
+        assert_eq!(rest(&names, &v11, &v12.buffer_device_address(false), &v13), [true, true, false]);
+        assert_eq!(kept(&all.clone().with_buffer_addresses().least()), [false; 3]);
+        assert_eq!(kept(&all.clone().least().with_buffer_addresses()), [false; 3]);
     }
 
     #[test]

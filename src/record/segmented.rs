@@ -72,7 +72,7 @@ pub struct SegmentBuffers<R = BufferRange> {
 }
 
 impl SegmentedSorter {
-    /// Builds the pipelines for a request. [`SorterOptions::subgroup_check`] has no effect: subgroups that need it are emulated.
+    /// Builds the pipelines for a request.
     ///
     /// # Errors
     ///

@@ -234,8 +234,6 @@ impl Sorter {
             visits,
             segments,
             fields,
-            // Sorts of segments have no counters.
-            reads_check: options.subgroup_check && segments.is_none(),
             withhold: faults.withhold,
             ring_bits: faults.ring_bits,
             ..ShapeDesc::new(&profile, &tuning, request, algorithm)

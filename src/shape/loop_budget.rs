@@ -59,7 +59,7 @@ fn to_rank(ranking: &Ranking) -> u32 {
         RankMethod::Match => 2 * ranking.subgroup.size.div_ceil(32),
         RankMethod::Compare => ranking.subgroup.size,
         RankMethod::Private => 0,
-        RankMethod::Ballot | RankMethod::Partition => ranking.digit_bits,
+        RankMethod::Ballot => ranking.digit_bits,
     }
 }
 
@@ -143,28 +143,16 @@ fn window_iterations(ranking: &Ranking, passes: u32, window: Block, request: &So
     };
     let passes = window_passes(ranking, passes, window);
     let sorted = passes * window_item(ranking) + 3 + 2 * key_words + 2 * value_words;
-    // An invocation that merges goes through its share and a segment of as many elements: to load them, in each round, to store keys
-    // and to load and store values.
-    let merged = match ranking.method {
-        RankMethod::Private if key_words == 1 => 2 * (window.items.ilog2() + 3 + 2 * value_words),
-        _ => 0,
-    };
     let marks = elements.div_ceil(u32::BITS);
     let before = u32::BITS + 3 * marks.div_ceil(group) + window.items + marks.div_ceil(group) * marks;
     let longer = u64::from(window.items * LONGER_ITEMS.0 / LONGER_ITEMS.1 + LONGER);
-    u64::from(window.items) * u64::from(sorted.max(merged))
-        + longer * u64::from(sorted)
-        + u64::from((1 + LONGER) * passes * digits + before)
+    (u64::from(window.items) + longer) * u64::from(sorted) + u64::from((1 + LONGER) * passes * digits + before)
 }
 
-/// Elements up to which a window on a CPU may compare keys. With private counters it merges runs, in a round for each bit of a length,
-/// and an invocation holds its share of the elements and a segment. Else comparing takes no more iterations than the passes that it
-/// replaces; groups of four items are loops too.
+/// Elements up to which a window on a CPU may compare keys: comparing takes no more iterations than the passes that it replaces; groups
+/// of four items are loops too.
 pub(crate) fn most_compared(ranking: &Ranking, passes: u32, window: Block) -> u32 {
-    match ranking.method {
-        RankMethod::Private => window.items,
-        _ => window_passes(ranking, passes, window) * window_item(ranking) * 4 / 5,
-    }
+    window_passes(ranking, passes, window) * window_item(ranking) * 4 / 5
 }
 
 /// The longest segment on a CPU that is divided by digits, for blocks of a window; 0 if not even those just above the block are. A tile

@@ -191,7 +191,7 @@ impl Ranking {
         let words = match self.method {
             RankMethod::Private => 0,
             RankMethod::Match => 1 + self.subgroup.size.div_ceil(32),
-            RankMethod::Ballot | RankMethod::Compare | RankMethod::Partition => 1,
+            RankMethod::Ballot | RankMethod::Compare => 1,
         };
         invocations / self.subgroup.size * self.radix() * words
     }
@@ -246,11 +246,6 @@ impl Ranking {
 }
 
 impl Shape {
-    /// Whether kernels check the size of their subgroups. Without passes, none depends on it.
-    pub(crate) fn checks_subgroups(&self) -> bool {
-        self.fixed_subgroups == FixedSubgroups::Checked && self.passes > 0
-    }
-
     /// Bits of the number of anchors of the look-back ring.
     pub fn anchor_bits(&self) -> u32 {
         self.ring_bits.saturating_sub(2)

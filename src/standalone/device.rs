@@ -154,8 +154,6 @@ impl Device {
             // The caller's set may be of another device.
             pipelines: Some(Arc::clone(&self.pipelines)),
             debug_utils: self.debug_utils.clone(),
-            // Each run reads it.
-            subgroup_check: true,
             ..options.clone()
         }
     }

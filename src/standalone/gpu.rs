@@ -49,10 +49,6 @@ pub struct GpuOptions {
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub unknown_driver: bool,
-    /// The subgroup size that the driver is taken to report, while it may run others.
-    #[cfg(feature = "testing")]
-    #[doc(hidden)]
-    pub reported_subgroup: Option<u32>,
 }
 
 /// A device that vksort owns, for sorting slices and for running prepared sorts.
@@ -120,10 +116,6 @@ impl Gpu {
         #[cfg(feature = "testing")]
         if options.unknown_driver {
             physical.requirements = physical.requirements.map(Requirements::of_unknown_driver);
-        }
-        #[cfg(feature = "testing")]
-        if let Some(size) = options.reported_subgroup {
-            physical.requirements = physical.requirements.map(|requirements| requirements.with_reported_subgroup(size));
         }
         let device = Device::new(&instance, &physical, options.pipeline_cache.as_deref())?;
         let profile = &device.requirements.profile;

@@ -252,11 +252,10 @@ fn about(gpu: &Gpu) -> String {
         (
             "subgroups",
             format!(
-                "{}, {least} to {most} on request, full ones {}, operations {}, partition {}",
+                "{}, {least} to {most} on request, full ones {}, operations {}",
                 profile.subgroup_size,
                 yes(profile.full_subgroups),
-                yes(profile.subgroup_operations),
-                yes(profile.subgroup_partition)
+                yes(profile.subgroup_operations)
             ),
         ),
         (

@@ -33,9 +33,6 @@ pub enum RankMethod {
     /// subgroup, and blocks are not reordered in shared memory before they are written. It needs subgroup arithmetic and
     /// subgroups of at most 16 lanes. On other devices, and for sorts by address, it falls back to `Ballot`.
     Private,
-    /// One `subgroupPartitionNV`, for keys of 32 bits on devices with `VK_NV_shader_subgroup_partitioned`. It falls back to
-    /// `Ballot` for other keys, for values of 8 and 16 bits, and for sorts by address.
-    Partition,
 }
 
 /// How kernels extract a bit of a digit for its ballot. Which way takes fewer instructions depends on the compiler.
@@ -220,7 +217,7 @@ macro_rules! methods {
 }
 
 // As in files.
-methods!(RankMethod: Ballot "ballot" Match "match" Compare "compare" Private "private" Partition "partition");
+methods!(RankMethod: Ballot "ballot" Match "match" Compare "compare" Private "private");
 methods!(Ballot: ByPlace "by-place" ByMask "by-mask");
 
 /// Makes [`Tuning`] and [`Tuning::KNOBS`] from rows: field, type, scale.
@@ -313,9 +310,6 @@ knobs! {
     /// Whether an invocation merges runs of equal digits before it counts them by a shared atomic. Sorted and skewed inputs
     /// need it on GPUs.
     merge_runs: bool, Switch;
-    /// Whether an argsort that discards its keys joins each index with the last digit of its key, so that the last two
-    /// passes move one word instead of two. It applies to keys of 32 bits or more, if indices leave room for a digit.
-    join_index: bool, Switch;
     /// Polls of a look-back word before the predecessor's counts are recomputed. CPUs use fewer, because their drivers limit loop
     /// iterations.
     polls: u32, Polls;

@@ -120,7 +120,7 @@ mod tests {
     /// A build script does not know the device.
     #[test]
     fn every_module_that_a_sort_may_take_is_compiled_beforehand() {
-        let profile = DeviceProfile { subgroup_partition: true, ..DeviceProfile::default() };
+        let profile = DeviceProfile::default();
         let mut taken = 0;
         for &key in KeyType::ALL {
             for value in [ValueType::None, ValueType::Bytes(2), ValueType::Index, ValueType::Bytes(40)] {
@@ -130,7 +130,7 @@ mod tests {
                     let compiled = modules_of(&request);
                     for (rank, look_back, addressed, emulated) in [
                         (RankMethod::Ballot, true, false, false),
-                        (RankMethod::Partition, false, false, false),
+                        (RankMethod::Ballot, false, false, false),
                         (RankMethod::Private, true, false, false),
                         (RankMethod::Ballot, true, true, false),
                         (RankMethod::Match, false, false, true),

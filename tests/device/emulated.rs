@@ -10,7 +10,7 @@ use vksort::{
 };
 use vksort_testing::Trial;
 use vksort_testing::suite::{self, Sizes};
-use vksort_testing::{Level, design, gpu, level, seed};
+use vksort_testing::{Level, design, level, seed};
 
 /// A key type for each module of a kernel: packed elements, and keys of one, two and four words.
 const KEYS: [KeyType; 4] = [KeyType::F16, KeyType::F32, KeyType::I64, KeyType::U128];
@@ -46,10 +46,6 @@ fn methods() -> Vec<Setting> {
         methods.push(setting(format!("virtual-{size}"), &row, SubgroupChoice::Emulated(size)));
     }
     for &rank in RankMethod::ALL {
-        // Where the device lacks a method, another takes its place, which runs already.
-        if rank == RankMethod::Partition && !gpu().profile().subgroup_partition {
-            continue;
-        }
         let name = format!("{rank:?}").to_lowercase();
         methods.push(setting(name.clone(), &Tuning { rank, ..row.clone() }, SubgroupChoice::Auto));
         // So many subgroups that their counters take most of the memory.

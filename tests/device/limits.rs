@@ -219,8 +219,7 @@ fn devices_that_lack_a_way_to_reach_elements_are_refused_by_name() {
 
 fn features_that_were_not_enabled_are_named() {
     let mut requirements = Device::open().requirements.clone();
-    let (control, partition) = (vk::EXT_SUBGROUP_SIZE_CONTROL_NAME, vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME);
-    requirements.device_extensions = vec![control, partition];
+    requirements.device_extensions = vec![vk::EXT_SUBGROUP_SIZE_CONTROL_NAME];
     requirements.profile = DeviceProfile::default();
     let all = requirements.device_extensions.clone();
     let mut v11 = vk::PhysicalDeviceVulkan11Features::default().multiview(true);
@@ -233,7 +232,6 @@ fn features_that_were_not_enabled_are_named() {
         "feature subgroupSizeControl",
         "feature computeFullSubgroups",
         "extension VK_EXT_subgroup_size_control",
-        "extension VK_NV_shader_subgroup_partitioned",
     ] {
         assert!(message.contains(name), "{name:?} is not in {message:?}");
     }
@@ -245,12 +243,11 @@ fn features_that_were_not_enabled_are_named() {
     assert!(message.contains("bufferDeviceAddress") && !message.contains("8Bit"), "{message}");
     // Promoted to Vulkan 1.3, the extension need not be named.
     v12.buffer_device_address = vk::TRUE;
-    assert!(requirements.check_enabled(&[partition], &v11, &v12, &v13).is_err());
+    assert!(requirements.check_enabled(&[], &v11, &v12, &v13).is_err());
     requirements.profile.api_version = (1, 3, 0);
-    requirements.check_enabled(&[partition], &v11, &v12, &v13).unwrap();
+    requirements.check_enabled(&[], &v11, &v12, &v13).unwrap();
     // But for an instance of an earlier version it is not promoted.
-    let asked =
-        |version| requirements.clone().for_api_version(version).unwrap().check_enabled(&[partition], &v11, &v12, &v13);
+    let asked = |version| requirements.clone().for_api_version(version).unwrap().check_enabled(&[], &v11, &v12, &v13);
     let message = asked(vk::API_VERSION_1_2).unwrap_err().to_string();
     assert!(message.contains("VK_EXT_subgroup_size_control"), "{message}");
     asked(vk::API_VERSION_1_3).unwrap();
@@ -388,30 +385,22 @@ fn tunings_out_of_range_are_refused() {
     assert!(keys.is_sorted());
 }
 
-/// Two features are named on request only, and not where the device lacks them.
-fn buffer_addresses_and_the_partition_of_subgroups_are_named_on_request() {
+/// The feature is named on request only, and not where the device lacks it.
+fn buffer_addresses_are_named_on_request() {
     let device = Device::open();
     let mut has = vk::PhysicalDeviceBufferDeviceAddressFeatures::default();
     // SAFETY: the instance is alive and of Vulkan 1.2, which has the structure.
-    let (listed, plain) = unsafe {
+    let plain = unsafe {
         let physical = device.instance.enumerate_physical_devices().unwrap()[0];
         let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut has);
         device.instance.get_physical_device_features2(physical, &mut features);
-        let listed = device.instance.enumerate_device_extension_properties(physical).unwrap();
-        (listed, Requirements::query(&device.instance, physical).unwrap())
+        Requirements::query(&device.instance, physical).unwrap()
     };
-    let partition = vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME;
-    let partitions = listed.iter().any(|extension| extension.extension_name_as_c_str() == Ok(partition));
-
-    assert!(!plain.profile.buffer_addresses && !plain.profile.subgroup_partition);
+    assert!(!plain.profile.buffer_addresses);
     assert_eq!(plain.features().addresses.buffer_device_address, vk::FALSE);
-    assert!(!plain.device_extensions.contains(&partition));
-    let with = plain.clone().with_buffer_addresses();
+    let with = plain.with_buffer_addresses();
     assert_eq!(with.features().addresses.buffer_device_address, has.buffer_device_address);
     assert_eq!(with.profile.buffer_addresses, has.buffer_device_address == vk::TRUE);
-    let with = plain.with_subgroup_partition().with_subgroup_partition();
-    assert_eq!(with.profile.subgroup_partition, partitions);
-    assert_eq!(with.device_extensions.iter().filter(|name| **name == partition).count(), usize::from(partitions));
 }
 
 /// A type whose size is not that of its low 32 bits.
@@ -443,7 +432,7 @@ pub fn trials() -> Vec<Trial> {
         an_alignment_of_nothing_is_that_of_a_word,
         what_is_told_of_a_sorter_is_the_algorithm_that_sorts,
         choices_parse_and_print,
-        buffer_addresses_and_the_partition_of_subgroups_are_named_on_request,
+        buffer_addresses_are_named_on_request,
         tiles_are_as_few_as_look_back_tells_apart,
         sizes_of_values_are_not_cut_off,
         tunings_out_of_range_are_refused,

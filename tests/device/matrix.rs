@@ -245,24 +245,6 @@ fn every_cell_has_a_trial(requests: &[SortRequest]) -> Result<(), Failed> {
     }
 }
 
-/// One index more than there is room for in a word beside a digit, and one less.
-fn last_joined_index() -> Result<(), Failed> {
-    // Wide digits leave the fewest indices.
-    let (value, key_output) = (ValueType::Index, KeyOutput::Discarded);
-    let (bits, algorithm) = ((0..22).into(), Some(Algorithm::OneSweep));
-    let request = SortRequest { value, key_output, bits, algorithm, ..SortRequest::new(KeyType::U32) };
-    let tuning = Tuning { digit_bits: 11, ..gpu().tuning().clone() };
-    let sorter = gpu().sorter(&request, &SorterOptions { tuning: Some(tuning), ..SorterOptions::default() })?;
-    let limit = 1u32 << (32 - sorter.shape().ranking.digit_bits);
-    let capacity = limit + 1;
-    let arena = Arena::new(&gpu(), &sorter, capacity);
-    for (count, counted) in [(limit, false), (capacity, false), (limit - 1, true)] {
-        suite::run_case(&request, &arena, Case { capacity, count, pattern: Pattern::Uniform, counted })?;
-    }
-    vksort_testing::assert_valid(&gpu());
-    Ok(())
-}
-
 /// All windows of 16-bit keys, or some of them.
 fn sweep() -> Vec<SortRequest> {
     let step = if level() == Level::Full { 1 } else { 11 };
@@ -297,7 +279,6 @@ pub fn trials() -> Vec<Trial> {
     trials.extend(sweep().into_iter().map(|request| trial("sweep", request, usual)));
     if level() == Level::Full {
         // It sorts millions of elements.
-        trials.push(Trial::test("last-joined-index", last_joined_index));
         trials.push(Trial::test("every-cell-has-a-trial", move || every_cell_has_a_trial(&requests)));
     }
     trials

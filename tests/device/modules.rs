@@ -105,7 +105,7 @@ impl fmt::Display for Way {
 /// Ways to sort, the usual ones first.
 fn ways() -> Vec<Way> {
     let mut ways = Vec::new();
-    let ranks = [RankMethod::Ballot, RankMethod::Private, RankMethod::Partition];
+    let ranks = [RankMethod::Ballot, RankMethod::Private];
     // One bit takes one pass, which leaves the elements in the wrong place if they are sorted in place.
     let cells = [false, true].into_iter().flat_map(|narrow| {
         let keys = [KeyType::U32, KeyType::U8, KeyType::U64, KeyType::U128];
@@ -130,9 +130,8 @@ fn ways() -> Vec<Way> {
 
 /// Why a device does not run a module, if it does not.
 pub(super) fn excuse(module: &Module, profile: &DeviceProfile) -> Option<&'static str> {
-    let full = profile.has_full_subgroups(true);
+    let full = profile.has_full_subgroups();
     let excuses = [
-        (module.ranking == Ranking::Partitioned && !profile.subgroup_partition, "VK_NV_shader_subgroup_partitioned"),
         (module.addressed && !profile.buffer_addresses, "bufferDeviceAddress"),
         (module.small && !profile.small_storage, "storage of 8 and 16 bits"),
         (!module.emulated && module.kernel.row().variants.ranks && !full, "full subgroups"),

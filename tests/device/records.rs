@@ -39,7 +39,7 @@ fn options(access: Access) -> SorterOptions {
 /// By address in some turns, where the device sorts by address.
 fn access(turn: bool) -> Access {
     let profile = gpu().profile().clone();
-    if turn && profile.buffer_addresses && profile.has_full_subgroups(false) { Access::Addresses } else { Access::Auto }
+    if turn && profile.buffer_addresses && profile.has_full_subgroups() { Access::Addresses } else { Access::Auto }
 }
 
 const OUTPUTS: [RecordOutput; 3] = [RecordOutput::InPlace, RecordOutput::OutOfPlace, RecordOutput::Permutation];

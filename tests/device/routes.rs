@@ -21,8 +21,8 @@ struct Case {
 }
 
 impl Case {
-    fn tuning(&self) -> Tuning {
-        Tuning { digit_bits: 8, join_index: self.kind.joins, ..suite::small_blocks_of(&DeviceProfile::default()) }
+    fn tuning() -> Tuning {
+        Tuning { digit_bits: 8, ..suite::small_blocks_of(&DeviceProfile::default()) }
     }
 }
 
@@ -45,13 +45,9 @@ fn cases(key: KeyType, passes: usize) -> Vec<Case> {
             has_values: request.value != ValueType::None,
             makes_values: matches!(request.value, ValueType::Index | ValueType::Bytes(20)),
             discards_keys: request.key_output == KeyOutput::Discarded,
-            joins: false,
             visits: false,
         };
         cases.push(Case { request, kind });
-        if kind.makes_values && kind.discards_keys {
-            cases.push(Case { request, kind: Kind { joins: true, ..kind } });
-        }
     }
     let visited: Vec<Case> = cases
         .iter()
@@ -70,9 +66,8 @@ fn masks(passes: usize) -> impl Iterator<Item = Vec<bool>> {
 struct Walk<'a> {
     case: &'a Case,
     keys: Memory,
-    /// The memory of values, or of the indices that move in their place; `None` before they are made and while they are joined.
+    /// The memory of values, or of the indices that move in their place; `None` before they are made.
     values: Option<Memory>,
-    last_moves: u32,
     /// The digits that have been sorted by.
     digits: Vec<u32>,
     /// Whether a visitor has taken the elements.
@@ -82,7 +77,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn start(case: &Case) -> Walk<'_> {
         let values = (case.kind.has_values && !case.kind.makes_values).then_some(Memory::Values);
-        Walk { case, keys: Memory::Keys, values, last_moves: MOVES_ALL, digits: Vec::new(), visited: false }
+        Walk { case, keys: Memory::Keys, values, digits: Vec::new(), visited: false }
     }
 
     /// Where a step writes: to another memory than the one that it reads, and not to the source out of place.
@@ -102,27 +97,20 @@ impl Walk<'_> {
         let Kind { has_values, makes_values, discards_keys, .. } = self.case.kind;
         assert!(!self.visited, "something moves behind the visitor");
         let (keys, values) = (dispatch.places.keys, dispatch.places.values);
-        let (copies, moves) = (route & ROUTE_COPIES != 0, route >> ROUTE_MOVES & 3);
+        let (copies, moves) = (route & ROUTE_COPIES != 0, route >> ROUTE_MOVES & 1);
         let makes = makes_values && dispatch.push.pass == 0;
         self.visited = route & ROUTE_VISITS != 0;
         let (takes_keys, takes_values) = match dispatch.name.kernel {
             "move" => (route & ROUTE_TAKES_KEYS != 0, route & ROUTE_TAKES_VALUES != 0),
-            _ => ([MOVES_ALL, MOVES_JOINING].contains(&moves), has_values && moves != MOVES_JOINING),
+            _ => (moves == MOVES_ALL, has_values),
         };
-        assert_eq!(
-            moves == MOVES_SPLITTING,
-            self.last_moves == MOVES_JOINING,
-            "joined words are split by the next pass"
-        );
         if takes_keys || !copies {
             assert_eq!(keys[0], Some(self.keys), "keys are read where they are not");
         }
-        let joined = [MOVES_JOINING, MOVES_SPLITTING].contains(&moves);
-        if has_values && !makes && (takes_values && moves != MOVES_SPLITTING || moves == MOVES_JOINING) {
+        if takes_values && !makes {
             assert_eq!(values[0], self.values, "values are read where they are not");
         }
         assert!(takes_keys || discards_keys || self.visited, "keys are lost");
-        assert!(!joined || makes_values && discards_keys);
         if takes_keys && !self.visited {
             self.keys = self.written(keys[0], keys[1]);
         }
@@ -132,10 +120,6 @@ impl Walk<'_> {
         if !copies {
             self.digits.push(route >> ROUTE_DIGIT & 63);
         }
-        if moves == MOVES_JOINING {
-            self.values = None;
-        }
-        self.last_moves = moves;
     }
 
     /// Takes a gather of values, by the permutation or in order.
@@ -175,7 +159,7 @@ fn every_mask_ends_at_the_target() -> Result<(), Failed> {
     let (profile, count) = (DeviceProfile::default(), 100_000);
     for passes in 1..=8 {
         for case in cases(KeyType::U64, passes) {
-            let tuning = case.tuning();
+            let tuning = Case::tuning();
             let visits = Visits { output: case.kind.visits, ..Visits::default() };
             let desc = ShapeDesc { visits, ..ShapeDesc::new(&profile, &tuning, &case.request, Algorithm::OneSweep) };
             let sort = steps::of(&desc, count, Count::Host(count))?;
@@ -208,7 +192,7 @@ fn every_mask_ends_at_the_target() -> Result<(), Failed> {
 /// Sorts keys of which some digits are constant, and compares the routes on the device with the twin's.
 fn the_device_writes_the_same(case: Case) -> Result<(), Failed> {
     let Case { request, kind } = case;
-    let tuning = Tuning { digit_bits: 8, join_index: kind.joins, ..suite::small_blocks() };
+    let tuning = Tuning { digit_bits: 8, ..suite::small_blocks() };
     let sorter = gpu().sorter(&request, &SorterOptions { tuning: Some(tuning), ..SorterOptions::default() })?;
     let count = 1_500;
     let arena = Arena::new(&gpu(), &sorter, count);
@@ -280,8 +264,7 @@ pub fn trials() -> Vec<Trial> {
     for passes in [3, 4] {
         // Those with a visitor are compared where there is one: tests/visitors/sorts.rs sorts by them.
         for case in cases(KeyType::U32, passes).into_iter().filter(|case| !case.kind.visits) {
-            let joins = if case.kind.joins { "/joined" } else { "" };
-            let name = format!("device/{passes}-passes/{}{joins}", suite::name(&case.request));
+            let name = format!("device/{passes}-passes/{}", suite::name(&case.request));
             trials.push(Trial::test(name, move || the_device_writes_the_same(case)));
         }
     }

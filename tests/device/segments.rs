@@ -483,7 +483,6 @@ fn every_module() -> Result<(), Failed> {
             (None, false, false, false),
             (Some(RankMethod::Ballot), false, false, false),
             (Some(RankMethod::Private), false, false, false),
-            (Some(RankMethod::Partition), false, false, false),
             (None, true, false, false),
             (None, false, true, false),
             (None, false, true, true),

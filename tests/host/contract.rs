@@ -284,7 +284,6 @@ fn variants_need_no_capabilities_but_their_own() {
     for (description, module) in modules() {
         let ranks = description.kernel.row().variants.ranks;
         let native = ranks && !description.emulated;
-        let partitioned = description.ranking == Ranking::Partitioned;
         let private = description.ranking == Ranking::Private;
         let adds = [Capability::GroupNonUniform, Capability::GroupNonUniformArithmetic];
         let used: Vec<Capability> =
@@ -293,13 +292,10 @@ fn variants_need_no_capabilities_but_their_own() {
             let allowed = *capability == Capability::Shader
                 || native && subgroup.contains(capability)
                 || private && adds.contains(capability)
-                || partitioned && *capability == Capability::GroupNonUniformPartitionedNV
                 || description.small && small.contains(capability)
                 || description.addressed && *capability == addresses;
             assert!(allowed, "{} needs {capability:?}", description.name());
         }
-        let partition = used.contains(&Capability::GroupNonUniformPartitionedNV);
-        assert_eq!(partition, partitioned, "{}", description.name());
         assert_eq!(native, used.contains(&Capability::GroupNonUniformBallot), "{}", description.name());
     }
 }

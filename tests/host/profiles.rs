@@ -72,7 +72,7 @@ fn profiles() -> impl Strategy<Value = DeviceProfile> {
     let subgroups = (limit(&[4, 8, 16, 32, 64, 128]), limit(&[4, 8, 16, 32]), limit(&[16, 32, 64, 128]));
     let workgroups = (limit(&[8, 16, 32, 64]), limit(&[128, 256, 512, 1024]), limit(&[16_384, 32_768, 49_152, 65_536]));
     let rest = (limit(&[65_535]), limit(&[0, 2, 64]), limit(&[4, 8, 16]), any::<u64>(), limit(&[4, 64, 256]));
-    let flags = prop::collection::vec(prop::bool::weighted(0.8), 8);
+    let flags = prop::collection::vec(prop::bool::weighted(0.8), 7);
     (prop::sample::select(&CLASSES), subgroups, workgroups, rest, flags).prop_map(
         |(class, (size, least, most), (subgroups, invocations, shared), rest, flags)| {
             let (max_workgroups, cpu_threads, max_storage_buffers, max_storage_range_bytes, alignment) = rest;
@@ -82,8 +82,7 @@ fn profiles() -> impl Strategy<Value = DeviceProfile> {
                 subgroup_size: size,
                 subgroup_range: if flags[1] { (size, size) } else { (least, most) },
                 subgroup_operations: flags[2],
-                subgroup_partition: flags[3],
-                full_subgroups: flags[4],
+                full_subgroups: flags[3],
                 max_workgroup_subgroups: subgroups,
                 max_workgroup_invocations: invocations,
                 max_shared_bytes: shared,
@@ -91,12 +90,12 @@ fn profiles() -> impl Strategy<Value = DeviceProfile> {
                 max_storage_buffers,
                 max_storage_range_bytes,
                 storage_alignment_bytes: alignment.into(),
-                small_storage: flags[5],
-                buffer_addresses: flags[6],
+                small_storage: flags[4],
+                buffer_addresses: flags[5],
                 ..DeviceProfile::default()
             };
             // Some devices report other sizes than their class.
-            if flags[7] { class.with(drawn) } else { Class { subgroup_range: None, ..class }.with(drawn) }
+            if flags[6] { class.with(drawn) } else { Class { subgroup_range: None, ..class }.with(drawn) }
         },
     )
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use rspirv::binary::{Assemble, parse_words};
 use rspirv::dr::{Instruction, Loader, Module, Operand};
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, LoopControl, MAGIC_NUMBER, Op};
-use vksort::internals::{Check, Rewrite, abi, kernels, module_words};
+use vksort::internals::{Rewrite, abi, kernels, module_words};
 
 /// The seed of what is drawn (`VKSORT_SEED`), printed for the day a test fails.
 fn seed() -> u64 {
@@ -196,9 +196,7 @@ fn a_rewritten_module_is_valid_and_stays_as_it_is() {
     for (name, words) in modules() {
         let [once, again] = [(); 2].map(|()| drawn_constants(&mut rng));
         let rewrite = |given, words: &[u32]| {
-            Rewrite { constants: Some(given), keep_loops: true, declare_aliases: true, check: None }
-                .apply(words)
-                .unwrap()
+            Rewrite { constants: Some(given), keep_loops: true, declare_aliases: true }.apply(words).unwrap()
         };
         let folded = rewrite(&once, &words);
         assert!(rewrite(&again, &folded) == folded, "{name}");
@@ -216,42 +214,6 @@ fn modules_are_valid_as_spirv_1_6() {
         words[1] = 0x0001_0600;
         run("spirv-val", &["--target-env", "vulkan1.3", "-"], &words, &name);
     }
-}
-
-/// A check is added to what a kernel does, and changes nothing of it.
-#[test]
-fn modules_with_a_check_are_valid_and_have_all_their_instructions() {
-    for module in kernels::modules().into_iter().filter(|module| !module.emulated) {
-        let check = match module.kernel.check() {
-            None => continue,
-            Some(kernels::Usage::Read) => Check::Word,
-            Some(_) => Check::Subgroups { invocations: 256, size: 64 },
-        };
-        let (name, words) = (module.name(), module_words(&module).unwrap());
-        let rewrite = Rewrite { check: Some(check), declare_aliases: true, ..Rewrite::default() };
-        let checked = rewrite.apply(&words).unwrap();
-        validate(&checked, &format!("{name} with a check"));
-        let (before, after) = (parse(&words), parse(&checked));
-        let [before, after] = [&before, &after].map(|module| {
-            assert_eq!(module.functions.len(), 1, "{name}");
-            module.functions[0].blocks.clone()
-        });
-        // In front are the variables and the check, and the block where it has failed.
-        let is_variable = |instruction: &&Instruction| instruction.class.opcode == Op::Variable;
-        let variables: Vec<_> = before[0].instructions.iter().take_while(is_variable).collect();
-        let (head, rest) = (&after[0], &after[2..]);
-        assert_eq!(head.instructions.iter().take_while(is_variable).collect::<Vec<_>>(), variables, "{name}");
-        assert_eq!(after[1].instructions.last().map(|last| last.class.opcode), Some(Op::Return), "{name}");
-        assert_eq!(rest[0].label, before[0].label, "{name}");
-        assert_eq!(rest[0].instructions[..], before[0].instructions[variables.len()..], "{name}");
-        let all = |blocks: &[rspirv::dr::Block]| -> Vec<_> {
-            blocks.iter().flat_map(|block| block.label.iter().chain(&block.instructions)).cloned().collect()
-        };
-        assert!(all(&rest[1..]) == all(&before[1..]), "{name}");
-    }
-    // What is no kernel is refused.
-    let error = Rewrite { check: Some(Check::Word), ..Rewrite::default() }.apply(&module_of(&[])).unwrap_err();
-    assert!(error.to_string().contains("no opcode is 21"), "{error}");
 }
 
 fn validate(words: &[u32], name: &str) {
@@ -360,7 +322,7 @@ fn what_cannot_be_rewritten_is_named() {
 fn damaged_modules_do_not_panic() {
     let mut rng = fastrand::Rng::with_seed(seed());
     let constants = drawn_constants(&mut rng);
-    let rewrite = Rewrite { constants: Some(&constants), keep_loops: true, declare_aliases: true, check: None };
+    let rewrite = Rewrite { constants: Some(&constants), keep_loops: true, declare_aliases: true };
     let module = modules().map(|(_, words)| words).min_by_key(Vec::len).expect("there are modules");
     // It ends early, or has other words.
     for length in 0..module.len() {

@@ -152,22 +152,23 @@ fn counters_of_their_own_are_for_small_subgroups() {
 
 #[test]
 fn ranking_methods_give_way_where_there_are_no_modules_for_them() {
-    let profile = DeviceProfile { subgroup_partition: true, ..DeviceProfile::default() };
-    let tuning = Tuning { rank: RankMethod::Partition, ..Tuning::for_device(&profile) };
+    let profile = DeviceProfile { subgroup_size: 8, subgroup_range: (8, 8), ..DeviceProfile::default() };
+    let tuning = Tuning { rank: RankMethod::Private, subgroup_size: None, ..Tuning::for_device(&profile) };
     let rank = |request: &SortRequest, addressed: bool, subgroup: SubgroupChoice| {
         let desc = ShapeDesc::new(&profile, &tuning, request, Algorithm::OneSweep);
         Shape::fit(&ShapeDesc { addressed, subgroup, ..desc }).unwrap().ranking.method
     };
-    let keys = SortRequest::new(KeyType::U32);
     let auto = SubgroupChoice::Auto;
-    assert_eq!(rank(&keys, false, auto), RankMethod::Partition);
-    assert_eq!(rank(&SortRequest { value: ValueType::U32, ..keys }, false, auto), RankMethod::Partition);
-    for other in [SortRequest::new(KeyType::U64), SortRequest::new(KeyType::U16)] {
-        assert_eq!(rank(&other, false, auto), RankMethod::Ballot);
+    for key in [KeyType::U8, KeyType::U32, KeyType::U64] {
+        let keys = SortRequest::new(key);
+        assert_eq!(rank(&keys, false, auto), RankMethod::Private, "{key}");
+        assert_eq!(rank(&keys, true, auto), RankMethod::Ballot, "{key}");
+        assert_eq!(
+            rank(&keys, false, SubgroupChoice::Emulated(16)),
+            RankMethod::Match,
+            "ballots take many barriers there"
+        );
     }
-    assert_eq!(rank(&SortRequest { value: ValueType::Bytes(1), ..keys }, false, auto), RankMethod::Ballot);
-    assert_eq!(rank(&keys, true, auto), RankMethod::Ballot);
-    assert_eq!(rank(&keys, false, SubgroupChoice::Emulated(16)), RankMethod::Match, "ballots take many barriers there");
 }
 
 #[test]
@@ -238,8 +239,6 @@ fn devices_without_sure_subgroups_get_emulated_ones() {
     for unsure in [
         DeviceProfile { subgroup_operations: false, ..sure.clone() },
         DeviceProfile { full_subgroups: false, ..sure.clone() },
-        // Nobody reads what kernels find.
-        DeviceProfile { full_subgroups: false, fixed_subgroups: FixedSubgroups::Checked, ..sure.clone() },
         DeviceProfile { subgroup_size: 1, subgroup_range: (1, 1), ..sure.clone() },
     ] {
         let shape = fit(&unsure, SubgroupChoice::Auto).unwrap();
@@ -249,11 +248,10 @@ fn devices_without_sure_subgroups_get_emulated_ones() {
 
 #[test]
 fn subgroups_that_are_known_to_be_full_need_not_be_required() {
-    for fixed_subgroups in [FixedSubgroups::Spirv16, FixedSubgroups::Driver, FixedSubgroups::Checked] {
+    for fixed_subgroups in [FixedSubgroups::Spirv16, FixedSubgroups::Driver] {
         let profile = DeviceProfile { full_subgroups: false, fixed_subgroups, ..DeviceProfile::default() };
         let (tuning, request) = (Tuning::for_device(&profile), keys());
         let desc = ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep);
-        let desc = ShapeDesc { reads_check: true, ..desc };
         let shape = Shape::fit(&desc).unwrap();
         assert_eq!(shape.ranking.subgroup, Subgroup { size: 32, emulated: false });
         assert_eq!(shape.fixed_subgroups, fixed_subgroups);

@@ -50,13 +50,7 @@ struct Draw {
 
 /// A device with subgroups of so many lanes.
 fn device_of(lanes: u32, small_storage: bool) -> DeviceProfile {
-    DeviceProfile {
-        subgroup_size: lanes,
-        subgroup_range: (lanes, lanes),
-        subgroup_partition: true,
-        small_storage,
-        ..DeviceProfile::default()
-    }
+    DeviceProfile { subgroup_size: lanes, subgroup_range: (lanes, lanes), small_storage, ..DeviceProfile::default() }
 }
 
 /// The row that draws change.

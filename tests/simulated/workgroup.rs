@@ -181,7 +181,6 @@ impl Workgroup {
             sum = sum.wrapping_add(own);
             let mask = match op {
                 Op::GroupNonUniformBallot => ballot(&|value| value != 0),
-                Op::GroupNonUniformPartitionNV => ballot(&|value| value == own),
                 Op::GroupNonUniformElect => [u32::from(index == active[0]); 4],
                 Op::GroupNonUniformBroadcastFirst => [given[0].1; 4],
                 Op::GroupNonUniformShuffle | Op::GroupNonUniformBroadcast => {
@@ -199,7 +198,7 @@ impl Workgroup {
                 Op::GroupNonUniformUMax if operation == GroupOperation::Reduce as u32 => [largest; 4],
                 other => return Err(format!("{other:?} is no step of a subgroup")),
             };
-            let words = if matches!(op, Op::GroupNonUniformBallot | Op::GroupNonUniformPartitionNV) { 4 } else { 1 };
+            let words = if op == Op::GroupNonUniformBallot { 4 } else { 1 };
             (to..).zip(mask).take(words).for_each(|(to, word)| invocation.set(to, word));
         }
         Ok(())

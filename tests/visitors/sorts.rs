@@ -248,19 +248,17 @@ fn errors_have_file_and_line() -> Result<(), Failed> {
 fn routes_are_those_of_the_twin() -> Result<(), Failed> {
     let mut rng = fastrand::Rng::with_seed(seed());
     let (count, passes) = (1_500u32, 4);
-    for (value, discards_keys, joins) in
-        [(ValueType::None, false, false), (ValueType::U32, true, false), (ValueType::Index, true, true)]
-    {
+    for (value, discards_keys) in [(ValueType::None, false), (ValueType::U32, true), (ValueType::Index, true)] {
         let key_output = if discards_keys { KeyOutput::Discarded } else { KeyOutput::Sorted };
         let request = SortRequest { value, key_output, ..SortRequest::new(KeyType::U32) };
         let request = out_of_place(suite::asking(Some(Algorithm::OneSweep), request));
-        let tuning = Tuning { digit_bits: 8, join_index: joins, ..suite::small_blocks() };
+        let tuning = Tuning { digit_bits: 8, ..suite::small_blocks() };
         let options = SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
         let visitor = Visitor::from(source(KEYS_AND_OUTPUT));
         let visitor = if value == ValueType::U32 { Visitor::from(source(ALL)) } else { visitor };
         let arena = VisitedArena::new(&gpu(), &request, &options, &visitor, |_| count)?;
         let (has_values, makes_values) = (value != ValueType::None, value == ValueType::Index);
-        let kind = Kind { passes, in_place: false, has_values, makes_values, discards_keys, joins, visits: true };
+        let kind = Kind { passes, in_place: false, has_values, makes_values, discards_keys, visits: true };
         for mask in 0..1u32 << passes {
             let needed: Vec<bool> = (0..passes).map(|pass| mask >> pass & 1 == 1).collect();
             let bits = needed.iter().rev().fold(0u32, |bits, needed| bits << 8 | if *needed { 0xFF } else { 0 });

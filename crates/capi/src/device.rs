@@ -61,7 +61,6 @@ impl Drop for FeatureChain {
 const REMEDIES: Remedies = Remedies {
     features: "which vksortGetDeviceRequirements lists",
     version: "set VksortRequirementsInfo::apiVersion to its version",
-    check: "",
 };
 
 pub(super) static REQUIREMENTS: Register<DeviceKnowledge> = Register::new("VksortRequirements");

@@ -36,7 +36,6 @@ struct Vrdx {
 const REMEDIES: Remedies = Remedies {
     features: "and pass the device's VkDeviceCreateInfo to vrdxCreateSorterForDevice",
     version: "define VKSORT_VRDX_VULKAN as its apiVersion",
-    check: "",
 };
 
 static SORTERS: Register<Vrdx> = Register::new("VksortVrdx");

@@ -113,7 +113,7 @@ fn what_is_not_a_profile_of_this_version_is_refused_in_one_line() {
             &format!("format is 8, allowed is {format}; make it again"),
         ),
         (changed(&format!("\"format\": {format}"), "\"format\": -1"), "not a profile, which is JSON: invalid value"),
-        (changed("\"match\"", "\"guess\""), "rank is \"guess\", allowed is ballot, match, compare, private, partition"),
+        (changed("\"match\"", "\"guess\""), "rank is \"guess\", allowed is ballot, match, compare, private"),
         (changed("\"few_registers\"", "\"few_register\""), "missing field `few_registers`"),
         (changed("\"few_registers\": true", "\"few_registers\": 7"), "few_registers is 7, allowed is false or true"),
         (changed("\"by-mask\"", "\"ByMask\""), "ballot is \"ByMask\", allowed is by-place, by-mask"),

@@ -1,8 +1,8 @@
 //! The twin of `glsl/histogram/routes.glsl`: the routes as the histogram's last workgroup writes them.
 
 use vksort::internals::abi::{
-    MOVES_ALL, MOVES_JOINING, MOVES_SPLITTING, MOVES_VALUES, ROUTE_COPIES, ROUTE_DIGIT, ROUTE_MOVES, ROUTE_NEXT,
-    ROUTE_RUNS, ROUTE_TAKES_KEYS, ROUTE_TAKES_VALUES, ROUTE_VISITS,
+    MOVES_ALL, MOVES_VALUES, ROUTE_COPIES, ROUTE_DIGIT, ROUTE_MOVES, ROUTE_RUNS, ROUTE_TAKES_KEYS, ROUTE_TAKES_VALUES,
+    ROUTE_VISITS,
 };
 
 /// What the routes of a sort follow from, beside the keys.
@@ -18,8 +18,6 @@ pub struct Kind {
     pub makes_values: bool,
     /// Whether the sorted keys are not wanted.
     pub discards_keys: bool,
-    /// Whether an index and a digit may travel in one word, and all indices leave room for a digit.
-    pub joins: bool,
     /// Whether a visitor takes the result.
     pub visits: bool,
 }
@@ -33,21 +31,12 @@ impl Kind {
             digits.push(self.passes - 1);
         }
         let running = digits.len();
-        let joins = self.joins && self.discards_keys && self.makes_values && running > 1;
         let mut routes = vec![0; self.passes + 1];
         for (pass, digit) in digits.iter().enumerate() {
             let last = pass + 1 == running;
-            let moves = match (self.discards_keys && last, joins) {
-                (true, true) => MOVES_SPLITTING,
-                (true, false) => MOVES_VALUES,
-                (false, true) if pass + 2 == running => MOVES_JOINING,
-                _ => MOVES_ALL,
-            };
+            let moves = if self.discards_keys && last { MOVES_VALUES } else { MOVES_ALL };
             routes[pass] = ROUTE_RUNS | (*digit as u32) << ROUTE_DIGIT | moves << ROUTE_MOVES;
             routes[pass] |= flag(self.visits && last, ROUTE_VISITS);
-            if joins && last {
-                routes[pass - 1] |= (*digit as u32) << ROUTE_NEXT;
-            }
         }
         let stays = self.in_place && !(self.makes_values && self.discards_keys);
         let left = !(if stays { running } else { self.passes - running }).is_multiple_of(2);

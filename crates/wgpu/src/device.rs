@@ -69,8 +69,7 @@ impl WgpuDevice {
         let instance = hal.shared_instance();
         let (raw_instance, physical) = (instance.raw_instance(), hal.raw_physical_device());
         // SAFETY: the physical device belongs to the instance.
-        // For a tuning that asks for it.
-        let requirements = unsafe { query(instance, physical)? }.with_subgroup_partition();
+        let requirements = unsafe { query(instance, physical)? };
 
         let mut extensions = hal.required_device_extensions(desc.required_features);
         let own = requirements.device_extensions.iter().filter(|name| !extensions.contains(name));
@@ -134,14 +133,12 @@ impl WgpuDevice {
     /// * [`Error::Wgpu`] or [`vksort::Error::Vulkan`] when wgpu or the driver fails.
     pub fn new(device: &Device) -> Result<WgpuDevice, Error> {
         // SAFETY: nothing is destroyed here, and the physical device belongs to the instance.
-        let (requirements, partition) = unsafe {
+        let requirements = unsafe {
             let hal = device.as_hal::<Vulkan>().ok_or_else(|| foreign(device))?;
-            let partition = hal.enabled_device_extensions().contains(&vk::NV_SHADER_SUBGROUP_PARTITIONED_NAME);
-            (query(hal.shared_instance(), hal.raw_physical_device())?, partition)
+            query(hal.shared_instance(), hal.raw_physical_device())?
         };
         let requirements = requirements.without_subgroup_size_control().without_small_storage();
-        let requirements = if partition { requirements.with_subgroup_partition() } else { requirements };
-        // SAFETY: of these requirements at most the partition of subgroups is left, where wgpu has enabled it.
+        // SAFETY: of these requirements none is left.
         unsafe { WgpuDevice::with_requirements(device, requirements) }
     }
 
@@ -283,7 +280,7 @@ fn check_description(adapter: &Adapter, desc: &DeviceDescriptor<'_>) -> Result<(
 
 /// What a program does against emulated subgroups. wgpu knows the version of its instance.
 const REMEDIES: Remedies =
-    Remedies { features: "as WgpuDevice::open does", version: "give it to wgpu with the instance", check: "" };
+    Remedies { features: "as WgpuDevice::open does", version: "give it to wgpu with the instance" };
 
 /// What vksort could use of a physical device.
 ///

@@ -22,7 +22,6 @@ fn profile() -> DeviceProfile {
         name: "NVIDIA".into(),
         vendor_id: vendor::NVIDIA,
         driver_id: driver::NVIDIA,
-        subgroup_partition: true,
         max_shared_bytes: 48 << 10,
         ..DeviceProfile::default()
     }

@@ -61,7 +61,6 @@ void main() {
     answer(subgroupBroadcastFirst(value));
     answer(subgroupShuffle(value, gl_SubgroupInvocationID ^ 5));
     answer(subgroupShuffleUp(value, 1));
-    answer(subgroupPartitionNV(value & 7).x);
     answer(subgroupBallotExclusiveBitCount(subgroupBallot((value & 2) != 0)));
     answer(uint(subgroupElect()));
     answer(uint(findLSB(value | 0x100u)) << 8 | uint(findMSB(value | 1)));

@@ -415,7 +415,6 @@ fn every_dimension_leads_to_other_kernels() {
         vendor_id: 0x10DE,
         max_shared_bytes: 49152,
         subgroup_range: (16, 64),
-        subgroup_partition: true,
         ..DeviceProfile::default()
     };
     let row = Tuning::for_device(&device);

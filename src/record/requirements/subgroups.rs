@@ -30,7 +30,7 @@ impl Requirements {
 
     /// Why subgroups are emulated, and what the caller can do against it.
     pub(in crate::record) fn why_emulated(&self) -> String {
-        let (mut ways, Remedies { features, version, check }) = (Vec::new(), self.remedies);
+        let (mut ways, Remedies { features, version }) = (Vec::new(), self.remedies);
         if self.offer.full_subgroups {
             let names =
                 "subgroupSizeControl and computeFullSubgroups (of Vulkan 1.3, or of VK_EXT_subgroup_size_control)";
@@ -38,9 +38,6 @@ impl Requirements {
         }
         if self.spirv_1_6_promises_full() && self.profile.find_fixed_subgroups(true) == FixedSubgroups::Spirv16 {
             ways.push(format!("create the instance for Vulkan 1.3, and {version}"));
-        }
-        if self.profile.fixed_subgroups == FixedSubgroups::Checked && !check.is_empty() {
-            ways.push(check.into());
         }
         let remedy = match (self.profile.subgroup_operations, ways.is_empty()) {
             (false, _) => "the device has no ballots, shuffles or sums in subgroups".into(),
@@ -63,16 +60,6 @@ impl Requirements {
     pub(crate) fn of_unknown_driver(mut self) -> Self {
         self.profile.fixed_subgroups = FixedSubgroups::No;
         self
-    }
-
-    /// The same for a driver that reports this size of subgroups, and may run others.
-    #[cfg(all(feature = "testing", feature = "standalone"))]
-    pub(crate) fn with_reported_subgroup(self, size: u32) -> Self {
-        let mut without = self.without_subgroup_size_control();
-        let profile = &mut without.profile;
-        (profile.subgroup_size, profile.subgroup_range) = (size, (size, size));
-        profile.fixed_subgroups = FixedSubgroups::Checked;
-        without
     }
 }
 
@@ -106,19 +93,11 @@ mod tests {
         assert!(why(of((1, 3, 0), true, true)).contains("subgroupSizeControl"));
         assert!(why(of((1, 3, 0), true, false)).contains("for_api_version"));
         assert!(why(of((1, 2, 0), true, false)).contains("no other way"));
-        let amd = |remedies| {
-            let mut amd = of((1, 2, 0), true, false).with_remedies(remedies);
-            amd.profile.fixed_subgroups = FixedSubgroups::Checked;
-            amd
-        };
-        assert!(amd(Remedies::default()).why_emulated().contains("SorterOptions::subgroup_check"));
-        let without = amd(Remedies { check: "", ..Remedies::default() });
-        assert!(without.why_emulated().contains("no other way"), "nobody could read it");
         // Each text once for a device, and not for another one.
         let devices = [7, 8].map(<vk::Device as vk::Handle>::from_raw);
         let said = |of: &Requirements, device| of.first_to_say_why_emulated(device).is_some();
-        let other = of((1, 3, 0), true, true).least();
-        assert_eq!([&without, &without, &other].map(|of| said(of, devices[0])), [true, false, true]);
-        assert!(said(&without, devices[1]));
+        let (one, other) = (of((1, 2, 0), true, false).least(), of((1, 3, 0), true, true).least());
+        assert_eq!([&one, &one, &other].map(|of| said(of, devices[0])), [true, false, true]);
+        assert!(said(&one, devices[1]));
     }
 }

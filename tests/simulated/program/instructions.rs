@@ -108,8 +108,7 @@ impl Builder {
             Op::GroupNonUniformBallot
             | Op::GroupNonUniformShuffle
             | Op::GroupNonUniformBroadcast
-            | Op::GroupNonUniformBroadcastFirst
-            | Op::GroupNonUniformPartitionNV => {
+            | Op::GroupNonUniformBroadcastFirst => {
                 let (first, last) = (operands.len().min(2) - 1, operands.len() - 1);
                 let (value, lane) = (at(first), at(last));
                 Step::Collective(Collective { op, to, value, lane, operation: 0, workgroup: false, semantics: 0 })

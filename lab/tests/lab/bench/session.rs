@@ -88,7 +88,7 @@ fn a_session_is_summarized() {
     let methods = [
         ("u32 pairs", "uniform", 1 << 24, 1e6),
         ("rank match u32 pairs", "uniform", 1 << 24, 2e6),
-        ("rank partition u32 pairs", "uniform", 1 << 24, 8e5),
+        ("rank compare u32 pairs", "uniform", 1 << 24, 8e5),
         ("rank ballot u32 keys", "uniform", 1 << 24, 1e6),
     ];
     session.results("methods", "methods", OWN, &methods);
@@ -140,7 +140,7 @@ fn a_session_is_summarized() {
         "| constant | 16.78 (13.98 .. 20.97) | 0.50 |",
         "2^24 keys. Worst over uniform: 0.50 (constant).",
         "| match u32 pairs | 8.39 (6.99 .. 10.49) | 0.50 |",
-        "| partition u32 pairs | 20.97 (17.48 .. 26.21) | 1.25 |",
+        "| compare u32 pairs | 20.97 (17.48 .. 26.21) | 1.25 |",
         "| ballot u32 keys | 16.78 (13.98 .. 20.97) | NONE |",
         "| keys, in place | 41.94 (34.95 .. 52.43) | 27.96 (23.30 .. 34.95) | 1.50 |",
         "| u64, out of place | 16.78 (13.98 .. 20.97) | 8.39 (6.99 .. 10.49) | 2.00 |",
