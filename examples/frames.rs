@@ -64,26 +64,21 @@ fn run(validate: bool) -> Result<()> {
     let positions: Vec<[f32; 3]> =
         (0..3 * SPLATS).step_by(3).map(|seed| [0, 1, 2].map(|axis| coordinate(seed + axis))).collect();
 
-    let request = SortRequest { value: ValueType::U32, order: Order::Descending, ..SortRequest::new(KeyType::F32) };
+    let request = SortRequest::new(KeyType::F32).value(ValueType::U32).order(Order::Descending);
     // SAFETY: the device was created with what the requirements name, and outlives the sorter.
     let sorter = unsafe { Sorter::new(device, &vulkan.requirements, &request, &SorterOptions::default())? };
-    let sizes = request.buffers(SPLATS);
+    let sizes = sorter.buffer_sizes(SPLATS);
     let (local, seen) = (Memory::DEVICE_LOCAL, Memory::HOST_VISIBLE | Memory::HOST_COHERENT);
     let scene = vulkan.buffer(12 * u64::from(SPLATS), Usage::STORAGE_BUFFER, seen)?;
     let usage = Usage::STORAGE_BUFFER | Usage::TRANSFER_SRC;
-    let keys = vulkan.buffer(sizes.keys, usage, local)?;
+    let keys = vulkan.buffer(sizes.keys.context("there are keys")?, usage, local)?;
     let values = vulkan.buffer(sizes.values.context("there are values")?, usage, local)?;
     let count = vulkan.buffer(4, usage | Usage::TRANSFER_DST, local)?;
-    let scratch = vulkan.buffer(sorter.scratch_size(SPLATS)?.max(4), Sorter::SCRATCH_USAGE, local)?;
+    let scratch = vulkan.buffer(sorter.scratch_size(SPLATS)?.max(4), sorter.scratch_usage(), local)?;
     // One bound sort serves all frames.
-    let buffers = SortBuffers {
-        values: Some(values.range()),
-        scratch: Some(scratch.range()),
-        count: Some(count.range()),
-        ..SortBuffers::in_place(keys.range(), SPLATS)
-    };
+    let buffers = SortBuffers::new(SPLATS).keys(keys.range()).values(values.range()).scratch(scratch.range());
     // SAFETY: the buffers are the device's, and live until the sort is dropped.
-    let sort = unsafe { sorter.bind(&buffers)? };
+    let sort = unsafe { sorter.bind(&buffers.count(count.range()))? };
 
     // SAFETY: handles are the device's and are destroyed once, when the queue is idle. Mapped memory is as long as what is
     // copied there, and is read once the frame's fence says so. The barriers order what touches buffers.
@@ -136,7 +131,7 @@ fn run(validate: bool) -> Result<()> {
             barrier(AccessScope::TRANSFER_WRITE, compute);
             cull.record(device, commands, &Camera::of_frame(index));
             barrier(AccessScope::COMPUTE_WRITE, BoundSort::INPUT_SCOPE);
-            sort.record(commands, Count::Device, None)?;
+            sort.record(commands, Count::Device)?;
             barrier(BoundSort::OUTPUT_SCOPE, AccessScope::TRANSFER_READ);
             copy(&count, 0);
             copy(&keys, 4);
@@ -312,12 +307,12 @@ impl Vulkan {
             let physical = instance.enumerate_physical_devices()?.into_iter().min_by_key(rank);
             let physical = physical.context("there is no Vulkan device")?;
             let requirements = Requirements::query(&instance, physical)?;
-            println!("device     {}", requirements.profile.name);
+            println!("device     {}", requirements.profile().name);
             let families = instance.get_physical_device_queue_family_properties(physical);
             let family = families.iter().position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
             let family = family.context("the device has no compute queue")? as u32;
             let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
-            let names: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
+            let names: Vec<_> = requirements.device_extensions().iter().map(|name| name.as_ptr()).collect();
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
             // A renderer with other features merges these into its own: `DeviceFeatures::add_to`.
             let mut features = requirements.features();
@@ -379,7 +374,7 @@ struct Buffer {
 impl Buffer {
     /// The whole buffer as a range. With its usage, `bind` finds missing flags.
     fn range(&self) -> BufferRange {
-        BufferRange { usage: Some(self.usage), ..BufferRange::new(self.raw, self.size) }
+        BufferRange::new(self.raw, self.size).usage(self.usage)
     }
 }
 

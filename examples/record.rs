@@ -28,24 +28,20 @@ fn run(flags: &Flags) -> Result<()> {
     let input: Vec<u32> = depths.iter().map(|depth| depth.to_bits()).chain(0..COUNT).collect();
 
     // Once: the sorter, its buffers, the bound sort, and queries for the times of its steps.
-    let request = SortRequest { value: ValueType::U32, order: Order::Descending, ..SortRequest::new(KeyType::F32) };
-    let sizes = request.buffers(COUNT);
+    let request = SortRequest::new(KeyType::F32).value(ValueType::U32).order(Order::Descending);
     // SAFETY: the device was created with what the requirements name, and outlives the sorter.
     let sorter = unsafe { Sorter::new(device, &vulkan.requirements, &request, &SorterOptions::default())? };
+    let sizes = sorter.buffer_sizes(COUNT);
     // Few elements need no scratch, and Vulkan has no buffers of 0 bytes.
     let scratch_size = sorter.scratch_size(COUNT)?.max(4);
     let usage = Usage::STORAGE_BUFFER | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
-    let keys = vulkan.buffer(sizes.keys, usage, Memory::DEVICE_LOCAL)?;
+    let keys = vulkan.buffer(sizes.keys.context("there are keys")?, usage, Memory::DEVICE_LOCAL)?;
     let values = vulkan.buffer(sizes.values.context("there are values")?, usage, Memory::DEVICE_LOCAL)?;
-    let scratch = vulkan.buffer(scratch_size, Sorter::SCRATCH_USAGE, Memory::DEVICE_LOCAL)?;
+    let scratch = vulkan.buffer(scratch_size, sorter.scratch_usage(), Memory::DEVICE_LOCAL)?;
     let host_bytes = keys.size + values.size;
     let copies = Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
     let host = vulkan.buffer(host_bytes, copies, Memory::HOST_VISIBLE | Memory::HOST_COHERENT)?;
-    let buffers = SortBuffers {
-        values: Some(values.range()),
-        scratch: Some(scratch.range()),
-        ..SortBuffers::in_place(keys.range(), COUNT)
-    };
+    let buffers = SortBuffers::new(COUNT).keys(keys.range()).values(values.range()).scratch(scratch.range());
     // SAFETY: the buffers are the device's, and live until the sort is dropped.
     let sort = unsafe { sorter.bind(&buffers)? };
     println!("algorithm  {}", sort.algorithm(COUNT));
@@ -58,8 +54,8 @@ fn run(flags: &Flags) -> Result<()> {
         let mut output = vec![0u32; input.len()];
         let query_count = sort.query_count(COUNT);
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(query_count);
-        let queries = QueryRange { pool: device.create_query_pool(&info, None)?, first: 0, count: query_count };
-        let timestamps = (vulkan.requirements.profile.timestamp_period_ns > 0.0).then_some(queries);
+        let queries = QueryRange::new(device.create_query_pool(&info, None)?, 0, query_count);
+        let timestamps = (vulkan.requirements.profile().timestamp_period_ns > 0.0).then_some(queries);
         let info = vk::CommandPoolCreateInfo::default().queue_family_index(vulkan.family);
         let pool = device.create_command_pool(&info, None)?;
         let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
@@ -77,7 +73,10 @@ fn run(flags: &Flags) -> Result<()> {
         copy(host.raw, 0, keys.raw, 0, keys.size);
         copy(host.raw, keys.size, values.raw, 0, values.size);
         barrier(AccessScope::TRANSFER_READ | AccessScope::TRANSFER_WRITE, BoundSort::INPUT_SCOPE);
-        sort.record(commands, COUNT, timestamps)?;
+        match timestamps {
+            Some(queries) => sort.record_timed(commands, COUNT, queries)?,
+            None => sort.record(commands, COUNT)?,
+        }
         barrier(BoundSort::OUTPUT_SCOPE, AccessScope::TRANSFER_READ | AccessScope::TRANSFER_WRITE);
         copy(keys.raw, 0, host.raw, 0, keys.size);
         copy(values.raw, 0, host.raw, keys.size, values.size);
@@ -208,7 +207,7 @@ impl Vulkan {
             let family = families.iter().position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
             let family = family.context("the device has no compute queue")? as u32;
             let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
-            let names: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
+            let names: Vec<_> = requirements.device_extensions().iter().map(|name| name.as_ptr()).collect();
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
             // A renderer with other features merges these into its own: `DeviceFeatures::add_to`.
             let mut features = requirements.features();
@@ -281,7 +280,7 @@ struct Buffer {
 impl Buffer {
     /// The whole buffer as a range. With its usage, `bind` finds missing flags.
     fn range(&self) -> BufferRange {
-        BufferRange { usage: Some(self.usage), ..BufferRange::new(self.raw, self.size) }
+        BufferRange::new(self.raw, self.size).usage(self.usage)
     }
 }
 

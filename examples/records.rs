@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use anyhow::{Context, Result, bail, ensure};
 use ash::ext::debug_utils;
 use ash::vk::{self, BufferUsageFlags as Usage, MemoryPropertyFlags as Memory};
-use vksort::{AccessScope, BoundSort, BufferRange, InstanceRequirements, RecordRequest};
-use vksort::{Requirements, SortBuffers, Sorter, SorterOptions, key_field};
+use vksort::{AccessScope, BoundSort, BufferRange, InstanceRequirements, Requirements};
+use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, key_field};
 
 /// A draw, laid out as shaders read it: `repr(C)` keeps the fields in this order, and 24 bytes are a multiple of 4, which the sort needs.
 #[repr(C)]
@@ -40,20 +40,21 @@ fn run(validate: bool) -> Result<()> {
 
     // Once: the sorter, its buffers, and the bound sort. The first field decides first.
     let fields = [key_field!(Draw, material), key_field!(Draw, depth).descending()];
-    let request = RecordRequest::new(size_of::<Draw>() as u32, fields);
+    let request = SortRequest::records(size_of::<Draw>() as u32, fields);
     println!("request    {request}");
     // SAFETY: the device was created with what the requirements name, and outlives the sorter.
-    let sorter = unsafe { Sorter::of_records(device, &vulkan.requirements, &request, &SorterOptions::default())? };
+    let sorter = unsafe { Sorter::new(device, &vulkan.requirements, &request, &SorterOptions::default())? };
     // The records are bound where other sorts have their keys. A renderer has them in memory of the device, where another pass writes
     // them; here the host does.
-    let (bytes, memory) = (sorter.buffers(COUNT).keys, Memory::HOST_VISIBLE | Memory::HOST_COHERENT);
+    let bytes = sorter.buffer_sizes(COUNT).keys.context("there are records")?;
+    let memory = Memory::HOST_VISIBLE | Memory::HOST_COHERENT;
     let (records, records_memory) = vulkan.buffer(bytes, Usage::STORAGE_BUFFER, memory)?;
     // Scratch holds a key composed of the fields for each record. Records that are keys themselves may need none, and Vulkan has no
     // buffers of 0 bytes.
     let size = sorter.scratch_size(COUNT)?.max(4);
-    let (scratch, scratch_memory) = vulkan.buffer(size, Sorter::SCRATCH_USAGE, Memory::DEVICE_LOCAL)?;
-    let in_place = SortBuffers::in_place(BufferRange::new(records, bytes), COUNT);
-    let buffers = SortBuffers { scratch: Some(BufferRange::new(scratch, size)), ..in_place };
+    let (scratch, scratch_memory) = vulkan.buffer(size, sorter.scratch_usage(), Memory::DEVICE_LOCAL)?;
+    let range = BufferRange::new;
+    let buffers = SortBuffers::new(COUNT).keys(range(records, bytes)).scratch(range(scratch, size));
 
     // SAFETY: handles are the device's and are destroyed once, when the queue is idle. The mapped memory holds the records, of which
     // any bytes are valid, and is accessed when the queue is idle.
@@ -69,7 +70,7 @@ fn run(validate: bool) -> Result<()> {
         device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default())?;
         // A renderer has a barrier here, from the pass that writes the records to `BoundSort::INPUT_SCOPE`. What the host has written
         // before the submission needs none.
-        sort.record(commands[0], COUNT, None)?;
+        sort.record(commands[0], COUNT)?;
         BoundSort::OUTPUT_SCOPE.record_barrier(AccessScope::HOST_READ, device, commands[0]);
         device.end_command_buffer(commands[0])?;
         let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
@@ -148,7 +149,7 @@ impl Vulkan {
             let family = families.iter().position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
             let family = family.context("the device has no compute queue")? as u32;
             let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
-            let names: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
+            let names: Vec<_> = requirements.device_extensions().iter().map(|name| name.as_ptr()).collect();
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
             let mut features = requirements.features();
             let device = instance.create_device(physical, &features.chain(info), None)?;

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use ash::ext::debug_utils;
 use ash::vk::{self, BufferUsageFlags as Usage, MemoryPropertyFlags as Memory};
 use vksort::{AccessScope, BoundSort, BufferRange, DepthKeys, DepthPush, InstanceRequirements, Requirements};
-use vksort::{SortBuffers, Sorter, SorterOptions, Visitor, VisitorResources, VisitorSource};
+use vksort::{SortBuffers, Sorter, SorterOptions, VisitorResources, VisitorSource};
 
 const HELP: &str = "Sorts splats by depth with a visitor that computes the keys, and verifies the result.
 
@@ -58,7 +58,6 @@ fn run(flags: &Flags) -> Result<()> {
     if flags.along_z {
         source = VisitorSource { name: "coordinate.glsl".into(), text: COORDINATE.into(), ..source };
     }
-    let visitor = Visitor::from(source);
     // SAFETY: handles are the device's and are destroyed once, when the queue is idle; the device was created with what the
     // requirements name, and outlives the sorter; the visitor is one of the library's, with the resources that it asks for.
     unsafe {
@@ -68,20 +67,17 @@ fn run(flags: &Flags) -> Result<()> {
             .stage_flags(vk::ShaderStageFlags::COMPUTE);
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(std::slice::from_ref(&binding));
         let layout = device.create_descriptor_set_layout(&info, None)?;
-        let (requirements, options) = (&vulkan.requirements, SorterOptions::default());
-        let sorter = Sorter::new_visited(device, requirements, &request, &options, &visitor, layout)?;
+        let options = SorterOptions::default().visitor(source, layout);
+        let sorter = Sorter::new(device, &vulkan.requirements, &request, &options)?;
         let usage = Usage::STORAGE_BUFFER | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
         let bytes = 4 * u64::from(count);
         let source = vulkan.buffer(3 * bytes, usage, Memory::DEVICE_LOCAL)?;
         let order = vulkan.buffer(bytes, usage, Memory::DEVICE_LOCAL)?;
-        let scratch = vulkan.buffer(sorter.scratch_size(count)?.max(4), Sorter::SCRATCH_USAGE, Memory::DEVICE_LOCAL)?;
+        let scratch =
+            vulkan.buffer(sorter.scratch_size(count)?.max(4), sorter.scratch_usage(), Memory::DEVICE_LOCAL)?;
         let copies = Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
         let host = vulkan.buffer(3 * bytes, copies, Memory::HOST_VISIBLE | Memory::HOST_COHERENT)?;
-        let sort = sorter.bind(&SortBuffers {
-            values_out: Some(order.range()),
-            scratch: Some(scratch.range()),
-            ..SortBuffers::in_place(BufferRange::NONE, count)
-        })?;
+        let sort = sorter.bind(&SortBuffers::new(count).values_out(order.range()).scratch(scratch.range()))?;
 
         let sizes = [vk::DescriptorPoolSize { ty: vk::DescriptorType::STORAGE_BUFFER, descriptor_count: 1 }];
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
@@ -92,7 +88,7 @@ fn run(flags: &Flags) -> Result<()> {
         let info = [vk::DescriptorBufferInfo { buffer: source.raw, offset: 0, range: vk::WHOLE_SIZE }];
         let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(vk::DescriptorType::STORAGE_BUFFER);
         device.update_descriptor_sets(&[write.buffer_info(&info)], &[]);
-        let resources = VisitorResources { set, push: &push };
+        let resources = VisitorResources::default().set(set).push(&push);
 
         let mapped = device.map_memory(host.memory, 0, vk::WHOLE_SIZE, Default::default())?.cast::<u32>();
         mapped.cast::<f32>().copy_from_nonoverlapping(positions.as_ptr(), positions.len());
@@ -252,7 +248,7 @@ impl Vulkan {
             let family = families.iter().position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
             let family = family.context("the device has no compute queue")? as u32;
             let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
-            let names: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
+            let names: Vec<_> = requirements.device_extensions().iter().map(|name| name.as_ptr()).collect();
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
             // A renderer with features of its own merges these into them: `DeviceFeatures::add_to`.
             let mut features = requirements.features();
@@ -350,7 +346,7 @@ struct Buffer {
 impl Buffer {
     /// The whole buffer as vksort takes it; with its usage, flags that are missing are found when the sort is bound.
     fn range(&self) -> BufferRange {
-        BufferRange { usage: Some(self.usage), ..BufferRange::new(self.raw, self.size) }
+        BufferRange::new(self.raw, self.size).usage(self.usage)
     }
 }
 

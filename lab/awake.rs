@@ -84,7 +84,7 @@ impl Awake {
     ///
     /// As [`Gpu::new`].
     pub fn start(choice: Option<&DeviceChoice>) -> anyhow::Result<Awake> {
-        let gpu = Gpu::new(&GpuOptions { device: choice.cloned(), ..GpuOptions::default() })?;
+        let gpu = Gpu::new(&GpuOptions::default().device(choice.cloned()))?;
         let sort = sort(&gpu)?;
         let shared: Arc<Shared> = Arc::default();
         let of_thread = Arc::clone(&shared);
@@ -120,10 +120,8 @@ impl Drop for Awake {
 
 /// Out of place, as keys in order would be no work.
 fn sort(gpu: &Gpu) -> anyhow::Result<PreparedSort> {
-    let request = SortRequest { placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U32) };
-    let sort = gpu
-        .sorter(&request, &SorterOptions { capacity: Some(ELEMENTS), ..SorterOptions::default() })?
-        .prepare(ELEMENTS)?;
+    let request = SortRequest::new(KeyType::U32).placement(Placement::OutOfPlace);
+    let sort = gpu.sorter(&request, &SorterOptions::default().capacity(ELEMENTS))?.prepare(ELEMENTS)?;
     let keys: Vec<u32> = (0..ELEMENTS).map(|index| index.wrapping_mul(0x9E37_79B1)).collect();
     sort.write_keys(&keys)?;
     Ok(sort)

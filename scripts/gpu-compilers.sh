@@ -12,9 +12,8 @@
 #   --dump FOLDER      write NIR and machine code of every kernel there; likewise
 #   --check            compare all figures with lab/gpu-compilers/limits.csv; a figure beyond its limit fails
 #   --tighten          replace limits in that file by today's figures where these are better
-#   --sweep            compile the pass in many shapes and with all methods instead, and show where the built-in row stands in
-#                      the order of a model; with no other option the candidates are kept in lab/record/gpu-sweep.csv,
-#                      which takes some minutes; --read FILE predicts such a file anew
+#   --sweep            compile the pass in many shapes and with all methods instead, and show for each method the shape with the
+#                      fewest instructions beside the built-in row, which takes some minutes; --record FILE keeps all of them
 #   --limits FILE      another file of limits
 #   --program FILE     a built program `pipelines`, of the checkout that --root names
 #   --root FOLDER      the checkout that gives names of kernels and constants [default: this one]
@@ -33,7 +32,7 @@ program='' complete=1 tool=compilers.py arguments=()
 while (($#)); do
     case $1 in
         --help) usage && exit ;;
-        --sweep) tool=sweep.py record=lab/record/gpu-sweep.csv ;;
+        --sweep) tool=sweep.py complete=0 ;;
         --program | --root | --dump | --limits | --read | --record)
             # Paths are those of the caller's directory.
             [[ ${2:-} ]] || die "$1 needs a path"
@@ -64,8 +63,7 @@ if [[ " ${arguments[*]} " != *" --read "* ]]; then
         arguments+=(--program "$program")
     fi
 fi
-((!complete)) || arguments+=(--record "$record")
 # Compilers beside each other make times longer.
-[[ $tool != compilers.py ]] || ((!complete)) || arguments+=(--times 3)
+((!complete)) || arguments+=(--record "$record" --times 3)
 python3 -B "lab/gpu-compilers/$tool" --folder "$gpu_compilers" "${arguments[@]}"
-[[ $tool != compilers.py ]] || ((!complete)) || "$program" --plot "$record" --out "$plot"
+((!complete)) || "$program" --plot "$record" --out "$plot"

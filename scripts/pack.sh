@@ -123,7 +123,6 @@ while read -r place executable; do
 done <<<"$executables"
 cp scripts/pack/run.sh scripts/pack/measure.sh scripts/tally.sh LICENSE-MIT LICENSE-APACHE "$work/$name"
 cp lab/peers/*.cu lab/peers/common.cuh "$work/$name/peers"
-cp lab/record/gpu-sweep.csv "$work/$name"
 write_build
 # Machines with a GPU seldom have the layer.
 if parts=$(chromium_parts); then

@@ -8,11 +8,12 @@
 //!   [`BoundSort::record`] puts the sort into your frame. It allocates nothing, submits nothing and waits for nothing.
 //! * **Standalone**, with the feature `standalone` (on by default): `standalone::Gpu` owns a device and sorts slices.
 //!
-//! Keys have 8 to 128 bits, and each key may carry a value. A [`SortRequest`] sets the bits to sort by, the direction, and
-//! whether the sort is in place. The number of elements comes from the host or from a buffer on the device ([`Count`]).
+//! A [`SortRequest`] says what is sorted: keys of 8 to 128 bits, each of which may carry a value, or structures by their fields.
+//! It also says how they are divided: one array, or segments that are sorted each by itself, of which all elements or the first
+//! ones are wanted. The number of elements, or of segments, comes from the host or from a buffer on the device ([`Count`]).
 //!
 //! The sort is stable. Its result is the same bit for bit in every run, on every device and with every [`Algorithm`], unless
-//! you set `stable: false` ([`SortRequest::stable`]). Floats are in the total order of
+//! [`SortRequest::stable`] is set to false. Floats are in the total order of
 //! [`f32::total_cmp`]: -NaN, -inf, negative numbers, -0, +0, positive numbers, +inf, +NaN.
 //!
 //! The main algorithm is OneSweep (Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for
@@ -42,7 +43,8 @@
 //! # Visitors
 //!
 //! A [`Visitor`] is GLSL of yours that computes the keys and values that a sort would read, or receives the result that it would
-//! write. So keys need not be stored before they are sorted. [`DepthKeys`] has visitors for depths of positions.
+//! write. So keys need not be stored before they are sorted. [`SorterOptions::visitor`] gives it to a sorter, and [`DepthKeys`] has
+//! visitors for depths of positions.
 //!
 //! # Tuning
 //!
@@ -77,6 +79,7 @@ mod abi;
 mod checksum;
 #[cfg(feature = "runtime-shaders")]
 mod compile;
+mod elements;
 mod error;
 mod files;
 #[cfg(all(doctest, feature = "standalone"))]
@@ -114,16 +117,16 @@ pub use profile::{DeviceProfile, FixedSubgroups};
 #[doc(hidden)]
 pub use record::Faults;
 pub use record::{
-    Access, AccessScope, BoundSegments, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet,
-    QueryRange, Requirements, SegmentBuffers, SegmentedSorter, SortBuffers, Sorter, SorterOptions, StepTime, Verifier,
-    VisitorResources, device_from_raw, instance_from_raw,
+    Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet, QueryRange,
+    Requirements, SegmentLimits, SortBuffers, Sorter, SorterOptions, StepTime, Verifier, VisitorResources,
+    device_from_raw, instance_from_raw,
 };
 pub use recorded::RecordedSort;
 #[doc(hidden)]
 pub use records::Fields;
-pub use records::{KeyField, RecordOutput, RecordRequest};
-pub use request::{Algorithm, BitRange, BufferSizes, Count, KeyOutput, Placement, SortRequest, ValueType};
-pub use segments::{IndexFrom, SegmentedRequest, Segments};
+pub use records::KeyField;
+pub use request::{Algorithm, BitRange, BufferSizes, Capacity, Count, KeyOutput, Placement, SortRequest, ValueType};
+pub use segments::{IndexFrom, SegmentOptions, Segments};
 #[doc(hidden)]
 pub use shape::{Block, Histogram, Ranking, Shape, ShapeDesc, Subgroup, Windows, histogram_bytes};
 pub use shape::{Specialization, SubgroupChoice};

@@ -16,7 +16,7 @@ mod pushed;
 mod raw;
 mod remedies;
 mod requirements;
-mod segmented;
+mod segments;
 mod sorter;
 mod verify;
 
@@ -27,8 +27,6 @@ const _: () = {
     shared::<Sorter>();
     shared::<BoundSort>();
     shared::<PipelineSet>();
-    shared::<SegmentedSorter>();
-    shared::<BoundSegments>();
     shared::<Verifier>();
 };
 
@@ -46,6 +44,6 @@ pub use remedies::Remedies;
 pub use requirements::{DeviceFeatures, InstanceRequirements, Requirements};
 #[cfg(feature = "standalone")]
 pub(crate) use requirements::{lists, text};
-pub use segmented::{BoundSegments, SegmentBuffers, SegmentedSorter};
+pub use segments::SegmentLimits;
 pub use sorter::Sorter;
 pub use verify::Verifier;

@@ -1,20 +1,21 @@
-//! The request of a sort of records: arrays of structures that are sorted by some of their fields.
+//! Records: arrays of structures that are sorted by some of their fields.
 
 use std::fmt;
 
 use crate::abi;
+use crate::elements::{BitRange, BufferSizes, KeyOutput, ValueType};
 use crate::error::Error;
 use crate::key::{Key, KeyType, Order};
-use crate::request::{Algorithm, BitRange, BufferSizes, KeyOutput, Placement, SortRequest, ValueType};
 
 /// A field of a record that records are sorted by. [`key_field`](crate::key_field) makes it of a structure's field.
 ///
 /// ```
 /// use vksort::{KeyField, KeyType, Order};
 /// let field = KeyField::new(8, KeyType::F32).descending();
-/// assert_eq!(field, KeyField { offset: 8, key: KeyType::F32, order: Order::Descending });
+/// assert_eq!((field.offset, field.key, field.order), (8, KeyType::F32, Order::Descending));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct KeyField {
     /// Where the field begins in the record, in bytes. It may be any byte.
     pub offset: u32,
@@ -94,53 +95,20 @@ impl fmt::Display for KeyField {
     }
 }
 
-/// What a sort of records writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum RecordOutput {
-    /// The sorted records, over those that were given.
-    #[default]
-    InPlace,
-    /// The sorted records, to the buffer `keys_out`.
-    OutOfPlace,
-    /// The index of each sorted record among those that were given, a `u32`, to the buffer `values_out`. The records are only read.
-    Permutation,
-}
+/// The most fields of records.
+pub(crate) const MAX_FIELDS: usize = 4;
+/// The most bits of all fields together.
+pub(crate) const MAX_FIELD_BITS: u32 = 128;
 
-/// One kind of sort of records: everything except their number and the buffers.
-///
-/// Records are compared by the first field, equal ones by the second, and so on. Records that are equal in all fields keep their
-/// order. [`Sorter::of_records`](crate::Sorter::of_records) sorts an array of them, and
-/// [`SegmentedRequest::of_records`](crate::SegmentedRequest::of_records) each segment of one. The records take the place of the keys:
-/// they are bound as [`SortBuffers::keys`](crate::SortBuffers::keys).
-///
-/// ```
-/// use vksort::{RecordOutput, RecordRequest, key_field};
-///
-/// #[repr(C)]
-/// struct Particle {
-///     position: [f32; 3],
-///     age: f32,
-///     cell: u32,
-/// }
-/// // By cell; in a cell the oldest first.
-/// let fields = [key_field!(Particle, cell), key_field!(Particle, age).descending()];
-/// let request = RecordRequest::new(size_of::<Particle>() as u32, fields).with_output(RecordOutput::OutOfPlace);
-/// assert_eq!(request.to_string(), "records of 20 bytes by u32 at byte 16; f32 at byte 12, descending; out of place");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct RecordRequest {
-    /// Bytes from a record to the next, a multiple of 4 up to [`ValueType::MAX_BYTES`].
+/// The records of a request: their size, and the fields that they are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Records {
+    /// Bytes from a record to the next.
     pub stride: u32,
-    /// The fields, one to [`MAX_FIELDS`](Self::MAX_FIELDS) of up to [`MAX_BITS`](Self::MAX_BITS) together. The first decides first.
-    pub fields: Vec<KeyField>,
-    /// What is written.
-    pub output: RecordOutput,
-    /// Whether equal records keep their order, as [`SortRequest::stable`].
-    pub stable: bool,
-    /// The algorithm; `None` to choose by device and number of records.
-    pub algorithm: Option<Algorithm>,
+    /// The first fields, as far as there are any.
+    fields: [KeyField; MAX_FIELDS],
+    /// How many fields were given, which may be more.
+    given: usize,
 }
 
 /// The fields of records that keys are composed of, in scratch, before these keys are sorted with the records as their values.
@@ -149,97 +117,115 @@ pub struct Fields {
     /// Bytes from a record to the next.
     pub stride: u32,
     /// Each field, as the `FIELD_*` constants say; 0 for none.
-    pub constants: [u32; RecordRequest::MAX_FIELDS],
+    pub constants: [u32; MAX_FIELDS],
 }
 
 impl Fields {
     /// The buffers of up to `capacity` records that are sorted by these fields.
-    pub(crate) fn buffers(self, sort: &SortRequest, capacity: u32) -> BufferSizes {
-        let keys = u64::from(capacity) * u64::from(self.stride);
-        let keys_out = (!sort.in_place() && sort.value.is_read()).then_some(keys);
-        let values_out = sort.buffers(capacity).values_out.filter(|_| keys_out.is_none());
-        BufferSizes { keys, values: None, keys_out, values_out }
+    /// `of_keys` are those of the sort of their keys.
+    pub(crate) fn buffer_sizes(
+        self,
+        of_keys: BufferSizes,
+        in_place: bool,
+        permutes: bool,
+        capacity: u32,
+    ) -> BufferSizes {
+        let keys = Some(u64::from(capacity) * u64::from(self.stride));
+        let keys_out = keys.filter(|_| !in_place && !permutes);
+        let values_out = of_keys.values_out.filter(|_| permutes);
+        BufferSizes { keys, values: None, keys_out, values_out, segments: None }
     }
 }
 
-impl RecordRequest {
-    /// The most fields.
-    pub const MAX_FIELDS: usize = 4;
-    /// The most bits of all fields together. More than 64 need the feature `keys-128`, more than 32 the feature `wide-keys`.
-    pub const MAX_BITS: u32 = 128;
+/// The keys by which records are sorted, with what moves with them.
+pub(crate) struct RecordKeys {
+    pub key: KeyType,
+    pub order: Order,
+    pub bits: BitRange,
+    pub value: ValueType,
+    pub key_output: KeyOutput,
+    /// What the keys are composed of, if they are.
+    pub fields: Option<Fields>,
+}
 
-    /// Records of `stride` bytes, sorted in place by these fields.
-    pub fn new(stride: u32, fields: impl Into<Vec<KeyField>>) -> Self {
-        let (fields, output) = (fields.into(), RecordOutput::InPlace);
-        RecordRequest { stride, fields, output, stable: true, algorithm: None }
+impl Records {
+    /// Records of `stride` bytes.
+    pub fn new(stride: u32, given: &[KeyField]) -> Records {
+        let none = KeyField::new(0, KeyType::U8);
+        let at = |index: usize| given.get(index).copied().unwrap_or(none);
+        Records { stride, fields: std::array::from_fn(at), given: given.len() }
     }
 
-    /// The same with another output.
-    pub fn with_output(self, output: RecordOutput) -> Self {
-        RecordRequest { output, ..self }
+    pub fn fields(&self) -> &[KeyField] {
+        &self.fields[..self.given.min(self.fields.len())]
     }
 
-    /// Checks the request for every device. [`Sorter::of_records`](crate::Sorter::of_records) does so too.
-    ///
-    /// # Errors
-    ///
-    /// * [`Error::Unsupported`]: no field or too many, a field beyond the record, more than [`MAX_BITS`](Self::MAX_BITS), or a stride
-    ///   that is not allowed.
-    /// * [`Error::MissingFeature`]: fields of more bits than this build has kernels for.
-    pub fn check(&self) -> Result<(), Error> {
-        self.as_sort().map(drop)
+    /// Bits of all fields together.
+    fn width(&self) -> u32 {
+        self.fields().iter().map(|field| field.key.bits()).sum()
     }
 
-    /// The sort of elements that sorts the records: by keys that are composed of fields, or if there are none, of the records
-    /// themselves as keys.
-    pub(crate) fn as_sort(&self) -> Result<(SortRequest, Option<Fields>), Error> {
-        let RecordRequest { stride, ref fields, output, stable, algorithm } = *self;
+    /// The type of keys that have room for all fields.
+    pub fn composed(&self) -> Option<KeyType> {
+        [KeyType::U32, KeyType::U64, KeyType::U128].into_iter().find(|key| key.bits() >= self.width())
+    }
+
+    /// Refuses records that no device sorts.
+    fn check(&self) -> Result<(), Error> {
+        let Records { stride, given, .. } = *self;
         if !stride.is_multiple_of(4) || !(4..=ValueType::MAX_BYTES).contains(&stride) {
             let allowed = format!("a multiple of 4 from 4 to {} bytes", ValueType::MAX_BYTES);
             return Err(Error::unsupported("the stride of records", format!("{stride} bytes"), allowed));
         }
-        if !(1..=Self::MAX_FIELDS).contains(&fields.len()) {
-            let allowed = format!("1 to {}", Self::MAX_FIELDS);
-            return Err(Error::unsupported("the number of fields", fields.len(), allowed));
+        if !(1..=MAX_FIELDS).contains(&given) {
+            return Err(Error::unsupported("the number of fields", given, format!("1 to {MAX_FIELDS}")));
         }
-        if let Some((index, field)) = fields.iter().enumerate().find(|(_, field)| field.end() > u64::from(stride)) {
-            let (what, given) =
-                (format!("field {index}"), format!("{} at bytes {}..{}", field.key, field.offset, field.end()));
-            return Err(Error::unsupported(what, given, format!("within the record's bytes 0..{stride}")));
+        let mut fields = self.fields().iter().enumerate();
+        if let Some((index, field)) = fields.find(|(_, field)| field.end() > u64::from(stride)) {
+            let given = format!("{} at bytes {}..{}", field.key, field.offset, field.end());
+            let allowed = format!("within the record's bytes 0..{stride}");
+            return Err(Error::unsupported(format!("field {index}"), given, allowed));
         }
-        let width = fields.iter().map(|field| field.key.bits()).sum();
-        let Some(composed) = [KeyType::U32, KeyType::U64, KeyType::U128].into_iter().find(|key| key.bits() >= width)
-        else {
-            let (given, allowed) = (format!("{width} bits together"), format!("at most {} bits", Self::MAX_BITS));
+        Ok(())
+    }
+
+    /// The keys that sort the records, or their permutation: keys that are composed of fields, or if these are none, the records
+    /// themselves.
+    ///
+    /// # Errors
+    ///
+    /// For records that no device sorts.
+    pub fn as_keys(&self, permutes: bool) -> Result<RecordKeys, Error> {
+        self.check()?;
+        let (stride, width) = (self.stride, self.width());
+        let Some(composed) = self.composed() else {
+            let (given, allowed) = (format!("{width} bits together"), format!("at most {MAX_FIELD_BITS} bits"));
             return Err(Error::unsupported("the width of the fields", given, allowed));
         };
         // A permutation needs no more of a record than its fields.
-        let permutes = output == RecordOutput::Permutation;
         let as_key = self.as_key().filter(|(key, ..)| key.is_built() && (!permutes || key.bits() <= composed.bits()));
         let (value, key_output) = match (permutes, as_key) {
             (true, _) => (ValueType::Index, KeyOutput::Discarded),
             (false, Some(_)) => (ValueType::None, KeyOutput::Sorted),
             (false, None) => (ValueType::Bytes(stride), KeyOutput::Discarded),
         };
-        let placement = if output == RecordOutput::InPlace { Placement::InPlace } else { Placement::OutOfPlace };
         let (key, order, bits) = as_key.unwrap_or((composed, Order::Ascending, (0..width).into()));
-        let sort = SortRequest { key, value, order, bits, placement, key_output, stable, algorithm };
-        sort.check()?;
-        let constant = |index: usize| fields.get(index).map_or(0, |field| field.constant());
+        let constant = |index: usize| self.fields().get(index).map_or(0, |field| field.constant());
         let composed_of = || Fields { stride, constants: std::array::from_fn(constant) };
-        Ok((sort, as_key.is_none().then(composed_of)))
+        Ok(RecordKeys { key, order, bits, value, key_output, fields: as_key.is_none().then(composed_of) })
     }
 
     /// The records as keys, with direction and window, if their fields are neighbouring bits of a key with one direction.
     fn as_key(&self) -> Option<(KeyType, Order, BitRange)> {
-        let (first, last) = (self.fields.first()?, self.fields.last()?);
+        let fields = self.fields();
+        let (first, last) = (fields.first()?, fields.last()?);
         let joined = |pair: &[KeyField]| {
             let (upper, lower) = (pair[0], pair[1]);
             u64::from(upper.offset) == lower.end() && upper.order == lower.order && !lower.key.is_signed()
         };
         // A sign is the top bit of a key. The bits below it of a negative float are in descending order.
         let on_top = first.end() == u64::from(self.stride);
-        let fits = (on_top || !first.key.is_signed()) && (!first.key.is_float() || self.fields.len() == 1);
+        let fits = (on_top || !first.key.is_signed()) && (!first.key.is_float() || fields.len() == 1);
         let key = match (self.stride, first.key.is_float(), first.key.is_signed()) {
             (4, true, _) => KeyType::F32,
             (4, _, true) => KeyType::I32,
@@ -252,20 +238,12 @@ impl RecordRequest {
             _ => return None,
         };
         let bits = BitRange { low: 8 * last.offset, high: 8 * first.end() as u32 };
-        (fits && self.fields.windows(2).all(joined)).then_some((key, first.order, bits))
+        (fits && fields.windows(2).all(joined)).then_some((key, first.order, bits))
     }
-}
 
-/// For example `records of 32 bytes by u8 at byte 4; f32 at byte 0, descending`. Defaults are not named.
-impl fmt::Display for RecordRequest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fields: Vec<String> = self.fields.iter().map(KeyField::to_string).collect();
-        write!(f, "records of {} bytes by {}", self.stride, fields.join("; "))?;
-        f.write_str(match self.output {
-            RecordOutput::InPlace => "",
-            RecordOutput::OutOfPlace => "; out of place",
-            RecordOutput::Permutation => "; as a permutation",
-        })?;
-        f.write_str(if self.stable { "" } else { "; not stable" })
+    /// For example `records of 32 bytes by u8 at byte 4; f32 at byte 0, descending`.
+    pub fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields: Vec<String> = self.fields().iter().map(KeyField::to_string).collect();
+        write!(f, "records of {} bytes by {}", self.stride, fields.join("; "))
     }
 }

@@ -1,231 +1,48 @@
-//! The request of a sort: keys, values, window, direction, placement and algorithm.
+//! The request of a sort: what is sorted, and how it is divided.
 
 use std::fmt;
-use std::str::FromStr;
 
-use crate::error::{Error, by_name};
+pub use crate::elements::{Algorithm, BitRange, BufferSizes, Capacity, Count, KeyOutput, Placement, ValueType};
+use crate::error::Error;
 use crate::key::{KeyType, Order};
+use crate::records::{self, Fields, KeyField, RecordKeys, Records};
+use crate::segments::{IndexFrom, SegmentOptions, Segments};
 
-/// The value of each key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ValueType {
-    /// None: only the keys are sorted.
-    #[default]
-    None,
-    /// A value of this many bytes: 1, 2, or a multiple of 4 up to [`MAX_BYTES`](Self::MAX_BYTES).
-    ///
-    /// Values of up to [`INLINE_BYTES`](Self::INLINE_BYTES) move with their keys. Larger values are gathered once, by the
-    /// sorted permutation.
-    Bytes(u32),
-    /// The index of the key in the input, a `u32`: the result is the sorting permutation. No values are read.
-    Index,
-}
-
-impl ValueType {
-    /// One 32-bit word.
-    pub const U32: ValueType = ValueType::Bytes(4);
-    /// Size in bytes of the largest value that moves with its key.
-    pub const INLINE_BYTES: u32 = 16;
-    /// Size in bytes of the largest value.
-    pub const MAX_BYTES: u32 = 1 << 16;
-
-    /// Size of a value in bytes.
-    pub fn size_bytes(self) -> u64 {
-        match self {
-            ValueType::None => 0,
-            ValueType::Bytes(bytes) => bytes.into(),
-            ValueType::Index => 4,
-        }
-    }
-
-    /// Whether there are values to read.
-    pub fn is_read(self) -> bool {
-        matches!(self, ValueType::Bytes(_))
-    }
-
-    /// Whether the values are gathered by the sorted permutation.
-    pub fn is_gathered(self) -> bool {
-        matches!(self, ValueType::Bytes(bytes) if bytes > Self::INLINE_BYTES)
-    }
-
-    /// Size in bytes of the value, or of the index, that moves with each key.
-    pub(crate) fn sorted_bytes(self) -> u64 {
-        if self.is_gathered() { 4 } else { self.size_bytes() }
-    }
-
-    /// Whether the index of each key moves with it.
-    pub(crate) fn sorts_index(self) -> bool {
-        self == ValueType::Index || self.is_gathered()
-    }
-}
-
-/// Bits of a key from `low` up to but not including `high`, counted in its [`sortable`](KeyType::sortable) number.
+/// One kind of sort: everything except the numbers of elements and segments, and the buffers.
 ///
-/// For unsigned keys in ascending order these are the bits of the key itself.
+/// A request says two things that are independent of each other: *what is sorted*, which is keys ([`new`](Self::new)), alone or with
+/// [values](Self::value), or records by their fields ([`records`](Self::records)); and *how it is divided*, which is one array, or
+/// [segments](Self::segments) of which all elements or the [first ones](Self::top) are wanted. Keys and values that a
+/// [`Visitor`](crate::Visitor) computes are given to the sorter, with [`SorterOptions::visitor`](crate::SorterOptions::visitor).
 ///
 /// ```
-/// assert_eq!(vksort::BitRange::from(8..24).len(), 16);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct BitRange {
-    /// The lowest bit.
-    pub low: u32,
-    /// One more than the highest bit.
-    pub high: u32,
-}
-
-impl BitRange {
-    /// Number of bits.
-    pub fn len(self) -> u32 {
-        self.high.saturating_sub(self.low)
-    }
-
-    /// Whether there are no bits, so that all keys are equal.
-    pub fn is_empty(self) -> bool {
-        self.len() == 0
-    }
-}
-
-impl From<std::ops::Range<u32>> for BitRange {
-    fn from(range: std::ops::Range<u32>) -> Self {
-        BitRange { low: range.start, high: range.end }
-    }
-}
-
-impl fmt::Display for BitRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}..{}", self.low, self.high)
-    }
-}
-
-impl FromStr for BitRange {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let parsed = text.split_once("..").and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
-        let (low, high) = parsed.ok_or_else(|| {
-            Error::unsupported("bit window", format!("{text:?}"), "LO..HI with two numbers, as in 8..24")
-        })?;
-        Ok(BitRange { low, high })
-    }
-}
-
-/// How many elements a sort is recorded for.
+/// use vksort::{IndexFrom, KeyField, KeyType, Order, Placement, Segments, SortRequest, ValueType};
 ///
-/// ```
-/// assert_eq!(vksort::Count::from(1_000), vksort::Count::Host(1_000));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Count {
-    /// This many elements, from the first on.
-    Host(u32),
-    /// The number in the bound count buffer when the sort runs on the device, clamped to the capacity.
-    Device,
-}
-
-impl From<u32> for Count {
-    fn from(count: u32) -> Self {
-        Count::Host(count)
-    }
-}
-
-/// Whether the result overwrites the input.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Placement {
-    /// The result overwrites the input.
-    #[default]
-    InPlace,
-    /// The result goes to other buffers; the input is not written.
-    OutOfPlace,
-}
-
-/// Whether sorted keys are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum KeyOutput {
-    /// Sorted keys are written.
-    #[default]
-    Sorted,
-    /// Only sorted values or indices are written, which saves the last write of the keys. In place, the keys' buffer has
-    /// unspecified content afterwards; out of place, it is untouched.
-    Discarded,
-}
-
-/// The buffers of elements that a sort needs, with their minimum sizes in bytes: [`SortRequest::buffers`].
-///
-/// A buffer that is `None` must not be given. A sort also needs scratch
-/// ([`Sorter::scratch_size`](crate::Sorter::scratch_size)), and for [`Count::Device`] a count buffer of 4 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct BufferSizes {
-    /// The keys. A request in place sorts them here.
-    pub keys: u64,
-    /// The values, if the request reads any. A request in place writes sorted values or indices here.
-    pub values: Option<u64>,
-    /// The sorted keys of a request out of place that does not discard them.
-    pub keys_out: Option<u64>,
-    /// The sorted values or indices of a request out of place.
-    pub values_out: Option<u64>,
-}
-
-/// The algorithm of a sort. All algorithms give the same result, bit for bit, except for the order of equal keys if
-/// [`SortRequest::stable`] is false.
-///
-/// As text (`--algorithm` of the programs): `onesweep`, `reduce-then-scan`, `single-workgroup`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Algorithm {
-    /// One histogram of all digits, then one pass with decoupled look-back per digit (Adinets and Merrill 2022).
-    OneSweep,
-    /// Count, scan and scatter per digit; no workgroup ever waits for another.
-    ReduceThenScan,
-    /// One workgroup sorts by all digits in its shared memory, for up to one block of elements.
-    SingleWorkgroup,
-}
-
-impl Algorithm {
-    /// Every algorithm.
-    pub const ALL: &'static [Algorithm] = &[Algorithm::OneSweep, Algorithm::ReduceThenScan, Algorithm::SingleWorkgroup];
-
-    /// Whether tiles use look-back.
-    pub(crate) fn looks_back(self) -> bool {
-        self == Algorithm::OneSweep
-    }
-}
-
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Algorithm::OneSweep => "onesweep",
-            Algorithm::ReduceThenScan => "reduce-then-scan",
-            Algorithm::SingleWorkgroup => "single-workgroup",
-        })
-    }
-}
-
-impl FromStr for Algorithm {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        by_name("algorithm", text, Algorithm::ALL, Algorithm::to_string)
-    }
-}
-
-/// One kind of sort: everything except the element count and the buffers.
-///
-/// ```
-/// use vksort::{KeyType, Order, SortRequest, ValueType};
 /// // Splats from the farthest to the nearest: depths with the splat's index.
-/// let request = SortRequest { value: ValueType::U32, order: Order::Descending, ..SortRequest::new(KeyType::F32) };
-/// assert!(request.algorithm.is_none(), "chosen by device and element count");
+/// let depths = SortRequest::new(KeyType::F32).value(ValueType::U32).order(Order::Descending);
+/// assert!(depths.algorithm.is_none(), "chosen by device and element count");
+///
+/// // The same for the splats of each screen tile, of which none has more than 200.
+/// let lists = depths.segments(Segments::Offsets).up_to(200);
+///
+/// // The columns of the 40 largest logits of each row.
+/// let largest = SortRequest::new(KeyType::F32).value(ValueType::Index).order(Order::Descending);
+/// let rows = Segments::Rows { stride: 128_256 };
+/// let best = largest.placement(Placement::OutOfPlace).segments(rows).indices_from(IndexFrom::Segment).top(40);
+///
+/// // Draws of 32 bytes by their material, and the nearest first.
+/// let draws = SortRequest::records(32, &[KeyField::new(0, KeyType::U16), KeyField::new(4, KeyType::F32)]);
+/// # for request in [depths, lists, best, draws] { request.check()?; }
+/// # Ok::<(), vksort::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct SortRequest {
-    /// Type of the keys.
+    /// Type of the keys; of records, that of the keys that are composed of their fields.
     pub key: KeyType,
     /// The value of each key.
     pub value: ValueType,
-    /// Direction.
+    /// Direction. Fields of records have directions of their own.
     pub order: Order,
     /// The bits to sort by. Keys that differ only in other bits are equal.
     pub bits: BitRange,
@@ -233,15 +50,19 @@ pub struct SortRequest {
     pub placement: Placement,
     /// Whether sorted keys are written.
     pub key_output: KeyOutput,
-    /// Whether equal keys keep their order. Set it to false to let equal keys and their values come in any order, which may
-    /// differ between runs and is faster on some devices. It has no effect on keys alone that are sorted by all bits.
+    /// Whether equal keys keep their order.
     pub stable: bool,
     /// The algorithm; `None` to choose by device and element count.
     pub algorithm: Option<Algorithm>,
+    /// How the elements are divided; `None` for one array.
+    pub segments: Option<SegmentOptions>,
+    /// The records whose fields are sorted by.
+    pub(crate) records: Option<Records>,
 }
 
+/// Each setter returns the same request with another value for one thing.
 impl SortRequest {
-    /// Keys only, by all their bits, ascending, stable and in place, with the algorithm chosen automatically.
+    /// Keys only, by all their bits, ascending, stable and in place, as one array, with the algorithm chosen automatically.
     pub fn new(key: KeyType) -> Self {
         SortRequest {
             key,
@@ -252,34 +73,135 @@ impl SortRequest {
             key_output: KeyOutput::Sorted,
             stable: true,
             algorithm: None,
+            segments: None,
+            records: None,
         }
     }
 
-    /// The buffers of elements that a sort of up to `capacity` elements needs, and their sizes in bytes, rounded up to whole
-    /// words of 4 bytes.
+    /// The value of each key. Of records, [`ValueType::Index`] asks for the sorting permutation, in `values_out`: the records are only
+    /// read.
+    pub fn value(self, value: ValueType) -> Self {
+        SortRequest { value, ..self }
+    }
+
+    /// The direction.
+    pub fn order(self, order: Order) -> Self {
+        SortRequest { order, ..self }
+    }
+
+    /// The bits to sort by.
+    pub fn bits(self, bits: impl Into<BitRange>) -> Self {
+        SortRequest { bits: bits.into(), ..self }
+    }
+
+    /// Whether the result overwrites the input.
+    pub fn placement(self, placement: Placement) -> Self {
+        SortRequest { placement, ..self }
+    }
+
+    /// Whether sorted keys are written.
+    pub fn key_output(self, key_output: KeyOutput) -> Self {
+        SortRequest { key_output, ..self }
+    }
+
+    /// Whether equal keys keep their order. Set it to false to let equal keys and their values come in any order, which may
+    /// differ between runs and is faster on some devices. It has no effect on keys alone that are sorted by all bits.
+    pub fn stable(self, stable: bool) -> Self {
+        SortRequest { stable, ..self }
+    }
+
+    /// The algorithm; `None` to choose by device and element count.
+    pub fn algorithm(self, algorithm: impl Into<Option<Algorithm>>) -> Self {
+        SortRequest { algorithm: algorithm.into(), ..self }
+    }
+
+    /// Divides the elements into segments, each of which is sorted by itself. The capacity then has a number of segments, and the count
+    /// of a recording is of segments.
+    pub fn segments(self, layout: Segments) -> Self {
+        let of = self.segments.unwrap_or(SegmentOptions::new(layout));
+        SortRequest { segments: Some(SegmentOptions { layout, ..of }), ..self }
+    }
+
+    /// Promises that no segment has more elements. If that is at most a block of the device
+    /// ([`SegmentLimits::block`](crate::SegmentLimits::block)), the sort takes one dispatch and no scratch.
+    pub fn up_to(self, longest: u32) -> Self {
+        self.of_segments(|of| SegmentOptions { longest: Some(longest), ..of })
+    }
+
+    /// What the indices of [`ValueType::Index`] count from.
+    pub fn indices_from(self, index_from: IndexFrom) -> Self {
+        self.of_segments(|of| SegmentOptions { index_from, ..of })
+    }
+
+    /// Asks for the first `count` elements of each segment in its order, or without segments, of the whole array: those that a stable
+    /// sort begins with, so that of equal keys those with the lowest indices come first.
+    ///
+    /// The request is out of place. The elements of segment `s` begin at element `s * count` of the result. Of a segment that has
+    /// fewer elements, the rest of its result keeps its content.
+    ///
+    /// At most [`SegmentLimits::max_top`](crate::SegmentLimits::max_top) elements are possible, a block of the device; more take a
+    /// sort of whole segments. Segments may have any length, with scratch if they may be longer than a block. Of the whole array, the
+    /// count of a recording is of elements.
     ///
     /// ```
     /// use vksort::{KeyType, Placement, SortRequest, ValueType};
-    /// let pairs = SortRequest { value: ValueType::Bytes(12), ..SortRequest::new(KeyType::U16) };
-    /// let sizes = pairs.buffers(1001);
-    /// assert_eq!((sizes.keys, sizes.values, sizes.values_out), (2004, Some(12_012), None));
-    /// let sizes = SortRequest { placement: Placement::OutOfPlace, ..pairs }.buffers(1001);
-    /// assert_eq!((sizes.keys_out, sizes.values_out), (Some(2004), Some(12_012)));
+    /// // The 100 nearest of all points, with their distances.
+    /// let nearest = SortRequest::new(KeyType::F32).value(ValueType::Index).placement(Placement::OutOfPlace).top(100);
+    /// // Of a million points, 100 keys and 100 indices are written.
+    /// assert_eq!(nearest.buffer_sizes(1_000_000).keys_out, Some(400));
     /// ```
-    pub fn buffers(&self, capacity: u32) -> BufferSizes {
-        self.buffers_of(capacity, capacity.into())
+    pub fn top(self, count: u32) -> Self {
+        self.of_segments(|of| SegmentOptions { top: Some(count), ..of })
     }
 
-    /// The same, where out of place so many elements are the result.
-    pub(crate) fn buffers_of(&self, capacity: u32, results: u64) -> BufferSizes {
+    fn of_segments(self, change: impl FnOnce(SegmentOptions) -> SegmentOptions) -> Self {
+        let of = self.segments.unwrap_or(SegmentOptions::new(Segments::Whole));
+        SortRequest { segments: Some(change(of)), ..self }
+    }
+
+    /// The buffers that a sort with this capacity needs, and their sizes in bytes, rounded up to whole words of 4 bytes.
+    ///
+    /// ```
+    /// use vksort::{KeyType, Placement, SortRequest, ValueType};
+    /// let pairs = SortRequest::new(KeyType::U16).value(ValueType::Bytes(12));
+    /// let sizes = pairs.buffer_sizes(1001);
+    /// assert_eq!((sizes.keys, sizes.values, sizes.values_out), (Some(2004), Some(12_012), None));
+    /// let sizes = pairs.placement(Placement::OutOfPlace).buffer_sizes(1001);
+    /// assert_eq!((sizes.keys_out, sizes.values_out), (Some(2004), Some(12_012)));
+    /// ```
+    pub fn buffer_sizes(&self, capacity: impl Into<Capacity>) -> BufferSizes {
+        let capacity = capacity.into();
+        let layout = self.segments.map(|of| of.layout).filter(|layout| layout.words(1) > 0);
+        // What a request would be that is refused has sizes too.
+        let (sort, fields) = self.resolve().unwrap_or((*self, None));
+        let mut sizes = sort.element_sizes(capacity.elements, sort.results(capacity));
+        if let Some(fields) = fields {
+            sizes = fields.buffer_sizes(sizes, sort.in_place(), !sort.value.is_read(), capacity.elements);
+        }
+        BufferSizes { segments: layout.map(|layout| 4 * layout.words(capacity.segments)), ..sizes }
+    }
+
+    /// Elements of the result of a sort out of place with this capacity.
+    pub(crate) fn results(&self, capacity: Capacity) -> u64 {
+        match self.segments {
+            Some(SegmentOptions { top: Some(top), layout, .. }) => {
+                u64::from(top) * u64::from(if layout == Segments::Whole { 1 } else { capacity.segments })
+            }
+            _ => capacity.elements.into(),
+        }
+    }
+
+    /// The buffers of up to `capacity` elements, where out of place `results` elements are written.
+    pub(crate) fn element_sizes(&self, capacity: u32, results: u64) -> BufferSizes {
         let (key, value) = (self.key.size_bytes(), self.value.size_bytes());
         let bytes = |elements: u64, element: u64| elements.saturating_mul(element).div_ceil(4).saturating_mul(4);
         let (out, has_values) = (!self.in_place(), self.value != ValueType::None);
         BufferSizes {
-            keys: bytes(capacity.into(), key),
+            keys: Some(bytes(capacity.into(), key)),
             values: (self.value.is_read() || has_values && !out).then(|| bytes(capacity.into(), value)),
             keys_out: (out && !self.discards_keys()).then(|| bytes(results, key)),
             values_out: (out && has_values).then(|| bytes(results, value)),
+            segments: None,
         }
     }
 
@@ -296,15 +218,75 @@ impl SortRequest {
         self.placement == Placement::InPlace
     }
 
+    /// The request of keys that sorts the elements, and what these keys are composed of, if they are: of a request that is allowed.
+    ///
+    /// # Errors
+    ///
+    /// As for [`check`](Self::check).
+    pub(crate) fn resolve(&self) -> Result<(SortRequest, Option<Fields>), Error> {
+        let (mut sort, mut composed) = (*self, None);
+        if let Some(records) = &self.records {
+            self.check_records()?;
+            let permutes = self.value == ValueType::Index;
+            let RecordKeys { key, order, bits, value, key_output, fields } = records.as_keys(permutes)?;
+            let placement = if permutes { Placement::OutOfPlace } else { self.placement };
+            sort = SortRequest { key, value, order, bits, placement, key_output, records: None, ..*self };
+            composed = fields;
+        }
+        sort.check_keys()?;
+        if let Some(of) = self.segments {
+            if let Some(algorithm) = self.algorithm {
+                return Err(Error::unsupported("the algorithm of a sort of segments", algorithm, "none"));
+            }
+            of.check(self.value, self.in_place())?;
+        }
+        Ok((sort, composed))
+    }
+
+    /// Refuses what has no meaning for records.
+    fn check_records(&self) -> Result<(), Error> {
+        if self.bits != SortRequest::new(self.key).bits {
+            return Err(Error::unsupported("the bit window of records", self.bits, "all bits of their fields"));
+        }
+        if self.order != Order::Ascending {
+            return Err(Error::unsupported("the order of records", self.order, "a direction of each field"));
+        }
+        if self.value.is_read() {
+            let given = format!("{} bytes beside each", self.value.size_bytes());
+            return Err(Error::unsupported("the values of records", given, "none, or their indices"));
+        }
+        if self.discards_keys() && self.value == ValueType::None {
+            let allowed = "sorted, or discarded with their indices as values";
+            return Err(Error::unsupported("the output of records", "discarded", allowed));
+        }
+        if self.segments.is_some_and(|of| of.top.is_some()) {
+            let allowed =
+                "all of each segment; for the first ones take the top of an array of the field, with indices as values";
+            return Err(Error::unsupported("the top of each segment", "the first records", allowed));
+        }
+        Ok(())
+    }
+
     /// Checks the request for every device. [`Sorter::new`](crate::Sorter::new) does so too.
     ///
     /// # Errors
     ///
     /// * [`Error::Unsupported`]: a window beyond the key, a value of another size than 1, 2 or a multiple of 4 up to
     ///   [`ValueType::MAX_BYTES`] bytes, or discarded keys without values.
-    /// * [`Error::MissingFeature`]: keys of 64 bits without the feature `wide-keys`, of 128 bits without
-    ///   `keys-128`.
+    /// * [`Error::Unsupported`] for records: no field or too many, a field beyond the record, fields of more bits than
+    ///   [`MAX_FIELD_BITS`](Self::MAX_FIELD_BITS), a stride that is not allowed; a window of bits, a direction, values other than
+    ///   [`ValueType::Index`], discarded keys, or the first ones.
+    /// * [`Error::Unsupported`] for segments: an algorithm, rows of no elements, a longest segment of none or of fewer elements than each
+    ///   of the [`Rows`](Segments::Rows), indices from the begin of segments without [`ValueType::Index`], the first 0 elements, the
+    ///   first elements in place, or the whole array without a number of its first elements.
+    /// * [`Error::MissingFeature`]: keys, or fields together, of more than 32 bits without the feature `wide-keys`, of more than 64
+    ///   without `keys-128`.
     pub fn check(&self) -> Result<(), Error> {
+        self.resolve().map(drop)
+    }
+
+    /// Checks what is said of keys.
+    fn check_keys(&self) -> Result<(), Error> {
         crate::modules::check(self.key)?;
         if let ValueType::Bytes(bytes) = self.value
             && !([1, 2].contains(&bytes) || bytes.is_multiple_of(4) && (1..=ValueType::MAX_BYTES).contains(&bytes))
@@ -325,9 +307,82 @@ impl SortRequest {
     }
 }
 
-/// For example `f32 keys with values of 4 bytes, descending, by bits 8..32`. Defaults are not named.
+impl SortRequest {
+    /// The most fields of records.
+    pub const MAX_FIELDS: usize = records::MAX_FIELDS;
+    /// The most bits of all fields of records together. More than 64 need the feature `keys-128`, more than 32 `wide-keys`.
+    pub const MAX_FIELD_BITS: u32 = records::MAX_FIELD_BITS;
+
+    /// Records of `stride` bytes, sorted in place by some of their fields: by the first, equal ones by the second, and so on. Records
+    /// that are equal in all fields keep their order.
+    ///
+    /// * `stride`: bytes from a record to the next, a multiple of 4 up to [`ValueType::MAX_BYTES`].
+    /// * `fields`: one to [`MAX_FIELDS`](Self::MAX_FIELDS) fields of up to [`MAX_FIELD_BITS`](Self::MAX_FIELD_BITS) together.
+    ///
+    /// The records take the place of the keys: they are bound as [`SortBuffers::keys`](crate::SortBuffers::keys), and out of place their
+    /// result as `keys_out`. With [`ValueType::Index`] the result is the index of each sorted record among those that were given, a
+    /// `u32` in `values_out`, whatever the placement: the records are only read.
+    ///
+    /// A kernel composes one key of each record's fields, the keys are sorted with the index of their record, and the records are moved
+    /// once at the end. Records that are a key themselves, such as a word of 8 bytes whose upper half is the field, are sorted as such
+    /// keys. In segments, keys are composed of all records up to the capacity, so those outside of the segments are read too.
+    ///
+    /// ```
+    /// use vksort::{Placement, SortRequest, key_field};
+    ///
+    /// #[repr(C)]
+    /// struct Particle {
+    ///     position: [f32; 3],
+    ///     age: f32,
+    ///     cell: u32,
+    /// }
+    /// // By cell; in a cell the oldest first.
+    /// let fields = [key_field!(Particle, cell), key_field!(Particle, age).descending()];
+    /// let request = SortRequest::records(size_of::<Particle>() as u32, fields).placement(Placement::OutOfPlace);
+    /// assert_eq!(request.to_string(), "records of 20 bytes by u32 at byte 16; f32 at byte 12, descending; out of place");
+    /// ```
+    pub fn records(stride: u32, fields: impl AsRef<[KeyField]>) -> Self {
+        let records = Records::new(stride, fields.as_ref());
+        SortRequest { records: Some(records), ..SortRequest::new(records.composed().unwrap_or(KeyType::U128)) }
+    }
+
+    /// The fields that records are sorted by; none of a request of keys.
+    pub fn fields(&self) -> &[KeyField] {
+        self.records.as_ref().map_or(&[], Records::fields)
+    }
+
+    /// Bytes from a record to the next; `None` for a request of keys.
+    pub fn stride(&self) -> Option<u32> {
+        self.records.map(|records| records.stride)
+    }
+}
+
+/// For example `f32 keys with values of 4 bytes, descending, by bits 8..32`, or `the first 10 of ranges: f32 keys with their indices,
+/// ascending`. Defaults are not named.
 impl fmt::Display for SortRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(of) = &self.segments {
+            write!(f, "{of}: ")?;
+        }
+        match &self.records {
+            Some(records) => {
+                records.describe(f)?;
+                f.write_str(match (self.value, self.placement) {
+                    (ValueType::Index, _) => "; as a permutation",
+                    (_, Placement::InPlace) => "",
+                    (_, Placement::OutOfPlace) => "; out of place",
+                })?;
+                f.write_str(if self.stable { "" } else { "; not stable" })?;
+            }
+            None => self.describe_keys(f)?,
+        }
+        let from_segment = self.segments.is_some_and(|of| of.index_from == IndexFrom::Segment);
+        f.write_str(if from_segment { ", counted from segments" } else { "" })
+    }
+}
+
+impl SortRequest {
+    fn describe_keys(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} keys", self.key)?;
         match self.value {
             ValueType::None => {}

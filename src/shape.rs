@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::profile::{DeviceProfile, FixedSubgroups, Quirks};
 use crate::records::Fields;
 use crate::request::{Algorithm, BitRange, SortRequest};
-use crate::segments::{SegmentedRequest, Segments};
+use crate::segments::{SegmentOptions, Segments};
 use crate::tuning::{MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuning};
 use crate::visitor::Visits;
 pub(crate) use loop_budget::most_verified;
@@ -61,8 +61,6 @@ pub struct ShapeDesc<'a> {
     pub addressed: bool,
     /// The buffers that the caller's code replaces.
     pub visits: Visits,
-    /// The request of a sort of segments; its sort is `request`.
-    pub segments: Option<&'a SegmentedRequest>,
     /// What keys are composed of, in a sort of records.
     pub fields: Option<Fields>,
     /// Whether the host or the driver specializes the kernels.
@@ -92,7 +90,6 @@ impl<'a> ShapeDesc<'a> {
             subgroup: SubgroupChoice::Auto,
             addressed: false,
             visits: Visits::default(),
-            segments: None,
             fields: None,
             specialization: Specialization::Auto,
             quirks: profile.quirks(),
@@ -198,7 +195,7 @@ fn fit_method(desc: &ShapeDesc<'_>, subgroup: Subgroup, method: RankMethod) -> R
     let wished = fit.wished_tile();
     let tile = fit.tile(wished);
     let most_ring_bits = most_ring_bits(profile, digit_bits);
-    let windows = desc.segments.map(|segments| fit.windows(segments)).transpose()?;
+    let windows = request.segments.map(|segments| fit.windows(&segments)).transpose()?;
     let shape = Shape {
         ranking,
         passes,
@@ -364,22 +361,22 @@ impl Fit<'_> {
     /// # Errors
     ///
     /// [`Error::Unsupported`] if segments may be longer than a block, [`Error::UnsuitableDevice`] if the smallest block does not fit.
-    fn windows(&self, request: &SegmentedRequest) -> Result<Windows, Error> {
-        let &ShapeDesc { profile, tuning, .. } = self.desc;
+    fn windows(&self, of: &SegmentOptions) -> Result<Windows, Error> {
+        let &ShapeDesc { profile, tuning, request, .. } = self.desc;
         // Numbers of segments need digits of their own, however few bits keys are sorted by. In keys of several words, digits of 8
         // bits are taken for whole bytes.
         let least = if self.ranking.key_words > 1 { USUAL_DIGIT_BITS - 1 } else { USUAL_DIGIT_BITS };
         let ranking = Ranking { digit_bits: self.ranking.digit_bits.max(least), ..self.ranking };
         // Of long rows the indices are sorted too, in up to four passes. Those of keys in longer segments have room for these if there
         // are two of them.
-        let (top, passes) = (request.top.unwrap_or(0), self.passes.max(if request.top.is_some() { 2 } else { 0 }));
-        let lists_rows = top > 0 && matches!(request.segments, Segments::Offsets | Segments::Ranges);
+        let (top, passes) = (of.top.unwrap_or(0), self.passes.max(if of.top.is_some() { 2 } else { 0 }));
+        let lists_rows = top > 0 && matches!(of.layout, Segments::Offsets | Segments::Ranges);
         let counting = self.histogram().block.invocations;
-        let most_narrowed = |block: Block| loop_budget::most_narrowed(&ranking, passes, block, &request.sort, counting);
+        let most_narrowed = |block: Block| loop_budget::most_narrowed(&ranking, passes, block, request, counting);
         let fits = |block: Block, splits: bool| {
             let in_budget = !profile.is_cpu
-                || loop_budget::allows_windows(&ranking, passes, block, &request.sort)
-                    && (!splits || loop_budget::most_split(&ranking, passes, block, &request.sort) > 0)
+                || loop_budget::allows_windows(&ranking, passes, block, request)
+                    && (!splits || loop_budget::most_split(&ranking, passes, block, request) > 0)
                     && (!lists_rows || most_narrowed(block) > 0);
             block.elements() <= *WINDOWS.end()
                 && ranking.window_bytes(block, ranking.digit_bits, splits) <= profile.max_shared_bytes
@@ -394,13 +391,13 @@ impl Fit<'_> {
         // An invocation has a bit for each item.
         let usual = |splits: bool| fit(tuning.workgroup_size, tuning.segment_items, u32::BITS, splits);
         let mut block = usual(false);
-        let longer = request.promised().is_none_or(|longest| longest > block.elements());
-        let splits = longer && request.top.is_none();
+        let longer = of.promised().is_none_or(|longest| longest > block.elements());
+        let splits = longer && of.top.is_none();
         if splits {
             block = usual(true);
         }
         // In a larger block more elements may be wanted, and the sooner are few enough left of a long row.
-        if let Some(top) = request.top
+        if let Some(top) = of.top
             && (longer || top > block.elements())
         {
             let workgroup_size = tuning.single_workgroup_size.unwrap_or(tuning.workgroup_size);
@@ -422,9 +419,9 @@ impl Fit<'_> {
             let allowed = format!("up to {elements}, a block of this device; more take a sort of whole segments");
             return Err(Error::unsupported("the top of each segment", format!("{top} elements"), allowed));
         }
-        let longest = request.promised().unwrap_or(u32::MAX);
+        let longest = of.promised().unwrap_or(u32::MAX);
         // With room for twice as many, the boundary need not be found exactly. One array has all the room there is.
-        let survivors = match request.segments {
+        let survivors = match of.layout {
             Segments::Whole => Some(elements),
             _ if top > 0 && longest > elements => Some((2 * top).max(elements / 4).min(elements)),
             _ => None,
@@ -437,13 +434,13 @@ impl Fit<'_> {
             block,
             digit_bits: ranking.digit_bits,
             compare_longest,
-            segments: request.segments,
+            segments: of.layout,
             longest,
-            index_from: request.index_from,
+            index_from: of.index_from,
             top,
             survivors,
             // An empty window has a round too, as elements may have to move.
-            rounds: if splits { request.sort.bits.len().div_ceil(abi::SPLIT_BITS).max(1) } else { 0 },
+            rounds: if splits { request.bits.len().div_ceil(abi::SPLIT_BITS).max(1) } else { 0 },
         })
     }
 

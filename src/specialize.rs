@@ -201,13 +201,11 @@ mod tests {
 
     #[test]
     fn constants_say_what_the_request_asks_for() {
-        let request = SortRequest {
-            value: ValueType::Index,
-            order: Order::Descending,
-            bits: (3..27).into(),
-            key_output: KeyOutput::Discarded,
-            ..SortRequest::new(KeyType::F32)
-        };
+        let request = SortRequest::new(KeyType::F32)
+            .value(ValueType::Index)
+            .order(Order::Descending)
+            .bits(3..27)
+            .key_output(KeyOutput::Discarded);
         let spec = spec(Kernel::OneSweep, &request, |_| {});
         let value = |id: usize| spec.constants[id];
         let numbers = [spec::WINDOW_BITS, spec::PASSES, spec::KEY_BITS, spec::VALUE_BITS];
@@ -223,7 +221,7 @@ mod tests {
         for key in KeyType::ALL.iter().copied() {
             let windows = [0..4, 3..7, key.bits() - 4..key.bits()].map(BitRange::from);
             let of = |order, bits| {
-                let request = SortRequest { order, bits, ..SortRequest::new(key) };
+                let request = SortRequest::new(key).order(order).bits(bits);
                 KERNELS.iter().map(|row| spec(row.kernel, &request, |_| {})).collect::<Vec<_>>()
             };
             let usual = of(Order::Ascending, windows[0]);
@@ -239,7 +237,7 @@ mod tests {
     #[test]
     fn kernels_differ_only_by_the_constants_that_they_have() {
         let keys = SortRequest::new(KeyType::U32);
-        let pairs = SortRequest { value: ValueType::U32, ..keys };
+        let pairs = keys.value(ValueType::U32);
         let same = |kernel| spec(kernel, &keys, |_| {}) == spec(kernel, &pairs, |_| {});
         assert!(same(Kernel::Scan) && same(Kernel::Arguments) && same(Kernel::Count));
         assert!(!same(Kernel::OneSweep) && !same(Kernel::SingleWorkgroup) && !same(Kernel::Histogram));
@@ -253,7 +251,7 @@ mod tests {
         let tuning = Tuning { histogram_workgroup_size: 96, scan_workgroup_size: 160, ..Tuning::for_device(&profile) };
         for key in KeyType::ALL.iter().copied() {
             for subgroup in [SubgroupChoice::Native, SubgroupChoice::Emulated(16)] {
-                let request = SortRequest { value: ValueType::Bytes(2), ..SortRequest::new(key) };
+                let request = SortRequest::new(key).value(ValueType::Bytes(2));
                 let desc = ShapeDesc { subgroup, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
                 let shape = Shape::fit(&desc).unwrap();
                 for row in KERNELS {

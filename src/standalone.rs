@@ -29,10 +29,10 @@ mod prepared;
 #[allow(unsafe_code)]
 mod queries;
 mod records;
-#[allow(unsafe_code)]
-mod segmented;
 mod segments;
 pub mod selftest;
+#[allow(unsafe_code)]
+mod sorter;
 
 pub use buffer::{DeviceBuffer, DeviceRange};
 pub use choice::DeviceChoice;
@@ -41,17 +41,15 @@ pub use choice::DeviceChoice;
 pub use device::Device;
 pub use devices::DeviceInfo;
 pub use gpu::{Gpu, GpuOptions, SortBy};
-pub use prepared::{Passes, PreparedSort, SortRanges, StandaloneSorter};
-pub use segmented::{PreparedSegments, StandaloneSegmentedSorter};
+pub use prepared::{Passes, PreparedSort, SortRanges};
 pub use segments::SegmentsOf;
+pub use sorter::Sorter;
 
 // Several threads can use them; sorts on one device run one after the other.
 const _: () = {
     const fn shared<T: Send + Sync>() {}
     shared::<Gpu>();
-    shared::<StandaloneSorter>();
+    shared::<Sorter>();
     shared::<PreparedSort>();
-    shared::<StandaloneSegmentedSorter>();
-    shared::<PreparedSegments>();
     shared::<DeviceBuffer>();
 };

@@ -216,7 +216,7 @@ impl Device {
             let family = family.context("the device has no compute queue")?;
             let index = family as u32;
             let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(index).queue_priorities(&[1.0])];
-            let names: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
+            let names: Vec<_> = requirements.device_extensions().iter().map(|name| name.as_ptr()).collect();
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
             let raw = instance.raw.create_device(physical, &requirements.features().chain(info), None)?;
             let limits = instance.raw.get_physical_device_properties(physical).limits;

@@ -7,7 +7,6 @@ use vksort::{
     ValueType,
 };
 
-use crate::candidate::Candidate;
 use crate::data::Data;
 use crate::peers::Peer;
 use crate::problems::Way;
@@ -52,7 +51,6 @@ pub enum Tweak {
     Unordered(bool),
     DigitBits(u32),
     Rank(RankMethod),
-    Row(Candidate),
     /// Tiles whose index is a multiple of this publish no look-back words.
     Silent(u32),
 }
@@ -64,14 +62,13 @@ impl Tweak {
             Tweak::None => None,
             Tweak::Silent(every) => {
                 let faults = Faults { withhold: every, ..Faults::default() };
-                return SorterOptions { faults, ..SorterOptions::default() };
+                return SorterOptions::default().faults(faults);
             }
             Tweak::Unordered(unordered) => Some(Tuning { unordered, ..usual }),
             Tweak::DigitBits(digit_bits) => Some(Tuning { digit_bits, ..usual }),
             Tweak::Rank(rank) => Some(Tuning { rank, ..usual }),
-            Tweak::Row(candidate) => Some(candidate.change(usual)),
         };
-        SorterOptions { tuning, ..SorterOptions::default() }
+        SorterOptions::default().tuning(tuning)
     }
 
     pub fn label(self, gpu: &Gpu) -> String {
@@ -82,7 +79,6 @@ impl Tweak {
             Tweak::Unordered(false) => format!("{row}, every pass in order"),
             Tweak::DigitBits(bits) => format!("{row}, digit bits {bits}"),
             Tweak::Rank(rank) => format!("{row}, rank {rank:?}"),
-            Tweak::Row(candidate) => format!("{row}, {}", candidate.name()),
             Tweak::Silent(every) => format!("{row}, one tile in {every} publishes nothing"),
         }
     }
@@ -157,8 +153,6 @@ pub enum Suite {
     Peers,
     /// Few keys: one workgroup, many, and a bitonic network, from 2^10 to 2^17
     Few,
-    /// Candidate rows of --model, in its order and in the measured one
-    Model,
     /// OneSweep with shares of its look-back words lost, beside reduce-then-scan
     Lost,
     /// Many segments, beside a full sort by segment and key
@@ -167,7 +161,7 @@ pub enum Suite {
     Top,
     /// Records by their fields, beside moving them in each pass
     Records,
-    /// All of these but those of a model and of lost words
+    /// All of these but that of lost words
     All,
 }
 
@@ -183,7 +177,7 @@ impl Suite {
     pub fn parts(self) -> Vec<Suite> {
         match self {
             Suite::All => {
-                let others = [Suite::All, Suite::Model, Suite::Lost];
+                let others = [Suite::All, Suite::Lost];
                 Suite::value_variants().iter().copied().filter(|suite| !others.contains(suite)).collect()
             }
             suite => vec![suite],
@@ -203,10 +197,10 @@ impl Suite {
     /// The cases; `algorithm` sorts where a case names no other.
     pub fn cases(self, algorithm: Option<Algorithm>) -> Vec<Case> {
         let mut list = List { suite: self, cases: Vec::new() };
-        let u32s = SortRequest { algorithm, ..SortRequest::new(KeyType::U32) };
+        let u32s = SortRequest::new(KeyType::U32).algorithm(algorithm);
         // With an empty window there is nothing to do but to move the keys.
-        let copy = SortRequest { bits: (0..0).into(), placement: Placement::OutOfPlace, ..u32s };
-        list.add(COPY, SortRequest { algorithm: None, ..copy });
+        let copy = u32s.bits(0..0).placement(Placement::OutOfPlace);
+        list.add(COPY, copy.algorithm(None));
         match self {
             Suite::Sizes => list.standard(u32s),
             Suite::Types => list.types(u32s),
@@ -214,7 +208,7 @@ impl Suite {
             Suite::Patterns => {
                 for data in Data::ALL {
                     let key = if data == Data::Splats { KeyType::F32 } else { KeyType::U32 };
-                    list.push(data.name(), SortRequest { key, ..u32s }, Tweak::None, data);
+                    list.push(data.name(), of(key, u32s), Tweak::None, data);
                 }
             }
             Suite::Algorithms => list.algorithms(u32s),
@@ -231,8 +225,8 @@ impl Suite {
             }
             Suite::Few => list.few(u32s),
             Suite::Lost => list.lost(u32s),
-            // The model has its own, and problems are no single sorts.
-            Suite::Model | Suite::All | Suite::Segments | Suite::Top | Suite::Records => {}
+            // Problems are no single sorts.
+            Suite::All | Suite::Segments | Suite::Top | Suite::Records => {}
         }
         list.cases
     }
@@ -254,7 +248,7 @@ impl List {
 
     fn keys_and_pairs(&mut self, u32s: SortRequest) {
         self.add("u32 keys", u32s);
-        self.add("u32 pairs", SortRequest { value: ValueType::U32, ..u32s });
+        self.add("u32 pairs", u32s.value(ValueType::U32));
     }
 
     fn standard(&mut self, u32s: SortRequest) {
@@ -266,7 +260,7 @@ impl List {
         self.keys_and_pairs(u32s);
         for (what, value) in [("keys", ValueType::None), ("pairs", ValueType::U32)] {
             for algorithm in [Algorithm::SingleWorkgroup, Algorithm::OneSweep, Algorithm::ReduceThenScan] {
-                let request = SortRequest { value, algorithm: Some(algorithm), ..u32s };
+                let request = u32s.value(value).algorithm(algorithm);
                 self.add(format!("{algorithm} u32 {what}"), request);
             }
             let (name, how) = (format!("bitonic u32 {what}"), How::Bitonic { pairs: value != ValueType::None });
@@ -276,52 +270,49 @@ impl List {
 
     fn types(&mut self, u32s: SortRequest) {
         for &key in KeyType::ALL {
-            let bits = SortRequest::new(key).bits;
-            self.add(format!("{} keys", key.name()), SortRequest { key, bits, ..u32s });
+            self.add(format!("{} keys", key.name()), of(key, u32s));
         }
         for bytes in [1, 2, 4, 8, 12, 16, 20, 64] {
             let value = ValueType::Bytes(bytes);
-            self.add(format!("u32 + {bytes} bytes"), SortRequest { value, ..u32s });
+            self.add(format!("u32 + {bytes} bytes"), u32s.value(value));
         }
     }
 
     fn features(&mut self, u32s: SortRequest) {
-        let pairs = SortRequest { value: ValueType::U32, ..u32s };
-        let out = |request: SortRequest| SortRequest { placement: Placement::OutOfPlace, ..request };
-        let f32s = |request: SortRequest| SortRequest { key: KeyType::F32, ..request };
+        let pairs = |request: SortRequest| request.value(ValueType::U32);
+        let out = |request: SortRequest| request.placement(Placement::OutOfPlace);
+        let f32s = of(KeyType::F32, u32s);
         self.standard(u32s);
         for key in [KeyType::U8, KeyType::U16, KeyType::U64] {
-            let bits = SortRequest::new(key).bits;
-            self.add(format!("{} keys", key.name()), SortRequest { key, bits, ..u32s });
+            self.add(format!("{} keys", key.name()), of(key, u32s));
         }
-        let u64s = SortRequest { key: KeyType::U64, bits: (0..64).into(), ..u32s };
-        self.add("u64 keys out of place", out(u64s));
+        self.add("u64 keys out of place", out(of(KeyType::U64, u32s)));
         self.add("u32 keys out of place", out(u32s));
-        self.add("u32 pairs out of place", out(pairs));
+        self.add("u32 pairs out of place", out(pairs(u32s)));
         self.add("u32 argsort out of place", out(argsort(u32s)));
         for data in [Data::Uniform, Data::Splats] {
             let what = if data == Data::Splats { "splat" } else { "f32" };
-            self.push(format!("{what} keys"), f32s(u32s), Tweak::None, data);
-            self.push(format!("{what} keys out of place"), f32s(out(u32s)), Tweak::None, data);
-            self.push(format!("{what} pairs out of place"), f32s(out(pairs)), Tweak::None, data);
-            self.push(format!("{what} argsort"), f32s(argsort(u32s)), Tweak::None, data);
+            self.push(format!("{what} keys"), f32s, Tweak::None, data);
+            self.push(format!("{what} keys out of place"), out(f32s), Tweak::None, data);
+            self.push(format!("{what} pairs out of place"), out(pairs(f32s)), Tweak::None, data);
+            self.push(format!("{what} argsort"), argsort(f32s), Tweak::None, data);
         }
         self.push("u32 keys out of order", u32s, Tweak::Unordered(true), Data::Uniform);
         self.push("u32 keys in order", u32s, Tweak::Unordered(false), Data::Uniform);
         for window in [9, 17] {
             for digit_bits in [8, 9] {
                 let name = format!("{window} bits by digits of {digit_bits}");
-                let request = SortRequest { bits: (0..window).into(), ..u32s };
+                let request = u32s.bits(0..window);
                 self.push(name, request, Tweak::DigitBits(digit_bits), Data::Uniform);
             }
         }
-        self.add("u32 keys 24 bits", SortRequest { bits: (0..24).into(), ..u32s });
+        self.add("u32 keys 24 bits", u32s.bits(0..24));
     }
 
     fn lost(&mut self, u32s: SortRequest) {
         for value in [ValueType::None, ValueType::U32] {
             let (_, onesweep, reduce_then_scan) = lost_sides(value);
-            let by = |algorithm| SortRequest { value, algorithm: Some(algorithm), ..u32s };
+            let by = |algorithm| u32s.value(value).algorithm(algorithm);
             self.add(reduce_then_scan, by(Algorithm::ReduceThenScan));
             self.add(onesweep.clone(), by(Algorithm::OneSweep));
             for every in LOST {
@@ -335,7 +326,7 @@ impl List {
         self.keys_and_pairs(u32s);
         for (what, value) in [("keys", ValueType::None), ("pairs", ValueType::U32)] {
             for &rank in RankMethod::ALL {
-                let request = SortRequest { value, ..u32s };
+                let request = u32s.value(value);
                 let name = format!("rank {rank:?} u32 {what}").to_lowercase();
                 self.push(name, request, Tweak::Rank(rank), Data::Uniform);
             }
@@ -345,7 +336,7 @@ impl List {
     fn algorithms(&mut self, u32s: SortRequest) {
         for (what, value) in [("keys", ValueType::None), ("pairs", ValueType::U32)] {
             for algorithm in [Algorithm::OneSweep, Algorithm::ReduceThenScan] {
-                let request = SortRequest { value, algorithm: Some(algorithm), ..u32s };
+                let request = u32s.value(value).algorithm(algorithm);
                 self.add(format!("{algorithm} u32 {what}"), request);
                 for digit_bits in [4, 2] {
                     let name = format!("{algorithm} by digits of {digit_bits} u32 {what}");
@@ -365,6 +356,11 @@ pub fn lost_sides(value: ValueType) -> (&'static str, String, String) {
     (request, format!("{} {request}", Algorithm::OneSweep), format!("{} {request}", Algorithm::ReduceThenScan))
 }
 
+/// The same of other keys, of a sort of keys by all bits.
+fn of(key: KeyType, keys: SortRequest) -> SortRequest {
+    SortRequest::new(key).algorithm(keys.algorithm)
+}
+
 fn argsort(request: SortRequest) -> SortRequest {
-    SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..request }
+    request.value(ValueType::Index).key_output(KeyOutput::Discarded)
 }

@@ -4,12 +4,10 @@
 //! between runs by a write that is not timed.
 
 mod bitonic;
-mod candidate;
 mod case;
 mod data;
 mod figures;
 mod measure;
-mod model;
 mod peers;
 mod plot;
 mod problems;
@@ -24,14 +22,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
-use vksort::standalone::{DeviceChoice, Gpu};
-use vksort::{Error, KeyType, SortRequest};
+use vksort::Error;
+use vksort::standalone::DeviceChoice;
 use vksort_programs::common;
 use vksort_programs::common::canvas;
 
 use case::{Case, Suite};
 use measure::{Bench, Measured};
-use model::Model;
 use problems::{Problem, Unfit};
 use row::{Row, Run};
 use stats::Found;
@@ -76,12 +73,6 @@ struct Args {
     /// Rows of another program, to show beside these; may be repeated
     #[arg(long, value_name = "FILE")]
     peer_csv: Vec<PathBuf>,
-    /// Candidate rows with what a model predicts of them, as scripts/gpu-compilers.sh --sweep writes them
-    #[arg(long, value_name = "FILE")]
-    model: Option<PathBuf>,
-    /// The GPU of the model whose rows are measured [default: the one most like the device]
-    #[arg(long, value_name = "NAME", requires = "model")]
-    model_gpu: Option<String>,
     /// Date for the rows [default: today, in UTC]
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = row::parse_date)]
     date: Option<String>,
@@ -114,12 +105,6 @@ fn bench() -> Result<()> {
     if let Some(out) = &args.out {
         check_out(out, args.force)?;
     }
-    ensure!(
-        args.model.is_some() == (args.suite == Suite::Model),
-        "--suite is {} and --model is {}given; allowed are both of --suite model and --model FILE, or neither",
-        args.suite.name(),
-        if args.model.is_some() { "" } else { "not " },
-    );
     let read = |path: &PathBuf| {
         let rows = row::read_results(path).with_context(|| format!("--peer-csv {}", path.display()))?;
         ensure!(!rows.is_empty(), "--peer-csv {} has 0 rows, allowed are 1 or more", path.display());
@@ -130,7 +115,6 @@ fn bench() -> Result<()> {
     let gpu = tuning::apply(profile, args.common.open()?)?;
     args.common.print_device_of_all(gpu.profile(), gpu.tuning(), gpu.algorithm());
 
-    let model = args.model(&gpu)?;
     if let Some(out) = &args.out {
         make_out(out)?;
     }
@@ -140,12 +124,12 @@ fn bench() -> Result<()> {
     let mut bench = Bench::new(&gpu, choice)?;
     let (mut measured, mut skipped) = (Vec::new(), Vec::new());
     for suite in args.suite.parts() {
-        args.measure(&mut bench, &model, suite, &mut measured, &mut skipped, |bench, measured| {
+        args.measure(&mut bench, suite, &mut measured, &mut skipped, |bench, measured| {
             common::check_validation(&gpu.validation_errors())?;
             let Some(out) = &args.out else { return Ok(()) };
             // A run that is stopped leaves the sizes that it has finished.
             let rows = with(&peers, row::rows(&run, measured));
-            write(out, tables(&rows, &Found::of(bench, &model, measured, &peers)?)?)
+            write(out, tables(&rows, &Found::of(bench, measured, &peers)?)?)
         })?;
     }
     if measured.is_empty() {
@@ -154,7 +138,7 @@ fn bench() -> Result<()> {
     skipped.iter().for_each(|skipped| common::say_on_stderr(format!("skipped: {skipped}")));
 
     let rows = with(&peers, row::rows(&run, &measured));
-    let found = Found::of(&bench, &model, &measured, &peers)?;
+    let found = Found::of(&bench, &measured, &peers)?;
     for (suite, rows) in by_suite(&found.versus) {
         common::say(format!("\n{suite}\n{}", report::versus(&rows, false)));
     }
@@ -167,9 +151,6 @@ fn bench() -> Result<()> {
     }
     if !found.patterns.is_empty() {
         common::say(format!("\n{}", report::pattern_table(&found.patterns, false)));
-    }
-    if !found.ordered.is_empty() {
-        common::say(format!("\n{}", report::order(&found.ordered, false)));
     }
     if !found.lost.is_empty() {
         common::say(format!("\n{}", report::lost(&found.lost, false)));
@@ -195,11 +176,8 @@ fn bench() -> Result<()> {
 
 /// The tables of a run as files; of those of one suite, those that it has.
 fn tables(rows: &[Row], found: &Found) -> Result<Vec<(String, Vec<u8>)>> {
-    let Found { ordered, lost, versus, .. } = found;
+    let Found { lost, versus, .. } = found;
     let mut files = vec![("results.csv".to_string(), row::to_csv(rows)?)];
-    if !ordered.is_empty() {
-        files.push(("order.csv".to_string(), row::to_csv(ordered)?));
-    }
     if !lost.is_empty() {
         files.push(("lost.csv".to_string(), row::to_csv(lost)?));
     }
@@ -238,19 +216,11 @@ impl Args {
         Ok(())
     }
 
-    /// The candidates to measure on a device; none without `--model`.
-    fn model(&self, gpu: &Gpu) -> Result<Model> {
-        let Some(path) = &self.model else { return Ok(Model::default()) };
-        Model::read(path, self.model_gpu.as_deref(), gpu.profile())
-            .with_context(|| format!("--model {}", path.display()))
-    }
-
     /// Measures a suite at each of its sizes; those that are too large are skipped. All that is measured is handed to
     /// `keep` after each size.
     fn measure(
         &self,
         bench: &mut Bench<'_>,
-        model: &Model,
         suite: Suite,
         measured: &mut Vec<Measured>,
         skipped: &mut Vec<String>,
@@ -259,13 +229,7 @@ impl Args {
         if suite.has_problems() {
             return self.measure_problems(bench, suite, measured, skipped, keep);
         }
-        let mut cases = suite.cases(self.common.algorithm);
-        if suite == Suite::Model {
-            cases.extend(
-                model.cases(SortRequest { algorithm: self.common.algorithm, ..SortRequest::new(KeyType::U32) }),
-            );
-        }
-        let all = cases;
+        let all = suite.cases(self.common.algorithm);
         for n in self.sizes(bench, suite, &all)? {
             let mut cases = all.clone();
             for case in &all {
@@ -407,10 +371,7 @@ fn is_too_much(error: &anyhow::Error) -> bool {
 /// Every file that a run may write.
 fn file_names() -> impl Iterator<Item = String> {
     let plots = figures::NAMES.iter().flat_map(|name| [format!("{name}.svg"), format!("{name}.png")]);
-    ["results.csv", "step-times.csv", "summary.md", "order.csv", "lost.csv", "versus.csv"]
-        .map(String::from)
-        .into_iter()
-        .chain(plots)
+    ["results.csv", "step-times.csv", "summary.md", "lost.csv", "versus.csv"].map(String::from).into_iter().chain(plots)
 }
 
 /// Checks that results can be written here, before they are measured.

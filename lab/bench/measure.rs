@@ -2,17 +2,13 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use vksort::internals::steps;
-use vksort::standalone::{DeviceBuffer, DeviceChoice, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
-use vksort::{
-    Algorithm, Count, KeyOutput, KeyType, Order, Placement, Shape, ShapeDesc, SortRequest, SorterOptions, StepTime,
-    ValueType,
-};
+use vksort::standalone::{DeviceBuffer, DeviceChoice, DeviceRange, Gpu, PreparedSort, SortRanges, Sorter};
+use vksort::{Algorithm, Count, KeyOutput, KeyType, Order, Shape, ShapeDesc, SortRequest, StepTime, ValueType};
 use vksort_profiles::Quartiles;
 
 use crate::bitonic::Bitonic;
@@ -94,52 +90,19 @@ pub struct Bench<'a> {
     pub awake: Awake,
     /// What the device was chosen by.
     choice: DeviceChoice,
-    sorters: HashMap<(SortRequest, Tweak), Arc<StandaloneSorter>>,
+    sorters: HashMap<(SortRequest, Tweak), Sorter>,
 }
 
-/// Bytes of each buffer that a sort takes.
-#[derive(Clone, Copy, Default)]
-struct Sizes {
-    keys: u64,
-    values: u64,
-    keys_out: u64,
-    values_out: u64,
-    scratch: u64,
-}
-
-impl Sizes {
-    fn of(sorter: &StandaloneSorter, n: u32) -> Result<Sizes> {
-        let request = sorter.request();
-        let bytes = |size: u64, wanted: bool| if wanted { (u64::from(n) * size).next_multiple_of(4) } else { 0 };
-        let (key, value) = (request.key.size_bytes(), request.value.size_bytes());
-        let out = request.placement == Placement::OutOfPlace;
-        Ok(Sizes {
-            keys: bytes(key, true),
-            values: bytes(value, request.value.is_read() || !out),
-            keys_out: bytes(key, out && request.key_output == KeyOutput::Sorted),
-            values_out: bytes(value, out),
-            scratch: sorter.scratch_size(n)?,
-        })
-    }
-
-    fn max(self, other: Sizes) -> Sizes {
-        Sizes {
-            keys: self.keys.max(other.keys),
-            values: self.values.max(other.values),
-            keys_out: self.keys_out.max(other.keys_out),
-            values_out: self.values_out.max(other.values_out),
-            scratch: self.scratch.max(other.scratch),
-        }
-    }
-
-    fn list(self) -> [u64; 5] {
-        [self.keys, self.values, self.keys_out, self.values_out, self.scratch]
-    }
+/// Bytes of keys, values, sorted keys, sorted values and scratch of a sort; 0 of what it does not take.
+fn sizes(sorter: &Sorter, n: u32) -> Result<[u64; 5]> {
+    let sizes = sorter.buffer_sizes(n);
+    let scratch = sorter.scratch_size(n)?;
+    Ok([sizes.keys, sizes.values, sizes.keys_out, sizes.values_out, Some(scratch)].map(Option::unwrap_or_default))
 }
 
 /// A case ready to run.
 enum Ready {
-    Device { request: SortRequest, sort: Box<PreparedSort>, sorter: Arc<StandaloneSorter>, input: Input },
+    Device { request: SortRequest, sort: Box<PreparedSort>, sorter: Sorter, input: Input },
     Bitonic(Box<Bitonic>),
     Cpu,
 }
@@ -203,26 +166,28 @@ impl<'a> Bench<'a> {
         Ok(Bench { gpu, awake, choice, sorters: HashMap::new() })
     }
 
-    fn sorter(&mut self, request: &SortRequest, tweak: Tweak, n: u32) -> Result<Arc<StandaloneSorter>> {
+    fn sorter(&mut self, request: &SortRequest, tweak: Tweak, n: u32) -> Result<Sorter> {
         if let Some(sorter) = self.sorters.get(&(*request, tweak))
             && n <= sorter.max_count()
         {
-            return Ok(Arc::clone(sorter));
+            return Ok(sorter.clone());
         }
-        let sorter = self.gpu.sorter(request, &SorterOptions { capacity: Some(n), ..tweak.options(self.gpu) })?;
-        self.sorters.insert((*request, tweak), Arc::clone(&sorter));
+        let sorter = self.gpu.sorter(request, &tweak.options(self.gpu).capacity(n))?;
+        self.sorters.insert((*request, tweak), sorter.clone());
         Ok(sorter)
     }
 
-    fn sizes(&mut self, cases: &[Case], n: u32) -> Result<Sizes> {
-        let mut sizes = Sizes::default();
+    /// The most bytes of each buffer that these cases take.
+    fn sizes(&mut self, cases: &[Case], n: u32) -> Result<[u64; 5]> {
+        let mut most = [0; 5];
         for case in cases {
             if let How::Device { request, tweak } = case.how {
                 let sorter = self.sorter(&request, tweak, n).with_context(|| case.name.clone())?;
-                sizes = sizes.max(Sizes::of(&sorter, n).with_context(|| case.name.clone())?);
+                let sizes = sizes(&sorter, n).with_context(|| case.name.clone())?;
+                most = std::array::from_fn(|at| most[at].max(sizes[at]));
             }
         }
-        Ok(sizes)
+        Ok(most)
     }
 
     /// Whether a case is for so many elements: one workgroup has room for few.
@@ -252,7 +217,7 @@ impl<'a> Bench<'a> {
 
     /// The memory that measuring these cases takes.
     pub fn memory(&mut self, cases: &[Case], n: u32) -> Result<Memory> {
-        let device = self.sizes(cases, n)?.list().iter().sum::<u64>() + Kept::size(cases, n);
+        let device = self.sizes(cases, n)?.iter().sum::<u64>() + Kept::size(cases, n);
         let widest = widest(cases);
         let others = Data::KEY_BYTES * kinds(cases).filter(|data| *data != Data::Uniform).count() as u64;
         // Inputs and what is read back, further kinds of keys, and the order with what it is sorted by.
@@ -267,8 +232,7 @@ impl<'a> Bench<'a> {
         let (keys, values) = widest(cases);
         let mut inputs = Inputs::new(n as usize, seed, keys, values);
         let sizes = self.sizes(cases, n)?;
-        let buffers =
-            sizes.list().into_iter().map(|size| self.gpu.buffer(size.max(4))).collect::<Result<Vec<_>, _>>()?;
+        let buffers = sizes.into_iter().map(|size| self.gpu.buffer(size.max(4))).collect::<Result<Vec<_>, _>>()?;
         let kept = Kept::new(self.gpu, cases, &mut inputs)?;
         let mut ready = Vec::new();
         for case in cases {
@@ -309,10 +273,9 @@ impl<'a> Bench<'a> {
             How::Problem { .. } => unreachable!("problems are measured by themselves"),
         };
         let sorter = self.sorter(&request, tweak, n)?;
-        let sizes = Sizes::of(&sorter, n)?.list();
-        let ranges: Vec<Option<DeviceRange>> =
-            buffers.iter().zip(sizes).map(|(buffer, size)| (size > 0).then(|| buffer.range(0, size))).collect();
-        let [keys, values, keys_out, values_out, scratch] = ranges.try_into().expect("there are five");
+        let sizes = sizes(&sorter, n)?;
+        let [keys, values, keys_out, values_out, scratch] =
+            std::array::from_fn(|at| (sizes[at] > 0).then(|| buffers[at].range(0, sizes[at])));
         let keys = keys.expect("there are keys");
         let input = Input {
             keys: Restored { kept: kept.keys[&case.data].clone(), to: keys.clone() },
@@ -323,7 +286,8 @@ impl<'a> Bench<'a> {
                 _ => None,
             },
         };
-        let ranges = SortRanges { keys, values, keys_out, values_out, scratch, count: None, capacity: n };
+        let ranges =
+            SortRanges::new(n).keys(keys).values(values).keys_out(keys_out).values_out(values_out).scratch(scratch);
         Ok(Ready::Device { request, sort: Box::new(sorter.prepare_on(ranges)?), sorter, input })
     }
 }
@@ -384,7 +348,7 @@ fn run(ready: &Ready, measured: &mut Measured, inputs: &mut Inputs, awake: &Awak
             drop(alone);
             if verified {
                 let value = if values.is_empty() { ValueType::None } else { ValueType::U32 };
-                let request = SortRequest { value, stable: false, ..SortRequest::new(KeyType::U32) };
+                let request = SortRequest::new(KeyType::U32).value(value).stable(false);
                 let bytes = [&sorted, &values].map(|words| bytemuck::cast_slice::<u32, u8>(words));
                 inputs.verify(&request, data, bytes[0], bytes[1]).context("verification failed")?;
             }

@@ -1,5 +1,4 @@
 //! The part of the program `bench` that needs no device.
 
 pub mod lost;
-pub mod order;
 pub mod versus;

@@ -9,7 +9,6 @@ use crate::problems::{RECORDED, Way};
 use crate::row::Row;
 use crate::stats::{Found, Pattern, Ratio};
 use vksort_lab::bench::lost::{self, Lost};
-use vksort_lab::bench::order::{self, Ordered};
 use vksort_lab::bench::versus::{Clock, Versus, by_suite};
 use vksort_programs::common;
 
@@ -115,55 +114,6 @@ pub fn share(ratio: f64) -> String {
     if ratio < 0.0995 { format!("{ratio:.3}") } else { format!("{ratio:.2}") }
 }
 
-/// Candidates whose places are shown.
-const MOVED: usize = 5;
-
-/// What a model predicted beside what was measured, for each request and size.
-pub fn order(rows: &[Ordered], markdown: bool) -> String {
-    let same = |a: &Ordered, b: &Ordered| (&a.request, a.n) == (&b.request, b.n);
-    let mut text = String::new();
-    let mut all: Vec<Ordered> = rows.to_vec();
-    all.sort_by(|a, b| (&a.request, a.n).cmp(&(&b.request, b.n)));
-    for rows in all.chunk_by(same) {
-        let found = order::compare(rows);
-        let number = |number: Option<f64>| number.map_or("none, as all are equal".into(), |n| format!("{n:+.2}"));
-        let (first, n) = (&rows[0], size(rows[0].n));
-        text += &format!(
-            "{}, {n}: {} candidates by the model of {}; rank correlation {}\n\n",
-            first.request,
-            rows.len(),
-            first.gpu,
-            number(found.correlation)
-        );
-        let header = [
-            "places differ most",
-            "predicted",
-            "measured",
-            "ns",
-            "cycles",
-            "issue",
-            "shared",
-            "spill",
-            "bytes",
-            "latency",
-            "bound",
-        ];
-        let cells = found.places.iter().take(MOVED).map(|(row, predicted, measured)| {
-            let mark = if row.built_in == 1 { " (built in)" } else { "" };
-            let terms = [row.issue, row.shared, row.spill, row.bytes, row.latency].map(|term| format!("{term:.1}"));
-            let places = [predicted.to_string(), measured.to_string()];
-            let times = [format!("{:.0}", row.measured_ns), format!("{:.1}", row.cycles)];
-            [&[format!("{}{mark}", row.candidate)][..], &places, &times, &terms, std::slice::from_ref(&row.bound)]
-                .concat()
-        });
-        text += &format!("{}\n\n", build(&header, cells, markdown));
-        let header = ["term", "goes with longer than predicted"];
-        let cells = found.terms.iter().map(|(name, with)| vec![name.to_string(), number(Some(*with))]);
-        text += &format!("{}\n\n", build(&header, cells, markdown));
-    }
-    text.trim_end().to_string()
-}
-
 fn over(what: &str, n: u32, over: &Quartiles) -> Vec<String> {
     let [median, low, high] = [over.median, over.q25, over.q75].map(|x| format!("{x:.2}"));
     vec![what.into(), size(n.into()), median, low, high]
@@ -181,7 +131,7 @@ pub fn build(header: &[&str], cells: impl Iterator<Item = Vec<String>>, markdown
 
 /// All of a run, with what it takes to repeat it.
 pub fn summary(rows: &[Row], found: &Found, command: &str, figures: &[&str]) -> String {
-    let Found { ratios, patterns, ordered, lost, versus } = found;
+    let Found { ratios, patterns, lost, versus } = found;
     let mut text = format!("# Measurements\n\n`{command}`\n\n");
     let own = rows.iter().find(|row| row.gpu_ns_median.is_some() || !row.driver.is_empty());
     if let Some(row) = own {
@@ -198,9 +148,6 @@ pub fn summary(rows: &[Row], found: &Found, command: &str, figures: &[&str]) -> 
     }
     if !patterns.is_empty() {
         text += &format!("\n## patterns over uniform\n\n{}\n", pattern_table(patterns, true));
-    }
-    if !ordered.is_empty() {
-        text += &format!("\n## predicted and measured order\n\n{}\n", order(ordered, true));
     }
     if !lost.is_empty() {
         text += &format!("\n## lost look-back words\n\n{}\n", self::lost(lost, true));

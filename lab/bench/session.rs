@@ -12,7 +12,6 @@ use serde::de::DeserializeOwned;
 use crate::row::{self, Row};
 use crate::stats::is_same_device;
 use vksort_lab::bench::lost::Lost;
-use vksort_lab::bench::order::Ordered;
 use vksort_lab::bench::versus::Versus;
 
 /// What was found in the directory. Runs that were skipped, or stopped before their first size was done, have no rows.
@@ -30,8 +29,6 @@ pub struct Session {
     pub methods: Vec<Row>,
     pub patterns: Vec<Row>,
     pub cub: Vec<Row>,
-    /// Candidate rows in the order of a model.
-    pub ordered: Vec<Ordered>,
     /// OneSweep with look-back words lost.
     pub lost: Vec<Lost>,
     /// Problems of segments, first elements and records, each beside others.
@@ -95,7 +92,6 @@ impl Session {
             let rows: Vec<Row> = row::read_results(&path).with_context(|| format!("{run}/results.csv"))?;
             Ok(rows.into_iter().filter(|row| row.suite == suite).collect())
         };
-        let ordered = table(directory, "model/order.csv")?;
         let lost = table(directory, "lost/lost.csv")?;
         let mut versus = Vec::new();
         for suite in ["segments", "top", "records"] {
@@ -114,7 +110,6 @@ impl Session {
             methods: rows("methods", "methods")?,
             patterns: rows("patterns", "patterns")?,
             cub: rows("cub", "cub")?,
-            ordered,
             lost,
             versus,
         })

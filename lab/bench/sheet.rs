@@ -1,6 +1,6 @@
 //! The summary of a session, on one page.
 
-use crate::report::{build, duration, lost, order, size, versus};
+use crate::report::{build, duration, lost, size, versus};
 use crate::row::Row;
 use crate::session::{Session, State, Step, find};
 use vksort_lab::bench::versus::Versus;
@@ -32,8 +32,6 @@ pub fn sheet(session: &Session, plot: Option<&str>) -> String {
     text += &format!("\n## Splat depths, top digit constant\n\n{}\n", splats(session));
     text += &format!("\n## Narrow and wide keys\n\n{}\n", other_keys(session));
     text += &format!("\n## Ranking methods in the row's shape\n\n{}\n", methods(session));
-    let ordered = if session.ordered.is_empty() { NOT_MEASURED.into() } else { order(&session.ordered, true) };
-    text += &format!("\n## Rows in the model's order and in the measured one\n\n{ordered}\n");
     let lost = if session.lost.is_empty() { NOT_MEASURED.into() } else { lost(&session.lost, true) };
     text += &format!("\n## Lost look-back words, beside reduce-then-scan\n\n{lost}\n");
     for (title, suite) in [("Many segments", "segments"), ("First elements", "top"), ("Records", "records")] {

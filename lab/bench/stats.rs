@@ -5,31 +5,26 @@ use vksort_profiles::Quartiles;
 
 use anyhow::Result;
 use vksort_lab::bench::lost::Lost;
-use vksort_lab::bench::order::Ordered;
 use vksort_lab::bench::versus::{Clock, Versus};
 
 use crate::case::{COPY, How, Suite, Tweak, lost_sides};
 use crate::data::Data;
 use crate::measure::{Bench, Measured};
-use crate::model::Model;
 use crate::row::Row;
 
 /// What the suites of a run have to say beyond the times of their cases.
 pub struct Found {
     pub ratios: Vec<Ratio>,
     pub patterns: Vec<Pattern>,
-    /// Candidates of a model, in its order and in the measured one.
-    pub ordered: Vec<Ordered>,
     pub lost: Vec<Lost>,
     pub versus: Vec<Versus>,
 }
 
 impl Found {
-    pub fn of(bench: &Bench<'_>, model: &Model, all: &[Measured], peers: &[Row]) -> Result<Found> {
+    pub fn of(bench: &Bench<'_>, all: &[Measured], peers: &[Row]) -> Result<Found> {
         Ok(Found {
             ratios: ratios(all),
             patterns: patterns(all),
-            ordered: model.ordered(all),
             lost: lost(bench, all)?,
             versus: versus(all, peers, &bench.gpu.profile().name),
         })

@@ -1,17 +1,15 @@
 """Tests of the tool without a GPU, a compiler or the network: python3 -B -m unittest discover lab/gpu-compilers"""
 import contextlib
-import dataclasses
 import io
 import os
 import stat
 import subprocess
 import tempfile
 import unittest
+from unittest import mock
 
 import compilers
-import few
 import gpus
-import model
 import spirv
 import sweep
 
@@ -113,82 +111,49 @@ class Figures(unittest.TestCase):
             self.assertEqual(gpus.workgroups(gpus.GPUS[name], said, registers, shared, workgroup, subgroup), fit, name)
 
 
-DEVICE = model.Device(cores=10, clock_mhz=1000, bandwidth_gb_s=100, lanes=64, shared_lanes=32, latency=500, transaction=32,
-                      subgroups=(32,))
 CANDIDATE = {"gpu": "h100", "request": "keys", "built_in": "0", "workgroup_size": "256", "items": "16", "subgroup_size": "32",
-             "rank": "ballot", "ballot": "by-place", "few_registers": "false", "registers": "48",
-             "spills": "0", "fills": "0", "workgroups_per_core": "4", "instructions": "1600"}
+             "rank": "ballot", "ballot": "by-place", "few_registers": "false", "registers": "48", "spills": "0", "fills": "0",
+             "shared_bytes": "20480", "workgroups_per_core": "4", "instructions": "1600", "instructions_per_item": "100"}
 
 
-class Model(unittest.TestCase):
-    def predict(self, pairs=False, **changes):
-        return model.predict(DEVICE, {**CANDIDATE, **changes}, pairs)
+class Sweep(unittest.TestCase):
+    def test_candidates_that_spill_or_of_which_one_fits_come_last(self):
+        few = {**CANDIDATE, "instructions_per_item": "90"}
+        worse = [{**few, "spills": "1"}, {**few, "workgroups_per_core": "1"}]
+        larger = {**CANDIDATE, "items": "20"}
+        self.assertEqual(sorted([*worse, CANDIDATE, larger, few], key=sweep.order), [few, larger, CANDIDATE, *worse])
 
-    def test_terms_are_those_of_the_formula(self):
-        # 1600 x 0.8 instructions of 8 warps on 2 warps' lanes, for 4096 keys: 40 cycles for 32.
-        self.assertEqual(self.predict()["issue"], 40)
-        self.assertEqual(self.predict()["shared"], 16.8)
-        # 8 bytes a key, 3 KiB of the table, and half a transaction of 256 runs: 10 bytes in a cycle.
-        self.assertEqual(self.predict()["bytes"], round((8 * 4096 + 3072 + 256 * 16) / 10 / 128, 2))
-        self.assertEqual(self.predict()["latency"], round(2000 / 128, 2))
-        self.assertEqual((self.predict()["cycles"], self.predict()["bound"]), (40, "issue"))
+    def test_a_table_has_the_built_in_row_and_the_first_line_of_each_method(self):
+        changes = [{}, {"items": "12"}, {"items": "8", "built_in": "1"}, {"rank": "match"}]
+        lines = [{**CANDIDATE, **change} for change in changes]
+        text = sweep.table(lines).splitlines()[2:]
+        self.assertEqual([line.split(" | ")[2] for line in text],
+                         ["256 x 16 / 32 ballot by-place", "**256 x 8 / 32 ballot by-place**", "256 x 16 / 32 match"])
 
-    def test_what_is_worse_costs_more(self):
-        base = self.predict()["cycles"]
-        for changes in [{"instructions": "3200"}, {"spills": "400", "fills": "400"}, {"workgroups_per_core": "1"},
-                        {"rank": "match"}]:
-            self.assertGreater(self.predict(**changes)["cycles"], base, changes)
-        self.assertGreater(self.predict(pairs=True)["bytes"], self.predict()["bytes"])
-        self.assertEqual(self.predict(workgroups_per_core="1")["bound"], "latency")
-        self.assertIsNone(self.predict(workgroups_per_core="0"))
+    def test_each_candidate_is_compiled_once_with_the_subgroups_that_the_device_has(self):
+        row = {field: CANDIDATE[field] for field in sweep.FIELDS}
+        compiled = []
 
-    def test_every_gpu_of_the_model_has_a_compiler(self):
-        for name, device in model.devices().items():
-            for subgroup in device.subgroups:
-                self.assertIn(sweep.node(name, subgroup), gpus.GPUS)
+        def compile_request(options, *_):
+            compiled.append(dict(change.split("=") for change in options.tuning))
+            return [compiled[-1]], []
 
-    def test_the_kept_candidates_have_a_built_in_row_each_and_are_in_the_model_s_order(self):
-        rows = compilers.read_csv(os.path.join(ROOT, "lab", "record", "gpu-sweep.csv"))
-        for gpu in model.devices():
-            for request in sweep.REQUESTS:
-                lines = [row for row in rows if (row["gpu"], row["request"]) == (gpu, request)]
-                self.assertEqual([row["built_in"] for row in lines].count("1"), 1, (gpu, request))
-                self.assertEqual([row["place"] for row in lines], [str(place + 1) for place in range(len(lines))])
-        again = sweep.predicted_again(rows)
-        self.assertEqual([row["cycles"] for row in again], [float(row["cycles"]) for row in rows])
+        def rows_of(gpu, request, made, *_):
+            shape = {"workgroup_size": int(made[0]["workgroup_size"]), "items": int(made[0]["items_keys"]), "subgroup_size": 64}
+            figures = {field: float(CANDIDATE[field]) for field in sweep.FIGURES}
+            return [{**figures, **shape, "gpu": gpu, "request": request}]
 
-    def test_the_page_has_the_places_of_the_kept_candidates(self):
-        rows = compilers.read_csv(os.path.join(ROOT, "lab", "record", "gpu-sweep.csv"))
-        with open(os.path.join(ROOT, "lab", "GPU-COMPILERS.md"), encoding="utf-8") as page:
-            self.assertIn(f"\n\n{sweep.places(rows)}\n\n", page.read())
-
-    def test_the_built_in_rows_of_both_records_are_the_same(self):
-        kept = {(row["gpu"], row["request"]): row for row in compilers.read_csv(
-            os.path.join(ROOT, "lab", "record", "gpu-compilers.csv")) if row["kernel"].startswith(("onesweep_32", "scatter_32"))}
-        for row in compilers.read_csv(os.path.join(ROOT, "lab", "record", "gpu-sweep.csv")):
-            if row["built_in"] == "1":
-                other = kept[sweep.node(row["gpu"], row["subgroup_size"]), row["request"]]
-                fields = ["workgroup_size", "items", "subgroup_size", "registers", "spills", "instructions"]
-                self.assertEqual([row[field] for field in fields], [other[field] for field in fields], row)
-
-    def test_a_table_marks_the_built_in_row(self):
-        rows = sweep.predicted_again([{**CANDIDATE, "items": "16", "built_in": "1"}, {**CANDIDATE, "instructions": "1000"}])
-        text = sweep.table(rows)
-        self.assertIn("| h100 | keys | 2 of 2 | **256 x 16 / 32 ballot by-place** |", text)
-
-    def test_one_workgroup_takes_longer_with_more_elements_and_a_chain_does_not(self):
-        row = {"workgroup_size": "256", "subgroup_size": "32", "slope": "80", "instructions": "1600",
-               "kernel": "onesweep_32"}
-        times = [few.single(DEVICE, row, n) for n in (1000, 1024, 1025, 4096)]
-        self.assertTrue(times[0] == times[1] < times[2] < times[3], times)
-        # Eighty instructions for each of four items, in each of four passes, each waiting for the one before.
-        four_more = few.single(DEVICE, row, 256 * 12) - few.single(DEVICE, row, 256 * 8)
-        self.assertAlmostEqual(four_more, 4 * 4 * 80 * 5 / 1000)
-        # On half the lanes, eight warps take turns; of 1280 elements only five have some.
-        slow = dataclasses.replace(DEVICE, lanes=32)
-        self.assertAlmostEqual(few.single(slow, row, 2048) - few.single(slow, row, 1280), 4 * 8 * 80 * 3 / 1000)
-        scatter = {**row, "kernel": "scatter_32"}
-        self.assertEqual(few.chain(DEVICE, scatter, row) - few.chain(DEVICE, row, row), 8 * few.DISPATCH)
+        options = compilers.arguments([])
+        with (mock.patch.object(sweep, "built_in", lambda *_: dict(row)), mock.patch.object(compilers, "rows_of", rows_of),
+              mock.patch.object(compilers, "compile_request", compile_request)):
+            lines, failures = sweep.sweep(options, {}, {}, "vega20", "keys")
+        self.assertEqual([line["built_in"] for line in lines].count(1), 1)
+        self.assertEqual(({line["subgroup_size"] for line in lines}, failures), ({64}, []))
+        self.assertEqual([change["subgroup_size"] for change in compiled[:2]], ["32", "64"])
+        tried = [tuple(sorted(change.items())) for change in compiled]
+        self.assertEqual((len(tried), len(lines)), (len(set(tried)), len(tried)))
+        # Six methods in the row's shape, and 19 other shapes by the row's method and by match masks.
+        self.assertEqual(len(tried), 1 + 5 + 2 * 19)
 
 
 class BadInput(unittest.TestCase):

@@ -1,5 +1,4 @@
 //! Makes the pipelines of requests on a device, for tools that look at what the driver's compiler makes of them.
-#![allow(unsafe_code, reason = "segments are sorted by the recording API alone")]
 
 mod plot;
 
@@ -11,10 +10,7 @@ use anyhow::{Context, Result, ensure};
 use clap::{Parser, ValueEnum};
 use serde_json::value::Serializer as Json;
 use vksort::standalone::{DeviceChoice, Gpu, GpuOptions};
-use vksort::{
-    KeyField, KeyOutput, KeyType, Placement, RecordRequest, SegmentedRequest, SegmentedSorter, Segments, SortRequest,
-    SorterOptions, Tuning, ValueType,
-};
+use vksort::{KeyField, KeyOutput, KeyType, Placement, Segments, SortRequest, SorterOptions, Tuning, ValueType};
 use vksort_profiles::tuning;
 use vksort_programs::common;
 use vksort_programs::common::canvas;
@@ -82,47 +78,29 @@ enum Request {
 }
 
 impl Request {
-    /// The sort of an array; `None` if it is one of segments.
-    fn request(self) -> Option<SortRequest> {
+    fn request(self) -> SortRequest {
         let keys = SortRequest::new;
-        Some(match self {
-            Request::Keys => keys(KeyType::U32),
-            Request::Pairs => SortRequest { value: ValueType::U32, ..keys(KeyType::U32) },
-            Request::Argsort => {
-                SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..keys(KeyType::U32) }
-            }
+        let (u32s, u64s) = (keys(KeyType::U32), keys(KeyType::U64));
+        let split = u32s.value(ValueType::U32).segments(Segments::Offsets);
+        match self {
+            Request::Keys => u32s,
+            Request::Pairs => u32s.value(ValueType::U32),
+            Request::Argsort => u32s.value(ValueType::Index).key_output(KeyOutput::Discarded),
             Request::U16 => keys(KeyType::U16),
-            Request::U64 => keys(KeyType::U64),
-            Request::U64Pairs => SortRequest { value: ValueType::U32, ..keys(KeyType::U64) },
+            Request::U64 => u64s,
+            Request::U64Pairs => u64s.value(ValueType::U32),
             Request::U128 => keys(KeyType::U128),
-            Request::Segments | Request::Top | Request::Records | Request::Split => return None,
-        })
-    }
-
-    /// The sort of segments; `None` if it is none.
-    fn segments(self) -> Result<Option<SegmentedRequest>> {
-        let keys = SortRequest::new;
-        Ok(Some(match self {
-            Request::Segments | Request::Split => {
-                let pairs = SortRequest { value: ValueType::U32, ..keys(KeyType::U32) };
-                let any = SegmentedRequest::new(pairs, Segments::Offsets);
-                if self == Request::Split { any } else { any.up_to(100) }
-            }
+            Request::Segments => split.up_to(100),
             Request::Top => {
-                let indices = SortRequest {
-                    value: ValueType::Index,
-                    placement: Placement::OutOfPlace,
-                    key_output: KeyOutput::Discarded,
-                    ..keys(KeyType::F32)
-                };
-                SegmentedRequest::new(indices, Segments::Rows { stride: 1 << 17 }).top(100)
+                let indices = keys(KeyType::F32).value(ValueType::Index).key_output(KeyOutput::Discarded);
+                indices.placement(Placement::OutOfPlace).segments(Segments::Rows { stride: 1 << 17 }).top(100)
             }
             Request::Records => {
                 let fields = [KeyField::new(4, KeyType::U32), KeyField::new(0, KeyType::U8)];
-                SegmentedRequest::of_records(&RecordRequest::new(32, fields), Segments::Offsets)?.up_to(100)
+                SortRequest::records(32, fields).segments(Segments::Offsets).up_to(100)
             }
-            _ => return Ok(None),
-        }))
+            Request::Split => split,
+        }
     }
 }
 
@@ -158,7 +136,7 @@ fn make() -> Result<()> {
 
 impl Args {
     fn open(&self) -> Result<Gpu> {
-        Ok(Gpu::new(&GpuOptions { device: self.device.clone(), ..GpuOptions::default() })?)
+        Ok(Gpu::new(&GpuOptions::default().device(self.device.clone()))?)
     }
 
     /// The built-in row of a device with the changes that the flags ask for.
@@ -187,15 +165,7 @@ impl Args {
         let gpu = self.open()?;
         let tuning = self.tuning(&gpu)?;
         let started = Instant::now();
-        let options = SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
-        if let Some(request) = request.request() {
-            drop(gpu.sorter(&request, &options)?);
-        }
-        if let Some(segments) = request.segments()? {
-            let device = gpu.device();
-            // SAFETY: the device was created with its requirements, and outlives the sorter.
-            drop(unsafe { SegmentedSorter::new(&device.raw, &device.requirements, &segments, &options)? });
-        }
+        drop(gpu.sorter(&request.request(), &SorterOptions::default().tuning(tuning))?);
         Ok(1e3 * started.elapsed().as_secs_f64())
     }
 }

@@ -63,7 +63,7 @@ fn tune() -> Result<()> {
     let args: Args = common::parse()?;
     // A place that was named is looked at before the device is, which may take long to answer.
     let mut files = args.out.as_deref().map(|out| Files::new(out, args.force)).transpose()?;
-    let gpu = Gpu::new(&GpuOptions { device: args.device.clone(), ..GpuOptions::default() })?;
+    let gpu = Gpu::new(&GpuOptions::default().device(args.device.clone()))?;
     if files.is_none() {
         let out = PathBuf::from(format!("vksort-{}.json", slug(&gpu.profile().name)));
         files = Some(Files::new(&out, args.force)?);

@@ -4,9 +4,6 @@ use vksort::Algorithm;
 
 use crate::case::{Case, Input, Keys, Replaced, Store};
 
-/// Most elements whose index has room for a digit of 8 bits.
-const JOINED: u32 = 1 << 24;
-
 /// A step by its name, and its bytes.
 type Step = (String, u64);
 
@@ -106,13 +103,10 @@ fn sort(case: &Case, algorithm: Algorithm, input: u64, output: u64) -> Vec<Step>
 fn onesweep(case: &Case, input: u64, output: u64) -> Vec<Step> {
     let (key, passes) = (key_bytes(case), passes(case));
     let value = if case.keys_only { 0 } else { 4 };
-    // An index that has room for a digit of its key moves with it as one word into the last pass and out of it.
-    let joins = !case.keys_only && key == 4 && case.count <= JOINED;
-    let moved = |left: u32| if joins && left == 1 { 4 } else { key + value };
     let mut steps = vec![("histogram".to_string(), input)];
     for pass in 0..passes {
-        let read = if pass == 0 { input } else { moved(passes - pass) };
-        let written = if pass == passes - 1 { output } else { moved(passes - pass - 1) };
+        let read = if pass == 0 { input } else { key + value };
+        let written = if pass == passes - 1 { output } else { key + value };
         steps.push((format!("onesweep {pass}"), read + written));
     }
     steps

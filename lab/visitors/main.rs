@@ -78,7 +78,7 @@ fn visitors() -> Result<()> {
     let case = Case { replaces, keys, input, keys_only, store, count };
 
     let device = Device::open(args.common.device.as_ref(), args.common.validate, &Extensions::default())?;
-    let profile = &device.requirements.profile;
+    let profile = device.requirements.profile();
     common::say(format!("device     {}, driver {}", profile.name, profile.driver));
     common::say(format!("elements   {count}, seed {}", args.seed));
     let mut rng = Rng::with_seed(args.seed);

@@ -43,7 +43,7 @@ pub struct Common {
 impl Common {
     /// Opens the device that the flags ask for.
     pub fn open(&self) -> anyhow::Result<Gpu> {
-        Ok(Gpu::new(&GpuOptions { device: self.device.clone(), validation: self.validate, ..GpuOptions::default() })?)
+        Ok(Gpu::new(&GpuOptions::default().device(self.device.clone()).validation(self.validate))?)
     }
 
     /// Prints where the sort runs, and with which algorithm.

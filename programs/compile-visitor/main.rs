@@ -130,14 +130,9 @@ fn described(args: &Args) -> Result<(VisitorSource, SortRequest)> {
         }
         _ => return Err(anyhow!("FILE and --key are missing, needed are both or --depth")),
     };
-    let request = SortRequest {
-        value: args.value.unwrap_or(request.value),
-        placement: Placement::OutOfPlace,
-        key_output: if args.discard_keys { KeyOutput::Discarded } else { KeyOutput::Sorted },
-        algorithm: args.algorithm,
-        ..request
-    };
-    Ok((source, request))
+    let key_output = if args.discard_keys { KeyOutput::Discarded } else { KeyOutput::Sorted };
+    let request = request.value(args.value.unwrap_or(request.value)).algorithm(args.algorithm);
+    Ok((source, request.placement(Placement::OutOfPlace).key_output(key_output)))
 }
 
 /// Bytes as a file that C includes.

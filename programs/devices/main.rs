@@ -83,7 +83,7 @@ fn list() -> anyhow::Result<()> {
 fn test(device: &DeviceInfo, args: &Args) -> anyhow::Result<bool> {
     let chosen = Some(DeviceChoice::Index(device.index));
     let validation = args.common.validate;
-    let gpu = Gpu::new(&GpuOptions { device: chosen, validation, ..GpuOptions::default() })?;
+    let gpu = Gpu::new(&GpuOptions::default().device(chosen).validation(validation))?;
     let mut options = selftest::Options::default();
     options.seed = args.seed.unwrap_or(options.seed);
     options.limit = args.seconds.map_or(options.limit, Duration::from_secs);
@@ -102,8 +102,8 @@ fn test(device: &DeviceInfo, args: &Args) -> anyhow::Result<bool> {
 /// Sorts a little under the validation layer.
 fn validate(device: &DeviceInfo, algorithm: Option<Algorithm>) -> anyhow::Result<()> {
     let device = Some(DeviceChoice::Index(device.index));
-    let gpu = Gpu::new(&GpuOptions { device, validation: true, ..GpuOptions::default() })?;
-    let request = SortRequest { algorithm, ..pairs() };
+    let gpu = Gpu::new(&GpuOptions::default().device(device).validation(true))?;
+    let request = pairs().algorithm(algorithm);
     let sorter = gpu.sorter(&request, &Default::default())?;
     let count = sorter.max_count().min(10_000);
     let mut keys: Vec<u32> = (0..count).map(|index| index.wrapping_mul(0x9E37_79B9)).collect();
@@ -119,7 +119,7 @@ fn validate(device: &DeviceInfo, algorithm: Option<Algorithm>) -> anyhow::Result
 }
 
 fn pairs() -> SortRequest {
-    SortRequest { value: vksort::ValueType::U32, order: Order::Ascending, ..SortRequest::new(KeyType::U32) }
+    SortRequest::new(KeyType::U32).value(vksort::ValueType::U32).order(Order::Ascending)
 }
 
 /// One device: a line to choose it by, and a table of what it can do.

@@ -10,8 +10,8 @@ use anyhow::{Context, Result, ensure};
 use ash::vk::BufferUsageFlags as Usage;
 use clap::Parser;
 use vksort::standalone::DeviceChoice;
-use vksort::{AccessScope, BoundSegments, IndexFrom, KeyType, Order, Placement, SegmentBuffers, SegmentedRequest};
-use vksort::{SegmentedSorter, Segments, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType};
+use vksort::{AccessScope, BoundSort, Capacity, IndexFrom, KeyType, Order, Placement};
+use vksort::{Segments, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType};
 use vksort_programs::common::vk::buffer::{Buffer, barrier};
 use vksort_programs::common::vk::device::{Device, Extensions, validation_errors};
 use vksort_programs::common::{self, say};
@@ -54,44 +54,34 @@ fn sample() -> Result<()> {
     let logits: Vec<f32> = (0..count).map(|_| logit(&mut random)).collect();
 
     // Once: the sorter, its buffers, and the bound sort.
-    let largest = SortRequest {
-        order: Order::Descending,
-        value: ValueType::Index,
-        placement: Placement::OutOfPlace,
-        ..SortRequest::new(KeyType::F32)
-    };
-    let request = SegmentedRequest::new(largest, Segments::Rows { stride: columns });
-    let request = request.indices_from(IndexFrom::Segment).top(top);
+    let largest = SortRequest::new(KeyType::F32).value(ValueType::Index).order(Order::Descending);
+    let of_rows = largest.segments(Segments::Rows { stride: columns }).indices_from(IndexFrom::Segment);
+    let request = of_rows.placement(Placement::OutOfPlace).top(top);
     let device = Device::open(device.as_ref(), validate, &Extensions::default())?;
-    say(format!("device     {}", device.requirements.profile.name));
+    say(format!("device     {}", device.requirements.profile().name));
     say(format!("request    {request}"));
     // SAFETY: the device was created with what the requirements name, and outlives the sorter.
-    let sorter =
-        unsafe { SegmentedSorter::new(&device.raw, &device.requirements, &request, &SorterOptions::default())? };
-    let sizes = sorter.buffers(logits.len() as u32, rows);
+    let sorter = unsafe { Sorter::new(&device.raw, &device.requirements, &request, &SorterOptions::default())? };
+    let capacity = Capacity::new(count).segments(rows);
+    let sizes = sorter.buffer_sizes(capacity);
     let usage = sorter.element_usage() | Usage::TRANSFER_SRC;
     let output = |what, size: Option<u64>| Buffer::new(&device, what, size.context("top is out of place")?, usage);
     let keys = Buffer::with(&device, "the logits", &logits, sorter.element_usage())?;
     let (best, tokens) = (output("the largest logits", sizes.keys_out)?, output("their tokens", sizes.values_out)?);
     // Short rows need no scratch, and Vulkan has no buffers of 0 bytes.
-    let scratch = sorter.scratch_size(logits.len() as u32, rows)?.max(4);
-    let scratch = Buffer::new(&device, "the scratch of the sort", scratch, Sorter::SCRATCH_USAGE)?;
-    let elements = SortBuffers {
-        keys_out: Some(best.range()),
-        values_out: Some(tokens.range()),
-        scratch: Some(scratch.range()),
-        ..SortBuffers::in_place(keys.range(), logits.len() as u32)
-    };
+    let scratch = sorter.scratch_size(capacity)?.max(4);
+    let scratch = Buffer::new(&device, "the scratch of the sort", scratch, sorter.scratch_usage())?;
+    let buffers = SortBuffers::new(capacity).keys(keys.range()).keys_out(best.range()).values_out(tokens.range());
     // SAFETY: the buffers are the device's, and live until the sort is dropped.
-    let sort = unsafe { sorter.bind(&SegmentBuffers { elements, segments: None, segment_capacity: rows })? };
+    let sort = unsafe { sorter.bind(&buffers.scratch(scratch.range()))? };
 
     // For each token: the model's last pass, the sort, and what samples from its result.
     let mut recorded = Ok(());
     // SAFETY: everything is alive until the device has run the commands. The barrier orders what touches the sort's buffers.
     unsafe {
         device.run(|raw, commands| {
-            barrier(raw, commands, AccessScope::TRANSFER_WRITE, BoundSegments::INPUT_SCOPE);
-            recorded = sort.record(commands, rows, None);
+            barrier(raw, commands, AccessScope::TRANSFER_WRITE, BoundSort::INPUT_SCOPE);
+            recorded = sort.record(commands, rows);
         })?;
     }
     recorded?;

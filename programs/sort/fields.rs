@@ -115,7 +115,8 @@ pub fn key_fields(fields: &[Field], in_stand_in: bool) -> Vec<KeyField> {
         let begin = end;
         end += field.key.size_bytes() as u32;
         let offset = if in_stand_in { begin } else { field.offset as u32 };
-        KeyField { order: field.order, ..KeyField::new(offset, field.key) }
+        let key_field = KeyField::new(offset, field.key);
+        if field.order == Order::Descending { key_field.descending() } else { key_field }
     };
     fields.iter().map(key_field).collect()
 }

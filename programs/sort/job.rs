@@ -4,11 +4,9 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use vksort::standalone::{Gpu, Passes, PreparedSegments, PreparedSort};
-use vksort::{
-    Algorithm, BitRange, KeyField, KeyOutput, KeyType, Order, Placement, RecordOutput, RecordRequest, SegmentedRequest,
-    Segments, SortRequest, SorterOptions, StepTime, ValueType,
-};
+use vksort::standalone::{Gpu, Passes, PreparedSort};
+use vksort::{Algorithm, BitRange, Capacity, KeyField, KeyOutput, KeyType, Order, Placement};
+use vksort::{SortRequest, SorterOptions, StepTime, ValueType};
 use vksort_profiles::Quartiles;
 
 use vksort_programs::common::memory::Memory;
@@ -96,7 +94,7 @@ impl Job {
     /// Checks that so many generated keys can be sorted and verified here, before there are any.
     pub fn check_room(gpu: &Gpu, count: u32, key: KeyType, with_values: bool, how: &How) -> Result<()> {
         let request = generated(key, with_values, how);
-        let sorter = gpu.sorter(&request, &SorterOptions { capacity: Some(count), ..SorterOptions::default() })?;
+        let sorter = gpu.sorter(&request, &SorterOptions::default().capacity(count))?;
         let most = sorter.max_count();
         ensure!(count <= most, "--count is {count}, allowed are at most {most} {} keys on this device", key.name());
         let (key_bytes, value_bytes) = (key.size_bytes(), request.value.size_bytes());
@@ -126,12 +124,7 @@ impl Job {
 
     /// Whether anything sorts this, which is known before a device is.
     pub fn check(&self) -> Result<()> {
-        match (self.segmented()?, self.request()) {
-            (Some(request), _) => request.check()?,
-            (None, Request::Keys(request)) => request.check()?,
-            (None, Request::Records(request)) => request.check()?,
-        }
-        Ok(())
+        Ok(self.request().check()?)
     }
 
     pub fn count(&self) -> u32 {
@@ -149,54 +142,38 @@ impl Job {
         matches!(self.what, What::Records(..))
     }
 
-    /// The request for parts, or for the first few keys.
-    fn segmented(&self) -> Result<Option<SegmentedRequest>> {
-        // No part has more than its keys; a block is sorted in one dispatch.
-        let longest = || self.ranges().iter().map(ExactSizeIterator::len).max().unwrap_or(0).max(1) as u32;
-        let promised = |request: SegmentedRequest| match request.segments {
-            Segments::Rows { .. } => request,
-            _ => request.up_to(longest()),
-        };
-        Ok(match (self.request(), &self.parts, self.how.top) {
-            (_, Parts::Whole, None) => None,
-            (Request::Keys(sort), parts, None) => Some(promised(SegmentedRequest::new(sort, parts.layout()))),
-            (Request::Records(records), parts, _) => {
-                Some(promised(SegmentedRequest::of_records(&records, parts.layout())?))
-            }
-            (Request::Keys(sort), parts, Some(top)) => {
-                let (placement, key_output) = (Placement::OutOfPlace, KeyOutput::Discarded);
-                let sort = SortRequest { placement, key_output, ..sort };
-                Some(promised(SegmentedRequest::new(sort, parts.layout())).top(top.min(longest())))
-            }
-        })
-    }
-
     fn ranges(&self) -> Vec<Range<u32>> {
         self.parts.ranges(self.count())
     }
 
-    /// The request for all keys together.
-    fn request(&self) -> Request {
-        let fields = match &self.what {
-            What::Records(fields, _) => fields::key_fields(fields, self.stand_in.is_some()),
-            What::Numbers(key) => {
-                let value = match &self.values {
-                    _ if self.by_indices() => ValueType::Index,
-                    Some(values) => ValueType::Bytes(values.row_bytes() as u32),
-                    None => ValueType::None,
-                };
-                return Request::Keys(request(*key, value, &self.how));
+    /// What the device is asked for.
+    fn request(&self) -> SortRequest {
+        let How { stable, algorithm, top, .. } = self.how;
+        let value = match (&self.what, &self.values) {
+            _ if self.by_indices() => ValueType::Index,
+            (What::Numbers(_), Some(values)) => ValueType::Bytes(values.row_bytes() as u32),
+            _ => ValueType::None,
+        };
+        let sort = match &self.what {
+            What::Numbers(key) => request(*key, value, &self.how),
+            What::Records(fields, _) => {
+                let fields = fields::key_fields(fields, self.stand_in.is_some());
+                // In no segment, records stay where they are.
+                let placement = if self.parts.is_whole() { Placement::OutOfPlace } else { Placement::InPlace };
+                let records = SortRequest::records(self.sorted().row_bytes() as u32, fields).placement(placement);
+                records.value(value).stable(stable).algorithm(algorithm)
             }
         };
-        let output = match &self.parts {
-            _ if self.by_indices() => RecordOutput::Permutation,
-            Parts::Whole => RecordOutput::OutOfPlace,
-            // In no segment, records stay where they are.
-            Parts::Offsets(_) | Parts::Rows(_) => RecordOutput::InPlace,
-        };
-        let mut request = RecordRequest::new(self.sorted().row_bytes() as u32, fields).with_output(output);
-        (request.stable, request.algorithm) = (self.how.stable, self.how.algorithm);
-        Request::Records(request)
+        if self.parts.is_whole() && top.is_none() {
+            return sort;
+        }
+        // No part has more than its keys; a block is sorted in one dispatch.
+        let longest = self.ranges().iter().map(ExactSizeIterator::len).max().unwrap_or(0).max(1) as u32;
+        let sort = sort.segments(self.parts.layout());
+        let sort = if let Parts::Rows(_) = self.parts { sort } else { sort.up_to(longest) };
+        top.map_or(sort, |top| {
+            sort.placement(Placement::OutOfPlace).key_output(KeyOutput::Discarded).top(top.min(longest))
+        })
     }
 
     /// What is sorted.
@@ -227,22 +204,20 @@ impl Job {
     pub fn run(&self, gpu: &Gpu, repeat: u32) -> Result<Sorted> {
         let count = self.count();
         let prepared = self.prepare(gpu)?;
-        let in_place = self.how.top.is_none();
-        let own: Vec<u32> = if self.by_indices() && in_place { (0..count).collect() } else { Vec::new() };
+        // In no segment, keys stay where they are.
+        let stay = self.by_indices() && self.how.top.is_none() && !self.parts.is_whole();
+        let own: Vec<u32> = if stay { (0..count).collect() } else { Vec::new() };
         let (mut runs, mut walls) = (Vec::new(), Vec::new());
         for _run in 0..repeat {
             prepared.write_keys(self.sorted().rows())?;
             if let (Some(values), false) = (&self.values, self.by_indices()) {
                 prepared.write_values(values.rows())?;
             }
-            if let Prepared::Segments(sort) = &prepared
-                && !own.is_empty()
-            {
-                // In no segment, keys stay where they are.
-                sort.write_values(&own)?;
+            if stay {
+                prepared.write_values(&own)?;
             }
             let start = Instant::now();
-            runs.push(self.run_once(&prepared)?);
+            runs.push(prepared.run(self.units())?);
             walls.push(start.elapsed());
         }
         walls.sort_unstable();
@@ -262,59 +237,50 @@ impl Job {
         };
         let values = self.values.as_ref().map(sorted).transpose()?;
         let indices = indices.filter(|_| self.how.indices);
-        let (algorithm, passes) = match &prepared {
-            Prepared::Sort(sort) => (Some(sort.algorithm(count)), sort.passes()?),
-            Prepared::Segments(_) => (None, None),
+        let (algorithm, passes) = match self.request().segments {
+            None => (Some(prepared.algorithm(count)), prepared.passes()?),
+            Some(_) => (None, None),
         };
         Ok(Sorted { keys, values, indices, algorithm, passes, steps: medians(&runs), walls })
     }
 
     /// A sort of these keys, which has run once: software drivers leave compiling to the first run.
-    fn prepare(&self, gpu: &Gpu) -> Result<Prepared> {
-        let count = self.count();
-        let options = SorterOptions { capacity: Some(count), ..SorterOptions::default() };
-        let Some(request) = self.segmented()? else {
-            let sorter = match self.request() {
-                Request::Keys(request) => gpu.sorter(&request, &options)?,
-                Request::Records(request) => gpu.record_sorter(&request, &options)?,
-            };
-            let prepared = sorter.prepare(count)?;
-            // The least count that takes the same steps spares the times of the real one.
-            prepared.run(count.min(sorter.shape().single.elements() + 1))?;
-            return Ok(Prepared::Sort(prepared));
-        };
+    fn prepare(&self, gpu: &Gpu) -> Result<PreparedSort> {
+        let (count, request) = (self.count(), self.request());
         // The flag's number may be more than any part has.
-        let sorter = gpu.segmented_sorter(&request, &options).map_err(|error| match (error, self.how.top) {
-            (vksort::Error::Unsupported { what, allowed, .. }, Some(top)) if what == "the top of each segment" => {
-                anyhow!("--top is {top}, allowed is {allowed}")
+        let sorter = gpu.sorter(&request, &SorterOptions::default().capacity(count)).map_err(|error| {
+            match (error, self.how.top) {
+                (vksort::Error::Unsupported { what, allowed, .. }, Some(top)) if what == "the top of each segment" => {
+                    anyhow!("--top is {top}, allowed is {allowed}")
+                }
+                (error, _) => error.into(),
             }
-            (error, _) => error.into(),
         })?;
-        let prepared = sorter.prepare(count, self.ranges().len() as u32)?;
+        let prepared = sorter.prepare(Capacity::new(count).segments(self.ranges().len() as u32))?;
         if !self.parts.words().is_empty() {
             prepared.write_segments(self.parts.words())?;
         }
-        let prepared = Prepared::Segments(prepared);
-        self.run_once(&prepared)?;
+        prepared.run(match request.segments {
+            // The least count that takes the same steps spares the times of the real one.
+            None => count.min(sorter.shape().single.elements() + 1),
+            Some(_) => self.units(),
+        })?;
         Ok(prepared)
     }
 
-    fn run_once(&self, prepared: &Prepared) -> Result<Vec<StepTime>> {
-        Ok(match (prepared, &self.parts) {
-            (Prepared::Sort(sort), _) => sort.run(self.count())?,
-            (Prepared::Segments(sort), Parts::Whole) => sort.run(self.count())?,
-            (Prepared::Segments(sort), parts) => sort.run(parts.ranges(self.count()).len() as u32)?,
-        })
+    /// What a sort counts: keys, or the parts that are sorted each by itself.
+    fn units(&self) -> u32 {
+        if self.parts.is_whole() { self.count() } else { self.ranges().len() as u32 }
     }
 
     /// The permutation that a sort has made, or the indices of the first keys of each part.
-    fn indices(&self, prepared: &Prepared) -> Result<Array> {
+    fn indices(&self, prepared: &PreparedSort) -> Result<Array> {
         let read = |count: usize| -> Result<Vec<u32>> {
             let mut indices = vec![0u32; count];
-            prepared.read_values(vksort::bytemuck::cast_slice_mut(&mut indices))?;
+            prepared.read_values(&mut indices)?;
             Ok(indices)
         };
-        let Some(top) = self.segmented()?.and_then(|request| request.top) else {
+        let Some(top) = self.request().segments.and_then(|of| of.top) else {
             return Ok(Array::words(read(self.keys.count())?.into_iter()));
         };
         let (ranges, top) = (self.ranges(), top as usize);
@@ -356,21 +322,21 @@ impl Job {
     /// A number for the key at an index. Numbers ascend in the order of the sort.
     fn code(&self) -> Box<dyn Fn(&u32) -> u128 + '_> {
         let keys = self.sorted();
-        match self.request() {
-            Request::Keys(SortRequest { key, order, bits: BitRange { low, high }, .. }) => {
-                let below_high = u128::MAX.checked_shr(128 - high).unwrap_or(0);
-                let mask = below_high & u128::MAX.checked_shl(low).unwrap_or(0);
-                Box::new(move |index| key.sortable(keys.bits(*index, 0..keys.row_bytes()), order) & mask)
-            }
-            // The first field is on top.
-            Request::Records(RecordRequest { fields, .. }) => Box::new(move |index| {
-                fields.iter().fold(0, |number: u128, KeyField { offset, key, order }| {
-                    let begin = *offset as usize;
-                    let bits = keys.bits(*index, begin..begin + key.size_bytes() as usize);
-                    number.checked_shl(key.bits()).unwrap_or(0) | key.sortable(bits, *order)
-                })
-            }),
+        let request = self.request();
+        let SortRequest { key, order, bits: BitRange { low, high }, .. } = request;
+        if request.fields().is_empty() {
+            let below_high = u128::MAX.checked_shr(128 - high).unwrap_or(0);
+            let mask = below_high & u128::MAX.checked_shl(low).unwrap_or(0);
+            return Box::new(move |index| key.sortable(keys.bits(*index, 0..keys.row_bytes()), order) & mask);
         }
+        // The first field is on top.
+        Box::new(move |index| {
+            request.fields().iter().fold(0, |number: u128, KeyField { offset, key, order, .. }| {
+                let begin = *offset as usize;
+                let bits = keys.bits(*index, begin..begin + key.size_bytes() as usize);
+                number.checked_shl(key.bits()).unwrap_or(0) | key.sortable(bits, *order)
+            })
+        })
     }
 
     /// The same where equal keys may come in any order.
@@ -392,49 +358,6 @@ impl Job {
     }
 }
 
-/// A sort of all keys together.
-enum Request {
-    Keys(SortRequest),
-    Records(RecordRequest),
-}
-
-/// A sort with its buffers on the device.
-#[expect(clippy::large_enum_variant, reason = "there is one of it")]
-enum Prepared {
-    Sort(PreparedSort),
-    Segments(PreparedSegments),
-}
-
-impl Prepared {
-    fn write_keys(&self, keys: &[u8]) -> Result<(), vksort::Error> {
-        match self {
-            Prepared::Sort(sort) => sort.write_keys(keys),
-            Prepared::Segments(sort) => sort.write_keys(keys),
-        }
-    }
-
-    fn write_values(&self, values: &[u8]) -> Result<(), vksort::Error> {
-        match self {
-            Prepared::Sort(sort) => sort.write_values(values),
-            Prepared::Segments(sort) => sort.write_values(values),
-        }
-    }
-
-    fn read_keys(&self, keys: &mut [u8]) -> Result<(), vksort::Error> {
-        match self {
-            Prepared::Sort(sort) => sort.read_keys(keys),
-            Prepared::Segments(sort) => sort.read_keys(keys),
-        }
-    }
-
-    fn read_values(&self, values: &mut [u8]) -> Result<(), vksort::Error> {
-        match self {
-            Prepared::Sort(sort) => sort.read_values(values),
-            Prepared::Segments(sort) => sort.read_values(values),
-        }
-    }
-}
-
 fn generated(key: KeyType, with_values: bool, how: &How) -> SortRequest {
     request(key, if with_values { ValueType::U32 } else { ValueType::None }, how)
 }
@@ -443,7 +366,8 @@ fn request(key: KeyType, value: ValueType, how: &How) -> SortRequest {
     let all = SortRequest::new(key);
     let key_output = if how.keys || value == ValueType::None { KeyOutput::Sorted } else { KeyOutput::Discarded };
     let How { order, algorithm, stable, .. } = *how;
-    SortRequest { value, order, bits: how.bits.unwrap_or(all.bits), key_output, stable, algorithm, ..all }
+    let sort = all.value(value).order(order).bits(how.bits.unwrap_or(all.bits));
+    sort.key_output(key_output).stable(stable).algorithm(algorithm)
 }
 
 /// An array whose rows were read into it.

@@ -46,6 +46,11 @@ impl Parts {
         Ok(Parts::Rows(stride))
     }
 
+    /// Whether all keys are sorted together.
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Parts::Whole)
+    }
+
     /// How the device finds the parts.
     pub fn layout(&self) -> Segments {
         match self {

@@ -144,7 +144,7 @@ fn splats() -> Result<()> {
     let keys = Keys::Buffer;
     let open = |extensions: &Extensions, size: Size| {
         let device = Device::open(args.common.device.as_ref(), args.common.validate, extensions)?;
-        let of_device = &device.requirements.profile;
+        let of_device = device.requirements.profile();
         let built_in = Tuning::for_device(of_device);
         let tuning = tuning::of(profile, of_device, &built_in)?;
         let renderer = Renderer::new(&device, &scene, size, keys, args.common.algorithm, tuning.clone())?;
@@ -203,7 +203,7 @@ fn splats() -> Result<()> {
             splats.len(),
             args.size.width,
             args.size.height,
-            device.requirements.profile.name
+            device.requirements.profile().name
         );
         files.push((output, canvas::png(&plot::Figure::new(title, &frames)?)?));
     }

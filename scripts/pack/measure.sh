@@ -89,9 +89,8 @@ memory_mib=$(awk '$1 == "MemAvailable:" { print int($2 / 2048) }' /proc/meminfo)
 
 # Steps and their shares of the time; what one does not need goes to those after it.
 suites=(conformance matrix fallback recording segments splits top records)
-steps=("${suites[@]/#/test-}" cub cub-segments small sizes features methods patterns segments top records model few lost tune
-    tuned)
-shares=(10 6 3 4 5 5 4 3 12 8 3 12 18 5 6 12 6 4 8 3 6 8 5)
+steps=("${suites[@]/#/test-}" cub cub-segments small sizes features methods patterns segments top records few lost tune tuned)
+shares=(10 6 3 4 5 5 4 3 12 8 3 12 18 5 6 12 6 4 3 6 8 5)
 # Seconds since the start; the summary takes a moment too.
 deadline=$((minutes * 60 - 5))
 current='' started=0
@@ -244,19 +243,6 @@ run_small() {
     fi
 }
 
-# Candidate rows in the order that a model predicts, and in the one that is measured.
-run_model() {
-    begin || return 0
-    attempt "$here/examples/bench" --suite model --model "$here/gpu-sweep.csv" --count $((1 << middle_log2)) \
-        --memory-mib "$memory_mib" --out "$out/$current"
-    if [[ $state == failed && $note == *"the model has no GPU like"* ]]; then
-        end skipped "${note#*: error: }"
-        return
-    fi
-    [[ $state != failed ]] || failed=$((failed + 1))
-    end "$state" "$note"
-}
-
 # Where OneSweep with lost look-back words takes as long as reduce-then-scan. A row chooses between the two.
 run_lost() {
     begin || return 0
@@ -333,7 +319,6 @@ begin && run_bench --suite patterns --count $((1 << middle_log2))
 for suite in segments top records; do
     run_problems
 done
-run_model
 begin && run_bench --suite few
 run_lost
 run_tuner

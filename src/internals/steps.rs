@@ -8,9 +8,8 @@ use crate::abi::{Push, spec};
 use crate::error::Error;
 use crate::kernels::Module;
 use crate::plan::{Hazards, MAX_COUNT, Plan, Step, StepName, Work};
-use crate::records::{Fields, RecordRequest};
+use crate::records::Fields;
 use crate::request::{Count, SortRequest};
-use crate::segments::SegmentedRequest;
 use crate::shape::{Shape, ShapeDesc};
 use crate::specialize::specialize;
 
@@ -93,23 +92,18 @@ pub fn of_segments(
     segment_capacity: u32,
     count: Count,
 ) -> Result<HostSort, Error> {
-    desc.segments.map_or(Ok(()), |request| request.check())?;
+    desc.request.check()?;
     let plan = Plan::new(desc.request, desc.algorithm, Shape::fit(desc)?, capacity);
     Ok(host_sort(&Plan { segment_capacity, ..plan }, count))
 }
 
-/// The sort of elements that sorts records, and what its keys are composed of if they are.
+/// The sort of keys that sorts what a request asks for, and what its keys are composed of if they are.
 ///
 /// # Errors
 ///
-/// As for [`RecordRequest::check`].
-pub fn of_records(records: &RecordRequest) -> Result<(SortRequest, Option<Fields>), Error> {
-    records.as_sort()
-}
-
-/// What the keys of a request are composed of, if it is of records.
-pub fn fields_of(request: &SegmentedRequest) -> Option<Fields> {
-    request.fields()
+/// As for [`SortRequest::check`].
+pub fn resolve(request: &SortRequest) -> Result<(SortRequest, Option<Fields>), Error> {
+    request.resolve()
 }
 
 fn host_sort(plan: &Plan, count: Count) -> HostSort {

@@ -64,7 +64,7 @@ mod tests {
             let mut tuning = Tuning::for_device(&profile);
             tuning.min_tiles = min_tiles.unwrap_or(tuning.min_tiles);
             for algorithm in [Algorithm::OneSweep, Algorithm::ReduceThenScan] {
-                let request = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
+                let request = SortRequest::new(KeyType::U32).value(ValueType::U32);
                 let shape = Shape::fit(&ShapeDesc::new(&profile, &tuning, &request, algorithm)).unwrap();
                 let name = format!("{algorithm}, CPU: {is_cpu}, {} tiles", shape.min_tiles);
                 check(&name, &|capacity| Plan::new(&request, algorithm, shape, capacity));

@@ -29,12 +29,12 @@ fn plan_of(profile: &DeviceProfile, request: &SortRequest, capacity: u32) -> Pla
 }
 
 fn plan(profile: &DeviceProfile, algorithm: Algorithm, value: ValueType, capacity: u32) -> Plan {
-    let request = SortRequest { value, ..asking(algorithm) };
+    let request = asking(algorithm).value(value);
     plan_of(profile, &request, capacity)
 }
 
 fn asking(algorithm: Algorithm) -> SortRequest {
-    SortRequest { algorithm: Some(algorithm), ..SortRequest::new(KeyType::U32) }
+    SortRequest::new(KeyType::U32).algorithm(algorithm)
 }
 
 fn steps(plan: &Plan, count: Count) -> Vec<Step> {
@@ -99,22 +99,22 @@ fn scratch_sizes_do_not_wrap_at_the_largest_count() {
 #[test]
 fn scratch_holds_only_what_the_passes_of_a_request_use() {
     let nvidia = profile(vendor::NVIDIA, 0, 32);
-    let usual = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
-    let out = SortRequest { placement: Placement::OutOfPlace, ..usual };
+    let usual = SortRequest::new(KeyType::U32).algorithm(Algorithm::OneSweep);
+    let out = usual.placement(Placement::OutOfPlace);
     let layout = |request: SortRequest| plan_of(&nvidia, &request, 1_000_000).scratch();
     assert_eq!(layout(usual).keys_alternate.size, 4_000_000);
-    assert_eq!(layout(SortRequest { bits: (0..8).into(), ..out }).keys_alternate.size, 0, "a pass goes to the target");
-    assert_eq!(layout(SortRequest { bits: (0..8).into(), ..usual }).keys_alternate.size, 4_000_000, "in place");
-    assert_eq!(layout(SortRequest { bits: (9..9).into(), ..usual }).size, 0, "there is nothing to do");
-    let pairs = layout(SortRequest { value: ValueType::Bytes(12), ..usual });
+    assert_eq!(layout(out.bits(0..8)).keys_alternate.size, 0, "a pass goes to the target");
+    assert_eq!(layout(usual.bits(0..8)).keys_alternate.size, 4_000_000, "in place");
+    assert_eq!(layout(usual.bits(9..9)).size, 0, "there is nothing to do");
+    let pairs = layout(usual.value(ValueType::Bytes(12)));
     assert_eq!(pairs.values_alternate.size, 12_000_000);
-    let gathered = layout(SortRequest { value: ValueType::Bytes(20), ..usual });
+    let gathered = layout(usual.value(ValueType::Bytes(20)));
     let sizes = [gathered.values_alternate.size, gathered.permutation.size, gathered.aside.size];
     assert_eq!(sizes, [4_000_000, 4_000_000, 20_000_000]);
-    assert_eq!(layout(SortRequest { value: ValueType::Bytes(20), ..out }).aside.size, 0);
-    let discarded = SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..out };
+    assert_eq!(layout(out.value(ValueType::Bytes(20))).aside.size, 0);
+    let discarded = out.value(ValueType::Index).key_output(KeyOutput::Discarded);
     assert_eq!(layout(discarded).keys_target.size, 4_000_000, "a second place for keys that nobody wants");
-    assert_eq!(layout(SortRequest { bits: (0..16).into(), ..discarded }).keys_target.size, 0);
+    assert_eq!(layout(discarded.bits(0..16)).keys_target.size, 0);
 }
 
 #[test]
@@ -244,21 +244,21 @@ fn step_counts_are_as_documented() {
     let passes = ["onesweep"; 4];
     assert_eq!(names(onesweep, host), [&["clear", "histogram"], &passes[..]].concat());
     assert_eq!(names(onesweep, Count::Device), [&["clear", "arguments", "histogram"], &passes[..]].concat());
-    let odd = SortRequest { bits: (0..24).into(), ..onesweep };
+    let odd = onesweep.bits(0..24);
     assert_eq!(names(odd, host), [&["clear", "histogram"], &passes[..3], &["move"]].concat());
     assert!(names(onesweep, Count::Host(0)).is_empty());
     let apple = profile(vendor::APPLE, 0, 32);
     let apart = steps(&plan_of(&apple, &onesweep, 1 << 20), Count::Device);
     let apart: Vec<&str> = apart.iter().map(|step| step.name.kernel).collect();
     assert_eq!(apart, [&["clear", "arguments", "histogram", "decide"], &passes[..]].concat());
-    let out = SortRequest { placement: Placement::OutOfPlace, ..onesweep };
+    let out = onesweep.placement(Placement::OutOfPlace);
     assert_eq!(names(out, host), [&["clear", "histogram"], &passes[..]].concat());
-    let splats = SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..onesweep };
+    let splats = onesweep.value(ValueType::Index).key_output(KeyOutput::Discarded);
     assert_eq!(names(splats, host), [&["clear", "histogram"], &passes[..]].concat());
-    let large = SortRequest { value: ValueType::Bytes(20), bits: (0..8).into(), ..onesweep };
+    let large = onesweep.value(ValueType::Bytes(20)).bits(0..8);
     assert_eq!(names(large, host), ["clear", "histogram", "onesweep", "move", "gather", "gather"]);
-    assert_eq!(names(SortRequest { bits: (5..5).into(), ..out }, host), ["move"]);
-    assert!(names(SortRequest { bits: (5..5).into(), ..onesweep }, host).is_empty());
+    assert_eq!(names(out.bits(5..5), host), ["move"]);
+    assert!(names(onesweep.bits(5..5), host).is_empty());
     assert_eq!(names(asking(Algorithm::ReduceThenScan), host).len(), 2 + 12);
     for (digit_bits, passes) in [(4, 8), (2, 16)] {
         let tuning = Tuning { digit_bits, ..Tuning::for_device(&nvidia) };
@@ -310,7 +310,7 @@ fn requests() -> Vec<SortRequest> {
             for value in [ValueType::None, ValueType::U32, ValueType::Index, ValueType::Bytes(20)] {
                 let usual = asking(algorithm);
                 for bits in [usual.bits, (0..8).into(), (4..4).into()] {
-                    requests.push(SortRequest { placement, value, bits, ..usual });
+                    requests.push(usual.placement(placement).value(value).bits(bits));
                 }
             }
         }
@@ -417,7 +417,7 @@ fn without_indirect_dispatches_a_count_on_the_device_takes_the_steps_of_the_capa
 
 #[test]
 fn onesweep_barriers_are_the_expected_ones() {
-    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
+    let request = SortRequest::new(KeyType::U32).algorithm(Algorithm::OneSweep);
     let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 100_000);
     let mut hazards = Hazards::new();
     let steps = steps(&plan, Count::Host(100_000));

@@ -7,7 +7,7 @@ use ash::vk;
 
 use super::buffers::SortBuffers;
 use super::inner::SorterInner;
-use super::memory::{Beside, Checked, writes};
+use super::memory::{Beside, Checked, given, writes};
 use super::pipelines::Layouts;
 use super::sorter::Sorter;
 use crate::error::{Context, Error};
@@ -37,7 +37,7 @@ use crate::plan::{Ends, Memory, Plan};
 ///     };
 ///     barrier(AccessScope::COMPUTE_WRITE, BoundSort::INPUT_SCOPE);
 ///     // SAFETY: by this function's contract, and the barriers.
-///     unsafe { sort.record(commands, Count::Device, None)? };
+///     unsafe { sort.record(commands, Count::Device)? };
 ///     barrier(BoundSort::OUTPUT_SCOPE, AccessScope::VERTEX_SHADER_READ);
 ///     Ok(())
 /// }
@@ -66,7 +66,7 @@ pub(super) struct Sets {
 
 impl fmt::Debug for BoundSort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (request, capacity) = (&self.sorter.request, self.plan.capacity);
+        let (request, capacity) = (&self.sorter.request, self.buffers.capacity);
         f.debug_struct("BoundSort").field("request", request).field("capacity", &capacity).finish_non_exhaustive()
     }
 }
@@ -81,17 +81,19 @@ impl Sorter {
     /// * [`Error::MissingUsage`] for a known usage. Vulkan does not tell the usage of a buffer, so a usage that
     ///   [`BufferRange`](crate::BufferRange) does not give is not checked.
     /// * [`Error::BufferPresence`] for a buffer that is missing or not used. A null handle is a missing buffer.
-    /// * [`Error::TooManyElements`] for the capacity.
+    /// * [`Error::TooManyElements`] for the elements of the capacity, [`Error::Unsupported`] for its segments: with the elements there may
+    ///   be 2^32 - 1, of rows as many as the elements have, and as many as have words within the device's `maxStorageBufferRange`.
+    /// * [`Error::Unsupported`] for a count buffer of a sort whose capacity is 0.
     /// * [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
     ///
     /// * The buffers belong to the sorter's device, are bound to memory over the given ranges, and outlive the result.
-    /// * They have the usage `STORAGE_BUFFER`, and the scratch buffer has [`SCRATCH_USAGE`](Self::SCRATCH_USAGE).
-    /// * Where [`access`](Self::access) is [`Access::Addresses`](crate::Access::Addresses), all but the count buffer have
-    ///   `SHADER_DEVICE_ADDRESS` too, and their memory was allocated with the flag `DEVICE_ADDRESS`.
+    /// * They have the usage `STORAGE_BUFFER`, and the scratch buffer has [`scratch_usage`](Self::scratch_usage).
+    /// * Where [`access`](Self::access) is [`Access::Addresses`](crate::Access::Addresses), all but those of the count and of segments
+    ///   have `SHADER_DEVICE_ADDRESS` too, and their memory was allocated with the flag `DEVICE_ADDRESS`.
     pub unsafe fn bind(&self, buffers: &SortBuffers) -> Result<BoundSort, Error> {
-        let mut bound = BoundSort::placed(self, self.inner.plan(buffers.capacity)?, buffers, Beside::NONE)?;
+        let mut bound = BoundSort::placed(self, buffers)?;
         // SAFETY: by this function's contract.
         unsafe { bound.complete()? };
         Ok(bound)
@@ -104,19 +106,27 @@ impl Sorter {
     ///
     /// As for [`bind`](Self::bind), but for [`Error::Vulkan`].
     pub fn check_buffers(&self, buffers: &SortBuffers) -> Result<(), Error> {
-        BoundSort::placed(self, self.inner.plan(buffers.capacity)?, buffers, Beside::NONE).map(drop)
+        BoundSort::placed(self, buffers).map(drop)
     }
 }
 
 impl BoundSort {
     /// The checked sort, before its descriptors.
-    pub(super) fn placed(
-        sorter: &Sorter,
-        plan: Plan,
-        buffers: &SortBuffers,
-        beside: Beside,
-    ) -> Result<BoundSort, Error> {
+    pub(super) fn placed(sorter: &Sorter, buffers: &SortBuffers) -> Result<BoundSort, Error> {
         let sorter = Arc::clone(&sorter.inner);
+        let plan = sorter.plan(buffers.capacity)?;
+        if given(buffers.count).is_some() && buffers.capacity.elements == 0 {
+            let what = "the capacity of a sort with a count on the device";
+            return Err(Error::unsupported(what, "0 elements", "at least 1"));
+        }
+        let words = sorter.sort.segments.map(|of| of.layout).filter(|layout| layout.words(1) > 0);
+        let beside = Beside {
+            name: "segments",
+            range: buffers.segments,
+            taken: words.is_some(),
+            count: if words.is_some() { plan.segment_capacity } else { 0 },
+            bytes: words.map_or(0, |layout| 4 * layout.words(plan.segment_capacity)),
+        };
         Ok(BoundSort {
             memory: Checked::new(&sorter, &plan, buffers, beside)?,
             buffers: *buffers,
@@ -169,8 +179,8 @@ impl BoundSort {
         let (keys_at, values_at) =
             (places.map(|places| places.keys.map(address)), places.map(|places| places.values.map(address)));
         (self.keys_at, self.values_at) = (keys_at, values_at);
-        let alignment = self.sorter.request.key.size_bytes().max(4);
-        let is_scratch = self.sorter.request.discards_keys() || self.plan.shape.visits.output;
+        let alignment = self.sorter.sort.key.size_bytes().max(4);
+        let is_scratch = self.sorter.sort.discards_keys() || self.plan.shape.visits.output;
         let target = if is_scratch { "scratch" } else { "keys_out" };
         let [[keys, to], [alternate, _]] = [Ends::Direct, Ends::Back].map(|ends| self.keys_at[ends as usize]);
         let source = if self.plan.shape.fields.is_some() { "scratch" } else { "keys" };
@@ -185,7 +195,7 @@ impl BoundSort {
     ///
     /// The buffers are alive and belong to the sorter's device.
     unsafe fn create_sets(&mut self) -> Result<(), Error> {
-        let gathers = self.sorter.request.value.is_gathered() && self.plan.shape.windows.is_none();
+        let gathers = self.sorter.sort.value.is_gathered() && self.plan.shape.windows.is_none();
         let end = match (self.plan.shape.fields.is_some(), gathers) {
             (true, _) => Ends::ALL.len(),
             (false, true) => Ends::Compose as usize,

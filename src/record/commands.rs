@@ -7,13 +7,15 @@ use ash::vk;
 use super::bind::BoundSort;
 use super::memory::writes;
 use super::pipelines::Layouts;
+use super::segments::too_many_segments;
 use crate::abi;
 use crate::error::Error;
 use crate::plan::{Barrier, Ends, Groups, Hazards, Step, StepName, Work};
-use crate::request::{Algorithm, Count};
+use crate::request::{Algorithm, Capacity, Count};
 
 /// A range of timestamp queries.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct QueryRange {
     /// The pool, of type `TIMESTAMP`.
     pub pool: vk::QueryPool,
@@ -23,13 +25,33 @@ pub struct QueryRange {
     pub count: u32,
 }
 
-/// The resources of a [`Visitor`](crate::Visitor) in one recording.
+impl QueryRange {
+    /// `count` queries of a pool, from `first` on.
+    pub fn new(pool: vk::QueryPool, first: u32, count: u32) -> Self {
+        QueryRange { pool, first, count }
+    }
+}
+
+/// The resources of a [`Visitor`](crate::Visitor) in one recording; none by default.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct VisitorResources<'a> {
-    /// The descriptor set of the layout that [`Sorter::new_visited`](crate::Sorter::new_visited) was given; null for none.
+    /// The descriptor set of the layout that [`SorterOptions::visitor`](crate::SorterOptions::visitor) was given; null for none.
     pub set: vk::DescriptorSet,
     /// The push constants, [`Visitor::push_bytes`](crate::Visitor::push_bytes) of them.
     pub push: &'a [u8],
+}
+
+impl<'a> VisitorResources<'a> {
+    /// The same with this descriptor set.
+    pub fn set(self, set: vk::DescriptorSet) -> Self {
+        VisitorResources { set, ..self }
+    }
+
+    /// The same with these push constants.
+    pub fn push(self, push: &'a [u8]) -> Self {
+        VisitorResources { push, ..self }
+    }
 }
 
 /// How long one step took on the device.
@@ -161,9 +183,9 @@ impl BoundSort {
     /// destination of the barrier from the last reads of the buffers that the sort writes: see [`record`](Self::record).
     pub const OUTPUT_SCOPE: AccessScope = AccessScope::COMPUTE_WRITE;
 
-    /// The largest count that the sort can be recorded with.
-    pub fn capacity(&self) -> u32 {
-        self.plan.capacity
+    /// The most that the sort can be recorded with.
+    pub fn capacity(&self) -> Capacity {
+        self.buffers.capacity
     }
 
     /// The algorithm that sorts `count` elements.
@@ -185,21 +207,22 @@ impl BoundSort {
         queries
     }
 
-    /// Records the sort of the first `count` elements. With [`Count::Device`] their number is read from the count buffer.
+    /// Records the sort of the first `count` elements, or of the first `count` segments if the request has segments and they are not the
+    /// whole array. With [`Count::Device`] the number is read from the count buffer, and clamped to the capacity.
     ///
-    /// It allocates nothing, submits nothing and waits for nothing. With `timestamps`, it resets and writes the queries;
-    /// [`step_times`](Self::step_times) reads them. It changes the bound compute pipeline, descriptor set 0 of compute, and the
-    /// push constants.
+    /// It allocates nothing, submits nothing and waits for nothing. It changes the bound compute pipeline, descriptor set 0 of compute,
+    /// and the push constants.
     ///
     /// With a count on the device, dispatches are indirect, and the recorded steps depend on the capacity alone. The sort
-    /// touches nothing outside the bound ranges, whatever number the count buffer holds.
+    /// touches nothing outside the bound ranges, and no element outside of the segments, whatever the buffers of the count and of
+    /// segments hold: see [`Segments`](crate::Segments).
     ///
     /// # Barriers
     ///
     /// Barriers between the sort's own steps are recorded with it. The caller records the barriers around the sort, and
     /// [`AccessScope::barrier_to`] makes them.
     ///
-    /// * Before: from the writes to keys, values and count to [`INPUT_SCOPE`](Self::INPUT_SCOPE).
+    /// * Before: from the writes to keys, values, count and the words of segments to [`INPUT_SCOPE`](Self::INPUT_SCOPE).
     /// * Before: from the last accesses to the buffers that the sort writes to [`OUTPUT_SCOPE`](Self::OUTPUT_SCOPE). These are
     ///   `keys_out` and `values_out`, the values of a sort in place that makes indices, and what a visitor's output function
     ///   writes. If the accesses were reads, the stages alone are enough.
@@ -227,9 +250,8 @@ impl BoundSort {
     ///
     /// After an error nothing has been recorded.
     ///
-    /// * [`Error::TooManyElements`]: the count exceeds the capacity.
+    /// * [`Error::TooManyElements`]: the count exceeds the capacity; of segments, [`Error::Unsupported`].
     /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
-    /// * [`Error::TooFewQueries`]: `timestamps` has fewer queries than [`query_count`](Self::query_count) says.
     /// * [`Error::Unsupported`]: the sorter has a visitor.
     ///
     /// # Safety
@@ -240,16 +262,31 @@ impl BoundSort {
     ///   to them are made available and visible to that scope.
     /// * Accesses to its buffers after the sort wait for [`Self::OUTPUT_SCOPE`].
     /// * While the sort runs, nothing else accesses its buffers, and no other sort uses the same scratch.
-    /// * The queries of `timestamps` are not in use, and their queue family supports timestamps.
     /// * Sorter, bound sort and buffers stay alive until the commands have completed.
-    pub unsafe fn record(
+    pub unsafe fn record(&self, commands: vk::CommandBuffer, count: impl Into<Count>) -> Result<(), Error> {
+        // SAFETY: the same contract.
+        unsafe { self.record_all(commands, count.into(), None, None) }
+    }
+
+    /// Records the sort as [`record`](Self::record) does, with a timestamp before the first step and after each. It resets and writes
+    /// the queries, and [`step_times`](Self::step_times) reads them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`record`](Self::record); [`Error::TooFewQueries`] for fewer queries than [`query_count`](Self::query_count) says.
+    ///
+    /// # Safety
+    ///
+    /// * As for [`record`](Self::record).
+    /// * The queries are of the type `TIMESTAMP` and not in use, and their queue family supports timestamps.
+    pub unsafe fn record_timed(
         &self,
         commands: vk::CommandBuffer,
         count: impl Into<Count>,
-        timestamps: Option<QueryRange>,
+        queries: QueryRange,
     ) -> Result<(), Error> {
         // SAFETY: the same contract.
-        unsafe { self.record_all(commands, count.into(), timestamps, None) }
+        unsafe { self.record_all(commands, count.into(), Some(queries), None) }
     }
 
     /// Records a sort whose sorter has a [`Visitor`](crate::Visitor), with the visitor's resources.
@@ -260,7 +297,8 @@ impl BoundSort {
     ///
     /// # Errors
     ///
-    /// * [`Error::TooManyElements`], [`Error::BufferPresence`] and [`Error::TooFewQueries`] as for [`record`](Self::record).
+    /// * [`Error::TooManyElements`] and [`Error::BufferPresence`] as for [`record`](Self::record); [`Error::TooFewQueries`] as for
+    ///   [`record_timed`](Self::record_timed).
     /// * [`Error::Unsupported`]: the sorter has no visitor, the push constants have another size, there is a set and the visitor
     ///   has none, or the set is null and the visitor has one.
     ///
@@ -403,10 +441,16 @@ impl BoundSort {
     ///
     /// # Errors
     ///
-    /// * [`Error::TooManyElements`]: the count is over the capacity.
+    /// * [`Error::TooManyElements`]: the count is over the capacity; of segments, [`Error::Unsupported`].
     /// * [`Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
     pub fn check_count(&self, count: impl Into<Count>) -> Result<Count, Error> {
-        check_count(count.into(), self.plan.most(), self.memory.count.is_some())
+        let (count, most) = (count.into(), self.plan.most());
+        match (count, self.sorter.sort.segments) {
+            (Count::Host(given), Some(of)) if given > most && !of.counts_elements() => {
+                Err(too_many_segments(given, format!("up to {most}, the segment capacity")))
+            }
+            _ => check_count(count, most, self.memory.count.is_some()),
+        }
     }
 
     /// Turns the ticks of a recording's queries into the time of each step.

@@ -8,7 +8,7 @@ use super::options::Faults;
 use super::pipelines::{PipelineSet, Pipelines};
 use crate::plan::Plan;
 use crate::profile::DeviceProfile;
-use crate::request::{Algorithm, BufferSizes, SortRequest};
+use crate::request::{Algorithm, BufferSizes, Capacity, SortRequest};
 use crate::shape::Shape;
 use crate::visitor::Visits;
 
@@ -17,7 +17,10 @@ pub(crate) struct SorterInner {
     pub pipelines: Pipelines,
     /// Pipelines that other sorters of the device share with this one.
     pub shared: Arc<PipelineSet>,
+    /// What the caller asked for.
     pub request: SortRequest,
+    /// The sort of keys that it takes.
+    pub sort: SortRequest,
     pub profile: DeviceProfile,
     pub algorithm: Algorithm,
     pub shape: Shape,
@@ -34,17 +37,15 @@ pub(crate) struct SorterInner {
 }
 
 impl SorterInner {
-    /// The buffers of elements that the sort needs, of which out of place so many are the result.
-    pub fn buffers(&self, capacity: u32, results: u64) -> BufferSizes {
-        if let Some(fields) = self.shape.fields {
-            return fields.buffers(&self.request, capacity);
-        }
-        let (sizes, Visits { keys, values, output }) = (self.request.buffers_of(capacity, results), self.shape.visits);
+    /// The buffers that the sort needs: those of the request without the buffers that a visitor replaces.
+    pub fn buffer_sizes(&self, capacity: Capacity) -> BufferSizes {
+        let (sizes, Visits { keys, values, output }) = (self.request.buffer_sizes(capacity), self.shape.visits);
         BufferSizes {
-            keys: if keys { 0 } else { sizes.keys },
+            keys: sizes.keys.filter(|_| !keys),
             values: sizes.values.filter(|_| !values),
             keys_out: sizes.keys_out.filter(|_| !output),
             values_out: sizes.values_out.filter(|_| !output),
+            segments: sizes.segments,
         }
     }
 
@@ -56,7 +57,12 @@ impl SorterInner {
     }
 
     /// The plan for a capacity, without a check of limits.
-    pub fn unchecked_plan(&self, capacity: u32) -> Plan {
-        Plan { indirect: self.indirect, ..Plan::new(&self.request, self.algorithm, self.shape, capacity) }
+    pub fn unchecked_plan(&self, capacity: Capacity) -> Plan {
+        let Capacity { elements, segments } = capacity;
+        // One array is one segment.
+        let whole = self.sort.segments.is_some_and(|of| of.counts_elements());
+        let segment_capacity = if whole { 1 } else { segments };
+        let plan = Plan::new(&self.sort, self.algorithm, self.shape, elements);
+        Plan { indirect: self.indirect, segment_capacity, ..plan }
     }
 }

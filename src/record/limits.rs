@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::plan::{MAX_COUNT, Plan, reached_by_table};
 use crate::profile::DeviceProfile;
 use crate::records::Fields;
-use crate::request::{Algorithm, SortRequest};
+use crate::request::{Algorithm, Capacity, SortRequest};
 use crate::shape::{Shape, ShapeDesc, choose_subgroup};
 
 /// What limits the elements of a sort by descriptors.
@@ -19,23 +19,22 @@ const DESCRIPTOR_LIMIT: &str =
 
 /// What limits the elements of a segment on CPUs.
 const LOOP_LIMIT: &str =
-    "the iterations that the driver gives a loop, for segments longer than a block; see SegmentedRequest::up_to";
+    "the iterations that the driver gives a loop, for segments longer than a block; see SortRequest::up_to";
 
 /// What limits the number of tiles.
 const TABLE_LIMIT: &str = "the device's maxStorageBufferRange, for the table of tiles";
 
 impl SorterInner {
     /// The plan for a capacity within the limits.
-    pub(super) fn plan(&self, capacity: u32) -> Result<Plan, Error> {
+    pub(super) fn plan(&self, capacity: Capacity) -> Result<Plan, Error> {
         let (allowed, limit) = self.most;
-        if capacity > allowed {
-            return Err(Error::TooManyElements {
-                given: capacity.into(),
-                allowed: allowed.into(),
-                limit: limit.into(),
-            });
+        if capacity.elements > allowed {
+            let given = capacity.elements.into();
+            return Err(Error::TooManyElements { given, allowed: allowed.into(), limit: limit.into() });
         }
-        Ok(self.unchecked_plan(capacity))
+        let plan = self.unchecked_plan(capacity);
+        self.check_segments(&plan)?;
+        Ok(plan)
     }
 }
 
@@ -69,7 +68,8 @@ pub(super) fn find_most(
 pub(super) fn choose_addresses(desc: &ShapeDesc<'_>, options: &SorterOptions) -> bool {
     let &ShapeDesc { profile, request, .. } = desc;
     let reached = options.capacity.is_none_or(|capacity| capacity <= by_descriptors(profile, request, desc.fields));
-    let served = reached && profile.max_storage_buffers >= Pipelines::descriptors(false, desc.segments.is_some());
+    let served =
+        reached && profile.max_storage_buffers >= Pipelines::descriptors(false, desc.request.segments.is_some());
     // Kernels with emulated subgroups have no variants with addresses.
     let native = choose_subgroup(desc).is_ok_and(|subgroup| !subgroup.emulated);
     match options.access {
@@ -109,22 +109,19 @@ pub(super) fn check_device(profile: &DeviceProfile, shape: &Shape, visitor_bytes
 mod tests {
     use super::*;
     use crate::key::KeyType;
-    use crate::segments::{SegmentedRequest, Segments};
+    use crate::segments::Segments;
     use crate::tuning::Tuning;
 
     #[test]
     fn children_of_long_segments_have_numbers_beside_the_elements() {
         let profile = DeviceProfile { max_storage_range_bytes: u32::MAX.into(), ..DeviceProfile::default() };
-        let (tuning, request) = (Tuning::for_device(&profile), SortRequest::new(KeyType::U16));
-        let most = |segments: SegmentedRequest| {
-            let desc = ShapeDesc {
-                addressed: true,
-                segments: Some(&segments),
-                ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep)
-            };
+        let tuning = Tuning::for_device(&profile);
+        let most = |request: SortRequest| {
+            let desc =
+                ShapeDesc { addressed: true, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
             find_most(&profile, &request, Algorithm::OneSweep, Shape::fit(&desc).unwrap()).0
         };
-        let any = SegmentedRequest::new(request, Segments::Offsets);
+        let any = SortRequest::new(KeyType::U16).segments(Segments::Offsets);
         assert_eq!([most(any), most(any.up_to(100))], [u32::MAX - 256, u32::MAX]);
     }
 

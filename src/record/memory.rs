@@ -7,16 +7,23 @@ use ash::vk;
 use super::buffers::{BufferRange, SortBuffers};
 use super::inner::SorterInner;
 use super::pipelines::Pipelines;
-use super::sorter::Sorter;
 use crate::abi;
 use crate::error::Error;
 use crate::plan::{Ends, Memory, Plan, ScratchRange};
+use crate::request::Capacity;
 
 type Info = vk::DescriptorBufferInfo;
 
+/// Usage flags of scratch: kernels read and write it, a transfer clears it, and it holds the arguments of indirect dispatches.
+pub(super) const SCRATCH_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
+        | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw(),
+);
+
 /// Usage flags of scratch where no dispatch is indirect.
 pub(super) const DIRECT_SCRATCH_USAGE: vk::BufferUsageFlags =
-    vk::BufferUsageFlags::from_raw(Sorter::SCRATCH_USAGE.as_raw() & !vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw());
+    vk::BufferUsageFlags::from_raw(SCRATCH_USAGE.as_raw() & !vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw());
 
 /// Whether a sort takes a buffer.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,10 +64,6 @@ pub(super) struct Beside {
     pub bytes: u64,
 }
 
-impl Beside {
-    pub const NONE: Beside = Beside { name: "none", range: None, taken: false, count: 0, bytes: 0 };
-}
-
 /// The checked memory of a sort: of each range the bytes that the sort uses; `None` for what it does not use.
 pub(super) struct Checked {
     /// All of it by name.
@@ -82,8 +85,7 @@ pub(super) struct Checked {
 
 impl Checked {
     pub fn new(sorter: &SorterInner, plan: &Plan, buffers: &SortBuffers, beside: Beside) -> Result<Checked, Error> {
-        let (sizes, visits) = (sorter.buffers(plan.capacity, plan.results()), plan.shape.visits);
-        let key_bytes = plan.shape.fields.map_or(sorter.request.buffers(plan.capacity).keys, |_| sizes.keys);
+        let sizes = sorter.buffer_sizes(Capacity { elements: plan.capacity, segments: plan.segment_capacity });
         let of = |size: Option<u64>| size.unwrap_or_default();
         let layout = plan.scratch();
 
@@ -95,13 +97,13 @@ impl Checked {
             Asked { name, range: given(range), need, bytes, usage, alignment, count: plan.capacity }
         };
         let ranges = [
-            asked("keys", Some(buffers.keys), !visits.keys, key_bytes),
+            asked("keys", buffers.keys, sizes.keys.is_some(), of(sizes.keys)),
             asked("values", buffers.values, sizes.values.is_some(), of(sizes.values)),
             asked("keys_out", buffers.keys_out, sizes.keys_out.is_some(), of(sizes.keys_out)),
             asked("values_out", buffers.values_out, sizes.values_out.is_some(), of(sizes.values_out)),
             Asked {
                 need: if layout.size > 0 { Need::Required } else { Need::Optional },
-                usage: usage | if sorter.indirect { Sorter::SCRATCH_USAGE } else { DIRECT_SCRATCH_USAGE },
+                usage: usage | if sorter.indirect { SCRATCH_USAGE } else { DIRECT_SCRATCH_USAGE },
                 ..asked("scratch", buffers.scratch, true, layout.size)
             },
             Asked {
@@ -194,7 +196,7 @@ impl Checked {
 }
 
 /// A range, unless its buffer is null.
-fn given(range: Option<BufferRange>) -> Option<BufferRange> {
+pub(super) fn given(range: Option<BufferRange>) -> Option<BufferRange> {
     range.filter(|range| range.buffer != vk::Buffer::null())
 }
 

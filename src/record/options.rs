@@ -8,13 +8,15 @@ use ash::vk;
 use super::pipelines::PipelineSet;
 use crate::shape::{Specialization, SubgroupChoice};
 use crate::tuning::Tuning;
+use crate::visitor::Visitor;
 
 /// Options of a [`Sorter`](crate::Sorter) in addition to its request. The defaults suit most callers.
 #[derive(Clone, Default)]
+#[non_exhaustive]
 pub struct SorterOptions {
     /// Cache for the pipelines; null for none.
     pub pipeline_cache: vk::PipelineCache,
-    /// Pipelines to share with other sorters of the device; `None` to share none.
+    /// Pipelines to share with other sorters of the device; `None` to share none. With a visitor none are shared.
     pub pipelines: Option<Arc<PipelineSet>>,
     /// Launch configuration and methods, with numbers in range ([`Tuning::check`]); `None` for the built-in row of the device.
     pub tuning: Option<Tuning>,
@@ -29,10 +31,72 @@ pub struct SorterOptions {
     pub capacity: Option<u32>,
     /// The loaded `VK_EXT_debug_utils` functions of the device, for labels of the steps in captures.
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
+    /// The visitor, and the layout of its resources.
+    pub visitor: Option<(Visitor, vk::DescriptorSetLayout)>,
+    /// Faults for tests.
+    pub(crate) faults: Faults,
+}
+
+/// Each setter returns the same options with another value for one thing.
+impl SorterOptions {
+    /// Cache for the pipelines; null for none.
+    pub fn pipeline_cache(self, pipeline_cache: vk::PipelineCache) -> Self {
+        SorterOptions { pipeline_cache, ..self }
+    }
+
+    /// Pipelines to share with other sorters of the device.
+    pub fn pipelines(self, pipelines: impl Into<Option<Arc<PipelineSet>>>) -> Self {
+        SorterOptions { pipelines: pipelines.into(), ..self }
+    }
+
+    /// Launch configuration and methods, with numbers in range ([`Tuning::check`]).
+    pub fn tuning(self, tuning: impl Into<Option<Tuning>>) -> Self {
+        SorterOptions { tuning: tuning.into(), ..self }
+    }
+
+    /// Which subgroup operations the kernels use.
+    pub fn subgroup(self, subgroup: SubgroupChoice) -> Self {
+        SorterOptions { subgroup, ..self }
+    }
+
+    /// Whether the host or the driver specializes the kernels.
+    pub fn specialization(self, specialization: Specialization) -> Self {
+        SorterOptions { specialization, ..self }
+    }
+
+    /// How the kernels access keys and values.
+    pub fn access(self, access: Access) -> Self {
+        SorterOptions { access, ..self }
+    }
+
+    /// The largest number of elements that the sorter will sort, by which [`Access::Auto`] chooses.
+    pub fn capacity(self, capacity: impl Into<Option<u32>>) -> Self {
+        SorterOptions { capacity: capacity.into(), ..self }
+    }
+
+    /// The loaded `VK_EXT_debug_utils` functions of the device.
+    pub fn debug_utils(self, debug_utils: impl Into<Option<ash::ext::debug_utils::Device>>) -> Self {
+        SorterOptions { debug_utils: debug_utils.into(), ..self }
+    }
+
+    /// A visitor: code of the caller that computes the keys or values, or receives the result.
+    ///
+    /// The request is out of place, and has no segments and no records. Buffers that the visitor replaces are not bound;
+    /// [`Sorter::buffer_sizes`](crate::Sorter::buffer_sizes) has the others. A visitor in GLSL is compiled when the sorter is built, in
+    /// about a second.
+    ///
+    /// `set_layout` is the layout of the visitor's resources, set 1 in its code, or null if it has none.
+    /// [`Sorter::new`](crate::Sorter::new) lists the duties.
+    pub fn visitor(self, visitor: impl Into<Visitor>, set_layout: vk::DescriptorSetLayout) -> Self {
+        SorterOptions { visitor: Some((visitor.into(), set_layout)), ..self }
+    }
+
     /// Faults for tests.
     #[cfg(feature = "testing")]
     #[doc(hidden)]
-    pub faults: Faults,
+    pub fn faults(self, faults: Faults) -> Self {
+        SorterOptions { faults, ..self }
+    }
 }
 
 impl fmt::Debug for SorterOptions {
@@ -46,6 +110,7 @@ impl fmt::Debug for SorterOptions {
             .field("access", &self.access)
             .field("capacity", &self.capacity)
             .field("debug_utils", &self.debug_utils.is_some())
+            .field("visitor", &self.visitor)
             .finish_non_exhaustive()
     }
 }

@@ -66,7 +66,7 @@ pub(crate) struct VisitorDesc {
 ///
 /// let pipelines = Arc::new(PipelineSet::default());
 /// // Pass the same options to `Sorter::new` for each request.
-/// let options = SorterOptions { pipelines: Some(pipelines), ..SorterOptions::default() };
+/// let options = SorterOptions::default().pipelines(pipelines);
 /// # let _ = options;
 /// ```
 #[derive(Default)]

@@ -4,10 +4,10 @@ use ash::vk;
 
 use super::bind::BoundSort;
 use super::buffers::SortBuffers;
-use super::memory::{Beside, DIRECT_SCRATCH_USAGE};
+use super::memory::DIRECT_SCRATCH_USAGE;
 use super::options::{Access, SorterOptions};
 use super::requirements::Requirements;
-use super::sorter::{Extras, Sorter};
+use super::sorter::Sorter;
 use crate::error::Error;
 use crate::plan::{StepName, most_scratch};
 use crate::request::{Count, SortRequest};
@@ -48,11 +48,16 @@ impl PushedSorter {
         options: &SorterOptions,
         push: vk::PFN_vkCmdPushDescriptorSetKHR,
     ) -> Result<PushedSorter, Error> {
-        let options = SorterOptions { access: Access::Descriptors, ..options.clone() };
+        if options.visitor.is_some() {
+            return Err(Error::unsupported(
+                "the options of a sorter with pushed descriptors",
+                "with a visitor",
+                "without one",
+            ));
+        }
+        let options = options.clone().access(Access::Descriptors);
         // SAFETY: the same contract.
-        let sorter = unsafe {
-            Sorter::build(device, requirements, request, &options, Extras { pushed: true, ..Extras::default() })?
-        };
+        let sorter = unsafe { Sorter::build(device, requirements, request, &options, true)? };
         Ok(PushedSorter { sorter, push })
     }
 
@@ -78,8 +83,8 @@ impl PushedSorter {
     /// [`Error::TooManyElements`].
     pub fn scratch_size_up_to(&self, capacity: u32) -> Result<u64, Error> {
         let inner = &self.sorter.inner;
-        inner.plan(capacity)?;
-        Ok(most_scratch(|capacity| inner.unchecked_plan(capacity), capacity))
+        inner.plan(capacity.into())?;
+        Ok(most_scratch(|capacity| inner.unchecked_plan(capacity.into()), capacity))
     }
 
     /// Checks a sort of these buffers with this count.
@@ -88,8 +93,7 @@ impl PushedSorter {
     ///
     /// As for [`Sorter::bind`] and [`BoundSort::record`].
     pub fn prepare(&self, buffers: &SortBuffers, count: Count) -> Result<PushedSort, Error> {
-        let plan = self.sorter.inner.plan(buffers.capacity)?;
-        let sort = BoundSort::placed(&self.sorter, plan, buffers, Beside::NONE)?;
+        let sort = BoundSort::placed(&self.sorter, buffers)?;
         let count = sort.check_count(count)?;
         Ok(PushedSort { sort, count, push: self.push })
     }
@@ -105,7 +109,7 @@ impl PushedSort {
     /// * As for [`BoundSort::record`].
     pub unsafe fn record(self, commands: vk::CommandBuffer, after: &mut dyn FnMut(StepName)) {
         let PushedSort { sort, count, push } = self;
-        if sort.capacity() > 0 {
+        if sort.capacity().elements > 0 {
             // SAFETY: the command buffer is recording and the buffers are alive, by this function's contract; the sorter was built
             // for pushed descriptors, of which `push` is the function.
             unsafe { sort.record_steps(commands, count, Some(push), after) };

@@ -107,9 +107,8 @@ pub unsafe fn load_instance(
 ///         let device = vksort::device_from_raw(&instance, device)?;
 ///         let sorter = Sorter::new(&device, &needed, &SortRequest::new(KeyType::U32), &Default::default())?;
 ///         let scratch = range(scratch, sorter.scratch_size(1_000)?);
-///         let buffers = SortBuffers::in_place(range(keys, 4_000), 1_000);
-///         let sort = sorter.bind(&SortBuffers { scratch: Some(scratch), ..buffers })?;
-///         sort.record(CommandBuffer::from_raw(commands), 1_000, None)?;
+///         let sort = sorter.bind(&SortBuffers::new(1_000).keys(range(keys, 4_000)).scratch(scratch))?;
+///         sort.record(CommandBuffer::from_raw(commands), 1_000)?;
 ///         Ok(sort)
 ///     }
 /// }

@@ -61,7 +61,7 @@ impl InstanceRequirements {
 ///
 /// let physical_device = instance.enumerate_physical_devices()?[0];
 /// let needed = Requirements::query(&instance, physical_device)?;
-/// let extensions: Vec<_> = needed.device_extensions.iter().map(|name| name.as_ptr()).collect();
+/// let extensions: Vec<_> = needed.device_extensions().iter().map(|name| name.as_ptr()).collect();
 /// let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
 /// let mut features = needed.features();
 /// let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
@@ -72,9 +72,9 @@ impl InstanceRequirements {
 #[non_exhaustive]
 pub struct Requirements {
     /// Device extensions to enable.
-    pub device_extensions: Vec<&'static CStr>,
+    pub(crate) device_extensions: Vec<&'static CStr>,
     /// The device's properties and limits.
-    pub profile: DeviceProfile,
+    pub(crate) profile: DeviceProfile,
     /// Whether pipelines may require a subgroup size.
     pub(crate) required_subgroup_size: bool,
     /// The version that the application asked for, if it is known.
@@ -359,11 +359,34 @@ impl Requirements {
         self
     }
 
+    /// The same without buffer device addresses, for a device or buffers without them. Sorts reach `maxStorageBufferRange` then.
+    pub fn without_buffer_addresses(mut self) -> Self {
+        self.profile.buffer_addresses = false;
+        self
+    }
+
     /// The same without 8- and 16-bit storage, for a device that was created without it. Elements of these sizes are
     /// then written by atomics on words, which is slower.
     pub fn without_small_storage(mut self) -> Self {
         self.profile.small_storage = false;
         self
+    }
+
+    /// Device extensions to enable.
+    pub fn device_extensions(&self) -> &[&'static CStr] {
+        &self.device_extensions
+    }
+
+    /// The device's properties and limits.
+    pub fn profile(&self) -> &DeviceProfile {
+        &self.profile
+    }
+
+    /// The same for a device with these extensions, properties and limits.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn as_if(self, device_extensions: Vec<&'static CStr>, profile: DeviceProfile) -> Self {
+        Requirements { device_extensions, profile, ..self }
     }
 
     /// The same with everything that the device offers, for a device that vksort creates.
@@ -423,7 +446,7 @@ impl DeviceFeatures {
     /// let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
     /// let mut v12 = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
     /// let mut v13 = vk::PhysicalDeviceVulkan13Features::default().synchronization2(true);
-    /// extensions.extend(&requirements.device_extensions);
+    /// extensions.extend(requirements.device_extensions());
     /// requirements.features().add_to(&mut v11, &mut v12, &mut v13);
     /// requirements.check_enabled(&extensions, &v11, &v12, &v13)?;
     /// # Ok(()) }

@@ -7,32 +7,29 @@ use ash::vk;
 
 use super::inner::SorterInner;
 use super::limits::{check_device, choose_addresses, find_most};
-#[cfg(not(feature = "testing"))]
-use super::options::Faults;
+use super::memory::SCRATCH_USAGE;
 use super::options::{Access, SorterOptions};
 use super::pipelines::{PipelineDesc, Pipelines, VisitorDesc};
 use super::requirements::Requirements;
 use crate::abi;
 use crate::error::Error;
 use crate::plan::Plan;
-use crate::records::{Fields, RecordRequest};
-use crate::request::{Algorithm, BufferSizes, Count, SortRequest};
-use crate::segments::SegmentedRequest;
+use crate::request::{Algorithm, BufferSizes, Capacity, Count, SortRequest};
 use crate::shape::{Shape, ShapeDesc, SubgroupChoice};
 use crate::specialize::specialize;
 use crate::spirv;
 use crate::tuning::Tuning;
 use crate::visitor::{Visitor, Visits};
 
-/// The pipelines of one kind of sort, for every element count.
+/// The pipelines of one kind of sort, for every number of elements and segments.
 ///
 /// A sorter is built once per request and device; [`bind`](Sorter::bind) binds it to buffers, and
 /// [`BoundSort::record`](crate::BoundSort::record) puts the sort into a command buffer.
 ///
 /// ```
 /// use ash::vk::{BufferUsageFlags as Usage, CommandBuffer};
-/// use vksort::{BufferRange, Error, Requirements};
-/// use vksort::{KeyType, Order, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType};
+/// use vksort::{BufferRange, Capacity, Count, Error, KeyType, Order, Requirements};
+/// use vksort::{Segments, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType};
 ///
 /// # unsafe fn record(
 /// #     device: &ash::Device,
@@ -43,18 +40,31 @@ use crate::visitor::{Visitor, Visits};
 /// # // SAFETY: never called.
 /// # unsafe {
 /// // Depths with the index of their splat, farthest first. The device was created with what `requirements` names.
-/// let request = SortRequest { value: ValueType::U32, order: Order::Descending, ..SortRequest::new(KeyType::F32) };
+/// let request = SortRequest::new(KeyType::F32).value(ValueType::U32).order(Order::Descending);
 /// let sorter = Sorter::new(device, requirements, &request, &SorterOptions::default())?;
 ///
 /// let capacity = 10_000; // elements
 /// let depths = allocate(4 * 10_000, Usage::STORAGE_BUFFER);
 /// let indices = allocate(4 * 10_000, Usage::STORAGE_BUFFER);
-/// let scratch = allocate(sorter.scratch_size(capacity)?.max(4), Sorter::SCRATCH_USAGE);
-/// let in_place = SortBuffers::in_place(depths, capacity);
-/// let sort = sorter.bind(&SortBuffers { values: Some(indices), scratch: Some(scratch), ..in_place })?;
+/// let scratch = allocate(sorter.scratch_size(capacity)?.max(4), sorter.scratch_usage());
+/// let sort = sorter.bind(&SortBuffers::new(capacity).keys(depths).values(indices).scratch(scratch))?;
 ///
 /// // Every frame, with as many elements as there are then.
-/// sort.record(commands, 9_000, None)?;
+/// sort.record(commands, 9_000)?;
+///
+/// // The splats of each screen tile; another pass writes the offsets, and how many tiles there are.
+/// let sorter = Sorter::new(device, requirements, &request.segments(Segments::Offsets), &SorterOptions::default())?;
+/// let capacity = Capacity::new(1_000_000).segments(3_600); // splats and tiles
+/// let sizes = sorter.buffer_sizes(capacity);
+/// let range = |size: Option<u64>| size.map(|size| allocate(size, Usage::STORAGE_BUFFER));
+/// let buffers = SortBuffers::new(capacity)
+///     .keys(range(sizes.keys))
+///     .values(range(sizes.values))
+///     .segments(range(sizes.segments))
+///     .count(allocate(4, Usage::STORAGE_BUFFER))
+///     .scratch(allocate(sorter.scratch_size(capacity)?, sorter.scratch_usage()));
+/// let lists = sorter.bind(&buffers)?;
+/// lists.record(commands, Count::Device)?;
 /// # }
 /// # Ok(()) }
 /// ```
@@ -76,23 +86,16 @@ impl fmt::Debug for Sorter {
 }
 
 impl Sorter {
-    /// Usage flags of the scratch buffer: kernels read and write it, a transfer clears it, and it holds the arguments of
-    /// indirect dispatches.
-    ///
-    /// If [`access`](Self::access) is [`Access::Addresses`], the buffer needs `SHADER_DEVICE_ADDRESS` as well, and its
-    /// memory the flag `DEVICE_ADDRESS`.
-    pub const SCRATCH_USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
-        vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
-            | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
-            | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw(),
-    );
-
     /// Builds the pipelines for a request.
     ///
     /// # Errors
     ///
-    /// * [`Error::Unsupported`] for a request, tuning or option out of range, [`Error::MissingFeature`] for keys that this build lacks.
-    /// * [`Error::UnsuitableDevice`] when the device does not support the request.
+    /// * [`Error::Unsupported`] for what [`SortRequest::check`] refuses, a tuning or an option out of range, a
+    ///   [`top`](SortRequest::top) of more than [`SegmentLimits::max_top`](crate::SegmentLimits::max_top) elements, and a visitor of
+    ///   records or segments; [`Error::MissingFeature`] for keys that this build lacks.
+    /// * [`Error::UnsuitableDevice`] when the device does not support the request, or a visitor's push constants are more than it has.
+    /// * [`Error::Visitor`] for a visitor that does not compile, was compiled for another request, or has resources while the layout of
+    ///   its set is null.
     /// * [`Error::ForeignPipelines`] when `options.pipelines` holds pipelines of another device.
     /// * [`Error::Vulkan`] when the driver fails.
     ///
@@ -104,6 +107,14 @@ impl Sorter {
     ///   buffer with a recorded sort is pending.
     /// * `options.pipeline_cache` is null or belongs to `device`, and no other thread uses it during the call.
     /// * `options.debug_utils`, if given, was loaded for `device` with the instance extension enabled.
+    ///
+    /// With a visitor:
+    ///
+    /// * The layout of its set is null or belongs to `device`, and has the bindings that the visitor's code declares, for compute.
+    /// * `device` was created with the features that the visitor's code uses.
+    /// * The bytes of a visitor from bytes were made by `VisitorSource::compile`.
+    /// * The visitor's code meets the duties in `docs/VISITORS.md`: it gives the same bits for an index throughout a sort, reads
+    ///   and writes within its buffers, ends, and has no barriers, shared memory or subgroup operations.
     pub unsafe fn new(
         device: &ash::Device,
         requirements: &Requirements,
@@ -111,118 +122,29 @@ impl Sorter {
         options: &SorterOptions,
     ) -> Result<Sorter, Error> {
         // SAFETY: the same contract.
-        unsafe { Sorter::build(device, requirements, request, options, Extras::default()) }
+        unsafe { Sorter::build(device, requirements, request, options, false) }
     }
 
-    /// Builds the pipelines for a request whose keys or values a [`Visitor`] computes, or whose result it receives.
-    ///
-    /// The request is out of place. Buffers that the visitor replaces are not bound; [`buffers`](Self::buffers) has the sizes of
-    /// the others. `set_layout` is the layout of the visitor's resources, set 1 in its code, or null if it has none. A visitor
-    /// in GLSL is compiled by this call, in about a second.
-    ///
-    /// The pipelines belong to this sorter alone: [`SorterOptions::pipelines`] is not used.
-    ///
-    /// # Errors
-    ///
-    /// As for [`new`](Self::new); [`Error::Visitor`] for a visitor that does not compile, was compiled for another request, or has
-    /// resources while `set_layout` is null; [`Error::UnsuitableDevice`] if its push constants are more than the device has.
+    /// A sorter whose descriptors are bound, or pushed.
     ///
     /// # Safety
     ///
-    /// * As for [`new`](Self::new).
-    /// * `set_layout` is null or belongs to `device`, and has the bindings that the visitor's code declares, for compute.
-    /// * `device` was created with the features that the visitor's code uses.
-    /// * The bytes of a visitor from bytes were made by `VisitorSource::compile`.
-    /// * The visitor's code meets the duties in `docs/VISITORS.md`: it gives the same bits for an index throughout a sort, reads
-    ///   and writes within its buffers, ends, and has no barriers, shared memory or subgroup operations.
-    pub unsafe fn new_visited(
-        device: &ash::Device,
-        requirements: &Requirements,
-        request: &SortRequest,
-        options: &SorterOptions,
-        visitor: &Visitor,
-        set_layout: vk::DescriptorSetLayout,
-    ) -> Result<Sorter, Error> {
-        let extras = Extras { visitor: Some((visitor, set_layout)), ..Extras::default() };
-        // SAFETY: the same contract.
-        unsafe { Sorter::build(device, requirements, request, options, extras) }
-    }
-
-    /// Builds the pipelines for records that are sorted by their fields.
-    ///
-    /// A kernel composes one key of each record's fields, the keys are sorted with the index of their record, and the records are moved
-    /// once at the end. Records that are a key themselves, such as a word of 8 bytes whose upper half is the field, are sorted as such
-    /// keys.
-    ///
-    /// The records are bound as [`SortBuffers::keys`](crate::SortBuffers::keys), and the result as `keys_out` or `values_out`, as
-    /// [`RecordOutput`](crate::RecordOutput) says; [`buffers`](Self::buffers) has their sizes. Capacities and counts are of records.
-    /// [`request`](Self::request) is then the sort of the keys.
-    ///
-    /// ```
-    /// use ash::vk::{BufferUsageFlags as Usage, CommandBuffer};
-    /// use vksort::{BufferRange, Error, KeyField, KeyType, RecordRequest, Requirements, SortBuffers, Sorter, SorterOptions};
-    ///
-    /// # unsafe fn record(
-    /// #     device: &ash::Device,
-    /// #     requirements: &Requirements,
-    /// #     commands: CommandBuffer,
-    /// #     allocate: impl Fn(u64, Usage) -> BufferRange,
-    /// # ) -> Result<(), Error> {
-    /// # // SAFETY: never called.
-    /// # unsafe {
-    /// // Draws of 32 bytes by material, then the nearest first.
-    /// let request = RecordRequest::new(32, [KeyField::new(0, KeyType::U16), KeyField::new(4, KeyType::F32)]);
-    /// let sorter = Sorter::of_records(device, requirements, &request, &SorterOptions::default())?;
-    ///
-    /// let capacity = 10_000; // records
-    /// let draws = allocate(sorter.buffers(capacity).keys, Usage::STORAGE_BUFFER);
-    /// let scratch = allocate(sorter.scratch_size(capacity)?.max(4), Sorter::SCRATCH_USAGE);
-    /// let sort = sorter.bind(&SortBuffers { scratch: Some(scratch), ..SortBuffers::in_place(draws, capacity) })?;
-    ///
-    /// // Every frame, with as many records as there are then.
-    /// sort.record(commands, 9_000, None)?;
-    /// # }
-    /// # Ok(()) }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As for [`new`](Self::new), and for what [`RecordRequest::check`] refuses.
-    ///
-    /// # Safety
-    ///
-    /// As for [`new`](Self::new).
-    pub unsafe fn of_records(
-        device: &ash::Device,
-        requirements: &Requirements,
-        request: &RecordRequest,
-        options: &SorterOptions,
-    ) -> Result<Sorter, Error> {
-        let (sort, fields) = request.as_sort()?;
-        // SAFETY: the same contract.
-        unsafe { Sorter::build(device, requirements, &sort, options, Extras { fields, ..Extras::default() }) }
-    }
-
-    /// A sorter with what not every sorter has.
-    ///
-    /// # Safety
-    ///
-    /// As for [`new_visited`](Self::new_visited); with `pushed`, the device has pushed descriptors enabled.
+    /// As for [`new`](Self::new); with `pushed`, the device has pushed descriptors enabled.
     pub(super) unsafe fn build(
         device: &ash::Device,
         requirements: &Requirements,
-        request: &SortRequest,
+        asked: &SortRequest,
         options: &SorterOptions,
-        extras: Extras<'_>,
+        pushed: bool,
     ) -> Result<Sorter, Error> {
-        let Extras { pushed, visitor, segments, fields } = extras;
-        request.check()?;
+        let (sort, fields) = asked.resolve()?;
+        let request = &sort;
+        let visitor = options.visitor.as_ref().map(|(visitor, set_layout)| (visitor, *set_layout));
         let visits = visitor.map_or(Visits::default(), |(visitor, _)| visitor.visits());
-        visits.check(request)?;
-        #[cfg(feature = "testing")]
+        if visitor.is_some() {
+            visits.check(asked)?;
+        }
         let faults = options.faults;
-        #[cfg(not(feature = "testing"))]
-        let faults = Faults::default();
         let mut profile = requirements.profile.clone();
         profile.small_storage &= !faults.no_small_storage;
         options.tuning.as_ref().map_or(Ok(()), Tuning::check)?;
@@ -232,7 +154,6 @@ impl Sorter {
             subgroup: options.subgroup,
             specialization: options.specialization,
             visits,
-            segments,
             fields,
             withhold: faults.withhold,
             ring_bits: faults.ring_bits,
@@ -277,7 +198,7 @@ impl Sorter {
             kernels: &specs,
             required_subgroup_size: requirements.required_subgroup_size,
             addressed: shape.addressed,
-            segmented: segments.is_some(),
+            segmented: request.segments.is_some(),
             pushed,
             cache: options.pipeline_cache,
             shared: &shared,
@@ -293,7 +214,8 @@ impl Sorter {
         let inner = SorterInner {
             pipelines,
             shared,
-            request: *request,
+            request: *asked,
+            sort,
             algorithm,
             most: find_most(&profile, request, algorithm, shape),
             profile,
@@ -307,25 +229,45 @@ impl Sorter {
         Ok(Sorter { inner: Arc::new(inner) })
     }
 
-    /// Bytes of scratch for a sort of up to `capacity` elements. The buffer needs the usage flags
-    /// [`SCRATCH_USAGE`](Self::SCRATCH_USAGE).
+    /// Bytes of scratch for a sort with this capacity. The buffer needs the usage flags of [`scratch_usage`](Self::scratch_usage).
     ///
     /// The size is 0 if the sort needs no scratch, and Vulkan has no buffers of 0 bytes. Leave the range out then, or allocate
-    /// 4 bytes.
+    /// 4 bytes. A sort bound with this capacity can be recorded with every smaller count.
     ///
-    /// A sort bound with this capacity can be recorded with every smaller count.
+    /// A sort of segments takes scratch for the composed keys of records, and if segments may be longer than a
+    /// [`block`](crate::SegmentLimits::block), by the request and by the number of elements,
+    ///
+    /// * to sort, a second copy of keys and values, a third one of keys that are discarded out of place, as composed ones are, and lists:
+    ///   with blocks of `b` elements and `n` in all, 528 bytes and 48 for each digit of 8 bits, and for `p = n / (b + 1)` longer segments
+    ///   1,084 `p` + 8 `w` + 1,024 `r` bytes, where `w = (n + 255 p) / (3 b / 4) + p` and `r = 2 n / (4 b + 1)`; that is 0.4 bytes for
+    ///   each element if `b` is 4,096;
+    /// * for the [`top`](SortRequest::top) of rows, or of the whole array, with room for `c` elements of a row to be sorted, 784
+    ///   bytes and 8,260 + 4 `c` bytes for each row. `c` is twice the top, at least a quarter of a block, and at most a block, which it
+    ///   is for the whole array;
+    /// * for that of offsets or ranges, 784 bytes and 8,276 + 4 `c` bytes for each tile of the longer segments. A tile has `t` elements, at
+    ///   least 2 `b` + 2, and more if there are many. With a segment capacity of `s` there are at most `n / (b + 1)` tiles, and at most
+    ///   `s + n / t`: up to 3 to 6 bytes for each element if `b` is 4,096, and much less for few segments. The sort touches only the
+    ///   bytes of segments that are there.
+    ///
+    /// Each part has whole 256 bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyElements`].
-    pub fn scratch_size(&self, capacity: u32) -> Result<u64, Error> {
-        Ok(self.inner.plan(capacity)?.scratch().size)
+    /// [`Error::TooManyElements`], and [`Error::Unsupported`] for too many segments.
+    pub fn scratch_size(&self, capacity: impl Into<Capacity>) -> Result<u64, Error> {
+        Ok(self.inner.plan(capacity.into())?.scratch().size)
     }
 
-    /// The buffers of elements that a sort of up to `capacity` elements needs: those of [`SortRequest::buffers`] without the
-    /// buffers that a visitor replaces. If it computes the keys, their size is 0 bytes.
-    pub fn buffers(&self, capacity: u32) -> BufferSizes {
-        self.inner.buffers(capacity, capacity.into())
+    /// Usage flags of the scratch buffer: kernels read and write it, a transfer clears it, and it holds the arguments of indirect
+    /// dispatches. With [`Access::Addresses`] it needs `SHADER_DEVICE_ADDRESS` as well, and its memory the flag `DEVICE_ADDRESS`.
+    pub fn scratch_usage(&self) -> vk::BufferUsageFlags {
+        self.inner.element_usage() | SCRATCH_USAGE
+    }
+
+    /// The buffers that a sort with this capacity needs, with their sizes: those of [`SortRequest::buffer_sizes`] without the buffers
+    /// that a visitor replaces. Scratch is apart, as it may be refused.
+    pub fn buffer_sizes(&self, capacity: impl Into<Capacity>) -> BufferSizes {
+        self.inner.buffer_sizes(capacity.into())
     }
 
     /// Usage flags that buffers of keys and values need: `STORAGE_BUFFER`, and with [`Access::Addresses`] also
@@ -334,19 +276,26 @@ impl Sorter {
         self.inner.element_usage()
     }
 
+    /// What the offsets of ranges, but that of the count, are multiples of, in bytes.
+    #[doc(hidden)]
+    pub fn alignment(&self) -> u64 {
+        // Addresses are multiples of a key, which may be more than the device asks of offsets.
+        self.inner.profile.storage_alignment_bytes.max(self.inner.sort.key.size_bytes()).max(4)
+    }
+
     /// The largest number of elements that this sorter can sort on its device.
     pub fn max_count(&self) -> u32 {
         self.inner.most.0
     }
 
-    /// Elements of a tile, which one workgroup takes in a pass, in a sort of up to `capacity` elements.
+    /// Elements of a tile, which one workgroup takes in a pass, in a sort with this capacity.
     ///
     /// # Errors
     ///
     /// [`Error::TooManyElements`].
     #[doc(hidden)]
     pub fn tile_size(&self, capacity: u32) -> Result<u32, Error> {
-        Ok(self.inner.plan(capacity)?.tile)
+        Ok(self.inner.plan(capacity.into())?.tile)
     }
 
     /// The request that the sorter was built for.
@@ -356,7 +305,7 @@ impl Sorter {
 
     /// The algorithm that sorts `count` elements here.
     pub fn algorithm(&self, count: u32) -> Algorithm {
-        self.inner.unchecked_plan(count).algorithm_for(count)
+        self.inner.unchecked_plan(count.into()).algorithm_for(count)
     }
 
     /// How the kernels access keys and values; never [`Access::Auto`].
@@ -369,19 +318,6 @@ impl Sorter {
     pub fn shape(&self) -> &Shape {
         &self.inner.shape
     }
-}
-
-/// What not every sorter has.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Extras<'a> {
-    /// Whether descriptors are pushed, instead of bound.
-    pub pushed: bool,
-    /// A visitor with the layout of its set.
-    pub visitor: Option<(&'a Visitor, vk::DescriptorSetLayout)>,
-    /// The request of a sort of segments.
-    pub segments: Option<&'a SegmentedRequest>,
-    /// What the keys of records are composed of.
-    pub fields: Option<Fields>,
 }
 
 /// The descriptor set of a visitor's resources.

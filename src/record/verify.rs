@@ -68,7 +68,7 @@ const MOST_WORKGROUPS: u32 = 4096;
 ///     unsafe {
 ///         AccessScope::COMPUTE_WRITE.record_barrier(BoundSort::INPUT_SCOPE, device, commands);
 ///         verifier.record_before(commands, Count::Device)?;
-///         sort.record(commands, Count::Device, None)?;
+///         sort.record(commands, Count::Device)?;
 ///         BoundSort::OUTPUT_SCOPE.record_barrier(AccessScope::COMPUTE_READ, device, commands);
 ///         verifier.record_after(commands, Count::Device)?;
 ///         // The host reads the first word of the report once the fence has been signalled.
@@ -89,7 +89,7 @@ pub struct Verifier {
 
 impl fmt::Debug for Verifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (request, capacity) = (&self.sorter.request, self.plan.capacity);
+        let (request, capacity) = (&self.sorter.sort, self.plan.capacity);
         f.debug_struct("Verifier").field("request", request).field("capacity", &capacity).finish_non_exhaustive()
     }
 }
@@ -112,7 +112,7 @@ impl BoundSort {
     /// * [`Error::BufferTooSmall`], [`Error::MisalignedOffset`], [`Error::Overlap`], [`Error::OutOfBounds`], [`Error::MissingUsage`]
     ///   or [`Error::BufferPresence`] for the report.
     /// * [`Error::Unsupported`] for a sort with a [`Visitor`](crate::Visitor), whose elements are not in buffers, for one of records by
-    ///   keys that are composed of their fields, and for a capacity of billions of elements on a CPU, whose loops have a limit.
+    ///   keys that are composed of their fields, for one of segments, and for a capacity of billions of elements on a CPU, whose loops have a limit.
     /// * [`Error::Vulkan`] when the driver fails.
     ///
     /// # Safety
@@ -121,9 +121,13 @@ impl BoundSort {
     /// * The device outlives the verifier, and when it is dropped, no command buffer with it is pending.
     pub unsafe fn verifier(&self, report: BufferRange) -> Result<Verifier, Error> {
         let (sorter, shape) = (&self.sorter, &self.plan.shape);
-        let (visited, composed) = (sorter.visitor.is_some(), shape.fields.is_some());
-        if visited || composed {
-            let given = if visited { "one with a visitor" } else { "one of records by composed keys" };
+        let given = match (sorter.visitor, shape.fields, shape.windows) {
+            (Some(_), ..) => Some("one with a visitor"),
+            (_, Some(_), _) => Some("one of records by composed keys"),
+            (.., Some(_)) => Some("one of segments"),
+            _ => None,
+        };
+        if let Some(given) = given {
             return Err(Error::unsupported("the sort of a verifier", given, "one whose keys are in a buffer"));
         }
         let most = most_elements(sorter, &self.plan);
@@ -139,7 +143,7 @@ impl BoundSort {
         unsafe { memory.check_ends(&sorter.pipelines.layouts.device)? };
         let report = memory.beside.unwrap_or_default();
         let desc = PipelineDesc {
-            kernels: &[specialize(Kernel::Verify, shape, &sorter.request)],
+            kernels: &[specialize(Kernel::Verify, shape, &sorter.sort)],
             required_subgroup_size: false,
             addressed: shape.addressed,
             segmented: false,
@@ -263,7 +267,7 @@ impl Verifier {
 
     /// What can be checked of the result.
     fn checks(&self) -> u32 {
-        let request = &self.sorter.request;
+        let request = &self.sorter.sort;
         let index = request.value == ValueType::Index;
         let by_index = request.discards_keys() && index && !request.in_place();
         let keys = !request.discards_keys() || by_index;
@@ -305,7 +309,7 @@ impl Verifier {
 /// Elements that an invocation can take, and the most workgroups.
 fn limits(sorter: &SorterInner, plan: &Plan) -> (u32, u32) {
     match sorter.profile.is_cpu {
-        true => (most_verified(&sorter.request), plan.shape.max_workgroups),
+        true => (most_verified(&sorter.sort), plan.shape.max_workgroups),
         false => (u32::MAX, MOST_WORKGROUPS.min(plan.shape.max_workgroups)),
     }
 }

@@ -255,7 +255,7 @@ mod tests {
                     };
                     for (key, size) in [(KeyType::U8, 4), (KeyType::U32, 8), (KeyType::U64, 16), (KeyType::U128, 32)] {
                         for value in [ValueType::None, ValueType::Bytes(16)] {
-                            let request = SortRequest { value, ..SortRequest::new(key) };
+                            let request = SortRequest::new(key).value(value);
                             let shape = fit(&tuning, &request, size);
                             let Shape { ranking, tile, .. } = shape;
                             let items = tile.items;

@@ -149,13 +149,12 @@ impl Device {
 
     /// The options of a sorter on this device, which builds its pipelines with a locked cache.
     pub(super) fn options(&self, pipeline_cache: vk::PipelineCache, options: &SorterOptions) -> SorterOptions {
-        SorterOptions {
-            pipeline_cache,
+        options
+            .clone()
+            .pipeline_cache(pipeline_cache)
             // The caller's set may be of another device.
-            pipelines: Some(Arc::clone(&self.pipelines)),
-            debug_utils: self.debug_utils.clone(),
-            ..options.clone()
-        }
+            .pipelines(Arc::clone(&self.pipelines))
+            .debug_utils(self.debug_utils.clone())
     }
 
     /// Writes the pipeline cache to its file, if it has one. A failure is only logged, because sorts do not need the cache.

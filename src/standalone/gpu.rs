@@ -3,8 +3,6 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use bytemuck::Pod;
 
@@ -14,21 +12,20 @@ use super::device::Device;
 use super::devices::{DeviceInfo, describe};
 use super::instance::Instance;
 use super::kept::{self, Kept};
-use super::prepared::{PreparedSort, Sort, StandaloneSorter};
-use super::segmented::StandaloneSegmentedSorter;
+use super::prepared::PreparedSort;
+use super::sorter::Sorter;
 use crate::error::Error;
 use crate::key::{Key, KeyType, Order};
 use crate::profile::DeviceProfile;
 #[cfg(feature = "testing")]
 use crate::record::Requirements;
 use crate::record::{PipelineSet, SorterOptions};
-use crate::records::{Fields, RecordRequest};
-use crate::request::{Algorithm, BitRange, KeyOutput, SortRequest, ValueType};
-use crate::segments::SegmentedRequest;
+use crate::request::{Algorithm, BitRange, Capacity, KeyOutput, SortRequest, ValueType};
 use crate::tuning::Tuning;
 
 /// Options of [`Gpu::new`].
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct GpuOptions {
     /// The device; `None` for the choice in the environment variable `VKSORT_DEVICE`, or without it the best device.
     pub device: Option<DeviceChoice>,
@@ -36,7 +33,7 @@ pub struct GpuOptions {
     pub validation: bool,
     /// A file that keeps compiled pipelines from one run of a program to the next (a `VkPipelineCache`).
     ///
-    /// [`Gpu::new`] reads the file. [`Gpu::warm_up`], [`Gpu::clear`] and closing the device write it. A file that is
+    /// [`Gpu::new`] reads the file. [`Gpu::warm_up`], [`Gpu::clear_pipelines`] and closing the device write it. A file that is
     /// damaged, of another device or driver, or longer than 256 MiB, is replaced, and the log says so. [`Gpu::new`] fails for a path
     /// where no file can be kept: a folder that does not exist or cannot be written to, a directory, a pipe or a device. What
     /// fails later, as on a full disk, is only logged, because sorts do not need the file.
@@ -49,6 +46,38 @@ pub struct GpuOptions {
     #[cfg(feature = "testing")]
     #[doc(hidden)]
     pub unknown_driver: bool,
+}
+
+/// Each setter returns the same options with another value for one thing.
+impl GpuOptions {
+    /// The device.
+    pub fn device(self, device: impl Into<Option<DeviceChoice>>) -> Self {
+        GpuOptions { device: device.into(), ..self }
+    }
+
+    /// Whether to load the Khronos validation layer with core and synchronization checks.
+    pub fn validation(self, validation: bool) -> Self {
+        GpuOptions { validation, ..self }
+    }
+
+    /// A file that keeps compiled pipelines from one run of a program to the next.
+    pub fn pipeline_cache(self, path: impl Into<Option<PathBuf>>) -> Self {
+        GpuOptions { pipeline_cache: path.into(), ..self }
+    }
+
+    /// Whether the device is created without optional features and extensions.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn least(self, least: bool) -> Self {
+        GpuOptions { least, ..self }
+    }
+
+    /// Whether the driver is taken for one of which nothing is known.
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn unknown_driver(self, unknown_driver: bool) -> Self {
+        GpuOptions { unknown_driver, ..self }
+    }
 }
 
 /// A device that vksort owns, for sorting slices and for running prepared sorts.
@@ -65,12 +94,10 @@ pub struct GpuOptions {
 /// Another direction uses the same pipelines, and in keys of up to 32 bits so does another window of the same width.
 /// [`warm_up`](Self::warm_up) builds pipelines ahead of time, and [`GpuOptions::pipeline_cache`] keeps them from one run of the
 /// program to the next. The pipelines of the last [`KEPT_SORTERS`](Self::KEPT_SORTERS) requests stay in memory, until
-/// [`clear`](Self::clear) drops them.
+/// [`clear_pipelines`](Self::clear_pipelines) drops them.
 pub struct Gpu {
     /// The sorters of slices.
-    sorters: Kept<StandaloneSorter>,
-    /// Those of slices in segments.
-    pub(super) segmented: Kept<StandaloneSegmentedSorter>,
+    sorters: Kept,
     tuning: Tuning,
     device: Arc<Device>,
 }
@@ -83,8 +110,7 @@ impl fmt::Debug for Gpu {
 }
 
 impl Gpu {
-    /// How many requests keep their pipelines for sorts of slices, and as many for sorts of their segments. A further request
-    /// replaces the least recently used one.
+    /// How many requests keep their pipelines for sorts of slices. A further request replaces the least recently used one.
     pub const KEPT_SORTERS: usize = kept::MOST;
 
     /// Opens the device named by `VKSORT_DEVICE`, or the best one that can sort.
@@ -121,7 +147,7 @@ impl Gpu {
         let profile = &device.requirements.profile;
         log::info!("device {:?} ({}), chosen by {choice}", profile.name, profile.driver);
         let tuning = Tuning::for_device(profile);
-        Ok(Gpu { sorters: Kept::default(), segmented: Kept::default(), tuning, device })
+        Ok(Gpu { sorters: Kept::default(), tuning, device })
     }
 
     /// The same device, with this tuning for all sorts whose options name none. Sorts fail with [`Error::Unsupported`] if a number
@@ -140,7 +166,7 @@ impl Gpu {
     /// # Ok(()) }
     /// ```
     pub fn with_tuning(self, tuning: Tuning) -> Gpu {
-        Gpu { sorters: Kept::default(), segmented: Kept::default(), tuning, device: self.device }
+        Gpu { sorters: Kept::default(), tuning, device: self.device }
     }
 
     /// Every Vulkan device of the system, suitable or not.
@@ -250,8 +276,7 @@ impl Gpu {
     ///
     /// As for [`sort`](Self::sort).
     pub fn argsort<K: Key>(&self, keys: &[K], by: impl Into<SortBy>) -> Result<Vec<u32>, Error> {
-        let key_output = KeyOutput::Discarded;
-        let request = SortRequest { value: ValueType::Index, key_output, ..by.into().request(K::TYPE) };
+        let request = by.into().request(K::TYPE).value(ValueType::Index).key_output(KeyOutput::Discarded);
         let sort = self.run(request, keys, &[0u8; 0])?;
         let mut indices = vec![0u32; keys.len()];
         sort.read_values(&mut indices)?;
@@ -262,42 +287,19 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// As for [`Sorter::new`](crate::Sorter::new).
-    pub fn sorter(&self, request: &SortRequest, options: &SorterOptions) -> Result<Arc<StandaloneSorter>, Error> {
-        StandaloneSorter::new(&self.device, Sort::Keys(request), &self.tuned(options)).map(Arc::new)
-    }
-
-    /// Builds a sorter for records by their fields, with [`tuning`](Self::tuning) if the options name none. A sort that is prepared
-    /// with it has the records in place of the keys.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Sorter::of_records`](crate::Sorter::of_records).
-    pub fn record_sorter(
-        &self,
-        request: &RecordRequest,
-        options: &SorterOptions,
-    ) -> Result<Arc<StandaloneSorter>, Error> {
-        StandaloneSorter::new(&self.device, Sort::Records(request), &self.tuned(options)).map(Arc::new)
-    }
-
-    /// Builds a sorter for a request of segments, with [`tuning`](Self::tuning) if the options name none.
-    ///
-    /// # Errors
-    ///
-    /// As for [`SegmentedSorter::new`](crate::SegmentedSorter::new).
-    pub fn segmented_sorter(
-        &self,
-        request: &SegmentedRequest,
-        options: &SorterOptions,
-    ) -> Result<Arc<StandaloneSegmentedSorter>, Error> {
-        StandaloneSegmentedSorter::new(&self.device, request, &self.tuned(options)).map(Arc::new)
+    /// As for [`vksort::Sorter::new`](crate::Sorter::new); [`Error::Unsupported`] for options with a visitor, whose duties no safe
+    /// function can take over.
+    pub fn sorter(&self, request: &SortRequest, options: &SorterOptions) -> Result<Sorter, Error> {
+        if options.visitor.is_some() {
+            return Err(Error::unsupported("the options of a sorter of slices", "with a visitor", "without one"));
+        }
+        Sorter::new(&self.device, request, &self.tuned(options))
     }
 
     /// The same options with a tuning.
     fn tuned(&self, options: &SorterOptions) -> SorterOptions {
         let tuning = options.tuning.clone().unwrap_or_else(|| self.tuning.clone());
-        SorterOptions { tuning: Some(tuning), ..options.clone() }
+        options.clone().tuning(tuning)
     }
 
     /// The device itself, for tests that record sorts.
@@ -339,10 +341,10 @@ impl Gpu {
     /// # Ok(()) }
     /// ```
     pub fn warm_up(&self, request: &SortRequest, capacity: u32) -> Result<(), Error> {
-        let sorter = self.kept_sorter(request, capacity)?;
+        let sorter = self.kept(request, capacity)?;
         // More elements than a single workgroup sorts need every kernel. Some drivers compile a kernel at its first run.
         let few = capacity.min(sorter.max_count()).min(sorter.shape().single.elements().saturating_add(1));
-        let sort = sorter.prepare_buffers(few, false)?;
+        let sort = sorter.prepare_buffers(few.into(), false)?;
         for count in [few.min(1), few] {
             sort.run(count)?;
         }
@@ -356,57 +358,38 @@ impl Gpu {
     /// # Errors
     ///
     /// [`Error::Vulkan`] when the driver fails.
-    pub fn clear(&self) -> Result<(), Error> {
+    pub fn clear_pipelines(&self) -> Result<(), Error> {
         self.sorters.lock().clear();
-        self.segmented.lock().clear();
         self.device.forget_pipelines()
     }
 
     /// The sorter of a request for `count` elements: a kept one, or a new one.
-    fn kept_sorter(&self, request: &SortRequest, count: u32) -> Result<Arc<StandaloneSorter>, Error> {
-        self.kept(request, None, count, |options| self.sorter(request, options))
+    pub(super) fn kept(&self, request: &SortRequest, count: u32) -> Result<Sorter, Error> {
+        self.sorters.get(request, count, || self.sorter(request, &SorterOptions::default().capacity(count)))
     }
 
-    /// The same, of records if there are fields.
-    pub(super) fn kept(
+    /// Sorts slices with a kept sorter.
+    pub(super) fn run<K: Pod, V: Pod>(
         &self,
-        sort: &SortRequest,
-        fields: Option<Fields>,
-        count: u32,
-        build: impl FnOnce(&SorterOptions) -> Result<Arc<StandaloneSorter>, Error>,
-    ) -> Result<Arc<StandaloneSorter>, Error> {
-        self.sorters.get(
-            |sorter| sorter.request() == sort && sorter.shape().fields == fields,
-            |sorter| count <= sorter.max_count(),
-            || build(&SorterOptions { capacity: Some(count), ..SorterOptions::default() }),
-        )
+        request: SortRequest,
+        keys: &[K],
+        values: &[V],
+    ) -> Result<PreparedSort, Error> {
+        let count = check_count(keys.len())?;
+        let sorter = self.kept(&request, count)?;
+        let sort = sorter.prepare_buffers(Capacity::new(count), false)?;
+        sort.write_keys(keys)?;
+        if !values.is_empty() {
+            sort.write_values(values)?;
+        }
+        sorter.timed_once(|| sort.run(count))?;
+        Ok(sort)
     }
-
-    fn run<K: Pod, V: Pod>(&self, request: SortRequest, keys: &[K], values: &[V]) -> Result<PreparedSort, Error> {
-        let sorter = self.kept_sorter(&request, check_count(keys.len())?)?;
-        run_once(&sorter, &request, keys, values)
-    }
-}
-
-/// Sorts slices with a kept sorter.
-pub(super) fn run_once<K: Pod, V: Pod>(
-    sorter: &StandaloneSorter,
-    request: &impl fmt::Display,
-    keys: &[K],
-    values: &[V],
-) -> Result<PreparedSort, Error> {
-    let count = check_count(keys.len())?;
-    let sort = sorter.prepare_buffers(count, false)?;
-    sort.write_keys(keys)?;
-    if !values.is_empty() {
-        sort.write_values(values)?;
-    }
-    timed_once(&sorter.has_run, request, || sort.run(count))?;
-    Ok(sort)
 }
 
 /// A direction and the bits to sort by. An [`Order`] alone stands for all bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct SortBy {
     /// Direction.
     pub order: Order,
@@ -441,7 +424,7 @@ impl Order {
 impl SortBy {
     pub(super) fn request(self, key: KeyType) -> SortRequest {
         let all = SortRequest::new(key);
-        SortRequest { order: self.order, bits: self.bits.unwrap_or(all.bits), ..all }
+        all.order(self.order).bits(self.bits.unwrap_or(all.bits))
     }
 
     /// The request for so many keys with as many values.
@@ -451,23 +434,8 @@ impl SortBy {
         }
         // The request refuses values of another size.
         let value = ValueType::Bytes(u32::try_from(size_of::<V>()).unwrap_or(u32::MAX));
-        Ok(SortRequest { value, ..self.request(K::TYPE) })
+        Ok(self.request(K::TYPE).value(value))
     }
-}
-
-/// Runs a sort, and logs how long the first one of a sorter took.
-pub(super) fn timed_once<T>(
-    has_run: &AtomicBool,
-    request: &impl fmt::Display,
-    run: impl FnOnce() -> Result<T, Error>,
-) -> Result<T, Error> {
-    let started = Instant::now();
-    let result = run()?;
-    if !has_run.swap(true, Ordering::Relaxed) {
-        let milliseconds = started.elapsed().as_secs_f64() * 1e3;
-        log::info!("first sort: {request}: {milliseconds:.0} ms, with what the driver compiles at a first dispatch");
-    }
-    Ok(result)
 }
 
 /// A slice's length as a count.
@@ -487,19 +455,19 @@ mod tests {
     fn the_requests_used_last_stay_built() {
         let gpu = Gpu::best().unwrap();
         let algorithm = Some(Algorithm::SingleWorkgroup);
-        let request = |high: u32| SortRequest { bits: (0..high).into(), algorithm, ..SortRequest::new(KeyType::U128) };
+        let request = |high: u32| SortRequest::new(KeyType::U128).bits(0..high).algorithm(algorithm);
         let kept = |high: u32| gpu.sorters.lock().iter().any(|sorter| *sorter.request() == request(high));
         let most = Gpu::KEPT_SORTERS as u32;
         for high in 0..most {
-            gpu.kept_sorter(&request(high), 1).unwrap();
+            gpu.kept(&request(high), 1).unwrap();
         }
         assert!((0..most).all(kept));
-        let first = gpu.kept_sorter(&request(0), 1).unwrap();
-        assert!(Arc::ptr_eq(&first, &gpu.kept_sorter(&request(0), 1).unwrap()), "it is not built again");
-        gpu.kept_sorter(&request(most), 1).unwrap();
+        let first = gpu.kept(&request(0), 1).unwrap();
+        assert!(first.is_same(&gpu.kept(&request(0), 1).unwrap()), "it is not built again");
+        gpu.kept(&request(most), 1).unwrap();
         assert_eq!(gpu.sorters.lock().len(), Gpu::KEPT_SORTERS);
         assert!(kept(0) && !kept(1) && kept(2) && kept(most));
-        gpu.clear().unwrap();
+        gpu.clear_pipelines().unwrap();
         assert!(gpu.sorters.lock().is_empty());
         let mut keys = [3u32, 1, 2];
         gpu.warm_up(&SortRequest::new(KeyType::U32), 5_000_000).unwrap();
@@ -507,7 +475,7 @@ mod tests {
         assert_eq!(gpu.sorters.lock().len(), 1);
         gpu.sort(&mut keys, Order::Ascending).unwrap();
         assert_eq!((keys, gpu.sorters.lock().len()), ([1, 2, 3], 1));
-        // A sorter outlives `clear`.
+        // A sorter outlives `clear_pipelines`.
         first.prepare(1).unwrap().run(1).unwrap();
     }
 }

@@ -1,44 +1,44 @@
 //! The sorters that stay built for slices.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 
-/// How many of a kind stay.
+use super::sorter::Sorter;
+use crate::error::Error;
+use crate::request::SortRequest;
+
+/// How many stay.
 pub const MOST: usize = 64;
 
-/// Sorters of one kind, the last used first.
-pub struct Kept<S>(Mutex<Vec<Arc<S>>>);
+/// Sorters, the last used first.
+#[derive(Default)]
+pub struct Kept(Mutex<Vec<Sorter>>);
 
-impl<S> Default for Kept<S> {
-    fn default() -> Self {
-        Kept(Mutex::default())
-    }
-}
-
-impl<S> Kept<S> {
+impl Kept {
     /// The kept ones.
-    pub fn lock(&self) -> MutexGuard<'_, Vec<Arc<S>>> {
+    pub fn lock(&self) -> MutexGuard<'_, Vec<Sorter>> {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// A kept sorter of the same request that has room for the elements, or a new one in its place.
-    pub fn get<E>(
+    pub fn get(
         &self,
-        is_same: impl Fn(&S) -> bool,
-        has_room: impl Fn(&S) -> bool,
-        build: impl FnOnce() -> Result<Arc<S>, E>,
-    ) -> Result<Arc<S>, E> {
+        request: &SortRequest,
+        elements: u32,
+        build: impl FnOnce() -> Result<Sorter, Error>,
+    ) -> Result<Sorter, Error> {
         {
             let mut kept = self.lock();
-            if let Some(place) = kept.iter().position(|sorter| is_same(sorter) && has_room(sorter)) {
+            let serves = |sorter: &Sorter| sorter.request() == request && elements <= sorter.max_count();
+            if let Some(place) = kept.iter().position(serves) {
                 kept[..=place].rotate_right(1);
-                return Ok(Arc::clone(&kept[0]));
+                return Ok(kept[0].clone());
             }
         }
         // Without the lock, so that other threads can sort in the meantime.
         let sorter = build()?;
         let mut kept = self.lock();
-        kept.retain(|other| !is_same(other));
-        kept.insert(0, Arc::clone(&sorter));
+        kept.retain(|other| other.request() != request);
+        kept.insert(0, sorter.clone());
         kept.truncate(MOST);
         Ok(sorter)
     }

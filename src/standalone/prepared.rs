@@ -2,8 +2,6 @@
 
 use std::fmt;
 use std::mem::ManuallyDrop;
-use std::ops::Deref;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -15,12 +13,11 @@ use super::device::Device;
 use super::queries::Queries;
 use crate::abi;
 use crate::error::Error;
-use crate::record::{AccessScope, BoundSort, SortBuffers, Sorter, SorterOptions, StepTime, Verifier};
-use crate::records::{Fields, RecordRequest};
-use crate::request::{Algorithm, BufferSizes, Count, SortRequest};
+use crate::record::{AccessScope, BoundSort, SortBuffers, StepTime, Verifier};
+use crate::request::{Algorithm, BufferSizes, Capacity, Count};
 
-/// The ranges of one sort: [`SortBuffers`] on owned memory. [`SortRequest::buffers`] returns the ranges that a request
-/// needs, with their sizes.
+/// The ranges of one sort: [`SortBuffers`] on owned memory. [`Sorter::buffer_sizes`](super::Sorter::buffer_sizes) returns the ranges
+/// that a sort needs, with their sizes.
 ///
 /// ```
 /// # fn main() -> Result<(), vksort::Error> {
@@ -29,17 +26,14 @@ use crate::request::{Algorithm, BufferSizes, Count, SortRequest};
 ///
 /// // Keys in the middle of a buffer are sorted where they are.
 /// let gpu = Gpu::best()?;
-/// let request = SortRequest::new(KeyType::U32);
-/// let sorter = gpu.sorter(&request, &SorterOptions::default())?;
+/// let sorter = gpu.sorter(&SortRequest::new(KeyType::U32), &SorterOptions::default())?;
 /// let offset = 4 * gpu.profile().storage_alignment_bytes; // ranges start at multiples of the alignment
-/// let (size, scratch) = (request.buffers(200).keys, sorter.scratch_size(200)?);
+/// let (size, scratch) = (4 * 200, sorter.scratch_size(200)?);
 /// let buffer = gpu.buffer(offset + size + 100)?;
 /// buffer.write(offset, &(0..200u32).rev().collect::<Vec<_>>())?;
 ///
-/// let sort = sorter.prepare_on(SortRanges {
-///     scratch: (scratch > 0).then(|| gpu.buffer(scratch).map(|buffer| buffer.range(0, scratch))).transpose()?,
-///     ..SortRanges::in_place(buffer.range(offset, size), 200)
-/// })?;
+/// let scratch = (scratch > 0).then(|| gpu.buffer(scratch).map(|buffer| buffer.range(0, scratch))).transpose()?;
+/// let sort = sorter.prepare_on(SortRanges::new(200).keys(buffer.range(offset, size)).scratch(scratch))?;
 /// sort.run(200)?;
 /// let mut sorted = [0u32; 200];
 /// sort.read_keys(&mut sorted)?;
@@ -54,151 +48,36 @@ impl SortRanges {
         device: &Arc<Device>,
         sizes: BufferSizes,
         scratch: u64,
-        capacity: u32,
+        capacity: Capacity,
     ) -> Result<SortRanges, Error> {
-        let allocate = |size: u64| DeviceRange::allocate(device, size);
-        let optional = |size: Option<u64>| size.map(allocate).transpose();
+        let allocate = |size: Option<u64>| size.map(|size| DeviceRange::allocate(device, size)).transpose();
         Ok(SortRanges {
             keys: allocate(sizes.keys)?,
-            values: optional(sizes.values)?,
-            keys_out: optional(sizes.keys_out)?,
-            values_out: optional(sizes.values_out)?,
-            scratch: optional(Some(scratch).filter(|size| *size > 0))?,
+            values: allocate(sizes.values)?,
+            keys_out: allocate(sizes.keys_out)?,
+            values_out: allocate(sizes.values_out)?,
+            scratch: allocate(Some(scratch).filter(|size| *size > 0))?,
             count: None,
+            segments: allocate(sizes.segments)?,
             capacity,
         })
     }
 
     /// The ranges for the recording API, if each is within a buffer of the device.
     pub(super) fn checked(&self, device: &Arc<Device>) -> Result<SortBuffers, Error> {
-        let optional = |name: &'static str, range: &Option<DeviceRange>| {
+        let checked = |name: &'static str, range: &Option<DeviceRange>| {
             range.as_ref().map(|range| range.checked(name, device)).transpose()
         };
         Ok(SortBuffers {
-            keys: self.keys.checked("keys", device)?,
-            values: optional("values", &self.values)?,
-            keys_out: optional("keys_out", &self.keys_out)?,
-            values_out: optional("values_out", &self.values_out)?,
-            scratch: optional("scratch", &self.scratch)?,
-            count: optional("count", &self.count)?,
+            keys: checked("keys", &self.keys)?,
+            values: checked("values", &self.values)?,
+            keys_out: checked("keys_out", &self.keys_out)?,
+            values_out: checked("values_out", &self.values_out)?,
+            scratch: checked("scratch", &self.scratch)?,
+            count: checked("count", &self.count)?,
+            segments: checked("segments", &self.segments)?,
             capacity: self.capacity,
         })
-    }
-}
-
-/// A [`Sorter`] on an owned device: the pipelines of one request.
-///
-/// ```
-/// # fn main() -> Result<(), vksort::Error> {
-/// use vksort::{KeyType, Order, SortRequest, SorterOptions};
-///
-/// let gpu = vksort::standalone::Gpu::best()?;
-/// let request = SortRequest { order: Order::Descending, ..SortRequest::new(KeyType::I16) };
-/// let sorter = gpu.sorter(&request, &SorterOptions::default())?;
-/// // Build it once for sorts of different sizes.
-/// for keys in [vec![3i16, -1, 2], vec![0; 1000]] {
-///     let sort = sorter.prepare(keys.len() as u32)?;
-///     sort.write_keys(&keys)?;
-///     sort.run(keys.len() as u32)?;
-/// }
-/// # Ok(()) }
-/// ```
-pub struct StandaloneSorter {
-    sorter: ManuallyDrop<Sorter>,
-    device: Arc<Device>,
-    /// Whether a slice was sorted with it.
-    pub(super) has_run: AtomicBool,
-}
-
-impl fmt::Debug for StandaloneSorter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("StandaloneSorter").field(&*self.sorter).finish()
-    }
-}
-
-impl Deref for StandaloneSorter {
-    type Target = Sorter;
-
-    fn deref(&self) -> &Sorter {
-        &self.sorter
-    }
-}
-
-impl Drop for StandaloneSorter {
-    fn drop(&mut self) {
-        if !self.device.is_lost() {
-            // SAFETY: it goes once, here; sorts that still use its pipelines share them.
-            unsafe { ManuallyDrop::drop(&mut self.sorter) };
-        }
-    }
-}
-
-/// What a sorter sorts.
-pub(crate) enum Sort<'a> {
-    Keys(&'a SortRequest),
-    Records(&'a RecordRequest),
-}
-
-impl StandaloneSorter {
-    pub(crate) fn new(device: &Arc<Device>, sort: Sort<'_>, options: &SorterOptions) -> Result<Self, Error> {
-        // Pipelines are created one sorter at a time.
-        let cache = device.pipeline_cache();
-        let options = device.options(*cache, options);
-        // SAFETY: the device was created from these requirements and is kept alive; functions and cache are its own, and
-        // the cache is locked.
-        let sorter = unsafe {
-            match sort {
-                Sort::Keys(request) => Sorter::new(&device.raw, &device.requirements, request, &options)?,
-                Sort::Records(request) => Sorter::of_records(&device.raw, &device.requirements, request, &options)?,
-            }
-        };
-        Ok(StandaloneSorter {
-            sorter: ManuallyDrop::new(sorter),
-            device: Arc::clone(device),
-            has_run: AtomicBool::new(false),
-        })
-    }
-
-    /// Prepares a sort of up to `capacity` elements on new buffers, for counts from the host or on the device. The count on
-    /// the device starts as 0; keys and values start with undefined content.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TooManyElements`], [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`].
-    pub fn prepare(&self, capacity: u32) -> Result<PreparedSort, Error> {
-        self.prepare_buffers(capacity, true)
-    }
-
-    /// The same, with a count buffer only if the count may be on the device.
-    pub(crate) fn prepare_buffers(&self, capacity: u32, counted: bool) -> Result<PreparedSort, Error> {
-        // This checks the capacity, so it comes before allocations.
-        let scratch = self.scratch_size(capacity)?;
-        let count = counted.then(|| DeviceRange::allocate(&self.device, 4)).transpose()?;
-        if let Some(count) = &count {
-            count.buffer.write(0, &[0u32])?;
-        }
-        let ranges = SortRanges::allocate(&self.device, self.buffers(capacity), scratch, capacity)?;
-        self.prepare_on(SortRanges { count, ..ranges })
-    }
-
-    /// Prepares a sort on the given ranges.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::ForeignBuffer`] for a buffer of another device, [`Error::OutOfBounds`] for a range that exceeds its buffer,
-    /// else as for [`Sorter::bind`](crate::Sorter::bind).
-    pub fn prepare_on(&self, ranges: SortRanges) -> Result<PreparedSort, Error> {
-        let device = &self.device;
-        let buffers = ranges.checked(device)?;
-        // SAFETY: the buffers are this device's, kept alive by the ranges, and have every usage flag.
-        let bound = ManuallyDrop::new(unsafe { self.sorter.bind(&buffers)? });
-        let device = Arc::clone(device);
-        let (has_passes, verifier) = Default::default();
-        let mut sort = PreparedSort { bound, queries: None, ranges, device, has_passes, verifier };
-        let counts = [Count::Host(buffers.capacity), Count::Host(1), Count::Device];
-        let most = counts.into_iter().fold(0, |most, count| most.max(sort.bound.query_count(count)));
-        sort.queries = Queries::new(&sort.device, most)?;
-        Ok(sort)
     }
 }
 
@@ -208,10 +87,10 @@ impl StandaloneSorter {
 ///
 /// ```
 /// # fn main() -> Result<(), vksort::Error> {
-/// use vksort::{Count, KeyType, SortRequest, SorterOptions, ValueType};
+/// use vksort::{Capacity, Count, KeyType, Segments, SortRequest, SorterOptions, ValueType};
 ///
 /// let gpu = vksort::standalone::Gpu::best()?;
-/// let request = SortRequest { value: ValueType::Bytes(8), ..SortRequest::new(KeyType::F32) };
+/// let request = SortRequest::new(KeyType::F32).value(ValueType::Bytes(8));
 /// let sort = gpu.sorter(&request, &SorterOptions::default())?.prepare(1000)?; // elements
 /// sort.write_keys(&[2.5f32, -1.0, 7.0])?;
 /// sort.write_values(&[[0u32, 10], [1, 11], [2, 12]])?;
@@ -226,6 +105,17 @@ impl StandaloneSorter {
 /// // The number of elements may be on the device as well.
 /// sort.write_count(2)?;
 /// sort.run(Count::Device)?;
+///
+/// // In segments: the first two elements, and the other three.
+/// let sorter = gpu.sorter(&request.segments(Segments::Offsets), &SorterOptions::default())?;
+/// let sort = sorter.prepare(Capacity::new(1000).segments(100))?;
+/// sort.write_segments(&[0, 2, 5])?;
+/// sort.write_keys(&[2.5f32, -1.0, 7.0, 6.0, 5.0])?;
+/// sort.write_values(&[[0u32, 0], [1, 0], [2, 0], [3, 0], [4, 0]])?;
+/// sort.run(2)?;
+/// let mut values = [[0u32; 2]; 5];
+/// sort.read_values(&mut values)?;
+/// assert_eq!(values.map(|[index, _]| index), [1, 0, 4, 3, 2]);
 /// # Ok(()) }
 /// ```
 pub struct PreparedSort {
@@ -269,29 +159,63 @@ impl PreparedSort {
     /// in memory, so this many may take a gigabyte.
     pub const MAX_REPETITIONS: u32 = 1 << 14;
 
+    pub(super) fn new(bound: BoundSort, ranges: SortRanges, device: &Arc<Device>) -> Result<PreparedSort, Error> {
+        let (has_passes, verifier) = Default::default();
+        let device = Arc::clone(device);
+        let bound = ManuallyDrop::new(bound);
+        let mut sort = PreparedSort { bound, queries: None, ranges, device, has_passes, verifier };
+        let counts = [sort.all(), Count::Host(1), Count::Device];
+        let most = counts.into_iter().fold(0, |most, count| most.max(sort.bound.query_count(count)));
+        sort.queries = Queries::new(&sort.device, most)?;
+        Ok(sort)
+    }
+
+    /// The count of all elements, or segments.
+    pub(super) fn all(&self) -> Count {
+        Count::Host(self.bound.plan.most())
+    }
+
     /// Writes the first keys, or records.
     ///
     /// # Errors
     ///
-    /// [`Error::BufferTooSmall`] for more keys than the capacity; [`Error::Allocation`], [`Error::Timeout`],
-    /// [`Error::Vulkan`] for a failed transfer.
+    /// [`Error::BufferTooSmall`] for more keys than the capacity, [`Error::NotInRequest`] when a visitor makes the keys;
+    /// [`Error::Allocation`], [`Error::Timeout`], [`Error::Vulkan`] for a failed transfer.
     pub fn write_keys<T: Pod>(&self, keys: &[T]) -> Result<(), Error> {
-        write("keys", &self.ranges.keys, keys)
+        let (given, needed) = ("keys that a visitor makes", "a request with keys in a buffer");
+        let absent = Error::NotInRequest { what: "writing keys", given, needed };
+        write("keys", self.ranges.keys.as_ref().ok_or(absent)?, keys)
     }
 
-    /// Writes the first values.
+    /// Writes the first values. In a sort of segments, indices may be written too, where the sort will have them: in no segment they stay
+    /// as they are.
     ///
     /// # Errors
     ///
-    /// As for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request reads no values.
+    /// As for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request has no such values.
     pub fn write_values<T: Pod>(&self, values: &[T]) -> Result<(), Error> {
         let (given, needed) = ("no values to read", "a request with values");
         let unread = Error::NotInRequest { what: "writing values", given, needed };
-        let range = self.ranges.values.as_ref().filter(|_| self.bound.sorter.request.value.is_read());
+        let request = &self.bound.sorter.sort;
+        let range = match request.segments {
+            Some(_) => self.ranges.values.as_ref().or(self.ranges.values_out.as_ref()),
+            None => self.ranges.values.as_ref().filter(|_| request.value.is_read()),
+        };
         write("values", range.ok_or(unread)?, values)
     }
 
-    /// Writes the number of elements for [`Count::Device`]. It starts as 0.
+    /// Writes the first words that say where segments are: see [`Segments`](crate::Segments).
+    ///
+    /// # Errors
+    ///
+    /// As for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request has no segments with words.
+    pub fn write_segments(&self, words: &[u32]) -> Result<(), Error> {
+        let (given, needed) = ("no segments with words", "offsets, ranges or lengths of rows");
+        let range = self.ranges.segments.as_ref();
+        write("segments", range.ok_or(Error::NotInRequest { what: "writing segments", given, needed })?, words)
+    }
+
+    /// Writes the number of elements, or of segments if the request has any, for [`Count::Device`]. It starts as 0.
     ///
     /// # Errors
     ///
@@ -307,8 +231,12 @@ impl PreparedSort {
     ///
     /// As for [`write_keys`](Self::write_keys); [`Error::NotInRequest`] when the request discards keys.
     pub fn read_keys<T: Pod>(&self, keys: &mut [T]) -> Result<(), Error> {
-        check_keys(&self.bound.sorter.request, self.bound.plan.shape.fields)?;
-        read("keys", self.ranges.keys_out.as_ref().unwrap_or(&self.ranges.keys), keys)
+        let (request, fields) = (&self.bound.sorter.sort, self.bound.plan.shape.fields);
+        let moves_records = fields.is_some() && request.value.is_read();
+        let is_there = !request.discards_keys() || moves_records;
+        let (given, needed) = ("discarded keys", "sorted keys");
+        let range = self.ranges.keys_out.as_ref().or(self.ranges.keys.as_ref()).filter(|_| is_there);
+        read("keys", range.ok_or(Error::NotInRequest { what: "reading keys", given, needed })?, keys)
     }
 
     /// Reads the first sorted values or indices.
@@ -322,12 +250,12 @@ impl PreparedSort {
         read("values", range.ok_or(Error::NotInRequest { what: "reading values", given, needed })?, values)
     }
 
-    /// Sorts the first `count` elements, or the number in the count buffer ([`Count::Device`]), and waits. Returns the time
-    /// of each step; the list is empty if the device has no timestamps.
+    /// Sorts the first `count` elements, or segments if the request has any, or the number in the count buffer ([`Count::Device`]), and
+    /// waits. Returns the time of each step; the list is empty if the device has no timestamps.
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyElements`] for a count over the capacity, [`Error::BufferPresence`] for a count on the device without
+    /// [`Error::TooManyElements`] for a count over the capacity, of segments [`Error::Unsupported`]; [`Error::BufferPresence`] for a count on the device without
     /// a count buffer, [`Error::Timeout`], [`Error::Vulkan`].
     pub fn run(&self, count: impl Into<Count>) -> Result<Vec<StepTime>, Error> {
         self.run_repeatedly(count, 1)
@@ -360,7 +288,10 @@ impl PreparedSort {
                     if time > 0 {
                         BoundSort::OUTPUT_SCOPE.record_barrier(BoundSort::INPUT_SCOPE, &device.raw, commands);
                     }
-                    self.bound.record(commands, count, queries)?;
+                    match queries {
+                        Some(queries) => self.bound.record_timed(commands, count, queries)?,
+                        None => self.bound.record(commands, count)?,
+                    }
                 }
             }
             Ok(())
@@ -431,7 +362,7 @@ impl PreparedSort {
                     tamper(commands, sorted);
                     any.record_barrier(any, &device.raw, commands);
                     if !sorted {
-                        self.bound.record(commands, count, None)?;
+                        self.bound.record(commands, count)?;
                     }
                 }
                 verifier.record_after(commands, count)
@@ -458,7 +389,7 @@ impl PreparedSort {
             let record = |commands| {
                 let start = Instant::now();
                 // SAFETY: the command buffer is recording on a compute queue; what it refers to is kept alive by `self`.
-                let recorded = unsafe { self.bound.record(commands, count, None) };
+                let recorded = unsafe { self.bound.record(commands, count) };
                 taken = start.elapsed();
                 recorded
             };
@@ -509,20 +440,12 @@ fn room<'a>(name: &'static str, range: &'a DeviceRange, needed: usize) -> Result
     }
 }
 
-/// Refuses to read keys that a sort discards, unless there are records in their place.
-pub(super) fn check_keys(sort: &SortRequest, fields: Option<Fields>) -> Result<(), Error> {
-    let moves_records = fields.is_some() && sort.value.is_read();
-    let (given, needed) = ("discarded keys", "sorted keys");
-    let refused = Error::NotInRequest { what: "reading keys", given, needed };
-    if sort.discards_keys() && !moves_records { Err(refused) } else { Ok(()) }
-}
-
-pub(super) fn write<T: Pod>(name: &'static str, range: &DeviceRange, elements: &[T]) -> Result<(), Error> {
+fn write<T: Pod>(name: &'static str, range: &DeviceRange, elements: &[T]) -> Result<(), Error> {
     let (buffer, offset) = room(name, range, size_of_val(elements))?;
     buffer.write(offset, elements)
 }
 
-pub(super) fn read<T: Pod>(name: &'static str, range: &DeviceRange, elements: &mut [T]) -> Result<(), Error> {
+fn read<T: Pod>(name: &'static str, range: &DeviceRange, elements: &mut [T]) -> Result<(), Error> {
     let (buffer, offset) = room(name, range, size_of_val(elements))?;
     buffer.read(offset, elements)
 }

@@ -2,12 +2,12 @@
 
 use bytemuck::Pod;
 
-use super::gpu::{Gpu, check_count, run_once};
-use super::prepared::PreparedSort;
+use super::gpu::Gpu;
 use super::segments::SegmentsOf;
 use crate::error::Error;
-use crate::records::{KeyField, RecordOutput, RecordRequest};
-use crate::segments::{IndexFrom, SegmentedRequest};
+use crate::records::KeyField;
+use crate::request::{Placement, SortRequest, ValueType};
+use crate::segments::IndexFrom;
 
 impl Gpu {
     /// Sorts records by some of their fields: by the first, equal ones by the second, and so on. Records that are equal in all fields
@@ -17,7 +17,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// As for [`sort`](Self::sort), and for what [`RecordRequest::check`] refuses. After an error the slice is unchanged.
+    /// As for [`sort`](Self::sort), and for what [`SortRequest::check`] refuses. After an error the slice is unchanged.
     ///
     /// ```
     /// # fn main() -> Result<(), vksort::Error> {
@@ -35,9 +35,9 @@ impl Gpu {
     /// assert_eq!(particles.map(|particle| particle.age), [20, 40, 30]);
     /// # Ok(()) }
     /// ```
-    pub fn sort_by_fields<T: Pod>(&self, records: &mut [T], fields: impl Into<Vec<KeyField>>) -> Result<(), Error> {
+    pub fn sort_by_fields<T: Pod>(&self, records: &mut [T], fields: impl AsRef<[KeyField]>) -> Result<(), Error> {
         // Records out of place are moved once.
-        let sort = self.run_records(request::<T>(fields, RecordOutput::OutOfPlace), records)?;
+        let sort = self.run(request::<T>(fields).placement(Placement::OutOfPlace), records, &[0u8; 0])?;
         let mut sorted = bytemuck::zeroed_vec(records.len());
         sort.read_keys(&mut sorted)?;
         records.copy_from_slice(&sorted);
@@ -61,12 +61,8 @@ impl Gpu {
     /// assert_eq!(Gpu::best()?.argsort_by_fields(&places, [last])?, [1, 0, 2]);
     /// # Ok(()) }
     /// ```
-    pub fn argsort_by_fields<T: Pod>(
-        &self,
-        records: &[T],
-        fields: impl Into<Vec<KeyField>>,
-    ) -> Result<Vec<u32>, Error> {
-        let sort = self.run_records(request::<T>(fields, RecordOutput::Permutation), records)?;
+    pub fn argsort_by_fields<T: Pod>(&self, records: &[T], fields: impl AsRef<[KeyField]>) -> Result<Vec<u32>, Error> {
+        let sort = self.run(request::<T>(fields).value(ValueType::Index), records, &[0u8; 0])?;
         let mut indices = vec![0u32; records.len()];
         sort.read_values(&mut indices)?;
         Ok(indices)
@@ -93,10 +89,9 @@ impl Gpu {
         &self,
         records: &mut [T],
         segments: SegmentsOf<'_>,
-        fields: impl Into<Vec<KeyField>>,
+        fields: impl AsRef<[KeyField]>,
     ) -> Result<(), Error> {
-        let request = SegmentedRequest::of_records(&request::<T>(fields, RecordOutput::InPlace), segments.layout())?;
-        let sort = self.run_segments(request, segments, records, &[0u8; 0])?;
+        let sort = self.run_segments(request::<T>(fields), segments, records, &[0u8; 0])?;
         let mut sorted = bytemuck::zeroed_vec(records.len());
         sort.read_keys(&mut sorted)?;
         records.copy_from_slice(&sorted);
@@ -123,23 +118,14 @@ impl Gpu {
         records: &[T],
         segments: SegmentsOf<'_>,
         from: IndexFrom,
-        fields: impl Into<Vec<KeyField>>,
+        fields: impl AsRef<[KeyField]>,
     ) -> Result<Vec<u32>, Error> {
-        let records_request = request::<T>(fields, RecordOutput::Permutation);
-        let request = SegmentedRequest::of_records(&records_request, segments.layout())?.indices_from(from);
-        self.permutation(request, segments, records)
-    }
-
-    fn run_records<T: Pod>(&self, request: RecordRequest, records: &[T]) -> Result<PreparedSort, Error> {
-        let (sort, fields) = request.as_sort()?;
-        let build = |options: &_| self.record_sorter(&request, options);
-        let sorter = self.kept(&sort, fields, check_count(records.len())?, build)?;
-        run_once(&sorter, &request, records, &[0u8; 0])
+        self.permutation(request::<T>(fields).value(ValueType::Index), segments, from, records)
     }
 }
 
 /// The request for records of a type.
-fn request<T>(fields: impl Into<Vec<KeyField>>, output: RecordOutput) -> RecordRequest {
+fn request<T>(fields: impl AsRef<[KeyField]>) -> SortRequest {
     // The request refuses records of another size.
-    RecordRequest::new(u32::try_from(size_of::<T>()).unwrap_or(u32::MAX), fields).with_output(output)
+    SortRequest::records(u32::try_from(size_of::<T>()).unwrap_or(u32::MAX), fields)
 }

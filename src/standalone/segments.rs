@@ -2,13 +2,12 @@
 
 use bytemuck::{Pod, cast_slice};
 
-use super::gpu::{Gpu, SortBy, check_count, timed_once};
-use super::segmented::PreparedSegments;
+use super::gpu::{Gpu, SortBy, check_count};
+use super::prepared::PreparedSort;
 use crate::error::Error;
 use crate::key::Key;
-use crate::record::SorterOptions;
-use crate::request::{KeyOutput, Placement, SortRequest, ValueType};
-use crate::segments::{IndexFrom, SegmentedRequest, Segments};
+use crate::request::{Capacity, KeyOutput, Placement, SortRequest, ValueType};
+use crate::segments::{IndexFrom, Segments};
 
 /// How a slice is divided into segments, each of which is sorted by itself. Elements in no segment stay as they are.
 ///
@@ -137,8 +136,7 @@ impl Gpu {
         segments: SegmentsOf<'_>,
         by: impl Into<SortBy>,
     ) -> Result<(), Error> {
-        let request = SegmentedRequest::new(by.into().request(K::TYPE), segments.layout());
-        let sort = self.run_segments(request, segments, keys, &[0u8; 0])?;
+        let sort = self.run_segments(by.into().request(K::TYPE), segments, keys, &[0u8; 0])?;
         let mut sorted = bytemuck::zeroed_vec(keys.len());
         sort.read_keys(&mut sorted)?;
         keys.copy_from_slice(&sorted);
@@ -170,8 +168,7 @@ impl Gpu {
         by: impl Into<SortBy>,
     ) -> Result<(), Error> {
         let pairs = by.into().pairs_request::<K, V>(keys.len(), values.len())?;
-        let request = SegmentedRequest::new(pairs, segments.layout());
-        let sort = self.run_segments(request, segments, keys, values)?;
+        let sort = self.run_segments(pairs, segments, keys, values)?;
         // Both are read before either is changed.
         let mut sorted = (bytemuck::zeroed_vec(keys.len()), bytemuck::zeroed_vec(values.len()));
         sort.read_keys(&mut sorted.0)?;
@@ -205,9 +202,8 @@ impl Gpu {
         from: IndexFrom,
         by: impl Into<SortBy>,
     ) -> Result<Vec<u32>, Error> {
-        let key_output = KeyOutput::Discarded;
-        let sort = SortRequest { value: ValueType::Index, key_output, ..by.into().request(K::TYPE) };
-        self.permutation(SegmentedRequest::new(sort, segments.layout()).indices_from(from), segments, keys)
+        let request = by.into().request(K::TYPE).value(ValueType::Index).key_output(KeyOutput::Discarded);
+        self.permutation(request, segments, from, keys)
     }
 
     /// The first `count` keys in an order, with their indices: the largest ones with [`Order::Descending`](crate::Order::Descending).
@@ -218,7 +214,7 @@ impl Gpu {
     /// # Errors
     ///
     /// As for [`sort`](Self::sort); [`Error::Unsupported`] for a count of 0, and for one of more than
-    /// [`SegmentedSorter::max_top`](crate::SegmentedSorter::max_top) where there are more keys than that, in the slice or in a segment.
+    /// [`SegmentLimits::max_top`](crate::SegmentLimits::max_top) where there are more keys than that, in the slice or in a segment.
     /// More take an [`argsort`](Self::argsort), of which you keep the first.
     ///
     /// ```
@@ -266,8 +262,9 @@ impl Gpu {
     /// The permutation that a request for indices sorts each segment by.
     pub(super) fn permutation<T: Pod>(
         &self,
-        request: SegmentedRequest,
+        request: SortRequest,
         segments: SegmentsOf<'_>,
+        from: IndexFrom,
         keys: &[T],
     ) -> Result<Vec<u32>, Error> {
         let lengths = segments.lengths(check_count(keys.len())?)?;
@@ -276,6 +273,7 @@ impl Gpu {
         if in_segments < keys.len() as u64 {
             indices.extend(0..keys.len() as u32);
         }
+        let request = request.segments(segments.layout()).indices_from(from);
         let sort = self.run_segmented(&request, segments.words(), &lengths, keys, &indices)?;
         indices.resize(keys.len(), 0);
         sort.read_values(&mut indices)?;
@@ -302,10 +300,9 @@ impl Gpu {
             }
             error => error,
         };
-        let (value, placement) = (ValueType::Index, Placement::OutOfPlace);
-        let sort = SortRequest { value, placement, ..by.request(K::TYPE) };
         let from = if layout == Segments::Whole { IndexFrom::Array } else { IndexFrom::Segment };
-        let request = SegmentedRequest::new(sort, layout).indices_from(from).top(count);
+        let sort = by.request(K::TYPE).value(ValueType::Index).placement(Placement::OutOfPlace);
+        let request = sort.segments(layout).indices_from(from).top(count);
         let sort = self.run_segmented(&request, words, lengths, keys, &[0u8; 0]).map_err(named)?;
         let results = lengths.len() * count as usize;
         let (mut top, mut indices) = (bytemuck::zeroed_vec(results), vec![0u32; results]);
@@ -325,44 +322,37 @@ impl Gpu {
     /// Sorts the segments of slices.
     pub(super) fn run_segments<K: Pod, V: Pod>(
         &self,
-        request: SegmentedRequest,
+        request: SortRequest,
         segments: SegmentsOf<'_>,
         keys: &[K],
         values: &[V],
-    ) -> Result<PreparedSegments, Error> {
+    ) -> Result<PreparedSort, Error> {
         let lengths = segments.lengths(check_count(keys.len())?)?;
-        self.run_segmented(&request, segments.words(), &lengths, keys, values)
+        self.run_segmented(&request.segments(segments.layout()), segments.words(), &lengths, keys, values)
     }
 
     fn run_segmented<K: Pod, V: Pod>(
         &self,
-        request: &SegmentedRequest,
+        request: &SortRequest,
         words: &[u32],
         lengths: &[u32],
         keys: &[K],
         values: &[V],
-    ) -> Result<PreparedSegments, Error> {
-        let (capacity, segments) = (check_count(keys.len())?, check_count(lengths.len())?);
-        let options = SorterOptions { capacity: Some(capacity), ..SorterOptions::default() };
-        let kept = |request: &SegmentedRequest| {
-            self.segmented.get(
-                |sorter| sorter.request() == request,
-                |sorter| capacity <= sorter.max_count(),
-                || self.segmented_sorter(request, &options),
-            )
-        };
+    ) -> Result<PreparedSort, Error> {
+        let (elements, segments) = (check_count(keys.len())?, check_count(lengths.len())?);
         // Segments that fit a block take one dispatch if that is promised. Promises are powers of two, so that few sorters are built, and
         // the block itself.
         let longest = lengths.iter().copied().max().unwrap_or(0).max(1);
-        let promised = match request.segments {
-            Segments::Offsets | Segments::Ranges | Segments::RowsOf { .. } => {
-                let block = kept(&request.up_to(1 << longest.ilog2()))?.block();
+        let promised = match request.segments.map(|of| of.layout) {
+            Some(Segments::Offsets | Segments::Ranges | Segments::RowsOf { .. }) => {
+                let sorter = self.kept(&request.up_to(1 << longest.ilog2()), elements)?;
+                let block = sorter.segments().map_or(0, |limits| limits.block());
                 if longest <= block { request.up_to(longest.next_power_of_two().min(block)) } else { *request }
             }
             _ => *request,
         };
-        let sorter = kept(&promised)?;
-        let sort = sorter.prepare(capacity, segments)?;
+        let sorter = self.kept(&promised, elements)?;
+        let sort = sorter.prepare_buffers(Capacity::new(elements).segments(segments), false)?;
         sort.write_keys(keys)?;
         if !words.is_empty() {
             sort.write_segments(words)?;
@@ -370,7 +360,7 @@ impl Gpu {
         if !values.is_empty() {
             sort.write_values(values)?;
         }
-        timed_once(&sorter.has_run, &promised, || sort.run(sort.all()))?;
+        sorter.timed_once(|| sort.run(sort.all()))?;
         Ok(sort)
     }
 }

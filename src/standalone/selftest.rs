@@ -15,13 +15,12 @@
 mod memory;
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use memory::{Memory, Pattern, mixed};
 
 use super::gpu::Gpu;
-use super::prepared::StandaloneSorter;
+use super::sorter::Sorter;
 use crate::error::Error;
 use crate::key::{KeyType, Order};
 use crate::profile::DeviceProfile;
@@ -106,10 +105,10 @@ pub fn run(gpu: &Gpu, options: &Options, progress: &mut dyn FnMut(usize, usize))
         let mut kind = Kind { request: *request, addressed, shape, right: 0, wrong: 0, fault, ran: false };
         let supported = request.key.is_built() && (!addressed || gpu.profile().buffer_addresses);
         if supported && started.elapsed() < options.limit {
-            let sorter = gpu.sorter(request, &SorterOptions { access: *access, ..SorterOptions::default() });
+            let sorter = gpu.sorter(request, &SorterOptions::default().access(*access));
             kind.ran = !matches!(sorter, Err(Error::UnsuitableDevice { .. }));
             let ended = sorter.and_then(|sorter| {
-                sorters.push(Arc::clone(&sorter));
+                sorters.push(sorter.clone());
                 run_kind(gpu, options, index, &sorter, &mut kind)
             });
             if let Err(error) = ended
@@ -132,41 +131,41 @@ fn kinds() -> Vec<(SortRequest, Access)> {
     use Order::Descending;
     use Placement::OutOfPlace;
     use ValueType::{Bytes, Index};
-    let with = |key, value| SortRequest { value, ..SortRequest::new(key) };
-    let by = |algorithm, request| SortRequest { algorithm: Some(algorithm), ..request };
+    let with = |key, value| SortRequest::new(key).value(value);
+    let by = |algorithm: Algorithm, request: SortRequest| request.algorithm(algorithm);
     let pairs = with(KeyType::U32, ValueType::U32);
-    let depths = SortRequest { order: Descending, placement: OutOfPlace, ..with(KeyType::F32, ValueType::U32) };
+    let depths = with(KeyType::F32, ValueType::U32).order(Descending).placement(OutOfPlace);
     let index = with(KeyType::F32, Index);
     let mut kinds = vec![
         SortRequest::new(KeyType::U32),
         pairs,
         depths,
-        SortRequest { key_output: Discarded, placement: OutOfPlace, ..index },
-        SortRequest { bits: (5..21).into(), ..pairs },
-        SortRequest { stable: false, placement: OutOfPlace, ..pairs },
+        index.key_output(Discarded).placement(OutOfPlace),
+        pairs.bits(5..21),
+        pairs.stable(false).placement(OutOfPlace),
         by(OneSweep, pairs),
         by(ReduceThenScan, pairs),
         by(SingleWorkgroup, pairs),
-        by(ReduceThenScan, SortRequest { key_output: Discarded, order: Descending, ..pairs }),
-        by(SingleWorkgroup, SortRequest { order: Descending, ..index }),
+        by(ReduceThenScan, pairs.key_output(Discarded).order(Descending)),
+        by(SingleWorkgroup, index.order(Descending)),
     ];
     // Signed types have the pipelines of unsigned ones.
     for (turn, key) in KeyType::ALL.iter().enumerate() {
         let order = if turn % 2 == 0 { Order::Ascending } else { Descending };
         let value = if key.bits() > 32 { ValueType::U32 } else { ValueType::None };
-        let request = SortRequest { order, ..with(*key, value) };
+        let request = with(*key, value).order(order);
         kinds.push(match (key.is_float(), key.bits()) {
-            (true, 32) => SortRequest { order: Order::Ascending, ..depths },
+            (true, 32) => depths.order(Order::Ascending),
             (true, _) => by(ReduceThenScan, request),
             (false, _) => request,
         });
     }
     kinds.extend([
-        SortRequest { placement: OutOfPlace, ..with(KeyType::U16, Bytes(2)) },
+        with(KeyType::U16, Bytes(2)).placement(OutOfPlace),
         by(SingleWorkgroup, with(KeyType::U16, Bytes(8))),
-        SortRequest { placement: OutOfPlace, ..with(KeyType::U32, Bytes(16)) },
+        with(KeyType::U32, Bytes(16)).placement(OutOfPlace),
         by(ReduceThenScan, with(KeyType::U32, Bytes(20))),
-        SortRequest { bits: (9..9).into(), placement: OutOfPlace, ..pairs },
+        pairs.bits(9..9).placement(OutOfPlace),
     ]);
     let mut kinds: Vec<_> = kinds.into_iter().map(|request| (request, Access::Auto)).collect();
     kinds.push((by(ReduceThenScan, pairs), Access::Addresses));
@@ -174,13 +173,7 @@ fn kinds() -> Vec<(SortRequest, Access)> {
 }
 
 /// Runs the sorts of a kind: a single workgroup and many tiles, with counts at the edges of both.
-fn run_kind(
-    gpu: &Gpu,
-    options: &Options,
-    index: usize,
-    sorter: &StandaloneSorter,
-    kind: &mut Kind,
-) -> Result<(), Error> {
+fn run_kind(gpu: &Gpu, options: &Options, index: usize, sorter: &Sorter, kind: &mut Kind) -> Result<(), Error> {
     let shape = sorter.shape();
     kind.shape = format!(
         "{} x {}, {} subgroups of {}, {:?}",

@@ -19,10 +19,9 @@ use crate::spirv;
 /// calls a function for each sorted element instead of storing it. So keys need not be written to a buffer before they are sorted.
 ///
 /// The feature `runtime-shaders` compiles the GLSL (`VisitorSource`), in the program or in its build script. A program that has
-/// only the compiled bytes needs no compiler ([`Visitor::from_bytes`]). [`Sorter::new_visited`] makes a sorter with a visitor.
-/// `docs/VISITORS.md` lists the functions that the code defines, and its duties.
-///
-/// [`Sorter::new_visited`]: crate::Sorter::new_visited
+/// only the compiled bytes needs no compiler ([`Visitor::from_bytes`]).
+/// [`SorterOptions::visitor`](crate::SorterOptions::visitor) gives the visitor to a sorter. `docs/VISITORS.md` lists the functions
+/// that the code defines, and its duties.
 #[derive(Clone)]
 pub struct Visitor {
     code: Code,
@@ -68,10 +67,8 @@ impl Visitor {
 
     /// The same for devices whose feature `shaderStorageBufferArrayDynamicIndexing` the caller has enabled.
     ///
-    /// Code that indexes an array of storage buffers by a number that varies needs the feature. [`Sorter::new_visited`] refuses
-    /// it otherwise, because validation layers do not notice.
-    ///
-    /// [`Sorter::new_visited`]: crate::Sorter::new_visited
+    /// Code that indexes an array of storage buffers by a number that varies needs the feature.
+    /// [`Sorter::new`](crate::Sorter::new) refuses it otherwise, because validation layers do not notice.
     pub fn with_dynamic_indexing(self) -> Visitor {
         Visitor { dynamic_indexing: true, ..self }
     }
@@ -135,7 +132,7 @@ mod tests {
 
     #[test]
     fn arrays_of_buffers_that_are_indexed_by_data_are_refused_unless_the_feature_is_said_to_be_there() {
-        let request = SortRequest { placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U32) };
+        let request = SortRequest::new(KeyType::U32).placement(Placement::OutOfPlace);
         let histogram = kernels::modules().into_iter().find(|module| module.name() == "histogram_32").unwrap();
         let check = |visitor: Visitor| visitor.words(&[histogram], &request).map(|_| ());
         for index in ["1", "PASSES > 3 ? 1 : 0"] {

@@ -126,7 +126,7 @@ mod tests {
             for value in [ValueType::None, ValueType::Bytes(2), ValueType::Index, ValueType::Bytes(40)] {
                 for algorithm in [None].into_iter().chain(Algorithm::ALL.iter().copied().map(Some)) {
                     let request =
-                        SortRequest { value, algorithm, placement: Placement::OutOfPlace, ..SortRequest::new(key) };
+                        SortRequest::new(key).value(value).algorithm(algorithm).placement(Placement::OutOfPlace);
                     let compiled = modules_of(&request);
                     for (rank, look_back, addressed, emulated) in [
                         (RankMethod::Ballot, true, false, false),

@@ -37,14 +37,12 @@ impl DepthKeys {
             DepthKeys::Bits16 => (KeyType::U16, 16),
             DepthKeys::Bits24 => (KeyType::U32, 24),
         };
-        SortRequest {
-            value: ValueType::Index,
-            order: Order::Descending,
-            bits: (0..bits).into(),
-            placement: Placement::OutOfPlace,
-            key_output: KeyOutput::Discarded,
-            ..SortRequest::new(key)
-        }
+        SortRequest::new(key)
+            .value(ValueType::Index)
+            .order(Order::Descending)
+            .bits(0..bits)
+            .placement(Placement::OutOfPlace)
+            .key_output(KeyOutput::Discarded)
     }
 
     /// The visitor's source.

@@ -18,6 +18,10 @@ impl Visits {
     /// Refuses a request that does not fit the visitor.
     pub(crate) fn check(self, request: &SortRequest) -> Result<(), Error> {
         let Visits { keys, values, output } = self;
+        if request.records.is_some() || request.segments.is_some() {
+            let given = if request.records.is_some() { "of records" } else { "of segments" };
+            return Err(Error::unsupported("the sort of a visitor", given, "one of keys, as one array"));
+        }
         if (keys || values || output) && request.in_place() {
             return Err(Error::unsupported("placement", "in place", "out of place with a visitor"));
         }

@@ -20,7 +20,7 @@ use super::interface::Visits;
 ///     visits: Visits { keys: true, ..Visits::default() },
 ///     ..VisitorSource::new("two_arrays.glsl")
 /// };
-/// let request = SortRequest { placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U32) };
+/// let request = SortRequest::new(KeyType::U32).placement(Placement::OutOfPlace);
 /// // A build script writes these bytes to a file. The program has `include_bytes!` and `Visitor::from_bytes`.
 /// let bytes = source.compile(&request)?;
 /// # assert!(vksort::Visitor::from_bytes(&bytes)?.visits().keys);

@@ -39,47 +39,43 @@ static ALLOCATOR: Counting = Counting;
 fn recording_allocates_nothing() {
     assert!(std::hint::black_box(vec![1u8]).len() == 1 && ALLOCATIONS.get() > 0, "nothing is counted");
     let gpu = Gpu::best().unwrap();
-    let usual = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
-    let with = |algorithm: &Algorithm| SortRequest { algorithm: Some(*algorithm), ..usual };
+    let usual = SortRequest::new(KeyType::U32).value(ValueType::U32);
+    let with = |algorithm: &Algorithm| usual.algorithm(*algorithm);
     let mut requests: Vec<SortRequest> = Algorithm::ALL.iter().map(with).collect();
-    let algorithm = Some(Algorithm::OneSweep);
     // Every step that there is: a move, a gather.
-    requests.push(SortRequest { algorithm, value: ValueType::Bytes(20), ..usual });
-    requests.push(SortRequest { algorithm, bits: (3..3).into(), placement: Placement::OutOfPlace, ..usual });
+    let usual = usual.algorithm(Algorithm::OneSweep);
+    requests.push(usual.value(ValueType::Bytes(20)));
+    requests.push(usual.bits(3..3).placement(Placement::OutOfPlace));
     for request in requests {
         let sorter = gpu.sorter(&request, &SorterOptions::default()).unwrap();
         let count = 5_000.min(sorter.max_count());
-        let sizes = request.buffers(count);
+        let sizes = request.buffer_sizes(count);
         let buffer = |size: u64| gpu.buffer(size).unwrap();
-        let (keys, number) = (buffer(sizes.keys), buffer(4));
+        let number = buffer(4);
         number.write(0, &[count]).unwrap();
-        let scratch = Some(sorter.scratch_size(count).unwrap()).filter(|size| *size > 0).map(buffer);
-        let others = [sizes.values, sizes.keys_out, sizes.values_out].map(|size| size.map(buffer));
+        let scratch = Some(sorter.scratch_size(count).unwrap()).filter(|size| *size > 0);
+        let wanted = [sizes.keys, sizes.values, sizes.keys_out, sizes.values_out, scratch].map(|size| size.map(buffer));
         let range = |buffer: &DeviceBuffer| BufferRange::new(buffer.raw(), buffer.size());
-        let [values, keys_out, values_out] = others.each_ref().map(|buffer| buffer.as_ref().map(range));
-        let (scratch_range, number_range) = (scratch.as_ref().map(range), Some(range(&number)));
+        let [keys, values, keys_out, values_out, scratch] = wanted.each_ref().map(|buffer| buffer.as_ref().map(range));
+        let buffers = SortBuffers::new(count)
+            .keys(keys)
+            .values(values)
+            .keys_out(keys_out)
+            .values_out(values_out)
+            .scratch(scratch)
+            .count(range(&number));
         // SAFETY: the buffers are the device's, have every usage flag, and outlive the sort.
-        let sort = unsafe {
-            sorter.bind(&SortBuffers {
-                values,
-                keys_out,
-                values_out,
-                scratch: scratch_range,
-                count: number_range,
-                ..SortBuffers::in_place(range(&keys), count)
-            })
-        };
-        let sort = sort.unwrap();
+        let sort = unsafe { sorter.recording().bind(&buffers) }.unwrap();
         let device = gpu.device();
         let counts = [count.into(), (count / 2).into(), Count::Host(1), Count::Host(0), Count::Device];
         let most = counts.map(|count| sort.query_count(count)).into_iter().max().unwrap();
         let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(most);
         // SAFETY: the device is alive; the pool is destroyed below.
         let pool = unsafe { device.raw.create_query_pool(&info, None) }.unwrap();
-        let queries = Some(QueryRange { pool, first: 0, count: most });
+        let queries = QueryRange::new(pool, 0, most);
         let submit = |count: Count| {
             // SAFETY: the command buffer is recording, and the device is waited for.
-            unsafe { device.execute("the sort", |commands| sort.record(commands, count, queries)) }.unwrap();
+            unsafe { device.execute("the sort", |commands| sort.record_timed(commands, count, queries)) }.unwrap();
         };
         submit(count.into());
         for count in counts {

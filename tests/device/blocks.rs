@@ -26,7 +26,7 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
     // Digits so short that a part is larger than the counters, and the last part smaller than the others. The widest keys have three
     // items where loops are unrolled.
     let parts = Tuning { items_keys: 12, items_pairs: 7, staged_items: Some(4), digit_bits: 4, ..lean.clone() };
-    let with = |tuning: Tuning, subgroup| SorterOptions { tuning: Some(tuning), subgroup, ..SorterOptions::default() };
+    let with = |tuning: Tuning, subgroup| SorterOptions::default().tuning(tuning).subgroup(subgroup);
     let native = SubgroupChoice::Auto;
     vec![
         ("staged", with(staged.clone(), native)),
@@ -46,26 +46,26 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
 /// What a block's elements can be like: words of a key, orders whose last key is another one, digits of different widths and
 /// across words, elements of parts of words, values in several planes, and indices that travel with a digit.
 fn requests() -> Vec<SortRequest> {
-    let usual = |key| SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(key) };
-    let pairs = |key| SortRequest { value: ValueType::U32, ..usual(key) };
+    let usual = |key| SortRequest::new(key).algorithm(Algorithm::OneSweep);
+    let pairs = |key| usual(key).value(ValueType::U32);
     let bits = |low, high| BitRange { low, high };
-    let down = |request| SortRequest { order: Order::Descending, ..request };
+    let down = |request: SortRequest| request.order(Order::Descending);
     vec![
         usual(KeyType::U32),
         down(pairs(KeyType::F32)),
-        SortRequest { bits: bits(3, 30), ..pairs(KeyType::U32) },
-        SortRequest { bits: bits(9, 20), stable: false, ..down(usual(KeyType::I32)) },
-        SortRequest { bits: bits(27, 54), ..pairs(KeyType::U64) },
-        SortRequest { placement: Placement::OutOfPlace, ..down(usual(KeyType::F64)) },
-        SortRequest { value: ValueType::Bytes(12), ..down(usual(KeyType::I128)) },
-        SortRequest { bits: bits(60, 71), ..usual(KeyType::U128) },
+        pairs(KeyType::U32).bits(bits(3, 30)),
+        down(usual(KeyType::I32)).bits(bits(9, 20)).stable(false),
+        pairs(KeyType::U64).bits(bits(27, 54)),
+        down(usual(KeyType::F64)).placement(Placement::OutOfPlace),
+        down(usual(KeyType::I128)).value(ValueType::Bytes(12)),
+        usual(KeyType::U128).bits(bits(60, 71)),
         usual(KeyType::U8),
-        SortRequest { value: ValueType::Bytes(1), ..down(usual(KeyType::U16)) },
+        down(usual(KeyType::U16)).value(ValueType::Bytes(1)),
         down(usual(KeyType::F16)),
-        SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..down(usual(KeyType::F32)) },
-        SortRequest { algorithm: Some(Algorithm::ReduceThenScan), ..down(pairs(KeyType::F32)) },
-        SortRequest { algorithm: Some(Algorithm::SingleWorkgroup), ..usual(KeyType::U32) },
-        SortRequest { algorithm: Some(Algorithm::SingleWorkgroup), ..down(pairs(KeyType::I64)) },
+        down(usual(KeyType::F32)).value(ValueType::Index).key_output(KeyOutput::Discarded),
+        down(pairs(KeyType::F32)).algorithm(Algorithm::ReduceThenScan),
+        usual(KeyType::U32).algorithm(Algorithm::SingleWorkgroup),
+        down(pairs(KeyType::I64)).algorithm(Algorithm::SingleWorkgroup),
     ]
 }
 
@@ -162,12 +162,11 @@ fn skew(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
 
 /// Tiles of as many blocks as the device lets them have: software drivers limit the turns of an invocation's loops.
 fn many_blocks() -> Result<(), Failed> {
-    let (value, algorithm) = (ValueType::Bytes(16), Some(Algorithm::ReduceThenScan));
-    let request = SortRequest { value, algorithm, ..SortRequest::new(KeyType::U32) };
+    let request = SortRequest::new(KeyType::U32).value(ValueType::Bytes(16)).algorithm(Algorithm::ReduceThenScan);
     for subgroup in [SubgroupChoice::Auto, SubgroupChoice::Emulated(4)] {
         // Without private counters, as with elements by address.
-        let tuning = Some(Tuning { rank: RankMethod::Ballot, ..gpu().tuning().clone() });
-        let sorter = gpu().sorter(&request, &SorterOptions { tuning, subgroup, ..SorterOptions::default() })?;
+        let tuning = Tuning { rank: RankMethod::Ballot, ..gpu().tuning().clone() };
+        let sorter = gpu().sorter(&request, &SorterOptions::default().tuning(tuning).subgroup(subgroup))?;
         let capacity = 1 << 17;
         let arena = Arena::new(&gpu(), &sorter, capacity);
         let keys = patterns::generate(Pattern::Uniform, request.key, capacity as usize, seed());

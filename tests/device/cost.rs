@@ -14,8 +14,8 @@ fn recording_takes_microseconds() {
     let gpu = Gpu::best().unwrap();
     let count = 1 << 20;
     let keys = SortRequest::new(KeyType::U32);
-    let argsort = SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..keys };
-    let requests = [("keys", keys), ("pairs", SortRequest { value: ValueType::U32, ..keys }), ("argsort", argsort)];
+    let argsort = keys.value(ValueType::Index).key_output(KeyOutput::Discarded);
+    let requests = [("keys", keys), ("pairs", keys.value(ValueType::U32)), ("argsort", argsort)];
     for (what, request) in requests {
         let sort = gpu.sorter(&request, &SorterOptions::default()).unwrap().prepare(count).unwrap();
         for (whose, count) in [("host", Count::Host(count)), ("device", Count::Device)] {

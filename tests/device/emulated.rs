@@ -5,7 +5,7 @@
 //! kernel is there once: sizes and methods are constants to it.
 
 use vksort::{
-    Algorithm, Ballot, DeviceProfile, KeyType, RankMethod, SortRequest, SorterOptions, SubgroupChoice, Tuning,
+    Algorithm, Ballot, DeviceProfile, Faults, KeyType, RankMethod, SortRequest, SorterOptions, SubgroupChoice, Tuning,
     ValueType,
 };
 use vksort_testing::Trial;
@@ -20,7 +20,7 @@ const VALUES: [ValueType; 2] = [ValueType::None, ValueType::U32];
 type Setting = (String, SorterOptions);
 
 fn setting(name: String, tuning: &Tuning, subgroup: SubgroupChoice) -> Setting {
-    (name, SorterOptions { tuning: Some(tuning.clone()), subgroup, ..SorterOptions::default() })
+    (name, SorterOptions::default().tuning(tuning.clone()).subgroup(subgroup))
 }
 
 /// Kernels as GPUs have them, in small.
@@ -67,9 +67,8 @@ fn methods() -> Vec<Setting> {
         methods.push(setting(format!("staged-virtual-{size}"), &tuning, SubgroupChoice::Emulated(size)));
     }
     let ordered = Tuning { unordered: false, merge_runs: false, ..staged() };
-    let (name, mut options) = setting("ordered-unrolled".into(), &ordered, SubgroupChoice::Auto);
-    options.faults.unroll = true;
-    methods.push((name, options));
+    let (name, options) = setting("ordered-unrolled".into(), &ordered, SubgroupChoice::Auto);
+    methods.push((name, options.faults(Faults { unroll: true, ..Faults::default() })));
     let known = modules();
     methods.retain(|(name, _)| known.iter().all(|(other, _)| other != name));
     methods
@@ -115,8 +114,8 @@ pub fn trials() -> Vec<Trial> {
     let mut chosen = designed(full);
     if full {
         for row in rows() {
-            let keys = SortRequest { algorithm: None, ..SortRequest::new(KeyType::U32) };
-            let pairs = SortRequest { value: ValueType::U32, ..keys };
+            let keys = SortRequest::new(KeyType::U32);
+            let pairs = keys.value(ValueType::U32);
             chosen.extend([keys, pairs].map(|request| (row.clone(), request)));
         }
     }

@@ -21,14 +21,14 @@ const RECOUNTED: u32 = 32;
 
 fn run(withhold: u32, subgroup: SubgroupChoice, items: u32, tiles: u32) -> Result<(), Failed> {
     // Narrow and wide keys, on rings that go round and not: neither order nor values touch look-back.
-    let usual = |key| SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(key) };
-    let wide = SortRequest { value: ValueType::U32, order: Order::Descending, ..usual(KeyType::F64) };
+    let usual = |key| SortRequest::new(key).algorithm(Algorithm::OneSweep);
+    let wide = usual(KeyType::F64).value(ValueType::U32).order(Order::Descending);
     for (request, ring_bits) in [(usual(KeyType::U32), None), (wide, Some(0)), (usual(KeyType::U16), Some(3))] {
         // Few items make many tiles of few elements; more of them make the recount longer.
         let tuning =
             Tuning { items_keys: items, items_pairs: items, min_tiles: 1, ..Tuning::for_device(gpu().profile()) };
         let faults = Faults { withhold, ring_bits, ..Faults::default() };
-        let options = SorterOptions { faults, subgroup, tuning: Some(tuning), ..SorterOptions::default() };
+        let options = SorterOptions::default().faults(faults).subgroup(subgroup).tuning(tuning);
         let sorter = gpu().sorter(&request, &options)?;
         let count = sorter.shape().tile.elements() * tiles + 3;
         let arena = Arena::new(&gpu(), &sorter, count);
@@ -46,9 +46,9 @@ fn run(withhold: u32, subgroup: SubgroupChoice, items: u32, tiles: u32) -> Resul
 /// Every tile recounts all tiles before it, tiles as large as the device's row makes them: no tile publishes, and a ring of one
 /// slot keeps nothing that was recounted. Drivers of CPUs end loops after a while; recounting must be done by then.
 fn chain() -> Result<(), Failed> {
-    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
+    let request = SortRequest::new(KeyType::U32).algorithm(Algorithm::OneSweep);
     let faults = Faults { withhold: 1, ring_bits: Some(0), ..Faults::default() };
-    let sorter = gpu().sorter(&request, &SorterOptions { faults, ..SorterOptions::default() })?;
+    let sorter = gpu().sorter(&request, &SorterOptions::default().faults(faults))?;
     let count = sorter.shape().tile.elements() * RECOUNTED;
     let arena = Arena::new(&gpu(), &sorter, count);
     let case = Case { capacity: count, count, pattern: patterns::Pattern::Uniform, counted: false };
@@ -61,8 +61,7 @@ fn chain() -> Result<(), Failed> {
 /// cores. With a small ring the tiles before theirs were lost, and lavapipe ended their recounts too early.
 fn many_tiles() -> Result<(), Failed> {
     // Digits of 10 bits make the smallest tiles.
-    let algorithm = Some(Algorithm::OneSweep);
-    let request = SortRequest { algorithm, bits: (0..30).into(), ..SortRequest::new(KeyType::U32) };
+    let request = SortRequest::new(KeyType::U32).algorithm(Algorithm::OneSweep).bits(0..30);
     let sorter = gpu().sorter(&request, &SorterOptions::default())?;
     let count = sorter.max_count().min(1 << 22);
     let arena = Arena::new(&gpu(), &sorter, count);
@@ -103,11 +102,11 @@ fn epochs_differ() -> Result<(), Failed> {
 
 /// The words that a sort leaves in the ring have the twin's epochs, by each kernel that looks back.
 fn epochs_are_the_twins(rank: RankMethod) -> Result<(), Failed> {
-    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
+    let request = SortRequest::new(KeyType::U32).algorithm(Algorithm::OneSweep);
     let tuning = Tuning { rank, digit_bits: 8, ..suite::small_blocks() };
     for (ring_bits, tiles) in [(0, 3), (1, 4), (1, 5), (2, 8), (2, 11)] {
         let faults = Faults { ring_bits: Some(ring_bits), ..Faults::default() };
-        let options = SorterOptions { faults, tuning: Some(tuning.clone()), ..SorterOptions::default() };
+        let options = SorterOptions::default().faults(faults).tuning(tuning.clone());
         let sorter = gpu().sorter(&request, &options)?;
         let count = sorter.shape().tile.elements() * tiles;
         let arena = Arena::new(&gpu(), &sorter, count);

@@ -8,11 +8,11 @@ use vksort::ash::{self, vk};
 use vksort::internals::steps;
 use vksort::standalone::{DeviceChoice, Gpu};
 use vksort::{
-    Access, Algorithm, BufferRange, Count, DeviceProfile, Error, InstanceRequirements, KeyType, Order, PipelineSet,
-    Placement, Requirements, ShapeDesc, SortBuffers, SortRequest, Sorter, SorterOptions, SubgroupChoice, Tuning,
-    ValueType,
+    Access, Algorithm, BufferRange, Count, DeviceProfile, Error, InstanceRequirements, KeyField, KeyType, Order,
+    PipelineSet, Placement, Requirements, Segments, ShapeDesc, SortBuffers, SortRequest, Sorter, SorterOptions,
+    SubgroupChoice, Tuning, ValueType, Visitor,
 };
-use vksort_testing::Trial;
+use vksort_testing::{Trial, visited};
 
 /// A device that was created as the documentation of `Requirements` says.
 struct Device {
@@ -44,7 +44,7 @@ impl Device {
             let compute = families.iter().position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
             let queue = vk::DeviceQueueCreateInfo::default().queue_family_index(compute.unwrap() as u32);
             let queues = [queue.queue_priorities(&[1.0])];
-            let extensions: Vec<_> = requirements.device_extensions.iter().map(|name| name.as_ptr()).collect();
+            let extensions: Vec<_> = requirements.device_extensions().iter().map(|name| name.as_ptr()).collect();
             let mut features = requirements.features();
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
             let raw = instance.create_device(physical, &features.chain(info), None).unwrap();
@@ -53,21 +53,21 @@ impl Device {
     }
 
     fn profile(&self) -> &DeviceProfile {
-        &self.requirements.profile
+        self.requirements.profile()
     }
 
     /// A sorter as if the device were this one.
     fn sorter(&self, profile: &DeviceProfile, request: &SortRequest, options: SorterOptions) -> Result<Sorter, Error> {
-        let mut requirements = self.requirements.clone();
-        requirements.profile = profile.clone();
-        let options = SorterOptions { pipelines: Some(Arc::clone(&self.pipelines)), ..options };
+        let extensions = self.requirements.device_extensions().to_vec();
+        let requirements = self.requirements.clone().as_if(extensions, profile.clone());
+        let options = options.pipelines(Arc::clone(&self.pipelines));
         // SAFETY: the device has what the requirements name, outlives all sorters, and never runs any of them.
         unsafe { Sorter::new(&self.raw, &requirements, request, &options) }
     }
 
     /// Most elements of a sort, and what is said of one more.
     fn most(&self, profile: &DeviceProfile, request: SortRequest, access: Access) -> (u32, String) {
-        let sorter = self.sorter(profile, &request, SorterOptions { access, ..Default::default() }).unwrap();
+        let sorter = self.sorter(profile, &request, SorterOptions::default().access(access)).unwrap();
         let most = sorter.max_count();
         // Every descriptor is as long as its range, which holds whole words.
         let tuning = Tuning::for_device(profile);
@@ -76,7 +76,7 @@ impl Device {
         // Elements by address have other kernels, and on software drivers other tiles.
         let desc = ShapeDesc { addressed: access == Access::Addresses, ..desc };
         let table = steps::of(&desc, most, Count::Host(1)).unwrap().table.size;
-        let elements = if access == Access::Descriptors { request.buffers(most).keys } else { 0 };
+        let elements = request.buffer_sizes(most).keys.filter(|_| access == Access::Descriptors).unwrap_or_default();
         assert!(table.max(elements) <= profile.max_storage_range_bytes, "{most}: {table} and {elements} bytes");
         sorter.scratch_size(most).unwrap();
         let refused = most.checked_add(1).map(|more| sorter.scratch_size(more).unwrap_err().to_string());
@@ -95,12 +95,12 @@ impl Drop for Device {
 }
 
 fn asking(key: KeyType, algorithm: Algorithm) -> SortRequest {
-    SortRequest { algorithm: Some(algorithm), ..SortRequest::new(key) }
+    SortRequest::new(key).algorithm(algorithm)
 }
 
 fn pipelines_of_another_device_are_refused_until_none_is_left() {
     let [one, other] = [Device::open(), Device::open()];
-    let shared = || SorterOptions { pipelines: Some(Arc::clone(&one.pipelines)), ..SorterOptions::default() };
+    let shared = || SorterOptions::default().pipelines(Arc::clone(&one.pipelines));
     let request = SortRequest::new(KeyType::U32);
     let new = |device: &Device| {
         // SAFETY: each device has what its requirements name, outlives its sorters, and never runs any of them.
@@ -122,16 +122,20 @@ fn pipelines_of_another_device_are_refused_until_none_is_left() {
 
 fn no_elements_need_no_buffers() {
     let device = Device::open();
-    let request =
-        SortRequest { value: ValueType::U32, placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U32) };
+    let request = SortRequest::new(KeyType::U32).value(ValueType::U32).placement(Placement::OutOfPlace);
     let sorter = device.sorter(device.profile(), &request, SorterOptions::default()).unwrap();
-    let nothing = SortBuffers::in_place(BufferRange::NONE, 0);
+    let nothing = SortBuffers::new(0);
     // SAFETY: there are no buffers.
     let sort = unsafe { sorter.bind(&nothing) }.unwrap();
     assert!(sort.step_names(0).is_empty());
     // SAFETY: as above.
-    let refused = unsafe { sorter.bind(&SortBuffers { capacity: 1, ..nothing }) }.unwrap_err();
+    let refused = unsafe { sorter.bind(&nothing.capacity(1)) }.unwrap_err();
     assert!(matches!(refused, Error::BufferPresence { buffer: "keys", .. }), "{refused}");
+    let counted = nothing.count(BufferRange::new(vk::Handle::from_raw(1), 4));
+    let refused = sorter.check_buffers(&counted).unwrap_err().to_string();
+    let expected = "the capacity of a sort with a count on the device is 0 elements, allowed is at least 1";
+    assert_eq!(refused, expected);
+    sorter.check_buffers(&nothing.count(BufferRange::new(vk::Buffer::null(), 4))).unwrap();
 }
 
 fn ranges_are_held_against_the_device_s_limit_as_they_are_rounded() {
@@ -175,7 +179,7 @@ fn elements_are_reached_by_address_where_descriptors_do_not_reach() {
     let choose = |profile: &DeviceProfile, options: SorterOptions| {
         device.sorter(profile, &SortRequest::new(KeyType::U32), options).unwrap().access()
     };
-    let auto = |capacity| SorterOptions { capacity, ..SorterOptions::default() };
+    let auto = |capacity| SorterOptions::default().capacity(capacity);
     assert_eq!(choose(&common, auto(None)), Access::Descriptors);
     assert_eq!(choose(&common, auto(Some(1 << 18))), Access::Descriptors);
     assert_eq!(choose(&common, auto(Some((1 << 18) + 1))), Access::Addresses);
@@ -187,17 +191,17 @@ fn elements_are_reached_by_address_where_descriptors_do_not_reach() {
     assert_eq!(choose(&without, auto(Some(1 << 20))), Access::Descriptors);
     let gaps = DeviceProfile { full_subgroups: false, fixed_subgroups: vksort::FixedSubgroups::No, ..common.clone() };
     assert_eq!(choose(&gaps, auto(Some(1 << 20))), Access::Descriptors);
-    let emulated = SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..auto(Some(1 << 20)) };
+    let emulated = auto(Some(1 << 20)).subgroup(SubgroupChoice::Emulated(32));
     assert_eq!(choose(&common, emulated), Access::Descriptors);
     for access in [Access::Descriptors, Access::Addresses] {
-        assert_eq!(choose(&common, SorterOptions { access, ..auto(Some(1 << 20)) }), access);
+        assert_eq!(choose(&common, auto(Some(1 << 20)).access(access)), access);
     }
 }
 
 fn devices_that_lack_a_way_to_reach_elements_are_refused_by_name() {
     let device = Device::open();
     let refusal = |profile: &DeviceProfile, access, subgroup| {
-        let options = SorterOptions { access, subgroup, ..SorterOptions::default() };
+        let options = SorterOptions::default().access(access).subgroup(subgroup);
         device.sorter(profile, &SortRequest::new(KeyType::U32), options).err().map(|error| error.to_string())
     };
     let common = device.profile();
@@ -218,10 +222,8 @@ fn devices_that_lack_a_way_to_reach_elements_are_refused_by_name() {
 }
 
 fn features_that_were_not_enabled_are_named() {
-    let mut requirements = Device::open().requirements.clone();
-    requirements.device_extensions = vec![vk::EXT_SUBGROUP_SIZE_CONTROL_NAME];
-    requirements.profile = DeviceProfile::default();
-    let all = requirements.device_extensions.clone();
+    let all = vec![vk::EXT_SUBGROUP_SIZE_CONTROL_NAME];
+    let requirements = Device::open().requirements.clone().as_if(all.clone(), DeviceProfile::default());
     let mut v11 = vk::PhysicalDeviceVulkan11Features::default().multiview(true);
     let (mut v12, mut v13) = (<_>::default(), <_>::default());
     let message = requirements.check_enabled(&[], &v11, &v12, &v13).unwrap_err().to_string();
@@ -244,7 +246,8 @@ fn features_that_were_not_enabled_are_named() {
     // Promoted to Vulkan 1.3, the extension need not be named.
     v12.buffer_device_address = vk::TRUE;
     assert!(requirements.check_enabled(&[], &v11, &v12, &v13).is_err());
-    requirements.profile.api_version = (1, 3, 0);
+    let profile = DeviceProfile { api_version: (1, 3, 0), ..DeviceProfile::default() };
+    let requirements = requirements.as_if(all, profile);
     requirements.check_enabled(&[], &v11, &v12, &v13).unwrap();
     // But for an instance of an earlier version it is not promoted.
     let asked = |version| requirements.clone().for_api_version(version).unwrap().check_enabled(&[], &v11, &v12, &v13);
@@ -257,39 +260,82 @@ fn features_that_were_not_enabled_are_named() {
 fn ranges_are_refused_by_name_with_what_is_given_and_needed() {
     let device = Device::open();
     let profile = DeviceProfile { storage_alignment_bytes: 64, ..device.profile().clone() };
-    let request = SortRequest { value: ValueType::U32, ..asking(KeyType::U32, Algorithm::OneSweep) };
-    let options = SorterOptions { access: Access::Descriptors, ..SorterOptions::default() };
+    let request = asking(KeyType::U32, Algorithm::OneSweep).value(ValueType::U32);
+    let options = SorterOptions::default().access(Access::Descriptors);
     let sorter = device.sorter(&profile, &request, options).unwrap();
     let size = sorter.scratch_size(1000).unwrap();
     let buffer = vk::Handle::from_raw(1);
-    let range = |offset, size| BufferRange { offset, ..BufferRange::new(buffer, size) };
+    let range = |offset, size| BufferRange::new(buffer, size).offset(offset);
     // All of one buffer that is none: whatever is right about the scratch, keys and values overlap.
     let refused = |scratch: BufferRange| {
-        let values = Some(range(0, 4000));
-        let keys = SortBuffers::in_place(range(0, 4000), 1000);
+        let buffers = SortBuffers::new(1000).keys(range(0, 4000)).values(range(0, 4000)).scratch(scratch);
         // SAFETY: the ranges are refused before anything is done with them.
-        unsafe { sorter.bind(&SortBuffers { values, scratch: Some(scratch), ..keys }) }.unwrap_err().to_string()
+        unsafe { sorter.bind(&buffers) }.unwrap_err().to_string()
     };
-    let good = BufferRange { usage: Some(Sorter::SCRATCH_USAGE), ..range(1 << 13, size) };
-    for scratch in [good, BufferRange { usage: None, ..good }] {
+    let usage = sorter.scratch_usage();
+    let at = |offset, size| range(offset, size).usage(usage);
+    let good = at(1 << 13, size);
+    for scratch in [good, good.usage(None)] {
         assert!(refused(scratch).starts_with("buffer ranges keys and values overlap"), "{}", refused(scratch));
     }
-    let message = refused(BufferRange { size: size - 1, ..good });
+    let message = refused(at(1 << 13, size - 1));
     assert_eq!(message, format!("buffer range scratch has {} bytes, needed are {size} bytes", size - 1));
-    let message = refused(BufferRange { offset: u64::MAX - 63, ..good });
+    let message = refused(good.offset(u64::MAX - 63));
     assert!(message.contains(&format!("scratch has {size} bytes from byte 18446744073709551552 on")), "{message}");
-    let message = refused(BufferRange { offset: (1 << 13) + 32, ..good });
+    let message = refused(good.offset((1 << 13) + 32));
     assert_eq!(message, "buffer range scratch starts at byte 8224, allowed are multiples of 64");
     for (flag, name) in [
         (vk::BufferUsageFlags::STORAGE_BUFFER, "STORAGE_BUFFER"),
         (vk::BufferUsageFlags::TRANSFER_DST, "TRANSFER_DST"),
         (vk::BufferUsageFlags::INDIRECT_BUFFER, "INDIRECT_BUFFER"),
     ] {
-        let message = refused(BufferRange { usage: Some(Sorter::SCRATCH_USAGE & !flag), ..good });
+        let message = refused(good.usage(usage & !flag));
         let (given, needed) = message.split_once("needed is").unwrap();
         assert!(message.starts_with("buffer scratch has usage") && !given.contains(name), "{message}");
         assert!(needed.contains(name), "{message}");
     }
+}
+
+/// What reaches scratch by address needs the usage for it, which `scratch_usage` names.
+fn scratch_is_reached_as_elements_are() {
+    let device = Device::open();
+    let by_address = vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+    for access in [Access::Descriptors, Access::Addresses] {
+        let options = SorterOptions::default().access(access);
+        let sorter = device.sorter(device.profile(), &asking(KeyType::U32, Algorithm::OneSweep), options).unwrap();
+        let usage = sorter.scratch_usage();
+        assert_eq!(usage.contains(by_address), access == Access::Addresses, "{access:?}: {usage:?}");
+        assert!(usage.contains(sorter.element_usage()), "{access:?}: {usage:?}");
+        // Any handles: nothing is bound.
+        let range = |handle, size| BufferRange::new(vk::Handle::from_raw(handle), size);
+        let (buffers, size) = (SortBuffers::new(1000).keys(range(1, 4000)), sorter.scratch_size(1000).unwrap());
+        let check = |usage| sorter.check_buffers(&buffers.scratch(range(2, size).usage(usage)));
+        check(usage).unwrap();
+        let refused = check(usage & !by_address).err().map(|error| error.to_string());
+        let named = refused.is_some_and(|text| text.starts_with("buffer scratch") && text.contains("DEVICE_ADDRESS"));
+        assert_eq!(named, access == Access::Addresses);
+    }
+}
+
+/// A visitor is of one array of keys, and of a sorter whose caller answers for its code.
+fn visitors_are_refused_where_they_have_no_meaning() {
+    let device = Device::open();
+    let [kept, _] = visited::kept();
+    let visitor = Visitor::from_bytes(&std::fs::read(kept.path()).unwrap()).unwrap();
+    let options = SorterOptions::default().visitor(visitor, vk::DescriptorSetLayout::null());
+    let refusal = |request| device.sorter(device.profile(), &request, options.clone()).unwrap_err().to_string();
+    let records = SortRequest::records(8, [KeyField::new(0, KeyType::U32)]).placement(Placement::OutOfPlace);
+    for (request, given) in [
+        (kept.request.segments(Segments::Offsets), "of segments"),
+        (kept.request.top(10), "of segments"),
+        (records, "of records"),
+        (records.segments(Segments::Offsets), "of records"),
+    ] {
+        let expected = format!("the sort of a visitor is {given}, allowed is one of keys, as one array");
+        assert_eq!(refusal(request), expected, "{request}");
+    }
+    let refused = Gpu::best().unwrap().sorter(&kept.request, &options).unwrap_err().to_string();
+    assert!(refused.contains("with a visitor, allowed is without one"), "{refused}");
 }
 
 /// A profile's fields are the caller's to change, and an offset of words is the least that kernels need.
@@ -298,23 +344,20 @@ fn an_alignment_of_nothing_is_that_of_a_word() {
     for storage_alignment_bytes in [0, 1] {
         let profile = DeviceProfile { storage_alignment_bytes, ..device.profile().clone() };
         let request = asking(KeyType::U32, Algorithm::OneSweep);
-        let options = SorterOptions { access: Access::Descriptors, ..SorterOptions::default() };
+        let options = SorterOptions::default().access(Access::Descriptors);
         let sorter = device.sorter(&profile, &request, options).unwrap();
-        // Any handle: with capacity 0 none is used, and a null one is no buffer.
-        let range = |offset| BufferRange { offset, ..BufferRange::new(vk::Handle::from_raw(1), 4) };
-        let of = |count| SortBuffers { count: Some(range(count)), ..SortBuffers::in_place(BufferRange::NONE, 0) };
-        // SAFETY: a sort of nothing touches no buffer.
-        drop(unsafe { sorter.bind(&of(4)) }.unwrap());
-        // SAFETY: as above.
-        let message = unsafe { sorter.bind(&of(6)) }.unwrap_err().to_string();
+        // Any handles: nothing is bound.
+        let range = |handle, offset, size| BufferRange::new(vk::Handle::from_raw(handle), size).offset(offset);
+        let of = |sorter: &Sorter, count| {
+            let scratch = range(2, 0, sorter.scratch_size(1).unwrap());
+            SortBuffers::new(1).keys(range(1, 4, 4)).scratch(scratch).count(range(3, count, 4))
+        };
+        sorter.check_buffers(&of(&sorter, 4)).unwrap();
+        let message = sorter.check_buffers(&of(&sorter, 6)).unwrap_err().to_string();
         assert_eq!(message, "buffer range count starts at byte 6, allowed are multiples of 4");
-        let values = Some(range(6));
-        let request = SortRequest { value: ValueType::Index, ..request };
-        let sorter =
-            device.sorter(&profile, &request, SorterOptions { access: Access::Descriptors, ..Default::default() });
-        // SAFETY: as above.
-        let refused = unsafe { sorter.unwrap().bind(&SortBuffers { values, ..of(4) }) };
-        let message = refused.unwrap_err().to_string();
+        let options = SorterOptions::default().access(Access::Descriptors);
+        let sorter = device.sorter(&profile, &request.value(ValueType::Index), options).unwrap();
+        let message = sorter.check_buffers(&of(&sorter, 4).values(range(4, 6, 4))).unwrap_err().to_string();
         assert_eq!(message, "buffer range values starts at byte 6, allowed are multiples of 4");
     }
 }
@@ -325,8 +368,8 @@ fn what_is_told_of_a_sorter_is_the_algorithm_that_sorts() {
         (KeyType::U64, Access::Descriptors, Algorithm::ReduceThenScan),
         (KeyType::U32, Access::Addresses, Algorithm::OneSweep),
     ] {
-        let request = SortRequest { bits: (1..key.bits()).into(), ..asking(key, algorithm) };
-        let options = SorterOptions { access, ..Default::default() };
+        let request = asking(key, algorithm).bits(1..key.bits());
+        let options = SorterOptions::default().access(access);
         let (_, told) = vksort_testing::logs::of(|| device.sorter(device.profile(), &request, options).unwrap());
         let line = told.iter().find(|line| line.contains(&format!(": {request}: "))).unwrap();
         let tuning = Tuning::for_device(device.profile());
@@ -351,7 +394,7 @@ fn tiles_are_as_few_as_look_back_tells_apart() {
     let device = Device::open();
     let profile = DeviceProfile { max_storage_range_bytes: (1 << 34) - 4, is_cpu: false, ..device.profile().clone() };
     let tuning = Tuning { digit_bits: 11, workgroup_size: 8, items_keys: 1, ..Tuning::for_device(&profile) };
-    let options = SorterOptions { tuning: Some(tuning), ..Default::default() };
+    let options = SorterOptions::default().tuning(tuning);
     let sorter = device.sorter(&profile, &asking(KeyType::U32, Algorithm::OneSweep), options).unwrap();
     let most = sorter.max_count();
     assert!(most < u32::MAX, "tiles of {} elements", sorter.tile_size(most).unwrap());
@@ -371,7 +414,7 @@ fn tunings_out_of_range_are_refused() {
     ];
     let gpu = Gpu::best().unwrap();
     for (tuning, part) in bad {
-        let options = SorterOptions { tuning: Some(tuning.clone()), ..Default::default() };
+        let options = SorterOptions::default().tuning(tuning.clone());
         let refused = device.sorter(device.profile(), &request, options).unwrap_err().to_string();
         assert!(refused.contains(part), "{refused}");
         let mut keys: Vec<u32> = (0..10_000).rev().collect();
@@ -396,11 +439,11 @@ fn buffer_addresses_are_named_on_request() {
         device.instance.get_physical_device_features2(physical, &mut features);
         Requirements::query(&device.instance, physical).unwrap()
     };
-    assert!(!plain.profile.buffer_addresses);
+    assert!(!plain.profile().buffer_addresses);
     assert_eq!(plain.features().addresses.buffer_device_address, vk::FALSE);
     let with = plain.with_buffer_addresses();
     assert_eq!(with.features().addresses.buffer_device_address, has.buffer_device_address);
-    assert_eq!(with.profile.buffer_addresses, has.buffer_device_address == vk::TRUE);
+    assert_eq!(with.profile().buffer_addresses, has.buffer_device_address == vk::TRUE);
 }
 
 /// A type whose size is not that of its low 32 bits.
@@ -429,6 +472,8 @@ pub fn trials() -> Vec<Trial> {
         devices_that_lack_a_way_to_reach_elements_are_refused_by_name,
         features_that_were_not_enabled_are_named,
         ranges_are_refused_by_name_with_what_is_given_and_needed,
+        scratch_is_reached_as_elements_are,
+        visitors_are_refused_where_they_have_no_meaning,
         an_alignment_of_nothing_is_that_of_a_word,
         what_is_told_of_a_sorter_is_the_algorithm_that_sorts,
         choices_parse_and_print,

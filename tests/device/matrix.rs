@@ -102,12 +102,12 @@ fn algorithms() -> Vec<Option<Algorithm>> {
 /// Options under which the same requests take other kernels.
 fn settings() -> Vec<(&'static str, SorterOptions)> {
     let tuning = suite::small_blocks();
-    let usual = SorterOptions { tuning: Some(tuning.clone()), ..SorterOptions::default() };
-    let tuned = |tuning: Tuning| SorterOptions { tuning: Some(tuning), ..usual.clone() };
-    let faults = |faults: Faults| SorterOptions { faults, ..usual.clone() };
+    let usual = SorterOptions::default().tuning(tuning.clone());
+    let tuned = |tuning: Tuning| usual.clone().tuning(tuning);
+    let faults = |faults: Faults| usual.clone().faults(faults);
     let no_small_storage = Faults { no_small_storage: true, ..Faults::default() };
     // A device of wgpu without features has no more.
-    let least = SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..faults(no_small_storage) };
+    let least = faults(no_small_storage).subgroup(SubgroupChoice::Emulated(32));
     // Kernels as GPUs have them: of the lanes with an equal digit all store their counter, or the last one does.
     let staged = Tuning { rank: RankMethod::Ballot, ..tuning.clone() };
     let by_mask = Tuning { ballot: Ballot::ByMask, ..staged.clone() };
@@ -120,20 +120,20 @@ fn settings() -> Vec<(&'static str, SorterOptions)> {
         ("digits-8", tuned(Tuning { digit_bits: 8, ..tuning.clone() })),
         ("digits-5", tuned(Tuning { digit_bits: 5, ..tuning.clone() })),
         ("decided-apart", faults(Faults { decide_apart: true, ..Faults::default() })),
-        ("on-host", SorterOptions { specialization: Specialization::Host, ..usual.clone() }),
+        ("on-host", usual.clone().specialization(Specialization::Host)),
         ("staged", tuned(staged)),
         ("staged-by-mask", tuned(by_mask)),
         ("staged-lean", tuned(lean)),
         ("staged-compare", tuned(compare)),
         ("staged-in-parts", tuned(in_parts)),
-        ("virtual-32", SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..usual.clone() }),
+        ("virtual-32", usual.clone().subgroup(SubgroupChoice::Emulated(32))),
         ("least", least),
         ("tiny-ring", faults(Faults { ring_bits: Some(0), ..Faults::default() })),
     ];
     if gpu().profile().buffer_addresses {
         let access = Access::Addresses;
-        settings.push(("addresses", SorterOptions { access, ..usual.clone() }));
-        settings.push(("addresses-by-words", SorterOptions { access, ..faults(no_small_storage) }));
+        settings.push(("addresses", usual.clone().access(access)));
+        settings.push(("addresses-by-words", faults(no_small_storage).access(access)));
     }
     if gpu().profile().small_storage {
         settings.push(("by-words", faults(no_small_storage)));
@@ -157,16 +157,13 @@ impl Factors {
     /// The request of a row, which is let off the order of equal keys where its algorithm could not serve it otherwise.
     fn request(&self, row: &Row) -> SortRequest {
         let key = self.keys[row[KEY]];
-        let request = SortRequest {
-            key,
-            value: VALUES[row[VALUE]],
-            order: ORDERS[row[ORDER]],
-            bits: windows(key.bits())[row[WINDOW]],
-            placement: PLACEMENTS[row[PLACEMENT]],
-            key_output: OUTPUTS[row[OUTPUT]],
-            stable: row[STABLE] == 0,
-            algorithm: None,
-        };
+        let request = SortRequest::new(key)
+            .value(VALUES[row[VALUE]])
+            .order(ORDERS[row[ORDER]])
+            .bits(windows(key.bits())[row[WINDOW]])
+            .placement(PLACEMENTS[row[PLACEMENT]])
+            .key_output(OUTPUTS[row[OUTPUT]])
+            .stable(row[STABLE] == 0);
         suite::asking(self.algorithms[row[ALGORITHM]], request)
     }
 
@@ -256,8 +253,8 @@ fn sweep() -> Vec<SortRequest> {
         .map(|(index, bits)| {
             let order = if index / 2 % 2 == 0 { Order::Ascending } else { Order::Descending };
             let placement = if index % 3 == 0 { Placement::OutOfPlace } else { Placement::InPlace };
-            let (value, algorithm) = (ValueType::U32, Some(Algorithm::OneSweep));
-            SortRequest { value, bits, order, placement, algorithm, ..SortRequest::new(keys[index % 4]) }
+            let request = SortRequest::new(keys[index % 4]).value(ValueType::U32).algorithm(Algorithm::OneSweep);
+            request.bits(bits).order(order).placement(placement)
         })
         .collect()
 }

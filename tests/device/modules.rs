@@ -69,13 +69,11 @@ impl Way {
     }
 
     fn sort(&self) -> Result<(), Failed> {
-        let options = SorterOptions {
-            tuning: Some(self.tuning()),
-            subgroup: self.subgroup(),
-            faults: Faults { no_small_storage: self.whole_words, ..Faults::default() },
-            access: if self.addressed { Access::Addresses } else { Access::Descriptors },
-            ..SorterOptions::default()
-        };
+        let options = SorterOptions::default()
+            .tuning(self.tuning())
+            .subgroup(self.subgroup())
+            .faults(Faults { no_small_storage: self.whole_words, ..Faults::default() })
+            .access(if self.addressed { Access::Addresses } else { Access::Descriptors });
         let sorter = gpu().sorter(&self.request, &options)?;
         let (capacity, _) = self.modules(gpu().profile()).ok_or("the device does not sort in this way")?;
         let arena = Arena::new(&gpu(), &sorter, capacity);
@@ -111,7 +109,7 @@ fn ways() -> Vec<Way> {
         let keys = [KeyType::U32, KeyType::U8, KeyType::U64, KeyType::U128];
         keys.into_iter().flat_map(move |key| {
             let bits = if narrow { (0..1).into() } else { SortRequest::new(key).bits };
-            [ValueType::U32, ValueType::Bytes(20)].map(|value| SortRequest { value, bits, ..SortRequest::new(key) })
+            [ValueType::U32, ValueType::Bytes(20)].map(|value| SortRequest::new(key).value(value).bits(bits))
         })
     });
     for request in cells {

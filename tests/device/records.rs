@@ -7,33 +7,19 @@ use ash::vk;
 use fastrand::Rng;
 use vksort::internals::kernels::{self, Kernel, Module};
 use vksort::internals::steps::{self, HostStep};
+use vksort::standalone::DeviceBuffer;
 use vksort::{
-    Access, Algorithm, BoundSort, BufferRange, Count, Error, IndexFrom, KeyField, KeyType, Order, PipelineSet,
-    QueryRange, RecordOutput, RecordRequest, SegmentBuffers, SegmentedRequest, SegmentedSorter, Segments, ShapeDesc,
-    SortBuffers, SortRequest, Sorter, SorterOptions, ValueType,
+    Access, Algorithm, BoundSort, BufferRange, Capacity, Count, IndexFrom, KeyField, KeyType, PipelineSet, QueryRange,
+    Segments, ShapeDesc, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType,
 };
-use vksort_testing::records::{By, Bytes, Case, bytes, drawn, order, run};
+use vksort_testing::records::{Bytes, Case, bytes, drawn, order, outputs, run, stride};
 use vksort_testing::{Failed, Level, Trial, assert_valid, expect, gpu, level, oracle, seed, segmented, suite, takes};
 
-/// A sorter on the shared device.
-fn sorter(request: &RecordRequest, options: &SorterOptions) -> Result<Sorter, Error> {
-    let gpu = gpu();
-    let device = gpu.device();
-    // SAFETY: the device was created with its requirements, and is closed at the end of the tests.
-    unsafe { Sorter::of_records(&device.raw, &device.requirements, request, options) }
-}
-
-/// The same of records within segments.
-fn segmented_sorter(request: &SegmentedRequest, options: &SorterOptions) -> Result<SegmentedSorter, Error> {
-    let gpu = gpu();
-    let device = gpu.device();
-    // SAFETY: as above.
-    unsafe { SegmentedSorter::new(&device.raw, &device.requirements, request, options) }
-}
+use super::segments::{limits, of, sorter};
 
 /// Tiles are small, so that there are several.
 fn options(access: Access) -> SorterOptions {
-    SorterOptions { tuning: Some(suite::small_blocks()), access, ..SorterOptions::default() }
+    SorterOptions::default().tuning(suite::small_blocks()).access(access)
 }
 
 /// By address in some turns, where the device sorts by address.
@@ -42,27 +28,26 @@ fn access(turn: bool) -> Access {
     if turn && profile.buffer_addresses && profile.has_full_subgroups() { Access::Addresses } else { Access::Auto }
 }
 
-const OUTPUTS: [RecordOutput; 3] = [RecordOutput::InPlace, RecordOutput::OutOfPlace, RecordOutput::Permutation];
-
 /// None, one, few, and several tiles.
 const COUNTS: [u32; 6] = [0, 1, 2, 37, 1_000, 5_003];
 
 /// Sorts records of all kinds of bytes, counted by the host and by the device; gives whether their keys were composed.
-fn check(request: &RecordRequest, options: &SorterOptions) -> Result<bool, Failed> {
+fn check(request: &SortRequest, options: &SorterOptions) -> Result<bool, Failed> {
     let sorter = sorter(request, options)?;
     let mut random = Rng::with_seed(seed());
     let mut composed = false;
     for (turn, capacity) in COUNTS.into_iter().enumerate() {
         let kind = [Bytes::Few, Bytes::Uniform, Bytes::Few, Bytes::Few, Bytes::Constant, Bytes::Few][turn];
-        let records = bytes(kind, capacity as usize * request.stride as usize, &mut random);
+        let records = bytes(kind, capacity as usize * stride(request), &mut random);
         for counted in [None, Some(random.u32(0..=capacity)), Some([capacity + 1, u32::MAX][turn % 2])] {
-            // Each number is counted in one way at least.
-            if level() == Level::Reduced && (turn + counted.map_or(0, |_| 1)) % 3 == 1 {
+            // Each number is counted in one way at least. Without records there is no count on the device.
+            let skips = level() == Level::Reduced && (turn + counted.map_or(0, |_| 1)) % 3 == 1;
+            if skips || capacity == 0 && counted.is_some() {
                 continue;
             }
             let count = if turn % 2 == 0 { capacity } else { random.u32(0..=capacity) };
             let case = Case { counted, ..Case::new(request, records.clone(), count) };
-            let steps = run(&gpu(), By::Whole(&sorter), &case)
+            let steps = run(&gpu(), &sorter, None, &case)
                 .map_err(|error| format!("VKSORT_SEED={}: {capacity} records, {counted:?}: {error}", seed()))?;
             composed |= steps.iter().any(|step| step.kernel == "compose");
         }
@@ -79,15 +64,13 @@ fn field(offset: u32, key: KeyType) -> KeyField {
 /// address.
 fn every_type() -> Result<(), Failed> {
     for (turn, key) in KeyType::ALL.iter().copied().enumerate() {
-        for (order, output) in
-            [Order::Ascending, Order::Descending].into_iter().zip(OUTPUTS.into_iter().cycle().skip(turn))
-        {
-            if !takes(&[turn / 2, usize::from(order == Order::Descending)]) {
+        let ascending = field(3 + turn as u32 % 4, key);
+        for (which, field) in [ascending, ascending.descending()].into_iter().enumerate() {
+            if !takes(&[turn / 2, which]) {
                 continue;
             }
             let access = access(turn % 2 == 1);
-            let fields = [KeyField { offset: 3 + turn as u32 % 4, key, order }];
-            let request = RecordRequest::new(24, fields).with_output(output);
+            let request = outputs(&SortRequest::records(24, [field]))[(turn + which) % 3];
             assert!(check(&request, &options(access))?, "{request}: no keys were composed");
         }
     }
@@ -112,8 +95,7 @@ fn several_fields() -> Result<(), Failed> {
         (4_096, &[field(4_093, U16), field(1, F32).descending(), field(100, I8)]),
     ];
     for (turn, (stride, fields)) in requests.into_iter().enumerate() {
-        let output = OUTPUTS[turn % 3];
-        let request = RecordRequest::new(stride, fields).with_output(output);
+        let request = outputs(&SortRequest::records(stride, fields))[turn % 3];
         let access = access(turn % 4 == 3);
         if stride < 4_096 {
             assert!(check(&request, &options(access))?, "{request}: no keys were composed");
@@ -121,7 +103,7 @@ fn several_fields() -> Result<(), Failed> {
         }
         let sorter = sorter(&request, &options(access))?;
         let records = bytes(Bytes::Few, 300 * stride as usize, &mut Rng::with_seed(seed()));
-        run(&gpu(), By::Whole(&sorter), &Case::new(&request, records, 300))?;
+        run(&gpu(), &sorter, None, &Case::new(&request, records, 300))?;
     }
     Ok(())
 }
@@ -141,11 +123,11 @@ fn known() -> Result<(), Failed> {
         (20, &[field(8, U64), field(0, U64)]),
     ];
     for (turn, (stride, fields)) in requests.into_iter().enumerate() {
-        for (which, output) in OUTPUTS.into_iter().enumerate() {
+        for (which, request) in outputs(&SortRequest::records(stride, fields)).iter().enumerate() {
             if !takes(&[turn, which]) {
                 continue;
             }
-            check(&RecordRequest::new(stride, fields).with_output(output), &options(Access::Auto))?;
+            check(request, &options(Access::Auto))?;
         }
     }
     Ok(())
@@ -188,15 +170,15 @@ fn records_that_are_keys() -> Result<(), Failed> {
             if !takes(&[turn / 2]) {
                 continue;
             }
-            let mut request = RecordRequest::new(*stride, *fields).with_output(OUTPUTS[turn % 2]);
-            request.algorithm = [None, Some(Algorithm::OneSweep), Some(Algorithm::ReduceThenScan)][turn % 3];
+            let algorithm = [None, Some(Algorithm::OneSweep), Some(Algorithm::ReduceThenScan)][turn % 3];
+            let request = outputs(&SortRequest::records(*stride, fields).algorithm(algorithm))[turn % 2];
             let access = access(turn % 5 == 0);
             assert_eq!(check(&request, &options(access))?, expected, "{request}: keys were composed");
         }
     }
     // A permutation needs keys no wider than the fields.
     for (stride, key, expected) in [(8, U64, false), (8, U32, true), (16, U128, false), (4, U16, false)] {
-        let request = RecordRequest::new(stride, [field(0, key)]).with_output(RecordOutput::Permutation);
+        let request = SortRequest::records(stride, [field(0, key)]).value(ValueType::Index);
         assert_eq!(check(&request, &options(Access::Auto))?, expected, "{request}: keys were composed");
     }
     Ok(())
@@ -206,11 +188,10 @@ fn records_that_are_keys() -> Result<(), Failed> {
 fn many_records() -> Result<(), Failed> {
     let count = if level() == Level::Full { 1_000_003 } else { 200_003 };
     let fields = [field(4, KeyType::U8), field(8, KeyType::F32).descending()];
-    for output in OUTPUTS {
-        let request = RecordRequest::new(16, fields).with_output(output);
+    for request in outputs(&SortRequest::records(16, fields)) {
         let sorter = sorter(&request, &SorterOptions::default())?;
         let records = bytes(Bytes::Uniform, 16 * count as usize, &mut Rng::with_seed(seed()));
-        run(&gpu(), By::Whole(&sorter), &Case::new(&request, records, count - 7))?;
+        run(&gpu(), &sorter, None, &Case::new(&request, records, count - 7))?;
     }
     Ok(())
 }
@@ -219,9 +200,9 @@ fn many_records() -> Result<(), Failed> {
 fn draws() -> Vec<Trial> {
     let draw = |number: u64| {
         let mut random = Rng::with_seed(seed() ^ number << 32);
-        let (mut request, addressed) = (drawn(&mut random), random.u32(0..4) == 0);
-        request.algorithm =
-            [None, None, Some(Algorithm::OneSweep), Some(Algorithm::ReduceThenScan)][random.usize(0..4)];
+        let (request, addressed) = (drawn(&mut random), random.u32(0..4) == 0);
+        let algorithms = [None, None, Some(Algorithm::OneSweep), Some(Algorithm::ReduceThenScan)];
+        let request = request.algorithm(algorithms[random.usize(0..4)]);
         // A part of the trials has a few of them at least.
         let slash = if number < 4 { '-' } else { '/' };
         Trial::test(format!("draw{slash}{number}: {request}"), move || {
@@ -233,22 +214,22 @@ fn draws() -> Vec<Trial> {
 }
 
 /// Segments of all kinds of lengths, also beyond a block, whose records are sorted by themselves; counted by the host and by the device.
-fn check_segments(request: &SegmentedRequest, records: &RecordRequest, options: &SorterOptions) -> Result<(), Failed> {
-    let sorter = segmented_sorter(request, options)?;
+fn check_segments(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
+    let sorter = sorter(request, options)?;
     let mut random = Rng::with_seed(seed());
-    let (longest, block) = (sorter.longest(), sorter.block());
+    let (longest, block, layout) = (limits(&sorter).longest(), limits(&sorter).block(), of(request).layout);
     // So few records take no rounds.
-    let composes = sorter.scratch_size(block, 1)? > 0;
+    let composes = sorter.scratch_size(Capacity::new(block).segments(1))? > 0;
     for (turn, most) in [0, 1, 9, block / 4 + 3, 3 * block + 1].into_iter().enumerate() {
         let count = random.u32(1..200).min(9 * block / (most + 1) + 2);
         let (mut at, mut words) = (random.u32(0..20), Vec::new());
-        match request.segments {
+        match layout {
             Segments::Rows { stride } => at = stride * count,
             Segments::RowsOf { stride } => {
                 words.extend((0..count).map(|_| random.u32(0..=stride + 2)));
                 at = stride * count;
             }
-            layout => {
+            _ => {
                 let offsets = layout == Segments::Offsets;
                 words.extend(offsets.then_some(at));
                 for _ in 0..count {
@@ -260,18 +241,18 @@ fn check_segments(request: &SegmentedRequest, records: &RecordRequest, options: 
         }
         let capacity = at + random.u32(0..30);
         let kind = [Bytes::Few, Bytes::Few, Bytes::Uniform, Bytes::Few, Bytes::Constant][turn];
-        let given = bytes(kind, capacity as usize * records.stride as usize, &mut random);
+        let given = bytes(kind, capacity as usize * stride(request), &mut random);
         let counted = [None, Some(random.u32(0..=count)), Some([count + 1, u32::MAX][turn % 2])][turn % 3];
         // What is in the place of the keys says only how many there are.
-        let keys = vec![0; capacity as usize * request.sort.key.size_bytes() as usize];
-        let hostile = turn == 3 && !matches!(request.segments, Segments::Rows { .. } | Segments::RowsOf { .. });
+        let keys = vec![0; capacity as usize * request.key.size_bytes() as usize];
+        let hostile = turn == 3 && !matches!(layout, Segments::Rows { .. } | Segments::RowsOf { .. });
         if hostile {
             let words = words.iter_mut().filter(|_| random.u32(0..4) == 0);
             words.for_each(|word| *word = [*word / 2, capacity + 9, u32::MAX, 0][*word as usize % 4]);
         }
-        let of = segmented::Case { counted, ..segmented::Case::new(*request, longest, words, count, keys) };
-        let case = Case { counted, in_order: !hostile, ..Case::new(records, given, 0) };
-        let steps = run(&gpu(), By::Segments(&sorter, &of), &case)
+        let segments = segmented::Case { counted, ..segmented::Case::new(*request, longest, words, count, keys) };
+        let case = Case { counted, in_order: !hostile, ..Case::new(request, given, 0) };
+        let steps = run(&gpu(), &sorter, Some(&segments), &case)
             .map_err(|error| format!("VKSORT_SEED={}: up to {most}, {counted:?}, {request}: {error}", seed()))?;
         let names: Vec<&str> =
             steps.iter().map(|step| step.kernel).filter(|name| ["compose", "segments"].contains(name)).collect();
@@ -297,15 +278,14 @@ fn within_segments() -> Result<(), Failed> {
     let stride = 37;
     let layouts = [Segments::Offsets, Segments::Ranges, Segments::Rows { stride }, Segments::RowsOf { stride }];
     for (turn, (stride, fields)) in requests.into_iter().enumerate() {
-        for (which, output) in OUTPUTS.into_iter().enumerate() {
+        for (which, request) in outputs(&SortRequest::records(stride, fields)).iter().enumerate() {
             if level() == Level::Reduced && which != turn % 3 {
                 continue;
             }
-            let records = RecordRequest::new(stride, fields).with_output(output);
-            let request = SegmentedRequest::of_records(&records, layouts[(turn + which) % 4])?;
-            let from_segment = output == RecordOutput::Permutation && turn % 2 == 0;
-            let request = request.indices_from(if from_segment { IndexFrom::Segment } else { IndexFrom::Array });
-            check_segments(&request, &records, &options(access((turn + which) % 4 == 3)))?;
+            let from_segment = request.value == ValueType::Index && turn % 2 == 0;
+            let index_from = if from_segment { IndexFrom::Segment } else { IndexFrom::Array };
+            let request = request.segments(layouts[(turn + which) % 4]).indices_from(index_from);
+            check_segments(&request, &options(access((turn + which) % 4 == 3)))?;
         }
     }
     Ok(())
@@ -321,8 +301,8 @@ pub fn every_module() -> Result<(), Failed> {
             if addressed && access != Access::Addresses {
                 continue;
             }
-            let records = RecordRequest::new(36, [field(5, key)]);
-            let (sort, fields) = steps::of_records(&records)?;
+            let records = SortRequest::records(36, [field(5, key)]);
+            let (sort, fields) = steps::resolve(&records)?;
             let tuning = suite::small_blocks();
             let of_device = ShapeDesc::new(&profile, &tuning, &sort, Algorithm::OneSweep);
             let host = steps::of(&ShapeDesc { addressed, fields, ..of_device }, 1, Count::Host(1))?;
@@ -342,50 +322,50 @@ pub fn every_module() -> Result<(), Failed> {
     Ok(())
 }
 
+/// A range of a buffer with the usage that a sorter's scratch needs, which is that of every buffer.
+fn range_of(buffer: &DeviceBuffer, sorter: &Sorter, offset: u64, size: u64) -> BufferRange {
+    BufferRange::new(buffer.raw(), size).offset(offset).usage(sorter.scratch_usage())
+}
+
 /// Ranges of a buffer that are wrong are refused by name.
 fn refused() -> Result<(), Failed> {
     let gpu = gpu();
     let buffer = gpu.buffer(1 << 20)?;
-    let usage = Some(Sorter::SCRATCH_USAGE | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS);
-    let range = |offset: u64, size: u64| BufferRange { buffer: buffer.raw(), offset, size, usage };
-    let fields = [field(0, KeyType::U32), field(5, KeyType::U16)];
-    let capacity = 1_000;
-    for (output, name) in OUTPUTS.into_iter().zip(["", "keys_out", "values_out"]) {
-        let request = RecordRequest::new(20, fields).with_output(output);
-        let sorter = sorter(&request, &options(Access::Auto))?;
-        let (size, sizes) = (sorter.scratch_size(capacity)?, sorter.buffers(capacity));
+    let (capacity, in_place) = (1_000, SortRequest::records(20, [field(0, KeyType::U32), field(5, KeyType::U16)]));
+    for (request, name) in outputs(&in_place).iter().zip(["", "keys_out", "values_out"]) {
+        let sorter = sorter(request, &options(Access::Auto))?;
+        let range = |offset, size| range_of(&buffer, &sorter, offset, size);
+        let (size, sizes) = (sorter.scratch_size(capacity)?, sorter.buffer_sizes(capacity));
         let [records, sorted] = [20_000, if name == "values_out" { 4_000 } else { 20_000 }];
-        assert_eq!((sizes.keys, sizes.values), (records, None));
-        let given = |sorted: Option<BufferRange>| SortBuffers {
-            keys_out: sorted.filter(|_| name == "keys_out"),
-            values_out: sorted.filter(|_| name == "values_out"),
-            scratch: Some(range(1 << 18, size)),
-            ..SortBuffers::in_place(range(0, records), capacity)
+        assert_eq!((sizes.keys, sizes.values), (Some(records), None));
+        let none = SortBuffers::new(capacity).keys(range(0, records)).scratch(range(1 << 18, size));
+        let given = |sorted: Option<BufferRange>| match name {
+            "" => none,
+            "keys_out" => none.keys_out(sorted),
+            _ => none.values_out(sorted),
         };
         let right = given(Some(range(1 << 16, sorted)));
         sorter.check_buffers(&right)?;
         let refused = |buffers: SortBuffers, words: &[&str]| expect(sorter.check_buffers(&buffers), words);
-        refused(SortBuffers { keys: range(0, 19_996), ..right }, &["keys", "19996 bytes", "20000 bytes"])?;
-        refused(SortBuffers { keys: range(2, 20_000), ..right }, &["keys starts at byte 2"])?;
-        refused(SortBuffers { keys: BufferRange::NONE, ..right }, &["keys is absent"])?;
-        refused(SortBuffers { keys: range(u64::MAX - 7, 20_000), ..right }, &["keys has 20000 bytes"])?;
-        let uniform = Some(vk::BufferUsageFlags::UNIFORM_BUFFER);
-        let keys = BufferRange { usage: uniform, ..range(0, 20_000) };
-        refused(SortBuffers { keys, ..right }, &["keys has usage UNIFORM_BUFFER"])?;
+        refused(right.keys(range(0, 19_996)), &["keys", "19996 bytes", "20000 bytes"])?;
+        refused(right.keys(range(2, 20_000)), &["keys starts at byte 2"])?;
+        refused(right.keys(None), &["keys is absent"])?;
+        refused(right.keys(range(u64::MAX - 7, 20_000)), &["keys has 20000 bytes"])?;
+        let uniform = range(0, 20_000).usage(vk::BufferUsageFlags::UNIFORM_BUFFER);
+        refused(right.keys(uniform), &["keys has usage UNIFORM_BUFFER"])?;
         let needed = format!("needed are {size} bytes");
-        refused(SortBuffers { scratch: Some(range(1 << 18, size - 4)), ..right }, &["scratch", &needed])?;
-        refused(SortBuffers { scratch: None, ..right }, &["scratch is absent"])?;
-        refused(SortBuffers { scratch: Some(range(256, size)), ..right }, &["keys", "scratch", "overlap"])?;
-        refused(SortBuffers { values: Some(range(1 << 17, 20_000)), ..right }, &["values is present"])?;
-        refused(SortBuffers { capacity: capacity + 1, ..right }, &["needed are"])?;
+        refused(right.scratch(range(1 << 18, size - 4)), &["scratch", &needed])?;
+        refused(right.scratch(None), &["scratch is absent"])?;
+        refused(right.scratch(range(256, size)), &["keys", "scratch", "overlap"])?;
+        refused(right.values(range(1 << 17, 20_000)), &["values is present"])?;
+        refused(right.capacity(capacity + 1), &["needed are"])?;
         if sorter.max_count() < u32::MAX {
-            let too_many = SortBuffers { capacity: u32::MAX, ..right };
-            refused(too_many, &["count is 4294967295 elements", "maxStorageBufferRange"])?;
+            refused(right.capacity(u32::MAX), &["count is 4294967295 elements", "maxStorageBufferRange"])?;
             let range = gpu.profile().max_storage_range_bytes;
             assert!(u64::from(sorter.max_count()) * 20 <= range, "more records than a descriptor has");
         }
         if name.is_empty() {
-            refused(SortBuffers { keys_out: Some(range(1 << 16, 20_000)), ..right }, &["keys_out is present"])?;
+            refused(right.keys_out(range(1 << 16, 20_000)), &["keys_out is present"])?;
         } else {
             refused(given(None), &[name, "is absent"])?;
             refused(given(Some(range(1 << 16, sorted - 4))), &[name, &format!("needed are {sorted} bytes")])?;
@@ -396,44 +376,40 @@ fn refused() -> Result<(), Failed> {
         let commands = vk::CommandBuffer::null();
         // SAFETY: what is refused records nothing; a verifier is refused too.
         unsafe {
-            expect(sort.record(commands, capacity + 1, None), &["count is 1001 elements", "at most 1000"])?;
-            expect(sort.record(commands, Count::Device, None), &["count is absent"])?;
-            let few = QueryRange { pool: vk::QueryPool::null(), first: 0, count: 2 };
-            expect(sort.record(commands, capacity, Some(few)), &["has 2 queries"])?;
+            expect(sort.record(commands, capacity + 1), &["count is 1001 elements", "at most 1000"])?;
+            expect(sort.record(commands, Count::Device), &["count is absent"])?;
+            let few = QueryRange::new(vk::QueryPool::null(), 0, 2);
+            expect(sort.record_timed(commands, capacity, few), &["has 2 queries"])?;
             expect(sort.verifier(range(1 << 17, sort.report_size())), &["verifier", "records by composed keys"])?;
         }
         // Without records nothing is needed, and nothing recorded.
         // SAFETY: there are no buffers.
-        let sort = unsafe { sorter.bind(&SortBuffers::in_place(BufferRange::NONE, 0))? };
+        let sort = unsafe { sorter.bind(&SortBuffers::new(0))? };
         assert_eq!((sort.step_names(0).len(), sort.query_count(0)), (0, 1));
     }
-    refused_by_address(&range)?;
-    // The sort of keys is that of the records' fields.
-    let records = RecordRequest::new(20, fields);
-    let mut request = SegmentedRequest::of_records(&records, Segments::Offsets)?;
-    let of = segmented_sorter(&request, &SorterOptions::default())?;
-    let elements = SortBuffers::in_place(range(0, 20_000), capacity);
-    let given = SegmentBuffers { elements, segments: Some(range(1 << 16, 44)), segment_capacity: 10 };
-    expect(of.check_buffers(&given), &["scratch is absent"])?;
-    request.sort.value = ValueType::Bytes(400);
-    expect(request.check(), &["the sort of the keys of records", "values of 400 bytes", "values of 20 bytes"])?;
-    let mut by_algorithm = records;
-    by_algorithm.algorithm = Some(Algorithm::OneSweep);
-    expect(SegmentedRequest::of_records(&by_algorithm, Segments::Offsets)?.check(), &["algorithm", "onesweep"])
+    refused_by_address(&buffer)?;
+    let request = in_place.segments(Segments::Offsets);
+    let sorter = sorter(&request, &SorterOptions::default())?;
+    let range = |offset, size| range_of(&buffer, &sorter, offset, size);
+    let given = SortBuffers::new(Capacity::new(capacity).segments(10)).keys(range(0, 20_000));
+    expect(sorter.check_buffers(&given.segments(range(1 << 16, 44))), &["scratch is absent"])?;
+    expect(request.value(ValueType::Bytes(400)).check(), &["the values of records", "400 bytes", "their indices"])?;
+    expect(request.algorithm(Algorithm::OneSweep).check(), &["algorithm", "onesweep"])
 }
 
 /// By address, keys of 8 bytes are loaded whole.
-fn refused_by_address(range: &dyn Fn(u64, u64) -> BufferRange) -> Result<(), Failed> {
+fn refused_by_address(buffer: &DeviceBuffer) -> Result<(), Failed> {
     if access(true) != Access::Addresses || gpu().profile().storage_alignment_bytes > 4 {
         return Ok(());
     }
-    let key = RecordRequest::new(8, [field(4, KeyType::U32)]);
-    let composed = RecordRequest::new(12, [field(4, KeyType::U32), field(0, KeyType::U16)]);
+    let key = SortRequest::records(8, [field(4, KeyType::U32)]);
+    let composed = SortRequest::records(12, [field(4, KeyType::U32), field(0, KeyType::U16)]);
     for (request, name, keys, scratch) in [(&key, "keys", 4, 1 << 18), (&composed, "scratch", 0, (1 << 18) + 4)] {
         let sorter = sorter(request, &options(Access::Addresses))?;
-        let scratch = Some(range(scratch, sorter.scratch_size(100)?));
-        let sizes = sorter.buffers(100);
-        let buffers = SortBuffers { scratch, ..SortBuffers::in_place(range(keys, sizes.keys), 100) };
+        let range = |offset, size| range_of(buffer, &sorter, offset, size);
+        let (size, sizes) = (sorter.scratch_size(100)?, sorter.buffer_sizes(100));
+        let buffers =
+            SortBuffers::new(100).keys(sizes.keys.map(|size| range(keys, size))).scratch(range(scratch, size));
         // SAFETY: the buffer is this device's and outlives the sort, and nothing is recorded.
         expect(unsafe { sorter.bind(&buffers) }, &[&format!("{name} starts at byte"), "multiples of 8"])?;
     }
@@ -444,11 +420,10 @@ fn refused_by_address(range: &dyn Fn(u64, u64) -> BufferRange) -> Result<(), Fai
 fn shared_scratch() -> Result<(), Failed> {
     let gpu = gpu();
     let (capacity, device) = (5_000u32, gpu.device());
-    let by_fields = RecordRequest::new(20, [field(1, KeyType::U32), field(9, KeyType::F32)]);
+    let by_fields = SortRequest::records(20, [field(1, KeyType::U32), field(9, KeyType::F32)]);
     let records = sorter(&by_fields, &options(Access::Auto))?;
-    let pairs = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
-    // SAFETY: as in `sorter`.
-    let words = unsafe { Sorter::new(&device.raw, &device.requirements, &pairs, &options(Access::Auto))? };
+    let pairs = SortRequest::new(KeyType::U32).value(ValueType::U32);
+    let words = sorter(&pairs, &options(Access::Auto))?;
     let scratch_size = records.scratch_size(capacity)?.max(words.scratch_size(capacity)?);
     let mut random = Rng::with_seed(seed());
     let given = [20, 4, 4].map(|size| bytes(Bytes::Few, size * capacity as usize, &mut random));
@@ -458,23 +433,21 @@ fn shared_scratch() -> Result<(), Failed> {
     for (buffer, given) in [&of_records, &of_keys, &of_values].into_iter().zip(&given) {
         buffer.write(0, given)?;
     }
-    let range = |buffer: &vksort::standalone::DeviceBuffer| BufferRange::new(buffer.raw(), buffer.size());
+    let range = |buffer: &DeviceBuffer| BufferRange::new(buffer.raw(), buffer.size());
     let query_pool = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(64);
     // SAFETY: buffers, pool and device outlive the sorts, which are waited for; each sort has buffers of its own but for the scratch.
     unsafe {
-        let in_place = SortBuffers::in_place(range(&of_records), capacity);
-        let by_fields = records.bind(&SortBuffers { scratch: Some(range(&scratch)), ..in_place })?;
-        let in_place = SortBuffers::in_place(range(&of_keys), capacity);
-        let of_pairs =
-            words.bind(&SortBuffers { values: Some(range(&of_values)), scratch: Some(range(&scratch)), ..in_place })?;
+        let buffers = SortBuffers::new(capacity).scratch(range(&scratch));
+        let by_fields = records.bind(&buffers.keys(range(&of_records)))?;
+        let of_pairs = words.bind(&buffers.keys(range(&of_keys)).values(range(&of_values)))?;
         let pool = device.raw.create_query_pool(&query_pool, None)?;
-        let queries = QueryRange { pool, first: 3, count: by_fields.query_count(capacity) };
+        let queries = QueryRange::new(pool, 3, by_fields.query_count(capacity));
         let ran = device.execute("sorts with one scratch", |commands| {
-            of_pairs.record(commands, capacity, None)?;
-            by_fields.record(commands, capacity, Some(queries))?;
-            of_pairs.record(commands, capacity, None)?;
+            of_pairs.record(commands, capacity)?;
+            by_fields.record_timed(commands, capacity, queries)?;
+            of_pairs.record(commands, capacity)?;
             BoundSort::OUTPUT_SCOPE.record_barrier(BoundSort::INPUT_SCOPE, &device.raw, commands);
-            by_fields.record(commands, capacity, Some(queries))
+            by_fields.record_timed(commands, capacity, queries)
         });
         let mut ticks = vec![0u64; queries.count as usize];
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
@@ -502,25 +475,23 @@ fn shared_scratch() -> Result<(), Failed> {
 
 /// Sorts of segments have one descriptor more than those of arrays. So they share no pipelines with them, but with each other.
 fn shared_pipelines() -> Result<(), Failed> {
-    let by_fields = RecordRequest::new(20, [field(1, KeyType::U32), field(9, KeyType::F32)]);
-    let rows = SegmentedRequest::of_records(&by_fields, Segments::Rows { stride: 100 })?;
-    let sharing = |pipelines: &Arc<PipelineSet>| SorterOptions {
-        pipelines: Some(Arc::clone(pipelines)),
-        ..options(Access::Auto)
-    };
+    let by_fields = SortRequest::records(20, [field(1, KeyType::U32), field(9, KeyType::F32)]);
+    let rows = by_fields.segments(Segments::Rows { stride: 100 });
+    let sharing = |pipelines: &Arc<PipelineSet>| options(Access::Auto).pipelines(Arc::clone(pipelines));
     let (together, alone) = (Arc::default(), Arc::default());
     let array = sorter(&by_fields, &sharing(&together))?;
     let of_array = together.len();
-    let segments = segmented_sorter(&rows, &sharing(&together))?;
-    let _apart = segmented_sorter(&rows, &sharing(&alone))?;
+    let segments = sorter(&rows, &sharing(&together))?;
+    let _apart = sorter(&rows, &sharing(&alone))?;
     assert_eq!(together.len(), of_array + alone.len());
-    let _again = segmented_sorter(&rows, &sharing(&together))?;
+    let _again = sorter(&rows, &sharing(&together))?;
     assert_eq!(together.len(), of_array + alone.len());
     // The validation layer compares the layouts of pipelines and descriptors.
     let case = Case::new(&by_fields, bytes(Bytes::Few, 20 * 300, &mut Rng::with_seed(seed())), 300);
-    run(&gpu(), By::Whole(&array), &case)?;
-    let of_segments = segmented::Case::new(rows, segments.longest(), Vec::new(), 3, vec![0; 8 * 300]);
-    run(&gpu(), By::Segments(&segments, &of_segments), &case)?;
+    run(&gpu(), &array, None, &case)?;
+    let keys = vec![0; 300 * rows.key.size_bytes() as usize];
+    let of_segments = segmented::Case::new(rows, limits(&segments).longest(), Vec::new(), 3, keys);
+    run(&gpu(), &segments, Some(&of_segments), &Case { request: rows, ..case })?;
     assert_valid(&gpu());
     Ok(())
 }

@@ -4,8 +4,8 @@
 use vksort::internals::abi::*;
 use vksort::internals::steps::{self, Dispatch, HostStep, Memory};
 use vksort::{
-    Algorithm, Count, DeviceProfile, KeyOutput, KeyType, Order, Placement, ShapeDesc, SortRequest, SorterOptions,
-    Tuning, ValueType, Visits,
+    Algorithm, BitRange, Count, DeviceProfile, KeyOutput, KeyType, Order, Placement, ShapeDesc, SortRequest,
+    SorterOptions, Tuning, ValueType, Visits,
 };
 use vksort_testing::arena::Arena;
 use vksort_testing::patterns::{self, Pattern};
@@ -29,12 +29,12 @@ impl Case {
 /// Every kind of sort with so many passes whose routes or places differ.
 fn cases(key: KeyType, passes: usize) -> Vec<Case> {
     let mut cases = Vec::new();
-    let bits = (0..8 * passes as u32).into();
+    let bits: BitRange = (0..8 * passes as u32).into();
     let requests = [Placement::InPlace, Placement::OutOfPlace].into_iter().flat_map(|placement| {
         [ValueType::None, ValueType::U32, ValueType::Index, ValueType::Bytes(20)].into_iter().flat_map(move |value| {
             [KeyOutput::Sorted, KeyOutput::Discarded].into_iter().map(move |key_output| {
-                let algorithm = Some(Algorithm::OneSweep);
-                SortRequest { value, placement, key_output, bits, algorithm, ..SortRequest::new(key) }
+                let request = SortRequest::new(key).value(value).placement(placement).key_output(key_output);
+                request.bits(bits).algorithm(Algorithm::OneSweep)
             })
         })
     });
@@ -193,7 +193,7 @@ fn every_mask_ends_at_the_target() -> Result<(), Failed> {
 fn the_device_writes_the_same(case: Case) -> Result<(), Failed> {
     let Case { request, kind } = case;
     let tuning = Tuning { digit_bits: 8, ..suite::small_blocks() };
-    let sorter = gpu().sorter(&request, &SorterOptions { tuning: Some(tuning), ..SorterOptions::default() })?;
+    let sorter = gpu().sorter(&request, &SorterOptions::default().tuning(tuning))?;
     let count = 1_500;
     let arena = Arena::new(&gpu(), &sorter, count);
     let mut rng = fastrand::Rng::with_seed(seed());
@@ -215,8 +215,7 @@ fn the_device_writes_the_same(case: Case) -> Result<(), Failed> {
 
 /// Sorts keys that are in order, which takes no pass, and then keys of which two neighbours are not.
 fn keys_in_order(request: SortRequest) -> Result<(), Failed> {
-    let sorter =
-        gpu().sorter(&request, &SorterOptions { tuning: Some(suite::small_blocks()), ..SorterOptions::default() })?;
+    let sorter = gpu().sorter(&request, &SorterOptions::default().tuning(suite::small_blocks()))?;
     let (count, size) = (5_003, request.key.size_bytes() as usize);
     let arena = Arena::new(&gpu(), &sorter, count);
     let mut rng = fastrand::Rng::with_seed(seed());
@@ -254,7 +253,7 @@ fn requests_in_order() -> impl Iterator<Item = SortRequest> {
             let placement = [Placement::InPlace, Placement::OutOfPlace][(index + turn) % 2];
             let (value, whole) = (values[(index / 2 + turn) % 3], SortRequest::new(key));
             let bits = if index % 3 == 0 { (1..key.bits() - 1).into() } else { whole.bits };
-            SortRequest { value, order, placement, bits, algorithm: Some(Algorithm::OneSweep), ..whole }
+            whole.value(value).order(order).placement(placement).bits(bits).algorithm(Algorithm::OneSweep)
         })
     })
 }

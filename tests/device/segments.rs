@@ -4,9 +4,9 @@
 use vksort::internals::kernels::{self, Kernel, Module};
 use vksort::internals::steps::{self, HostStep};
 use vksort::{
-    Access, Algorithm, BitRange, BufferRange, Count, DeviceProfile, Error, Faults, IndexFrom, KeyOutput, KeyType,
-    Order, Placement, RankMethod, SegmentBuffers, SegmentedRequest, SegmentedSorter, Segments, ShapeDesc, SortBuffers,
-    SortRequest, SorterOptions, SubgroupChoice, Tuning, ValueType,
+    Access, Algorithm, BufferRange, Capacity, Count, DeviceProfile, Error, Faults, IndexFrom, KeyOutput, KeyType,
+    Order, Placement, RankMethod, SegmentLimits, SegmentOptions, Segments, ShapeDesc, SortBuffers, SortRequest, Sorter,
+    SorterOptions, SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::patterns::{self, generate};
 use vksort_testing::segmented::{Case, run};
@@ -15,23 +15,33 @@ use vksort_testing::{Failed, Level, Trial, assert_valid, expect, gpu, level, see
 use super::modules::excuse;
 
 /// A sorter on the shared device.
-fn sorter(request: &SegmentedRequest, options: &SorterOptions) -> Result<SegmentedSorter, Error> {
+pub fn sorter(request: &SortRequest, options: &SorterOptions) -> Result<Sorter, Error> {
     let gpu = gpu();
     let device = gpu.device();
     // SAFETY: the device was created with its requirements, and is closed at the end of the tests.
-    unsafe { SegmentedSorter::new(&device.raw, &device.requirements, request, options) }
+    unsafe { Sorter::new(&device.raw, &device.requirements, request, options) }
 }
 
-fn pairs() -> SortRequest {
-    SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) }
+/// What the device allows in a sort of segments.
+pub fn limits(sorter: &Sorter) -> SegmentLimits<'_> {
+    sorter.segments().expect("a sorter of segments")
+}
+
+/// How a request divides the elements.
+pub fn of(request: &SortRequest) -> SegmentOptions {
+    request.segments.expect("a request of segments")
+}
+
+pub fn pairs() -> SortRequest {
+    SortRequest::new(KeyType::U32).value(ValueType::U32)
 }
 
 /// The request with the promise that a block of the device holds each segment.
-fn within_block(request: &SegmentedRequest, options: &SorterOptions) -> Result<SegmentedRequest, Error> {
-    Ok(match (request.longest, request.segments) {
+fn within_block(request: &SortRequest, options: &SorterOptions) -> Result<SortRequest, Error> {
+    Ok(match of(request) {
         // Rows say so by themselves.
-        (Some(_), _) | (_, Segments::Rows { .. }) => *request,
-        _ => request.up_to(sorter(&request.up_to(1), options)?.block()),
+        SegmentOptions { longest: Some(_), .. } | SegmentOptions { layout: Segments::Rows { .. }, .. } => *request,
+        _ => request.up_to(limits(&sorter(&request.up_to(1), options)?).block()),
     })
 }
 
@@ -40,8 +50,8 @@ fn small_windows() -> Tuning {
     Tuning { segment_items: 4, compare_longest: 8, ..suite::small_blocks() }
 }
 
-fn with(tuning: Tuning) -> SorterOptions {
-    SorterOptions { tuning: Some(tuning), ..SorterOptions::default() }
+pub fn with(tuning: Tuning) -> SorterOptions {
+    SorterOptions::default().tuning(tuning)
 }
 
 /// What the lengths of segments are like, in windows whose block has so many elements.
@@ -73,7 +83,7 @@ fn lengths(kind: &str, block: u32, random: &mut fastrand::Rng) -> Vec<u32> {
 }
 
 /// Words for segments of these lengths, and elements enough for them. Between ranges there may be holes.
-fn words(segments: Segments, lengths: &[u32], random: &mut fastrand::Rng) -> (Vec<u32>, u32) {
+pub fn words(segments: Segments, lengths: &[u32], random: &mut fastrand::Rng) -> (Vec<u32>, u32) {
     let mut at = random.u32(0..20);
     let mut words = Vec::new();
     match segments {
@@ -94,22 +104,26 @@ fn words(segments: Segments, lengths: &[u32], random: &mut fastrand::Rng) -> (Ve
         Segments::Rows { stride } => at = stride * lengths.len() as u32,
         Segments::RowsOf { stride } => {
             // A few say more than there is.
-            words = lengths.iter().map(|length| if random.u32(0..9) == 0 { stride + 7 } else { *length }).collect();
+            let word = |length: &u32| if random.u32(0..9) == 0 { stride + 7 } else { length % (stride + 9) };
+            words = lengths.iter().map(word).collect();
             at = stride * lengths.len() as u32;
         }
+        Segments::Whole => at = lengths.iter().sum(),
         other => panic!("{other:?} is not tested"),
     }
     (words, at + random.u32(0..30))
 }
 
 /// Sorts segments of all kinds of lengths, counted by the host and by the device.
-fn check(request: &SegmentedRequest, options: &SorterOptions) -> Result<(), Failed> {
+fn check(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     let request = &within_block(request, options)?;
+    let SegmentOptions { layout, longest: promised, .. } = of(request);
     let sorter = sorter(request, options)?;
+    let longest = limits(&sorter).longest();
     let mut random = fastrand::Rng::with_seed(seed());
     for (turn, kind) in LENGTHS.iter().enumerate() {
-        let block = sorter.longest().min(request.longest.unwrap_or(u32::MAX)).min(1 << 12);
-        let most = match request.segments {
+        let block = longest.min(promised.unwrap_or(u32::MAX)).min(1 << 12);
+        let most = match layout {
             Segments::Rows { stride } | Segments::RowsOf { stride } => stride,
             _ => block.max(16),
         };
@@ -117,11 +131,11 @@ fn check(request: &SegmentedRequest, options: &SorterOptions) -> Result<(), Fail
         if most < block {
             lengths.truncate((8 * block / most) as usize);
         }
-        let (words, capacity) = words(request.segments, &lengths, &mut random);
+        let (words, capacity) = words(layout, &lengths, &mut random);
         let pattern = patterns::ALL[random.usize(0..patterns::ALL.len())];
-        let keys = generate(pattern, request.sort.key, capacity as usize, seed());
+        let keys = generate(pattern, request.key, capacity as usize, seed());
         let count = lengths.len() as u32;
-        let case = Case::new(*request, sorter.longest(), words, count, keys);
+        let case = Case::new(*request, longest, words, count, keys);
         let counted = match turn % 3 {
             0 => None,
             1 => Some(random.u32(0..=count)),
@@ -129,7 +143,7 @@ fn check(request: &SegmentedRequest, options: &SorterOptions) -> Result<(), Fail
         };
         let text = |error| format!("VKSORT_SEED={}: {kind}, {pattern:?}, counted {counted:?}: {error}", seed());
         // Only a sort of keys with their own values is the same if it is repeated.
-        let repeats = request.sort.value != ValueType::Index && request.sort.key_output == KeyOutput::Sorted;
+        let repeats = request.value != ValueType::Index && request.key_output == KeyOutput::Sorted;
         let times = if repeats { 1 + turn as u32 % 2 } else { 1 };
         run(&gpu(), &sorter, &Case { counted, ..case }, times, true).map_err(text)?;
     }
@@ -137,37 +151,37 @@ fn check(request: &SegmentedRequest, options: &SorterOptions) -> Result<(), Fail
     Ok(())
 }
 
-/// A request of the draw with this number.
-fn drawn(number: u64) -> SegmentedRequest {
-    let mut random = fastrand::Rng::with_seed(seed() ^ number << 32);
+/// Keys of any type with any values, in any order.
+pub fn drawn_elements(random: &mut fastrand::Rng) -> SortRequest {
     let key = KeyType::ALL[random.usize(0..KeyType::ALL.len())];
-    let bytes = [1, 2, 4, 8, 12, 16, 20][random.usize(0..7)];
-    let value =
-        [ValueType::None, ValueType::Index, ValueType::Bytes(bytes), ValueType::Bytes(bytes)][random.usize(0..4)];
+    let bytes = ValueType::Bytes([1, 2, 4, 8, 12, 16, 20][random.usize(0..7)]);
+    let value = [ValueType::None, ValueType::Index, ValueType::Index, bytes, bytes][random.usize(0..5)];
     let (low, high) = (random.u32(0..=key.bits()), random.u32(0..=key.bits()));
     let narrow = random.u32(0..3) == 0;
-    let sort = SortRequest {
-        value,
-        order: [Order::Ascending, Order::Descending][random.usize(0..2)],
-        bits: if narrow {
-            BitRange { low: low.min(high), high: low.max(high) }
-        } else {
-            BitRange { low: 0, high: key.bits() }
-        },
-        placement: [Placement::InPlace, Placement::OutOfPlace][random.usize(0..2)],
-        key_output: match value != ValueType::None && random.u32(0..4) == 0 {
-            true => KeyOutput::Discarded,
-            false => KeyOutput::Sorted,
-        },
-        stable: random.bool(),
-        ..SortRequest::new(key)
-    };
+    let discards = value != ValueType::None && random.u32(0..4) == 0;
+    SortRequest::new(key)
+        .value(value)
+        .order([Order::Ascending, Order::Descending][random.usize(0..2)])
+        .bits(if narrow { low.min(high)..low.max(high) } else { 0..key.bits() })
+        .placement([Placement::InPlace, Placement::OutOfPlace][random.usize(0..2)])
+        .key_output(if discards { KeyOutput::Discarded } else { KeyOutput::Sorted })
+        .stable(random.bool())
+}
+
+/// What indices count from, if there are any.
+pub fn drawn_indices(value: ValueType, random: &mut fastrand::Rng) -> IndexFrom {
+    if value == ValueType::Index && random.bool() { IndexFrom::Segment } else { IndexFrom::Array }
+}
+
+/// A request of the draw with this number.
+fn drawn(number: u64) -> SortRequest {
+    let mut random = fastrand::Rng::with_seed(seed() ^ number << 32);
+    let elements = drawn_elements(&mut random);
     let stride = random.u32(1..64);
-    let segments = [Segments::Offsets, Segments::Ranges, Segments::Rows { stride }, Segments::RowsOf { stride }];
-    let request = SegmentedRequest::new(sort, segments[random.usize(0..4)]);
-    let from_segment = value == ValueType::Index && random.bool();
-    let request = request.indices_from(if from_segment { IndexFrom::Segment } else { IndexFrom::Array });
-    let promises = random.u32(0..3) == 0 && !matches!(request.segments, Segments::Rows { .. });
+    let layouts = [Segments::Offsets, Segments::Ranges, Segments::Rows { stride }, Segments::RowsOf { stride }];
+    let layout = layouts[random.usize(0..4)];
+    let request = elements.segments(layout).indices_from(drawn_indices(elements.value, &mut random));
+    let promises = random.u32(0..3) == 0 && !matches!(layout, Segments::Rows { .. });
     if promises { request.up_to(random.u32(1..40)) } else { request }
 }
 
@@ -183,11 +197,8 @@ fn draws() -> Vec<Trial> {
         ("staged", with(staged.clone())),
         ("match", with(Tuning { rank: RankMethod::Match, segment_items: 7, ..staged.clone() })),
         ("digits", with(Tuning { compare_longest: 1, few_registers: true, ..staged.clone() })),
-        ("emulated", SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..with(staged.clone()) }),
-        (
-            "whole-words",
-            SorterOptions { faults: Faults { no_small_storage: true, ..Faults::default() }, ..with(staged) },
-        ),
+        ("emulated", with(staged.clone()).subgroup(SubgroupChoice::Emulated(32))),
+        ("whole-words", with(staged).faults(Faults { no_small_storage: true, ..Faults::default() })),
     ];
     let trial = |(number, (name, options)): (usize, (&'static str, SorterOptions))| {
         (0..TURNS).map(move |turn| {
@@ -254,18 +265,18 @@ fn known() -> Result<(), Failed> {
         [SorterOptions::default(), with(small_windows()), with(Tuning { rank: RankMethod::Ballot, ..small_windows() })];
     for (setting, options) in settings.into_iter().enumerate() {
         for (place, placement) in [Placement::InPlace, Placement::OutOfPlace].into_iter().enumerate() {
-            let sort = SortRequest { placement, ..pairs() };
-            let block = sorter(&SegmentedRequest::new(sort, Segments::Offsets).up_to(1), &options)?.block();
+            let sort = pairs().placement(placement);
+            let block = limits(&sorter(&sort.segments(Segments::Offsets).up_to(1), &options)?).block();
             for (number, (name, segments, words, capacity)) in known_cases(block).into_iter().enumerate() {
                 if !takes(&[number, setting, place]) {
                     continue;
                 }
-                let usual = SegmentedRequest::new(sort, segments).up_to(block);
+                let usual = sort.segments(segments).up_to(block);
                 // Longer segments than were promised stay as they are.
                 let request = if name == "longer than promised" { usual.up_to(block / 5) } else { usual };
                 let sorter = sorter(&request, &options)?;
                 // Rows are shorter if other constants make another block.
-                let block = sorter.block();
+                let block = limits(&sorter).block();
                 let count = match segments {
                     Segments::Offsets => words.len() as u32 - 1,
                     Segments::Ranges => words.len() as u32 / 2,
@@ -287,11 +298,11 @@ fn known() -> Result<(), Failed> {
 /// Whatever the words are, the sort ends, and what is in no range stays.
 fn hostile() -> Result<(), Failed> {
     let mut random = fastrand::Rng::with_seed(seed());
-    let sorts = [pairs(), SortRequest::new(KeyType::U8), SortRequest { placement: Placement::OutOfPlace, ..pairs() }];
+    let sorts = [pairs(), SortRequest::new(KeyType::U8), pairs().placement(Placement::OutOfPlace)];
     let staged = with(Tuning { rank: RankMethod::Ballot, ..small_windows() });
     // Without types of 8 bits, bits beyond a key would reach its neighbours.
     let faults = Faults { no_small_storage: true, ..Faults::default() };
-    let whole_words = SorterOptions { faults, ..staged.clone() };
+    let whole_words = staged.clone().faults(faults);
     let settings = [SorterOptions::default(), with(small_windows()), staged, whole_words];
     for (setting, options) in settings.into_iter().enumerate() {
         for (number, sort) in sorts.into_iter().enumerate() {
@@ -300,7 +311,7 @@ fn hostile() -> Result<(), Failed> {
                 if !takes(&[setting, number, layout]) {
                     continue;
                 }
-                let request = within_block(&SegmentedRequest::new(sort, segments), &options)?;
+                let request = within_block(&sort.segments(segments), &options)?;
                 let sorter = sorter(&request, &options)?;
                 let (capacity, count) = (20_000u32, 1_000u32);
                 // Each layout has every kind with some of the sorts.
@@ -338,8 +349,8 @@ fn hostile() -> Result<(), Failed> {
     // A slot between segments is sorted to the end of the second one, beside a byte of none.
     let tuning = Tuning { compare_longest: 1, rank: RankMethod::Ballot, ..small_windows() };
     let faults = Faults { no_small_storage: true, ..Faults::default() };
-    let request = SegmentedRequest::new(SortRequest::new(KeyType::U8), Segments::Ranges);
-    let sorter = sorter(&request, &SorterOptions { faults, ..with(tuning) })?;
+    let request = SortRequest::new(KeyType::U8).segments(Segments::Ranges);
+    let sorter = sorter(&request, &with(tuning).faults(faults))?;
     let case = Case::new(request, u32::MAX, vec![0, 2, 9, 11, 4, 6], 3, (0..12).collect());
     run(&gpu(), &sorter, &case, 1, false)?;
     assert_valid(&gpu());
@@ -348,7 +359,7 @@ fn hostile() -> Result<(), Failed> {
 
 /// Begins and ends above the capacity count as the capacity, and empty segments with an end below their begin spoil no others.
 fn clamped() -> Result<(), Failed> {
-    let sort = SortRequest { placement: Placement::OutOfPlace, ..pairs() };
+    let sort = pairs().placement(Placement::OutOfPlace);
     let (most, capacity) = (u32::MAX, 5_000);
     let words = [
         (Segments::Offsets, vec![0, 7, 7, 400, 9_000, most, most]),
@@ -356,7 +367,7 @@ fn clamped() -> Result<(), Failed> {
     ];
     for options in [SorterOptions::default(), with(small_windows())] {
         for (segments, words) in &words {
-            let whole = SegmentedRequest::new(sort, *segments);
+            let whole = sort.segments(*segments);
             for request in [whole, whole.top(4)] {
                 let sorter = sorter(&request, &options)?;
                 let count = (0..).find(|count| segments.words(count + 1) > words.len() as u64).unwrap_or(0);
@@ -375,12 +386,12 @@ fn clamped() -> Result<(), Failed> {
 /// small where values are large.
 fn most_iterations() -> Result<(), Failed> {
     for bytes in [4, 64, 256, 1_024] {
-        let sort = SortRequest { value: ValueType::Bytes(bytes), ..SortRequest::new(KeyType::U32) };
+        let sort = SortRequest::new(KeyType::U32).value(ValueType::Bytes(bytes));
         for tuning in [None, Some(Tuning { compare_longest: 4_096, ..gpu().tuning().clone() })] {
-            let options = SorterOptions { tuning, ..SorterOptions::default() };
-            let request = within_block(&SegmentedRequest::new(sort, Segments::Ranges), &options)?;
+            let options = SorterOptions::default().tuning(tuning);
+            let request = within_block(&sort.segments(Segments::Ranges), &options)?;
             let sorter = sorter(&request, &options)?;
-            let block = sorter.block();
+            let block = limits(&sorter).block();
             let (small, last) = (block / 4, 3 * (block / 4) - 8);
             // Two shares of an invocation: what it merges at most, up to the next small segment.
             let merged = (2 * block / gpu().profile().subgroup_size).min(2 * small);
@@ -401,81 +412,83 @@ fn most_iterations() -> Result<(), Failed> {
 /// More rows than a dispatch has workgroups in one dimension.
 fn many_windows() -> Result<(), Failed> {
     let tuning = Tuning { segment_items: 1, workgroup_size: 1, ..small_windows() };
-    let request = SegmentedRequest::new(
-        SortRequest { value: ValueType::Index, ..SortRequest::new(KeyType::U16) },
-        Segments::Rows { stride: 3 },
-    );
+    let request = SortRequest::new(KeyType::U16).value(ValueType::Index).segments(Segments::Rows { stride: 3 });
     let sorter = sorter(&request, &with(tuning))?;
-    let count = 70_000 * sorter.longest() / 3;
+    let longest = limits(&sorter).longest();
+    let count = 70_000 * longest / 3;
     let keys = generate(patterns::Pattern::Uniform, KeyType::U16, 3 * count as usize, seed());
-    run(&gpu(), &sorter, &Case::new(request, sorter.longest(), vec![], count, keys), 1, true)?;
+    run(&gpu(), &sorter, &Case::new(request, longest, vec![], count, keys), 1, true)?;
     assert_valid(&gpu());
     Ok(())
 }
 
 /// What the host can see is refused, and says why.
 fn refused() -> Result<(), Failed> {
-    let of = |request: SegmentedRequest| sorter(&request, &SorterOptions::default());
-    let any = SegmentedRequest::new(pairs(), Segments::Offsets);
-    let block = of(any.up_to(1))?.block();
+    let of = |request: SortRequest| sorter(&request, &SorterOptions::default());
+    let longest = |request: SortRequest| of(request).map(|sorter| limits(&sorter).longest());
+    let any = pairs().segments(Segments::Offsets);
+    let block = limits(&of(any.up_to(1))?).block();
     let usual = any.up_to(block);
-    let rows = |stride| SegmentedRequest::new(pairs(), Segments::Rows { stride });
+    let rows = |stride| pairs().segments(Segments::Rows { stride });
     expect(of(rows(0)), &["the stride of rows", "0 elements", "at least 1"])?;
     expect(of(usual.up_to(0)), &["the longest segment", "0 elements"])?;
-    assert_eq!((of(usual)?.longest(), of(any)?.longest(), of(rows(1 << 20))?.longest()), (block, u32::MAX, u32::MAX));
+    assert_eq!((longest(usual)?, longest(any)?, longest(rows(1 << 20))?), (block, u32::MAX, u32::MAX));
     expect(of(rows(9).up_to(8)), &["the longest segment is 8 elements", "at least 9", "RowsOf"])?;
-    let by_algorithm = SortRequest { algorithm: Some(Algorithm::OneSweep), ..pairs() };
-    expect(of(SegmentedRequest::new(by_algorithm, Segments::Offsets)), &["algorithm", "onesweep", "none"])?;
+    expect(of(any.algorithm(Algorithm::OneSweep)), &["algorithm", "onesweep", "none"])?;
     expect(of(usual.indices_from(IndexFrom::Segment)), &["indices", "without indices"])?;
-    let huge = SortRequest { value: ValueType::Bytes(3), ..pairs() };
-    expect(of(SegmentedRequest::new(huge, Segments::Offsets)), &["value size", "3 bytes"])?;
+    expect(of(any.value(ValueType::Bytes(3))), &["value size", "3 bytes"])?;
 
     let sorter = of(usual)?;
-    assert_eq!((sorter.scratch_size(1_000, 10)?, sorter.access()), (0, Access::Descriptors));
-    let too_many = |capacity, segments| sorter.scratch_size(capacity, segments);
+    let size = |elements, segments| sorter.scratch_size(Capacity::new(elements).segments(segments));
+    assert_eq!((size(1_000, 10)?, sorter.access()), (0, Access::Descriptors));
     expect(
-        of(rows(10))?.scratch_size(99, 10),
+        of(rows(10))?.scratch_size(Capacity::new(99).segments(10)),
         &["the number of segments is 10", "up to 9, the rows of 10 in 99 elements"],
     )?;
     let range = gpu().profile().max_storage_range_bytes;
-    let most = sorter.max_segments(5)?;
+    let most = limits(&sorter).max_segments(5)?;
     let limit = match range < 1 << 34 {
         true => format!("up to {}, whose words have the {range} bytes", range / 4 - 1),
         false => "up to 4294967290, with the 5 elements 2^32 - 1".into(),
     };
-    expect(too_many(5, u32::MAX), &["the number of segments is 4294967295", &limit])?;
-    assert!(limit.starts_with(&format!("up to {most}, ")) && too_many(5, most).is_ok());
+    expect(size(5, u32::MAX), &["the number of segments is 4294967295", &limit])?;
+    assert!(limit.starts_with(&format!("up to {most}, ")) && size(5, most).is_ok());
     refused_buffers(&sorter)?;
     assert_valid(&gpu());
     Ok(())
 }
 
 /// The same of buffers and counts, for pairs with offsets.
-fn refused_buffers(sorter: &SegmentedSorter) -> Result<(), Failed> {
+fn refused_buffers(sorter: &Sorter) -> Result<(), Failed> {
     let gpu = gpu();
     let buffer = gpu.buffer(1 << 16)?;
-    let range = |offset, size| BufferRange { offset, size, ..BufferRange::new(buffer.raw(), 1 << 16) };
-    let elements = SortBuffers { values: Some(range(1 << 12, 400)), ..SortBuffers::in_place(range(0, 400), 100) };
-    let with = |segments| SegmentBuffers { elements, segments, segment_capacity: 10 };
-    let given = range(1 << 13, 44);
-    expect(sorter.check_buffers(&with(None)), &["segments", "absent", "present"])?;
-    let less = BufferRange { size: 40, ..given };
-    expect(sorter.check_buffers(&with(Some(less))), &["segments has 40 bytes, needed are 44"])?;
-    let odd = BufferRange { offset: given.offset + 2, ..given };
-    expect(sorter.check_buffers(&with(Some(odd))), &["segments", "8194"])?;
-    expect(sorter.check_buffers(&with(Some(range(0, 44)))), &["keys", "segments"])?;
+    let range = |offset, size| BufferRange::new(buffer.raw(), size).offset(offset);
+    let elements = SortBuffers::new(Capacity::new(100).segments(10)).keys(range(0, 400)).values(range(1 << 12, 400));
+    let refused = |segments: Option<BufferRange>, words: &[&str]| {
+        expect(sorter.check_buffers(&elements.segments(segments)), words)
+    };
+    refused(None, &["segments", "absent", "present"])?;
+    refused(Some(range(1 << 13, 40)), &["segments has 40 bytes, needed are 44"])?;
+    refused(Some(range((1 << 13) + 2, 44)), &["segments", "8194"])?;
+    refused(Some(range(0, 44)), &["keys", "segments"])?;
     // SAFETY: the buffer is of the device, with every usage, and nothing is submitted.
     unsafe {
-        let sort = sorter.bind(&with(Some(given)))?;
-        let record = |count: Count| gpu.device().execute("no sort", |commands| sort.record(commands, count, None));
+        let sort = sorter.bind(&elements.segments(range(1 << 13, 44)))?;
+        let record = |count: Count| gpu.device().execute("no sort", |commands| sort.record(commands, count));
         expect(record(Count::Host(11)), &["the number of segments is 11", "up to 10, the segment capacity"])?;
         expect(record(Count::Device), &["count", "absent", "present"])?;
     }
     Ok(())
 }
 
-/// Every module of these sorts that the device can run sorts once.
-fn every_module() -> Result<(), Failed> {
+/// Every module of a kernel of segments that the device can run sorts once: by this tuning, a request for each type of keys, with
+/// so many elements in one segment.
+pub fn every_module(
+    kernel: Kernel,
+    tuning: &Tuning,
+    (request, elements): (impl Fn(KeyType) -> SortRequest, u32),
+    sort: impl Fn(&SortRequest, &SorterOptions) -> Result<(), Failed>,
+) -> Result<(), Failed> {
     let profile = gpu().profile().clone();
     let mut reached: Vec<Module> = Vec::new();
     for key in [KeyType::U32, KeyType::U8, KeyType::U64, KeyType::U128] {
@@ -490,44 +503,45 @@ fn every_module() -> Result<(), Failed> {
             if addressed && !profile.buffer_addresses {
                 continue;
             }
-            let tuning = Tuning { rank: rank.unwrap_or(small_windows().rank), ..small_windows() };
+            let tuning = Tuning { rank: rank.unwrap_or(tuning.rank), ..tuning.clone() };
             let subgroup = if emulated { SubgroupChoice::Emulated(8) } else { SubgroupChoice::Auto };
-            let request =
-                SegmentedRequest::new(SortRequest { value: ValueType::U32, ..SortRequest::new(key) }, Segments::Ranges);
+            let access = if addressed { Access::Addresses } else { Access::Descriptors };
+            let request = request(key);
             let seen = DeviceProfile { small_storage: profile.small_storage && !whole_words, ..profile.clone() };
-            let desc = ShapeDesc {
-                subgroup,
-                addressed,
-                segments: Some(&request),
-                ..ShapeDesc::new(&seen, &tuning, &request.sort, Algorithm::OneSweep)
-            };
-            let host = steps::of_segments(&desc, 1, 1, Count::Host(1))?;
-            let [HostStep::Dispatch(dispatch)] = &host.steps[..] else { return Err("there is one step".into()) };
-            if !reached.contains(&dispatch.module) {
-                reached.push(dispatch.module);
-                let options = SorterOptions {
-                    subgroup,
-                    access: if addressed { Access::Addresses } else { Access::Descriptors },
-                    faults: Faults { no_small_storage: whole_words, ..Faults::default() },
-                    ..with(tuning)
-                };
-                check(&request, &options)?;
+            let usual = ShapeDesc::new(&seen, &tuning, &request, Algorithm::OneSweep);
+            let host = steps::of_segments(&ShapeDesc { subgroup, addressed, ..usual }, elements, 1, Count::Host(1))?;
+            assert!(elements > 1 || host.steps.len() == 1, "there is one step");
+            let modules = host.steps.iter().filter_map(|step| match step {
+                HostStep::Dispatch(dispatch) if dispatch.module.kernel == kernel => Some(dispatch.module),
+                _ => None,
+            });
+            let new: Vec<Module> = modules.filter(|module| !reached.contains(module)).collect();
+            if !new.is_empty() {
+                reached.extend(new);
+                let faults = Faults { no_small_storage: whole_words, ..Faults::default() };
+                sort(&request, &with(tuning).subgroup(subgroup).access(access).faults(faults))?;
             }
         }
     }
-    for module in kernels::modules().into_iter().filter(|module| module.kernel == Kernel::Segments) {
+    for module in kernels::modules().into_iter().filter(|module| module.kernel == kernel) {
         match (reached.contains(&module), excuse(&module, &profile)) {
             (true, None) => {}
             (false, Some(what)) => println!("not run here: {} needs {what}", module.name()),
             (_, other) => return Err(format!("{}: run or not against {other:?}", module.name()).into()),
         }
     }
+    assert_valid(&gpu());
     Ok(())
+}
+
+fn every_module_of_windows() -> Result<(), Failed> {
+    let request = |key| SortRequest::new(key).value(ValueType::U32).segments(Segments::Ranges);
+    every_module(Kernel::Segments, &small_windows(), (request, 1), check)
 }
 
 /// What one row of each subgroup size has, whatever part of the others it takes.
 pub fn trials_of_modules() -> Vec<Trial> {
-    vec![Trial::test("every_module", every_module)]
+    vec![Trial::test("every_module", every_module_of_windows)]
 }
 
 pub fn trials() -> Vec<Trial> {

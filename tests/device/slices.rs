@@ -7,8 +7,7 @@ use bytemuck::{Pod, Zeroable};
 use fastrand::Rng;
 use vksort::standalone::{Gpu, SegmentsOf};
 use vksort::{
-    IndexFrom, Key, KeyField, KeyType, Order, Placement, SegmentedRequest, Segments, SortRequest, SorterOptions,
-    ValueType, key_field,
+    IndexFrom, Key, KeyField, KeyType, Order, Placement, Segments, SortRequest, SorterOptions, ValueType, key_field,
 };
 use vksort_testing::{Failed, Trial, expect, gpu, seed};
 
@@ -332,8 +331,10 @@ fn wrong_segments_are_refused() -> Result<(), Failed> {
 /// an error that names what it can.
 fn what_exceeds_a_block() -> Result<(), Failed> {
     let gpu = Gpu::best()?;
-    let request = SegmentedRequest::new(SortRequest::new(KeyType::U32), Segments::Offsets);
-    let block = gpu.segmented_sorter(&request.up_to(1), &SorterOptions::default())?.block();
+    let (request, options) = (SortRequest::new(KeyType::U32), SorterOptions::default());
+    let segments = gpu.sorter(&request.segments(Segments::Offsets).up_to(1), &options)?;
+    let block = segments.segments().expect("a sorter of segments").block();
+    drop(segments);
     for longest in [block - 1, block, block + 1] {
         let mut keys: Vec<u32> = (0..longest + 8).map(|at| at.wrapping_mul(0x9E37_79B1)).collect();
         let mut expected = keys.clone();
@@ -345,9 +346,8 @@ fn what_exceeds_a_block() -> Result<(), Failed> {
     }
 
     let first = Order::Ascending;
-    let sort = SortRequest { value: ValueType::Index, placement: Placement::OutOfPlace, ..request.sort };
-    let top = SegmentedRequest::new(sort, Segments::Whole).top(1);
-    let most = gpu.segmented_sorter(&top, &SorterOptions::default())?.max_top();
+    let top = request.value(ValueType::Index).placement(Placement::OutOfPlace).top(1);
+    let most = gpu.sorter(&top, &options)?.segments().expect("a sorter of segments").max_top();
     let keys = vec![1u32; 20 * most as usize];
     for count in [most + 1, 20 * most, u32::MAX] {
         let words = [&format!("the number of first elements is {count}"), &*format!("up to {most}, a block")];
@@ -377,12 +377,12 @@ fn sorters_are_kept() -> Result<(), Failed> {
     assert!(kept > 0, "a sorter is kept");
     sort(4)?;
     assert_eq!(gpu.pipelines().len(), kept, "rows of every length share pipelines");
-    gpu.clear()?;
+    gpu.clear_pipelines()?;
     assert!(gpu.pipelines().is_empty(), "sorters are dropped");
     sort(2)?;
 
     // Records have sorters of their own.
-    gpu.clear()?;
+    gpu.clear_pipelines()?;
     let mut particles = [3u32, 1, 2].map(|number| Particle::drawn(&mut Rng::with_seed(5), number));
     let number = [key_field!(Particle, number)];
     gpu.sort_by_fields(&mut particles, number)?;

@@ -1,38 +1,19 @@
 //! Sorts of segments beyond a block, each compared in full with a stable sort of every segment, and with guards around it.
-#![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
 
-use vksort::internals::kernels::{self, Kernel, Module};
-use vksort::internals::steps::{self, HostStep};
+use vksort::internals::kernels::Kernel;
 use vksort::{
-    Access, Algorithm, BitRange, Count, DeviceProfile, Error, Faults, IndexFrom, KeyOutput, KeyType, Order, Placement,
-    RankMethod, SegmentedRequest, SegmentedSorter, Segments, ShapeDesc, SortRequest, SorterOptions, SubgroupChoice,
-    Tuning, ValueType,
+    Faults, IndexFrom, KeyType, Placement, RankMethod, Segments, SortRequest, SorterOptions, SubgroupChoice, Tuning,
+    ValueType,
 };
 use vksort_testing::patterns::{self, Pattern, generate};
 use vksort_testing::segmented::{Case, run, run_all};
 use vksort_testing::{Failed, Trial, assert_valid, gpu, seed, suite, takes};
 
-use super::modules::excuse;
-
-/// A sorter on the shared device.
-fn sorter(request: &SegmentedRequest, options: &SorterOptions) -> Result<SegmentedSorter, Error> {
-    let gpu = gpu();
-    let device = gpu.device();
-    // SAFETY: the device was created with its requirements, and is closed at the end of the tests.
-    unsafe { SegmentedSorter::new(&device.raw, &device.requirements, request, options) }
-}
-
-fn pairs() -> SortRequest {
-    SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) }
-}
+use super::segments::{drawn_elements, drawn_indices, every_module, limits, pairs, sorter, with, words};
 
 /// Blocks of few elements, so that few elements are many parents.
 fn small_windows() -> Tuning {
     Tuning { segment_items: 8, compare_longest: 8, ..suite::small_blocks() }
-}
-
-fn with(tuning: Tuning) -> SorterOptions {
-    SorterOptions { tuning: Some(tuning), ..SorterOptions::default() }
 }
 
 /// What the lengths of segments are like, for blocks of so many elements.
@@ -60,95 +41,42 @@ fn lengths(kind: &str, block: u32, random: &mut fastrand::Rng) -> Vec<u32> {
     }
 }
 
-/// Words for segments of these lengths, and elements enough for them. Between ranges there may be holes.
-fn words(segments: Segments, lengths: &[u32], random: &mut fastrand::Rng) -> (Vec<u32>, u32) {
-    let mut at = random.u32(0..20);
-    let mut words = Vec::new();
-    match segments {
-        Segments::Offsets => {
-            words.push(at);
-            for length in lengths {
-                at += length;
-                words.push(at);
-            }
-        }
-        Segments::Ranges => {
-            for length in lengths {
-                at += if random.u32(0..3) == 0 { random.u32(0..200) } else { 0 };
-                words.extend([at, at + length]);
-                at += length;
-            }
-        }
-        Segments::RowsOf { stride } => {
-            words = lengths.iter().map(|length| length % (stride + 9)).collect();
-            at = stride * lengths.len() as u32;
-        }
-        _ => at = segments_end(segments, lengths.len() as u32),
-    }
-    (words, at + random.u32(0..30))
-}
-
-fn segments_end(segments: Segments, count: u32) -> u32 {
-    match segments {
-        Segments::Rows { stride } => stride * count,
-        other => panic!("{other:?} is not tested"),
-    }
-}
-
-/// A request of the draw with this number. Rows are given in blocks, which the device decides.
-fn drawn(number: u64) -> (SortRequest, u32, bool) {
+/// Elements of the draw with this number, which of the layouts they have, and what their indices count from. Rows are given in
+/// blocks, which the device decides.
+fn drawn(number: u64) -> (SortRequest, usize, IndexFrom) {
     let mut random = fastrand::Rng::with_seed(seed() ^ number << 32);
-    let key = KeyType::ALL[random.usize(0..KeyType::ALL.len())];
-    let bytes = [1, 2, 4, 8, 12, 16, 20][random.usize(0..7)];
-    let value = [ValueType::None, ValueType::Index, ValueType::Index, ValueType::Bytes(bytes), ValueType::Bytes(bytes)]
-        [random.usize(0..5)];
-    let (low, high) = (random.u32(0..=key.bits()), random.u32(0..=key.bits()));
-    let sort = SortRequest {
-        value,
-        order: [Order::Ascending, Order::Descending][random.usize(0..2)],
-        bits: match random.u32(0..3) {
-            0 => BitRange { low: low.min(high), high: low.max(high) },
-            _ => SortRequest::new(key).bits,
-        },
-        placement: [Placement::InPlace, Placement::OutOfPlace][random.usize(0..2)],
-        key_output: match value != ValueType::None && random.u32(0..3) == 0 {
-            true => KeyOutput::Discarded,
-            false => KeyOutput::Sorted,
-        },
-        ..SortRequest::new(key)
-    };
-    (sort, random.u32(0..5), value == ValueType::Index && random.bool())
+    let elements = drawn_elements(&mut random).stable(true);
+    (elements, random.usize(0..5), drawn_indices(elements.value, &mut random))
 }
 
 /// Sorts segments of all kinds of lengths with all kinds of keys, in one bound sort for each kind of lengths.
 fn check(number: u64, options: &SorterOptions) -> Result<(), Failed> {
-    let (sort, layout, from_segment) = drawn(number);
+    let (elements, layout, index_from) = drawn(number);
     let mut random = fastrand::Rng::with_seed(seed() ^ number);
-    let block = sorter(&SegmentedRequest::new(sort, Segments::Offsets), options)?.block();
+    let block = limits(&sorter(&elements.segments(Segments::Offsets), options)?).block();
     let stride = random.u32(block + 1..9 * block);
-    let layouts = [
+    let layout = [
         Segments::Offsets,
         Segments::Offsets,
         Segments::Ranges,
         Segments::Rows { stride },
         Segments::RowsOf { stride },
-    ];
-    let request = SegmentedRequest::new(sort, layouts[layout as usize]);
-    let request = request.indices_from(if from_segment { IndexFrom::Segment } else { IndexFrom::Array });
+    ][layout];
+    let request = elements.segments(layout).indices_from(index_from);
     let sorter = sorter(&request, options)?;
     for kind in LENGTHS {
         let mut lengths = lengths(kind, block, &mut random);
-        if request.segments.words(1) == 0 || matches!(request.segments, Segments::RowsOf { .. }) {
+        if matches!(layout, Segments::Rows { .. } | Segments::RowsOf { .. }) {
             lengths.truncate(6);
         }
-        let (words, capacity) = words(request.segments, &lengths, &mut random);
+        let (words, capacity) = words(layout, &lengths, &mut random);
         if capacity > 1 << 20 {
             continue;
         }
         let count = lengths.len() as u32;
         let case = |counted: Option<u32>, pattern| {
-            let keys = generate(pattern, sort.key, capacity as usize, seed());
-            Case { counted, ..Case::new(request, sorter.longest(), words.clone(), count, keys) }
+            let keys = generate(pattern, request.key, capacity as usize, seed());
+            Case { counted, ..Case::new(request, u32::MAX, words.clone(), count, keys) }
         };
         let mut draw = || patterns::ALL[random.usize(0..patterns::ALL.len())];
         // The words of a count are there in all of them or in none.
@@ -173,11 +101,8 @@ fn draws() -> Vec<Trial> {
         ("staged", with(staged.clone())),
         ("match", with(Tuning { rank: RankMethod::Match, segment_items: 7, ..staged.clone() })),
         ("digits", with(Tuning { compare_longest: 1, digit_bits: 10, merge_runs: true, ..small_windows() })),
-        ("emulated", SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..with(staged.clone()) }),
-        (
-            "whole-words",
-            SorterOptions { faults: Faults { no_small_storage: true, ..Faults::default() }, ..with(staged) },
-        ),
+        ("emulated", with(staged.clone()).subgroup(SubgroupChoice::Emulated(32))),
+        ("whole-words", with(staged).faults(Faults { no_small_storage: true, ..Faults::default() })),
     ];
     let trial = |(number, (name, options)): (usize, (&'static str, SorterOptions))| {
         (0..TURNS).map(move |turn| {
@@ -206,10 +131,10 @@ fn constant_digits() -> Result<(), Failed> {
                 if !takes(&[setting, place, number]) {
                     continue;
                 }
-                let sort = SortRequest { placement, value, ..pairs() };
-                let request = SegmentedRequest::new(sort, Segments::Offsets);
+                let sort = pairs().placement(placement).value(value);
+                let request = sort.segments(Segments::Offsets);
                 let sorter = sorter(&request, &options)?;
-                let block = sorter.block();
+                let block = limits(&sorter).block();
                 let words = vec![3, 3 + 9 * block, 10 + 10 * block, 10 + 12 * block];
                 let cases: Vec<Case> = keys
                     .iter()
@@ -232,7 +157,7 @@ fn constant_digits() -> Result<(), Failed> {
 /// Whatever the words are, the sort ends, and what is in no range stays.
 fn hostile() -> Result<(), Failed> {
     let mut random = fastrand::Rng::with_seed(seed());
-    let sorts = [pairs(), SortRequest { placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U8) }];
+    let sorts = [pairs(), SortRequest::new(KeyType::U8).placement(Placement::OutOfPlace)];
     let staged = with(Tuning { rank: RankMethod::Ballot, ..small_windows() });
     for (setting, options) in [with(small_windows()), staged].into_iter().enumerate() {
         for (number, sort) in sorts.into_iter().enumerate() {
@@ -240,9 +165,9 @@ fn hostile() -> Result<(), Failed> {
                 if !takes(&[setting, number, layout]) {
                     continue;
                 }
-                let request = SegmentedRequest::new(sort, segments);
+                let request = sort.segments(segments);
                 let sorter = sorter(&request, &options)?;
-                let block = sorter.block();
+                let block = limits(&sorter).block();
                 let (capacity, count) = (20 * block + 77, 500u32);
                 let mut cases = Vec::new();
                 for kind in 0..9 {
@@ -278,64 +203,19 @@ fn hostile() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Every module of splits, and of windows of children, that the device can run sorts once.
-fn every_module() -> Result<(), Failed> {
-    let profile = gpu().profile().clone();
-    let mut reached: Vec<Module> = Vec::new();
-    for key in [KeyType::U32, KeyType::U8, KeyType::U64, KeyType::U128] {
-        for (rank, emulated, addressed, whole_words) in [
-            (None, false, false, false),
-            (Some(RankMethod::Ballot), false, false, false),
-            (Some(RankMethod::Private), false, false, false),
-            (None, true, false, false),
-            (None, false, true, false),
-            (None, false, true, true),
-        ] {
-            if addressed && !profile.buffer_addresses {
-                continue;
-            }
-            let tuning = Tuning { rank: rank.unwrap_or(small_windows().rank), ..small_windows() };
-            let subgroup = if emulated { SubgroupChoice::Emulated(8) } else { SubgroupChoice::Auto };
-            let sort = SortRequest { value: ValueType::U32, ..SortRequest::new(key) };
-            let request = SegmentedRequest::new(sort, Segments::Ranges);
-            let seen = DeviceProfile { small_storage: profile.small_storage && !whole_words, ..profile.clone() };
-            let desc = ShapeDesc {
-                subgroup,
-                addressed,
-                segments: Some(&request),
-                ..ShapeDesc::new(&seen, &tuning, &request.sort, Algorithm::OneSweep)
-            };
-            let host = steps::of_segments(&desc, 1 << 20, 1, Count::Host(1))?;
-            let modules = host.steps.iter().filter_map(|step| match step {
-                HostStep::Dispatch(dispatch) if dispatch.module.kernel == Kernel::Split => Some(dispatch.module),
-                _ => None,
-            });
-            let Some(module) = modules.into_iter().find(|module| !reached.contains(module)) else { continue };
-            reached.push(module);
-            let options = SorterOptions {
-                subgroup,
-                access: if addressed { Access::Addresses } else { Access::Descriptors },
-                faults: Faults { no_small_storage: whole_words, ..Faults::default() },
-                ..with(tuning)
-            };
-            let sorter = sorter(&request, &options)?;
-            let block = sorter.block();
-            let words = vec![1, 2 + block, 3 + block, 2 + 6 * block, 7 * block, 7 * block + 5];
-            for pattern in [Pattern::Uniform, Pattern::FewDistinct] {
-                let keys = generate(pattern, key, 8 * block as usize, seed());
-                run(&gpu(), &sorter, &Case::new(request, u32::MAX, words.clone(), 3, keys), 1, true)?;
-            }
+/// Every module of splits, and of windows of children.
+fn every_module_of_splits() -> Result<(), Failed> {
+    let request = |key| SortRequest::new(key).value(ValueType::U32).segments(Segments::Ranges);
+    every_module(Kernel::Split, &small_windows(), (request, 1 << 20), |request, options| {
+        let sorter = sorter(request, options)?;
+        let block = limits(&sorter).block();
+        let words = vec![1, 2 + block, 3 + block, 2 + 6 * block, 7 * block, 7 * block + 5];
+        for pattern in [Pattern::Uniform, Pattern::FewDistinct] {
+            let keys = generate(pattern, request.key, 8 * block as usize, seed());
+            run(&gpu(), &sorter, &Case::new(*request, u32::MAX, words.clone(), 3, keys), 1, true)?;
         }
-    }
-    for module in kernels::modules().into_iter().filter(|module| module.kernel == Kernel::Split) {
-        match (reached.contains(&module), excuse(&module, &profile)) {
-            (true, None) => {}
-            (false, Some(what)) => println!("not run here: {} needs {what}", module.name()),
-            (_, other) => return Err(format!("{}: run or not against {other:?}", module.name()).into()),
-        }
-    }
-    assert_valid(&gpu());
-    Ok(())
+        Ok(())
+    })
 }
 
 pub fn trials() -> Vec<Trial> {
@@ -345,5 +225,5 @@ pub fn trials() -> Vec<Trial> {
 
 /// What one row has, whatever part of the others it takes.
 pub fn trials_of_modules() -> Vec<Trial> {
-    vec![Trial::test("every_module", every_module)]
+    vec![Trial::test("every_module", every_module_of_splits)]
 }

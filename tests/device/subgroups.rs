@@ -7,13 +7,13 @@ use vksort_testing::{Failed, Trial, assert_valid, logs, validating};
 /// A device without optional features sorts with its own subgroups where something promises full ones. Else it says once why not.
 fn plain_devices_sort_with_their_own_subgroups() -> Result<(), Failed> {
     for unknown_driver in [false, true] {
-        let options = GpuOptions { validation: validating(), least: true, unknown_driver, ..GpuOptions::default() };
+        let options = GpuOptions::default().validation(validating()).least(true).unknown_driver(unknown_driver);
         let gpu = Gpu::new(&options)?;
         let fixed = gpu.profile().fixed_subgroups;
         // Of GPUs, some need the features.
         let emulates = fixed == FixedSubgroups::No;
         assert!(if unknown_driver || gpu.profile().is_cpu { emulates == unknown_driver } else { true }, "{fixed:?}");
-        let request = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
+        let request = SortRequest::new(KeyType::U32).value(ValueType::U32);
         let (sorters, lines) = logs::of(|| [(); 2].map(|()| gpu.sorter(&request, &SorterOptions::default())));
         let warned = lines.iter().filter(|line| line.contains("subgroups are emulated")).count();
         // A device with the handle of an earlier one does not say the same again.
@@ -22,7 +22,7 @@ fn plain_devices_sort_with_their_own_subgroups() -> Result<(), Failed> {
             assert_eq!(sorter?.shape().ranking.subgroup.emulated, emulates);
         }
         let (_, lines) = logs::of(|| {
-            let emulated = SorterOptions { subgroup: SubgroupChoice::Emulated(8), ..SorterOptions::default() };
+            let emulated = SorterOptions::default().subgroup(SubgroupChoice::Emulated(8));
             gpu.sorter(&request, &emulated).map(drop)
         });
         assert!(!lines.iter().any(|line| line.contains("subgroups are emulated")), "what was asked for is no surprise");

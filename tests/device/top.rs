@@ -1,29 +1,15 @@
 //! The first elements of segments, each compared in full with the beginning of a stable sort, and with guards around it.
-#![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
 
-use vksort::internals::kernels::{self, Kernel, Module};
-use vksort::internals::steps::{self, HostStep};
+use vksort::internals::kernels::Kernel;
 use vksort::{
-    Access, Algorithm, BitRange, Count, DeviceProfile, Error, Faults, IndexFrom, KeyOutput, KeyType, Order, Placement,
-    RankMethod, SegmentedRequest, SegmentedSorter, Segments, ShapeDesc, SortRequest, SorterOptions, SubgroupChoice,
-    Tuning, ValueType,
+    Access, Capacity, Faults, IndexFrom, KeyType, Order, Placement, RankMethod, Segments, SortRequest, Sorter,
+    SorterOptions, SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::patterns::{self, Pattern, generate};
 use vksort_testing::segmented::{Case, run, run_all};
 use vksort_testing::{Failed, Level, Trial, assert_valid, expect, gpu, level, seed, suite, takes};
 
-use super::modules::excuse;
-
-fn sorter(request: &SegmentedRequest, options: &SorterOptions) -> Result<SegmentedSorter, Error> {
-    let gpu = gpu();
-    let device = gpu.device();
-    // SAFETY: the device was created with its requirements, and is closed at the end of the tests.
-    unsafe { SegmentedSorter::new(&device.raw, &device.requirements, request, options) }
-}
-
-fn with(tuning: Tuning) -> SorterOptions {
-    SorterOptions { tuning: Some(tuning), ..SorterOptions::default() }
-}
+use super::segments::{drawn_elements, drawn_indices, every_module, limits, of, sorter, with, words};
 
 /// Blocks of few elements, so that few elements are long rows of several tiles.
 fn small() -> Tuning {
@@ -39,7 +25,7 @@ fn small() -> Tuning {
 
 /// f32 keys with their indices.
 fn argsort(order: Order) -> SortRequest {
-    SortRequest { order, value: ValueType::Index, placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::F32) }
+    SortRequest::new(KeyType::F32).order(order).value(ValueType::Index).placement(Placement::OutOfPlace)
 }
 
 /// Lengths of rows of up to `stride` elements.
@@ -55,57 +41,26 @@ fn lengths(rows: u32, stride: u32, block: u32, random: &mut fastrand::Rng) -> Ve
     (0..rows).map(|_| some(random)).collect()
 }
 
-/// The words of segments of these lengths, between whose ranges there may be other elements.
-fn words(segments: Segments, lengths: &[u32], random: &mut fastrand::Rng) -> Vec<u32> {
-    let sums = lengths.iter().scan(3, |end, length| {
-        let begin = *end + if segments == Segments::Ranges { random.u32(0..3) * 50 } else { 0 };
-        *end = begin + length;
-        Some([begin, *end])
-    });
-    match segments {
-        Segments::Offsets => std::iter::once(3).chain(sums.map(|[_, end]| end)).collect(),
-        Segments::Ranges => sums.flatten().collect(),
-        Segments::RowsOf { .. } => lengths.to_vec(),
-        _ => Vec::new(),
-    }
+/// The most elements of a request's first ones.
+fn max_top(request: &SortRequest, options: &SorterOptions) -> Result<u32, Failed> {
+    Ok(limits(&sorter(&request.top(1), options)?).max_top())
 }
 
-/// A request of the draw with this number, for blocks of so many elements. Half of the segments are longer than a block.
-fn drawn(random: &mut fastrand::Rng) -> (SegmentedRequest, u32) {
-    let key = KeyType::ALL[random.usize(0..KeyType::ALL.len())];
-    let bytes = [1, 2, 4, 8, 12, 16, 20][random.usize(0..7)];
-    let value = [ValueType::None, ValueType::Index, ValueType::Index, ValueType::Bytes(bytes)][random.usize(0..4)];
-    let (low, high) = (random.u32(0..=key.bits()), random.u32(0..=key.bits()));
-    let narrow = random.u32(0..3) == 0;
-    let sort = SortRequest {
-        value,
-        order: [Order::Ascending, Order::Descending][random.usize(0..2)],
-        bits: if narrow { BitRange { low: low.min(high), high: low.max(high) } } else { SortRequest::new(key).bits },
-        placement: Placement::OutOfPlace,
-        key_output: match value != ValueType::None && random.u32(0..4) == 0 {
-            true => KeyOutput::Discarded,
-            false => KeyOutput::Sorted,
-        },
-        stable: random.bool(),
-        ..SortRequest::new(key)
-    };
+/// A request of the draw, and about how many elements its segments have.
+fn drawn(random: &mut fastrand::Rng) -> (SortRequest, u32) {
+    let elements = drawn_elements(random).placement(Placement::OutOfPlace);
     let stride = [random.u32(1..100), random.u32(100..3_000), random.u32(3_000..9_000)][random.usize(0..3)];
     let layouts =
         [Segments::Rows { stride }, Segments::RowsOf { stride }, Segments::Whole, Segments::Offsets, Segments::Ranges];
-    let segments = layouts[random.usize(0..5)];
-    let from_segment = value == ValueType::Index && random.bool();
-    let request = SegmentedRequest::new(sort, segments).indices_from(match from_segment {
-        true => IndexFrom::Segment,
-        false => IndexFrom::Array,
-    });
-    (request, stride)
+    let request = elements.segments(layouts[random.usize(0..5)]);
+    (request.indices_from(drawn_indices(elements.value, random)), stride)
 }
 
 /// Finds first elements of segments of drawn lengths: one, and as many as is drawn, because each number compiles its own pipelines.
-fn check(request: &SegmentedRequest, stride: u32, options: &SorterOptions, seed: u64) -> Result<(), Failed> {
+fn check(request: &SortRequest, stride: u32, options: &SorterOptions, seed: u64) -> Result<(), Failed> {
     let mut random = fastrand::Rng::with_seed(seed);
     let of_one = sorter(&request.top(1), options)?;
-    let most = of_one.max_top();
+    let most = limits(&of_one).max_top();
     let any = patterns::ALL[random.usize(0..patterns::ALL.len())];
     check_keys(&of_one, stride, &[any], &mut random)?;
     let tops = [random.u32(1..=most), random.u32(1..=most / 4), (most - 1).max(1), most];
@@ -114,31 +69,20 @@ fn check(request: &SegmentedRequest, stride: u32, options: &SorterOptions, seed:
 }
 
 /// Finds first elements of keys of each pattern.
-fn check_keys(
-    sorter: &SegmentedSorter,
-    stride: u32,
-    patterns: &[Pattern],
-    random: &mut fastrand::Rng,
-) -> Result<(), Failed> {
-    let request = sorter.request();
+fn check_keys(sorter: &Sorter, stride: u32, patterns: &[Pattern], random: &mut fastrand::Rng) -> Result<(), Failed> {
+    let (request, limits) = (sorter.request(), limits(sorter));
+    let layout = of(request).layout;
     for pattern in patterns {
         let rows = random.u32(0..6);
-        let lengths = lengths(rows, stride.min(sorter.longest()), sorter.max_top(), random);
-        let words = words(request.segments, &lengths, random);
-        let capacity = random.u32(0..30)
-            + match request.segments {
-                Segments::Offsets | Segments::Ranges => words.last().copied().unwrap_or(3),
-                Segments::Whole => stride,
-                _ => rows * stride,
-            };
-        let keys = generate(*pattern, request.sort.key, capacity as usize, random.u64(..));
-        let (count, segments) = match request.segments {
-            Segments::Whole => (random.u32(0..=capacity), 1),
-            _ => (rows, rows),
-        };
-        let case = Case::new(*request, sorter.longest(), words, count, keys);
-        let case = Case { segment_capacity: segments, ..case };
-        let counted = [None, Some(random.u32(0..=count)), Some(u32::MAX)][random.usize(0..3)];
+        let lengths = lengths(rows, stride.min(limits.longest()), limits.max_top(), random);
+        let (words, end) = words(layout, &lengths, random);
+        let whole = layout == Segments::Whole;
+        let capacity = if whole { stride + random.u32(0..30) } else { end };
+        let count = if whole { random.u32(0..=capacity) } else { rows };
+        let keys = generate(*pattern, request.key, capacity as usize, random.u64(..));
+        let case = Case::new(*request, limits.longest(), words, count, keys);
+        // Without elements there is no count on the device.
+        let counted = [None, Some(random.u32(0..=count)), Some(u32::MAX)][random.usize(0..3)].filter(|_| capacity > 0);
         let text = |error| format!("VKSORT_SEED={}: {pattern:?}, counted {counted:?}: {error}", seed());
         run(&gpu(), sorter, &Case { counted, ..case }, 1 + random.u32(0..2), true).map_err(text)?;
     }
@@ -151,14 +95,14 @@ const TURNS: u64 = 2;
 
 fn draws() -> Vec<Trial> {
     let staged = Tuning { rank: RankMethod::Ballot, digit_bits: 8, ..small() };
-    let faults = |faults| SorterOptions { faults, ..with(staged.clone()) };
+    let faults = |faults| with(staged.clone()).faults(faults);
     let settings = [
         ("row", SorterOptions::default()),
         ("small", with(small())),
         ("staged", with(staged.clone())),
         ("match", with(Tuning { rank: RankMethod::Match, single_items: 7, ..staged.clone() })),
         ("merged-runs", with(Tuning { merge_runs: true, histogram_workgroup_size: 64, ..staged.clone() })),
-        ("emulated", SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..with(staged.clone()) }),
+        ("emulated", with(staged.clone()).subgroup(SubgroupChoice::Emulated(32))),
         ("whole-words", faults(Faults { no_small_storage: true, ..Faults::default() })),
         ("apart", faults(Faults { decide_apart: true, ..Faults::default() })),
     ];
@@ -180,8 +124,7 @@ fn draws() -> Vec<Trial> {
 fn known() -> Result<(), Failed> {
     let keys = |numbers: &[f32]| -> Vec<u8> { numbers.iter().flat_map(|number| number.to_le_bytes()).collect() };
     for (order, options) in [(Order::Ascending, SorterOptions::default()), (Order::Descending, with(small()))] {
-        let most =
-            sorter(&SegmentedRequest::new(argsort(Order::Ascending), Segments::Whole).top(1), &options)?.max_top();
+        let most = max_top(&argsort(Order::Ascending), &options)?;
         let n = 5 * most + 3;
         let ramp: Vec<f32> = (0..n).map(|index| (index * 7919 % n) as f32).collect();
         let logits: Vec<f32> =
@@ -215,12 +158,11 @@ fn known() -> Result<(), Failed> {
             ("ties at the boundary", keys(&tied)),
         ];
         for top in [1, 3, most / 2 + 1, most] {
-            let request = SegmentedRequest::new(argsort(order), Segments::Whole).top(top);
+            let request = argsort(order).top(top);
             let sorter = sorter(&request, &options)?;
             for (name, keys) in &cases {
                 let count = keys.len() as u32 / 4;
-                let case = Case::new(request, sorter.longest(), vec![], count, keys.clone());
-                let case = Case { segment_capacity: 1, ..case };
+                let case = Case::new(request, u32::MAX, vec![], count, keys.clone());
                 run(&gpu(), &sorter, &case, 2, true).map_err(|error| format!("{name}, {top}, {order}: {error}"))?;
             }
         }
@@ -237,10 +179,9 @@ fn float(bytes: &[u8]) -> f32 {
 fn rows_of_logits() -> Result<(), Failed> {
     let (rows, stride) = if level() == Level::Reduced { (3, 40_000) } else { (16, 262_144) };
     for top in [50, 2_048] {
-        let request = SegmentedRequest::new(argsort(Order::Descending), Segments::Rows { stride });
-        let request = request.indices_from(IndexFrom::Segment);
-        let most = sorter(&request.top(1), &SorterOptions::default())?.max_top();
-        let request = request.top(top.min(most));
+        let rows_of_logits = argsort(Order::Descending).segments(Segments::Rows { stride });
+        let request = rows_of_logits.indices_from(IndexFrom::Segment);
+        let request = request.top(top.min(max_top(&request, &SorterOptions::default())?));
         let sorter = sorter(&request, &SorterOptions::default())?;
         let mut random = fastrand::Rng::with_seed(seed());
         let keys: Vec<u8> = (0..rows * stride)
@@ -250,7 +191,7 @@ fn rows_of_logits() -> Result<(), Failed> {
                 _ => (-1.5f32).to_le_bytes(),
             })
             .collect();
-        run(&gpu(), &sorter, &Case::new(request, sorter.longest(), vec![], rows, keys), 1, true)?;
+        run(&gpu(), &sorter, &Case::new(request, u32::MAX, vec![], rows, keys), 1, true)?;
     }
     assert_valid(&gpu());
     Ok(())
@@ -258,10 +199,10 @@ fn rows_of_logits() -> Result<(), Failed> {
 
 /// One bound sort, recorded over and over with other counts and keys, in scratch that nothing clears.
 fn replays() -> Result<(), Failed> {
-    let apart = SorterOptions { faults: Faults { decide_apart: true, ..Faults::default() }, ..with(small()) };
+    let apart = with(small()).faults(Faults { decide_apart: true, ..Faults::default() });
     for options in [SorterOptions::default(), apart] {
         for segments in [Segments::RowsOf { stride: 9_000 }, Segments::Whole, Segments::Offsets, Segments::Ranges] {
-            let request = SegmentedRequest::new(argsort(Order::Descending), segments).top(100);
+            let request = argsort(Order::Descending).segments(segments).top(100);
             let sorter = sorter(&request, &options)?;
             let mut random = fastrand::Rng::with_seed(seed());
             let rows = if segments == Segments::Whole { 1 } else { 7 };
@@ -270,12 +211,11 @@ fn replays() -> Result<(), Failed> {
                 .map(|turn| {
                     let pattern = patterns::ALL[turn % 5];
                     let keys = generate(pattern, KeyType::F32, capacity as usize, seed() + turn as u64 / 2);
-                    let lengths = lengths(rows, 9_000, sorter.max_top(), &mut random);
-                    let words = words(segments, &lengths, &mut random);
+                    let lengths = lengths(rows, 9_000, limits(&sorter).max_top(), &mut random);
+                    let (words, _) = words(segments, &lengths, &mut random);
                     let most = if segments == Segments::Whole { capacity } else { rows };
                     let counted = Some(random.u32(0..=most + 9));
-                    let case = Case::new(request, sorter.longest(), words, most, keys);
-                    Case { segment_capacity: rows, counted, ..case }
+                    Case { counted, ..Case::new(request, u32::MAX, words, most, keys) }
                 })
                 .collect();
             run_all(&gpu(), &sorter, &cases, 2, true)?;
@@ -297,8 +237,8 @@ fn listed() -> Result<(), Failed> {
     ];
     for (setting, (options, order, promises)) in settings.into_iter().enumerate() {
         for (layout, segments) in [Segments::Offsets, Segments::Ranges].into_iter().enumerate() {
-            let request = SegmentedRequest::new(argsort(order), segments).indices_from(IndexFrom::Segment);
-            let block = sorter(&request.top(1), &options)?.block();
+            let request = argsort(order).segments(segments).indices_from(IndexFrom::Segment);
+            let block = max_top(&request, &options)?;
             let around = |length: u32| [length - 1, length, length + 1, length + 2];
             let edges = [around(block), around(2 * block + 2), around(4 * block + 4)].concat();
             let kinds = [
@@ -314,8 +254,8 @@ fn listed() -> Result<(), Failed> {
                 }
                 let request = if promises { request.up_to(50 * block) } else { request };
                 let sorter = sorter(&request.top([1, 30, block / 2 + 1, block][number % 4]), &options)?;
-                let words = words(segments, lengths, &mut random);
-                let (capacity, count) = (words.last().copied().unwrap_or(0) as usize, lengths.len() as u32);
+                let ((words, capacity), count) = (words(segments, lengths, &mut random), lengths.len() as u32);
+                let capacity = capacity as usize;
                 let case = |pattern, counted| {
                     let keys = generate(pattern, KeyType::F32, capacity, seed());
                     let case = Case::new(*sorter.request(), u32::MAX, words.clone(), count, keys);
@@ -341,16 +281,16 @@ fn hostile(segments: Segments) -> Result<(), Failed> {
     let is_narrowed = matches!(segments, Segments::RowsOf { .. } | Segments::Whole);
     let sort = match is_narrowed {
         true => argsort(Order::Ascending),
-        false => SortRequest { placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U8) },
+        false => SortRequest::new(KeyType::U8).placement(Placement::OutOfPlace),
     };
-    let request = SegmentedRequest::new(sort, segments).top(20);
+    let request = sort.segments(segments).top(20);
     let staged = with(Tuning { rank: RankMethod::Ballot, ..small() });
     let access = if gpu().profile().buffer_addresses { Access::Addresses } else { Access::Descriptors };
     let mut random = fastrand::Rng::with_seed(seed());
-    for options in [with(small()), SorterOptions { access, ..staged }] {
+    for options in [with(small()), staged.access(access)] {
         let sorter = sorter(&request, &options)?;
-        let (capacity, segment_capacity) = (30_007, if segments == Segments::Whole { 1 } else { 5 });
-        let most = if segments == Segments::Whole { capacity } else { segment_capacity };
+        let capacity = 30_007;
+        let most = if segments == Segments::Whole { capacity } else { 5 };
         for kind in 0..9 {
             let mut draw = |at: u32| match kind {
                 0 => u32::MAX,
@@ -363,12 +303,12 @@ fn hostile(segments: Segments) -> Result<(), Failed> {
                 7 => at / 2 * 10 + at % 2 * 200, // ranges that overlap
                 _ => at % 2 * capacity,
             };
-            let words = (0..segments.words(segment_capacity) as u32).map(&mut draw).collect();
+            let words = (0..segments.words(most) as u32).map(&mut draw).collect();
             let keys = generate(Pattern::Clustered, sort.key, capacity as usize, seed());
             let case = Case::new(request, u32::MAX, words, most, keys);
             let counted = [None, Some(u32::MAX), Some(most - 2), Some(1 << 31), Some(0)][kind % 5];
-            let case = Case { counted, segment_capacity, ..case };
-            run(&gpu(), &sorter, &case, 1, is_narrowed).map_err(|error| format!("kind {kind}: {error}"))?;
+            run(&gpu(), &sorter, &Case { counted, ..case }, 1, is_narrowed)
+                .map_err(|error| format!("kind {kind}: {error}"))?;
         }
     }
     assert_valid(&gpu());
@@ -376,71 +316,43 @@ fn hostile(segments: Segments) -> Result<(), Failed> {
 }
 
 fn refused() -> Result<(), Failed> {
-    let of = |request: SegmentedRequest| sorter(&request, &SorterOptions::default());
-    let whole = SegmentedRequest::new(argsort(Order::Ascending), Segments::Whole);
-    let most = of(whole.top(1))?.max_top();
+    let of = |request: SortRequest| sorter(&request, &SorterOptions::default());
+    let whole = argsort(Order::Ascending);
+    let most = max_top(&whole, &SorterOptions::default())?;
     assert!(of(whole.top(most)).is_ok());
     expect(of(whole.top(0)), &["the top of each segment is 0 elements", "at least 1"])?;
     expect(of(whole.top(most + 1)), &["the top of each segment", &most.to_string(), "a sort of whole segments"])?;
-    expect(of(whole), &["the whole array, without a top", "SortRequest"])?;
-    let in_place = SortRequest { placement: Placement::InPlace, ..argsort(Order::Ascending) };
-    expect(of(SegmentedRequest::new(in_place, Segments::Whole).top(1)), &["in place", "out of place"])?;
+    expect(of(whole.segments(Segments::Whole)), &["the whole array, without a top", "another layout"])?;
+    expect(of(whole.placement(Placement::InPlace).top(1)), &["in place", "out of place"])?;
+    let offsets = of(whole.segments(Segments::Offsets).top(most))?;
+    let allowed = limits(&offsets).max_segments(100)?;
+    let size = |sorter: &Sorter, elements, segments| sorter.scratch_size(Capacity::new(elements).segments(segments));
+    expect(size(&offsets, 100, 10_000_000), &[&format!("up to {allowed}, whose results")])?;
+    assert!(size(&offsets, 100, allowed).is_ok());
+    // The whole array is one segment, whatever number is given.
     let whole = of(whole.top(5))?;
-    expect(whole.scratch_size(100, 2), &["the number of segments is 2", "1, the whole array"])?;
-    let offsets = of(SegmentedRequest::new(argsort(Order::Ascending), Segments::Offsets).top(most))?;
-    let allowed = offsets.max_segments(100)?;
-    expect(offsets.scratch_size(100, 10_000_000), &[&format!("up to {allowed}, whose results")])?;
-    assert!(offsets.scratch_size(100, allowed).is_ok() && whole.max_segments(100)? == 1);
-    assert_eq!(whole.buffers(1_000, 1).keys_out, Some(20));
+    assert_eq!((size(&whole, 100, 2)?, limits(&whole).max_segments(100)?), (size(&whole, 100, 0)?, 1));
+    let keys_out = |capacity| whole.buffer_sizes(capacity).keys_out;
+    assert_eq!((keys_out(Capacity::new(1_000)), keys_out(Capacity::new(1_000).segments(3))), (Some(20), Some(20)));
     // Beside the most elements there is room in scratch for as many segments as can be longer than a block.
-    let bytes = SortRequest { placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U8) };
-    let bytes = sorter(&SegmentedRequest::new(bytes, Segments::Ranges).top(1), &with(small()))?;
-    let (most, block) = (bytes.max_count(), bytes.block());
-    let [one, few, all] = [1, 9, most / (block + 1)].map(|segments| bytes.scratch_size(most, segments));
+    let bytes = SortRequest::new(KeyType::U8).placement(Placement::OutOfPlace).segments(Segments::Ranges).top(1);
+    let bytes = sorter(&bytes, &with(small()))?;
+    let (most, block) = (bytes.max_count(), limits(&bytes).block());
+    let [one, few, all] = [1, 9, most / (block + 1)].map(|segments| size(&bytes, most, segments));
     let (one, few, all) = (one?, few?, all?);
     assert!(one < few && few < all, "{one}, {few} and {all} bytes");
     assert_valid(&gpu());
     Ok(())
 }
 
-/// Every module that narrows rows, where the device can run it, does so once.
-fn every_module() -> Result<(), Failed> {
-    let profile = gpu().profile().clone();
-    let mut reached: Vec<Module> = Vec::new();
-    for key in [KeyType::U32, KeyType::U64, KeyType::U128] {
-        for (rank, addressed) in [(RankMethod::Ballot, false), (RankMethod::Private, false), (RankMethod::Ballot, true)]
-        {
-            if addressed && !profile.buffer_addresses {
-                continue;
-            }
-            let tuning = Tuning { rank, ..small() };
-            let sort = SortRequest { value: ValueType::U32, placement: Placement::OutOfPlace, ..SortRequest::new(key) };
-            let request = SegmentedRequest::new(sort, Segments::Rows { stride: 9_000 });
-            let seen = DeviceProfile { ..profile.clone() };
-            let asked = request.top(1);
-            let desc = ShapeDesc {
-                addressed,
-                segments: Some(&asked),
-                ..ShapeDesc::new(&seen, &tuning, &request.sort, Algorithm::OneSweep)
-            };
-            let host = steps::of_segments(&desc, 9_000, 1, Count::Host(1))?;
-            reached.extend(host.steps.iter().filter_map(|step| match step {
-                HostStep::Dispatch(dispatch) if dispatch.module.kernel == Kernel::Narrow => Some(dispatch.module),
-                _ => None,
-            }));
-            let access = if addressed { Access::Addresses } else { Access::Descriptors };
-            let sorter = sorter(&request.top(9), &SorterOptions { access, ..with(tuning) })?;
-            check_keys(&sorter, 9_000, &[Pattern::Uniform], &mut fastrand::Rng::with_seed(seed()))?;
-        }
-    }
-    for module in kernels::modules().into_iter().filter(|module| module.kernel == Kernel::Narrow) {
-        match (reached.contains(&module), excuse(&module, &profile)) {
-            (true, None) => {}
-            (false, Some(what)) => println!("not run here: {} needs {what}", module.name()),
-            (_, other) => return Err(format!("{}: run or not against {other:?}", module.name()).into()),
-        }
-    }
-    Ok(())
+/// Every module that narrows rows.
+fn every_module_of_tops() -> Result<(), Failed> {
+    let rows = Segments::Rows { stride: 9_000 };
+    let pairs = |key| SortRequest::new(key).value(ValueType::U32).placement(Placement::OutOfPlace);
+    every_module(Kernel::Narrow, &small(), (|key| pairs(key).segments(rows).top(9), 9_000), |request, options| {
+        let mut random = fastrand::Rng::with_seed(seed());
+        check_keys(&sorter(request, options)?, 9_000, &[Pattern::Uniform], &mut random)
+    })
 }
 
 pub fn trials() -> Vec<Trial> {
@@ -460,5 +372,5 @@ pub fn trials() -> Vec<Trial> {
 
 /// What one row has, whatever part of the others it takes.
 pub fn trials_of_modules() -> Vec<Trial> {
-    vec![Trial::test("every_module", every_module)]
+    vec![Trial::test("every_module", every_module_of_tops)]
 }

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use vksort::ash::vk;
-use vksort::standalone::{StandaloneSorter, selftest};
+use vksort::standalone::{Sorter, selftest};
 use vksort::{
-    Access, Algorithm, BoundSort, BufferRange, KeyOutput, KeyType, Order, Placement, SortBuffers, SortRequest, Sorter,
+    Access, Algorithm, BoundSort, BufferRange, KeyOutput, KeyType, Order, Placement, SortBuffers, SortRequest,
     SorterOptions, Tuning, ValueType, Verifier,
 };
 use vksort_testing::arena::{Arena, Count};
@@ -16,7 +16,7 @@ use vksort_testing::{Failed, Level, Trial, assert_valid, expect, gpu, level, see
 
 /// Tiles are small, so that there are several.
 fn options(access: Access) -> SorterOptions {
-    SorterOptions { tuning: Some(suite::small_blocks()), access, ..SorterOptions::default() }
+    SorterOptions::default().tuning(suite::small_blocks()).access(access)
 }
 
 /// The answer of the verifier about a sort that is also compared in full.
@@ -63,7 +63,7 @@ fn right(key: KeyType) -> Result<(), Failed> {
             let order = if ran % 2 == 0 { Order::Ascending } else { Order::Descending };
             let middle = whole.bits.high / 2;
             let bits = [whole.bits, (1..middle + 1).into(), (middle..middle).into()][ran % 3];
-            let request = SortRequest { value, placement, key_output, order, bits, ..whole };
+            let request = whole.value(value).placement(placement).key_output(key_output).order(order).bits(bits);
             if request.check().is_err() {
                 continue;
             }
@@ -89,7 +89,7 @@ fn right(key: KeyType) -> Result<(), Failed> {
 
 /// More elements than the invocations of a verifier, and none at all.
 fn sizes() -> Result<(), Failed> {
-    let request = SortRequest { value: ValueType::Index, ..SortRequest::new(KeyType::U32) };
+    let request = SortRequest::new(KeyType::U32).value(ValueType::Index);
     let sorter = gpu().sorter(&request, &SorterOptions::default())?;
     let many = if level() == Level::Full { 3_000_001 } else { 300_001 };
     for count in [0u32, 1, 2, 8_191, 8_193, many] {
@@ -103,10 +103,10 @@ fn sizes() -> Result<(), Failed> {
 /// Values of many words, whose loops have a limit on CPUs: a word behind any such limit is seen. One invocation in a workgroup, where
 /// the shape has such workgroups.
 fn long_values() -> Result<(), Failed> {
-    let request = SortRequest { value: ValueType::Bytes(8_192), ..SortRequest::new(KeyType::U32) };
+    let request = SortRequest::new(KeyType::U32).value(ValueType::Bytes(8_192));
     let narrow = Tuning { histogram_workgroup_size: 1, ..gpu().tuning().clone() };
     for (request, tuning) in [(request, None), (SortRequest::new(KeyType::U32), Some(narrow))] {
-        let sorter = gpu().sorter(&request, &SorterOptions { tuning, ..SorterOptions::default() })?;
+        let sorter = gpu().sorter(&request, &SorterOptions::default().tuning(tuning))?;
         let count = 600;
         let arena = Arena::new(&gpu(), &sorter, count);
         let keys = generate(Pattern::Uniform, KeyType::U32, count as usize, seed());
@@ -137,7 +137,7 @@ enum Tampering {
 }
 
 /// The answer about a sort of few keys, each twice, that was tampered with.
-fn tampered(sorter: &StandaloneSorter, count: u32, device_count: bool, tampering: Tampering) -> Result<u32, Failed> {
+fn tampered(sorter: &Sorter, count: u32, device_count: bool, tampering: Tampering) -> Result<u32, Failed> {
     let (gpu, request) = (gpu(), sorter.request());
     let (key, value) = (request.key.size_bytes(), request.value.size_bytes());
     let arena = Arena::new(&gpu, sorter, count);
@@ -226,7 +226,8 @@ fn faults() -> Result<(), Failed> {
                 }
                 let stable = value != ValueType::Index || stability != 0;
                 let algorithm = (!stable).then_some(Algorithm::OneSweep);
-                let request = SortRequest { value, placement, key_output, stable, algorithm, ..SortRequest::new(key) };
+                let request = SortRequest::new(key).value(value).placement(placement).key_output(key_output);
+                let request = request.stable(stable).algorithm(algorithm);
                 if request.check().is_err() {
                     continue;
                 }
@@ -275,47 +276,38 @@ fn faults() -> Result<(), Failed> {
 /// What a sort's elements are, a report is not.
 fn refused() -> Result<(), Failed> {
     let gpu = gpu();
-    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
+    let request = SortRequest::new(KeyType::U32).algorithm(Algorithm::OneSweep);
     let sorter = gpu.sorter(&request, &SorterOptions::default())?;
     let capacity = 5_000;
     let scratch = gpu.buffer(sorter.scratch_size(capacity)?.max(4))?;
     let elements = gpu.buffer(65_536)?;
-    let range = |buffer: vk::Buffer, offset: u64, size: u64| BufferRange {
-        buffer,
-        offset,
-        size,
-        usage: Some(Sorter::SCRATCH_USAGE | sorter.element_usage()),
-    };
+    let usage = sorter.recording().scratch_usage();
+    let range = |buffer: vk::Buffer, offset, size| BufferRange::new(buffer, size).offset(offset).usage(usage);
     // SAFETY: the buffers are this device's and outlive the sort, and nothing is recorded.
     let bind = |count: Option<BufferRange>| unsafe {
-        let scratch = Some(range(scratch.raw(), 0, scratch.size()));
-        sorter.bind(&SortBuffers {
-            scratch,
-            count,
-            ..SortBuffers::in_place(range(elements.raw(), 0, 20_000), capacity)
-        })
+        let buffers = SortBuffers::new(capacity).keys(range(elements.raw(), 0, 20_000)).count(count);
+        sorter.recording().bind(&buffers.scratch(range(scratch.raw(), 0, scratch.size())))
     };
     let sort = bind(Some(range(elements.raw(), 30_212, 4)))?;
     let size = sort.report_size();
     // SAFETY: as above.
     let verifier = |sort: &BoundSort, range: BufferRange| unsafe { sort.verifier(range) };
     let at = |offset: u64| range(elements.raw(), offset, size);
-    expect(verifier(&sort, BufferRange::NONE), &["report", "absent"])?;
-    expect(verifier(&sort, BufferRange { size: size - 4, ..at(40_960) }), &["report", &size.to_string()])?;
+    let none = BufferRange::new(vk::Buffer::null(), 0);
+    expect(verifier(&sort, none), &["report", "absent"])?;
+    expect(verifier(&sort, range(elements.raw(), 40_960, size - 4)), &["report", &size.to_string()])?;
     expect(verifier(&sort, at(40_961)), &["report", "40961", "multiples"])?;
     expect(verifier(&sort, at(u64::MAX - 255)), &["report", &(u64::MAX - 255).to_string()])?;
     expect(verifier(&sort, at(19_968)), &["report", "keys", "overlap"])?;
     expect(verifier(&sort, range(scratch.raw(), 0, size)), &["report", "scratch", "overlap"])?;
     expect(verifier(&sort, at(30_208)), &["report", "count", "overlap"])?;
-    let transfer = Some(vk::BufferUsageFlags::TRANSFER_DST);
-    expect(
-        verifier(&sort, BufferRange { usage: transfer, ..at(40_960) }),
-        &["report", "TRANSFER_DST", "STORAGE_BUFFER"],
-    )?;
+    let transfer = vk::BufferUsageFlags::TRANSFER_DST;
+    expect(verifier(&sort, at(40_960).usage(transfer)), &["report", "TRANSFER_DST", "STORAGE_BUFFER"])?;
     // The count may be directly behind the report.
     verifier(&bind(Some(range(elements.raw(), 30_208 + size, 4)))?, at(30_208))?;
     let halves = verifier(&bind(None)?, at(40_960))?;
-    for count in [vksort::Count::Host(5_001), vksort::Count::Device] {
+    let counts = [(vksort::Count::Host(5_001), ["5001", "5000"]), (vksort::Count::Device, ["count", "absent"])];
+    for (count, words) in counts {
         // SAFETY: an error records nothing, so there are no commands.
         let refused = unsafe {
             [
@@ -324,10 +316,7 @@ fn refused() -> Result<(), Failed> {
             ]
         };
         for refused in refused {
-            match count {
-                vksort::Count::Host(_) => expect(refused, &["5001", "5000"])?,
-                vksort::Count::Device => expect(refused, &["count", "absent"])?,
-            }
+            expect(refused, &words)?;
         }
     }
     // A buffer is at most as long as the memory that it needs, which is all that Vulkan tells of it.
@@ -336,7 +325,7 @@ fn refused() -> Result<(), Failed> {
     let count = Some(range(short.raw(), 1_024, 4));
     expect(bind(count), &["count", "has 4 bytes from byte 1024 on"])?;
     // A null handle is no buffer.
-    expect(bind(Some(BufferRange::NONE))?.check_count(vksort::Count::Device), &["count", "absent"])?;
+    expect(bind(Some(none))?.check_count(vksort::Count::Device), &["count", "absent"])?;
     assert_valid(&gpu);
     Ok(())
 }

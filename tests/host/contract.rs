@@ -339,18 +339,17 @@ fn number(id: u32, values: &BTreeMap<u32, &Instruction>, ids: &BTreeMap<u32, u32
 
 #[test]
 fn shared_memory_is_what_the_host_computes() {
-    use vksort::{
-        Algorithm, DeviceProfile, KeyType, SegmentedRequest, Segments, Shape, ShapeDesc, SortRequest, SubgroupChoice,
-        Tuning,
-    };
+    use vksort::{Algorithm, DeviceProfile, KeyType, Segments, Shape, ShapeDesc, SortRequest, SubgroupChoice, Tuning};
     let profile = DeviceProfile { vendor_id: 0x10DE, max_shared_bytes: 49152, ..DeviceProfile::default() };
     let tuning = Tuning::for_device(&profile);
     for (description, module) in modules() {
-        let request = SortRequest::new(KeyType::U32);
+        let of_segments = [Kernel::Segments, Kernel::Split].contains(&description.kernel);
+        let mut request = SortRequest::new(KeyType::U32);
+        if of_segments {
+            request = request.segments(Segments::Offsets);
+        }
         let subgroup = if description.emulated { SubgroupChoice::Emulated(64) } else { SubgroupChoice::Native };
-        let segments = SegmentedRequest::new(request, Segments::Offsets);
-        let segments = [Kernel::Segments, Kernel::Split].contains(&description.kernel).then_some(&segments);
-        let desc = ShapeDesc { subgroup, segments, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
+        let desc = ShapeDesc { subgroup, ..ShapeDesc::new(&profile, &tuning, &request, Algorithm::OneSweep) };
         let shape = Shape::fit(&desc).unwrap();
         let mut set = abi::SPECIALIZATION.map(|(_, default)| default);
         set[spec::SUBGROUP_SIZE] = shape.ranking.subgroup.size;
@@ -364,7 +363,7 @@ fn shared_memory_is_what_the_host_computes() {
         };
         set[spec::PASSES] = shape.passes;
         set[spec::RADIX_BITS] = shape.windows.map_or(set[spec::RADIX_BITS], |windows| windows.digit_bits);
-        if segments.is_some() {
+        if of_segments {
             set[spec::SEGMENT_LAYOUT] = abi::LAYOUT_CHILDREN;
         }
         let (ids, values) = (decorations(&module, Decoration::SpecId), by_id(&module));

@@ -112,13 +112,11 @@ fn requests(turn: usize) -> impl Iterator<Item = SortRequest> {
             let width = key.bits();
             let windows = [0..width, 0..width, 0..0, width - 1..width, 0..width / 2 + 1];
             let discards = value != ValueType::None && turn.is_multiple_of(4);
-            SortRequest {
-                value,
-                bits: BitRange::from(windows[turn % windows.len()].clone()),
-                placement: if turn.is_multiple_of(2) { Placement::InPlace } else { Placement::OutOfPlace },
-                key_output: if discards { KeyOutput::Discarded } else { KeyOutput::Sorted },
-                ..SortRequest::new(key)
-            }
+            SortRequest::new(key)
+                .value(value)
+                .bits(BitRange::from(windows[turn % windows.len()].clone()))
+                .placement(if turn.is_multiple_of(2) { Placement::InPlace } else { Placement::OutOfPlace })
+                .key_output(if discards { KeyOutput::Discarded } else { KeyOutput::Sorted })
         })
     })
 }

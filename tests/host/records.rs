@@ -3,12 +3,12 @@
 use fastrand::Rng;
 use vksort::ash::vk::AccessFlags;
 use vksort::internals::abi::{self, spec};
-use vksort::internals::steps::{self, Dispatch, HostStep, Memory, of_records};
+use vksort::internals::steps::{self, Dispatch, HostStep, Memory, resolve};
 use vksort::{
-    Algorithm, BitRange, Count, DeviceProfile, KeyField, KeyOutput, KeyType, Order, Placement, RecordOutput,
-    RecordRequest, SegmentedRequest, Segments, ShapeDesc, SortRequest, Tuning, ValueType,
+    Algorithm, BitRange, Capacity, Count, DeviceProfile, KeyField, KeyOutput, KeyType, Order, Placement, Segments,
+    ShapeDesc, SortRequest, Tuning, ValueType,
 };
-use vksort_testing::records::{Bytes, bytes, compare_records, composed, drawn};
+use vksort_testing::records::{Bytes, bytes, compare_records, composed, drawn, outputs, stride};
 use vksort_testing::{expect, seed};
 
 fn field(offset: u32, key: KeyType) -> KeyField {
@@ -18,7 +18,7 @@ fn field(offset: u32, key: KeyType) -> KeyField {
 #[test]
 fn what_no_device_sorts_is_refused() {
     let refused = |stride, fields: &[KeyField], words: &[&str]| {
-        expect(RecordRequest::new(stride, fields).check(), words).unwrap();
+        expect(SortRequest::records(stride, fields).check(), words).unwrap();
     };
     let number = field(0, KeyType::U32);
     for stride in [0, 2, 6, 65_540, u32::MAX] {
@@ -32,7 +32,18 @@ fn what_no_device_sorts_is_refused() {
     let wide = [field(0, KeyType::U128), field(7, KeyType::U8)];
     refused(16, &wide, &["the width of the fields is 136 bits together", "at most 128 bits"]);
     for (stride, fields) in [(4, &[number][..]), (65_536, &[field(65_535, KeyType::I8)]), (16, &wide[..1])] {
-        RecordRequest::new(stride, fields).check().unwrap();
+        SortRequest::records(stride, fields).check().unwrap();
+    }
+    // Nor what has no meaning for records.
+    let records = SortRequest::records(8, [number]);
+    for (request, words) in [
+        (records.bits(0..16), &["the bit window of records is 0..16", "all bits of their fields"][..]),
+        (records.order(Order::Descending), &["the order of records is descending", "a direction of each field"]),
+        (records.value(ValueType::U32), &["the values of records is 4 bytes beside each", "none, or their indices"]),
+        (records.key_output(KeyOutput::Discarded), &["the output of records is discarded"]),
+        (records.segments(Segments::Offsets).algorithm(Algorithm::OneSweep), &["the algorithm of a sort of segments"]),
+    ] {
+        expect(request.check(), words).unwrap();
     }
 }
 
@@ -43,7 +54,7 @@ fn the_order_of_numbers_is_that_of_the_fields() {
     for _ in 0..400 {
         let request = drawn(&mut random);
         request.check().unwrap();
-        let stride = request.stride as usize;
+        let stride = stride(&request);
         let records = bytes(Bytes::Few, 40 * stride, &mut random);
         let records: Vec<&[u8]> = records.chunks(stride).collect();
         for (one, other) in records.iter().flat_map(|one| records.iter().map(move |other| (one, other))) {
@@ -60,51 +71,45 @@ fn the_order_of_numbers_is_that_of_the_fields() {
 fn numbers_have_the_first_field_on_top() {
     let fields = [field(5, KeyType::I16), field(0, KeyType::U8).descending(), field(1, KeyType::F32)];
     let record = [0x0F, 0, 0, 0x80, 0x3F, 0xFF, 0xFF, 0];
-    assert_eq!(composed(&RecordRequest::new(8, fields), &record), 0x007F_FFF0_BF80_0000);
+    assert_eq!(composed(&SortRequest::records(8, fields), &record), 0x007F_FFF0_BF80_0000);
 }
 
 /// The sort of composed keys is by exactly their bits, and of records that are keys by those of the fields.
 #[test]
 fn records_are_sorted_by_the_bits_of_their_fields() {
     let fields = [field(4, KeyType::F32), field(9, KeyType::U8)];
-    let request = RecordRequest::new(32, fields);
-    let in_place = SortRequest {
-        value: ValueType::Bytes(32),
-        bits: (0..40).into(),
-        key_output: KeyOutput::Discarded,
-        ..SortRequest::new(KeyType::U64)
-    };
-    let sort_of = |request: &RecordRequest| {
-        let (sort, fields) = of_records(request).unwrap();
+    let request = SortRequest::records(32, fields);
+    let in_place =
+        SortRequest::new(KeyType::U64).value(ValueType::Bytes(32)).bits(0..40).key_output(KeyOutput::Discarded);
+    let sort_of = |request: &SortRequest| {
+        let (sort, fields) = resolve(request).unwrap();
         (sort, fields.is_some())
     };
     assert_eq!(sort_of(&request), (in_place, true));
-    let out_of_place = SortRequest { placement: Placement::OutOfPlace, ..in_place };
-    assert_eq!(sort_of(&request.clone().with_output(RecordOutput::OutOfPlace)), (out_of_place, true));
-    let permutation = request.with_output(RecordOutput::Permutation);
-    assert_eq!(sort_of(&permutation), (SortRequest { value: ValueType::Index, ..out_of_place }, true));
+    let out_of_place = in_place.placement(Placement::OutOfPlace);
+    assert_eq!(sort_of(&request.placement(Placement::OutOfPlace)), (out_of_place, true));
+    let permutation = request.value(ValueType::Index);
+    assert_eq!(sort_of(&permutation), (out_of_place.value(ValueType::Index), true));
     for (bits, key) in [(8, KeyType::U32), (32, KeyType::U32), (40, KeyType::U64), (72, KeyType::U128)] {
         let types = [KeyType::U8, KeyType::U32, KeyType::U64].into_iter().filter(|key| bits & key.bits() != 0);
         let fields: Vec<_> = types.map(|key| field(1, key)).collect();
-        let (sort, _) = sort_of(&RecordRequest::new(20, fields));
+        let (sort, _) = sort_of(&SortRequest::records(20, fields));
         assert_eq!((sort.key, sort.bits), (key, BitRange { low: 0, high: bits }));
     }
-    let upper_half = RecordRequest::new(8, [field(4, KeyType::F32).descending()]);
-    let expected = SortRequest { order: Order::Descending, bits: (32..64).into(), ..SortRequest::new(KeyType::F64) };
+    let upper_half = SortRequest::records(8, [field(4, KeyType::F32).descending()]);
+    let expected = SortRequest::new(KeyType::F64).order(Order::Descending).bits(32..64);
     assert_eq!(sort_of(&upper_half), (expected, false));
 }
 
 /// The sort of up to 1,000 records by a device, or of so many segments of them.
-fn host_sort(request: &RecordRequest, algorithm: Algorithm, segments: Option<(Segments, u32)>) -> steps::HostSort {
+fn host_sort(request: &SortRequest, algorithm: Algorithm, segments: u32) -> steps::HostSort {
     let profile = DeviceProfile::default();
     let tuning = Tuning::for_device(&profile);
-    let (sort, fields) = of_records(request).unwrap();
-    let within = segments.map(|(segments, _)| SegmentedRequest::of_records(request, segments).unwrap());
-    let of_device = ShapeDesc::new(&profile, &tuning, &sort, algorithm);
-    let desc = ShapeDesc { fields, segments: within.as_ref(), ..of_device };
-    match segments {
+    let (sort, fields) = resolve(request).unwrap();
+    let desc = ShapeDesc { fields, ..ShapeDesc::new(&profile, &tuning, &sort, algorithm) };
+    match request.segments {
         None => steps::of(&desc, 1_000, Count::Host(1_000)).unwrap(),
-        Some((_, count)) => steps::of_segments(&desc, 1_000, count, Count::Device).unwrap(),
+        Some(_) => steps::of_segments(&desc, 1_000, segments, Count::Device).unwrap(),
     }
 }
 
@@ -119,7 +124,7 @@ fn first(host: &steps::HostSort) -> &Dispatch {
 #[test]
 fn constants_say_where_fields_are() {
     let fields = [field(300, KeyType::F16).descending(), field(0, KeyType::I64), field(17, KeyType::U8)];
-    let host = host_sort(&RecordRequest::new(304, fields), Algorithm::OneSweep, None);
+    let host = host_sort(&SortRequest::records(304, fields), Algorithm::OneSweep, 0);
     let step = first(&host);
     let bytes = |bytes: u32| bytes << abi::FIELD_BYTES;
     let expected = [
@@ -139,14 +144,9 @@ fn constants_say_where_fields_are() {
 fn records_are_read_twice_and_composed_keys_take_two_places() {
     let fields = [field(4, KeyType::F32), field(9, KeyType::U8)];
     for algorithm in [Algorithm::OneSweep, Algorithm::ReduceThenScan] {
-        for (output, result) in [
-            (RecordOutput::InPlace, Memory::Keys),
-            (RecordOutput::OutOfPlace, Memory::KeysOut),
-            (RecordOutput::Permutation, Memory::ValuesOut),
-        ] {
-            let mut request = RecordRequest::new(32, fields).with_output(output);
-            request.algorithm = Some(algorithm);
-            let host = host_sort(&request, algorithm, None);
+        let results = [Memory::Keys, Memory::KeysOut, Memory::ValuesOut];
+        for (request, result) in outputs(&SortRequest::records(32, fields).algorithm(algorithm)).iter().zip(results) {
+            let host = host_sort(request, algorithm, 0);
             // The histogram waits for the clear of counters, and for the keys.
             let (from, to) = host.barriers[2].unwrap();
             assert_eq!(from, AccessFlags::TRANSFER_WRITE | AccessFlags::SHADER_WRITE);
@@ -167,9 +167,9 @@ fn records_are_read_twice_and_composed_keys_take_two_places() {
             }
             of_keys.sort_by_key(|memory| format!("{memory:?}"));
             of_keys.dedup();
-            assert_eq!(of_keys.len(), 2, "{output:?}: {of_keys:?}");
-            assert!(of_keys.iter().all(|memory| matches!(memory, Memory::Scratch(_))), "{output:?}: {of_keys:?}");
-            assert!(written.contains(&result), "{output:?}: {written:?}");
+            assert_eq!(of_keys.len(), 2, "{request}: {of_keys:?}");
+            assert!(of_keys.iter().all(|memory| matches!(memory, Memory::Scratch(_))), "{request}: {of_keys:?}");
+            assert!(written.contains(&result), "{request}: {written:?}");
         }
     }
 }
@@ -177,20 +177,20 @@ fn records_are_read_twice_and_composed_keys_take_two_places() {
 /// The count is that of segments, so the keys of all records are composed.
 #[test]
 fn keys_within_segments_are_composed_of_all_records() {
-    let request = RecordRequest::new(20, [field(4, KeyType::F32), field(9, KeyType::U8)]);
-    let host = host_sort(&request, Algorithm::OneSweep, Some((Segments::Offsets, 7)));
+    let request = SortRequest::records(20, [field(4, KeyType::F32), field(9, KeyType::U8)]);
+    let host = host_sort(&request.segments(Segments::Offsets), Algorithm::OneSweep, 7);
     let (step, steps) = (first(&host), host.steps.len());
     assert_eq!((step.push.count, step.push.stage, steps, host.scratch_bytes), (1_000, 1, 2, 8_192));
     assert!(host.barriers[1].is_some());
-    let sizes = SegmentedRequest::of_records(&request, Segments::Offsets).unwrap().buffers(1_000, 10);
-    assert_eq!((sizes.keys, sizes.values, sizes.keys_out), (20_000, None, None));
+    let sizes = request.segments(Segments::Offsets).buffer_sizes(Capacity::new(1_000).segments(10));
+    assert_eq!((sizes.keys, sizes.values, sizes.keys_out), (Some(20_000), None, None));
 }
 
 /// Keys in scratch are no elements of the caller's, whose first ones could be found.
 #[test]
 fn the_first_records_of_segments_are_refused() {
-    let records = RecordRequest::new(20, [field(4, KeyType::F32)]).with_output(RecordOutput::OutOfPlace);
-    let request = SegmentedRequest::of_records(&records, Segments::Rows { stride: 100 }).unwrap();
+    let records = SortRequest::records(20, [field(4, KeyType::F32)]).placement(Placement::OutOfPlace);
+    let request = records.segments(Segments::Rows { stride: 100 });
     assert!(request.check().is_ok());
     let error = request.top(10).check().unwrap_err().to_string();
     assert!(

@@ -36,7 +36,7 @@ fn devices() -> Vec<(&'static str, DeviceProfile)> {
 fn worst(profile: &DeviceProfile, bits: u32) -> (u32, [u32; 4]) {
     let tuning = Tuning::for_device(profile);
     assert!(tuning.look_back, "{}", tuning.name);
-    let request = SortRequest { bits: BitRange { low: 0, high: bits }, ..SortRequest::new(KeyType::U32) };
+    let request = SortRequest::new(KeyType::U32).bits(BitRange { low: 0, high: bits });
     let desc = ShapeDesc::new(profile, &tuning, &request, Algorithm::OneSweep);
     let sort = |count: u32| steps::of(&desc, count, Count::Host(count)).unwrap();
     let recounted = COUNTS.map(|count| {

@@ -69,10 +69,10 @@ fn requests_are_told_by_what_is_not_usual() {
     let keys = SortRequest::new(KeyType::U8);
     assert_eq!(keys.to_string(), "u8 keys, ascending");
     let order = Order::Descending;
-    let pairs = SortRequest { value: ValueType::U32, order, bits: (8..32).into(), ..SortRequest::new(KeyType::F32) };
+    let pairs = SortRequest::new(KeyType::F32).value(ValueType::U32).order(order).bits(8..32);
     assert_eq!(pairs.to_string(), "f32 keys with values of 4 bytes, descending, by bits 8..32");
     let (placement, key_output) = (Placement::OutOfPlace, KeyOutput::Discarded);
-    let indices = SortRequest { value: ValueType::Index, placement, key_output, stable: false, ..keys };
+    let indices = keys.value(ValueType::Index).placement(placement).key_output(key_output).stable(false);
     assert_eq!(indices.to_string(), "u8 keys with their indices, ascending, out of place, keys discarded, not stable");
 }
 
@@ -91,35 +91,35 @@ fn requests_out_of_range_are_refused_by_name() {
     let u16s = SortRequest::new(KeyType::U16);
     assert!(u16s.check().is_ok());
     for (bits, given) in [(BitRange::from(3..17), "3..17"), (BitRange { low: 9, high: 8 }, "9..8")] {
-        let text = message(SortRequest { bits, ..u16s });
+        let text = message(u16s.bits(bits));
         assert!(text.contains("bit window") && text.contains(given) && text.contains("16"), "{text}");
     }
     for bytes in [0, 3, 5, 6, 18, (1 << 16) + 4, 1 << 29, u32::MAX - 3] {
-        let text = message(SortRequest { value: ValueType::Bytes(bytes), ..u16s });
+        let text = message(u16s.value(ValueType::Bytes(bytes)));
         assert!(text.contains("value size") && text.contains(&format!("{bytes} bytes")), "{text}");
     }
-    let text = message(SortRequest { key_output: KeyOutput::Discarded, ..u16s });
+    let text = message(u16s.key_output(KeyOutput::Discarded));
     assert!(text.contains("discarded"), "{text}");
 }
 
 #[test]
 fn buffers_are_those_that_the_request_reads_and_writes() {
     let keys = SortRequest::new(KeyType::U32);
-    let indices = SortRequest { value: ValueType::Index, ..keys };
-    let out = |request| SortRequest { placement: Placement::OutOfPlace, ..request };
-    let discarding = SortRequest { key_output: KeyOutput::Discarded, ..indices };
+    let indices = keys.value(ValueType::Index);
+    let out = |request: SortRequest| request.placement(Placement::OutOfPlace);
+    let discarding = indices.key_output(KeyOutput::Discarded);
     let sized = |request: SortRequest, count| {
-        let BufferSizes { keys, values, keys_out, values_out, .. } = request.buffers(count);
+        let BufferSizes { keys, values, keys_out, values_out, .. } = request.buffer_sizes(count);
         (keys, values, keys_out, values_out)
     };
-    assert_eq!(sized(keys, 10), (40, None, None, None));
-    assert_eq!(sized(out(keys), 10), (40, None, Some(40), None));
-    assert_eq!(sized(indices, 10), (40, Some(40), None, None));
-    assert_eq!(sized(out(indices), 10), (40, None, Some(40), Some(40)));
-    assert_eq!(sized(out(discarding), 10), (40, None, None, Some(40)));
-    let bytes = SortRequest { value: ValueType::Bytes(1), ..SortRequest::new(KeyType::U8) };
-    assert_eq!(sized(bytes, 5), (8, Some(8), None, None));
-    let most = SortRequest { value: ValueType::Bytes(u32::MAX - 3), ..keys }.buffers(u32::MAX);
+    assert_eq!(sized(keys, 10), (Some(40), None, None, None));
+    assert_eq!(sized(out(keys), 10), (Some(40), None, Some(40), None));
+    assert_eq!(sized(indices, 10), (Some(40), Some(40), None, None));
+    assert_eq!(sized(out(indices), 10), (Some(40), None, Some(40), Some(40)));
+    assert_eq!(sized(out(discarding), 10), (Some(40), None, None, Some(40)));
+    let bytes = SortRequest::new(KeyType::U8).value(ValueType::Bytes(1));
+    assert_eq!(sized(bytes, 5), (Some(8), Some(8), None, None));
+    let most = keys.value(ValueType::Bytes(u32::MAX - 3)).buffer_sizes(u32::MAX);
     assert_eq!(most.values, Some(u64::from(u32::MAX) * u64::from(u32::MAX - 3)), "without overflow");
 }
 

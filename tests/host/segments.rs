@@ -3,36 +3,35 @@
 use vksort::internals::kernels::Kernel;
 use vksort::internals::steps::{self, Groups, HostSort, HostStep, Memory};
 use vksort::{
-    Algorithm, Count, DeviceProfile, Error, IndexFrom, KeyType, Placement, RankMethod, SegmentedRequest, Segments,
-    Shape, ShapeDesc, SortRequest, Tuning, ValueType, Windows,
+    Algorithm, Count, DeviceProfile, Error, IndexFrom, KeyType, Placement, RankMethod, Segments, Shape, ShapeDesc,
+    SortRequest, Tuning, ValueType, Windows,
 };
 
 fn pairs() -> SortRequest {
-    SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) }
+    SortRequest::new(KeyType::U32).value(ValueType::U32)
 }
 
-fn desc<'a>(profile: &'a DeviceProfile, tuning: &'a Tuning, request: &'a SegmentedRequest) -> ShapeDesc<'a> {
-    ShapeDesc { segments: Some(request), ..ShapeDesc::new(profile, tuning, &request.sort, Algorithm::OneSweep) }
+fn desc<'a>(profile: &'a DeviceProfile, tuning: &'a Tuning, request: &'a SortRequest) -> ShapeDesc<'a> {
+    ShapeDesc::new(profile, tuning, request, Algorithm::OneSweep)
 }
 
-fn windows(profile: &DeviceProfile, tuning: &Tuning, request: &SegmentedRequest) -> Result<Windows, Error> {
+fn windows(profile: &DeviceProfile, tuning: &Tuning, request: &SortRequest) -> Result<Windows, Error> {
     Shape::fit(&desc(profile, tuning, request)).map(|shape| shape.windows.expect("there are windows"))
 }
 
-fn plan(request: &SegmentedRequest, capacity: u32, segments: u32, count: Count) -> HostSort {
+fn plan(request: &SortRequest, capacity: u32, segments: u32, count: Count) -> HostSort {
     let profile = DeviceProfile::default();
     steps::of_segments(&desc(&profile, &Tuning::for_device(&profile), request), capacity, segments, count).unwrap()
 }
 
 #[test]
 fn one_dispatch_covers_all_units_without_scratch() {
-    let usual = SegmentedRequest::new(pairs(), Segments::Offsets);
+    let usual = pairs().segments(Segments::Offsets);
     let block = windows(&DeviceProfile::default(), &Tuning::for_device(&DeviceProfile::default()), &usual.up_to(1))
         .unwrap()
         .block
         .elements();
-    for request in [usual.up_to(block), usual.up_to(32), SegmentedRequest::new(pairs(), Segments::Rows { stride: 100 })]
-    {
+    for request in [usual.up_to(block), usual.up_to(32), pairs().segments(Segments::Rows { stride: 100 })] {
         for (capacity, segments) in [(1, 1), (1_000_000, 10_000), (100, 1_000_000), (u32::MAX - 100, 100)] {
             for count in [Count::Host(segments), Count::Device] {
                 let host = plan(&request, capacity, segments, count);
@@ -53,7 +52,7 @@ fn one_dispatch_covers_all_units_without_scratch() {
 }
 
 /// Names of the steps, with their rounds.
-fn steps_of(request: &SegmentedRequest, capacity: u32) -> (Vec<String>, HostSort) {
+fn steps_of(request: &SortRequest, capacity: u32) -> (Vec<String>, HostSort) {
     let host = plan(request, capacity, 3, Count::Device);
     let name = |step: &HostStep| match step {
         HostStep::Clear { .. } => "clear".into(),
@@ -70,8 +69,8 @@ fn segments_of_any_length_take_a_round_for_each_byte() {
         (KeyType::U8, Placement::InPlace, 1),
         (KeyType::U128, Placement::OutOfPlace, 16),
     ] {
-        let sort = SortRequest { placement, value: ValueType::U32, ..SortRequest::new(key) };
-        let request = SegmentedRequest::new(sort, Segments::Offsets);
+        let sort = SortRequest::new(key).placement(placement).value(ValueType::U32);
+        let request = sort.segments(Segments::Offsets);
         let (names, host) = steps_of(&request, 1_000_000);
         let rounds = (0..rounds).flat_map(|round| {
             let last = if round + 1 < rounds { "children" } else { "split_move" };
@@ -104,7 +103,7 @@ fn segments_of_any_length_take_a_round_for_each_byte() {
 
 #[test]
 fn elements_that_a_block_holds_take_no_rounds() {
-    let request = SegmentedRequest::new(pairs(), Segments::Offsets);
+    let request = pairs().segments(Segments::Offsets);
     let block = steps_of(&request, 1).1.shape.windows.unwrap().block.elements();
     assert_eq!(steps_of(&request, block).0, ["segments"]);
     assert_eq!(steps_of(&request, block).1.scratch_bytes, 0);
@@ -115,7 +114,7 @@ fn elements_that_a_block_holds_take_no_rounds() {
 
 #[test]
 fn nothing_to_sort_takes_no_step() {
-    let request = SegmentedRequest::new(pairs(), Segments::Ranges);
+    let request = pairs().segments(Segments::Ranges);
     for (capacity, segments, count) in
         [(0, 0, Count::Device), (0, 9, Count::Host(9)), (9, 0, Count::Device), (9, 9, Count::Host(0))]
     {
@@ -145,10 +144,7 @@ fn blocks_fit_every_device_or_are_refused() {
                         for segment_items in [1, row.segment_items, 8_192] {
                             let tuning = Tuning { rank, segment_items, compare_longest: 8_192, ..row.clone() };
                             let value = if value == 0 { ValueType::None } else { ValueType::Bytes(value) };
-                            let request = SegmentedRequest::new(
-                                SortRequest { value, ..SortRequest::new(key) },
-                                Segments::Offsets,
-                            );
+                            let request = SortRequest::new(key).value(value).segments(Segments::Offsets);
                             let Ok(shape) = Shape::fit(&desc(&profile, &tuning, &request)) else {
                                 assert!(
                                     rank == RankMethod::Match || is_cpu || max_shared_bytes == 16 << 10,
@@ -174,20 +170,20 @@ fn blocks_fit_every_device_or_are_refused() {
 fn the_longest_segment_is_what_a_block_holds() {
     let profile = DeviceProfile::default();
     let tuning = Tuning::for_device(&profile);
-    let of = |request: SegmentedRequest| windows(&profile, &tuning, &request);
-    let usual = SegmentedRequest::new(pairs(), Segments::Offsets);
+    let of = |request: SortRequest| windows(&profile, &tuning, &request);
+    let usual = pairs().segments(Segments::Offsets);
     let block = of(usual).unwrap().block.elements();
     assert_eq!((of(usual).unwrap().rounds, of(usual.up_to(block)).unwrap().rounds), (4, 0));
     assert_eq!(of(usual.up_to(block)).unwrap().small(), block / 4);
     assert_eq!(of(usual.up_to(7)).unwrap().small(), 7);
-    let rows = |stride| SegmentedRequest::new(pairs(), Segments::RowsOf { stride });
+    let rows = |stride| pairs().segments(Segments::RowsOf { stride });
     assert_eq!(of(rows(100)).unwrap().longest, 100);
     assert_eq!(of(rows(100).up_to(9)).unwrap().longest, 9);
     for longer in [usual.up_to(block + 1), rows(block + 1)] {
         assert_eq!((of(longer).unwrap().longest, of(longer).unwrap().rounds), (block + 1, 4));
     }
-    let sort = SortRequest { placement: Placement::OutOfPlace, ..pairs() };
-    let top = SegmentedRequest::new(sort, Segments::Offsets).top(1);
+    let sort = pairs().placement(Placement::OutOfPlace);
+    let top = sort.segments(Segments::Offsets).top(1);
     let block = of(top).unwrap().block.elements();
     for (request, lists) in [(top, true), (top.up_to(block + 1), true), (top.up_to(block), false)] {
         assert_eq!((of(request).unwrap().lists_rows(), of(request).unwrap().rounds), (lists, 0));
@@ -196,8 +192,8 @@ fn the_longest_segment_is_what_a_block_holds() {
 
 #[test]
 fn requests_are_checked_and_named() {
-    let index = SortRequest { value: ValueType::Index, ..SortRequest::new(KeyType::F32) };
-    let request = SegmentedRequest::new(index, Segments::Rows { stride: 100 }).indices_from(IndexFrom::Segment);
+    let index = SortRequest::new(KeyType::F32).value(ValueType::Index);
+    let request = index.segments(Segments::Rows { stride: 100 }).indices_from(IndexFrom::Segment);
     assert_eq!(request.to_string(), "rows of 100: f32 keys with their indices, ascending, counted from segments");
     assert!(request.check().is_ok());
     assert_eq!([Segments::Offsets, Segments::Ranges].map(|layout| layout.words(5)), [6, 10]);

@@ -8,11 +8,11 @@ use vksort::{
 use vksort_testing::drawn::with_each_size;
 
 fn keys() -> SortRequest {
-    SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) }
+    SortRequest::new(KeyType::U32).algorithm(Algorithm::OneSweep)
 }
 
 fn fit(profile: &DeviceProfile, subgroup: SubgroupChoice) -> Result<Shape, Error> {
-    let request = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
+    let request = SortRequest::new(KeyType::U32).value(ValueType::U32);
     let tuning = Tuning::for_device(profile);
     Shape::fit(&ShapeDesc { subgroup, ..ShapeDesc::new(profile, &tuning, &request, Algorithm::OneSweep) })
 }
@@ -315,7 +315,7 @@ fn windows_take_as_few_passes_as_they_can_with_even_digits() {
     let profile = DeviceProfile::default();
     let share_bits = |profile: &DeviceProfile, bits: BitRange, most: u32| {
         let tuning = Tuning { digit_bits: most, ..Tuning::for_device(profile) };
-        let request = SortRequest { bits, ..SortRequest::new(KeyType::U128) };
+        let request = SortRequest::new(KeyType::U128).bits(bits);
         let shape = Shape::fit(&ShapeDesc::new(profile, &tuning, &request, Algorithm::OneSweep)).unwrap();
         (shape.passes, shape.ranking.digit_bits)
     };
@@ -338,7 +338,7 @@ fn windows_take_as_few_passes_as_they_can_with_even_digits() {
 fn masks_and_wide_digits_give_way_where_they_cannot_fit() {
     // The smallest workgroup fills a subgroup of the device, and then holds several emulated ones.
     const SIZES: [u32; 6] = [4, 8, 16, 32, 64, 128];
-    let (narrow, wide) = (SortRequest { bits: (3..12).into(), ..SortRequest::new(KeyType::U16) }, KeyType::U64);
+    let (narrow, wide) = (SortRequest::new(KeyType::U16).bits(3..12), KeyType::U64);
     for request in [narrow, SortRequest::new(wide)] {
         for (own, max_shared_bytes, emulated) in SIZES
             .iter()

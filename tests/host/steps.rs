@@ -13,8 +13,10 @@ use vksort::internals::steps::{self, HostSort, HostStep, Memory};
 use vksort::internals::{driver, vendor};
 use vksort::{
     Algorithm, BitRange, Count, DeviceProfile, Error, IndexFrom, KeyField, KeyOutput, KeyType, Order, Placement,
-    RecordOutput, RecordRequest, SegmentedRequest, Segments, ShapeDesc, SortRequest, Tuning, ValueType,
+    Segments, ShapeDesc, SortRequest, Tuning, ValueType,
 };
+
+use vksort_testing::records::outputs;
 
 const FILE: &str = "tests/host/steps.csv";
 /// The largest capacity, for which every algorithm but the single workgroup has all its kernels.
@@ -53,7 +55,9 @@ fn requests() -> Vec<SortRequest> {
                 for key_output in [KeyOutput::Sorted, KeyOutput::Discarded] {
                     for bits in [0..key.bits(), 0..0, key.bits() - 5..key.bits(), 0..key.bits() / 2 + 3] {
                         let bits = BitRange::from(bits);
-                        requests.push(SortRequest { value, placement, key_output, bits, ..SortRequest::new(key) });
+                        requests.push(
+                            SortRequest::new(key).value(value).placement(placement).key_output(key_output).bits(bits),
+                        );
                     }
                 }
             }
@@ -72,7 +76,7 @@ fn memory(memory: Option<Memory>) -> String {
 }
 
 /// Requests of records that plans tell apart: composed keys of each width, records that are keys, and each output.
-fn records() -> Vec<RecordRequest> {
+fn records() -> Vec<SortRequest> {
     let fields: [(u32, &[KeyField]); 5] = [
         (12, &[KeyField::new(8, KeyType::F16)]),
         (20, &[KeyField::new(0, KeyType::U16), KeyField::new(7, KeyType::F32).descending()]),
@@ -80,14 +84,12 @@ fn records() -> Vec<RecordRequest> {
         (8, &[KeyField::new(4, KeyType::U32)]),
         (4, &[KeyField::new(0, KeyType::F32).descending()]),
     ];
-    let outputs = [RecordOutput::InPlace, RecordOutput::OutOfPlace, RecordOutput::Permutation];
-    let of = |(stride, fields): (u32, &[KeyField]), output| RecordRequest::new(stride, fields).with_output(output);
-    fields.into_iter().flat_map(|fields| outputs.map(|output| of(fields, output))).collect()
+    fields.into_iter().flat_map(|(stride, fields)| outputs(&SortRequest::records(stride, fields))).collect()
 }
 
 /// Requests of segments that plans tell apart: every layout, with segments within a block, beyond it, and of unknown length. With
 /// `top`, those of their first elements.
-fn segments(top: bool) -> Vec<SegmentedRequest> {
+fn segments(top: bool) -> Vec<SortRequest> {
     let layouts = [
         Segments::Offsets,
         Segments::Ranges,
@@ -106,10 +108,10 @@ fn segments(top: bool) -> Vec<SegmentedRequest> {
                 {
                     for bits in [0..key.bits(), 3..12, 0..0] {
                         let bits = BitRange::from(bits);
-                        let sort = SortRequest { value, placement, order, bits, ..SortRequest::new(key) };
-                        let all = SegmentedRequest::new(sort, layout);
-                        let discarded = SortRequest { key_output: KeyOutput::Discarded, ..sort };
-                        let discarded = SegmentedRequest::new(discarded, layout).indices_from(IndexFrom::Segment);
+                        let sort = SortRequest::new(key).value(value).placement(placement).order(order).bits(bits);
+                        let all = sort.segments(layout);
+                        let discarded = sort.key_output(KeyOutput::Discarded);
+                        let discarded = discarded.segments(layout).indices_from(IndexFrom::Segment);
                         for request in [all, all.up_to(200), all.up_to(100_000), discarded] {
                             match top {
                                 true => requests.extend([request.top(1), request.top(40)]),
@@ -121,7 +123,7 @@ fn segments(top: bool) -> Vec<SegmentedRequest> {
             }
         }
         for request in records().iter().filter(|_| !top) {
-            let request = SegmentedRequest::of_records(request, layout).expect("records that are allowed");
+            let request = request.segments(layout);
             requests.extend([request, request.up_to(100)]);
         }
     }
@@ -173,7 +175,7 @@ fn sorts(profile: &DeviceProfile, kind: &str) -> String {
     match kind {
         "records" => {
             for request in &records() {
-                let (sort, fields) = steps::of_records(request).expect("a request that is allowed");
+                let (sort, fields) = steps::resolve(request).expect("a request that is allowed");
                 let algorithm = tuning.algorithm();
                 let desc = ShapeDesc { fields, ..ShapeDesc::new(profile, &tuning, &sort, algorithm) };
                 for capacity in [1_000, 100_003] {
@@ -185,18 +187,14 @@ fn sorts(profile: &DeviceProfile, kind: &str) -> String {
         }
         "segments" | "first elements" => {
             for request in &segments(kind == "first elements") {
-                let fields = steps::fields_of(request);
+                let (sort, fields) = steps::resolve(request).expect("a request that is allowed");
                 let algorithm = tuning.algorithm();
-                let desc = ShapeDesc {
-                    segments: Some(request),
-                    fields,
-                    ..ShapeDesc::new(profile, &tuning, &request.sort, algorithm)
-                };
+                let desc = ShapeDesc { fields, ..ShapeDesc::new(profile, &tuning, &sort, algorithm) };
                 for (capacity, segments) in [(100_003, 0), (100_003, 1), (LARGEST, 7_000)] {
-                    let number = if request.segments == Segments::Whole { capacity } else { segments };
+                    let whole = request.segments.is_some_and(|of| of.layout == Segments::Whole);
+                    let number = if whole { capacity } else { segments };
                     for count in counts(number) {
-                        let sort = steps::of_segments(&desc, capacity, number, count);
-                        add(request, capacity, count, sort);
+                        add(&sort, capacity, count, steps::of_segments(&desc, capacity, number, count));
                     }
                 }
             }
@@ -204,7 +202,7 @@ fn sorts(profile: &DeviceProfile, kind: &str) -> String {
         _ => {
             let algorithm = kind.parse().expect("every other kind is an algorithm");
             for request in &requests() {
-                let request = SortRequest { algorithm: Some(algorithm), ..*request };
+                let request = request.algorithm(algorithm);
                 let desc = ShapeDesc::new(profile, &tuning, &request, algorithm);
                 for capacity in [0, 1_000, 100_003, LARGEST] {
                     counts(capacity)

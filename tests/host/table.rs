@@ -39,12 +39,12 @@ fn requests_that_are_refused_are_named() {
     let profile = DeviceProfile::default();
     let refused = |requests| refused(&profile, &Choice { name: "tried", requests });
     assert!(refused(|usual| vec![usual]).is_empty());
-    assert_eq!(refused(|usual| vec![SortRequest { value: ValueType::Bytes(3), ..usual }]), KeyType::ALL);
+    assert_eq!(refused(|usual| vec![usual.value(ValueType::Bytes(3))]), KeyType::ALL);
     // One of several is enough.
-    let discarded = |usual| vec![usual, SortRequest { key_output: KeyOutput::Discarded, ..usual }];
+    let discarded = |usual: SortRequest| vec![usual, usual.key_output(KeyOutput::Discarded)];
     assert_eq!(refused(discarded), KeyType::ALL);
     // Some key types have so many bits, others do not.
-    let window = |usual: SortRequest| vec![SortRequest { bits: (0..64).into(), ..usual }];
+    let window = |usual: SortRequest| vec![usual.bits(0..64)];
     let narrow: Vec<KeyType> = KeyType::ALL.iter().copied().filter(|key| key.bits() < 64).collect();
     assert_eq!(refused(window), narrow);
     let text = markdown(&profile, &[Choice { name: "tried", requests: window }]);

@@ -3,30 +3,25 @@
 use vksort::internals::abi;
 use vksort::internals::steps::{self, Groups, HostSort, HostStep};
 use vksort::{
-    Algorithm, Count, DeviceProfile, Error, KeyType, Order, Placement, RankMethod, SegmentedRequest, Segments, Shape,
+    Algorithm, Capacity, Count, DeviceProfile, Error, KeyType, Order, Placement, RankMethod, Segments, Shape,
     ShapeDesc, SortRequest, Tuning, ValueType, Windows,
 };
 
 fn argsort(key: KeyType) -> SortRequest {
-    SortRequest {
-        value: ValueType::Index,
-        order: Order::Descending,
-        placement: Placement::OutOfPlace,
-        ..SortRequest::new(key)
-    }
+    SortRequest::new(key).value(ValueType::Index).order(Order::Descending).placement(Placement::OutOfPlace)
 }
 
-fn desc<'a>(profile: &'a DeviceProfile, tuning: &'a Tuning, request: &'a SegmentedRequest) -> ShapeDesc<'a> {
-    ShapeDesc { segments: Some(request), ..ShapeDesc::new(profile, tuning, &request.sort, Algorithm::OneSweep) }
+fn desc<'a>(profile: &'a DeviceProfile, tuning: &'a Tuning, request: &'a SortRequest) -> ShapeDesc<'a> {
+    ShapeDesc::new(profile, tuning, request, Algorithm::OneSweep)
 }
 
-fn windows(request: &SegmentedRequest) -> Result<Windows, Error> {
+fn windows(request: &SortRequest) -> Result<Windows, Error> {
     let profile = DeviceProfile::default();
     let shape = Shape::fit(&desc(&profile, &Tuning::for_device(&profile), request))?;
     Ok(shape.windows.expect("there are windows"))
 }
 
-fn plan(request: &SegmentedRequest, capacity: u32, segments: u32, count: Count, decide_apart: bool) -> HostSort {
+fn plan(request: &SortRequest, capacity: u32, segments: u32, count: Count, decide_apart: bool) -> HostSort {
     let profile = DeviceProfile::default();
     let tuning = Tuning::for_device(&profile);
     let mut desc = desc(&profile, &tuning, request);
@@ -57,17 +52,17 @@ fn steps_are_levels_of_the_key_and_of_the_index() {
     for (key, of_key) in
         [(KeyType::U8, 1), (KeyType::F16, 2), (KeyType::F32, 3), (KeyType::I64, 6), (KeyType::U128, 12)]
     {
-        let whole = SegmentedRequest::new(argsort(key), Segments::Whole).top(100);
+        let whole = argsort(key).segments(Segments::Whole).top(100);
         for (length, of_index) in [(1 << 22, 2), ((1 << 22) + 1, 3), (u32::MAX - 1, 3)] {
             for count in [Count::Host(length), Count::Device] {
                 assert_eq!(names(&plan(&whole, length, 1, count, false)), narrow(of_key + of_index), "{whole}");
             }
         }
-        let rows = SegmentedRequest::new(argsort(key), Segments::Rows { stride: 1 << 17 }).top(100);
+        let rows = argsort(key).segments(Segments::Rows { stride: 1 << 17 }).top(100);
         assert_eq!(names(&plan(&rows, 1 << 20, 8, Count::Host(8), false)), narrow(of_key + 2), "{rows}");
     }
     // Of so few elements all survive.
-    let whole = SegmentedRequest::new(argsort(KeyType::F32), Segments::Whole).top(5);
+    let whole = argsort(KeyType::F32).segments(Segments::Whole).top(5);
     let block = windows(&whole).unwrap().block.elements();
     assert_eq!(names(&plan(&whole, block, 1, Count::Device, false)), ["clear", "keep", "finish"]);
     assert!(plan(&whole, 0, 1, Count::Device, false).steps.is_empty());
@@ -76,14 +71,14 @@ fn steps_are_levels_of_the_key_and_of_the_index() {
     let apart = plan(&whole, 1 << 20, 1, Count::Device, true);
     assert_eq!(names(&apart), [&["clear"][..], &["narrow", "decide"].repeat(5), &["keep", "finish"]].concat());
     // Rows of up to a block are windows.
-    let short = SegmentedRequest::new(argsort(KeyType::F32), Segments::Rows { stride: block }).top(5);
+    let short = argsort(KeyType::F32).segments(Segments::Rows { stride: block }).top(5);
     let short = plan(&short, 9 * block, 9, Count::Device, false);
     assert_eq!((names(&short), short.scratch_bytes, &short.barriers[..]), (vec!["segments"], 0, &[None][..]));
 }
 
 #[test]
 fn later_levels_have_as_many_workgroups_as_rows_ask_for() {
-    let request = SegmentedRequest::new(argsort(KeyType::F32), Segments::Rows { stride: 100_000 }).top(100);
+    let request = argsort(KeyType::F32).segments(Segments::Rows { stride: 100_000 }).top(100);
     let host = plan(&request, 700_000, 7, Count::Host(5), false);
     let tiles = 5 * 100_000u32.div_ceil(4_096);
     let levels = (1..5).map(Groups::Counted);
@@ -97,7 +92,7 @@ fn later_levels_have_as_many_workgroups_as_rows_ask_for() {
 #[test]
 fn scratch_is_what_the_formula_says() {
     for (top, rows) in [(1, 1), (100, 64), (1_000, 512), (2_048, 3)] {
-        let request = SegmentedRequest::new(argsort(KeyType::F32), Segments::RowsOf { stride: 131_072 }).top(top);
+        let request = argsort(KeyType::F32).segments(Segments::RowsOf { stride: 131_072 }).top(top);
         let windows = windows(&request).unwrap();
         let block = windows.block.elements();
         let survivors = (2 * top).max(block / 4).min(block);
@@ -111,7 +106,7 @@ fn scratch_is_what_the_formula_says() {
             host.counters.size.next_multiple_of(256) + host.table.size.next_multiple_of(256)
         );
     }
-    let whole = SegmentedRequest::new(argsort(KeyType::F32), Segments::Whole).top(100);
+    let whole = argsort(KeyType::F32).segments(Segments::Whole).top(100);
     let windows = windows(&whole).unwrap();
     assert_eq!(windows.survivors, Some(windows.block.elements()));
     // It does not depend on the number of elements.
@@ -122,7 +117,7 @@ fn scratch_is_what_the_formula_says() {
 #[test]
 fn segments_beyond_a_block_are_listed_by_windows() {
     for segments in [Segments::Offsets, Segments::Ranges] {
-        let request = SegmentedRequest::new(argsort(KeyType::F32), segments).top(100);
+        let request = argsort(KeyType::F32).segments(segments).top(100);
         let block = windows(&request).unwrap().block.elements();
         let capacity = 9 * (block + 1) + 5;
         let host = plan(&request, capacity, 70, Count::Device, false);
@@ -174,21 +169,21 @@ fn words_of_the_counters_do_not_overlap() {
 
 #[test]
 fn requests_are_checked_and_named() {
-    let rows = SegmentedRequest::new(argsort(KeyType::F32), Segments::Rows { stride: 50_000 });
+    let rows = argsort(KeyType::F32).segments(Segments::Rows { stride: 50_000 });
     let named = "the first 40 of rows of 50000: f32 keys with their indices, descending, out of place";
     assert_eq!(rows.top(40).to_string(), named);
-    assert_eq!(rows.top(40).buffers(100_000, 2).values_out, Some(4 * 80));
-    assert_eq!(rows.top(40).buffers(100_000, 2).keys, 400_000);
+    assert_eq!(rows.top(40).buffer_sizes(Capacity::new(100_000).segments(2)).values_out, Some(4 * 80));
+    assert_eq!(rows.top(40).buffer_sizes(100_000).keys, Some(400_000));
     let block = windows(&rows.top(1)).unwrap().block.elements();
     assert!(windows(&rows.top(block)).is_ok());
     let refused = [
         (rows.top(0), "the top of each segment is 0 elements, allowed is at least 1".to_string()),
         (
-            SegmentedRequest::new(argsort(KeyType::F32), Segments::Whole),
-            "the layout of segments is the whole array, without a top, allowed is with the top of it; a sort of all elements is a SortRequest".into(),
+            argsort(KeyType::F32).segments(Segments::Whole),
+            "the layout of segments is the whole array, without a top, allowed is with the top of it, or segments of another layout".into(),
         ),
         (
-            SegmentedRequest::new(SortRequest::new(KeyType::F32), Segments::Whole).top(3),
+            SortRequest::new(KeyType::F32).segments(Segments::Whole).top(3),
             "the placement of the top of each segment is in place, allowed is out of place".into(),
         ),
     ];
@@ -214,7 +209,7 @@ fn survivors_have_room_for_the_first_elements_on_every_device() {
             for rank in RankMethod::ALL.iter().copied() {
                 for (key, items) in [(KeyType::U8, 1), (KeyType::F32, 16), (KeyType::U128, 8_192)] {
                     let tuning = Tuning { rank, single_items: items, ..Tuning::for_device(&profile) };
-                    let request = SegmentedRequest::new(argsort(key), Segments::Rows { stride: 1 << 20 }).top(1);
+                    let request = argsort(key).segments(Segments::Rows { stride: 1 << 20 }).top(1);
                     let Ok(shape) = Shape::fit(&desc(&profile, &tuning, &request)) else { continue };
                     let block = shape.windows.unwrap().block.elements();
                     for top in [1, block / 8 + 1, block / 2, block] {

@@ -190,8 +190,7 @@ fn cases() -> Vec<Case> {
 
 impl Case {
     fn request(&self) -> SortRequest {
-        let mut request =
-            SortRequest { value: self.value, algorithm: Some(self.algorithm), ..SortRequest::new(self.key) };
+        let mut request = SortRequest::new(self.key).value(self.value).algorithm(self.algorithm);
         if self.value == ValueType::Index {
             (request.placement, request.key_output) = (Placement::OutOfPlace, KeyOutput::Discarded);
         }

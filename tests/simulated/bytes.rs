@@ -13,7 +13,7 @@ use vksort_testing::patterns::{self, Pattern};
 /// further ones, and with the key of the last element, which lanes past the end of a group of loads load in each pass.
 fn check_bytes(value: ValueType, rank: RankMethod, (blocks, further): (u32, u32), floor: u64, for_further: u64) {
     let (lanes, key, algorithm) = (8, KeyType::U32, Algorithm::OneSweep);
-    let request = SortRequest { value, algorithm: Some(algorithm), ..SortRequest::new(key) };
+    let request = SortRequest::new(key).value(value).algorithm(algorithm);
     let (profile, row) = (device_of(lanes, true), small_blocks(lanes));
     let tuning = Tuning { workgroup_size: 4 * lanes, items_keys: 12, items_pairs: 12, polls: 64, rank, ..row };
     let desc = ShapeDesc::new(&profile, &tuning, &request, algorithm);

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use vksort::internals::steps;
-use vksort::{Count, RecordOutput, RecordRequest, SegmentedRequest, Segments, ShapeDesc, Tuning};
+use vksort::{Count, Segments, ShapeDesc, SortRequest, Tuning, ValueType};
 use vksort_testing::drawn::run_draws;
 use vksort_testing::oracle;
-use vksort_testing::records::{Bytes, bytes, drawn, order};
+use vksort_testing::records::{Bytes, bytes, drawn, order, stride};
 
 use super::dispatch::Device;
 use super::sort::Sort;
@@ -14,7 +14,7 @@ use super::{device_of, small_blocks};
 /// All that a sort depends on.
 #[derive(Clone, Debug)]
 struct Draw {
-    request: RecordRequest,
+    request: SortRequest,
     kind: Bytes,
     capacity: u32,
     /// The number of records on the device, if it comes from there, in percent of the capacity.
@@ -52,17 +52,12 @@ fn draws() -> impl Strategy<Value = Draw> {
 fn run(draw: &Draw) -> Result<(), String> {
     let text = |error: vksort::Error| error.to_string();
     let Draw { request, capacity, .. } = draw;
-    let (sort, fields) = steps::of_records(request).map_err(text)?;
+    let divided = draw.row.map_or(*request, |stride| request.segments(Segments::Rows { stride }));
+    let (sort, fields) = steps::resolve(&divided).map_err(text)?;
     let profile = device_of(draw.lanes, true);
     let tuning = Tuning { histogram_workgroup_size: 16, ..small_blocks(draw.lanes) };
-    let within = draw.row.map(|stride| SegmentedRequest::of_records(request, Segments::Rows { stride }));
-    let within = within.transpose().map_err(text)?;
-    let desc = ShapeDesc {
-        addressed: draw.addressed,
-        fields,
-        segments: within.as_ref(),
-        ..ShapeDesc::new(&profile, &tuning, &sort, tuning.algorithm())
-    };
+    let desc =
+        ShapeDesc { addressed: draw.addressed, fields, ..ShapeDesc::new(&profile, &tuning, &sort, tuning.algorithm()) };
     let counted = draw.counted.map(|percent| capacity * percent / 100);
     let host = match draw.row {
         Some(row) => steps::of_segments(&desc, *capacity, capacity / row, Count::Host(capacity / row)),
@@ -77,13 +72,13 @@ fn run(draw: &Draw) -> Result<(), String> {
     };
     let device = Device { lanes: draw.lanes, resident: draw.resident, shuffles: true, shows: draw.shows, late: None };
     let mut rng = fastrand::Rng::with_seed(draw.seed);
-    let stride = fields.map(|_| request.stride);
-    let records = bytes(draw.kind, (capacity * request.stride) as usize, &mut rng);
+    let size = stride(request);
+    let records = bytes(draw.kind, *capacity as usize * size, &mut rng);
     let run = Sort {
         request: &sort,
         host: &host,
         keys: &records,
-        stride,
+        stride: fields.map(|_| size as u32),
         capacity: *capacity,
         counted,
         device,
@@ -94,9 +89,9 @@ fn run(draw: &Draw) -> Result<(), String> {
     let row = draw.row.unwrap_or(sorted).max(1);
     let rows = (0..sorted.div_ceil(row)).map(|index| index * row..((index + 1) * row).min(sorted));
     let order: Vec<u32> = rows.flat_map(|row| order(request, &records, row)).collect();
-    let (found, expected, size) = match request.output {
-        RecordOutput::Permutation => (found.values, order.iter().flat_map(|index| index.to_le_bytes()).collect(), 4),
-        _ => (found.keys, oracle::gather(&records, request.stride as usize, &order), request.stride as usize),
+    let (found, expected, size) = match request.value {
+        ValueType::Index => (found.values, order.iter().flat_map(|index| index.to_le_bytes()).collect(), 4),
+        _ => (found.keys, oracle::gather(&records, size, &order), size),
     };
     oracle::difference("records", size, &found.unwrap_or_default(), &expected).map_or(Ok(()), Err)
 }

@@ -21,8 +21,7 @@ struct Sorted {
 }
 
 fn sort(rank: RankMethod, ring_bits: u32, withhold: u32) -> Sorted {
-    let request =
-        SortRequest { algorithm: Some(Algorithm::OneSweep), bits: (0..10).into(), ..SortRequest::new(KeyType::U32) };
+    let request = SortRequest::new(KeyType::U32).algorithm(Algorithm::OneSweep).bits(0..10);
     let (profile, row) = (device_of(LANES, true), small_blocks(LANES));
     let tuning = Tuning { digit_bits: 5, items_keys: 4, polls: 2, rank, ..row };
     let desc = ShapeDesc {

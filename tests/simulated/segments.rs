@@ -9,8 +9,8 @@ use vksort::internals::abi;
 use vksort::internals::kernels::{Kernel, Module};
 use vksort::internals::steps::{self, Groups, HostStep, Memory as Buffer, ScratchRange};
 use vksort::{
-    Algorithm, Count, DeviceProfile, IndexFrom, KeyOutput, KeyType, Order, Placement, RankMethod, SegmentedRequest,
-    Segments, Shape, ShapeDesc, SortRequest, SubgroupChoice, Tuning, ValueType,
+    Algorithm, Capacity, Count, DeviceProfile, IndexFrom, KeyOutput, KeyType, Order, Placement, RankMethod, Segments,
+    Shape, ShapeDesc, SortRequest, SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::drawn::{Keys, keys, requests, run_draws};
 use vksort_testing::patterns::Pattern;
@@ -101,7 +101,7 @@ fn draws() -> impl Strategy<Value = Draw> {
         let most = if top.is_some() && layout > 1 { 6 } else { usize::MAX };
         let lengths = lengths.into_iter().take(most).collect();
         Draw {
-            sort: SortRequest { algorithm: None, ..sort },
+            sort: sort.algorithm(None),
             layout,
             stride,
             from_segment,
@@ -137,11 +137,9 @@ impl Draw {
         let short = (0..18).map(|index| (index % 5, 0));
         let longer = [30, 12, 1, 25, 2, 40, 5, 13, 13, 13].map(|length| (length, 0));
         Draw {
-            sort: SortRequest {
+            sort: SortRequest::new(key)
                 // Values have a barrier of their own, beside which that at the end of a part is not missed.
-                value: if key == KeyType::U64 || compare_longest > 0 { ValueType::None } else { ValueType::U32 },
-                ..SortRequest::new(key)
-            },
+                .value(if key == KeyType::U64 || compare_longest > 0 { ValueType::None } else { ValueType::U32 }),
             layout: 1,
             stride: 1,
             from_segment: false,
@@ -174,14 +172,7 @@ impl Draw {
         let draw = Draw::mixed(KeyType::U32, rank, 0, None, seed);
         let keys = Keys::Made { pattern: Pattern::Uniform, count: 500, seed };
         let lengths = [60, 5, 250, 3].map(|length| (length, 0)).to_vec();
-        Draw {
-            sort: SortRequest { bits: (0..16).into(), ..draw.sort },
-            promised: false,
-            keys,
-            lengths,
-            items: 3,
-            ..draw
-        }
+        Draw { sort: draw.sort.bits(0..16), promised: false, keys, lengths, items: 3, ..draw }
     }
 
     /// The same of which the first elements are wanted: rows of one tile and of several, which two levels narrow.
@@ -193,7 +184,7 @@ impl Draw {
         Draw { top: Some(top), keys, compare_longest: [0, 8][seed as usize / 2 % 2], ..draw }
     }
 
-    fn request(&self) -> SegmentedRequest {
+    fn request(&self) -> SortRequest {
         let stride = self.stride;
         let layouts = [
             Segments::Offsets,
@@ -203,10 +194,10 @@ impl Draw {
             Segments::Whole,
         ];
         let placement = if self.top.is_some() { Placement::OutOfPlace } else { self.sort.placement };
-        let request = SegmentedRequest::new(SortRequest { placement, ..self.sort }, layouts[self.layout as usize]);
+        let request = self.sort.placement(placement).segments(layouts[self.layout as usize]);
         let from_segment = self.from_segment && self.sort.value == ValueType::Index;
         let request = request.indices_from(if from_segment { IndexFrom::Segment } else { IndexFrom::Array });
-        let most = match request.segments {
+        let most = match layouts[self.layout as usize] {
             Segments::Rows { stride } => stride,
             _ => self.lengths.iter().map(|(length, _)| *length).max().unwrap_or(0).max(1),
         };
@@ -266,23 +257,21 @@ pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Prog
         rank: draw.rank,
         ..small_blocks(draw.lanes)
     };
-    let sort = request.sort;
     let mut desc = ShapeDesc {
         subgroup: draw.emulated.map_or(SubgroupChoice::Auto, SubgroupChoice::Emulated),
         addressed: draw.addressed,
-        ..ShapeDesc::new(&profile, &tuning, &sort, Algorithm::OneSweep)
+        ..ShapeDesc::new(&profile, &tuning, &draw.sort, Algorithm::OneSweep)
     };
     desc.quirks.decide_apart = draw.decide_apart;
     if let Some(share) = draw.top {
         let least = request.top(1);
-        let desc = ShapeDesc { segments: Some(&least), ..desc };
-        let block = match Shape::fit(&desc) {
+        let block = match Shape::fit(&ShapeDesc { request: &least, ..desc }) {
             Ok(shape) => shape.windows.expect("there are windows").block.elements(),
             Err(_) => return Ok(ran),
         };
         request = request.top(1 + (share * f64::from(block - 1)) as u32);
     }
-    let desc = ShapeDesc { segments: Some(&request), ..desc };
+    let desc = ShapeDesc { request: &request, ..desc };
     let (mut words, elements) = draw.words();
     let segments = if draw.layout == WHOLE { 1 } else { draw.lengths.len() as u32 };
     if let Some(hostile) = &draw.hostile {
@@ -312,7 +301,7 @@ pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Prog
     let case = Case { counted, longest, segment_capacity: segments, ..case };
 
     // Every range between guards.
-    let sizes = request.buffers(capacity, segments);
+    let sizes = request.buffer_sizes(Capacity::new(capacity).segments(segments));
     let mut before: Vec<u8> = Vec::new();
     let mut part = |content: &[u8], size: u64| {
         let first = before.len() as u32 + GUARD;
@@ -323,7 +312,7 @@ pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Prog
         before.resize(before.len().next_multiple_of(GUARD as usize) + GUARD as usize, GUARD_BYTE);
         Range { first, size }
     };
-    let keys_range = part(&case.keys, sizes.keys);
+    let keys_range = part(&case.keys, sizes.keys.expect("there are keys"));
     let values_in = sizes.values.map(|size| part(&case.values(), size));
     let [keys_out, values_out] = [sizes.keys_out, sizes.values_out].map(|size| size.map(|size| part(&[], size)));
     let words_range = part(bytemuck::cast_slice(&case.words), 4 * case.words.len() as u64);
@@ -337,7 +326,7 @@ pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Prog
     let mut memory = Memory::new(&before, rng.fork());
     memory.may_race = draw.hostile.is_some();
     // Children are sorted in place, whatever the placement.
-    let in_place_at_last = sort.placement == Placement::InPlace || windows.rounds > 0;
+    let in_place_at_last = request.placement == Placement::InPlace || windows.rounds > 0;
     let may_collide = memory.may_race && draw.rank == RankMethod::Private && in_place_at_last;
     let ranges = [Some(keys_range), values_in, keys_out, values_out];
     // Of elements that two segments have, one may be read from where none was moved to.
@@ -434,13 +423,13 @@ pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Prog
     }
 
     let after = memory.bytes();
-    let in_place = sort.placement == Placement::InPlace;
+    let in_place = request.placement == Placement::InPlace;
     let keys_to = keys_out.or(in_place.then_some(keys_range));
     let values_to = values_out.or(values_in);
     let bytes =
         |range: Option<Range>| range.map_or(0..0, |range| range.first as usize..(range.first + range.size) as usize);
     let (keys_to, values_to) = (bytes(keys_to), bytes(values_to));
-    if in_place && sort.key_output == KeyOutput::Discarded {
+    if in_place && request.key_output == KeyOutput::Discarded {
         case.leave_keys(&mut before[keys_to.clone()], &after[keys_to.clone()]);
     }
     if draw.hostile.is_none() || draw.layout >= 2 {
@@ -489,13 +478,11 @@ fn long_segments_are_sorted_by_any_bits() {
         let rank = RankMethod::ALL[random.usize(0..RankMethod::ALL.len())];
         let (lanes, subgroups) = SHAPES[random.usize(0..SHAPES.len())];
         let draw = Draw {
-            sort: SortRequest {
-                value,
-                bits: bits[which].clone().into(),
-                order: [Order::Ascending, Order::Descending][random.usize(0..2)],
-                placement: [Placement::InPlace, Placement::OutOfPlace][random.usize(0..2)],
-                ..SortRequest::new(key)
-            },
+            sort: SortRequest::new(key)
+                .value(value)
+                .bits(bits[which].clone())
+                .order([Order::Ascending, Order::Descending][random.usize(0..2)])
+                .placement([Placement::InPlace, Placement::OutOfPlace][random.usize(0..2)]),
             promised: false,
             from_segment: random.bool(),
             layout: random.u32(0..2),
@@ -533,7 +520,7 @@ fn overlapping_segments_stay_within_their_bounds() {
         let rank = [RankMethod::Ballot, RankMethod::Private][seed as usize / 2 % 2];
         let placement = [Placement::InPlace, Placement::OutOfPlace][seed as usize / 4 % 2];
         let draw = Draw {
-            sort: SortRequest { value: ValueType::U32, placement, ..SortRequest::new(KeyType::U32) },
+            sort: SortRequest::new(KeyType::U32).value(ValueType::U32).placement(placement),
             promised: false,
             keys: Keys::Drawn(keys),
             lengths,

@@ -68,12 +68,12 @@ impl Sort<'_> {
     /// Runs the sort; gives its result, and what it has moved. Bytes that it may not write are compared with those before.
     pub fn run(&self, rng: &mut Rng) -> Result<(Sorted, Moved), String> {
         let Sort { request, host, keys, .. } = self;
-        let sizes = request.buffers(self.capacity);
+        let sizes = request.buffer_sizes(self.capacity);
         let [mut key_size, mut value_size] =
             [request.key.size_bytes(), request.value.size_bytes()].map(|size| size as usize);
         let mut wanted = request.key_output == vksort::KeyOutput::Sorted;
         let (mut keys_bytes, mut values, mut keys_out, mut values_out) =
-            (sizes.keys, sizes.values, sizes.keys_out, sizes.values_out);
+            (sizes.keys.expect("there are keys"), sizes.values, sizes.keys_out, sizes.values_out);
         if let Some(stride) = self.stride {
             key_size = stride as usize;
             keys_bytes = u64::from(self.capacity) * u64::from(stride);

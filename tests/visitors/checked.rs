@@ -14,7 +14,7 @@ pub fn name(visits: Visits) -> String {
 
 /// Small blocks, so that few elements make many tiles.
 pub fn small() -> SorterOptions {
-    SorterOptions { tuning: Some(suite::small_blocks()), ..SorterOptions::default() }
+    SorterOptions::default().tuning(suite::small_blocks())
 }
 
 /// Sorts by some counts and patterns, each on the host's and on the device's count.

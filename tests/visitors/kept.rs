@@ -1,6 +1,6 @@
 //! Visitors that were compiled beforehand and are kept in the repository: they sort where nothing can be compiled.
 
-use vksort::{Algorithm, SortRequest, Visitor};
+use vksort::{Algorithm, Visitor};
 use vksort_testing::visited::{Kept, kept};
 use vksort_testing::{Failed, Trial};
 
@@ -11,7 +11,7 @@ fn sorts(kept: &Kept, algorithm: Option<Algorithm>) -> Result<(), Failed> {
     let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let visitor = Visitor::from_bytes(&bytes).map_err(|error| format!("{error}: run scripts/spirv.sh"))?;
     assert_eq!(visitor.visits(), kept.visits);
-    run_visitor(SortRequest { algorithm, ..kept.request }, &visitor, &small(), 3)
+    run_visitor(kept.request.algorithm(algorithm), &visitor, &small(), 3)
 }
 
 pub fn trials() -> Vec<Trial> {

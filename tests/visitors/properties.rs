@@ -33,12 +33,11 @@ struct Draw {
 fn once_failed() -> Vec<Draw> {
     let tuning = Tuning { items_keys: 32, items_pairs: 32, single_items: 64, ..suite::small_blocks() };
     let faults = Faults { withhold: 1, ..Faults::default() };
-    let options =
-        SorterOptions { tuning: Some(tuning), access: Access::Descriptors, faults, ..SorterOptions::default() };
+    let options = SorterOptions::default().tuning(tuning).access(Access::Descriptors).faults(faults);
     vec![
         // Look-back over every tile took more turns of loops than drivers of CPUs allow.
         Draw {
-            request: SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) },
+            request: SortRequest::new(KeyType::U32).algorithm(Algorithm::OneSweep),
             visits: Visits::default(),
             keys: Keys::Made { pattern: Pattern::Uniform, count: 20_000, seed: 20_240_917 },
             spare: 0,
@@ -47,33 +46,25 @@ fn once_failed() -> Vec<Draw> {
         },
         // lavapipe of Mesa 22.3 lost lanes of a subgroup that was not full, after a branch with barriers that was not taken.
         Draw {
-            request: SortRequest {
-                bits: (0..7).into(),
-                algorithm: Some(Algorithm::OneSweep),
-                ..SortRequest::new(KeyType::U32)
-            },
+            request: SortRequest::new(KeyType::U32).bits(0..7).algorithm(Algorithm::OneSweep),
             visits: Visits::default(),
             keys: Keys::Made { pattern: Pattern::OneStray, count: 1_000, seed: 1 },
             spare: 0,
             counted: None,
-            options: SorterOptions {
-                tuning: Some(Tuning { workgroup_size: 12, rank: RankMethod::Match, ..suite::small_blocks() }),
-                subgroup: SubgroupChoice::Emulated(4),
-                ..SorterOptions::default()
-            },
+            options: SorterOptions::default()
+                .tuning(Tuning { workgroup_size: 12, rank: RankMethod::Match, ..suite::small_blocks() })
+                .subgroup(SubgroupChoice::Emulated(4)),
         },
         // SwiftShader takes all memory to compile a histogram whose loops over many digits are unrolled, each with a branch.
         Draw {
-            request: SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U128) },
+            request: SortRequest::new(KeyType::U128).algorithm(Algorithm::OneSweep),
             visits: Visits::default(),
             keys: Keys::Made { pattern: Pattern::OneStray, count: 24, seed: 1 },
             spare: 869,
             counted: None,
-            options: SorterOptions {
-                tuning: Some(Tuning { merge_runs: true, rank: RankMethod::Ballot, ..suite::small_blocks() }),
-                specialization: Specialization::Host,
-                ..SorterOptions::default()
-            },
+            options: SorterOptions::default()
+                .tuning(Tuning { merge_runs: true, rank: RankMethod::Ballot, ..suite::small_blocks() })
+                .specialization(Specialization::Host),
         },
     ]
 }
@@ -98,14 +89,12 @@ fn options() -> impl Strategy<Value = SorterOptions> {
         }
         // Emulated subgroups have descriptors alone.
         let addresses = addresses && emulated.is_none() && gpu().profile().buffer_addresses;
-        SorterOptions {
-            tuning: Some(tuning),
-            subgroup: emulated.map_or(SubgroupChoice::Auto, SubgroupChoice::Emulated),
-            access: if addresses { Access::Addresses } else { Access::Descriptors },
-            specialization,
-            faults: Faults { withhold, ring_bits, no_small_storage, decide_apart, ..Faults::default() },
-            ..SorterOptions::default()
-        }
+        SorterOptions::default()
+            .tuning(tuning)
+            .subgroup(emulated.map_or(SubgroupChoice::Auto, SubgroupChoice::Emulated))
+            .access(if addresses { Access::Addresses } else { Access::Descriptors })
+            .specialization(specialization)
+            .faults(Faults { withhold, ring_bits, no_small_storage, decide_apart, ..Faults::default() })
     })
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use vksort::internals::abi::COUNTERS_ROUTES;
-use vksort::standalone::DeviceBuffer;
+use vksort::standalone::{DeviceBuffer, SortRanges};
 use vksort::{
     Access, Algorithm, DepthKeys, DepthPush, Error, Faults, KeyOutput, KeyType, Order, Placement, RankMethod,
     SortRequest, SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, VisitorSource, Visits,
@@ -12,7 +12,7 @@ use vksort_testing::arena::Count;
 use vksort_testing::routes::Kind;
 use vksort_testing::suite::{self, SOME_KEYS};
 use vksort_testing::visited::VisitedArena;
-use vksort_testing::visiting::{VisitedRanges, VisitedSorter};
+use vksort_testing::visiting::VisitedSorter;
 use vksort_testing::{Failed, Level, Trial, assert_valid, expect, gpu, level, seed};
 
 use crate::checked::{name, run_visitor, small};
@@ -26,7 +26,7 @@ const OUTPUT: Visits = Visits { keys: false, values: false, output: true };
 const VALUES: Visits = Visits { values: true, keys: false, output: false };
 
 fn out_of_place(request: SortRequest) -> SortRequest {
-    SortRequest { placement: Placement::OutOfPlace, ..request }
+    request.placement(Placement::OutOfPlace)
 }
 
 fn run(request: SortRequest, visits: Visits, options: &SorterOptions, tiles: u32) -> Result<(), Failed> {
@@ -54,7 +54,7 @@ fn requests() -> Vec<(SortRequest, Visits)> {
                 // Each key type meets each algorithm. The seed chooses the visitor that they meet.
                 if index == (2 * at + 3 * turn + seed() as usize) % count {
                     let order = if (at + index) % 2 == 0 { Order::Ascending } else { Order::Descending };
-                    let request = SortRequest { value, order, ..SortRequest::new(key) };
+                    let request = SortRequest::new(key).value(value).order(order);
                     cells.push((out_of_place(suite::asking(Some(algorithm), request)), visits));
                 }
             }
@@ -67,46 +67,34 @@ fn requests() -> Vec<(SortRequest, Visits)> {
 fn options() -> Vec<(&'static str, SortRequest, Visits)> {
     let onesweep = |request: SortRequest| out_of_place(suite::asking(Some(Algorithm::OneSweep), request));
     let usual = onesweep(SortRequest::new(KeyType::U32));
-    let floats = onesweep(SortRequest { order: Order::Descending, ..SortRequest::new(KeyType::F32) });
-    let indices = SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..floats };
-    let pairs = SortRequest { value: ValueType::U32, key_output: KeyOutput::Discarded, ..usual };
-    let any = |request: SortRequest| SortRequest { algorithm: None, ..request };
+    let floats = onesweep(SortRequest::new(KeyType::F32).order(Order::Descending));
+    let indices = floats.value(ValueType::Index).key_output(KeyOutput::Discarded);
+    let pairs = usual.value(ValueType::U32).key_output(KeyOutput::Discarded);
+    let any = |request: SortRequest| request.algorithm(None);
     vec![
-        ("window", SortRequest { bits: (3..20).into(), value: ValueType::U32, ..usual }, ALL),
-        (
-            "window-of-wide-keys",
-            SortRequest { bits: (20..70).into(), ..onesweep(SortRequest::new(KeyType::U128)) },
-            KEYS,
-        ),
-        ("empty-window", SortRequest { bits: (7..7).into(), value: ValueType::U32, ..usual }, ELEMENTS),
+        ("window", usual.bits(3..20).value(ValueType::U32), ALL),
+        ("window-of-wide-keys", onesweep(SortRequest::new(KeyType::U128)).bits(20..70), KEYS),
+        ("empty-window", usual.bits(7..7).value(ValueType::U32), ELEMENTS),
         // No other buffer but the output.
-        ("empty-window-of-keys", SortRequest { bits: (7..7).into(), ..usual }, KEYS),
-        ("single-of-keys", SortRequest { algorithm: Some(Algorithm::SingleWorkgroup), ..usual }, KEYS),
-        ("empty-window-output", SortRequest { bits: (7..7).into(), value: ValueType::Index, ..usual }, ALL_BUT_VALUES),
-        ("one-pass", SortRequest { bits: (0..5).into(), ..pairs }, ALL),
-        ("two-passes", SortRequest { bits: (0..16).into(), value: ValueType::Index, ..usual }, OUTPUT),
-        ("three-passes", SortRequest { bits: (0..24).into(), value: ValueType::U32, ..usual }, ALL),
+        ("empty-window-of-keys", usual.bits(7..7), KEYS),
+        ("single-of-keys", usual.algorithm(Algorithm::SingleWorkgroup), KEYS),
+        ("empty-window-output", usual.bits(7..7).value(ValueType::Index), ALL_BUT_VALUES),
+        ("one-pass", pairs.bits(0..5), ALL),
+        ("two-passes", usual.bits(0..16).value(ValueType::Index), OUTPUT),
+        ("three-passes", usual.bits(0..24).value(ValueType::U32), ALL),
         ("discarded", pairs, ELEMENTS),
         ("discarded-output", pairs, ALL),
         ("index-discarded", indices, KEYS),
         ("index-discarded-output", indices, KEYS_AND_OUTPUT),
-        ("index-discarded-three-passes", SortRequest { bits: (8..32).into(), ..indices }, KEYS_AND_OUTPUT),
-        ("unstable", SortRequest { stable: false, value: ValueType::U32, ..usual }, ALL),
-        ("small-values", SortRequest { value: ValueType::Bytes(2), ..usual }, ALL),
-        (
-            "smallest-values",
-            SortRequest { value: ValueType::Bytes(1), ..onesweep(SortRequest::new(KeyType::I16)) },
-            ELEMENTS,
-        ),
-        ("gathered", SortRequest { value: ValueType::Bytes(40), ..usual }, ELEMENTS),
-        (
-            "gathered-without-passes",
-            SortRequest { value: ValueType::Bytes(40), bits: (0..0).into(), ..usual },
-            ELEMENTS,
-        ),
-        ("gathered-by-key", SortRequest { value: ValueType::Bytes(40), ..usual }, KEYS),
+        ("index-discarded-three-passes", indices.bits(8..32), KEYS_AND_OUTPUT),
+        ("unstable", usual.stable(false).value(ValueType::U32), ALL),
+        ("small-values", usual.value(ValueType::Bytes(2)), ALL),
+        ("smallest-values", onesweep(SortRequest::new(KeyType::I16)).value(ValueType::Bytes(1)), ELEMENTS),
+        ("gathered", usual.value(ValueType::Bytes(40)), ELEMENTS),
+        ("gathered-without-passes", usual.value(ValueType::Bytes(40)).bits(0..0), ELEMENTS),
+        ("gathered-by-key", usual.value(ValueType::Bytes(40)), KEYS),
         ("automatic", any(indices), KEYS),
-        ("automatic-output", any(SortRequest { value: ValueType::U32, ..usual }), ALL),
+        ("automatic-output", any(usual.value(ValueType::U32)), ALL),
         ("scanning-discarded-output", suite::asking(Some(Algorithm::ReduceThenScan), indices), KEYS_AND_OUTPUT),
         ("single-discarded-output", suite::asking(Some(Algorithm::SingleWorkgroup), indices), KEYS_AND_OUTPUT),
     ]
@@ -128,20 +116,20 @@ const WAYS: [&str; 8] = [
 
 /// The options of a way; `None` where the device does not offer it.
 fn way(what: &str) -> Option<SorterOptions> {
-    let tuned = |tuning: Tuning| SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
+    let tuned = |tuning: Tuning| SorterOptions::default().tuning(tuning);
     let ranked = |rank| tuned(Tuning { rank, ..suite::small_blocks() });
     let in_parts = Tuning { staged_items: Some(2), digit_bits: 4, ..suite::small_blocks() };
     let small_faults = Faults { no_small_storage: true, ..Faults::default() };
     Some(match what {
-        "emulated" => SorterOptions { subgroup: SubgroupChoice::Emulated(8), ..small() },
+        "emulated" => small().subgroup(SubgroupChoice::Emulated(8)),
         "by-ballot" => ranked(RankMethod::Ballot),
         "by-match" => ranked(RankMethod::Match),
         "in-parts" => tuned(Tuning { rank: RankMethod::Ballot, items_keys: 6, items_pairs: 6, ..in_parts }),
-        "on-host" => SorterOptions { specialization: Specialization::Host, ..small() },
-        "without-small-storage" => SorterOptions { faults: small_faults, ..small() },
-        "decided-apart" => SorterOptions { faults: Faults { decide_apart: true, ..Faults::default() }, ..small() },
+        "on-host" => small().specialization(Specialization::Host),
+        "without-small-storage" => small().faults(small_faults),
+        "decided-apart" => small().faults(Faults { decide_apart: true, ..Faults::default() }),
         _ if !gpu().profile().buffer_addresses => return None,
-        _ => SorterOptions { access: Access::Addresses, ..small() },
+        _ => small().access(Access::Addresses),
     })
 }
 
@@ -149,12 +137,12 @@ fn way(what: &str) -> Option<SorterOptions> {
 fn recounted(withhold: u32, ring_bits: Option<u32>) -> Result<(), Failed> {
     let faults = Faults { withhold, ring_bits, ..Faults::default() };
     for (request, visits) in [
-        (SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) }, ALL),
-        (SortRequest { value: ValueType::Index, ..SortRequest::new(KeyType::F64) }, KEYS),
+        (SortRequest::new(KeyType::U32).value(ValueType::U32), ALL),
+        (SortRequest::new(KeyType::F64).value(ValueType::Index), KEYS),
     ] {
         let request = out_of_place(suite::asking(Some(Algorithm::OneSweep), request));
         suite::within(Duration::from_secs(120), "a sort with silent tiles", || {
-            run(request, visits, &SorterOptions { faults, ..small() }, 40)
+            run(request, visits, &small().faults(faults), 40)
         })?;
     }
     Ok(())
@@ -162,7 +150,7 @@ fn recounted(withhold: u32, ring_bits: Option<u32>) -> Result<(), Failed> {
 
 /// A visitor that was compiled beforehand sorts as one that is compiled at run time; other bytes are refused.
 fn compiled_beforehand() -> Result<(), Failed> {
-    let request = out_of_place(SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) });
+    let request = out_of_place(SortRequest::new(KeyType::U32).value(ValueType::U32));
     let bytes = source(ALL).compile(&request)?;
     println!("{} bytes", bytes.len());
     let visitor = Visitor::from_bytes(&bytes)?;
@@ -173,14 +161,14 @@ fn compiled_beforehand() -> Result<(), Failed> {
         run_visitor(suite::asking(algorithm, request), &visitor, &small(), 3)?;
     }
     for options in ["emulated", "by-ballot", "by-address"].into_iter().filter_map(way) {
-        run_visitor(SortRequest { order: Order::Descending, ..request }, &visitor, &options, 3)?;
+        run_visitor(request.order(Order::Descending), &visitor, &options, 3)?;
     }
     let refused = |request: SortRequest| match VisitedSorter::new(&gpu(), &request, &small(), &visitor, 4) {
         Ok(_) => Err(Failed::from("this should have been refused")),
         Err(error) => Ok(error.to_string()),
     };
     assert_eq!(
-        refused(SortRequest { key_output: KeyOutput::Discarded, ..request })?,
+        refused(request.key_output(KeyOutput::Discarded))?,
         "visitor tests.glsl: it was compiled for another request than u32 keys with values of 4 bytes, ascending, out of place, keys discarded"
     );
     let by = |algorithm| suite::asking(Some(algorithm), request);
@@ -250,10 +238,10 @@ fn routes_are_those_of_the_twin() -> Result<(), Failed> {
     let (count, passes) = (1_500u32, 4);
     for (value, discards_keys) in [(ValueType::None, false), (ValueType::U32, true), (ValueType::Index, true)] {
         let key_output = if discards_keys { KeyOutput::Discarded } else { KeyOutput::Sorted };
-        let request = SortRequest { value, key_output, ..SortRequest::new(KeyType::U32) };
+        let request = SortRequest::new(KeyType::U32).value(value).key_output(key_output);
         let request = out_of_place(suite::asking(Some(Algorithm::OneSweep), request));
         let tuning = Tuning { digit_bits: 8, ..suite::small_blocks() };
-        let options = SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
+        let options = SorterOptions::default().tuning(tuning);
         let visitor = Visitor::from(source(KEYS_AND_OUTPUT));
         let visitor = if value == ValueType::U32 { Visitor::from(source(ALL)) } else { visitor };
         let arena = VisitedArena::new(&gpu(), &request, &options, &visitor, |_| count)?;
@@ -283,7 +271,7 @@ fn mistakes() -> Result<(), Failed> {
     };
     expect(sorter(request, KEYS), &["placement", "in place", "out of place"])?;
     expect(sorter(out_of_place(request), VALUES), &["value", "None", "makes values"])?;
-    let large = SortRequest { value: ValueType::Bytes(20), ..out_of_place(request) };
+    let large = out_of_place(request).value(ValueType::Bytes(20));
     expect(sorter(large, OUTPUT), &["value size", "20 bytes", "at most 16 bytes"])?;
     let bare = VisitedSorter::new(&gpu(), &out_of_place(request), &small(), &Visitor::from(source(KEYS)), 0);
     expect(bare, &["visitor tests.glsl", "resources in set 1", "null"])?;
@@ -292,23 +280,18 @@ fn mistakes() -> Result<(), Failed> {
         let refused = VisitedSorter::new(&gpu(), &out_of_place(request), &small(), &Visitor::from(greedy), 4);
         expect(refused, &["maxPushConstantsSize", "300", "256 of them for the visitor"])?;
     }
-    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..out_of_place(request) };
+    let request = out_of_place(request).algorithm(Algorithm::OneSweep);
     let sorter = sorter(request, KEYS)?;
-    let sizes = sorter.buffers(1000);
-    assert_eq!((sizes.keys, sizes.values, sizes.keys_out, sizes.values_out), (0, None, Some(4000), None));
+    let sizes = sorter.buffer_sizes(1000);
+    assert_eq!((sizes.keys, sizes.values, sizes.keys_out, sizes.values_out), (None, None, Some(4000), None));
     let buffer = gpu().buffer(8192)?;
     let scratch = sorter.scratch_size(1000)?;
     let resources: Vec<_> = (0..4).map(|_| gpu().buffer(4096)).collect::<Result<_, _>>()?;
-    let good = VisitedRanges {
-        keys_out: Some(buffer.range(0, 4000)),
-        scratch: Some(gpu().buffer(scratch)?.range(0, scratch)),
-        capacity: 1000,
-        resources,
-        ..Default::default()
-    };
-    let with_keys = VisitedRanges { keys: Some(buffer.range(4096, 4000)), ..good.clone() };
-    expect(sorter.prepare(&with_keys), &["buffer keys is present", "absent"])?;
-    let sort = sorter.prepare(&good)?;
+    let scratch = gpu().buffer(scratch)?.range(0, scratch);
+    let good = SortRanges::new(1000).keys_out(buffer.range(0, 4000)).scratch(scratch);
+    let with_keys = good.clone().keys(buffer.range(4096, 4000));
+    expect(sorter.prepare(&with_keys, &resources), &["buffer keys is present", "absent"])?;
+    let sort = sorter.prepare(&good, &resources)?;
     expect(sort.run(10, &[0; 4], 1), &["push constants", "4 bytes", "8 bytes"])?;
     expect(sort.run(1001, &[0; 8], 1), &["1001", "1000"])?;
     assert_valid(&gpu());
@@ -365,13 +348,9 @@ fn depths(keys: DepthKeys) -> Result<(), Failed> {
         resource.write(0, &positions)?;
         let scratch = sorter.scratch_size(count)?;
         let out = gpu().buffer(4 * u64::from(count))?;
-        let sort = sorter.prepare(&VisitedRanges {
-            values_out: Some(out.range(0, out.size())),
-            scratch: Some(gpu().buffer(scratch)?.range(0, scratch)),
-            capacity: count,
-            resources: vec![resource],
-            ..Default::default()
-        })?;
+        let scratch = gpu().buffer(scratch)?.range(0, scratch);
+        let ranges = SortRanges::new(count).values_out(out.range(0, out.size())).scratch(scratch);
+        let sort = sorter.prepare(&ranges, &[resource])?;
         sort.run(count, &push.to_bytes(), 2)?;
         let mut found = vec![0u32; count as usize];
         out.read(0, &mut found)?;
@@ -406,14 +385,9 @@ fn changing_keys(access: Access, value: ValueType) -> Result<(), Failed> {
         push_bytes: 8,
         ..VisitorSource::new("changing.glsl")
     };
-    let request = SortRequest {
-        value,
-        algorithm: Some(Algorithm::OneSweep),
-        bits: (0..24).into(),
-        ..out_of_place(SortRequest::new(KeyType::U32))
-    };
+    let request = out_of_place(SortRequest::new(KeyType::U32)).value(value).algorithm(Algorithm::OneSweep).bits(0..24);
     let tuning = Tuning { rank: RankMethod::Ballot, digit_bits: 8, ..suite::small_blocks() };
-    let options = SorterOptions { tuning: Some(tuning), access, ..SorterOptions::default() };
+    let options = SorterOptions::default().tuning(tuning).access(access);
     let sorter = VisitedSorter::new(&gpu(), &request, &options, &Visitor::from(source), 1)?;
     let block = sorter.shape().tile.elements();
     let (count, capacity) = (4 * block + block * 3 / 4, 8 * block);
@@ -432,15 +406,12 @@ fn changing_keys(access: Access, value: ValueType) -> Result<(), Failed> {
     let scratch = filled(sorter.scratch_size(capacity)?, 0xC5C5_C5C5)?;
     let calls = filled(4, 0)?;
     let half = |buffer: &DeviceBuffer| buffer.range(0, buffer.size() / 2);
-    let sort = sorter.prepare(&VisitedRanges {
-        keys_out: Some(half(&keys_out)),
-        values: value.is_read().then(|| values.range(0, values.size())),
-        values_out: (size > 0).then(|| half(&values_out)),
-        scratch: Some(scratch.range(0, scratch.size())),
-        capacity,
-        resources: vec![calls.clone()],
-        ..Default::default()
-    })?;
+    let ranges = SortRanges::new(capacity)
+        .keys_out(half(&keys_out))
+        .values(value.is_read().then(|| values.range(0, values.size())))
+        .values_out((size > 0).then(|| half(&values_out)))
+        .scratch(scratch.range(0, scratch.size()));
+    let sort = sorter.prepare(&ranges, std::slice::from_ref(&calls))?;
     for first in [0, u32::MAX] {
         calls.write(0, &[0u32])?;
         sort.run(count, bytemuck::bytes_of(&[count, first]), 1)?;
@@ -467,7 +438,7 @@ fn wide_keys_compile() -> Result<(), Failed> {
         KEY visit_key(uint index) { return uvec2(visited_words[index], index); }";
     let source = VisitorSource { text: text.into(), visits: KEYS, ..VisitorSource::new("wide.glsl") };
     for value in [ValueType::U32, ValueType::Bytes(20)] {
-        let request = SortRequest { value, ..out_of_place(SortRequest::new(KeyType::U64)) };
+        let request = out_of_place(SortRequest::new(KeyType::U64)).value(value);
         source.compile(&request)?;
     }
     Ok(())
@@ -494,7 +465,7 @@ pub fn trials() -> Vec<Trial> {
         for (index, (key, value, key_output, visits)) in cells.into_iter().enumerate() {
             let algorithm = if (at + index.div_ceil(2)) % 2 == 0 { None } else { Some(Algorithm::ReduceThenScan) };
             if index != 1 || level() == Level::Full {
-                let request = SortRequest { value, key_output, algorithm, ..SortRequest::new(key) };
+                let request = SortRequest::new(key).value(value).key_output(key_output).algorithm(algorithm);
                 let request = out_of_place(request);
                 let name = format!("way/{what}/{}/visited-{}", suite::name(&request), name(visits));
                 trials.push(Trial::test(name, move || match way(what) {

@@ -259,7 +259,7 @@ pub unsafe extern "C" fn create_requirements(
             queried = queried.with_buffer_addresses();
         }
         let features = FeatureChain::new(queried.features());
-        let extensions = queried.device_extensions.iter().map(|name| name.as_ptr()).collect();
+        let extensions = queried.device_extensions().iter().map(|name| name.as_ptr()).collect();
         let handle = REQUIREMENTS.add(DeviceKnowledge { instance, requirements: queried, extensions, features });
         // SAFETY: as above.
         unsafe { put(requirements, handle) }

@@ -76,7 +76,7 @@ pub(super) fn check_flags(what: &str, given: u32, known: u32) -> Result<(), Fail
     }
 }
 
-/// The request that a structure describes.
+/// The request that a structure describes. A sorter refuses what contradicts itself.
 pub(super) fn request(given: &VksortSortRequest) -> Result<SortRequest, Failure> {
     let key = key("key", given.key)?;
     check_flags("flags of VksortSortRequest", given.flags, VKSORT_REQUEST_NOT_STABLE)?;
@@ -92,18 +92,14 @@ pub(super) fn request(given: &VksortSortRequest) -> Result<SortRequest, Failure>
     let placements = [Placement::InPlace, Placement::OutOfPlace];
     let key_outputs = [KeyOutput::Sorted, KeyOutput::Discarded];
     let high = if given.high_bit == 0 { key.bits() } else { given.high_bit };
-    let request = SortRequest {
-        key,
-        value,
-        order: order("order", given.order)?,
-        bits: (given.low_bit..high).into(),
-        placement: one_of("placement", "VKSORT_PLACEMENT_", 0, &placements, given.placement)?,
-        key_output: one_of("keyOutput", "VKSORT_KEY_OUTPUT_", 0, &key_outputs, given.key_output)?,
-        stable: given.flags & VKSORT_REQUEST_NOT_STABLE == 0,
-        algorithm: algorithm(given.algorithm)?,
-    };
-    request.check()?;
-    Ok(request)
+    Ok(SortRequest::new(key)
+        .value(value)
+        .order(order("order", given.order)?)
+        .bits(given.low_bit..high)
+        .placement(one_of("placement", "VKSORT_PLACEMENT_", 0, &placements, given.placement)?)
+        .key_output(one_of("keyOutput", "VKSORT_KEY_OUTPUT_", 0, &key_outputs, given.key_output)?)
+        .stable(given.flags & VKSORT_REQUEST_NOT_STABLE == 0)
+        .algorithm(algorithm(given.algorithm)?))
 }
 
 /// The structure that describes a request; its size is 0.
@@ -205,17 +201,15 @@ mod tests {
 
     #[test]
     fn a_structure_describes_the_request_that_it_is_made_from() {
-        let other = SortRequest {
-            key: KeyType::I64,
-            value: ValueType::Bytes(12),
-            order: Order::Descending,
-            bits: (3..40).into(),
-            placement: Placement::OutOfPlace,
-            key_output: KeyOutput::Discarded,
-            stable: false,
-            algorithm: Some(Algorithm::ReduceThenScan),
-        };
-        for given in [SortRequest::new(KeyType::U8), other, SortRequest { value: ValueType::Index, ..other }] {
+        let other = SortRequest::new(KeyType::I64)
+            .value(ValueType::Bytes(12))
+            .order(Order::Descending)
+            .bits(3..40)
+            .placement(Placement::OutOfPlace)
+            .key_output(KeyOutput::Discarded)
+            .stable(false)
+            .algorithm(Algorithm::ReduceThenScan);
+        for given in [SortRequest::new(KeyType::U8), other, other.value(ValueType::Index)] {
             assert_eq!(request(&described(&given)).ok(), Some(given));
         }
     }
@@ -246,7 +240,7 @@ mod tests {
         }
         assert!(ALGORITHMS.iter().map(|(_, algorithm, _)| algorithm).eq(Algorithm::ALL));
         for (number, known, name) in ALGORITHMS {
-            let given = SortRequest { algorithm: Some(known), ..SortRequest::new(KeyType::U64) };
+            let given = SortRequest::new(KeyType::U64).algorithm(known);
             assert_eq!((number_of(known), described(&given).algorithm), (number, number));
             assert_eq!(request(&described(&given)).ok(), Some(given));
             assert_eq!(name.to_str().unwrap(), known.to_string());

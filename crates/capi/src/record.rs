@@ -4,9 +4,7 @@ use std::ffi::c_char;
 
 use ash::vk::{self, CommandBuffer as VkCommandBuffer};
 
-use vksort::{
-    BoundSegments, BoundSort, BufferRange, Count, Error, MAX_COUNT, QueryRange, SortBuffers, StepTime, VisitorResources,
-};
+use vksort::{BoundSort, BufferRange, Capacity, Count, Error, MAX_COUNT, QueryRange, SortBuffers, VisitorResources};
 
 use super::fault::Fault;
 use super::handles::Register;
@@ -17,9 +15,9 @@ use super::structs::{bytes, check_handle, check_pointer, put, read};
 use super::types::*;
 
 /// The object of a sort's handle.
-pub(super) enum Bound {
-    Elements(BoundSort),
-    Segments(BoundSegments),
+pub(super) struct Bound {
+    sort: BoundSort,
+    of_segments: bool,
 }
 
 pub(super) static SORTS: Register<Bound> = Register::new("VksortSort");
@@ -27,36 +25,16 @@ pub(super) static SORTS: Register<Bound> = Register::new("VksortSort");
 impl Bound {
     /// The sort, if it is not one of segments.
     pub fn elements(&self) -> Result<&BoundSort, Failure> {
-        match self {
-            Bound::Elements(sort) => Ok(sort),
-            Bound::Segments(_) => {
-                let given = "a VksortSort of segments, which has no algorithm, verifier or visitor".into();
-                Err(Fault::Handle { given, kind: "VksortSort of vksortBind" }.into())
-            }
+        if self.of_segments {
+            let given = "a VksortSort of segments, which has no algorithm, verifier or visitor".into();
+            return Err(Fault::Handle { given, kind: "VksortSort of vksortBind" }.into());
         }
+        Ok(&self.sort)
     }
 
     /// The count that a number says, if a recording takes it.
     fn check_count(&self, number: u64) -> Result<Count, Failure> {
-        let count = count_of(number)?;
-        Ok(match self {
-            Bound::Elements(sort) => sort.check_count(count)?,
-            Bound::Segments(sort) => sort.check_count(count)?,
-        })
-    }
-
-    fn query_count(&self, count: Count) -> u32 {
-        match self {
-            Bound::Elements(sort) => sort.query_count(count),
-            Bound::Segments(sort) => sort.query_count(count),
-        }
-    }
-
-    fn step_times(&self, count: Count, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
-        match self {
-            Bound::Elements(sort) => sort.step_times(count, ticks, valid_bits),
-            Bound::Segments(sort) => sort.step_times(count, ticks, valid_bits),
-        }
+        Ok(self.sort.check_count(count_of(number)?)?)
     }
 }
 
@@ -77,20 +55,7 @@ pub(super) fn range_of(range: &VksortBufferRange) -> Result<Option<BufferRange>,
     let VksortBufferRange { buffer, offset, size, usage, reserved } = *range;
     check_flags("reserved of VksortBufferRange", reserved, 0)?;
     let usage = (usage != 0).then_some(vk::BufferUsageFlags::from_raw(usage));
-    Ok((buffer != vk::Buffer::null()).then_some(BufferRange { buffer, offset, size, usage }))
-}
-
-/// The buffers of elements that a structure names.
-pub(super) fn buffers_of(given: &VksortBuffers) -> Result<SortBuffers, Failure> {
-    Ok(SortBuffers {
-        keys: range_of(&given.keys)?.unwrap_or(BufferRange::NONE),
-        values: range_of(&given.values)?,
-        keys_out: range_of(&given.keys_out)?,
-        values_out: range_of(&given.values_out)?,
-        scratch: range_of(&given.scratch)?,
-        count: range_of(&given.count)?,
-        capacity: given.capacity,
-    })
+    Ok((buffer != vk::Buffer::null()).then(|| BufferRange::new(buffer, size).offset(offset).usage(usage)))
 }
 
 /// Binds a sorter to buffers. The result can be recorded any number of times, in any number of command buffers.
@@ -117,18 +82,42 @@ pub unsafe extern "C" fn bind(
     buffers: *const VksortBuffers,
     sort: *mut VksortSort,
 ) -> VksortResult {
-    run_unit("vksortBind", || {
-        // SAFETY: by this function's contract, here and below.
-        let given = unsafe { read(buffers)? };
-        // SAFETY: as above.
-        unsafe { put(sort, std::ptr::null_mut())? };
-        let made = SORTERS.get(sorter)?;
-        let buffers = buffers_of(&given)?;
-        // SAFETY: as above.
-        let bound = unsafe { made.elements()?.bind(&buffers)? };
-        // SAFETY: as above.
-        unsafe { put(sort, SORTS.add(Bound::Elements(bound))) }
-    })
+    // SAFETY: by this function's contract; no segments are given.
+    run_unit("vksortBind", || unsafe { bind_to(sorter, buffers, None, sort) })
+}
+
+/// Binds a sorter to buffers, and to those of segments if it is one of segments.
+///
+/// # Safety
+///
+/// As for [`bind`], and for `bind_segments` with segments.
+pub(super) unsafe fn bind_to(
+    sorter: VksortSorter,
+    buffers: *const VksortBuffers,
+    segments: Option<VksortSegmentBuffers>,
+    sort: *mut VksortSort,
+) -> Result<(), Failure> {
+    // SAFETY: by this function's contract, here and below.
+    let given = unsafe { read(buffers)? };
+    // SAFETY: as above.
+    unsafe { put(sort, std::ptr::null_mut())? };
+    let made = SORTERS.get(sorter)?;
+    let mut buffers = SortBuffers::new(given.capacity)
+        .keys(range_of(&given.keys)?)
+        .values(range_of(&given.values)?)
+        .keys_out(range_of(&given.keys_out)?)
+        .values_out(range_of(&given.values_out)?)
+        .scratch(range_of(&given.scratch)?)
+        .count(range_of(&given.count)?);
+    if let Some(VksortSegmentBuffers { segment_capacity, segments, .. }) = segments {
+        let capacity = Capacity::new(given.capacity).segments(segment_capacity);
+        buffers = buffers.segments(range_of(&segments)?).capacity(capacity);
+    }
+    let of_segments = segments.is_some();
+    // SAFETY: as above.
+    let bound = unsafe { made.sorter(of_segments)?.bind(&buffers)? };
+    // SAFETY: as above.
+    unsafe { put(sort, SORTS.add(Bound { sort: bound, of_segments })) }
 }
 
 /// Destroys a bound sort.
@@ -218,7 +207,7 @@ pub unsafe extern "C" fn cmd_sort_visited(
         let what = "push of VksortVisitorResources";
         // SAFETY: the push constants have as many bytes, by this function's contract.
         let push = unsafe { bytes(given.push, given.push_size as usize, what)? };
-        let resources = VisitorResources { set: given.set, push };
+        let resources = VisitorResources::default().set(given.set).push(push);
         // SAFETY: by this function's contract.
         unsafe { record(command_buffer, sort, count, timestamps, Some(resources)) }
     })
@@ -247,16 +236,18 @@ unsafe fn record(
                 let given = format!("pool {pool:?}, queries {first} and {count} from there on");
                 return Err(Failure::value("timestamps", given, "a VkQueryPool with queries below 2^32"));
             }
-            Some(QueryRange { pool, first, count })
+            Some(QueryRange::new(pool, first, count))
         }
     };
-    let (sort, count) = (SORTS.get(sort)?, count_of(count)?);
+    let (bound, count) = (SORTS.get(sort)?, count_of(count)?);
     // SAFETY: command buffer, barriers, queries and resources are as both functions ask, by this function's contract.
     unsafe {
-        match (&*sort, resources) {
-            (Bound::Elements(sort), None) => sort.record(command_buffer, count, timestamps)?,
-            (Bound::Segments(sort), None) => sort.record(command_buffer, count, timestamps)?,
-            (sort, Some(resources)) => sort.elements()?.record_visited(command_buffer, count, timestamps, resources)?,
+        match (timestamps, resources) {
+            (None, None) => bound.sort.record(command_buffer, count)?,
+            (Some(queries), None) => bound.sort.record_timed(command_buffer, count, queries)?,
+            (queries, Some(resources)) => {
+                bound.elements()?.record_visited(command_buffer, count, queries, resources)?;
+            }
         }
     }
     Ok(())
@@ -274,10 +265,10 @@ unsafe fn record(
 #[unsafe(export_name = "vksortGetQueryCount")]
 pub unsafe extern "C" fn get_query_count(sort: VksortSort, count: u64, queries: *mut u32) -> VksortResult {
     run_unit("vksortGetQueryCount", || {
-        let sort = SORTS.get(sort)?;
-        let count = sort.check_count(count)?;
+        let bound = SORTS.get(sort)?;
+        let count = bound.check_count(count)?;
         // SAFETY: by this function's contract.
-        unsafe { put(queries, sort.query_count(count)) }
+        unsafe { put(queries, bound.sort.query_count(count)) }
     })
 }
 
@@ -293,11 +284,12 @@ pub unsafe extern "C" fn get_query_count(sort: VksortSort, count: u64, queries: 
 #[unsafe(export_name = "vksortGetAlgorithm")]
 pub unsafe extern "C" fn get_algorithm(sort: VksortSort, count: u64, algorithm: *mut VksortAlgorithm) -> VksortResult {
     run_unit("vksortGetAlgorithm", || {
-        let sort = SORTS.get(sort)?;
-        let sort = sort.elements()?;
-        let elements = match sort.check_count(count_of(count)?)? {
+        let bound = SORTS.get(sort)?;
+        let sort = bound.elements()?;
+        let elements = match bound.check_count(count)? {
             Count::Host(count) => count,
-            Count::Device => sort.capacity(),
+            // A count that the host does not know is sorted as the capacity is.
+            _ => sort.capacity().elements,
         };
         // SAFETY: by this function's contract.
         unsafe { put(algorithm, number_of(sort.algorithm(elements))) }
@@ -330,10 +322,10 @@ pub unsafe extern "C" fn get_step_times(
     steps: *mut VksortStepTime,
 ) -> VksortResult {
     run("vksortGetStepTimes", || {
-        let sort = SORTS.get(sort)?;
-        let count = sort.check_count(count)?;
+        let bound = SORTS.get(sort)?;
+        let count = bound.check_count(count)?;
         check_pointer(step_count, "the pointer to stepCount")?;
-        let needed = sort.query_count(count);
+        let needed = bound.sort.query_count(count);
         if steps.is_null() {
             // SAFETY: it is writable by this function's contract.
             unsafe { put(step_count, needed - 1)? };
@@ -348,7 +340,7 @@ pub unsafe extern "C" fn get_step_times(
         let ticks = unsafe { std::slice::from_raw_parts(ticks, needed as usize) };
         // SAFETY: it is readable by this function's contract.
         let room = unsafe { *step_count } as usize;
-        let times = sort.step_times(count, ticks, valid_bits);
+        let times = bound.sort.step_times(count, ticks, valid_bits);
         for (index, time) in times.iter().take(room).enumerate() {
             let mut name = [0; VKSORT_STEP_NAME_SIZE];
             // The last byte stays zero; a longer name would be cut.

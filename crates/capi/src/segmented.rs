@@ -1,12 +1,11 @@
 //! Sorts of segments. Once they are created or bound, their handles are those of other sorters and sorts.
 
-use ash::vk::BufferUsageFlags as Usage;
-use vksort::SegmentBuffers;
+use vksort::Capacity;
 
 use super::outcome::run_unit;
-use super::record::{Bound, SORTS, buffers_of, range_of};
+use super::record::bind_to;
 use super::request;
-use super::sorter::{Purpose, SORTERS, create, need, needs_of};
+use super::sorter::{SORTERS, create, needs_of};
 use super::structs::{check_pointer, put, read, write};
 use super::types::*;
 
@@ -34,13 +33,13 @@ pub unsafe extern "C" fn create_segmented_sorter(
     sorter: *mut VksortSorter,
 ) -> VksortResult {
     run_unit("vksortCreateSegmentedSorter", || {
-        let purpose = |request| {
+        let divided = |request, options| {
             // SAFETY: the same contract, here and below.
             let given = unsafe { read(segments)? };
-            Ok(Purpose::Segments(request::segmented(&request, &given)?))
+            Ok((request::segmented(request, &given)?, options))
         };
         // SAFETY: as above.
-        unsafe { create(info, sorter, &purpose) }
+        unsafe { create(info, sorter, divided) }
     })
 }
 
@@ -61,15 +60,17 @@ pub unsafe extern "C" fn get_segment_properties(
 ) -> VksortResult {
     run_unit("vksortGetSegmentProperties", || {
         let made = SORTERS.get(sorter)?;
-        let sorter = made.segments()?;
-        let value = VksortSegmentProperties {
-            struct_size: 0,
-            longest: sorter.longest(),
-            max_top: sorter.max_top(),
-            block: sorter.block(),
-        };
-        // SAFETY: by this function's contract.
-        unsafe { write(properties, &value) }
+        // A sorter of segments has limits.
+        made.sorter(true)?.segments().map_or(Ok(()), |limits| {
+            let value = VksortSegmentProperties {
+                struct_size: 0,
+                longest: limits.longest(),
+                max_top: limits.max_top(),
+                block: limits.block(),
+            };
+            // SAFETY: by this function's contract.
+            unsafe { write(properties, &value) }
+        })
     })
 }
 
@@ -98,18 +99,12 @@ pub unsafe extern "C" fn get_segment_buffer_requirements(
 ) -> VksortResult {
     run_unit("vksortGetSegmentBufferRequirements", || {
         check_pointer(segments, "the pointer to segments")?;
-        let made = SORTERS.get(sorter)?;
-        let sorter = made.segments()?;
-        let scratch = sorter.scratch_size(capacity, segment_capacity)?;
-        let sizes = sorter.buffers(capacity, segment_capacity);
-        let (key, reached) = (sorter.request().sort.key, sorter.element_usage());
-        let value = needs_of(capacity, (sizes, Some(sizes.keys)), scratch, (key, reached), made.alignment);
-        let layout = sorter.request().segments;
-        let words = (layout.words(1) > 0).then(|| 4 * layout.words(segment_capacity));
+        let capacity = Capacity::new(capacity).segments(segment_capacity);
+        let (value, words) = needs_of(SORTERS.get(sorter)?.sorter(true)?, capacity)?;
         // SAFETY: by this function's contract, here and below.
         unsafe { write(requirements, &value)? };
         // SAFETY: as above.
-        unsafe { put(segments, need(words, made.alignment, Usage::STORAGE_BUFFER)) }
+        unsafe { put(segments, words) }
     })
 }
 
@@ -136,20 +131,6 @@ pub unsafe extern "C" fn bind_segments(
     segments: *const VksortSegmentBuffers,
     sort: *mut VksortSort,
 ) -> VksortResult {
-    run_unit("vksortBindSegments", || {
-        // SAFETY: by this function's contract, here and below.
-        let (elements, given) = unsafe { (read(buffers)?, read(segments)?) };
-        // SAFETY: as above.
-        unsafe { put(sort, std::ptr::null_mut())? };
-        let made = SORTERS.get(sorter)?;
-        let buffers = SegmentBuffers {
-            elements: buffers_of(&elements)?,
-            segments: range_of(&given.segments)?,
-            segment_capacity: given.segment_capacity,
-        };
-        // SAFETY: as above.
-        let bound = unsafe { made.segments()?.bind(&buffers)? };
-        // SAFETY: as above.
-        unsafe { put(sort, SORTS.add(Bound::Segments(bound))) }
-    })
+    // SAFETY: by this function's contract.
+    run_unit("vksortBindSegments", || unsafe { bind_to(sorter, buffers, Some(read(segments)?), sort) })
 }

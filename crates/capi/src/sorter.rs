@@ -2,66 +2,38 @@
 
 use std::sync::Arc;
 
-use ash::vk::{BufferUsageFlags as Usage, DescriptorSetLayout, Device as VkDevice};
-use vksort::{
-    Access, BufferSizes, KeyType, PipelineSet, SegmentedRequest, SegmentedSorter, SortRequest, Sorter, SorterOptions,
-    Visitor,
-};
+use ash::vk::{BufferUsageFlags as Usage, Device as VkDevice};
+use vksort::{Access, Capacity, PipelineSet, SortRequest, Sorter, SorterOptions, Visitor};
 
 use super::device::{self, REQUIREMENTS};
 use super::fault::Fault;
 use super::handles::Register;
 use super::names::{check_flags, number_of, one_of};
 use super::outcome::{Failure, run_unit};
-use super::request::{self, Request};
+use super::request;
 use super::structs::{bytes, check_pointer, put, read, write};
 use super::types::*;
 
 /// The object of a sorter's handle.
 pub(super) struct Made {
-    kind: Kind,
+    sorter: Sorter,
     device: VkDevice,
     /// For sorters that share them.
     pipelines: Arc<PipelineSet>,
-    /// Of a storage buffer's offset, in bytes.
-    pub alignment: u64,
-}
-
-/// What a sorter sorts.
-enum Kind {
-    Elements(Sorter),
-    Segments(SegmentedSorter),
 }
 
 impl Made {
-    /// The sorter, if it is not one of segments.
-    pub fn elements(&self) -> Result<&Sorter, Failure> {
-        match &self.kind {
-            Kind::Elements(sorter) => Ok(sorter),
-            Kind::Segments(_) => {
-                let given = "a VksortSorter of segments, which vksortBindSegments takes".into();
-                Err(Fault::Handle { given, kind: "VksortSorter of vksortCreateSorter" }.into())
+    /// The sorter, if it is one of segments where the call takes segments, and else none of segments.
+    pub fn sorter(&self, of_segments: bool) -> Result<&Sorter, Failure> {
+        let (given, kind) = match of_segments {
+            _ if self.sorter.request().segments.is_some() == of_segments => return Ok(&self.sorter),
+            true => ("a VksortSorter without segments", "VksortSorter of vksortCreateSegmentedSorter"),
+            false => {
+                ("a VksortSorter of segments, which vksortBindSegments takes", "VksortSorter of vksortCreateSorter")
             }
-        }
+        };
+        Err(Fault::Handle { given: given.into(), kind }.into())
     }
-
-    /// The sorter, if it is one of segments.
-    pub fn segments(&self) -> Result<&SegmentedSorter, Failure> {
-        match &self.kind {
-            Kind::Segments(sorter) => Ok(sorter),
-            Kind::Elements(_) => {
-                let given = "a VksortSorter without segments".into();
-                Err(Fault::Handle { given, kind: "VksortSorter of vksortCreateSegmentedSorter" }.into())
-            }
-        }
-    }
-}
-
-/// What a sorter is created for.
-pub(super) enum Purpose {
-    Whole(Request),
-    Visited(SortRequest, (Visitor, DescriptorSetLayout)),
-    Segments(SegmentedRequest),
 }
 
 pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
@@ -87,7 +59,7 @@ pub(super) static SORTERS: Register<Made> = Register::new("VksortSorter");
 #[unsafe(export_name = "vksortCreateSorter")]
 pub unsafe extern "C" fn create_sorter(info: *const VksortSorterInfo, sorter: *mut VksortSorter) -> VksortResult {
     // SAFETY: by this function's contract.
-    run_unit("vksortCreateSorter", || unsafe { create(info, sorter, &|request| Ok(Purpose::Whole(request))) })
+    run_unit("vksortCreateSorter", || unsafe { create(info, sorter, |request, options| Ok((request, options))) })
 }
 
 /// Builds the pipelines for a request whose keys or values a visitor computes, or whose result it receives.
@@ -120,24 +92,22 @@ pub unsafe extern "C" fn create_visited_sorter(
     sorter: *mut VksortSorter,
 ) -> VksortResult {
     run_unit("vksortCreateVisitedSorter", || {
-        let purpose = |request| match request {
+        let visited = |request: SortRequest, options| match request.stride() {
             // SAFETY: the same contract, here and below.
-            Request::Elements(request) => Ok(Purpose::Visited(request, unsafe { visitor_of(visitor)? })),
-            Request::Records(_) => {
-                Err(Failure::value("records of VksortSorterInfo", "not null", "null with a visitor"))
-            }
+            None => Ok((request, unsafe { with_visitor(options, visitor)? })),
+            Some(_) => Err(Failure::value("records of VksortSorterInfo", "not null", "null with a visitor")),
         };
         // SAFETY: as above.
-        unsafe { create(info, sorter, &purpose) }
+        unsafe { create(info, sorter, visited) }
     })
 }
 
-/// The visitor that a structure describes, with the layout of its resources.
+/// The same options with the visitor that a structure describes.
 ///
 /// # Safety
 ///
 /// As for [`create_visited_sorter`].
-unsafe fn visitor_of(visitor: *const VksortVisitorInfo) -> Result<(Visitor, DescriptorSetLayout), Failure> {
+unsafe fn with_visitor(options: SorterOptions, visitor: *const VksortVisitorInfo) -> Result<SorterOptions, Failure> {
     const CODE: &str = "code of VksortVisitorInfo";
     // SAFETY: it is null or a structure, by this function's contract.
     let info = unsafe { read(visitor)? };
@@ -149,10 +119,10 @@ unsafe fn visitor_of(visitor: *const VksortVisitorInfo) -> Result<(Visitor, Desc
     if info.flags & VKSORT_VISITOR_DYNAMIC_INDEXING != 0 {
         visitor = visitor.with_dynamic_indexing();
     }
-    Ok((visitor, info.set_layout))
+    Ok(options.visitor(visitor, info.set_layout))
 }
 
-/// Builds a sorter for what becomes of its request, and writes its handle.
+/// Builds a sorter for what `complete` makes of its request and its options, and writes its handle.
 ///
 /// # Safety
 ///
@@ -160,7 +130,7 @@ unsafe fn visitor_of(visitor: *const VksortVisitorInfo) -> Result<(Visitor, Desc
 pub(super) unsafe fn create(
     info: *const VksortSorterInfo,
     sorter: *mut VksortSorter,
-    purpose: &dyn Fn(Request) -> Result<Purpose, Failure>,
+    complete: impl FnOnce(SortRequest, SorterOptions) -> Result<(SortRequest, SorterOptions), Failure>,
 ) -> Result<(), Failure> {
     // SAFETY: it is null or a structure, by this function's contract.
     let info = unsafe { read(info)? };
@@ -169,7 +139,7 @@ pub(super) unsafe fn create(
     unsafe { put(sorter, std::ptr::null_mut())? };
     let known = REQUIREMENTS.get(info.requirements)?;
     // SAFETY: the structures that it points to are as the function asks, by this function's contract.
-    let purpose = purpose(unsafe { request::request(&info)? })?;
+    let (request, options) = complete(unsafe { request::request(&info)? }, SorterOptions::default())?;
     let pipelines = match info.share_with.is_null() {
         true => Arc::default(),
         false => {
@@ -181,13 +151,11 @@ pub(super) unsafe fn create(
         }
     };
     let accesses = [Access::Auto, Access::Descriptors, Access::Addresses];
-    let mut options = SorterOptions {
-        pipeline_cache: info.pipeline_cache,
-        pipelines: Some(Arc::clone(&pipelines)),
-        access: one_of("access", "VKSORT_ACCESS_", VKSORT_ACCESS_AUTO, &accesses, info.access)?,
-        capacity: (info.capacity > 0).then_some(info.capacity),
-        ..SorterOptions::default()
-    };
+    let mut options = options
+        .pipeline_cache(info.pipeline_cache)
+        .pipelines(Arc::clone(&pipelines))
+        .access(one_of("access", "VKSORT_ACCESS_", VKSORT_ACCESS_AUTO, &accesses, info.access)?)
+        .capacity((info.capacity > 0).then_some(info.capacity));
     // SAFETY: the device is of the requirements' instance, by this function's contract.
     let device = unsafe { device::load_device(&known.instance, info.device)? };
     if info.flags & VKSORT_SORTER_LABELS != 0 {
@@ -197,29 +165,12 @@ pub(super) unsafe fn create(
                 return Err(device::missing(name, "vkGetDeviceProcAddr", "VK_EXT_debug_utils"));
             }
         }
-        options.debug_utils = Some(ash::ext::debug_utils::Device::new(&known.instance, &device));
+        options = options.debug_utils(ash::ext::debug_utils::Device::new(&known.instance, &device));
     }
-    let requirements = &known.requirements;
     // SAFETY: device, cache, pipelines, layout and visitor are as the functions ask, by this function's contract.
-    let made = unsafe {
-        match &purpose {
-            Purpose::Whole(Request::Elements(request)) => {
-                Kind::Elements(Sorter::new(&device, requirements, request, &options)?)
-            }
-            Purpose::Whole(Request::Records(request)) => {
-                Kind::Elements(Sorter::of_records(&device, requirements, request, &options)?)
-            }
-            Purpose::Visited(request, (visitor, layout)) => {
-                Kind::Elements(Sorter::new_visited(&device, requirements, request, &options, visitor, *layout)?)
-            }
-            Purpose::Segments(request) => {
-                Kind::Segments(SegmentedSorter::new(&device, requirements, request, &options)?)
-            }
-        }
-    };
-    let alignment = requirements.profile.storage_alignment_bytes;
+    let made = unsafe { Sorter::new(&device, &known.requirements, &request, &options)? };
     // SAFETY: it is writable, as it was above.
-    unsafe { put(sorter, SORTERS.add(Made { kind: made, device: info.device, pipelines, alignment })) }
+    unsafe { put(sorter, SORTERS.add(Made { sorter: made, device: info.device, pipelines })) }
 }
 
 /// Destroys a sorter. Sorts bound from it stay, and keep its pipelines.
@@ -248,19 +199,14 @@ pub unsafe extern "C" fn get_sorter_properties(
     properties: *mut VksortSorterProperties,
 ) -> VksortResult {
     run_unit("vksortGetSorterProperties", || {
-        let made = SORTERS.get(sorter)?;
-        let (max_count, algorithm, access) = match &made.kind {
-            Kind::Elements(sorter) => {
-                let most = sorter.max_count();
-                (most, number_of(sorter.algorithm(most)), sorter.access())
-            }
-            Kind::Segments(sorter) => (sorter.max_count(), VKSORT_ALGORITHM_AUTO, sorter.access()),
-        };
-        let addressed = access == Access::Addresses;
+        let sorter = &SORTERS.get(sorter)?.sorter;
+        let max_count = sorter.max_count();
+        let of_segments = sorter.request().segments.is_some();
+        let addressed = sorter.access() == Access::Addresses;
         let value = VksortSorterProperties {
             struct_size: 0,
             max_count,
-            algorithm,
+            algorithm: if of_segments { VKSORT_ALGORITHM_AUTO } else { number_of(sorter.algorithm(max_count)) },
             access: if addressed { VKSORT_ACCESS_ADDRESSES } else { VKSORT_ACCESS_DESCRIPTORS },
         };
         // SAFETY: by this function's contract.
@@ -288,44 +234,33 @@ pub unsafe extern "C" fn get_buffer_requirements(
     requirements: *mut VksortBufferRequirements,
 ) -> VksortResult {
     run_unit("vksortGetBufferRequirements", || {
-        let made = SORTERS.get(sorter)?;
-        let sorter = made.elements()?;
-        let scratch = sorter.scratch_size(capacity)?;
-        let sizes = sorter.buffers(capacity);
-        // Other sorts have them also where the capacity is 0.
-        let keys = (sorter.buffers(1).keys > 0).then_some(sizes.keys);
-        let (key, reached) = (sorter.request().key, sorter.element_usage());
-        let value = needs_of(capacity, (sizes, keys), scratch, (key, reached), made.alignment);
+        let (value, _) = needs_of(SORTERS.get(sorter)?.sorter(false)?, capacity.into())?;
         // SAFETY: by this function's contract.
         unsafe { write(requirements, &value) }
     })
 }
 
-/// The requirements of a buffer, if there is one.
-pub(super) fn need(size: Option<u64>, alignment: u64, usage: Usage) -> VksortBufferNeed {
-    let (size, usage) = size.map_or((0, 0), |size| (size, usage.as_raw()));
-    VksortBufferNeed { size, alignment, usage, reserved: 0 }
-}
-
-/// Those of all buffers of elements, where keys have buffers of their own or not.
+/// The requirements of the buffers of a sorter, with that of segments apart.
 pub(super) fn needs_of(
-    capacity: u32,
-    (sizes, keys): (BufferSizes, Option<u64>),
-    scratch: u64,
-    (key, reached): (KeyType, Usage),
-    alignment: u64,
-) -> VksortBufferRequirements {
-    // Addresses are multiples of a key, which may be more than the device asks of offsets.
-    let elements = alignment.max(key.size_bytes());
-    VksortBufferRequirements {
+    sorter: &Sorter,
+    capacity: Capacity,
+) -> Result<(VksortBufferRequirements, VksortBufferNeed), Failure> {
+    let (scratch, sizes) = (sorter.scratch_size(capacity)?, sorter.buffer_sizes(capacity));
+    let need = |size: Option<u64>, usage: Usage| {
+        let (size, usage) = size.map_or((0, 0), |size| (size, usage.as_raw()));
+        VksortBufferNeed { size, alignment: sorter.alignment(), usage, reserved: 0 }
+    };
+    let reached = sorter.element_usage();
+    let value = VksortBufferRequirements {
         struct_size: 0,
-        capacity,
-        keys: need(keys, elements, reached),
-        values: need(sizes.values, elements, reached),
-        keys_out: need(sizes.keys_out, elements, reached),
-        values_out: need(sizes.values_out, elements, reached),
+        capacity: capacity.elements,
+        keys: need(sizes.keys, reached),
+        values: need(sizes.values, reached),
+        keys_out: need(sizes.keys_out, reached),
+        values_out: need(sizes.values_out, reached),
         // Its usage does not depend on the capacity, so that callers may ask once, and create a buffer in any case.
-        scratch: need(Some(scratch), elements, reached | Sorter::SCRATCH_USAGE),
-        count: need(Some(4), 4, Usage::STORAGE_BUFFER),
-    }
+        scratch: need(Some(scratch), sorter.scratch_usage()),
+        count: VksortBufferNeed { alignment: 4, ..need(Some(4), Usage::STORAGE_BUFFER) },
+    };
+    Ok((value, need(sizes.segments, Usage::STORAGE_BUFFER)))
 }

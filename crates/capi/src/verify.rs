@@ -1,6 +1,6 @@
 //! Verifiers of bound sorts.
 
-use ash::vk::CommandBuffer as VkCommandBuffer;
+use ash::vk::{Buffer, CommandBuffer as VkCommandBuffer};
 use vksort::{BufferRange, Verifier};
 
 use super::handles::Register;
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn create_verifier(
         unsafe { put(verifier, std::ptr::null_mut())? };
         check_pointer(report, "the pointer to report")?;
         // SAFETY: it is aligned, and leads to a range by this function's contract.
-        let report = range_of(unsafe { &*report })?.unwrap_or(BufferRange::NONE);
+        let report = range_of(unsafe { &*report })?.unwrap_or(BufferRange::new(Buffer::null(), 0));
         let sort = SORTS.get(sort)?;
         // SAFETY: by this function's contract; it is writable, as it was above.
         unsafe { put(verifier, VERIFIERS.add(sort.elements()?.verifier(report)?)) }

@@ -4,6 +4,7 @@
 //! have the handle of a destroyed one, and no Vulkan call tells.
 
 use std::ffi::CString;
+use std::sync::Arc;
 
 use ash::vk::{self, CommandBuffer as VkCommandBuffer};
 
@@ -111,13 +112,9 @@ pub unsafe extern "C" fn create(info: *const VksortVrdxInfo, sorter: *mut Vksort
         };
         // SAFETY: both names are of functions of this type, because the extension was promoted unchanged.
         let push: vk::PFN_vkCmdPushDescriptorSetKHR = unsafe { std::mem::transmute(push) };
-        let options = SorterOptions {
-            pipeline_cache: info.pipeline_cache,
-            pipelines: Some(Default::default()),
-            ..SorterOptions::default()
-        };
+        let options = SorterOptions::default().pipeline_cache(info.pipeline_cache).pipelines(Arc::default());
         let build = |value| {
-            let request = SortRequest { value, ..SortRequest::new(KeyType::U32) };
+            let request = SortRequest::new(KeyType::U32).value(value);
             // SAFETY: device, cache and function are as `PushedSorter::new` asks, by this function's contract.
             unsafe { PushedSorter::new(&device, &requirements, &request, &options, push) }
         };
@@ -221,22 +218,21 @@ pub unsafe extern "C" fn cmd_sort(
         if given.query_pool != vk::QueryPool::null() && given.query.checked_add(VKSORT_VRDX_QUERIES).is_none() {
             return Err(Failure::value("query", given.query, "a number with VKSORT_VRDX_QUERIES queries below 2^32"));
         }
-        let (has_values, indirect) =
-            (given.values_buffer != vk::Buffer::null(), given.indirect_buffer != vk::Buffer::null());
+        let (has_values, capacity) = (given.values_buffer != vk::Buffer::null(), given.element_count);
+        // Of no elements, nothing is counted.
+        let indirect = given.indirect_buffer != vk::Buffer::null() && capacity > 0;
         let sorter = if has_values { &made.pairs } else { &made.keys };
-        let capacity = given.element_count;
-        let range = |buffer, offset: u64, size| BufferRange { offset, ..BufferRange::new(buffer, size) };
+        let range = |buffer, offset: u64, size| BufferRange::new(buffer, size).offset(offset);
         let bytes = 4 * u64::from(capacity);
         let scratch = sorter.scratch_size(capacity)?;
         let (storage, start) = (given.storage_buffer, given.storage_offset);
         let behind = start.checked_add(COUNT_BYTES);
         let behind = behind.ok_or_else(|| Failure::value("storageOffset", start, "an offset in the buffer"))?;
-        let buffers = SortBuffers {
-            values: has_values.then(|| range(given.values_buffer, given.values_offset, bytes)),
-            scratch: (scratch > 0).then(|| range(storage, behind, scratch)),
-            count: indirect.then(|| range(storage, start, 4)),
-            ..SortBuffers::in_place(range(given.keys_buffer, given.keys_offset, bytes), capacity)
-        };
+        let buffers = SortBuffers::new(capacity)
+            .keys(range(given.keys_buffer, given.keys_offset, bytes))
+            .values(has_values.then(|| range(given.values_buffer, given.values_offset, bytes)))
+            .scratch((scratch > 0).then(|| range(storage, behind, scratch)))
+            .count(indirect.then(|| range(storage, start, 4)));
         let count = if indirect { Count::Device } else { Count::Host(capacity) };
         let sort = sorter.prepare(&buffers, count)?;
         let device = &made.device;

@@ -277,7 +277,7 @@ impl SortKind {
             SortKind::Pairs => (KeyType::U32, ValueType::U32),
             SortKind::WideKeys => (KeyType::U64, ValueType::None),
         };
-        SortRequest { value, ..SortRequest::new(key) }
+        SortRequest::new(key).value(value)
     }
 }
 

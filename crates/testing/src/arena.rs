@@ -1,7 +1,7 @@
 //! Guarded memory: every range of a sort lies between guard bytes in one buffer, and scratch starts as garbage.
 
 use vksort::internals::abi;
-use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
+use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, Sorter};
 use vksort::{KeyOutput, Placement, SortRequest, ValueType};
 
 use crate::oracle;
@@ -74,7 +74,7 @@ pub fn values(indices: impl ExactSizeIterator<Item = u32>, size: usize) -> Vec<u
 
 impl Arena {
     /// Lays out and binds a sort of up to `capacity` elements.
-    pub fn new(gpu: &Gpu, sorter: &StandaloneSorter, capacity: u32) -> Arena {
+    pub fn new(gpu: &Gpu, sorter: &Sorter, capacity: u32) -> Arena {
         let request = *sorter.request();
         let alignment = gpu.profile().storage_alignment_bytes.max(256) as usize;
         let mut bytes = 0;
@@ -84,9 +84,9 @@ impl Arena {
             bytes = (start + len).next_multiple_of(alignment);
             Part { start, len }
         };
-        let sizes = request.buffers(capacity);
+        let sizes = request.buffer_sizes(capacity);
         let mut wanted = |size: Option<u64>| size.map(|size| part(size as usize));
-        let keys = wanted(Some(sizes.keys)).expect("there are keys");
+        let keys = wanted(sizes.keys).expect("there are keys");
         let [values, keys_out, values_out] = [sizes.values, sizes.keys_out, sizes.values_out].map(&mut wanted);
         let scratch = part(sorter.scratch_size(capacity).unwrap() as usize);
         let count = part(12);
@@ -94,16 +94,14 @@ impl Arena {
 
         let buffer = gpu.buffer(bytes as u64).unwrap();
         let range = |part: Part| -> DeviceRange { buffer.range(part.start as u64, part.len as u64) };
-        let ranges = SortRanges {
-            keys: range(keys),
-            values: values.map(range),
-            keys_out: keys_out.map(range),
-            values_out: values_out.map(range),
-            scratch: (scratch.len > 0).then(|| range(scratch)),
+        let ranges = SortRanges::new(capacity)
+            .keys(range(keys))
+            .values(values.map(range))
+            .keys_out(keys_out.map(range))
+            .values_out(values_out.map(range))
+            .scratch((scratch.len > 0).then(|| range(scratch)))
             // Somewhere in the middle of other words, as in the arguments of a draw.
-            count: Some(buffer.range(count.start as u64 + 4, 4)),
-            capacity,
-        };
+            .count((capacity > 0).then(|| buffer.range(count.start as u64 + 4, 4)));
         let sort = sorter.prepare_on(ranges).unwrap();
         let capacity = capacity as usize;
         Arena { buffer, sort, request, bytes, capacity, keys, values, keys_out, values_out, scratch, count }

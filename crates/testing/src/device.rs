@@ -69,7 +69,7 @@ pub fn open() -> Gpu {
         Ok(other) => panic!("VKSORT_LEAST is {other:?}, allowed is 1 or emulated"),
         Err(_) => (false, false),
     };
-    let options = GpuOptions { validation: validating(), least, unknown_driver, ..GpuOptions::default() };
+    let options = GpuOptions::default().validation(validating()).least(least).unknown_driver(unknown_driver);
     let gpu = match Gpu::new(&options) {
         Ok(gpu) => gpu,
         Err(error) => panic!("no device to test on: {error}"),
@@ -111,7 +111,7 @@ pub(crate) fn leave_suite(name: &'static str) {
     if SUITE.replace(name) != name
         && let Some(gpu) = GPU.with_borrow(Weak::upgrade)
     {
-        gpu.clear().unwrap_or_else(|error| panic!("{error}"));
+        gpu.clear_pipelines().unwrap_or_else(|error| panic!("{error}"));
     }
 }
 

@@ -68,7 +68,8 @@ pub fn requests() -> impl Strategy<Value = SortRequest> {
                 true => KeyOutput::Discarded,
                 false => KeyOutput::Sorted,
             };
-            let request = SortRequest { key, value, order, bits, placement, key_output, stable, algorithm: None };
+            let request = SortRequest::new(key).value(value).order(order).bits(bits).placement(placement);
+            let request = request.key_output(key_output).stable(stable);
             suite::asking(algorithm, request)
         },
     )

@@ -5,11 +5,10 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use fastrand::Rng;
-use vksort::ash::vk;
 use vksort::standalone::Gpu;
 use vksort::{
-    BoundSort, BufferRange, Count, IndexFrom, KeyField, KeyType, Order, RecordOutput, RecordRequest, SegmentBuffers,
-    SegmentedSorter, SortBuffers, Sorter, StepName,
+    BoundSort, BufferRange, Capacity, Count, IndexFrom, KeyField, KeyType, Order, Placement, SortBuffers, SortRequest,
+    Sorter, StepName, ValueType,
 };
 
 use crate::{oracle, segmented};
@@ -40,7 +39,7 @@ pub fn bytes(kind: Bytes, size: usize, random: &mut Rng) -> Vec<u8> {
 }
 
 /// A request that a device can sort: any fields at any bytes.
-pub fn drawn(random: &mut Rng) -> RecordRequest {
+pub fn drawn(random: &mut Rng) -> SortRequest {
     let stride = match random.u32(0..3) {
         0 => [4, 8, 16][random.usize(0..3)],
         _ => 4 * random.u32(1..20),
@@ -49,7 +48,7 @@ pub fn drawn(random: &mut Rng) -> RecordRequest {
     for _ in 0..random.u32(1..=4) {
         let key = KeyType::ALL[random.usize(0..KeyType::ALL.len())];
         let bytes = key.size_bytes() as u32;
-        if bits + key.bits() > RecordRequest::MAX_BITS || bytes > stride {
+        if bits + key.bits() > SortRequest::MAX_FIELD_BITS || bytes > stride {
             continue;
         }
         bits += key.bits();
@@ -59,8 +58,17 @@ pub fn drawn(random: &mut Rng) -> RecordRequest {
     if fields.is_empty() {
         fields.push(KeyField::new(stride - 1, KeyType::I8));
     }
-    let outputs = [RecordOutput::InPlace, RecordOutput::OutOfPlace, RecordOutput::Permutation];
-    RecordRequest::new(stride, fields).with_output(outputs[random.usize(0..3)])
+    outputs(&SortRequest::records(stride, fields))[random.usize(0..3)]
+}
+
+/// The request for sorted records in place, for the same out of place, and for their permutation.
+pub fn outputs(request: &SortRequest) -> [SortRequest; 3] {
+    [*request, request.placement(Placement::OutOfPlace), request.value(ValueType::Index)]
+}
+
+/// Bytes of a record.
+pub fn stride(request: &SortRequest) -> usize {
+    request.stride().expect("a request of records") as usize
 }
 
 /// The order of two values of a type by the comparisons of Rust.
@@ -91,8 +99,8 @@ fn compare(key: KeyType, one: &[u8], other: &[u8]) -> Ordering {
 }
 
 /// The order of two records by the tuple of their fields.
-pub fn compare_records(request: &RecordRequest, one: &[u8], other: &[u8]) -> Ordering {
-    request.fields.iter().fold(Ordering::Equal, |before, field| {
+pub fn compare_records(request: &SortRequest, one: &[u8], other: &[u8]) -> Ordering {
+    request.fields().iter().fold(Ordering::Equal, |before, field| {
         let bytes = field.offset as usize..field.offset as usize + field.key.size_bytes() as usize;
         let order = compare(field.key, &one[bytes.clone()], &other[bytes]);
         before.then(if field.order == Order::Descending { order.reverse() } else { order })
@@ -100,8 +108,8 @@ pub fn compare_records(request: &RecordRequest, one: &[u8], other: &[u8]) -> Ord
 }
 
 /// The number that the kernels compose of a record's fields: each as a sortable number, the first on top.
-pub fn composed(request: &RecordRequest, record: &[u8]) -> u128 {
-    request.fields.iter().fold(0u128, |number, field| {
+pub fn composed(request: &SortRequest, record: &[u8]) -> u128 {
+    request.fields().iter().fold(0u128, |number, field| {
         let bytes = &record[field.offset as usize..][..field.key.size_bytes() as usize];
         let bits = bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u128::from(*byte));
         number.checked_shl(field.key.bits()).unwrap_or(0) | field.key.sortable(bits, field.order)
@@ -109,36 +117,27 @@ pub fn composed(request: &RecordRequest, record: &[u8]) -> u128 {
 }
 
 /// Indices of the records in a range, as they are sorted.
-pub fn order(request: &RecordRequest, records: &[u8], range: Range<u32>) -> Vec<u32> {
-    let record = |index: &u32| &records[*index as usize * request.stride as usize..][..request.stride as usize];
+pub fn order(request: &SortRequest, records: &[u8], range: Range<u32>) -> Vec<u32> {
+    let record = |index: &u32| &records[*index as usize * stride(request)..][..stride(request)];
     let mut order: Vec<u32> = range.collect();
     order.sort_by(|one, other| compare_records(request, record(one), record(other)));
     order
 }
 
 /// What sorting the records of a range writes: these records, or their indices counted from `first`.
-pub fn sorted(request: &RecordRequest, records: &[u8], range: Range<u32>, first: u32) -> Vec<u8> {
+pub fn sorted(request: &SortRequest, records: &[u8], range: Range<u32>, first: u32) -> Vec<u8> {
     let order = order(request, records, range);
-    match request.output {
-        RecordOutput::Permutation => order.iter().flat_map(|index| (index - first).to_le_bytes()).collect(),
-        _ => oracle::gather(records, request.stride as usize, &order),
+    match request.value {
+        ValueType::Index => order.iter().flat_map(|index| (index - first).to_le_bytes()).collect(),
+        _ => oracle::gather(records, stride(request), &order),
     }
-}
-
-/// What sorts the records of a case: all of them, or each segment by itself.
-#[derive(Clone, Copy)]
-pub enum By<'a> {
-    /// All, in one order.
-    Whole(&'a Sorter),
-    /// The segments of a case of as many keys as there are records.
-    Segments(&'a SegmentedSorter, &'a segmented::Case),
 }
 
 /// Records to sort.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// How they are sorted.
-    pub request: RecordRequest,
+    pub request: SortRequest,
     /// The records, as many as there is room for.
     pub records: Vec<u8>,
     /// The number of records that the host gives. That of segments is in their case.
@@ -151,13 +150,13 @@ pub struct Case {
 
 impl Case {
     /// Records that the host counts.
-    pub fn new(request: &RecordRequest, records: Vec<u8>, count: u32) -> Case {
-        Case { request: request.clone(), records, count, counted: None, in_order: true }
+    pub fn new(request: &SortRequest, records: Vec<u8>, count: u32) -> Case {
+        Case { request: *request, records, count, counted: None, in_order: true }
     }
 
     /// Records that there is room for.
     pub fn capacity(&self) -> u32 {
-        self.records.len() as u32 / self.request.stride
+        (self.records.len() / stride(&self.request)) as u32
     }
 }
 
@@ -179,18 +178,15 @@ impl Memory {
     }
 }
 
-/// Runs a case twice over, and compares all memory but the scratch. Gives the names of the steps.
-pub fn run(gpu: &Gpu, by: By<'_>, case: &Case) -> Result<Vec<StepName>, String> {
-    let (request, stride, capacity) = (&case.request, case.request.stride as usize, case.capacity());
+/// Runs a case twice over, of segments with their words and numbers from a case of as many keys as there are records, and compares all
+/// memory but the scratch. Gives the names of the steps.
+pub fn run(gpu: &Gpu, sorter: &Sorter, of: Option<&segmented::Case>, case: &Case) -> Result<Vec<StepName>, String> {
+    let (request, stride, elements) = (&case.request, stride(&case.request), case.capacity());
     let mut memory = Memory { bytes: Vec::new(), alignment: gpu.profile().storage_alignment_bytes.max(256) as usize };
-    let (sizes, scratch_size, words) = match by {
-        By::Whole(sorter) => (sorter.buffers(capacity), sorter.scratch_size(capacity), &[][..]),
-        By::Segments(sorter, of) => {
-            let sizes = sorter.buffers(capacity, of.segment_capacity);
-            (sizes, sorter.scratch_size(capacity, of.segment_capacity), &of.words[..])
-        }
-    };
-    assert_eq!(sizes.keys, case.records.len() as u64);
+    let capacity = Capacity::new(elements).segments(of.map_or(0, |of| of.segment_capacity));
+    let (sizes, scratch_size) = (sorter.buffer_sizes(capacity), sorter.scratch_size(capacity));
+    let words = of.map_or(&[][..], |of| &of.words);
+    assert_eq!(sizes.keys, Some(case.records.len() as u64));
     let records = memory.part(&case.records);
     let [keys_out, values_out] =
         [sizes.keys_out, sizes.values_out].map(|size| size.map(|bytes| memory.part(&vec![GUARD; bytes as usize])));
@@ -202,57 +198,40 @@ pub fn run(gpu: &Gpu, by: By<'_>, case: &Case) -> Result<Vec<StepName>, String> 
 
     let buffer = gpu.buffer(memory.bytes.len() as u64).map_err(text)?;
     buffer.write(0, &memory.bytes).map_err(text)?;
-    let range = |part: &Range<usize>| BufferRange {
-        buffer: buffer.raw(),
-        offset: part.start as u64,
-        size: part.len() as u64,
-        usage: None,
-    };
-    let buffers = SortBuffers {
-        keys_out: keys_out.as_ref().map(range),
-        values_out: values_out.as_ref().map(range),
-        scratch: (!scratch.is_empty()).then(|| range(&scratch)),
-        count: case.counted.is_some().then(|| range(&(count.start..count.start + 4))),
-        ..SortBuffers::in_place(range(&records), capacity)
-    };
-    let count = |given: u32| if case.counted.is_some() { Count::Device } else { Count::Host(given) };
-    let twice = |record: &dyn Fn(vk::CommandBuffer) -> Result<(), vksort::Error>| {
-        let device = gpu.device();
-        let all = |commands| {
-            for _ in 0..2 {
-                record(commands)?;
-                // SAFETY: the command buffer is recording.
-                unsafe {
-                    BoundSort::OUTPUT_SCOPE.record_barrier(BoundSort::INPUT_SCOPE, &device.raw, commands);
-                }
+    let range = |part: &Range<usize>| BufferRange::new(buffer.raw(), part.len() as u64).offset(part.start as u64);
+    let buffers = SortBuffers::new(capacity)
+        .keys(range(&records))
+        .keys_out(keys_out.as_ref().map(range))
+        .values_out(values_out.as_ref().map(range))
+        .scratch((!scratch.is_empty()).then(|| range(&scratch)))
+        .count(case.counted.is_some().then(|| range(&(count.start..count.start + 4))))
+        .segments((!words.is_empty()).then(|| range(&words)));
+    let given = of.map_or(case.count, |of| of.segments);
+    let count = if case.counted.is_some() { Count::Device } else { Count::Host(given) };
+    // SAFETY: the buffer is of the device, with every usage, and outlives the sort, which is waited for; between two recordings
+    // there is a barrier.
+    let sort = unsafe { sorter.bind(&buffers) }.map_err(text)?;
+    let device = gpu.device();
+    let twice = |commands| {
+        for _ in 0..2 {
+            // SAFETY: as above.
+            unsafe {
+                sort.record(commands, count)?;
+                BoundSort::OUTPUT_SCOPE.record_barrier(BoundSort::INPUT_SCOPE, &device.raw, commands);
             }
-            Ok(())
-        };
-        // SAFETY: the buffer is of the device, with every usage, and outlives the sort, which is waited for; between two recordings
-        // there is a barrier.
-        unsafe { device.execute("a sort of records", all) }.map_err(text)
-    };
-    let (steps, ranges, from) = match by {
-        By::Whole(sorter) => {
-            // SAFETY: as above.
-            let (sort, count) = (unsafe { sorter.bind(&buffers) }.map_err(text)?, count(case.count));
-            // SAFETY: as above.
-            twice(&|commands| unsafe { sort.record(commands, count, None) })?;
-            let sorted = 0..case.counted.unwrap_or(case.count).min(capacity);
-            (sort.step_names(count), vec![sorted], IndexFrom::Array)
         }
-        By::Segments(sorter, of) => {
-            let segments = (!words.is_empty()).then(|| range(&words));
-            let buffers = SegmentBuffers { elements: buffers, segments, segment_capacity: of.segment_capacity };
-            // SAFETY: as above.
-            let (sort, count) = (unsafe { sorter.bind(&buffers) }.map_err(text)?, count(of.segments));
-            // SAFETY: as above.
-            twice(&|commands| unsafe { sort.record(commands, count, None) })?;
-            (
-                sort.step_names(count),
-                of.written().map(|range| range.start as u32..range.end as u32).collect(),
-                of.request.index_from,
-            )
+        Ok(())
+    };
+    // SAFETY: as above.
+    unsafe { device.execute("a sort of records", twice) }.map_err(text)?;
+    let (ranges, from) = match of {
+        None => {
+            let sorted = case.counted.unwrap_or(case.count).min(elements);
+            (std::iter::once(0..sorted).collect::<Vec<_>>(), IndexFrom::Array)
+        }
+        Some(of) => {
+            let ranges = of.written().map(|range| range.start as u32..range.end as u32).collect();
+            (ranges, request.segments.map_or(IndexFrom::Array, |of| of.index_from))
         }
     };
     let mut after = vec![0; memory.bytes.len()];
@@ -275,7 +254,7 @@ pub fn run(gpu: &Gpu, by: By<'_>, case: &Case) -> Result<Vec<StepName>, String> 
     after[scratch].fill(GARBAGE);
     match oracle::difference("bytes of all buffers", 1, &after, &before) {
         Some(difference) => Err(format!("{difference}; {request}")),
-        None => Ok(steps),
+        None => Ok(sort.step_names(count)),
     }
 }
 

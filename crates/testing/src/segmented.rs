@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use vksort::standalone::Gpu;
 use vksort::{
-    BufferRange, Count, IndexFrom, KeyOutput, SegmentBuffers, SegmentedRequest, SegmentedSorter, Segments, SortBuffers,
-    ValueType,
+    BoundSort, BufferRange, Capacity, Count, IndexFrom, KeyOutput, SegmentOptions, Segments, SortBuffers, SortRequest,
+    Sorter, ValueType,
 };
 
 use crate::arena::values;
@@ -18,8 +18,8 @@ const GUARD: u8 = 0xA7;
 /// A sort of segments with all that it reads.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The request.
-    pub request: SegmentedRequest,
+    /// The request, which has segments.
+    pub request: SortRequest,
     /// The most segments.
     pub segment_capacity: u32,
     /// The words that say where segments are.
@@ -36,19 +36,25 @@ pub struct Case {
 
 impl Case {
     /// Segments in order, all of which the host counts.
-    pub fn new(request: SegmentedRequest, longest: u32, words: Vec<u32>, segments: u32, keys: Vec<u8>) -> Case {
-        let longest = longest.min(request.longest.unwrap_or(u32::MAX));
+    pub fn new(request: SortRequest, longest: u32, words: Vec<u32>, segments: u32, keys: Vec<u8>) -> Case {
+        let promised = request.segments.and_then(|of| of.longest);
+        let longest = longest.min(promised.unwrap_or(u32::MAX));
         Case { request, segment_capacity: segments, words, segments, counted: None, keys, longest }
+    }
+
+    /// How the request divides the elements.
+    fn of(&self) -> SegmentOptions {
+        self.request.segments.expect("a case has segments")
     }
 
     /// Elements of the buffers.
     pub fn capacity(&self) -> u32 {
-        (self.keys.len() as u64 / self.request.sort.key.size_bytes()) as u32
+        (self.keys.len() as u64 / self.request.key.size_bytes()) as u32
     }
 
     /// Segments that are sorted.
     pub fn count(&self) -> u32 {
-        if self.request.segments == Segments::Whole {
+        if self.of().layout == Segments::Whole {
             return u32::from(self.elements() > 0);
         }
         self.counted.map_or(self.segments, |counted| counted.min(self.segment_capacity))
@@ -62,7 +68,7 @@ impl Case {
     /// The elements of a segment, as the words say.
     pub fn range(&self, segment: u32) -> Range<u32> {
         let (at, capacity) = (segment as usize, self.capacity());
-        let (begin, end) = match self.request.segments {
+        let (begin, end) = match self.of().layout {
             Segments::Offsets => (self.words[at], self.words[at + 1]),
             Segments::Ranges => (self.words[2 * at], self.words[2 * at + 1]),
             Segments::Rows { stride } => (segment * stride, (segment + 1) * stride),
@@ -84,13 +90,13 @@ impl Case {
         self.sorted().map(|(segment, range)| {
             let Range { start, end } = self.result(segment, &range);
             // A few elements may be taken for those of a longer segment.
-            start..self.request.top.map_or(end, |top| start + top as usize)
+            start..self.of().top.map_or(end, |top| start + top as usize)
         })
     }
 
     /// The elements of the result that a segment writes.
     fn result(&self, segment: u32, range: &Range<u32>) -> Range<usize> {
-        match self.request.top {
+        match self.of().top {
             None => range.start as usize..range.end as usize,
             Some(top) => {
                 let first = segment as usize * top as usize;
@@ -101,7 +107,7 @@ impl Case {
 
     /// Takes over what a sort in place has left of keys that are discarded.
     pub fn leave_keys(&self, before: &mut [u8], after: &[u8]) {
-        let size = self.request.sort.key.size_bytes() as usize;
+        let size = self.request.key.size_bytes() as usize;
         for (_, Range { start, end }) in self.sorted() {
             let keys = start as usize * size..end as usize * size;
             before[keys.clone()].copy_from_slice(&after[keys]);
@@ -110,14 +116,14 @@ impl Case {
 
     /// The bytes of the caller's values.
     pub fn values(&self) -> Vec<u8> {
-        let value = self.request.sort.value;
+        let value = self.request.value;
         let read = if value.is_read() { self.capacity() } else { 0 };
         values(0..read, value.size_bytes() as usize)
     }
 
     /// The keys and the values after the sort, from what their buffers hold before it.
     pub fn expected(&self, mut keys_out: Vec<u8>, mut values_out: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
-        let SegmentedRequest { sort, index_from, .. } = self.request;
+        let (sort, index_from) = (self.request, self.of().index_from);
         let (key, value) = (sort.key.size_bytes() as usize, sort.value.size_bytes() as usize);
         let given = self.values();
         for (segment, range) in self.sorted() {
@@ -173,7 +179,7 @@ struct Parts {
 
 /// The memory of a case before its sort.
 fn memory(gpu: &Gpu, case: &Case, scratch_bytes: u64) -> (Vec<u8>, Parts) {
-    let sizes = case.request.buffers(case.capacity(), case.segment_capacity);
+    let sizes = case.request.buffer_sizes(Capacity::new(case.capacity()).segments(case.segment_capacity));
     let mut memory = Memory { bytes: Vec::new(), alignment: gpu.profile().storage_alignment_bytes.max(256) as usize };
     let keys = memory.part(&case.keys);
     let given = case.values();
@@ -191,35 +197,27 @@ fn memory(gpu: &Gpu, case: &Case, scratch_bytes: u64) -> (Vec<u8>, Parts) {
 
 /// Runs a case `times` times over, and compares all memory: with the order of each segment, or if the words break the rules, outside
 /// of all segments.
-pub fn run(gpu: &Gpu, sorter: &SegmentedSorter, case: &Case, times: u32, in_order: bool) -> Result<(), String> {
+pub fn run(gpu: &Gpu, sorter: &Sorter, case: &Case, times: u32, in_order: bool) -> Result<(), String> {
     run_all(gpu, sorter, std::slice::from_ref(case), times, in_order)
 }
 
 /// The same for several cases of the same capacities, one after the other by one bound sort. Its scratch is never cleared.
-pub fn run_all(gpu: &Gpu, sorter: &SegmentedSorter, cases: &[Case], times: u32, in_order: bool) -> Result<(), String> {
+pub fn run_all(gpu: &Gpu, sorter: &Sorter, cases: &[Case], times: u32, in_order: bool) -> Result<(), String> {
     let case = &cases[0];
-    let segment_capacity = case.segment_capacity;
-    let scratch_bytes = sorter.scratch_size(case.capacity(), segment_capacity).map_err(text)?;
+    let capacity = Capacity::new(case.capacity()).segments(case.segment_capacity);
+    let scratch_bytes = sorter.scratch_size(capacity).map_err(text)?;
     let (mut after, parts) = memory(gpu, case, scratch_bytes);
     let Parts { keys, values, keys_out, values_out, scratch, words, count } = &parts;
     let buffer = gpu.buffer(after.len() as u64).map_err(text)?;
-    let range = |part: &Range<usize>| BufferRange {
-        buffer: buffer.raw(),
-        offset: part.start as u64,
-        size: part.len() as u64,
-        usage: None,
-    };
-    let elements = SortBuffers {
-        keys: range(keys),
-        values: values.as_ref().map(range),
-        keys_out: keys_out.as_ref().map(range),
-        values_out: values_out.as_ref().map(range),
-        scratch: scratch.as_ref().map(range),
-        count: (!count.is_empty()).then(|| range(count)),
-        capacity: case.capacity(),
-    };
-    let segments = (!words.is_empty()).then(|| range(words));
-    let buffers = SegmentBuffers { elements, segments, segment_capacity };
+    let range = |part: &Range<usize>| BufferRange::new(buffer.raw(), part.len() as u64).offset(part.start as u64);
+    let buffers = SortBuffers::new(capacity)
+        .keys(range(keys))
+        .values(values.as_ref().map(range))
+        .keys_out(keys_out.as_ref().map(range))
+        .values_out(values_out.as_ref().map(range))
+        .scratch(scratch.as_ref().map(range))
+        .count((!count.is_empty()).then(|| range(count)))
+        .segments((!words.is_empty()).then(|| range(words)));
     // SAFETY: the buffer is of the device, with every usage, and outlives the sort, which is waited for.
     let sort = unsafe { sorter.bind(&buffers) }.map_err(text)?;
     let device = gpu.device();
@@ -233,9 +231,8 @@ pub fn run_all(gpu: &Gpu, sorter: &SegmentedSorter, cases: &[Case], times: u32, 
             for _ in 0..times {
                 // SAFETY: the buffers are as above; between two recordings there is a barrier.
                 unsafe {
-                    sort.record(commands, count, None)?;
-                    let (from, to) = (vksort::BoundSegments::OUTPUT_SCOPE, vksort::BoundSegments::INPUT_SCOPE);
-                    from.record_barrier(to, &device.raw, commands);
+                    sort.record(commands, count)?;
+                    BoundSort::OUTPUT_SCOPE.record_barrier(BoundSort::INPUT_SCOPE, &device.raw, commands);
                 }
             }
             Ok(())
@@ -253,9 +250,9 @@ pub fn run_all(gpu: &Gpu, sorter: &SegmentedSorter, cases: &[Case], times: u32, 
 fn compare(case: &Case, parts: &Parts, mut before: Vec<u8>, after: &[u8], in_order: bool) -> Result<(), String> {
     let keys_to = parts.keys_out.clone().unwrap_or(parts.keys.clone());
     let values_to = parts.values_out.clone().or(parts.values.clone()).unwrap_or_default();
-    let sizes = (case.request.sort.key.size_bytes() as usize, case.request.sort.value.size_bytes() as usize);
+    let sizes = (case.request.key.size_bytes() as usize, case.request.value.size_bytes() as usize);
     if in_order {
-        if case.request.sort.key_output == KeyOutput::Discarded && parts.values_out.is_none() {
+        if case.request.key_output == KeyOutput::Discarded && parts.values_out.is_none() {
             case.leave_keys(&mut before[keys_to.clone()], &after[keys_to.clone()]);
         }
         let (keys, values) = case.expected(before[keys_to.clone()].to_vec(), before[values_to.clone()].to_vec());

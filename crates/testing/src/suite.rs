@@ -4,7 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
-use vksort::standalone::StandaloneSorter;
+use vksort::standalone::Sorter;
 use vksort::{
     Algorithm, DeviceProfile, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, Tuning, ValueType,
 };
@@ -26,12 +26,12 @@ pub fn usual(algorithm: Algorithm, key: KeyType, value: ValueType) -> SortReques
         + position(Algorithm::ALL.iter().position(|&other| other == algorithm))
         + usize::from(value != ValueType::None);
     let order = if turn.is_multiple_of(2) { Order::Ascending } else { Order::Descending };
-    asking(Some(algorithm), SortRequest { value, order, ..SortRequest::new(key) })
+    asking(Some(algorithm), SortRequest::new(key).value(value).order(order))
 }
 
 /// The request by an algorithm.
 pub fn asking(algorithm: Option<Algorithm>, request: SortRequest) -> SortRequest {
-    SortRequest { algorithm, ..request }
+    request.algorithm(algorithm)
 }
 
 /// The name of a request's trial: what every request has, then what is not as usual.
@@ -132,7 +132,7 @@ const SMALL: u32 = 16_384;
 
 /// The counts to try, each with the capacity it is bound with. Tiles may be several blocks where the capacity is large, and
 /// parts of a block where it is small, so there are counts of all kinds with both.
-pub fn counts(sorter: &StandaloneSorter, sizes: &Sizes) -> Vec<(u32, u32)> {
+pub fn counts(sorter: &Sorter, sizes: &Sizes) -> Vec<(u32, u32)> {
     let block = sorter.shape().tile.elements();
     let mut counts: Vec<(u32, u32)> = vec![(0, 0), (1, 1), (2, 2), (7, 5)];
     let most = sizes.most.min(sorter.max_count());

@@ -18,54 +18,48 @@ pub const CHOICES: &[Choice] = &[
     Choice { name: "keys alone", requests: |usual| vec![usual] },
     Choice {
         name: "keys with values of 1, 2, 4, 8, 12 or 16 bytes, which move with their keys",
-        requests: |usual| {
-            [1, 2, 4, 8, 12, 16].map(|bytes| SortRequest { value: ValueType::Bytes(bytes), ..usual }).into()
-        },
+        requests: |usual| [1, 2, 4, 8, 12, 16].map(|bytes| usual.value(ValueType::Bytes(bytes))).into(),
     },
     Choice {
         name: "keys with larger values, up to 64 KiB, which are gathered once by the sorted permutation",
-        requests: |usual| [20, 64, 1028].map(|bytes| SortRequest { value: ValueType::Bytes(bytes), ..usual }).into(),
+        requests: |usual| [20, 64, 1028].map(|bytes| usual.value(ValueType::Bytes(bytes))).into(),
     },
     Choice {
         name: "the index of each key as its value: the sorting permutation",
-        requests: |usual| vec![SortRequest { value: ValueType::Index, ..usual }],
+        requests: |usual| vec![usual.value(ValueType::Index)],
     },
     Choice {
         name: "values or indices without the sorted keys",
         requests: |usual| {
-            [ValueType::U32, ValueType::Index]
-                .map(|value| SortRequest { value, key_output: KeyOutput::Discarded, ..usual })
-                .into()
+            [ValueType::U32, ValueType::Index].map(|value| usual.value(value).key_output(KeyOutput::Discarded)).into()
         },
     },
     Choice {
         name: "ascending or descending order",
-        requests: |usual| [Order::Ascending, Order::Descending].map(|order| SortRequest { order, ..usual }).into(),
+        requests: |usual| [Order::Ascending, Order::Descending].map(|order| usual.order(order)).into(),
     },
     Choice {
         name: "all bits of the key, or a window of bits `lo..hi`",
-        requests: |usual| windows(usual.key.bits()).into_iter().map(|bits| SortRequest { bits, ..usual }).collect(),
+        requests: |usual| windows(usual.key.bits()).into_iter().map(|bits| usual.bits(bits)).collect(),
     },
     Choice {
         name: "in place, or out of place with the source untouched",
         requests: |usual| {
-            let out = SortRequest { placement: Placement::OutOfPlace, ..usual };
-            vec![out, SortRequest { value: ValueType::U32, ..out }]
+            let out = usual.placement(Placement::OutOfPlace);
+            vec![out, out.value(ValueType::U32)]
         },
     },
     Choice {
-        name: "stable, or with equal keys in any order (`stable: false`)",
+        name: "stable, or with equal keys in any order (`.stable(false)`)",
         requests: |usual| {
-            let free = SortRequest { stable: false, ..usual };
+            let free = usual.stable(false);
             let bits = BitRange { low: 1, high: usual.key.bits() };
-            vec![SortRequest { value: ValueType::U32, ..free }, SortRequest { bits, ..free }]
+            vec![free.value(ValueType::U32), free.bits(bits)]
         },
     },
     Choice {
         name: "every algorithm: `onesweep`, `reduce-then-scan`, `single-workgroup`",
-        requests: |usual| {
-            Algorithm::ALL.iter().map(|&algorithm| SortRequest { algorithm: Some(algorithm), ..usual }).collect()
-        },
+        requests: |usual| Algorithm::ALL.iter().map(|&algorithm| usual.algorithm(algorithm)).collect(),
     },
 ];
 

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use vksort::internals::abi;
-use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu};
+use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, SortRanges};
 use vksort::{Algorithm, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, ValueType, Visitor, Visits};
 
 use crate::arena::Count;
 use crate::oracle;
-use crate::visiting::{VisitedRanges, VisitedSort, VisitedSorter};
+use crate::visiting::{VisitedSort, VisitedSorter};
 
 const GUARD: u8 = 0xA7;
 /// Words after the resources that nobody may write.
@@ -90,13 +90,11 @@ pub struct Kept {
 
 /// Few, because each has the modules of every way to sort: all that a visitor can make or take, and a result without keys.
 pub fn kept() -> [Kept; 2] {
-    let request = |key, value| SortRequest { value, placement: Placement::OutOfPlace, ..SortRequest::new(key) };
-    let floats = SortRequest {
-        order: Order::Descending,
-        key_output: KeyOutput::Discarded,
-        algorithm: Some(Algorithm::OneSweep),
-        ..request(KeyType::F32, ValueType::Index)
-    };
+    let request = |key, value| SortRequest::new(key).value(value).placement(Placement::OutOfPlace);
+    let floats = request(KeyType::F32, ValueType::Index)
+        .order(Order::Descending)
+        .key_output(KeyOutput::Discarded)
+        .algorithm(Algorithm::OneSweep);
     [
         Kept {
             name: "pairs",
@@ -159,16 +157,9 @@ impl VisitedArena {
             bytes = (start + len as usize).next_multiple_of(alignment);
             Part { start, len: len as usize }
         };
-        let sizes = sorter.buffers(capacity);
+        let sizes = sorter.buffer_sizes(capacity);
         let scratch = Some(sorter.scratch_size(capacity)?).filter(|size| *size > 0);
-        let wanted = [
-            Some(sizes.keys).filter(|_| !visits.keys),
-            sizes.values,
-            sizes.keys_out,
-            sizes.values_out,
-            scratch,
-            Some(12),
-        ];
+        let wanted = [sizes.keys, sizes.values, sizes.keys_out, sizes.values_out, scratch, Some(12)];
         let parts = wanted.map(|size| size.map(&mut part));
         bytes += alignment;
         let buffer = gpu.buffer(bytes as u64)?;
@@ -179,17 +170,14 @@ impl VisitedArena {
         let resources = vec![words(key_words)?, words(key_words)?, words(value_words)?, words(1)?];
         let [keys, values, keys_out, values_out, scratch, _] = parts.map(|part| part.map(range));
         let count = parts[5].map(|part| buffer.range(part.start as u64 + 4, 4));
-        let ranges = VisitedRanges {
-            keys,
-            values,
-            keys_out,
-            values_out,
-            scratch,
-            count,
-            capacity,
-            resources: resources.clone(),
-        };
-        let sort = sorter.prepare(&ranges)?;
+        let ranges = SortRanges::new(capacity)
+            .keys(keys)
+            .values(values)
+            .keys_out(keys_out)
+            .values_out(values_out)
+            .scratch(scratch)
+            .count(count.filter(|_| capacity > 0));
+        let sort = sorter.prepare(&ranges, &resources)?;
         let (request, capacity) = (*request, capacity as usize);
         Ok(VisitedArena { sorter, sort, request, visits, capacity, buffer, bytes, parts, resources })
     }

@@ -6,33 +6,12 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use vksort::ash::vk;
-use vksort::standalone::{Device, DeviceBuffer, DeviceRange, Gpu};
+use vksort::standalone::{Device, DeviceBuffer, DeviceRange, Gpu, SortRanges};
 use vksort::{
     BoundSort, BufferRange, Count, Error, SortBuffers, SortRequest, Sorter, SorterOptions, Visitor, VisitorResources,
 };
 
 use crate::sets::{layout_of, set_of};
-
-/// The ranges of a sort with a visitor.
-#[derive(Clone, Debug, Default)]
-pub struct VisitedRanges {
-    /// As in [`SortBuffers`]; `None` for keys that the visitor makes.
-    pub keys: Option<DeviceRange>,
-    /// As in [`SortBuffers`].
-    pub values: Option<DeviceRange>,
-    /// As in [`SortBuffers`].
-    pub keys_out: Option<DeviceRange>,
-    /// As in [`SortBuffers`].
-    pub values_out: Option<DeviceRange>,
-    /// As in [`SortBuffers`].
-    pub scratch: Option<DeviceRange>,
-    /// As in [`SortBuffers`].
-    pub count: Option<DeviceRange>,
-    /// As in [`SortBuffers`].
-    pub capacity: u32,
-    /// The visitor's storage buffers: set 1, binding 0 and so on.
-    pub resources: Vec<DeviceBuffer>,
-}
 
 /// A sorter with a visitor, and the layout of the visitor's set.
 pub struct VisitedSorter {
@@ -62,19 +41,14 @@ impl VisitedSorter {
         let device = gpu.device();
         let tuning = options.tuning.clone().unwrap_or_else(|| gpu.tuning().clone());
         let (cache, debug_utils) = (device.pipeline_cache(), device.debug_utils.clone());
-        let options = SorterOptions {
-            tuning: Some(tuning),
-            pipeline_cache: *cache,
-            pipelines: None,
-            debug_utils,
-            ..options.clone()
-        };
+        let options = options.clone().tuning(tuning).pipeline_cache(*cache).pipelines(None).debug_utils(debug_utils);
         let raw = &device.raw;
         let layout = if resources > 0 { layout_of(raw, resources) } else { vk::DescriptorSetLayout::null() };
         // SAFETY: the device is alive; `Drop` or the branch below destroys the layout, once. Tests have visitors that keep to
         // the rules.
         unsafe {
-            match Sorter::new_visited(raw, &device.requirements, request, &options, visitor, layout) {
+            let options = options.visitor(visitor.clone(), layout);
+            match Sorter::new(raw, &device.requirements, request, &options) {
                 Ok(sorter) => {
                     let (sorter, device) = (ManuallyDrop::new(sorter), Arc::clone(device));
                     Ok(VisitedSorter { sorter, layout, resources, device })
@@ -87,33 +61,32 @@ impl VisitedSorter {
         }
     }
 
-    /// Binds a sort, and makes the visitor's set.
-    pub fn prepare(&self, ranges: &VisitedRanges) -> Result<VisitedSort, Error> {
+    /// Binds a sort, and makes the visitor's set of its storage buffers: set 1, binding 0 and so on.
+    pub fn prepare(&self, ranges: &SortRanges, resources: &[DeviceBuffer]) -> Result<VisitedSort, Error> {
         let device = &self.device;
         let raw = |range: &Option<DeviceRange>| {
             let range = range.as_ref()?;
             assert!(range.offset + range.size <= range.buffer.size(), "{range:?} exceeds its buffer");
-            Some(BufferRange { buffer: range.buffer.raw(), offset: range.offset, size: range.size, usage: None })
+            Some(BufferRange::new(range.buffer.raw(), range.size).offset(range.offset))
         };
-        let buffers = SortBuffers {
-            keys: raw(&ranges.keys).unwrap_or(BufferRange::NONE),
-            values: raw(&ranges.values),
-            keys_out: raw(&ranges.keys_out),
-            values_out: raw(&ranges.values_out),
-            scratch: raw(&ranges.scratch),
-            count: raw(&ranges.count),
-            capacity: ranges.capacity,
-        };
+        let buffers = SortBuffers::new(ranges.capacity)
+            .keys(raw(&ranges.keys))
+            .values(raw(&ranges.values))
+            .keys_out(raw(&ranges.keys_out))
+            .values_out(raw(&ranges.values_out))
+            .scratch(raw(&ranges.scratch))
+            .count(raw(&ranges.count));
         // SAFETY: the buffers are this device's, kept alive by the ranges, and have every usage flag.
         let bound = ManuallyDrop::new(unsafe { self.sorter.bind(&buffers)? });
         let resource =
             |buffer: &DeviceBuffer| vk::DescriptorBufferInfo { buffer: buffer.raw(), offset: 0, range: buffer.size() };
-        let resources: Vec<_> = ranges.resources.iter().map(resource).collect();
+        let infos: Vec<_> = resources.iter().map(resource).collect();
         let (pool, set) = match self.resources {
             0 => (vk::DescriptorPool::null(), vk::DescriptorSet::null()),
-            _ => set_of(&device.raw, self.layout, &resources),
+            _ => set_of(&device.raw, self.layout, &infos),
         };
-        Ok(VisitedSort { bound, pool, set, _ranges: ranges.clone(), device: Arc::clone(device) })
+        let alive = (ranges.clone(), resources.to_vec());
+        Ok(VisitedSort { bound, pool, set, _alive: alive, device: Arc::clone(device) })
     }
 }
 
@@ -134,7 +107,7 @@ pub struct VisitedSort {
     bound: ManuallyDrop<BoundSort>,
     pool: vk::DescriptorPool,
     set: vk::DescriptorSet,
-    _ranges: VisitedRanges,
+    _alive: (SortRanges, Vec<DeviceBuffer>),
     device: Arc<Device>,
 }
 
@@ -149,7 +122,7 @@ impl Deref for VisitedSort {
 impl VisitedSort {
     /// Sorts `times` times over, and waits.
     pub fn run(&self, count: impl Into<Count>, push: &[u8], times: u32) -> Result<(), Error> {
-        let (count, resources) = (count.into(), VisitorResources { set: self.set, push });
+        let (count, resources) = (count.into(), VisitorResources::default().set(self.set).push(push));
         let (from, to) = (BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
         let memory = [from.barrier_to(to)];
         let record = |commands| {

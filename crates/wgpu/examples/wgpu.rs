@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use pollster::block_on;
 use vksort::{Count, KeyType, Order, SortBuffers, SortRequest, ValueType};
 use vksort_wgpu::wgpu::{self, BufferUsages as Usage};
-use vksort_wgpu::{WgpuCommands, WgpuDevice, WgpuSorter};
+use vksort_wgpu::{Commands, Device, Sorter, SorterOptions};
 
 const HELP: &str = "Sorts splats by depth between two compute passes of wgpu, and verifies every frame.
 
@@ -61,28 +61,24 @@ fn run(plain: bool, validate: bool) -> Result<()> {
     let adapter = block_on(instance.request_adapter(&Default::default())).context("wgpu finds no Vulkan adapter")?;
     let (device, queue, for_sorts) = if plain {
         let (device, queue) = block_on(adapter.request_device(&Default::default()))?;
-        let for_sorts = WgpuDevice::new(&device)?;
+        let for_sorts = Device::new(&device)?;
         (device, queue, for_sorts)
     } else {
-        WgpuDevice::open(&adapter, &Default::default())?
+        Device::open(&adapter, &Default::default())?
     };
 
     // Once: the sorter, the buffers, and the sort bound to them.
     let buffer = |size: u64, usage: Usage| {
         device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
     };
-    let request = SortRequest { value: ValueType::U32, order: Order::Descending, ..SortRequest::new(KeyType::F32) };
-    let sorter = WgpuSorter::new(&for_sorts, &request, None)?;
+    let request = SortRequest::new(KeyType::F32).value(ValueType::U32).order(Order::Descending);
+    let sorter = Sorter::new(&for_sorts, &request, &SorterOptions::default())?;
     let bytes = u64::from(SPLATS) * 4;
     let (depths, indices) = (buffer(bytes, Usage::STORAGE), buffer(bytes, Usage::STORAGE | Usage::COPY_SRC));
     let count = buffer(4, Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST);
     let drawn = buffer(bytes, Usage::STORAGE | Usage::COPY_SRC);
     let frame_number = buffer(16, Usage::UNIFORM | Usage::COPY_DST);
-    let buffers = SortBuffers {
-        values: Some(indices.slice(..)),
-        count: Some(count.slice(..)),
-        ..SortBuffers::in_place(depths.slice(..), SPLATS)
-    };
+    let buffers = SortBuffers::new(SPLATS).keys(depths.slice(..)).values(indices.slice(..)).count(count.slice(..));
     // SAFETY: device and buffers come from this one instance, and no other thread destroys the buffers.
     let sort = unsafe { sorter.bind(&buffers)? };
     println!("device     {}", for_sorts.profile().name);
@@ -145,7 +141,7 @@ fn run(plain: bool, validate: bool) -> Result<()> {
             to
         });
         let commands = [before.finish().into(), sort.record(Count::Device)?, after.finish().into()];
-        WgpuCommands::submit(&queue, commands);
+        Commands::submit(&queue, commands);
         frames.push(results);
     }
 

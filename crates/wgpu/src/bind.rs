@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use vksort::{BufferRange, BufferSizes, SortBuffers};
+use vksort::SortBuffers;
 use wgpu::{BindGroup, Buffer, BufferSlice, BufferUsages};
 
-use super::device::WgpuDevice;
 use super::error::Error;
 use super::guarded::guarded;
-use super::held::{Bound, SortInner};
+use super::held::SortInner;
 use super::range::raw_range;
+use super::sorter::Sorter;
 
 /// Usage flags for a scratch buffer.
 pub(super) const SCRATCH_USAGE: BufferUsages =
@@ -17,71 +17,65 @@ pub(super) const SCRATCH_USAGE: BufferUsages =
 
 /// The buffers of a sort.
 pub(super) struct Ranges<'a> {
-    /// Those of elements as Vulkan has them.
+    /// As Vulkan has them.
     pub raw: SortBuffers,
-    /// That of the words of segments.
-    pub segments: Option<BufferRange>,
     /// The caller's, each with its name and the bytes that the sort uses.
     caller: Vec<(&'static str, BufferSlice<'a>, u64)>,
     scratch: Option<Buffer>,
 }
 
 impl<'a> Ranges<'a> {
-    /// Buffers of these sizes, with so many bytes of scratch, for which a buffer is made if there is none. Words of segments come with
-    /// the bytes that the sort uses of them.
-    pub fn new(
-        device: &WgpuDevice,
-        buffers: &SortBuffers<BufferSlice<'a>>,
-        (sizes, needed): (BufferSizes, u64),
-        segments: Option<(BufferSlice<'a>, u64)>,
-    ) -> Result<Ranges<'a>, Error> {
+    /// The caller's buffers, and a buffer for the scratch if there is none.
+    pub fn new(sorter: &Sorter, buffers: &SortBuffers<BufferSlice<'a>>) -> Result<Ranges<'a>, Error> {
+        let capacity = buffers.capacity;
+        let (sizes, needed) = (sorter.buffer_sizes(capacity), sorter.scratch_size(capacity)?);
         let mut caller = Vec::new();
-        let mut given = |name, slice: BufferSlice<'a>, bytes: Option<u64>| {
-            caller.push((name, slice, bytes.unwrap_or_default()));
-            raw_range(name, slice)
+        let mut given = |name, slice: Option<BufferSlice<'a>>, bytes: Option<u64>| {
+            caller.extend(slice.map(|slice| (name, slice, bytes.unwrap_or_default())));
+            slice.map(|slice| raw_range(name, slice)).transpose()
         };
-        let mut raw = SortBuffers {
-            keys: given("keys", buffers.keys, Some(sizes.keys))?,
-            values: buffers.values.map(|slice| given("values", slice, sizes.values)).transpose()?,
-            keys_out: buffers.keys_out.map(|slice| given("keys_out", slice, sizes.keys_out)).transpose()?,
-            values_out: buffers.values_out.map(|slice| given("values_out", slice, sizes.values_out)).transpose()?,
-            scratch: buffers.scratch.map(|slice| given("scratch", slice, Some(needed))).transpose()?,
-            count: buffers.count.map(|slice| given("count", slice, Some(4))).transpose()?,
-            capacity: buffers.capacity,
-        };
-        let segments = segments.map(|(slice, bytes)| given("segments", slice, Some(bytes))).transpose()?;
-        if buffers.capacity == 0 {
+        let mut raw = SortBuffers::new(capacity)
+            .keys(given("keys", buffers.keys, sizes.keys)?)
+            .values(given("values", buffers.values, sizes.values)?)
+            .keys_out(given("keys_out", buffers.keys_out, sizes.keys_out)?)
+            .values_out(given("values_out", buffers.values_out, sizes.values_out)?)
+            .scratch(given("scratch", buffers.scratch, Some(needed))?)
+            .count(given("count", buffers.count, Some(4))?)
+            .segments(given("segments", buffers.segments, sizes.segments)?);
+        if capacity.elements == 0 {
             // A sort of no elements records nothing.
             caller.clear();
         }
         let mut scratch = buffers.scratch.map(|slice| slice.buffer().clone());
         if scratch.is_none() && needed > 0 {
-            let own = create_scratch(device, needed)?;
+            let own = create_scratch(sorter, needed)?;
             raw.scratch = Some(raw_range("scratch", own.slice(..))?);
             scratch = Some(own);
         }
-        Ok(Ranges { raw, segments, caller, scratch })
+        Ok(Ranges { raw, caller, scratch })
     }
 
     /// Bind groups over all bytes that the sort uses. wgpu's own check comes after those of vksort, because its message names neither
     /// the range nor its role.
-    pub fn track(&self, device: &WgpuDevice) -> Result<Vec<BindGroup>, Error> {
+    pub fn track(&self, sorter: &Sorter) -> Result<Vec<BindGroup>, Error> {
+        let (device, label) = (&sorter.device, format!("{}: a buffer of a sort", sorter.label));
         guarded(&device.inner.device, "Device::create_bind_group", || {
             let groups = self.caller.iter().map(|(_, slice, bytes)| (slice.buffer(), slice.offset(), *bytes));
-            groups.flat_map(|(buffer, offset, bytes)| device.bind_groups(buffer, offset, bytes)).collect()
+            groups.flat_map(|(buffer, offset, bytes)| device.bind_groups(&label, buffer, offset, bytes)).collect()
         })
     }
 
     /// The bound sort with what it needs.
-    pub fn hold(self, sort: Bound, tracked: Vec<BindGroup>, device: &WgpuDevice) -> Arc<SortInner> {
+    pub fn hold(self, sort: vksort::BoundSort, tracked: Vec<BindGroup>, sorter: &Sorter) -> Arc<SortInner> {
         let buffers = self.caller.iter().map(|(name, slice, _)| (*name, slice.buffer().clone())).collect();
-        Arc::new(SortInner { sort, buffers, tracked, scratch: self.scratch, device: device.clone() })
+        let (label, device) = (Arc::clone(&sorter.label), sorter.device.clone());
+        Arc::new(SortInner { sort, label, buffers, tracked, scratch: self.scratch, device })
     }
 }
 
 /// A scratch buffer.
-fn create_scratch(device: &WgpuDevice, size: u64) -> Result<Buffer, Error> {
-    let (device, usage) = (&device.inner.device, SCRATCH_USAGE);
-    let desc = wgpu::BufferDescriptor { label: Some("vksort: scratch"), size, usage, mapped_at_creation: false };
+fn create_scratch(sorter: &Sorter, size: u64) -> Result<Buffer, Error> {
+    let (device, label) = (&sorter.device.inner.device, format!("{}: scratch", sorter.label));
+    let desc = wgpu::BufferDescriptor { label: Some(&label), size, usage: SCRATCH_USAGE, mapped_at_creation: false };
     guarded(device, "Device::create_buffer", || device.create_buffer(&desc))
 }

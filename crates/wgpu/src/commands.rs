@@ -5,17 +5,17 @@ use wgpu::{CommandBuffer, Queue, SubmissionIndex};
 /// Recorded commands, in the order of their submission: a sort, or a command buffer of the caller.
 #[derive(Debug)]
 #[must_use = "commands do nothing before they are submitted"]
-pub struct WgpuCommands {
+pub struct Commands {
     pub(super) buffers: [Option<CommandBuffer>; 2],
 }
 
-impl From<CommandBuffer> for WgpuCommands {
-    fn from(commands: CommandBuffer) -> WgpuCommands {
-        WgpuCommands { buffers: [Some(commands), None] }
+impl From<CommandBuffer> for Commands {
+    fn from(commands: CommandBuffer) -> Commands {
+        Commands { buffers: [Some(commands), None] }
     }
 }
 
-impl WgpuCommands {
+impl Commands {
     /// Submits commands in order, by one [`Queue::submit`].
     ///
     /// Sorts see what earlier commands wrote, and later commands see sorted elements, as between any commands of wgpu.
@@ -24,7 +24,7 @@ impl WgpuCommands {
     ///
     /// wgpu refuses the whole submission if a buffer was destroyed or is mapped, and reports this as for `Queue::submit`: to the
     /// device's error handler, which panics unless the program has set another one.
-    pub fn submit(queue: &Queue, commands: impl IntoIterator<Item = WgpuCommands>) -> SubmissionIndex {
+    pub fn submit(queue: &Queue, commands: impl IntoIterator<Item = Commands>) -> SubmissionIndex {
         queue.submit(commands.into_iter().flat_map(|commands| commands.buffers).flatten())
     }
 

@@ -5,22 +5,22 @@ use std::sync::Arc;
 
 use ash::vk;
 use vksort::seams::{Remedies, VersionFeatures};
-use vksort::{DeviceFeatures, DeviceProfile, PipelineSet, Requirements, SorterOptions, Tuning};
+use vksort::{DeviceFeatures, DeviceProfile, PipelineSet, Requirements};
 use wgpu::hal::api::Vulkan;
 use wgpu::hal::vulkan::InstanceShared;
-use wgpu::{Adapter, BindGroup, Buffer, Device, DeviceDescriptor, Features, Queue};
+use wgpu::{Adapter, BindGroup, Buffer, DeviceDescriptor, Features, Queue};
 
 use super::error::Error;
 use super::guarded::{failed, guarded};
 
-/// A device of wgpu on the Vulkan backend, with the features that it was created with.
+/// A device of wgpu on the Vulkan backend, with the features that it was created with: what sorters are built for.
 ///
 /// * [`open`](Self::open) creates a device with everything that sorts use.
 /// * [`new`](Self::new) takes a device that wgpu has created. Its sorts may be slower, because wgpu does not enable full subgroups.
 ///
 /// Clones are the same device. It keeps wgpu's device alive.
 #[derive(Clone)]
-pub struct WgpuDevice {
+pub struct Device {
     pub(super) inner: Arc<DeviceInner>,
 }
 
@@ -33,16 +33,16 @@ pub(super) struct DeviceInner {
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
     /// A pipeline that does nothing, for dispatches that tell wgpu which buffers a sort uses.
     pub nothing: wgpu::ComputePipeline,
-    pub device: Device,
+    pub device: wgpu::Device,
 }
 
-impl fmt::Debug for WgpuDevice {
+impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WgpuDevice").field("device", &self.profile().name).finish_non_exhaustive()
+        f.debug_struct("Device").field("device", &self.profile().name).finish_non_exhaustive()
     }
 }
 
-impl WgpuDevice {
+impl Device {
     /// Creates a device with what the description asks for and what sorts use: full subgroups, and 8- and 16-bit storage,
     /// each if the adapter has it.
     ///
@@ -50,7 +50,7 @@ impl WgpuDevice {
     ///
     /// ```no_run
     /// # fn open(adapter: &vksort_wgpu::wgpu::Adapter) -> Result<(), vksort_wgpu::Error> {
-    /// let (device, queue, for_sorts) = vksort_wgpu::WgpuDevice::open(adapter, &Default::default())?;
+    /// let (device, queue, for_sorts) = vksort_wgpu::Device::open(adapter, &Default::default())?;
     /// # Ok(()) }
     /// ```
     ///
@@ -60,7 +60,7 @@ impl WgpuDevice {
     ///   adapter lacks.
     /// * [`vksort::Error::UnsuitableDevice`] for a device that cannot sort.
     /// * [`Error::Wgpu`] or [`vksort::Error::Vulkan`] when wgpu or the driver fails.
-    pub fn open(adapter: &Adapter, desc: &DeviceDescriptor<'_>) -> Result<(Device, Queue, WgpuDevice), Error> {
+    pub fn open(adapter: &Adapter, desc: &DeviceDescriptor<'_>) -> Result<(wgpu::Device, Queue, Device), Error> {
         // SAFETY: the handles are not destroyed here.
         let hal = unsafe { adapter.as_hal::<Vulkan>() };
         let backend = adapter.get_info().backend;
@@ -72,7 +72,7 @@ impl WgpuDevice {
         let requirements = unsafe { query(instance, physical)? };
 
         let mut extensions = hal.required_device_extensions(desc.required_features);
-        let own = requirements.device_extensions.iter().filter(|name| !extensions.contains(name));
+        let own = requirements.device_extensions().iter().filter(|name| !extensions.contains(name));
         let own: Vec<_> = own.copied().collect();
         extensions.extend(own);
         let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
@@ -110,7 +110,7 @@ impl WgpuDevice {
         let made = unsafe { adapter.create_device_from_hal::<Vulkan>(opened, desc) };
         let (device, queue) = made.map_err(|error| failed("Adapter::create_device_from_hal", error))?;
         // SAFETY: the device was just created with what these requirements name.
-        let this = unsafe { WgpuDevice::with_requirements(&device, requirements)? };
+        let this = unsafe { Device::with_requirements(&device, requirements)? };
         Ok((device, queue, this))
     }
 
@@ -122,7 +122,7 @@ impl WgpuDevice {
     ///
     /// ```no_run
     /// # fn take(device: &vksort_wgpu::wgpu::Device) -> Result<(), vksort_wgpu::Error> {
-    /// let for_sorts = vksort_wgpu::WgpuDevice::new(device)?;
+    /// let for_sorts = vksort_wgpu::Device::new(device)?;
     /// # Ok(()) }
     /// ```
     ///
@@ -131,7 +131,7 @@ impl WgpuDevice {
     /// * [`vksort::Error::Unsupported`] for a device of another backend than Vulkan.
     /// * [`vksort::Error::UnsuitableDevice`] for a device that cannot sort.
     /// * [`Error::Wgpu`] or [`vksort::Error::Vulkan`] when wgpu or the driver fails.
-    pub fn new(device: &Device) -> Result<WgpuDevice, Error> {
+    pub fn new(device: &wgpu::Device) -> Result<Device, Error> {
         // SAFETY: nothing is destroyed here, and the physical device belongs to the instance.
         let requirements = unsafe {
             let hal = device.as_hal::<Vulkan>().ok_or_else(|| foreign(device))?;
@@ -139,7 +139,7 @@ impl WgpuDevice {
         };
         let requirements = requirements.without_subgroup_size_control().without_small_storage();
         // SAFETY: of these requirements none is left.
-        unsafe { WgpuDevice::with_requirements(device, requirements) }
+        unsafe { Device::with_requirements(device, requirements) }
     }
 
     /// Takes a device that was created by other means, such as `create_device_from_hal`.
@@ -153,10 +153,9 @@ impl WgpuDevice {
     ///
     /// * `requirements` was queried for the physical device of `device`, and `device` was created with the extensions
     ///   and features that it names.
-    pub unsafe fn with_requirements(device: &Device, requirements: Requirements) -> Result<WgpuDevice, Error> {
+    pub unsafe fn with_requirements(device: &wgpu::Device, requirements: Requirements) -> Result<Device, Error> {
         // Buffers of wgpu have no addresses unless they serve ray tracing.
-        let mut requirements = requirements;
-        requirements.profile.buffer_addresses = false;
+        let requirements = requirements.without_buffer_addresses();
         // SAFETY: not destroyed here.
         let (raw, debug_utils) = unsafe {
             let hal = device.as_hal::<Vulkan>().ok_or_else(|| foreign(device))?;
@@ -168,32 +167,22 @@ impl WgpuDevice {
         let nothing = guarded(device, "Device::create_compute_pipeline", || nothing(device))?;
         let (device, pipelines) = (device.clone(), Arc::default());
         let inner = DeviceInner { raw, requirements, pipelines, debug_utils, nothing, device };
-        Ok(WgpuDevice { inner: Arc::new(inner) })
+        Ok(Device { inner: Arc::new(inner) })
     }
 
     /// The device's properties and limits, as far as its sorts use them.
     pub fn profile(&self) -> &DeviceProfile {
-        &self.inner.requirements.profile
-    }
-
-    /// The options of a sorter. Sorters of one device share pipelines.
-    pub(super) fn options(&self, tuning: Option<&Tuning>) -> SorterOptions {
-        SorterOptions {
-            pipelines: Some(Arc::clone(&self.inner.pipelines)),
-            tuning: tuning.cloned(),
-            debug_utils: self.inner.debug_utils.clone(),
-            ..SorterOptions::default()
-        }
+        self.inner.requirements.profile()
     }
 
     /// Bind groups over a range, as many as wgpu's limit on a binding asks for.
-    pub(super) fn bind_groups(&self, buffer: &Buffer, offset: u64, bytes: u64) -> Vec<BindGroup> {
+    pub(super) fn bind_groups(&self, label: &str, buffer: &Buffer, offset: u64, bytes: u64) -> Vec<BindGroup> {
         let (limits, layout) = (self.inner.device.limits(), self.inner.nothing.get_bind_group_layout(0));
         let (alignment, most) = (limits.min_storage_buffer_offset_alignment, limits.max_storage_buffer_binding_size);
         let group = |(offset, bytes)| {
             let binding = wgpu::BufferBinding { buffer, offset, size: wgpu::BufferSize::new(bytes) };
             self.inner.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: Some("vksort: a buffer of a sort"),
+                label: Some(label),
                 layout: &layout,
                 entries: &[wgpu::BindGroupEntry { binding: 0, resource: wgpu::BindingResource::Buffer(binding) }],
             })
@@ -210,7 +199,7 @@ fn parts(offset: u64, bytes: u64, alignment: u64, most: u64) -> impl Iterator<It
 }
 
 /// A pipeline over one storage buffer, of which it uses the length alone.
-fn nothing(device: &Device) -> wgpu::ComputePipeline {
+fn nothing(device: &wgpu::Device) -> wgpu::ComputePipeline {
     let label = Some("vksort: nothing");
     let source = "@group(0) @binding(0) var<storage, read_write> words: array<u32>;
         @compute @workgroup_size(1) fn main() { _ = arrayLength(&words); }";
@@ -280,7 +269,7 @@ fn check_description(adapter: &Adapter, desc: &DeviceDescriptor<'_>) -> Result<(
 
 /// What a program does against emulated subgroups. wgpu knows the version of its instance.
 const REMEDIES: Remedies =
-    Remedies { features: "as WgpuDevice::open does", version: "give it to wgpu with the instance" };
+    Remedies { features: "as vksort_wgpu::Device::open does", version: "give it to wgpu with the instance" };
 
 /// What vksort could use of a physical device.
 ///
@@ -299,7 +288,7 @@ unsafe fn query(instance: &InstanceShared, physical: vk::PhysicalDevice) -> Resu
     Ok(requirements.with_remedies(REMEDIES).for_api_version(version.min(vk::API_VERSION_1_3))?)
 }
 
-pub(super) fn foreign(device: &Device) -> Error {
+pub(super) fn foreign(device: &wgpu::Device) -> Error {
     Error::unsupported("backend of the wgpu device", device.adapter_info().backend, "Vulkan")
 }
 

@@ -4,72 +4,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk;
-use vksort::{BoundSegments, BoundSort, Count, QueryRange, StepTime};
+use vksort::{BoundSort, Count, QueryRange};
 use wgpu::hal::api::Vulkan;
 use wgpu::{BindGroup, Buffer};
 
-use super::device::{WgpuDevice, foreign};
+use super::device::{Device, foreign};
 use super::error::Error;
-
-/// A sort that is bound to its buffers.
-pub(super) enum Bound {
-    Elements(BoundSort),
-    Segments(BoundSegments),
-}
-
-impl Bound {
-    /// Refuses a count that a recording refuses.
-    pub fn check_count(&self, count: Count) -> Result<Count, vksort::Error> {
-        match self {
-            Bound::Elements(sort) => sort.check_count(count),
-            Bound::Segments(sort) => sort.check_count(count),
-        }
-    }
-
-    pub fn query_count(&self, count: Count) -> u32 {
-        match self {
-            Bound::Elements(sort) => sort.query_count(count),
-            Bound::Segments(sort) => sort.query_count(count),
-        }
-    }
-
-    pub fn step_times(&self, count: Count, ticks: &[u64], valid_bits: u32) -> Vec<StepTime> {
-        match self {
-            Bound::Elements(sort) => sort.step_times(count, ticks, valid_bits),
-            Bound::Segments(sort) => sort.step_times(count, ticks, valid_bits),
-        }
-    }
-
-    /// Records the sort.
-    ///
-    /// # Safety
-    ///
-    /// As for [`BoundSort::record`] and [`BoundSegments::record`].
-    pub unsafe fn record(
-        &self,
-        commands: vk::CommandBuffer,
-        count: Count,
-        queries: Option<QueryRange>,
-    ) -> Result<(), vksort::Error> {
-        // SAFETY: the same contract.
-        unsafe {
-            match self {
-                Bound::Elements(sort) => sort.record(commands, count, queries),
-                Bound::Segments(sort) => sort.record(commands, count, queries),
-            }
-        }
-    }
-}
 
 /// What recorded commands hold until they have completed. Fields are dropped in this order: the device last.
 pub(super) struct SortInner {
-    pub sort: Bound,
+    pub sort: BoundSort,
+    /// What wgpu calls its objects.
+    pub label: Arc<str>,
     /// The caller's buffers, with their names.
     pub buffers: Vec<(&'static str, Buffer)>,
     /// Bind groups over all bytes of them that the sort uses.
     pub tracked: Vec<BindGroup>,
     pub scratch: Option<Buffer>,
-    pub device: WgpuDevice,
+    pub device: Device,
 }
 
 /// Timestamps of one recording. Its commands hold it until they are dropped or have completed.
@@ -102,7 +54,7 @@ impl Queries {
             // SAFETY: the device is alive; `Drop` destroys the pool.
             let pool =
                 unsafe { device.raw.create_query_pool(&info, None).map_err(Error::vulkan("vkCreateQueryPool"))? };
-            range = Some(QueryRange { pool, first: 0, count: queries });
+            range = Some(QueryRange::new(pool, 0, queries));
         }
         Ok(Queries { range, valid_bits, count, is_done: AtomicBool::new(false), sort: Arc::clone(sort) })
     }

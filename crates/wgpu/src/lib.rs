@@ -1,9 +1,8 @@
 //! Radix sort for buffers of wgpu, on its Vulkan backend: [`vksort`] between the caller's passes.
 //!
-//! [`WgpuDevice::open`] creates a device with everything that sorts use. A [`WgpuSorter`] holds the pipelines of one kind of
-//! sort, [`WgpuSorter::bind`] binds it to buffers, and [`WgpuSort::record`] records the sort. [`vksort::SortRequest`] says what
-//! can be sorted; [`WgpuSorter::of_records`] sorts records by their fields. A [`WgpuSegmentedSorter`] does the same for many segments,
-//! each of which is sorted by itself.
+//! [`Device::open`] creates a device with everything that sorts use. A [`Sorter`] holds the pipelines of one kind of sort,
+//! [`Sorter::bind`] binds it to buffers, and [`BoundSort::record`] records the sort. A [`vksort::SortRequest`] says what is
+//! sorted: keys with or without values, or records by their fields; as one array, or many segments each by itself.
 #![allow(unsafe_code)]
 
 mod bind;
@@ -12,8 +11,8 @@ mod device;
 mod error;
 mod guarded;
 mod held;
+mod options;
 mod range;
-mod segmented;
 mod sort;
 mod sorter;
 mod times;
@@ -21,20 +20,19 @@ mod times;
 // Every thread may use a device's handles and functions.
 const _: () = {
     const fn shared<T: Send + Sync>() {}
-    shared::<(WgpuDevice, WgpuSorter, WgpuSort, WgpuCommands)>();
-    shared::<(WgpuSegmentedSorter, WgpuSegments)>();
+    shared::<(Device, Sorter, BoundSort, Commands, StepTimes)>();
 };
 
-pub use self::commands::WgpuCommands;
+pub use self::commands::Commands;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use self::device::CREATED;
-pub use self::device::WgpuDevice;
+pub use self::device::Device;
 pub use self::error::Error;
-pub use self::segmented::{WgpuSegmentedSorter, WgpuSegments};
-pub use self::sort::WgpuSort;
-pub use self::sorter::WgpuSorter;
-pub use self::times::WgpuStepTimes;
+pub use self::options::SorterOptions;
+pub use self::sort::BoundSort;
+pub use self::sorter::Sorter;
+pub use self::times::StepTimes;
 pub use vksort;
 pub use wgpu;
 

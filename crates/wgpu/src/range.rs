@@ -12,8 +12,8 @@ pub(super) fn raw_range(name: &'static str, slice: BufferSlice<'_>) -> Result<Bu
     // SAFETY: the handle is not destroyed here.
     let buffer = unsafe { slice.buffer().as_hal::<Vulkan>().map(|buffer| buffer.raw_handle()) };
     let buffer = buffer.ok_or_else(|| destroyed(name))?;
-    let usage = Some(vulkan_usage(slice.buffer().usage()));
-    Ok(BufferRange { buffer, offset: slice.offset(), size: slice.size(), usage })
+    let usage = vulkan_usage(slice.buffer().usage());
+    Ok(BufferRange::new(buffer, slice.size()).offset(slice.offset()).usage(usage))
 }
 
 pub(super) fn destroyed(name: &str) -> Error {

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use vksort::{Algorithm, BoundSort, Count};
+use vksort::{Algorithm, Capacity, Count};
 use wgpu::hal::api::Vulkan;
 
-use super::commands::WgpuCommands;
+use super::commands::Commands;
 use super::error::Error;
-use super::held::{Bound, Held, Queries, SortInner};
+use super::held::{Held, Queries, SortInner};
 use super::range::{destroyed, raw_range};
 
 /// A sort bound to buffers of wgpu.
@@ -18,67 +18,58 @@ use super::range::{destroyed, raw_range};
 /// Owners and lifetimes:
 ///
 /// * The sort holds device, buffers and pipelines.
-/// * Recorded commands hold the sort until they are dropped or have completed. wgpu notices completion in `Device::poll` and
-///   in `Queue::submit`, so the memory is kept if you call neither.
+/// * Recorded commands hold the sort until they are dropped or have completed. wgpu notices completion in
+///   `wgpu::Device::poll` and in `Queue::submit`, so the memory is kept if you call neither.
 /// * If the thread that submits them panics, what they hold is leaked, because they may be running.
-pub struct WgpuSort {
+pub struct BoundSort {
     pub(super) inner: Arc<SortInner>,
 }
 
-impl fmt::Debug for WgpuSort {
+impl fmt::Debug for BoundSort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.bound().fmt(f)
+        self.inner.sort.fmt(f)
     }
 }
 
-impl WgpuSort {
-    fn bound(&self) -> &BoundSort {
-        match &self.inner.sort {
-            Bound::Elements(sort) => sort,
-            Bound::Segments(_) => unreachable!("a sorter of elements has bound it"),
-        }
-    }
-
-    /// The largest count that the sort can be recorded with.
-    pub fn capacity(&self) -> u32 {
-        self.bound().capacity()
+impl BoundSort {
+    /// The most that the sort can be recorded with.
+    pub fn capacity(&self) -> Capacity {
+        self.inner.sort.capacity()
     }
 
     /// The algorithm that sorts `count` elements.
     pub fn algorithm(&self, count: u32) -> Algorithm {
-        self.bound().algorithm(count)
+        self.inner.sort.algorithm(count)
     }
 
-    /// Records the sort of the first `count` elements. With [`Count::Device`] the count buffer holds their number.
+    /// Records the sort of the first `count` elements, or of the first `count` segments if the request has segments and they are
+    /// not the whole array. With [`Count::Device`] the count buffer holds their number.
     ///
     /// The sort has two command encoders of its own, because wgpu panics if its own commands and raw Vulkan commands share one.
-    /// [`WgpuCommands::submit`] submits the result between your command buffers. No barriers are needed: the first
+    /// [`Commands::submit`] submits the result between your command buffers. No barriers are needed: the first
     /// encoder tells wgpu that the sort reads and writes the buffers.
     ///
     /// # Errors
     ///
-    /// * [`vksort::Error::TooManyElements`]: the count exceeds the capacity.
+    /// * [`vksort::Error::TooManyElements`]: the count exceeds the capacity; of segments, [`vksort::Error::Unsupported`].
     /// * [`vksort::Error::BufferPresence`]: the count is on the device, and no count buffer was bound.
     /// * [`vksort::Error::Unsupported`]: a buffer was destroyed.
     /// * [`Error::Wgpu`]: the device is lost.
-    pub fn record(&self, count: impl Into<Count>) -> Result<WgpuCommands, Error> {
+    pub fn record(&self, count: impl Into<Count>) -> Result<Commands, Error> {
         record(&self.inner, self.inner.sort.check_count(count.into())?, None)
     }
 }
 
 /// Records a sort, with timestamps if there are queries. The count was checked.
-pub(super) fn record(
-    inner: &Arc<SortInner>,
-    count: Count,
-    queries: Option<&Arc<Queries>>,
-) -> Result<WgpuCommands, Error> {
+pub(super) fn record(inner: &Arc<SortInner>, count: Count, queries: Option<&Arc<Queries>>) -> Result<Commands, Error> {
     for (name, buffer) in &inner.buffers {
         raw_range(name, buffer.slice(..))?;
     }
     let device = &inner.device.inner;
-    let encoder = |label| device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });
+    let encoder =
+        |label: &str| device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });
 
-    let mut before = encoder("vksort: state of the buffers");
+    let mut before = encoder(&format!("{}: state of the buffers", inner.label));
     let mut pass = before.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
     pass.set_pipeline(&device.nothing);
     for group in &inner.tracked {
@@ -87,7 +78,7 @@ pub(super) fn record(
     }
     drop(pass);
 
-    let mut sort = encoder("vksort");
+    let mut sort = encoder(&inner.label);
     let held = Held(Some((Arc::clone(inner), queries.map(Arc::clone))));
     sort.on_submitted_work_done(move || held.release());
     // SAFETY: the command buffer is not ended or destroyed here, and wgpu is not called with this encoder meanwhile.
@@ -105,9 +96,12 @@ pub(super) fn record(
             // The command buffer is recording, on wgpu's queue, which has compute. Before it runs `before`, whose barrier
             // makes writes of all buffers visible to shaders, and tells wgpu to do the same after the sort. The
             // commands hold sort and buffers.
-            inner.sort.record(encoder.raw_handle(), count, queries.and_then(|queries| queries.range))?;
+            match queries.and_then(|queries| queries.range) {
+                Some(queries) => inner.sort.record_timed(encoder.raw_handle(), count, queries)?,
+                None => inner.sort.record(encoder.raw_handle(), count)?,
+            }
             Ok(())
         })?;
     }
-    Ok(WgpuCommands { buffers: [Some(before.finish()), Some(sort.finish())] })
+    Ok(Commands { buffers: [Some(before.finish()), Some(sort.finish())] })
 }

@@ -8,26 +8,25 @@ use ash::vk;
 
 use vksort::{Count, StepTime};
 
-use super::commands::WgpuCommands;
+use super::commands::Commands;
 use super::error::Error;
-use super::held::{Queries, SortInner};
-use super::segmented::WgpuSegments;
-use super::sort::{WgpuSort, record};
+use super::held::Queries;
+use super::sort::{BoundSort, record};
 
-/// The times of the steps of a sort that [`WgpuSort::record_timed`] or [`WgpuSegments::record_timed`] has recorded.
+/// The times of the steps of a sort that [`BoundSort::record_timed`] has recorded.
 ///
 /// It keeps the sort alive.
-pub struct WgpuStepTimes {
+pub struct StepTimes {
     queries: Arc<Queries>,
 }
 
-impl fmt::Debug for WgpuStepTimes {
+impl fmt::Debug for StepTimes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WgpuStepTimes").field("count", &self.queries.count).finish_non_exhaustive()
+        f.debug_struct("StepTimes").field("count", &self.queries.count).finish_non_exhaustive()
     }
 }
 
-impl WgpuSort {
+impl BoundSort {
     /// Records as [`record`](Self::record), with a timestamp before the first step and one after each.
     ///
     /// The timestamps are Vulkan's, and need no feature of wgpu. Each call creates its own queries.
@@ -37,12 +36,12 @@ impl WgpuSort {
     /// As for [`record`](Self::record); [`vksort::Error::Vulkan`] when the driver fails.
     ///
     /// ```
-    /// use vksort_wgpu::{Error, WgpuCommands, WgpuSort};
-    /// use vksort_wgpu::wgpu::{Device, PollType, Queue};
+    /// use vksort_wgpu::{BoundSort, Commands, Error};
+    /// use vksort_wgpu::wgpu::{self, PollType, Queue};
     ///
-    /// fn print_times(device: &Device, queue: &Queue, sort: &WgpuSort, count: u32) -> Result<(), Error> {
+    /// fn print_times(device: &wgpu::Device, queue: &Queue, sort: &BoundSort, count: u32) -> Result<(), Error> {
     ///     let (commands, times) = sort.record_timed(count)?;
-    ///     WgpuCommands::submit(queue, [commands]);
+    ///     Commands::submit(queue, [commands]);
     ///     device.poll(PollType::wait_indefinitely()).expect("the device is not lost");
     ///     for step in times.read()?.unwrap_or_default() {
     ///         println!("{}: {} ns", step.name, step.nanoseconds);
@@ -50,31 +49,17 @@ impl WgpuSort {
     ///     Ok(())
     /// }
     /// ```
-    pub fn record_timed(&self, count: impl Into<Count>) -> Result<(WgpuCommands, WgpuStepTimes), Error> {
-        timed(&self.inner, count.into())
+    pub fn record_timed(&self, count: impl Into<Count>) -> Result<(Commands, StepTimes), Error> {
+        let count = self.inner.sort.check_count(count)?;
+        let queries = Arc::new(Queries::new(&self.inner, count)?);
+        let commands = record(&self.inner, count, Some(&queries))?;
+        Ok((commands, StepTimes { queries }))
     }
 }
 
-impl WgpuSegments {
-    /// Records as [`record`](Self::record), with timestamps as [`WgpuSort::record_timed`].
-    ///
-    /// # Errors
-    ///
-    /// As for [`record`](Self::record); [`vksort::Error::Vulkan`] when the driver fails.
-    pub fn record_timed(&self, segments: impl Into<Count>) -> Result<(WgpuCommands, WgpuStepTimes), Error> {
-        timed(&self.inner, segments.into())
-    }
-}
-
-fn timed(sort: &Arc<SortInner>, count: Count) -> Result<(WgpuCommands, WgpuStepTimes), Error> {
-    let count = sort.sort.check_count(count)?;
-    let queries = Arc::new(Queries::new(sort, count)?);
-    let commands = record(sort, count, Some(&queries))?;
-    Ok((commands, WgpuStepTimes { queries }))
-}
-
-impl WgpuStepTimes {
-    /// The time of each step, once wgpu has noticed that the commands have completed, in `Device::poll` or in `Queue::submit`;
+impl StepTimes {
+    /// The time of each step, once wgpu has noticed that the commands have completed, in `wgpu::Device::poll` or in
+    /// `Queue::submit`;
     /// `None` before. The list is empty if the queue has no timestamps.
     ///
     /// wgpu reports a submission that it refuses like one that has completed. Then there are no times either.

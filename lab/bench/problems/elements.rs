@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use rayon::prelude::*;
-use vksort::standalone::DeviceBuffer;
-use vksort::{BitRange, Count, IndexFrom, KeyOutput, Order, SegmentedRequest, Segments, SortRequest, ValueType};
+use vksort::standalone::{DeviceBuffer, Sorter};
+use vksort::{Capacity, Count, IndexFrom, KeyOutput, Order, Segments, SortRequest, ValueType};
 
 use super::lengths::Lengths;
-use super::maker::{AnySorter, Maker, Planned};
+use super::maker::{Maker, Planned};
 use super::problem::{Elements, Problem, RECORDED, Unfit, Way, bits_of, wide};
 use crate::data::Inputs;
 
@@ -39,13 +39,8 @@ pub fn plan(maker: &Maker<'_>, problem: &Problem, what: &Elements, n: u32, seed:
         keys: maker.buffer(&given.keys)?,
         values: sort.value.is_read().then(|| maker.buffer(&given.values)).transpose()?,
     };
-    let copy = SortRequest {
-        bits: (0..0).into(),
-        order: Order::Ascending,
-        key_output: KeyOutput::Sorted,
-        value: if sort.value.is_read() { sort.value } else { ValueType::None },
-        ..sort
-    };
+    let value = if sort.value.is_read() { sort.value } else { ValueType::None };
+    let copy = sort.bits(0..0).order(Order::Ascending).key_output(KeyOutput::Sorted).value(value);
     let copied = [given.keys.clone(), given.values.clone()];
     let moved = 2 * (given.keys.len() + given.values.len()) as u64;
     let mut ways = vec![Planned { floor: moved, ..one(maker, Way::Copy, copy, n, &uploaded, copied)? }];
@@ -123,9 +118,8 @@ fn one(
     uploaded: &Uploaded,
     right: [Vec<u8>; 2],
 ) -> Result<Planned> {
-    let (keys, values) = (uploaded.keys.clone(), uploaded.values.clone());
-    let sorter = AnySorter::One(maker.sorter(&request, n)?);
-    Ok(Planned { way, sorter, request, capacity: n, count: n.into(), keys, values, restored: None, right, floor: 0 })
+    let planned = Planned::new(way, maker.sorter(&request, n)?, n, &uploaded.keys, right);
+    Ok(Planned { values: uploaded.values.clone(), ..planned })
 }
 
 /// The sort of segments, or of their first elements.
@@ -134,7 +128,7 @@ fn segments(maker: &Maker<'_>, what: &Elements, given: &Given, uploaded: &Upload
     let lengths = || given.offsets.windows(2).map(|pair| pair[1] - pair[0]);
     let longest = lengths().max().unwrap_or(0);
     let layout = what.lengths.segments(n);
-    let mut request = SegmentedRequest::new(what.sort, layout).indices_from(what.index_from);
+    let mut request = what.sort.segments(layout).indices_from(what.index_from);
     if let Some(promised) = what.lengths.promised() {
         request = request.up_to(promised);
     }
@@ -143,10 +137,8 @@ fn segments(maker: &Maker<'_>, what: &Elements, given: &Given, uploaded: &Upload
     if let Some(top) = top {
         request = request.top(top);
     }
-    let sorter = maker.segmented(&request, n)?;
-    if longest > sorter.longest() {
-        return Err(Unfit(format!("a segment has {longest} elements, sorted are up to {}", sorter.longest())).into());
-    }
+    let sorter = maker.sorter(&request, n)?;
+    fits("segment", "elements", longest, &sorter)?;
 
     let (mut order, mut begins) = (Vec::new(), Vec::new());
     for pair in given.offsets.windows(2) {
@@ -170,31 +162,38 @@ fn segments(maker: &Maker<'_>, what: &Elements, given: &Given, uploaded: &Upload
         _ => segments.into(),
     };
     Ok(Planned {
-        way: Way::Segments,
-        sorter: AnySorter::Segments { sorter, words, segments },
         request: what.sort,
-        capacity: n,
+        capacity: Capacity::new(n).segments(segments),
         count,
-        keys: uploaded.keys.clone(),
         values: uploaded.values.clone(),
-        restored: None,
-        right,
+        words,
         floor,
+        ..Planned::new(Way::Segments, sorter, n, &uploaded.keys, right)
     })
+}
+
+/// Fails where the longest segment is longer than a device sorts.
+pub fn fits(segment: &str, elements: &str, longest: u32, sorter: &Sorter) -> Result<()> {
+    let most = sorter.segments().map_or(u32::MAX, |limits| limits.longest());
+    match longest <= most {
+        true => Ok(()),
+        false => Err(Unfit(format!("a {segment} has {longest} {elements}, sorted are up to {most}")).into()),
+    }
 }
 
 /// All elements by segment and key, with as many bits as these have. Where only the first are wanted, all indices are.
 fn full(maker: &Maker<'_>, what: &Elements, given: &Given, uploaded: &Uploaded) -> Result<Planned> {
     let n = given.order.len() as u32;
     let key_output = if what.top.is_some() { KeyOutput::Discarded } else { what.sort.key_output };
-    let sort = SortRequest { key_output, ..what.sort };
+    let sort = what.sort.key_output(key_output);
     if given.segments() == 1 {
         return one(maker, Way::Full, sort, n, uploaded, given.right(&sort, &given.keys, &given.order));
     }
     let key_bits = 8 * sort.key.size_bytes() as u32;
     let bits = key_bits + bits_of(given.segments());
     let key = wide(bits);
-    let request = SortRequest { key, bits: BitRange { low: 0, high: bits }, order: Order::Ascending, ..sort };
+    let request =
+        SortRequest::new(key).bits(0..bits).value(sort.value).placement(sort.placement).key_output(key_output);
     let bytes = key.size_bytes() as usize;
     let mut composed = vec![0; n as usize * bytes];
     for (segment, pair) in (0u128..).zip(given.offsets.windows(2)) {
@@ -222,16 +221,5 @@ fn recorded(maker: &Maker<'_>, what: &Elements, given: &Given, uploaded: &Upload
     let parts = given.segments().min(RECORDED);
     let stands_for = f64::from(given.segments()) / f64::from(parts);
     let right = given.right(&sort, &given.keys, &given.order[..(parts * length) as usize]);
-    Ok(Some(Planned {
-        way: Way::Recorded,
-        sorter: AnySorter::Parts { sorter, length, parts, stands_for },
-        request: sort,
-        capacity: n,
-        count: length.into(),
-        keys: uploaded.keys.clone(),
-        values: None,
-        restored: None,
-        right,
-        floor: 0,
-    }))
+    Ok(Some(Planned { parts, stands_for, ..Planned::new(Way::Recorded, sorter, length, &uploaded.keys, right) }))
 }

@@ -18,27 +18,27 @@ const COLUMNS: &[KeyField] =
 const PARTICLE: &[KeyField] = &[KeyField::new(12, KeyType::F16), KeyField::new(16, KeyType::U16)];
 
 fn keys(key: KeyType) -> Elements {
-    let sort = SortRequest { placement: Placement::OutOfPlace, ..SortRequest::new(key) };
+    let sort = SortRequest::new(key).placement(Placement::OutOfPlace);
     let index_from = IndexFrom::Array;
     Elements { sort, lengths: Lengths::Whole, index_from, top: None, counted: false }
 }
 
 fn pairs(key: KeyType) -> Elements {
     let keys = keys(key);
-    Elements { sort: SortRequest { value: ValueType::U32, ..keys.sort }, ..keys }
+    Elements { sort: keys.sort.value(ValueType::U32), ..keys }
 }
 
 /// The sorting permutation of each segment alone.
 fn argsort(order: Order) -> Elements {
     let keys = keys(KeyType::F32);
-    let sort = SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, order, ..keys.sort };
+    let sort = keys.sort.value(ValueType::Index).key_output(KeyOutput::Discarded).order(order);
     Elements { sort, index_from: IndexFrom::Segment, ..keys }
 }
 
 /// The first elements of each segment, with their keys.
 fn first(top: u32, order: Order) -> Elements {
     let argsort = argsort(order);
-    let sort = SortRequest { key_output: KeyOutput::Sorted, ..argsort.sort };
+    let sort = argsort.sort.key_output(KeyOutput::Sorted);
     Elements { sort, top: Some(top), ..argsort }
 }
 

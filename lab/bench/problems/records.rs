@@ -4,15 +4,12 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use rayon::prelude::*;
-use vksort::{
-    BitRange, Count, KeyField, KeyType, Placement, RecordOutput, RecordRequest, SegmentedRequest, Segments,
-    SortRequest, ValueType,
-};
+use vksort::{BitRange, Capacity, KeyField, KeyType, Placement, Segments, SortRequest, ValueType};
 
-use super::elements::gather;
+use super::elements::{fits, gather};
 use super::lengths::Lengths;
-use super::maker::{AnySorter, Maker, Planned};
-use super::problem::{self, Records, STRIDE, Unfit, Way};
+use super::maker::{Maker, Planned};
+use super::problem::{self, Records, STRIDE, Way};
 
 /// Where a record holds the number of its cell.
 const CELL: u32 = 24;
@@ -84,20 +81,10 @@ fn bits(fields: &[KeyField]) -> u32 {
 /// All words of the records, moved once.
 fn copy(maker: &Maker<'_>, given: &Given) -> Result<Planned> {
     let words = given.count() * (STRIDE / 4);
-    let (bits, placement) = ((0..0).into(), Placement::OutOfPlace);
-    let request = SortRequest { bits, placement, ..SortRequest::new(KeyType::U32) };
-    Ok(Planned {
-        way: Way::Copy,
-        sorter: AnySorter::One(maker.sorter(&request, words)?),
-        request,
-        capacity: words,
-        count: words.into(),
-        keys: maker.buffer(&given.records)?,
-        values: None,
-        restored: None,
-        right: [given.records.to_vec(), Vec::new()],
-        floor: 2 * given.records.len() as u64,
-    })
+    let request = SortRequest::new(KeyType::U32).bits(0..0).placement(Placement::OutOfPlace);
+    let (sorter, records) = (maker.sorter(&request, words)?, maker.buffer(&given.records)?);
+    let right = [given.records.to_vec(), Vec::new()];
+    Ok(Planned { floor: 2 * given.records.len() as u64, ..Planned::new(Way::Copy, sorter, words, &records, right) })
 }
 
 /// Records by their fields, and pairs by as many bits that have the size of records.
@@ -118,42 +105,28 @@ fn sorted(maker: &Maker<'_>, given: &Given) -> Result<Vec<Planned>> {
 
     let described = described(&given.fields);
     let mut ways = Vec::new();
-    let outputs = [
-        (Way::InPlace, RecordOutput::InPlace),
-        (Way::OutOfPlace, RecordOutput::OutOfPlace),
-        (Way::Permutation, RecordOutput::Permutation),
-    ];
-    for (way, output) in outputs {
-        let request = RecordRequest::new(STRIDE, given.fields.clone()).with_output(output);
+    for way in [Way::InPlace, Way::OutOfPlace, Way::Permutation] {
+        let (in_place, is_permutation) = (way == Way::InPlace, way == Way::Permutation);
+        let value = if is_permutation { ValueType::Index } else { ValueType::None };
+        let request = SortRequest::records(STRIDE, &given.fields).value(value).placement(placement(way));
         let indices = || bytemuck::cast_slice(&given.order).to_vec();
-        let is_permutation = way == Way::Permutation;
+        let right = if is_permutation { [Vec::new(), indices()] } else { [given.sorted(), Vec::new()] };
+        let keys = if in_place { maker.buffer(&given.records)? } else { records.clone() };
         ways.push(Planned {
-            way,
-            sorter: AnySorter::One(maker.of_records(&request, n)?),
-            request: SortRequest { placement: placement(way), ..described },
-            capacity: n,
-            count: n.into(),
-            keys: if way == Way::InPlace { maker.buffer(&given.records)? } else { records.clone() },
-            values: None,
-            restored: (way == Way::InPlace).then(|| [Rc::clone(&given.records), Rc::default()]),
-            right: if is_permutation { [Vec::new(), indices()] } else { [given.sorted(), Vec::new()] },
+            request: described.placement(placement(way)),
+            restored: in_place.then(|| [Rc::clone(&given.records), Rc::default()]),
             floor: if is_permutation { floor / 2 + 4 * u64::from(n) } else { floor },
+            ..Planned::new(way, maker.sorter(&request, n)?, n, &keys, right)
         });
     }
     for way in [Way::MovedInPlace, Way::MovedOutOfPlace] {
         let (value, bits) = (ValueType::Bytes(STRIDE - KEY_BYTES as u32), described.bits);
-        let request = SortRequest { value, bits, placement: placement(way), ..SortRequest::new(KeyType::U128) };
+        let request = SortRequest::new(KeyType::U128).value(value).bits(bits).placement(placement(way));
         ways.push(Planned {
-            way,
-            sorter: AnySorter::One(maker.sorter(&request, n)?),
-            request,
-            capacity: n,
-            count: n.into(),
-            keys: maker.buffer(&pairs[0])?,
             values: Some(maker.buffer(&pairs[1])?),
             restored: (way == Way::MovedInPlace).then(|| pairs.clone()),
-            right: moved.clone(),
             floor,
+            ..Planned::new(way, maker.sorter(&request, n)?, n, &maker.buffer(&pairs[0])?, moved.clone())
         });
     }
     Ok(ways)
@@ -166,7 +139,7 @@ fn placement(way: Way) -> Placement {
 /// A sort of records as one by a wide key: for the results.
 fn described(fields: &[KeyField]) -> SortRequest {
     let (value, bits) = (ValueType::Bytes(STRIDE), BitRange { low: 0, high: bits(fields) });
-    SortRequest { value, bits, ..SortRequest::new(problem::wide(bits.high)) }
+    SortRequest::new(problem::wide(bits.high)).value(value).bits(bits)
 }
 
 /// The records of each cell, and all of them by cell and fields.
@@ -178,33 +151,26 @@ fn in_cells(
     lengths: &[u32],
 ) -> Result<Vec<Planned>> {
     let (n, segments) = (given.count(), lengths.len() as u32);
-    let by = |fields: &[KeyField]| RecordRequest::new(STRIDE, fields).with_output(RecordOutput::OutOfPlace);
-    let request = SegmentedRequest::of_records(&by(fields), Segments::Offsets)?;
+    let by = |fields: &[KeyField]| SortRequest::records(STRIDE, fields).placement(Placement::OutOfPlace);
+    let request = by(fields).segments(Segments::Offsets);
     let request = cells.promised().map_or(request, |promised| request.up_to(promised));
-    let sorter = maker.segmented(&request, n)?;
-    let longest = lengths.iter().copied().max().unwrap_or(0);
-    if longest > sorter.longest() {
-        return Err(Unfit(format!("a cell has {longest} records, sorted are up to {}", sorter.longest())).into());
-    }
+    let sorter = maker.sorter(&request, n)?;
+    fits("cell", "records", lengths.iter().copied().max().unwrap_or(0), &sorter)?;
     let mut offsets = vec![0];
     for length in lengths {
         offsets.push(offsets[offsets.len() - 1] + length);
     }
     let records = maker.buffer(&given.records)?;
-    let words = Some(maker.buffer(bytemuck::cast_slice(&offsets))?);
-    let segmented = (Way::OutOfPlace, AnySorter::Segments { sorter, words, segments }, fields, Count::Host(segments));
-    let full = (Way::Full, AnySorter::One(maker.of_records(&by(&given.fields), n)?), &given.fields[..], Count::Host(n));
-    let ways = [segmented, full].map(|(way, sorter, fields, count)| Planned {
-        way,
-        sorter,
-        request: SortRequest { placement: Placement::OutOfPlace, ..described(fields) },
-        capacity: n,
-        count,
-        keys: records.clone(),
-        values: None,
-        restored: None,
-        right: [given.sorted(), Vec::new()],
+    let planned = |way, sorter, fields| Planned {
+        request: described(fields).placement(Placement::OutOfPlace),
         floor: 2 * given.records.len() as u64,
-    });
-    Ok(ways.into())
+        ..Planned::new(way, sorter, n, &records, [given.sorted(), Vec::new()])
+    };
+    let segmented = Planned {
+        capacity: Capacity::new(n).segments(segments),
+        count: segments.into(),
+        words: Some(maker.buffer(bytemuck::cast_slice(&offsets))?),
+        ..planned(Way::OutOfPlace, sorter, fields)
+    };
+    Ok(vec![segmented, planned(Way::Full, maker.sorter(&by(&given.fields), n)?, &given.fields)])
 }

@@ -7,25 +7,19 @@ use ash::vk;
 use cpu_time::ProcessTime;
 use indicatif::ProgressBar;
 use vksort::standalone::{DeviceBuffer, Gpu};
-use vksort::{BoundSegments, BoundSort, BufferRange, Count, QueryRange, SegmentBuffers, SortBuffers};
+use vksort::{BoundSort, BufferRange, Count, QueryRange, SortBuffers};
 
-use super::maker::{AnySorter, Maker, Planned};
+use super::maker::{Maker, Planned};
 use super::problem::{Problem, What};
 use super::{elements, records};
 use crate::case::{Case, How};
 use crate::measure::{Bench, Measured, WARM_UP};
 use vksort_lab::awake::Awake;
 
-/// A way that is bound to its buffers.
-enum Bound {
-    Sort(BoundSort),
-    Segments(BoundSegments),
-    Parts(Vec<BoundSort>, u32),
-}
-
+/// A way that is bound to its buffers: one sort, or one for each of its parts.
 struct Ready {
     planned: Planned,
-    bound: Bound,
+    sorts: Vec<BoundSort>,
     /// Where the sorted keys and values are.
     results: [DeviceBuffer; 2],
     measured: Measured,
@@ -51,10 +45,8 @@ pub fn measure(bench: &Bench<'_>, problem: &Problem, n: u32, seed: u64, runs: u3
     };
     let mut sizes = [4; 3];
     for way in &planned {
-        let (buffers, scratch) = way.sorter.sizes(way.capacity)?;
-        for (most, size) in sizes.iter_mut().zip([buffers.keys_out, buffers.values_out, Some(scratch)]) {
-            *most = size.unwrap_or(0).max(*most);
-        }
+        let results = way.results()?;
+        sizes = std::array::from_fn(|at| results[at].max(sizes[at]));
     }
     let [keys_out, values_out, scratch] = sizes.map(|size| gpu.buffer(size));
     let shared = Shared { keys_out: keys_out?, values_out: values_out?, scratch: scratch?, count: gpu.buffer(4)? };
@@ -80,70 +72,48 @@ pub fn measure(bench: &Bench<'_>, problem: &Problem, n: u32, seed: u64, runs: u3
     Ok(ready.into_iter().map(|ready| ready.measured).collect())
 }
 
-/// A part of a buffer.
-fn part(buffer: &DeviceBuffer, offset: u64, size: u64) -> BufferRange {
-    BufferRange { buffer: buffer.raw(), offset, size, usage: None }
-}
-
 #[allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
 impl Ready {
     fn new(planned: Planned, case: Case, n: u32, shared: &Shared) -> Result<Ready> {
-        let (sizes, scratch) = planned.sorter.sizes(planned.capacity)?;
-        let of = |buffer: &DeviceBuffer, size: Option<u64>| size.map(|size| part(buffer, 0, size));
-        let given_values = planned.values.as_ref();
-        let buffers = SortBuffers {
-            keys: part(&planned.keys, 0, sizes.keys),
-            values: given_values.and_then(|values| of(values, sizes.values)),
-            keys_out: of(&shared.keys_out, sizes.keys_out),
-            values_out: of(&shared.values_out, sizes.values_out),
-            scratch: of(&shared.scratch, (scratch > 0).then_some(scratch)),
-            count: (planned.count == Count::Device).then(|| part(&shared.count, 0, 4)),
-            capacity: planned.capacity,
+        let Planned { sorter, capacity, keys, values, words, parts, .. } = &planned;
+        let (sizes, scratch) = (sorter.buffer_sizes(*capacity), sorter.scratch_size(*capacity)?);
+        let bind = |part: u32| {
+            let at = |buffer: Option<&DeviceBuffer>, size: Option<u64>| {
+                let (buffer, size) = buffer.zip(size)?;
+                Some(BufferRange::new(buffer.raw(), size).offset(u64::from(part) * size))
+            };
+            let buffers = SortBuffers::new(*capacity)
+                .keys(at(Some(keys), sizes.keys))
+                .values(at(values.as_ref(), sizes.values))
+                .keys_out(at(Some(&shared.keys_out), sizes.keys_out))
+                .values_out(at(Some(&shared.values_out), sizes.values_out))
+                .segments(at(words.as_ref(), sizes.segments))
+                .scratch((scratch > 0).then(|| BufferRange::new(shared.scratch.raw(), scratch)))
+                .count((planned.count == Count::Device).then(|| BufferRange::new(shared.count.raw(), 4)));
+            // SAFETY: the buffers are of the device, have every usage, and outlive the sort.
+            unsafe { sorter.recording().bind(&buffers) }
         };
+        let sorts: Vec<BoundSort> = (0..*parts).map(bind).collect::<Result<_, _>>()?;
         let results = [
-            if sizes.keys_out.is_some() { &shared.keys_out } else { &planned.keys },
-            if sizes.values_out.is_some() { &shared.values_out } else { given_values.unwrap_or(&shared.values_out) },
+            if sizes.keys_out.is_some() { &shared.keys_out } else { keys },
+            if sizes.values_out.is_some() { &shared.values_out } else { values.as_ref().unwrap_or(&shared.values_out) },
         ];
         let results = results.map(Clone::clone);
+        // Of an array as a whole.
         let (mut shape, mut algorithm) = (None, String::new());
-        let bound = match &planned.sorter {
-            AnySorter::One(sorter) => {
-                // SAFETY: the buffers are of the device, have every usage, and outlive the sort.
-                let bound = unsafe { sorter.bind(&buffers)? };
-                shape = Some(*sorter.shape());
-                algorithm = bound.algorithm(planned.capacity).to_string();
-                Bound::Sort(bound)
-            }
-            AnySorter::Segments { sorter, words, segments } => {
-                let words = words.as_ref().map(|words| part(words, 0, words.size()));
-                let buffers = SegmentBuffers { elements: buffers, segments: words, segment_capacity: *segments };
-                // SAFETY: as above.
-                Bound::Segments(unsafe { sorter.bind(&buffers)? })
-            }
-            AnySorter::Parts { sorter, length, parts, .. } => {
-                let bytes = sorter.buffers(*length).keys;
-                let bind = |index: u32| {
-                    let at = |buffer: &DeviceBuffer| part(buffer, u64::from(index) * bytes, bytes);
-                    let keys_out = Some(at(&shared.keys_out));
-                    let buffers = SortBuffers { keys_out, ..SortBuffers::in_place(at(&planned.keys), *length) };
-                    // SAFETY: as above. Sorts of one workgroup share no scratch.
-                    unsafe { sorter.bind(&buffers) }
-                };
-                Bound::Parts((0..*parts).map(bind).collect::<Result<_, _>>()?, *length)
-            }
-        };
+        if let [sort] = &sorts[..]
+            && sorter.segments().is_none()
+        {
+            (shape, algorithm) = (Some(*sorter.shape()), sort.algorithm(capacity.elements).to_string());
+        }
         let floor_bytes = planned.floor.div_ceil(n.max(1).into());
         let measured = Measured::new(case, n, shape, algorithm, floor_bytes);
-        Ok(Ready { planned, bound, results, measured })
+        Ok(Ready { planned, sorts, results, measured })
     }
 
-    /// Timestamps that a run writes.
+    /// Timestamps that a run writes: of each step, or around all parts.
     fn query_count(&self) -> u32 {
-        match &self.bound {
-            Bound::Sort(sort) => sort.query_count(self.planned.count),
-            Bound::Segments(sort) => sort.query_count(self.planned.count),
-            Bound::Parts(..) => 2,
-        }
+        if let [sort] = &self.sorts[..] { sort.query_count(self.planned.count) } else { 2 }
     }
 
     /// One run, which is verified in the first round.
@@ -159,11 +129,11 @@ impl Ready {
         let times = timer.time(queries, |commands| {
             // SAFETY: one run after the other, on buffers that outlive it.
             unsafe {
-                match &self.bound {
-                    Bound::Sort(sort) => sort.record(commands, count, timer.range(queries)),
-                    Bound::Segments(sort) => sort.record(commands, count, timer.range(queries)),
-                    Bound::Parts(sorts, length) => timer
-                        .around(commands, || sorts.iter().try_for_each(|sort| sort.record(commands, *length, None))),
+                match (&self.sorts[..], timer.range(queries)) {
+                    ([sort], Some(queries)) => sort.record_timed(commands, count, queries),
+                    (sorts, _) => {
+                        timer.around(commands, || sorts.iter().try_for_each(|sort| sort.record(commands, count)))
+                    }
                 }
             }
         })?;
@@ -177,13 +147,11 @@ impl Ready {
             }
         }
         if round >= WARM_UP {
-            let more = self.planned.sorter.stands_for();
-            if let Some(ticks) = &times.ticks {
-                match &self.bound {
-                    Bound::Sort(sort) => self.measured.add_steps(sort.step_times(count, ticks, timer.bits())),
-                    Bound::Segments(sort) => self.measured.add_steps(sort.step_times(count, ticks, timer.bits())),
-                    Bound::Parts(..) => self.measured.gpu.push(more * timer.nanoseconds(ticks)),
-                }
+            let more = self.planned.stands_for;
+            match (&self.sorts[..], &times.ticks) {
+                ([sort], Some(ticks)) => self.measured.add_steps(sort.step_times(count, ticks, timer.bits())),
+                (_, Some(ticks)) => self.measured.gpu.push(more * timer.nanoseconds(ticks)),
+                (_, None) => {}
             }
             self.measured.cpu.extend(times.cpu.map(|ns| more * ns));
             self.measured.wall.push(more * times.wall);
@@ -227,7 +195,7 @@ impl Timer<'_> {
 
     /// The queries of a sort that writes so many.
     fn range(&self, count: u32) -> Option<QueryRange> {
-        self.has_queries().then_some(QueryRange { pool: self.queries, first: 0, count })
+        self.has_queries().then_some(QueryRange::new(self.queries, 0, count))
     }
 
     fn bits(&self) -> u32 {

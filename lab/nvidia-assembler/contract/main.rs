@@ -42,16 +42,11 @@ fn tuning(profile: &DeviceProfile, changes: &[&String]) -> Result<Tuning> {
 
 fn request(key: &str, value: &str, algorithm: Algorithm) -> Result<SortRequest> {
     let key: KeyType = key.parse()?;
-    let request = SortRequest { algorithm: Some(algorithm), ..SortRequest::new(key) };
+    let request = SortRequest::new(key).algorithm(algorithm);
     Ok(match value {
         "none" => request,
-        "index" => SortRequest {
-            value: ValueType::Index,
-            key_output: KeyOutput::Discarded,
-            placement: Placement::OutOfPlace,
-            ..request
-        },
-        bytes => SortRequest { value: ValueType::Bytes(bytes.parse().context("bytes of a value")?), ..request },
+        "index" => request.value(ValueType::Index).key_output(KeyOutput::Discarded).placement(Placement::OutOfPlace),
+        bytes => request.value(ValueType::Bytes(bytes.parse().context("bytes of a value")?)),
     })
 }
 

@@ -3,7 +3,6 @@
 mod awake;
 mod bench;
 mod lost;
-mod order;
 mod pipelines;
 mod search;
 mod tune;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use vksort::ash::vk;
-use vksort::{DeviceProfile, Error, KeyOutput, KeyType, RankMethod, SortRequest, Tuning, ValueType};
+use vksort::{DeviceProfile, Error, KeyOutput, KeyType, RankMethod, Tuning, ValueType};
 use vksort_lab::tune::search::device::{Input, compare, failure, inputs_of};
 use vksort_lab::tune::search::dimensions::{self, Dimension};
 use vksort_lab::tune::search::{Failure, Found, Measure, Outcome, Progress, Trial, ratio, search};
@@ -422,8 +422,8 @@ fn every_dimension_leads_to_other_kernels() {
     let scans = Tuning { look_back: false, ..row.clone() };
     // Wider digits are for windows that they suit.
     let keys = SortKind::Keys.request();
-    let window = SortRequest { bits: (0..27).into(), ..keys };
-    let indices = SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..keys };
+    let window = keys.bits(0..27);
+    let indices = keys.value(ValueType::Index).key_output(KeyOutput::Discarded);
     let requests = [keys, SortKind::Pairs.request(), SortKind::WideKeys.request(), window, indices];
     for dimension in dimensions::all() {
         let differs = |from: &Tuning| {

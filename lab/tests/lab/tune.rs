@@ -90,8 +90,8 @@ impl Drop for Scratch {
 /// Pairs of keys, half of which are equal to others, in two sizes; compared with a stable sort.
 fn assert_sorts(gpu: &Gpu, tuning: &Tuning) {
     for value in [ValueType::None, ValueType::U32] {
-        let request = SortRequest { value, ..SortRequest::new(KeyType::U32) };
-        let options = SorterOptions { tuning: Some(tuning.clone()), ..SorterOptions::default() };
+        let request = SortRequest::new(KeyType::U32).value(value);
+        let options = SorterOptions::default().tuning(tuning.clone());
         let sorter = gpu.sorter(&request, &options).unwrap_or_else(|error| panic!("{tuning:?}: {error}"));
         for count in [1, 10_007u32] {
             let keys: Vec<u32> = (0..count).map(|index| (index % (count / 2 + 1)).wrapping_mul(0x9E37_79B9)).collect();
@@ -120,9 +120,9 @@ fn assert_sorts(gpu: &Gpu, tuning: &Tuning) {
 fn patience_does_not_cut_other_loops_short() {
     let gpu = Gpu::best().unwrap();
     let tuning = Tuning { polls: 1 << 16, items_keys: 64, workgroup_size: 16, ..gpu.tuning().clone() };
-    let options = SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
+    let options = SorterOptions::default().tuning(tuning);
     let count = 10_007;
-    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..SortRequest::new(KeyType::U32) };
+    let request = SortRequest::new(KeyType::U32).algorithm(Algorithm::OneSweep);
     let sort = gpu.sorter(&request, &options).unwrap().prepare(count).unwrap();
     let keys: Vec<u32> = (0..count).map(|index| index.wrapping_mul(0x9E37_79B9)).collect();
     let mut expected = keys.clone();
@@ -269,7 +269,7 @@ fn absurd_numbers_are_refused_and_the_nearest_allowed_ones_sort_right() {
             ..with_each_size(gpu.tuning(), number)
         };
         // No number suits all knobs, as lanes are powers of two from 4 on and digits have few bits.
-        let options = SorterOptions { tuning: Some(tuning.clone()), ..SorterOptions::default() };
+        let options = SorterOptions::default().tuning(tuning.clone());
         let refused = gpu.sorter(&SortRequest::new(KeyType::U32), &options).map(drop).unwrap_err().to_string();
         assert!(refused.contains(&format!("is {number}, allowed is")), "{refused}");
         for knob in Tuning::KNOBS {
@@ -291,7 +291,7 @@ fn slices_are_sorted_with_the_tuning_of_their_device() {
     // The kernels are those that the tuning makes where it is given, and not those of the built-in row.
     let usual = Gpu::best().unwrap();
     let shape = |gpu: &Gpu, tuning: Option<Tuning>| {
-        let options = SorterOptions { tuning, ..SorterOptions::default() };
+        let options = SorterOptions::default().tuning(tuning);
         *gpu.sorter(&SortRequest::new(KeyType::U32), &options).unwrap().shape()
     };
     assert_eq!(shape(&gpu, None), shape(&usual, Some(gpu.tuning().clone())));

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
 use vksort::ash::vk;
-use vksort::standalone::{DeviceBuffer, Gpu, PreparedSort, SortRanges, StandaloneSorter};
+use vksort::standalone::{DeviceBuffer, Gpu, PreparedSort, SortRanges, Sorter};
 use vksort::{Error, KeyType, RecordedSort, SortRequest, SorterOptions, Tuning};
 use vksort_profiles::{Clock, MeasuredSort, Quartiles, SortKind, TuningProfile};
 use vksort_programs::common::memory::Memory;
@@ -101,7 +101,7 @@ pub struct Input {
 struct Contender {
     kind: usize,
     recorded: RecordedSort,
-    sorter: Arc<StandaloneSorter>,
+    sorter: Sorter,
 }
 
 /// Bytes of the buffers of keys and values, and of scratch, which holds both and a little more.
@@ -185,7 +185,7 @@ impl<'a> DeviceBench<'a> {
     }
 
     /// A kind's sort by an admitted tuning on the common buffers, which hold the input.
-    fn prepare(&mut self, sorter: &StandaloneSorter, kind: usize, input: &Input) -> Result<PreparedSort, Error> {
+    fn prepare(&mut self, sorter: &Sorter, kind: usize, input: &Input) -> Result<PreparedSort, Error> {
         let capacity = self.kinds[kind].count;
         let scratch = sorter.scratch_size(capacity)?;
         if scratch > self.scratch.size() {
@@ -194,11 +194,9 @@ impl<'a> DeviceBench<'a> {
         let (count, request) = (u64::from(capacity), sorter.request());
         let is_read = request.value.is_read();
         let keys = self.keys.range(0, request.key.size_bytes() * count);
-        let sort = sorter.prepare_on(SortRanges {
-            values: is_read.then(|| self.values.range(0, 4 * count)),
-            scratch: (scratch > 0).then(|| self.scratch.range(0, scratch)),
-            ..SortRanges::in_place(keys, capacity)
-        })?;
+        let values = is_read.then(|| self.values.range(0, 4 * count));
+        let scratch = (scratch > 0).then(|| self.scratch.range(0, scratch));
+        let sort = sorter.prepare_on(SortRanges::new(capacity).keys(keys).values(values).scratch(scratch))?;
         sort.write_keys(&input.keys)?;
         if is_read {
             sort.write_values(&input.values)?;
@@ -207,7 +205,7 @@ impl<'a> DeviceBench<'a> {
     }
 
     /// Sorts an input and compares every key and value with those of a stable sort on the CPU.
-    fn check(&mut self, sorter: &StandaloneSorter, kind: usize, input: &Input) -> Result<(), Failure> {
+    fn check(&mut self, sorter: &Sorter, kind: usize, input: &Input) -> Result<(), Failure> {
         let sort = self.prepare(sorter, kind, input).map_err(failure)?;
         sort.run(input.values.len() as u32).map_err(failure)?;
         let mut found = vec![0u32; input.keys.len()];
@@ -263,14 +261,13 @@ impl Measure for DeviceBench<'_> {
     fn admit(&mut self, tuning: &Tuning, kind: usize) -> Result<(), Failure> {
         let Kind { request, count, uniform, clustered, .. } = self.kinds[kind].clone();
         let sorter = match self.contender(tuning, kind) {
-            Some(contender) => Arc::clone(&contender.sorter),
+            Some(contender) => contender.sorter.clone(),
             None => {
                 let recorded = tuning.recorded(self.gpu.profile(), &request, count);
                 let recorded = recorded.ok_or_else(|| Failure::Tuning("it does not fit".into()))?;
-                let (tuning, capacity) = (Some(tuning.clone()), Some(count));
-                let options = SorterOptions { tuning, capacity, ..SorterOptions::default() };
+                let options = SorterOptions::default().tuning(tuning.clone()).capacity(count);
                 let sorter = self.gpu.sorter(&request, &options).map_err(failure)?;
-                self.contenders.push(Contender { kind, recorded, sorter: Arc::clone(&sorter) });
+                self.contenders.push(Contender { kind, recorded, sorter: sorter.clone() });
                 sorter
             }
         };
@@ -280,7 +277,7 @@ impl Measure for DeviceBench<'_> {
 
     fn time(&mut self, tuning: &Tuning, kind: usize) -> Result<f64, Failure> {
         let contender = self.contender(tuning, kind).expect("it was admitted");
-        let sorter = Arc::clone(&contender.sorter);
+        let sorter = contender.sorter.clone();
         let Kind { uniform, count, .. } = self.kinds[kind].clone();
         let sort = self.prepare(&sorter, kind, &uniform).map_err(failure)?;
         let alone = self.awake.pause();

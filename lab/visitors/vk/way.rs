@@ -7,8 +7,8 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use ash::vk::{self, BufferUsageFlags as Usage};
 use vksort::{
-    AccessScope, Algorithm, BoundSort, BufferRange, DepthPush, KeyOutput, Placement, QueryRange, SortBuffers,
-    SortRequest, Sorter, SorterOptions, ValueType, Visitor, VisitorResources,
+    AccessScope, Algorithm, BoundSort, DepthPush, KeyOutput, Placement, QueryRange, SortBuffers, SortRequest, Sorter,
+    SorterOptions, ValueType, VisitorResources,
 };
 
 use crate::case::{Case, ROW, Replaced};
@@ -197,37 +197,34 @@ impl Role {
         let indices = if case.keys_only { ValueType::None } else { ValueType::Index };
         let key_output = if case.keys_only { KeyOutput::Sorted } else { KeyOutput::Discarded };
         let placement = Placement::OutOfPlace;
-        let usual = SortRequest { value: indices, key_output, placement, algorithm, ..case.keys.depth().request() };
-        let dispatch = SortRequest { bits: (0..0).into(), algorithm: None, ..usual };
+        let usual =
+            case.keys.depth().request().value(indices).key_output(key_output).placement(placement).algorithm(algorithm);
+        let dispatch = usual.bits(0..0).algorithm(None);
         let key_output = KeyOutput::Sorted;
         match self {
             Role::Visited { .. } | Role::Sort => usual,
-            Role::SortPairs => {
-                SortRequest { value: ValueType::U32, key_output, placement: Placement::InPlace, ..usual }
-            }
-            Role::StoreKeys => SortRequest { value: ValueType::None, key_output, ..dispatch },
-            Role::StorePairs => SortRequest { key_output, ..dispatch },
-            Role::TakeResult => SortRequest { value: ValueType::U32, ..dispatch },
+            Role::SortPairs => usual.value(ValueType::U32).key_output(key_output).placement(Placement::InPlace),
+            Role::StoreKeys => dispatch.value(ValueType::None).key_output(key_output),
+            Role::StorePairs => dispatch.key_output(key_output),
+            Role::TakeResult => dispatch.value(ValueType::U32),
         }
     }
 
     /// The buffers but for the scratch.
     fn buffers(self, shared: &Shared, case: &Case) -> SortBuffers {
         let (stored, result) = (shared.stored.range(), shared.result.range());
-        let from = |keys: BufferRange| SortBuffers::in_place(keys, shared.count);
+        let none = SortBuffers::new(shared.count);
         let sorted = |buffers: SortBuffers| match case.keys_only {
-            true => SortBuffers { keys_out: Some(result), ..buffers },
-            false => SortBuffers { values_out: Some(result), ..buffers },
+            true => buffers.keys_out(result),
+            false => buffers.values_out(result),
         };
         match self {
-            Role::Visited { output: true } => from(BufferRange::NONE),
-            Role::Visited { output: false } => sorted(from(BufferRange::NONE)),
-            Role::Sort => sorted(from(stored)),
-            Role::StoreKeys => SortBuffers { keys_out: Some(stored), ..from(BufferRange::NONE) },
-            Role::StorePairs => {
-                SortBuffers { keys_out: Some(stored), values_out: Some(result), ..from(BufferRange::NONE) }
-            }
-            Role::SortPairs | Role::TakeResult => SortBuffers { values: Some(result), ..from(stored) },
+            Role::Visited { output: true } => none,
+            Role::Visited { output: false } => sorted(none),
+            Role::Sort => sorted(none.keys(stored)),
+            Role::StoreKeys => none.keys_out(stored),
+            Role::StorePairs => none.keys_out(stored).values_out(result),
+            Role::SortPairs | Role::TakeResult => none.keys(stored).values(result),
         }
     }
 }
@@ -244,25 +241,20 @@ impl Part {
     fn new(shared: &Rc<Shared>, case: &Case, algorithm: Option<Algorithm>, role: Role) -> Result<Part> {
         let (device, count) = (&shared.device, case.count);
         let request = role.request(case, algorithm);
-        let options = SorterOptions { capacity: Some(count), ..SorterOptions::default() };
-        let (raw, requirements, layout) = (&device.raw, &device.requirements, shared.layout);
+        let mut options = SorterOptions::default().capacity(count);
+        let [keys, output] = role.visits();
+        if keys || output {
+            options = options.visitor(glsl::source(case, keys, output), shared.layout);
+        }
         // SAFETY: the device was created with what the requirements name, and outlives the sorter; the layout has the bindings
         // of the visitors, whose keys are the same throughout a sort.
-        let sorter = unsafe {
-            match role.visits() {
-                [false, false] => Sorter::new(raw, requirements, &request, &options)?,
-                [keys, output] => {
-                    let visitor = Visitor::from(glsl::source(case, keys, output));
-                    Sorter::new_visited(raw, requirements, &request, &options, &visitor, layout)?
-                }
-            }
-        };
+        let sorter = unsafe { Sorter::new(&device.raw, &device.requirements, &request, &options)? };
         let scratch = match sorter.scratch_size(count)? {
             0 => None,
-            size => Some(Buffer::new(device, "the scratch of the sort", size, Sorter::SCRATCH_USAGE)?),
+            size => Some(Buffer::new(device, "the scratch of the sort", size, sorter.scratch_usage())?),
         };
         let buffers = role.buffers(shared, case);
-        let bound = SortBuffers { scratch: scratch.as_ref().map(Buffer::range), ..buffers };
+        let bound = buffers.scratch(scratch.as_ref().map(Buffer::range));
         // SAFETY: the buffers are the device's, and live until the sort is dropped.
         let sort = ManuallyDrop::new(unsafe { sorter.bind(&bound)? });
         Ok(Part { role, sort, _scratch: scratch, shared: Rc::clone(shared) })
@@ -275,11 +267,13 @@ impl Part {
         let Shared { set, push, count, .. } = &*self.shared;
         // SAFETY: by this function's contract; barriers are recorded around the parts, and what they use is alive.
         unsafe {
-            if self.role.visits() != [false; 2] {
-                let resources = VisitorResources { set: *set, push };
-                self.sort.record_visited(commands, *count, queries, resources)?;
-            } else {
-                self.sort.record(commands, *count, queries)?;
+            match queries {
+                _ if self.role.visits() != [false; 2] => {
+                    let resources = VisitorResources::default().set(*set).push(push);
+                    self.sort.record_visited(commands, *count, queries, resources)?;
+                }
+                Some(queries) => self.sort.record_timed(commands, *count, queries)?,
+                None => self.sort.record(commands, *count)?,
             }
         }
         Ok(())
@@ -312,7 +306,7 @@ impl Way {
         unsafe {
             raw.begin_command_buffer(*commands, &vk::CommandBufferBeginInfo::default())?;
             for part in &self.parts {
-                let range = QueryRange { pool: *queries, first, count: part.sort.query_count(*count) };
+                let range = QueryRange::new(*queries, first, part.sort.query_count(*count));
                 first += range.count;
                 ensure!(first <= QUERIES, "the steps have {first} queries, allowed are {QUERIES}");
                 buffer::barrier(raw, *commands, BoundSort::OUTPUT_SCOPE, BoundSort::INPUT_SCOPE);
@@ -338,7 +332,7 @@ impl Way {
                 steps.extend(times.into_iter().map(|step| (named(step.name.to_string()), step.nanoseconds)));
             }
             // Software drivers have no gap between steps, and a GPU's clock leaves out the submission.
-            let total = if device.requirements.profile.is_cpu { wall } else { steps.iter().map(|step| step.1).sum() };
+            let total = if device.requirements.profile().is_cpu { wall } else { steps.iter().map(|step| step.1).sum() };
             Ok(Timed { steps, total })
         }
     }

@@ -58,7 +58,12 @@ impl Buffer {
 
     /// The whole buffer as a range. With its usage, `bind` finds missing flags.
     pub fn range(&self) -> BufferRange {
-        BufferRange { usage: Some(self.usage), ..BufferRange::new(self.raw, self.size) }
+        self.part(0, self.size)
+    }
+
+    /// A part of the buffer as a range.
+    pub fn part(&self, offset: u64, size: u64) -> BufferRange {
+        BufferRange::new(self.raw, size).offset(offset).usage(self.usage)
     }
 
     fn with_memory(device: &Rc<Device>, size: u64, usage: Usage, wanted: Memory) -> Result<Buffer> {

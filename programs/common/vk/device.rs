@@ -56,21 +56,21 @@ impl Device {
             let families = instance.raw.get_physical_device_queue_family_properties(physical);
             let family = families.iter().position(|family| family.queue_flags.contains(wanted));
             let family = family
-                .with_context(|| format!("{} has no queue for compute and graphics", requirements.profile.name))?;
+                .with_context(|| format!("{} has no queue for compute and graphics", requirements.profile().name))?;
             let timestamp_bits = families[family].timestamp_valid_bits;
             let limits = instance.raw.get_physical_device_properties(physical).limits;
             let viewport = limits.max_viewport_dimensions.map(|side| side.min(limits.max_image_dimension2_d));
             let framebuffer = limits.max_framebuffer_width.min(limits.max_framebuffer_height);
             let family = family as u32;
             let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&[1.0])];
-            let names = requirements.device_extensions.iter().chain(&extensions.device);
+            let names = requirements.device_extensions().iter().chain(&extensions.device);
             let names: Vec<_> = names.map(|name| name.as_ptr()).collect();
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
             let mut features = requirements.features();
             let raw = instance
                 .raw
                 .create_device(physical, &features.chain(info), None)
-                .with_context(|| format!("opening {}", requirements.profile.name))?;
+                .with_context(|| format!("opening {}", requirements.profile().name))?;
             let info = vk::CommandPoolCreateInfo::default()
                 .queue_family_index(family)
                 .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
@@ -197,7 +197,7 @@ pub fn profile(choice: Option<&DeviceChoice>) -> Result<DeviceProfile> {
     unsafe {
         let found = choice.find(&instance.raw);
         instance.destroy();
-        Ok(found?.1.profile)
+        Ok(found?.1.profile().clone())
     }
 }
 

@@ -66,7 +66,7 @@ fn tiles() -> Result<()> {
     ensure!(!splats.is_empty(), "the scene has 0 splats, allowed is 1 or more");
     let camera = Camera::new(Pose::suggest(name, splats, scene.up.unwrap_or(camera::UP), args.size))?;
     let device = Device::open(args.device.as_ref(), args.validate, &Extensions::default())?;
-    say(format!("device     {}", device.requirements.profile.name));
+    say(format!("device     {}", device.requirements.profile().name));
     let drawn = Renderer::new(&device, splats, args.size, args.capacity)?.draw(&camera)?;
     let longest = drawn.lengths.iter().max().context("no splat is seen")?;
     say(format!("scene      {name}, {} splats", splats.len()));

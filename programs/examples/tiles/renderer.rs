@@ -7,8 +7,8 @@ use std::rc::Rc;
 use anyhow::{Result, ensure};
 use ash::vk::{self, BufferUsageFlags as Usage};
 use glam::Mat3;
-use vksort::{AccessScope, BoundSegments, BufferRange, Count, KeyType, SegmentBuffers, SegmentedRequest};
-use vksort::{SegmentedSorter, Segments, SortBuffers, SortRequest, Sorter, SorterOptions};
+use vksort::{AccessScope, BoundSort, Capacity, Count, KeyType};
+use vksort::{Segments, SortBuffers, SortRequest, Sorter, SorterOptions};
 use vksort_programs::common::vk::buffer::{Buffer, barrier, describe};
 use vksort_programs::common::vk::device::Device;
 use vksort_programs::splats::camera::{BACKGROUND, Camera, Projection, Size};
@@ -39,7 +39,7 @@ pub struct Drawn {
 
 /// A scene on the device, and what draws it.
 pub struct Renderer {
-    sort: ManuallyDrop<BoundSegments>,
+    sort: ManuallyDrop<BoundSort>,
     /// By binding, as the shaders name them.
     buffers: [Buffer; 7],
     _scratch: Buffer,
@@ -58,13 +58,12 @@ impl Renderer {
     pub fn new(device: &Rc<Device>, splats: &[Splat], size: Size, capacity: u32) -> Result<Renderer> {
         // The key is the depth above the number of the splat: it is different for all splats of a tile, whose order then does not
         // depend on the order in which the shader emits them.
-        let request = SegmentedRequest::new(SortRequest::new(KeyType::U64), Segments::Offsets);
+        let request = SortRequest::new(KeyType::U64).segments(Segments::Offsets);
         // SAFETY: the device was created with what the requirements name, and outlives the sorter.
-        let sorter =
-            unsafe { SegmentedSorter::new(&device.raw, &device.requirements, &request, &SorterOptions::default())? };
+        let sorter = unsafe { Sorter::new(&device.raw, &device.requirements, &request, &SorterOptions::default())? };
         let [across, down] = tiles_of(size);
         let (count, tiles) = (splats.len() as u64, (across * down) as u64);
-        let most = u64::from(device.requirements.profile.max_workgroups);
+        let most = u64::from(device.requirements.profile().max_workgroups);
         ensure!(count <= 64 * most, "the scene has {count} splats, allowed on this device are at most {}", 64 * most);
         ensure!(tiles <= most, "the picture has {tiles} tiles, allowed on this device are at most {most}");
         let scene: Vec<[[f32; 4]; 4]> = splats.iter().map(uploaded).collect();
@@ -79,16 +78,16 @@ impl Renderer {
             Buffer::new(device, "pixels", 4 * (size.width * size.height) as u64, read | Usage::TRANSFER_DST)?,
         ];
         // The sort may need no scratch, and Vulkan has no buffers of 0 bytes.
-        let scratch = sorter.scratch_size(capacity, tiles as u32)?.max(4);
-        let scratch = Buffer::new(device, "the scratch of the sort", scratch, Sorter::SCRATCH_USAGE)?;
+        let most = Capacity::new(capacity).segments(tiles as u32);
+        let scratch = sorter.scratch_size(most)?.max(4);
+        let scratch = Buffer::new(device, "the scratch of the sort", scratch, sorter.scratch_usage())?;
         let [_, _, _, list, offsets, entries, _] = &buffers;
-        let elements = SortBuffers {
-            scratch: Some(scratch.range()),
+        let bound = SortBuffers::new(most)
+            .keys(entries.range())
+            .segments(offsets.range())
+            .scratch(scratch.range())
             // How many tiles have splats: the first word of the arguments of the dispatch that draws them.
-            count: Some(BufferRange { size: 4, ..list.range() }),
-            ..SortBuffers::in_place(entries.range(), capacity)
-        };
-        let bound = SegmentBuffers { elements, segments: Some(offsets.range()), segment_capacity: tiles as u32 };
+            .count(list.part(0, 4));
         let storage = vk::DescriptorType::STORAGE_BUFFER;
         let binding = vk::DescriptorSetLayoutBinding::default().descriptor_type(storage).descriptor_count(1);
         let binding = |place| binding.binding(place).stage_flags(vk::ShaderStageFlags::COMPUTE);
@@ -173,9 +172,9 @@ impl Renderer {
                 barrier(raw, commands, AccessScope::COMPUTE_WRITE, both);
                 bind(2);
                 raw.cmd_dispatch(commands, groups, 1, 1);
-                barrier(raw, commands, AccessScope::COMPUTE_WRITE, BoundSegments::INPUT_SCOPE);
-                recorded = self.sort.record(commands, Count::Device, None);
-                barrier(raw, commands, BoundSegments::OUTPUT_SCOPE, both | AccessScope::INDIRECT_READ);
+                barrier(raw, commands, AccessScope::COMPUTE_WRITE, BoundSort::INPUT_SCOPE);
+                recorded = self.sort.record(commands, Count::Device);
+                barrier(raw, commands, BoundSort::OUTPUT_SCOPE, both | AccessScope::INDIRECT_READ);
                 // The sort has bound its own pipeline, set and push constants.
                 bind(3);
                 raw.cmd_dispatch_indirect(commands, list.raw, 0);

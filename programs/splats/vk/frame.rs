@@ -8,9 +8,7 @@ use anyhow::{Context, Result, ensure};
 use ash::vk::{self, BufferUsageFlags as Usage};
 use cpu_time::ThreadTime;
 use glam::Mat3;
-use vksort::{
-    AccessScope, Algorithm, BoundSort, BufferRange, Count, DeviceProfile, KeyOutput, KeyType, Order, Placement,
-};
+use vksort::{AccessScope, Algorithm, BoundSort, Count, DeviceProfile, KeyOutput, KeyType, Order, Placement};
 use vksort::{SortBuffers, SortRequest, Sorter, SorterOptions, Tuning, ValueType};
 
 use super::image::{COLOR, Image, LAYER};
@@ -126,7 +124,7 @@ impl Renderer {
         algorithm: Option<Algorithm>,
         tuning: Option<Tuning>,
     ) -> Result<Renderer> {
-        let profile = &device.requirements.profile;
+        let profile = device.requirements.profile();
         ensure!(
             profile.max_storage_buffers >= BINDINGS as u32,
             "{} has {} storage buffers in a set, needed are {BINDINGS}",
@@ -138,39 +136,29 @@ impl Renderer {
         let pipelines = Pipelines::new(device)?;
         let buffers = scene_buffers(device, splats, keys)?;
 
-        let request = SortRequest {
-            value: ValueType::U32,
-            key_output: KeyOutput::Discarded,
-            order: Order::Descending,
-            placement: if keys.are_visited() { Placement::OutOfPlace } else { Placement::InPlace },
-            algorithm,
-            ..SortRequest::new(KeyType::F32)
-        };
-        let options = SorterOptions { tuning, capacity: Some(count), ..SorterOptions::default() };
-        let sorter = match keys {
-            // SAFETY: the device was created with what the requirements name, and outlives the sorter.
-            Keys::Buffer => unsafe { Sorter::new(&device.raw, &device.requirements, &request, &options)? },
+        let farthest = SortRequest::new(KeyType::F32).value(ValueType::U32).order(Order::Descending);
+        let placement = if keys.are_visited() { Placement::OutOfPlace } else { Placement::InPlace };
+        let request = farthest.placement(placement).key_output(KeyOutput::Discarded).algorithm(algorithm);
+        let options = SorterOptions::default().tuning(tuning).capacity(count);
+        let options = match keys {
+            Keys::Buffer => options,
             #[cfg(feature = "visitors")]
-            Keys::Visitor => {
-                let layout = pipelines.set_layout;
-                // SAFETY: as above; the layout has the bindings of the visitor, whose keys are the same throughout a sort.
-                unsafe {
-                    Sorter::new_visited(&device.raw, &device.requirements, &request, &options, &visitor(), layout)?
-                }
-            }
+            Keys::Visitor => options.visitor(visitor(), pipelines.set_layout),
         };
+        // SAFETY: the device was created with what the requirements name, and outlives the sorter; the layout has the bindings of
+        // the visitor, whose keys are the same throughout a sort.
+        let sorter = unsafe { Sorter::new(&device.raw, &device.requirements, &request, &options)? };
         let scratch = match sorter.scratch_size(count)? {
             0 => None,
-            size => Some(Buffer::new(device, "the scratch of the sort", size, Sorter::SCRATCH_USAGE)?),
+            size => Some(Buffer::new(device, "the scratch of the sort", size, sorter.scratch_usage())?),
         };
         let [.., of_keys, order, draw, sorted] = &buffers;
-        let bound = SortBuffers {
-            values: Some(order.range()),
-            values_out: keys.are_visited().then(|| sorted.range()),
-            scratch: scratch.as_ref().map(Buffer::range),
-            count: Some(BufferRange { offset: COUNT_OFFSET, size: 4, ..draw.range() }),
-            ..SortBuffers::in_place(if keys.are_visited() { BufferRange::NONE } else { of_keys.range() }, count)
-        };
+        let bound = SortBuffers::new(count)
+            .keys((!keys.are_visited()).then(|| of_keys.range()))
+            .values(order.range())
+            .values_out(keys.are_visited().then(|| sorted.range()))
+            .scratch(scratch.as_ref().map(Buffer::range))
+            .count(draw.part(COUNT_OFFSET, 4));
         // SAFETY: the buffers are the device's, and live until the sort is dropped.
         let sort = unsafe { sorter.bind(&bound)? };
 
@@ -332,10 +320,10 @@ impl Renderer {
             barrier(raw, commands, AccessScope::COMPUTE_WRITE, BoundSort::INPUT_SCOPE);
             if ordering != Ordering::Unsorted {
                 match self.keys {
-                    Keys::Buffer => self.sort.record(commands, Count::Device, None)?,
+                    Keys::Buffer => self.sort.record(commands, Count::Device)?,
                     #[cfg(feature = "visitors")]
                     Keys::Visitor => {
-                        let resources = vksort::VisitorResources { set: self.set, push: &[] };
+                        let resources = vksort::VisitorResources::default().set(self.set);
                         self.sort.record_visited(commands, Count::Device, None, resources)?;
                     }
                 }
@@ -466,7 +454,7 @@ impl Renderer {
             self.device.raw.get_query_pool_results(self.queries, 0, &mut ticks, flags)?;
         }
         let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
-        let period = f64::from(self.device.requirements.profile.timestamp_period_ns);
+        let period = f64::from(self.device.requirements.profile().timestamp_period_ns);
         let between = |pass: usize| (ticks[pass + 1].wrapping_sub(ticks[pass]) & mask) as f64 * period;
         Ok(Some(std::array::from_fn(between)))
     }

@@ -77,7 +77,7 @@ impl Presenter {
             made.acquired = device.raw.create_semaphore(&vk::SemaphoreCreateInfo::default(), None)?;
             let (physical, family) = (device.physical, device.family);
             let shows = made.surfaces.get_physical_device_surface_support(physical, family, made.surface)?;
-            ensure!(shows, "the queue of {} shows no windows", device.requirements.profile.name);
+            ensure!(shows, "the queue of {} shows no windows", device.requirements.profile().name);
         }
         made.resize()?;
         Ok(made)

@@ -8,7 +8,7 @@ use std::panic::catch_unwind;
 use std::path::Path;
 
 use fastrand::Rng;
-use vksort::{KeyType, RecordRequest, ValueType};
+use vksort::{KeyType, SortRequest, ValueType};
 use vksort_programs::sort::fields::{self, By};
 use vksort_programs::sort::npy::Array;
 
@@ -97,7 +97,7 @@ fn check(path: &Path, bytes: &[u8], asked: Option<KeyType>) -> Result<bool, Stri
         let stand_in = fields::stand_in(&records, &fields);
         let sorted = stand_in.as_ref().unwrap_or(&records);
         assert_eq!(sorted.count(), records.count());
-        let request = RecordRequest::new(sorted.row_bytes() as u32, fields::key_fields(&fields, stand_in.is_some()));
+        let request = SortRequest::records(sorted.row_bytes() as u32, fields::key_fields(&fields, stand_in.is_some()));
         request.check()?;
         assert_eq!(records.into_file(), bytes);
         Ok(())

@@ -53,13 +53,8 @@ const WIDTHS: [Width; 6] = [
 
 impl Width {
     fn request(&self) -> SortRequest {
-        SortRequest {
-            value: ValueType::Index,
-            key_output: KeyOutput::Discarded,
-            order: Order::Descending,
-            bits: self.bits.clone().into(),
-            ..SortRequest::new(self.key)
-        }
+        let farthest = SortRequest::new(self.key).value(ValueType::Index).order(Order::Descending);
+        farthest.bits(self.bits.clone()).key_output(KeyOutput::Discarded)
     }
 
     /// The bits of the key, as `DepthKeys` makes them.

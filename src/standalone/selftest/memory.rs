@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::key::KeyType;
 use crate::record::Verifier;
 use crate::request::{Count, SortRequest};
-use crate::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, StandaloneSorter};
+use crate::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, Sorter};
 
 /// What the keys look like.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub fn new(gpu: &Gpu, sorter: &StandaloneSorter, capacity: u32) -> Result<Memory, Error> {
+    pub fn new(gpu: &Gpu, sorter: &Sorter, capacity: u32) -> Result<Memory, Error> {
         let request = *sorter.request();
         let alignment = gpu.profile().storage_alignment_bytes.max(256) as usize;
         let mut bytes = 0;
@@ -49,21 +49,20 @@ impl Memory {
             bytes = (part.start + part.len).next_multiple_of(alignment);
             part
         };
-        let sizes = request.buffers(capacity);
-        let keys = part(sizes.keys);
+        let sizes = request.buffer_sizes(capacity);
+        let keys = part(sizes.keys.unwrap_or(0));
         let [values, keys_out, values_out] =
             [sizes.values, sizes.keys_out, sizes.values_out].map(|size| size.map(&mut part));
         let (scratch, count) = (part(sorter.scratch_size(capacity)?), part(4));
         let buffer = gpu.buffer((bytes + alignment) as u64)?;
         let range = |part: Part| -> DeviceRange { buffer.range(part.start as u64, part.len as u64) };
-        let ranges = SortRanges {
-            values: values.map(range),
-            keys_out: keys_out.map(range),
-            values_out: values_out.map(range),
-            scratch: (scratch.len > 0).then(|| range(scratch)),
-            count: Some(range(count)),
-            ..SortRanges::in_place(range(keys), capacity)
-        };
+        let ranges = SortRanges::new(capacity)
+            .keys(range(keys))
+            .values(values.map(range))
+            .keys_out(keys_out.map(range))
+            .values_out(values_out.map(range))
+            .scratch((scratch.len > 0).then(|| range(scratch)))
+            .count(range(count));
         let sort = sorter.prepare_on(ranges)?;
         Ok(Memory { request, capacity, buffer, sort, keys, values, keys_out, values_out, scratch, count })
     }

@@ -2,7 +2,7 @@
 //! promises what this test sees.
 
 use ash::vk;
-use vksort::{AccessScope, Algorithm, Count, SortRequest, Verifier};
+use vksort::{AccessScope, Algorithm, Count, Verifier};
 use vksort_testing::Failed;
 
 use super::frame::{Bound, Scratch, pairs, record_into, small_blocks, sorter};
@@ -46,7 +46,7 @@ struct Frame<'a> {
 
 impl Frame<'_> {
     fn copy(&self, commands: vk::CommandBuffer) {
-        let keys = self.host.range(0, 4 * self.bound.sort.capacity() as usize);
+        let keys = self.host.range(0, 4 * self.bound.sort.capacity().elements as usize);
         self.bound.copy_keys(self.vulkan, commands, keys);
     }
 
@@ -100,7 +100,7 @@ pub fn left_out(vulkan: &Vulkan) -> Result<String, Failed> {
     for (capacity, algorithm) in
         [(100, Algorithm::SingleWorkgroup), (10_000, Algorithm::OneSweep), (10_000, Algorithm::ReduceThenScan)]
     {
-        let request = SortRequest { algorithm: Some(algorithm), ..pairs() };
+        let request = pairs().algorithm(algorithm);
         let sorter = sorter(vulkan, &request, &small_blocks(vulkan))?;
         let capacity = sorter.max_count().min(capacity);
         let scratch = Scratch::filled(vulkan, &sorter, capacity)?;

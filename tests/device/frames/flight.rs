@@ -44,7 +44,7 @@ fn by_every_algorithm(vulkan: &Vulkan, scratches: usize) -> Result<String, Faile
     let mut rng = rng(1);
     let algorithms = [None, Some(Algorithm::OneSweep), Some(Algorithm::ReduceThenScan)];
     for algorithm in algorithms {
-        let asked = (&SortRequest { algorithm, ..pairs() }, &small_blocks(vulkan));
+        let asked = (&pairs().algorithm(algorithm), &small_blocks(vulkan));
         // The first frames are full, so that they meet on the device.
         let count = |rng: &mut Rng, frame| if frame < IN_FLIGHT { capacity } else { rng.u32(..=capacity) };
         in_flight(vulkan, asked, (capacity, scratches, count_of_frames), &mut rng, count)?;
@@ -65,8 +65,8 @@ pub fn one_scratch(vulkan: &Vulkan) -> Result<String, Failed> {
 /// The layer finds that sorts of two submissions meet in their scratch if the sort's first barrier is left out.
 pub fn missing_barrier(vulkan: &Vulkan) -> Result<String, Failed> {
     let (capacity, faults) = (20_000, Faults { skip_barrier: Some(0), ..Faults::default() });
-    let request = SortRequest { algorithm: Some(Algorithm::OneSweep), ..pairs() };
-    let sorter = sorter(vulkan, &request, &SorterOptions { faults, ..small_blocks(vulkan) })?;
+    let request = pairs().algorithm(Algorithm::OneSweep);
+    let sorter = sorter(vulkan, &request, &small_blocks(vulkan).faults(faults))?;
     let scratch = Scratch::filled(vulkan, &sorter, capacity)?;
     let bind = |_| Bound::new(vulkan, &sorter, &scratch, capacity);
     let bound: Vec<Bound> = (0..2).map(bind).collect::<Result<_, _>>()?;

@@ -18,13 +18,13 @@ const GAP: usize = 256;
 
 /// Splats from back to front, with the index of each.
 pub fn pairs() -> SortRequest {
-    SortRequest { value: ValueType::U32, order: Order::Descending, ..SortRequest::new(KeyType::F32) }
+    SortRequest::new(KeyType::F32).value(ValueType::U32).order(Order::Descending)
 }
 
 /// Few items an invocation: a few thousand elements are many tiles.
 pub fn small_blocks(vulkan: &Vulkan) -> SorterOptions {
-    let tuning = suite::small_blocks_of(&vulkan.requirements.profile);
-    SorterOptions { tuning: Some(tuning), access: Access::Descriptors, ..SorterOptions::default() }
+    let tuning = suite::small_blocks_of(vulkan.requirements.profile());
+    SorterOptions::default().tuning(tuning).access(Access::Descriptors)
 }
 
 pub fn sorter(vulkan: &Vulkan, request: &SortRequest, options: &SorterOptions) -> Result<Sorter, Failed> {
@@ -116,13 +116,13 @@ impl Scratch {
 
     /// Scratch whose bytes, guards among them, are not set yet.
     pub fn new(vulkan: &Vulkan, sorter: &Sorter, capacity: u32) -> Result<Scratch, Failed> {
-        Scratch::of(vulkan, sorter.scratch_size(capacity)?)
+        Scratch::of(vulkan, sorter.scratch_size(capacity)?, sorter.scratch_usage())
     }
 
     /// The same with so many bytes.
-    pub fn of(vulkan: &Vulkan, bytes: u64) -> Result<Scratch, Failed> {
+    pub fn of(vulkan: &Vulkan, bytes: u64, usage: Usage) -> Result<Scratch, Failed> {
         let bytes = bytes as usize;
-        let buffer = vulkan.local_buffer(bytes + 2 * GAP, Sorter::SCRATCH_USAGE)?;
+        let buffer = vulkan.local_buffer(bytes + 2 * GAP, usage)?;
         Ok(Scratch { buffer, bytes })
     }
 
@@ -173,12 +173,11 @@ impl Bound {
         let layout = Layout::new(capacity);
         let elements = vulkan.local_buffer(layout.bytes, Usage::STORAGE_BUFFER)?;
         let range = |start: usize| elements.range(start, 4 * layout.capacity);
-        let buffers = SortBuffers {
-            values: Some(range(layout.values)),
-            scratch: Some(scratch.buffer.range(GAP, scratch.bytes)),
-            count: Some(elements.range(layout.count, 4)),
-            ..SortBuffers::in_place(range(layout.keys), capacity)
-        };
+        let buffers = SortBuffers::new(capacity)
+            .keys(range(layout.keys))
+            .values(range(layout.values))
+            .scratch(scratch.buffer.range(GAP, scratch.bytes))
+            .count(elements.range(layout.count, 4));
         Ok(Bound { sort: vulkan!(sorter.bind(&buffers))?, layout, buffers, elements })
     }
 
@@ -194,7 +193,7 @@ impl Bound {
     }
 
     pub fn record(&self, commands: vk::CommandBuffer, count: Count) -> Result<(), Failed> {
-        Ok(vulkan!(self.sort.record(commands, count, None))?)
+        Ok(vulkan!(self.sort.record(commands, count))?)
     }
 
     /// Everything of a frame: copies the elements, sorts them, and copies them back.

@@ -15,14 +15,15 @@ pub fn handed_over(vulkan: &Vulkan) -> Result<String, Failed> {
     let (get, [instance, physical, device]) = vulkan.raw();
     let instance = vulkan!(vksort::instance_from_raw(get, instance))?;
     let queried = vulkan!(Requirements::query(&instance, PhysicalDevice::from_raw(physical)))?;
-    let extensions: Vec<&str> = queried.device_extensions.iter().map(|name| name.to_str()).collect::<Result<_, _>>()?;
+    let extensions: Vec<&str> =
+        queried.device_extensions().iter().map(|name| name.to_str()).collect::<Result<_, _>>()?;
     let features: Vec<&str> = queried.feature_names().collect();
     let known = queried.clone().only_enabled_names(&extensions, &features);
     let none = queried.clone().only_enabled_names(&[], &[]);
     // What `Vulkan` enables is what its own requirements name.
-    assert_eq!(known.profile, vulkan.requirements.profile);
-    assert_eq!(known.device_extensions, vulkan.requirements.device_extensions);
-    assert!(none.feature_names().next().is_none() && !none.profile.full_subgroups, "{none:?}");
+    assert_eq!(known.profile(), vulkan.requirements.profile());
+    assert_eq!(known.device_extensions(), vulkan.requirements.device_extensions());
+    assert!(none.feature_names().next().is_none() && !none.profile().full_subgroups, "{none:?}");
     if let Some(name) = features.first() {
         let refused = queried.check_enabled_names(&extensions, &features[1..]).unwrap_err().to_string();
         assert!(refused.contains(name), "{refused}");

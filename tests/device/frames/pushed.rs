@@ -3,7 +3,7 @@
 use ash::vk::{BufferUsageFlags as Usage, CommandBufferUsageFlags as Flags};
 use libtest_mimic::Failed;
 use vksort::seams::PushedSorter;
-use vksort::{BufferRange, Count, SortBuffers};
+use vksort::{BufferRange, Count};
 
 use super::frame::{Bound, Job, Layout, Scratch, Slot, pairs, rng, small_blocks, sorter};
 use super::vulkan::Vulkan;
@@ -21,7 +21,7 @@ pub fn pushed(vulkan: &Vulkan) -> Result<String, Failed> {
     let other = sorter(vulkan, &pairs(), &options)?;
     let pushed = vulkan!(PushedSorter::new(&vulkan.device, &vulkan.requirements, &pairs(), &options, push))?;
     assert_eq!(other.element_usage(), Usage::STORAGE_BUFFER);
-    let scratch = Scratch::of(vulkan, pushed.scratch_size_up_to(MOST)?)?;
+    let scratch = Scratch::of(vulkan, pushed.scratch_size_up_to(MOST)?, other.scratch_usage())?;
     vulkan.at_once(|commands| scratch.fill(vulkan, commands))?;
     let mut slot = Slot::new(vulkan, vulkan.sorting, Layout::new(MOST).bytes)?;
     let mut steps = 0;
@@ -56,16 +56,17 @@ pub fn pushed(vulkan: &Vulkan) -> Result<String, Failed> {
 }
 
 fn refuse(other: &vksort::Sorter, pushed: &PushedSorter, bound: &Bound) -> Result<(), Failed> {
-    let (buffers, capacity) = (bound.buffers, bound.sort.capacity());
-    let keys = BufferRange { size: buffers.keys.size - 4, ..buffers.keys };
-    let short = SortBuffers { keys, ..buffers };
-    let words = ["keys", &keys.size.to_string(), &buffers.keys.size.to_string()];
+    let (buffers, capacity) = (bound.buffers, bound.sort.capacity().elements);
+    let keys = buffers.keys.ok_or("the sort has keys")?;
+    let size = keys.size - 4;
+    let short = buffers.keys(BufferRange::new(keys.buffer, size).offset(keys.offset).usage(keys.usage));
+    let words = ["keys", &size.to_string(), &keys.size.to_string()];
     expect(other.check_buffers(&short), &words)?;
     expect(pushed.prepare(&short, Count::Device), &words)?;
     let words = ["count", &(capacity + 1).to_string(), &capacity.to_string()];
     expect(bound.sort.check_count(capacity + 1), &words)?;
     expect(pushed.prepare(&buffers, Count::Host(capacity + 1)), &words)?;
-    let uncounted = SortBuffers { count: None, ..buffers };
+    let uncounted = buffers.count(None);
     expect(pushed.prepare(&uncounted, Count::Device), &["count", "absent", "present"])?;
     assert_eq!(bound.sort.check_count(capacity)?, Count::Host(capacity));
     assert_eq!(bound.sort.check_count(Count::Device)?, Count::Device);

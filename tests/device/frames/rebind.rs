@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ash::vk::CommandBufferUsageFlags as Flags;
-use vksort::{AccessScope, Order, PipelineSet, SortRequest, SorterOptions};
+use vksort::{AccessScope, Order, PipelineSet};
 use vksort_testing::Failed;
 
 use super::frame::{Bound, Job, Layout, Scratch, Slot, frames, pairs, rng, small_blocks, sorter};
@@ -19,7 +19,7 @@ const MOST: u32 = 40_000;
 pub fn other_buffers(vulkan: &Vulkan) -> Result<String, Failed> {
     let mut rng = rng(9);
     let pipelines = Arc::new(PipelineSet::default());
-    let options = SorterOptions { pipelines: Some(Arc::clone(&pipelines)), ..small_blocks(vulkan) };
+    let options = small_blocks(vulkan).pipelines(Arc::clone(&pipelines));
     let sorter_of_scenes = sorter(vulkan, &pairs(), &options)?;
     let created = vulkan.pipelines_created();
     assert!(created > 0 && created == pipelines.len(), "{created} pipelines, {} in the set", pipelines.len());
@@ -41,7 +41,7 @@ pub fn other_buffers(vulkan: &Vulkan) -> Result<String, Failed> {
         }
         let (bound, scratch) = &scenes[scene];
         let bound = bound.as_ref().ok_or("the scene has ended")?;
-        let count = rng.u32(..=bound.sort.capacity());
+        let count = rng.u32(..=bound.sort.capacity().elements);
         let on_device = rng.bool();
         let job = Job::new(bound.layout, &mut rng, count, on_device);
         let count = job.count;
@@ -58,7 +58,7 @@ pub fn other_buffers(vulkan: &Vulkan) -> Result<String, Failed> {
     drop(idle);
     scenes.iter().try_for_each(|(_, scratch)| scratch.check(vulkan))?;
     // A sorter of the same set that differs in the order needs none either; another one of its own does.
-    let ascending = SortRequest { order: Order::Ascending, ..pairs() };
+    let ascending = pairs().order(Order::Ascending);
     let _other = sorter(vulkan, &ascending, &options)?;
     let after = vulkan.pipelines_created();
     assert!(after == created, "{SCENES} scenes and a sorter have created {} pipelines", after - created);

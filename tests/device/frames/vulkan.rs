@@ -72,7 +72,7 @@ pub struct Buffer {
 
 impl Buffer {
     pub fn range(&self, offset: usize, bytes: usize) -> BufferRange {
-        BufferRange { buffer: self.raw, offset: offset as u64, size: bytes as u64, usage: Some(self.usage) }
+        BufferRange::new(self.raw, bytes as u64).offset(offset as u64).usage(self.usage)
     }
 
     pub fn write(&self, offset: usize, bytes: &[u8]) {
@@ -139,7 +139,7 @@ impl Vulkan {
             let push = vk::KHR_PUSH_DESCRIPTOR_NAME;
             let available = instance.enumerate_device_extension_properties(physical)?;
             let pushes = available.iter().any(|extension| extension.extension_name_as_c_str() == Ok(push));
-            let names = requirements.device_extensions.iter().copied().chain(pushes.then_some(push));
+            let names = requirements.device_extensions().iter().copied().chain(pushes.then_some(push));
             let names: Vec<_> = names.map(CStr::as_ptr).collect();
             // The features of vksort, merged into those of a renderer for Vulkan 1.2.
             let features = requirements.features();
@@ -147,7 +147,7 @@ impl Vulkan {
             let mut v12 = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
             let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
             features.add_to(&mut v11, &mut v12, &mut v13);
-            requirements.check_enabled(&requirements.device_extensions, &v11, &v12, &v13)?;
+            requirements.check_enabled(requirements.device_extensions(), &v11, &v12, &v13)?;
             let mut control = features.subgroup_size_control;
             let mut info = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)

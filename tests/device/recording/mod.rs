@@ -15,7 +15,7 @@ use vksort_testing::{Failed, Trial};
 use vksort_testing::{Level, assert_valid, expect, gpu, level, oracle, seed, validating};
 
 fn pairs(algorithm: Option<Algorithm>) -> SortRequest {
-    SortRequest { value: ValueType::U32, algorithm, ..SortRequest::new(KeyType::F32) }
+    SortRequest::new(KeyType::F32).value(ValueType::U32).algorithm(algorithm)
 }
 
 /// A sort recorded several times into one command buffer sorts what is sorted already, and stays stable.
@@ -43,7 +43,7 @@ fn repeated() -> Result<(), Failed> {
 fn counts_below_capacity() -> Result<(), Failed> {
     for algorithm in [None, Some(Algorithm::OneSweep), Some(Algorithm::ReduceThenScan)] {
         let request = suite::asking(algorithm, pairs(None));
-        let options = SorterOptions { tuning: Some(suite::small_blocks()), ..SorterOptions::default() };
+        let options = SorterOptions::default().tuning(suite::small_blocks());
         let sorter = gpu().sorter(&request, &options)?;
         let capacity = 70_000;
         let arena = Arena::new(&gpu(), &sorter, capacity);
@@ -71,7 +71,7 @@ fn large_values() -> Result<(), Failed> {
     for placement in [Placement::InPlace, Placement::OutOfPlace] {
         for bits in [0..32, 7..7] {
             let value = ValueType::Bytes(2052);
-            let request = SortRequest { value, placement, bits: bits.into(), ..SortRequest::new(KeyType::U32) };
+            let request = SortRequest::new(KeyType::U32).value(value).placement(placement).bits(bits);
             let sorter = gpu().sorter(&request, &SorterOptions::default())?;
             let count = sorter.shape().tile.elements().min(40_000) + 100;
             let arena = Arena::new(&gpu(), &sorter, count);
@@ -89,7 +89,7 @@ fn large_values() -> Result<(), Failed> {
 fn beyond_descriptors() -> Result<(), Failed> {
     let gpu = gpu();
     let profile = gpu.profile();
-    let request = SortRequest { key: KeyType::U32, ..SortRequest::new(KeyType::U32) };
+    let request = SortRequest::new(KeyType::U32);
     let by_descriptor = gpu.sorter(&request, &SorterOptions::default())?;
     let most = by_descriptor.max_count();
     if most >= 1 << 27 || !profile.buffer_addresses {
@@ -120,7 +120,7 @@ fn beyond_descriptors() -> Result<(), Failed> {
 /// A sort by address beyond what descriptors reach, with descriptors that it does not use: bound, and not run.
 fn stand_ins() -> Result<(), Failed> {
     let gpu = gpu();
-    let options = SorterOptions { access: Access::Addresses, ..SorterOptions::default() };
+    let options = SorterOptions::default().access(Access::Addresses);
     let most = gpu.sorter(&SortRequest::new(KeyType::U8), &SorterOptions::default())?.max_count();
     if most > 1 << 30 || !gpu.profile().buffer_addresses {
         println!("skipped: descriptors reach {most} bytes, buffer addresses {}", gpu.profile().buffer_addresses);
@@ -131,7 +131,7 @@ fn stand_ins() -> Result<(), Failed> {
     let size = (u64::from(most) + 1).next_multiple_of(4);
     let capacity = most + 1;
     let scratch_size = sorter.scratch_size(capacity)?;
-    let (keys, scratch) = match whole(size).and_then(|keys| Ok((keys, Some(whole(scratch_size)?)))) {
+    let (keys, scratch) = match whole(size).and_then(|keys| Ok((keys, whole(scratch_size)?))) {
         Ok(ranges) => ranges,
         Err(error @ Error::Allocation { .. }) => {
             println!("skipped: {error}");
@@ -139,8 +139,7 @@ fn stand_ins() -> Result<(), Failed> {
         }
         Err(error) => return Err(error.into()),
     };
-    let ranges = SortRanges { keys, values: None, keys_out: None, values_out: None, scratch, count: None, capacity };
-    sorter.prepare_on(ranges)?;
+    sorter.prepare_on(SortRanges::new(capacity).keys(keys).scratch(scratch))?;
     vksort_testing::assert_valid(&gpu);
     Ok(())
 }
@@ -172,7 +171,7 @@ fn automatic_choice() -> Result<(), Failed> {
     assert_eq!(sort.algorithm(block + 1), gpu().algorithm());
     // Without trust in look-back, no workgroup waits for another.
     let tuning = Tuning { look_back: false, ..Tuning::for_device(gpu().profile()) };
-    let options = SorterOptions { tuning: Some(tuning), ..SorterOptions::default() };
+    let options = SorterOptions::default().tuning(tuning);
     let sort = gpu().sorter(&pairs(None), &options)?.prepare(10 * block)?;
     assert_eq!(sort.algorithm(block + 1), Algorithm::ReduceThenScan);
     assert_eq!(sort.algorithm(block), Algorithm::SingleWorkgroup);
@@ -205,7 +204,7 @@ fn pipelines_are_shared() -> Result<(), Failed> {
         }
     }
     assert!(sort(Order::Ascending, 0..16)? > made, "another width has other digits");
-    gpu.clear()?;
+    gpu.clear_pipelines()?;
     assert_eq!(gpu.pipelines().len(), 0);
     assert_valid(&gpu);
     Ok(())
@@ -319,7 +318,7 @@ fn pipelines_in_a_file() -> Result<(), Failed> {
     let folder = std::env::temp_dir().join(format!("vksort-pipelines-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let file = folder.join("pipelines.bin");
-    let options = GpuOptions { validation: validating(), pipeline_cache: Some(file.clone()), ..GpuOptions::default() };
+    let options = GpuOptions::default().validation(validating()).pipeline_cache(file.clone());
     let sort = || -> Result<Vec<u8>, Failed> {
         let gpu = Gpu::new(&options)?;
         let mut keys = [5u16, 3, 4];
@@ -336,12 +335,12 @@ fn pipelines_in_a_file() -> Result<(), Failed> {
         std::fs::write(&file, damaged)?;
         assert!(sort()?.len() >= 48);
     }
-    let nowhere = GpuOptions { pipeline_cache: Some(folder.join("no/such/folder")), ..options.clone() };
+    let nowhere = options.clone().pipeline_cache(folder.join("no/such/folder"));
     expect(Gpu::new(&nowhere), &["pipeline_cache is", "no/such/folder", "allowed is a file in a folder that can be"])?;
     // What was in order when the device was opened, and is not any more, costs no sort.
     let gone = folder.join("gone");
     std::fs::create_dir(&gone)?;
-    let gpu = Gpu::new(&GpuOptions { pipeline_cache: Some(gone.join("file")), ..options.clone() })?;
+    let gpu = Gpu::new(&options.clone().pipeline_cache(gone.join("file")))?;
     std::fs::remove_dir(&gone)?;
     gpu.warm_up(&SortRequest::new(KeyType::U8), 10)?;
     drop(gpu);
@@ -351,7 +350,7 @@ fn pipelines_in_a_file() -> Result<(), Failed> {
 
 /// Elements are written and read as the types that they are, or as bytes.
 fn typed_elements() -> Result<(), Failed> {
-    let request = SortRequest { value: ValueType::Bytes(12), ..SortRequest::new(KeyType::I64) };
+    let request = SortRequest::new(KeyType::I64).value(ValueType::Bytes(12));
     let sort = gpu().sorter(&request, &SorterOptions::default())?.prepare(3)?;
     sort.write_keys(&[1i64, -1, 0])?;
     sort.write_values(&[[1.0f32, 1.5, 1.75], [2.0; 3], [3.0; 3]])?;
@@ -395,9 +394,9 @@ fn missing_barrier_is_found() -> Result<(), Failed> {
     let steps: &[u32] = if all { &[1, 3, 4, 5] } else { &[1] };
     for &step in steps {
         // A new instance each time: layers stop reporting what they have reported often enough.
-        let gpu = Gpu::new(&GpuOptions { validation: true, ..GpuOptions::default() })?;
+        let gpu = Gpu::new(&GpuOptions::default().validation(true))?;
         let faults = Faults { skip_barrier: Some(step), ..Faults::default() };
-        let options = SorterOptions { faults, ..SorterOptions::default() };
+        let options = SorterOptions::default().faults(faults);
         gpu.sorter(&pairs(Some(Algorithm::OneSweep)), &options)?.prepare(10_000)?.run(10_000)?;
         let errors = gpu.validation_errors();
         if !errors.iter().any(|error| error.contains("HAZARD") || error.contains("hazard")) {
@@ -420,6 +419,7 @@ pub fn trials() -> Vec<Trial> {
         Trial::test("ranges-out-of-bounds", refused::ranges_out_of_bounds),
         Trial::test("copies", copies),
         Trial::test("bad-counts", refused::bad_counts),
+        Trial::test("too-few-queries", refused::too_few_queries),
         Trial::test("bad-requests", refused::bad_requests),
         Trial::test("timestamps", timestamps),
         Trial::test("slices", slices),

@@ -1,9 +1,10 @@
 //! What is refused, by name, with what is given and what is allowed.
 
-use vksort::standalone::{Gpu, GpuOptions, SortRanges};
+use vksort::ash::vk;
+use vksort::standalone::{DeviceBuffer, DeviceChoice, Gpu, GpuOptions, SortRanges};
 use vksort::{
-    Access, Algorithm, Error, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, SubgroupChoice,
-    ValueType,
+    Access, Algorithm, BufferRange, Count, Error, KeyOutput, KeyType, Order, Placement, QueryRange, SortBuffers,
+    SortRequest, SorterOptions, SubgroupChoice, ValueType,
 };
 use vksort_testing::Failed;
 
@@ -19,52 +20,47 @@ pub fn bad_buffers() -> Result<(), Failed> {
     let buffer = gpu().buffer(4 * room)?;
     let scratch_bytes = sorter.scratch_size(capacity)?;
     let scratch = gpu().buffer(scratch_bytes)?;
-    let good = SortRanges {
-        keys: buffer.range(0, bytes),
-        values: Some(buffer.range(room, bytes)),
-        keys_out: None,
-        values_out: None,
-        scratch: Some(scratch.range(0, scratch_bytes)),
-        count: None,
-        capacity,
-    };
+    let good = SortRanges::new(capacity)
+        .keys(buffer.range(0, bytes))
+        .values(buffer.range(room, bytes))
+        .scratch(scratch.range(0, scratch_bytes));
     let sort = sorter.prepare_on(good.clone())?;
-    expect(sort.run(vksort::Count::Device), &["count", "absent", "present"])?;
+    expect(sort.run(Count::Device), &["count", "absent", "present"])?;
     expect(sort.write_count(1), &["count", "absent", "present"])?;
     let counts = gpu().buffer(64)?;
     for (offset, size, words) in [(2, 4, ["count", "2", "4"]), (60, 2, ["count", "2 bytes", "4 bytes"])] {
-        let crooked = SortRanges { count: Some(counts.range(offset, size)), ..good.clone() };
+        let crooked = good.clone().count(counts.range(offset, size));
         expect(sorter.prepare_on(crooked), &words)?;
     }
-    let inside = SortRanges { count: Some(buffer.range(4, 4)), ..good.clone() };
+    let inside = good.clone().count(buffer.range(4, 4));
     expect(sorter.prepare_on(inside), &["keys", "count", "0..40000", "4..8"])?;
-    let short = SortRanges { keys: buffer.range(0, bytes - 4), ..good.clone() };
+    let short = good.clone().keys(buffer.range(0, bytes - 4));
     expect(sorter.prepare_on(short), &["keys", "39996", "40000"])?;
-    let short = SortRanges { scratch: Some(scratch.range(0, scratch_bytes - 1)), ..good.clone() };
+    let short = good.clone().scratch(scratch.range(0, scratch_bytes - 1));
     expect(sorter.prepare_on(short), &["scratch", &(scratch_bytes - 1).to_string(), &scratch_bytes.to_string()])?;
-    let past_the_end = SortRanges { values: Some(buffer.range(4 * room - 256, bytes)), ..good.clone() };
+    let past_the_end = good.clone().values(buffer.range(4 * room - 256, bytes));
     expect(sorter.prepare_on(past_the_end), &["values", "40000"])?;
-    let crooked = SortRanges { values: Some(buffer.range(room + 2, bytes)), ..good.clone() };
+    let crooked = good.clone().values(buffer.range(room + 2, bytes));
     expect(sorter.prepare_on(crooked), &["values", &(room + 2).to_string(), &alignment.to_string()])?;
-    let overlapping = SortRanges { values: Some(buffer.range(256, bytes)), ..good.clone() };
+    let overlapping = good.clone().values(buffer.range(256, bytes));
     expect(sorter.prepare_on(overlapping), &["keys", "values", "0..40000", "256..40256"])?;
-    expect(sorter.prepare_on(SortRanges { values: None, ..good.clone() }), &["values", "absent", "present"])?;
-    expect(sorter.prepare_on(SortRanges { scratch: None, ..good.clone() }), &["scratch", "absent", "present"])?;
-    let both = SortRanges { keys_out: Some(buffer.range(2 * room, bytes)), ..good.clone() };
+    expect(sorter.prepare_on(good.clone().values(None)), &["values", "absent", "present"])?;
+    expect(sorter.prepare_on(good.clone().scratch(None)), &["scratch", "absent", "present"])?;
+    let both = good.clone().keys_out(buffer.range(2 * room, bytes));
     expect(sorter.prepare_on(both), &["keys_out", "present", "absent"])?;
-    let request = SortRequest { placement: Placement::OutOfPlace, ..pairs(Some(Algorithm::OneSweep)) };
+    let request = pairs(Some(Algorithm::OneSweep)).placement(Placement::OutOfPlace);
     let sorter = gpu().sorter(&request, &SorterOptions::default())?;
-    let half = SortRanges { keys_out: Some(buffer.range(2 * room, bytes)), ..good.clone() };
+    let half = good.clone().keys_out(buffer.range(2 * room, bytes));
     expect(sorter.prepare_on(half.clone()), &["values_out", "absent", "present"])?;
-    sorter.prepare_on(SortRanges { values_out: Some(buffer.range(3 * room, bytes)), ..half })?;
+    sorter.prepare_on(half.values_out(buffer.range(3 * room, bytes)))?;
     // Indices are made, not read.
-    let request = SortRequest { value: ValueType::Index, key_output: KeyOutput::Discarded, ..request };
+    let request = request.value(ValueType::Index).key_output(KeyOutput::Discarded);
     let sorter = gpu().sorter(&request, &SorterOptions::default())?;
-    let out = SortRanges { values_out: Some(buffer.range(3 * room, bytes)), ..good };
+    let out = good.values_out(buffer.range(3 * room, bytes));
     expect(sorter.prepare_on(out.clone()), &["values", "present", "absent"])?;
     let scratch_bytes = sorter.scratch_size(capacity)?;
-    let scratch = Some(gpu().buffer(scratch_bytes)?.range(0, scratch_bytes));
-    let sort = sorter.prepare_on(SortRanges { values: None, scratch, ..out })?;
+    let scratch = gpu().buffer(scratch_bytes)?.range(0, scratch_bytes);
+    let sort = sorter.prepare_on(out.values(None).scratch(scratch))?;
     expect(sort.read_keys::<u8>(&mut []), &["discarded keys", "sorted keys"])?;
     expect(sort.write_values(&[0u8; 4]), &["no values to read"])?;
     assert_valid(&gpu());
@@ -74,31 +70,29 @@ pub fn bad_buffers() -> Result<(), Failed> {
 /// A range of another device's buffer is refused by name, whichever of the sort's buffers it is given as.
 pub fn foreign_buffers() -> Result<(), Failed> {
     let other = vksort_testing::open();
-    let request = SortRequest { placement: Placement::OutOfPlace, ..pairs(Some(Algorithm::OneSweep)) };
+    let request = pairs(Some(Algorithm::OneSweep)).placement(Placement::OutOfPlace);
     let sorter = gpu().sorter(&request, &SorterOptions::default())?;
     let capacity = 1000;
     let scratch = sorter.scratch_size(capacity)?;
     let ranges = |gpu: &Gpu| -> Result<SortRanges, Error> {
         let elements = || Ok::<_, Error>(gpu.buffer(4000)?.range(0, 4000));
-        Ok(SortRanges {
-            keys: elements()?,
-            values: Some(elements()?),
-            keys_out: Some(elements()?),
-            values_out: Some(elements()?),
-            scratch: Some(gpu.buffer(scratch)?.range(0, scratch)),
-            count: Some(gpu.buffer(4)?.range(0, 4)),
-            capacity,
-        })
+        Ok(SortRanges::new(capacity)
+            .keys(elements()?)
+            .values(elements()?)
+            .keys_out(elements()?)
+            .values_out(elements()?)
+            .scratch(gpu.buffer(scratch)?.range(0, scratch))
+            .count(gpu.buffer(4)?.range(0, 4)))
     };
     let (own, foreign) = (ranges(&gpu())?, ranges(&other)?);
     sorter.prepare_on(own.clone())?;
     for (name, mixed) in [
-        ("keys", SortRanges { keys: foreign.keys, ..own.clone() }),
-        ("values", SortRanges { values: foreign.values, ..own.clone() }),
-        ("keys_out", SortRanges { keys_out: foreign.keys_out, ..own.clone() }),
-        ("values_out", SortRanges { values_out: foreign.values_out, ..own.clone() }),
-        ("scratch", SortRanges { scratch: foreign.scratch, ..own.clone() }),
-        ("count", SortRanges { count: foreign.count, ..own.clone() }),
+        ("keys", own.clone().keys(foreign.keys)),
+        ("values", own.clone().values(foreign.values)),
+        ("keys_out", own.clone().keys_out(foreign.keys_out)),
+        ("values_out", own.clone().values_out(foreign.values_out)),
+        ("scratch", own.clone().scratch(foreign.scratch)),
+        ("count", own.clone().count(foreign.count)),
     ] {
         expect(sorter.prepare_on(mixed), &[&format!("buffer {name} "), "another device"])?;
     }
@@ -112,19 +106,12 @@ pub fn ranges_out_of_bounds() -> Result<(), Failed> {
     let sorter = gpu().sorter(&SortRequest::new(KeyType::U32), &SorterOptions::default())?;
     let scratch = sorter.scratch_size(1000)?;
     for (offset, size) in [(256, 4000), (4096, 4), (1 << 40, 4000), (u64::MAX - 3, 4), (0, u64::MAX), (256, u64::MAX)] {
-        let mut ranges = SortRanges {
-            keys: buffer.range(offset, size),
-            values: None,
-            keys_out: None,
-            values_out: None,
-            scratch: Some(gpu().buffer(scratch)?.range(0, scratch)),
-            count: None,
-            capacity: 1000,
-        };
+        let ranges =
+            SortRanges::new(1000).keys(buffer.range(offset, size)).scratch(gpu().buffer(scratch)?.range(0, scratch));
         let words = ["keys".into(), format!("{size} bytes"), format!("byte {offset} "), "4096 bytes".to_string()];
         expect(sorter.prepare_on(ranges.clone()), &words.each_ref().map(String::as_str))?;
-        ranges.keys.buffer = gpu().buffer(4096)?;
-        expect(sorter.prepare_on(ranges), &["4096 bytes"])?;
+        let elsewhere = ranges.keys(gpu().buffer(4096)?.range(offset, size));
+        expect(sorter.prepare_on(elsewhere), &["4096 bytes"])?;
     }
     expect(buffer.write(u64::MAX, &[0u8; 4]), &["4 bytes", &format!("byte {} ", u64::MAX), "4096 bytes"])?;
     expect(buffer.read(4094, &mut [0u8; 4]), &["4 bytes", "byte 4094 ", "4096 bytes"])?;
@@ -146,20 +133,40 @@ pub fn bad_counts() -> Result<(), Failed> {
     expect(gpu().sort_pairs(&mut [1u32, 2], &mut [1], Order::Ascending), &["1 values", "2"])
 }
 
+/// Times of steps take as many queries as the recording has steps and one more, whatever count it is recorded with.
+#[allow(unsafe_code, reason = "what is refused is of the recording API")]
+pub fn too_few_queries() -> Result<(), Failed> {
+    let (gpu, capacity) = (gpu(), 1000);
+    let request = SortRequest::new(KeyType::U32).algorithm(Algorithm::OneSweep);
+    let sorter = gpu.sorter(&request, &SorterOptions::default())?;
+    let (keys, scratch, count) = (gpu.buffer(4000)?, gpu.buffer(sorter.scratch_size(capacity)?)?, gpu.buffer(4)?);
+    let range = |buffer: &DeviceBuffer| BufferRange::new(buffer.raw(), buffer.size());
+    let buffers = SortBuffers::new(capacity).keys(range(&keys)).scratch(range(&scratch)).count(range(&count));
+    // SAFETY: the buffers are the device's, have every usage flag, and outlive the sort.
+    let sort = unsafe { sorter.recording().bind(&buffers)? };
+    for count in [Count::Host(capacity), Count::Host(1), Count::Host(0), Count::Device] {
+        let needed = sort.query_count(count);
+        let few = QueryRange::new(vk::QueryPool::null(), 7, needed - 1);
+        // SAFETY: what is refused records nothing.
+        let refused = unsafe { sort.record_timed(vk::CommandBuffer::null(), count, few) };
+        expect(refused, &[&format!("has {} queries", needed - 1), &format!("needed are {needed}")])?;
+    }
+    Ok(())
+}
+
 pub fn bad_requests() -> Result<(), Failed> {
-    let huge = SortRequest { value: ValueType::Bytes(1 << 29), ..pairs(None) };
+    let huge = pairs(None).value(ValueType::Bytes(1 << 29));
     expect(gpu().sorter(&huge, &SorterOptions::default()).map(|_| ()), &["value size", "536870912", "65536"])?;
-    let options = SorterOptions { subgroup: SubgroupChoice::Emulated(24), ..SorterOptions::default() };
+    let options = SorterOptions::default().subgroup(SubgroupChoice::Emulated(24));
     expect(gpu().sorter(&pairs(None), &options).map(|_| ()), &["24", "4 to 128"])?;
-    let nowhere = GpuOptions { device: Some("no such device".parse().unwrap()), ..GpuOptions::default() };
+    let nowhere = GpuOptions::default().device(DeviceChoice::Name("no such device".into()));
     expect(Gpu::new(&nowhere).map(|_| ()), &["no such device", &gpu().profile().name])?;
     expect(gpu().sort(&mut [1u16], Order::Ascending.by_bits(3..17)), &["bit window", "3..17", "16"])?;
     expect(
         gpu().sort_pairs(&mut [1u16], &mut [[0u8; 3]], Order::Ascending),
         &["value size", "3 bytes", "multiple of 4"],
     )?;
-    let access = SorterOptions { access: Access::Addresses, ..SorterOptions::default() };
-    let emulated = SorterOptions { subgroup: SubgroupChoice::Emulated(32), ..access };
+    let emulated = SorterOptions::default().access(Access::Addresses).subgroup(SubgroupChoice::Emulated(32));
     let reason = if gpu().profile().buffer_addresses { "subgroup" } else { "bufferDeviceAddress is absent" };
     expect(gpu().sorter(&pairs(None), &emulated).map(|_| ()), &[reason])
 }

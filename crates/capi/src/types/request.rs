@@ -155,7 +155,7 @@ pub struct VksortRecordRequest {
 }
 
 const _: () = {
-    use vksort::{RecordRequest, ValueType};
+    use vksort::{SortRequest, ValueType};
     // As the documentation says.
-    assert!(RecordRequest::MAX_FIELDS == 4 && RecordRequest::MAX_BITS == 128 && ValueType::MAX_BYTES == 65536);
+    assert!(SortRequest::MAX_FIELDS == 4 && SortRequest::MAX_FIELD_BITS == 128 && ValueType::MAX_BYTES == 65536);
 };

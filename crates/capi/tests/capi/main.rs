@@ -216,7 +216,7 @@ fn buffers_of(sorter: VksortSorter, capacity: u32) -> (VksortBuffers, [*mut u8; 
     buffers_for(&needs, capacity)
 }
 
-/// Buffers of these sizes.
+/// Buffers of these sizes, without a count of no elements.
 fn buffers_for(needs: &VksortBufferRequirements, capacity: u32) -> (VksortBuffers, [*mut u8; 6]) {
     let mut mapped = [null_mut(); 6];
     let mut buffers = sized!(VksortBuffers { capacity: capacity });
@@ -226,7 +226,7 @@ fn buffers_for(needs: &VksortBufferRequirements, capacity: u32) -> (VksortBuffer
         (&mut buffers.keys_out, needs.keys_out),
         (&mut buffers.values_out, needs.values_out),
         (&mut buffers.scratch, needs.scratch),
-        (&mut buffers.count, needs.count),
+        (&mut buffers.count, if capacity > 0 { needs.count } else { zeroed() }),
     ];
     for ((range, need), mapped) in fields.into_iter().zip(&mut mapped) {
         if need.size > 0 {
@@ -383,12 +383,9 @@ fn recording_through_c_adds_less_than_a_microsecond() {
     let (buffers, _) = buffers_of(sorter, count);
     let sort = bound(sorter, &buffers);
     let range = |range: VksortBufferRange| BufferRange::new(range.buffer, range.size);
-    let same = SortBuffers {
-        values: Some(range(buffers.values)),
-        scratch: Some(range(buffers.scratch)),
-        ..SortBuffers::in_place(range(buffers.keys), count)
-    };
-    let request = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
+    let same =
+        SortBuffers::new(count).keys(range(buffers.keys)).values(range(buffers.values)).scratch(range(buffers.scratch));
+    let request = SortRequest::new(KeyType::U32).value(ValueType::U32);
     // SAFETY: the device was created with what requirements name, and lives on.
     let rust = unsafe {
         let requirements = Requirements::query(&vulkan.instance, vulkan.physical).unwrap();
@@ -432,7 +429,7 @@ fn recording_through_c_adds_less_than_a_microsecond() {
     for _ in 0..BATCHES {
         by_c.push(time(&|| done(c!(cmd_sort(commands, sort, count.into(), null())))));
         // SAFETY: the command buffer is recording, and never submitted.
-        by_rust.push(time(&|| unsafe { rust.record(commands, count, None).unwrap() }));
+        by_rust.push(time(&|| unsafe { rust.record(commands, count).unwrap() }));
         if pushes {
             by_push.push(time(&|| done(c!(vrdx::cmd_sort(commands, pushed, &each)))));
         }

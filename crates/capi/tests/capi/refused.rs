@@ -190,6 +190,8 @@ fn versions_below_that_of_an_instance_for_vksort_are_refused() {
 #[test]
 fn the_usage_of_scratch_is_told_at_every_capacity() {
     let vulkan = vulkan();
+    type Usage = vk::BufferUsageFlags;
+    let usage = (Usage::STORAGE_BUFFER | Usage::TRANSFER_DST | Usage::INDIRECT_BUFFER).as_raw();
     for access in [VKSORT_ACCESS_DESCRIPTORS, VKSORT_ACCESS_AUTO] {
         let mut sorter = null_mut();
         let request = VksortSortRequest { value: VKSORT_VALUE_INDEX, ..u32_keys() };
@@ -203,7 +205,7 @@ fn the_usage_of_scratch_is_told_at_every_capacity() {
             done(destroy_sort(bound(sorter, &VksortBuffers { scratch, ..buffers })));
             (needs.scratch.usage, needs.keys_out.usage)
         });
-        assert_eq!(usages, [(Sorter::SCRATCH_USAGE.as_raw(), 0); 4]);
+        assert_eq!(usages, [(usage, 0); 4]);
         done(destroy_sorter(sorter));
     }
 }
@@ -283,15 +285,34 @@ fn no_elements_need_no_buffers() {
         assert_eq!(sizes, [0; 5]);
         // As the sizes say, and with those of one element.
         let (one, _) = buffers_of(sorter, 1);
-        for buffers in [buffers_of(sorter, 0).0, sized!(VksortBuffers {}), VksortBuffers { capacity: 0, ..one }] {
+        let none = sized!(VksortBuffers {});
+        for buffers in [buffers_of(sorter, 0).0, none, VksortBuffers { capacity: 0, count: none.count, ..one }] {
             let sort = bound(sorter, &buffers);
             vulkan.run(|commands| done(c!(cmd_sort(commands, sort, 0, null()))));
             refused(c!(cmd_sort(vulkan.commands(), sort, 1, null())), VKSORT_ERROR_TOO_MANY_ELEMENTS, &["1", "0"]);
             done(destroy_sort(sort));
         }
-        let buffers = VksortBuffers { capacity: 1, ..sized!(VksortBuffers {}) };
+        let buffers = VksortBuffers { capacity: 1, ..none };
         refused(c!(bind(sorter, &buffers, &mut null_mut())), VKSORT_ERROR_BUFFER, &["keys is absent"]);
+        // Of no elements, nothing is counted.
+        let buffers = VksortBuffers { count: one.count, ..none };
+        let parts = ["capacity of a sort with a count on the device is 0 elements", "at least 1"];
+        refused(c!(bind(sorter, &buffers, &mut null_mut())), VKSORT_ERROR_VALUE, &parts);
         done(destroy_sorter(sorter));
+    }
+    // Calls that take their buffers do not read such a count.
+    let info = sized!(VksortVrdxInfo {
+        get_instance_proc_addr: vulkan.get(),
+        instance: vulkan.instance.handle(),
+        physical_device: vulkan.physical,
+        device: vulkan.device.handle(),
+    });
+    let mut pushed = null_mut();
+    if c!(vrdx::create(&info, &mut pushed)) == VKSORT_SUCCESS {
+        let buffer = vulkan.buffer(1024, vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()).0.buffer;
+        let none = sized!(VksortVrdxSort { indirect_buffer: buffer, keys_buffer: buffer, storage_buffer: buffer });
+        vulkan.run(|commands| done(c!(vrdx::cmd_sort(commands, pushed, &none))));
+        done(vrdx::destroy(pushed));
     }
 }
 

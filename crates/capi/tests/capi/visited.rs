@@ -114,7 +114,7 @@ const KEYS: Visits = Visits { keys: true, values: false, output: false };
 const ALL: Visits = Visits { keys: true, values: true, output: true };
 
 fn u32_request(value: ValueType) -> SortRequest {
-    SortRequest { value, placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U32) }
+    SortRequest::new(KeyType::U32).value(value).placement(Placement::OutOfPlace)
 }
 
 /// A visitor of keys, for indices.
@@ -354,7 +354,7 @@ fn bytes_and_layouts_that_do_not_fit_are_refused() {
                 KEY visit_key(uint index) { return visited_parts[index & 1].visited[index]; }";
     let visits = Visits { keys: true, ..Visits::default() };
     let source = VisitorSource { text: text.into(), visits, ..VisitorSource::new("parts.glsl") };
-    let of_keys = SortRequest { placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U32) };
+    let of_keys = SortRequest::new(KeyType::U32).placement(Placement::OutOfPlace);
     let varying = source.compile(&of_keys).unwrap();
     let keys = VksortSortRequest { placement: VKSORT_PLACEMENT_OUT_OF_PLACE, ..u32_keys() };
     let named = ["parts.glsl", "shaderStorageBufferArrayDynamicIndexing", "VKSORT_VISITOR_DYNAMIC_INDEXING"];

@@ -5,10 +5,9 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Failed;
 use vksort::standalone::Gpu;
 use vksort::{Count, SortBuffers, SorterOptions};
-use vksort_wgpu::WgpuSorter;
 use vksort_wgpu::wgpu::BufferUsages;
 
-use crate::{bench, pairs};
+use crate::{bench, bind, pairs};
 use vksort_testing::validating;
 
 const RECORDINGS: usize = 400;
@@ -21,14 +20,9 @@ pub fn recording_takes_microseconds() -> Result<(), Failed> {
     let count = 1u32 << 20;
     let buffer = |size| bench.buffer(size, BufferUsages::STORAGE);
     let (keys, values, number) = (buffer(4 * u64::from(count)), buffer(4 * u64::from(count)), buffer(4));
-    let buffers = SortBuffers {
-        values: Some(values.slice(..)),
-        count: Some(number.slice(..)),
-        ..SortBuffers::in_place(keys.slice(..), count)
-    };
-    let sorter = WgpuSorter::new(&bench.sorts, &pairs(), None)?;
-    // SAFETY: the buffers are of the device's instance, and live during the call.
-    let sort = unsafe { sorter.bind(&buffers)? };
+    let buffers = SortBuffers::new(count).keys(keys.slice(..)).values(values.slice(..)).count(number.slice(..));
+    let sorter = bench.sorter(&pairs())?;
+    let sort = bind(&sorter, buffers)?;
     let direct = Gpu::best()?.sorter(&pairs(), &SorterOptions::default())?.prepare(count)?;
     for count in [Count::Host(count), Count::Device] {
         let mut through = Vec::new();

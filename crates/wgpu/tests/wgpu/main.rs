@@ -17,27 +17,27 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use memory::{Elements, read, words};
 use pollster::block_on;
 use vksort::{
-    Algorithm, BitRange, Count, KeyOutput, KeyType, Order, Placement, SegmentedRequest, Segments, SortBuffers,
-    SortRequest, Tuning, ValueType,
+    Algorithm, BitRange, Count, KeyOutput, KeyType, Order, Placement, Segments, SortBuffers, SortRequest, Tuning,
+    ValueType,
 };
 use vksort_testing::patterns::{Pattern, generate};
 use vksort_testing::segmented::Case;
 use vksort_testing::{oracle, seed, validating};
 use vksort_wgpu::wgpu::hal::api::Vulkan;
 use vksort_wgpu::wgpu::{
-    self, Adapter, Backends, Buffer, BufferUsages, Device, DeviceDescriptor, Features, Instance, InstanceDescriptor,
-    InstanceFlags, Limits, Queue,
+    self, Adapter, Backends, Buffer, BufferSlice, BufferUsages, DeviceDescriptor, Features, Instance,
+    InstanceDescriptor, InstanceFlags, Limits, Queue,
 };
-use vksort_wgpu::{WgpuCommands, WgpuDevice, WgpuSorter};
+use vksort_wgpu::{BoundSort, Commands, Device, Error, Sorter, SorterOptions};
 
 /// A trial with its name.
 type Named = (&'static str, fn() -> Result<(), Failed>);
 
 /// A device with what its sorts need.
 struct Bench {
-    device: Device,
+    device: wgpu::Device,
     queue: Queue,
-    sorts: WgpuDevice,
+    sorts: Device,
 }
 
 fn instance() -> Instance {
@@ -53,8 +53,8 @@ fn adapter() -> Adapter {
     adapters.swap_remove(0)
 }
 
-fn open(desc: &DeviceDescriptor<'_>) -> Result<Bench, vksort_wgpu::Error> {
-    let (device, queue, sorts) = WgpuDevice::open(&adapter(), desc)?;
+fn open(desc: &DeviceDescriptor<'_>) -> Result<Bench, Error> {
+    let (device, queue, sorts) = Device::open(&adapter(), desc)?;
     Ok(Bench { device, queue, sorts })
 }
 
@@ -68,12 +68,16 @@ fn bench() -> Arc<Bench> {
 }
 
 impl Bench {
+    fn sorter(&self, request: &SortRequest) -> Result<Sorter, Error> {
+        Sorter::new(&self.sorts, request, &SorterOptions::default())
+    }
+
     fn buffer(&self, size: u64, usage: BufferUsages) -> Buffer {
         self.device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
     }
 
     /// A compute pass of one pipeline over these buffers, in an encoder of its own.
-    fn pass(&self, source: &str, buffers: &[&Buffer], groups: u32) -> WgpuCommands {
+    fn pass(&self, source: &str, buffers: &[&Buffer], groups: u32) -> Commands {
         let source = wgpu::ShaderSource::Wgsl(source.into());
         let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
         let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
@@ -99,7 +103,7 @@ impl Bench {
     }
 
     /// Copies all of a buffer into a new one that the host can read.
-    fn copy(&self, from: &Buffer) -> (WgpuCommands, Buffer) {
+    fn copy(&self, from: &Buffer) -> (Commands, Buffer) {
         let to = self.buffer(from.size(), BufferUsages::COPY_DST | BufferUsages::MAP_READ);
         let mut encoder = self.device.create_command_encoder(&Default::default());
         encoder.copy_buffer_to_buffer(from, 0, &to, 0, from.size());
@@ -107,8 +111,13 @@ impl Bench {
     }
 }
 
+fn bind(sorter: &Sorter, buffers: SortBuffers<BufferSlice<'_>>) -> Result<BoundSort, Error> {
+    // SAFETY: the buffers are of the device's instance, and live during the call.
+    unsafe { sorter.bind(&buffers) }
+}
+
 fn pairs() -> SortRequest {
-    SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::F32) }
+    SortRequest::new(KeyType::F32).value(ValueType::U32)
 }
 
 /// Requests of every kind that binds buffers in another way.
@@ -117,24 +126,21 @@ fn requests() -> Vec<(&'static str, SortRequest)> {
     let (pairs, descending) = (pairs(), Order::Descending);
     vec![
         ("keys", SortRequest::new(KeyType::U32)),
-        ("pairs-descending", SortRequest { order: descending, ..pairs }),
-        (
-            "u64-wide-values-out",
-            SortRequest { value: ValueType::Bytes(12), placement: out, ..SortRequest::new(KeyType::U64) },
-        ),
-        ("u8-out", SortRequest { placement: out, order: descending, ..SortRequest::new(KeyType::U8) }),
-        ("u16-bytes", SortRequest { value: ValueType::Bytes(1), ..SortRequest::new(KeyType::U16) }),
-        ("index-out", SortRequest { value: ValueType::Index, placement: out, ..pairs }),
-        ("argsort", SortRequest { value: ValueType::Index, placement: out, key_output: KeyOutput::Discarded, ..pairs }),
-        ("gathered", SortRequest { value: ValueType::Bytes(40), ..pairs }),
-        ("window", SortRequest { bits: BitRange { low: 5, high: 19 }, ..SortRequest::new(KeyType::I32) }),
+        ("pairs-descending", pairs.order(descending)),
+        ("u64-wide-values-out", SortRequest::new(KeyType::U64).value(ValueType::Bytes(12)).placement(out)),
+        ("u8-out", SortRequest::new(KeyType::U8).placement(out).order(descending)),
+        ("u16-bytes", SortRequest::new(KeyType::U16).value(ValueType::Bytes(1))),
+        ("index-out", pairs.value(ValueType::Index).placement(out)),
+        ("argsort", pairs.value(ValueType::Index).placement(out).key_output(KeyOutput::Discarded)),
+        ("gathered", pairs.value(ValueType::Bytes(40))),
+        ("window", SortRequest::new(KeyType::I32).bits(BitRange { low: 5, high: 19 })),
     ]
 }
 
 /// Counts from none to several tiles, from the host and from the device, with all bytes compared.
 fn request(request: SortRequest) -> Result<(), Failed> {
     let bench = bench();
-    let sorter = WgpuSorter::new(&bench.sorts, &request, None)?;
+    let sorter = bench.sorter(&request)?;
     let capacity = 30_000.min(sorter.max_count());
     let elements = Elements::new(&bench, &sorter, capacity)?;
     for (pattern, count) in [
@@ -182,22 +188,19 @@ fn expect_words(what: &str, given: &[u32], expected: &[u32]) -> Result<(), Faile
 fn frames() -> Result<(), Failed> {
     let bench = bench();
     let (count, frames) = (20_000u32, 24);
-    let request = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::U32) };
-    let sorter = WgpuSorter::new(&bench.sorts, &request, None)?;
+    let request = SortRequest::new(KeyType::U32).value(ValueType::U32);
+    let sorter = bench.sorter(&request)?;
     let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
     let [keys, values, number, frame] = [count, count, 2, 1].map(|words| bench.buffer(u64::from(words) * 4, usage));
-    let scratch = bench.buffer(sorter.scratch_size(count)?, WgpuSorter::SCRATCH_USAGE);
-    let buffers = SortBuffers {
-        values: Some(values.slice(..)),
-        count: Some(number.slice(4..)),
-        scratch: Some(scratch.slice(..)),
-        ..SortBuffers::in_place(keys.slice(..), count)
-    };
+    let scratch = bench.buffer(sorter.scratch_size(count)?, sorter.scratch_usage());
+    let buffers = SortBuffers::new(count)
+        .keys(keys.slice(..))
+        .values(values.slice(..))
+        .count(number.slice(4..))
+        .scratch(scratch.slice(..));
     // A second sort of the same elements shares the scratch, and undoes the first.
-    let again = SortRequest { order: Order::Descending, ..request };
-    // SAFETY: the buffers are of the device's instance, and live during the calls.
-    let (sort, reverse) =
-        unsafe { (sorter.bind(&buffers)?, WgpuSorter::new(&bench.sorts, &again, None)?.bind(&buffers)?) };
+    let again = request.order(Order::Descending);
+    let (sort, reverse) = (bind(&sorter, buffers)?, bind(&bench.sorter(&again)?, buffers)?);
     drop(sorter);
     let mut results = Vec::new();
     for index in 0..frames {
@@ -207,7 +210,7 @@ fn frames() -> Result<(), Failed> {
         let (copy_values, values_after) = bench.copy(&values);
         let sorts = [reverse.record(Count::Device)?, sort.record(Count::Device)?];
         let [first, second] = sorts;
-        WgpuCommands::submit(&bench.queue, [write, first, second, copy_keys, copy_values]);
+        Commands::submit(&bench.queue, [write, first, second, copy_keys, copy_values]);
         results.push((index, keys_after, values_after));
     }
     // What wgpu tracks lives until the device is done with it, also when it is destroyed and not only dropped.
@@ -237,9 +240,8 @@ fn only_written_by_the_sort() -> Result<(), Failed> {
     let limits = Limits { max_storage_buffer_binding_size: 16 << 10, ..Limits::default() };
     let bench = open(&DeviceDescriptor { required_limits: limits, ..Default::default() })?;
     let count = 50_000u32;
-    let request =
-        SortRequest { value: ValueType::Index, placement: Placement::OutOfPlace, ..SortRequest::new(KeyType::U32) };
-    let sorter = WgpuSorter::new(&bench.sorts, &request, None)?;
+    let request = SortRequest::new(KeyType::U32).value(ValueType::Index).placement(Placement::OutOfPlace);
+    let sorter = bench.sorter(&request)?;
     let size = u64::from(count) * 4;
     let keys = bench.buffer(size, BufferUsages::STORAGE | BufferUsages::COPY_DST);
     let result = || bench.buffer(size + 512, BufferUsages::STORAGE | BufferUsages::COPY_SRC);
@@ -249,21 +251,19 @@ fn only_written_by_the_sort() -> Result<(), Failed> {
     for together in [true, false] {
         let (keys_out, values_out) = (result(), result());
         let part = 256..256 + size;
-        let buffers = SortBuffers {
-            keys_out: Some(keys_out.slice(part.clone())),
-            values_out: Some(values_out.slice(part)),
-            ..SortBuffers::in_place(keys.slice(..), count)
-        };
-        // SAFETY: the buffers are of the device's instance, and live during the call.
-        let sort = unsafe { sorter.bind(&buffers)? };
+        let buffers = SortBuffers::new(count)
+            .keys(keys.slice(..))
+            .keys_out(keys_out.slice(part.clone()))
+            .values_out(values_out.slice(part));
+        let sort = bind(&sorter, buffers)?;
         let (copy, after) = bench.copy(&values_out);
         let (copy_keys, keys_after) = bench.copy(&keys_out);
         let sort = sort.record(count)?;
         if together {
-            WgpuCommands::submit(&bench.queue, [sort, copy, copy_keys]);
+            Commands::submit(&bench.queue, [sort, copy, copy_keys]);
         } else {
-            WgpuCommands::submit(&bench.queue, [sort]);
-            WgpuCommands::submit(&bench.queue, [copy, copy_keys]);
+            Commands::submit(&bench.queue, [sort]);
+            Commands::submit(&bench.queue, [copy, copy_keys]);
         }
         let around = |middle: &[u32]| [&[0; 64][..], middle, &[0; 64]].concat();
         let sorted: Vec<u32> = expected.iter().map(|&at| input[at as usize]).collect();
@@ -278,22 +278,22 @@ fn only_written_by_the_sort() -> Result<(), Failed> {
 fn plain_device() -> Result<(), Failed> {
     let adapter = adapter();
     let (device, queue) = block_on(adapter.request_device(&DeviceDescriptor::default()))?;
-    let sorts = WgpuDevice::new(&device)?;
+    let sorts = Device::new(&device)?;
     let profile = sorts.profile();
     assert!(!profile.full_subgroups && !profile.small_storage, "{profile:?}");
     // wgpu's instances are of Vulkan 1.3, and software drivers have one subgroup size.
     if profile.api_version >= (1, 3, 0) {
         assert_eq!(profile.fixed_subgroups, vksort::FixedSubgroups::Spirv16);
-        let text = format!("{:?}", WgpuSorter::new(&sorts, &pairs(), None)?);
+        let text = format!("{:?}", Sorter::new(&sorts, &pairs(), &SorterOptions::default())?);
         assert!(text.contains("emulated: false"), "{text}");
     }
     let bench = Bench { device, queue, sorts };
-    let bytes = SortRequest { value: ValueType::Bytes(1), ..SortRequest::new(KeyType::U16) };
-    let wide = SortRequest { value: ValueType::Bytes(12), ..SortRequest::new(KeyType::U128) };
+    let bytes = SortRequest::new(KeyType::U16).value(ValueType::Bytes(1));
+    let wide = SortRequest::new(KeyType::U128).value(ValueType::Bytes(12));
     let mut requests = vec![pairs(), bytes, wide];
-    requests.extend(Algorithm::ALL.iter().map(|algorithm| SortRequest { algorithm: Some(*algorithm), ..pairs() }));
+    requests.extend(Algorithm::ALL.iter().map(|algorithm| pairs().algorithm(*algorithm)));
     for request in requests {
-        let sorter = WgpuSorter::new(&bench.sorts, &request, None)?;
+        let sorter = bench.sorter(&request)?;
         let most = if request.algorithm == Some(Algorithm::SingleWorkgroup) { 500 } else { 20_000 };
         let elements = Elements::new(&bench, &sorter, most)?;
         let keys = generate(Pattern::Uniform, request.key, most as usize, seed());
@@ -301,7 +301,7 @@ fn plain_device() -> Result<(), Failed> {
             elements.sort(&bench, &keys, count, most)?;
         }
     }
-    let rows = SegmentedRequest::new(bytes, Segments::RowsOf { stride: 333 });
+    let rows = bytes.segments(Segments::RowsOf { stride: 333 });
     let keys = generate(Pattern::Uniform, KeyType::U16, 1000, seed());
     segments::sort(&bench, &Case::new(rows, u32::MAX, vec![9, 400, 200], 3, keys))
 }
@@ -312,7 +312,7 @@ fn opened_device() -> Result<(), Failed> {
     let profile = bench.sorts.profile();
     assert!(profile.full_subgroups && profile.small_storage, "{profile:?}");
     let expected = Tuning::for_device(profile);
-    let sorter = WgpuSorter::new(&bench.sorts, &pairs(), Some(&expected))?;
+    let sorter = Sorter::new(&bench.sorts, &pairs(), &SorterOptions::default().tuning(expected))?;
     let text = format!("{sorter:?}");
     assert!(text.contains("emulated: false"), "{text}");
     // Features that share a structure with those of sorts.
@@ -325,8 +325,8 @@ fn opened_device() -> Result<(), Failed> {
 /// Sorters share pipelines, which a sorter uses longer than the one that made them.
 fn shared_pipelines() -> Result<(), Failed> {
     let bench = open(&DeviceDescriptor::default())?;
-    let first = WgpuSorter::new(&bench.sorts, &pairs(), None)?;
-    let sorter = WgpuSorter::new(&bench.sorts, &pairs(), None)?;
+    let first = bench.sorter(&pairs())?;
+    let sorter = bench.sorter(&pairs())?;
     drop(first);
     let elements = Elements::new(&bench, &sorter, 20_000)?;
     let keys = generate(Pattern::Uniform, KeyType::F32, 20_000, seed());
@@ -354,14 +354,13 @@ fn encoders_are_not_shared() -> Result<(), Failed> {
 /// the caller still holds.
 fn step_times() -> Result<(), Failed> {
     let bench = bench();
-    let sorter = WgpuSorter::new(&bench.sorts, &SortRequest::new(KeyType::U32), None)?;
+    let sorter = bench.sorter(&SortRequest::new(KeyType::U32))?;
     let count = 50_000;
     let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
     let keys = bench.buffer(4 * u64::from(count), usage);
     let mut input = written(count, 1);
     bench.queue.write_buffer(&keys, 0, bytemuck::cast_slice(&input));
-    // SAFETY: the buffer is of the device's instance, and lives during the call.
-    let sort = unsafe { sorter.bind(&SortBuffers::in_place(keys.slice(..), count))? };
+    let sort = bind(&sorter, SortBuffers::new(count).keys(keys.slice(..)))?;
     let (dropped, never) = sort.record_timed(count)?;
     drop(dropped);
     let (first, times) = sort.record_timed(count)?;
@@ -370,7 +369,7 @@ fn step_times() -> Result<(), Failed> {
     assert!(times.read()?.is_none(), "nothing has been submitted");
     let (copy, after) = bench.copy(&keys);
     let started = Instant::now();
-    WgpuCommands::submit(&bench.queue, [first, second, copy]);
+    Commands::submit(&bench.queue, [first, second, copy]);
     input.sort();
     expect_words("keys", &words(&read(&bench, &after)?), &input)?;
     let most = started.elapsed().as_nanos() as f64;
@@ -388,13 +387,13 @@ fn step_times() -> Result<(), Failed> {
 fn framework() -> Result<(), Failed> {
     let bench = bench();
     let request = SortRequest::new(KeyType::U32);
-    let sorter = WgpuSorter::new(&bench.sorts, &request, None)?;
+    let sorter = bench.sorter(&request)?;
     let keys = bench.buffer(4 * 5000, BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST);
     let mut input = written(5000, 1);
     bench.queue.write_buffer(&keys, 0, bytemuck::cast_slice(&input));
-    // SAFETY: the buffer is of the device's instance, and lives during the call. All parts go into one submission.
+    let sort = bind(&sorter, SortBuffers::new(5000).keys(keys.slice(..)))?;
+    // SAFETY: all parts go into one submission.
     let index = unsafe {
-        let sort = sorter.bind(&SortBuffers::in_place(keys.slice(..), 5000))?;
         let (copy, after) = bench.copy(&keys);
         let parts: Vec<_> =
             [sort.record(5000)?, copy].into_iter().flat_map(|part| part.into_command_buffers()).collect();

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use libtest_mimic::Failed;
-use vksort::{BufferSizes, Count, KeyOutput, SortBuffers, SortRequest, ValueType};
+use vksort::{BufferSizes, Capacity, Count, KeyOutput, SortBuffers, SortRequest, ValueType};
 use vksort_wgpu::wgpu::{self, Buffer, BufferSlice, BufferUsages};
-use vksort_wgpu::{WgpuCommands, WgpuSort, WgpuSorter};
+use vksort_wgpu::{BoundSort, Commands, Sorter};
 
-use crate::Bench;
+use crate::{Bench, bind};
 use vksort_testing::arena::values;
 use vksort_testing::oracle;
 
@@ -32,7 +32,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    pub fn new(bench: &Bench, sizes: BufferSizes, words: usize) -> Memory {
+    pub fn new(bench: &Bench, sizes: BufferSizes) -> Memory {
         let mut bytes = 0;
         let mut part = |size: u64| {
             let start = bytes + APART;
@@ -40,7 +40,7 @@ impl Memory {
             start..start + size as usize
         };
         let [keys, values, keys_out, values_out, words] =
-            [Some(sizes.keys), sizes.values, sizes.keys_out, sizes.values_out, Some(4 * words as u64)]
+            [sizes.keys, sizes.values, sizes.keys_out, sizes.values_out, sizes.segments]
                 .map(|size| size.map_or(0..0, &mut part));
         let count = part(8);
         let count = count.start + 4..count.end;
@@ -51,21 +51,19 @@ impl Memory {
     }
 
     /// The slice of a part, if the sort has it.
-    pub fn slice(&self, part: &Part) -> Option<BufferSlice<'_>> {
+    fn slice(&self, part: &Part) -> Option<BufferSlice<'_>> {
         (!part.is_empty()).then(|| self.buffer.slice(part.start as u64..part.end as u64))
     }
 
-    /// The buffers of elements.
-    pub fn elements(&self, capacity: u32) -> SortBuffers<BufferSlice<'_>> {
-        SortBuffers {
-            keys: self.slice(&self.keys).expect("there are keys"),
-            values: self.slice(&self.values),
-            keys_out: self.slice(&self.keys_out),
-            values_out: self.slice(&self.values_out),
-            scratch: None,
-            count: self.slice(&self.count),
-            capacity,
-        }
+    /// All buffers but the scratch.
+    pub fn buffers(&self, capacity: impl Into<Capacity>) -> SortBuffers<BufferSlice<'_>> {
+        SortBuffers::new(capacity)
+            .keys(self.slice(&self.keys))
+            .values(self.slice(&self.values))
+            .keys_out(self.slice(&self.keys_out))
+            .values_out(self.slice(&self.values_out))
+            .segments(self.slice(&self.words))
+            .count(self.slice(&self.count))
     }
 
     /// Where sorted keys and values go.
@@ -84,12 +82,12 @@ impl Memory {
         &self,
         bench: &Bench,
         before: &[u8],
-        sort: WgpuCommands,
+        sort: Commands,
         results: &[(&Part, &[u8])],
     ) -> Result<(), Failed> {
         bench.queue.write_buffer(&self.buffer, 0, before);
         let (copy, after) = bench.copy(&self.buffer);
-        WgpuCommands::submit(&bench.queue, [sort, copy]);
+        Commands::submit(&bench.queue, [sort, copy]);
         let expected = with(before.to_vec(), results);
         match oracle::difference("bytes of the buffer", 1, &read(bench, &after)?, &expected) {
             Some(difference) => Err(difference.into()),
@@ -108,16 +106,15 @@ fn with(mut bytes: Vec<u8>, contents: &[(&Part, &[u8])]) -> Vec<u8> {
 /// A sort of elements with its memory.
 pub struct Elements {
     memory: Memory,
-    sort: WgpuSort,
+    sort: BoundSort,
     request: SortRequest,
     capacity: u32,
 }
 
 impl Elements {
-    pub fn new(bench: &Bench, sorter: &WgpuSorter, capacity: u32) -> Result<Elements, Failed> {
-        let memory = Memory::new(bench, sorter.buffers(capacity), 0);
-        // SAFETY: the buffer is of the device's instance, and lives during the call.
-        let sort = unsafe { sorter.bind(&memory.elements(capacity))? };
+    pub fn new(bench: &Bench, sorter: &Sorter, capacity: u32) -> Result<Elements, Failed> {
+        let memory = Memory::new(bench, sorter.buffer_sizes(capacity));
+        let sort = bind(sorter, memory.buffers(capacity))?;
         Ok(Elements { memory, sort, request: *sorter.request(), capacity })
     }
 
@@ -134,6 +131,7 @@ impl Elements {
         let sorted = match count {
             Count::Host(count) => count as usize,
             Count::Device => on_device as usize,
+            other => unreachable!("{other:?} is not tested"),
         };
         let indices = oracle::argsort(request, &keys[..sorted * key_size]);
         let sorted_keys = match request.key_output {

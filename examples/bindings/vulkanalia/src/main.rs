@@ -46,7 +46,7 @@ fn create_device(
         }
     }
     let queues = [vk::DeviceQueueCreateInfo::builder().queue_family_index(family).queue_priorities(&[1.0])];
-    let extensions: Vec<_> = needed.device_extensions.iter().map(|name| name.as_ptr()).collect();
+    let extensions: Vec<_> = needed.device_extensions().iter().map(|name| name.as_ptr()).collect();
     let mut info = vk::DeviceCreateInfo::builder()
         .queue_create_infos(&queues)
         .enabled_extension_names(&extensions)
@@ -95,7 +95,7 @@ impl Buffer {
 
     /// A part of the buffer, as vksort takes it.
     fn range(&self, offset: u64, size: u64) -> BufferRange {
-        BufferRange { offset, ..BufferRange::new(raw(self.buffer.as_raw()), size) }
+        BufferRange::new(raw(self.buffer.as_raw()), size).offset(offset)
     }
 }
 
@@ -121,20 +121,17 @@ fn main() -> Result<()> {
         let functions = vksort::device_from_raw(&functions, device.handle().as_raw() as u64)?;
 
         // Depths with the indices of their splats, farthest first.
-        let request = SortRequest { value: ValueType::U32, order: Order::Descending, ..SortRequest::new(KeyType::F32) };
+        let request = SortRequest::new(KeyType::F32).value(ValueType::U32).order(Order::Descending);
         let sorter = Sorter::new(&functions, &needed, &request, &SorterOptions::default())?;
         let scratch_size = sorter.scratch_size(COUNT)?.max(4);
         let buffer = |size, usage, wanted| Buffer::new(&device, &types, size, usage, wanted);
         let copies = Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
         let elements = buffer(2 * BYTES, copies | Usage::STORAGE_BUFFER, Memory::DEVICE_LOCAL)?;
-        let scratch_usage = Usage::from_bits_truncate(Sorter::SCRATCH_USAGE.as_raw());
+        let scratch_usage = Usage::from_bits_truncate(sorter.scratch_usage().as_raw());
         let scratch = buffer(scratch_size, scratch_usage, Memory::DEVICE_LOCAL)?;
         let host = buffer(2 * BYTES, copies, Memory::HOST_VISIBLE | Memory::HOST_COHERENT)?;
-        let sort = sorter.bind(&SortBuffers {
-            values: Some(elements.range(BYTES, BYTES)),
-            scratch: Some(scratch.range(0, scratch_size)),
-            ..SortBuffers::in_place(elements.range(0, BYTES), COUNT)
-        })?;
+        let buffers = SortBuffers::new(COUNT).keys(elements.range(0, BYTES)).values(elements.range(BYTES, BYTES));
+        let sort = sorter.bind(&buffers.scratch(scratch.range(0, scratch_size)))?;
 
         let depths: Vec<f32> = (0..COUNT).map(|splat| (splat.wrapping_mul(0x9E37_79B9) >> 18) as f32).collect();
         let mapped = device.map_memory(host.memory, 0, 2 * BYTES, vk::MemoryMapFlags::empty())?.cast::<u32>();
@@ -153,7 +150,7 @@ fn main() -> Result<()> {
         device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
         device.cmd_copy_buffer(commands, host.buffer, elements.buffer, &whole);
         AccessScope::TRANSFER_WRITE.record_barrier(BoundSort::INPUT_SCOPE, &functions, recording);
-        sort.record(recording, COUNT, None)?;
+        sort.record(recording, COUNT)?;
         BoundSort::OUTPUT_SCOPE.record_barrier(AccessScope::TRANSFER_READ, &functions, recording);
         device.cmd_copy_buffer(commands, elements.buffer, host.buffer, &whole);
         AccessScope::TRANSFER_WRITE.record_barrier(AccessScope::HOST_READ, &functions, recording);

@@ -53,7 +53,7 @@ fn query(physical_device: &PhysicalDevice) -> Result<Requirements> {
 
 /// What a new device has to enable for it.
 fn enable(needed: &Requirements) -> Result<(DeviceExtensions, DeviceFeatures)> {
-    let names: Vec<&str> = needed.device_extensions.iter().map(|name| name.to_str()).collect::<Result<_, _>>()?;
+    let names: Vec<&str> = needed.device_extensions().iter().map(|name| name.to_str()).collect::<Result<_, _>>()?;
     let mut features = DeviceFeatures::empty();
     for name in needed.feature_names() {
         match name {
@@ -89,7 +89,7 @@ struct Splats {
 impl Splats {
     fn new(device: &Arc<Device>, memory: &Arc<StandardMemoryAllocator>) -> Result<Splats> {
         let needed = requirements(device)?;
-        let request = SortRequest { value: ValueType::U32, order: Order::Descending, ..SortRequest::new(KeyType::F32) };
+        let request = SortRequest::new(KeyType::F32).value(ValueType::U32).order(Order::Descending);
         // SAFETY: the device is alive.
         let functions = unsafe {
             vksort::device_from_raw(&functions(device.instance())?, ash::vk::Handle::as_raw(device.handle()))?
@@ -100,12 +100,8 @@ impl Splats {
         let depths = on_device(memory, usage, COUNT.into())?;
         let indices = on_device(memory, usage, COUNT.into())?;
         let words = sorter.scratch_size(COUNT)?.div_ceil(4).max(1);
-        let scratch = on_device(memory, BufferUsage::from(Sorter::SCRATCH_USAGE), words)?;
-        let buffers = SortBuffers {
-            values: Some(range(&indices)),
-            scratch: Some(range(&scratch)),
-            ..SortBuffers::in_place(range(&depths), COUNT)
-        };
+        let scratch = on_device(memory, BufferUsage::from(sorter.scratch_usage()), words)?;
+        let buffers = SortBuffers::new(COUNT).keys(range(&depths)).values(range(&indices)).scratch(range(&scratch));
         // SAFETY: the buffers are the device's. The subbuffers that `self` holds keep them alive.
         let sort = unsafe { sorter.bind(&buffers)? };
         Ok(Splats { depths, indices, scratch, sort, functions })
@@ -120,7 +116,7 @@ impl Splats {
         // SAFETY: the command buffer is recording. The barriers join copies before the sort and after it.
         unsafe {
             AccessScope::TRANSFER_WRITE.record_barrier(BoundSort::INPUT_SCOPE, &self.functions, raw);
-            self.sort.record(raw, COUNT, None)?;
+            self.sort.record(raw, COUNT)?;
             BoundSort::OUTPUT_SCOPE.record_barrier(AccessScope::TRANSFER_READ, &self.functions, raw);
             Ok(recording.end()?)
         }
@@ -232,8 +228,8 @@ fn on_host<T: BufferContents>(
 
 /// A subbuffer as vksort takes it. With its usage, flags that are missing are found when the sort is bound.
 fn range<T: ?Sized>(part: &Subbuffer<T>) -> BufferRange {
-    let usage = part.buffer().usage().into();
-    BufferRange { offset: part.offset(), usage: Some(usage), ..BufferRange::new(part.buffer().handle(), part.size()) }
+    let usage: ash::vk::BufferUsageFlags = part.buffer().usage().into();
+    BufferRange::new(part.buffer().handle(), part.size()).offset(part.offset()).usage(usage)
 }
 
 fn main() -> Result<()> {

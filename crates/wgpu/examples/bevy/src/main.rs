@@ -26,9 +26,9 @@ use bevy::render::settings::{InstanceFlags, RenderCreation, WgpuSettings};
 use bevy::render::{RenderApp, RenderPlugin, RenderStartup};
 use bevy::window::ExitCondition;
 use pollster::block_on;
-use vksort_wgpu::wgpu::{self, BufferUsages as Usage};
 use vksort::{Count, KeyType, Order, SortBuffers, SortRequest, ValueType};
-use vksort_wgpu::{WgpuDevice, WgpuSort, WgpuSorter};
+use vksort_wgpu::wgpu::{self, BufferUsages as Usage};
+use vksort_wgpu::{BoundSort, Device, Sorter, SorterOptions};
 
 const HELP: &str = "Sorts splats by depth in the render graph of Bevy, and verifies every frame.
 
@@ -57,9 +57,9 @@ const CULL: &str = "
         }
     }";
 
-/// The device of [`WgpuDevice::open`], which Bevy renders with.
+/// The device of [`Device::open`], which Bevy renders with.
 #[derive(Resource)]
-struct Opened(WgpuDevice);
+struct Opened(Device);
 
 /// The pass before the sort, and the sort, bound to its buffers.
 #[derive(Resource)]
@@ -69,7 +69,7 @@ struct Splats {
     frame: wgpu::Buffer,
     group: wgpu::BindGroup,
     cull: wgpu::ComputePipeline,
-    sort: WgpuSort,
+    sort: BoundSort,
 }
 
 /// The result of a frame: copies of the number of splats and of their indices in order.
@@ -83,20 +83,16 @@ struct Frame {
 struct Results(Sender<anyhow::Result<Frame>>);
 
 impl Splats {
-    fn new(device: &wgpu::Device, for_sorts: &WgpuDevice) -> anyhow::Result<Self> {
+    fn new(device: &wgpu::Device, for_sorts: &Device) -> anyhow::Result<Self> {
         let bytes = u64::from(SPLATS) * 4;
         let depths = buffer(device, bytes, Usage::STORAGE);
         let indices = buffer(device, bytes, Usage::STORAGE | Usage::COPY_SRC);
         let count = buffer(device, 4, Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST);
         let frame = buffer(device, 16, Usage::UNIFORM | Usage::COPY_DST);
 
-        let request = SortRequest { value: ValueType::U32, order: Order::Descending, ..SortRequest::new(KeyType::F32) };
-        let sorter = WgpuSorter::new(for_sorts, &request, None)?;
-        let buffers = SortBuffers {
-            values: Some(indices.slice(..)),
-            count: Some(count.slice(..)),
-            ..SortBuffers::in_place(depths.slice(..), SPLATS)
-        };
+        let request = SortRequest::new(KeyType::F32).value(ValueType::U32).order(Order::Descending);
+        let sorter = Sorter::new(for_sorts, &request, &SorterOptions::default())?;
+        let buffers = SortBuffers::new(SPLATS).keys(depths.slice(..)).values(indices.slice(..)).count(count.slice(..));
         // SAFETY: device and buffers come from the one instance of the app, and no other thread destroys the buffers.
         let sort = unsafe { sorter.bind(&buffers)? };
 
@@ -156,7 +152,7 @@ fn prepare(mut commands: Commands, device: Res<RenderDevice>, opened: Option<Res
     let device = device.wgpu_device();
     let splats = match opened {
         Some(opened) => Splats::new(device, &opened.0),
-        None => WgpuDevice::new(device).map_err(Into::into).and_then(|plain| Splats::new(device, &plain)),
+        None => Device::new(device).map_err(Into::into).and_then(|plain| Splats::new(device, &plain)),
     };
     match splats {
         Ok(splats) => commands.insert_resource(splats),
@@ -177,13 +173,13 @@ fn sort_splats(
 }
 
 /// A device with all that sorts need, for Bevy to render with.
-fn open(flags: wgpu::InstanceFlags) -> anyhow::Result<(RenderCreation, WgpuDevice)> {
+fn open(flags: wgpu::InstanceFlags) -> anyhow::Result<(RenderCreation, Device)> {
     let desc = wgpu::InstanceDescriptor::new_without_display_handle();
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor { backends: wgpu::Backends::VULKAN, flags, ..desc });
     let adapter = block_on(instance.request_adapter(&Default::default())).context("wgpu finds no Vulkan adapter")?;
     let required_limits = adapter.limits();
     let desc = wgpu::DeviceDescriptor { required_limits, ..Default::default() };
-    let (device, queue, for_sorts) = WgpuDevice::open(&adapter, &desc)?;
+    let (device, queue, for_sorts) = Device::open(&adapter, &desc)?;
     let creation = RenderCreation::manual(
         RenderDevice::from(device),
         RenderQueue::new(queue),

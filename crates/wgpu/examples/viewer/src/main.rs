@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail, ensure};
 use pollster::block_on;
 use vksort::{Count, KeyType, SortBuffers, SortRequest, ValueType};
 use vksort_wgpu::wgpu::{self, BufferUsages as Usage};
-use vksort_wgpu::{WgpuCommands, WgpuDevice, WgpuSorter};
+use vksort_wgpu::{Commands, Device, Sorter, SorterOptions};
 use wgpu_3dgs_viewer::core::glam::{Quat, U8Vec4, UVec2, Vec3};
 use wgpu_3dgs_viewer::core::{BufferWrapper, Gaussian, Gaussians, GaussiansSource, IterGaussian};
 use wgpu_3dgs_viewer::{Camera, Viewer};
@@ -93,10 +93,10 @@ fn run(scene: Option<&str>, plain: bool, validate: bool) -> Result<()> {
     let desc = wgpu::DeviceDescriptor { required_limits: adapter.limits(), ..Default::default() };
     let (device, queue, for_sorts) = if plain {
         let (device, queue) = block_on(adapter.request_device(&desc))?;
-        let for_sorts = WgpuDevice::new(&device)?;
+        let for_sorts = Device::new(&device)?;
         (device, queue, for_sorts)
     } else {
-        WgpuDevice::open(&adapter, &desc)?
+        Device::open(&adapter, &desc)?
     };
     println!("device     {}", for_sorts.profile().name);
     println!("splats     {count}");
@@ -111,16 +111,13 @@ fn run(scene: Option<&str>, plain: bool, validate: bool) -> Result<()> {
     viewer.update_camera(&queue, &camera, SIZE);
 
     // Once: the sort, bound to the renderer's buffers. Its draw has the number of instances in the second word of its arguments.
-    let request = SortRequest { value: ValueType::U32, ..SortRequest::new(KeyType::F32) };
-    let sorter = WgpuSorter::new(&for_sorts, &request, None)?;
+    let request = SortRequest::new(KeyType::F32).value(ValueType::U32);
+    let sorter = Sorter::new(&for_sorts, &request, &SorterOptions::default())?;
     let bytes = 4 * u64::from(count);
     let (depths, indices) = (viewer.gaussians_depth_buffer.buffer(), viewer.indirect_indices_buffer.buffer());
     let draw = viewer.indirect_args_buffer.buffer();
-    let buffers = SortBuffers {
-        values: Some(indices.slice(..bytes)),
-        count: Some(draw.slice(4..8)),
-        ..SortBuffers::in_place(depths.slice(..bytes), count)
-    };
+    let buffers =
+        SortBuffers::new(count).keys(depths.slice(..bytes)).values(indices.slice(..bytes)).count(draw.slice(4..8));
     // SAFETY: device and buffers come from this one instance, and no other thread destroys the buffers.
     let sort = unsafe { sorter.bind(&buffers)? };
 
@@ -201,7 +198,7 @@ fn run(scene: Option<&str>, plain: bool, validate: bool) -> Result<()> {
         let before = checked()?;
         ensure!(before.count > 0, "the camera sees no splats");
         let started = Instant::now();
-        WgpuCommands::submit(&queue, [sort.record(Count::Device)?]);
+        Commands::submit(&queue, [sort.record(Count::Device)?]);
         device.poll(wgpu::PollType::wait_indefinitely())?;
         by_vksort = by_vksort.min(started.elapsed());
         let after = checked()?;
