@@ -52,8 +52,8 @@ use super::sort::BoundSort;
 pub struct Sorter {
     // Fields are dropped in this order: the pipelines before the device.
     sorter: vksort::Sorter,
-    pub(super) label: Arc<str>,
-    pub(super) device: Device,
+    label: Arc<str>,
+    device: Device,
 }
 
 impl Sorter {
@@ -138,12 +138,13 @@ impl Sorter {
     ///   numbers that each instance counts separately, so it cannot recognize a buffer of another instance.
     /// * No buffer is destroyed ([`Buffer::destroy`]) during the call.
     pub unsafe fn bind(&self, buffers: &SortBuffers<BufferSlice<'_>>) -> Result<BoundSort, Error> {
-        let ranges = Ranges::new(self, buffers)?;
+        let sizes = (self.buffer_sizes(buffers.capacity), self.scratch_size(buffers.capacity)?);
+        let ranges = Ranges::new(&self.device, &self.label, sizes, buffers)?;
         self.sorter.check_buffers(&ranges.raw)?;
-        let tracked = ranges.track(self)?;
+        let tracked = ranges.track()?;
         // SAFETY: wgpu has just bound the buffers on this device, where all of each buffer has memory. The
         // result holds them, and their usage was checked.
         let sort = unsafe { self.sorter.bind(&ranges.raw)? };
-        Ok(BoundSort { inner: ranges.hold(sort, tracked, self) })
+        Ok(BoundSort { inner: ranges.hold(sort, tracked) })
     }
 }
