@@ -1,4 +1,4 @@
-//! Embeds the kernels: those kept in `spirv/`, or with the feature `shaderc` what `glsl/` compiles to.
+//! Embeds the kernels: those kept in `spirv/`, or with the feature `compile-kernels` what `glsl/` compiles to.
 //!
 //! Only a build with the feature in the repository writes to `spirv/`, and only with the variable `VKSORT_WRITE_SPIRV=1`. With
 //! `VKSORT_WRITE_SPIRV=check` it fails where it would write.
@@ -9,7 +9,7 @@ use std::{env, fs};
 #[allow(dead_code, reason = "what compiles kernels needs its text only")]
 #[path = "src/abi.rs"]
 mod abi;
-#[cfg(feature = "shaderc")]
+#[cfg(feature = "compile-kernels")]
 #[path = "src/compile.rs"]
 mod compile;
 #[path = "build/digest.rs"]
@@ -17,8 +17,8 @@ mod digest;
 #[allow(dead_code, reason = "only the modules are embedded here")]
 #[path = "src/kernels.rs"]
 mod kernels;
-#[cfg_attr(feature = "shaderc", path = "build/compiled.rs")]
-#[cfg_attr(not(feature = "shaderc"), path = "build/kept.rs")]
+#[cfg_attr(feature = "compile-kernels", path = "build/compiled.rs")]
+#[cfg_attr(not(feature = "compile-kernels"), path = "build/kept.rs")]
 mod origin;
 #[path = "src/modules/pack.rs"]
 mod pack;
@@ -59,7 +59,7 @@ fn main() {
     {
         message.lines().for_each(|line| println!("cargo::error={line}"));
     }
-    if cfg!(feature = "runtime-shaders") {
+    if cfg!(feature = "compile-visitors") {
         match sources(&root.join("glsl")) {
             Ok(text) => fs::write(out.join("sources.rs"), text).expect("OUT_DIR is writable"),
             Err(error) => println!("cargo::error=glsl/: {error}"),

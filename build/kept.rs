@@ -9,7 +9,7 @@ use crate::{Kernels, Stale, WRITE, digest, kernels};
 /// the library fails.
 pub fn kernels(root: &Path, asked: Stale) -> Result<Kernels, String> {
     if asked != Stale::Stays {
-        println!("cargo::warning={WRITE} needs the feature shaderc, which compiles glsl/: spirv/ stays as it is");
+        println!("cargo::warning={WRITE} needs the feature compile-kernels, which compiles glsl/: spirv/ stays as it is");
     }
     let spirv = root.join("spirv");
     let read = |name: String| {
@@ -29,7 +29,7 @@ pub fn kernels(root: &Path, asked: Stale) -> Result<Kernels, String> {
         if sources.trim() != now {
             println!(
                 "cargo::warning=spirv/ was compiled from other GLSL than is in glsl/ now: run scripts/spirv.sh, or build with \
-                 the feature shaderc"
+                 the feature compile-kernels"
             );
             stale = true;
         }

@@ -1,6 +1,6 @@
 //! Keys that are never stored: splats are sorted by depth, and the sort computes the depths itself.
 //!
-//! This is one file to copy from. It takes the crates `vksort` with the feature `runtime-shaders`, `ash` with the feature
+//! This is one file to copy from. It takes the crates `vksort` with the feature `compile-visitors`, `ash` with the feature
 //! `loaded`, and `anyhow`.
 #![allow(unsafe_code)]
 

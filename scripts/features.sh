@@ -15,7 +15,7 @@ source scripts/lib.sh
 
 # The release profile has its build scripts and macros compiled already where the tests are.
 cargo=(cargo --config scripts/checked.toml)
-features=$(awk '/^\[/ { inside = $0 == "[features]" } inside && /^[a-z]/ && $1 != "default" { print $1 }' Cargo.toml)
+features=$(awk '/^\[/ { inside = $0 == "[features]" } inside && /^[a-z_]/ && $1 != "default" { print $1 }' Cargo.toml)
 [[ $features ]] || die "Cargo.toml lists no features"
 sets=("$@")
 # shellcheck disable=SC2206

@@ -82,7 +82,7 @@ step() {
 # scripts/features.sh lints the same sources with each feature alone, and CI documents them. Examples are checked here
 # and linked by test.sh.
 # Here cargo enables the named features alone. In the repository, tests add those that they need.
-every=standalone,keys-128,half,runtime-shaders,testing
+every=standalone,keys-128,half,compile-visitors,__testing
 # In the profile of the tests, which has the dependencies compiled.
 checked=(cargo --config "$root/scripts/checked.toml" --config 'profile.release.package.vksort.opt-level=0')
 step "${checked[@]}" check --quiet --release --no-default-features
@@ -95,7 +95,7 @@ step "${checked[@]}" test --quiet --release --no-default-features --doc
 step "${checked[@]}" test --quiet --release --no-default-features --features standalone --doc
 # With the compiler it needs no kept modules, and keeps none.
 mv spirv "$work/spirv"
-step env VKSORT_WRITE_SPIRV=1 "${checked[@]}" check --quiet --release --features shaderc
+step env VKSORT_WRITE_SPIRV=1 "${checked[@]}" check --quiet --release --features compile-kernels
 [[ ! -e spirv ]] || die "a build of the package has written $(find spirv -type f | wc -l) files to spirv/"
 mv "$work/spirv" spirv
 # The crates beside it, as a program that has both from a registry. wgpu takes minutes to compile, unless its lints have been run
@@ -113,7 +113,7 @@ name = "dependent"
 version = "0.0.0"
 edition = "2024"
 [dependencies]
-vksort = { path = "$PWD" }
+vksort = { path = "$PWD", features = ["standalone"] }
 [profile.release]
 strip = true
 TOML

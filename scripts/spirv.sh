@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles glsl/ to the modules in spirv/, which a build without the feature shaderc embeds: scripts/spirv.sh
+# Compiles glsl/ to the modules in spirv/, which a build without the feature compile-kernels embeds: scripts/spirv.sh
 #
 # Sets up the machine first (scripts/setup.sh --kernels). It also compiles the shaders of programs to the modules beside them and
 # the visitors that tests keep, counts the kernels' instructions in lab/record/spirv.csv, and names the modules whose counts
@@ -20,7 +20,7 @@ esac
 
 # build.rs compiles. Unoptimized, as what is run here takes no time.
 cargo=(cargo --config scripts/checked.toml --config profile.release.package.vksort.opt-level=0)
-build=(--release --locked --package vksort --features shaderc)
+build=(--release --locked --package vksort --features compile-kernels)
 if [[ ${1:-} == --check ]]; then
     scripts/setup.sh --kernels --no-drivers
     VKSORT_WRITE_SPIRV=check "${cargo[@]}" check --quiet "${build[@]}" || die "failed, see above"
@@ -31,7 +31,7 @@ fi
 # Runs a test of a suite, which writes a file.
 write() {
     local out
-    out=$("${cargo[@]}" test "${build[@]},runtime-shaders" --test "$1" -- --exact --nocapture "$2") || die "$out"
+    out=$("${cargo[@]}" test "${build[@]},compile-visitors" --test "$1" -- --exact --nocapture "$2") || die "$out"
     [[ $out == *' 1 passed'* ]] || die "the suite $1 has no test $2"
     printf '%s\n' "$out"
 }

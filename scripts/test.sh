@@ -293,8 +293,8 @@ while (($#)); do
 done
 if ((all)); then
     configurations=("${everything[@]}")
-    features=(--features vksort/runtime-shaders,vksort-lab/visitors,vksort-programs/visitors,vksort-programs/window)
-    capi+=(--features runtime-shaders)
+    features=(--features vksort/compile-visitors,vksort-lab/visitors,vksort-programs/visitors,vksort-programs/window)
+    capi+=(--features compile-visitors)
     needs=(--all-tests --kernels) built_mib=9700
 else
     configurations=("${essential[@]}")

@@ -22,12 +22,12 @@ chapters! {
     Segments "segments"
 }
 
-#[cfg(feature = "wide-keys")]
+#[cfg(feature = "keys-64")]
 chapters! {
     Records "records"
 }
 
-#[cfg(feature = "runtime-shaders")]
+#[cfg(feature = "compile-visitors")]
 chapters! {
     Visitors "visitors"
 }

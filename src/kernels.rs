@@ -258,7 +258,7 @@ impl Module {
 }
 
 /// 32-bit words of the widest keys whose kernels are embedded.
-pub const MOST_KEY_WORDS: u32 = match (cfg!(feature = "keys-128"), cfg!(feature = "wide-keys")) {
+pub const MOST_KEY_WORDS: u32 = match (cfg!(feature = "keys-128"), cfg!(feature = "keys-64")) {
     (true, _) => 4,
     (false, true) => 2,
     (false, false) => 1,

@@ -6,7 +6,7 @@
 //! * **Record** a sort into your own command buffer, between your own passes. [`Requirements`] names the extensions and
 //!   features to enable. [`Sorter`] holds the pipelines, and [`BoundSort`] binds them to your buffers.
 //!   [`BoundSort::record`] puts the sort into your frame. It allocates nothing, submits nothing and waits for nothing.
-//! * **Standalone**, with the feature `standalone` (on by default): `standalone::Gpu` owns a device and sorts slices.
+//! * **Standalone**, with the feature `standalone`: `standalone::Gpu` owns a device and sorts slices.
 //!
 //! A [`SortRequest`] says what is sorted: keys of 8 to 128 bits, each of which may carry a value, or structures by their fields.
 //! It also says how they are divided: one array, or segments that are sorted each by itself, of which all elements or the first
@@ -56,35 +56,35 @@
 //!
 //! # Features
 //!
-//! * `standalone` (default): the module `standalone`. It adds gpu-allocator and loads the Vulkan library at run time.
-//! * `wide-keys` (default): keys of 64 bits. Without it the program does not contain their kernels, and
+//! * `standalone`: the module `standalone`. It adds gpu-allocator and loads the Vulkan library at run time.
+//! * `keys-64` (default): keys of 64 bits. Without it the program does not contain their kernels, and
 //!   [`Error::MissingFeature`] refuses requests for these keys.
 //! * `keys-128`: keys of 128 bits too.
-//! * `testing`: internals and fault injection for vksort's own tests. It is no part of the API.
+//! * `__testing`: internals and fault injection for vksort's own tests. It is no part of the API.
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
-//! * `runtime-shaders`: `VisitorSource`, which compiles a [`Visitor`] in the program or in its build script; adds shaderc,
+//! * `compile-visitors`: `VisitorSource`, which compiles a [`Visitor`] in the program or in its build script; adds shaderc,
 //!   which needs a C++ tool chain.
-//! * `shaderc`: compiles the kernels in `glsl/` when the crate is built, instead of embedding the modules in `spirv/`. It is for
+//! * `compile-kernels`: compiles the kernels in `glsl/` when the crate is built, instead of embedding the modules in `spirv/`. It is for
 //!   changes to vksort's own kernels; visitors do not need it. It adds shaderc to the build script.
 //!
 //! The crate `vksort-wgpu` sorts buffers of wgpu, `vksort-capi` is the library for programs in C and C++, and `vksort-profiles` keeps
 //! tunings in files.
 //!
-//! Without `shaderc` and `runtime-shaders`, building needs no C++ compiler: the crate contains the SPIR-V of its kernels.
+//! Without `compile-kernels` and `compile-visitors`, building needs no C++ compiler: the crate contains the SPIR-V of its kernels.
 //!
 //! The crate logs a line (`log`) for each device that it opens, and for each sorter with its request, its tuning row, and its
 //! algorithm with the reason.
 
 mod abi;
 mod checksum;
-#[cfg(feature = "runtime-shaders")]
+#[cfg(feature = "compile-visitors")]
 mod compile;
 mod elements;
 mod error;
 mod files;
 #[cfg(all(doctest, feature = "standalone"))]
 mod guide;
-#[cfg(feature = "testing")]
+#[cfg(feature = "__testing")]
 #[doc(hidden)]
 pub mod internals;
 mod kernels;
@@ -113,7 +113,7 @@ pub use error::Error;
 pub use key::{Key, KeyType, Order};
 pub use plan::{MAX_COUNT, StepName};
 pub use profile::{DeviceProfile, FixedSubgroups};
-#[cfg(feature = "testing")]
+#[cfg(feature = "__testing")]
 #[doc(hidden)]
 pub use record::Faults;
 pub use record::{
@@ -131,7 +131,7 @@ pub use segments::{IndexFrom, SegmentOptions, Segments};
 pub use shape::{Block, Histogram, Ranking, Shape, ShapeDesc, Subgroup, Windows, histogram_bytes};
 pub use shape::{Specialization, SubgroupChoice};
 pub use tuning::{Ballot, Knob, RankMethod, Scale, Tuning};
-#[cfg(feature = "runtime-shaders")]
+#[cfg(feature = "compile-visitors")]
 pub use visitor::VisitorSource;
 pub use visitor::{DepthKeys, DepthPush, Visitor, Visits};
 
@@ -144,6 +144,6 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 struct Readme;
 
 /// The snippets of the page about visitors, in the same way.
-#[cfg(all(doctest, feature = "runtime-shaders"))]
+#[cfg(all(doctest, feature = "compile-visitors"))]
 #[doc = include_str!("../docs/VISITORS.md")]
 struct VisitorsPage;

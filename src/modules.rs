@@ -41,7 +41,7 @@ pub(crate) fn specialized(module: &Module) -> [bool; spec::LEN] {
 
 /// The cargo feature for keys of this many words.
 fn feature_of(key_words: u32) -> &'static str {
-    if key_words > 2 { "keys-128" } else { "wide-keys" }
+    if key_words > 2 { "keys-128" } else { "keys-64" }
 }
 
 /// Fails for a key type whose feature is off.
@@ -83,7 +83,7 @@ mod tests {
         for &key in KeyType::ALL {
             assert!(check_built(key, 4).is_ok());
             assert_eq!(key.is_built(), key.words() <= MOST_KEY_WORDS);
-            let (name, feature) = (key.name(), if key.bits() == 128 { "keys-128" } else { "wide-keys" });
+            let (name, feature) = (key.name(), if key.bits() == 128 { "keys-128" } else { "keys-64" });
             let missing =
                 format!("sorting keys of type {name} needs the cargo feature {feature} of vksort, which is off");
             for most_words in [1, 2] {

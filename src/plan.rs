@@ -20,7 +20,7 @@ use crate::request::{Algorithm, Count, ValueType};
 pub(crate) use capacities::{most_scratch, reached_by_table};
 pub(crate) use hazard::{Barrier, Hazards};
 pub use places::Memory;
-#[cfg(feature = "testing")]
+#[cfg(feature = "__testing")]
 pub use places::Places;
 pub use scratch::ScratchRange;
 pub(crate) use step::{Ends, Step, Work};

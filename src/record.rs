@@ -34,7 +34,7 @@ pub use bind::BoundSort;
 pub use buffers::{BufferRange, SortBuffers};
 pub use chain::{Place, VersionFeatures, feature_in};
 pub use commands::{AccessScope, QueryRange, StepTime, VisitorResources};
-#[cfg(feature = "testing")]
+#[cfg(feature = "__testing")]
 pub use options::Faults;
 pub use options::{Access, SorterOptions};
 pub use pipelines::PipelineSet;

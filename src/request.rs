@@ -279,7 +279,7 @@ impl SortRequest {
     /// * [`Error::Unsupported`] for segments: an algorithm, rows of no elements, a longest segment of none or of fewer elements than each
     ///   of the [`Rows`](Segments::Rows), indices from the begin of segments without [`ValueType::Index`], the first 0 elements, the
     ///   first elements in place, or the whole array without a number of its first elements.
-    /// * [`Error::MissingFeature`]: keys, or fields together, of more than 32 bits without the feature `wide-keys`, of more than 64
+    /// * [`Error::MissingFeature`]: keys, or fields together, of more than 32 bits without the feature `keys-64`, of more than 64
     ///   without `keys-128`.
     pub fn check(&self) -> Result<(), Error> {
         self.resolve().map(drop)
@@ -310,7 +310,7 @@ impl SortRequest {
 impl SortRequest {
     /// The most fields of records.
     pub const MAX_FIELDS: usize = records::MAX_FIELDS;
-    /// The most bits of all fields of records together. More than 64 need the feature `keys-128`, more than 32 `wide-keys`.
+    /// The most bits of all fields of records together. More than 64 need the feature `keys-128`, more than 32 `keys-64`.
     pub const MAX_FIELD_BITS: u32 = records::MAX_FIELD_BITS;
 
     /// Records of `stride` bytes, sorted in place by some of their fields: by the first, equal ones by the second, and so on. Records

@@ -138,7 +138,7 @@ pub(crate) fn varies_in_buffers(words: &[u32]) -> bool {
 }
 
 /// The offset of the last `members` members of the push constants, in bytes; `None` for invalid SPIR-V or fewer members.
-#[cfg(feature = "runtime-shaders")]
+#[cfg(feature = "compile-visitors")]
 pub(crate) fn push_offset(words: &[u32], members: usize) -> Option<u32> {
     const PUSH_CONSTANT: u32 = StorageClass::PushConstant as u32;
     const OFFSET: u32 = Decoration::Offset as u32;

@@ -36,7 +36,7 @@ mod sorter;
 
 pub use buffer::{DeviceBuffer, DeviceRange};
 pub use choice::DeviceChoice;
-#[cfg(feature = "testing")]
+#[cfg(feature = "__testing")]
 #[doc(hidden)]
 pub use device::Device;
 pub use devices::DeviceInfo;

@@ -117,7 +117,7 @@ fn cpu(name: &str, lanes: u32) -> Tuning {
 }
 
 /// The names of the built-in rows.
-#[cfg(feature = "testing")]
+#[cfg(feature = "__testing")]
 pub fn row_names() -> impl Iterator<Item = String> {
     ROWS.iter().map(|row| (row.tuning)().name)
 }

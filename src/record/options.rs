@@ -92,7 +92,7 @@ impl SorterOptions {
     }
 
     /// Faults for tests.
-    #[cfg(feature = "testing")]
+    #[cfg(feature = "__testing")]
     #[doc(hidden)]
     pub fn faults(self, faults: Faults) -> Self {
         SorterOptions { faults, ..self }

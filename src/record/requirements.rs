@@ -383,7 +383,7 @@ impl Requirements {
     }
 
     /// The same for a device with these extensions, properties and limits.
-    #[cfg(feature = "testing")]
+    #[cfg(feature = "__testing")]
     #[doc(hidden)]
     pub fn as_if(self, device_extensions: Vec<&'static CStr>, profile: DeviceProfile) -> Self {
         Requirements { device_extensions, profile, ..self }

@@ -156,7 +156,7 @@ impl DeviceBuffer {
     }
 
     /// The buffer itself, for tests that record sorts.
-    #[cfg(feature = "testing")]
+    #[cfg(feature = "__testing")]
     #[doc(hidden)]
     pub fn raw(&self) -> vk::Buffer {
         self.0.raw

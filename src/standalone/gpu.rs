@@ -17,7 +17,7 @@ use super::sorter::Sorter;
 use crate::error::Error;
 use crate::key::{Key, KeyType, Order};
 use crate::profile::DeviceProfile;
-#[cfg(feature = "testing")]
+#[cfg(feature = "__testing")]
 use crate::record::Requirements;
 use crate::record::{PipelineSet, SorterOptions};
 use crate::request::{Algorithm, BitRange, Capacity, KeyOutput, SortRequest, ValueType};
@@ -39,11 +39,11 @@ pub struct GpuOptions {
     /// fails later, as on a full disk, is only logged, because sorts do not need the file.
     pub pipeline_cache: Option<PathBuf>,
     /// Whether the device is created without optional features and extensions.
-    #[cfg(feature = "testing")]
+    #[cfg(feature = "__testing")]
     #[doc(hidden)]
     pub least: bool,
     /// Whether the driver is taken for one of which nothing is known, so that without full subgroups they are emulated.
-    #[cfg(feature = "testing")]
+    #[cfg(feature = "__testing")]
     #[doc(hidden)]
     pub unknown_driver: bool,
 }
@@ -66,14 +66,14 @@ impl GpuOptions {
     }
 
     /// Whether the device is created without optional features and extensions.
-    #[cfg(feature = "testing")]
+    #[cfg(feature = "__testing")]
     #[doc(hidden)]
     pub fn least(self, least: bool) -> Self {
         GpuOptions { least, ..self }
     }
 
     /// Whether the driver is taken for one of which nothing is known.
-    #[cfg(feature = "testing")]
+    #[cfg(feature = "__testing")]
     #[doc(hidden)]
     pub fn unknown_driver(self, unknown_driver: bool) -> Self {
         GpuOptions { unknown_driver, ..self }
@@ -133,13 +133,13 @@ impl Gpu {
     pub fn new(options: &GpuOptions) -> Result<Gpu, Error> {
         let instance = Instance::new(options.validation)?;
         let choice = options.device.clone().map_or_else(DeviceChoice::from_env, Ok)?;
-        #[cfg_attr(not(feature = "testing"), expect(unused_mut))]
+        #[cfg_attr(not(feature = "__testing"), expect(unused_mut))]
         let mut physical = select(&choice, instance.devices()?)?;
-        #[cfg(feature = "testing")]
+        #[cfg(feature = "__testing")]
         if options.least {
             physical.requirements = physical.requirements.map(Requirements::least);
         }
-        #[cfg(feature = "testing")]
+        #[cfg(feature = "__testing")]
         if options.unknown_driver {
             physical.requirements = physical.requirements.map(Requirements::of_unknown_driver);
         }
@@ -303,7 +303,7 @@ impl Gpu {
     }
 
     /// The device itself, for tests that record sorts.
-    #[cfg(feature = "testing")]
+    #[cfg(feature = "__testing")]
     #[doc(hidden)]
     pub fn device(&self) -> &Arc<Device> {
         &self.device

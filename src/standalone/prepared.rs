@@ -328,7 +328,7 @@ impl PreparedSort {
 
     /// The same, with further commands between the first half and the sort, and between the sort and the second half, for tests.
     /// A barrier on each side orders what they copy.
-    #[cfg(feature = "testing")]
+    #[cfg(feature = "__testing")]
     #[doc(hidden)]
     pub fn run_tampered(
         &self,

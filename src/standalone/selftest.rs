@@ -37,7 +37,7 @@ pub struct Options {
     /// second, and compiling its pipelines up to a few.
     pub limit: Duration,
     /// The kind, by its place in the report, one of whose keys another command changes.
-    #[cfg(feature = "testing")]
+    #[cfg(feature = "__testing")]
     #[doc(hidden)]
     pub spoiled: Option<usize>,
 }
@@ -49,7 +49,7 @@ impl Default for Options {
             seed: 1,
             limit: Duration::from_secs(50),
             // Programs that are tested have no other way to see a wrong sort.
-            #[cfg(feature = "testing")]
+            #[cfg(feature = "__testing")]
             spoiled: std::env::var("VKSORT_SELFTEST_SPOILED").ok().and_then(|kind| kind.parse().ok()),
         }
     }
@@ -198,9 +198,9 @@ fn run_kind(gpu: &Gpu, options: &Options, index: usize, sorter: &Sorter, kind: &
         for (count, on_device) in counts {
             let pattern = [Pattern::Uniform, Pattern::FewDistinct, Pattern::AllEqual, Pattern::Descending][case % 4];
             let seed = mixed(options.seed ^ mixed((index * 100 + case) as u64));
-            #[cfg(feature = "testing")]
+            #[cfg(feature = "__testing")]
             let spoils = options.spoiled == Some(index);
-            #[cfg(not(feature = "testing"))]
+            #[cfg(not(feature = "__testing"))]
             let spoils = false;
             match memory.sort(
                 count.min(if on_device { count } else { capacity }),

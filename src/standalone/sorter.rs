@@ -129,7 +129,7 @@ impl Sorter {
     }
 
     /// The sorter of the recording API, for tests.
-    #[cfg(feature = "testing")]
+    #[cfg(feature = "__testing")]
     #[doc(hidden)]
     pub fn recording(&self) -> &record::Sorter {
         &self.inner.sorter

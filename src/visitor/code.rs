@@ -1,12 +1,12 @@
 //! [`Visitor`]: code that replaces buffers, from GLSL or from bytes.
 
 use std::fmt;
-#[cfg(feature = "runtime-shaders")]
+#[cfg(feature = "compile-visitors")]
 use std::sync::Arc;
 
 use super::interface::Visits;
 use super::packed::Packed;
-#[cfg(feature = "runtime-shaders")]
+#[cfg(feature = "compile-visitors")]
 use super::source::VisitorSource;
 use crate::error::Error;
 use crate::kernels::Module;
@@ -18,7 +18,7 @@ use crate::spirv;
 /// With a visitor, the histogram and the first pass call a function for each key instead of loading it. The last pass that runs
 /// calls a function for each sorted element instead of storing it. So keys need not be written to a buffer before they are sorted.
 ///
-/// The feature `runtime-shaders` compiles the GLSL (`VisitorSource`), in the program or in its build script. A program that has
+/// The feature `compile-visitors` compiles the GLSL (`VisitorSource`), in the program or in its build script. A program that has
 /// only the compiled bytes needs no compiler ([`Visitor::from_bytes`]).
 /// [`SorterOptions::visitor`](crate::SorterOptions::visitor) gives the visitor to a sorter. `docs/VISITORS.md` lists the functions
 /// that the code defines, and its duties.
@@ -30,7 +30,7 @@ pub struct Visitor {
 
 #[derive(Clone)]
 enum Code {
-    #[cfg(feature = "runtime-shaders")]
+    #[cfg(feature = "compile-visitors")]
     Source(Arc<VisitorSource>),
     Packed(Packed),
 }
@@ -43,7 +43,7 @@ impl fmt::Debug for Visitor {
     }
 }
 
-#[cfg(feature = "runtime-shaders")]
+#[cfg(feature = "compile-visitors")]
 impl From<VisitorSource> for Visitor {
     /// A visitor that is compiled when a sorter is made with it, for that sorter's request and device.
     fn from(source: VisitorSource) -> Visitor {
@@ -90,7 +90,7 @@ impl Visitor {
 
     fn parts(&self) -> (&str, Visits, u32) {
         match &self.code {
-            #[cfg(feature = "runtime-shaders")]
+            #[cfg(feature = "compile-visitors")]
             Code::Source(source) => (&source.name, source.visits, source.push_bytes),
             Code::Packed(packed) => (&packed.name, packed.interface.visits, packed.interface.push_bytes),
         }
@@ -99,7 +99,7 @@ impl Visitor {
     /// The SPIR-V of modules with the visitor in them, for a request.
     pub(crate) fn words(&self, modules: &[Module], request: &SortRequest) -> Result<Vec<Vec<u32>>, Error> {
         let words = match &self.code {
-            #[cfg(feature = "runtime-shaders")]
+            #[cfg(feature = "compile-visitors")]
             Code::Source(source) => source.words(modules, request)?,
             Code::Packed(packed) => packed.words(modules, request)?,
         };
@@ -113,7 +113,7 @@ impl Visitor {
     }
 }
 
-#[cfg(feature = "runtime-shaders")]
+#[cfg(feature = "compile-visitors")]
 #[cfg(test)]
 mod tests {
     use super::*;

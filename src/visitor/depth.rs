@@ -1,6 +1,6 @@
 //! The visitors that come with the library: depths of positions as keys.
 
-#[cfg(feature = "runtime-shaders")]
+#[cfg(feature = "compile-visitors")]
 use super::{interface::Visits, source::VisitorSource};
 use crate::key::{KeyType, Order};
 use crate::request::{KeyOutput, Placement, SortRequest, ValueType};
@@ -46,7 +46,7 @@ impl DepthKeys {
     }
 
     /// The visitor's source.
-    #[cfg(feature = "runtime-shaders")]
+    #[cfg(feature = "compile-visitors")]
     pub fn source(self) -> VisitorSource {
         let file = match self {
             DepthKeys::F32 => "vksort/view_depth.glsl",

@@ -62,7 +62,7 @@ impl Interface {
     }
 
     /// The macros with which a kernel includes the visitor.
-    #[cfg(feature = "runtime-shaders")]
+    #[cfg(feature = "compile-visitors")]
     pub fn macros(&self) -> Vec<(&'static str, u32)> {
         let Visits { keys, values, output } = self.visits;
         let flags = [("VISITED", true), ("VISITED_KEYS", keys), ("VISITED_VALUES", values), ("VISITED_OUTPUT", output)];

@@ -18,5 +18,5 @@ mod shapes;
 mod steps;
 mod table;
 mod top;
-#[cfg(feature = "runtime-shaders")]
+#[cfg(feature = "compile-visitors")]
 mod visitors;

@@ -2,19 +2,19 @@
 
 mod checked;
 mod kept;
-#[cfg(feature = "runtime-shaders")]
+#[cfg(feature = "compile-visitors")]
 mod properties;
-#[cfg(feature = "runtime-shaders")]
+#[cfg(feature = "compile-visitors")]
 mod sorts;
 
 use std::process::ExitCode;
 
-#[cfg(feature = "runtime-shaders")]
+#[cfg(feature = "compile-visitors")]
 use vksort::{VisitorSource, Visits};
 use vksort_testing::Suite;
 
 /// The visitor of the tests.
-#[cfg(feature = "runtime-shaders")]
+#[cfg(feature = "compile-visitors")]
 fn source(visits: Visits) -> VisitorSource {
     vksort_testing::visitor_source!(visits)
 }
@@ -22,9 +22,9 @@ fn source(visits: Visits) -> VisitorSource {
 fn main() -> ExitCode {
     vksort_testing::run(&[
         Suite { name: "kept-visitors", trials: kept::trials, parts: false },
-        #[cfg(feature = "runtime-shaders")]
+        #[cfg(feature = "compile-visitors")]
         Suite { name: "visitors", trials: sorts::trials, parts: true },
-        #[cfg(feature = "runtime-shaders")]
+        #[cfg(feature = "compile-visitors")]
         Suite { name: "properties", trials: properties::trials, parts: false },
     ])
 }

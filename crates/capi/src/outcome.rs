@@ -60,7 +60,7 @@ thread_local! {
     static LAST: RefCell<Option<CString>> = const { RefCell::new(None) };
 }
 
-#[cfg(feature = "testing")]
+#[cfg(feature = "__testing")]
 thread_local! {
     /// Has the next call of this thread panic, to see that it gives a code.
     pub static FAULT: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
@@ -69,7 +69,7 @@ thread_local! {
 /// Runs a call. The text of a failure is kept for its thread, and logged.
 pub(super) fn run(call: &'static str, work: impl FnOnce() -> Result<VksortResult, Failure>) -> VksortResult {
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        #[cfg(feature = "testing")]
+        #[cfg(feature = "__testing")]
         assert!(!FAULT.replace(false), "asked for by a test");
         work()
     }));

@@ -64,7 +64,7 @@ pub const PUSH_BYTES: u32 = 8;
 
 const FACTOR: u32 = 0x9E37_79B1;
 
-/// The source of the tests' visitor, where the feature `runtime-shaders` is on.
+/// The source of the tests' visitor, where the feature `compile-visitors` is on.
 #[macro_export]
 macro_rules! visitor_source {
     ($visits:expr) => {

@@ -88,7 +88,7 @@ impl Device {
             let info = merge(info, &mut ours);
             raw_instance.create_device(physical, &info, None).map_err(Error::vulkan("vkCreateDevice"))?
         };
-        #[cfg(feature = "testing")]
+        #[cfg(feature = "__testing")]
         let raw = CREATED.get()(raw);
         let (features, limits, hints) = (desc.required_features, &desc.required_limits, &desc.memory_hints);
         // wgpu calls it at the end of the device, also if it refuses the device. wgpu does not destroy the device itself then.
@@ -236,7 +236,7 @@ unsafe fn merge<'a>(mut info: vk::DeviceCreateInfo<'a>, ours: &'a mut DeviceFeat
     }
 }
 
-#[cfg(feature = "testing")]
+#[cfg(feature = "__testing")]
 thread_local! {
     /// What becomes of a device that this thread creates, before wgpu has it.
     pub static CREATED: std::cell::Cell<fn(ash::Device) -> ash::Device> =

@@ -24,7 +24,7 @@ const _: () = {
 };
 
 pub use self::commands::Commands;
-#[cfg(feature = "testing")]
+#[cfg(feature = "__testing")]
 #[doc(hidden)]
 pub use self::device::CREATED;
 pub use self::device::Device;

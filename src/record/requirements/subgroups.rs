@@ -56,7 +56,7 @@ impl Requirements {
     }
 
     /// The same for a driver of which nothing is known.
-    #[cfg(all(feature = "testing", feature = "standalone"))]
+    #[cfg(all(feature = "__testing", feature = "standalone"))]
     pub(crate) fn of_unknown_driver(mut self) -> Self {
         self.profile.fixed_subgroups = FixedSubgroups::No;
         self
