@@ -9,7 +9,9 @@ use crate::{Kernels, Stale, WRITE, digest, kernels};
 /// the library fails.
 pub fn kernels(root: &Path, asked: Stale) -> Result<Kernels, String> {
     if asked != Stale::Stays {
-        println!("cargo::warning={WRITE} needs the feature compile-kernels, which compiles glsl/: spirv/ stays as it is");
+        println!(
+            "cargo::warning={WRITE} needs the feature compile-kernels, which compiles glsl/: spirv/ stays as it is"
+        );
     }
     let spirv = root.join("spirv");
     let read = |name: String| {

@@ -75,6 +75,8 @@
 //! The crate logs a line (`log`) for each device that it opens, and for each sorter with its request, its tuning row, and its
 //! algorithm with the reason.
 
+#[doc(hidden)]
+pub mod __private;
 mod abi;
 mod checksum;
 #[cfg(feature = "compile-visitors")]
@@ -85,8 +87,7 @@ mod files;
 #[cfg(all(doctest, feature = "standalone"))]
 mod guide;
 #[cfg(feature = "__testing")]
-#[doc(hidden)]
-pub mod internals;
+mod internals;
 mod kernels;
 mod key;
 mod modules;
@@ -96,8 +97,6 @@ mod record;
 mod recorded;
 mod records;
 mod request;
-#[doc(hidden)]
-pub mod seams;
 mod segments;
 mod shape;
 mod specialize;
@@ -113,22 +112,15 @@ pub use error::Error;
 pub use key::{Key, KeyType, Order};
 pub use plan::{MAX_COUNT, StepName};
 pub use profile::{DeviceProfile, FixedSubgroups};
-#[cfg(feature = "__testing")]
-#[doc(hidden)]
-pub use record::Faults;
 pub use record::{
     Access, AccessScope, BoundSort, BufferRange, DeviceFeatures, InstanceRequirements, PipelineSet, QueryRange,
     Requirements, SegmentLimits, SortBuffers, Sorter, SorterOptions, StepTime, Verifier, VisitorResources,
     device_from_raw, instance_from_raw,
 };
 pub use recorded::RecordedSort;
-#[doc(hidden)]
-pub use records::Fields;
 pub use records::KeyField;
 pub use request::{Algorithm, BitRange, BufferSizes, Capacity, Count, KeyOutput, Placement, SortRequest, ValueType};
 pub use segments::{IndexFrom, SegmentOptions, Segments};
-#[doc(hidden)]
-pub use shape::{Block, Histogram, Ranking, Shape, ShapeDesc, Subgroup, Windows, histogram_bytes};
 pub use shape::{Specialization, SubgroupChoice};
 pub use tuning::{Ballot, Knob, RankMethod, Scale, Tuning};
 #[cfg(feature = "compile-visitors")]

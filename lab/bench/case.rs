@@ -1,10 +1,10 @@
 //! What is measured: a request with a tuning, or a sort on the CPU, of one kind of data.
 
 use clap::ValueEnum;
+use vksort::__private::Faults;
 use vksort::standalone::Gpu;
 use vksort::{
-    Algorithm, BitRange, Faults, KeyOutput, KeyType, Placement, RankMethod, SortRequest, SorterOptions, Tuning,
-    ValueType,
+    Algorithm, BitRange, KeyOutput, KeyType, Placement, RankMethod, SortRequest, SorterOptions, Tuning, ValueType,
 };
 
 use crate::data::Data;

@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use vksort::internals::steps;
+use vksort::__private::steps;
+use vksort::__private::{Shape, ShapeDesc};
 use vksort::standalone::{DeviceBuffer, DeviceChoice, DeviceRange, Gpu, PreparedSort, SortRanges, Sorter};
-use vksort::{Algorithm, Count, KeyOutput, KeyType, Order, Shape, ShapeDesc, SortRequest, StepTime, ValueType};
+use vksort::{Algorithm, Count, KeyOutput, KeyType, Order, SortRequest, StepTime, ValueType};
 use vksort_profiles::Quartiles;
 
 use crate::bitonic::Bitonic;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use vksort::seams::files as place;
+use vksort::__private::files as place;
 
 /// A file to be written, with the flag that named it.
 pub struct Output {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow};
 use clap::{Parser, ValueEnum};
-use vksort::seams::files;
+use vksort::__private::files;
 use vksort::{Algorithm, DepthKeys, KeyOutput, KeyType, Placement, SortRequest, ValueType, VisitorSource, Visits};
 
 /// Compiles a visitor of vksort: GLSL that makes the keys or values of a sort, or takes its result

@@ -6,8 +6,9 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use clap::Parser;
 use comfy_table::{ContentArrangement, Table, presets};
+use vksort::__private::{Shape, ShapeDesc};
 use vksort::standalone::{DeviceChoice, DeviceInfo, Gpu, GpuOptions, selftest};
-use vksort::{Algorithm, DeviceProfile, KeyType, Order, RankMethod, Shape, ShapeDesc, SortRequest};
+use vksort::{Algorithm, DeviceProfile, KeyType, Order, RankMethod, SortRequest};
 use vksort_programs::common::{self, Common};
 
 const ABOUT: &str = "Lists the system's Vulkan devices and what vksort would do on each and why.

@@ -142,8 +142,8 @@ pub struct Faults {
     pub ring_bits: Option<u32>,
     /// Treats the device as one without 8- and 16-bit storage.
     pub no_small_storage: bool,
-    /// Adds the quirk [`decide_apart`](crate::internals::Quirks::decide_apart).
+    /// Adds the quirk `decide_apart`.
     pub decide_apart: bool,
-    /// Asks the driver to unroll loops, also where it has the quirk [`keep_loops`](crate::internals::Quirks::keep_loops).
+    /// Asks the driver to unroll loops, also where it has the quirk `keep_loops`.
     pub unroll: bool,
 }

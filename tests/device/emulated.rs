@@ -4,8 +4,9 @@
 //! A pairwise design chooses the algorithm and elements of each trial. At the reduced level, which is for validation, every
 //! kernel is there once: sizes and methods are constants to it.
 
+use vksort::__private::Faults;
 use vksort::{
-    Algorithm, Ballot, DeviceProfile, Faults, KeyType, RankMethod, SortRequest, SorterOptions, SubgroupChoice, Tuning,
+    Algorithm, Ballot, DeviceProfile, KeyType, RankMethod, SortRequest, SorterOptions, SubgroupChoice, Tuning,
     ValueType,
 };
 use vksort_testing::Trial;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use vksort::internals::abi::{LOW_BITS, SLOT_WORDS};
-use vksort::internals::steps;
+use vksort::__private::abi::{LOW_BITS, SLOT_WORDS};
+use vksort::__private::steps;
+use vksort::__private::{Faults, ShapeDesc};
 use vksort::{
-    Algorithm, Count, Faults, KeyType, Order, RankMethod, ShapeDesc, SortRequest, SorterOptions, SubgroupChoice,
-    Tuning, ValueType,
+    Algorithm, Count, KeyType, Order, RankMethod, SortRequest, SorterOptions, SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::suite::{self, Case};
 use vksort_testing::{Failed, Trial};

@@ -4,13 +4,14 @@
 
 use std::sync::Arc;
 
+use vksort::__private::ShapeDesc;
+use vksort::__private::steps;
 use vksort::ash::{self, vk};
-use vksort::internals::steps;
 use vksort::standalone::{DeviceChoice, Gpu};
 use vksort::{
     Access, Algorithm, BufferRange, Count, DeviceProfile, Error, InstanceRequirements, KeyField, KeyType, Order,
-    PipelineSet, Placement, Requirements, Segments, ShapeDesc, SortBuffers, SortRequest, Sorter, SorterOptions,
-    SubgroupChoice, Tuning, ValueType, Visitor,
+    PipelineSet, Placement, Requirements, Segments, SortBuffers, SortRequest, Sorter, SorterOptions, SubgroupChoice,
+    Tuning, ValueType, Visitor,
 };
 use vksort_testing::{Trial, visited};
 

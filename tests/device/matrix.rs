@@ -2,9 +2,10 @@
 //! and every option that the README promises; each with counts from the host and from the device, with and without digits to
 //! skip.
 
+use vksort::__private::Faults;
 use vksort::{
-    Access, Algorithm, Ballot, BitRange, Faults, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest,
-    SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType,
+    Access, Algorithm, Ballot, BitRange, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest, SorterOptions,
+    Specialization, SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::arena::Arena;
 use vksort_testing::design::{self, Row, Target};

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use vksort::internals::kernels::{self, Module, Ranking, Sorts};
-use vksort::internals::steps::{self, HostStep};
+use vksort::__private::kernels::{self, Module, Ranking, Sorts};
+use vksort::__private::steps::{self, HostStep};
+use vksort::__private::{Faults, ShapeDesc};
 use vksort::{
-    Access, Algorithm, Count, DeviceProfile, Faults, KeyType, RankMethod, ShapeDesc, SortRequest, SorterOptions,
-    SubgroupChoice, Tuning, ValueType,
+    Access, Algorithm, Count, DeviceProfile, KeyType, RankMethod, SortRequest, SorterOptions, SubgroupChoice, Tuning,
+    ValueType,
 };
 use vksort_testing::arena::Arena;
 use vksort_testing::patterns::Pattern;

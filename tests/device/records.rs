@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use ash::vk;
 use fastrand::Rng;
-use vksort::internals::kernels::{self, Kernel, Module};
-use vksort::internals::steps::{self, HostStep};
+use vksort::__private::ShapeDesc;
+use vksort::__private::kernels::{self, Kernel, Module};
+use vksort::__private::steps::{self, HostStep};
 use vksort::standalone::DeviceBuffer;
 use vksort::{
     Access, Algorithm, BoundSort, BufferRange, Capacity, Count, IndexFrom, KeyField, KeyType, PipelineSet, QueryRange,
-    Segments, ShapeDesc, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType,
+    Segments, SortBuffers, SortRequest, Sorter, SorterOptions, ValueType,
 };
 use vksort_testing::records::{Bytes, Case, bytes, drawn, order, outputs, run, stride};
 use vksort_testing::{Failed, Level, Trial, assert_valid, expect, gpu, level, oracle, seed, segmented, suite, takes};

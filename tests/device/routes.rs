@@ -1,11 +1,12 @@
 //! Routes: that every way through the places of a plan brings all elements where they belong, whichever digits are constant, and
 //! that the device writes the same routes as the twin of its code.
 
-use vksort::internals::abi::*;
-use vksort::internals::steps::{self, Dispatch, HostStep, Memory};
+use vksort::__private::ShapeDesc;
+use vksort::__private::abi::*;
+use vksort::__private::steps::{self, Dispatch, HostStep, Memory};
 use vksort::{
-    Algorithm, BitRange, Count, DeviceProfile, KeyOutput, KeyType, Order, Placement, ShapeDesc, SortRequest,
-    SorterOptions, Tuning, ValueType, Visits,
+    Algorithm, BitRange, Count, DeviceProfile, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions,
+    Tuning, ValueType, Visits,
 };
 use vksort_testing::arena::Arena;
 use vksort_testing::patterns::{self, Pattern};

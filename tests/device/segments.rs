@@ -1,12 +1,13 @@
 //! Sorts of segments, each compared in full with a stable sort of every segment, and with guards around it.
 #![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
 
-use vksort::internals::kernels::{self, Kernel, Module};
-use vksort::internals::steps::{self, HostStep};
+use vksort::__private::kernels::{self, Kernel, Module};
+use vksort::__private::steps::{self, HostStep};
+use vksort::__private::{Faults, ShapeDesc};
 use vksort::{
-    Access, Algorithm, BufferRange, Capacity, Count, DeviceProfile, Error, Faults, IndexFrom, KeyOutput, KeyType,
-    Order, Placement, RankMethod, SegmentLimits, SegmentOptions, Segments, ShapeDesc, SortBuffers, SortRequest, Sorter,
-    SorterOptions, SubgroupChoice, Tuning, ValueType,
+    Access, Algorithm, BufferRange, Capacity, Count, DeviceProfile, Error, IndexFrom, KeyOutput, KeyType, Order,
+    Placement, RankMethod, SegmentLimits, SegmentOptions, Segments, SortBuffers, SortRequest, Sorter, SorterOptions,
+    SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::patterns::{self, generate};
 use vksort_testing::segmented::{Case, run};

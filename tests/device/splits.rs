@@ -1,9 +1,9 @@
 //! Sorts of segments beyond a block, each compared in full with a stable sort of every segment, and with guards around it.
 
-use vksort::internals::kernels::Kernel;
+use vksort::__private::Faults;
+use vksort::__private::kernels::Kernel;
 use vksort::{
-    Faults, IndexFrom, KeyType, Placement, RankMethod, Segments, SortRequest, SorterOptions, SubgroupChoice, Tuning,
-    ValueType,
+    IndexFrom, KeyType, Placement, RankMethod, Segments, SortRequest, SorterOptions, SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::patterns::{self, Pattern, generate};
 use vksort_testing::segmented::{Case, run, run_all};

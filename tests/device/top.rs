@@ -1,9 +1,10 @@
 //! The first elements of segments, each compared in full with the beginning of a stable sort, and with guards around it.
 
-use vksort::internals::kernels::Kernel;
+use vksort::__private::Faults;
+use vksort::__private::kernels::Kernel;
 use vksort::{
-    Access, Capacity, Faults, IndexFrom, KeyType, Order, Placement, RankMethod, Segments, SortRequest, Sorter,
-    SorterOptions, SubgroupChoice, Tuning, ValueType,
+    Access, Capacity, IndexFrom, KeyType, Order, Placement, RankMethod, Segments, SortRequest, Sorter, SorterOptions,
+    SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::patterns::{self, Pattern, generate};
 use vksort_testing::segmented::{Case, run, run_all};

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use vksort::__private::cache::{load, open, seal, store};
 use vksort::ash::vk;
-use vksort::internals::cache::{load, open, seal, store};
 
 fn device() -> vk::PhysicalDeviceProperties {
     vk::PhysicalDeviceProperties {

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use rspirv::binary::parse_words;
 use rspirv::dr::{Instruction, Loader, Module, Operand};
 use rspirv::spirv::{BuiltIn, Capability, Decoration, Op, StorageClass};
-use vksort::internals::abi::{self, Push, spec};
-use vksort::internals::kernels::{self, Binding, Kernel, Ranking, Usage};
-use vksort::internals::module_words;
+use vksort::__private::abi::{self, Push, spec};
+use vksort::__private::kernels::{self, Binding, Kernel, Ranking, Usage};
+use vksort::__private::module_words;
 
 fn modules() -> impl Iterator<Item = (kernels::Module, Module)> {
     kernels::modules().into_iter().map(|description| {
@@ -339,7 +339,8 @@ fn number(id: u32, values: &BTreeMap<u32, &Instruction>, ids: &BTreeMap<u32, u32
 
 #[test]
 fn shared_memory_is_what_the_host_computes() {
-    use vksort::{Algorithm, DeviceProfile, KeyType, Segments, Shape, ShapeDesc, SortRequest, SubgroupChoice, Tuning};
+    use vksort::__private::{Shape, ShapeDesc};
+    use vksort::{Algorithm, DeviceProfile, KeyType, Segments, SortRequest, SubgroupChoice, Tuning};
     let profile = DeviceProfile { vendor_id: 0x10DE, max_shared_bytes: 49152, ..DeviceProfile::default() };
     let tuning = Tuning::for_device(&profile);
     for (description, module) in modules() {
@@ -374,7 +375,7 @@ fn shared_memory_is_what_the_host_computes() {
             .map(|value| words_of(values[&value.result_type.unwrap()].operands[1].unwrap_id_ref(), &values, &ids, &set))
             .sum();
         let reckoned = match description.kernel {
-            Kernel::Histogram => vksort::histogram_bytes(shape.passes, shape.ranking.digit_bits),
+            Kernel::Histogram => vksort::__private::histogram_bytes(shape.passes, shape.ranking.digit_bits),
             Kernel::SingleWorkgroup => shape.ranking.single_bytes(shape.single),
             Kernel::Segments | Kernel::Split => shape.shared_bytes(),
             _ => shape.ranking.tile_bytes(shape.tile),

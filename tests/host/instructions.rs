@@ -8,8 +8,8 @@ use rspirv::binary::parse_words;
 use rspirv::dr::{Loader, Module, Operand};
 use rspirv::spirv::{Op, StorageClass};
 use serde::{Deserialize, Serialize};
-use vksort::internals::kernels::{self, Ranking, Variants};
-use vksort::internals::module_words;
+use vksort::__private::kernels::{self, Ranking, Variants};
+use vksort::__private::module_words;
 
 const FILE: &str = "lab/record/spirv.csv";
 

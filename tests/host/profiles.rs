@@ -8,10 +8,11 @@ use std::cell::Cell;
 use fastrand::Rng;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, RngAlgorithm, TestCaseError, TestRng, TestRunner};
-use vksort::internals::{abi, driver, row_names, vendor};
+use vksort::__private::{Shape, ShapeDesc};
+use vksort::__private::{abi, driver, row_names, vendor};
 use vksort::{
-    Algorithm, BitRange, DeviceProfile, Error, KeyOutput, KeyType, Placement, Shape, ShapeDesc, SortRequest,
-    SubgroupChoice, Tuning, ValueType,
+    Algorithm, BitRange, DeviceProfile, Error, KeyOutput, KeyType, Placement, SortRequest, SubgroupChoice, Tuning,
+    ValueType,
 };
 use vksort_testing::drawn::with_each_size;
 
@@ -163,7 +164,7 @@ fn holds(shape: &Shape, profile: &DeviceProfile, request: &SortRequest) -> Resul
         ),
         (
             "the histogram's shared memory suffices",
-            vksort::histogram_bytes(shape.passes, shape.ranking.digit_bits) <= profile.max_shared_bytes,
+            vksort::__private::histogram_bytes(shape.passes, shape.ranking.digit_bits) <= profile.max_shared_bytes,
         ),
         ("there are items", shape.tile.items > 0 && shape.single.items > 0 && shape.histogram.block.items > 0),
         ("passes cover the window", shape.passes * shape.ranking.digit_bits >= request.bits.len()),

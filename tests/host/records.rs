@@ -1,12 +1,13 @@
 //! Requests of sorts of records: what is refused, the order of composed keys, and how records are sorted.
 
 use fastrand::Rng;
+use vksort::__private::ShapeDesc;
+use vksort::__private::abi::{self, spec};
+use vksort::__private::steps::{self, Dispatch, HostStep, Memory, resolve};
 use vksort::ash::vk::AccessFlags;
-use vksort::internals::abi::{self, spec};
-use vksort::internals::steps::{self, Dispatch, HostStep, Memory, resolve};
 use vksort::{
     Algorithm, BitRange, Capacity, Count, DeviceProfile, KeyField, KeyOutput, KeyType, Order, Placement, Segments,
-    ShapeDesc, SortRequest, Tuning, ValueType,
+    SortRequest, Tuning, ValueType,
 };
 use vksort_testing::records::{Bytes, bytes, compare_records, composed, drawn, outputs, stride};
 use vksort_testing::{expect, seed};

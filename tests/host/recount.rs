@@ -4,9 +4,10 @@
 
 use std::path::Path;
 
-use vksort::internals::steps::{self, HostStep};
-use vksort::internals::{driver, vendor};
-use vksort::{Algorithm, BitRange, Count, DeviceProfile, KeyType, ShapeDesc, SortRequest, Tuning};
+use vksort::__private::ShapeDesc;
+use vksort::__private::steps::{self, HostStep};
+use vksort::__private::{driver, vendor};
+use vksort::{Algorithm, BitRange, Count, DeviceProfile, KeyType, SortRequest, Tuning};
 
 const COUNTS: [u32; 4] = [1 << 20, 1 << 24, 1 << 28, u32::MAX];
 

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use rspirv::binary::{Assemble, parse_words};
 use rspirv::dr::{Instruction, Loader, Module, Operand};
 use rspirv::spirv::{BuiltIn, Decoration, ExecutionMode, LoopControl, MAGIC_NUMBER, Op};
-use vksort::internals::{Rewrite, abi, kernels, module_words};
+use vksort::__private::{Rewrite, abi, kernels, module_words};
 
 /// The seed of what is drawn (`VKSORT_SEED`), printed for the day a test fails.
 fn seed() -> u64 {

@@ -1,6 +1,6 @@
 //! Built-in rows of tunings: which device has which row, and the values that a row may have.
 
-use vksort::internals::{driver, row_names, vendor};
+use vksort::__private::{driver, row_names, vendor};
 use vksort::{DeviceProfile, Tuning};
 
 #[test]

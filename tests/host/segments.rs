@@ -1,10 +1,11 @@
 //! Sorts of segments as plans: their one step or the rounds of longer ones, what they are refused for, and the search by which each segment has one window.
 
-use vksort::internals::kernels::Kernel;
-use vksort::internals::steps::{self, Groups, HostSort, HostStep, Memory};
+use vksort::__private::kernels::Kernel;
+use vksort::__private::steps::{self, Groups, HostSort, HostStep, Memory};
+use vksort::__private::{Shape, ShapeDesc, Windows};
 use vksort::{
-    Algorithm, Count, DeviceProfile, Error, IndexFrom, KeyType, Placement, RankMethod, Segments, Shape, ShapeDesc,
-    SortRequest, Tuning, ValueType, Windows,
+    Algorithm, Count, DeviceProfile, Error, IndexFrom, KeyType, Placement, RankMethod, Segments, SortRequest, Tuning,
+    ValueType,
 };
 
 fn pairs() -> SortRequest {
@@ -124,7 +125,7 @@ fn nothing_to_sort_takes_no_step() {
 
 #[test]
 fn blocks_fit_every_device_or_are_refused() {
-    for driver in [0, vksort::internals::driver::LLVMPIPE] {
+    for driver in [0, vksort::__private::driver::LLVMPIPE] {
         for lanes in [4, 8, 16, 32, 64, 128] {
             let is_cpu = driver != 0;
             for max_shared_bytes in [16 << 10, 32 << 10, 64 << 10] {

@@ -1,9 +1,10 @@
 //! Shapes without a device: limits, memory, ranking methods.
 
-use vksort::internals::{driver, steps, vendor};
+use vksort::__private::{Shape, ShapeDesc, Subgroup};
+use vksort::__private::{driver, steps, vendor};
 use vksort::{
-    Algorithm, BitRange, Count, DeviceProfile, Error, FixedSubgroups, KeyType, MAX_COUNT, RankMethod, Shape, ShapeDesc,
-    SortRequest, Subgroup, SubgroupChoice, Tuning, ValueType,
+    Algorithm, BitRange, Count, DeviceProfile, Error, FixedSubgroups, KeyType, MAX_COUNT, RankMethod, SortRequest,
+    SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::drawn::with_each_size;
 

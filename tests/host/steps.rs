@@ -8,12 +8,13 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use vksort::internals::abi::{Push, SPECIALIZATION};
-use vksort::internals::steps::{self, HostSort, HostStep, Memory};
-use vksort::internals::{driver, vendor};
+use vksort::__private::ShapeDesc;
+use vksort::__private::abi::{Push, SPECIALIZATION};
+use vksort::__private::steps::{self, HostSort, HostStep, Memory};
+use vksort::__private::{driver, vendor};
 use vksort::{
     Algorithm, BitRange, Count, DeviceProfile, Error, IndexFrom, KeyField, KeyOutput, KeyType, Order, Placement,
-    Segments, ShapeDesc, SortRequest, Tuning, ValueType,
+    Segments, SortRequest, Tuning, ValueType,
 };
 
 use vksort_testing::records::outputs;

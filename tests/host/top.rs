@@ -1,10 +1,11 @@
 //! The first elements of segments as plans: their steps, their scratch, and what they are refused for.
 
-use vksort::internals::abi;
-use vksort::internals::steps::{self, Groups, HostSort, HostStep};
+use vksort::__private::abi;
+use vksort::__private::steps::{self, Groups, HostSort, HostStep};
+use vksort::__private::{Shape, ShapeDesc, Windows};
 use vksort::{
-    Algorithm, Capacity, Count, DeviceProfile, Error, KeyType, Order, Placement, RankMethod, Segments, Shape,
-    ShapeDesc, SortRequest, Tuning, ValueType, Windows,
+    Algorithm, Capacity, Count, DeviceProfile, Error, KeyType, Order, Placement, RankMethod, Segments, SortRequest,
+    Tuning, ValueType,
 };
 
 fn argsort(key: KeyType) -> SortRequest {
@@ -197,7 +198,7 @@ fn requests_are_checked_and_named() {
 
 #[test]
 fn survivors_have_room_for_the_first_elements_on_every_device() {
-    for driver in [0, vksort::internals::driver::LLVMPIPE] {
+    for driver in [0, vksort::__private::driver::LLVMPIPE] {
         for lanes in [4, 8, 16, 32, 64, 128] {
             let profile = DeviceProfile {
                 driver_id: driver,

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use vksort::internals::kernels::{Kernel, Module};
-use vksort::internals::steps::{self, HostStep};
+use vksort::__private::ShapeDesc;
+use vksort::__private::kernels::{Kernel, Module};
+use vksort::__private::steps::{self, HostStep};
 use vksort::{
-    Algorithm, BitRange, Count, KeyOutput, KeyType, Placement, RankMethod, ShapeDesc, SortRequest, SubgroupChoice,
-    Tuning, ValueType,
+    Algorithm, BitRange, Count, KeyOutput, KeyType, Placement, RankMethod, SortRequest, SubgroupChoice, Tuning,
+    ValueType,
 };
 
 use super::dispatch::Device;

@@ -1,8 +1,9 @@
 //! The bytes that kernels load and store, against the floor of a sort by digits: keys are read once to be counted, and in each
 //! pass keys and values are read and written once. On top of it, a few keys are read to see whether they are in order.
 
-use vksort::internals::steps;
-use vksort::{Algorithm, Count, KeyType, RankMethod, ShapeDesc, SortRequest, Tuning, ValueType};
+use vksort::__private::ShapeDesc;
+use vksort::__private::steps;
+use vksort::{Algorithm, Count, KeyType, RankMethod, SortRequest, Tuning, ValueType};
 
 use super::dispatch::Device;
 use super::sort::Sort;

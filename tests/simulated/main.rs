@@ -19,8 +19,9 @@ mod workgroup;
 use dispatch::Device;
 use proptest::prelude::*;
 use sort::{Moved, Sort};
-use vksort::internals::steps;
-use vksort::{Algorithm, Count, DeviceProfile, ShapeDesc, SortRequest, SubgroupChoice, Tuning};
+use vksort::__private::ShapeDesc;
+use vksort::__private::steps;
+use vksort::{Algorithm, Count, DeviceProfile, SortRequest, SubgroupChoice, Tuning};
 use vksort_testing::drawn::{Keys, keys, requests, tunings};
 use vksort_testing::suite;
 

@@ -1,8 +1,9 @@
 //! Sorts of records on the simulated device: their keys are composed of any fields, and nothing but their buffers changes.
 
 use proptest::prelude::*;
-use vksort::internals::steps;
-use vksort::{Count, Segments, ShapeDesc, SortRequest, Tuning, ValueType};
+use vksort::__private::ShapeDesc;
+use vksort::__private::steps;
+use vksort::{Count, Segments, SortRequest, Tuning, ValueType};
 use vksort_testing::drawn::run_draws;
 use vksort_testing::oracle;
 use vksort_testing::records::{Bytes, bytes, drawn, order, stride};

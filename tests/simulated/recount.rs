@@ -1,8 +1,9 @@
 //! What look-back costs a workgroup at worst: one that sleeps from its ticket on until all others have ended, so that the ring has
 //! lost the words of all tiles before its own.
 
-use vksort::internals::steps::{self, HostSort, HostStep};
-use vksort::{Algorithm, Count, KeyType, RankMethod, ShapeDesc, SortRequest, Tuning};
+use vksort::__private::ShapeDesc;
+use vksort::__private::steps::{self, HostSort, HostStep};
+use vksort::{Algorithm, Count, KeyType, RankMethod, SortRequest, Tuning};
 
 use super::dispatch::Device;
 use super::sort::Sort;

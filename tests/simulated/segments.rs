@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use vksort::internals::abi;
-use vksort::internals::kernels::{Kernel, Module};
-use vksort::internals::steps::{self, Groups, HostStep, Memory as Buffer, ScratchRange};
+use vksort::__private::abi;
+use vksort::__private::kernels::{Kernel, Module};
+use vksort::__private::steps::{self, Groups, HostStep, Memory as Buffer, ScratchRange};
+use vksort::__private::{Shape, ShapeDesc};
 use vksort::{
     Algorithm, Capacity, Count, DeviceProfile, IndexFrom, KeyOutput, KeyType, Order, Placement, RankMethod, Segments,
-    Shape, ShapeDesc, SortRequest, SubgroupChoice, Tuning, ValueType,
+    SortRequest, SubgroupChoice, Tuning, ValueType,
 };
 use vksort_testing::drawn::{Keys, keys, requests, run_draws};
 use vksort_testing::patterns::Pattern;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use fastrand::Rng;
-use vksort::internals::kernels::Module;
-use vksort::internals::steps::{Dispatch, Groups, HostSort, HostStep, Memory as Buffer};
-use vksort::internals::{Rewrite, abi, module_words};
+use vksort::__private::kernels::Module;
+use vksort::__private::steps::{Dispatch, Groups, HostSort, HostStep, Memory as Buffer};
+use vksort::__private::{Rewrite, abi, module_words};
 use vksort::{SortRequest, StepName, ValueType};
 
 use super::dispatch::{self, Device};
@@ -113,7 +113,7 @@ impl Sort<'_> {
             .flatten()
             .map(|range| (range.first, range.size))
             .collect();
-        let part = |range: vksort::internals::steps::ScratchRange| Range {
+        let part = |range: vksort::__private::steps::ScratchRange| Range {
             first: scratch.first + range.offset as u32,
             size: range.size as u32,
         };

@@ -19,7 +19,7 @@ pub fn small() -> SorterOptions {
 
 /// Sorts by some counts and patterns, each on the host's and on the device's count.
 pub fn run_visitor(request: SortRequest, visitor: &Visitor, options: &SorterOptions, tiles: u32) -> Result<(), Failed> {
-    let most = |shape: &vksort::Shape| match request.algorithm {
+    let most = |shape: &vksort::__private::Shape| match request.algorithm {
         Some(Algorithm::SingleWorkgroup) => shape.single.elements(),
         _ => shape.tile.elements().max(shape.single.elements()) * tiles + 3,
     };

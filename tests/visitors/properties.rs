@@ -2,9 +2,10 @@
 //! oracle decides. Draws are made for so many seconds, from a seed that each run chooses anew; what has failed once runs first.
 
 use proptest::prelude::*;
+use vksort::__private::Faults;
 use vksort::{
-    Access, Algorithm, Faults, KeyType, Placement, RankMethod, SortRequest, SorterOptions, Specialization,
-    SubgroupChoice, Tuning, Visitor, Visits,
+    Access, Algorithm, KeyType, Placement, RankMethod, SortRequest, SorterOptions, Specialization, SubgroupChoice,
+    Tuning, Visitor, Visits,
 };
 use vksort_testing::arena::{Arena, Count};
 use vksort_testing::drawn::{Keys, keys, requests, tunings};

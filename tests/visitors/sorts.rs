@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use vksort::internals::abi::COUNTERS_ROUTES;
+use vksort::__private::Faults;
+use vksort::__private::abi::COUNTERS_ROUTES;
 use vksort::standalone::{DeviceBuffer, SortRanges};
 use vksort::{
-    Access, Algorithm, DepthKeys, DepthPush, Error, Faults, KeyOutput, KeyType, Order, Placement, RankMethod,
-    SortRequest, SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, VisitorSource, Visits,
+    Access, Algorithm, DepthKeys, DepthPush, Error, KeyOutput, KeyType, Order, Placement, RankMethod, SortRequest,
+    SorterOptions, Specialization, SubgroupChoice, Tuning, ValueType, Visitor, VisitorSource, Visits,
 };
 use vksort_testing::arena::Count;
 use vksort_testing::routes::Kind;

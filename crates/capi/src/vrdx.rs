@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ash::vk::{self, CommandBuffer as VkCommandBuffer};
 
-use vksort::seams::{PushedSorter, Remedies};
+use vksort::__private::{PushedSorter, Remedies};
 use vksort::{
     AccessScope, BufferRange, Count, Error, KeyType, Requirements, SortBuffers, SortRequest, SorterOptions, StepName,
     ValueType,

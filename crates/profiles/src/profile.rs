@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use vksort::seams::{files, kernels_digest};
+use vksort::__private::{files, kernels_digest};
 use vksort::{DeviceProfile, KeyType, SortRequest, Tuning, ValueType};
 
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! Guarded memory: every range of a sort lies between guard bytes in one buffer, and scratch starts as garbage.
 
-use vksort::internals::abi;
+use vksort::__private::abi;
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, Sorter};
 use vksort::{KeyOutput, Placement, SortRequest, ValueType};
 

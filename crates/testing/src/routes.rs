@@ -1,6 +1,6 @@
 //! The twin of `glsl/histogram/routes.glsl`: the routes as the histogram's last workgroup writes them.
 
-use vksort::internals::abi::{
+use vksort::__private::abi::{
     MOVES_ALL, MOVES_VALUES, ROUTE_COPIES, ROUTE_DIGIT, ROUTE_MOVES, ROUTE_RUNS, ROUTE_TAKES_KEYS, ROUTE_TAKES_VALUES,
     ROUTE_VISITS,
 };

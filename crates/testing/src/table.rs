@@ -1,8 +1,8 @@
 //! What can be sorted, written down by asking the code that decides it.
 
+use vksort::__private::{Shape, ShapeDesc};
 use vksort::{
-    Algorithm, BitRange, DeviceProfile, KeyOutput, KeyType, Order, Placement, Shape, ShapeDesc, SortRequest, Tuning,
-    ValueType,
+    Algorithm, BitRange, DeviceProfile, KeyOutput, KeyType, Order, Placement, SortRequest, Tuning, ValueType,
 };
 
 /// An option of a sort, and requests that have it.

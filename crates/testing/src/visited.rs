@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use vksort::internals::abi;
+use vksort::__private::abi;
 use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, SortRanges};
 use vksort::{Algorithm, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions, ValueType, Visitor, Visits};
 

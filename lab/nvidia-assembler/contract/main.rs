@@ -9,12 +9,11 @@ use std::env;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
-use vksort::internals::abi::{self, Push, SPECIALIZATION};
-use vksort::internals::steps::{self, Groups, HostStep, Memory};
-use vksort::internals::{driver, vendor};
-use vksort::{
-    Algorithm, Count, DeviceProfile, KeyOutput, KeyType, Placement, ShapeDesc, SortRequest, Tuning, ValueType,
-};
+use vksort::__private::ShapeDesc;
+use vksort::__private::abi::{self, Push, SPECIALIZATION};
+use vksort::__private::steps::{self, Groups, HostStep, Memory};
+use vksort::__private::{driver, vendor};
+use vksort::{Algorithm, Count, DeviceProfile, KeyOutput, KeyType, Placement, SortRequest, Tuning, ValueType};
 
 /// What every NVIDIA GPU with subgroup operations has.
 fn profile() -> DeviceProfile {

@@ -2,7 +2,8 @@
 
 use ash::vk;
 use fastrand::Rng;
-use vksort::{Algorithm, Count, Faults, SortRequest, SorterOptions};
+use vksort::__private::Faults;
+use vksort::{Algorithm, Count, SortRequest, SorterOptions};
 use vksort_testing::{Failed, Level, level};
 
 use super::frame::{Bound, Job, Scratch, Slot, frames, pairs, record_into, rng, small_blocks, sorter};

@@ -2,7 +2,7 @@
 
 use ash::vk::{BufferUsageFlags as Usage, CommandBufferUsageFlags as Flags};
 use libtest_mimic::Failed;
-use vksort::seams::PushedSorter;
+use vksort::__private::PushedSorter;
 use vksort::{BufferRange, Count};
 
 use super::frame::{Bound, Job, Layout, Scratch, Slot, pairs, rng, small_blocks, sorter};

@@ -4,10 +4,9 @@
 mod examples;
 mod refused;
 
+use vksort::__private::Faults;
 use vksort::standalone::{Gpu, GpuOptions, PreparedSort, SortRanges};
-use vksort::{
-    Access, Algorithm, Error, Faults, KeyType, Order, Placement, SortRequest, SorterOptions, Tuning, ValueType,
-};
+use vksort::{Access, Algorithm, Error, KeyType, Order, Placement, SortRequest, SorterOptions, Tuning, ValueType};
 use vksort_testing::arena::{Arena, Count};
 use vksort_testing::patterns::{Pattern, generate};
 use vksort_testing::suite::{self, Case};

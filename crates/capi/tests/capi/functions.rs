@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::ptr::{null, null_mut};
 
 use ash::vk;
-use vksort::seams::{DEVICE_FUNCTIONS, INSTANCE_FUNCTIONS};
+use vksort::__private::{DEVICE_FUNCTIONS, INSTANCE_FUNCTIONS};
 use vksort_capi::{device::*, record::*, sorter::*, types::*, vrdx};
 
 use crate::*;

@@ -1,5 +1,5 @@
-//! Seams for the crates `vksort-capi` and `vksort-wgpu`, which are released with this one and depend on exactly its version.
-//! There is no promise of stability for anyone else. What other programs need too is in the API itself.
+//! What the crates of this repository use beyond the API: `vksort-capi` and `vksort-wgpu`, which are released with this one and depend on
+//! exactly its version, and its tests, programs and lab. There is no promise of stability for anyone else.
 
 /// What a program does against emulated subgroups, in the names of its API.
 pub use crate::record::Remedies;
@@ -21,3 +21,13 @@ pub use crate::modules::digest as kernels_digest;
 pub mod files {
     pub use crate::files::*;
 }
+
+/// The launch configuration of kernels, for what studies it without a device.
+pub use crate::records::Fields;
+pub use crate::shape::{Block, Histogram, Ranking, Shape, ShapeDesc, Subgroup, Windows, histogram_bytes};
+
+/// What the tests of this crate look into.
+#[cfg(feature = "__testing")]
+pub use crate::internals::*;
+#[cfg(feature = "__testing")]
+pub use crate::record::Faults;
