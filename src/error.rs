@@ -1,8 +1,14 @@
 //! The one error type of the crate.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::{error, io};
+
 use ash::vk;
 
 /// Why a sort could not be prepared, recorded or run. Every message names the thing, the given value and the allowed values.
+///
+/// What another library or the system has reported is the [`source`](error::Error::source), and not repeated in the message.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -211,14 +217,26 @@ pub enum Error {
         seconds: u64,
     },
     /// Memory for a buffer could not be allocated.
-    #[error("allocating {bytes} bytes for {what} failed: {reason}")]
+    #[error("allocating {bytes} bytes for {what} failed")]
     Allocation {
         /// The buffer.
         what: &'static str,
         /// Its size in bytes.
         bytes: u64,
-        /// The allocator's message.
-        reason: String,
+        /// What Vulkan or the allocator said.
+        source: Arc<dyn error::Error + Send + Sync>,
+    },
+    /// A file could not be used.
+    #[error("{what} is {path:?}, allowed is {allowed}")]
+    Io {
+        /// The option that names the file.
+        what: &'static str,
+        /// Path of the file.
+        path: PathBuf,
+        /// The supported values.
+        allowed: &'static str,
+        /// What the system said.
+        source: Arc<io::Error>,
     },
     /// A function of Vulkan was not found, of which the caller gave the handles.
     #[error("{function} was not found through {through}, needed is Vulkan 1.2")]
@@ -240,6 +258,18 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the device is lost, after which every sort on it fails.
+    pub fn is_device_lost(&self) -> bool {
+        matches!(self, Error::Vulkan { result: vk::Result::ERROR_DEVICE_LOST, .. })
+    }
+
+    /// Whether memory was used up, of the device or of the host. Fewer elements at a time may fit.
+    pub fn is_out_of_memory(&self) -> bool {
+        const USED_UP: [vk::Result; 2] = [vk::Result::ERROR_OUT_OF_DEVICE_MEMORY, vk::Result::ERROR_OUT_OF_HOST_MEMORY];
+        matches!(self, Error::Allocation { .. })
+            || matches!(self, Error::Vulkan { result, .. } if USED_UP.contains(result))
+    }
+
     pub(crate) fn unsupported(what: impl ToString, given: impl ToString, allowed: impl ToString) -> Error {
         Error::Unsupported { what: what.to_string(), given: given.to_string(), allowed: allowed.to_string() }
     }
@@ -282,5 +312,19 @@ mod tests {
         assert_eq!(error.to_string(), "vkQueueSubmit failed: ERROR_DEVICE_LOST");
         let source = error.source().and_then(|source| source.downcast_ref::<vk::Result>());
         assert_eq!(source, Some(&vk::Result::ERROR_DEVICE_LOST));
+        assert!(error.is_device_lost() && !error.is_out_of_memory());
+    }
+
+    #[test]
+    fn memory_that_is_used_up_is_known_from_a_call_and_from_an_allocator() {
+        let result = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
+        let error = Error::Allocation { what: "keys", bytes: 40, source: Arc::new(result) };
+        assert_eq!(error.to_string(), "allocating 40 bytes for keys failed");
+        assert_eq!(error.source().map(ToString::to_string), Some(result.to_string()));
+        assert!(error.is_out_of_memory() && !error.is_device_lost());
+        let of_call = |result| Err::<(), _>(result).context("vkCreateBuffer").unwrap_err();
+        assert!(of_call(result).is_out_of_memory());
+        assert!(of_call(vk::Result::ERROR_OUT_OF_HOST_MEMORY).is_out_of_memory());
+        assert!(!of_call(vk::Result::ERROR_INITIALIZATION_FAILED).is_out_of_memory());
     }
 }

@@ -64,8 +64,8 @@
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
 //! * `compile-visitors`: `VisitorSource`, which compiles a [`Visitor`] in the program or in its build script; adds shaderc,
 //!   which needs a C++ tool chain.
-//! * `compile-kernels`: compiles the kernels in `glsl/` when the crate is built, instead of embedding the modules in `spirv/`. It is for
-//!   changes to vksort's own kernels; visitors do not need it. It adds shaderc to the build script.
+//! * `compile-kernels`: compiles the kernels in `glsl/` when the crate is built, instead of embedding the modules in `spirv/`. It
+//!   is for changes to vksort's own kernels; visitors do not need it. It adds shaderc to the build script.
 //!
 //! The crate `vksort-wgpu` sorts buffers of wgpu, `vksort-capi` is the library for programs in C and C++, and `vksort-profiles` keeps
 //! tunings in files.

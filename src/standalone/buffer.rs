@@ -182,7 +182,7 @@ impl Buffer {
         // SAFETY: the device is alive; the buffer is destroyed below on failure, in `Drop` otherwise.
         let raw = unsafe { device.raw.create_buffer(&info, None) }.map_err(|result| match result {
             vk::Result::ERROR_OUT_OF_DEVICE_MEMORY | vk::Result::ERROR_OUT_OF_HOST_MEMORY => {
-                Error::Allocation { what, bytes: size, reason: result.to_string() }
+                Error::Allocation { what, bytes: size, source: Arc::new(result) }
             }
             result => Error::Vulkan { call: "vkCreateBuffer", result },
         })?;
@@ -199,7 +199,7 @@ impl Buffer {
         let allocation = allocated.map_err(|error| {
             // SAFETY: nothing uses the buffer yet.
             unsafe { device.raw.destroy_buffer(raw, None) };
-            Error::Allocation { what, bytes: size, reason: error.to_string() }
+            Error::Allocation { what, bytes: size, source: Arc::new(error) }
         })?;
         // SAFETY: the memory was allocated for this buffer's requirements and is bound once.
         let bound = unsafe { device.raw.bind_buffer_memory(raw, allocation.memory(), allocation.offset()) };

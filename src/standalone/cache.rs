@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use ash::vk;
 
@@ -23,11 +24,11 @@ pub const MOST_BYTES: u64 = 1 << 28;
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`] for a path at which no file can be kept.
+/// [`Error::Io`] for a path at which no file can be kept.
 pub fn load(path: &Path, device: &vk::PhysicalDeviceProperties) -> Result<Vec<u8>, Error> {
     let refused = |error: io::Error| {
         let allowed = "a file in a folder that can be written to, or None";
-        Error::unsupported("pipeline_cache", format!("{} ({error})", path.display()), allowed)
+        Error::Io { what: "pipeline_cache", path: path.to_path_buf(), allowed, source: Arc::new(error) }
     };
     let kept = length(path).map_err(refused)?;
     match (files::check_replaceable(path), kept) {

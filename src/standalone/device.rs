@@ -107,7 +107,7 @@ impl Device {
             buffer_device_address: requirements.profile.buffer_addresses,
             allocation_sizes: Default::default(),
         })
-        .map_err(|error| Error::Allocation { what: "the allocator", bytes: 0, reason: error.to_string() })?;
+        .map_err(|error| Error::Allocation { what: "the allocator", bytes: 0, source: Arc::new(error) })?;
         // SAFETY: the device was just created with one queue of this family; `handles` destroys what is made from it.
         let queue = unsafe {
             let pool_info = vk::CommandPoolCreateInfo::default()

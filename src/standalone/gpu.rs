@@ -127,8 +127,8 @@ impl Gpu {
     /// # Errors
     ///
     /// * [`Error::NoLoader`], [`Error::NoDriver`], [`Error::NoDevice`], [`Error::UnsuitableDevice`], [`Error::MissingLayer`].
-    /// * [`Error::Unsupported`] if `VKSORT_DEVICE` is not Unicode, or no file can be kept at the path of
-    ///   [`GpuOptions::pipeline_cache`].
+    /// * [`Error::Unsupported`] if `VKSORT_DEVICE` is not Unicode.
+    /// * [`Error::Io`] if no file can be kept at the path of [`GpuOptions::pipeline_cache`].
     /// * [`Error::Vulkan`] when the driver fails.
     pub fn new(options: &GpuOptions) -> Result<Gpu, Error> {
         let instance = Instance::new(options.validation)?;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
-use vksort::ash::vk;
 use vksort::standalone::{DeviceBuffer, Gpu, PreparedSort, SortRanges, Sorter};
 use vksort::{Error, KeyType, RecordedSort, SortRequest, SorterOptions, Tuning};
 use vksort_profiles::{Clock, MeasuredSort, Quartiles, SortKind, TuningProfile};
@@ -352,10 +351,9 @@ pub fn compare(what: &str, found: &[u32], needed: &[u32]) -> Result<(), Failure>
 
 /// Whether the tuning or the device has failed.
 pub fn failure(error: Error) -> Failure {
-    let lost = vk::Result::ERROR_DEVICE_LOST;
     match error {
         Error::Timeout { .. } => Failure::Device(error),
-        Error::Vulkan { result, .. } if result == lost => Failure::Device(error),
+        error if error.is_device_lost() => Failure::Device(error),
         error => Failure::Refused(error),
     }
 }
