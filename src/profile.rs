@@ -1,5 +1,7 @@
 //! Properties and limits of a device: plain data, read once. Tuning and plans follow from it.
 
+use ash::vk;
+
 /// Properties and limits of a device that decide how it sorts.
 ///
 /// [`Requirements::query`](crate::Requirements::query) fills it in. All fields are public, so that plans can be studied
@@ -12,14 +14,14 @@ pub struct DeviceProfile {
     pub vendor_id: u32,
     /// The vendor's number for the device.
     pub device_id: u32,
-    /// Vulkan's number for the driver (`VkDriverId`).
-    pub driver_id: i32,
+    /// Vulkan's number for the driver.
+    pub driver_id: vk::DriverId,
     /// The driver's version, in the driver's own encoding.
     pub driver_version: u32,
     /// The driver's name and version.
     pub driver: String,
-    /// Vulkan version as (major, minor, patch).
-    pub api_version: (u32, u32, u32),
+    /// The newest Vulkan version that the device supports, packed as by `vk::make_api_version`.
+    pub api_version: u32,
     /// Whether the device is a CPU.
     pub is_cpu: bool,
     /// Threads of the host where the device is a CPU, else 0.
@@ -111,7 +113,7 @@ impl DeviceProfile {
     /// The known quirks of the device's driver.
     pub(crate) fn quirks(&self) -> Quirks {
         use driver::*;
-        let is = |drivers: &[i32]| drivers.contains(&self.driver_id);
+        let is = |drivers: &[vk::DriverId]| drivers.contains(&self.driver_id);
         Quirks {
             // MoltenVK before 1.3 sizes arrays by the default value of a specialization constant. Dozen translates to a language
             // without specialization constants. The proprietary drivers of phones specialize late: arrays sized by a constant may
@@ -167,36 +169,40 @@ pub mod vendor {
 /// Numbers of `VkDriverId`.
 #[allow(missing_docs, reason = "the names of drivers")]
 pub mod driver {
+    use ash::vk::DriverId;
+
+    /// Of drivers without a number, or that no row knows.
+    pub const UNKNOWN: DriverId = DriverId::from_raw(0);
     /// AMD's own driver.
-    pub const AMD: i32 = 1;
+    pub const AMD: DriverId = DriverId::from_raw(1);
     /// AMD's open driver.
-    pub const AMDVLK: i32 = 2;
+    pub const AMDVLK: DriverId = DriverId::from_raw(2);
     /// Mesa's driver for GPUs of AMD.
-    pub const RADV: i32 = 3;
+    pub const RADV: DriverId = DriverId::from_raw(3);
     /// NVIDIA's own driver.
-    pub const NVIDIA: i32 = 4;
-    pub const INTEL_WINDOWS: i32 = 5;
+    pub const NVIDIA: DriverId = DriverId::from_raw(4);
+    pub const INTEL_WINDOWS: DriverId = DriverId::from_raw(5);
     /// Mesa's driver for GPUs of Intel.
-    pub const ANV: i32 = 6;
-    pub const IMAGINATION: i32 = 7;
-    pub const QUALCOMM: i32 = 8;
-    pub const ARM: i32 = 9;
-    pub const SWIFTSHADER: i32 = 10;
-    pub const LLVMPIPE: i32 = 13;
+    pub const ANV: DriverId = DriverId::from_raw(6);
+    pub const IMAGINATION: DriverId = DriverId::from_raw(7);
+    pub const QUALCOMM: DriverId = DriverId::from_raw(8);
+    pub const ARM: DriverId = DriverId::from_raw(9);
+    pub const SWIFTSHADER: DriverId = DriverId::from_raw(10);
+    pub const LLVMPIPE: DriverId = DriverId::from_raw(13);
     /// Mesa's driver for GPUs of Qualcomm.
-    pub const TURNIP: i32 = 18;
+    pub const TURNIP: DriverId = DriverId::from_raw(18);
     /// Mesa's driver for GPUs of NVIDIA.
-    pub const NVK: i32 = 24;
+    pub const NVK: DriverId = DriverId::from_raw(24);
     /// Mesa's driver for GPUs of Apple.
-    pub const HONEYKRISP: i32 = 26;
+    pub const HONEYKRISP: DriverId = DriverId::from_raw(26);
     /// Apple's GPUs by Mesa, on Metal.
-    pub const KOSMICKRISP: i32 = 28;
-    pub const MOLTENVK: i32 = 14;
-    pub const DOZEN: i32 = 23;
-    pub const SAMSUNG: i32 = 21;
+    pub const KOSMICKRISP: DriverId = DriverId::from_raw(28);
+    pub const MOLTENVK: DriverId = DriverId::from_raw(14);
+    pub const DOZEN: DriverId = DriverId::from_raw(23);
+    pub const SAMSUNG: DriverId = DriverId::from_raw(21);
     /// Mesa's driver for guests of virtual machines.
-    pub const VENUS: i32 = 22;
-    pub const IMAGINATION_MESA: i32 = 25;
+    pub const VENUS: DriverId = DriverId::from_raw(22);
+    pub const IMAGINATION_MESA: DriverId = DriverId::from_raw(25);
 }
 
 /// A device with common limits of Vulkan 1.2 and subgroups of 32 lanes.
@@ -206,10 +212,10 @@ impl Default for DeviceProfile {
             name: "example".into(),
             vendor_id: 0,
             device_id: 0,
-            driver_id: 0,
+            driver_id: driver::UNKNOWN,
             driver_version: 0,
             driver: "example".into(),
-            api_version: (1, 2, 0),
+            api_version: vk::API_VERSION_1_2,
             is_cpu: false,
             cpu_threads: 0,
             subgroup_size: 32,
@@ -246,25 +252,25 @@ mod tests {
             [false, true].map(|ruled| profile.find_fixed_subgroups(ruled))
         };
         for driver in [NVIDIA, NVK, HONEYKRISP, KOSMICKRISP] {
-            assert_eq!(of(driver, 0, 32), [Driver, Spirv16], "{driver}");
-            assert_eq!(of(driver, 0, 64), [No, Spirv16], "{driver} with a size that it is not known for");
+            assert_eq!(of(driver, 0, 32), [Driver, Spirv16], "{driver:?}");
+            assert_eq!(of(driver, 0, 64), [No, Spirv16], "{driver:?} with a size that it is not known for");
         }
         for (driver, sizes) in [(LLVMPIPE, &[4, 8, 16][..]), (SWIFTSHADER, &[4])] {
-            sizes.iter().for_each(|size| assert_eq!(of(driver, 0, *size), [Driver, Spirv16], "{driver}"));
+            sizes.iter().for_each(|size| assert_eq!(of(driver, 0, *size), [Driver, Spirv16], "{driver:?}"));
         }
         for driver in [RADV, AMD, AMDVLK] {
-            assert_eq!(of(driver, vendor::AMD, 64), [No, Spirv16], "{driver}");
+            assert_eq!(of(driver, vendor::AMD, 64), [No, Spirv16], "{driver:?}");
         }
         assert_eq!(of(MOLTENVK, vendor::APPLE, 32), [Driver, Spirv16]);
         for vendor in [vendor::AMD, vendor::INTEL] {
             assert_eq!(of(MOLTENVK, vendor, 32), [No, No]);
         }
         for driver in [ANV, INTEL_WINDOWS, TURNIP, QUALCOMM, DOZEN, VENUS, IMAGINATION, IMAGINATION_MESA, SAMSUNG] {
-            assert_eq!(of(driver, 0, 32), [No, No], "{driver}");
+            assert_eq!(of(driver, 0, 32), [No, No], "{driver:?}");
         }
         // Of other drivers nothing is known but what Vulkan promises.
-        for driver in [0, ARM, 99] {
-            assert_eq!(of(driver, 0, 16), [No, Spirv16], "{driver}");
+        for driver in [UNKNOWN, ARM, vk::DriverId::from_raw(99)] {
+            assert_eq!(of(driver, 0, 16), [No, Spirv16], "{driver:?}");
         }
     }
 }

@@ -7,6 +7,7 @@ use anyhow::{Context, ensure};
 use clap::Parser;
 use comfy_table::{ContentArrangement, Table, presets};
 use vksort::__private::{Shape, ShapeDesc};
+use vksort::ash::vk::{api_version_major, api_version_minor, api_version_patch};
 use vksort::standalone::{DeviceChoice, DeviceInfo, Gpu, GpuOptions, selftest};
 use vksort::{Algorithm, DeviceProfile, KeyType, Order, RankMethod, SortRequest};
 use vksort_programs::common::{self, Common};
@@ -153,7 +154,8 @@ fn describe(device: &DeviceInfo, asked: Option<Algorithm>) -> String {
 }
 
 fn capabilities(profile: &DeviceProfile) -> Vec<(&'static str, String)> {
-    let (major, minor, patch) = profile.api_version;
+    let version = profile.api_version;
+    let (major, minor, patch) = (api_version_major(version), api_version_minor(version), api_version_patch(version));
     let subgroups = match profile.subgroup_range {
         (least, most) if least < most => format!("{}, {least} to {most} on request", profile.subgroup_size),
         _ => profile.subgroup_size.to_string(),

@@ -232,7 +232,7 @@ fn png_output(flag: &'static str, path: &Path, force: bool) -> Result<Output> {
 /// Whether draws of this driver end the program. lavapipe does with vectors of 512 bits (Mesa 22.3.6 and 26.1.6, in every run),
 /// which it takes only if `LP_NATIVE_VECTOR_WIDTH` says so.
 fn crashes_in_draws(profile: &DeviceProfile) -> bool {
-    profile.driver_id == vk::LAVAPIPE && profile.subgroup_size >= 16
+    profile.driver_id == ash::vk::DriverId::MESA_LLVMPIPE && profile.subgroup_size >= 16
 }
 
 /// The scene that the flags ask for, with its name, if it has at most so many splats.

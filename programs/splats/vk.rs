@@ -11,6 +11,3 @@ pub use frame::{Drawn, Keys, PASSES, Renderer, Times};
 #[cfg(feature = "window")]
 pub use present::{Presenter, Shown};
 pub use vksort_programs::common::vk::device::{Device, Extensions, profile, validation_errors};
-
-/// `VkPhysicalDeviceDriverProperties::driverID` of lavapipe.
-pub const LAVAPIPE: i32 = ash::vk::DriverId::MESA_LLVMPIPE.as_raw();

@@ -59,7 +59,7 @@ mod tests {
     /// The plans of a sort of pairs, by each algorithm on a GPU and on a software driver, with at least `min_tiles` tiles.
     fn each_sort(min_tiles: Option<u32>, check: impl Fn(&str, &dyn Fn(u32) -> Plan)) {
         for is_cpu in [false, true] {
-            let driver_id = if is_cpu { driver::LLVMPIPE } else { 0 };
+            let driver_id = if is_cpu { driver::LLVMPIPE } else { driver::UNKNOWN };
             let profile = DeviceProfile { is_cpu, driver_id, ..DeviceProfile::default() };
             let mut tuning = Tuning::for_device(&profile);
             tuning.min_tiles = min_tiles.unwrap_or(tuning.min_tiles);

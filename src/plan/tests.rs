@@ -5,12 +5,16 @@ use ash::vk::AccessFlags;
 use super::hazard::Region;
 use super::*;
 use crate::key::KeyType;
-use crate::profile::{DeviceProfile, driver::LLVMPIPE, vendor};
+use crate::profile::{
+    DeviceProfile,
+    driver::{LLVMPIPE, SWIFTSHADER, UNKNOWN},
+    vendor,
+};
 use crate::request::{KeyOutput, Placement, SortRequest};
 use crate::shape::{Shape, ShapeDesc};
 use crate::tuning::Tuning;
 
-fn profile(vendor_id: u32, driver_id: i32, subgroup_size: u32) -> DeviceProfile {
+fn profile(vendor_id: u32, driver_id: ash::vk::DriverId, subgroup_size: u32) -> DeviceProfile {
     let subgroup_range = (subgroup_size, subgroup_size);
     // Shared memory of these vendors' desktop GPUs; all others get the common 32 KiB.
     let max_shared_bytes = match vendor_id {
@@ -51,15 +55,15 @@ fn chained() -> impl Iterator<Item = Algorithm> {
 fn scratch_beyond_ping_pong_is_under_two_percent_or_four_mebibytes() {
     let capacity = 1 << 24;
     for profile in [
-        profile(vendor::NVIDIA, 0, 32),
-        profile(vendor::AMD, 0, 64),
-        profile(vendor::INTEL, 0, 16),
-        profile(vendor::APPLE, 0, 32),
-        profile(vendor::ARM, 0, 16),
+        profile(vendor::NVIDIA, UNKNOWN, 32),
+        profile(vendor::AMD, UNKNOWN, 64),
+        profile(vendor::INTEL, UNKNOWN, 16),
+        profile(vendor::APPLE, UNKNOWN, 32),
+        profile(vendor::ARM, UNKNOWN, 16),
         profile(0, LLVMPIPE, 4),
         profile(0, LLVMPIPE, 8),
         profile(0, LLVMPIPE, 16),
-        profile(0, crate::profile::driver::SWIFTSHADER, 4),
+        profile(0, SWIFTSHADER, 4),
     ] {
         for value in [ValueType::None, ValueType::U32] {
             for algorithm in chained() {
@@ -83,7 +87,7 @@ fn scratch_beyond_ping_pong_is_under_two_percent_or_four_mebibytes() {
 #[test]
 fn scratch_sizes_do_not_wrap_at_the_largest_count() {
     for algorithm in chained() {
-        let plan = plan(&profile(vendor::NVIDIA, 0, 32), algorithm, ValueType::Bytes(16), MAX_COUNT);
+        let plan = plan(&profile(vendor::NVIDIA, UNKNOWN, 32), algorithm, ValueType::Bytes(16), MAX_COUNT);
         let layout = plan.scratch();
         let data = u64::from(MAX_COUNT) * (plan.request.key.size_bytes() + 16);
         assert!(layout.size > data && layout.size < data + data / 50, "{layout:?}");
@@ -98,7 +102,7 @@ fn scratch_sizes_do_not_wrap_at_the_largest_count() {
 
 #[test]
 fn scratch_holds_only_what_the_passes_of_a_request_use() {
-    let nvidia = profile(vendor::NVIDIA, 0, 32);
+    let nvidia = profile(vendor::NVIDIA, UNKNOWN, 32);
     let usual = SortRequest::new(KeyType::U32).algorithm(Algorithm::OneSweep);
     let out = usual.placement(Placement::OutOfPlace);
     let layout = |request: SortRequest| plan_of(&nvidia, &request, 1_000_000).scratch();
@@ -140,7 +144,7 @@ fn scratch_for_a_capacity_serves_every_smaller_count() {
 #[test]
 fn dispatches_cover_the_input_exactly_once() {
     for algorithm in chained() {
-        let plan = plan(&profile(vendor::NVIDIA, 0, 32), algorithm, ValueType::None, 1 << 29);
+        let plan = plan(&profile(vendor::NVIDIA, UNKNOWN, 32), algorithm, ValueType::None, 1 << 29);
         let tile = plan.tile;
         for count in [1, tile - 1, tile, tile + 1, 10 * tile - 1, 1 << 29] {
             for step in steps(&plan, Count::Host(count)) {
@@ -160,7 +164,7 @@ fn dispatches_cover_the_input_exactly_once() {
 
 #[test]
 fn look_back_takes_constant_memory_and_passes_read_every_key_once() {
-    for profile in [profile(vendor::NVIDIA, 0, 32), profile(vendor::AMD, 0, 64), profile(0, LLVMPIPE, 8)] {
+    for profile in [profile(vendor::NVIDIA, UNKNOWN, 32), profile(vendor::AMD, UNKNOWN, 64), profile(0, LLVMPIPE, 8)] {
         for digit_bits in 1..=11 {
             let request = asking(Algorithm::OneSweep);
             let tuning = Tuning { digit_bits, ..Tuning::for_device(&profile) };
@@ -180,7 +184,7 @@ fn look_back_takes_constant_memory_and_passes_read_every_key_once() {
 
 #[test]
 fn a_ring_has_a_slot_for_each_tile_or_all_slots_and_anchors() {
-    let profile = profile(vendor::NVIDIA, 0, 32);
+    let profile = profile(vendor::NVIDIA, UNKNOWN, 32);
     for ring_bits in [0, 1, 2, 5, 20] {
         let request = asking(Algorithm::OneSweep);
         let tuning = Tuning::for_device(&profile);
@@ -204,7 +208,7 @@ fn a_ring_has_a_slot_for_each_tile_or_all_slots_and_anchors() {
 
 #[test]
 fn look_back_tells_all_rounds_of_its_ring_apart() {
-    for profile in [profile(vendor::NVIDIA, 0, 32), profile(vendor::ARM, 0, 16), profile(0, LLVMPIPE, 4)] {
+    for profile in [profile(vendor::NVIDIA, UNKNOWN, 32), profile(vendor::ARM, UNKNOWN, 16), profile(0, LLVMPIPE, 4)] {
         for key in KeyType::ALL {
             let request = SortRequest { key: *key, ..asking(Algorithm::OneSweep) };
             let plan = plan_of(&profile, &request, MAX_COUNT);
@@ -218,7 +222,7 @@ fn look_back_tells_all_rounds_of_its_ring_apart() {
         }
     }
     // Small tiles and few slots: in a pass over more elements, a stale word could be taken for a tile's.
-    let (profile, request) = (profile(vendor::NVIDIA, 0, 32), asking(Algorithm::OneSweep));
+    let (profile, request) = (profile(vendor::NVIDIA, UNKNOWN, 32), asking(Algorithm::OneSweep));
     let tuning = Tuning { items_keys: 1, workgroup_size: 64, ..Tuning::for_device(&profile) };
     for ring_bits in [0, 1, 5] {
         let desc = ShapeDesc {
@@ -235,7 +239,7 @@ fn look_back_tells_all_rounds_of_its_ring_apart() {
 
 #[test]
 fn step_counts_are_as_documented() {
-    let nvidia = profile(vendor::NVIDIA, 0, 32);
+    let nvidia = profile(vendor::NVIDIA, UNKNOWN, 32);
     let names = |request: SortRequest, count| -> Vec<&'static str> {
         steps(&plan_of(&nvidia, &request, 1 << 20), count).iter().map(|step| step.name.kernel).collect()
     };
@@ -247,7 +251,7 @@ fn step_counts_are_as_documented() {
     let odd = onesweep.bits(0..24);
     assert_eq!(names(odd, host), [&["clear", "histogram"], &passes[..3], &["move"]].concat());
     assert!(names(onesweep, Count::Host(0)).is_empty());
-    let apple = profile(vendor::APPLE, 0, 32);
+    let apple = profile(vendor::APPLE, UNKNOWN, 32);
     let apart = steps(&plan_of(&apple, &onesweep, 1 << 20), Count::Device);
     let apart: Vec<&str> = apart.iter().map(|step| step.name.kernel).collect();
     assert_eq!(apart, [&["clear", "arguments", "histogram", "decide"], &passes[..]].concat());
@@ -294,7 +298,7 @@ fn what_steps_tell_each_other_has_words_of_its_own() {
 #[test]
 fn small_counts_take_one_dispatch_when_the_algorithm_is_free() {
     let request = SortRequest::new(KeyType::U32);
-    let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 1 << 20);
+    let plan = plan_of(&profile(vendor::NVIDIA, UNKNOWN, 32), &request, 1 << 20);
     let block = plan.shape.single.elements();
     assert!(block >= 1 << 13, "shared memory has room for more than a tile: {block}");
     assert_eq!(plan.algorithm_for(block), Algorithm::SingleWorkgroup);
@@ -321,7 +325,7 @@ fn requests() -> Vec<SortRequest> {
 #[test]
 fn every_conflict_between_steps_has_a_barrier() {
     for request in requests() {
-        let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 100_000);
+        let plan = plan_of(&profile(vendor::NVIDIA, UNKNOWN, 32), &request, 100_000);
         for count in [Count::Host(100_000), Count::Device] {
             let mut hazards = Hazards::new();
             let mut earlier: Vec<Step> = Vec::new();
@@ -352,7 +356,7 @@ fn every_conflict_between_steps_has_a_barrier() {
 #[test]
 fn the_scopes_around_a_sort_cover_its_scratch() {
     for request in requests() {
-        let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 100_000);
+        let plan = plan_of(&profile(vendor::NVIDIA, UNKNOWN, 32), &request, 100_000);
         for count in [Count::Host(100_000), Count::Device, Count::Host(100)] {
             let steps = steps(&plan, count);
             let Some(last) = steps.last() else { continue };
@@ -383,7 +387,7 @@ fn the_scopes_around_a_sort_cover_its_scratch() {
 #[test]
 fn what_the_device_sized_is_visible_to_every_dispatch_that_reads_it() {
     for request in requests() {
-        let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 100_000);
+        let plan = plan_of(&profile(vendor::NVIDIA, UNKNOWN, 32), &request, 100_000);
         let mut hazards = Hazards::new();
         let (mut written, mut visible) = (Vec::new(), Vec::new());
         for step in steps(&plan, Count::Device) {
@@ -409,7 +413,7 @@ fn what_the_device_sized_is_visible_to_every_dispatch_that_reads_it() {
 fn without_indirect_dispatches_a_count_on_the_device_takes_the_steps_of_the_capacity() {
     for request in requests() {
         for capacity in [1, 300, 100_000] {
-            let plan = Plan { indirect: false, ..plan_of(&profile(vendor::NVIDIA, 0, 32), &request, capacity) };
+            let plan = Plan { indirect: false, ..plan_of(&profile(vendor::NVIDIA, UNKNOWN, 32), &request, capacity) };
             assert_eq!(steps(&plan, Count::Device), steps(&plan, Count::Host(capacity)), "{request}: {capacity}");
         }
     }
@@ -418,7 +422,7 @@ fn without_indirect_dispatches_a_count_on_the_device_takes_the_steps_of_the_capa
 #[test]
 fn onesweep_barriers_are_the_expected_ones() {
     let request = SortRequest::new(KeyType::U32).algorithm(Algorithm::OneSweep);
-    let plan = plan_of(&profile(vendor::NVIDIA, 0, 32), &request, 100_000);
+    let plan = plan_of(&profile(vendor::NVIDIA, UNKNOWN, 32), &request, 100_000);
     let mut hazards = Hazards::new();
     let steps = steps(&plan, Count::Host(100_000));
     let barriers: Vec<Barrier> = steps.iter().map(|step| hazards.before(&plan, step).unwrap()).collect();
@@ -436,7 +440,7 @@ fn onesweep_barriers_are_the_expected_ones() {
 
 #[test]
 fn passes_that_ran_are_counted() {
-    let plan = plan(&profile(vendor::AMD, 0, 32), Algorithm::OneSweep, ValueType::None, 1 << 20);
+    let plan = plan(&profile(vendor::AMD, UNKNOWN, 32), Algorithm::OneSweep, ValueType::None, 1 << 20);
     let mut counters = vec![0; abi::COUNTERS_HISTOGRAM as usize];
     for pass in [0, 2] {
         counters[abi::COUNTERS_ROUTES as usize + pass] = abi::ROUTE_RUNS;

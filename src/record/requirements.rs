@@ -111,9 +111,7 @@ impl Requirements {
         // SAFETY: the physical device belongs to the instance, by this function's contract.
         let properties = unsafe { instance.get_physical_device_properties(physical_device) };
         let name = text(&properties.device_name);
-        let version = properties.api_version;
-        let api_version =
-            (vk::api_version_major(version), vk::api_version_minor(version), vk::api_version_patch(version));
+        let api_version = properties.api_version;
         // SAFETY: as above.
         let families = unsafe { instance.get_physical_device_queue_family_properties(physical_device) };
         let timestamp_bits = check_suitable(&name, api_version, &families)?;
@@ -180,7 +178,7 @@ impl Requirements {
             name,
             vendor_id: properties.vendor_id,
             device_id: properties.device_id,
-            driver_id: driver.driver_id.as_raw(),
+            driver_id: driver.driver_id,
             driver_version: properties.driver_version,
             driver: format!("{} {}", text(&driver.driver_name), text(&driver.driver_info)).trim().to_string(),
             api_version,
@@ -338,7 +336,7 @@ impl Requirements {
     /// Whether extensions that became core in Vulkan 1.3 need not be enabled.
     fn has_promoted(&self) -> bool {
         let asked = self.application.is_none_or(|version| version >= vk::API_VERSION_1_3);
-        asked && self.profile.api_version >= (1, 3, 0)
+        asked && self.profile.api_version >= vk::API_VERSION_1_3
     }
 
     /// The same without subgroup size control, for a device that was created without it. Subgroup operations are then
@@ -486,13 +484,10 @@ impl DeviceFeatures {
 }
 
 /// Refuses devices that cannot sort; returns the most timestamp bits of a compute queue.
-fn check_suitable(
-    device: &str,
-    api_version: (u32, u32, u32),
-    families: &[vk::QueueFamilyProperties],
-) -> Result<u32, Error> {
-    if api_version < (1, 2, 0) {
-        let given = format!("{}.{}", api_version.0, api_version.1);
+fn check_suitable(device: &str, api_version: u32, families: &[vk::QueueFamilyProperties]) -> Result<u32, Error> {
+    // A variant is another standard, such as Vulkan SC.
+    if vk::api_version_variant(api_version) != 0 || api_version < vk::API_VERSION_1_2 {
+        let given = format!("{}.{}", vk::api_version_major(api_version), vk::api_version_minor(api_version));
         return Err(Error::unsuitable(device, "Vulkan version", given, "1.2 or newer"));
     }
     let compute = families.iter().filter(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
@@ -537,10 +532,14 @@ mod tests {
     fn unsuitable_devices_are_refused_by_name() {
         let compute = family(vk::QueueFlags::COMPUTE, 36);
         let transfer = family(vk::QueueFlags::TRANSFER, 64);
-        assert_eq!(check_suitable("Foo", (1, 2, 0), &[transfer, compute]).ok(), Some(36));
-        let message = check_suitable("Foo", (1, 1, 300), &[compute]).unwrap_err().to_string();
-        assert!(message.contains("Foo") && message.contains("1.1") && message.contains("1.2 or newer"), "{message}");
-        let message = check_suitable("Foo", (1, 3, 0), &[transfer]).unwrap_err().to_string();
+        assert_eq!(check_suitable("Foo", vk::API_VERSION_1_2, &[transfer, compute]).ok(), Some(36));
+        // The second one is of Vulkan SC.
+        for (version, text) in [((0, 1, 1, 300), "1.1"), ((1, 1, 0, 0), "1.0")] {
+            let version = vk::make_api_version(version.0, version.1, version.2, version.3);
+            let message = check_suitable("Foo", version, &[compute]).unwrap_err().to_string();
+            assert!(message.contains("Foo") && message.contains(text) && message.contains("1.2 or newer"), "{message}");
+        }
+        let message = check_suitable("Foo", vk::API_VERSION_1_3, &[transfer]).unwrap_err().to_string();
         assert!(message.contains("Foo") && message.contains("compute queues is 0"), "{message}");
     }
 
@@ -548,7 +547,7 @@ mod tests {
     fn requirements_keep_what_a_device_was_created_with_and_no_more() {
         let names = [vk::EXT_SUBGROUP_SIZE_CONTROL_NAME];
         let profile = DeviceProfile {
-            api_version: (1, 3, 0),
+            api_version: vk::API_VERSION_1_3,
             full_subgroups: true,
             small_storage: true,
             buffer_addresses: false,

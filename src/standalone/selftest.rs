@@ -17,6 +17,7 @@ mod memory;
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use ash::vk::{api_version_major, api_version_minor, api_version_patch};
 use memory::{Memory, Pattern, mixed};
 
 use super::gpu::Gpu;
@@ -234,14 +235,18 @@ impl Report {
 fn about(gpu: &Gpu) -> String {
     let (profile, tuning) = (gpu.profile(), gpu.tuning());
     let DeviceProfile { name, driver, vendor_id, device_id, driver_id, driver_version, .. } = profile;
-    let (major, minor, patch) = profile.api_version;
+    let version = profile.api_version;
+    let (major, minor, patch) = (api_version_major(version), api_version_minor(version), api_version_patch(version));
     let (least, most) = profile.subgroup_range;
     let yes = |there| if there { "yes" } else { "no" };
     let rows = [
         ("vksort", format!("{}, kernels {}", crate::VERSION, crate::modules::digest())),
         ("system", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
         ("device", format!("{name}, vendor {vendor_id:#x}, device {device_id:#x}")),
-        ("driver", format!("{driver}, id {driver_id}, version {driver_version:#x}, Vulkan {major}.{minor}.{patch}")),
+        (
+            "driver",
+            format!("{driver}, id {}, version {driver_version:#x}, Vulkan {major}.{minor}.{patch}", driver_id.as_raw()),
+        ),
         (
             "subgroups",
             format!(

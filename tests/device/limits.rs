@@ -247,7 +247,7 @@ fn features_that_were_not_enabled_are_named() {
     // Promoted to Vulkan 1.3, the extension need not be named.
     v12.buffer_device_address = vk::TRUE;
     assert!(requirements.check_enabled(&[], &v11, &v12, &v13).is_err());
-    let profile = DeviceProfile { api_version: (1, 3, 0), ..DeviceProfile::default() };
+    let profile = DeviceProfile { api_version: vk::API_VERSION_1_3, ..DeviceProfile::default() };
     let requirements = requirements.as_if(all, profile);
     requirements.check_enabled(&[], &v11, &v12, &v13).unwrap();
     // But for an instance of an earlier version it is not promoted.

@@ -21,33 +21,33 @@ use vksort_testing::drawn::with_each_size;
 struct Class {
     name: &'static str,
     vendor_id: u32,
-    driver_id: i32,
+    driver_id: vksort::ash::vk::DriverId,
     /// The subgroup sizes that a shader may request, where a row asks for them.
     subgroup_range: Option<(u32, u32)>,
     /// The name of its row.
     row: &'static str,
 }
 
-const fn class(row: &'static str, vendor_id: u32, driver_id: i32) -> Class {
+const fn class(row: &'static str, vendor_id: u32, driver_id: vksort::ash::vk::DriverId) -> Class {
     Class { name: "drawn", vendor_id, driver_id, subgroup_range: None, row }
 }
 
 /// Classes of devices for every row.
 const CLASSES: [Class; 14] = [
-    class("nvidia", vendor::NVIDIA, 0),
+    class("nvidia", vendor::NVIDIA, driver::UNKNOWN),
     class("nvk", vendor::NVIDIA, driver::NVK),
-    class("amd", vendor::AMD, 0),
-    Class { subgroup_range: Some((8, 32)), ..class("intel", vendor::INTEL, 0) },
-    Class { subgroup_range: Some((16, 32)), ..class("intel-xe2", vendor::INTEL, 0) },
-    class("apple", vendor::APPLE, 0),
+    class("amd", vendor::AMD, driver::UNKNOWN),
+    Class { subgroup_range: Some((8, 32)), ..class("intel", vendor::INTEL, driver::UNKNOWN) },
+    Class { subgroup_range: Some((16, 32)), ..class("intel-xe2", vendor::INTEL, driver::UNKNOWN) },
+    class("apple", vendor::APPLE, driver::UNKNOWN),
     class("apple", 0, driver::MOLTENVK),
     class("apple", 0, driver::HONEYKRISP),
-    Class { name: "Adreno (TM) 660", ..class("adreno-6xx", vendor::QUALCOMM, 0) },
-    class("adreno", vendor::QUALCOMM, 0),
-    class("mali", vendor::ARM, 0),
+    Class { name: "Adreno (TM) 660", ..class("adreno-6xx", vendor::QUALCOMM, driver::UNKNOWN) },
+    class("adreno", vendor::QUALCOMM, driver::UNKNOWN),
+    class("mali", vendor::ARM, driver::UNKNOWN),
     class("llvmpipe", 0, driver::LLVMPIPE),
     class("swiftshader", 0, driver::SWIFTSHADER),
-    class("unknown", 0, 0),
+    class("unknown", 0, driver::UNKNOWN),
 ];
 
 impl Class {

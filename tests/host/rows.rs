@@ -6,17 +6,17 @@ use vksort::{DeviceProfile, Tuning};
 #[test]
 fn every_class_of_devices_has_a_row_with_its_evidence() {
     let of = |vendor_id, driver_id| DeviceProfile { vendor_id, driver_id, ..DeviceProfile::default() };
-    let intel = |subgroup_range| DeviceProfile { subgroup_range, ..of(vendor::INTEL, 0) };
-    let adreno = |name: &str| DeviceProfile { name: name.into(), ..of(vendor::QUALCOMM, 0) };
+    let intel = |subgroup_range| DeviceProfile { subgroup_range, ..of(vendor::INTEL, driver::UNKNOWN) };
+    let adreno = |name: &str| DeviceProfile { name: name.into(), ..of(vendor::QUALCOMM, driver::UNKNOWN) };
     let classes = [
-        (of(vendor::NVIDIA, 0), "nvidia"),
+        (of(vendor::NVIDIA, driver::UNKNOWN), "nvidia"),
         (of(vendor::NVIDIA, driver::NVK), "nvk"),
         // A software driver may name the vendor of a GPU.
         (of(vendor::NVIDIA, driver::LLVMPIPE), "llvmpipe"),
-        (of(vendor::AMD, 0), "amd"),
+        (of(vendor::AMD, driver::UNKNOWN), "amd"),
         (intel((8, 32)), "intel"),
         (intel((16, 32)), "intel-xe2"),
-        (of(vendor::APPLE, 0), "apple"),
+        (of(vendor::APPLE, driver::UNKNOWN), "apple"),
         (of(0, driver::MOLTENVK), "apple"),
         (of(0x10005, driver::HONEYKRISP), "apple"),
         (of(vendor::AMD, driver::MOLTENVK), "apple"),
@@ -25,10 +25,10 @@ fn every_class_of_devices_has_a_row_with_its_evidence() {
         (adreno("Turnip Adreno (TM) 618"), "adreno-6xx"),
         (adreno("Adreno (TM) 740"), "adreno"),
         (adreno("Turnip Adreno (TM) 750"), "adreno"),
-        (of(vendor::ARM, 0), "mali"),
+        (of(vendor::ARM, driver::UNKNOWN), "mali"),
         (of(0, driver::LLVMPIPE), "llvmpipe"),
         (of(0, driver::SWIFTSHADER), "swiftshader"),
-        (of(0, 0), "unknown"),
+        (of(0, driver::UNKNOWN), "unknown"),
     ];
     for (profile, name) in &classes {
         let tuning = Tuning::for_device(profile);
@@ -44,7 +44,7 @@ fn every_class_of_devices_has_a_row_with_its_evidence() {
     for name in row_names() {
         assert!(classes.iter().any(|class| class.1 == name), "row {name} is not tested");
     }
-    let unknown = Tuning::for_device(&of(0, 0));
+    let unknown = Tuning::for_device(&of(0, driver::UNKNOWN));
     assert!(!unknown.look_back, "an unknown device must not wait in look-back");
 }
 

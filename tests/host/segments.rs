@@ -2,7 +2,7 @@
 
 use vksort::__private::kernels::Kernel;
 use vksort::__private::steps::{self, Groups, HostSort, HostStep, Memory};
-use vksort::__private::{Shape, ShapeDesc, Windows};
+use vksort::__private::{Shape, ShapeDesc, Windows, driver};
 use vksort::{
     Algorithm, Count, DeviceProfile, Error, IndexFrom, KeyType, Placement, RankMethod, Segments, SortRequest, Tuning,
     ValueType,
@@ -125,9 +125,9 @@ fn nothing_to_sort_takes_no_step() {
 
 #[test]
 fn blocks_fit_every_device_or_are_refused() {
-    for driver in [0, vksort::__private::driver::LLVMPIPE] {
+    for driver in [driver::UNKNOWN, driver::LLVMPIPE] {
         for lanes in [4, 8, 16, 32, 64, 128] {
-            let is_cpu = driver != 0;
+            let is_cpu = driver != driver::UNKNOWN;
             for max_shared_bytes in [16 << 10, 32 << 10, 64 << 10] {
                 let profile = DeviceProfile {
                     driver_id: driver,

@@ -2,7 +2,7 @@
 
 use vksort::__private::abi;
 use vksort::__private::steps::{self, Groups, HostSort, HostStep};
-use vksort::__private::{Shape, ShapeDesc, Windows};
+use vksort::__private::{Shape, ShapeDesc, Windows, driver};
 use vksort::{
     Algorithm, Capacity, Count, DeviceProfile, Error, KeyType, Order, Placement, RankMethod, Segments, SortRequest,
     Tuning, ValueType,
@@ -198,11 +198,11 @@ fn requests_are_checked_and_named() {
 
 #[test]
 fn survivors_have_room_for_the_first_elements_on_every_device() {
-    for driver in [0, vksort::__private::driver::LLVMPIPE] {
+    for driver in [driver::UNKNOWN, driver::LLVMPIPE] {
         for lanes in [4, 8, 16, 32, 64, 128] {
             let profile = DeviceProfile {
                 driver_id: driver,
-                is_cpu: driver != 0,
+                is_cpu: driver != driver::UNKNOWN,
                 subgroup_size: lanes,
                 subgroup_range: (lanes, lanes),
                 ..DeviceProfile::default()

@@ -233,7 +233,7 @@ impl ProfiledDevice {
             vendor_id: device.vendor_id,
             device_id: device.device_id,
             name: device.name.clone(),
-            driver_id: device.driver_id,
+            driver_id: device.driver_id.as_raw(),
             driver_version: device.driver_version,
             driver: device.driver.clone(),
         }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use vksort::ash::vk::DriverId;
 use vksort::{DeviceProfile, RankMethod, Tuning};
 use vksort_profiles::{Clock, Error, MeasuredSort, Quartiles, SortKind, TuningProfile};
 
@@ -15,7 +16,7 @@ fn device() -> DeviceProfile {
         name: "Foo GT \"4\"".into(),
         vendor_id: 0x10DE,
         device_id: 0x2335,
-        driver_id: 4,
+        driver_id: DriverId::NVIDIA_PROPRIETARY,
         driver_version: 0x8A40_C000,
         driver: "NVIDIA 553.3".into(),
         ..DeviceProfile::default()
@@ -164,7 +165,7 @@ fn other_devices_are_foreign_and_other_drivers_stale() {
         assert!(message.contains("(10de:2335)") && message.contains(&ids), "both are named: {message}");
     }
     for other in [
-        DeviceProfile { driver_id: 1, ..here.clone() },
+        DeviceProfile { driver_id: DriverId::AMD_PROPRIETARY, ..here.clone() },
         DeviceProfile { driver_version: 0x8A40_C001, ..here.clone() },
         DeviceProfile { driver: "NVIDIA 553.4".into(), ..here.clone() },
     ] {

@@ -19,7 +19,7 @@ impl Requirements {
 
     /// Whether SPIR-V 1.6 promises full subgroups here, if the application may use it.
     fn spirv_1_6_promises_full(&self) -> bool {
-        self.offer.one_subgroup_size && self.profile.api_version >= (1, 3, 0)
+        self.offer.one_subgroup_size && self.profile.api_version >= vk::API_VERSION_1_3
     }
 
     /// The same for callers who know the remedies by these names.
@@ -83,20 +83,23 @@ mod tests {
             requirements.least().for_api_version(version).unwrap().profile.fixed_subgroups
         };
         let (old, new) = (vk::API_VERSION_1_2, vk::API_VERSION_1_3);
-        assert_eq!(of((1, 3, 0), true, true).profile.fixed_subgroups, FixedSubgroups::No, "the version is not known");
-        assert_eq!(fixed(of((1, 3, 0), true, true), new), FixedSubgroups::Spirv16);
-        assert_eq!(fixed(of((1, 4, 0), true, true), vk::make_api_version(0, 1, 4, 0)), FixedSubgroups::Spirv16);
-        assert_eq!(fixed(of((1, 3, 0), true, true), old), FixedSubgroups::No);
-        assert_eq!(fixed(of((1, 2, 0), true, true), new), FixedSubgroups::No);
-        assert_eq!(fixed(of((1, 3, 0), false, true), new), FixedSubgroups::No);
+        assert_eq!(of(new, true, true).profile.fixed_subgroups, FixedSubgroups::No, "the version is not known");
+        assert_eq!(fixed(of(new, true, true), new), FixedSubgroups::Spirv16);
+        assert_eq!(
+            fixed(of(vk::make_api_version(0, 1, 4, 0), true, true), vk::make_api_version(0, 1, 4, 0)),
+            FixedSubgroups::Spirv16
+        );
+        assert_eq!(fixed(of(new, true, true), old), FixedSubgroups::No);
+        assert_eq!(fixed(of(old, true, true), new), FixedSubgroups::No);
+        assert_eq!(fixed(of(new, false, true), new), FixedSubgroups::No);
         let why = |requirements: Requirements| requirements.least().why_emulated();
-        assert!(why(of((1, 3, 0), true, true)).contains("subgroupSizeControl"));
-        assert!(why(of((1, 3, 0), true, false)).contains("for_api_version"));
-        assert!(why(of((1, 2, 0), true, false)).contains("no other way"));
+        assert!(why(of(new, true, true)).contains("subgroupSizeControl"));
+        assert!(why(of(new, true, false)).contains("for_api_version"));
+        assert!(why(of(old, true, false)).contains("no other way"));
         // Each text once for a device, and not for another one.
         let devices = [7, 8].map(<vk::Device as vk::Handle>::from_raw);
         let said = |of: &Requirements, device| of.first_to_say_why_emulated(device).is_some();
-        let (one, other) = (of((1, 2, 0), true, false).least(), of((1, 3, 0), true, true).least());
+        let (one, other) = (of(old, true, false).least(), of(new, true, true).least());
         assert_eq!([&one, &one, &other].map(|of| said(of, devices[0])), [true, false, true]);
         assert!(said(&one, devices[1]));
     }

@@ -282,7 +282,7 @@ fn plain_device() -> Result<(), Failed> {
     let profile = sorts.profile();
     assert!(!profile.full_subgroups && !profile.small_storage, "{profile:?}");
     // wgpu's instances are of Vulkan 1.3, and software drivers have one subgroup size.
-    if profile.api_version >= (1, 3, 0) {
+    if profile.api_version >= vksort::ash::vk::API_VERSION_1_3 {
         assert_eq!(profile.fixed_subgroups, vksort::FixedSubgroups::Spirv16);
         let text = format!("{:?}", Sorter::new(&sorts, &pairs(), &SorterOptions::default())?);
         assert!(text.contains("emulated: false"), "{text}");
