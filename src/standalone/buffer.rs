@@ -33,6 +33,7 @@ pub struct DeviceBuffer(Arc<Buffer>);
 
 /// A range of a [`DeviceBuffer`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct DeviceRange {
     /// The buffer.
     pub buffer: DeviceBuffer,
