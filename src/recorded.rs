@@ -17,7 +17,8 @@ pub struct RecordedSort {
 }
 
 impl Tuning {
-    /// What a sort of `count` elements records on a device; `None` if the device does not support the sort with this tuning.
+    /// What a sort of `count` elements of one array records on a device; `None` if the device does not support the sort with this
+    /// tuning, and for records, segments and first elements, whose commands it does not know.
     ///
     /// ```
     /// use vksort::{DeviceProfile, KeyType, SortRequest, Tuning};
@@ -29,7 +30,10 @@ impl Tuning {
     /// assert!(renamed.recorded(&device, &request, 1 << 20) == tuning.recorded(&device, &request, 1 << 20));
     /// ```
     pub fn recorded(&self, device: &DeviceProfile, request: &SortRequest, count: u32) -> Option<RecordedSort> {
-        let algorithm = self.algorithm();
+        if request.records.is_some() || request.segments.is_some() {
+            return None;
+        }
+        let algorithm = request.algorithm.unwrap_or_else(|| self.algorithm());
         let shape = Shape::fit(&ShapeDesc::new(device, self, request, algorithm)).ok()?;
         let plan = Plan::new(request, algorithm, shape, count);
         let mut steps = Vec::new();

@@ -227,7 +227,7 @@ impl SortRequest {
     pub(crate) fn resolve(&self) -> Result<(SortRequest, Option<Fields>), Error> {
         let (mut sort, mut composed) = (*self, None);
         if let Some(records) = &self.records {
-            self.check_records()?;
+            self.check_records(records)?;
             let permutes = self.value == ValueType::Index;
             let RecordKeys { key, order, bits, value, key_output, fields } = records.as_keys(permutes)?;
             let placement = if permutes { Placement::OutOfPlace } else { self.placement };
@@ -245,7 +245,10 @@ impl SortRequest {
     }
 
     /// Refuses what has no meaning for records.
-    fn check_records(&self) -> Result<(), Error> {
+    fn check_records(&self, records: &Records) -> Result<(), Error> {
+        if let Some(composed) = records.composed().filter(|composed| *composed != self.key) {
+            return Err(Error::unsupported("the key type of records", self.key, composed));
+        }
         if self.bits != SortRequest::new(self.key).bits {
             return Err(Error::unsupported("the bit window of records", self.bits, "all bits of their fields"));
         }

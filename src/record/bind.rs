@@ -124,7 +124,7 @@ impl BoundSort {
             name: "segments",
             range: buffers.segments,
             taken: words.is_some(),
-            count: if words.is_some() { plan.segment_capacity } else { 0 },
+            count: if words.is_some() && plan.capacity > 0 { plan.segment_capacity } else { 0 },
             bytes: words.map_or(0, |layout| 4 * layout.words(plan.segment_capacity)),
         };
         Ok(BoundSort {

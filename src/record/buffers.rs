@@ -63,8 +63,8 @@ pub struct SortBuffers<R = BufferRange> {
     /// At least [`Sorter::scratch_size`](crate::Sorter::scratch_size) bytes with the usage flags
     /// [`Sorter::scratch_usage`](crate::Sorter::scratch_usage); not needed when the size is 0.
     pub scratch: Option<R>,
-    /// Four bytes with the number of elements, or of segments if the request has any, for sorts that are recorded with
-    /// [`Count::Device`](crate::Count::Device). The offset may be any multiple of 4 bytes.
+    /// Four bytes with the number of elements or of segments, for sorts that are recorded with
+    /// [`Count::Device`](crate::Count::Device), which says which of them. The offset may be any multiple of 4 bytes.
     pub count: Option<R>,
     /// The words that say where segments are, if the request has segments with words ([`Segments::words`](crate::Segments::words)).
     pub segments: Option<R>,

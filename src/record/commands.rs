@@ -174,10 +174,10 @@ impl std::ops::BitOr for AccessScope {
 }
 
 impl BoundSort {
-    /// The first accesses of the sort to keys, values and count: the destination scope of the barrier before the sort.
+    /// The first accesses of the sort to keys, values, count and the words of segments: the destination scope of the barrier before the sort.
     pub const INPUT_SCOPE: AccessScope = AccessScope::COMPUTE_READ.union(AccessScope::COMPUTE_WRITE);
 
-    /// The last accesses of the sort to keys, values and count: the source scope of the barrier after the sort.
+    /// The last accesses of the sort to keys, values, count and the words of segments: the source scope of the barrier after the sort.
     ///
     /// Before a write to a buffer that the sort only reads, such as the count, its stages alone are enough. They are also the
     /// destination of the barrier from the last reads of the buffers that the sort writes: see [`record`](Self::record).
@@ -257,7 +257,7 @@ impl BoundSort {
     /// # Safety
     ///
     /// * `commands` is recording, outside a render pass, on a queue family with compute.
-    /// * Writes to keys, values and count before the sort are made available and visible to [`Self::INPUT_SCOPE`].
+    /// * Writes to keys, values, count and the words of segments before the sort are made available and visible to [`Self::INPUT_SCOPE`].
     /// * The sort waits, in the stages of [`Self::OUTPUT_SCOPE`], for earlier reads of the buffers that it writes. Earlier writes
     ///   to them are made available and visible to that scope.
     /// * Accesses to its buffers after the sort wait for [`Self::OUTPUT_SCOPE`].

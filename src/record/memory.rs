@@ -216,10 +216,13 @@ pub(super) fn writes(set: vk::DescriptorSet, descriptors: &[(u32, Info)]) -> Vec
 }
 
 impl Asked {
-    /// Of no elements, every range may be left out.
+    /// Of no elements, every range may be left out, and so may one of no bytes, for which Vulkan has no buffer.
     fn check_presence(&self) -> Result<(), Error> {
         let given = if self.range.is_some() { Need::Required } else { Need::Forbidden };
-        if self.need == Need::Optional || self.need == given || given == Need::Forbidden && self.count == 0 {
+        if self.need == Need::Optional
+            || self.need == given
+            || given == Need::Forbidden && (self.count == 0 || self.bytes == 0)
+        {
             return Ok(());
         }
         let present = |need| if need == Need::Required { "present" } else { "absent" };

@@ -21,6 +21,7 @@ use crate::profile::DeviceProfile;
 use crate::record::Requirements;
 use crate::record::{PipelineSet, SorterOptions};
 use crate::request::{Algorithm, BitRange, Capacity, KeyOutput, SortRequest, ValueType};
+use crate::segments::Segments;
 use crate::tuning::Tuning;
 
 /// Options of [`Gpu::new`].
@@ -320,7 +321,7 @@ impl Gpu {
 
     /// Builds the pipelines for sorts of up to `capacity` elements by a request, and runs a small sort with them, so that
     /// later calls of [`sort`](Self::sort), [`sort_pairs`](Self::sort_pairs) and [`argsort`](Self::argsort) need not build
-    /// them.
+    /// them. Sorts of segments are not run.
     ///
     /// The request of `sort` has the key's type and the order, that of `sort_pairs` also
     /// [`ValueType::Bytes`] of the value's size, and that of `argsort` [`ValueType::Index`] with
@@ -343,10 +344,13 @@ impl Gpu {
     pub fn warm_up(&self, request: &SortRequest, capacity: u32) -> Result<(), Error> {
         let sorter = self.kept(request, capacity)?;
         // More elements than a single workgroup sorts need every kernel. Some drivers compile a kernel at its first run.
+        let segments = request.segments.is_some_and(|of| of.layout != Segments::Whole);
         let few = capacity.min(sorter.max_count()).min(sorter.shape().single.elements().saturating_add(1));
-        let sort = sorter.prepare_buffers(few.into(), false)?;
-        for count in [few.min(1), few] {
-            sort.run(count)?;
+        if !segments {
+            let sort = sorter.prepare_buffers(few.into(), false)?;
+            for count in [few.min(1), few] {
+                sort.run(count)?;
+            }
         }
         self.device.save_pipelines();
         Ok(())

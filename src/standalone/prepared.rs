@@ -13,6 +13,7 @@ use super::device::Device;
 use super::queries::Queries;
 use crate::abi;
 use crate::error::Error;
+use crate::plan::Plan;
 use crate::record::{AccessScope, BoundSort, SortBuffers, StepTime, Verifier};
 use crate::request::{Algorithm, BufferSizes, Capacity, Count};
 
@@ -215,7 +216,7 @@ impl PreparedSort {
         write("segments", range.ok_or(Error::NotInRequest { what: "writing segments", given, needed })?, words)
     }
 
-    /// Writes the number of elements, or of segments if the request has any, for [`Count::Device`]. It starts as 0.
+    /// Writes the number that [`Count::Device`] takes, of elements or of segments. It starts as 0.
     ///
     /// # Errors
     ///
@@ -250,8 +251,7 @@ impl PreparedSort {
         read("values", range.ok_or(Error::NotInRequest { what: "reading values", given, needed })?, values)
     }
 
-    /// Sorts the first `count` elements, or segments if the request has any, or the number in the count buffer ([`Count::Device`]), and
-    /// waits. Returns the time of each step; the list is empty if the device has no timestamps.
+    /// Sorts the first `count` elements or segments ([`Count`] says which), or the number in the count buffer, and waits. Returns the time of each step; the list is empty if the device has no timestamps.
     ///
     /// # Errors
     ///
@@ -299,7 +299,7 @@ impl PreparedSort {
         // SAFETY: see above; `execute` waits until the commands are done.
         unsafe { device.execute("the sort", record)? };
         let plan = &self.bound.plan;
-        *has_passes = plan.ranks_tiles(plan.largest(count));
+        *has_passes = decides_routes(plan, count);
         let Some(queries) = &self.queries else { return Ok(Vec::new()) };
         let ticks = queries.ticks(self.bound.query_count(count))?;
         Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
@@ -309,7 +309,8 @@ impl PreparedSort {
     ///
     /// # Errors
     ///
-    /// As for [`run`](Self::run); [`Error::Allocation`] for the report.
+    /// As for [`run`](Self::run); [`Error::Allocation`] for the report; [`Error::Unsupported`] for what a verifier does not check
+    /// ([`BoundSort::verifier`]).
     ///
     /// ```
     /// # fn main() -> Result<(), vksort::Error> {
@@ -370,7 +371,7 @@ impl PreparedSort {
         };
         // SAFETY: see above.
         unsafe { device.execute("the verified sort", record)? };
-        *has_passes = self.bound.plan.ranks_tiles(self.bound.plan.largest(count));
+        *has_passes = decides_routes(&self.bound.plan, count);
         let mut answer = [0u32];
         report.read(0, &mut answer)?;
         Ok(answer[0])
@@ -400,7 +401,7 @@ impl PreparedSort {
     }
 
     /// The passes of the last run, read from its scratch. `None` before the first run, if the run was a single workgroup,
-    /// and if there was nothing to sort. Another sort on the same scratch makes the numbers meaningless.
+    /// if there was nothing to sort, and for requests with segments or first elements. Another sort on the same scratch makes the numbers meaningless.
     ///
     /// # Errors
     ///
@@ -419,6 +420,11 @@ impl PreparedSort {
     pub fn algorithm(&self, count: u32) -> Algorithm {
         self.bound.algorithm(count)
     }
+}
+
+/// Whether a sort has passes over tiles, of which the device decides the routes.
+fn decides_routes(plan: &Plan, count: Count) -> bool {
+    plan.shape.windows.is_none() && plan.ranks_tiles(plan.largest(count))
 }
 
 /// The passes of a run: [`PreparedSort::passes`].

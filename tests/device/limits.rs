@@ -9,9 +9,9 @@ use vksort::__private::steps;
 use vksort::ash::{self, vk};
 use vksort::standalone::{DeviceChoice, Gpu};
 use vksort::{
-    Access, Algorithm, BufferRange, Count, DeviceProfile, Error, InstanceRequirements, KeyField, KeyType, Order,
-    PipelineSet, Placement, Requirements, Segments, SortBuffers, SortRequest, Sorter, SorterOptions, SubgroupChoice,
-    Tuning, ValueType, Visitor,
+    Access, Algorithm, BufferRange, Capacity, Count, DeviceProfile, Error, InstanceRequirements, KeyField, KeyType,
+    Order, PipelineSet, Placement, Requirements, Segments, SortBuffers, SortRequest, Sorter, SorterOptions,
+    SubgroupChoice, Tuning, ValueType, Visitor,
 };
 use vksort_testing::{Trial, visited};
 
@@ -339,6 +339,27 @@ fn visitors_are_refused_where_they_have_no_meaning() {
     assert!(refused.contains("with a visitor, allowed is without one"), "{refused}");
 }
 
+/// Vulkan has no buffer of no bytes.
+fn ranges_of_no_bytes_may_be_left_out() {
+    let device = Device::open();
+    let request = SortRequest::new(KeyType::F32).placement(Placement::OutOfPlace).segments(Segments::Offsets);
+    let sorter = |request| device.sorter(device.profile(), &request, SorterOptions::default()).unwrap();
+    sorter(request).check_buffers(&SortBuffers::new(Capacity::new(0).segments(5))).unwrap();
+    let top = sorter(request.top(10));
+    // Any handles: nothing is bound.
+    let range = |handle, size| BufferRange::new(vk::Handle::from_raw(handle), size);
+    let capacity = Capacity::new(1000).segments(0);
+    assert_eq!(top.buffer_sizes(capacity).keys_out, Some(0));
+    let buffers = SortBuffers::new(capacity).keys(range(1, 4000)).segments(range(2, 4));
+    let size = top.scratch_size(capacity).unwrap();
+    let buffers = buffers.scratch((size > 0).then(|| range(3, size).usage(top.scratch_usage())));
+    top.check_buffers(&buffers).unwrap();
+    let mut some = buffers;
+    some.capacity = Capacity::new(1000).segments(1);
+    let message = top.check_buffers(&some).unwrap_err().to_string();
+    assert!(message.contains("keys_out is absent"), "{message}");
+}
+
 /// A profile's fields are the caller's to change, and an offset of words is the least that kernels need.
 fn an_alignment_of_nothing_is_that_of_a_word() {
     let device = Device::open();
@@ -474,6 +495,7 @@ pub fn trials() -> Vec<Trial> {
         features_that_were_not_enabled_are_named,
         ranges_are_refused_by_name_with_what_is_given_and_needed,
         scratch_is_reached_as_elements_are,
+        ranges_of_no_bytes_may_be_left_out,
         visitors_are_refused_where_they_have_no_meaning,
         an_alignment_of_nothing_is_that_of_a_word,
         what_is_told_of_a_sorter_is_the_algorithm_that_sorts,

@@ -37,8 +37,11 @@ fn what_no_device_sorts_is_refused() {
     }
     // Nor what has no meaning for records.
     let records = SortRequest::records(8, [number]);
+    let mut other = records;
+    other.key = KeyType::F32;
     for (request, words) in [
-        (records.bits(0..16), &["the bit window of records is 0..16", "all bits of their fields"][..]),
+        (other, &["the key type of records is f32, allowed is u32"][..]),
+        (records.bits(0..16), &["the bit window of records is 0..16", "all bits of their fields"]),
         (records.order(Order::Descending), &["the order of records is descending", "a direction of each field"]),
         (records.value(ValueType::U32), &["the values of records is 4 bytes beside each", "none, or their indices"]),
         (records.key_output(KeyOutput::Discarded), &["the output of records is discarded"]),

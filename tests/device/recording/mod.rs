@@ -6,7 +6,9 @@ mod refused;
 
 use vksort::__private::Faults;
 use vksort::standalone::{Gpu, GpuOptions, PreparedSort, SortRanges};
-use vksort::{Access, Algorithm, Error, KeyType, Order, Placement, SortRequest, SorterOptions, Tuning, ValueType};
+use vksort::{
+    Access, Algorithm, Error, KeyType, Order, Placement, Segments, SortRequest, SorterOptions, Tuning, ValueType,
+};
 use vksort_testing::arena::{Arena, Count};
 use vksort_testing::patterns::{Pattern, generate};
 use vksort_testing::suite::{self, Case};
@@ -174,6 +176,29 @@ fn automatic_choice() -> Result<(), Failed> {
     let sort = gpu().sorter(&pairs(None), &options)?.prepare(10 * block)?;
     assert_eq!(sort.algorithm(block + 1), Algorithm::ReduceThenScan);
     assert_eq!(sort.algorithm(block), Algorithm::SingleWorkgroup);
+    Ok(())
+}
+
+/// Segments and first elements have no passes over tiles, whose routes could be read.
+fn no_passes_of_segments() -> Result<(), Failed> {
+    let (gpu, count) = (vksort_testing::open(), 100_000);
+    let request = SortRequest::new(KeyType::U32).placement(Placement::OutOfPlace);
+    gpu.warm_up(&request.segments(Segments::Offsets), count)?;
+    gpu.warm_up(&request.top(100), count)?;
+    let mut keys: Vec<u32> = (0..count).map(|index| index.wrapping_mul(0x9E37_79B9)).collect();
+    let sort = gpu.sorter(&request.top(100), &SorterOptions::default())?.prepare(count)?;
+    sort.write_keys(&keys)?;
+    sort.run(count)?;
+    assert_eq!(sort.passes()?, None);
+    let mut first = [0u32; 100];
+    sort.read_keys(&mut first)?;
+    keys.sort_unstable();
+    assert_eq!(first[..], keys[..100]);
+    let sort = gpu.sorter(&request, &SorterOptions::default())?.prepare(count)?;
+    sort.write_keys(&keys)?;
+    sort.run(count)?;
+    assert!(sort.passes()?.is_some(), "a sort of the whole has passes");
+    assert_valid(&gpu);
     Ok(())
 }
 
@@ -411,6 +436,7 @@ pub fn trials() -> Vec<Trial> {
         Trial::test("counts-below-capacity", counts_below_capacity),
         Trial::test("large-values", large_values),
         Trial::test("automatic-choice", automatic_choice),
+        Trial::test("no-passes-of-segments", no_passes_of_segments),
         Trial::test("bad-buffers", refused::bad_buffers),
         Trial::test("foreign-buffers", refused::foreign_buffers),
         Trial::test("repetitions", repetitions),
