@@ -44,7 +44,9 @@ fn run(flags: &Flags) -> Result<()> {
     let buffers = SortBuffers::new(COUNT).keys(keys.range()).values(values.range()).scratch(scratch.range());
     // SAFETY: the buffers are the device's, and live until the sort is dropped.
     let sort = unsafe { sorter.bind(&buffers)? };
-    println!("algorithm  {}", sort.algorithm(COUNT));
+    if let Some(algorithm) = sort.algorithm(COUNT) {
+        println!("algorithm  {algorithm}");
+    }
 
     // SAFETY: handles are the device's and are destroyed once, when the queue is idle. The mapped memory is as long as the
     // input, and is read when the queue is idle. The barriers order what touches the sort's buffers.

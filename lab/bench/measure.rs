@@ -308,7 +308,8 @@ fn widest(cases: &[Case]) -> (u64, u64) {
 fn blank(case: &Case, ready: &Ready, n: u32, inputs: &mut Inputs) -> Measured {
     let (shape, algorithm, order) = match ready {
         Ready::Device { request, sort, sorter, .. } => {
-            (Some(*sorter.shape()), sort.algorithm(n).to_string(), request.order)
+            let algorithm = sort.algorithm(n).map(|algorithm| algorithm.to_string());
+            (Some(*sorter.shape()), algorithm.unwrap_or_default(), request.order)
         }
         Ready::Bitonic(_) => (None, "bitonic".into(), Order::Ascending),
         Ready::Cpu => (None, String::new(), Order::Ascending),

@@ -237,10 +237,7 @@ impl Job {
         };
         let values = self.values.as_ref().map(sorted).transpose()?;
         let indices = indices.filter(|_| self.how.indices);
-        let (algorithm, passes) = match self.request().segments {
-            None => (Some(prepared.algorithm(count)), prepared.passes()?),
-            Some(_) => (None, None),
-        };
+        let (algorithm, passes) = (prepared.algorithm(count), prepared.passes()?);
         Ok(Sorted { keys, values, indices, algorithm, passes, steps: medians(&runs), walls })
     }
 

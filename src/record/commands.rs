@@ -188,9 +188,9 @@ impl BoundSort {
         self.buffers.capacity
     }
 
-    /// The algorithm that sorts `count` elements.
-    pub fn algorithm(&self, count: u32) -> Algorithm {
-        self.plan.algorithm_for(count)
+    /// The algorithm that sorts `count` elements; `None` for segments and first elements, which are sorted by other kernels.
+    pub fn algorithm(&self, count: u32) -> Option<Algorithm> {
+        self.plan.shape.windows.is_none().then(|| self.plan.algorithm_for(count))
     }
 
     /// Names of the steps that sort `count` elements, in order.

@@ -303,9 +303,10 @@ impl Sorter {
         &self.inner.request
     }
 
-    /// The algorithm that sorts `count` elements here.
-    pub fn algorithm(&self, count: u32) -> Algorithm {
-        self.inner.unchecked_plan(count.into()).algorithm_for(count)
+    /// The algorithm that sorts `count` elements here; `None` for segments and first elements, which are sorted by other kernels.
+    pub fn algorithm(&self, count: u32) -> Option<Algorithm> {
+        let plan = self.inner.unchecked_plan(count.into());
+        plan.shape.windows.is_none().then(|| plan.algorithm_for(count))
     }
 
     /// How the kernels access keys and values; never [`Access::Auto`].

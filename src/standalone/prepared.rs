@@ -416,8 +416,8 @@ impl PreparedSort {
         Ok(Some(Passes { ran, skipped }))
     }
 
-    /// The algorithm that sorts `count` elements.
-    pub fn algorithm(&self, count: u32) -> Algorithm {
+    /// The algorithm that sorts `count` elements; `None` for segments and first elements, which are sorted by other kernels.
+    pub fn algorithm(&self, count: u32) -> Option<Algorithm> {
         self.bound.algorithm(count)
     }
 }

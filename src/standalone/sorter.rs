@@ -97,8 +97,8 @@ impl Sorter {
         self.inner.sorter.max_count()
     }
 
-    /// The algorithm that sorts `count` elements here.
-    pub fn algorithm(&self, count: u32) -> Algorithm {
+    /// The algorithm that sorts `count` elements here; `None` for segments and first elements, which are sorted by other kernels.
+    pub fn algorithm(&self, count: u32) -> Option<Algorithm> {
         self.inner.sorter.algorithm(count)
     }
 

@@ -292,7 +292,7 @@ pub unsafe extern "C" fn get_algorithm(sort: VksortSort, count: u64, algorithm: 
             _ => sort.capacity().elements,
         };
         // SAFETY: by this function's contract.
-        unsafe { put(algorithm, number_of(sort.algorithm(elements))) }
+        unsafe { put(algorithm, sort.algorithm(elements).map_or(VKSORT_ALGORITHM_AUTO, number_of)) }
     })
 }
 

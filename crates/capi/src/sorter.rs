@@ -201,12 +201,11 @@ pub unsafe extern "C" fn get_sorter_properties(
     run_unit("vksortGetSorterProperties", || {
         let sorter = &SORTERS.get(sorter)?.sorter;
         let max_count = sorter.max_count();
-        let of_segments = sorter.request().segments.is_some();
         let addressed = sorter.access() == Access::Addresses;
         let value = VksortSorterProperties {
             struct_size: 0,
             max_count,
-            algorithm: if of_segments { VKSORT_ALGORITHM_AUTO } else { number_of(sorter.algorithm(max_count)) },
+            algorithm: sorter.algorithm(max_count).map_or(VKSORT_ALGORITHM_AUTO, number_of),
             access: if addressed { VKSORT_ACCESS_ADDRESSES } else { VKSORT_ACCESS_DESCRIPTORS },
         };
         // SAFETY: by this function's contract.

@@ -82,7 +82,9 @@ fn run(plain: bool, validate: bool) -> Result<()> {
     // SAFETY: device and buffers come from this one instance, and no other thread destroys the buffers.
     let sort = unsafe { sorter.bind(&buffers)? };
     println!("device     {}", for_sorts.profile().name);
-    println!("algorithm  {}", sort.algorithm(SPLATS));
+    if let Some(algorithm) = sort.algorithm(SPLATS) {
+        println!("algorithm  {algorithm}");
+    }
 
     // Once: the program's own passes.
     let source = wgpu::ShaderSource::Wgsl(SHADERS.into());

@@ -37,8 +37,8 @@ impl BoundSort {
         self.inner.sort.capacity()
     }
 
-    /// The algorithm that sorts `count` elements.
-    pub fn algorithm(&self, count: u32) -> Algorithm {
+    /// The algorithm that sorts `count` elements; `None` for segments and first elements, which are sorted by other kernels.
+    pub fn algorithm(&self, count: u32) -> Option<Algorithm> {
         self.inner.sort.algorithm(count)
     }
 

@@ -102,9 +102,9 @@ impl Ready {
         // Of an array as a whole.
         let (mut shape, mut algorithm) = (None, String::new());
         if let [sort] = &sorts[..]
-            && sorter.segments().is_none()
+            && let Some(whole) = sort.algorithm(capacity.elements)
         {
-            (shape, algorithm) = (Some(*sorter.shape()), sort.algorithm(capacity.elements).to_string());
+            (shape, algorithm) = (Some(*sorter.shape()), whole.to_string());
         }
         let floor_bytes = planned.floor.div_ceil(n.max(1).into());
         let measured = Measured::new(case, n, shape, algorithm, floor_bytes);

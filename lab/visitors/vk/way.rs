@@ -56,7 +56,7 @@ impl Ways {
     /// The algorithm of the sort.
     pub fn algorithm(&self) -> Algorithm {
         let Way { parts, shared, .. } = &self.visitor;
-        parts[0].sort.algorithm(shared.count)
+        parts[0].sort.algorithm(shared.count).expect("a visitor is of one array")
     }
 }
 

@@ -188,7 +188,7 @@ impl Renderer {
 
     /// The algorithm that sorts the scene.
     pub fn algorithm(&self) -> Algorithm {
-        self.sort.algorithm(self.splats)
+        self.sort.algorithm(self.splats).expect("the splats are one array")
     }
 
     /// Draws a frame, and waits for its end.

@@ -168,14 +168,14 @@ fn automatic_choice() -> Result<(), Failed> {
     let sorter = gpu().sorter(&pairs(None), &SorterOptions::default())?;
     let block = sorter.shape().single.elements();
     let sort = sorter.prepare(10 * block)?;
-    assert_eq!(sort.algorithm(block), Algorithm::SingleWorkgroup);
-    assert_eq!(sort.algorithm(block + 1), gpu().algorithm());
+    assert_eq!(sort.algorithm(block), Some(Algorithm::SingleWorkgroup));
+    assert_eq!(sort.algorithm(block + 1), Some(gpu().algorithm()));
     // Without trust in look-back, no workgroup waits for another.
     let tuning = Tuning { look_back: false, ..Tuning::for_device(gpu().profile()) };
     let options = SorterOptions::default().tuning(tuning);
     let sort = gpu().sorter(&pairs(None), &options)?.prepare(10 * block)?;
-    assert_eq!(sort.algorithm(block + 1), Algorithm::ReduceThenScan);
-    assert_eq!(sort.algorithm(block), Algorithm::SingleWorkgroup);
+    assert_eq!(sort.algorithm(block + 1), Some(Algorithm::ReduceThenScan));
+    assert_eq!(sort.algorithm(block), Some(Algorithm::SingleWorkgroup));
     Ok(())
 }
 
@@ -187,6 +187,7 @@ fn no_passes_of_segments() -> Result<(), Failed> {
     gpu.warm_up(&request.top(100), count)?;
     let mut keys: Vec<u32> = (0..count).map(|index| index.wrapping_mul(0x9E37_79B9)).collect();
     let sort = gpu.sorter(&request.top(100), &SorterOptions::default())?.prepare(count)?;
+    assert_eq!(sort.algorithm(count), None);
     sort.write_keys(&keys)?;
     sort.run(count)?;
     assert_eq!(sort.passes()?, None);
