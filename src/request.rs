@@ -171,22 +171,31 @@ impl SortRequest {
     /// assert_eq!((sizes.keys_out, sizes.values_out), (Some(2004), Some(12_012)));
     /// ```
     pub fn buffer_sizes(&self, capacity: impl Into<Capacity>) -> BufferSizes {
-        let capacity = capacity.into();
-        let layout = self.segments.map(|of| of.layout).filter(|layout| layout.words(1) > 0);
         // What a request would be that is refused has sizes too.
         let (sort, fields) = self.resolve().unwrap_or((*self, None));
-        let mut sizes = sort.element_sizes(capacity.elements, sort.results(capacity));
+        sort.resolved_sizes(fields, capacity.into())
+    }
+
+    /// The same of a resolved request, whose keys may be composed of fields.
+    pub(crate) fn resolved_sizes(&self, fields: Option<Fields>, capacity: Capacity) -> BufferSizes {
+        let mut sizes = self.element_sizes(capacity.elements, self.results(capacity));
         if let Some(fields) = fields {
-            sizes = fields.buffer_sizes(sizes, sort.in_place(), !sort.value.is_read(), capacity.elements);
+            sizes = fields.buffer_sizes(sizes, self.in_place(), !self.value.is_read(), capacity.elements);
         }
-        BufferSizes { segments: layout.map(|layout| 4 * layout.words(capacity.segments)), ..sizes }
+        BufferSizes { segments: self.segment_bytes(capacity.segments), ..sizes }
+    }
+
+    /// Bytes of the words of so many segments, if the request has segments with words.
+    pub(crate) fn segment_bytes(&self, segments: u32) -> Option<u64> {
+        let layout = self.segments.map(|of| of.layout).filter(|layout| layout.words(1) > 0)?;
+        Some(4 * layout.words(segments))
     }
 
     /// Elements of the result of a sort out of place with this capacity.
     pub(crate) fn results(&self, capacity: Capacity) -> u64 {
         match self.segments {
-            Some(SegmentOptions { top: Some(top), layout, .. }) => {
-                u64::from(top) * u64::from(if layout == Segments::Whole { 1 } else { capacity.segments })
+            Some(of @ SegmentOptions { top: Some(top), .. }) => {
+                u64::from(top) * u64::from(if of.counts_elements() { 1 } else { capacity.segments })
             }
             _ => capacity.elements.into(),
         }

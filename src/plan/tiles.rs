@@ -2,7 +2,7 @@
 
 use super::step::Groups;
 use crate::abi::Push;
-use crate::request::{Algorithm, Count, SortRequest};
+use crate::request::{Algorithm, Capacity, Count, SortRequest};
 use crate::segments::Segments;
 use crate::shape::Shape;
 
@@ -69,6 +69,11 @@ impl Plan {
         if small { Algorithm::SingleWorkgroup } else { self.algorithm }
     }
 
+    /// The algorithm that sorts `count` elements; `None` for segments and first elements, which other kernels sort.
+    pub fn algorithm(&self, count: u32) -> Option<Algorithm> {
+        self.shape.windows.is_none().then(|| self.algorithm_for(count))
+    }
+
     /// The largest count: of segments in a sort of segments, else of elements.
     pub fn most(&self) -> u32 {
         let segments = self.shape.windows.is_some_and(|windows| windows.segments != Segments::Whole);
@@ -77,10 +82,7 @@ impl Plan {
 
     /// The largest number of elements of the result, out of place.
     pub fn results(&self) -> u64 {
-        match self.shape.windows {
-            Some(windows) if windows.top > 0 => u64::from(windows.top) * u64::from(self.segment_capacity),
-            _ => self.capacity.into(),
-        }
+        self.request.results(Capacity::new(self.capacity).segments(self.segment_capacity))
     }
 
     /// The largest possible number of elements, or of segments.
@@ -93,7 +95,8 @@ impl Plan {
 
     /// Whether up to `count` elements take passes over tiles instead of a single workgroup.
     pub fn ranks_tiles(&self, count: u32) -> bool {
-        count > 0 && self.shape.passes > 0 && self.algorithm_for(count) != Algorithm::SingleWorkgroup
+        let of_tiles = self.algorithm(count).is_some_and(|algorithm| algorithm != Algorithm::SingleWorkgroup);
+        count > 0 && self.shape.passes > 0 && of_tiles
     }
 
     /// Tiles of `count` elements.

@@ -119,13 +119,13 @@ impl BoundSort {
             let what = "the capacity of a sort with a count on the device";
             return Err(Error::unsupported(what, "0 elements", "at least 1"));
         }
-        let words = sorter.sort.segments.map(|of| of.layout).filter(|layout| layout.words(1) > 0);
+        let words = sorter.sort.segment_bytes(plan.segment_capacity);
         let beside = Beside {
             name: "segments",
             range: buffers.segments,
             taken: words.is_some(),
             count: if words.is_some() && plan.capacity > 0 { plan.segment_capacity } else { 0 },
-            bytes: words.map_or(0, |layout| 4 * layout.words(plan.segment_capacity)),
+            bytes: words.unwrap_or(0),
         };
         Ok(BoundSort {
             memory: Checked::new(&sorter, &plan, buffers, beside)?,

@@ -190,7 +190,7 @@ impl BoundSort {
 
     /// The algorithm that sorts `count` elements; `None` for segments and first elements, which are sorted by other kernels.
     pub fn algorithm(&self, count: u32) -> Option<Algorithm> {
-        self.plan.shape.windows.is_none().then(|| self.plan.algorithm_for(count))
+        self.plan.algorithm(count)
     }
 
     /// Names of the steps that sort `count` elements, in order.

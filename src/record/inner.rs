@@ -39,7 +39,8 @@ pub(crate) struct SorterInner {
 impl SorterInner {
     /// The buffers that the sort needs: those of the request without the buffers that a visitor replaces.
     pub fn buffer_sizes(&self, capacity: Capacity) -> BufferSizes {
-        let (sizes, Visits { keys, values, output }) = (self.request.buffer_sizes(capacity), self.shape.visits);
+        let (sizes, Visits { keys, values, output }) =
+            (self.sort.resolved_sizes(self.shape.fields, capacity), self.shape.visits);
         BufferSizes {
             keys: sizes.keys.filter(|_| !keys),
             values: sizes.values.filter(|_| !values),

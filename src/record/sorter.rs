@@ -305,8 +305,7 @@ impl Sorter {
 
     /// The algorithm that sorts `count` elements here; `None` for segments and first elements, which are sorted by other kernels.
     pub fn algorithm(&self, count: u32) -> Option<Algorithm> {
-        let plan = self.inner.unchecked_plan(count.into());
-        plan.shape.windows.is_none().then(|| plan.algorithm_for(count))
+        self.inner.unchecked_plan(count.into()).algorithm(count)
     }
 
     /// How the kernels access keys and values; never [`Access::Auto`].

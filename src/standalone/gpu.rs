@@ -21,7 +21,6 @@ use crate::profile::DeviceProfile;
 use crate::record::Requirements;
 use crate::record::{PipelineSet, SorterOptions};
 use crate::request::{Algorithm, BitRange, Capacity, KeyOutput, SortRequest, ValueType};
-use crate::segments::Segments;
 use crate::tuning::Tuning;
 
 /// Options of [`Gpu::new`].
@@ -344,7 +343,7 @@ impl Gpu {
     pub fn warm_up(&self, request: &SortRequest, capacity: u32) -> Result<(), Error> {
         let sorter = self.kept(request, capacity)?;
         // More elements than a single workgroup sorts need every kernel. Some drivers compile a kernel at its first run.
-        let segments = request.segments.is_some_and(|of| of.layout != Segments::Whole);
+        let segments = request.segments.is_some_and(|of| !of.counts_elements());
         let few = capacity.min(sorter.max_count()).min(sorter.shape().single.elements().saturating_add(1));
         if !segments {
             let sort = sorter.prepare_buffers(few.into(), false)?;

@@ -13,7 +13,6 @@ use super::device::Device;
 use super::queries::Queries;
 use crate::abi;
 use crate::error::Error;
-use crate::plan::Plan;
 use crate::record::{AccessScope, BoundSort, SortBuffers, StepTime, Verifier};
 use crate::request::{Algorithm, BufferSizes, Capacity, Count};
 
@@ -299,7 +298,7 @@ impl PreparedSort {
         // SAFETY: see above; `execute` waits until the commands are done.
         unsafe { device.execute("the sort", record)? };
         let plan = &self.bound.plan;
-        *has_passes = decides_routes(plan, count);
+        *has_passes = plan.ranks_tiles(plan.largest(count));
         let Some(queries) = &self.queries else { return Ok(Vec::new()) };
         let ticks = queries.ticks(self.bound.query_count(count))?;
         Ok(self.bound.step_times(count, &ticks, device.timestamp_bits))
@@ -371,7 +370,7 @@ impl PreparedSort {
         };
         // SAFETY: see above.
         unsafe { device.execute("the verified sort", record)? };
-        *has_passes = decides_routes(&self.bound.plan, count);
+        *has_passes = self.bound.plan.ranks_tiles(self.bound.plan.largest(count));
         let mut answer = [0u32];
         report.read(0, &mut answer)?;
         Ok(answer[0])
@@ -420,11 +419,6 @@ impl PreparedSort {
     pub fn algorithm(&self, count: u32) -> Option<Algorithm> {
         self.bound.algorithm(count)
     }
-}
-
-/// Whether a sort has passes over tiles, of which the device decides the routes.
-fn decides_routes(plan: &Plan, count: Count) -> bool {
-    plan.shape.windows.is_none() && plan.ranks_tiles(plan.largest(count))
 }
 
 /// The passes of a run: [`PreparedSort::passes`].

@@ -98,12 +98,7 @@ fn functions_that_cannot_be_had_are_named_and_no_others_are_called() {
         missing,
         &["vkCmdBeginDebugUtilsLabelEXT", "VK_EXT_debug_utils"],
     );
-    let info = sized!(VksortVrdxInfo {
-        get_instance_proc_addr: Some(filtered),
-        instance: vulkan.instance.handle(),
-        physical_device: vulkan.physical,
-        device: vulkan.device.handle(),
-    });
+    let info = VksortVrdxInfo { get_instance_proc_addr: Some(filtered), ..vulkan.vrdx_info() };
     refused(
         c!(vrdx::create(&info, &mut null_mut())),
         missing,
@@ -230,13 +225,7 @@ fn a_device_without_pushed_descriptors_is_refused_though_it_has_their_function()
     let names = [vk::KHR_PUSH_DESCRIPTOR_NAME.as_ptr()];
     let plain = vk::DeviceCreateInfo::default();
     let create = |info: &vk::DeviceCreateInfo<'_>| {
-        let info = sized!(VksortVrdxInfo {
-            get_instance_proc_addr: vulkan.get(),
-            instance: vulkan.instance.handle(),
-            physical_device: vulkan.physical,
-            device: vulkan.device.handle(),
-            device_create_info: std::ptr::from_ref(info).cast(),
-        });
+        let info = VksortVrdxInfo { device_create_info: std::ptr::from_ref(info).cast(), ..vulkan.vrdx_info() };
         let mut sorter = null_mut();
         let code = c!(vrdx::create(&info, &mut sorter));
         done(vrdx::destroy(sorter));

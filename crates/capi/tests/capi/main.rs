@@ -137,6 +137,15 @@ impl Vulkan {
         })
     }
 
+    fn vrdx_info(&self) -> VksortVrdxInfo {
+        sized!(VksortVrdxInfo {
+            get_instance_proc_addr: self.get(),
+            instance: self.instance.handle(),
+            physical_device: self.physical,
+            device: self.device.handle(),
+        })
+    }
+
     fn sorter_info(&self, request: &VksortSortRequest) -> VksortSorterInfo {
         sized!(VksortSorterInfo { device: self.device.handle(), requirements: self.requirements(), request: request })
     }
@@ -404,12 +413,7 @@ fn recording_through_c_adds_less_than_a_microsecond() {
         taken
     };
     // The same by a call that takes its buffers, where the device can push descriptors.
-    let info = sized!(VksortVrdxInfo {
-        get_instance_proc_addr: vulkan.get(),
-        instance: vulkan.instance.handle(),
-        physical_device: vulkan.physical,
-        device: vulkan.device.handle(),
-    });
+    let info = vulkan.vrdx_info();
     let mut pushed = null_mut();
     let pushes = c!(vrdx::create(&info, &mut pushed)) == VKSORT_SUCCESS;
     let (mut size, mut usage) = (0, 0);

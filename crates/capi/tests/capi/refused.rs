@@ -169,12 +169,7 @@ fn numbers_that_are_none_of_an_enumeration_are_refused() {
 fn versions_below_that_of_an_instance_for_vksort_are_refused() {
     let vulkan = vulkan();
     let (mut requirements, mut sorter) = (null_mut(), null_mut());
-    let made = sized!(VksortVrdxInfo {
-        get_instance_proc_addr: vulkan.get(),
-        instance: vulkan.instance.handle(),
-        physical_device: vulkan.physical,
-        device: vulkan.device.handle(),
-    });
+    let made = vulkan.vrdx_info();
     let other_variant = vk::make_api_version(1, 1, 3, 0);
     for api_version in [vk::API_VERSION_1_0, vk::API_VERSION_1_1, 1, other_variant, u32::MAX] {
         let given = format!("({api_version:#x}), allowed is Vulkan 1.2");
@@ -301,12 +296,7 @@ fn no_elements_need_no_buffers() {
         done(destroy_sorter(sorter));
     }
     // Calls that take their buffers do not read such a count.
-    let info = sized!(VksortVrdxInfo {
-        get_instance_proc_addr: vulkan.get(),
-        instance: vulkan.instance.handle(),
-        physical_device: vulkan.physical,
-        device: vulkan.device.handle(),
-    });
+    let info = vulkan.vrdx_info();
     let mut pushed = null_mut();
     if c!(vrdx::create(&info, &mut pushed)) == VKSORT_SUCCESS {
         let buffer = vulkan.buffer(1024, vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()).0.buffer;
