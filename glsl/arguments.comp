@@ -17,8 +17,8 @@ void write_arguments(uint slot, uint workgroups) {
 
 void main() {
     if (gl_LocalInvocationIndex != 0) return;
-    uint count = sort_count(), tiles = parts_of(count, push.part);
-    write_arguments(ARGUMENTS_HISTOGRAM, parts_of(count, push.histogram_part));
+    uint count = sort_count(), tiles = parts_of(count, PUSH_PART);
+    write_arguments(ARGUMENTS_HISTOGRAM, parts_of(count, PUSH_HISTOGRAM_PART));
     write_arguments(ARGUMENTS_TILES, tiles);
     write_arguments(ARGUMENTS_GATHER, tiles * GATHER_SPLITS);
 }

@@ -43,9 +43,9 @@ void append_field(inout KEY key, uint record, uint field) {
 }
 
 void main() {
-    uint count = push.stage == 0 ? sort_count() : push.count, part = workgroup_index();
-    if (part >= parts_of(count, push.part)) return;
-    uint start = part * push.part, records = min(count - start, push.part);
+    uint count = PUSH_COMPOSES_ALL == 0 ? sort_count() : push.count, part = workgroup_index();
+    if (part >= parts_of(count, PUSH_PART)) return;
+    uint start = part * PUSH_PART, records = min(count - start, PUSH_PART);
     for (uint i = gl_LocalInvocationIndex; i < records; i += WORKGROUP_SIZE) {
         KEY key = KEY(0);
         append_field(key, start + i, FIELD_0);

@@ -1,6 +1,6 @@
 #version 460
 // Gathers values that are too large to move with their keys: the sorted permutation in the place of keys gives the index
-// of each value. With push.route set, it copies the values in order.
+// of each value. With PUSH_IN_ORDER set, it copies the values in order.
 
 #include "abi.glsl"
 #include "shared/pass.glsl"
@@ -11,13 +11,13 @@
 void main() {
     uint count = sort_count();
     uint tile = workgroup_index() / GATHER_SPLITS;
-    if (tile >= parts_of(count, push.part)) return;
+    if (tile >= parts_of(count, PUSH_PART)) return;
     // This workgroup's share of the tile.
-    uint share = (push.part + GATHER_SPLITS - 1) / GATHER_SPLITS;
-    uint first = min(workgroup_index() % GATHER_SPLITS * share, push.part);
-    uint in_tile = min(count - tile * push.part, push.part);
+    uint share = (PUSH_PART + GATHER_SPLITS - 1) / GATHER_SPLITS;
+    uint first = min(workgroup_index() % GATHER_SPLITS * share, PUSH_PART);
+    uint in_tile = min(count - tile * PUSH_PART, PUSH_PART);
     uint elements = first < in_tile ? min(in_tile - first, share) : 0;
-    uint start = tile * push.part + first;
+    uint start = tile * PUSH_PART + first;
     // Neighbouring invocations load neighbouring words. Loops count elements, because the number of words may exceed 32 bits.
     if (VALUE_STRIDE <= WORKGROUP_SIZE) {
         uint together = WORKGROUP_SIZE / VALUE_STRIDE;

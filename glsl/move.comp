@@ -11,11 +11,11 @@ layout(set = 0, binding = BINDING_COUNTERS) readonly buffer Counters { uint coun
 
 void main() {
     // A plan without passes gives the route; otherwise the histogram has written it.
-    uint route = push.route != 0 ? push.route : counters[COUNTERS_ROUTES + push.pass];
+    uint route = PUSH_ROUTE != 0 ? PUSH_ROUTE : counters[COUNTERS_ROUTES + push.pass];
     Pass pass = pass_of(route);
     uint count = sort_count(), part = workgroup_index();
-    if (!pass.runs || part >= parts_of(count, push.part)) return;
-    uint start = part * push.part, end = start + min(count - start, push.part);
+    if (!pass.runs || part >= parts_of(count, PUSH_PART)) return;
+    uint start = part * PUSH_PART, end = start + min(count - start, PUSH_PART);
     for (uint i = gl_LocalInvocationIndex; i < end - start; i += WORKGROUP_SIZE) {
         uint index = start + i;
         if (pass.visits) visit_element(pass, index, index, load_key(pass, index));

@@ -31,12 +31,12 @@ uvec2 plus(uvec2 one, uvec2 other) {
 uvec2 negated(uvec2 number) { return plus(~number, uvec2(1, 0)); }
 
 // Where the report has a workgroup's sums, behind the answer.
-uint words_of(uint stage, uint group) { return 1 + (stage * push.part + group) * REPORT_WORDS; }
+uint words_of(uint stage, uint group) { return 1 + (stage * PUSH_WORKGROUPS + group) * REPORT_WORDS; }
 
-bool checks(uint what) { return (push.route & what) != 0; }
+bool checks(uint what) { return (PUSH_CHECKS & what) != 0; }
 
 KEY key_at(uint index, uint count) {
-    if (push.stage == VERIFY_AFTER && checks(CHECKS_BY_INDEX)) index = min(read_value(index, 0), count - 1);
+    if (PUSH_VERIFY_STAGE == VERIFY_AFTER && checks(CHECKS_BY_INDEX)) index = min(read_value(index, 0), count - 1);
     return read_key(index);
 }
 
@@ -44,7 +44,7 @@ uvec2 hash_of(uint index, uint count) {
     uvec2 hash = uvec2(0x243F6A88u, 0x85A308D3u);
     KEY key = key_at(index, count);
     for (uint word = 0; word < KEY_WORDS && checks(CHECKS_KEYS); word++) hash = hashed(hash, key_word(key, word));
-    if (INDEX_VALUES != 0 && push.stage == VERIFY_BEFORE) return hashed(hash, index);
+    if (INDEX_VALUES != 0 && PUSH_VERIFY_STAGE == VERIFY_BEFORE) return hashed(hash, index);
     for (uint word = 0; word < VALUE_WORDS; word++) hash = hashed(hash, read_value(index, word));
     return hash;
 }
@@ -71,14 +71,14 @@ void main() {
     uvec2 sum = uvec2(0);
     // Iterations are counted, because the index behind the last one may have more than 32 bits.
     for (uint rest = index < count ? parts_of(count - index, step) : 0; rest > 0; rest--, index += step) {
-        if (push.stage == VERIFY_ANSWER) {
+        if (PUSH_VERIFY_STAGE == VERIFY_ANSWER) {
             uint before = words_of(VERIFY_BEFORE, index), after = words_of(VERIFY_AFTER, index);
             sum = plus(sum, uvec2(report[before], report[before + 1]));
             sum = plus(sum, negated(uvec2(report[after], report[after + 1])));
             wrong |= report[after + 2];
         } else {
             sum = plus(sum, hash_of(index, count));
-            if (push.stage == VERIFY_AFTER && checks(CHECKS_KEYS) && index > 0) wrong |= wrong_at(index, count);
+            if (PUSH_VERIFY_STAGE == VERIFY_AFTER && checks(CHECKS_KEYS) && index > 0) wrong |= wrong_at(index, count);
         }
     }
     bool carries = atomicAdd(sums[0], sum.x) > ~sum.x;
@@ -86,8 +86,8 @@ void main() {
     atomicOr(sums[2], wrong);
     barrier();
     if (gl_LocalInvocationIndex != 0) return;
-    uint at = words_of(push.stage, gl_WorkGroupID.x);
+    uint at = words_of(PUSH_VERIFY_STAGE, gl_WorkGroupID.x);
     for (uint word = 0; word < REPORT_WORDS; word++) report[at + word] = sums[word];
-    if (push.stage == VERIFY_ANSWER) report[0] = sums[2] | ((sums[0] | sums[1]) != 0 ? WRONG_ELEMENTS : 0);
+    if (PUSH_VERIFY_STAGE == VERIFY_ANSWER) report[0] = sums[2] | ((sums[0] | sums[1]) != 0 ? WRONG_ELEMENTS : 0);
     else if (at == words_of(VERIFY_BEFORE, 0)) report[0] = WRONG_UNFINISHED;
 }

@@ -3,7 +3,11 @@
 //! [`glsl`] makes the text of `abi.glsl`, which every kernel includes. `build.rs` includes this file too. The host uses
 //! the same constants. Nothing here may depend on the rest of the crate.
 
-use std::ops::Range;
+#[path = "abi/push.rs"]
+mod push;
+
+#[allow(unused_imports, reason = "a build script needs their text only")]
+pub use push::{Own, Push, VisitorPush};
 
 /// A value that the host and the shaders share under one name.
 pub type Named = (&'static str, u32);
@@ -321,128 +325,6 @@ specialization! {
     SPLIT_STAGE = SPLIT_COUNTS;
 }
 
-/// Reads one member of the push constants.
-pub type PushGetter = fn(&Push) -> u32;
-/// Reads one address.
-pub type AddressGetter = fn(&Push) -> u64;
-
-macro_rules! push_constants {
-    ($($(#[$doc:meta])* $field:ident;)*) => {
-        /// Push constants, the same block for every kernel.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub struct Push {
-            $($(#[$doc])* pub $field: u32,)*
-            /// Address of the keys that a step reads, for access by address.
-            pub keys_from: u64,
-            /// Address of the keys that it writes.
-            pub keys_to: u64,
-            /// Address of the values that it reads.
-            pub values_from: u64,
-            /// Address of the values that it writes.
-            pub values_to: u64,
-        }
-
-        impl Push {
-            /// The block's single words in order, each with its name in the shaders.
-            pub const FIELDS: &[(&'static str, PushGetter)] = &[$((stringify!($field), |push| push.$field)),*];
-        }
-    };
-}
-
-push_constants! {
-    /// Elements, or segments, to sort; for a count on the device, the most that it may be.
-    count;
-    /// One more than the word of the count in the count buffer; 0 for a count from the host.
-    count_word;
-    /// Index of the pass, or of the round; the number of passes for the move after them.
-    pass;
-    /// Elements that a workgroup covers: a tile, or a part of the histogram, of a move or of records; the workgroups of a verifier; with
-    /// segments the capacity in elements, or when long rows are narrowed, their elements of a workgroup.
-    part;
-    /// Elements of a part of the histogram, for the kernel that sizes dispatches; with segments the elements of a row, or of a tile of
-    /// those that are listed.
-    histogram_part;
-    /// Bits of the number of tiles from an anchor of look-back to the next; 31 if the ring has a slot for every tile; with segments
-    /// that are divided in rounds, the most windows of their children, or if they are narrowed, the most tiles.
-    anchor_shift;
-    /// The route of a move, if the host knows it; not 0 for a gather in order; the checks of a verifier; with segments the most elements
-    /// of one, or the most survivors of a long row, or the most parents of a round; else 0.
-    route;
-    /// The stage of the histogram or of a verifier, one of the `STAGE_*` or `VERIFY_*` constants; with segments the elements up to
-    /// which they are small, or the most rows of a round; not 0 to compose keys of all records, because the count is of segments.
-    stage;
-    /// Lowest bit of the window, for keys of one word.
-    window_low;
-    /// Bits to flip in the top word of every key, so that unsigned order is the order of the request.
-    key_flip;
-    /// The same for the lower words of a key.
-    low_flip;
-}
-
-impl Push {
-    /// The addresses before them, low word first. With a visitor they follow them.
-    pub const ADDRESSES: [(&'static str, AddressGetter); 4] = [
-        ("keys_from", |push| push.keys_from),
-        ("keys_to", |push| push.keys_to),
-        ("values_from", |push| push.values_from),
-        ("values_to", |push| push.values_to),
-    ];
-
-    /// Words of the single words, and of the addresses.
-    const SINGLES: usize = Self::FIELDS.len();
-    const ADDRESS_WORDS: usize = 2 * Self::ADDRESSES.len();
-
-    /// Words of the block.
-    pub const WORDS: usize = Self::SINGLES + Self::ADDRESS_WORDS;
-
-    /// Size of the block in bytes.
-    pub const SIZE_BYTES: u32 = 4 * Self::WORDS as u32;
-
-    /// The bytes of the block in the push constants, after those of a visitor if there is one.
-    pub fn range(visitor_bytes: Option<u32>, addressed: bool) -> Range<u32> {
-        let Some(start) = visitor_bytes.map(VisitorPush::offset) else { return 0..Self::SIZE_BYTES };
-        let singles = start + 4 * Self::SINGLES as u32;
-        start..if addressed { singles.next_multiple_of(8) + 4 * Self::ADDRESS_WORDS as u32 } else { singles }
-    }
-
-    /// The block as the words that the shaders see, and perhaps words that they do not have: [`Push::range`].
-    pub fn words(&self, visitor_bytes: Option<u32>) -> [u32; Self::WORDS + 1] {
-        let (singles_at, addresses_at) = match visitor_bytes {
-            None => (Self::ADDRESS_WORDS, 0),
-            // Addresses begin at a multiple of 8 bytes.
-            Some(bytes) => (0, Self::SINGLES + (VisitorPush::offset(bytes) as usize / 4 + Self::SINGLES) % 2),
-        };
-        let mut words = [0; Self::WORDS + 1];
-        for (word, (_, get)) in words[singles_at..].iter_mut().zip(Self::FIELDS) {
-            *word = get(self);
-        }
-        let addresses = Self::ADDRESSES.iter().map(|(_, get)| get(self));
-        for (pair, address) in words[addresses_at..].chunks_exact_mut(2).zip(addresses) {
-            pair.copy_from_slice(&[address as u32, (address >> 32) as u32]);
-        }
-        words
-    }
-}
-
-/// A visitor's members of the push constants, which come before the library's.
-#[derive(Clone, Copy, Debug)]
-pub struct VisitorPush<'a> {
-    /// The name of the members in the compiler's messages.
-    pub name: &'a str,
-    /// The members in GLSL.
-    pub members: &'a str,
-    /// Whether keys and values are accessed by address; otherwise the addresses are left out.
-    pub addressed: bool,
-}
-
-impl VisitorPush<'_> {
-    /// The first byte of the library's members, after `bytes` of the visitor's.
-    pub fn offset(bytes: u32) -> u32 {
-        // More than any device has, and so few that sums do not overflow.
-        bytes.min(1 << 30).next_multiple_of(4)
-    }
-}
-
 /// The text of `abi.glsl`, perhaps with the members of a visitor.
 #[allow(dead_code, reason = "for what compiles the kernels")]
 pub fn glsl(visitor: Option<VisitorPush<'_>>) -> String {
@@ -464,16 +346,5 @@ pub fn glsl(visitor: Option<VisitorPush<'_>>) -> String {
     }
     let (id, default) = (spec::WORKGROUP_SIZE, SPECIALIZATION[spec::WORKGROUP_SIZE].1);
     text += &format!("layout(local_size_x = {default}, local_size_x_id = {id}) in;\n");
-    let addresses: String = Push::ADDRESSES.iter().map(|(name, _)| format!("    uvec2 {name};\n")).collect();
-    let fields: String = Push::FIELDS.iter().map(|(name, _)| format!("    uint {name};\n")).collect();
-    text += "layout(push_constant) uniform Push {\n";
-    text += &match visitor {
-        None => addresses + &fields,
-        Some(VisitorPush { name, members, addressed }) => {
-            let named = format!("#line 1 \"{name}\"\n{members}\n#line 1 \"{name}\"\n");
-            named + &fields + if addressed { &addresses } else { "" }
-        }
-    };
-    text += "} push;\n";
-    text
+    text + &push::glsl(visitor)
 }

@@ -13,15 +13,13 @@ mod step;
 mod tiles;
 mod top;
 
-use crate::abi::{self, Push};
+use crate::abi::{self, Own};
 use crate::kernels::Kernel;
 use crate::request::{Algorithm, Count, ValueType};
 
 pub(crate) use capacities::{most_scratch, reached_by_table};
 pub(crate) use hazard::{Barrier, Hazards};
-pub use places::Memory;
-#[cfg(feature = "__testing")]
-pub use places::Places;
+pub use places::{Memory, Places};
 pub use scratch::ScratchRange;
 pub(crate) use step::{Ends, Step, Work};
 pub use step::{Groups, StepName};
@@ -52,7 +50,8 @@ impl Plan {
                 Algorithm::OneSweep => onesweep::each_pass(self, count, emit),
                 Algorithm::ReduceThenScan => reduce_then_scan::each_pass(self, count, emit),
                 Algorithm::SingleWorkgroup => {
-                    emit(Step::dispatch(Kernel::SingleWorkgroup, None, Groups::Direct(1), self.push(count, 0)));
+                    let push = self.push(count, 0, Own::Single {});
+                    emit(Step::dispatch(Kernel::SingleWorkgroup, None, Groups::Direct(1), push));
                 }
             }
         }
@@ -88,13 +87,14 @@ impl Plan {
         let table = if self.algorithm.looks_back() { self.table_words(self.largest(count)) } else { 0 };
         let scratch = self.scratch();
         emit(Step::clear(scratch.table.offset - scratch.counters.offset + 4 * table));
-        if self.sizes_on_device(count) {
-            emit(Step::dispatch(Kernel::Arguments, None, Groups::Direct(1), self.push(count, 0)));
-        }
         let part = self.histogram_part;
+        if self.sizes_on_device(count) {
+            let push = self.push(count, 0, Own::Arguments { part: self.tile, histogram_part: part });
+            emit(Step::dispatch(Kernel::Arguments, None, Groups::Direct(1), push));
+        }
         let groups = self.groups(count, part, abi::ARGUMENTS_HISTOGRAM);
         let histogram = |groups: Groups, stage: u32| {
-            Step::dispatch(Kernel::Histogram, None, groups, Push { part, stage, ..self.push(count, 0) })
+            Step::dispatch(Kernel::Histogram, None, groups, self.push(count, 0, Own::Histogram { part, stage }))
         };
         if self.shape.quirks.decide_apart {
             emit(histogram(groups, abi::STAGE_COUNTS));
@@ -114,21 +114,22 @@ impl Plan {
             true => Groups::Counted(slot),
             false => Groups::Direct(self.tiles(largest).saturating_mul(per_tile)),
         };
-        let push = |route: u32| Push { route, ..self.push(count, 0) };
+        let part = self.tile;
         let gather = |ends: Ends, in_order: bool| {
             let groups = groups(self.shape.gather_splits(request.value), abi::ARGUMENTS_GATHER);
-            Step { ends, ..Step::dispatch(Kernel::Gather, None, groups, push(in_order.into())) }
+            let push = self.push(count, 0, Own::Gather { part, in_order: in_order.into() });
+            Step { ends, ..Step::dispatch(Kernel::Gather, None, groups, push) }
         };
-        let move_along = |ends: Ends, push: Push| Step {
-            ends,
-            ..Step::dispatch(Kernel::Move, None, groups(1, abi::ARGUMENTS_TILES), push)
+        let move_along = |ends: Ends, pass: u32, route: u32| {
+            let push = self.push(count, pass, Own::Move { part, route });
+            Step { ends, ..Step::dispatch(Kernel::Move, None, groups(1, abi::ARGUMENTS_TILES), push) }
         };
         if self.shape.passes == 0 {
             // The window is empty.
             let keys = !in_place && !request.discards_keys();
             let values = !in_place && request.value.is_read() && !gathers;
             if keys || values || request.value == ValueType::Index || self.shape.visits.output {
-                emit(move_along(Ends::Direct, push(self.route_without_passes())));
+                emit(move_along(Ends::Direct, 0, self.route_without_passes()));
             }
             if gathers && !in_place {
                 emit(gather(Ends::Gather, true));
@@ -138,7 +139,7 @@ impl Plan {
         // An odd number of passes may have run, without a copy: see glsl/histogram/routes.glsl.
         let returns = !request.discards_keys() || request.value.is_read() && !gathers;
         if in_place && self.shape.passes % 2 == 1 && returns && ranks_tiles {
-            emit(move_along(Ends::Back, self.push(count, self.shape.passes)));
+            emit(move_along(Ends::Back, self.shape.passes, 0));
         }
         if gathers {
             emit(gather(Ends::Gather, false));

@@ -72,11 +72,11 @@ void count_part(uint start, uint elements, uint count) {
 }
 
 void main() {
-    uint count = sort_count(), part = workgroup_index(), parts = parts_of(count, push.part);
+    uint count = sort_count(), part = workgroup_index(), parts = parts_of(count, PUSH_PART);
     if (part >= parts) return;
-    if (push.stage != STAGE_DECIDES) {
-        count_part(part * push.part, min(count - part * push.part, push.part), count);
-        if (push.stage == STAGE_COUNTS || !finishes_last(parts)) return;
+    if (PUSH_STAGE != STAGE_DECIDES) {
+        count_part(part * PUSH_PART, min(count - part * PUSH_PART, PUSH_PART), count);
+        if (PUSH_STAGE == STAGE_COUNTS || !finishes_last(parts)) return;
     } else if (part > 0) {
         return;
     }

@@ -46,9 +46,9 @@ Slot slot_of(Ring ring, uint tile) {
 }
 
 // Every (1 << anchor_shift)-th tile except the first is an anchor. Anchors are behind the ring.
-bool is_anchor(uint tile) { return tile > 0 && (tile & ((1u << push.anchor_shift) - 1)) == 0; }
+bool is_anchor(uint tile) { return tile > 0 && (tile & ((1u << PUSH_ANCHOR_SHIFT) - 1)) == 0; }
 Slot anchor_of(Ring ring, uint tile) {
-    return Slot((SLOTS - 1 + (tile >> push.anchor_shift)) * (SLOT_WORDS * RADIX), ring.anchor_epoch);
+    return Slot((SLOTS - 1 + (tile >> PUSH_ANCHOR_SHIFT)) * (SLOT_WORDS * RADIX), ring.anchor_epoch);
 }
 
 uint table_load(uint at) {

@@ -19,13 +19,13 @@ const uint RUNS = 1; // of one digit
 #include "histogram/runs.glsl"
 
 void main() {
-    uint count = sort_count(), part = workgroup_index(), parts = parts_of(count, push.part);
+    uint count = sort_count(), part = workgroup_index(), parts = parts_of(count, PUSH_PART);
     Pass pass = pass_of(counters[COUNTERS_ROUTES + push.pass]);
     if (!pass.runs || pass.copies || part >= parts) return;
     for (uint bin = gl_LocalInvocationIndex; bin < RADIX; bin += WORKGROUP_SIZE) bin_count[bin] = 0;
     barrier();
 
-    uint start = part * push.part, elements = min(count - start, push.part);
+    uint start = part * PUSH_PART, elements = min(count - start, PUSH_PART);
     Run runs[RUNS];
     runs[0] = no_run(RADIX);
     for (uint at = gl_LocalInvocationIndex; at < elements; at += WORKGROUP_SIZE) {

@@ -14,7 +14,7 @@ void main() {
     uint thread = gl_LocalInvocationIndex;
     Pass pass = pass_of(counters[COUNTERS_ROUTES + push.pass]);
     if (!pass.runs || pass.copies) return;
-    uint parts = parts_of(sort_count(), push.part), row = gl_WorkGroupID.x * parts;
+    uint parts = parts_of(sort_count(), PUSH_PART), row = gl_WorkGroupID.x * parts;
 
     // Each invocation adds up a contiguous share of the row. After a scan over the shares it writes its prefix sums.
     uint share = (parts + WORKGROUP_SIZE - 1) / WORKGROUP_SIZE;

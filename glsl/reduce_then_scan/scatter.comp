@@ -22,11 +22,11 @@ shared uint largest_share;                         // one of the SHARE_* constan
 #include "onesweep/store.glsl"
 
 void main() {
-    uint count = sort_count(), part = workgroup_index(), parts = parts_of(count, push.part);
+    uint count = sort_count(), part = workgroup_index(), parts = parts_of(count, PUSH_PART);
     Pass pass = pass_of(counters[COUNTERS_ROUTES + push.pass]);
     if (!pass.runs || part >= parts) return;
 
-    uint start = part * push.part, elements = min(count - start, push.part);
+    uint start = part * PUSH_PART, elements = min(count - start, PUSH_PART);
     uint before[OWN_DIGITS]; // elements with each own digit in earlier tiles
     // A pass that copies has no counts.
     [[unroll]] for (uint turn = 0; turn < OWN_DIGITS; turn++) {

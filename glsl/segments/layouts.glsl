@@ -15,14 +15,14 @@ layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
 #include "top/list.glsl"
 #include "split/children.glsl"
 
-uint capacity() { return push.part; } // elements
+uint capacity() { return PUSH_CAPACITY; } // elements
 
 // Whether segments that are longer than a block are listed, for rounds or to be narrowed.
 const bool LISTS = SPLITS != 0 && !SURVIVORS;
 
 // The most elements of a small segment, at most a quarter of the block, and of any segment.
-uint small_length() { return LISTS ? LARGEST_PART / 4 : push.stage; }
-uint most_length() { return LISTS ? ~0u : push.route; }
+uint small_length() { return LISTS ? LARGEST_PART / 4 : PUSH_SMALL; }
+uint most_length() { return LISTS ? ~0u : PUSH_LONGEST; }
 
 // The segments of which a workgroup takes a window.
 struct Source {

@@ -3,4 +3,4 @@
 layout(set = 0, binding = BINDING_SEGMENTS) readonly buffer Segments { uint segment_words[]; };
 
 // Elements from the begin of a row to the begin of the next, or of the whole array. Push constants have the names of other kernels.
-uint row_length() { return push.histogram_part; }
+uint row_length() { return PUSH_ROW_LENGTH; }

@@ -13,4 +13,4 @@ uint permuted(uint index) {
 }
 
 // If keys have changed during the sort, the permutation may lack words. So an origin is limited.
-uint origin_of(uint index, uint count) { return push.route != 0 ? index : min(permuted(index), count - 1); }
+uint origin_of(uint index, uint count) { return PUSH_IN_ORDER != 0 ? index : min(permuted(index), count - 1); }

@@ -11,13 +11,13 @@
 void main() {
     uint count = sort_count();
     uint tile = workgroup_index() / GATHER_SPLITS;
-    if (tile >= parts_of(count, push.part)) return;
+    if (tile >= parts_of(count, PUSH_PART)) return;
     // This workgroup's share of the tile.
-    uint share = (push.part + GATHER_SPLITS - 1) / GATHER_SPLITS;
-    uint first = min(workgroup_index() % GATHER_SPLITS * share, push.part);
-    uint in_tile = min(count - tile * push.part, push.part);
+    uint share = (PUSH_PART + GATHER_SPLITS - 1) / GATHER_SPLITS;
+    uint first = min(workgroup_index() % GATHER_SPLITS * share, PUSH_PART);
+    uint in_tile = min(count - tile * PUSH_PART, PUSH_PART);
     uint elements = first < in_tile ? min(in_tile - first, share) : 0;
-    uint start = tile * push.part + first;
+    uint start = tile * PUSH_PART + first;
     for (uint i = gl_LocalInvocationIndex; i < elements; i += WORKGROUP_SIZE) {
         uint origin = origin_of(start + i, count);
         for (uint word = 0; word < VALUE_STRIDE; word++) write_value(start + i, word, given_value(origin, word));

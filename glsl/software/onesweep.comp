@@ -19,7 +19,7 @@ shared uint blocking_tile;     // one more than the tile that look-back waits fo
 #include "onesweep/lookback.glsl"
 
 void main() {
-    uint count = sort_count(), tiles = parts_of(count, push.part);
+    uint count = sort_count(), tiles = parts_of(count, PUSH_PART);
     Pass pass = pass_of(counters[COUNTERS_ROUTES + push.pass]);
     if (!pass.runs || workgroup_index() >= tiles) return;
 

@@ -16,7 +16,7 @@ shared uint bin_target[RADIX]; // target of the bin's first key
 #include "software/tile.glsl"
 
 void main() {
-    uint count = sort_count(), parts = parts_of(count, push.part);
+    uint count = sort_count(), parts = parts_of(count, PUSH_PART);
     Pass pass = pass_of(counters[COUNTERS_ROUTES + push.pass]);
     if (!pass.runs || workgroup_index() >= parts) return;
 

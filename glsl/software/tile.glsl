@@ -11,7 +11,7 @@ struct Tile {
     uint elements;
 };
 
-Tile tile_at(uint index, uint count) { return Tile(index, index * push.part, min(count - index * push.part, push.part)); }
+Tile tile_at(uint index, uint count) { return Tile(index, index * PUSH_PART, min(count - index * PUSH_PART, PUSH_PART)); }
 
 // Place in the tile of an invocation's item, of which it has `items`.
 uint loaded_at(uint item, uint items) { return thread() * items + item; }
@@ -38,11 +38,11 @@ void take_tile(Pass pass, Tile tile) {
 // Counts the bins of an earlier tile, which is full, into `bin_target`. Some drivers limit the iterations of an invocation's loops,
 // and blocks are large; src/shape/loop_budget.rs relies on the number of keys in an iteration.
 void count_again(Pass pass, uint tile) {
-    uint start = tile * push.part;
-    [[dont_unroll]] for (uint first = thread(); first < push.part; first += RECOUNTED_AT_ONCE * WORKGROUP_SIZE) {
+    uint start = tile * PUSH_PART;
+    [[dont_unroll]] for (uint first = thread(); first < PUSH_PART; first += RECOUNTED_AT_ONCE * WORKGROUP_SIZE) {
         [[unroll]] for (uint at = 0; at < RECOUNTED_AT_ONCE; at++) {
             uint i = first + at * WORKGROUP_SIZE;
-            if (i < push.part) atomicAdd(bin_target[bits_at(load_key(pass, start + i), pass.digit)], 1);
+            if (i < PUSH_PART) atomicAdd(bin_target[bits_at(load_key(pass, start + i), pass.digit)], 1);
         }
     }
 }

@@ -19,11 +19,11 @@ const uint LARGEST_PART = WORKGROUP_SIZE * ITEMS;           // a block
 const uint CHILDREN_UNITS = LARGEST_PART - LARGEST_PART / 4; // units of a window of children
 const uint NO_PARENT = ~0u;
 
-// Room for a round, by push constants under the names of other kernels. Each parent has at least a tile, and tiles need no more words,
-// because those of a parent with several are four times as long.
-uint most_parents() { return push.route; }
-uint most_rows() { return push.stage; }
-uint most_windows() { return push.anchor_shift; }
+// Room for a round. Each parent has at least a tile, and tiles need no more words, because those of a parent with several are four
+// times as long.
+uint most_parents() { return PUSH_MOST_PARENTS; }
+uint most_rows() { return PUSH_MOST_ROWS; }
+uint most_windows() { return PUSH_MOST_WINDOWS; }
 
 // What the counters count.
 const uint PARENTS = 0, TILES = 1, ROWS = 2, WINDOWS = 3;

@@ -1,7 +1,7 @@
 // Listing segments as rows that are narrowed to their first elements: the kernel of windows does so. It declares `pool`.
 
-// Elements of a tile. Push constants have the names of other kernels.
-uint tile_length() { return push.histogram_part; }
+// Elements of a tile.
+uint tile_length() { return PUSH_TILE_LENGTH; }
 
 // Lists a segment, and clears the counters of its row. All invocations call it.
 void list_row(uint segment, uint begin, uint size) {

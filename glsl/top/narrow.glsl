@@ -33,7 +33,7 @@ uint row_elements(uint row) {
 // Runs a statement for each element of a tile, with its `key` and its `index` in the row. An invocation loads some at a time. Past the
 // last one its index may wrap around, which the difference from the begin of the tile does not.
 #define EACH_ELEMENT(row, tile, statement) { \
-    uint from = (tile) * push.part, elements = min(row.elements - from, push.part), at = from + gl_LocalInvocationIndex; \
+    uint from = (tile) * PUSH_PART, elements = min(row.elements - from, PUSH_PART), at = from + gl_LocalInvocationIndex; \
     uint together = elements - min((AT_ONCE - 1) * WORKGROUP_SIZE, elements); \
     [[dont_unroll]] for (; at - from < together; at += AT_ONCE * WORKGROUP_SIZE) { \
         KEY keys[AT_ONCE]; \
@@ -66,15 +66,15 @@ void keep_tile(Row row, Level level, uint tile) {
 void count_tile(Row row, Level level, uint tile);
 
 void main() {
-    uint of_row = parts_of(row_length(), push.part), tiles = LISTED ? listed_tiles() : row_count() * of_row;
+    uint of_row = parts_of(row_length(), PUSH_PART), tiles = LISTED ? listed_tiles() : row_count() * of_row;
     uint at = workgroup_index(), number = push.pass;
     if (at >= tiles) return;
     uint row_number = LISTED ? table[record_at(at)] : at / of_row, tile = LISTED ? at - row_number : at % of_row;
     uint elements = row_elements(row_number), state = state_at(row_number);
-    bool keeps = push.stage == STAGE_KEEPS, decides = push.stage == STAGE_DECIDES;
+    bool keeps = PUSH_STAGE == STAGE_KEEPS, decides = PUSH_STAGE == STAGE_DECIDES;
     if (decides && tile > 0) return;
     // Rows that survive as a whole need no prefix. A workgroup without elements must not read one, which may change meanwhile.
-    if (tile * push.part >= elements || !keeps && elements <= most_survivors()) return;
+    if (tile * PUSH_PART >= elements || !keeps && elements <= most_survivors()) return;
     if (!keeps && counters[found_at(row_number, number) + TOP_NEXT] != number) return;
     if (keeps) number = counters[state + TOP_LEVEL];
     Row row = row_of(row_number, elements, number);
@@ -84,9 +84,9 @@ void main() {
     } else {
         if (!decides) count_tile(row, level, tile);
         // Each level counts as many workgroups.
-        uint workgroups = parts_of(elements, push.part) * (number + 1);
+        uint workgroups = parts_of(elements, PUSH_PART) * (number + 1);
         finished_at = state + TOP_FINISHED;
-        if (!decides && (push.stage == STAGE_COUNTS || !finishes_last(workgroups))) return;
+        if (!decides && (PUSH_STAGE == STAGE_COUNTS || !finishes_last(workgroups))) return;
         decide(row, number, level, tiles);
     }
 }

@@ -12,7 +12,7 @@
 const uint TOP_BINS = 1u << TOP_DIGIT_BITS;
 const bool LISTED = SPLITS != 0 && TOP != 0;
 
-uint most_survivors() { return push.route; }
+uint most_survivors() { return PUSH_MOST_SURVIVORS; }
 
 uint state_at(uint row) { return TOP_ROWS + row * (TOP_STATE_WORDS + TOP_BINS); }
 // What a level reads of its row. It writes that of the next one, as other workgroups still read this.
@@ -25,7 +25,7 @@ uint survivor_at(uint row, uint slot) { return record_at(row) + (LISTED ? TOP_RE
 const uint RECORD_BEGIN = 1, RECORD_SIZE = 2, RECORD_SEGMENT = 3;
 
 // Tiles of all listed rows. A row that had no room has no elements.
-uint most_tiles() { return push.anchor_shift; }
+uint most_tiles() { return PUSH_MOST_TILES; }
 uint listed_tiles() { return min(counters[TOP_TILES], most_tiles()); }
 
 uint row_begin(uint row) {

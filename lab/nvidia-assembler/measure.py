@@ -80,7 +80,7 @@ def measure(arch, request, references, options):
         if options.functions or options.dump:
             step = next(step for step in plan["steps"] if step.get("kernel") == kernel and step["pass"] == pass_)
             translated, binary, _ = pipelines.get(step, plan["abi"])
-            items = step["push"]["part"] / translated.workgroup_size
+            items = step["own"]["part"] / translated.workgroup_size
         if options.functions:
             for function, executed, static in regions.by_function(figures, translated, items):
                 if executed < 0.05 and static < 20:

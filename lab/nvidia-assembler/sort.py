@@ -206,7 +206,7 @@ def sort(pipelines, case, name="uniform", large=False, changes=(), tiles=FULL_TI
     probe = contract(case, capacity or 1 << 16, 1 << 16, changes)
     tile = probe["tile"]
     # Of a large sort the histogram's parts count, which are larger.
-    parts = [step["push"]["part"] for step in probe["steps"] if large and step.get("kernel") == "histogram"]
+    parts = [step["own"]["part"] for step in probe["steps"] if large and step.get("kernel") == "histogram"]
     count = max([tile, *parts]) * tiles + tile // 3 + 5
     count += -count % max(4 // dtype.itemsize, 1)  # whole words
     plan = contract(case, capacity or count, count, changes)
@@ -229,4 +229,4 @@ def figures(ran, plan, kernel, pass_=None):
     """Of a full tile in the middle, or of a part of the histogram."""
     chosen = [entry for entry in ran if entry[0]["kernel"] == kernel and entry[0]["pass"] == pass_]
     step, _, block, binary = next(entry for entry in chosen if entry[1] == max(min(COUNTED_TILE, len(chosen) - 2), 0))
-    return Figures.of(kernel, binary, block, step["push"]["part"] / block.threads)
+    return Figures.of(kernel, binary, block, step["own"]["part"] / block.threads)

@@ -1,7 +1,7 @@
 //! The step that composes the keys of records, before these keys are sorted.
 
 use super::{Groups, Kernel, Plan, Step};
-use crate::abi::Push;
+use crate::abi::{Own, Push};
 use crate::request::Count;
 
 /// Records that an invocation takes: enough that workgroups beyond a count on the device cost little.
@@ -13,6 +13,7 @@ pub(super) fn step(plan: &Plan, count: Count) -> Step {
     let all = plan.shape.windows.is_some();
     let records = if all { plan.capacity } else { plan.largest(count) };
     let part = plan.shape.histogram.block.invocations.saturating_mul(ITEMS);
-    let push = Push { count: records, part, stage: all.into(), ..plan.push(count, 0) };
+    let own = Own::Compose { part, composes_all: all.into() };
+    let push = Push { count: records, ..plan.push(count, 0, own) };
     Step::dispatch(Kernel::Compose, None, Groups::Direct(records.div_ceil(part)), push)
 }

@@ -7,6 +7,6 @@ use crate::request::Count;
 pub(super) fn each_pass(plan: &Plan, count: Count, emit: &mut dyn FnMut(Step)) {
     let tiles = plan.groups(count, plan.tile, abi::ARGUMENTS_TILES);
     for pass in 0..plan.shape.passes {
-        emit(Step::dispatch(Kernel::OneSweep, Some(pass), tiles, plan.push(count, pass)));
+        emit(Step::dispatch(Kernel::OneSweep, Some(pass), tiles, plan.push_of_pass(count, pass)));
     }
 }

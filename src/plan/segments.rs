@@ -3,7 +3,7 @@
 
 use super::top::Rows;
 use super::{Groups, Kernel, Plan, Step, split};
-use crate::abi::Push;
+use crate::abi::Own;
 use crate::request::Count;
 use crate::shape::Windows;
 
@@ -11,20 +11,16 @@ pub(super) fn each_step(plan: &Plan, windows: &Windows, count: Count, emit: &mut
     let (most, small) = (plan.largest(count), windows.small());
     // Each segment is a unit, and so is each element.
     let units = plan.capacity.saturating_add(most);
-    let push = Push {
-        part: plan.capacity,
-        histogram_part: windows.stride(),
-        stage: small,
-        route: windows.longest,
-        ..plan.push(count, 0)
-    };
     let groups = Groups::Direct(units.div_ceil(windows.block.elements() - small));
-    let step = |push| Step::dispatch(Kernel::Segments, None, groups, push);
+    let step = |own| Step::dispatch(Kernel::Segments, None, groups, plan.push(count, 0, own));
     if let Some(rows) = Rows::new(plan, windows, most) {
         return rows.each_step(plan, count, step, emit);
     }
-    let Some(room) = plan.room() else { return emit(step(push)) };
+    let Some(room) = plan.room() else {
+        let (capacity, row_length, longest) = (plan.capacity, windows.stride(), windows.longest);
+        return emit(step(Own::Windows { capacity, row_length, longest, small }));
+    };
     emit(Step::clear(4 * split::counter_words(windows.rounds)));
-    emit(step(split::push(room, push)));
+    emit(step(split::own(plan, windows, room)));
     split::each_round(plan, windows, room, count, emit);
 }

@@ -1,7 +1,7 @@
 //! Segments that are longer than a block: rounds that divide them by a digit each, from the top, until their parts fit a block.
 
 use super::{Ends, Groups, Kernel, Plan, Step};
-use crate::abi::{self, Push};
+use crate::abi::{self, Own};
 use crate::request::Count;
 use crate::shape::Windows;
 
@@ -55,9 +55,15 @@ impl Plan {
     }
 }
 
-/// The push constants by which kernels find their lists.
-pub(super) fn push(room: Room, push: Push) -> Push {
-    Push { route: room.parents, stage: room.rows, anchor_shift: room.windows, ..push }
+/// The words by which kernels find their lists.
+pub(super) fn own(plan: &Plan, windows: &Windows, room: Room) -> Own {
+    Own::Split {
+        capacity: plan.capacity,
+        row_length: windows.stride(),
+        most_windows: room.windows,
+        most_parents: room.parents,
+        most_rows: room.rows,
+    }
 }
 
 pub(super) fn each_round(plan: &Plan, windows: &Windows, room: Room, count: Count, emit: &mut dyn FnMut(Step)) {
@@ -65,7 +71,7 @@ pub(super) fn each_round(plan: &Plan, windows: &Windows, room: Room, count: Coun
     for round in 0..windows.rounds {
         // Out of place, elements leave the source in the first round.
         let is_first = round == 0 && !plan.request.in_place();
-        let push = push(room, Push { part: plan.capacity, ..plan.push(count, round) });
+        let push = plan.push(count, round, own(plan, windows, room));
         let step = |kernel, dispatch: u32, most: u32| {
             let groups = match plan.indirect {
                 true => Groups::Counted(round * abi::ROUND_ARGUMENTS + dispatch),

@@ -1,7 +1,7 @@
 //! The plan: its tiles, and how dispatches go over them.
 
 use super::step::Groups;
-use crate::abi::Push;
+use crate::abi::{Own, Push};
 use crate::request::{Algorithm, Capacity, Count, SortRequest};
 use crate::segments::Segments;
 use crate::shape::Shape;
@@ -117,20 +117,16 @@ impl Plan {
         }
     }
 
-    /// Push constants of a pass. Recording adds the count's word and the addresses.
-    pub fn push(&self, count: Count, pass: u32) -> Push {
+    /// Push constants of a step, with its own words. Recording adds the count's word and the addresses.
+    pub fn push(&self, count: Count, pass: u32, own: Own) -> Push {
         let (request, count) = (&self.request, self.largest(count));
         let (key_flip, low_flip) = request.key.top_and_low(request.key.code(request.order).flip);
-        Push {
-            count,
-            pass,
-            part: self.tile,
-            histogram_part: self.histogram_part,
-            anchor_shift: self.anchor_shift(count),
-            window_low: request.bits.low,
-            key_flip,
-            low_flip,
-            ..Push::default()
-        }
+        Push { count, count_word: 0, pass, own, window_low: request.bits.low, key_flip, low_flip, addresses: [0; 4] }
+    }
+
+    /// Push constants of a pass over tiles.
+    pub(super) fn push_of_pass(&self, count: Count, pass: u32) -> Push {
+        let anchor_shift = self.anchor_shift(self.largest(count));
+        self.push(count, pass, Own::Pass { part: self.tile, anchor_shift })
     }
 }

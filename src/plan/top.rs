@@ -2,7 +2,7 @@
 //! sort of those. Rows are given, or are the segments beyond a block that windows have listed.
 
 use super::{Groups, Kernel, Plan, Step};
-use crate::abi::{self, Push};
+use crate::abi::{self, Own};
 use crate::request::Count;
 use crate::segments::Segments;
 use crate::shape::Windows;
@@ -57,22 +57,23 @@ impl Rows {
     }
 
     /// The steps, with the dispatch of windows that lists rows.
-    pub fn each_step(self, plan: &Plan, count: Count, windows: impl Fn(Push) -> Step, emit: &mut dyn FnMut(Step)) {
-        let push = |pass| Push { route: self.survivors, anchor_shift: self.tiles, ..plan.push(count, pass) };
+    pub fn each_step(self, plan: &Plan, count: Count, windows: impl Fn(Own) -> Step, emit: &mut dyn FnMut(Step)) {
+        let (capacity, most_tiles, most_survivors) = (plan.capacity, self.tiles, self.survivors);
         // The counters of a listed row are cleared by the workgroup that lists it.
         emit(Step::clear(4 * if self.listed { abi::TOP_ROWS.into() } else { self.counter_words() }));
         if self.listed {
-            emit(windows(Push { part: plan.capacity, histogram_part: self.tile, ..push(0) }));
+            emit(windows(Own::ListRows { capacity, tile_length: self.tile, most_tiles, most_survivors }));
         }
         // A row is as long as from its begin to that of the next.
-        let push = |pass| Push { part: self.tile, histogram_part: self.length, ..push(pass) };
+        let row_length = self.length;
+        let narrowing = |stage| Own::Narrow { part: self.tile, row_length, most_tiles, most_survivors, stage };
         let over = |slot: u32, direct: u32| match plan.indirect && (self.listed || slot > 0) {
             true => Groups::Counted(slot),
             false => Groups::Direct(direct),
         };
         let narrow = |level, stage| {
-            let (groups, push) = (over(level, self.tiles), Push { stage, ..push(level) });
-            Step::dispatch(Kernel::Narrow, Some(level), groups, push)
+            let push = plan.push(count, level, narrowing(stage));
+            Step::dispatch(Kernel::Narrow, Some(level), over(level, self.tiles), push)
         };
         for level in 0..self.levels(plan.request.bits.len()) {
             if plan.shape.quirks.decide_apart {
@@ -82,9 +83,11 @@ impl Rows {
                 emit(narrow(level, abi::STAGE_ALL));
             }
         }
-        let keep = Push { stage: abi::STAGE_KEEPS, ..push(0) };
+        let keep = plan.push(count, 0, narrowing(abi::STAGE_KEEPS));
         emit(Step::dispatch(Kernel::Narrow, None, over(0, self.tiles), keep).named("keep"));
-        let finish = Push { part: plan.capacity, ..push(0) };
+        // The survivors of a row have a window of their own.
+        let own = Own::Finish { capacity, row_length, most_tiles, most_survivors, small: 0 };
+        let finish = plan.push(count, 0, own);
         emit(Step::dispatch(Kernel::Finish, None, over(0, self.number), finish));
     }
 }

@@ -11,7 +11,7 @@ use super::memory::{Beside, Checked, given, writes};
 use super::pipelines::Layouts;
 use super::sorter::Sorter;
 use crate::error::{Context, Error};
-use crate::plan::{Ends, Memory, Plan};
+use crate::plan::{Ends, Memory, Places, Plan};
 
 /// A sort bound to its buffers. Recording it allocates nothing and changes no descriptor.
 ///
@@ -50,9 +50,8 @@ pub struct BoundSort {
     pub(crate) plan: Plan,
     pub(super) buffers: SortBuffers,
     pub(super) memory: Checked,
-    /// Addresses of keys and of values by [`Ends`]; zeros when descriptors are used.
-    pub(super) keys_at: [[u64; 2]; Ends::ALL.len()],
-    pub(super) values_at: [[u64; 2]; Ends::ALL.len()],
+    /// The addresses of push constants by [`Ends`]; zeros when descriptors are used.
+    pub(super) addresses: [[u64; 4]; Ends::ALL.len()],
     /// The descriptor sets by [`Ends`]; none where descriptors are pushed.
     pub(super) sets: Option<Sets>,
 }
@@ -131,8 +130,7 @@ impl BoundSort {
             memory: Checked::new(&sorter, &plan, buffers, beside)?,
             buffers: *buffers,
             plan,
-            keys_at: [[0; 2]; Ends::ALL.len()],
-            values_at: [[0; 2]; Ends::ALL.len()],
+            addresses: [[0; 4]; Ends::ALL.len()],
             sets: None,
             sorter,
         })
@@ -175,14 +173,15 @@ impl BoundSort {
             // SAFETY: by this function's contract.
             memory.and_then(|memory| sort.memory.of(memory)).map_or(0, |info| unsafe { sort.address(info) })
         };
-        let places = Ends::ALL.map(|ends| self.plan.places(ends));
-        let (keys_at, values_at) =
-            (places.map(|places| places.keys.map(address)), places.map(|places| places.values.map(address)));
-        (self.keys_at, self.values_at) = (keys_at, values_at);
+        let addresses = Ends::ALL.map(|ends| {
+            let Places { keys: [keys_from, keys_to], values: [values_from, values_to] } = self.plan.places(ends);
+            [keys_from, keys_to, values_from, values_to].map(address)
+        });
+        self.addresses = addresses;
         let alignment = self.sorter.sort.key.size_bytes().max(4);
         let is_scratch = self.sorter.sort.discards_keys() || self.plan.shape.visits.output;
         let target = if is_scratch { "scratch" } else { "keys_out" };
-        let [[keys, to], [alternate, _]] = [Ends::Direct, Ends::Back].map(|ends| self.keys_at[ends as usize]);
+        let [[keys, to, ..], [alternate, ..]] = [Ends::Direct, Ends::Back].map(|ends| self.addresses[ends as usize]);
         let source = if self.plan.shape.fields.is_some() { "scratch" } else { "keys" };
         let found = [(source, keys), (target, to), ("scratch", alternate)];
         match found.into_iter().find(|(_, at)| !at.is_multiple_of(alignment)) {

@@ -527,9 +527,8 @@ impl BoundSort {
             Work::Dispatch { kernel, groups, push } => {
                 let (compute, stage) = (vk::PipelineBindPoint::COMPUTE, vk::ShaderStageFlags::COMPUTE);
                 let set = self.sets.as_ref().map(|sets| sets.all[step.ends as usize]);
-                let ([keys_from, keys_to], [values_from, values_to]) =
-                    (self.keys_at[step.ends as usize], self.values_at[step.ends as usize]);
-                let push = abi::Push { keys_from, keys_to, values_from, values_to, count_word, ..push };
+                let addresses = self.addresses[step.ends as usize];
+                let push = abi::Push { addresses, count_word, ..push };
                 let visitor_bytes = self.sorter.visitor.map(|(bytes, _)| bytes);
                 let range = abi::Push::range(visitor_bytes, self.sorter.shape.addressed);
                 let words = push.words(visitor_bytes);

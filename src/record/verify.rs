@@ -287,8 +287,10 @@ impl Verifier {
         let after = usize::from(stage != abi::VERIFY_BEFORE);
         let [keys_from, values_from] = self.addresses[after];
         let count_word = self.count_word.filter(|_| count == Count::Device).map_or(0, |word| word + 1);
-        let (part, route) = (workgroups(&self.sorter, &self.plan), self.checks());
-        let push = abi::Push { part, route, stage, keys_from, values_from, count_word, ..self.plan.push(count, 0) };
+        let workgroups = workgroups(&self.sorter, &self.plan);
+        let own = abi::Own::Verify { workgroups, checks: self.checks(), verify_stage: stage };
+        let addresses = [keys_from, 0, values_from, 0];
+        let push = abi::Push { count_word, addresses, ..self.plan.push(count, 0, own) };
         let words = push.words(None);
         let bytes = &bytemuck::cast_slice(&words)[..abi::Push::SIZE_BYTES as usize];
         let compute = vk::PipelineBindPoint::COMPUTE;

@@ -49,7 +49,7 @@ impl VisitorSource {
             let sources = Sources { macros: &macros, strict: false, folder: FOLDER, find: &find };
             let words = compile(compiler, module, &sources)?;
             let (given, offset) = (self.push_bytes, VisitorPush::offset(self.push_bytes));
-            let members = Push::FIELDS.len() + if module.addressed { Push::ADDRESSES.len() } else { 0 };
+            let members = Push::members(module.addressed);
             // The compiler put the library's members after the visitor's, at a multiple of 4 bytes.
             match crate::spirv::push_offset(&words, members) {
                 Some(found) if found != offset => {

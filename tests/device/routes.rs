@@ -127,7 +127,8 @@ impl Walk<'_> {
     fn gather(&mut self, dispatch: &Dispatch, gathered: &mut Memory) {
         let Dispatch { places, push, .. } = dispatch;
         assert_eq!(places.values[0], Some(*gathered), "values are gathered where they are not");
-        assert!(push.route != 0 || places.keys[0] == self.values, "the permutation is not where it is read");
+        let Own::Gather { in_order, .. } = push.own else { panic!("{push:?}") };
+        assert!(in_order != 0 || places.keys[0] == self.values, "the permutation is not where it is read");
         *gathered = places.values[1].expect("gathered values have memory");
     }
 

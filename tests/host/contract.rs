@@ -1,14 +1,16 @@
 //! The contract of `abi` read back from the SPIR-V: bindings, specialization constants, push constants, capabilities,
 //! shared memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rspirv::binary::parse_words;
 use rspirv::dr::{Instruction, Loader, Module, Operand};
 use rspirv::spirv::{BuiltIn, Capability, Decoration, Op, StorageClass};
-use vksort::__private::abi::{self, Push, spec};
+use vksort::__private::abi::{self, Own, Push, spec};
 use vksort::__private::kernels::{self, Binding, Kernel, Ranking, Usage};
-use vksort::__private::module_words;
+use vksort::__private::steps::{self, HostStep};
+use vksort::__private::{ShapeDesc, module_words, vendor};
+use vksort::{Algorithm, Count, DeviceProfile, KeyType, Placement, Segments, SortRequest, Tuning, ValueType};
 
 fn modules() -> impl Iterator<Item = (kernels::Module, Module)> {
     kernels::modules().into_iter().map(|description| {
@@ -18,6 +20,9 @@ fn modules() -> impl Iterator<Item = (kernels::Module, Module)> {
         (description, loader.module())
     })
 }
+
+/// The addresses before the single words of the push constants.
+const ADDRESSES: u32 = 4;
 
 /// Values of one decoration by the id they decorate.
 fn decorations(module: &Module, wanted: Decoration) -> BTreeMap<u32, u32> {
@@ -194,50 +199,105 @@ fn the_workgroup_size_is_specialized() {
     }
 }
 
+/// The push constants of a module: the type of their block, if it has one.
+fn push_block(module: &Module) -> Option<u32> {
+    let values = by_id(module);
+    let is_push = |value: &&&Instruction| {
+        value.class.opcode == Op::Variable && value.operands[0] == Operand::StorageClass(StorageClass::PushConstant)
+    };
+    let pointer = values.values().find(is_push)?.result_type?;
+    Some(values[&pointer].operands[1].unwrap_id_ref())
+}
+
 #[test]
 fn push_constants_are_the_words_of_push() {
     for (description, module) in modules() {
-        let values = by_id(&module);
-        for variable in values.values().filter(|value| value.class.opcode == Op::Variable) {
-            if variable.operands[0] != Operand::StorageClass(StorageClass::PushConstant) {
-                continue;
-            }
-            let pointer = values[&variable.result_type.unwrap()];
-            let block_id = pointer.operands[1].unwrap_id_ref();
-            let block = values[&block_id];
-            assert_eq!(block.operands.len(), Push::FIELDS.len() + Push::ADDRESSES.len(), "{}", description.name());
-            for member in module.annotations.iter().filter(|a| a.class.opcode == Op::MemberDecorate) {
-                if member.operands[0].unwrap_id_ref() == block_id
-                    && member.operands[2] == Operand::Decoration(Decoration::Offset)
-                {
-                    let index = member.operands[1].unwrap_literal_bit32();
-                    // Addresses come first, of two words each.
-                    let offset = 4 * (index + index.min(Push::ADDRESSES.len() as u32));
-                    assert_eq!(member.operands[3].unwrap_literal_bit32(), offset, "{}", description.name());
-                }
+        let Some(block_id) = push_block(&module) else { continue };
+        let block = by_id(&module)[&block_id];
+        assert_eq!(block.operands.len(), Push::members(true), "{}", description.name());
+        for member in module.annotations.iter().filter(|a| a.class.opcode == Op::MemberDecorate) {
+            if member.operands[0].unwrap_id_ref() == block_id
+                && member.operands[2] == Operand::Decoration(Decoration::Offset)
+            {
+                let index = member.operands[1].unwrap_literal_bit32();
+                // Addresses come first, of two words each.
+                let offset = 4 * (index + index.min(ADDRESSES));
+                assert_eq!(member.operands[3].unwrap_literal_bit32(), offset, "{}", description.name());
             }
         }
     }
-    let push = Push {
-        keys_from: 0x2_0000_0001,
-        keys_to: 0x4_0000_0003,
-        values_from: 0x6_0000_0005,
-        values_to: 0x8_0000_0007,
-        count: 9,
-        count_word: 10,
-        pass: 11,
-        part: 12,
-        histogram_part: 13,
-        anchor_shift: 14,
-        route: 15,
-        stage: 16,
-        window_low: 17,
-        key_flip: 18,
-        low_flip: 19,
-    };
+    let own = Own::Split { capacity: 12, row_length: 13, most_windows: 14, most_parents: 15, most_rows: 16 };
+    let addresses = [0x2_0000_0001, 0x4_0000_0003, 0x6_0000_0005, 0x8_0000_0007];
+    let push = Push { addresses, count: 9, count_word: 10, pass: 11, own, window_low: 17, key_flip: 18, low_flip: 19 };
     assert_eq!(push.words(None)[..Push::WORDS].to_vec(), (1..=19).collect::<Vec<u32>>());
-    assert_eq!(size_of::<Push>(), 4 * Push::WORDS.next_multiple_of(2), "a member of Push is in no table");
+    for (name, place) in own.places() {
+        assert_eq!(push.words(None)[Push::FIRST_OWN + *place as usize], 12 + place, "{name}");
+    }
     const { assert!(Push::SIZE_BYTES <= 128, "no more than 128 bytes are sure to be had") };
+}
+
+/// The words of a step's own that a module loads, by their places.
+fn own_words_of(module: &Module) -> BTreeSet<u32> {
+    let (values, Some(block)) = (by_id(module), push_block(module)) else { return BTreeSet::new() };
+    let of_block = |id: u32| {
+        let variable = values.get(&id).filter(|value| value.class.opcode == Op::Variable)?;
+        (values[&variable.result_type?].operands[1].unwrap_id_ref() == block).then_some(())
+    };
+    let first = Push::FIRST_OWN as u32 - ADDRESSES;
+    let chains = module.functions.iter().flat_map(|function| &function.blocks).flat_map(|block| &block.instructions);
+    chains
+        .filter(|chain| chain.class.opcode == Op::AccessChain && of_block(chain.operands[0].unwrap_id_ref()).is_some())
+        .map(|chain| values[&chain.operands[1].unwrap_id_ref()].operands[0].unwrap_literal_bit32())
+        .filter_map(|member| member.checked_sub(first).filter(|place| *place < 5))
+        .collect()
+}
+
+#[test]
+fn kernels_load_only_those_words_of_their_own_that_their_steps_have() {
+    let profile = DeviceProfile { vendor_id: vendor::NVIDIA, max_shared_bytes: 49_152, ..DeviceProfile::default() };
+    let mut given = BTreeMap::<_, BTreeSet<u32>>::new();
+    let tuning = Tuning::for_device(&profile);
+    let keys = SortRequest::new(KeyType::U32);
+    let values = keys.value(ValueType::Bytes(64)).placement(Placement::OutOfPlace);
+    let mut requests = vec![keys, values, values.placement(Placement::InPlace), keys.bits(0..8)];
+    requests.extend([Segments::Offsets, Segments::Rows { stride: 1 << 20 }].map(|layout| keys.segments(layout)));
+    requests.push(keys.segments(Segments::Offsets).up_to(64));
+    for layout in [Segments::Offsets, Segments::Rows { stride: 1 << 20 }] {
+        requests.push(keys.value(ValueType::Index).placement(Placement::OutOfPlace).segments(layout).top(40));
+    }
+    for request in requests {
+        for algorithm in Algorithm::ALL {
+            let desc = ShapeDesc::new(&profile, &tuning, &request, *algorithm);
+            let sort = match request.segments {
+                None => steps::of(
+                    &desc,
+                    if algorithm == &Algorithm::SingleWorkgroup { 1000 } else { 1 << 20 },
+                    Count::Device,
+                ),
+                Some(_) => steps::of_segments(&desc, 1 << 20, 100, Count::Device),
+            };
+            let steps = sort.unwrap().steps;
+            for dispatch in steps.iter().filter_map(|step| match step {
+                HostStep::Dispatch(dispatch) => Some(dispatch),
+                HostStep::Clear { .. } => None,
+            }) {
+                let places = dispatch.push.own.places().iter().map(|(_, place)| place);
+                given.entry(dispatch.module.kernel.name()).or_default().extend(places);
+            }
+        }
+    }
+    // Records and verifiers take steps of their own.
+    let place_of = |own: Own| own.places().iter().map(|(_, place)| *place).collect();
+    given.insert("compose", place_of(Own::Compose { part: 0, composes_all: 0 }));
+    given.insert("verify", place_of(Own::Verify { workgroups: 0, checks: 0, verify_stage: 0 }));
+    let mut loaded = 0;
+    for (description, module) in modules() {
+        let (words, name) = (own_words_of(&module), description.name());
+        let given = given.get(description.kernel.name()).unwrap_or_else(|| panic!("no step runs {name}"));
+        assert!(words.is_subset(given), "{name} loads {words:?} of {given:?}");
+        loaded += words.len();
+    }
+    assert!(loaded > modules().count(), "only {loaded} words are loaded");
 }
 
 /// Drivers lay shared variables out in the order in which functions name them. Where another variable than the pool came first,

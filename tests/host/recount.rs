@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use vksort::__private::ShapeDesc;
+use vksort::__private::abi::Own;
 use vksort::__private::steps::{self, HostStep};
 use vksort::__private::{driver, vendor};
 use vksort::{Algorithm, BitRange, Count, DeviceProfile, KeyType, SortRequest, Tuning};
@@ -44,8 +45,11 @@ fn worst(profile: &DeviceProfile, bits: u32) -> (u32, [u32; 4]) {
         let sort = sort(count);
         let tiles = count.div_ceil(sort.tile);
         let shift = sort.steps.iter().find_map(|step| match step {
-            HostStep::Dispatch(dispatch) if dispatch.name.kernel == "onesweep" => Some(dispatch.push.anchor_shift),
-            _ => None,
+            HostStep::Dispatch(dispatch) => match dispatch.push.own {
+                Own::Pass { anchor_shift, .. } => Some(anchor_shift),
+                _ => None,
+            },
+            HostStep::Clear { .. } => None,
         });
         let shift = shift.expect("OneSweep has passes");
         if tiles <= 1 << sort.shape.ring_bits {

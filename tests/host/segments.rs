@@ -1,5 +1,6 @@
 //! Sorts of segments as plans: their one step or the rounds of longer ones, what they are refused for, and the search by which each segment has one window.
 
+use vksort::__private::abi::Own;
 use vksort::__private::kernels::Kernel;
 use vksort::__private::steps::{self, Groups, HostSort, HostStep, Memory};
 use vksort::__private::{Shape, ShapeDesc, Windows, driver};
@@ -42,11 +43,9 @@ fn one_dispatch_covers_all_units_without_scratch() {
                 let window = windows.block.elements() - windows.small();
                 assert_eq!(step.groups, Groups::Direct((capacity + segments).div_ceil(window)), "{request}");
                 assert_eq!((host.scratch_bytes, &host.barriers[..]), (0, &[None][..]));
-                assert_eq!(
-                    (step.module.kernel, step.push.count, step.push.part),
-                    (Kernel::Segments, segments, capacity)
-                );
-                assert_eq!((step.push.stage, step.push.route), (windows.small(), windows.longest));
+                assert_eq!((step.module.kernel, step.push.count), (Kernel::Segments, segments));
+                let (row_length, longest, small) = (windows.stride(), windows.longest, windows.small());
+                assert_eq!(step.push.own, Own::Windows { capacity, row_length, longest, small });
             }
         }
     }

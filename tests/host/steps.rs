@@ -150,7 +150,7 @@ fn describe(sort: Result<HostSort, Error>, constants: bool) -> String {
                     [dispatch.places.keys, dispatch.places.values].map(|ends| ends.map(memory).join(" to "));
                 let (name, groups, push) = (dispatch.name, dispatch.groups, dispatch.push.words(None));
                 // Addresses are those of buffers, which are not known here.
-                let push = &push[2 * Push::ADDRESSES.len()..];
+                let push = &push[Push::FIRST_SINGLE..];
                 write!(line, " {name} {groups:?} push {push:x?} keys {keys} values {values};").unwrap();
                 if constants {
                     let set =

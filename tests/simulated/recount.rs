@@ -2,6 +2,7 @@
 //! lost the words of all tiles before its own.
 
 use vksort::__private::ShapeDesc;
+use vksort::__private::abi::Own;
 use vksort::__private::steps::{self, HostSort, HostStep};
 use vksort::{Algorithm, Count, KeyType, RankMethod, SortRequest, Tuning};
 
@@ -42,8 +43,11 @@ impl Sorted {
     /// The tiles from an anchor to the next.
     fn anchor_spacing(&self) -> u32 {
         let shift = self.host.steps.iter().find_map(|step| match step {
-            HostStep::Dispatch(dispatch) if dispatch.name.kernel == "onesweep" => Some(dispatch.push.anchor_shift),
-            _ => None,
+            HostStep::Dispatch(dispatch) => match dispatch.push.own {
+                Own::Pass { anchor_shift, .. } => Some(anchor_shift),
+                _ => None,
+            },
+            HostStep::Clear { .. } => None,
         });
         1 << shift.expect("OneSweep has passes")
     }

@@ -156,10 +156,7 @@ impl Sort<'_> {
             let address = |range: Option<Range>| range.map_or(0, |range| BASE + u64::from(range.first));
             let push = abi::Push {
                 count_word: u32::from(self.counted.is_some()),
-                keys_from: address(keys_from),
-                keys_to: address(keys_to),
-                values_from: address(values_from),
-                values_to: address(values_to),
+                addresses: [keys_from, keys_to, values_from, values_to].map(address),
                 ..dispatch.push
             };
             let size = match dispatch.groups {

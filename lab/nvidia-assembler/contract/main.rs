@@ -72,6 +72,12 @@ fn memory(memory: Option<Memory>) -> Value {
     }
 }
 
+/// The words of a step's own by their names.
+fn own(push: &Push) -> Value {
+    let words = push.words(None);
+    names(push.own.places().iter().map(|(name, place)| (*name, words[Push::FIRST_OWN + *place as usize])))
+}
+
 fn step(step: &HostStep) -> Value {
     match step {
         HostStep::Clear { bytes } => json!({ "clear": bytes }),
@@ -90,7 +96,8 @@ fn step(step: &HostStep) -> Value {
             "macros": names(dispatch.module.macros().into_iter()),
             "constants": names(SPECIALIZATION.iter().zip(dispatch.constants).map(|((name, _), value)| (*name, value))),
             "workgroups": workgroups(dispatch.groups),
-            "push": names(Push::FIELDS.iter().map(|(name, get)| (*name, get(&dispatch.push)))),
+            "push": names(dispatch.push.named()),
+            "own": own(&dispatch.push),
         }),
     }
 }
