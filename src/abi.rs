@@ -164,6 +164,8 @@ shared_constants! {
 
     /// Bits of a digit by which long rows are narrowed to their first elements.
     TOP_DIGIT_BITS = 11;
+    /// Bins of a row: one for each value of a digit.
+    TOP_BINS = 1 << TOP_DIGIT_BITS;
     /// Most levels of narrowing: 12 digits of the longest key, and 3 of an index. The counters have arguments for each.
     TOP_LEVELS = 15;
     /// Word of the counters with the number of tiles of the rows that windows have listed.

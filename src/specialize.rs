@@ -167,7 +167,9 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         if kernel.of_modules() == Kernel::Split {
             let ranking = Ranking { digit_bits: abi::SPLIT_BITS, ..shape.ranking };
             values[spec::RADIX_BITS] = ranking.digit_bits;
-            values[spec::POOL_WORDS] = ranking.single_pool_words(windows.block);
+            // Stages that move no elements have no use for the pool.
+            let scatters = kernel == Kernel::Split;
+            values[spec::POOL_WORDS] = if scatters { ranking.single_pool_words(windows.block) } else { 1 };
             // Digits are whole bytes if the window is, whatever its passes are.
             values[spec::PASSES] = abi::SPLIT_BITS;
             values[spec::SPLIT_STAGE] = match kernel {

@@ -1,16 +1,8 @@
 // What the last workgroup of the histogram does: it turns the counts of the digits of every pass into the start of each digit, and
 // writes the routes.
 
-const uint CHUNK = RADIX < HISTOGRAM_CHUNK ? RADIX : HISTOGRAM_CHUNK;
-const uint CHUNKS = COUNTERS / CHUNK;
-
-shared uint chunk_sum[CHUNKS];
-
 // The total of a counter of a workgroup. Totals are indexed by digits.
 uint total_of(uint counter) { return COUNTERS_HISTOGRAM + (counter ^ digit_at(window_low(), counter / RADIX).flip); }
-
-#define FINISHED COUNTERS_FINISHED
-#include "shared/last_workgroup.glsl"
 
 // Writes the exclusive prefix sums of each pass's counts. An invocation adds up a chunk of counts, then the sums of earlier
 // chunks.

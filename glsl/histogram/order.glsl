@@ -5,8 +5,6 @@
 
 const uint COUNTERS_OUT_OF_ORDER = COUNTERS_ROUTES + MAX_PASSES + 1; // the word after the routes; not 0 once a key is out of order
 
-shared uint out_of_order; // 1 as soon as an invocation has met one
-
 // The bits of a key that the window selects.
 KEY window_mask(uint window) {
     KEY mask = KEY(0);

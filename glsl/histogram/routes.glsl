@@ -9,8 +9,6 @@
 //
 // If the caller discards the keys, the last pass does not write them.
 
-shared uint needed[PASSES]; // 1 for a digit that is not the same in all keys, else 0
-
 // Writes the routes of the passes and of the move behind them; one invocation. crates/testing/src/routes.rs has the same in Rust.
 void write_routes() {
     uint running = 0;

@@ -25,16 +25,16 @@ uint load_part(Block block, Part part, out KEY keys[ITEMS], out uint origins[RAN
 
 // The same of children, of which all slots are loaded: the digits of longer ones keep their places among the small ones. A child has a
 // digit to sort by, whose pass waits before an element is stored: after the last round there are no windows.
-#define LOAD_KEYS(read) EACH_HELD(block.held) { \
-        keys[item] = flip_by_sign(read(part.start + min(place_of(block, item), part.slots - 1))); \
-    }
-
 uint load_children(Block block, Part part, out KEY keys[ITEMS], out uint origins[RANK_WORDS]) {
     KEY first = KEY(0), differing = KEY(0);
     uint inside = 0;
     clear_varying();
     if (LOOKS) first = part_key(part, part.slots - 1);
-    if (part.back) { LOAD_KEYS(read_key_back) } else { LOAD_KEYS(read_key) }
+    if (part.back) {
+        EACH_HELD(block.held) keys[item] = flip_by_sign(read_key_back(part.start + min(place_of(block, item), part.slots - 1)));
+    } else {
+        EACH_HELD(block.held) keys[item] = flip_by_sign(read_key(part.start + min(place_of(block, item), part.slots - 1)));
+    }
     EACH_HELD(block.held) {
         uint slot = place_of(block, item);
         if (LOOKS) differing |= keys[item] ^ first;

@@ -20,6 +20,7 @@
 shared uint pool[POOL_WORDS];                      // numbers of segments; then as in a single workgroup
 shared uint subgroup_sums[OWN_DIGITS * SUBGROUPS];
 shared uint largest_share;                         // one of the SHARE_* constants
+shared uint child_begins[SEGMENT_LAYOUT == LAYOUT_CHILDREN ? SPLIT_CHILDREN + 1 : 1];
 
 #include "onesweep/rank.glsl"
 #include "single_workgroup/varying.glsl"

@@ -1,16 +1,14 @@
-// The last workgroup of a dispatch to finish goes on with what the others have written. FINISHED is the word of the counters that
-// counts workgroups, and starts at 0.
+// The last workgroup of a dispatch to finish goes on with what the others have written. The kernel declares the shared word `finished`.
 
-shared uint finished;
-
-// Whether this workgroup is the last of `workgroups` to call it. It sees the writes of all others. All invocations call it. The
-// fences are in uniform control flow, because some layered drivers translate them to workgroup barriers.
-bool finishes_last(uint workgroups) {
+// Whether this workgroup is the last of `workgroups` to call it. A word of the counters counts them, from 0. The last one sees the
+// writes of all others. All invocations call it. The fences are in uniform control flow, because some layered drivers translate them
+// to workgroup barriers.
+bool finishes_last(uint counter, uint workgroups) {
     // Orders the writes of all invocations before the fence of the invocation that counts.
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
                    gl_SemanticsAcquireRelease);
     memoryBarrierBuffer();
-    if (gl_LocalInvocationIndex == 0) finished = atomicAdd(counters[FINISHED], 1) + 1;
+    if (gl_LocalInvocationIndex == 0) finished = atomicAdd(counters[counter], 1) + 1;
     // The fence belongs to the invocation that counts. The barrier hands on what it sees to the others.
     memoryBarrierBuffer();
     controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,

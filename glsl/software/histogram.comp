@@ -13,11 +13,18 @@ layout(set = 0, binding = BINDING_COUNTERS) coherent buffer Counters { uint coun
 #include "shared/elements.glsl"
 
 const uint COUNTERS = PASSES * RADIX;
+const uint CHUNK = RADIX < HISTOGRAM_CHUNK ? RADIX : HISTOGRAM_CHUNK; // counters that an invocation adds up
+const uint CHUNKS = COUNTERS / CHUNK;
 
 shared uint bin_count[COUNTERS];
+shared uint out_of_order;      // 1 as soon as an invocation has met a key before a lower one
+shared uint needed[PASSES];    // 1 for a digit that is not the same in all keys, else 0
+shared uint chunk_sum[CHUNKS];
+shared uint finished;          // workgroups
 
 #include "histogram/order.glsl"
 #include "histogram/routes.glsl"
+#include "shared/last_workgroup.glsl"
 #include "histogram/decide.glsl"
 
 // Two passes share a word, with 16 bits for each count.
@@ -70,7 +77,7 @@ void main() {
     if (part >= parts) return;
     if (PUSH_STAGE != STAGE_DECIDES) {
         count_part(part * PUSH_PART, min(count - part * PUSH_PART, PUSH_PART), count);
-        if (PUSH_STAGE == STAGE_COUNTS || !finishes_last(parts)) return;
+        if (PUSH_STAGE == STAGE_COUNTS || !finishes_last(COUNTERS_FINISHED, parts)) return;
     } else if (part > 0) {
         return;
     }

@@ -12,6 +12,7 @@
 #include "shared/subgroup.glsl"
 
 shared uint pool[POOL_WORDS]; // numbers of segments; then one word of each slot
+shared uint child_begins[SEGMENT_LAYOUT == LAYOUT_CHILDREN ? SPLIT_CHILDREN + 1 : 1];
 
 #include "software/rank.glsl"
 #include "single_workgroup/varying.glsl"

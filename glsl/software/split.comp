@@ -14,8 +14,11 @@ layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
 #include "shared/elements.glsl"
 #include "shared/subgroup.glsl"
 
+// Each stage has its own.
+shared uint run_sums[SPLIT_STAGE == SPLIT_SCANS ? WORKGROUP_SIZE : 1];
+shared uint child_begins[SPLIT_STAGE == SPLIT_SCATTERS ? SPLIT_CHILDREN + 1 : 1];
+
 #define OWN_COUNTS RADIX
-#define SCAN_SUMS child_begins
 
 #include "software/counters.glsl"
 #include "split/parents.glsl"

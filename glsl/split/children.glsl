@@ -1,9 +1,8 @@
-// Where the children of a parent begin, counted from its begin; the last one ends where the parent does.
+// Where the children of a parent begin, counted from its begin; the last one ends where the parent does. The kernel declares the shared
+// array `child_begins`.
 
 const bool OF_CHILDREN = SEGMENT_LAYOUT == LAYOUT_CHILDREN;
 const uint CHILDREN = OF_CHILDREN ? SPLIT_CHILDREN : 0;
-
-shared uint child_begins[CHILDREN + 1];
 
 // Adds up the sizes of the children. Whether one of them has all elements. Each subgroup adds up all of them, which takes no barrier in
 // between, and knows the same.

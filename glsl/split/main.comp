@@ -14,13 +14,16 @@ layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
 #include "shared/elements.glsl"
 #include "shared/subgroup.glsl"
 
-shared uint pool[POOL_WORDS]; // a counter for each subgroup and bin; then a word of each element, or sums of rows
+// Each stage has its own. The one that scatters:
+shared uint pool[POOL_WORDS]; // a counter for each subgroup and bin; then a word of each element
+shared uint child_begins[SPLIT_STAGE == SPLIT_SCATTERS ? SPLIT_CHILDREN + 1 : 1];
 shared uint subgroup_sums[OWN_DIGITS * SUBGROUPS];
 shared uint largest_share; // one of the SHARE_* constants
+// The others:
+shared uint bin_count[SPLIT_STAGE == SPLIT_COUNTS ? RADIX : 1];
+shared uint run_sums[SPLIT_STAGE == SPLIT_SCANS ? WORKGROUP_SIZE : 1];
 
 const uint RUNS = 1; // of one digit
-#define SCAN_SUMS pool
-#define bin_count child_begins // of different stages
 
 #include "onesweep/rank.glsl"
 #include "single_workgroup/varying.glsl"
@@ -31,6 +34,16 @@ const uint RUNS = 1; // of one digit
 #include "split/tile.glsl"
 #include "split/scatter.glsl"
 
+// `back` is a constant, so that the loop does not ask for it.
+void count_keys_of(const bool back, Tile tile, Digit digit, inout Run runs[RUNS]) {
+    [[dont_unroll]] for (uint at = thread(); at < tile.elements; at += WORKGROUP_SIZE) {
+        KEY key;
+        if (back) key = read_key_back(tile.start + at);
+        else key = read_key(tile.start + at);
+        count_bin(runs, 0, bits_at(flip_by_sign(key), digit));
+    }
+}
+
 // Counts the digits of a tile.
 void count_tile(Parent parent, Tile tile) {
     Digit digit = digit_of_round(push.pass);
@@ -38,11 +51,8 @@ void count_tile(Parent parent, Tile tile) {
     barrier();
     Run runs[RUNS];
     runs[0] = no_run(RADIX);
-#define COUNT(read) \
-    [[dont_unroll]] for (uint at = thread(); at < tile.elements; at += WORKGROUP_SIZE) { \
-        count_bin(runs, 0, bits_at(flip_by_sign(read(tile.start + at)), digit)); \
-    }
-    if (is_target(parent.place)) { COUNT(read_key_back) } else { COUNT(read_key) }
+    if (is_target(parent.place)) count_keys_of(true, tile, digit, runs);
+    else count_keys_of(false, tile, digit, runs);
     end_run(runs[0]);
     barrier();
     uint to = counts_at(parent, tile);

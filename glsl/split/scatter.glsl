@@ -1,35 +1,66 @@
 // Moving a tile's elements to their children, block by block. In a block, keys of a digit stand together before they are stored, so that
 // neighbouring lanes store to neighbouring targets.
 
-// Loads the keys of a block. Lanes past the end load the last one, and hold the last key of the order.
-#define LOAD_KEYS(read) EACH_HELD(block.held) { \
-        uint slot = place_of(block, item); \
-        KEY key = flip_by_sign(read(start + min(slot, elements - 1))); \
-        keys[item] = slot < elements ? key : ~all_flips(); \
+// The element of an item. Lanes past the end load the last one, and hold the last key of the order.
+uint element_of(Block block, uint start, uint elements, uint item) { return start + min(place_of(block, item), elements - 1); }
+KEY held_key(Block block, uint elements, uint item, KEY key) {
+    KEY flipped = flip_by_sign(key);
+    return place_of(block, item) < elements ? flipped : ~all_flips();
+}
+
+// In these, `back` is a constant, so that loops do not ask for it.
+
+// Puts a word of each value into the pool, in the order of the ranks.
+void stage_values(const bool back, Block block, uint start, uint elements, uint word, uint ranks[RANK_WORDS]) {
+    EACH_HELD(block.held) {
+        uint element = element_of(block, start, elements, item), value;
+        if (back) value = read_value_back(element, word);
+        else value = read_value(element, word);
+        pool[ranks[item]] = value;
     }
+}
 
-// Puts a word of each element into the pool, in the order of the ranks: an expression in `item`.
-#define STAGE_WORD(word) EACH_HELD(block.held) pool[ranks[item]] = word;
-
-// The element of an item, and its value.
-#define ELEMENT (start + min(place_of(block, item), elements - 1))
-
-// Stores the words of the pool at the targets.
-#define STORE_WORD(write) EACH_HELD(block.held) { \
-        uint staged = pool[place_of(block, item)]; \
-        if (targets[item] != NO_TARGET) write(targets[item], word, staged); \
+// Stores the words of the pool at the targets, as words of keys or of values.
+void store_keys(const bool back, Block block, uint word, uint targets[ITEMS]) {
+    EACH_HELD(block.held) {
+        uint staged = pool[place_of(block, item)];
+        if (targets[item] != NO_TARGET) {
+            if (back) write_key_word_back(targets[item], word, staged);
+            else write_key_word(targets[item], word, staged);
+        }
     }
+}
+
+void store_values(const bool back, Block block, uint word, uint targets[ITEMS]) {
+    EACH_HELD(block.held) {
+        uint staged = pool[place_of(block, item)];
+        if (targets[item] != NO_TARGET) {
+            if (back) write_value_back(targets[item], word, staged);
+            else write_value(targets[item], word, staged);
+        }
+    }
+}
 
 void scatter_block(Parent parent, Digit digit, uint start, uint elements) {
     Block block = block_of(elements);
     bool back = is_target(parent.place);
     KEY keys[ITEMS];
     uint ranks[RANK_WORDS], targets[ITEMS], counts[OWN_DIGITS], starts[OWN_DIGITS];
-    if (back) { LOAD_KEYS(read_key_back) } else { LOAD_KEYS(read_key) }
+    if (back) {
+        EACH_HELD(block.held) {
+            KEY key = read_key_back(element_of(block, start, elements, item));
+            keys[item] = held_key(block, elements, item, key);
+        }
+    } else {
+        EACH_HELD(block.held) {
+            KEY key = read_key(element_of(block, start, elements, item));
+            keys[item] = held_key(block, elements, item, key);
+        }
+    }
     count_keys(keys, block.held, digit, counts);
     scan_counts(counts, block.size, digit, starts);
     rank_keys(keys, block.held, digit, true, 1, ranks);
-    STAGE_WORD(bits_at(keys[item], digit) ^ digit.flip)
+    EACH_HELD(block.held) pool[ranks[item]] = bits_at(keys[item], digit) ^ digit.flip;
     // The first rank of a digit goes to its child's next element.
     [[unroll]] for (uint turn = 0; turn < OWN_DIGITS; turn++) {
         if (owns_digit(turn)) child_begins[own_digit(turn)] -= starts[turn];
@@ -41,17 +72,23 @@ void scatter_block(Parent parent, Digit digit, uint start, uint elements) {
     }
     barrier();
     [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
-        STAGE_WORD(key_word(flip_by_sign(keys[item]), word))
+        EACH_HELD(block.held) pool[ranks[item]] = key_word(flip_by_sign(keys[item]), word);
         barrier();
-        if (back) { STORE_WORD(write_key_word_back) } else { STORE_WORD(write_key_word) }
+        if (back) store_keys(true, block, word, targets);
+        else store_keys(false, block, word, targets);
         barrier();
     }
     [[dont_unroll]] for (uint word = 0; word < VALUE_WORDS; word++) {
-        if (makes_indices(parent)) { STAGE_WORD(made_index(parent, ELEMENT)) }
-        else if (back) { STAGE_WORD(read_value_back(ELEMENT, word)) }
-        else { STAGE_WORD(read_value(ELEMENT, word)) }
+        if (makes_indices(parent)) {
+            EACH_HELD(block.held) pool[ranks[item]] = made_index(parent, element_of(block, start, elements, item));
+        } else if (back) {
+            stage_values(true, block, start, elements, word, ranks);
+        } else {
+            stage_values(false, block, start, elements, word, ranks);
+        }
         barrier();
-        if (back) { STORE_WORD(write_value_back) } else { STORE_WORD(write_value) }
+        if (back) store_values(true, block, word, targets);
+        else store_values(false, block, word, targets);
         barrier();
     }
     [[unroll]] for (uint turn = 0; turn < OWN_DIGITS; turn++) {

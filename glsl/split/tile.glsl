@@ -21,7 +21,7 @@ uint counts_at(Parent parent, Tile tile) {
 }
 
 // Turns a parent's rows into the elements of earlier tiles, and sets the sizes of its children. Invocations share the digits, and then
-// the tiles. SCAN_SUMS is a shared array of theirs.
+// the tiles.
 void scan_rows() {
     const uint runs = WORKGROUP_SIZE / SCANNED_DIGITS;
     uint slot = workgroup_index() / SCANNING, run = thread() / SCANNED_DIGITS, lane_of_run = thread() % SCANNED_DIGITS;
@@ -32,11 +32,11 @@ void scan_rows() {
     uint each = run < runs && digit < SPLIT_CHILDREN ? parts_of(tiles, runs) : 0, first = min(run * each, tiles);
     uint end = min(first + each, tiles), at = row_at(parent.row) + digit, sum = 0;
     [[dont_unroll]] for (uint tile = first; tile < end; tile++) sum += table[at + tile * SPLIT_CHILDREN];
-    SCAN_SUMS[thread()] = sum;
+    run_sums[thread()] = sum;
     barrier();
     uint before = 0, all = 0;
     for (uint other = 0; other < runs; other++) {
-        uint of_run = SCAN_SUMS[other * SCANNED_DIGITS + lane_of_run];
+        uint of_run = run_sums[other * SCANNED_DIGITS + lane_of_run];
         if (other < run) before += of_run;
         all += of_run;
     }

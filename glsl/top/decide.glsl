@@ -1,11 +1,6 @@
 // What the last workgroup of a row does at a level: it extends the prefix of the row by a digit, and lets the next level look at it if
 // too many elements are left.
 
-const uint CHUNKS = TOP_BINS / HISTOGRAM_CHUNK;
-
-shared uint chunk_sum[CHUNKS];
-shared uint found_bin, found_before, found_count;
-
 // Takes the counts of a row, and leaves zeros for the next level. Finds the digit of the last of the first elements.
 void find_digit(Row row, uint wanted) {
     uint bins = bins_at(row.number);

@@ -14,18 +14,38 @@ layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
 #include "shared/memory.glsl"
 #include "shared/elements.glsl"
 
-const uint AT_ONCE = 4; // keys that an invocation loads at a time
-const uint RUNS = 1;
+const uint CHUNKS = TOP_BINS / HISTOGRAM_CHUNK;
 
-#include "top/narrow.glsl"
+shared uint bin_count[TOP_BINS];                  // of the tile, then of the row
+shared uint chunk_sum[CHUNKS];                    // of neighbouring bins
+shared uint found_bin, found_before, found_count; // the bin of the last of the first elements
+shared uint finished;                             // workgroups of the row
+
+const uint RUNS = 1; // of one digit
+
+#include "shared/last_workgroup.glsl"
 #include "histogram/runs.glsl"
+#include "top/tiles.glsl"
 
-void count_tile(Row row, Level level, uint tile) {
+// Counts the next digit of a tile.
+void count_tile(Row row, Level level, Tile tile) {
+    bool several;
     [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < TOP_BINS; at += WORKGROUP_SIZE) bin_count[at] = 0;
     barrier();
     Run runs[RUNS];
     runs[0] = no_run(TOP_BINS);
-    EACH_ELEMENT(row, tile, if (is_counted(row, level, key, index)) count_bin(runs, 0, bin_at(level, key, index)))
+    [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < tile.elements; at = after(at, several)) {
+        KEY keys[AT_ONCE];
+        several = takes_several(tile, at);
+        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) {
+            if (turn == 0 || several) keys[turn] = given_key(row.start + index_of(tile, at, turn));
+        }
+        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) {
+            uint index = index_of(tile, at, turn);
+            KEY key = flip_by_sign(keys[turn]) ^ row.flips;
+            if ((turn == 0 || several) && is_counted(row, level, key, index)) count_bin(runs, 0, bin_at(level, key, index));
+        }
+    }
     end_run(runs[0]);
     barrier();
     uint bins = bins_at(row.number);
@@ -33,3 +53,7 @@ void count_tile(Row row, Level level, uint tile) {
         if (bin_count[at] != 0) atomicAdd(counters[bins + at], bin_count[at]);
     }
 }
+
+#include "top/narrow.glsl"
+
+void main() { narrow(); }

@@ -9,7 +9,6 @@
 // state and its bins. The table holds for each row, if it is listed, what follows from the words of the caller, and then its
 // survivors: the indices in the row of the elements that are left, in any order.
 
-const uint TOP_BINS = 1u << TOP_DIGIT_BITS;
 const bool LISTED = SPLITS != 0 && TOP != 0;
 
 uint most_survivors() { return PUSH_MOST_SURVIVORS; }

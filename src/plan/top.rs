@@ -39,7 +39,7 @@ impl Rows {
 
     /// Words of the counters: the state of each row, and a bin for each value of a digit.
     fn counter_words(self) -> u64 {
-        let row = abi::TOP_STATE_WORDS + (1 << abi::TOP_DIGIT_BITS);
+        let row = abi::TOP_STATE_WORDS + abi::TOP_BINS;
         u64::from(abi::TOP_ROWS) + u64::from(self.number) * u64::from(row)
     }
 
