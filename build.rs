@@ -88,7 +88,7 @@ fn embed(kernels: &Kernels, out: &Path) -> Result<(), String> {
         for (module, words) in modules.iter().zip(&kernels.modules).filter(|(module, _)| module.kernel == row.kernel) {
             hash = digest::add(hash, &bytes(words));
             constants += &format!("    {:#x},\n", specialized(words));
-            if module.key_words <= kernels::MOST_KEY_WORDS {
+            if module.missing_feature().is_none() {
                 embedded.push(words.clone());
             }
         }

@@ -82,7 +82,7 @@ step() {
 # scripts/features.sh lints the same sources with each feature alone, and CI documents them. Examples are checked here
 # and linked by test.sh.
 # Here cargo enables the named features alone. In the repository, tests add those that they need.
-every=standalone,keys-128,half,compile-visitors,__testing
+every=standalone,keys-128,software-drivers,half,compile-visitors,__testing
 # In the profile of the tests, which has the dependencies compiled.
 checked=(cargo --config "$root/scripts/checked.toml" --config 'profile.release.package.vksort.opt-level=0')
 step "${checked[@]}" check --quiet --release --no-default-features

@@ -44,7 +44,7 @@ without_optimizer=skip=first::
 # Each run takes another part of the designs. Most of the first run's time goes into compiling kernels, so LLVM does not optimize
 # them, in any row: those of lavapipe share what is compiled.
 essential=(
-    "lavapipe-8         | 1800 | modules segments segments-modules splits splits-modules top top-modules records kept-visitors conformance blocks matrix fallback routes verified limits subgroups halves slices allocations cost | lavapipe-256 unoptimized VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12"
+    "lavapipe-8         | 1800 | software modules segments segments-modules splits splits-modules top top-modules records kept-visitors conformance blocks matrix fallback routes verified limits subgroups halves slices allocations cost | lavapipe-256 unoptimized VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12"
     "swiftshader        | 1200 | conformance fallback kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/4"
     # The layer sees hazards within shaders and between submissions. Suites of the API run under it alone.
     "validation         | 1200 | matrix recording frames | lavapipe-256 unoptimized newer-layer VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/8 $untimed"
@@ -67,11 +67,11 @@ grep -qw avx512f /proc/cpuinfo || wide="lavapipe-512 unoptimized"
 # trials may be none, so the busy rows take more than that part. LLVM's optimizer takes a third of a compilation. Kernels go
 # through it at subgroup size 8, on both versions of Mesa, and the rows of size 4 and the GPU-assisted one do without.
 everything=(
-    "lavapipe-8         | 3600 | $devices segments-modules splits-modules top-modules records verified recording emulated frames visitors kept-visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/12"
+    "lavapipe-8         | 3600 | software $devices segments-modules splits-modules top-modules records verified recording emulated frames visitors kept-visitors | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=1/12"
     # The older lavapipe may crash in draws at this width, which is not its own choice on any processor.
     "lavapipe-16        | 3600 | $devices segments-modules | $wide VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=48/48 VKSORT_DRAW_SECONDS=5"
     "lavapipe-4         | 2400 | $devices segments-modules visitors | lavapipe-128 unoptimized VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=full VKSORT_TEST_PART=2/24,4/48"
-    "swiftshader        | 2400 | ${devices/ splits/} programs:splats programs:render kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/10 $untimed"
+    "swiftshader        | 2400 | software ${devices/ splits/} programs:splats programs:render kept-visitors | swiftshader VKSORT_EXPECT_SUBGROUP=4 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/10 $untimed"
     "host               | 1800 | lib host profiles programs lab capi limits halves slices allocations cost | lavapipe-256 VKSORT_EXPECT_SUBGROUP=8 skip=window::"
     # The SPIR-V of the kernels on a simulated device, at subgroup sizes of 4 to 128.
     "simulated          | 1200 | simulated             | VKSORT_DRAW_SECONDS=20"
@@ -81,6 +81,8 @@ everything=(
     "lavapipe-4-busy    | 1200 | conformance fallback  | lavapipe-128 unoptimized LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=2/12,4/24"
     "lavapipe-8-busy    | 1200 | conformance fallback  | lavapipe-256 LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/6"
     "lavapipe-16-busy   | 1200 | conformance fallback  | $wide LP_NUM_THREADS=16 only=onesweep VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=12/12"
+    # A renderer's build, which has only the kernels of GPUs.
+    "without-software   | 1200 | software conformance fallback segments | alone lavapipe-256 unoptimized VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/12"
     # Mesa's newest: another compiler, other limits of loops, other code for subgroups. Programs that tests start are the
     # system's, which cannot load its libraries.
     "newer-lavapipe     | 2400 | modules conformance matrix segments segments-modules records fallback blocks | newer-lavapipe VKSORT_EXPECT_SUBGROUP=8 VKSORT_TEST_LEVEL=reduced VKSORT_TEST_PART=1/6"
@@ -132,10 +134,10 @@ split() {
     name=${name// /} limit=${limit// /}
 }
 
-# Turns the words of a row into `variables` and `only`; fails with `missing` set when one cannot be had here.
+# Turns the words of a row into `variables`, `only` and `package`; fails with `missing` set when one cannot be had here.
 resolve() {
     local word icd layer parts text texts kernels=''
-    variables=() only=() missing='' optional=''
+    variables=() only=() package=(${features[@]+"${features[@]}"}) missing='' optional=''
     parts=$(chromium_parts) || parts=
     for word in $1; do
         case $word in
@@ -178,6 +180,8 @@ resolve() {
                     VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation:VK_LAYER_VKSORT_two_queues)
                 ;;
             gpu-assisted) variables+=(VK_LAYER_GPUAV_ENABLE=1) ;;
+            # What programs add to the features of the library is left out.
+            alone) package=(--package vksort) ;;
             only=*) only=(-- "${word#only=}") ;;
             skip=*)
                 only=(--)
@@ -219,13 +223,13 @@ each() {
 }
 
 run() {
-    local name limit suites words variables missing optional only commands suite base named=() modules=() targets=() line
+    local name limit suites words variables missing optional only package commands suite base named=() modules=() targets=() line
     split "$1"
     if ! resolve "$words"; then
         if [[ $optional ]]; then CI='' skip "$name" "$missing"; else skip "$name" "$missing"; fi
         return
     fi
-    base=("${cargo[@]}" test --release --no-fail-fast ${features[@]+"${features[@]}"})
+    base=("${cargo[@]}" test --release --no-fail-fast ${package[@]+"${package[@]}"})
     commands=()
     # One command for whole suites, and one for each binary of which modules are asked for.
     for suite in $suites; do
@@ -333,6 +337,7 @@ build ${features[@]+"${features[@]}"}
 # Rows that run beside them would wait for cargo's lock until these are compiled.
 [[ " ${chosen[*]} " != *" host "* ]] || build "${capi[@]}"
 [[ " ${chosen[*]} " != *wgpu* ]] || build --package vksort-wgpu --test wgpu
+[[ " ${chosen[*]} " != *" without-software "* ]] || build --package vksort --test device
 
 device_suites=$(suites_of device | paste -sd ' ') visitor_suites=$(suites_of visitors | paste -sd ' ')
 [[ $device_suites && $visitor_suites ]] || die "the tests on a device do not name their suites"

@@ -241,6 +241,19 @@ impl Module {
         ]
     }
 
+    /// The cargo feature that embeds it, if that is off.
+    pub fn missing_feature(&self) -> Option<&'static str> {
+        if self.key_words > MOST_KEY_WORDS {
+            Some(feature_of_keys(self.key_words))
+        } else if self.addressed && !ADDRESSES {
+            Some("addresses")
+        } else if self.ranking == Ranking::Private && !SOFTWARE_DRIVERS {
+            Some("software-drivers")
+        } else {
+            None
+        }
+    }
+
     /// The module of the same kernel without options that have no effect on it or are not built together.
     pub fn closest(self) -> Module {
         let variants = self.kernel.row().variants;
@@ -263,6 +276,15 @@ pub const MOST_KEY_WORDS: u32 = match (cfg!(feature = "keys-128"), cfg!(feature 
     (false, true) => 2,
     (false, false) => 1,
 };
+/// Whether the kernels are embedded that access elements by address.
+pub const ADDRESSES: bool = cfg!(feature = "addresses");
+/// Whether those with private counters are.
+pub const SOFTWARE_DRIVERS: bool = cfg!(feature = "software-drivers");
+
+/// The cargo feature for keys of this many words.
+pub fn feature_of_keys(key_words: u32) -> &'static str {
+    if key_words > 2 { "keys-128" } else { "keys-64" }
+}
 
 /// Every module that is built, in the order in which they are embedded.
 pub fn modules() -> Vec<Module> {

@@ -60,6 +60,10 @@
 //! * `keys-64` (default): keys of 64 bits. Without it the program does not contain their kernels, and
 //!   [`Error::MissingFeature`] refuses requests for these keys.
 //! * `keys-128`: keys of 128 bits too.
+//! * `addresses`: access to elements by address, for sorts beyond the device's `maxStorageBufferRange`: [`Access::Addresses`]. The
+//!   feature `standalone` has it.
+//! * `software-drivers`: kernels for drivers that run on the CPU, such as lavapipe and SwiftShader. Without them these run the kernels of
+//!   GPUs, which take several times as long there; a warning says so once for a device.
 //! * `__testing`: internals and fault injection for vksort's own tests. It is no part of the API.
 //! * `half`: slices of `half::f16` and `half::bf16` can be sorted.
 //! * `compile-visitors`: `VisitorSource`, which compiles a [`Visitor`] in the program or in its build script; adds shaderc,

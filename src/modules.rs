@@ -4,7 +4,7 @@ pub(crate) mod pack;
 
 use crate::abi::spec;
 use crate::error::Error;
-use crate::kernels::{self, MOST_KEY_WORDS, Module};
+use crate::kernels::{self, MOST_KEY_WORDS, Module, feature_of_keys};
 use crate::key::KeyType;
 
 // `PACKED`: for each kernel its modules, packed in the order of `kernels::modules`, except those whose feature is off.
@@ -25,11 +25,13 @@ const _: () = assert!(spec::LEN <= u64::BITS as usize);
 ///
 /// [`Error::MissingFeature`] if the module's feature is off.
 pub fn words(module: &Module) -> Result<Vec<u32>, Error> {
-    let built = |other: &Module| other.kernel == module.kernel && other.key_words <= MOST_KEY_WORDS;
+    if let Some(feature) = module.missing_feature() {
+        return Err(Error::MissingFeature { what: format!("kernel {}", module.name()), feature });
+    }
+    let built = |other: &Module| other.kernel == module.kernel && other.missing_feature().is_none();
     let index = kernels::modules().into_iter().filter(built).position(|other| other == *module);
-    let missing =
-        || Error::MissingFeature { what: format!("kernel {}", module.name()), feature: feature_of(module.key_words) };
-    Ok(pack::unpack(PACKED[module.kernel as usize], index.ok_or_else(missing)?).expect("build.rs has packed it"))
+    let index = index.expect("the closest module is built");
+    Ok(pack::unpack(PACKED[module.kernel as usize], index).expect("build.rs has packed it"))
 }
 
 /// Whether a module has each of the specialization constants.
@@ -37,11 +39,6 @@ pub(crate) fn specialized(module: &Module) -> [bool; spec::LEN] {
     let index = kernels::modules().iter().position(|built| built == module).expect("the closest module is built");
     let mask = SPECIALIZED[index];
     std::array::from_fn(|id| mask >> id & 1 == 1)
-}
-
-/// The cargo feature for keys of this many words.
-fn feature_of(key_words: u32) -> &'static str {
-    if key_words > 2 { "keys-128" } else { "keys-64" }
 }
 
 /// Fails for a key type whose feature is off.
@@ -61,7 +58,7 @@ fn check_built(key: KeyType, most_words: u32) -> Result<(), Error> {
         return Ok(());
     }
     let what = format!("sorting keys of type {}", key.name());
-    Err(Error::MissingFeature { what, feature: feature_of(key.words()) })
+    Err(Error::MissingFeature { what, feature: feature_of_keys(key.words()) })
 }
 
 /// A name for the kernels of this build.

@@ -17,6 +17,7 @@ mod raw;
 mod remedies;
 mod requirements;
 mod segments;
+mod slow;
 mod sorter;
 mod verify;
 

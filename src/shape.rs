@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 
 use crate::abi;
 use crate::error::Error;
+use crate::kernels::SOFTWARE_DRIVERS;
 use crate::profile::{DeviceProfile, FixedSubgroups, Quirks};
 use crate::records::Fields;
 use crate::request::{Algorithm, BitRange, SortRequest};
@@ -488,7 +489,7 @@ fn choose_rank(desc: &ShapeDesc<'_>, subgroup: &Subgroup) -> RankMethod {
     let own_modules = !subgroup.emulated && !desc.addressed;
     let narrow = subgroup.size <= MAX_PRIVATE_LANES;
     match desc.tuning.rank {
-        RankMethod::Private if own_modules && narrow => RankMethod::Private,
+        RankMethod::Private if own_modules && narrow && SOFTWARE_DRIVERS => RankMethod::Private,
         // Each emulated ballot takes three barriers of the workgroup, for every bit of a digit.
         _ if subgroup.emulated => RankMethod::Match,
         RankMethod::Match => RankMethod::Match,

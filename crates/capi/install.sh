@@ -15,7 +15,7 @@
 #   --help          this text
 set -euo pipefail
 prefix=
-features=keys-128 compiler='' needed_only=0
+features=keys-128,addresses,software-drivers compiler='' needed_only=0
 from=$PWD
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/lib.sh
@@ -28,7 +28,7 @@ while (($#)); do
             prefix=$2
             shift
             ;;
-        --no-wide-keys) features= ;;
+        --no-wide-keys) features=addresses,software-drivers ;;
         --visitor-compiler) compiler=vksort-compile-visitor ;;
         --needed) needed_only=1 ;;
         --help) usage && exit ;;

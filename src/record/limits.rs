@@ -7,6 +7,7 @@ use super::options::{Access, SorterOptions};
 use super::pipelines::Pipelines;
 use crate::abi::{self, Push};
 use crate::error::Error;
+use crate::kernels::ADDRESSES;
 use crate::plan::{MAX_COUNT, Plan, reached_by_table};
 use crate::profile::DeviceProfile;
 use crate::records::Fields;
@@ -14,8 +15,14 @@ use crate::request::{Algorithm, Capacity, SortRequest};
 use crate::shape::{Shape, ShapeDesc, choose_subgroup};
 
 /// What limits the elements of a sort by descriptors.
-const DESCRIPTOR_LIMIT: &str =
-    "the device's maxStorageBufferRange; elements by address reach further: Requirements::with_buffer_addresses";
+const DESCRIPTOR_LIMIT: &str = match ADDRESSES {
+    true => {
+        "the device's maxStorageBufferRange; elements by address reach further: Requirements::with_buffer_addresses"
+    }
+    false => {
+        "the device's maxStorageBufferRange; elements by address reach further, with the cargo feature addresses of vksort"
+    }
+};
 
 /// What limits the elements of a segment on CPUs.
 const LOOP_LIMIT: &str =
@@ -65,7 +72,11 @@ pub(super) fn find_most(
 
 /// Whether keys and values are accessed by address: as requested, or for `Auto` if only that supports the capacity. If neither
 /// does, descriptors are chosen, whose checks name the limit.
-pub(super) fn choose_addresses(desc: &ShapeDesc<'_>, options: &SorterOptions) -> bool {
+///
+/// # Errors
+///
+/// [`Error::MissingFeature`] where addresses are requested of a build without their kernels.
+pub(super) fn choose_addresses(desc: &ShapeDesc<'_>, options: &SorterOptions) -> Result<bool, Error> {
     let &ShapeDesc { profile, request, .. } = desc;
     let reached = options.capacity.is_none_or(|capacity| capacity <= by_descriptors(profile, request, desc.fields));
     let served =
@@ -73,8 +84,11 @@ pub(super) fn choose_addresses(desc: &ShapeDesc<'_>, options: &SorterOptions) ->
     // Kernels with emulated subgroups have no variants with addresses.
     let native = choose_subgroup(desc).is_ok_and(|subgroup| !subgroup.emulated);
     match options.access {
-        Access::Auto => !served && profile.buffer_addresses && native,
-        access => access == Access::Addresses,
+        Access::Auto => Ok(!served && profile.buffer_addresses && native && ADDRESSES),
+        Access::Addresses if !ADDRESSES => {
+            Err(Error::MissingFeature { what: "access by address".into(), feature: "addresses" })
+        }
+        access => Ok(access == Access::Addresses),
     }
 }
 

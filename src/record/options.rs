@@ -125,7 +125,7 @@ pub enum Access {
     Auto,
     /// By descriptor. A range has at most `maxStorageBufferRange` bytes.
     Descriptors,
-    /// By device address. A range may have any length. Its buffer and the scratch buffer need the usage
+    /// By device address, with the feature `addresses`. A range may have any length. Its buffer and the scratch buffer need the usage
     /// `SHADER_DEVICE_ADDRESS`, and their memory the flag `DEVICE_ADDRESS`. Validation layers do not check these accesses.
     Addresses,
 }

@@ -11,11 +11,12 @@ use super::memory::SCRATCH_USAGE;
 use super::options::{Access, SorterOptions};
 use super::pipelines::{PipelineDesc, Pipelines, VisitorDesc};
 use super::requirements::Requirements;
+use super::slow::{is_first, slow_because};
 use crate::abi;
 use crate::error::Error;
 use crate::plan::Plan;
 use crate::request::{Algorithm, BufferSizes, Capacity, Count, SortRequest};
-use crate::shape::{Shape, ShapeDesc, SubgroupChoice};
+use crate::shape::{Shape, ShapeDesc};
 use crate::specialize::specialize;
 use crate::spirv;
 use crate::tuning::Tuning;
@@ -161,11 +162,11 @@ impl Sorter {
         };
         desc.quirks.decide_apart |= faults.decide_apart;
         desc.quirks.keep_loops &= !faults.unroll;
-        desc.addressed = choose_addresses(&desc, options);
+        desc.addressed = choose_addresses(&desc, options)?;
         let shape = Shape::fit(&desc)?;
         check_device(&profile, &shape, visitor.map(|(visitor, _)| visitor.push_bytes()))?;
-        let emulates = shape.ranking.subgroup.emulated && options.subgroup == SubgroupChoice::Auto;
-        let warning = emulates.then(|| requirements.first_to_say_why_emulated(device.handle())).flatten();
+        let warning =
+            slow_because(requirements, options, &tuning, &shape).filter(|text| is_first(device.handle(), text));
         if let Some(warning) = &warning {
             log::warn!("{warning}");
         }

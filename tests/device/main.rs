@@ -16,6 +16,7 @@ mod records;
 mod routes;
 mod segments;
 mod slices;
+mod software;
 mod splits;
 mod subgroups;
 mod top;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     let design = |name, trials| Suite { name, trials, parts: true };
     let whole = |name, trials| Suite { name, trials, parts: false };
     vksort_testing::run(&[
+        whole("software", software::trials),
         whole("modules", modules::trials),
         design("blocks", blocks::trials),
         design("conformance", conformance::trials),

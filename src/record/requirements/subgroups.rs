@@ -1,8 +1,5 @@
 //! What is known of a device's subgroups where pipelines cannot require full ones.
 
-use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
-
 use ash::vk;
 
 use super::Requirements;
@@ -47,14 +44,6 @@ impl Requirements {
         format!("{}: subgroups are emulated, and sorts take several times as long: {remedy}", self.profile.name)
     }
 
-    /// The same text, for the first caller on a device that it concerns. Vulkan does not tell when a device is destroyed, so a device
-    /// with the handle of another one says what that one has not said.
-    pub(in crate::record) fn first_to_say_why_emulated(&self, device: vk::Device) -> Option<String> {
-        static SAID: Mutex<BTreeSet<(vk::Device, String)>> = Mutex::new(BTreeSet::new());
-        let text = self.why_emulated();
-        SAID.lock().unwrap_or_else(PoisonError::into_inner).insert((device, text.clone())).then_some(text)
-    }
-
     /// The same for a driver of which nothing is known.
     #[cfg(all(feature = "__testing", feature = "standalone"))]
     pub(crate) fn of_unknown_driver(mut self) -> Self {
@@ -96,11 +85,5 @@ mod tests {
         assert!(why(of(new, true, true)).contains("subgroupSizeControl"));
         assert!(why(of(new, true, false)).contains("for_api_version"));
         assert!(why(of(old, true, false)).contains("no other way"));
-        // Each text once for a device, and not for another one.
-        let devices = [7, 8].map(<vk::Device as vk::Handle>::from_raw);
-        let said = |of: &Requirements, device| of.first_to_say_why_emulated(device).is_some();
-        let (one, other) = (of(old, true, false).least(), of(new, true, true).least());
-        assert_eq!([&one, &one, &other].map(|of| said(of, devices[0])), [true, false, true]);
-        assert!(said(&one, devices[1]));
     }
 }
