@@ -30,7 +30,6 @@ mod prepared;
 mod queries;
 mod records;
 mod segments;
-pub mod selftest;
 #[allow(unsafe_code)]
 mod sorter;
 

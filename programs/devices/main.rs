@@ -1,5 +1,7 @@
 //! Lists the system's Vulkan devices and what vksort would do on each.
 
+mod selftest;
+
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -8,7 +10,7 @@ use clap::Parser;
 use comfy_table::{ContentArrangement, Table, presets};
 use vksort::__private::{Shape, ShapeDesc};
 use vksort::ash::vk::{api_version_major, api_version_minor, api_version_patch};
-use vksort::standalone::{DeviceChoice, DeviceInfo, Gpu, GpuOptions, selftest};
+use vksort::standalone::{DeviceChoice, DeviceInfo, Gpu, GpuOptions};
 use vksort::{Algorithm, DeviceProfile, KeyType, Order, RankMethod, SortRequest};
 use vksort_programs::common::{self, Common};
 
@@ -31,12 +33,15 @@ struct Args {
     /// Sort data of every kind on each device, and check it in full
     #[arg(long, conflicts_with = "algorithm")]
     selftest: bool,
-    /// Seed of the self-test's keys [default: 1]
-    #[arg(long, value_name = "N", requires = "selftest")]
-    seed: Option<u64>,
-    /// Seconds after which no kind of sort begins [default: 50]
-    #[arg(long, value_name = "N", requires = "selftest", value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    seconds: Option<u64>,
+    /// Seed of the self-test's keys
+    #[arg(long, value_name = "N", requires = "selftest", default_value_t = 1)]
+    seed: u64,
+    /// Seconds after which no kind of sort begins
+    #[arg(long, value_name = "N", requires = "selftest", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    seconds: u64,
+    /// Kind of sort one of whose keys another command changes, for tests
+    #[arg(long, value_name = "KIND", requires = "selftest", hide = true)]
+    spoil: Option<usize>,
 }
 
 fn main() -> ExitCode {
@@ -86,9 +91,8 @@ fn test(device: &DeviceInfo, args: &Args) -> anyhow::Result<bool> {
     let chosen = Some(DeviceChoice::Index(device.index));
     let validation = args.common.validate;
     let gpu = Gpu::new(&GpuOptions::default().device(chosen).validation(validation))?;
-    let mut options = selftest::Options::default();
-    options.seed = args.seed.unwrap_or(options.seed);
-    options.limit = args.seconds.map_or(options.limit, Duration::from_secs);
+    let limit = Duration::from_secs(args.seconds);
+    let options = selftest::Options { seed: args.seed, limit, spoiled: args.spoil };
     let bar = common::progress("self-test", 1);
     let report = selftest::run(&gpu, &options, &mut |done, all| {
         bar.set_length(all as u64);

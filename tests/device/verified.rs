@@ -1,10 +1,8 @@
 //! The verifier: right sorts of every kind are called right, and each fault that is put beside a sort is found.
 #![allow(unsafe_code, reason = "the recording API is for programs that call Vulkan")]
 
-use std::time::Duration;
-
 use vksort::ash::vk;
-use vksort::standalone::{Sorter, selftest};
+use vksort::standalone::Sorter;
 use vksort::{
     Access, Algorithm, BoundSort, BufferRange, KeyOutput, KeyType, Order, Placement, SortBuffers, SortRequest,
     SorterOptions, Tuning, ValueType, Verifier,
@@ -330,37 +328,6 @@ fn refused() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A self-test is right on a device that is, and one with a fault says so; kinds for which there is no time are named.
-fn selftests() -> Result<(), Failed> {
-    let gpu = vksort_testing::open();
-    let mut options = selftest::Options::default();
-    options.limit = Duration::from_secs(2);
-    options.seed = seed();
-    options.spoiled = None;
-    let mut steps = Vec::new();
-    let report = selftest::run(&gpu, &options, &mut |done, all| steps.push((done, all)));
-    let text = report.to_string();
-    assert!(report.is_right(), "{text}");
-    assert_eq!(steps.last(), Some(&(report.kinds.len(), report.kinds.len())));
-    for word in [vksort::VERSION, &gpu.profile().name, &gpu.profile().driver, &seed().to_string(), "0 wrong"] {
-        assert!(text.contains(word), "{word:?} is not in {text}");
-    }
-    // Every key type has a kind.
-    for key in KeyType::ALL {
-        assert!(report.kinds.iter().any(|kind| kind.request.key == *key), "{}", key.name());
-    }
-    options.spoiled = Some(0);
-    options.limit = Duration::from_millis(500);
-    let report = selftest::run(&gpu, &options, &mut |_, _| ());
-    let text = report.to_string();
-    assert!(!report.is_right() && report.kinds[0].wrong > 0 && text.contains("first fault: count"), "{text}");
-    options.spoiled = None;
-    options.limit = Duration::ZERO;
-    let report = selftest::run(&gpu, &options, &mut |_, _| ());
-    assert!(!report.is_right() && report.to_string().contains("did not run"), "no sort is no proof: {report}");
-    Ok(())
-}
-
 pub fn trials() -> Vec<Trial> {
     let keys: &[KeyType] = if level() == Level::Full { KeyType::ALL } else { &SOME_KEYS };
     let mut trials: Vec<_> =
@@ -370,7 +337,6 @@ pub fn trials() -> Vec<Trial> {
         Trial::test("long-values", long_values),
         Trial::test("faults", faults),
         Trial::test("refused", refused),
-        Trial::test("selftests", selftests),
     ]);
     trials
 }

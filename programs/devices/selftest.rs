@@ -1,64 +1,33 @@
 //! Whether sorts are right on a device: sorts of every kind, each compared in full with a stable sort on the host and checked by
-//! a [`Verifier`](crate::Verifier), with guard bytes around every range.
-//!
-//! ```no_run
-//! # fn main() -> Result<(), vksort::Error> {
-//! use vksort::standalone::{Gpu, selftest};
-//!
-//! let gpu = Gpu::best()?;
-//! let report = selftest::run(&gpu, &selftest::Options::default(), &mut |_done, _all| ());
-//! println!("{report}");
-//! assert!(report.is_right());
-//! # Ok(()) }
-//! ```
+//! a [`Verifier`](vksort::Verifier), with guard bytes around every range.
 
 mod memory;
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use ash::vk::{api_version_major, api_version_minor, api_version_patch};
-use memory::{Memory, Pattern, mixed};
-
-use super::gpu::Gpu;
-use super::sorter::Sorter;
-use crate::error::Error;
-use crate::key::{KeyType, Order};
-use crate::profile::DeviceProfile;
-use crate::record::{Access, SorterOptions};
-use crate::request::{Algorithm, KeyOutput, Placement, SortRequest, ValueType};
+use memory::{Memory, Pattern};
+use vksort::ash::vk::{api_version_major, api_version_minor, api_version_patch};
+use vksort::standalone::{Gpu, Sorter};
+use vksort::{
+    Access, Algorithm, DeviceProfile, Error, KeyOutput, KeyType, Order, Placement, SortRequest, SorterOptions,
+    ValueType,
+};
 
 /// Options of a self-test.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Options {
     /// The seed of the keys. The same seed on the same device repeats every sort.
     pub seed: u64,
     /// No kind of sort begins after this time. The report names those that did not run. A sort of most kinds takes less than a
     /// second, and compiling its pipelines up to a few.
     pub limit: Duration,
-    /// The kind, by its place in the report, one of whose keys another command changes.
-    #[cfg(feature = "__testing")]
-    #[doc(hidden)]
+    /// The kind, by its place in the report, one of whose keys another command changes: tests have no other way to see a wrong sort.
     pub spoiled: Option<usize>,
-}
-
-impl Default for Options {
-    /// Seed 1, and 50 seconds.
-    fn default() -> Self {
-        Options {
-            seed: 1,
-            limit: Duration::from_secs(50),
-            // Programs that are tested have no other way to see a wrong sort.
-            #[cfg(feature = "__testing")]
-            spoiled: std::env::var("VKSORT_SELFTEST_SPOILED").ok().and_then(|kind| kind.parse().ok()),
-        }
-    }
 }
 
 /// What the sorts of one kind came to.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Kind {
     /// The request.
     pub request: SortRequest,
@@ -78,7 +47,6 @@ pub struct Kind {
 
 /// The result of a self-test. As text it is a report to paste into a bug.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Report {
     /// Every kind.
     pub kinds: Vec<Kind>,
@@ -198,11 +166,8 @@ fn run_kind(gpu: &Gpu, options: &Options, index: usize, sorter: &Sorter, kind: &
         let memory = Memory::new(gpu, sorter, capacity)?;
         for (count, on_device) in counts {
             let pattern = [Pattern::Uniform, Pattern::FewDistinct, Pattern::AllEqual, Pattern::Descending][case % 4];
-            let seed = mixed(options.seed ^ mixed((index * 100 + case) as u64));
-            #[cfg(feature = "__testing")]
-            let spoils = options.spoiled == Some(index);
-            #[cfg(not(feature = "__testing"))]
-            let spoils = false;
+            let (seed, spoils) =
+                (options.seed.wrapping_add((index * 100 + case) as u64), options.spoiled == Some(index));
             match memory.sort(
                 count.min(if on_device { count } else { capacity }),
                 on_device,
@@ -240,7 +205,7 @@ fn about(gpu: &Gpu) -> String {
     let (least, most) = profile.subgroup_range;
     let yes = |there| if there { "yes" } else { "no" };
     let rows = [
-        ("vksort", format!("{}, kernels {}", crate::VERSION, crate::modules::digest())),
+        ("vksort", format!("{}, kernels {}", vksort::VERSION, vksort::__private::kernels_digest())),
         ("system", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
         ("device", format!("{name}, vendor {vendor_id:#x}, device {device_id:#x}")),
         (

@@ -1,10 +1,7 @@
 //! The memory of a sort of the self-test, with guard bytes around each range, and what is sorted in it.
 
-use crate::error::Error;
-use crate::key::KeyType;
-use crate::record::Verifier;
-use crate::request::{Count, SortRequest};
-use crate::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, Sorter};
+use vksort::standalone::{DeviceBuffer, DeviceRange, Gpu, PreparedSort, SortRanges, Sorter};
+use vksort::{Count, Error, KeyOutput, KeyType, Placement, SortRequest, Verifier};
 
 /// What the keys look like.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +97,7 @@ impl Memory {
         let mut after = vec![0u8; before.len()];
         self.buffer.read(0, &mut after)?;
 
-        let keys_target = self.keys_out.or(request.in_place().then_some(self.keys));
+        let keys_target = self.keys_out.or((request.placement == Placement::InPlace).then_some(self.keys));
         let values_target = self.values_out.or(self.values);
         let element = |part: Option<Part>, size: usize, index: u32| {
             part.map(|part| &after[part.start + index as usize * size..][..size])
@@ -124,7 +121,7 @@ impl Memory {
                 }
             }
         }
-        let wanted_keys = keys_target.filter(|_| !request.discards_keys());
+        let wanted_keys = keys_target.filter(|_| request.key_output == KeyOutput::Sorted);
         for (place, &index) in (0..).zip(&order) {
             let key = &keys[index as usize].to_le_bytes()[..key_size];
             if element(wanted_keys, key_size, place).is_some_and(|found| found != key) {
@@ -157,25 +154,14 @@ impl Memory {
     }
 }
 
-/// A number whose bits all depend on all bits of another (Steele, Lea and Flood, SplitMix64).
-pub(super) fn mixed(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let number = (number ^ number >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let number = (number ^ number >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    number ^ number >> 31
-}
-
 /// The bits of so many keys.
 fn keys(key: KeyType, count: u32, (pattern, seed): (Pattern, u64)) -> Vec<u128> {
-    let ones = u128::MAX >> (128 - key.bits());
-    let random = |index: u64| {
-        let low = mixed(seed.wrapping_add(2 * index));
-        (u128::from(mixed(low)) << 64 | u128::from(low)) & ones
-    };
+    let (ones, mut rng) = (u128::MAX >> (128 - key.bits()), fastrand::Rng::with_seed(seed));
+    let few: [u128; 7] = std::array::from_fn(|_| rng.u128(..) & ones);
     let bits = |index: u32| match pattern {
-        Pattern::Uniform => random(index.into()),
-        Pattern::FewDistinct => random(mixed(seed ^ u64::from(index)) % 7),
-        Pattern::AllEqual => random(0),
+        Pattern::Uniform => rng.u128(..) & ones,
+        Pattern::FewDistinct => few[rng.usize(..few.len())],
+        Pattern::AllEqual => few[0],
         Pattern::Descending => ones - (u128::from(index) & ones),
     };
     (0..count).map(bits).collect()
@@ -183,11 +169,8 @@ fn keys(key: KeyType, count: u32, (pattern, seed): (Pattern, u64)) -> Vec<u128> 
 
 /// The value of an element: its index as far as it fits, then something that follows from it.
 fn value(index: u32, size: usize) -> Vec<u8> {
-    let words = (0..size.div_ceil(4) as u64)
-        .map(|word| if word == 0 { index } else { mixed(word << 32 | u64::from(index)) as u32 });
-    let mut bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
-    bytes.truncate(size);
-    bytes
+    let mut rng = fastrand::Rng::with_seed(index.into());
+    index.to_le_bytes().into_iter().chain(std::iter::repeat_with(|| rng.u8(..))).take(size).collect()
 }
 
 /// The index in a value of at least four bytes.
