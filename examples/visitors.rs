@@ -34,7 +34,7 @@ fn key_of(keys: DepthKeys, row: [f32; 4], position: &[f32]) -> u32 {
     match keys {
         DepthKeys::F32 => depth.to_bits(),
         DepthKeys::Bits16 => level(65_535.0),
-        DepthKeys::Bits24 => level(16_777_215.0),
+        _ => level(16_777_215.0),
     }
 }
 
@@ -56,7 +56,9 @@ fn run(flags: &Flags) -> Result<()> {
     let request = keys.request();
     let mut source = keys.source();
     if flags.along_z {
-        source = VisitorSource { name: "coordinate.glsl".into(), text: COORDINATE.into(), ..source };
+        let VisitorSource { push_members, push_bytes, visits, .. } = source;
+        source = VisitorSource::new("coordinate.glsl").text(COORDINATE).visits(visits);
+        source = source.push_members(push_members).push_bytes(push_bytes);
     }
     // SAFETY: handles are the device's and are destroyed once, when the queue is idle; the device was created with what the
     // requirements name, and outlives the sorter; the visitor is one of the library's, with the resources that it asks for.

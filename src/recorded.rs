@@ -26,7 +26,8 @@ impl Tuning {
     /// let device = DeviceProfile::default();
     /// let request = SortRequest::new(KeyType::U32);
     /// let tuning = Tuning::for_device(&device);
-    /// let renamed = Tuning { name: "mine".into(), ..tuning.clone() };
+    /// let mut renamed = tuning.clone();
+    /// renamed.name = "mine".into();
     /// assert!(renamed.recorded(&device, &request, 1 << 20) == tuning.recorded(&device, &request, 1 << 20));
     /// ```
     pub fn recorded(&self, device: &DeviceProfile, request: &SortRequest, count: u32) -> Option<RecordedSort> {

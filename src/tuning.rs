@@ -250,6 +250,37 @@ impl Tuning {
         Tuning { min_tiles: tuning.min_tiles.max(profile.cpu_threads), ..tuning }
     }
 
+    /// The tuning with another number for a knob; `None` where it is optional, for the device's own number or that of another knob.
+    /// Methods are numbered as their [`scale`](Knob::scale) lists them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] for a name that no knob has, and for a number that its scale does not allow.
+    ///
+    /// ```
+    /// use vksort::{DeviceProfile, Tuning};
+    ///
+    /// let row = Tuning::for_device(&DeviceProfile::default());
+    /// let narrow = row.with("digit_bits", 4)?;
+    /// let error = row.with("digit_bits", 12).unwrap_err();
+    /// assert_eq!(error.to_string(), "digit_bits is 12, allowed is 1 to 11");
+    /// # Ok::<(), vksort::Error>(())
+    /// ```
+    pub fn with(&self, knob: &str, number: impl Into<Option<u32>>) -> Result<Tuning, Error> {
+        let number = number.into();
+        let Some(found) = Tuning::KNOBS.iter().find(|other| other.name == knob) else {
+            let names: Vec<_> = Tuning::KNOBS.iter().map(|knob| knob.name).collect();
+            return Err(Error::unsupported("the knob", format!("{knob:?}"), names.join(", ")));
+        };
+        match number {
+            None if !found.optional => Err(Error::unsupported(found.name, "none", found.scale.allowed())),
+            Some(given) if !found.scale.allows(given) => {
+                Err(Error::unsupported(found.name, given, found.scale.allowed()))
+            }
+            number => Ok(found.with(self, number)),
+        }
+    }
+
     /// The algorithm for large inputs of a request that names none.
     pub fn algorithm(&self) -> Algorithm {
         if self.look_back { Algorithm::OneSweep } else { Algorithm::ReduceThenScan }
@@ -274,16 +305,7 @@ impl Tuning {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`], which names the field.
-    ///
-    /// ```
-    /// use vksort::{DeviceProfile, Tuning};
-    ///
-    /// let built_in = Tuning::for_device(&DeviceProfile::default());
-    /// assert!(built_in.check().is_ok());
-    /// let error = Tuning { digit_bits: 12, ..built_in }.check().unwrap_err();
-    /// assert_eq!(error.to_string(), "digit_bits is 12, allowed is 1 to 11");
-    /// ```
+    /// [`Error::Unsupported`], which names the knob.
     pub fn check(&self) -> Result<(), Error> {
         for knob in Tuning::KNOBS {
             let allowed = knob.scale.allowed();

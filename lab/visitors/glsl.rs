@@ -20,8 +20,9 @@ pub fn source(case: &Case, keys: bool, output: bool) -> VisitorSource {
             Store::Splat => SPLAT,
         };
     }
-    let visits = Visits { keys, output, ..Visits::default() };
-    VisitorSource { name: "visitor.glsl".into(), text, visits, ..of_keys }
+    let visits = Visits::NONE.keys(keys).output(output);
+    let source = VisitorSource::new("visitor.glsl").text(text).visits(visits);
+    source.push_members(of_keys.push_members).push_bytes(of_keys.push_bytes)
 }
 
 /// Keys of depths that a buffer holds.

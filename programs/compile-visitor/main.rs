@@ -112,20 +112,19 @@ fn described(args: &Args) -> Result<(VisitorSource, SortRequest)> {
         (Some(depth), ..) => (depth.keys().source(), depth.keys().request()),
         (None, Some(file), Some(key)) => {
             let folder = file.parent().unwrap_or(Path::new(""));
-            let include = |name: &String| Ok((name.clone(), read(&folder.join(name))?));
             let visits = |visited| args.visits.contains(&visited);
-            let source = VisitorSource {
-                text: read(file)?,
-                includes: args.include.iter().map(include).collect::<Result<_>>()?,
-                push_members: args.push.clone().unwrap_or_default(),
-                push_bytes: args.push_bytes.unwrap_or_default(),
-                visits: Visits {
-                    keys: visits(Visited::Keys),
-                    values: visits(Visited::Values),
-                    output: visits(Visited::Output),
-                },
-                ..VisitorSource::new(file.display().to_string())
-            };
+            let visits = Visits::NONE
+                .keys(visits(Visited::Keys))
+                .values(visits(Visited::Values))
+                .output(visits(Visited::Output));
+            let mut source = VisitorSource::new(file.display().to_string())
+                .text(read(file)?)
+                .push_members(args.push.clone().unwrap_or_default())
+                .push_bytes(args.push_bytes.unwrap_or_default())
+                .visits(visits);
+            for name in &args.include {
+                source = source.include(name, read(&folder.join(name))?);
+            }
             (source, SortRequest::new(key))
         }
         _ => return Err(anyhow!("FILE and --key are missing, needed are both or --depth")),

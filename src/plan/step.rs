@@ -71,6 +71,7 @@ pub(crate) struct Step {
 
 /// Name of a step: a kernel or a command, and its pass if it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct StepName {
     /// The kernel or command.
     pub kernel: &'static str,

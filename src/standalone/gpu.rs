@@ -155,10 +155,10 @@ impl Gpu {
     ///
     /// ```
     /// # fn main() -> Result<(), vksort::Error> {
-    /// use vksort::{Order, Tuning, standalone::Gpu};
+    /// use vksort::{Order, standalone::Gpu};
     ///
     /// let gpu = Gpu::best()?;
-    /// let tuning = Tuning { name: "small".into(), workgroup_size: 64, ..gpu.tuning().clone() };
+    /// let tuning = gpu.tuning().with("workgroup_size", 64)?;
     /// let gpu = gpu.with_tuning(tuning);
     /// let mut keys = [3u8, 1, 2];
     /// gpu.sort(&mut keys, Order::Ascending)?;

@@ -108,11 +108,11 @@ impl Scale {
     }
 }
 
-/// A field of [`Tuning`] as a number, for programs that vary all of them.
+/// A knob of a [`Tuning`] as a number, for programs that vary all of them.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Knob {
-    /// The field's name.
+    /// Its name.
     pub name: &'static str,
     /// What its numbers count.
     pub scale: Scale,
@@ -225,24 +225,23 @@ macro_rules! knobs {
     ($($(#[$doc:meta])* $field:ident: $type:ty, $scale:ident;)*) => {
         /// Launch configuration and methods of the kernels on one class of devices.
         ///
-        /// [`Tuning::for_device`] returns the built-in row. Change any field, and pass the result as
-        /// [`SorterOptions::tuning`](crate::SorterOptions). A number outside the range of its knob is refused ([`check`](Self::check)).
-        /// Within the ranges, sizes are clamped to the device's limits, and workgroups are whole subgroups: 7 invocations are those of
-        /// one subgroup.
+        /// [`Tuning::for_device`] returns the built-in row. [`with`](Self::with) changes a knob by its name, and
+        /// [`SorterOptions::tuning`](crate::SorterOptions) takes the result. Sizes are clamped to the device's limits, and workgroups are
+        /// whole subgroups: 7 invocations are those of one subgroup.
         ///
-        /// The fields describe the insides of the kernels, and may change with any version of the crate. [`Tuning::KNOBS`] lists
+        /// The knobs describe the insides of the kernels, and may change with any version of the crate. [`Tuning::KNOBS`] lists
         /// them.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub struct Tuning {
             /// Name of the row.
             pub name: String,
-            $($(#[$doc])* pub $field: $type,)*
+            $($(#[$doc])* #[doc(hidden)] pub $field: $type,)*
             /// The evidence for the row.
             pub evidence: Cow<'static, str>,
         }
 
         impl Tuning {
-            /// The fields as numbers. Those with the largest effect come first.
+            /// The knobs. Those with the largest effect come first.
             pub const KNOBS: &'static [Knob] = &[$(Knob {
                 name: stringify!($field),
                 scale: knobs!(@scale $scale $type),

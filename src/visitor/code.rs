@@ -126,8 +126,7 @@ mod tests {
             "layout(set = 1, binding = 0) readonly buffer Visited {{ uint visited[]; }} visited_parts[2];
              KEY visit_key(uint index) {{ return visited_parts[{index}].visited[index]; }}"
         );
-        let visits = Visits { keys: true, ..Visits::default() };
-        VisitorSource { text, visits, ..VisitorSource::new("parts.glsl") }
+        VisitorSource::new("parts.glsl").text(text).visits(Visits::NONE.keys(true))
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::request::{KeyOutput, Placement, SortRequest, ValueType};
 /// # assert_eq!(push.len(), DepthPush::BYTES as usize);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum DepthKeys {
     /// The depth as `f32`: four passes of 8 bits.
     F32,
@@ -53,18 +54,17 @@ impl DepthKeys {
             DepthKeys::Bits16 => "vksort/depth16.glsl",
             DepthKeys::Bits24 => "vksort/depth24.glsl",
         };
-        VisitorSource {
-            text: format!("#include \"{file}\"\n"),
-            push_members: "vec4 visitor_row; uint visitor_stride; uint visitor_first;".into(),
-            push_bytes: DepthPush::BYTES,
-            visits: Visits { keys: true, ..Visits::default() },
-            ..VisitorSource::new(file)
-        }
+        VisitorSource::new(file)
+            .text(format!("#include \"{file}\"\n"))
+            .push_members("vec4 visitor_row; uint visitor_stride; uint visitor_first;")
+            .push_bytes(DepthPush::BYTES)
+            .visits(Visits::NONE.keys(true))
     }
 }
 
 /// Push constants of the visitors of [`DepthKeys`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct DepthPush {
     /// The row, which maps the near end of a range to 0 and the far end to 1 where keys are steps.
     pub row: [f32; 4],

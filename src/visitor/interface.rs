@@ -4,7 +4,14 @@ use crate::error::Error;
 use crate::request::{SortRequest, ValueType};
 
 /// The buffers that a visitor replaces.
+///
+/// ```
+/// use vksort::Visits;
+///
+/// const KEYS_AND_OUTPUT: Visits = Visits::NONE.keys(true).output(true);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Visits {
     /// It computes the keys: `KEY visit_key(uint index)`.
     pub keys: bool,
@@ -14,7 +21,26 @@ pub struct Visits {
     pub output: bool,
 }
 
+/// Each setter returns the same with another value for one buffer.
 impl Visits {
+    /// No buffer.
+    pub const NONE: Visits = Visits { keys: false, values: false, output: false };
+
+    /// Whether it computes the keys.
+    pub const fn keys(self, keys: bool) -> Self {
+        Visits { keys, ..self }
+    }
+
+    /// Whether it computes the values.
+    pub const fn values(self, values: bool) -> Self {
+        Visits { values, ..self }
+    }
+
+    /// Whether it receives the sorted elements.
+    pub const fn output(self, output: bool) -> Self {
+        Visits { output, ..self }
+    }
+
     /// Refuses a request that does not fit the visitor.
     pub(crate) fn check(self, request: &SortRequest) -> Result<(), Error> {
         let Visits { keys, values, output } = self;

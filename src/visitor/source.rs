@@ -8,18 +8,16 @@ use super::interface::Visits;
 /// use vksort::{KeyType, Placement, SortRequest, VisitorSource, Visits};
 ///
 /// // Each key is made from two arrays, and no third array holds the keys.
-/// let source = VisitorSource {
-///     text: "
-///         layout(set = 1, binding = 0) readonly buffer VisitedA { uint visited_a[]; };
-///         layout(set = 1, binding = 1) readonly buffer VisitedB { uint visited_b[]; };
-///         KEY visit_key(uint index) { return visited_a[index] ^ (visited_b[index] >> push.visitor_shift); }
-///     "
-///     .into(),
-///     push_members: "uint visitor_shift;".into(),
-///     push_bytes: 4,
-///     visits: Visits { keys: true, ..Visits::default() },
-///     ..VisitorSource::new("two_arrays.glsl")
-/// };
+/// let text = "
+///     layout(set = 1, binding = 0) readonly buffer VisitedA { uint visited_a[]; };
+///     layout(set = 1, binding = 1) readonly buffer VisitedB { uint visited_b[]; };
+///     KEY visit_key(uint index) { return visited_a[index] ^ (visited_b[index] >> push.visitor_shift); }
+/// ";
+/// let source = VisitorSource::new("two_arrays.glsl")
+///     .text(text)
+///     .push_members("uint visitor_shift;")
+///     .push_bytes(4)
+///     .visits(Visits::NONE.keys(true));
 /// let request = SortRequest::new(KeyType::U32).placement(Placement::OutOfPlace);
 /// // A build script writes these bytes to a file. The program has `include_bytes!` and `Visitor::from_bytes`.
 /// let bytes = source.compile(&request)?;
@@ -27,6 +25,7 @@ use super::interface::Visits;
 /// # Ok::<(), vksort::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct VisitorSource {
     /// The name of the text in the compiler's messages: its file.
     pub name: String,
@@ -44,9 +43,36 @@ pub struct VisitorSource {
     pub visits: Visits,
 }
 
+/// Each setter returns the same source with another value for one field.
 impl VisitorSource {
     /// A source with a name and without text.
     pub fn new(name: impl Into<String>) -> VisitorSource {
         VisitorSource { name: name.into(), ..VisitorSource::default() }
+    }
+
+    /// The GLSL.
+    pub fn text(self, text: impl Into<String>) -> Self {
+        VisitorSource { text: text.into(), ..self }
+    }
+
+    /// One more file that the text includes.
+    pub fn include(mut self, name: impl Into<String>, content: impl Into<String>) -> Self {
+        self.includes.push((name.into(), content.into()));
+        self
+    }
+
+    /// Members of the push constants.
+    pub fn push_members(self, members: impl Into<String>) -> Self {
+        VisitorSource { push_members: members.into(), ..self }
+    }
+
+    /// Their size in bytes.
+    pub fn push_bytes(self, bytes: u32) -> Self {
+        VisitorSource { push_bytes: bytes, ..self }
+    }
+
+    /// The functions that the text defines.
+    pub fn visits(self, visits: Visits) -> Self {
+        VisitorSource { visits, ..self }
     }
 }

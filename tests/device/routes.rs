@@ -162,7 +162,7 @@ fn every_mask_ends_at_the_target() -> Result<(), Failed> {
     for passes in 1..=8 {
         for case in cases(KeyType::U64, passes) {
             let tuning = Case::tuning();
-            let visits = Visits { output: case.kind.visits, ..Visits::default() };
+            let visits = Visits::NONE.output(case.kind.visits);
             let desc = ShapeDesc { visits, ..ShapeDesc::new(&profile, &tuning, &case.request, Algorithm::OneSweep) };
             let sort = steps::of(&desc, count, Count::Host(count))?;
             for needed in masks(passes) {

@@ -108,11 +108,10 @@ fn draws() -> impl Strategy<Value = Draw> {
         |(mut request, visits, keys, spare, counted, options)| {
             // As far as the request can be visited, and then not in place.
             let (keys_made, values, output) = visits.unwrap_or_default();
-            let visits = Visits {
-                keys: keys_made,
-                values: values && request.value.is_read(),
-                output: output && !request.value.is_gathered(),
-            };
+            let visits = Visits::NONE
+                .keys(keys_made)
+                .values(values && request.value.is_read())
+                .output(output && !request.value.is_gathered());
             if visits != Visits::default() {
                 request.placement = Placement::OutOfPlace;
             }

@@ -19,12 +19,12 @@ use vksort_testing::{Failed, Level, Trial, assert_valid, expect, gpu, level, see
 use crate::checked::{name, run_visitor, small};
 use crate::source;
 
-const KEYS: Visits = Visits { keys: true, values: false, output: false };
-const ELEMENTS: Visits = Visits { values: true, ..KEYS };
-const KEYS_AND_OUTPUT: Visits = Visits { output: true, ..KEYS };
-const ALL: Visits = Visits { output: true, ..ELEMENTS };
-const OUTPUT: Visits = Visits { keys: false, values: false, output: true };
-const VALUES: Visits = Visits { values: true, keys: false, output: false };
+const KEYS: Visits = Visits::NONE.keys(true);
+const ELEMENTS: Visits = KEYS.values(true);
+const KEYS_AND_OUTPUT: Visits = KEYS.output(true);
+const ALL: Visits = ELEMENTS.output(true);
+const OUTPUT: Visits = Visits::NONE.output(true);
+const VALUES: Visits = Visits::NONE.values(true);
 
 fn out_of_place(request: SortRequest) -> SortRequest {
     request.placement(Placement::OutOfPlace)
@@ -198,16 +198,15 @@ fn errors_have_file_and_line() -> Result<(), Failed> {
         Ok(_) => "compiles".into(),
         Err(error) => error.to_string(),
     };
-    let named =
-        |text: &str| VisitorSource { text: text.into(), visits: KEYS, ..VisitorSource::new("shaders/depth.glsl") };
+    let named = |text: &str| VisitorSource::new("shaders/depth.glsl").text(text).visits(KEYS);
     assert_eq!(
         message(named(
             "// Keys.\n\nKEY visit_key(uint index) {\n    uint key = floatBitsToUint(depth);\n    return key;\n}\n"
         )),
         "visitor shaders/depth.glsl: shaders/depth.glsl:4: error: 'depth' : undeclared identifier"
     );
-    let includes = vec![("scene.glsl".into(), "\nuint visit_scene(uint index) { return indx; }\n".into())];
-    let found = message(VisitorSource { includes, ..named(&format!("#include \"scene.glsl\"\n{good}")) });
+    let scene = "\nuint visit_scene(uint index) { return indx; }\n";
+    let found = message(named(&format!("#include \"scene.glsl\"\n{good}")).include("scene.glsl", scene));
     assert!(
         found.starts_with("visitor shaders/depth.glsl: scene.glsl:2: error: 'indx' : undeclared identifier"),
         "{found}"
@@ -215,7 +214,7 @@ fn errors_have_file_and_line() -> Result<(), Failed> {
     let found = message(named(&format!("\n#include \"absent.glsl\"\n{good}")));
     let missing = "shaders/depth.glsl:2: error: '#include' : \"absent.glsl\" is not among the visitor's includes";
     assert!(found.contains(missing), "{found}");
-    let pushed = |members: &str, push_bytes| VisitorSource { push_members: members.into(), push_bytes, ..named(good) };
+    let pushed = |members: &str, push_bytes| named(good).push_members(members).push_bytes(push_bytes);
     let found = message(pushed("uint a;\nunit b;", 8));
     assert!(found.contains("shaders/depth.glsl (push constants):2: error: "), "{found}");
     for (members, given, found) in
@@ -276,7 +275,7 @@ fn mistakes() -> Result<(), Failed> {
     expect(sorter(large, OUTPUT), &["value size", "20 bytes", "at most 16 bytes"])?;
     let bare = VisitedSorter::new(&gpu(), &out_of_place(request), &small(), &Visitor::from(source(KEYS)), 0);
     expect(bare, &["visitor tests.glsl", "resources in set 1", "null"])?;
-    let greedy = VisitorSource { push_members: "uint visitor_words[64];".into(), push_bytes: 256, ..source(KEYS) };
+    let greedy = source(KEYS).push_members("uint visitor_words[64];").push_bytes(256);
     if gpu().profile().max_push_bytes < 256 + 52 {
         let refused = VisitedSorter::new(&gpu(), &out_of_place(request), &small(), &Visitor::from(greedy), 4);
         expect(refused, &["maxPushConstantsSize", "300", "256 of them for the visitor"])?;
@@ -318,7 +317,7 @@ fn depths(keys: DepthKeys) -> Result<(), Failed> {
         let levels = match keys {
             DepthKeys::F32 => None,
             DepthKeys::Bits16 => Some(65535.0f32),
-            DepthKeys::Bits24 => Some(16_777_215.0),
+            _ => Some(16_777_215.0),
         };
         let (near, far) = (-20.0f32, 60.0f32);
         let (push, row) = match levels {
@@ -378,14 +377,8 @@ fn changing_keys(access: Access, value: ValueType) -> Result<(), Failed> {
             uint hash = (index + 1u) * 0x9E3779B1u ^ call * 0x85EBCA6Bu;
             return call < push.visitor_calls ? push.visitor_first : hash ^ hash >> 13;
         }";
-    let push_members = "uint visitor_calls; uint visitor_first;".into();
-    let source = VisitorSource {
-        text: text.into(),
-        visits: KEYS,
-        push_members,
-        push_bytes: 8,
-        ..VisitorSource::new("changing.glsl")
-    };
+    let members = "uint visitor_calls; uint visitor_first;";
+    let source = VisitorSource::new("changing.glsl").text(text).visits(KEYS).push_members(members).push_bytes(8);
     let request = out_of_place(SortRequest::new(KeyType::U32)).value(value).algorithm(Algorithm::OneSweep).bits(0..24);
     let tuning = Tuning { rank: RankMethod::Ballot, digit_bits: 8, ..suite::small_blocks() };
     let options = SorterOptions::default().tuning(tuning).access(access);
@@ -437,7 +430,7 @@ fn wide_keys_compile() -> Result<(), Failed> {
     let text = "
         layout(set = 1, binding = 0) readonly buffer VisitedWords { uint visited_words[]; };
         KEY visit_key(uint index) { return uvec2(visited_words[index], index); }";
-    let source = VisitorSource { text: text.into(), visits: KEYS, ..VisitorSource::new("wide.glsl") };
+    let source = VisitorSource::new("wide.glsl").text(text).visits(KEYS);
     for value in [ValueType::U32, ValueType::Bytes(20)] {
         let request = out_of_place(SortRequest::new(KeyType::U64)).value(value);
         source.compile(&request)?;

@@ -51,7 +51,7 @@ pub unsafe extern "C" fn get_depth_push(info: *const VksortDepthInfo, push: *mut
         let VksortDepthInfo { keys, row, near_depth, far_depth, stride, first, .. } = unsafe { read(info)? };
         let push_of = match depth_keys(keys)? {
             DepthKeys::F32 => DepthPush::new(row, stride, first),
-            DepthKeys::Bits16 | DepthKeys::Bits24 => {
+            _ => {
                 if !(far_depth - near_depth).is_finite() {
                     let given = format!("{near_depth} to {far_depth}");
                     return Err(Failure::value("the range from nearDepth to farDepth", given, "a finite range"));
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn get_depth_push(info: *const VksortDepthInfo, push: *mut
                 DepthPush::quantized(row, near_depth..far_depth, stride, first)
             }
         };
-        let DepthPush { row, stride, first } = push_of;
+        let DepthPush { row, stride, first, .. } = push_of;
         // SAFETY: it is null or writable, by this function's contract.
         unsafe { put(push, VksortDepthPush { row, stride, first }) }
     })

@@ -68,13 +68,11 @@ const FACTOR: u32 = 0x9E37_79B1;
 #[macro_export]
 macro_rules! visitor_source {
     ($visits:expr) => {
-        vksort::VisitorSource {
-            text: $crate::visited::TEXT.into(),
-            push_members: $crate::visited::PUSH_MEMBERS.into(),
-            push_bytes: $crate::visited::PUSH_BYTES,
-            visits: $visits,
-            ..vksort::VisitorSource::new($crate::visited::NAME)
-        }
+        vksort::VisitorSource::new($crate::visited::NAME)
+            .text($crate::visited::TEXT)
+            .push_members($crate::visited::PUSH_MEMBERS)
+            .push_bytes($crate::visited::PUSH_BYTES)
+            .visits($visits)
     };
 }
 
@@ -99,9 +97,9 @@ pub fn kept() -> [Kept; 2] {
         Kept {
             name: "pairs",
             request: request(KeyType::U32, ValueType::U32),
-            visits: Visits { keys: true, values: true, output: true },
+            visits: Visits::NONE.keys(true).values(true).output(true),
         },
-        Kept { name: "floats", request: floats, visits: Visits { keys: true, values: false, output: true } },
+        Kept { name: "floats", request: floats, visits: Visits::NONE.keys(true).output(true) },
     ]
 }
 

@@ -479,9 +479,8 @@ impl Drop for Renderer {
 /// What makes the keys within the sort.
 #[cfg(feature = "visitors")]
 fn visitor() -> vksort::Visitor {
-    let text = include_str!("../shaders/depth.glsl").into();
-    let visits = vksort::Visits { keys: true, ..vksort::Visits::default() };
-    vksort::VisitorSource { text, visits, ..vksort::VisitorSource::new("depth.glsl") }.into()
+    let text = include_str!("../shaders/depth.glsl");
+    vksort::VisitorSource::new("depth.glsl").text(text).visits(vksort::Visits::NONE.keys(true)).into()
 }
 
 fn picture(device: &Rc<Device>, size: Size) -> Result<Image> {

@@ -101,17 +101,12 @@ const MASK: u32 = 0x5EED_00FF;
 const FACTOR: u32 = 0x9E37_79B1;
 
 fn source(text: &str, visits: Visits) -> VisitorSource {
-    VisitorSource {
-        text: text.into(),
-        push_members: "uint visitor_mask; uint visitor_factor;".into(),
-        push_bytes: 8,
-        visits,
-        ..VisitorSource::new("c.glsl")
-    }
+    let members = "uint visitor_mask; uint visitor_factor;";
+    VisitorSource::new("c.glsl").text(text).push_members(members).push_bytes(8).visits(visits)
 }
 
-const KEYS: Visits = Visits { keys: true, values: false, output: false };
-const ALL: Visits = Visits { keys: true, values: true, output: true };
+const KEYS: Visits = Visits::NONE.keys(true);
+const ALL: Visits = Visits::NONE.keys(true).values(true).output(true);
 
 fn u32_request(value: ValueType) -> SortRequest {
     SortRequest::new(KeyType::U32).value(value).placement(Placement::OutOfPlace)
@@ -245,7 +240,7 @@ fn a_visitor_may_take_the_place_of_every_buffer() {
 fn a_visitor_without_resources_takes_no_set() {
     let vulkan = vulkan();
     let text = "KEY visit_key(uint index) { return index * 0x9E3779B1u; }";
-    let source = VisitorSource { text: text.into(), visits: KEYS, ..VisitorSource::new("hash.glsl") };
+    let source = VisitorSource::new("hash.glsl").text(text).visits(KEYS);
     let code = source.compile(&u32_request(ValueType::Index)).unwrap();
     let sorter = visited_sorter(&vulkan.sorter_info(&indices()), &visitor_info(&code, vk::DescriptorSetLayout::null()));
     let (buffers, mapped) = buffers_of(sorter, 1_000);
@@ -352,8 +347,7 @@ fn bytes_and_layouts_that_do_not_fit_are_refused() {
     // An index that varies takes a feature, which the caller says is there. Without such an index the flag changes nothing.
     let text = "layout(set = 1, binding = 0) readonly buffer Visited { uint visited[]; } visited_parts[2];
                 KEY visit_key(uint index) { return visited_parts[index & 1].visited[index]; }";
-    let visits = Visits { keys: true, ..Visits::default() };
-    let source = VisitorSource { text: text.into(), visits, ..VisitorSource::new("parts.glsl") };
+    let source = VisitorSource::new("parts.glsl").text(text).visits(KEYS);
     let of_keys = SortRequest::new(KeyType::U32).placement(Placement::OutOfPlace);
     let varying = source.compile(&of_keys).unwrap();
     let keys = VksortSortRequest { placement: VKSORT_PLACEMENT_OUT_OF_PLACE, ..u32_keys() };
