@@ -125,13 +125,13 @@ impl SortRequest {
 
     /// Promises that no segment has more elements. If that is at most a block of the device
     /// ([`SegmentLimits::block`](crate::SegmentLimits::block)), the sort takes one dispatch and no scratch.
-    pub fn up_to(self, longest: u32) -> Self {
-        self.of_segments(|of| SegmentOptions { longest: Some(longest), ..of })
+    pub fn up_to(self, elements: impl Into<Option<u32>>) -> Self {
+        self.of_segments(|of| SegmentOptions { up_to: elements.into(), ..of })
     }
 
     /// What the indices of [`ValueType::Index`] count from.
-    pub fn indices_from(self, index_from: IndexFrom) -> Self {
-        self.of_segments(|of| SegmentOptions { index_from, ..of })
+    pub fn indices_from(self, indices_from: IndexFrom) -> Self {
+        self.of_segments(|of| SegmentOptions { indices_from, ..of })
     }
 
     /// Asks for the first `count` elements of each segment in its order, or without segments, of the whole array: those that a stable
@@ -151,13 +151,15 @@ impl SortRequest {
     /// // Of a million points, 100 keys and 100 indices are written.
     /// assert_eq!(nearest.buffer_sizes(1_000_000).keys_out, Some(400));
     /// ```
-    pub fn top(self, count: u32) -> Self {
-        self.of_segments(|of| SegmentOptions { top: Some(count), ..of })
+    pub fn top(self, count: impl Into<Option<u32>>) -> Self {
+        self.of_segments(|of| SegmentOptions { top: count.into(), ..of })
     }
 
     fn of_segments(self, change: impl FnOnce(SegmentOptions) -> SegmentOptions) -> Self {
-        let of = self.segments.unwrap_or(SegmentOptions::new(Segments::Whole));
-        SortRequest { segments: Some(change(of)), ..self }
+        // The whole array without first elements is no array of segments.
+        let whole = SegmentOptions::new(Segments::Whole);
+        let of = change(self.segments.unwrap_or(whole));
+        SortRequest { segments: (of != whole).then_some(of), ..self }
     }
 
     /// The buffers that a sort with this capacity needs, and their sizes in bytes, rounded up to whole words of 4 bytes.
@@ -389,7 +391,7 @@ impl fmt::Display for SortRequest {
             }
             None => self.describe_keys(f)?,
         }
-        let from_segment = self.segments.is_some_and(|of| of.index_from == IndexFrom::Segment);
+        let from_segment = self.segments.is_some_and(|of| of.indices_from == IndexFrom::Segment);
         f.write_str(if from_segment { ", counted from segments" } else { "" })
     }
 }

@@ -95,9 +95,9 @@ pub struct SegmentOptions {
     /// Up to a block of the device ([`SegmentLimits::block`](crate::SegmentLimits::block)), a sort is one dispatch without scratch,
     /// and a longer segment than was promised stays as it is; out of place its part of the result is not written. Otherwise segments
     /// may have any length, whatever this says.
-    pub longest: Option<u32>,
+    pub up_to: Option<u32>,
     /// What indices count from, if [`ValueType::Index`] asks for them.
-    pub index_from: IndexFrom,
+    pub indices_from: IndexFrom,
     /// How many elements of each segment are wanted, the first ones in its order; `None` for all.
     pub top: Option<u32>,
 }
@@ -105,14 +105,14 @@ pub struct SegmentOptions {
 impl SegmentOptions {
     /// Segments of any length, and indices from the first element of the buffers.
     pub(crate) const fn new(layout: Segments) -> Self {
-        SegmentOptions { layout, longest: None, index_from: IndexFrom::Array, top: None }
+        SegmentOptions { layout, up_to: None, indices_from: IndexFrom::Array, top: None }
     }
 
     /// Refuses what has no meaning.
     pub(crate) fn check(&self, value: ValueType, in_place: bool) -> Result<(), Error> {
         let numbers = [
             ("the stride of rows", self.layout.stride()),
-            ("the longest segment", self.longest),
+            ("the longest segment", self.up_to),
             ("the top of each segment", self.top),
         ];
         for (what, given) in numbers {
@@ -120,13 +120,13 @@ impl SegmentOptions {
                 return Err(Error::unsupported(what, "0 elements", "at least 1"));
             }
         }
-        if let (Segments::Rows { stride }, Some(longest)) = (self.layout, self.longest)
+        if let (Segments::Rows { stride }, Some(longest)) = (self.layout, self.up_to)
             && longest < stride
         {
             let allowed = format!("at least {stride}, as every row has; rows of other lengths are RowsOf");
             return Err(Error::unsupported("the longest segment", format!("{longest} elements"), allowed));
         }
-        if self.index_from == IndexFrom::Segment && value != ValueType::Index {
+        if self.indices_from == IndexFrom::Segment && value != ValueType::Index {
             let what = "the request for indices from the begin of segments";
             return Err(Error::unsupported(what, "one without indices", "one with indices as values"));
         }
@@ -142,7 +142,7 @@ impl SegmentOptions {
 
     /// The most elements that a segment will have, as far as the request says.
     pub(crate) fn promised(&self) -> Option<u32> {
-        match (self.longest, self.layout.stride()) {
+        match (self.up_to, self.layout.stride()) {
             (Some(longest), Some(stride)) => Some(longest.min(stride)),
             (longest, stride) => longest.or(stride),
         }

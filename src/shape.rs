@@ -437,7 +437,7 @@ impl Fit<'_> {
             compare_longest,
             segments: of.layout,
             longest,
-            index_from: of.index_from,
+            index_from: of.indices_from,
             top,
             survivors,
             // An empty window has a round too, as elements may have to move.

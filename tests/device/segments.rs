@@ -41,7 +41,7 @@ pub fn pairs() -> SortRequest {
 fn within_block(request: &SortRequest, options: &SorterOptions) -> Result<SortRequest, Error> {
     Ok(match of(request) {
         // Rows say so by themselves.
-        SegmentOptions { longest: Some(_), .. } | SegmentOptions { layout: Segments::Rows { .. }, .. } => *request,
+        SegmentOptions { up_to: Some(_), .. } | SegmentOptions { layout: Segments::Rows { .. }, .. } => *request,
         _ => request.up_to(limits(&sorter(&request.up_to(1), options)?).block()),
     })
 }
@@ -118,7 +118,7 @@ pub fn words(segments: Segments, lengths: &[u32], random: &mut fastrand::Rng) ->
 /// Sorts segments of all kinds of lengths, counted by the host and by the device.
 fn check(request: &SortRequest, options: &SorterOptions) -> Result<(), Failed> {
     let request = &within_block(request, options)?;
-    let SegmentOptions { layout, longest: promised, .. } = of(request);
+    let SegmentOptions { layout, up_to: promised, .. } = of(request);
     let sorter = sorter(request, options)?;
     let longest = limits(&sorter).longest();
     let mut random = fastrand::Rng::with_seed(seed());

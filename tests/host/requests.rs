@@ -2,8 +2,8 @@
 
 use vksort::ash::vk;
 use vksort::{
-    AccessScope, Algorithm, BitRange, BoundSort, BufferSizes, InstanceRequirements, KeyOutput, KeyType, Order,
-    Placement, SortRequest, ValueType,
+    AccessScope, Algorithm, BitRange, BoundSort, BufferSizes, IndexFrom, InstanceRequirements, KeyOutput, KeyType,
+    Order, Placement, Segments, SortRequest, ValueType,
 };
 
 /// Bit patterns near everything that matters in a key of `bits` bits.
@@ -40,6 +40,18 @@ fn sortable_numbers_order_like_rust() {
     check(KeyType::F64, |bits| f64::from_bits(bits as u64), f64::total_cmp);
     check(KeyType::U128, |bits| bits, u128::cmp);
     check(KeyType::I128, |bits| bits as i128, i128::cmp);
+}
+
+#[test]
+fn setters_of_segments_take_back_what_they_have_set() {
+    let keys = SortRequest::new(KeyType::U32);
+    assert_eq!(keys.top(5).top(None), keys);
+    assert_eq!(keys.up_to(None), keys);
+    let lists = keys.segments(Segments::Offsets);
+    assert_eq!(lists.up_to(7).top(5).up_to(None).top(None), lists);
+    let (of, both) =
+        (lists.up_to(7).segments.unwrap(), lists.up_to(7).indices_from(IndexFrom::Segment).segments.unwrap());
+    assert_eq!((of.up_to, of.indices_from, both.indices_from), (Some(7), IndexFrom::Array, IndexFrom::Segment));
 }
 
 #[test]

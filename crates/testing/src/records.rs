@@ -231,7 +231,7 @@ pub fn run(gpu: &Gpu, sorter: &Sorter, of: Option<&segmented::Case>, case: &Case
         }
         Some(of) => {
             let ranges = of.written().map(|range| range.start as u32..range.end as u32).collect();
-            (ranges, request.segments.map_or(IndexFrom::Array, |of| of.index_from))
+            (ranges, request.segments.map_or(IndexFrom::Array, |of| of.indices_from))
         }
     };
     let mut after = vec![0; memory.bytes.len()];

@@ -37,7 +37,7 @@ pub struct Case {
 impl Case {
     /// Segments in order, all of which the host counts.
     pub fn new(request: SortRequest, longest: u32, words: Vec<u32>, segments: u32, keys: Vec<u8>) -> Case {
-        let promised = request.segments.and_then(|of| of.longest);
+        let promised = request.segments.and_then(|of| of.up_to);
         let longest = longest.min(promised.unwrap_or(u32::MAX));
         Case { request, segment_capacity: segments, words, segments, counted: None, keys, longest }
     }
@@ -123,7 +123,7 @@ impl Case {
 
     /// The keys and the values after the sort, from what their buffers hold before it.
     pub fn expected(&self, mut keys_out: Vec<u8>, mut values_out: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
-        let (sort, index_from) = (self.request, self.of().index_from);
+        let (sort, index_from) = (self.request, self.of().indices_from);
         let (key, value) = (sort.key.size_bytes() as usize, sort.value.size_bytes() as usize);
         let given = self.values();
         for (segment, range) in self.sorted() {

@@ -106,7 +106,7 @@ fn segments() -> Result<(), Failed> {
         ]);
         let results = ranges.map(|range: Range<u32>| {
             let first =
-                if request.segments.is_some_and(|of| of.index_from == IndexFrom::Segment) { range.start } else { 0 };
+                if request.segments.is_some_and(|of| of.indices_from == IndexFrom::Segment) { range.start } else { 0 };
             (place(&request, &memory, &range), sorted(&request, &given, range, first))
         });
         let results: Vec<_> = results.iter().map(|(place, result)| (place, &result[..])).collect();
