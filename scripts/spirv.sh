@@ -31,7 +31,7 @@ fi
 # Runs a test of a suite, which writes a file.
 write() {
     local out
-    out=$("${cargo[@]}" test "${build[@]},compile-visitors" --test "$1" -- --exact --nocapture "$2") || die "$out"
+    out=$("${cargo[@]}" test "${build[@]},compile-visitors,standalone,software-drivers" --test "$1" -- --exact --nocapture "$2") || die "$out"
     [[ $out == *' 1 passed'* ]] || die "the suite $1 has no test $2"
     printf '%s\n' "$out"
 }

@@ -24,28 +24,41 @@ shared uint finished;                             // workgroups of the row
 #define OWN_COUNTS TOP_BINS
 #include "software/counters.glsl"
 
+const uint AT_ONCE = 4; // keys in a turn of a loop
+
+// Runs a statement for each element of a tile, with its `key` and its `index` in the row. What is behind the last four elements of each
+// invocation has a loop of its own, because a branch in the loop would be executed for all of them.
+#define EACH_ELEMENT(row, tile, statement) { \
+    uint from = tile.start, at = from + gl_LocalInvocationIndex; \
+    uint together = tile.elements - min((AT_ONCE - 1) * WORKGROUP_SIZE, tile.elements); \
+    [[dont_unroll]] for (; at - from < together; at += AT_ONCE * WORKGROUP_SIZE) { \
+        KEY keys[AT_ONCE]; \
+        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) keys[turn] = given_key(row.start + at + turn * WORKGROUP_SIZE); \
+        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) { \
+            KEY key = flip_by_sign(keys[turn]) ^ row.flips; \
+            uint index = at + turn * WORKGROUP_SIZE; \
+            statement; \
+        } \
+    } \
+    [[dont_unroll]] for (; at - from < tile.elements; at += WORKGROUP_SIZE) { \
+        KEY key = flip_by_sign(given_key(row.start + at)) ^ row.flips; \
+        uint index = at; \
+        statement; \
+    } \
+}
+
 void count_tile(Row row, Level level, Tile tile) {
-    bool several;
     barrier(); // the counters live across it: see software/counters.glsl
     clear_own_counts();
-    [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < tile.elements; at = after(at, several)) {
-        KEY keys[AT_ONCE];
-        several = takes_several(tile, at);
-        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) {
-            if (turn == 0 || several) keys[turn] = given_key(row.start + index_of(tile, at, turn));
-        }
-        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) {
-            uint index = index_of(tile, at, turn);
-            KEY key = flip_by_sign(keys[turn]) ^ row.flips;
-            if ((turn == 0 || several) && is_counted(row, level, key, index)) own_count[bin_at(level, key, index)]++;
-        }
-    }
+    EACH_ELEMENT(row, tile, if (is_counted(row, level, key, index)) own_count[bin_at(level, key, index)]++)
     uint bins = bins_at(row.number);
     for (uint bin = 0; bin < TOP_BINS; bin++) {
         uint counted = subgroupAdd(own_count[bin]);
         if (subgroupElect() && counted != 0) atomicAdd(counters[bins + bin], counted);
     }
 }
+
+void keep_tile(Row row, Level level, Tile tile) { EACH_ELEMENT(row, tile, keep_element(row, level, key, index)) }
 
 #include "top/narrow.glsl"
 

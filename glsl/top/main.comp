@@ -27,6 +27,14 @@ const uint RUNS = 1; // of one digit
 #include "histogram/runs.glsl"
 #include "top/tiles.glsl"
 
+// An invocation takes some elements of a tile at a time, as long as there are so many; the last ones it takes one by one.
+const uint AT_ONCE = 4;
+bool takes_several(Tile tile, uint at) { return tile.elements - at > (AT_ONCE - 1) * WORKGROUP_SIZE; }
+uint after(uint at, bool several) { return at + (several ? AT_ONCE : 1) * WORKGROUP_SIZE; }
+
+// The index in the row of one of them.
+uint index_of(Tile tile, uint at, uint turn) { return tile.start + at + turn * WORKGROUP_SIZE; }
+
 // Counts the next digit of a tile.
 void count_tile(Row row, Level level, Tile tile) {
     bool several;
@@ -41,9 +49,10 @@ void count_tile(Row row, Level level, Tile tile) {
             if (turn == 0 || several) keys[turn] = given_key(row.start + index_of(tile, at, turn));
         }
         [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) {
+            if (turn > 0 && !several) continue;
             uint index = index_of(tile, at, turn);
             KEY key = flip_by_sign(keys[turn]) ^ row.flips;
-            if ((turn == 0 || several) && is_counted(row, level, key, index)) count_bin(runs, 0, bin_at(level, key, index));
+            if (is_counted(row, level, key, index)) count_bin(runs, 0, bin_at(level, key, index));
         }
     }
     end_run(runs[0]);
@@ -51,6 +60,23 @@ void count_tile(Row row, Level level, Tile tile) {
     uint bins = bins_at(row.number);
     [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < TOP_BINS; at += WORKGROUP_SIZE) {
         if (bin_count[at] != 0) atomicAdd(counters[bins + at], bin_count[at]);
+    }
+}
+
+// Keeps the indices of those that may be among the first.
+void keep_tile(Row row, Level level, Tile tile) {
+    bool several;
+    [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < tile.elements; at = after(at, several)) {
+        KEY keys[AT_ONCE];
+        several = takes_several(tile, at);
+        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) {
+            if (turn == 0 || several) keys[turn] = given_key(row.start + index_of(tile, at, turn));
+        }
+        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) {
+            if (turn > 0 && !several) continue;
+            KEY key = flip_by_sign(keys[turn]) ^ row.flips;
+            keep_element(row, level, key, index_of(tile, at, turn));
+        }
     }
 }
 

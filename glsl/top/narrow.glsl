@@ -14,6 +14,8 @@ void narrow() {
     Row row = row_of(row_number, elements, number);
     Level level = level_of(number);
     if (keeps) {
+        // A short row survives as a whole.
+        if (elements <= most_survivors()) level = Level(false, level.digit, KEY(0), 0);
         keep_tile(row, level, tile_of(row, tile));
     } else {
         if (!decides) count_tile(row, level, tile_of(row, tile));

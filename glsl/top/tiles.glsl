@@ -24,9 +24,6 @@ uint row_elements(uint row) {
     return elements;
 }
 
-// The elements of a tile. An invocation takes some at a time, as long as there are so many; the last ones it takes one by one.
-const uint AT_ONCE = 4;
-
 struct Tile {
     uint start;    // its first element, counted from the begin of its row
     uint elements;
@@ -37,32 +34,11 @@ Tile tile_of(Row row, uint tile) {
     return Tile(start, min(row.elements - start, PUSH_PART));
 }
 
-// Whether an invocation takes several from element `at` of the tile on.
-bool takes_several(Tile tile, uint at) { return tile.elements - at > (AT_ONCE - 1) * WORKGROUP_SIZE; }
-uint after(uint at, bool several) { return at + (several ? AT_ONCE : 1) * WORKGROUP_SIZE; }
-
-// The index in the row of one of them.
-uint index_of(Tile tile, uint at, uint turn) { return tile.start + at + turn * WORKGROUP_SIZE; }
-
-// Keeps the indices of those that may be among the first.
-void keep_tile(Row row, Level level, Tile tile) {
-    uint kept_at = state_at(row.number) + TOP_KEPT, slots = most_survivors(), first_at = survivor_at(row.number, 0);
-    bool several;
-    // A short row survives as a whole.
-    if (row.elements <= slots) level = Level(false, level.digit, KEY(0), 0);
-    [[dont_unroll]] for (uint at = gl_LocalInvocationIndex; at < tile.elements; at = after(at, several)) {
-        KEY keys[AT_ONCE];
-        several = takes_several(tile, at);
-        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) {
-            if (turn == 0 || several) keys[turn] = given_key(row.start + index_of(tile, at, turn));
-        }
-        [[unroll]] for (uint turn = 0; turn < AT_ONCE; turn++) {
-            uint index = index_of(tile, at, turn);
-            if ((turn == 0 || several) && is_first(row, level, flip_by_sign(keys[turn]) ^ row.flips, index)) {
-                uint slot = atomicAdd(counters[kept_at], 1);
-                // There is room, unless another program changes the elements.
-                if (slot < slots) table[first_at + slot] = index;
-            }
-        }
+// Keeps the index of an element that may be among the first.
+void keep_element(Row row, Level level, KEY key, uint index) {
+    if (is_first(row, level, key, index)) {
+        uint slot = atomicAdd(counters[state_at(row.number) + TOP_KEPT], 1);
+        // There is room, unless another program changes the elements.
+        if (slot < most_survivors()) table[survivor_at(row.number, slot)] = index;
     }
 }
