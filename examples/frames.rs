@@ -65,8 +65,9 @@ fn run(validate: bool) -> Result<()> {
         (0..3 * SPLATS).step_by(3).map(|seed| [0, 1, 2].map(|axis| coordinate(seed + axis))).collect();
 
     let request = SortRequest::new(KeyType::F32).value(ValueType::U32).order(Order::Descending);
+    let options = SorterOptions::default().capacity(SPLATS);
     // SAFETY: the device was created with what the requirements name, and outlives the sorter.
-    let sorter = unsafe { Sorter::new(device, &vulkan.requirements, &request, &SorterOptions::default())? };
+    let sorter = unsafe { Sorter::new(device, &vulkan.requirements, &request, &options)? };
     let sizes = sorter.buffer_sizes(SPLATS);
     let (local, seen) = (Memory::DEVICE_LOCAL, Memory::HOST_VISIBLE | Memory::HOST_COHERENT);
     let scene = vulkan.buffer(12 * u64::from(SPLATS), Usage::STORAGE_BUFFER, seen)?;

@@ -29,8 +29,9 @@ fn run(flags: &Flags) -> Result<()> {
 
     // Once: the sorter, its buffers, the bound sort, and queries for the times of its steps.
     let request = SortRequest::new(KeyType::F32).value(ValueType::U32).order(Order::Descending);
+    let options = SorterOptions::default().capacity(COUNT);
     // SAFETY: the device was created with what the requirements name, and outlives the sorter.
-    let sorter = unsafe { Sorter::new(device, &vulkan.requirements, &request, &SorterOptions::default())? };
+    let sorter = unsafe { Sorter::new(device, &vulkan.requirements, &request, &options)? };
     let sizes = sorter.buffer_sizes(COUNT);
     // Few elements need no scratch, and Vulkan has no buffers of 0 bytes.
     let scratch_size = sorter.scratch_size(COUNT)?.max(4);

@@ -98,7 +98,6 @@ mod modules;
 mod plan;
 mod profile;
 mod record;
-mod recorded;
 mod records;
 mod request;
 mod segments;
@@ -121,7 +120,6 @@ pub use record::{
     Requirements, SegmentLimits, SortBuffers, Sorter, SorterOptions, StepTime, Verifier, VisitorResources,
     device_from_raw, instance_from_raw,
 };
-pub use recorded::RecordedSort;
 pub use records::KeyField;
 pub use request::{Algorithm, BitRange, BufferSizes, Capacity, Count, KeyOutput, Placement, SortRequest, ValueType};
 pub use segments::{IndexFrom, SegmentOptions, Segments};

@@ -60,6 +60,8 @@ pub struct ShapeDesc<'a> {
     pub subgroup: SubgroupChoice,
     /// Whether keys and values are accessed by address.
     pub addressed: bool,
+    /// The most elements that will be sorted, if that is known.
+    pub capacity: Option<u32>,
     /// The buffers that the caller's code replaces.
     pub visits: Visits,
     /// What keys are composed of, in a sort of records.
@@ -90,6 +92,7 @@ impl<'a> ShapeDesc<'a> {
             algorithm,
             subgroup: SubgroupChoice::Auto,
             addressed: false,
+            capacity: None,
             visits: Visits::default(),
             fields: None,
             specialization: Specialization::Auto,
@@ -107,6 +110,8 @@ const USUAL_DIGIT_BITS: u32 = 8;
 const HELD_WORDS: u32 = 4096;
 /// Most items of an invocation where kernels copy them.
 const MAX_COPIED_ITEMS: u32 = 64;
+/// The most tiles of a sorter for few elements: twice the multiprocessors of an H100, where more tiles take as long as larger ones.
+const FEW_TILES: u32 = 256;
 /// Lanes of the largest subgroup with private counters.
 const MAX_PRIVATE_LANES: u32 = 16;
 /// Lanes of a subgroup up to which comparing digits takes fewer instructions than ballots.
@@ -321,8 +326,14 @@ impl Fit<'_> {
 
     /// The tile that the tuning wishes for, within the loop budget of CPUs.
     fn wished_tile(&self) -> Block {
-        let ShapeDesc { tuning, request, .. } = self.desc;
+        let ShapeDesc { tuning, request, capacity, .. } = self.desc;
         let items = if request.value.size_bytes() == 0 { tuning.items_keys } else { tuning.items_pairs };
+        let few = |few: &u32| {
+            // Keys of several words were not measured.
+            self.ranking.key_words == 1
+                && capacity.is_some_and(|most| most <= (FEW_TILES * tuning.workgroup_size).saturating_mul(*few))
+        };
+        let items = tuning.few_items.filter(few).map_or(items, |few| items.min(few));
         self.within_budget(self.wished(tuning.workgroup_size, items))
     }
 

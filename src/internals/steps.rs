@@ -14,7 +14,7 @@ use crate::shape::{Shape, ShapeDesc};
 use crate::specialize::specialize;
 
 /// A dispatch, with the specification of its pipeline.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Dispatch {
     /// The kernel, and its pass if it has one.
     pub name: StepName,
@@ -33,7 +33,7 @@ pub struct Dispatch {
 }
 
 /// One step.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum HostStep {
     /// Zeroes bytes of counters and table, from the start of the counters on.
     Clear {

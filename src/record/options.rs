@@ -26,8 +26,8 @@ pub struct SorterOptions {
     pub specialization: Specialization,
     /// How the kernels access keys and values.
     pub access: Access,
-    /// The largest number of elements that the sorter will sort, by which [`Access::Auto`] chooses; `None` if it is not known, or
-    /// if descriptors are large enough. It is not a limit.
+    /// The largest number of elements that the sorter will sort, by which tiles are sized and [`Access::Auto`] chooses; `None` if it is
+    /// not known. It is not a limit, but more elements may take longer.
     pub capacity: Option<u32>,
     /// The loaded `VK_EXT_debug_utils` functions of the device, for labels of the steps in captures.
     pub debug_utils: Option<ash::ext::debug_utils::Device>,
@@ -69,7 +69,7 @@ impl SorterOptions {
         SorterOptions { access, ..self }
     }
 
-    /// The largest number of elements that the sorter will sort, by which [`Access::Auto`] chooses.
+    /// The largest number of elements that the sorter will sort, by which tiles are sized and [`Access::Auto`] chooses.
     pub fn capacity(self, capacity: impl Into<Option<u32>>) -> Self {
         SorterOptions { capacity: capacity.into(), ..self }
     }

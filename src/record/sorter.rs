@@ -156,6 +156,7 @@ impl Sorter {
             specialization: options.specialization,
             visits,
             fields,
+            capacity: options.capacity,
             withhold: faults.withhold,
             ring_bits: faults.ring_bits,
             ..ShapeDesc::new(&profile, &tuning, request, algorithm)

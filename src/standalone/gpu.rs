@@ -368,7 +368,10 @@ impl Gpu {
 
     /// The sorter of a request for `count` elements: a kept one, or a new one.
     pub(super) fn kept(&self, request: &SortRequest, count: u32) -> Result<Sorter, Error> {
-        self.sorters.get(request, count, || self.sorter(request, &SorterOptions::default().capacity(count)))
+        // One serves slices of all lengths, for which copying takes longer than sorting.
+        let tuning = Tuning { few_items: None, ..self.tuning.clone() };
+        self.sorters
+            .get(request, count, || self.sorter(request, &SorterOptions::default().capacity(count).tuning(tuning)))
     }
 
     /// Sorts slices with a kept sorter.

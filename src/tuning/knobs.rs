@@ -262,6 +262,10 @@ knobs! {
     items_keys: u32, Items;
     /// Elements per invocation when values move with the keys.
     items_pairs: u32, Items;
+    /// Elements per invocation of a tile in sorters for few elements, instead of the numbers above: those with a
+    /// [`capacity`](crate::SorterOptions::capacity) of at most 256 such tiles and keys of up to 32 bits. More, smaller tiles occupy more
+    /// of the device. `None` for the same as for many elements.
+    few_items: Option<u32>, Items;
     /// Elements per invocation that a sorted tile stages in shared memory at a time; `None` for all. A tile is staged in at most four
     /// parts, and in no smaller ones than counters have room for. Parts cost instructions, and let more elements be under way where
     /// drivers give workgroups little shared memory.

@@ -176,6 +176,24 @@ fn many_blocks() -> Result<(), Failed> {
     Ok(())
 }
 
+/// A sorter for few elements has smaller tiles, and sorts more elements as well.
+fn few_elements() -> Result<(), Failed> {
+    let tuning = Tuning { rank: RankMethod::Ballot, items_keys: 12, few_items: Some(5), ..suite::small_blocks() };
+    let options = SorterOptions::default().tuning(tuning);
+    let request = SortRequest::new(KeyType::U32).algorithm(Algorithm::OneSweep);
+    let many = gpu().sorter(&request, &options)?.tile_size(20_000)?;
+    let sorter = gpu().sorter(&request, &options.capacity(2_000))?;
+    let tile = sorter.tile_size(20_000)?;
+    assert_eq!((tile, many), (many / 12 * 5, many), "five items instead of twelve");
+    for capacity in [tile + 1, 2_000, 20_000] {
+        let arena = Arena::new(&gpu(), &sorter, capacity);
+        let keys = patterns::generate(Pattern::Uniform, request.key, capacity as usize, seed());
+        check(&request, &arena, &keys, &format!("{capacity} elements"))?;
+    }
+    vksort_testing::assert_valid(&gpu());
+    Ok(())
+}
+
 fn check(request: &SortRequest, arena: &Arena, keys: &[u8], what: &str) -> Result<(), Failed> {
     suite::run_keys(request, arena, keys, Count::Host)
         .map_err(|reason| format!("{what}, VKSORT_SEED={}: {reason}", seed()).into())
@@ -185,7 +203,7 @@ type Check = fn(&SortRequest, &SorterOptions) -> Result<(), Failed>;
 
 pub fn trials() -> Vec<Trial> {
     let settings = settings();
-    let mut trials = vec![Trial::test("many-blocks", many_blocks)];
+    let mut trials = vec![Trial::test("many-blocks", many_blocks), Trial::test("few-elements", few_elements)];
     for (row, request) in requests().into_iter().enumerate() {
         for (column, (setting, options)) in settings.iter().enumerate() {
             // Each request meets the first setting, and one of the others by turns; the seed says with which they begin.

@@ -79,6 +79,28 @@ fn the_single_workgroup_has_a_size_of_its_own() {
     assert_eq!(fit(&small, Some(768)).2, 384, "counters of 24 subgroups take more memory");
 }
 
+/// Of 256 tiles at most; only the sorter's capacity decides.
+#[test]
+fn few_elements_are_sorted_in_smaller_tiles() {
+    let profile = DeviceProfile { vendor_id: vendor::NVIDIA, max_shared_bytes: 49152, ..DeviceProfile::default() };
+    let row = Tuning::for_device(&profile);
+    let tile = |tuning: &Tuning, request: &SortRequest, capacity| {
+        let desc = ShapeDesc { capacity, ..ShapeDesc::new(&profile, tuning, request, Algorithm::OneSweep) };
+        let tile = Shape::fit(&desc).unwrap().tile;
+        (tile.invocations, tile.items)
+    };
+    let keys = SortRequest::new(KeyType::U32);
+    let pairs = keys.value(ValueType::U32);
+    for (request, many) in [(&keys, 20), (&pairs, 16)] {
+        assert_eq!(tile(&row, request, None), (512, many));
+        assert_eq!([1, 1 << 20].map(|few| tile(&row, request, Some(few))), [(512, 8); 2]);
+        assert_eq!(tile(&row, request, Some((1 << 20) + 1)), (512, many));
+    }
+    assert_eq!(tile(&row, &SortRequest::new(KeyType::U64), Some(1000)), (512, 10), "as for many elements");
+    let (none, more) = (Tuning { few_items: None, ..row.clone() }, Tuning { few_items: Some(40), ..row });
+    assert_eq!([none, more].map(|tuning| tile(&tuning, &keys, Some(1000))), [(512, 20); 2], "no larger ones");
+}
+
 #[test]
 fn a_tile_is_staged_in_parts_of_so_many_items() {
     let profile = DeviceProfile { max_shared_bytes: 49152, ..DeviceProfile::default() };

@@ -321,7 +321,8 @@ typedef struct {
   VksortSorter shareWith;
   // How kernels access keys and values.
   VksortAccess access;
-  // The largest number of elements that will be sorted, by which VKSORT_ACCESS_AUTO chooses; 0 if not known. It is not a limit.
+  // The largest number of elements that will be sorted, by which tiles are sized and VKSORT_ACCESS_AUTO chooses; 0 if not known. It is
+  // not a limit, but more elements may take longer.
   uint32_t capacity;
   // The request of a sort of records, in place of request; else null. There is none with a visitor.
   const VksortRecordRequest *records;

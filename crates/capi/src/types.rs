@@ -274,7 +274,8 @@ pub struct VksortSorterInfo {
     pub share_with: VksortSorter,
     /// How kernels access keys and values.
     pub access: VksortAccess,
-    /// The largest number of elements that will be sorted, by which VKSORT_ACCESS_AUTO chooses; 0 if not known. It is not a limit.
+    /// The largest number of elements that will be sorted, by which tiles are sized and VKSORT_ACCESS_AUTO chooses; 0 if not known. It is
+    /// not a limit, but more elements may take longer.
     pub capacity: u32,
     /// The request of a sort of records, in place of `request`; else null. There is none with a visitor.
     pub records: *const VksortRecordRequest,

@@ -16,6 +16,9 @@ pub struct SorterOptions {
     pub label: Option<String>,
     /// Launch configuration and methods, with numbers in range ([`Tuning::check`]); `None` for the built-in row of the device.
     pub tuning: Option<Tuning>,
+    /// The largest number of elements that the sorter will sort, by which tiles are sized; `None` if it is not known. It is not a limit,
+    /// but more elements may take longer.
+    pub capacity: Option<u32>,
 }
 
 /// Each setter returns the same options with another value for one thing.
@@ -28,5 +31,10 @@ impl SorterOptions {
     /// Launch configuration and methods, with numbers in range ([`Tuning::check`]).
     pub fn tuning(self, tuning: impl Into<Option<Tuning>>) -> Self {
         SorterOptions { tuning: tuning.into(), ..self }
+    }
+
+    /// The largest number of elements that the sorter will sort, by which tiles are sized.
+    pub fn capacity(self, capacity: impl Into<Option<u32>>) -> Self {
+        SorterOptions { capacity: capacity.into(), ..self }
     }
 }

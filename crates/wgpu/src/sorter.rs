@@ -68,10 +68,11 @@ impl Sorter {
     /// * [`vksort::Error::Vulkan`] when the driver fails.
     pub fn new(device: &Device, request: &SortRequest, options: &SorterOptions) -> Result<Sorter, Error> {
         let inner = &device.inner;
-        let SorterOptions { label, tuning } = options.clone();
+        let SorterOptions { label, tuning, capacity } = options.clone();
         let options = vksort::SorterOptions::default()
             .pipelines(Arc::clone(&inner.pipelines))
             .tuning(tuning)
+            .capacity(capacity)
             .debug_utils(inner.debug_utils.clone());
         // SAFETY: the device was created with what the requirements name, by the contract of `Device`. The sorter and its
         // sorts hold it, and a recorded sort is held until wgpu has seen its commands complete. Shared pipelines and label

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Result;
 use vksort::ash::vk;
 use vksort::{DeviceProfile, Error, KeyOutput, KeyType, RankMethod, Tuning, ValueType};
-use vksort_lab::tune::search::device::{Input, compare, failure, inputs_of};
+use vksort_lab::tune::search::device::{Input, compare, failure, inputs_of, recorded};
 use vksort_lab::tune::search::dimensions::{self, Dimension};
 use vksort_lab::tune::search::{Failure, Found, Measure, Outcome, Progress, Trial, ratio, search};
 use vksort_profiles::{Quartiles, SortKind};
@@ -428,14 +428,14 @@ fn every_dimension_leads_to_other_kernels() {
     for dimension in dimensions::all() {
         let differs = |from: &Tuning| {
             dimension.rungs(from, &device).iter().filter(|rung| *rung != from).any(|rung| {
-                let kernels = |tuning: &Tuning, request, count| tuning.recorded(&device, request, count);
+                let kernels = |tuning: &Tuning, request, count| recorded(tuning, &device, request, count);
                 let others = |count, request| kernels(rung, request, count) != kernels(from, request, count);
                 requests.iter().any(|request| others(1 << 24, request) || others(1 << 13, request))
             })
         };
         assert!(differs(&row) || differs(&scans), "{}", dimension.name);
     }
-    for name in dimensions::OF_SEGMENTS {
+    for name in dimensions::OF_OTHERS {
         assert!(Tuning::KNOBS.iter().any(|knob| knob.name == name), "{name} is no knob");
     }
 }

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
+use vksort::__private::ShapeDesc;
+use vksort::__private::steps::{self, HostStep};
 use vksort::standalone::{DeviceBuffer, Gpu, PreparedSort, SortRanges, Sorter};
-use vksort::{Error, KeyType, RecordedSort, SortRequest, SorterOptions, Tuning};
+use vksort::{Count, DeviceProfile, Error, KeyType, SortRequest, SorterOptions, Tuning};
 use vksort_profiles::{Clock, MeasuredSort, Quartiles, SortKind, TuningProfile};
 use vksort_programs::common::memory::Memory;
 
@@ -97,9 +99,17 @@ pub struct Input {
     pub sorted_values: Vec<u32>,
 }
 
+/// What a sort of `count` elements records; `None` if the device does not support it with this tuning. Of two tunings that record the same,
+/// only one has to be measured.
+pub fn recorded(tuning: &Tuning, device: &DeviceProfile, request: &SortRequest, count: u32) -> Option<Vec<HostStep>> {
+    let algorithm = request.algorithm.unwrap_or_else(|| tuning.algorithm());
+    let desc = ShapeDesc::new(device, tuning, request, algorithm);
+    steps::of(&desc, count, Count::Host(count)).ok().map(|sort| sort.steps)
+}
+
 struct Contender {
     kind: usize,
-    recorded: RecordedSort,
+    recorded: Vec<HostStep>,
     sorter: Sorter,
 }
 
@@ -250,11 +260,11 @@ impl<'a> DeviceBench<'a> {
 }
 
 impl Measure for DeviceBench<'_> {
-    type Recorded = RecordedSort;
+    type Recorded = Vec<HostStep>;
 
-    fn recorded(&self, tuning: &Tuning) -> Option<Vec<RecordedSort>> {
+    fn recorded(&self, tuning: &Tuning) -> Option<Vec<Vec<HostStep>>> {
         let device = self.gpu.profile();
-        self.kinds.iter().map(|kind| tuning.recorded(device, &kind.request, kind.count)).collect()
+        self.kinds.iter().map(|kind| recorded(tuning, device, &kind.request, kind.count)).collect()
     }
 
     fn admit(&mut self, tuning: &Tuning, kind: usize) -> Result<(), Failure> {
@@ -262,7 +272,7 @@ impl Measure for DeviceBench<'_> {
         let sorter = match self.contender(tuning, kind) {
             Some(contender) => contender.sorter.clone(),
             None => {
-                let recorded = tuning.recorded(self.gpu.profile(), &request, count);
+                let recorded = recorded(tuning, self.gpu.profile(), &request, count);
                 let recorded = recorded.ok_or_else(|| Failure::Tuning("it does not fit".into()))?;
                 let options = SorterOptions::default().tuning(tuning.clone()).capacity(count);
                 let sorter = self.gpu.sorter(&request, &options).map_err(failure)?;
@@ -292,7 +302,7 @@ impl Measure for DeviceBench<'_> {
     }
 
     fn keep(&mut self, tunings: &[&Tuning]) {
-        let kept: Vec<Vec<RecordedSort>> = tunings.iter().filter_map(|tuning| self.recorded(tuning)).collect();
+        let kept: Vec<Vec<Vec<HostStep>>> = tunings.iter().filter_map(|tuning| self.recorded(tuning)).collect();
         self.contenders.retain(|known| kept.iter().any(|recorded| recorded[known.kind] == known.recorded));
     }
 

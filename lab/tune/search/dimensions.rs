@@ -13,13 +13,13 @@ pub struct Dimension {
     knob: Option<&'static Knob>,
 }
 
-/// Knobs of segmented sorts, of which the search measures none.
-pub const OF_SEGMENTS: [&str; 2] = ["segment_items", "compare_longest"];
+/// Knobs of sorts of which the search measures none: those of segments, and of few elements in tiles.
+pub const OF_OTHERS: [&str; 3] = ["segment_items", "compare_longest", "few_items"];
 
 /// The dimensions with the largest effect come first, as the search may run out of time.
 pub fn all() -> impl Iterator<Item = Dimension> {
     let trade = Dimension { name: "workgroup_size x items", unordered: false, knob: None };
-    let searched = Tuning::KNOBS.iter().filter(|knob| !OF_SEGMENTS.contains(&knob.name));
+    let searched = Tuning::KNOBS.iter().filter(|knob| !OF_OTHERS.contains(&knob.name));
     let knobs = searched.map(|knob| Dimension {
         name: knob.name,
         unordered: matches!(knob.scale, Scale::Switch | Scale::Methods(_) | Scale::Lanes | Scale::DigitBits),
