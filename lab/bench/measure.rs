@@ -91,7 +91,8 @@ pub struct Bench<'a> {
     pub awake: Awake,
     /// What the device was chosen by.
     choice: DeviceChoice,
-    sorters: HashMap<(SortRequest, Tweak), Sorter>,
+    /// By the number of elements too, because it decides the size of tiles. Sorters share pipelines.
+    sorters: HashMap<(SortRequest, Tweak, u32), Sorter>,
 }
 
 /// Bytes of keys, values, sorted keys, sorted values and scratch of a sort; 0 of what it does not take.
@@ -168,13 +169,11 @@ impl<'a> Bench<'a> {
     }
 
     fn sorter(&mut self, request: &SortRequest, tweak: Tweak, n: u32) -> Result<Sorter> {
-        if let Some(sorter) = self.sorters.get(&(*request, tweak))
-            && n <= sorter.max_count()
-        {
+        if let Some(sorter) = self.sorters.get(&(*request, tweak, n)) {
             return Ok(sorter.clone());
         }
         let sorter = self.gpu.sorter(request, &tweak.options(self.gpu).capacity(n))?;
-        self.sorters.insert((*request, tweak), sorter.clone());
+        self.sorters.insert((*request, tweak, n), sorter.clone());
         Ok(sorter)
     }
 
@@ -211,7 +210,7 @@ impl<'a> Bench<'a> {
     /// Tiles of a sort by OneSweep, and slots of the ring of its look-back.
     pub fn tiles(&self, request: &SortRequest, n: u32) -> Result<(u32, u32)> {
         let (profile, tuning) = (self.gpu.profile(), self.gpu.tuning());
-        let desc = ShapeDesc::new(profile, tuning, request, Algorithm::OneSweep);
+        let desc = ShapeDesc { capacity: Some(n), ..ShapeDesc::new(profile, tuning, request, Algorithm::OneSweep) };
         let sort = steps::of(&desc, n, Count::Host(n))?;
         Ok((n.div_ceil(sort.tile), 1 << sort.shape.ring_bits))
     }

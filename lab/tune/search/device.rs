@@ -103,7 +103,7 @@ pub struct Input {
 /// only one has to be measured.
 pub fn recorded(tuning: &Tuning, device: &DeviceProfile, request: &SortRequest, count: u32) -> Option<Vec<HostStep>> {
     let algorithm = request.algorithm.unwrap_or_else(|| tuning.algorithm());
-    let desc = ShapeDesc::new(device, tuning, request, algorithm);
+    let desc = ShapeDesc { capacity: Some(count), ..ShapeDesc::new(device, tuning, request, algorithm) };
     steps::of(&desc, count, Count::Host(count)).ok().map(|sort| sort.steps)
 }
 
