@@ -135,8 +135,9 @@ fn run(draw: &Draw) -> Result<(), String> {
         capacity
     };
     let counted = |capacity: u32| match draw.counted {
-        None => Count::Host,
-        Some(percent) => Count::Device((u64::from(capacity) * u64::from(percent) / 100) as u32),
+        Some(percent) if capacity > 0 => Count::Device((u64::from(capacity) * u64::from(percent) / 100) as u32),
+        // A sort without room takes no count on the device.
+        _ => Count::Host,
     };
     if *visits == Visits::default() {
         let sorter = gpu.sorter(request, options).map_err(text)?;
