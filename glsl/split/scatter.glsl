@@ -20,22 +20,14 @@ void stage_values(const bool back, Block block, uint start, uint elements, uint 
     }
 }
 
-// Stores the words of the pool at the targets, as words of keys or of values.
-void store_keys(const bool back, Block block, uint word, uint targets[ITEMS]) {
+// Stores the words of the pool at the targets, as words of keys or of values; `of_keys` is a constant too.
+void store_words(const bool of_keys, const bool back, Block block, uint word, uint targets[ITEMS]) {
     EACH_HELD(block.held) {
         uint staged = pool[place_of(block, item)];
         if (targets[item] != NO_TARGET) {
-            if (back) write_key_word_back(targets[item], word, staged);
-            else write_key_word(targets[item], word, staged);
-        }
-    }
-}
-
-void store_values(const bool back, Block block, uint word, uint targets[ITEMS]) {
-    EACH_HELD(block.held) {
-        uint staged = pool[place_of(block, item)];
-        if (targets[item] != NO_TARGET) {
-            if (back) write_value_back(targets[item], word, staged);
+            if (of_keys && back) write_key_word_back(targets[item], word, staged);
+            else if (of_keys) write_key_word(targets[item], word, staged);
+            else if (back) write_value_back(targets[item], word, staged);
             else write_value(targets[item], word, staged);
         }
     }
@@ -74,8 +66,8 @@ void scatter_block(Parent parent, Digit digit, uint start, uint elements) {
     [[unroll]] for (uint word = 0; word < KEY_WORDS; word++) {
         EACH_HELD(block.held) pool[ranks[item]] = key_word(flip_by_sign(keys[item]), word);
         barrier();
-        if (back) store_keys(true, block, word, targets);
-        else store_keys(false, block, word, targets);
+        if (back) store_words(true, true, block, word, targets);
+        else store_words(true, false, block, word, targets);
         barrier();
     }
     [[dont_unroll]] for (uint word = 0; word < VALUE_WORDS; word++) {
@@ -87,8 +79,8 @@ void scatter_block(Parent parent, Digit digit, uint start, uint elements) {
             stage_values(false, block, start, elements, word, ranks);
         }
         barrier();
-        if (back) store_values(true, block, word, targets);
-        else store_values(false, block, word, targets);
+        if (back) store_words(false, true, block, word, targets);
+        else store_words(false, false, block, word, targets);
         barrier();
     }
     [[unroll]] for (uint turn = 0; turn < OWN_DIGITS; turn++) {
