@@ -191,6 +191,11 @@ shared_constants! {
     /// Words of a listed row in the table, before its survivors.
     TOP_RECORD_WORDS = 4;
 
+    /// Slots that an invocation holds of a segment that is sorted in a few lanes.
+    HELD_SLOTS = 4;
+    /// The most slots in lanes for each slot of a window. The others are empty.
+    SPARSEST = 8;
+
     /// Bits of the digit by which a round divides segments that are longer than a block, its parents.
     SPLIT_BITS = 8;
     /// Children of a parent: one for each value of a digit.
@@ -309,8 +314,8 @@ specialization! {
     SUBGROUPS_REST = 0;
     /// How segments are given, one of the `LAYOUT_*` constants.
     SEGMENT_LAYOUT = LAYOUT_OFFSETS;
-    /// Elements up to which segments are ranked by comparisons; 0 for none.
-    COMPARE_LONGEST = 32;
+    /// The most slots of a segment that is sorted in a few lanes, as a power of two; 0 for none. Of short segments all have as many.
+    NETWORK_BITS = 5;
     /// How many of the first elements of each segment are written; 0 for all.
     TOP = 0;
     /// The first field that records are sorted by, as the `FIELD_*` constants say; 0 for none.

@@ -47,6 +47,8 @@ pub enum Group {
     Single,
     /// The workgroup that sorts a window of segments.
     Window,
+    /// The workgroup that sorts short segments, each in a few lanes.
+    Short,
 }
 
 /// The sorts that a kernel takes part in.
@@ -79,23 +81,21 @@ pub struct Variants {
     pub keys: bool,
     /// With and without types of 8 and 16 bits, if it stores elements.
     pub stores: bool,
-    /// Native and emulated subgroups, and ranking methods with modules of their own, if it ranks elements.
-    pub ranks: bool,
-    /// Shared and private counters, if it counts digits.
-    pub counts: bool,
-    /// For devices with private counters a kernel of its own, if it does neither.
-    pub software: bool,
+    /// Native and emulated subgroups, if it uses them.
+    pub subgroups: bool,
+    /// For devices with private counters a kernel of its own, if it ranks elements, or counts digits, or would take longer there.
+    pub private: bool,
     /// Elements by descriptor and by address.
     pub addresses: bool,
 }
 
-const PLAIN: Variants =
-    Variants { keys: false, stores: false, ranks: false, counts: false, software: false, addresses: false };
-const GATHERS: Variants = Variants { software: true, addresses: true, ..PLAIN };
+const PLAIN: Variants = Variants { keys: false, stores: false, subgroups: false, private: false, addresses: false };
+const GATHERS: Variants = Variants { private: true, addresses: true, ..PLAIN };
 const READS: Variants = Variants { keys: true, addresses: true, ..PLAIN };
-const COUNTS: Variants = Variants { counts: true, ..READS };
+const COUNTS: Variants = Variants { private: true, ..READS };
 const MOVES: Variants = Variants { stores: true, ..READS };
-const RANKS: Variants = Variants { ranks: true, ..MOVES };
+const SHUFFLES: Variants = Variants { subgroups: true, ..MOVES };
+const RANKS: Variants = Variants { private: true, ..SHUFFLES };
 
 /// A kernel's row.
 #[derive(Clone, Copy, Debug)]
@@ -150,6 +150,7 @@ kernels! {
     Gather          "gather"           "gather.comp"                   GATHERS Counting Gathered       [KeysFrom Read, ValuesFrom Read, ValuesTo ReadWrite];
     Verify          "verify"           "verify.comp"                   READS   Counting None           [KeysFrom Read, ValuesFrom Read, Counters ReadWrite];
     Segments        "segments"         "segments/main.comp"            RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Segments Read, Counters ReadWrite, Table ReadWrite];
+    Short           "short"            "segments/short.comp"           SHUFFLES Short   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Segments Read];
     Children        "children"         "segments/main.comp"            RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters ReadWrite, Table ReadWrite];
     Finish          "finish"           "segments/main.comp"            RANKS   Window   Segmented      [KeysFrom Read, KeysTo ReadWrite, ValuesFrom Read, ValuesTo ReadWrite, Counters ReadWrite, Table ReadWrite];
     Split           "split"            "split/main.comp"               RANKS   Window   Segmented      [KeysFrom ReadWrite, KeysTo ReadWrite, ValuesFrom ReadWrite, ValuesTo ReadWrite, Counters Read, Table ReadWrite];
@@ -262,11 +263,11 @@ impl Module {
         let addressed = self.addressed && variants.addresses;
         let ranking = match self.ranking {
             _ if self.emulated || addressed => Ranking::Chosen,
-            Ranking::Private if variants.ranks || variants.counts || variants.software => Ranking::Private,
+            Ranking::Private if variants.private => Ranking::Private,
             _ => Ranking::Chosen,
         };
         let kernel = self.kernel.of_modules();
-        Module { kernel, key_words, small, emulated: self.emulated && variants.ranks, ranking, addressed }
+        Module { kernel, key_words, small, emulated: self.emulated && variants.subgroups, ranking, addressed }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::tuning::{MAX_DIGIT_BITS, MAX_INVOCATIONS, MAX_ITEMS, RankMethod, Tuni
 use crate::visitor::Visits;
 pub(crate) use loop_budget::most_verified;
 use sizes::MAX_BLOCK;
-pub use sizes::{Block, Histogram, Ranking, Shape, Subgroup, Windows, histogram_bytes};
+pub use sizes::{Block, Histogram, Ranking, Shape, Short, Subgroup, Windows, histogram_bytes};
 
 /// Which subgroup operations the kernels use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -438,14 +438,15 @@ impl Fit<'_> {
             _ if top > 0 && longest > elements => Some((2 * top).max(elements / 4).min(elements)),
             _ => None,
         };
-        let compare_longest = match profile.is_cpu {
-            true => tuning.compare_longest.min(loop_budget::most_compared(&ranking, self.passes, block)),
-            false => tuning.compare_longest,
-        };
+        let network_bits = self.most_slots().checked_ilog2().filter(|bits| abi::HELD_SLOTS <= 1 << bits).unwrap_or(0);
         Ok(Windows {
             block,
             digit_bits: ranking.digit_bits,
-            compare_longest,
+            network_bits: match profile.is_cpu {
+                true => network_bits.min(loop_budget::most_network_bits(&ranking, passes, block, request)),
+                false => network_bits,
+            },
+            short: self.short(of),
             segments: of.layout,
             longest,
             index_from: of.indices_from,
@@ -454,6 +455,23 @@ impl Fit<'_> {
             // An empty window has a round too, as elements may have to move.
             rounds: if splits { request.bits.len().div_ceil(abi::SPLIT_BITS).max(1) } else { 0 },
         })
+    }
+
+    /// The most slots of a segment that is sorted in a few lanes.
+    fn most_slots(&self) -> u32 {
+        self.desc.tuning.network_longest.min(abi::HELD_SLOTS * self.ranking.subgroup.size)
+    }
+
+    /// The workgroups that sort short segments, if all are promised to be so short.
+    fn short(&self, of: &SegmentOptions) -> Option<Short> {
+        let &ShapeDesc { profile, tuning, request, .. } = self.desc;
+        let longest = of.promised().filter(|longest| *longest <= self.most_slots())?;
+        let slot_bits = longest.max(abi::HELD_SLOTS).next_power_of_two().ilog2();
+        let served = of.layout != Segments::Whole && (!profile.is_cpu || loop_budget::allows_short(slot_bits, request));
+        let lanes = self.ranking.subgroup.size;
+        let wished = Block { invocations: tuning.histogram_workgroup_size.max(lanes) / lanes * lanes, items: 1 };
+        let Block { invocations, .. } = self.limits.reduce(wished, |_| true);
+        served.then_some(Short { invocations, slot_bits })
     }
 
     /// The workgroups that count digits.

@@ -38,7 +38,7 @@ pub(crate) fn specialize(kernel: Kernel, shape: &Shape, request: &SortRequest) -
         // The caller's code may use others.
         false => [true; spec::LEN],
     };
-    let native = kernel.row().variants.ranks && !shape.ranking.subgroup.emulated;
+    let native = kernel.row().variants.subgroups && !shape.ranking.subgroup.emulated;
     let required = native && shape.fixed_subgroups == FixedSubgroups::No;
     KernelSpec {
         kernel,
@@ -78,7 +78,7 @@ fn module(kernel: Kernel, shape: &Shape, request: &SortRequest) -> Module {
 
 /// The value of every specialization constant.
 fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec::LEN] {
-    let group = kernel.row().group;
+    let (group, short) = (kernel.row().group, shape.windows.and_then(|windows| windows.short));
     let (workgroup_size, items) = match group {
         Group::One => (1, 1),
         Group::Counting => (shape.histogram.block.invocations, 1),
@@ -86,12 +86,13 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         Group::Tile => (shape.tile.invocations, shape.tile.items),
         Group::Single => (shape.single.invocations, shape.single.items),
         Group::Window => shape.windows.map_or((1, 1), |windows| (windows.block.invocations, windows.block.items)),
+        Group::Short => (short.map_or(1, |short| short.invocations), 1),
     };
     // If values are gathered, their indices move with the keys.
     let (value_bytes, index) = match kernel {
         // Children have indices as values.
         Kernel::Children => (request.value.size_bytes(), false),
-        _ if [Kernel::Gather, Kernel::Verify].contains(&kernel) || group == Group::Window => {
+        _ if [Kernel::Gather, Kernel::Verify].contains(&kernel) || [Group::Window, Group::Short].contains(&group) => {
             (request.value.size_bytes(), request.value == ValueType::Index)
         }
         _ => (request.value.sorted_bytes(), request.value.sorts_index()),
@@ -142,7 +143,13 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
     if let Some(windows) = shape.windows {
         values[spec::SEGMENT_LAYOUT] = windows.layout();
         values[spec::TOP] = windows.top;
+        if windows.index_from == IndexFrom::Segment && index {
+            values[spec::INDEX_VALUES] = abi::INDEX_OF_SEGMENT;
+        }
         values[spec::SPLITS] = (windows.rounds > 0 || windows.lists_rows()).into();
+    }
+    if let (Group::Short, Some(short)) = (group, short) {
+        values[spec::NETWORK_BITS] = short.slot_bits;
     }
     if kernel == Kernel::Narrow {
         // Digits of keys that it looks at are not whole bytes.
@@ -155,15 +162,12 @@ fn constants(kernel: Kernel, shape: &Shape, request: &SortRequest) -> [u32; spec
         // The number of a segment is above the slot of its element, and order between equal numbers is all that is left of the keys.
         values[spec::FEW_REGISTERS] = 0;
         values[spec::UNORDERED] = 0;
-        values[spec::COMPARE_LONGEST] = windows.compare_longest;
+        values[spec::NETWORK_BITS] = windows.network_bits;
         values[spec::SEGMENT_LAYOUT] = match kernel {
             Kernel::Segments => windows.layout(),
             Kernel::Finish => abi::LAYOUT_SURVIVORS,
             _ => abi::LAYOUT_CHILDREN,
         };
-        if windows.index_from == IndexFrom::Segment && index {
-            values[spec::INDEX_VALUES] = abi::INDEX_OF_SEGMENT;
-        }
         if kernel.of_modules() == Kernel::Split {
             let ranking = Ranking { digit_bits: abi::SPLIT_BITS, ..shape.ranking };
             values[spec::RADIX_BITS] = ranking.digit_bits;
@@ -265,10 +269,10 @@ mod tests {
                         Group::Scanning => 160,
                         Group::Tile => shape.tile.invocations,
                         Group::Single => shape.single.invocations,
-                        Group::Window => 1, // no segments are sorted
+                        Group::Window | Group::Short => 1, // no segments are sorted
                     };
                     assert_eq!(size, expected, "{}", spec.module.name());
-                    let native = row.variants.ranks && subgroup == SubgroupChoice::Native;
+                    let native = row.variants.subgroups && subgroup == SubgroupChoice::Native;
                     assert_eq!(spec.subgroup_size.is_some(), native, "{}", spec.module.name());
                 }
             }

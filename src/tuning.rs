@@ -30,7 +30,7 @@ fn gpu(name: &str, evidence: &'static str) -> Tuning {
         single_workgroup_size: None,
         single_items: 16,
         segment_items: 8,
-        compare_longest: 32,
+        network_longest: 32,
         subgroup_size: None,
         rank: RankMethod::Ballot,
         few_registers: false,

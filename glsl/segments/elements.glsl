@@ -101,15 +101,3 @@ uint top_target(Part part, uint number, uint slot) {
     if (SURVIVORS && LISTED) segment = table[record_at(part.segment) + RECORD_SEGMENT];
     return rank < TOP ? segment * TOP + rank : NO_TARGET;
 }
-
-// Whether segments of a part are sorted by comparing keys.
-bool compares(Part part) {
-    return KEY_WORDS == 1 && !SURVIVORS && part.small && uniform_in_subgroup(longest) <= COMPARE_LONGEST;
-}
-
-// The window of a key of one word, as a number that ascends with the order of the request.
-uint comparable(KEY key) {
-    uint number = key_word(key ^ all_flips(), 0);
-    if (WINDOW_BITS < 32) number = bitfieldExtract(number, int(window_low()), int(WINDOW_BITS));
-    return number;
-}

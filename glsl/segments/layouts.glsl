@@ -3,8 +3,6 @@
 // Segment s stands at the unit `begin + s`, so that units ascend strictly. A window is a stretch of units, and its workgroup owns
 // the segments whose units are there. The survivors of a long row are a segment, and have a window for themselves. The children of a
 // parent have windows of their own.
-//
-// What the host cannot see is limited here: begins and ends by the capacity.
 
 layout(set = 0, binding = BINDING_COUNTERS) buffer Counters { uint counters[]; };
 layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
@@ -14,8 +12,6 @@ layout(set = 0, binding = BINDING_TABLE) buffer Table { uint table[]; };
 #include "split/append.glsl"
 #include "top/list.glsl"
 #include "split/children.glsl"
-
-uint capacity() { return PUSH_CAPACITY; } // elements
 
 // Whether segments that are longer than a block are listed, for rounds or to be narrowed.
 const bool LISTS = SPLITS != 0 && !SURVIVORS;
@@ -53,23 +49,17 @@ Source source_of(uint workgroup) {
 uint next_round() { return OF_CHILDREN ? push.pass + 1 : 0; }
 
 uint begin_of(uint segment) {
-    uint begin = segment * row_length();
-    if (SEGMENT_LAYOUT == LAYOUT_OFFSETS) begin = segment_words[segment];
-    if (SEGMENT_LAYOUT == LAYOUT_RANGES) begin = segment_words[2 * segment];
-    if (OF_CHILDREN) begin = child_begins[segment];
-    if (SURVIVORS) begin = row_begin(segment);
-    return min(begin, capacity());
+    uint begin = given_begin(segment);
+    if (OF_CHILDREN) begin = min(child_begins[segment], capacity());
+    if (SURVIVORS) begin = min(row_begin(segment), capacity());
+    return begin;
 }
 
 uint end_of(uint segment) {
-    uint end;
-    if (SEGMENT_LAYOUT == LAYOUT_OFFSETS) end = segment_words[segment + 1];
-    else if (SEGMENT_LAYOUT == LAYOUT_RANGES) end = segment_words[2 * segment + 1];
-    else if (SEGMENT_LAYOUT == LAYOUT_ROWS) end = begin_of(segment) + row_length();
-    else if (SURVIVORS) end = begin_of(segment) + survivors_of(segment);
-    else if (OF_CHILDREN) end = child_begins[segment + 1];
-    else end = begin_of(segment) + min(segment_words[segment], row_length());
-    return min(end, capacity());
+    uint end = given_end(segment);
+    if (OF_CHILDREN) end = min(child_begins[segment + 1], capacity());
+    if (SURVIVORS) end = min(begin_of(segment) + survivors_of(segment), capacity());
+    return end;
 }
 
 uint unit_of(uint segment) { return SURVIVORS ? segment : begin_of(segment) + segment; }

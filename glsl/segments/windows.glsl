@@ -73,10 +73,7 @@ uint mark_at(uint slot) {
     return ended != 0 && mark != 0 ? mark | ENDED : mark;
 }
 
-const uint LENGTH_LOW = 16;
-
-// Marks the small segments of a window, and lists the others. Where a small one begins, the pool gets its number in the window, and
-// above it its length.
+// Marks the small segments of a window, and lists the others. Where a small one begins, the pool gets its number in the window.
 void mark_segments(Window window) {
     uint end_of_last = 0, most = 0; // of the segments that this invocation marks
     for (uint number = thread(); number < window.owned; number += WORKGROUP_SIZE) {
@@ -87,7 +84,7 @@ void mark_segments(Window window) {
             if (place < MOST_MEDIUM) medium[place] = segment;
         } else if (length > 0 && slot < LARGEST_PART && length <= LARGEST_PART - slot
                    && (atomicOr(begins[slot / 32], bit) & bit) == 0) {
-            pool[slot] = number | length << LENGTH_LOW;
+            pool[slot] = number;
             uint end_slot = slot + length;
             if (end_slot < LARGEST_PART) atomicOr(ends[end_slot / 32], 1u << (end_slot % 32));
             end_of_last = max(end_of_last, end_slot);

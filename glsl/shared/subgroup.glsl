@@ -42,6 +42,8 @@ uint subgroup_shuffle(uint value, uint from) {
     return emulated_lanes[gl_LocalInvocationIndex - lane() + from];
 }
 
+uint subgroup_shuffle_xor(uint value, uint lane_mask) { return subgroup_shuffle(value, lane() ^ lane_mask); }
+
 uint subgroup_inclusive_add(uint value) {
     for (uint step = 1; step < SUBGROUP_SIZE; step <<= 1) {
         uint other = subgroup_shuffle(value, (lane() - step) & (SUBGROUP_SIZE - 1));
@@ -83,6 +85,8 @@ void subgroup_sync() {
 uvec4 subgroup_ballot(bool vote) { return subgroupBallot(vote); }
 
 uint subgroup_shuffle(uint value, uint from) { return subgroupShuffle(value, from); }
+
+uint subgroup_shuffle_xor(uint value, uint lane_mask) { return subgroupShuffleXor(value, lane_mask); }
 
 uint subgroup_inclusive_add(uint value) { return subgroupInclusiveAdd(value); }
 

@@ -5,13 +5,7 @@ shared uint varying_bits[KEY_WORDS]; // bits that are not the same in all keys
 // Whether to look for constant digits: with few passes it does not pay.
 const bool LOOKS = PASSES > 4;
 
-// Bits of a word of the key from bit `low` of the whole key up to but not including bit `end`.
-uint bits_between(uint word, uint low, uint end) {
-    int first = clamp(int(low) - 32 * int(word), 0, 32), last = clamp(int(end) - 32 * int(word), 0, 32);
-    uint bits = 0;
-    if (first < last) bits = ~0u >> (32 - (last - first)) << first;
-    return bits;
-}
+#include "shared/bits.glsl"
 
 bool varies(uint digit) {
     uint low = digit_low(window_low(), digit), end = low + digit_width(digit), found = 0;

@@ -69,6 +69,10 @@ enum Request {
     U128,
     /// segments of up to 100 u32 keys with u32 values
     Segments,
+    /// rows of 32 u32 keys
+    Rows,
+    /// segments of up to 8 u32 keys with u32 values
+    Short,
     /// the indices of the first 100 f32 keys of long rows
     Top,
     /// segments of up to 100 records of 32 bytes by 40 bits
@@ -91,6 +95,8 @@ impl Request {
             Request::U64Pairs => u64s.value(ValueType::U32),
             Request::U128 => keys(KeyType::U128),
             Request::Segments => split.up_to(100),
+            Request::Rows => u32s.segments(Segments::Rows { stride: 32 }),
+            Request::Short => split.up_to(8),
             Request::Top => {
                 let indices = keys(KeyType::F32).value(ValueType::Index).key_output(KeyOutput::Discarded);
                 indices.placement(Placement::OutOfPlace).segments(Segments::Rows { stride: 1 << 17 }).top(100)

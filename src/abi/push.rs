@@ -94,6 +94,15 @@ own_words! {
         /// Elements up to which segments are small.
         small = 4;
     }
+    /// Of segments that are sorted in the lanes of a subgroup.
+    Short {
+        /// The capacity in elements.
+        capacity = 0;
+        /// Elements of a row.
+        row_length = 1;
+        /// The most elements of a segment.
+        longest = 3;
+    }
     /// Of windows that list segments longer than a block, and of the rounds that divide them.
     Split {
         /// The capacity in elements.

@@ -96,7 +96,9 @@ impl Step {
     pub fn dispatch(kernel: Kernel, pass: Option<u32>, groups: Groups, push: Push) -> Step {
         let name = StepName { kernel: kernel.name(), pass };
         let ends = match kernel {
-            Kernel::SingleWorkgroup | Kernel::Segments | Kernel::Narrow | Kernel::Finish => Ends::Direct,
+            Kernel::SingleWorkgroup | Kernel::Segments | Kernel::Short | Kernel::Narrow | Kernel::Finish => {
+                Ends::Direct
+            }
             Kernel::Compose => Ends::Compose,
             _ => Ends::of_pass(pass.unwrap_or(0)),
         };

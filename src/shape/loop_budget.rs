@@ -149,11 +149,31 @@ fn window_iterations(ranking: &Ranking, passes: u32, window: Block, request: &So
     (u64::from(window.items) + longer) * u64::from(sorted) + u64::from((1 + LONGER) * passes * digits + before)
 }
 
-/// Elements up to which a window on a CPU may compare keys: comparing takes no more iterations than the passes that it replaces; groups
-/// of four items are loops too.
-pub(crate) fn most_compared(ranking: &Ranking, passes: u32, window: Block) -> u32 {
-    window_passes(ranking, passes, window) * window_item(ranking) * 4 / 5
+/// Iterations of an invocation that sorts a segment with other lanes: over its slots and their words in each stage of the network, and in
+/// two loops for each word of a value.
+fn network_iterations(slot_bits: u32, request: &SortRequest) -> u64 {
+    let words = |bytes: u64| bytes.div_ceil(4).min(1 << 16);
+    let stages = u64::from(slot_bits * (slot_bits + 1) / 2);
+    let slots = stages * (3 + 3 * words(request.key.size_bytes())) + 4 + 2 * words(request.value.size_bytes());
+    u64::from(abi::HELD_SLOTS) * slots + words(request.value.size_bytes())
 }
+
+/// Whether the iterations of an invocation suffice that sorts a short segment with other lanes.
+pub(crate) fn allows_short(slot_bits: u32, request: &SortRequest) -> bool {
+    network_iterations(slot_bits, request) <= u64::from(SINGLE)
+}
+
+/// The most slots, as a power of two, with which an invocation on a CPU may sort segments of a window with other lanes, instead of all by
+/// digits; 0 for none.
+pub(crate) fn most_network_bits(ranking: &Ranking, passes: u32, window: Block, request: &SortRequest) -> u32 {
+    let turns = u64::from(window.items * abi::SPARSEST).div_ceil(abi::HELD_SLOTS.into()) + 1;
+    let left = iterations_to_list(ranking, passes, window, request);
+    let fits = |slot_bits: u32| turns * (1 + network_iterations(slot_bits, request)) <= left;
+    (abi::HELD_SLOTS.ilog2()..=MOST_SLOT_BITS).rev().find(|slot_bits| fits(*slot_bits)).unwrap_or(0)
+}
+
+/// Slots of 128 lanes, as a power of two.
+const MOST_SLOT_BITS: u32 = 7 + abi::HELD_SLOTS.ilog2();
 
 /// The longest segment on a CPU that is divided by digits, for blocks of a window; 0 if not even those just above the block are. A tile
 /// is at least four blocks. An invocation counts its items, and then moves them; it also adds up digits.

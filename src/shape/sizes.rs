@@ -69,8 +69,10 @@ pub struct Windows {
     pub block: Block,
     /// Bits of the widest digit: those of keys, and enough for the numbers of segments.
     pub digit_bits: u32,
-    /// Elements up to which segments are ranked by comparing keys.
-    pub compare_longest: u32,
+    /// Slots up to which segments are sorted in a few lanes, as a power of two; 0 for none.
+    pub network_bits: u32,
+    /// The workgroups that sort segments instead, if all are promised to be short.
+    pub short: Option<Short>,
     /// How segments are given.
     pub segments: Segments,
     /// The most elements that a segment will have.
@@ -83,6 +85,22 @@ pub struct Windows {
     pub survivors: Option<u32>,
     /// Rounds that divide segments beyond the block, each by a digit; 0 if there are no such segments.
     pub rounds: u32,
+}
+
+/// How workgroups sort short segments, each in a few lanes of a subgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Short {
+    /// Invocations of a workgroup.
+    pub invocations: u32,
+    /// The slots of a segment, as a power of two.
+    pub slot_bits: u32,
+}
+
+impl Short {
+    /// Segments that a workgroup sorts.
+    pub fn segments(self) -> u32 {
+        self.invocations * abi::HELD_SLOTS >> self.slot_bits
+    }
 }
 
 impl Windows {

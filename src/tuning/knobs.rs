@@ -307,9 +307,9 @@ knobs! {
     single_items: u32, Items;
     /// Elements per invocation of a window of segments, clamped to what fits. Its workgroup is one of `workgroup_size`.
     segment_items: u32, Items;
-    /// Elements up to which segments are ranked by comparing keys instead of by digits, if all small segments of a window are so
-    /// short. It applies to keys of up to 32 bits.
-    compare_longest: u32, Items;
+    /// Elements up to which segments are sorted in a few lanes of a subgroup instead of by digits, at most four for each lane: if all are
+    /// promised to be so short, or all small segments of a window are.
+    network_longest: u32, Items;
     /// Whether an invocation merges runs of equal digits before it counts them by a shared atomic. Sorted and skewed inputs
     /// need it on GPUs.
     merge_runs: bool, Switch;

@@ -133,7 +133,7 @@ pub(super) fn excuse(module: &Module, profile: &DeviceProfile) -> Option<&'stati
     let excuses = [
         (module.addressed && !profile.buffer_addresses, "bufferDeviceAddress"),
         (module.small && !profile.small_storage, "storage of 8 and 16 bits"),
-        (!module.emulated && module.kernel.row().variants.ranks && !full, "full subgroups"),
+        (!module.emulated && module.kernel.row().variants.subgroups && !full, "full subgroups"),
         // Counters of each invocation are for the small subgroups of CPUs. The histogram counts in the way that scatter ranks.
         (module.ranking == Ranking::Private && !full, "full subgroups"),
         (module.ranking == Ranking::Private && profile.subgroup_size > 16, "subgroups of at most 16 lanes"),

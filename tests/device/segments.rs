@@ -48,7 +48,7 @@ fn within_block(request: &SortRequest, options: &SorterOptions) -> Result<SortRe
 
 /// Windows of few elements, so that few elements make many.
 fn small_windows() -> Tuning {
-    Tuning { segment_items: 4, compare_longest: 8, ..suite::small_blocks() }
+    Tuning { segment_items: 4, network_longest: 8, ..suite::small_blocks() }
 }
 
 pub fn with(tuning: Tuning) -> SorterOptions {
@@ -197,7 +197,7 @@ fn draws() -> Vec<Trial> {
         ("small", with(small_windows())),
         ("staged", with(staged.clone())),
         ("match", with(Tuning { rank: RankMethod::Match, segment_items: 7, ..staged.clone() })),
-        ("digits", with(Tuning { compare_longest: 1, few_registers: true, ..staged.clone() })),
+        ("digits", with(Tuning { network_longest: 1, few_registers: true, ..staged.clone() })),
         ("emulated", with(staged.clone()).subgroup(SubgroupChoice::Emulated(32))),
         ("whole-words", with(staged).faults(Faults { no_small_storage: true, ..Faults::default() })),
     ];
@@ -348,7 +348,7 @@ fn hostile() -> Result<(), Failed> {
         }
     }
     // A slot between segments is sorted to the end of the second one, beside a byte of none.
-    let tuning = Tuning { compare_longest: 1, rank: RankMethod::Ballot, ..small_windows() };
+    let tuning = Tuning { network_longest: 1, rank: RankMethod::Ballot, ..small_windows() };
     let faults = Faults { no_small_storage: true, ..Faults::default() };
     let request = SortRequest::new(KeyType::U8).segments(Segments::Ranges);
     let sorter = sorter(&request, &with(tuning).faults(faults))?;
@@ -388,7 +388,7 @@ fn clamped() -> Result<(), Failed> {
 fn most_iterations() -> Result<(), Failed> {
     for bytes in [4, 64, 256, 1_024] {
         let sort = SortRequest::new(KeyType::U32).value(ValueType::Bytes(bytes));
-        for tuning in [None, Some(Tuning { compare_longest: 4_096, ..gpu().tuning().clone() })] {
+        for tuning in [None, Some(Tuning { network_longest: 4_096, ..gpu().tuning().clone() })] {
             let options = SorterOptions::default().tuning(tuning);
             let request = within_block(&sort.segments(Segments::Ranges), &options)?;
             let sorter = sorter(&request, &options)?;
@@ -540,9 +540,17 @@ fn every_module_of_windows() -> Result<(), Failed> {
     every_module(Kernel::Segments, &small_windows(), (request, 1), check)
 }
 
+fn every_module_of_short_segments() -> Result<(), Failed> {
+    let request = |key| SortRequest::new(key).value(ValueType::U32).segments(Segments::Ranges).up_to(7);
+    every_module(Kernel::Short, &small_windows(), (request, 1), check)
+}
+
 /// What one row of each subgroup size has, whatever part of the others it takes.
 pub fn trials_of_modules() -> Vec<Trial> {
-    vec![Trial::test("every_module", every_module_of_windows)]
+    vec![
+        Trial::test("every_module", every_module_of_windows),
+        Trial::test("every_module_of_short_segments", every_module_of_short_segments),
+    ]
 }
 
 pub fn trials() -> Vec<Trial> {

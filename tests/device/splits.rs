@@ -13,7 +13,7 @@ use super::segments::{drawn_elements, drawn_indices, every_module, limits, pairs
 
 /// Blocks of few elements, so that few elements are many parents.
 fn small_windows() -> Tuning {
-    Tuning { segment_items: 8, compare_longest: 8, ..suite::small_blocks() }
+    Tuning { segment_items: 8, network_longest: 8, ..suite::small_blocks() }
 }
 
 /// What the lengths of segments are like, for blocks of so many elements.
@@ -100,7 +100,7 @@ fn draws() -> Vec<Trial> {
         ("small", with(small_windows())),
         ("staged", with(staged.clone())),
         ("match", with(Tuning { rank: RankMethod::Match, segment_items: 7, ..staged.clone() })),
-        ("digits", with(Tuning { compare_longest: 1, digit_bits: 10, merge_runs: true, ..small_windows() })),
+        ("digits", with(Tuning { network_longest: 1, digit_bits: 10, merge_runs: true, ..small_windows() })),
         ("emulated", with(staged.clone()).subgroup(SubgroupChoice::Emulated(32))),
         ("whole-words", with(staged).faults(Faults { no_small_storage: true, ..Faults::default() })),
     ];

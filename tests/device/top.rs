@@ -17,7 +17,7 @@ fn small() -> Tuning {
     Tuning {
         single_items: 8,
         segment_items: 8,
-        compare_longest: 8,
+        network_longest: 8,
         histogram_items: 32,
         min_tiles: 1 << 16,
         ..suite::small_blocks()

@@ -7,7 +7,7 @@ use rspirv::binary::parse_words;
 use rspirv::dr::{Instruction, Loader, Module, Operand};
 use rspirv::spirv::{BuiltIn, Capability, Decoration, Op, StorageClass};
 use vksort::__private::abi::{self, Own, Push, spec};
-use vksort::__private::kernels::{self, Binding, Kernel, Ranking, Usage};
+use vksort::__private::kernels::{self, Binding, Kernel, Ranking, Usage, Variants};
 use vksort::__private::steps::{self, HostStep};
 use vksort::__private::{ShapeDesc, module_words, vendor};
 use vksort::{Algorithm, Count, DeviceProfile, KeyType, Placement, Segments, SortRequest, Tuning, ValueType};
@@ -261,7 +261,7 @@ fn kernels_load_only_those_words_of_their_own_that_their_steps_have() {
     let values = keys.value(ValueType::Bytes(64)).placement(Placement::OutOfPlace);
     let mut requests = vec![keys, values, values.placement(Placement::InPlace), keys.bits(0..8)];
     requests.extend([Segments::Offsets, Segments::Rows { stride: 1 << 20 }].map(|layout| keys.segments(layout)));
-    requests.push(keys.segments(Segments::Offsets).up_to(64));
+    requests.extend([8, 64].map(|longest| keys.segments(Segments::Offsets).up_to(longest)));
     for layout in [Segments::Offsets, Segments::Rows { stride: 1 << 20 }] {
         requests.push(keys.value(ValueType::Index).placement(Placement::OutOfPlace).segments(layout).top(40));
     }
@@ -316,7 +316,8 @@ fn the_pool_is_the_first_shared_variable() {
                 && ids.get(&array.operands[1].unwrap_id_ref()) == Some(&(spec::POOL_WORDS as u32))
         };
         let places: Vec<bool> = module.types_global_values.iter().filter(shared).map(is_pool).collect();
-        let staged = description.kernel.row().variants.ranks && description.ranking != Ranking::Private;
+        let Variants { subgroups, private, .. } = description.kernel.row().variants;
+        let staged = subgroups && private && description.ranking != Ranking::Private;
         // The variables of emulated subgroups are whole vectors, and move nothing.
         if staged && !description.emulated {
             assert!(places[0], "{}: the pool is not the first shared variable", description.name());
@@ -342,8 +343,8 @@ fn variants_need_no_capabilities_but_their_own() {
     ];
     let addresses = Capability::PhysicalStorageBufferAddresses;
     for (description, module) in modules() {
-        let ranks = description.kernel.row().variants.ranks;
-        let native = ranks && !description.emulated;
+        let Variants { subgroups, private: ranks, .. } = description.kernel.row().variants;
+        let native = subgroups && !description.emulated;
         let private = description.ranking == Ranking::Private;
         let adds = [Capability::GroupNonUniform, Capability::GroupNonUniformArithmetic];
         let used: Vec<Capability> =
@@ -356,7 +357,11 @@ fn variants_need_no_capabilities_but_their_own() {
                 || description.addressed && *capability == addresses;
             assert!(allowed, "{} needs {capability:?}", description.name());
         }
-        assert_eq!(native, used.contains(&Capability::GroupNonUniformBallot), "{}", description.name());
+        // What ranks elements asks which lanes have a digit; what only moves them between lanes does not.
+        let asks = native && ranks;
+        assert_eq!(asks, used.contains(&Capability::GroupNonUniformBallot), "{}", description.name());
+        let shuffles = native && !ranks;
+        assert!(!shuffles || used.contains(&Capability::GroupNonUniformShuffle), "{}", description.name());
     }
 }
 

@@ -8,7 +8,7 @@ use rspirv::binary::parse_words;
 use rspirv::dr::{Loader, Module, Operand};
 use rspirv::spirv::{Op, StorageClass};
 use serde::{Deserialize, Serialize};
-use vksort::__private::kernels::{self, Ranking, Variants};
+use vksort::__private::kernels::{self, Kernel, Ranking, Variants};
 use vksort::__private::module_words;
 
 const FILE: &str = "lab/record/spirv.csv";
@@ -168,10 +168,12 @@ fn classes_hold_what_kernels_are_made_of() {
         let sum = sum + counts.atomics + counts.subgroup + counts.barriers + counts.arithmetic + counts.control;
         assert_eq!(sum + counts.other, counts.instructions, "{counts:?}");
         assert!(counts.storage_stores > 0 && counts.arithmetic > 0 && counts.control > 0, "{counts:?}");
-        let Variants { ranks, counts: has_counters, .. } = module.kernel.row().variants;
-        let adds_up = module.ranking == Ranking::Private && (ranks || has_counters);
-        assert_eq!(counts.subgroup > 0, ranks && !module.emulated || adds_up, "{counts:?}");
-        assert_eq!(counts.shared_loads > 0, counts.barriers > 0, "{counts:?}");
+        let Variants { subgroups, private, keys, .. } = module.kernel.row().variants;
+        let (adds_up, ranks) = (module.ranking == Ranking::Private && keys, subgroups && private);
+        assert_eq!(counts.subgroup > 0, subgroups && !module.emulated || adds_up, "{counts:?}");
+        // In place, values wait for each other.
+        let in_registers = module.kernel == Kernel::Short && !module.emulated;
+        assert_eq!(counts.shared_loads > 0, counts.barriers > 0 && !in_registers, "{counts:?}");
         assert!(counts.shared_loads > 0 || !ranks, "{counts:?}");
     }
 }

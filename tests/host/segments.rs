@@ -1,6 +1,6 @@
 //! Sorts of segments as plans: their one step or the rounds of longer ones, what they are refused for, and the search by which each segment has one window.
 
-use vksort::__private::abi::Own;
+use vksort::__private::abi::{self, Own};
 use vksort::__private::kernels::Kernel;
 use vksort::__private::steps::{self, Groups, HostSort, HostStep, Memory};
 use vksort::__private::{Shape, ShapeDesc, Windows, driver};
@@ -33,7 +33,7 @@ fn one_dispatch_covers_all_units_without_scratch() {
         .unwrap()
         .block
         .elements();
-    for request in [usual.up_to(block), usual.up_to(32), pairs().segments(Segments::Rows { stride: 100 })] {
+    for request in [usual.up_to(block), usual.up_to(33), pairs().segments(Segments::Rows { stride: 100 })] {
         for (capacity, segments) in [(1, 1), (1_000_000, 10_000), (100, 1_000_000), (u32::MAX - 100, 100)] {
             for count in [Count::Host(segments), Count::Device] {
                 let host = plan(&request, capacity, segments, count);
@@ -49,6 +49,56 @@ fn one_dispatch_covers_all_units_without_scratch() {
             }
         }
     }
+}
+
+#[test]
+fn short_segments_take_a_few_lanes_each() {
+    let keys = SortRequest::new(KeyType::U32);
+    let offsets = keys.segments(Segments::Offsets);
+    let out = keys.placement(Placement::OutOfPlace).segments(Segments::Ranges);
+    for (request, slots) in [
+        (offsets.up_to(1), 4),
+        (offsets.up_to(4), 4),
+        (keys.segments(Segments::Rows { stride: 5 }), 8),
+        (pairs().segments(Segments::RowsOf { stride: 17 }), 32),
+        (keys.segments(Segments::RowsOf { stride: 1000 }).up_to(32), 32),
+        (out.top(100).up_to(20), 32),
+    ] {
+        for (capacity, segments) in [(1, 1), (1_000_000, 10_000), (100, 1_000_000), (100, u32::MAX - 100)] {
+            for count in [Count::Host(segments), Count::Device] {
+                let host = plan(&request, capacity, segments, count);
+                let [HostStep::Dispatch(step)] = &host.steps[..] else { panic!("{:?}", host.steps) };
+                let each = step.constants[abi::spec::WORKGROUP_SIZE] * abi::HELD_SLOTS / slots;
+                assert_eq!(step.groups, Groups::Direct(segments.div_ceil(each)), "{request}");
+                assert_eq!((host.scratch_bytes, &host.barriers[..]), (0, &[None][..]));
+                assert_eq!((step.module.kernel, step.push.count), (Kernel::Short, segments));
+                let windows = host.shape.windows.unwrap();
+                let (row_length, longest) = (windows.stride(), windows.longest);
+                assert_eq!(step.push.own, Own::Short { capacity, row_length, longest });
+                assert!(longest <= slots && 1 << step.constants[abi::spec::NETWORK_BITS] == slots);
+            }
+        }
+    }
+}
+
+/// Of a subgroup of few lanes, one longer than they hold takes a window.
+#[test]
+fn lanes_hold_four_slots_each() {
+    for (lanes, longest) in [(4, 16), (8, 32), (32, 128)] {
+        let profile =
+            DeviceProfile { subgroup_size: lanes, subgroup_range: (lanes, lanes), ..DeviceProfile::default() };
+        let tuning = Tuning { network_longest: 8_192, ..Tuning::for_device(&profile) };
+        let request = |up_to| pairs().segments(Segments::Offsets).up_to(up_to);
+        let is_short = |up_to| windows(&profile, &tuning, &request(up_to)).unwrap().short.is_some();
+        assert_eq!([longest, longest + 1].map(is_short), [true, false], "{lanes} lanes");
+        let few = Tuning { network_longest: 9, ..tuning.clone() };
+        let by_knob = |up_to| windows(&profile, &few, &request(up_to)).unwrap().short.is_some();
+        assert_eq!([9, 10].map(by_knob), [true, false]);
+    }
+    let profile = DeviceProfile::default();
+    let top = pairs().placement(Placement::OutOfPlace).segments(Segments::Whole).top(3);
+    let windows = windows(&profile, &Tuning::for_device(&profile), &top.up_to(9)).unwrap();
+    assert_eq!(windows.short, None, "the whole array is one segment, whose elements are counted");
 }
 
 /// Names of the steps, with their rounds.
@@ -142,7 +192,7 @@ fn blocks_fit_every_device_or_are_refused() {
                         [(KeyType::U8, 0), (KeyType::U32, 4), (KeyType::U64, 16), (KeyType::U128, 1 << 12)]
                     {
                         for segment_items in [1, row.segment_items, 8_192] {
-                            let tuning = Tuning { rank, segment_items, compare_longest: 8_192, ..row.clone() };
+                            let tuning = Tuning { rank, segment_items, network_longest: 8_192, ..row.clone() };
                             let value = if value == 0 { ValueType::None } else { ValueType::Bytes(value) };
                             let request = SortRequest::new(key).value(value).segments(Segments::Offsets);
                             let Ok(shape) = Shape::fit(&desc(&profile, &tuning, &request)) else {
@@ -155,9 +205,14 @@ fn blocks_fit_every_device_or_are_refused() {
                             let windows = shape.windows.unwrap();
                             assert!(shape.shared_bytes() <= max_shared_bytes && windows.block.elements() <= 1 << 15);
                             assert!(windows.small() >= 1 && windows.digit_bits >= 7, "{windows:?}");
-                            // Comparing takes a share of the iterations of a CPU's loops.
-                            let compared = windows.block.items * windows.compare_longest;
-                            assert!(!is_cpu || shape.ranking.method == RankMethod::Private || compared <= 16_000);
+                            // Each lane holds four slots at most, whose stages take a share of the iterations of a CPU's loops.
+                            let lanes = shape.ranking.subgroup.size;
+                            assert!(1 << windows.network_bits <= abi::HELD_SLOTS * lanes, "{windows:?}");
+                            let stages = windows.network_bits * (windows.network_bits + 1) / 2;
+                            let turns = windows.block.items * abi::SPARSEST / abi::HELD_SLOTS;
+                            let staged = shape.ranking.method != RankMethod::Private;
+                            let iterations = turns * stages * abi::HELD_SLOTS * (2 + shape.ranking.key_words);
+                            assert!(!is_cpu || !staged || iterations <= 60_000, "{windows:?}");
                         }
                     }
                 }

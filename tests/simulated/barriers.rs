@@ -311,7 +311,7 @@ const TRIES_OF_SEGMENTS: u64 = 8;
 /// The sort of segments with this number, run in a way that follows from a seed.
 fn segmented(number: usize, seed: u64) -> Draw {
     match SEGMENTED.get(number) {
-        Some(&(key, rank, compare_longest, emulated)) => Draw::mixed(key, rank, compare_longest, emulated, seed),
+        Some(&(key, rank, network_longest, emulated)) => Draw::mixed(key, rank, network_longest, emulated, seed),
         None => match DIVIDED.get(number - SEGMENTED.len()) {
             Some(rank) => Draw::divided(*rank, seed),
             None => Draw::listed(LISTED[number - SEGMENTED.len() - DIVIDED.len()], seed),

@@ -54,7 +54,7 @@ pub struct Draw {
     lanes: u32,
     subgroups: u32,
     items: u32,
-    compare_longest: u32,
+    network_longest: u32,
     rank: RankMethod,
     emulated: Option<u32>,
     addressed: bool,
@@ -86,7 +86,7 @@ fn draws() -> impl Strategy<Value = Draw> {
         prop::sample::select(&[4u32, 8, 16, 32, 64, 128]),
         1..4u32,
         1..9u32,
-        prop::sample::select(&[1u32, 8, 32]),
+        prop::sample::select(&[1u32, 8, 32, 128]),
         prop::sample::select(RankMethod::ALL),
         prop::option::weighted(0.15, prop::sample::select(&[4u32, 16, 32, 128])),
         (prop::bool::weighted(0.2), any::<bool>(), prop::sample::select(&[3u32, 65535])),
@@ -95,7 +95,7 @@ fn draws() -> impl Strategy<Value = Draw> {
         (prop::sample::select(&[1usize, 2, 3, 8]), any::<bool>(), prop::sample::select(&[0usize, 4, 64]), any::<u64>());
     (requests(), keys(600), segments, device, run).prop_map(|(sort, keys, segments, device, run)| {
         let ((layout, stride, from_segment, promised), (top, decide_apart), lengths, hostile, counted) = segments;
-        let (lanes, subgroups, items, compare_longest, rank, emulated, access) = device;
+        let (lanes, subgroups, items, network_longest, rank, emulated, access) = device;
         let (addressed, small_storage, max_workgroups) = access;
         let (resident, shuffles, shows, seed) = run;
         // Each long row has thousands of bins.
@@ -116,7 +116,7 @@ fn draws() -> impl Strategy<Value = Draw> {
             lanes,
             subgroups,
             items,
-            compare_longest,
+            network_longest,
             rank,
             emulated,
             addressed: addressed && emulated.is_none(),
@@ -132,7 +132,7 @@ fn draws() -> impl Strategy<Value = Draw> {
 
 impl Draw {
     /// Segments of every kind in a few windows, sorted in place: the ways of a run differ by the seed.
-    pub fn mixed(key: KeyType, rank: RankMethod, compare_longest: u32, emulated: Option<u32>, seed: u64) -> Draw {
+    pub fn mixed(key: KeyType, rank: RankMethod, network_longest: u32, emulated: Option<u32>, seed: u64) -> Draw {
         let turn = seed as usize;
         // Short segments alone, and then some that are longer than a quarter of a block of 16 x 6.
         let short = (0..18).map(|index| (index % 5, 0));
@@ -140,7 +140,7 @@ impl Draw {
         Draw {
             sort: SortRequest::new(key)
                 // Values have a barrier of their own, beside which that at the end of a part is not missed.
-                .value(if key == KeyType::U64 || compare_longest > 0 { ValueType::None } else { ValueType::U32 }),
+                .value(if key == KeyType::U64 || network_longest > 0 { ValueType::None } else { ValueType::U32 }),
             layout: 1,
             stride: 1,
             from_segment: false,
@@ -155,7 +155,7 @@ impl Draw {
             lanes: 4,
             subgroups: 4,
             items: 6,
-            compare_longest,
+            network_longest,
             rank,
             emulated,
             addressed: false,
@@ -182,7 +182,7 @@ impl Draw {
         // Where a block is wanted, there is no room for a digit that is not exactly that of the last one.
         let (top, pattern) = [(0.1, Pattern::FewDistinct), (1.0, Pattern::Uniform)][seed as usize % 2];
         let keys = Keys::Made { pattern, count: 500, seed };
-        Draw { top: Some(top), keys, compare_longest: [0, 8][seed as usize / 2 % 2], ..draw }
+        Draw { top: Some(top), keys, network_longest: [0, 8][seed as usize / 2 % 2], ..draw }
     }
 
     fn request(&self) -> SortRequest {
@@ -254,7 +254,7 @@ pub fn simulate(draw: &Draw, changed: Option<[&Arc<Program>; 2]>) -> Result<Prog
         single_items: draw.items,
         // Long rows have several tiles.
         histogram_items: if draw.top.is_some() { 1 } else { 8 },
-        compare_longest: draw.compare_longest,
+        network_longest: draw.network_longest,
         rank: draw.rank,
         ..small_blocks(draw.lanes)
     };

@@ -183,8 +183,9 @@ impl Workgroup {
                 Op::GroupNonUniformBallot => ballot(&|value| value != 0),
                 Op::GroupNonUniformElect => [u32::from(index == active[0]); 4],
                 Op::GroupNonUniformBroadcastFirst => [given[0].1; 4],
-                Op::GroupNonUniformShuffle | Op::GroupNonUniformBroadcast => {
-                    let from = invocation.register(lane) as usize;
+                Op::GroupNonUniformShuffle | Op::GroupNonUniformShuffleXor | Op::GroupNonUniformBroadcast => {
+                    let named = invocation.register(lane) as usize;
+                    let from = if op == Op::GroupNonUniformShuffleXor { index % lanes ^ named } else { named };
                     let Some((_, value)) = given.iter().find(|(lane, _)| *lane == from) else {
                         return Err(format!("a shuffle reads lane {from}, which is not active"));
                     };

@@ -198,7 +198,7 @@ pub fn with_each_size(row: &Tuning, number: u32) -> Tuning {
         single_workgroup_size: Some(number),
         single_items: number,
         segment_items: number,
-        compare_longest: number,
+        network_longest: number,
         subgroup_size: Some(number),
         digit_bits: number,
         polls: number,

@@ -107,6 +107,7 @@ impl Builder {
             }
             Op::GroupNonUniformBallot
             | Op::GroupNonUniformShuffle
+            | Op::GroupNonUniformShuffleXor
             | Op::GroupNonUniformBroadcast
             | Op::GroupNonUniformBroadcastFirst => {
                 let (first, last) = (operands.len().min(2) - 1, operands.len() - 1);
